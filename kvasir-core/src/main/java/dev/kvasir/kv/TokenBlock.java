@@ -1,0 +1,60 @@
+package dev.kvasir.kv;
+
+import dev.kvasir.Nullable;
+
+/**
+ * The content of one full block: its hash, the hash before it, its place in the sequence and its
+ * tokens. Where only names are known, as in a trace of hashes, the tokens are empty.
+ */
+public final class TokenBlock {
+  private final BlockHash hash;
+  private final @Nullable BlockHash parent;
+  private final int position;
+  private final int[] tokens;
+
+  private TokenBlock(BlockHash hash, @Nullable BlockHash parent, int position, int[] tokens) {
+    this.hash = hash;
+    this.parent = parent;
+    this.position = position;
+    this.tokens = tokens;
+  }
+
+  /** A block of known tokens; the array is copied. */
+  public static TokenBlock of(
+      BlockHash hash, @Nullable BlockHash parent, int position, int[] tokens) {
+    if (position < 0) throw new IllegalArgumentException("position " + position);
+    if ((position == 0) != (parent == null)) {
+      throw new IllegalArgumentException("block at position " + position + ", parent " + parent);
+    }
+    return new TokenBlock(hash, parent, position, tokens.clone());
+  }
+
+  /** A block of which only the names are known. */
+  public static TokenBlock named(BlockHash hash, @Nullable BlockHash parent, int position) {
+    return of(hash, parent, position, new int[0]);
+  }
+
+  public BlockHash hash() {
+    return hash;
+  }
+
+  /** The hash of the block before this one; null for the first of a sequence. */
+  public @Nullable BlockHash parent() {
+    return parent;
+  }
+
+  /** How many blocks come before this one. */
+  public int position() {
+    return position;
+  }
+
+  /** A copy of the tokens. */
+  public int[] tokens() {
+    return tokens.clone();
+  }
+
+  @Override
+  public String toString() {
+    return "block " + position + " " + hash;
+  }
+}

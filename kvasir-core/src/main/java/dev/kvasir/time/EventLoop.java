@@ -1,0 +1,20 @@
+package dev.kvasir.time;
+
+import java.time.Duration;
+
+/**
+ * The one source of "now" and the one place for "later".
+ *
+ * <p>Tasks never overlap, and run in the order (time, sequence): of two tasks due at the same time
+ * the one handed in first goes first. A task that throws does not keep later tasks from running.
+ */
+public interface EventLoop {
+  /** Nanoseconds since this loop began; never goes back. */
+  long nanos();
+
+  /** Runs the task after everything already due, never inside the caller. */
+  void execute(Runnable task);
+
+  /** Runs the task once the delay has passed, unless the timer is cancelled first. */
+  Timer after(Duration delay, Runnable task);
+}
