@@ -1,0 +1,116 @@
+package dev.kvasir.time;
+
+import static java.util.Objects.requireNonNull;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * The tasks of one {@link EventLoop} in the order (time, sequence), behind whatever clock that loop
+ * has.
+ *
+ * <p>A binary heap whose entries know their place: a cancelled task leaves at once, so the queue
+ * never holds more than what still waits. It belongs to one thread, or to one lock.
+ */
+public final class TaskQueue {
+  private static final int GONE = -1;
+
+  private final List<Entry> heap = new ArrayList<>();
+  private long sequence;
+
+  /**
+   * The time at which a delay that begins now is over. One that ends beyond the last nanosecond a
+   * long can count, 292 years on, ends with that one: it stands for "never" wherever time is real.
+   */
+  public static long due(long nowNanos, Duration delay) {
+    if (delay.isNegative()) throw new IllegalArgumentException("negative delay " + delay);
+    Duration left = Duration.ofNanos(Long.MAX_VALUE - nowNanos);
+    return delay.compareTo(left) < 0 ? nowNanos + delay.toNanos() : Long.MAX_VALUE;
+  }
+
+  /** Puts a task behind all that are due at the same time or before. */
+  public Timer add(long dueNanos, Runnable task) {
+    Entry entry = new Entry(dueNanos, sequence++, requireNonNull(task));
+    heap.add(entry);
+    rise(entry, heap.size() - 1);
+    return entry;
+  }
+
+  /** When the first task is due; the end of time if there is none. */
+  public long nextNanos() {
+    return heap.isEmpty() ? Long.MAX_VALUE : heap.getFirst().dueNanos;
+  }
+
+  /** Takes the first task out. */
+  public Runnable remove() {
+    Entry first = heap.getFirst();
+    takeOut(first);
+    return first.task;
+  }
+
+  public int size() {
+    return heap.size();
+  }
+
+  /** The last entry fills the gap, and goes down or up from there. */
+  private void takeOut(Entry entry) {
+    int gap = entry.place;
+    entry.place = GONE;
+    Entry last = heap.removeLast();
+    if (last == entry) return;
+    sink(last, gap);
+    rise(last, last.place);
+  }
+
+  private void rise(Entry entry, int from) {
+    int place = from;
+    while (place > 0) {
+      Entry parent = heap.get((place - 1) / 2);
+      if (parent.isBefore(entry)) break;
+      int above = parent.place;
+      put(parent, place);
+      place = above;
+    }
+    put(entry, place);
+  }
+
+  private void sink(Entry entry, int from) {
+    int place = from;
+    for (int child = 2 * place + 1; child < heap.size(); child = 2 * place + 1) {
+      int right = child + 1;
+      if (right < heap.size() && heap.get(right).isBefore(heap.get(child))) child = right;
+      if (entry.isBefore(heap.get(child))) break;
+      put(heap.get(child), place);
+      place = child;
+    }
+    put(entry, place);
+  }
+
+  private void put(Entry entry, int place) {
+    heap.set(place, entry);
+    entry.place = place;
+  }
+
+  private final class Entry implements Timer {
+    private final long dueNanos;
+    private final long sequence;
+    private final Runnable task;
+    private int place = GONE;
+
+    Entry(long dueNanos, long sequence, Runnable task) {
+      this.dueNanos = dueNanos;
+      this.sequence = sequence;
+      this.task = task;
+    }
+
+    boolean isBefore(Entry other) {
+      return dueNanos != other.dueNanos ? dueNanos < other.dueNanos : sequence < other.sequence;
+    }
+
+    @Override
+    public void cancel() {
+      if (place != GONE) takeOut(this);
+    }
+  }
+}

@@ -1,0 +1,166 @@
+package dev.kvasir.live;
+
+import static java.lang.System.Logger.Level.DEBUG;
+import static java.lang.System.Logger.Level.ERROR;
+
+import dev.kvasir.Nullable;
+import dev.kvasir.time.EventLoop;
+import dev.kvasir.time.TaskQueue;
+import dev.kvasir.time.Timer;
+import java.time.Duration;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
+
+/**
+ * A loop in real time: one thread of its own and the machine's monotonic clock.
+ *
+ * <p>Every method may be called from any thread. A timer cancelled on the loop does not run; one
+ * cancelled from elsewhere may be running already. An open loop keeps the process alive. Only
+ * {@link #close} ends it: an interrupt does not, and neither does anything a task throws.
+ */
+public final class LiveLoop implements EventLoop, AutoCloseable {
+  private static final System.Logger LOG = System.getLogger(LiveLoop.class.getName());
+
+  private final long originNanos = System.nanoTime();
+  private final ReentrantLock lock = new ReentrantLock();
+  private final Condition changed = lock.newCondition();
+  private final TaskQueue queue = new TaskQueue();
+  private final Consumer<Throwable> failures;
+  private final Thread thread;
+  private boolean closed;
+
+  /** A loop that logs what its tasks throw. */
+  public LiveLoop(String name) {
+    this(name, failure -> log(name, failure));
+  }
+
+  /** A loop that hands what its tasks throw to a consumer, on its own thread. */
+  public LiveLoop(String name, Consumer<Throwable> failures) {
+    this.failures = failures;
+    thread = Thread.ofPlatform().name(name).daemon(false).unstarted(this::run);
+    thread.start();
+  }
+
+  @Override
+  public long nanos() {
+    return System.nanoTime() - originNanos;
+  }
+
+  @Override
+  public void execute(Runnable task) {
+    add(Duration.ZERO, task);
+  }
+
+  @Override
+  public Timer after(Duration delay, Runnable task) {
+    Timer timer = add(delay, task);
+    return () -> {
+      lock.lock();
+      try {
+        timer.cancel();
+      } finally {
+        lock.unlock();
+      }
+    };
+  }
+
+  /** How many tasks wait, whether due or not. */
+  public int pending() {
+    lock.lock();
+    try {
+      return queue.size();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /**
+   * Lets the running task finish, drops what waits and waits for the thread to end; on the loop
+   * itself it does not wait, for that would be for ever. Tasks handed in later are rejected.
+   */
+  @Override
+  public void close() {
+    int dropped;
+    lock.lock();
+    try {
+      closed = true;
+      dropped = queue.size();
+      while (queue.size() > 0) queue.remove();
+      changed.signal();
+    } finally {
+      lock.unlock();
+    }
+    LOG.log(DEBUG, "loop {0} is closed, {1} tasks dropped", thread.getName(), dropped);
+    if (!thread.equals(Thread.currentThread())) join();
+  }
+
+  /** The clock is read under the lock, so that first come is also first due. */
+  private Timer add(Duration delay, Runnable task) {
+    lock.lock();
+    try {
+      if (closed) throw new RejectedExecutionException("loop " + thread.getName() + " is closed");
+      long nextNanos = queue.nextNanos();
+      Timer timer = queue.add(TaskQueue.due(nanos(), delay), task);
+      if (queue.nextNanos() < nextNanos) changed.signal();
+      return timer;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void run() {
+    for (Runnable task = next(); task != null; task = next()) {
+      try {
+        task.run();
+      } catch (Throwable failure) {
+        report(failure);
+      }
+    }
+  }
+
+  /** Waits for the next task; null once the loop is closed. */
+  private @Nullable Runnable next() {
+    lock.lock();
+    try {
+      while (!closed) {
+        long waitNanos = queue.nextNanos() - nanos();
+        if (waitNanos <= 0) return queue.remove();
+        try {
+          var _ = changed.awaitNanos(waitNanos);
+        } catch (InterruptedException e) {
+          LOG.log(DEBUG, "loop {0} was interrupted, and goes on", thread.getName());
+        }
+      }
+      return null;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void report(Throwable failure) {
+    try {
+      failures.accept(failure);
+    } catch (Throwable second) {
+      log(thread.getName(), failure);
+      LOG.log(ERROR, "the failure handler of loop " + thread.getName() + " failed", second);
+    }
+  }
+
+  private static void log(String name, Throwable failure) {
+    LOG.log(ERROR, "a task of loop " + name + " failed", failure);
+  }
+
+  private void join() {
+    boolean interrupted = false;
+    while (thread.isAlive()) {
+      try {
+        thread.join();
+      } catch (InterruptedException e) {
+        interrupted = true;
+      }
+    }
+    if (interrupted) Thread.currentThread().interrupt();
+  }
+}
