@@ -1,5 +1,6 @@
 package dev.kvasir.kv;
 
+import java.nio.ByteBuffer;
 import java.util.HexFormat;
 
 /**
@@ -9,9 +10,41 @@ import java.util.HexFormat;
  * are part of what is hashed.
  */
 public record BlockHash(long first, long second, long third, long fourth) {
+  static final int BYTES = 4 * Long.BYTES;
+
+  /** The hash that these 32 bytes, most significant first, stand for. */
+  public static BlockHash of(byte[] bytes) {
+    if (bytes.length != BYTES) throw new IllegalArgumentException(bytes.length + " bytes");
+    var buffer = ByteBuffer.wrap(bytes);
+    return new BlockHash(buffer.getLong(), buffer.getLong(), buffer.getLong(), buffer.getLong());
+  }
+
+  /** Reads what {@link #toString} writes. */
+  public static BlockHash parse(String text) {
+    return of(HexFormat.of().parseHex(text));
+  }
+
+  /** The 32 bytes of the hash, most significant first. */
+  public byte[] bytes() {
+    var bytes = new byte[BYTES];
+    write(bytes, 0);
+    return bytes;
+  }
+
+  void write(byte[] target, int at) {
+    ByteBuffer.wrap(target, at, BYTES)
+        .putLong(first)
+        .putLong(second)
+        .putLong(third)
+        .putLong(fourth);
+  }
 
   /** One well spread word, for tables and sketches; the hashers already did the mixing. */
   long spread() {
+    return spread(first, second, third, fourth);
+  }
+
+  static long spread(long first, long second, long third, long fourth) {
     return first ^ Long.rotateLeft(second, 32) ^ third ^ fourth;
   }
 

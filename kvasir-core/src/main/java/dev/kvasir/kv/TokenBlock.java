@@ -26,6 +26,7 @@ public final class TokenBlock {
     if ((position == 0) != (parent == null)) {
       throw new IllegalArgumentException("block at position " + position + ", parent " + parent);
     }
+    if (hash.equals(parent)) throw new IllegalArgumentException(hash + " is its own parent");
     return new TokenBlock(hash, parent, position, tokens.clone());
   }
 
@@ -46,6 +47,11 @@ public final class TokenBlock {
   /** How many blocks come before this one. */
   public int position() {
     return position;
+  }
+
+  /** How many tokens are known: a full block of them, or none. */
+  public int length() {
+    return tokens.length;
   }
 
   /** A copy of the tokens. */

@@ -1,0 +1,45 @@
+package dev.kvasir;
+
+import java.util.random.RandomGenerator;
+import java.util.random.RandomGeneratorFactory;
+
+/**
+ * Runs a check over many seeds, and says which one failed.
+ *
+ * <p>{@code -Dkvasir.seed=N} runs that seed alone; {@code -Plong} runs more of them.
+ */
+public final class Seeds {
+  private static final String ALGORITHM = "L64X128MixRandom";
+
+  private Seeds() {}
+
+  /** A check that takes its chance from a seeded generator. */
+  @FunctionalInterface
+  public interface Check {
+    void run(RandomGenerator random);
+  }
+
+  /** How many times the usual number of operations to run: 1, or more in the long profile. */
+  public static int scale() {
+    return Integer.getInteger("kvasir.scale", 1);
+  }
+
+  /** Runs the check for the given number of seeds, the same ones each time. */
+  public static void each(int count, Check check) {
+    var only = Long.getLong("kvasir.seed");
+    if (only != null) {
+      run(only, check);
+      return;
+    }
+    for (long seed = 1; seed <= count; seed++) run(seed, check);
+  }
+
+  private static void run(long seed, Check check) {
+    try {
+      check.run(RandomGeneratorFactory.of(ALGORITHM).create(seed));
+    } catch (Throwable failure) {
+      throw new AssertionError(
+          "seed " + seed + " failed, replay with -Dkvasir.seed=" + seed + ": " + failure, failure);
+    }
+  }
+}
