@@ -1,0 +1,241 @@
+package dev.kvasir.kv;
+
+import dev.kvasir.Nullable;
+
+/**
+ * A block in one state of its life.
+ *
+ * <pre>
+ *   Empty --begin--> Partial --addTokens--> Ready --scheduleCompute--> Inflight
+ *     |                 ^  ^                  |                           |
+ *     |                 |  '--cancelSchedule--'                      computeDone
+ *     |                 '---------------------(not full)------------------+
+ *     |                                                                   |
+ *     '--receive------------------------------> Complete <-----(full)-----'
+ *                                                  '--register--> Registered
+ * </pre>
+ *
+ * A transition spends the handle it is called on and returns the next one, so that an illegal step
+ * does not compile and a repeated one fails at once, with its values. A transition that is refused
+ * leaves its handle as it was. {@link #release} is possible in every state and gives the block
+ * back.
+ */
+public abstract sealed class Block {
+  final BlockPool pool;
+  final int id;
+
+  private Block(BlockPool pool, int id) {
+    this.pool = pool;
+    this.id = id;
+  }
+
+  /** Which of the pool's blocks this is: 0 to its total - 1. */
+  public final int id() {
+    return id;
+  }
+
+  public final BlockPool pool() {
+    return pool;
+  }
+
+  /** Gives the block back: unregistered content is forgotten, a registered block loses a hold. */
+  public abstract void release();
+
+  final String state() {
+    return getClass().getSimpleName();
+  }
+
+  @Override
+  public final String toString() {
+    return pool.tier() + " block " + id + " " + state();
+  }
+
+  /** A block that one owner has to itself, and whose handle is spent by each transition. */
+  public abstract static sealed class Owned extends Block {
+    private final int turn;
+
+    private Owned(BlockPool pool, int id) {
+      super(pool, id);
+      this.turn = pool.turn(id);
+    }
+
+    final void check() {
+      if (pool.turn(id) != turn) {
+        throw new IllegalStateException(pool.tier() + " block " + id + " already left " + state());
+      }
+    }
+
+    final void spend() {
+      check();
+      pool.advance(id);
+    }
+
+    @Override
+    public final void release() {
+      spend();
+      pool.discard(id);
+    }
+  }
+
+  /** What a computation leaves behind: a {@link Partial} block or a {@link Complete} one. */
+  public sealed interface Computed permits Partial, Complete {}
+
+  /** A block without content, just allocated. */
+  public static final class Empty extends Owned {
+    Empty(BlockPool pool, int id) {
+      super(pool, id);
+    }
+
+    /** Takes the block for tokens that will be computed here. */
+    public Partial begin() {
+      spend();
+      pool.fill(id, 0, 0);
+      return new Partial(pool, id);
+    }
+
+    /** Takes the block for content that was computed elsewhere and has been copied here. */
+    public Complete receive() {
+      spend();
+      pool.fill(id, pool.blockTokens(), pool.blockTokens());
+      return new Complete(pool, id);
+    }
+  }
+
+  /** A block with room for more tokens; those it has are computed. */
+  public static final class Partial extends Owned implements Computed {
+    private Partial(BlockPool pool, int id) {
+      super(pool, id);
+    }
+
+    /** How many of its tokens are computed. */
+    public int computed() {
+      check();
+      return pool.computed(id);
+    }
+
+    public int space() {
+      check();
+      return pool.blockTokens() - pool.filled(id);
+    }
+
+    /** Adds tokens that wait to be computed. */
+    public Ready addTokens(int count) {
+      check();
+      pool.fillMore(id, count);
+      spend();
+      return new Ready(pool, id);
+    }
+  }
+
+  /** A block with tokens that wait to be computed. */
+  public static final class Ready extends Owned {
+    private Ready(BlockPool pool, int id) {
+      super(pool, id);
+    }
+
+    public int space() {
+      check();
+      return pool.blockTokens() - pool.filled(id);
+    }
+
+    /** How many tokens wait to be computed. */
+    public int waiting() {
+      check();
+      return pool.filled(id) - pool.computed(id);
+    }
+
+    /** Adds more tokens before the computation begins. */
+    public Ready addTokens(int count) {
+      check();
+      pool.fillMore(id, count);
+      spend();
+      return new Ready(pool, id);
+    }
+
+    public Inflight scheduleCompute() {
+      spend();
+      return new Inflight(pool, id);
+    }
+
+    /** Forgets the tokens that waited. */
+    public Partial cancelSchedule() {
+      spend();
+      pool.fill(id, pool.computed(id), pool.computed(id));
+      return new Partial(pool, id);
+    }
+  }
+
+  /** A block whose waiting tokens are being computed. */
+  public static final class Inflight extends Owned {
+    private Inflight(BlockPool pool, int id) {
+      super(pool, id);
+    }
+
+    /** The tokens are computed: the block is complete if it is full. */
+    public Computed computeDone() {
+      spend();
+      int filled = pool.filled(id);
+      pool.fill(id, filled, filled);
+      return filled == pool.blockTokens() ? new Complete(pool, id) : new Partial(pool, id);
+    }
+  }
+
+  /** A full, computed block that nobody else knows yet. */
+  public static final class Complete extends Owned implements Computed {
+    private Complete(BlockPool pool, int id) {
+      super(pool, id);
+    }
+
+    /** Makes the block known under its hash, for others to share; it cannot change any more. */
+    public Registered register(TokenBlock content) {
+      check();
+      pool.checkLength(id, content);
+      spend();
+      return pool.register(id, content);
+    }
+  }
+
+  /** One hold on a registered block, which is not evicted while anybody holds it. */
+  public static final class Registered extends Block {
+    /** Null once the hold is released: the one field says both, and keeps the handle small. */
+    private @Nullable BlockHash hash;
+
+    Registered(BlockPool pool, int id, BlockHash hash) {
+      super(pool, id);
+      this.hash = hash;
+    }
+
+    public BlockHash hash() {
+      var known = hash;
+      if (known == null) {
+        throw new IllegalStateException(pool.tier() + " block " + id + " was released already");
+      }
+      return known;
+    }
+
+    /** A further hold on the same block, to be released by itself. */
+    public Registered share() {
+      var known = hash();
+      pool.holdAgain(id);
+      return new Registered(pool, id, known);
+    }
+
+    /** A name for the block that does not keep it from being evicted. */
+    public WeakBlock weak() {
+      return new WeakBlock(pool, hash());
+    }
+
+    /** Says what becomes of the block after its last release; the last word counts. */
+    public void onRelease(PoolSettings.Release release) {
+      hash();
+      pool.onRelease(id, release);
+    }
+
+    @Override
+    public void release() {
+      hash();
+      hash = null;
+      pool.releaseHold(id);
+    }
+  }
+}

@@ -1,0 +1,320 @@
+package dev.kvasir.kv;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * The blocks of one tier: free, held by somebody, or cached for whoever asks for them again.
+ *
+ * <p>It knows what the blocks are and who holds them, not where their bytes lie. What is true of a
+ * slot is kept in arrays by its number, so that a look-up makes no garbage but the handle it
+ * returns. Belongs to one loop.
+ */
+public final class BlockPool {
+  private static final int ABSENT = PrefixRegistry.ABSENT;
+  private static final byte OWNED = 0;
+  private static final byte PRIMARY = 1;
+  private static final byte DUPLICATE = 2;
+
+  private final Tier tier;
+  private final int blockTokens;
+  private final PoolSettings settings;
+  private final PrefixRegistry registry;
+  private final KvEvents events;
+  private final EvictionPolicy eviction;
+
+  private final IntQueue free;
+  private final int[] turns;
+  private final int[] holds;
+  private final int[] entries;
+  private final int[] computed;
+  private final int[] filled;
+  private final byte[] kinds;
+  private final boolean[] resets;
+  private final PoolCounters counters = new PoolCounters();
+  private int held;
+  private int cached;
+
+  public BlockPool(PoolSettings settings, PrefixRegistry registry, KvEvents events) {
+    this.settings = settings;
+    this.registry = registry;
+    this.events = events;
+    this.tier = settings.tier();
+    this.blockTokens = settings.blockTokens();
+    int blocks = settings.blocks();
+    this.free = new IntQueue(blocks);
+    this.turns = new int[blocks];
+    this.holds = new int[blocks];
+    this.entries = new int[blocks];
+    this.computed = new int[blocks];
+    this.filled = new int[blocks];
+    this.kinds = new byte[blocks];
+    this.resets = new boolean[blocks];
+    Arrays.fill(entries, ABSENT);
+    for (int slot = 0; slot < blocks; slot++) free.add(slot);
+    registry.reserve(settings.tier(), blocks);
+    this.eviction = settings.eviction().open(new Slots());
+  }
+
+  public Tier tier() {
+    return tier;
+  }
+
+  public int blockTokens() {
+    return blockTokens;
+  }
+
+  public PoolSettings settings() {
+    return settings;
+  }
+
+  /** All blocks: always the free, the held and the cached ones together. */
+  public int total() {
+    return turns.length;
+  }
+
+  public int free() {
+    return free.size();
+  }
+
+  public int held() {
+    return held;
+  }
+
+  public int cached() {
+    return cached;
+  }
+
+  /** How many blocks an allocation can have at most. */
+  public int available() {
+    return free.size() + cached;
+  }
+
+  public PoolStats stats() {
+    return counters.stats();
+  }
+
+  /** All of the blocks, or none and nothing changed: free ones first, then cached ones evicted. */
+  public Optional<List<Block.Empty>> allocate(int count) {
+    if (count < 0) throw new IllegalArgumentException(count + " blocks asked of " + tier);
+    if (count > available()) {
+      counters.refused++;
+      return Optional.empty();
+    }
+    while (free.size() < count) evict();
+    var blocks = new ArrayList<Block.Empty>(count);
+    for (int i = 0; i < count; i++) {
+      int slot = free.remove();
+      resets[slot] = settings.release() == PoolSettings.Release.RESET;
+      blocks.add(new Block.Empty(this, slot));
+    }
+    held += count;
+    counters.allocated += count;
+    return Optional.of(blocks);
+  }
+
+  /** Holds the longest prefix of the blocks that is here. */
+  public List<Block.Registered> match(List<BlockHash> hashes) {
+    int count = hashes.size();
+    var found = new ArrayList<Block.Registered>(count);
+    for (int i = 0; i < count; i++) {
+      var hash = hashes.get(i);
+      int slot = registry.slot(hash, tier);
+      if (slot == ABSENT) break;
+      found.add(take(slot, hash));
+    }
+    counters.asked += count;
+    counters.matched += found.size();
+    return found;
+  }
+
+  /** Holds each of the blocks that is here, in the order asked for; misses are empty. */
+  public List<Optional<Block.Registered>> matchScattered(List<BlockHash> hashes) {
+    var found = new ArrayList<Optional<Block.Registered>>(hashes.size());
+    for (var hash : hashes) found.add(hold(hash));
+    return found;
+  }
+
+  /** Holds the block, if it is here. */
+  public Optional<Block.Registered> hold(BlockHash hash) {
+    counters.asked++;
+    int slot = registry.slot(hash, tier);
+    if (slot == ABSENT) return Optional.empty();
+    counters.matched++;
+    return Optional.of(take(slot, hash));
+  }
+
+  public boolean has(BlockHash hash) {
+    return registry.has(hash, tier);
+  }
+
+  /** Releases all of the blocks, last first, so that the end of a chain is evicted before it. */
+  public void release(List<? extends Block> blocks) {
+    for (var block : blocks) {
+      if (block.pool != this) {
+        throw new IllegalArgumentException(block + " does not belong to this " + tier + " pool");
+      }
+    }
+    for (int i = blocks.size() - 1; i >= 0; i--) blocks.get(i).release();
+  }
+
+  /** Forgets every cached block, and tells how many there were. */
+  public int clear() {
+    int before = cached;
+    while (cached > 0) evict();
+    return before;
+  }
+
+  void checkLength(int slot, TokenBlock content) {
+    int length = content.length();
+    if (length != 0 && length != blockTokens) {
+      throw new IllegalArgumentException(
+          content + " has " + length + " tokens, " + tier + " block " + slot + " " + blockTokens);
+    }
+  }
+
+  Block.Registered register(int slot, TokenBlock content) {
+    counters.registered++;
+    var hash = content.hash();
+    int first = registry.slot(hash, tier);
+    if (first != ABSENT) return registerAgain(slot, first, hash);
+    entries[slot] = registry.place(hash, tier, slot);
+    kinds[slot] = PRIMARY;
+    holds[slot] = 1;
+    registry.touch(hash);
+    eviction.registered(slot, content);
+    if (events.heard()) events.publish(new KvEvent.Stored(tier, content));
+    return new Block.Registered(this, slot, hash);
+  }
+
+  private Block.Registered registerAgain(int slot, int first, BlockHash hash) {
+    counters.duplicates++;
+    if (settings.duplicates() == PoolSettings.Duplicates.REJECT) {
+      discard(slot);
+      return take(first, hash);
+    }
+    takeUp(first);
+    entries[slot] = entries[first];
+    kinds[slot] = DUPLICATE;
+    holds[slot] = 1;
+    return new Block.Registered(this, slot, hash);
+  }
+
+  private Block.Registered take(int slot, BlockHash hash) {
+    takeUp(slot);
+    registry.touch(hash);
+    return new Block.Registered(this, slot, hash);
+  }
+
+  private void takeUp(int slot) {
+    if (holds[slot]++ == 0) {
+      eviction.held(slot);
+      cached--;
+      held++;
+    }
+  }
+
+  void holdAgain(int slot) {
+    holds[slot]++;
+  }
+
+  void releaseHold(int slot) {
+    if (--holds[slot] > 0) return;
+    held--;
+    if (kinds[slot] == DUPLICATE) {
+      int entry = entries[slot];
+      forget(slot);
+      releaseHold(registry.slot(entry, tier));
+    } else if (resets[slot]) {
+      unregister(slot);
+    } else {
+      cached++;
+      eviction.cached(slot);
+    }
+  }
+
+  private void evict() {
+    int slot = eviction.victim();
+    if (slot == EvictionPolicy.NONE || holds[slot] != 0 || kinds[slot] != PRIMARY) {
+      throw new IllegalStateException(
+          eviction + " named slot " + slot + " with " + cached + " blocks cached on " + tier);
+    }
+    cached--;
+    counters.evicted++;
+    unregister(slot);
+  }
+
+  private void unregister(int slot) {
+    int entry = entries[slot];
+    eviction.removed(slot);
+    if (events.heard()) events.publish(new KvEvent.Removed(tier, registry.hash(entry)));
+    registry.remove(entry, tier);
+    forget(slot);
+  }
+
+  private void forget(int slot) {
+    entries[slot] = ABSENT;
+    kinds[slot] = OWNED;
+    free.add(slot);
+  }
+
+  /** Gives back a block that was not registered. */
+  void discard(int slot) {
+    held--;
+    free.add(slot);
+  }
+
+  int turn(int slot) {
+    return turns[slot];
+  }
+
+  void advance(int slot) {
+    turns[slot]++;
+  }
+
+  int computed(int slot) {
+    return computed[slot];
+  }
+
+  int filled(int slot) {
+    return filled[slot];
+  }
+
+  void fill(int slot, int tokensComputed, int tokensFilled) {
+    computed[slot] = tokensComputed;
+    filled[slot] = tokensFilled;
+  }
+
+  void fillMore(int slot, int count) {
+    int space = blockTokens - filled[slot];
+    if (count < 1 || count > space) {
+      throw new IllegalArgumentException(
+          count + " tokens for " + tier + " block " + slot + ", space for " + space);
+    }
+    filled[slot] += count;
+  }
+
+  void onRelease(int slot, PoolSettings.Release release) {
+    resets[slot] = release == PoolSettings.Release.RESET;
+  }
+
+  /** What the eviction policy sees of this pool. */
+  private final class Slots implements Eviction.Slots {
+    @Override
+    public int count() {
+      return total();
+    }
+
+    @Override
+    public int slotOf(BlockHash hash) {
+      return registry.slot(hash, tier);
+    }
+
+    @Override
+    public BlockHash hashOf(int slot) {
+      return registry.hash(entries[slot]);
+    }
+  }
+}

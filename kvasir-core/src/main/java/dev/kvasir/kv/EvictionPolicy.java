@@ -1,0 +1,34 @@
+package dev.kvasir.kv;
+
+/**
+ * Decides which cached block goes first when a pool needs room.
+ *
+ * <p>A pool tells its policy about each of its slots, in this order:
+ *
+ * <pre>
+ *   registered --> cached <--> held
+ *        |            |          |
+ *        '------------+----------'--> removed
+ * </pre>
+ *
+ * A slot is held when it is registered. Duplicates of a block are never told of.
+ */
+public interface EvictionPolicy {
+  /** What {@link #victim} answers when nothing is cached. */
+  int NONE = -1;
+
+  /** The slot holds this block now. */
+  void registered(int slot, TokenBlock block);
+
+  /** Nobody holds the slot any more: it may be evicted. */
+  void cached(int slot);
+
+  /** Somebody holds the cached slot again. */
+  void held(int slot);
+
+  /** The cached slot to evict next; it stays cached until it is removed. */
+  int victim();
+
+  /** The slot's block is gone, whether it was cached or held. */
+  void removed(int slot);
+}

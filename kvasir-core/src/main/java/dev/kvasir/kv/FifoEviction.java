@@ -1,0 +1,35 @@
+package dev.kvasir.kv;
+
+/** Evicts what was registered first; being used does not buy time. */
+final class FifoEviction implements EvictionPolicy {
+  private final TicketRing line;
+
+  FifoEviction(int slots) {
+    this.line = new TicketRing(slots);
+  }
+
+  @Override
+  public void registered(int slot, TokenBlock block) {
+    line.draw(slot);
+  }
+
+  @Override
+  public void cached(int slot) {
+    line.join(slot);
+  }
+
+  @Override
+  public void held(int slot) {
+    line.leave(slot);
+  }
+
+  @Override
+  public int victim() {
+    return line.first();
+  }
+
+  @Override
+  public void removed(int slot) {
+    line.drop(slot);
+  }
+}

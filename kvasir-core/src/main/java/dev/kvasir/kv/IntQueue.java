@@ -1,0 +1,32 @@
+package dev.kvasir.kv;
+
+/** A first-in first-out queue of numbers, of fixed size. */
+final class IntQueue {
+  private final int[] ring;
+  private int first;
+  private int size;
+
+  IntQueue(int sizeMax) {
+    ring = new int[sizeMax];
+  }
+
+  int size() {
+    return size;
+  }
+
+  void add(int number) {
+    if (size == ring.length) throw new IllegalStateException("queue full with " + size);
+    int at = first + size;
+    if (at >= ring.length) at -= ring.length;
+    ring[at] = number;
+    size++;
+  }
+
+  int remove() {
+    if (size == 0) throw new IllegalStateException("queue empty");
+    int number = ring[first];
+    if (++first == ring.length) first = 0;
+    size--;
+    return number;
+  }
+}

@@ -1,0 +1,35 @@
+package dev.kvasir.kv;
+
+/** Evicts what was released longest ago. */
+final class LruEviction implements EvictionPolicy {
+  private final SlotLists lists;
+
+  LruEviction(int slots) {
+    this.lists = new SlotLists(slots, 1);
+  }
+
+  @Override
+  public void registered(int slot, TokenBlock block) {
+    // Order begins with the release.
+  }
+
+  @Override
+  public void cached(int slot) {
+    lists.add(0, slot);
+  }
+
+  @Override
+  public void held(int slot) {
+    lists.remove(slot);
+  }
+
+  @Override
+  public int victim() {
+    return lists.first(0);
+  }
+
+  @Override
+  public void removed(int slot) {
+    if (lists.linked(slot)) lists.remove(slot);
+  }
+}

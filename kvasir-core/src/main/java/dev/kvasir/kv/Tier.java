@@ -1,0 +1,20 @@
+package dev.kvasir.kv;
+
+/** A level of the memory ladder, fastest and smallest first. */
+public enum Tier {
+  DEVICE(0),
+  HOST(1),
+  DISK(2),
+  OBJECT(3);
+
+  private final int level;
+
+  Tier(int level) {
+    this.level = level;
+  }
+
+  /** How far down the ladder it is; the fastest tier is at 0. */
+  public int level() {
+    return level;
+  }
+}

@@ -1,0 +1,48 @@
+package dev.kvasir.kv;
+
+/** Every eviction policy there is, for tests that run over all of them. */
+enum Evictions {
+  LRU,
+  FIFO,
+  MULTI_LRU,
+  LINEAGE,
+  S3_FIFO;
+
+  Eviction eviction(FrequencySketch sketch) {
+    return switch (this) {
+      case LRU -> Eviction.lru();
+      case FIFO -> Eviction.fifo();
+      case MULTI_LRU -> Eviction.multiLru(sketch);
+      case LINEAGE -> Eviction.lineage();
+      case S3_FIFO -> Eviction.s3Fifo();
+    };
+  }
+
+  BlockPool pool(int blocks) {
+    var sketch = new FrequencySketch(64);
+    var settings = PoolSettings.of(Tier.DEVICE, blocks, 16).with(eviction(sketch));
+    return new BlockPool(settings, new PrefixRegistry(sketch), new KvEvents());
+  }
+
+  /** A policy by itself, over slots of which none is known by its hash. */
+  EvictionPolicy policy(int slots) {
+    return eviction(new FrequencySketch(64))
+        .open(
+            new Eviction.Slots() {
+              @Override
+              public int count() {
+                return slots;
+              }
+
+              @Override
+              public int slotOf(BlockHash hash) {
+                return EvictionPolicy.NONE;
+              }
+
+              @Override
+              public BlockHash hashOf(int slot) {
+                return Chains.hash(1, slot);
+              }
+            });
+  }
+}

@@ -1,0 +1,134 @@
+package dev.kvasir.kv;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+
+/** What a pool should do, said with plain maps. */
+final class ModelPool {
+  private final PoolSettings settings;
+  private final FrequencySketch sketch;
+  private final ModelOrder order;
+  final Deque<Integer> free = new ArrayDeque<>();
+  final Map<String, Integer> primaries = new TreeMap<>();
+  final Map<Integer, TokenBlock> contents = new TreeMap<>();
+  final Map<Integer, Integer> holds = new TreeMap<>();
+  final Set<Integer> owned = new TreeSet<>();
+  final Set<Integer> resets = new TreeSet<>();
+
+  ModelPool(PoolSettings settings, FrequencySketch sketch, ModelOrder order) {
+    this.settings = settings;
+    this.sketch = sketch;
+    this.order = order;
+    for (int id = 0; id < settings.blocks(); id++) free.add(id);
+  }
+
+  int cached() {
+    return (int) holds.values().stream().filter(count -> count == 0).count();
+  }
+
+  int held() {
+    return owned.size() + (int) holds.values().stream().filter(count -> count > 0).count();
+  }
+
+  boolean has(BlockHash hash) {
+    return primaries.containsKey(hash.toString());
+  }
+
+  /** The ids, or none when there are too few. */
+  List<Integer> allocate(int count) {
+    var ids = new ArrayList<Integer>();
+    if (count > free.size() + cached()) return ids;
+    while (free.size() < count) forget(order.victim());
+    for (int i = 0; i < count; i++) {
+      int id = free.remove();
+      owned.add(id);
+      resets.remove(id);
+      if (settings.release() == PoolSettings.Release.RESET) resets.add(id);
+      ids.add(id);
+    }
+    return ids;
+  }
+
+  void discard(int id) {
+    owned.remove(id);
+    free.add(id);
+  }
+
+  /** The id that is held in the end. */
+  int register(int id, TokenBlock block) {
+    owned.remove(id);
+    var first = primaries.get(block.hash().toString());
+    if (first == null) {
+      primaries.put(block.hash().toString(), id);
+      contents.put(id, block);
+      holds.put(id, 1);
+      sketch.touch(block.hash());
+      order.registered(id, block);
+      return id;
+    }
+    if (settings.duplicates() == PoolSettings.Duplicates.REJECT) {
+      free.add(id);
+      hold(block.hash());
+      return first;
+    }
+    takeUp(first);
+    contents.put(id, block);
+    holds.put(id, 1);
+    return id;
+  }
+
+  /** The id held, or -1. */
+  int hold(BlockHash hash) {
+    var id = primaries.get(hash.toString());
+    if (id == null) return ModelOrder.NONE;
+    takeUp(id);
+    sketch.touch(hash);
+    return id;
+  }
+
+  void share(int id) {
+    takeUp(id);
+  }
+
+  void release(int id) {
+    int left = holds.merge(id, -1, Integer::sum);
+    if (left > 0) return;
+    var block = contents.get(id);
+    if (block == null) throw new AssertionError("no content in " + id);
+    var first = primaries.get(block.hash().toString());
+    if (first == null) throw new AssertionError("no primary of " + id);
+    if (first != id) {
+      contents.remove(id);
+      holds.remove(id);
+      free.add(id);
+      release(first);
+    } else if (resets.contains(id)) {
+      forget(id);
+    } else {
+      order.cached(id);
+    }
+  }
+
+  void clear() {
+    for (int left = cached(); left > 0; left--) forget(order.victim());
+  }
+
+  private void takeUp(int id) {
+    if (holds.merge(id, 1, Integer::sum) == 1) order.held(id);
+  }
+
+  private void forget(int id) {
+    var block = contents.remove(id);
+    if (block == null) throw new AssertionError("nothing to forget in " + id);
+    order.removed(id);
+    primaries.remove(block.hash().toString());
+    holds.remove(id);
+    free.add(id);
+  }
+}

@@ -1,0 +1,213 @@
+package dev.kvasir.kv;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kvasir.Seeds;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.random.RandomGenerator;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** The pool and a model of plain maps do the same, operation by operation. */
+class PoolModelTest {
+  /** Over the five policies: 1,000,000 operations, 20 times as many in the long profile. */
+  private static final int SEEDS = 20;
+
+  private static final int OPERATIONS = 10_000;
+
+  @ParameterizedTest
+  @EnumSource
+  void poolAndModelAgreeAfterEveryOperation(Evictions kind) {
+    Seeds.each(
+        SEEDS * Seeds.scale(),
+        random -> {
+          var walk = new Walk(kind, random);
+          for (int operation = 0; operation < OPERATIONS; operation++) {
+            walk.step();
+            walk.compare(operation);
+          }
+          walk.end();
+        });
+  }
+
+  /** One random life of a pool, told to the model as well. */
+  private static final class Walk {
+    private final RandomGenerator random;
+    private final PrefixRegistry registry;
+    private final BlockPool pool;
+    private final ModelPool model;
+    private final List<List<TokenBlock>> chains = new ArrayList<>();
+    private final List<Block.Owned> owned = new ArrayList<>();
+    private final List<Block.Registered> held = new ArrayList<>();
+
+    Walk(Evictions kind, RandomGenerator random) {
+      this.random = random;
+      int blocks = 1 + random.nextInt(16);
+      var sketch = new FrequencySketch(64);
+      var settings =
+          new PoolSettings(
+              Tier.HOST,
+              blocks,
+              3,
+              one(PoolSettings.Duplicates.values()),
+              random.nextInt(4) == 0 ? PoolSettings.Release.RESET : PoolSettings.Release.CACHE,
+              kind.eviction(sketch));
+      var modelSketch = new FrequencySketch(64);
+      this.registry = new PrefixRegistry(sketch);
+      this.pool = new BlockPool(settings, registry, new KvEvents());
+      this.model = new ModelPool(settings, modelSketch, ModelOrder.of(kind, blocks, modelSketch));
+      var trunk = Chains.chain(0, 4);
+      chains.add(trunk);
+      for (int name = 1; name < 5; name++) {
+        var fork = new ArrayList<>(trunk.subList(0, random.nextInt(4)));
+        fork.addAll(Chains.fork(fork, name, 5));
+        chains.add(fork);
+      }
+    }
+
+    void step() {
+      switch (random.nextInt(12)) {
+        case 0, 1, 2 -> allocate();
+        case 3, 4, 5 -> advance();
+        case 6, 7 -> match();
+        case 8 -> scattered();
+        case 9, 10 -> release();
+        case 11 -> rare();
+        default -> throw new IllegalStateException();
+      }
+    }
+
+    private void allocate() {
+      int count = random.nextInt(1 + pool.total() / 3);
+      var expected = model.allocate(count);
+      var blocks = pool.allocate(count);
+      assertThat(blocks.isPresent()).isEqualTo(expected.size() == count);
+      blocks.ifPresent(
+          list -> {
+            assertThat(list).extracting(Block::id).isEqualTo(expected);
+            owned.addAll(list);
+          });
+    }
+
+    /** One transition of one owned block. */
+    private void advance() {
+      if (owned.isEmpty()) return;
+      var block = owned.remove(random.nextInt(owned.size()));
+      switch (block) {
+        case Block.Empty empty -> owned.add(random.nextBoolean() ? empty.receive() : empty.begin());
+        case Block.Partial partial ->
+            owned.add(partial.addTokens(1 + random.nextInt(partial.space())));
+        case Block.Ready ready ->
+            owned.add(random.nextInt(4) == 0 ? ready.cancelSchedule() : ready.scheduleCompute());
+        case Block.Inflight inflight -> {
+          switch (inflight.computeDone()) {
+            case Block.Partial partial -> owned.add(partial);
+            case Block.Complete complete -> owned.add(complete);
+          }
+        }
+        case Block.Complete complete -> {
+          var content = one(one(chains));
+          int expected = model.register(complete.id(), content);
+          var registered = complete.register(content);
+          assertThat(registered.id()).isEqualTo(expected);
+          held.add(registered);
+        }
+      }
+    }
+
+    private void match() {
+      var hashes = Chains.hashes(one(chains));
+      var expected = new ArrayList<Integer>();
+      for (var hash : hashes) {
+        int id = model.hold(hash);
+        if (id == ModelOrder.NONE) break;
+        expected.add(id);
+      }
+      var found = pool.match(hashes);
+      assertThat(found).extracting(Block::id).isEqualTo(expected);
+      held.addAll(found);
+    }
+
+    private void scattered() {
+      var hashes = List.of(one(one(chains)).hash(), one(one(chains)).hash());
+      var found = pool.matchScattered(hashes);
+      for (int i = 0; i < hashes.size(); i++) {
+        int expected = model.hold(hashes.get(i));
+        assertThat(found.get(i).map(Block::id).orElse(ModelOrder.NONE)).isEqualTo(expected);
+        found.get(i).ifPresent(held::add);
+      }
+    }
+
+    private void release() {
+      for (int i = random.nextInt(4); i >= 0; i--) {
+        if (random.nextInt(4) == 0 && !owned.isEmpty()) {
+          var block = owned.remove(random.nextInt(owned.size()));
+          model.discard(block.id());
+          block.release();
+        } else if (!held.isEmpty()) {
+          var block = held.remove(random.nextInt(held.size()));
+          model.release(block.id());
+          block.release();
+        }
+      }
+    }
+
+    private void rare() {
+      if (random.nextInt(10) == 0) {
+        model.clear();
+        pool.clear();
+      } else if (!held.isEmpty()) {
+        var block = one(held);
+        switch (random.nextInt(3)) {
+          case 0 -> {
+            model.share(block.id());
+            held.add(block.share());
+          }
+          case 1 -> {
+            int expected = model.hold(block.hash());
+            var upgraded = block.weak().upgrade().orElseThrow();
+            assertThat(upgraded.id()).isEqualTo(expected);
+            held.add(upgraded);
+          }
+          default -> {
+            var release = one(PoolSettings.Release.values());
+            model.resets.remove(block.id());
+            if (release == PoolSettings.Release.RESET) model.resets.add(block.id());
+            block.onRelease(release);
+          }
+        }
+      }
+    }
+
+    void compare(int operation) {
+      boolean same =
+          pool.free() == model.free.size()
+              && pool.held() == model.held()
+              && pool.cached() == model.cached()
+              && pool.free() + pool.held() + pool.cached() == pool.total()
+              && registry.size() == model.primaries.size();
+      for (var chain : chains) {
+        for (var block : chain) same &= pool.has(block.hash()) == model.has(block.hash());
+      }
+      assertThat(same).as("agreement after operation %d", operation).isTrue();
+    }
+
+    /** Everything given back is everything there was. */
+    void end() {
+      owned.forEach(Block::release);
+      pool.release(held);
+      pool.clear();
+      assertThat(pool.free()).isEqualTo(pool.total());
+      assertThat(registry.size()).isZero();
+    }
+
+    private <T> T one(List<T> list) {
+      return list.get(random.nextInt(list.size()));
+    }
+
+    private <T> T one(T[] values) {
+      return values[random.nextInt(values.length)];
+    }
+  }
+}
