@@ -213,6 +213,12 @@ public abstract sealed class Block {
       return known;
     }
 
+    /** What the block holds: its place in the chain, and its tokens where they are known. */
+    public TokenBlock content() {
+      hash();
+      return pool.content(id);
+    }
+
     /** A further hold on the same block, to be released by itself. */
     public Registered share() {
       var known = hash();

@@ -180,7 +180,7 @@ public final class BlockPool {
     var hash = content.hash();
     int first = registry.slot(hash, tier);
     if (first != ABSENT) return registerAgain(slot, first, hash);
-    entries[slot] = registry.place(hash, tier, slot);
+    entries[slot] = registry.place(content, tier, slot);
     kinds[slot] = PRIMARY;
     holds[slot] = 1;
     registry.touch(hash);
@@ -249,7 +249,7 @@ public final class BlockPool {
   private void unregister(int slot) {
     int entry = entries[slot];
     eviction.removed(slot);
-    if (events.heard()) events.publish(new KvEvent.Removed(tier, registry.hash(entry)));
+    if (events.heard()) events.publish(new KvEvent.Removed(tier, registry.content(entry).hash()));
     registry.remove(entry, tier);
     forget(slot);
   }
@@ -296,6 +296,10 @@ public final class BlockPool {
     filled[slot] += count;
   }
 
+  TokenBlock content(int slot) {
+    return registry.content(entries[slot]);
+  }
+
   void onRelease(int slot, PoolSettings.Release release) {
     resets[slot] = release == PoolSettings.Release.RESET;
   }
@@ -314,7 +318,7 @@ public final class BlockPool {
 
     @Override
     public BlockHash hashOf(int slot) {
-      return registry.hash(entries[slot]);
+      return content(slot).hash();
     }
   }
 }

@@ -97,11 +97,6 @@ final class HashIndex {
     unused[unusedCount++] = entry;
   }
 
-  BlockHash hash(int entry) {
-    int base = entry << WORDS_SHIFT;
-    return new BlockHash(words[base], words[base + 1], words[base + 2], words[base + 3]);
-  }
-
   private boolean holds(int entry, BlockHash hash) {
     var words = this.words;
     int base = entry << WORDS_SHIFT;

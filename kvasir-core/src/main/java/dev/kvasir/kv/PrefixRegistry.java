@@ -22,6 +22,8 @@ public final class PrefixRegistry {
   private final @Nullable FrequencySketch frequency;
   private final Set<Tier> served = EnumSet.noneOf(Tier.class);
 
+  private @Nullable TokenBlock[] contents = new TokenBlock[0];
+
   /** For each entry and tier the slot that holds the block there, or {@link #ABSENT}. */
   private int[] slots = new int[0];
 
@@ -82,6 +84,7 @@ public final class PrefixRegistry {
   void reserve(Tier tier, int blocks) {
     if (!served.add(tier)) throw new IllegalArgumentException(tier + " has a pool already");
     index.reserve(blocks);
+    contents = Arrays.copyOf(contents, index.capacity());
     int before = slots.length;
     slots = Arrays.copyOf(slots, Math.multiplyExact(index.capacity(), TIERS.length));
     Arrays.fill(slots, before, slots.length, ABSENT);
@@ -98,10 +101,13 @@ public final class PrefixRegistry {
   }
 
   /** Notes that the block lies in that slot of the tier, where it did not lie before. */
-  int place(BlockHash hash, Tier tier, int slot) {
-    int entry = index.find(hash);
-    if (entry == ABSENT) entry = index.add(hash);
+  int place(TokenBlock content, Tier tier, int slot) {
+    int entry = index.find(content.hash());
+    if (entry == ABSENT) entry = index.add(content.hash());
     slots[at(entry, tier)] = slot;
+    var known = contents[entry];
+    // A copy of which only the name is known does not displace one with its tokens.
+    if (known == null || known.length() < content.length()) contents[entry] = content;
     return entry;
   }
 
@@ -112,10 +118,13 @@ public final class PrefixRegistry {
       if (slots[at(entry, other)] != ABSENT) return;
     }
     index.remove(entry);
+    contents[entry] = null;
   }
 
-  BlockHash hash(int entry) {
-    return index.hash(entry);
+  TokenBlock content(int entry) {
+    var content = contents[entry];
+    if (content == null) throw new IllegalStateException("entry " + entry + " is on no tier");
+    return content;
   }
 
   /** Counts one use of the block. */
