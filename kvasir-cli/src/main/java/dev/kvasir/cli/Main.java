@@ -1,10 +1,63 @@
 package dev.kvasir.cli;
 
+import static picocli.CommandLine.Model.UsageMessageSpec.SECTION_KEY_COMMAND_LIST;
+import static picocli.CommandLine.Model.UsageMessageSpec.SECTION_KEY_COMMAND_LIST_HEADING;
+import static picocli.CommandLine.Model.UsageMessageSpec.SECTION_KEY_OPTION_LIST_HEADING;
+
+import java.io.PrintWriter;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import picocli.CommandLine;
+import picocli.CommandLine.Model.OptionSpec;
+
 /** Where the command line begins. */
 public final class Main {
   private Main() {}
 
   public static void main(String[] args) {
-    System.out.println("kvasir");
+    var out = new PrintWriter(System.out, true, System.out.charset());
+    var err = new PrintWriter(System.err, true, System.err.charset());
+    System.exit(run(out, err, System.getenv(), args));
+  }
+
+  static int run(
+      PrintWriter out, PrintWriter err, Map<String, String> environment, String... args) {
+    var bugs = new Bugs(err, environment);
+    try {
+      return line(out, err, environment).setExecutionExceptionHandler(bugs).execute(args);
+    } catch (Throwable bug) { // picocli lets errors through that are no exceptions
+      return bugs.report(bug);
+    }
+  }
+
+  static CommandLine line(PrintWriter out, PrintWriter err, Map<String, String> environment) {
+    var version =
+        OptionSpec.builder("-V", "--version")
+            .versionHelp(true)
+            .description("Show the versions of Kvasir and of what it runs on.")
+            .build();
+    var line = helpful(new CommandLine(new KvasirCommand()));
+    line.getCommandSpec().addOption(version);
+    return line.setHelpSectionKeys(commandsBeforeOptions(line.getHelpSectionKeys()))
+        .addSubcommand(helpful(new CommandLine(new DoctorCommand(out, environment))))
+        .setOut(out)
+        .setErr(err)
+        .setParameterExceptionHandler(new Mistakes(err));
+  }
+
+  private static List<String> commandsBeforeOptions(List<String> sections) {
+    var commands = List.of(SECTION_KEY_COMMAND_LIST_HEADING, SECTION_KEY_COMMAND_LIST);
+    var ordered = new ArrayList<>(sections);
+    ordered.removeAll(commands);
+    ordered.addAll(ordered.indexOf(SECTION_KEY_OPTION_LIST_HEADING), commands);
+    return ordered;
+  }
+
+  private static CommandLine helpful(CommandLine command) {
+    var help =
+        OptionSpec.builder("-h", "--help").usageHelp(true).description("Show this help.").build();
+    command.getCommandSpec().addOption(help);
+    return command;
   }
 }

@@ -16,7 +16,7 @@ public final class Boot {
               + NEEDED
               + " or newer, but this is Java "
               + Runtime.version()
-              + ". Start it with ./kvasir, which finds a newer one, or set JAVA25_HOME.");
+              + ". Start it with ./kvasir, which looks for one; JAVA25_HOME says where it is.");
       System.exit(UNAVAILABLE);
     }
     try {

@@ -1,0 +1,29 @@
+package dev.kvasir.cli;
+
+import java.io.PrintWriter;
+import java.util.Map;
+import picocli.CommandLine;
+import picocli.CommandLine.IExecutionExceptionHandler;
+import picocli.CommandLine.ParseResult;
+
+/** Reports an exception that nobody caught, in one line unless the whole of it is asked for. */
+record Bugs(PrintWriter err, Map<String, String> environment)
+    implements IExecutionExceptionHandler {
+  private static final String DEBUG = "KVASIR_DEBUG";
+
+  @Override
+  public int handleExecutionException(
+      Exception bug, CommandLine command, ParseResult parsedCommandLine) {
+    return report(bug);
+  }
+
+  int report(Throwable bug) {
+    if (environment.containsKey(DEBUG)) {
+      bug.printStackTrace(err);
+    }
+    String what = bug.toString().lines().findFirst().orElse("");
+    err.println("kvasir: internal error: " + what + ". " + DEBUG + "=1 shows where.");
+    err.flush();
+    return ExitCode.INTERNAL;
+  }
+}

@@ -1,0 +1,93 @@
+package dev.kvasir.cli;
+
+import dev.kvasir.Nullable;
+import dev.kvasir.live.doctor.CacheFolder;
+import dev.kvasir.live.doctor.Check;
+import dev.kvasir.live.doctor.Doctor;
+import dev.kvasir.live.doctor.Status;
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Help.Ansi;
+import picocli.CommandLine.Option;
+import tools.jackson.databind.SerializationFeature;
+import tools.jackson.databind.json.JsonMapper;
+
+/** Looks at this machine: JDK, cores, memory, cache folder, direct I/O, GPU. */
+@Command(
+    name = "doctor",
+    description = "Look at this machine: what was found, and what follows from it for Kvasir.",
+    optionListHeading = "%nOptions:%n",
+    footer = {
+      "",
+      "ok: as it should be; note: worth knowing; missing: needed, and not there (exit code 69)."
+    },
+    usageHelpWidth = 100,
+    sortOptions = false)
+final class DoctorCommand implements Callable<Integer> {
+  private final PrintWriter out;
+  private final Map<String, String> environment;
+
+  @Option(
+      names = "--cache-dir",
+      paramLabel = "DIR",
+      description = "Where the disk tier is to keep its blocks; usually ~/.cache/kvasir.")
+  private @Nullable Path cacheFolder;
+
+  @Option(names = "--json", description = "Write one JSON object, for programs.")
+  private boolean json;
+
+  DoctorCommand(PrintWriter out, Map<String, String> environment) {
+    this.out = out;
+    this.environment = environment;
+  }
+
+  @Override
+  public Integer call() {
+    Path userHome = Path.of(System.getProperty("user.home", "/"));
+    List<Check> checks =
+        Doctor.look(cacheFolder == null ? CacheFolder.usual(environment, userHome) : cacheFolder);
+    if (json) {
+      writeJson(checks);
+    } else {
+      write(checks);
+    }
+    boolean missing = checks.stream().anyMatch(check -> check.status() == Status.MISSING);
+    return missing ? ExitCode.UNAVAILABLE : ExitCode.OK;
+  }
+
+  private void write(List<Check> checks) {
+    for (Check check : checks) {
+      out.printf("%s %-9s  %s%n", label(check.status()), check.name(), check.found());
+      out.printf("%17s  -> %s%n", "", check.follows());
+    }
+  }
+
+  private static String label(Status status) {
+    String colour =
+        switch (status) {
+          case OK -> "green";
+          case NOTE -> "yellow";
+          case MISSING -> "red,bold";
+        };
+    return Ansi.AUTO.string("@|" + colour + " " + "%-7s".formatted(status.word()) + "|@");
+  }
+
+  private void writeJson(List<Check> checks) {
+    var mapper = JsonMapper.builder().enable(SerializationFeature.INDENT_OUTPUT).build();
+    var report = mapper.createObjectNode().put("kvasir", Version.kvasir());
+    var list = report.putArray("checks");
+    for (Check check : checks) {
+      list.addObject()
+          .put("name", check.name())
+          .put("status", check.status().word())
+          .put("found", check.found())
+          .put("follows", check.follows())
+          .set("details", mapper.valueToTree(check.details()));
+    }
+    out.println(mapper.writeValueAsString(report));
+  }
+}

@@ -1,0 +1,34 @@
+package dev.kvasir.cli;
+
+import picocli.CommandLine.Command;
+
+/** The command that holds the others; by itself it only helps. */
+@Command(
+    name = "kvasir",
+    header = "Kvasir keeps the KV cache of large language models alive across memory tiers.%n",
+    customSynopsis = "kvasir COMMAND [OPTIONS]",
+    commandListHeading = "%nCommands:%n",
+    optionListHeading = "%nOptions:%n",
+    footerHeading = "%nExample:%n",
+    footer = {
+      "  kvasir doctor --cache-dir /var/cache/kvasir",
+      "",
+      "Environment:",
+      "  JAVA25_HOME        the JDK to use; without it one is looked for",
+      "  KVASIR_JAVA_OPTS   options for the JVM, such as -Xmx8g",
+      "  KVASIR_DEBUG=1     shows where an internal error happened",
+      "  NO_COLOR=1         no colours",
+      "",
+      "'kvasir COMMAND --help' tells more about a command."
+    },
+    exitCodeListHeading = "%nExit codes:%n",
+    exitCodeList = {
+      "0:all is well",
+      "64:the command line is wrong",
+      "69:something needed is missing",
+      "70:an internal error, or a build that failed"
+    },
+    versionProvider = Version.class,
+    usageHelpWidth = 100,
+    sortOptions = false)
+final class KvasirCommand {}

@@ -1,0 +1,26 @@
+package dev.kvasir.cli;
+
+import picocli.CommandLine.IVersionProvider;
+
+/** Which Kvasir this is, and what it runs on. */
+final class Version implements IVersionProvider {
+
+  /** The version in the jar's manifest; classes that lie in a folder have none. */
+  static String kvasir() {
+    String version = Version.class.getPackage().getImplementationVersion();
+    return version == null ? "unpackaged" : version;
+  }
+
+  @Override
+  public String[] getVersion() {
+    return new String[] {
+      "kvasir " + kvasir(),
+      "JDK " + Runtime.version() + ", " + System.getProperty("java.vendor"),
+      System.getProperty("os.name")
+          + " "
+          + System.getProperty("os.version")
+          + ", "
+          + System.getProperty("os.arch")
+    };
+  }
+}

@@ -1,0 +1,17 @@
+package dev.kvasir.live.doctor;
+
+import java.util.Locale;
+
+/** How a check came out. */
+public enum Status {
+  /** As it should be. */
+  OK,
+  /** Worth knowing; Kvasir runs all the same. */
+  NOTE,
+  /** Something that Kvasir needs is not there. */
+  MISSING;
+
+  public String word() {
+    return name().toLowerCase(Locale.ROOT);
+  }
+}
