@@ -1,0 +1,166 @@
+package dev.kvasir.offload;
+
+import dev.kvasir.Nullable;
+import dev.kvasir.kv.Block;
+import dev.kvasir.kv.BlockHash;
+import dev.kvasir.kv.BlockPool;
+import dev.kvasir.kv.FrequencySketch;
+import dev.kvasir.time.EventLoop;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * Moves blocks down one edge of the ladder.
+ *
+ * <pre>
+ *   enqueue --> PolicyEvaluator --> PreconditionAwaiter --> (queue) Batcher --> (queue)
+ *           TransferExecutor: last sweep, upgrade | on deck | transfer --> registered below
+ * </pre>
+ *
+ * Belongs to one loop, and does nothing while it is empty.
+ */
+public final class OffloadPipeline {
+  private final EventLoop loop;
+  private final PipelineSettings settings;
+  private final BatchSettings batch;
+  private final BlockPool below;
+  private final @Nullable FrequencySketch frequency;
+  private final Settlement settlement;
+  private final PipelineTraffic traffic = new PipelineTraffic();
+  private final PipelineCounters totals = new PipelineCounters();
+  private final CancellableQueue<OffloadContainer> containers = new CancellableQueue<>();
+  private final CancellableQueue<OffloadBatch> batches = new CancellableQueue<>();
+  private final PolicyEvaluator evaluator;
+  private final PreconditionAwaiter awaiter;
+  private final Batcher batcher;
+  private final TransferExecutor executor;
+  private final CancelSweeper sweeper;
+  private @Nullable OffloadPipeline next;
+  private long handles;
+  private long sequence;
+
+  public OffloadPipeline(
+      EventLoop loop,
+      PipelineSettings settings,
+      OffloadPolicy policy,
+      Edge edge,
+      Settlement settlement) {
+    this.loop = loop;
+    this.settings = settings;
+    this.below = edge.below();
+    this.frequency = edge.frequency();
+    this.settlement = settlement;
+    this.batch = settings.batch().within(below.total());
+    this.sweeper =
+        new CancelSweeper(loop, settings.sweepInterval(), containers, batches, this::advance);
+    this.executor =
+        new TransferExecutor(
+            loop, settings, below, edge.store(), batches, sweeper::end, new Moved());
+    this.batcher = new Batcher(loop, batch, containers, batches, executor::run);
+    this.awaiter = new PreconditionAwaiter(loop, this::queue);
+    this.evaluator =
+        new PolicyEvaluator(loop, policy, settings.policyTimeout(), this::facts, awaiter::add);
+  }
+
+  /**
+   * Where a pipeline leads.
+   *
+   * @param below the pool of the tier below
+   * @param store the bytes of the tier below
+   * @param frequency how often blocks are used, where that is counted
+   */
+  public record Edge(BlockPool below, TierStore store, @Nullable FrequencySketch frequency) {}
+
+  /** Sends what this pipeline has moved on into another. */
+  public void chain(OffloadPipeline next) {
+    this.next = next;
+  }
+
+  /** Takes the blocks, or nothing when that would be more than may wait. */
+  public Optional<TransferHandle> enqueue(OffloadRequest request) {
+    int count = request.blocks().size();
+    if (count > room()) {
+      totals.refused(count);
+      return Optional.empty();
+    }
+    var handle = new TransferHandle(++handles, count, cancelled -> sweeper.arm());
+    settlement.open();
+    handle.whenDone(
+        result -> {
+          totals.ended(handle.progress());
+          settlement.close();
+        });
+    for (var container : containers(request, handle)) evaluator.add(container);
+    return Optional.of(handle);
+  }
+
+  /** How many more blocks may wait. */
+  public int room() {
+    return settings.limits().queueBlocksMax() - traffic.waiting();
+  }
+
+  /** What has become of all blocks so far. */
+  public PipelineTotals totals() {
+    return totals.snapshot();
+  }
+
+  public PipelineLoad load() {
+    return new PipelineLoad(
+        traffic.waiting(),
+        settings.limits().queueBlocksMax(),
+        traffic.moving(),
+        traffic.pending(),
+        executor.onDeck(),
+        executor.running());
+  }
+
+  /** A request larger than a batch travels in several containers, under one token. */
+  private List<OffloadContainer> containers(OffloadRequest request, TransferHandle handle) {
+    long deadlineNanos = Deadlines.at(loop.nanos(), settings.limits().deadline());
+    var made = new ArrayList<OffloadContainer>();
+    var blocks = request.blocks();
+    for (int from = 0; from < blocks.size(); from += batch.blocksMax()) {
+      var items = new ArrayList<OffloadItem>();
+      for (var block : blocks.subList(from, Math.min(blocks.size(), from + batch.blocksMax()))) {
+        items.add(new OffloadItem(block, handle, traffic));
+      }
+      made.add(new OffloadContainer(handle, items, request, sequence++, deadlineNanos));
+    }
+    return made;
+  }
+
+  private void queue(OffloadContainer container) {
+    containers.add(container);
+    var left = Deadlines.left(container.deadlineNanos(), loop.nanos());
+    container.until(loop.after(left, sweeper::sweep));
+    batcher.run();
+  }
+
+  private void advance() {
+    batcher.run();
+    executor.run();
+  }
+
+  private OffloadPolicy.Candidate facts(BlockHash hash) {
+    int uses = frequency == null ? OffloadPolicy.Candidate.UNCOUNTED : frequency.count(hash);
+    return new OffloadPolicy.Candidate(hash, below.has(hash), traffic.isPending(hash), uses);
+  }
+
+  /** Passes on what has been moved. */
+  private final class Moved implements Transfer.Listener {
+    @Override
+    public void registered(TransferHandle handle, List<Block.Registered> blocks) {
+      if (next != null) {
+        var weak = blocks.stream().map(Block.Registered::weak).toList();
+        next.enqueue(OffloadRequest.weak(weak)).ifPresent(handle::chain);
+      }
+      below.release(blocks);
+    }
+
+    @Override
+    public void deckChanged() {
+      batcher.run();
+    }
+  }
+}

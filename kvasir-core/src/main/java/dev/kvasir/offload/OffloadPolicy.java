@@ -1,0 +1,81 @@
+package dev.kvasir.offload;
+
+import dev.kvasir.kv.BlockHash;
+import java.util.List;
+import java.util.function.Consumer;
+import java.util.function.Function;
+
+/** Whether a block is worth moving down a tier. */
+@FunctionalInterface
+public interface OffloadPolicy {
+  /** Answers once, at once or later, on the loop of the pipeline. */
+  void judge(Candidate candidate, Consumer<Verdict> answer);
+
+  /**
+   * What a policy may know of a block.
+   *
+   * @param present it is on the tier below already
+   * @param pending it is on its way there
+   * @param uses how often it was used lately, or {@link #UNCOUNTED}
+   */
+  record Candidate(BlockHash hash, boolean present, boolean pending, int uses) {
+    public static final int UNCOUNTED = -1;
+  }
+
+  /** The answer, with its reason. */
+  sealed interface Verdict {
+    record Pass() implements Verdict {}
+
+    record Filter(String reason) implements Verdict {}
+
+    Verdict PASS = new Pass();
+  }
+
+  /** Everything passes. */
+  static OffloadPolicy passAll() {
+    return of(candidate -> Verdict.PASS);
+  }
+
+  /** What is below already, or on its way there, is filtered. */
+  static OffloadPolicy presence() {
+    return of(
+        candidate ->
+            candidate.present()
+                ? new Verdict.Filter("already below")
+                : candidate.pending() ? new Verdict.Filter("already on its way") : Verdict.PASS);
+  }
+
+  /** What was used more often than that passes; so does everything where uses are not counted. */
+  static OffloadPolicy frequency(int usesMin) {
+    if (usesMin < 0) throw new IllegalArgumentException("uses " + usesMin + ", expected 0 or more");
+    return of(
+        candidate ->
+            candidate.uses() == Candidate.UNCOUNTED || candidate.uses() > usesMin
+                ? Verdict.PASS
+                : new Verdict.Filter("used " + candidate.uses() + " times, not over " + usesMin));
+  }
+
+  /** Passes when fetching the block back would be quicker than computing it again. */
+  static OffloadPolicy cost(ReuseCost cost) {
+    return of(
+        candidate ->
+            cost.worthLoading(1)
+                ? Verdict.PASS
+                : new Verdict.Filter("load " + cost.load(1) + ", recompute " + cost.recompute(1)));
+  }
+
+  /** Passes what all pass; the first that filters says why. */
+  static OffloadPolicy allOf(List<OffloadPolicy> policies) {
+    return policies.isEmpty() ? passAll() : new OffloadPolicyChain(policies, Verdict.Filter.class);
+  }
+
+  /** Passes what any passes; of nothing, everything. */
+  static OffloadPolicy anyOf(List<OffloadPolicy> policies) {
+    return policies.isEmpty() ? passAll() : new OffloadPolicyChain(policies, Verdict.Pass.class);
+  }
+
+  /** A policy that needs only to think. */
+  static OffloadPolicy of(Function<Candidate, Verdict> rule) {
+    return (candidate, answer) -> answer.accept(rule.apply(candidate));
+  }
+}

@@ -1,0 +1,32 @@
+package dev.kvasir.offload;
+
+import java.time.Duration;
+
+/**
+ * What it costs to bring blocks back, and what to compute them again.
+ *
+ * @param loadLatency for any number of blocks
+ * @param loadPerBlock for each block on top
+ * @param recomputePerBlock for each block
+ */
+public record ReuseCost(Duration loadLatency, Duration loadPerBlock, Duration recomputePerBlock) {
+  public ReuseCost {
+    if (loadLatency.isNegative() || loadPerBlock.isNegative() || recomputePerBlock.isNegative()) {
+      throw new IllegalArgumentException(
+          "latency " + loadLatency + ", load " + loadPerBlock + ", compute " + recomputePerBlock);
+    }
+  }
+
+  public Duration load(int blocks) {
+    return loadLatency.plus(loadPerBlock.multipliedBy(blocks));
+  }
+
+  public Duration recompute(int blocks) {
+    return recomputePerBlock.multipliedBy(blocks);
+  }
+
+  /** Whether bringing that many blocks back is quicker than computing them again. */
+  public boolean worthLoading(int blocks) {
+    return load(blocks).compareTo(recompute(blocks)) < 0;
+  }
+}

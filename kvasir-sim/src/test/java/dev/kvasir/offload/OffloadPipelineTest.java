@@ -1,0 +1,307 @@
+package dev.kvasir.offload;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.kvasir.kv.Tier;
+import dev.kvasir.sim.TimedStore;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class OffloadPipelineTest {
+  private static final Duration FLUSH = BatchSettings.DEFAULT.flushInterval();
+  private static final Duration SOON = Duration.ofMillis(1);
+
+  @Test
+  void partialBatchIsFlushedWhenTheIntervalHasPassed() {
+    var tiers = new TestTiers();
+    tiers.offload(0, 2);
+    tiers.passTime(FLUSH.minusNanos(1));
+    assertThat(tiers.store.calls).isEmpty();
+    tiers.passTime(Duration.ofNanos(1));
+    assertThat(tiers.store.calls).hasSize(1);
+  }
+
+  @Test
+  void batchHoldsAtMostItsMaximumAndALargeRequestTravelsInParts() {
+    var tiers = new TestTiers();
+    var handle = tiers.offload(0, 150);
+    for (int expected : new int[] {64, 64, 22}) {
+      assertThat(tiers.store.calls.getFirst().copies()).hasSize(expected);
+      tiers.store.succeed();
+      tiers.passTime(FLUSH);
+    }
+    assertThat(handle.status()).isEqualTo(TransferStatus.COMPLETE);
+    assertThat(handle.progress().completed()).isEqualTo(150);
+  }
+
+  @Test
+  void higherPriorityOvertakesWhatStillWaits() {
+    var tiers = new TestTiers();
+    tiers.offload(0, 8);
+    tiers.offload(10, 8);
+    tiers.offload(20, 64);
+    tiers.offload(100, 60);
+    tiers.enqueue(OffloadRequest.weak(tiers.cached(200, 8)).withPriority(5));
+    var order = new ArrayList<Integer>();
+    while (!tiers.store.calls.isEmpty()) {
+      order.add(tiers.store.calls.getFirst().copies().size());
+      tiers.store.succeed();
+      tiers.passTime(FLUSH);
+    }
+    // Under way, on deck and batched came first; then the urgent one, then what waited.
+    assertThat(order).containsExactly(8, 8, 64, 8, 60);
+  }
+
+  @Test
+  void failedTransferRegistersNothing() {
+    var tiers = new TestTiers();
+    var handle = tiers.offload(0, 8);
+    tiers.store.answer(new CopyOutcome.Failed("disk on fire"));
+    tiers.passTime(SOON);
+    assertThat(handle.status()).isEqualTo(TransferStatus.FAILED);
+    assertThat(handle.result().orElseThrow().failed()).hasSize(8);
+    assertThat(tiers.host.free()).isEqualTo(tiers.host.total());
+    assertThat(tiers.registry.has(TestTiers.hash(0), Tier.HOST)).isFalse();
+  }
+
+  @Test
+  void outcomesArePairedWithTheirOwnBlocks() {
+    var tiers = new TestTiers();
+    var handle = tiers.offload(0, 8);
+    var outcomes = new ArrayList<CopyOutcome>();
+    for (int i = 0; i < 8; i++) {
+      outcomes.add(i % 3 == 0 ? new CopyOutcome.Failed("no " + i) : CopyOutcome.COPIED);
+    }
+    tiers.store.answer(tiers.store.calls.remove(), outcomes);
+    tiers.passTime(SOON);
+    var result = handle.result().orElseThrow();
+    assertThat(result.failed())
+        .containsExactly(TestTiers.hash(0), TestTiers.hash(3), TestTiers.hash(6));
+    for (int i = 0; i < 8; i++) {
+      assertThat(tiers.registry.has(TestTiers.hash(i), Tier.HOST)).isEqualTo(i % 3 != 0);
+    }
+  }
+
+  @Test
+  void weakBlocksThatWereEvictedAreReportedAndTheHandleEnds() {
+    var tiers = new TestTiers(PipelineSettings.DEFAULT, OffloadPolicy.passAll(), 4, 16);
+    var handle = tiers.offload(0, 4);
+    tiers.device.release(tiers.device.allocate(3).orElseThrow());
+    tiers.passTime(FLUSH);
+    assertThat(handle.progress().evicted()).isEqualTo(3);
+    tiers.store.succeed();
+    tiers.passTime(SOON);
+    assertThat(handle.status()).isEqualTo(TransferStatus.COMPLETE);
+
+    var gone = tiers.offload(10, 4);
+    tiers.device.clear();
+    tiers.passTime(FLUSH);
+    assertThat(gone.status()).isEqualTo(TransferStatus.COMPLETE);
+    assertThat(gone.progress().evicted()).isEqualTo(4);
+  }
+
+  @Test
+  void blocksAreHeldFromUpgradeToEndAndNotBefore() {
+    var tiers = new TestTiers();
+    var handle = tiers.offload(0, 2);
+    assertThat(tiers.device.held()).isZero();
+    tiers.passTime(FLUSH);
+    assertThat(tiers.device.held()).isEqualTo(2);
+    tiers.store.succeed();
+    tiers.passTime(SOON);
+    assertThat(tiers.device.held()).isZero();
+    assertThat(handle.status()).isEqualTo(TransferStatus.COMPLETE);
+  }
+
+  @Test
+  void preconditionsOfAllMembersAreHonouredWhenBatchesMix() {
+    var tiers = new TestTiers();
+    var step = new Precondition();
+    var late = tiers.enqueue(OffloadRequest.weak(tiers.cached(0, 4)).after(step));
+    tiers.offload(10, 8);
+    assertThat(tiers.store.calls.getFirst().copies()).hasSize(8);
+    assertThat(late.status()).isEqualTo(TransferStatus.QUEUED);
+    step.meet();
+    tiers.passTime(FLUSH);
+    tiers.store.succeed();
+    tiers.passTime(SOON);
+    assertThat(tiers.store.calls.getFirst().copies()).hasSize(4);
+  }
+
+  @Test
+  void failedPreconditionFailsItsBlocks() {
+    var tiers = new TestTiers();
+    var step = new Precondition();
+    var handle = tiers.enqueue(OffloadRequest.strong(tiers.register(0, 4)).after(step));
+    step.fail("the step threw");
+    var outcome = handle.result().orElseThrow().blocks().getFirst().outcome();
+    assertThat(outcome).isEqualTo(new BlockOutcome.Failed("precondition failed: the step threw"));
+    assertThat(tiers.device.held()).isZero();
+  }
+
+  @Test
+  void preconditionThatNeverSettlesEndsAtTheDeadline() {
+    var tiers = new TestTiers();
+    var handle = tiers.enqueue(OffloadRequest.weak(tiers.cached(0, 4)).after(new Precondition()));
+    tiers.loop.run(100);
+    assertThat(handle.status()).isEqualTo(TransferStatus.FAILED);
+    assertThat(tiers.loop.nanos()).isEqualTo(PipelineLimits.DEFAULT.deadline().toNanos());
+  }
+
+  @Test
+  void storeThatNeverAnswersCostsNoHandleItsEndAndKeepsItsBlocks() {
+    var tiers = new TestTiers();
+    var stuck = tiers.offload(0, 8);
+    var behind = tiers.offload(10, 8);
+    var waiting = tiers.offload(20, 8);
+    tiers.passTime(PipelineLimits.DEFAULT.deadline().plus(FLUSH));
+    assertThat(stuck.status()).isEqualTo(TransferStatus.FAILED);
+    assertThat(waiting.status()).isEqualTo(TransferStatus.FAILED);
+    assertThat(behind.status()).isEqualTo(TransferStatus.TRANSFERRING);
+    // The store may still read the blocks it was given.
+    assertThat(tiers.device.held()).isEqualTo(16);
+    tiers.store.succeed();
+    tiers.passTime(SOON);
+    tiers.store.succeed();
+    tiers.passTime(SOON);
+    assertThat(behind.status()).isEqualTo(TransferStatus.COMPLETE);
+    assertThat(tiers.registry.has(TestTiers.hash(0), Tier.HOST)).isFalse();
+    assertThat(tiers.device.held() + tiers.host.held()).isZero();
+  }
+
+  @Test
+  void fullQueueRefusesAndSaysHowMuchRoomThereIs() {
+    var limits =
+        new PipelineLimits(10, Duration.ofSeconds(1), Duration.ofSeconds(1), Duration.ofMillis(1));
+    var tiers =
+        new TestTiers(
+            new PipelineSettings(
+                BatchSettings.DEFAULT, Duration.ofMillis(1), Duration.ofMillis(1), 1, limits),
+            OffloadPolicy.passAll());
+    var step = new Precondition();
+    tiers.enqueue(OffloadRequest.weak(tiers.cached(0, 7)).after(step));
+    assertThat(tiers.pipeline.room()).isEqualTo(3);
+    assertThat(tiers.pipeline.enqueue(OffloadRequest.weak(tiers.cached(10, 4)))).isEmpty();
+    assertThat(tiers.pipeline.totals().refused()).isEqualTo(4);
+    assertThat(tiers.pipeline.enqueue(OffloadRequest.weak(tiers.cached(10, 3)))).isPresent();
+  }
+
+  @Test
+  void fullDestinationIsTriedAgainUntilThereIsRoom() {
+    var tiers = new TestTiers(PipelineSettings.DEFAULT, OffloadPolicy.passAll(), 32, 8);
+    var occupied = tiers.host.allocate(8).orElseThrow();
+    var handle = tiers.offload(0, 8);
+    tiers.passTime(Duration.ofSeconds(1));
+    assertThat(tiers.store.calls).isEmpty();
+    assertThat(handle.status()).isEqualTo(TransferStatus.TRANSFERRING);
+    tiers.host.release(occupied);
+    tiers.passTime(PipelineLimits.DEFAULT.retryInterval());
+    assertThat(tiers.store.calls).hasSize(1);
+  }
+
+  @Test
+  void destinationThatStaysFullFailsTheTransferAtItsDeadline() {
+    var tiers = new TestTiers(PipelineSettings.DEFAULT, OffloadPolicy.passAll(), 32, 8);
+    assertThat(tiers.host.allocate(8)).isPresent();
+    var handle = tiers.offload(0, 8);
+    tiers.loop.run(100_000);
+    assertThat(handle.status()).isEqualTo(TransferStatus.FAILED);
+    assertThat(tiers.device.held()).isZero();
+  }
+
+  @Test
+  void batchIsNeverLargerThanTheTierBelow() {
+    var tiers = new TestTiers(PipelineSettings.DEFAULT, OffloadPolicy.passAll(), 32, 3);
+    var handle = tiers.offload(0, 8);
+    for (int i = 0; i < 3; i++) {
+      assertThat(tiers.store.calls.getFirst().copies()).hasSizeLessThanOrEqualTo(3);
+      tiers.store.succeed();
+      tiers.passTime(FLUSH);
+    }
+    assertThat(handle.status()).isEqualTo(TransferStatus.COMPLETE);
+  }
+
+  @Test
+  void transfersRunSideBySideUpToTheirMaximumAndStartInOrder() {
+    var settings =
+        new PipelineSettings(
+            BatchSettings.DEFAULT,
+            Duration.ofMillis(1),
+            Duration.ofMillis(1),
+            2,
+            PipelineLimits.DEFAULT);
+    var tiers = new TestTiers(settings, OffloadPolicy.passAll());
+    for (int i = 0; i < 4; i++) tiers.offload(i * 10, 8);
+    assertThat(tiers.store.calls)
+        .extracting(call -> call.copies().getFirst().block().hash())
+        .containsExactly(TestTiers.hash(0), TestTiers.hash(10));
+    assertThat(tiers.pipeline.load().transfers()).isEqualTo(2);
+    assertThat(tiers.pipeline.load().onDeck()).isEqualTo(1);
+  }
+
+  @Test
+  void chainCarriesBlocksOnWithAHandleForEachHopAndSettlesAsAWhole() {
+    var tiers = new TestTiers();
+    var disk = tiers.pool(Tier.DISK, 64);
+    var slow = new TimedStore(tiers.loop, Duration.ofMillis(50), Duration.ofMillis(1));
+    var down =
+        new OffloadPipeline(
+            tiers.loop,
+            PipelineSettings.DEFAULT,
+            OffloadPolicy.presence(),
+            new OffloadPipeline.Edge(disk, slow, null),
+            tiers.settlement);
+    tiers.pipeline.chain(down);
+    var handle = tiers.offload(0, 8);
+    var settled = new ArrayList<Long>();
+    tiers.settlement.whenSettled(() -> settled.add(tiers.loop.nanos()));
+    tiers.store.succeed();
+    tiers.passTime(SOON);
+    assertThat(handle.status()).isEqualTo(TransferStatus.COMPLETE);
+    assertThat(settled).isEmpty();
+    var hop = handle.next().getFirst();
+    assertThat(hop.status()).isEqualTo(TransferStatus.TRANSFERRING);
+    tiers.loop.run(1000);
+    assertThat(hop.progress().completed()).isEqualTo(8);
+    assertThat(settled).containsExactly(58_000_000L);
+    assertThat(disk.cached()).isEqualTo(8);
+    assertThat(tiers.registry.tiers(TestTiers.hash(0)))
+        .containsExactly(Tier.DEVICE, Tier.HOST, Tier.DISK);
+  }
+
+  @Test
+  void emptyPipelineLeavesTheLoopIdle() {
+    var tiers = new TestTiers();
+    tiers.offload(0, 3).cancel();
+    tiers.loop.run(10);
+    assertThat(tiers.loop.pending()).isZero();
+    assertThat(tiers.pipeline.load().isEmpty()).isTrue();
+  }
+
+  @Test
+  void progressAddsUpAtEveryMoment() {
+    var tiers = new TestTiers(PipelineSettings.DEFAULT, OffloadPolicy.presence(), 64, 64);
+    tiers.offload(0, 8);
+    var again = tiers.offload(0, 8);
+    assertThat(again.progress()).isEqualTo(new TransferCounts(8, 0, 0, 0, 8, 0));
+    assertThat(again.status()).isEqualTo(TransferStatus.COMPLETE);
+    assertThat(again.result().orElseThrow().filtered()).hasSize(8);
+  }
+
+  @Test
+  void settingsAreTheDocumentedOnesAndChecked() {
+    var settings = PipelineSettings.DEFAULT;
+    assertThat(settings.batch()).isEqualTo(new BatchSettings(8, 64, Duration.ofMillis(10)));
+    assertThat(settings.policyTimeout()).isEqualTo(Duration.ofMillis(100));
+    assertThat(settings.sweepInterval()).isEqualTo(Duration.ofMillis(10));
+    assertThat(settings.transfersMax()).isEqualTo(1);
+    assertThatThrownBy(() -> new BatchSettings(9, 8, FLUSH))
+        .hasMessage("batches of 9 to 8 blocks, expected 1 or more, rising");
+    assertThatThrownBy(() -> new BatchSettings(1, 8, Duration.ZERO))
+        .hasMessage("flushInterval is PT0S, expected more than 0");
+    assertThatThrownBy(() -> OffloadRequest.weak(List.of())).hasMessage("no blocks to offload");
+  }
+}
