@@ -1,0 +1,152 @@
+package dev.kvasir.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assumptions.assumeThat;
+
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Path;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import picocli.CommandLine;
+import picocli.CommandLine.Model.CommandSpec;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+final class CommandsTest {
+  private final StringWriter out = new StringWriter();
+  private final StringWriter err = new StringWriter();
+
+  @Test
+  void helpSaysWhatItIsAndListsCommandsExampleAndExitCodes() {
+    assertThat(kvasir("--help")).isEqualTo(ExitCode.OK);
+
+    assertThat(out.toString())
+        .startsWith("Kvasir keeps the KV cache of large language models alive")
+        .contains("Commands:", "  doctor ", "Example:", "Exit codes:", "NO_COLOR")
+        .contains("  64 ", "  69 ", "  70 ");
+    assertThat(err.toString()).isEmpty();
+    assertThat(out.toString().lines()).allMatch(line -> line.length() <= 100);
+  }
+
+  @Test
+  void versionTellsKvasirJavaAndMachine() {
+    assertThat(kvasir("--version")).isEqualTo(ExitCode.OK);
+
+    assertThat(out.toString().lines())
+        .hasSize(3)
+        .anyMatch(line -> line.startsWith("kvasir "))
+        .anyMatch(line -> line.startsWith("JDK " + Runtime.version()))
+        .anyMatch(line -> line.endsWith(System.getProperty("os.arch")));
+  }
+
+  @Test
+  void withoutACommandTheHelpGoesToStandardErrorAsAMistake() {
+    assertThat(kvasir()).isEqualTo(ExitCode.USAGE);
+
+    assertThat(out.toString()).isEmpty();
+    assertThat(err.toString()).contains("Commands:");
+  }
+
+  @Test
+  void anUnknownCommandIsAnsweredWithTheNearestInOneLine() {
+    assertThat(kvasir("doctro")).isEqualTo(ExitCode.USAGE);
+
+    assertThat(err.toString().lines())
+        .containsExactly(
+            "kvasir: unknown command 'doctro'; did you mean 'doctor'? Try 'kvasir --help'.");
+  }
+
+  @Test
+  void aCommandUnlikeAnyIsAnsweredWithoutAGuess() {
+    assertThat(kvasir("frobnicate")).isEqualTo(ExitCode.USAGE);
+
+    assertThat(err.toString().lines())
+        .containsExactly("kvasir: unknown command 'frobnicate'. Try 'kvasir --help'.");
+  }
+
+  @Test
+  void anUnknownOptionIsAnsweredWithTheNearestInOneLine() {
+    assertThat(kvasir("doctor", "--cache-dri=/tmp")).isEqualTo(ExitCode.USAGE);
+
+    assertThat(err.toString().lines())
+        .containsExactly(
+            "kvasir: unknown option '--cache-dri'; did you mean '--cache-dir'?"
+                + " Try 'kvasir doctor --help'.");
+  }
+
+  @Test
+  void aMissingValueOrAnArgumentTooManyIsAnsweredInOneLine() {
+    assertThat(kvasir("doctor", "--cache-dir")).isEqualTo(ExitCode.USAGE);
+    assertThat(kvasir("doctor", "surplus")).isEqualTo(ExitCode.USAGE);
+
+    assertThat(err.toString().lines())
+        .containsExactly(
+            "kvasir: missing required parameter for option '--cache-dir' (DIR)."
+                + " Try 'kvasir doctor --help'.",
+            "kvasir: unexpected argument 'surplus'. Try 'kvasir doctor --help'.");
+  }
+
+  @Test
+  void doctorWritesTwoLinesForEachCheck(@TempDir Path folder) {
+    assertThat(kvasir("doctor", "--cache-dir", folder.toString())).isEqualTo(ExitCode.OK);
+
+    assertThat(out.toString().lines()).hasSize(2 * 7);
+    assertThat(out.toString()).contains(folder.toString()).contains("-> ");
+    assertThat(err.toString()).isEmpty();
+  }
+
+  @Test
+  void doctorWritesJsonWithStableKeys(@TempDir Path folder) {
+    assertThat(kvasir("doctor", "--json", "--cache-dir", folder.toString())).isEqualTo(ExitCode.OK);
+
+    JsonNode report = JsonMapper.shared().readTree(out.toString());
+    assertThat(report.propertyNames()).containsExactly("kvasir", "checks");
+    assertThat(report.get("checks")).hasSize(7);
+    for (JsonNode check : report.get("checks")) {
+      assertThat(check.propertyNames())
+          .containsExactly("name", "status", "found", "follows", "details");
+      assertThat(check.get("status").asString()).isIn("ok", "note");
+    }
+    assertThat(report.at("/checks/0/details/version").asString())
+        .isEqualTo(Runtime.version().toString());
+    assertThat(report.at("/checks/1/details/available").asInt()).isPositive();
+  }
+
+  @Test
+  void doctorEndsWithItsOwnCodeWhenSomethingNeededIsMissing() {
+    assumeThat(Path.of("/proc/self")).exists();
+
+    assertThat(kvasir("doctor", "--cache-dir", "/proc/kvasir")).isEqualTo(ExitCode.UNAVAILABLE);
+
+    assertThat(out.toString()).contains("missing cache ");
+  }
+
+  @Test
+  void aBugIsReportedInOneLineAndWhollyWhenAskedFor() {
+    assertThat(failing(Map.of())).isEqualTo(ExitCode.INTERNAL);
+    assertThat(err.toString().lines())
+        .containsExactly(
+            "kvasir: internal error: java.lang.IllegalStateException: a bug."
+                + " KVASIR_DEBUG=1 shows where.");
+
+    assertThat(failing(Map.of("KVASIR_DEBUG", "1"))).isEqualTo(ExitCode.INTERNAL);
+    assertThat(err.toString()).contains("at dev.kvasir.cli.CommandsTest");
+  }
+
+  private int kvasir(String... args) {
+    return Main.run(new PrintWriter(out, true), new PrintWriter(err, true), Map.of(), args);
+  }
+
+  private int failing(Map<String, String> environment) {
+    Runnable bug =
+        () -> {
+          throw new IllegalStateException("a bug");
+        };
+    var writer = new PrintWriter(err, true);
+    return new CommandLine(CommandSpec.wrapWithoutInspection(bug))
+        .setExecutionExceptionHandler(new Bugs(writer, environment))
+        .execute();
+  }
+}
