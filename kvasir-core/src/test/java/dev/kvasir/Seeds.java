@@ -24,6 +24,11 @@ public final class Seeds {
     return Integer.getInteger("kvasir.scale", 1);
   }
 
+  /** Whether one seed alone is being run, so that nothing can be said of all. */
+  public static boolean isReplay() {
+    return Long.getLong("kvasir.seed") != null;
+  }
+
   /** Runs the check for the given number of seeds, the same ones each time. */
   public static void each(int count, Check check) {
     var only = Long.getLong("kvasir.seed");

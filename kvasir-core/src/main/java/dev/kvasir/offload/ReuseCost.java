@@ -10,6 +10,10 @@ import java.time.Duration;
  * @param recomputePerBlock for each block
  */
 public record ReuseCost(Duration loadLatency, Duration loadPerBlock, Duration recomputePerBlock) {
+  /** Nothing costs anything to load, and everything to compute. */
+  public static final ReuseCost FREE =
+      new ReuseCost(Duration.ZERO, Duration.ZERO, Duration.ofSeconds(1));
+
   public ReuseCost {
     if (loadLatency.isNegative() || loadPerBlock.isNegative() || recomputePerBlock.isNegative()) {
       throw new IllegalArgumentException(

@@ -1,0 +1,45 @@
+package dev.kvasir.offload;
+
+import dev.kvasir.kv.Tier;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Decides how much of a found prefix to bring up, where computing it again may be cheaper.
+ *
+ * <p>What is not brought up is computed again with everything behind it, so the choice is where to
+ * cut: the place where loading before it and computing after it cost least together.
+ */
+final class PromotionChoice {
+  private final Map<Tier, ReuseCost> costs = new EnumMap<>(Tier.class);
+
+  PromotionChoice(List<Rung> rungs) {
+    for (var rung : rungs) costs.put(rung.pool().tier(), rung.cost());
+  }
+
+  /** How many of the blocks, whose tiers these are, to have at the top. */
+  int blocks(List<Tier> tiers) {
+    long recomputeNanos = 0;
+    for (var cost : costs.values()) {
+      recomputeNanos = Math.max(recomputeNanos, cost.recomputePerBlock().toNanos());
+    }
+    var used = new EnumMap<Tier, Boolean>(Tier.class);
+    int best = 0;
+    long bestNanos = 0;
+    long nanos = 0;
+    for (int i = 0; i < tiers.size(); i++) {
+      var cost = costs.get(tiers.get(i));
+      if (cost != null) {
+        nanos += cost.loadPerBlock().toNanos();
+        if (used.put(tiers.get(i), true) == null) nanos += cost.loadLatency().toNanos();
+      }
+      nanos -= recomputeNanos;
+      if (nanos <= bestNanos) {
+        best = i + 1;
+        bestNanos = nanos;
+      }
+    }
+    return best;
+  }
+}

@@ -1,0 +1,127 @@
+package dev.kvasir.offload;
+
+import dev.kvasir.Nullable;
+import dev.kvasir.kv.BlockHash;
+import dev.kvasir.kv.BlockPool;
+import dev.kvasir.kv.FrequencySketch;
+import dev.kvasir.kv.PrefixRegistry;
+import dev.kvasir.time.EventLoop;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Consumer;
+
+/**
+ * The memory ladder: blocks go down it by one pipeline for each edge, and come back up when asked.
+ *
+ * <p>This is the seeds' OffloadManager. Its In-Queue is a pipeline before the upgrade, its On-Deck
+ * what is upgraded and waits, its Transfer Engines are the executors and the stores.
+ */
+public final class TieredKvCache {
+  private final BlockPool top;
+  private final List<Rung> rungs;
+  private final List<OffloadPipeline> edges = new ArrayList<>();
+  private final Settlement settlement = new Settlement();
+  private final PrefixRegistry registry;
+  private final Ascents ascents;
+  private final EventLoop loop;
+  private final PromotionChoice choice;
+
+  public TieredKvCache(EventLoop loop, PrefixRegistry registry, BlockPool top, List<Rung> rungs) {
+    this(loop, registry, top, rungs, null);
+  }
+
+  /** A ladder whose policies may ask how often a block was used. */
+  public TieredKvCache(
+      EventLoop loop,
+      PrefixRegistry registry,
+      BlockPool top,
+      List<Rung> rungs,
+      @Nullable FrequencySketch frequency) {
+    requireOrder(top, rungs);
+    this.loop = loop;
+    this.registry = registry;
+    this.top = top;
+    this.rungs = List.copyOf(rungs);
+    for (var rung : rungs) {
+      var edge = new OffloadPipeline.Edge(rung.pool(), rung.store(), frequency);
+      var pipeline = new OffloadPipeline(loop, rung.settings(), rung.policy(), edge, settlement);
+      if (!edges.isEmpty()) edges.getLast().chain(pipeline);
+      edges.add(pipeline);
+    }
+    this.ascents = new Ascents(top, this.rungs);
+    this.choice = new PromotionChoice(this.rungs);
+  }
+
+  /** Sends blocks of the top tier down, as far as the policies want them. */
+  public Optional<TransferHandle> offload(OffloadRequest request) {
+    return edges.isEmpty() ? Optional.empty() : edges.getFirst().enqueue(request);
+  }
+
+  /**
+   * Brings the longest prefix that lies on any tiers to the top, and holds it there.
+   *
+   * <p>The answer comes once, at once if all is at the top already, and after {@code patience} at
+   * the latest, with what has arrived by then; what comes later stays cached at the top.
+   */
+  public Onboarding find(
+      List<BlockHash> hashes, Duration patience, Consumer<Onboarding.Found> done) {
+    var tiers = registry.prefix(hashes);
+    int worthwhile = choice.blocks(tiers);
+    var onboarding = new Onboarding(worthwhile, tiers, done);
+    onboarding.begin(loop, patience, hashes.subList(0, worthwhile), ascents);
+    return onboarding;
+  }
+
+  /** The pipelines from the top down. */
+  public List<OffloadPipeline> edges() {
+    return List.copyOf(edges);
+  }
+
+  /** Knows when everything sent down has ended. */
+  public Settlement settlement() {
+    return settlement;
+  }
+
+  /** Blocks that are on their way up. */
+  public int arriving() {
+    return ascents.size();
+  }
+
+  /** What about this ladder is likely to cost more than it gains. */
+  public List<String> warnings() {
+    var warnings = new ArrayList<String>();
+    var above = top;
+    for (var rung : rungs) {
+      if (rung.pool().total() < above.total()) {
+        warnings.add(
+            "%s has %d blocks, fewer than the %d of %s above it: blocks will be pushed out of it"
+                    .formatted(rung.pool().tier(), rung.pool().total(), above.total(), above.tier())
+                + " before they are asked for again");
+      }
+      above = rung.pool();
+    }
+    return warnings;
+  }
+
+  private static void requireOrder(BlockPool top, List<Rung> rungs) {
+    var above = top;
+    for (var rung : rungs) {
+      if (rung.pool().tier().level() <= above.tier().level()) {
+        throw new IllegalArgumentException(
+            rung.pool().tier() + " cannot stand below " + above.tier());
+      }
+      if (rung.pool().blockTokens() != above.blockTokens()) {
+        throw new IllegalArgumentException(
+            "%s has blocks of %d tokens, %s of %d"
+                .formatted(
+                    rung.pool().tier(),
+                    rung.pool().blockTokens(),
+                    above.tier(),
+                    above.blockTokens()));
+      }
+      above = rung.pool();
+    }
+  }
+}

@@ -1,0 +1,86 @@
+package dev.kvasir.offload;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kvasir.sim.VirtualLoop;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class GuardedStoreTest {
+  private static final Duration PAUSE = Duration.ofSeconds(5);
+  private static final Duration SLOW = Duration.ofSeconds(1);
+  private static final CopyOutcome FAILED = new CopyOutcome.Failed("no");
+
+  private final VirtualLoop loop = new VirtualLoop();
+  private final HeldStore store = new HeldStore(loop);
+  private final GuardedStore guarded = new GuardedStore(loop, store, 3, PAUSE, SLOW);
+  private final List<List<CopyOutcome>> answers = new ArrayList<>();
+
+  @Test
+  void opensAfterFailuresInARowAndAnswersForTheStore() {
+    for (int i = 0; i < 3; i++) call(FAILED);
+    assertThat(guarded.isOpen()).isTrue();
+    guarded.load(copies(), answers::add);
+    assertThat(store.calls).isEmpty();
+    loop.run(10);
+    assertThat(answers.getLast())
+        .containsOnly(new CopyOutcome.Failed("tier is left alone after failures"));
+  }
+
+  @Test
+  void successInBetweenStartsTheCountAnew() {
+    call(FAILED);
+    call(FAILED);
+    call(CopyOutcome.COPIED);
+    call(FAILED);
+    call(FAILED);
+    assertThat(guarded.isOpen()).isFalse();
+  }
+
+  @Test
+  void damageIsNoFailureOfTheStore() {
+    for (int i = 0; i < 5; i++) call(new CopyOutcome.Damaged("bad checksum"));
+    assertThat(guarded.isOpen()).isFalse();
+  }
+
+  @Test
+  void oneTrialAfterThePauseDecides() {
+    for (int i = 0; i < 3; i++) call(FAILED);
+    loop.runFor(PAUSE);
+    guarded.store(copies(), answers::add);
+    guarded.store(copies(), answers::add);
+    assertThat(store.calls).hasSize(1);
+    store.answer(FAILED);
+    loop.runFor(Duration.ofMillis(1));
+    assertThat(guarded.isOpen()).isTrue();
+    assertThat(guarded.opened()).isEqualTo(2);
+    loop.runFor(PAUSE);
+    call(CopyOutcome.COPIED);
+    assertThat(guarded.isOpen()).isFalse();
+  }
+
+  @Test
+  void storeThatStallsIsLeftAloneThoughItNeverSaysNo() {
+    for (int i = 0; i < 3; i++) guarded.store(copies(), answers::add);
+    loop.runFor(SLOW);
+    assertThat(guarded.isOpen()).isTrue();
+    assertThat(answers).isEmpty();
+    // Its slots are its own until it answers, and the answer is passed on.
+    store.succeed();
+    loop.runFor(Duration.ofMillis(1));
+    assertThat(answers).hasSize(1);
+    assertThat(guarded.isOpen()).isTrue();
+  }
+
+  private void call(CopyOutcome outcome) {
+    guarded.store(copies(), answers::add);
+    store.answer(outcome);
+    loop.runFor(Duration.ofMillis(1));
+  }
+
+  private static List<BlockCopy> copies() {
+    return List.of(new BlockCopy(TestTiers.content(0), 0, 0));
+  }
+}

@@ -1,0 +1,46 @@
+package dev.kvasir.offload;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kvasir.Seeds;
+import java.util.ArrayList;
+import java.util.Collections;
+import org.junit.jupiter.api.Test;
+
+/** Pools, pipelines and stores together, under every fault, in virtual time. */
+class LadderSimulationTest {
+  /** The long profile runs a hundred times as many. */
+  private static final int SEEDS = Seeds.scale() == 1 ? 2_000 : 10_000 * Seeds.scale();
+
+  private static final int OPERATIONS = 2_000;
+
+  @Test
+  void invariantsHoldAfterEveryEventAndEverythingDrainsWhenFaultsEnd() {
+    var sums = new ArrayList<>(Collections.nCopies(6, 0L));
+    Seeds.each(
+        SEEDS,
+        random -> {
+          var walk = new LadderWalk(random);
+          walk.run(OPERATIONS);
+          var totals = walk.totals();
+          for (int i = 0; i < sums.size(); i++) sums.set(i, sums.get(i) + totals.get(i));
+        });
+    report("completed, failed, evicted, filtered, cancelled, refused: " + sums);
+    // Every way for a block to end was taken, and often.
+    if (!Seeds.isReplay()) assertThat(sums).allMatch(count -> count > SEEDS);
+  }
+
+  @Test
+  void aMillionCancellationsLeakNothingAndAreConfirmedInTime() {
+    var cancellations = new ArrayList<Long>();
+    Seeds.each(
+        700 * Seeds.scale(), random -> cancellations.add(new LadderWalk(random).storm(OPERATIONS)));
+    long total = cancellations.stream().mapToLong(Long::longValue).sum();
+    report("cancellations: " + total);
+    if (!Seeds.isReplay()) assertThat(total).isGreaterThanOrEqualTo(1_000_000);
+  }
+
+  private static void report(String line) {
+    System.out.println("LadderSimulationTest " + line);
+  }
+}
