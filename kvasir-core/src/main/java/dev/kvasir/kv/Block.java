@@ -11,8 +11,8 @@ import dev.kvasir.Nullable;
  *     |                 |  '--cancelSchedule--'                      computeDone
  *     |                 '---------------------(not full)------------------+
  *     |                                                                   |
- *     '--receive------------------------------> Complete <-----(full)-----'
- *                                                  '--register--> Registered
+ *     |                      Registered <--register-- Complete <--(full)--'
+ *     '--receive----------------^
  * </pre>
  *
  * A transition spends the handle it is called on and returns the next one, so that an illegal step
@@ -93,11 +93,12 @@ public abstract sealed class Block {
       return new Partial(pool, id);
     }
 
-    /** Takes the block for content that was computed elsewhere and has been copied here. */
-    public Complete receive() {
-      spend();
-      pool.fill(id, pool.blockTokens(), pool.blockTokens());
-      return new Complete(pool, id);
+    /** Registers content that was computed elsewhere and has been copied here. */
+    public Registered receive(TokenBlock content) {
+      check();
+      pool.checkLength(id, content);
+      pool.advance(id);
+      return pool.register(id, content);
     }
   }
 
@@ -122,7 +123,7 @@ public abstract sealed class Block {
     public Ready addTokens(int count) {
       check();
       pool.fillMore(id, count);
-      spend();
+      pool.advance(id);
       return new Ready(pool, id);
     }
   }
@@ -148,7 +149,7 @@ public abstract sealed class Block {
     public Ready addTokens(int count) {
       check();
       pool.fillMore(id, count);
-      spend();
+      pool.advance(id);
       return new Ready(pool, id);
     }
 
@@ -190,7 +191,7 @@ public abstract sealed class Block {
     public Registered register(TokenBlock content) {
       check();
       pool.checkLength(id, content);
-      spend();
+      pool.advance(id);
       return pool.register(id, content);
     }
   }

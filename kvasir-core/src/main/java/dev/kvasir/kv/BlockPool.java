@@ -14,11 +14,15 @@ import java.util.Optional;
  */
 public final class BlockPool {
   private static final int ABSENT = PrefixRegistry.ABSENT;
-  private static final byte OWNED = 0;
-  private static final byte PRIMARY = 1;
-  private static final byte DUPLICATE = 2;
+
+  /** What is kept in one number for each slot: how many hold it, and two marks. */
+  private static final int HOLDS = 0x3fffffff;
+
+  private static final int DUPLICATE = 0x40000000;
+  private static final int RESET = 0x80000000;
 
   private final Tier tier;
+  private final int level;
   private final int blockTokens;
   private final PoolSettings settings;
   private final PrefixRegistry registry;
@@ -27,12 +31,10 @@ public final class BlockPool {
 
   private final IntQueue free;
   private final int[] turns;
-  private final int[] holds;
+  private final int[] states;
   private final int[] entries;
   private final int[] computed;
   private final int[] filled;
-  private final byte[] kinds;
-  private final boolean[] resets;
   private final PoolCounters counters = new PoolCounters();
   private int held;
   private int cached;
@@ -42,16 +44,15 @@ public final class BlockPool {
     this.registry = registry;
     this.events = events;
     this.tier = settings.tier();
+    this.level = tier.level();
     this.blockTokens = settings.blockTokens();
     int blocks = settings.blocks();
     this.free = new IntQueue(blocks);
     this.turns = new int[blocks];
-    this.holds = new int[blocks];
+    this.states = new int[blocks];
     this.entries = new int[blocks];
     this.computed = new int[blocks];
     this.filled = new int[blocks];
-    this.kinds = new byte[blocks];
-    this.resets = new boolean[blocks];
     Arrays.fill(entries, ABSENT);
     for (int slot = 0; slot < blocks; slot++) free.add(slot);
     registry.reserve(settings.tier(), blocks);
@@ -104,10 +105,11 @@ public final class BlockPool {
       return Optional.empty();
     }
     while (free.size() < count) evict();
+    int state = settings.release() == PoolSettings.Release.RESET ? RESET : 0;
     var blocks = new ArrayList<Block.Empty>(count);
     for (int i = 0; i < count; i++) {
       int slot = free.remove();
-      resets[slot] = settings.release() == PoolSettings.Release.RESET;
+      states[slot] = state;
       blocks.add(new Block.Empty(this, slot));
     }
     held += count;
@@ -121,7 +123,7 @@ public final class BlockPool {
     var found = new ArrayList<Block.Registered>(count);
     for (int i = 0; i < count; i++) {
       var hash = hashes.get(i);
-      int slot = registry.slot(hash, tier);
+      int slot = registry.slot(hash, level);
       if (slot == ABSENT) break;
       found.add(take(slot, hash));
     }
@@ -140,7 +142,7 @@ public final class BlockPool {
   /** Holds the block, if it is here. */
   public Optional<Block.Registered> hold(BlockHash hash) {
     counters.asked++;
-    int slot = registry.slot(hash, tier);
+    int slot = registry.slot(hash, level);
     if (slot == ABSENT) return Optional.empty();
     counters.matched++;
     return Optional.of(take(slot, hash));
@@ -178,11 +180,12 @@ public final class BlockPool {
   Block.Registered register(int slot, TokenBlock content) {
     counters.registered++;
     var hash = content.hash();
-    int first = registry.slot(hash, tier);
+    int entry = registry.enter(content);
+    int first = registry.slot(entry, level);
     if (first != ABSENT) return registerAgain(slot, first, hash);
-    entries[slot] = registry.place(content, tier, slot);
-    kinds[slot] = PRIMARY;
-    holds[slot] = 1;
+    registry.place(entry, level, slot);
+    entries[slot] = entry;
+    states[slot]++;
     registry.touch(hash);
     eviction.registered(slot, content);
     if (events.heard()) events.publish(new KvEvent.Stored(tier, content));
@@ -197,8 +200,7 @@ public final class BlockPool {
     }
     takeUp(first);
     entries[slot] = entries[first];
-    kinds[slot] = DUPLICATE;
-    holds[slot] = 1;
+    states[slot] = DUPLICATE + 1;
     return new Block.Registered(this, slot, hash);
   }
 
@@ -209,7 +211,7 @@ public final class BlockPool {
   }
 
   private void takeUp(int slot) {
-    if (holds[slot]++ == 0) {
+    if ((states[slot]++ & HOLDS) == 0) {
       eviction.held(slot);
       cached--;
       held++;
@@ -217,27 +219,28 @@ public final class BlockPool {
   }
 
   void holdAgain(int slot) {
-    holds[slot]++;
+    states[slot]++;
   }
 
   void releaseHold(int slot) {
-    if (--holds[slot] > 0) return;
+    int state = --states[slot];
+    if ((state & HOLDS) != 0) return;
     held--;
-    if (kinds[slot] == DUPLICATE) {
-      int entry = entries[slot];
-      forget(slot);
-      releaseHold(registry.slot(entry, tier));
-    } else if (resets[slot]) {
-      unregister(slot);
-    } else {
+    if (state == 0) {
       cached++;
       eviction.cached(slot);
+    } else if ((state & DUPLICATE) != 0) {
+      int entry = entries[slot];
+      forget(slot);
+      releaseHold(registry.slot(entry, level));
+    } else {
+      unregister(slot);
     }
   }
 
   private void evict() {
     int slot = eviction.victim();
-    if (slot == EvictionPolicy.NONE || holds[slot] != 0 || kinds[slot] != PRIMARY) {
+    if (slot == EvictionPolicy.NONE || states[slot] != 0 || entries[slot] == ABSENT) {
       throw new IllegalStateException(
           eviction + " named slot " + slot + " with " + cached + " blocks cached on " + tier);
     }
@@ -250,13 +253,12 @@ public final class BlockPool {
     int entry = entries[slot];
     eviction.removed(slot);
     if (events.heard()) events.publish(new KvEvent.Removed(tier, registry.content(entry).hash()));
-    registry.remove(entry, tier);
+    registry.remove(entry, level);
     forget(slot);
   }
 
   private void forget(int slot) {
     entries[slot] = ABSENT;
-    kinds[slot] = OWNED;
     free.add(slot);
   }
 
@@ -301,7 +303,8 @@ public final class BlockPool {
   }
 
   void onRelease(int slot, PoolSettings.Release release) {
-    resets[slot] = release == PoolSettings.Release.RESET;
+    boolean reset = release == PoolSettings.Release.RESET && (states[slot] & DUPLICATE) == 0;
+    states[slot] = reset ? states[slot] | RESET : states[slot] & ~RESET;
   }
 
   /** What the eviction policy sees of this pool. */
@@ -313,7 +316,7 @@ public final class BlockPool {
 
     @Override
     public int slotOf(BlockHash hash) {
-      return registry.slot(hash, tier);
+      return registry.slot(hash, level);
     }
 
     @Override

@@ -1,5 +1,6 @@
 package dev.kvasir.kv;
 
+import dev.kvasir.Nullable;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -29,6 +30,11 @@ final class LineageEviction implements EvictionPolicy {
   private final int[] siblingBefore;
   private final int[] siblingAfter;
 
+  /** The block registered last, which is most often the parent of the next. */
+  private @Nullable BlockHash lastHash;
+
+  private int lastSlot = NONE;
+
   private final Map<BlockHash, Integer> ghosts = new HashMap<>();
   private final List<BlockHash> ghostHashes = new ArrayList<>();
   private final List<Integer> ghostsUnused = new ArrayList<>();
@@ -47,9 +53,12 @@ final class LineageEviction implements EvictionPolicy {
   public void registered(int slot, TokenBlock block) {
     adopt(slot, block.hash());
     var before = block.parent();
-    if (before == null) return;
-    int node = slots.slotOf(before);
-    attach(slot, node == NONE ? ghost(before) : node);
+    if (before != null) {
+      int node = before.equals(lastHash) ? lastSlot : slots.slotOf(before);
+      attach(slot, node == NONE ? ghost(before) : node);
+    }
+    lastHash = block.hash();
+    lastSlot = slot;
   }
 
   @Override
@@ -70,6 +79,7 @@ final class LineageEviction implements EvictionPolicy {
 
   @Override
   public void removed(int slot) {
+    if (slot == lastSlot) lastHash = null;
     if (cached.linked(slot)) cached.remove(slot);
     if (parent[slot] != NONE) detach(slot);
     if (firstChild[slot] != NONE) {

@@ -11,7 +11,8 @@ import java.util.Set;
  * Knows which block lies on which tiers; the pools of all tiers share one.
  *
  * <p>One look-up answers for every tier, so a prefix whose blocks lie on different tiers in turn is
- * found whole. Asking changes nothing; only a pool's own match counts as a use of the block.
+ * found whole. Asking changes nothing; only a pool's own match counts as a use of the block. The
+ * values of an index entry are the slots of its block, by the level of their tier.
  */
 public final class PrefixRegistry {
   static final int ABSENT = HashIndex.ABSENT;
@@ -23,9 +24,6 @@ public final class PrefixRegistry {
   private final Set<Tier> served = EnumSet.noneOf(Tier.class);
 
   private @Nullable TokenBlock[] contents = new TokenBlock[0];
-
-  /** For each entry and tier the slot that holds the block there, or {@link #ABSENT}. */
-  private int[] slots = new int[0];
 
   public PrefixRegistry() {
     this.frequency = null;
@@ -47,7 +45,7 @@ public final class PrefixRegistry {
   }
 
   public boolean has(BlockHash hash, Tier tier) {
-    return slot(hash, tier) != ABSENT;
+    return slot(hash, tier.level()) != ABSENT;
   }
 
   /** The tiers that hold the block, fastest first. */
@@ -56,7 +54,7 @@ public final class PrefixRegistry {
     int entry = index.find(hash);
     if (entry != ABSENT) {
       for (var tier : TIERS) {
-        if (slots[at(entry, tier)] != ABSENT) found.add(tier);
+        if (slot(entry, tier.level()) != ABSENT) found.add(tier);
       }
     }
     return found;
@@ -85,38 +83,36 @@ public final class PrefixRegistry {
     if (!served.add(tier)) throw new IllegalArgumentException(tier + " has a pool already");
     index.reserve(blocks);
     contents = Arrays.copyOf(contents, index.capacity());
-    int before = slots.length;
-    slots = Arrays.copyOf(slots, Math.multiplyExact(index.capacity(), TIERS.length));
-    Arrays.fill(slots, before, slots.length, ABSENT);
   }
 
-  /** The slot of the block on that tier, or {@link #ABSENT}. */
-  int slot(BlockHash hash, Tier tier) {
+  /** The slot of the block on the tier of that level, or {@link #ABSENT}. */
+  int slot(BlockHash hash, int level) {
     int entry = index.find(hash);
-    return entry == ABSENT ? ABSENT : slots[at(entry, tier)];
+    return entry == ABSENT ? ABSENT : slot(entry, level);
   }
 
-  int slot(int entry, Tier tier) {
-    return slots[at(entry, tier)];
+  int slot(int entry, int level) {
+    return index.value(entry, level);
   }
 
-  /** Notes that the block lies in that slot of the tier, where it did not lie before. */
-  int place(TokenBlock content, Tier tier, int slot) {
-    int entry = index.find(content.hash());
-    if (entry == ABSENT) entry = index.add(content.hash());
-    slots[at(entry, tier)] = slot;
+  /** The entry of the block, which is made where there is none. */
+  int enter(TokenBlock content) {
+    int entry = index.enter(content.hash());
     var known = contents[entry];
-    // A copy of which only the name is known does not displace one with its tokens.
+    // Where so far only the name was known, here are perhaps the tokens.
     if (known == null || known.length() < content.length()) contents[entry] = content;
     return entry;
   }
 
+  /** Notes that the block of the entry lies in that slot of the tier. */
+  void place(int entry, int level, int slot) {
+    index.setValue(entry, level, slot);
+  }
+
   /** Notes that the block of the entry is gone from the tier. */
-  void remove(int entry, Tier tier) {
-    slots[at(entry, tier)] = ABSENT;
-    for (var other : TIERS) {
-      if (slots[at(entry, other)] != ABSENT) return;
-    }
+  void remove(int entry, int level) {
+    index.setValue(entry, level, ABSENT);
+    if (!index.isBare(entry)) return;
     index.remove(entry);
     contents[entry] = null;
   }
@@ -134,12 +130,8 @@ public final class PrefixRegistry {
 
   private Tier fastest(int entry) {
     for (var tier : TIERS) {
-      if (slots[at(entry, tier)] != ABSENT) return tier;
+      if (slot(entry, tier.level()) != ABSENT) return tier;
     }
     throw new IllegalStateException("entry " + entry + " is on no tier");
-  }
-
-  private static int at(int entry, Tier tier) {
-    return entry * TIERS.length + tier.level();
   }
 }

@@ -10,12 +10,14 @@ public final class TokenBlock {
   private final BlockHash hash;
   private final @Nullable BlockHash parent;
   private final int position;
+  private final int length;
   private final int[] tokens;
 
   private TokenBlock(BlockHash hash, @Nullable BlockHash parent, int position, int[] tokens) {
     this.hash = hash;
     this.parent = parent;
     this.position = position;
+    this.length = tokens.length;
     this.tokens = tokens;
   }
 
@@ -51,7 +53,7 @@ public final class TokenBlock {
 
   /** How many tokens are known: a full block of them, or none. */
   public int length() {
-    return tokens.length;
+    return length;
   }
 
   /** A copy of the tokens. */

@@ -103,7 +103,7 @@ final class Ascents {
       switch (outcomes.get(i)) {
         case CopyOutcome.Copied _ -> {
           var below = climber.held;
-          climber.held = targets.get(i).receive().register(below.content());
+          climber.held = targets.get(i).receive(below.content());
           below.release();
           higher.add(climber);
         }

@@ -96,7 +96,7 @@ public final class TieredKvCache {
     for (var rung : rungs) {
       if (rung.pool().total() < above.total()) {
         warnings.add(
-            "%s has %d blocks, fewer than the %d of %s above it: blocks will be pushed out of it"
+            "%s has %s blocks, fewer than the %s of %s above it: blocks will be pushed out of it"
                     .formatted(rung.pool().tier(), rung.pool().total(), above.total(), above.tier())
                 + " before they are asked for again");
       }
@@ -114,7 +114,7 @@ public final class TieredKvCache {
       }
       if (rung.pool().blockTokens() != above.blockTokens()) {
         throw new IllegalArgumentException(
-            "%s has blocks of %d tokens, %s of %d"
+            "%s has blocks of %s tokens, %s of %s"
                 .formatted(
                     rung.pool().tier(),
                     rung.pool().blockTokens(),

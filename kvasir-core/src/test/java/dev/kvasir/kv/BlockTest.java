@@ -87,12 +87,15 @@ class BlockTest {
 
   @Test
   void contentOfAnotherSizeIsRefusedAndTheBlockComesBack() {
-    var complete = empty().receive();
+    var complete = complete();
     var wrong = TokenBlock.of(content.hash(), null, 0, new int[] {1, 2, 3});
     assertThatThrownBy(() -> complete.register(wrong))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("has 3 tokens, DEVICE block 0 4");
     assertThat(complete.register(content).hash()).isEqualTo(content.hash());
+    var empty = empty();
+    assertThatThrownBy(() -> empty.receive(wrong)).hasMessageContaining("has 3 tokens");
+    assertThat(empty.begin().space()).isEqualTo(4);
   }
 
   @Test
@@ -101,16 +104,16 @@ class BlockTest {
     empty().begin().release();
     empty().begin().addTokens(1).release();
     empty().begin().addTokens(1).scheduleCompute().release();
-    empty().receive().release();
+    complete().release();
     assertThat(pool.free()).isEqualTo(2);
-    empty().receive().register(content).release();
+    empty().receive(content).release();
     assertThat(pool.free()).isEqualTo(1);
     assertThat(pool.cached()).isEqualTo(1);
   }
 
   @Test
   void holdReleasedTwiceIsRefused() {
-    var registered = empty().receive().register(content);
+    var registered = empty().receive(content);
     var second = registered.share();
     registered.release();
     assertThatThrownBy(registered::release)
@@ -119,6 +122,10 @@ class BlockTest {
     assertThat(pool.held()).isEqualTo(1);
     second.release();
     assertThat(pool.cached()).isEqualTo(1);
+  }
+
+  private Block.Complete complete() {
+    return (Block.Complete) empty().begin().addTokens(4).scheduleCompute().computeDone();
   }
 
   private Block.Empty empty() {

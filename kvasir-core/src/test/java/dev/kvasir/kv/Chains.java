@@ -38,7 +38,7 @@ final class Chains {
     var blocks = pool.allocate(contents.size()).orElseThrow();
     var registered = new ArrayList<Block.Registered>();
     for (int i = 0; i < contents.size(); i++) {
-      registered.add(blocks.get(i).receive().register(contents.get(i)));
+      registered.add(blocks.get(i).receive(contents.get(i)));
     }
     return registered;
   }

@@ -26,7 +26,7 @@ class HashIndexTest {
               index.remove(known);
               model.remove(name);
             } else if (known == null && model.size() < 32) {
-              model.put(name, index.add(hash));
+              model.put(name, index.enter(hash));
             }
             assertThat(index.size()).isEqualTo(model.size());
           }
@@ -39,7 +39,7 @@ class HashIndexTest {
     var index = new HashIndex();
     index.reserve(4);
     int[] entries = new int[4];
-    for (int i = 0; i < 4; i++) entries[i] = index.add(Chains.hash(i, 0));
+    for (int i = 0; i < 4; i++) entries[i] = index.enter(Chains.hash(i, 0));
     index.reserve(1000);
     for (int i = 0; i < 4; i++) assertThat(index.find(Chains.hash(i, 0))).isEqualTo(entries[i]);
   }
@@ -48,7 +48,7 @@ class HashIndexTest {
   void hashesThatDifferInOneWordAreTwo() {
     var index = new HashIndex();
     index.reserve(2);
-    int first = index.add(new BlockHash(1, 2, 3, 4));
+    int first = index.enter(new BlockHash(1, 2, 3, 4));
     // Same place and same tag: the third and the fourth word cancel out.
     assertThat(index.find(new BlockHash(1, 2, 4, 3))).isEqualTo(HashIndex.ABSENT);
     assertThat(index.find(new BlockHash(1, 2, 3, 4))).isEqualTo(first);
@@ -58,8 +58,8 @@ class HashIndexTest {
   void fullIndexSaysSo() {
     var index = new HashIndex();
     index.reserve(1);
-    index.add(Chains.hash(1, 0));
-    assertThatThrownBy(() -> index.add(Chains.hash(2, 0)))
+    index.enter(Chains.hash(1, 0));
+    assertThatThrownBy(() -> index.enter(Chains.hash(2, 0)))
         .isInstanceOf(IllegalStateException.class)
         .hasMessageStartingWith("index full with 1 entries, adding ");
   }

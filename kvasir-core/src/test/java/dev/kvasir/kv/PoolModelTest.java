@@ -95,7 +95,12 @@ class PoolModelTest {
       if (owned.isEmpty()) return;
       var block = owned.remove(random.nextInt(owned.size()));
       switch (block) {
-        case Block.Empty empty -> owned.add(random.nextBoolean() ? empty.receive() : empty.begin());
+        case Block.Empty empty when random.nextBoolean() -> {
+          var content = one(one(chains));
+          int expected = model.register(empty.id(), content);
+          hold(empty.receive(content), expected);
+        }
+        case Block.Empty empty -> owned.add(empty.begin());
         case Block.Partial partial ->
             owned.add(partial.addTokens(1 + random.nextInt(partial.space())));
         case Block.Ready ready ->
@@ -109,11 +114,14 @@ class PoolModelTest {
         case Block.Complete complete -> {
           var content = one(one(chains));
           int expected = model.register(complete.id(), content);
-          var registered = complete.register(content);
-          assertThat(registered.id()).isEqualTo(expected);
-          held.add(registered);
+          hold(complete.register(content), expected);
         }
       }
+    }
+
+    private void hold(Block.Registered registered, int expected) {
+      assertThat(registered.id()).isEqualTo(expected);
+      held.add(registered);
     }
 
     private void match() {

@@ -134,7 +134,7 @@ final class LadderWalk {
               for (int i = 0; i < blocks.size(); i++) {
                 var content = TestTiers.content((first + i) % NAMES);
                 bytes.getFirst()[blocks.get(i).id()] = content.hash();
-                held.add(blocks.get(i).receive().register(content));
+                held.add(blocks.get(i).receive(content));
               }
             });
   }

@@ -51,7 +51,7 @@ final class TestTiers {
     var blocks = device.allocate(count).orElseThrow();
     var registered = new ArrayList<Block.Registered>();
     for (int i = 0; i < count; i++) {
-      registered.add(blocks.get(i).receive().register(content(from + i)));
+      registered.add(blocks.get(i).receive(content(from + i)));
     }
     return registered;
   }

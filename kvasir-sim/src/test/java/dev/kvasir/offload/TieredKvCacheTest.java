@@ -215,7 +215,7 @@ class TieredKvCacheTest {
 
   private static void put(BlockPool pool, int name) {
     var block = pool.allocate(1).orElseThrow().getFirst();
-    block.receive().register(TestTiers.content(name)).release();
+    block.receive(TestTiers.content(name)).release();
   }
 
   private static List<BlockHash> hashes(int from, int count) {

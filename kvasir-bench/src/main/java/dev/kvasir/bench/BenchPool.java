@@ -1,0 +1,95 @@
+package dev.kvasir.bench;
+
+import dev.kvasir.kv.Block;
+import dev.kvasir.kv.BlockHash;
+import dev.kvasir.kv.BlockPool;
+import dev.kvasir.kv.Eviction;
+import dev.kvasir.kv.FrequencySketch;
+import dev.kvasir.kv.KvEvents;
+import dev.kvasir.kv.PoolSettings;
+import dev.kvasir.kv.PrefixRegistry;
+import dev.kvasir.kv.Tier;
+import dev.kvasir.kv.TokenBlock;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+
+/** A pool and chains of blocks for it, twice as many as it has room for. */
+final class BenchPool {
+  private final BlockPool pool;
+  private final List<List<TokenBlock>> contents = new ArrayList<>();
+  private final List<List<BlockHash>> hashes = new ArrayList<>();
+  private final List<Block.Registered> registered = new ArrayList<>();
+  private List<Block.Registered> matched = List.of();
+
+  BenchPool(int blocks, int length, String eviction, SplittableRandom random) {
+    var sketch = new FrequencySketch(blocks);
+    boolean counted = eviction.equals("multi-lru");
+    var registry = counted ? new PrefixRegistry(sketch) : new PrefixRegistry();
+    var settings = PoolSettings.of(Tier.DEVICE, blocks, 4).with(named(eviction, sketch));
+    this.pool = new BlockPool(settings, registry, new KvEvents());
+    for (int chain = 0; chain < 2 * (blocks / length); chain++) {
+      contents.add(chain(length, random));
+      hashes.add(contents.get(chain).stream().map(TokenBlock::hash).toList());
+    }
+  }
+
+  /** How many chains there are. */
+  int chains() {
+    return contents.size();
+  }
+
+  /** Holds the chain; found blocks are kept until {@link #releaseMatched}. */
+  void match(int chain) {
+    matched = pool.match(hashes.get(chain));
+  }
+
+  void releaseMatched() {
+    pool.release(matched);
+    matched = List.of();
+  }
+
+  int matched() {
+    return matched.size();
+  }
+
+  /** Takes the chain in; the list is reused, so that only the pool's garbage is counted. */
+  List<Block.Registered> register(int chain) {
+    var content = contents.get(chain);
+    var blocks = pool.allocate(content.size()).orElseThrow();
+    registered.clear();
+    for (int i = 0; i < content.size(); i++) {
+      registered.add(blocks.get(i).receive(content.get(i)));
+    }
+    return registered;
+  }
+
+  void releaseRegistered() {
+    pool.release(registered);
+  }
+
+  void release(List<Block.Registered> blocks) {
+    pool.release(blocks);
+  }
+
+  private static List<TokenBlock> chain(int length, SplittableRandom random) {
+    var chain = new ArrayList<TokenBlock>(length);
+    for (int i = 0; i < length; i++) {
+      var hash =
+          new BlockHash(random.nextLong(), random.nextLong(), random.nextLong(), random.nextLong());
+      chain.add(TokenBlock.named(hash, i == 0 ? null : chain.get(i - 1).hash(), i));
+    }
+    return chain;
+  }
+
+  private static Eviction named(String name, FrequencySketch sketch) {
+    return switch (name) {
+      case "lru" -> Eviction.lru();
+      case "fifo" -> Eviction.fifo();
+      case "multi-lru" -> Eviction.multiLru(sketch);
+      case "lineage" -> Eviction.lineage();
+      case "s3-fifo" -> Eviction.s3Fifo();
+      default -> throw new IllegalArgumentException(name);
+    };
+  }
+}
