@@ -49,10 +49,6 @@ final class BenchPool {
     matched = List.of();
   }
 
-  int matched() {
-    return matched.size();
-  }
-
   /** Takes the chain in; the list is reused, so that only the pool's garbage is counted. */
   List<Block.Registered> register(int chain) {
     var content = contents.get(chain);
@@ -62,10 +58,6 @@ final class BenchPool {
       registered.add(blocks.get(i).receive(content.get(i)));
     }
     return registered;
-  }
-
-  void releaseRegistered() {
-    pool.release(registered);
   }
 
   void release(List<Block.Registered> blocks) {
