@@ -37,7 +37,7 @@ import org.openjdk.jmh.infra.Blackhole;
 @Measurement(iterations = 5, time = 500, timeUnit = TimeUnit.MILLISECONDS)
 @Fork(1)
 public class BlockPoolBench {
-  static final int BLOCKS = 1_024;
+  static final int BLOCKS = 256;
 
   /** Pools of one chain each. */
   @State(Scope.Benchmark)

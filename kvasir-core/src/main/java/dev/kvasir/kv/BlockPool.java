@@ -106,30 +106,31 @@ public final class BlockPool {
     }
     while (free.size() < count) evict();
     int state = settings.release() == PoolSettings.Release.RESET ? RESET : 0;
-    var blocks = new ArrayList<Block.Empty>(count);
+    var blocks = new Block.Empty[count];
     for (int i = 0; i < count; i++) {
       int slot = free.remove();
       states[slot] = state;
-      blocks.add(new Block.Empty(this, slot));
+      blocks[i] = new Block.Empty(this, slot);
     }
     held += count;
     counters.allocated += count;
-    return Optional.of(blocks);
+    return Optional.of(Arrays.asList(blocks));
   }
 
   /** Holds the longest prefix of the blocks that is here. */
   public List<Block.Registered> match(List<BlockHash> hashes) {
     int count = hashes.size();
-    var found = new ArrayList<Block.Registered>(count);
-    for (int i = 0; i < count; i++) {
-      var hash = hashes.get(i);
+    var found = new Block.Registered[count];
+    int matched = 0;
+    while (matched < count) {
+      var hash = hashes.get(matched);
       int slot = registry.slot(hash, level);
       if (slot == ABSENT) break;
-      found.add(take(slot, hash));
+      found[matched++] = take(slot, hash);
     }
     counters.asked += count;
-    counters.matched += found.size();
-    return found;
+    counters.matched += matched;
+    return Arrays.asList(matched == count ? found : Arrays.copyOf(found, matched));
   }
 
   /** Holds each of the blocks that is here, in the order asked for; misses are empty. */
