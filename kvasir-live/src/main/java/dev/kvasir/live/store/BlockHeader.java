@@ -1,0 +1,123 @@
+package dev.kvasir.live.store;
+
+import static java.nio.ByteOrder.LITTLE_ENDIAN;
+
+import dev.kvasir.Nullable;
+import dev.kvasir.kv.BlockHash;
+import dev.kvasir.kv.TokenBlock;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.util.Arrays;
+import java.util.zip.CRC32C;
+
+/**
+ * What the page behind a block's bytes says: which block it is, where it belongs and what its bytes
+ * sum to.
+ *
+ * <p>The page sums itself up too, and holds the sum of the bytes, so the two cannot come from
+ * different writes unnoticed. See docs/disk-format.md.
+ */
+record BlockHeader(DiskFormat format, int slot, long generation, TokenBlock block) {
+  static final long MAGIC = 0x4b4c_4252_4953_564bL; // "KVSIRBLK"
+
+  private static final int VERSION_AT = 8;
+  private static final int SLOT_AT = 12;
+  private static final int GENERATION_AT = 16;
+  private static final int LAYOUT_AT = 24;
+  private static final int LENGTH_AT = 32;
+  private static final int SUM_AT = 36;
+  private static final int POSITION_AT = 40;
+  private static final int TOKENS_AT = 44;
+  private static final int KEY_AT = 48;
+  private static final int PARENT_AT = KEY_AT + Hashes.BYTES;
+  private static final int TOKEN_AT = PARENT_AT + Hashes.BYTES;
+  private static final int HEADER_SUM_AT = BlockSpan.PAGE_BYTES - Integer.BYTES;
+  private static final int TOKENS_MAX = (HEADER_SUM_AT - TOKEN_AT) / Integer.BYTES;
+
+  /** Sums the bytes up and writes the page behind them. */
+  void seal(MemorySegment span) {
+    var page = page(span);
+    page.putLong(0, MAGIC);
+    page.putInt(VERSION_AT, DiskFormat.VERSION);
+    page.putInt(SLOT_AT, slot);
+    page.putLong(GENERATION_AT, generation);
+    page.putLong(LAYOUT_AT, format.layout());
+    page.putInt(LENGTH_AT, format.blockBytes());
+    page.putInt(SUM_AT, sumOfBytes(span));
+    page.putInt(POSITION_AT, block.position());
+    Hashes.put(page, KEY_AT, block.hash());
+    Hashes.put(page, PARENT_AT, block.parent());
+    int[] tokens = block.length() <= TOKENS_MAX ? block.tokens() : new int[0];
+    page.putInt(TOKENS_AT, tokens.length);
+    page.position(TOKEN_AT);
+    page.asIntBuffer().put(tokens);
+    int end = TOKEN_AT + tokens.length * Integer.BYTES;
+    page.put(end, new byte[HEADER_SUM_AT - end]);
+    page.putInt(HEADER_SUM_AT, sumOfPage(page));
+  }
+
+  /** What keeps the span from being exactly this block, or null if nothing does. */
+  @Nullable
+  String fault(MemorySegment span) {
+    var page = page(span);
+    if (page.getLong(0) != MAGIC) return "there is no header";
+    int version = page.getInt(VERSION_AT);
+    if (version != DiskFormat.VERSION) return "the header is of format version " + version;
+    if (page.getInt(HEADER_SUM_AT) != sumOfPage(page)) return "the header's checksum is wrong";
+    if (page.getLong(LAYOUT_AT) != format.layout()) return "the bytes have another layout";
+    int length = page.getInt(LENGTH_AT);
+    if (length != format.blockBytes()) return "the block has " + length + " bytes";
+    int written = page.getInt(SLOT_AT);
+    if (written != slot) return "the block belongs in slot " + written;
+    if (!Hashes.equal(page, KEY_AT, block.hash())) return "another block is there";
+    long there = page.getLong(GENERATION_AT);
+    if (there != generation) return "generation " + there + " is there, not " + generation;
+    if (page.getInt(SUM_AT) != sumOfBytes(span)) return "the checksum of the bytes is wrong";
+    return null;
+  }
+
+  private ByteBuffer page(MemorySegment span) {
+    int at = new BlockSpan(format.blockBytes()).pageAt();
+    return span.asSlice(at, BlockSpan.PAGE_BYTES).asByteBuffer().order(LITTLE_ENDIAN);
+  }
+
+  private int sumOfBytes(MemorySegment span) {
+    var sum = new CRC32C();
+    sum.update(span.asSlice(0, format.blockBytes()).asByteBuffer());
+    return (int) sum.getValue();
+  }
+
+  private static int sumOfPage(ByteBuffer page) {
+    return Hashes.sum(page, 0, HEADER_SUM_AT);
+  }
+
+  /** Hashes and sums in buffers. */
+  static final class Hashes {
+    static final int BYTES = 4 * Long.BYTES;
+
+    private Hashes() {}
+
+    /** Writes the hash, or zeros where there is none. */
+    static void put(ByteBuffer to, int at, @Nullable BlockHash hash) {
+      to.put(at, hash == null ? new byte[BYTES] : hash.bytes());
+    }
+
+    static BlockHash get(ByteBuffer from, int at) {
+      var bytes = new byte[BYTES];
+      from.get(at, bytes);
+      return BlockHash.of(bytes);
+    }
+
+    static boolean equal(ByteBuffer from, int at, BlockHash hash) {
+      var bytes = new byte[BYTES];
+      from.get(at, bytes);
+      return Arrays.equals(bytes, hash.bytes());
+    }
+
+    static int sum(ByteBuffer of, int at, int length) {
+      var sum = new CRC32C();
+      sum.update(of.slice(at, length));
+      return (int) sum.getValue();
+    }
+  }
+}

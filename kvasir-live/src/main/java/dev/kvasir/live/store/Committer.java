@@ -1,0 +1,133 @@
+package dev.kvasir.live.store;
+
+import static java.lang.System.Logger.Level.ERROR;
+
+import dev.kvasir.offload.CopyOutcome;
+import dev.kvasir.offload.CopyOutcome.Failed;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BiConsumer;
+import java.util.function.Consumer;
+
+/**
+ * The one thread of a disk store that syncs, and writes the index anew.
+ *
+ * <p>What is handed in while a sync runs goes with the next one, all together: so many blocks cost
+ * one sync.
+ */
+final class Committer {
+  private static final System.Logger LOG = System.getLogger(Committer.class.getName());
+
+  /** A copy whose bytes are written, and which is answered when they are durable. */
+  record Pending(CopyQueue.Task task, BlockVault.Written written) {}
+
+  private final BlockVault vault;
+  private final BiConsumer<CopyQueue.Task, CopyOutcome> answers;
+  private final int syncsMax;
+  private final ReentrantLock lock = new ReentrantLock();
+  private final Condition changed = lock.newCondition();
+  private final Thread thread;
+  private List<Pending> pending = new ArrayList<>();
+  private List<Consumer<CopyOutcome>> syncs = new ArrayList<>();
+  private boolean closed;
+
+  Committer(BlockVault vault, int syncsMax, BiConsumer<CopyQueue.Task, CopyOutcome> answers) {
+    this.vault = vault;
+    this.answers = answers;
+    this.syncsMax = syncsMax;
+    this.thread = Thread.ofPlatform().name("kvasir-disk-commit").daemon(true).unstarted(this::run);
+    thread.start();
+  }
+
+  /** Commits the copy; the queue of copies bounds how many there are. */
+  void commit(CopyQueue.Task task, BlockVault.Written written) {
+    lock.lock();
+    try {
+      pending.add(new Pending(task, written));
+      changed.signal();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Syncs what is stored; answers on the committer's thread, or here if too many wait. */
+  void sync(Consumer<CopyOutcome> done) {
+    String refusal;
+    lock.lock();
+    try {
+      refusal = closed ? "the store is closed" : "queue full: " + syncsMax + " syncs wait";
+      if (!closed && syncs.size() < syncsMax) {
+        syncs.add(done);
+        changed.signal();
+        return;
+      }
+    } finally {
+      lock.unlock();
+    }
+    done.accept(new Failed(refusal));
+  }
+
+  /** Looks whether the index has grown too long. */
+  void nudge() {
+    if (!vault.index().due()) return;
+    lock.lock();
+    try {
+      changed.signal();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Commits what is there, and ends; the threads that hand in have ended before. */
+  void close() {
+    lock.lock();
+    try {
+      closed = true;
+      changed.signal();
+    } finally {
+      lock.unlock();
+    }
+    Workers.join(thread);
+  }
+
+  private void run() {
+    while (true) {
+      List<Pending> blocks;
+      List<Consumer<CopyOutcome>> waiting;
+      lock.lock();
+      try {
+        while (!closed && pending.isEmpty() && syncs.isEmpty() && !vault.index().due()) {
+          changed.awaitUninterruptibly();
+        }
+        if (closed && pending.isEmpty() && syncs.isEmpty()) return;
+        blocks = pending;
+        waiting = syncs;
+        pending = new ArrayList<>();
+        syncs = new ArrayList<>();
+      } finally {
+        lock.unlock();
+      }
+      commit(blocks, waiting);
+    }
+  }
+
+  private void commit(List<Pending> blocks, List<Consumer<CopyOutcome>> waiting) {
+    try {
+      if (!blocks.isEmpty()) {
+        var outcomes = vault.commit(blocks.stream().map(Pending::written).toList());
+        for (int i = 0; i < blocks.size(); i++) {
+          answers.accept(blocks.get(i).task(), outcomes.get(i));
+        }
+      }
+      if (!waiting.isEmpty()) {
+        var outcome = vault.sync();
+        for (var done : waiting) done.accept(outcome);
+      }
+      vault.checkpoint();
+    } catch (RuntimeException | Error e) {
+      LOG.log(ERROR, "the committer of a disk store failed, and goes on", e);
+    }
+  }
+}

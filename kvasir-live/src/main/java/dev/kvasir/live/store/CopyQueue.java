@@ -1,0 +1,171 @@
+package dev.kvasir.live.store;
+
+import dev.kvasir.Nullable;
+import dev.kvasir.offload.BlockCopy;
+import dev.kvasir.offload.CopyOutcome;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * The copies that wait for a store's threads, or are being made: bounded, loads before stores.
+ *
+ * <p>It never waits for a thread that copies, so the loop may hand in at any time: what there is no
+ * room for is answered at once. One task in four is a store if any waits, so that loads cannot
+ * starve them. A slot takes part in one copy at a time, but that a slot below may be loaded into
+ * several slots above at once: the page behind a slot above is part of each copy.
+ */
+final class CopyQueue {
+  private static final int STORE_TURN = 4;
+
+  /** Which way a copy goes. */
+  enum Kind {
+    LOAD,
+    STORE
+  }
+
+  /** One copy of one call. */
+  record Task(Kind kind, BlockCopy copy, StoreCall call, int index) {}
+
+  private final int tasksMax;
+  private final ReentrantLock lock = new ReentrantLock();
+  private final Condition changed = lock.newCondition();
+  private final Map<Kind, Deque<Task>> waiting = new EnumMap<>(Kind.class);
+  private final Map<Kind, Integer> taken = new EnumMap<>(Kind.class);
+  private final Map<Integer, Integer> above = new TreeMap<>();
+  private final Map<Integer, Integer> loading = new TreeMap<>();
+  private final Map<Integer, Integer> storing = new TreeMap<>();
+  private int turn;
+  private boolean closed;
+
+  /** A queue for that many loads and as many stores, those being made included. */
+  CopyQueue(int tasksMax) {
+    this.tasksMax = tasksMax;
+    for (var kind : Kind.values()) {
+      waiting.put(kind, new ArrayDeque<>());
+      taken.put(kind, 0);
+    }
+  }
+
+  /** Takes the copies in; returns for each why it was not taken in, or null. */
+  List<@Nullable String> submit(Kind kind, List<BlockCopy> copies, StoreCall call) {
+    var refused = new ArrayList<@Nullable String>(copies.size());
+    lock.lock();
+    try {
+      for (int i = 0; i < copies.size(); i++) {
+        var copy = copies.get(i);
+        var reason = refusal(kind, copy);
+        refused.add(reason);
+        if (reason != null) continue;
+        occupy(kind, copy);
+        taken.merge(kind, 1, Integer::sum);
+        deque(kind).add(new Task(kind, copy, call, i));
+      }
+      changed.signalAll();
+    } finally {
+      lock.unlock();
+    }
+    return refused;
+  }
+
+  private @Nullable String refusal(Kind kind, BlockCopy copy) {
+    if (closed) return "the store is closed";
+    if (count(kind) >= tasksMax) return "queue full: " + tasksMax + " " + kind + " copies wait";
+    if (above.containsKey(copy.above())) return "slot " + copy.above() + " above is in use";
+    if (storing.containsKey(copy.below())) return "slot " + copy.below() + " is being written";
+    if (kind == Kind.STORE && loading.containsKey(copy.below())) {
+      return "slot " + copy.below() + " is being read";
+    }
+    return null;
+  }
+
+  /** Waits for tasks of one kind, at most so many; none once the queue is closed. */
+  List<Task> take(int max) {
+    lock.lock();
+    try {
+      while (!closed && waits() == 0) changed.awaitUninterruptibly();
+      var tasks = new ArrayList<Task>();
+      if (closed) return tasks;
+      turn++;
+      var first = turn % STORE_TURN == 0 ? Kind.STORE : Kind.LOAD;
+      var kind = deque(first).isEmpty() ? other(first) : first;
+      while (tasks.size() < max && !deque(kind).isEmpty()) tasks.add(deque(kind).remove());
+      return tasks;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Frees the task's slots and its room in the queue, then answers it. */
+  void answer(Task task, CopyOutcome outcome) {
+    lock.lock();
+    try {
+      taken.merge(task.kind(), -1, Integer::sum);
+      vacate(above, task.copy().above());
+      vacate(task.kind() == Kind.STORE ? storing : loading, task.copy().below());
+    } finally {
+      lock.unlock();
+    }
+    task.call().answer(task.index(), outcome);
+  }
+
+  /** How many copies wait or are being made. */
+  int depth() {
+    lock.lock();
+    try {
+      return count(Kind.LOAD) + count(Kind.STORE);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Takes no more, and returns what nobody has begun. */
+  List<Task> close() {
+    lock.lock();
+    try {
+      closed = true;
+      var left = new ArrayList<Task>();
+      for (var deque : waiting.values()) {
+        left.addAll(deque);
+        deque.clear();
+      }
+      changed.signalAll();
+      return left;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void occupy(Kind kind, BlockCopy copy) {
+    above.merge(copy.above(), 1, Integer::sum);
+    (kind == Kind.STORE ? storing : loading).merge(copy.below(), 1, Integer::sum);
+  }
+
+  private static void vacate(Map<Integer, Integer> uses, int slot) {
+    uses.computeIfPresent(slot, (_, count) -> count == 1 ? null : count - 1);
+  }
+
+  private int waits() {
+    return deque(Kind.LOAD).size() + deque(Kind.STORE).size();
+  }
+
+  private int count(Kind kind) {
+    return taken.getOrDefault(kind, 0);
+  }
+
+  private Deque<Task> deque(Kind kind) {
+    var deque = waiting.get(kind);
+    if (deque == null) throw new IllegalStateException("no queue for " + kind);
+    return deque;
+  }
+
+  private static Kind other(Kind kind) {
+    return kind == Kind.LOAD ? Kind.STORE : Kind.LOAD;
+  }
+}

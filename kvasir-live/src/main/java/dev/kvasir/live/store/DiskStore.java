@@ -1,0 +1,202 @@
+package dev.kvasir.live.store;
+
+import static java.lang.System.Logger.Level.WARNING;
+
+import dev.kvasir.Nullable;
+import dev.kvasir.kv.Block;
+import dev.kvasir.kv.BlockPool;
+import dev.kvasir.live.store.CopyQueue.Kind;
+import dev.kvasir.live.store.CopyQueue.Task;
+import dev.kvasir.offload.BlockCopy;
+import dev.kvasir.offload.CopyOutcome;
+import dev.kvasir.offload.CopyOutcome.Copied;
+import dev.kvasir.offload.CopyOutcome.Damaged;
+import dev.kvasir.offload.CopyOutcome.Failed;
+import dev.kvasir.offload.TierStore;
+import dev.kvasir.time.EventLoop;
+import java.io.IOException;
+import java.util.List;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Consumer;
+
+/**
+ * A tier on disk: one file of bounded size between restarts, an index that survives them, and a few
+ * threads that read and write.
+ *
+ * <p>The loop never waits here: what there is no room for fails at once. What was damaged is a miss
+ * and its slot quarantined: it is written again, for that heals most, but trusted only when it has
+ * been read back. A restart forgets the quarantine, for the index no longer names the block. What
+ * the disk refuses fails the copy, is counted, and leaves the store in order.
+ */
+public final class DiskStore implements TierStore, AutoCloseable {
+  private static final System.Logger LOG = System.getLogger(DiskStore.class.getName());
+
+  private final EventLoop loop;
+  private final HostMemory above;
+  private final DiskSettings settings;
+  private final BlockVault vault;
+  private final List<Recovered> recovered;
+  private final CopyQueue queue;
+  private final Committer committer;
+  private final Workers workers;
+  private final LongAdder stored = new LongAdder();
+  private final LongAdder loaded = new LongAdder();
+  private final LongAdder failed = new LongAdder();
+
+  DiskStore(EventLoop loop, HostMemory above, DiskSettings settings, DiskFolder folder)
+      throws IOException {
+    this.loop = loop;
+    this.above = above;
+    this.settings = settings;
+    this.vault = BlockVault.open(folder, settings, above);
+    this.recovered = vault.held();
+    this.queue = new CopyQueue(settings.queueMax());
+    this.committer = new Committer(vault, settings.queueMax(), this::answer);
+    this.workers = new Workers("disk", settings.threads(), queue, 1, this::work);
+  }
+
+  /** Opens the folder of the settings; blocks, so not for the loop's thread. */
+  public static DiskStore open(EventLoop loop, HostMemory above, DiskSettings settings)
+      throws IOException {
+    var folder = RealFolder.open(settings.folder());
+    try {
+      return new DiskStore(loop, above, settings, folder);
+    } catch (IOException e) {
+      folder.close();
+      throw new IOException(settings.folder() + ": " + e.getMessage(), e);
+    } catch (RuntimeException e) {
+      folder.close();
+      throw e;
+    }
+  }
+
+  /** The blocks that were in the folder when it was opened, in the order they were stored. */
+  public List<Recovered> recovered() {
+    return recovered;
+  }
+
+  /** Makes the recovered blocks known to the pool of this tier, which nobody has used yet. */
+  public void restore(BlockPool pool) {
+    int total = pool.total();
+    if (total != settings.blocks() || pool.free() != total) {
+      throw new IllegalArgumentException(
+          pool.tier()
+              + " pool of "
+              + total
+              + " blocks with "
+              + pool.free()
+              + " free, expected "
+              + settings.blocks()
+              + ", all free");
+    }
+    var empty = pool.allocate(total).orElseThrow();
+    Block[] blocks = empty.toArray(new Block[0]);
+    for (var each : recovered) {
+      var slot = empty.get(each.slot());
+      if (slot.id() != each.slot()) throw new IllegalStateException(slot + " at " + each.slot());
+      blocks[each.slot()] = slot.receive(each.block());
+    }
+    for (var block : blocks) {
+      if (block instanceof Block.Empty) block.release();
+    }
+    for (var each : recovered) blocks[each.slot()].release();
+  }
+
+  @Override
+  public void store(List<BlockCopy> copies, Consumer<List<CopyOutcome>> done) {
+    submit(Kind.STORE, copies, done);
+  }
+
+  @Override
+  public void load(List<BlockCopy> copies, Consumer<List<CopyOutcome>> done) {
+    submit(Kind.LOAD, copies, done);
+  }
+
+  /** Makes everything durable that was answered as stored before, and answers on the loop. */
+  public void sync(Consumer<CopyOutcome> done) {
+    committer.sync(outcome -> StoreCall.answer(loop, () -> done.accept(outcome)));
+  }
+
+  /** How the file of blocks is read and written here. */
+  public FileAccess access() {
+    return vault.access();
+  }
+
+  public DiskStats stats() {
+    return new DiskStats(
+        stored.sum(),
+        loaded.sum(),
+        vault.damaged.sum(),
+        failed.sum(),
+        vault.quarantined(),
+        vault.index().checkpoints(),
+        vault.bytesWritten.sum(),
+        vault.bytesRead.sum(),
+        settings.fileBytes(),
+        vault.index().bytes(),
+        vault.index().bytesMax(),
+        queue.depth());
+  }
+
+  /** Finishes what runs, answers what waits, syncs and lets go of the folder. */
+  @Override
+  public void close() {
+    for (var task : queue.close()) answer(task, new Failed("the store is closed"));
+    workers.join();
+    committer.close();
+    try {
+      vault.close();
+    } catch (IOException e) {
+      LOG.log(WARNING, settings.folder() + " could not be closed properly", e);
+    }
+  }
+
+  private void submit(Kind kind, List<BlockCopy> copies, Consumer<List<CopyOutcome>> done) {
+    for (var copy : copies) {
+      above.check(copy.above());
+      if (copy.below() < 0 || copy.below() >= settings.blocks()) {
+        throw new IllegalArgumentException(
+            "no disk slot " + copy.below() + " of " + settings.blocks());
+      }
+    }
+    var call = new StoreCall(loop, copies.size(), done);
+    var refused = queue.submit(kind, copies, call);
+    for (int i = 0; i < refused.size(); i++) {
+      @Nullable String reason = refused.get(i);
+      if (reason == null) continue;
+      failed.increment();
+      call.answer(i, new Failed(reason));
+    }
+  }
+
+  private void work(List<Task> tasks) {
+    for (var task : tasks) {
+      try {
+        switch (task.kind()) {
+          case LOAD -> answer(task, vault.read(task.copy()));
+          case STORE -> store(task);
+        }
+      } catch (IOException | RuntimeException e) {
+        var what = task.kind() == Kind.LOAD ? "read" : "write";
+        answer(task, BlockVault.failed(what, task.copy(), e));
+      }
+    }
+  }
+
+  private void store(Task task) throws IOException {
+    switch (settings.ack()) {
+      case STORED -> answer(task, vault.store(task.copy()));
+      case DURABLE -> committer.commit(task, vault.write(task.copy()));
+    }
+    committer.nudge();
+  }
+
+  private void answer(Task task, CopyOutcome outcome) {
+    switch (outcome) {
+      case Copied() -> (task.kind() == Kind.STORE ? stored : loaded).increment();
+      case Failed(String _) -> failed.increment();
+      case Damaged(String _) -> {} // The vault counts these, where it quarantines.
+    }
+    queue.answer(task, outcome);
+  }
+}

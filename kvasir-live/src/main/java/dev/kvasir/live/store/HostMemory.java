@@ -1,0 +1,94 @@
+package dev.kvasir.live.store;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.Locale;
+
+/**
+ * The memory of one tier outside the heap: a fixed number of slots, each one contiguous span.
+ *
+ * <p>All of it is had at once or not at all, so the tier cannot grow. Slots begin on pages, and
+ * each has a page behind its bytes, where the disk store puts its header. Whoever uses a slot after
+ * {@link #close} gets an {@link IllegalStateException}; close the stores first.
+ */
+public final class HostMemory implements AutoCloseable {
+  private final String name;
+  private final int blocks;
+  private final BlockSpan span;
+  private final Arena arena = Arena.ofShared();
+  private final MemorySegment memory;
+
+  /** Takes the memory; the name is for messages. */
+  public HostMemory(String name, int blocks, int blockBytes) {
+    this.name = name;
+    this.blocks = blocks;
+    this.span = new BlockSpan(blockBytes);
+    if (blocks < 1) throw new IllegalArgumentException(name + " of " + blocks + " blocks");
+    try {
+      this.memory = arena.allocate(span.at(blocks), BlockSpan.PAGE_BYTES);
+    } catch (OutOfMemoryError e) {
+      arena.close();
+      throw new IllegalStateException(
+          String.format(
+              Locale.ROOT,
+              """
+              %s needs %,d bytes outside the heap for %,d blocks of %,d bytes, and cannot have \
+              them: make the tier smaller, or raise -XX:MaxDirectMemorySize if the machine has \
+              more (%s)\
+              """,
+              name,
+              span.at(blocks),
+              blocks,
+              blockBytes,
+              e.getMessage()),
+          e);
+    }
+  }
+
+  public int blocks() {
+    return blocks;
+  }
+
+  public int blockBytes() {
+    return span.blockBytes();
+  }
+
+  /** All the memory it took. */
+  public long bytes() {
+    return memory.byteSize();
+  }
+
+  /** The bytes of one block. */
+  public MemorySegment slot(int slot) {
+    return open().asSlice(span.at(check(slot)), span.blockBytes());
+  }
+
+  /** The bytes of one block with the page behind them. */
+  MemorySegment span(int slot) {
+    return open().asSlice(span.at(check(slot)), span.strideBytes());
+  }
+
+  private MemorySegment open() {
+    if (!arena.scope().isAlive()) throw new IllegalStateException(name + " is closed");
+    return memory;
+  }
+
+  /** The slot's number, if there is one of that number. */
+  int check(int slot) {
+    if (slot < 0 || slot >= blocks) {
+      throw new IllegalArgumentException(name + " has no slot " + slot + " of " + blocks);
+    }
+    return slot;
+  }
+
+  /** Gives the memory back; while the kernel still reads or writes it, that is refused. */
+  @Override
+  public void close() {
+    if (arena.scope().isAlive()) arena.close();
+  }
+
+  @Override
+  public String toString() {
+    return name;
+  }
+}

@@ -1,0 +1,58 @@
+package dev.kvasir.live.store;
+
+import static java.lang.System.Logger.Level.ERROR;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+
+/** A few threads of one store that take copies from its queue until that is closed. */
+final class Workers {
+  private static final System.Logger LOG = System.getLogger(Workers.class.getName());
+
+  private final List<Thread> threads = new ArrayList<>();
+
+  /** Starts the threads; each takes at most so many tasks at a time. */
+  Workers(
+      String name,
+      int threads,
+      CopyQueue queue,
+      int tasksMax,
+      Consumer<List<CopyQueue.Task>> work) {
+    for (int i = 0; i < threads; i++) {
+      this.threads.add(
+          Thread.ofPlatform()
+              .name("kvasir-" + name + "-" + i)
+              .daemon(true)
+              .start(() -> run(queue, tasksMax, work)));
+    }
+  }
+
+  /** Waits until all threads have ended, which they do once the queue is closed. */
+  void join() {
+    for (var thread : threads) join(thread);
+  }
+
+  static void join(Thread thread) {
+    boolean interrupted = false;
+    while (thread.isAlive()) {
+      try {
+        thread.join();
+      } catch (InterruptedException e) {
+        interrupted = true;
+      }
+    }
+    if (interrupted) Thread.currentThread().interrupt();
+  }
+
+  private static void run(CopyQueue queue, int tasksMax, Consumer<List<CopyQueue.Task>> work) {
+    for (var tasks = queue.take(tasksMax); !tasks.isEmpty(); tasks = queue.take(tasksMax)) {
+      try {
+        work.accept(tasks);
+      } catch (RuntimeException | Error e) {
+        // The work answers for each task by itself; what comes here is a bug in it.
+        LOG.log(ERROR, "a thread of a store failed, and goes on", e);
+      }
+    }
+  }
+}

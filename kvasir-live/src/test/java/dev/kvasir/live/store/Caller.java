@@ -1,0 +1,54 @@
+package dev.kvasir.live.store;
+
+import static java.util.concurrent.TimeUnit.SECONDS;
+
+import dev.kvasir.live.LiveLoop;
+import dev.kvasir.offload.BlockCopy;
+import dev.kvasir.offload.CopyOutcome;
+import dev.kvasir.offload.TierStore;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeoutException;
+
+/** Calls a store from its loop, and waits elsewhere for the answer. */
+final class Caller implements AutoCloseable {
+  private static final long PATIENCE_SECONDS = 60;
+
+  final LiveLoop loop = new LiveLoop("store test");
+
+  List<CopyOutcome> store(TierStore store, List<BlockCopy> copies) {
+    return await(begin(store, copies));
+  }
+
+  List<CopyOutcome> load(TierStore store, List<BlockCopy> copies) {
+    var answer = new CompletableFuture<List<CopyOutcome>>();
+    loop.execute(() -> store.load(copies, answer::complete));
+    return await(answer);
+  }
+
+  CompletableFuture<List<CopyOutcome>> begin(TierStore store, List<BlockCopy> copies) {
+    var answer = new CompletableFuture<List<CopyOutcome>>();
+    loop.execute(() -> store.store(copies, answer::complete));
+    return answer;
+  }
+
+  CopyOutcome sync(DiskStore store) {
+    var answer = new CompletableFuture<CopyOutcome>();
+    loop.execute(() -> store.sync(answer::complete));
+    return await(answer);
+  }
+
+  static <T> T await(CompletableFuture<T> answer) {
+    try {
+      return answer.get(PATIENCE_SECONDS, SECONDS);
+    } catch (InterruptedException | ExecutionException | TimeoutException e) {
+      throw new AssertionError("no answer", e);
+    }
+  }
+
+  @Override
+  public void close() {
+    loop.close();
+  }
+}
