@@ -9,9 +9,10 @@ import picocli.CommandLine.Command;
     customSynopsis = "kvasir COMMAND [OPTIONS]",
     commandListHeading = "%nCommands:%n",
     optionListHeading = "%nOptions:%n",
-    footerHeading = "%nExample:%n",
+    footerHeading = "%nExamples:%n",
     footer = {
       "  kvasir doctor --cache-dir /var/cache/kvasir",
+      "  kvasir bench --tiers --dir /var/cache",
       "",
       "Environment:",
       "  JAVA25_HOME        the JDK to use; without it one is looked for",

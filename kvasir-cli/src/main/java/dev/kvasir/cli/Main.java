@@ -41,6 +41,7 @@ public final class Main {
     line.getCommandSpec().addOption(version);
     return line.setHelpSectionKeys(commandsBeforeOptions(line.getHelpSectionKeys()))
         .addSubcommand(helpful(new CommandLine(new DoctorCommand(out, environment))))
+        .addSubcommand(helpful(new CommandLine(new BenchCommand(out, err))))
         .setOut(out)
         .setErr(err)
         .setParameterExceptionHandler(new Mistakes(err));

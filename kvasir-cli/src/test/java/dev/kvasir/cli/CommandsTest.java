@@ -3,8 +3,10 @@ package dev.kvasir.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
+import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -24,10 +26,35 @@ final class CommandsTest {
 
     assertThat(out.toString())
         .startsWith("Kvasir keeps the KV cache of large language models alive")
-        .contains("Commands:", "  doctor ", "Example:", "Exit codes:", "NO_COLOR")
+        .contains("Commands:", "  doctor ", "  bench ", "Examples:", "Exit codes:", "NO_COLOR")
         .contains("  64 ", "  69 ", "  70 ");
     assertThat(err.toString()).isEmpty();
     assertThat(out.toString().lines()).allMatch(line -> line.length() <= 100);
+  }
+
+  @Test
+  void benchMeasuresTheTiersAndLeavesNothingBehind(@TempDir Path folder) throws IOException {
+    int code =
+        kvasir("bench", "--tiers", "--json", "--dir", "" + folder, "--size", "16", "--rounds", "1");
+
+    assertThat(code).isEqualTo(ExitCode.OK);
+    JsonNode report = JsonMapper.builder().build().readTree(out.toString());
+    assertThat(report.get("rates")).isNotEmpty();
+    assertThat(report.get("ratios")).hasSize(8);
+    try (var left = Files.list(folder)) {
+      assertThat(left).isEmpty();
+    }
+  }
+
+  @Test
+  void benchThatCannotBeRunSaysWhy(@TempDir Path folder) {
+    assertThat(kvasir("bench")).isEqualTo(ExitCode.USAGE);
+    assertThat(kvasir("bench", "--tiers", "--size", "1")).isEqualTo(ExitCode.USAGE);
+    assertThat(kvasir("bench", "--tiers", "--dir", folder + "/nowhere")).isEqualTo(ExitCode.USAGE);
+
+    assertThat(err.toString().lines())
+        .hasSize(3)
+        .allMatch(line -> line.endsWith("Try 'kvasir bench --help'."));
   }
 
   @Test

@@ -1,0 +1,101 @@
+package dev.kvasir.cli;
+
+import dev.kvasir.Nullable;
+import dev.kvasir.live.store.TierBench;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import tools.jackson.databind.SerializationFeature;
+import tools.jackson.databind.json.JsonMapper;
+
+/** Measures what this machine's tiers can do, beside plain copies and plain I/O. */
+@Command(
+    name = "bench",
+    description = "Measure what this machine's tiers can do, beside plain copies and plain I/O.",
+    optionListHeading = "%nOptions:%n",
+    footer = {
+      "",
+      "GB/s are with as many blocks under way as the store takes, p50 and p99 are of one block",
+      "alone. Everything is measured in turn in each round; ratios are medians over the rounds."
+    },
+    usageHelpWidth = 100,
+    sortOptions = false)
+final class BenchCommand implements Callable<Integer> {
+  private static final long MEBIBYTE = 1L << 20;
+  private static final int FILE_MEBIBYTES_MIN = 16;
+
+  private final PrintWriter out;
+  private final PrintWriter err;
+
+  @Option(
+      names = "--tiers",
+      description = "The host and the disk tier; all there is to measure yet.")
+  private boolean tiers;
+
+  @Option(
+      names = "--dir",
+      paramLabel = "DIR",
+      description = "The disk to measure; the files are removed again. Usually this folder.")
+  private Path folder = Path.of("");
+
+  @Option(
+      names = "--size",
+      paramLabel = "MIB",
+      description = "Size of each file, at least 16. Usually ${DEFAULT-VALUE}.")
+  private int fileMebibytes = 256;
+
+  @Option(
+      names = "--rounds",
+      paramLabel = "N",
+      description = "How often everything is measured. Usually ${DEFAULT-VALUE}.")
+  private int rounds = 5;
+
+  @Option(names = "--json", description = "Write one JSON object, for programs.")
+  private boolean json;
+
+  BenchCommand(PrintWriter out, PrintWriter err) {
+    this.out = out;
+    this.err = err;
+  }
+
+  @Override
+  public Integer call() {
+    var mistake = mistake();
+    if (mistake != null) {
+      err.println("kvasir: " + mistake + " Try 'kvasir bench --help'.");
+      return ExitCode.USAGE;
+    }
+    err.println("kvasir: measuring " + rounds + " rounds; this takes a minute or two …");
+    try {
+      write(TierBench.run(folder.toAbsolutePath(), fileMebibytes * MEBIBYTE, rounds));
+      return ExitCode.OK;
+    } catch (IOException failure) {
+      err.println("kvasir: cannot measure in " + folder.toAbsolutePath() + ": " + failure);
+      return ExitCode.UNAVAILABLE;
+    }
+  }
+
+  private @Nullable String mistake() {
+    if (!tiers) return "say what to measure: --tiers.";
+    if (fileMebibytes < FILE_MEBIBYTES_MIN) {
+      return "--size " + fileMebibytes + " is too small, at least " + FILE_MEBIBYTES_MIN + ".";
+    }
+    if (rounds < 1) return "--rounds " + rounds + " is too few, at least 1.";
+    if (!Files.isDirectory(folder.toAbsolutePath())) return "--dir " + folder + " is no folder.";
+    return null;
+  }
+
+  private void write(TierBench.Report report) {
+    if (json) {
+      var mapper = JsonMapper.builder().enable(SerializationFeature.INDENT_OUTPUT).build();
+      out.println(mapper.writeValueAsString(report));
+    } else {
+      out.print(report.table());
+      out.flush();
+    }
+  }
+}
