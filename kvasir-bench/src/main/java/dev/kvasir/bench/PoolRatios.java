@@ -1,0 +1,128 @@
+package dev.kvasir.bench;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.SplittableRandom;
+
+/**
+ * The cases of {@link BlockPoolBench} side by side with {@code HashMap<Long, …>.get}, in one JVM.
+ *
+ * <p>Each round times the map, one case, and the map again, a fraction of a millisecond each; the
+ * ratio is the median over the rounds. A machine that changes its speed from second to second, as
+ * shared ones do, changes it for both sides. Name one eviction policy for the figures of a program
+ * that uses just that one: after the second, calls of the policy go through a table.
+ */
+public final class PoolRatios {
+  private static final int[] LENGTHS = {8, 32, 128};
+  private static final String[] EVICTIONS = {"lru", "fifo", "multi-lru", "lineage", "s3-fifo"};
+  private static final int BLOCKS = 256;
+  private static final int WARMUP_ROUNDS = 4_000;
+  private static final int ROUNDS = 2_000;
+  private static final int REPEATS = 16;
+
+  private final List<Map<Long, Integer>> maps = new ArrayList<>();
+  private final List<List<Long>> keys = new ArrayList<>();
+  private long sink;
+
+  private PoolRatios(int length, SplittableRandom random) {
+    for (int i = 0; i < BLOCKS / length; i++) {
+      var map = new HashMap<Long, Integer>();
+      var chain = new ArrayList<Long>();
+      for (int j = 0; j < length; j++) {
+        chain.add(random.nextLong());
+        map.put(chain.getLast(), j);
+      }
+      maps.add(map);
+      keys.add(chain);
+    }
+  }
+
+  /** One case: what is timed, and what makes it possible to time it again. */
+  private record Case(String name, Runnable timed, Runnable undo) {}
+
+  public static void main(String[] args) {
+    System.out.printf("%-10s %6s", "eviction", "length");
+    for (var name : List.of("active", "cached", "release", "life")) System.out.printf(" %8s", name);
+    System.out.println("   times HashMap.get, median of " + ROUNDS + " rounds");
+    for (var eviction : args.length > 0 ? args : EVICTIONS) {
+      for (int length : LENGTHS) {
+        var random = new SplittableRandom(42);
+        var ratios = new PoolRatios(length, random);
+        System.out.printf("%-10s %6d", eviction, length);
+        for (var one : cases(length, eviction, random)) {
+          System.out.printf(Locale.ROOT, " %8.2f", ratios.measure(one));
+        }
+        // The sum is read here, so that no get can be left out.
+        System.out.println(ratios.sink == 0 ? " nothing found" : "");
+      }
+    }
+  }
+
+  private static List<Case> cases(int length, String eviction, SplittableRandom random) {
+    var pools = new ArrayList<BenchPool>();
+    for (int i = 0; i < BLOCKS / length; i++) {
+      pools.add(new BenchPool(length, length, eviction, random));
+      pools.getLast().release(pools.getLast().register(0));
+    }
+    var held = new BenchPool(length, length, eviction, random);
+    held.register(0);
+    var turning = new BenchPool(length, length, eviction, random);
+    Runnable match = () -> pools.forEach(pool -> pool.match(0));
+    Runnable release = () -> pools.forEach(BenchPool::releaseMatched);
+    return List.of(
+        new Case("active", () -> repeat(pools.size(), () -> held.match(0)), () -> {}),
+        new Case("cached", match, release),
+        new Case("release", release, match),
+        new Case(
+            "life",
+            () -> {
+              for (int i = 0; i < pools.size(); i++) turning.release(turning.register(i & 1));
+            },
+            () -> {}));
+  }
+
+  private double measure(Case one) {
+    if (one.name().equals("release")) one.undo().run();
+    var ratios = new double[ROUNDS];
+    for (int round = -WARMUP_ROUNDS; round < ROUNDS; round++) {
+      long before = time(this::get, () -> {});
+      long taken = time(one.timed(), one.undo());
+      long after = time(this::get, () -> {});
+      if (round >= 0) ratios[round] = 2.0 * taken / (before + after);
+    }
+    Arrays.sort(ratios);
+    return ratios[ROUNDS / 2];
+  }
+
+  private static long time(Runnable timed, Runnable undo) {
+    long taken = 0;
+    for (int i = 0; i < REPEATS; i++) {
+      long begin = System.nanoTime();
+      timed.run();
+      taken += System.nanoTime() - begin;
+      undo.run();
+    }
+    return taken;
+  }
+
+  private void get() {
+    long sum = 0;
+    for (int i = 0; i < maps.size(); i++) {
+      var map = maps.get(i);
+      var chain = keys.get(i);
+      for (int j = 0; j < chain.size(); j++) {
+        var value = map.get(chain.get(j));
+        if (value != null) sum += value;
+      }
+    }
+    sink += sum;
+  }
+
+  private static void repeat(int times, Runnable task) {
+    for (int i = 0; i < times; i++) task.run();
+  }
+}
