@@ -2,9 +2,7 @@ package dev.kvasir.bench;
 
 import dev.kvasir.kv.Block;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
@@ -100,45 +98,29 @@ public class BlockPoolBench {
 
   /** The same number of keys in plain maps. */
   @State(Scope.Benchmark)
+  @SuppressWarnings("NullAway.Init")
   public static class Maps {
     @Param({"8", "32", "128"})
     int length;
 
-    final List<Map<Long, Integer>> maps = new ArrayList<>();
-    final List<List<Long>> keys = new ArrayList<>();
+    BenchMaps maps;
 
     @Setup(Level.Trial)
     public void make() {
-      var random = new SplittableRandom(42);
-      for (int i = 0; i < BLOCKS / length; i++) {
-        var map = new HashMap<Long, Integer>();
-        var chain = new ArrayList<Long>();
-        for (int j = 0; j < length; j++) {
-          chain.add(random.nextLong());
-          map.put(chain.getLast(), j);
-        }
-        maps.add(map);
-        keys.add(chain);
-      }
+      maps = new BenchMaps(BLOCKS / length, length, new SplittableRandom(42));
     }
   }
 
   @Benchmark
   @OperationsPerInvocation(BLOCKS)
   public void hashMapGet(Maps state, Blackhole sink) {
-    for (int i = 0; i < state.maps.size(); i++) get(state, 0, sink);
+    for (int i = 0; i < state.maps.size(); i++) sink.consume(state.maps.get(0));
   }
 
   @Benchmark
   @OperationsPerInvocation(BLOCKS)
   public void hashMapGetInTurn(Maps state, Blackhole sink) {
-    for (int i = 0; i < state.maps.size(); i++) get(state, i, sink);
-  }
-
-  private static void get(Maps state, int i, Blackhole sink) {
-    var map = state.maps.get(i);
-    var keys = state.keys.get(i);
-    for (int j = 0; j < keys.size(); j++) sink.consume(map.get(keys.get(j)));
+    for (int i = 0; i < state.maps.size(); i++) sink.consume(state.maps.get(i));
   }
 
   /** Each block is held once more each time; a run is too short for the count to end. */

@@ -2,10 +2,8 @@ package dev.kvasir.bench;
 
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
 import java.util.SplittableRandom;
 
 /**
@@ -24,21 +22,11 @@ public final class PoolRatios {
   private static final int ROUNDS = 2_000;
   private static final int REPEATS = 16;
 
-  private final List<Map<Long, Integer>> maps = new ArrayList<>();
-  private final List<List<Long>> keys = new ArrayList<>();
+  private final BenchMaps maps;
   private long sink;
 
   private PoolRatios(int length, SplittableRandom random) {
-    for (int i = 0; i < BLOCKS / length; i++) {
-      var map = new HashMap<Long, Integer>();
-      var chain = new ArrayList<Long>();
-      for (int j = 0; j < length; j++) {
-        chain.add(random.nextLong());
-        map.put(chain.getLast(), j);
-      }
-      maps.add(map);
-      keys.add(chain);
-    }
+    this.maps = new BenchMaps(BLOCKS / length, length, random);
   }
 
   /** One case: what is timed, and what makes it possible to time it again. */
@@ -110,16 +98,7 @@ public final class PoolRatios {
   }
 
   private void get() {
-    long sum = 0;
-    for (int i = 0; i < maps.size(); i++) {
-      var map = maps.get(i);
-      var chain = keys.get(i);
-      for (int j = 0; j < chain.size(); j++) {
-        var value = map.get(chain.get(j));
-        if (value != null) sum += value;
-      }
-    }
-    sink += sum;
+    for (int i = 0; i < maps.size(); i++) sink += maps.get(i);
   }
 
   private static void repeat(int times, Runnable task) {

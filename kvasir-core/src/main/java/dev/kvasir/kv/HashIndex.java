@@ -6,9 +6,9 @@ import java.util.Arrays;
  * Gives each block hash a small dense number, its entry, with a few numbers kept beside it.
  *
  * <p>Open addressing with linear probing. A cell holds part of the hash and the entry; the row of
- * the entry, one cache line, holds the whole hash and its values. So a look-up touches two cache
- * lines and never trusts a part of the key. Removal shifts the cells behind it back, which leaves
- * no tombstones; the part of the hash in a cell tells where its home is.
+ * the entry, 64 bytes, holds the whole hash and its values. So a look-up touches two places and
+ * never trusts a part of the key. Removal shifts the cells behind it back, which leaves no
+ * tombstones; the part of the hash in a cell tells where its home is.
  */
 final class HashIndex {
   static final int ABSENT = -1;

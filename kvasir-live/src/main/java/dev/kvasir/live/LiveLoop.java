@@ -93,7 +93,7 @@ public final class LiveLoop implements EventLoop, AutoCloseable {
       lock.unlock();
     }
     LOG.log(DEBUG, "loop {0} is closed, {1} tasks dropped", thread.getName(), dropped);
-    if (!thread.equals(Thread.currentThread())) join();
+    if (!thread.equals(Thread.currentThread())) Threads.join(thread);
   }
 
   /** The clock is read under the lock, so that first come is also first due. */
@@ -150,17 +150,5 @@ public final class LiveLoop implements EventLoop, AutoCloseable {
 
   private static void log(String name, Throwable failure) {
     LOG.log(ERROR, "a task of loop " + name + " failed", failure);
-  }
-
-  private void join() {
-    boolean interrupted = false;
-    while (thread.isAlive()) {
-      try {
-        thread.join();
-      } catch (InterruptedException e) {
-        interrupted = true;
-      }
-    }
-    if (interrupted) Thread.currentThread().interrupt();
   }
 }

@@ -2,6 +2,7 @@ package dev.kvasir.live.store;
 
 import static java.lang.System.Logger.Level.ERROR;
 
+import dev.kvasir.live.Threads;
 import dev.kvasir.offload.CopyOutcome;
 import dev.kvasir.offload.CopyOutcome.Failed;
 import java.util.ArrayList;
@@ -89,7 +90,7 @@ final class Committer {
     } finally {
       lock.unlock();
     }
-    Workers.join(thread);
+    Threads.join(thread);
   }
 
   private void run() {

@@ -2,6 +2,7 @@ package dev.kvasir.live.store;
 
 import static java.lang.System.Logger.Level.ERROR;
 
+import dev.kvasir.live.Threads;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
@@ -30,19 +31,7 @@ final class Workers {
 
   /** Waits until all threads have ended, which they do once the queue is closed. */
   void join() {
-    for (var thread : threads) join(thread);
-  }
-
-  static void join(Thread thread) {
-    boolean interrupted = false;
-    while (thread.isAlive()) {
-      try {
-        thread.join();
-      } catch (InterruptedException e) {
-        interrupted = true;
-      }
-    }
-    if (interrupted) Thread.currentThread().interrupt();
+    for (var thread : threads) Threads.join(thread);
   }
 
   private static void run(CopyQueue queue, int tasksMax, Consumer<List<CopyQueue.Task>> work) {
