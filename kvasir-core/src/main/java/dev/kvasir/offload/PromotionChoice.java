@@ -20,10 +20,12 @@ final class PromotionChoice {
 
   /** How many of the blocks, whose tiers these are, to have at the top. */
   int blocks(List<Tier> tiers) {
-    long recomputeNanos = 0;
-    for (var cost : costs.values()) {
-      recomputeNanos = Math.max(recomputeNanos, cost.recomputePerBlock().toNanos());
-    }
+    // A rung without figures of its own counts computing as dear; one that has them knows.
+    long recomputeNanos =
+        costs.values().stream()
+            .mapToLong(cost -> cost.recomputePerBlock().toNanos())
+            .min()
+            .orElse(0);
     var used = new EnumMap<Tier, Boolean>(Tier.class);
     int best = 0;
     long bestNanos = 0;

@@ -160,6 +160,22 @@ class TieredKvCacheTest {
   }
 
   @Test
+  void dearTierIsLeftAloneThoughTheOneAboveItIsFree() {
+    var dear = new ReuseCost(Duration.ofMillis(50), Duration.ofMillis(20), Duration.ofMillis(10));
+    var mixed =
+        new TieredKvCache(
+            tiers.loop,
+            tiers.registry,
+            tiers.device,
+            List.of(Rung.of(tiers.host, tiers.store), Rung.of(disk, diskStore).with(dear)));
+    put(tiers.host, 0);
+    put(disk, 1);
+    mixed.find(hashes(0, 2), PATIENCE, found::add);
+    assertThat(tiers.store.calls.getFirst().copies()).hasSize(1);
+    assertThat(diskStore.calls).isEmpty();
+  }
+
+  @Test
   void blocksGoDownTheWholeLadderAndComeBack() {
     var handle = cache.offload(OffloadRequest.weak(tiers.cached(0, 8))).orElseThrow();
     tiers.store.succeed();
