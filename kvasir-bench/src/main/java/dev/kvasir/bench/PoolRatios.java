@@ -29,8 +29,8 @@ public final class PoolRatios {
     this.maps = new BenchMaps(BLOCKS / length, length, random);
   }
 
-  /** One case: what is timed, and what makes it possible to time it again. */
-  private record Case(String name, Runnable timed, Runnable undo) {}
+  /** One case: what comes before the first time, what is timed, and what undoes it. */
+  private record Case(Runnable prepare, Runnable timed, Runnable undo) {}
 
   public static void main(String[] args) {
     System.out.printf("%-10s %6s", "eviction", "length");
@@ -62,11 +62,11 @@ public final class PoolRatios {
     Runnable match = () -> pools.forEach(pool -> pool.match(0));
     Runnable release = () -> pools.forEach(BenchPool::releaseMatched);
     return List.of(
-        new Case("active", () -> repeat(pools.size(), () -> held.match(0)), () -> {}),
-        new Case("cached", match, release),
-        new Case("release", release, match),
+        new Case(() -> {}, () -> repeat(pools.size(), () -> held.match(0)), () -> {}),
+        new Case(() -> {}, match, release),
+        new Case(match, release, match),
         new Case(
-            "life",
+            () -> {},
             () -> {
               for (int i = 0; i < pools.size(); i++) turning.release(turning.register(i & 1));
             },
@@ -74,7 +74,7 @@ public final class PoolRatios {
   }
 
   private double measure(Case one) {
-    if (one.name().equals("release")) one.undo().run();
+    one.prepare().run();
     var ratios = new double[ROUNDS];
     for (int round = -WARMUP_ROUNDS; round < ROUNDS; round++) {
       long before = time(this::get, () -> {});

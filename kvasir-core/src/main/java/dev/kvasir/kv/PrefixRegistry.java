@@ -80,6 +80,9 @@ public final class PrefixRegistry {
 
   /** Makes room for the tier's one pool of that many blocks. */
   void reserve(Tier tier, int blocks) {
+    if (tier.level() >= HashIndex.VALUES) {
+      throw new IllegalArgumentException(tier + " is too far down for an entry of the index");
+    }
     if (!served.add(tier)) throw new IllegalArgumentException(tier + " has a pool already");
     index.reserve(blocks);
     contents = Arrays.copyOf(contents, index.capacity());

@@ -34,9 +34,7 @@ final class Batcher {
     this.made = made;
   }
 
-  /**
-   * Makes a batch if one is due and none waits; called when something joined either queue's way.
-   */
+  /** Makes a batch if one is due and none waits; called whenever a queue has changed. */
   void run() {
     if (in.isEmpty()) {
       disarm();

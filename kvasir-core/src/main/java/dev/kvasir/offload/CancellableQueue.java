@@ -19,11 +19,6 @@ final class CancellableQueue<T extends Sweepable> {
     return waiting.isEmpty();
   }
 
-  /** How many items wait. */
-  int size() {
-    return waiting.size();
-  }
-
   /** How many blocks wait. */
   int blocks() {
     return blocks;

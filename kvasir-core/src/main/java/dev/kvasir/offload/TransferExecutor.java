@@ -58,16 +58,22 @@ final class TransferExecutor {
   void run() {
     if (turning) return;
     turning = true;
-    do {
-      while (!onDeck.isEmpty() && running < settings.transfersMax() && start(onDeck.peek())) {
-        onDeck.remove();
-      }
-    } while (onDeck.isEmpty() && !in.isEmpty() && upgrade(in.remove()));
+    startDeck();
+    while (onDeck.isEmpty() && !in.isEmpty()) {
+      upgrade(in.remove());
+      startDeck();
+    }
     turning = false;
   }
 
+  private void startDeck() {
+    while (!onDeck.isEmpty() && running < settings.transfersMax() && start(onDeck.peek())) {
+      onDeck.remove();
+    }
+  }
+
   /** The commitment boundary (P3), right after the last look at the tokens (P4). */
-  private boolean upgrade(OffloadBatch batch) {
+  private void upgrade(OffloadBatch batch) {
     var items = new ArrayList<OffloadItem>();
     long deadlineNanos = 0;
     for (var container : batch.containers()) {
@@ -78,7 +84,6 @@ final class TransferExecutor {
     // From here the blocks are one flat list, whoever sent them (P5).
     if (!items.isEmpty()) onDeck.add(new Transfer(items, deadlineNanos, below, listener));
     listener.deckChanged();
-    return true;
   }
 
   /** Whether the transfer is off the deck: started, or ended because it waited too long. */
