@@ -149,6 +149,24 @@ public final class BlockPool {
     return Optional.of(take(slot, hash));
   }
 
+  /** What of the first {@code blocksMax} blocks is here, without holding or counting anything. */
+  KvMatch look(BlockNames names, int blocksMax) {
+    int found = 0;
+    int idle = 0;
+    while (found < blocksMax) {
+      int slot = registry.slot(names.name(found), level);
+      if (slot == ABSENT) break;
+      if ((states[slot] & HOLDS) == 0) idle++;
+      found++;
+    }
+    return found == 0 ? KvMatch.NONE : new KvMatch(found, idle, 0);
+  }
+
+  /** How many hold the block in the slot. */
+  int holds(int slot) {
+    return states[slot] & HOLDS;
+  }
+
   public boolean has(BlockHash hash) {
     return registry.has(hash, tier);
   }

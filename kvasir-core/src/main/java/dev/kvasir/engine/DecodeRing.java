@@ -1,0 +1,103 @@
+package dev.kvasir.engine;
+
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.List;
+import java.util.TreeSet;
+
+/**
+ * The sequences that get one token in every step, kept so that a step touches only those that
+ * change: those whose next token needs another block, and those that end.
+ *
+ * <p>One clock counts for all of them: a sequence that has computed n tokens when the clock stands
+ * at t has computed n + 1 at t + 1. So all that meet the end of a block at the same time stand in
+ * the same place of a ring of as many places as a block has tokens.
+ */
+final class DecodeRing {
+  private static final Comparator<Sequence> BY_RANK = Comparator.comparingLong(each -> each.rank);
+
+  private final int blockTokens;
+  private final List<List<Sequence>> places = new ArrayList<>();
+  private final TreeSet<Sequence> ends =
+      new TreeSet<>(Comparator.comparingLong(DecodeRing::endTick).thenComparing(BY_RANK));
+  private long tick;
+  private int size;
+  private long contextTokens;
+
+  DecodeRing(int blockTokens) {
+    this.blockTokens = blockTokens;
+    for (int i = 0; i < blockTokens; i++) places.add(new ArrayList<>());
+  }
+
+  int size() {
+    return size;
+  }
+
+  /** Tokens computed so far of all sequences together. */
+  long contextTokens() {
+    return contextTokens;
+  }
+
+  int computed(Sequence sequence) {
+    return (int) (tick + sequence.offset);
+  }
+
+  void add(Sequence sequence) {
+    sequence.offset = sequence.computed - tick;
+    sequence.decoding = true;
+    insert(place(sequence), sequence);
+    ends.add(sequence);
+    size++;
+    contextTokens += sequence.computed;
+  }
+
+  void remove(Sequence sequence) {
+    sequence.computed = computed(sequence);
+    sequence.decoding = false;
+    var place = place(sequence);
+    place.remove(Collections.binarySearch(place, sequence, BY_RANK));
+    ends.remove(sequence);
+    size--;
+    contextTokens -= sequence.computed;
+  }
+
+  /** Those whose computed tokens end with a block, in the order of admission. */
+  List<Sequence> atBorder() {
+    return places.get((int) (tick % blockTokens));
+  }
+
+  /** One more token for all of them but the idle. */
+  void advance(List<Sequence> idle) {
+    for (var sequence : idle) remove(sequence);
+    tick++;
+    contextTokens += size;
+    for (var sequence : idle) add(sequence);
+  }
+
+  /** Those that have all their tokens, in the order of admission. */
+  List<Sequence> ended() {
+    if (ends.isEmpty() || endTick(ends.first()) > tick) return List.of();
+    var ended = new ArrayList<Sequence>();
+    for (var sequence : ends) {
+      if (endTick(sequence) > tick) break;
+      ended.add(sequence);
+    }
+    ended.sort(BY_RANK);
+    return ended;
+  }
+
+  private static long endTick(Sequence sequence) {
+    return sequence.endTokens() - sequence.offset;
+  }
+
+  private List<Sequence> place(Sequence sequence) {
+    return places.get((int) Math.floorMod(-sequence.offset, (long) blockTokens));
+  }
+
+  private static void insert(List<Sequence> place, Sequence sequence) {
+    int at = place.size();
+    while (at > 0 && place.get(at - 1).rank > sequence.rank) at--;
+    place.add(at, sequence);
+  }
+}

@@ -1,0 +1,73 @@
+package dev.kvasir.engine;
+
+import java.util.EnumSet;
+import java.util.Set;
+
+/**
+ * How an engine forms its batches.
+ *
+ * @param sequencesMax the most sequences in a batch
+ * @param stepTokensMax the most tokens computed in a step
+ * @param chunkTokensMax the most tokens of one prompt in a step; 0 for no limit of its own
+ * @param contextTokensMax the longest sequence, output included; 0 for no limit
+ * @param order who is admitted first
+ * @param victim who makes room when memory runs out
+ * @param quirks departures from what is sound, to compare with other systems
+ */
+public record EngineSettings(
+    int sequencesMax,
+    int stepTokensMax,
+    int chunkTokensMax,
+    int contextTokensMax,
+    SchedulingPolicy order,
+    Victim victim,
+    Set<BatchQuirk> quirks) {
+
+  public static final EngineSettings DEFAULT =
+      new EngineSettings(
+          256,
+          2048,
+          0,
+          0,
+          SchedulingPolicy.FIRST_COME,
+          Victim.NEWEST,
+          EnumSet.noneOf(BatchQuirk.class));
+
+  /** Who makes room when memory runs out. */
+  public enum Victim {
+    /** Whoever was admitted last. */
+    NEWEST,
+    /** The least urgent, and among these whoever came last. */
+    LEAST_URGENT
+  }
+
+  public EngineSettings {
+    if (sequencesMax < 1 || stepTokensMax < 1) {
+      throw new IllegalArgumentException(
+          "at most %s sequences and %s tokens a step, expected at least 1 of each"
+              .formatted(sequencesMax, stepTokensMax));
+    }
+    if (chunkTokensMax < 0 || contextTokensMax < 0) {
+      throw new IllegalArgumentException(
+          "chunks of %s tokens, context of %s; 0 stands for no limit"
+              .formatted(chunkTokensMax, contextTokensMax));
+    }
+    var copy = EnumSet.noneOf(BatchQuirk.class);
+    copy.addAll(quirks);
+    quirks = copy;
+  }
+
+  boolean has(BatchQuirk quirk) {
+    return quirks.contains(quirk);
+  }
+
+  /** The limits that are left for a prompt's next chunk. */
+  int clipChunk(int tokens) {
+    return chunkTokensMax > 0 ? Math.min(tokens, chunkTokensMax) : tokens;
+  }
+
+  /** The last token of a full context is sampled and never computed. */
+  int clipToContext(int tokens) {
+    return contextTokensMax > 0 ? Math.min(tokens, contextTokensMax - 1) : tokens;
+  }
+}

@@ -1,0 +1,125 @@
+package dev.kvasir.engine;
+
+import dev.kvasir.Nullable;
+import dev.kvasir.engine.EngineSettings.Victim;
+import dev.kvasir.engine.ScheduleDecision.Chunk;
+import dev.kvasir.kv.KvSpan;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/** Plans for those that run when there are too few tokens or too little memory for all of them. */
+final class PressurePlan {
+  /** What a sequence is to get in this step. */
+  private record Share(int tokens, int blocks) {}
+
+  private final SchedulerState state;
+  private final Map<Sequence, Share> shares = new LinkedHashMap<>();
+  private final Set<Sequence> preempted = new LinkedHashSet<>();
+  private final List<Sequence> givenUp = new ArrayList<>();
+  private final List<KvSpan> returned = new ArrayList<>();
+  private int tokensLeft;
+  private int taken;
+  private int reclaimed;
+
+  PressurePlan(SchedulerState state, int tokensLeft) {
+    this.state = state;
+    this.tokensLeft = tokensLeft;
+  }
+
+  void run() {
+    for (var each = state.running.first(); each != null && tokensLeft > 0; each = each.after) {
+      if (preempted.contains(each)) continue;
+      int computed = state.computed(each);
+      int tokens = each.decoding ? 1 : state.settings.clipChunk(each.prefillTokens() - computed);
+      tokens = Math.min(tokens, tokensLeft);
+      int blocks = state.blocksFor(computed, tokens);
+      if (!makeRoom(each, blocks)) return;
+      shares.put(each, new Share(tokens, blocks));
+      tokensLeft -= tokens;
+      taken += blocks;
+    }
+  }
+
+  int tokensLeft() {
+    return tokensLeft;
+  }
+
+  int available() {
+    return state.kv.available() + reclaimed - taken;
+  }
+
+  List<Sequence> givenUp() {
+    return givenUp;
+  }
+
+  List<Sequence> preempted() {
+    return List.copyOf(preempted);
+  }
+
+  List<Chunk> chunks() {
+    var chunks = new ArrayList<Chunk>();
+    shares.forEach(
+        (sequence, share) -> {
+          if (!sequence.decoding) chunks.add(new Chunk(sequence, share.tokens()));
+        });
+    return chunks;
+  }
+
+  /** Decoding sequences that stay and get nothing. */
+  List<Sequence> idle() {
+    var idle = new ArrayList<Sequence>();
+    for (var each = state.running.first(); each != null; each = each.after) {
+      if (each.decoding && !shares.containsKey(each) && !preempted.contains(each)) idle.add(each);
+    }
+    return idle;
+  }
+
+  /** False if the sequence itself had to go. */
+  private boolean makeRoom(Sequence sequence, int blocks) {
+    while (blocks > available()) {
+      if (givenUp.size() < state.reserved.size()) {
+        var waiting = state.reserved.get(state.reserved.size() - 1 - givenUp.size());
+        givenUp.add(waiting);
+        returned.add(waiting.blocks());
+      } else {
+        var victim = victim();
+        if (victim == null) return false;
+        preempted.add(victim);
+        returned.add(victim.blocks());
+        var share = shares.remove(victim);
+        if (share != null) {
+          tokensLeft += share.tokens();
+          taken -= share.blocks();
+        }
+        if (victim == sequence) {
+          reclaimed = state.kv.reclaimable(returned);
+          return false;
+        }
+      }
+      reclaimed = state.kv.reclaimable(returned);
+    }
+    return true;
+  }
+
+  private @Nullable Sequence victim() {
+    Sequence worst = null;
+    for (var each = state.running.last(); each != null; each = each.before) {
+      if (preempted.contains(each)) continue;
+      if (state.settings.victim() == Victim.NEWEST) return each;
+      if (worst == null || isWorse(each, worst)) worst = each;
+    }
+    return worst;
+  }
+
+  /** Walking from the back, so that of equals the one further back stays the worst. */
+  private static boolean isWorse(Sequence each, Sequence worst) {
+    var request = each.request();
+    var other = worst.request();
+    if (request.priority() != other.priority()) return request.priority() > other.priority();
+    return request.arrivalNanos() > other.arrivalNanos();
+  }
+}

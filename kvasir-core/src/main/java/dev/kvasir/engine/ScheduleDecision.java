@@ -1,0 +1,35 @@
+package dev.kvasir.engine;
+
+import dev.kvasir.Nullable;
+import java.util.List;
+
+/**
+ * What the next step should compute; nothing has been changed for it yet. Every decoding sequence
+ * that is not idle gets one token.
+ *
+ * @param givenUp waiting sequences that lose the blocks fetched for them
+ * @param preempted running sequences that make room, in the order of their going
+ * @param chunks further parts of prompts that are being computed
+ * @param idle decoding sequences for which this step has nothing
+ * @param fetches waiting sequences whose blocks should be brought up first
+ * @param admissions waiting sequences that join
+ * @param blocked who could not be admitted for lack of memory, and what was missing then
+ */
+public record ScheduleDecision(
+    List<Sequence> givenUp,
+    List<Sequence> preempted,
+    List<Chunk> chunks,
+    List<Sequence> idle,
+    List<Sequence> fetches,
+    List<Admission> admissions,
+    @Nullable Blocked blocked) {
+
+  /** A part of a prompt. */
+  public record Chunk(Sequence sequence, int tokens) {}
+
+  /** A sequence that joins with so many blocks cached, and computes so many tokens at once. */
+  public record Admission(Sequence sequence, int cachedBlocks, int tokens) {}
+
+  /** A sequence that had so many blocks cached and found too few available. */
+  record Blocked(Sequence sequence, int cachedBlocks, int available) {}
+}

@@ -1,0 +1,259 @@
+package dev.kvasir.engine;
+
+import dev.kvasir.Nullable;
+import dev.kvasir.engine.Batch.Part;
+import dev.kvasir.engine.ScheduleDecision.Admission;
+import dev.kvasir.engine.ScheduleDecision.Chunk;
+import dev.kvasir.engine.Sequence.State;
+import dev.kvasir.kv.KvSpan;
+import dev.kvasir.kv.KvStore;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+
+/**
+ * Chooses the tokens of each step: {@link #compute} only reads, {@link #apply} commits, {@link
+ * #complete} books what the step has computed.
+ */
+public final class Scheduler {
+  private static final Comparator<Sequence> BY_RANK = Comparator.comparingLong(each -> each.rank);
+
+  private final SchedulerState state;
+  private final KvStore kv;
+  private final EngineSettings settings;
+  private final Runnable ready;
+  private long ranks;
+  private long preemptions;
+
+  /** A scheduler that calls {@code ready} when blocks that somebody waited for have come up. */
+  public Scheduler(KvStore kv, EngineSettings settings, Runnable ready) {
+    this.kv = kv;
+    this.settings = settings;
+    this.ready = ready;
+    this.state = new SchedulerState(kv, settings);
+  }
+
+  /** Why the request can never be served; null if it can. */
+  public @Nullable String refusal(SequenceRequest request) {
+    int prompt = request.promptTokens();
+    long all = (long) prompt + request.outputTokensMax();
+    int context = settings.contextTokensMax();
+    if (context > 0 && (prompt >= context || all > context)) {
+      return "%s prompt tokens and up to %s of output exceed the context of %s"
+          .formatted(prompt, request.outputTokensMax(), context);
+    }
+    int blocks = Math.ceilDiv(prompt, kv.blockTokens());
+    if (blocks > kv.total()) {
+      return "a prompt of %s blocks does not fit into the %s of memory"
+          .formatted(blocks, kv.total());
+    }
+    return null;
+  }
+
+  public Sequence add(SequenceRequest request) {
+    var sequence = new Sequence(request, settings);
+    state.waiting.add(sequence);
+    return sequence;
+  }
+
+  /** Takes the sequence out, wherever it stands, and gives its blocks back. */
+  public void remove(Sequence sequence) {
+    switch (sequence.state) {
+      case WAITING -> {
+        state.waiting.remove(sequence);
+        state.reserved.remove(sequence);
+      }
+      case FETCHING -> state.fetching--;
+      case RUNNING -> leaveBatch(sequence);
+      case ENDED -> throw new IllegalStateException(sequence + " is over already");
+    }
+    sequence.leave();
+    sequence.state = State.ENDED;
+  }
+
+  /** Plans the next step without changing anything. */
+  public ScheduleDecision compute() {
+    return new Planner(state, settings.stepTokensMax())
+        .planRunning()
+        .planAdmissions(Integer.MAX_VALUE)
+        .decision();
+  }
+
+  /** Plans the next step and commits to it. */
+  public Batch schedule() {
+    if (!settings.has(BatchQuirk.ADMITS_ONE_BY_ONE)) return apply(compute());
+    var planner = new Planner(state, settings.stepTokensMax()).planRunning();
+    var decision = planner.decision();
+    var batch = apply(decision);
+    if (!decision.preempted().isEmpty()) return batch;
+    var parts = new ArrayList<>(batch.parts());
+    while (true) {
+      planner = new Planner(state, planner.tokensLeft()).planAdmissions(1);
+      var next = planner.decision();
+      for (var admission : next.admissions()) parts.add(join(admission, open(admission)));
+      state.blocked = next.blocked();
+      if (next.admissions().isEmpty()) break;
+    }
+    return new Batch(parts, batch.idle(), batch.decodes(), batch.decodeContextTokens());
+  }
+
+  /** Takes the blocks that the decision needs, and says what to compute. */
+  public Batch apply(ScheduleDecision decision) {
+    for (var sequence : decision.givenUp()) giveUp(sequence);
+    for (var sequence : decision.preempted()) preempt(sequence);
+    // What is cached must be held before anything is taken, or it could be evicted for it.
+    var spans = new ArrayList<KvSpan>(decision.admissions().size());
+    for (var admission : decision.admissions()) spans.add(open(admission));
+    var idle = decision.idle();
+    int decodes = state.decoding.size() - idle.size();
+    long context = state.decoding.contextTokens();
+    for (var sequence : idle) context -= state.computed(sequence);
+    var parts = grow(decision.chunks(), idle);
+    for (int i = 0; i < spans.size(); i++) {
+      parts.add(join(decision.admissions().get(i), spans.get(i)));
+    }
+    state.blocked = decision.blocked();
+    for (var sequence : decision.fetches()) fetch(sequence);
+    return new Batch(parts, idle, decodes, context);
+  }
+
+  /** Books a step: its tokens are computed. Whoever has ended is still to be removed. */
+  public StepEnd complete(Batch batch) {
+    state.decoding.advance(batch.idle());
+    for (var sequence : state.decoding.atBorder()) {
+      sequence.blocks().fill(state.decoding.computed(sequence));
+    }
+    var ended = state.decoding.ended();
+    if (batch.parts().isEmpty()) return new StepEnd(List.of(), ended);
+    var prefilled = new ArrayList<Sequence>();
+    var all = new ArrayList<>(ended);
+    for (var part : batch.parts()) {
+      var sequence = part.sequence();
+      if (sequence.state != State.RUNNING) continue;
+      sequence.computed = part.start() + part.tokens();
+      sequence.blocks().fill(sequence.computed);
+      if (sequence.computed < sequence.prefillTokens()) continue;
+      state.prefilling.remove(sequence);
+      prefilled.add(sequence);
+      if (sequence.computed >= sequence.endTokens()) all.add(sequence);
+      state.decoding.add(sequence);
+    }
+    all.sort(BY_RANK);
+    return new StepEnd(prefilled, all);
+  }
+
+  public int waiting() {
+    return state.waiting.size() + state.fetching;
+  }
+
+  public int running() {
+    return state.running.size();
+  }
+
+  /** Sequences whose blocks are on their way up. */
+  public int fetching() {
+    return state.fetching;
+  }
+
+  /** How often a sequence had to make room. */
+  public long preemptions() {
+    return preemptions;
+  }
+
+  /** How far the sequence is computed. */
+  public int computed(Sequence sequence) {
+    return state.computed(sequence);
+  }
+
+  /** Blocks for those that run, in the order of admission. */
+  private List<Part> grow(List<Chunk> chunks, List<Sequence> idle) {
+    var parts = new ArrayList<Part>(chunks.size());
+    int next = 0;
+    for (var sequence : state.decoding.atBorder()) {
+      while (next < chunks.size() && chunks.get(next).sequence().rank < sequence.rank) {
+        parts.add(grow(chunks.get(next++)));
+      }
+      if (idle.isEmpty() || !idle.contains(sequence)) {
+        sequence.blocks().reserve(state.decoding.computed(sequence) + 1);
+      }
+    }
+    while (next < chunks.size()) parts.add(grow(chunks.get(next++)));
+    return parts;
+  }
+
+  private Part grow(Chunk chunk) {
+    var sequence = chunk.sequence();
+    sequence.blocks().reserve(sequence.computed + chunk.tokens());
+    return new Part(sequence, sequence.computed, chunk.tokens());
+  }
+
+  private KvSpan open(Admission admission) {
+    var sequence = admission.sequence();
+    if (sequence.span != null) return sequence.span;
+    // A prompt that costs nothing holds nothing; only a quirk lets that happen.
+    int blocks = admission.tokens() == 0 ? 0 : admission.cachedBlocks();
+    return kv.open(sequence.request().names(), blocks);
+  }
+
+  private Part join(Admission admission, KvSpan span) {
+    var sequence = admission.sequence();
+    state.waiting.remove(sequence);
+    state.reserved.remove(sequence);
+    int start = admission.cachedBlocks() * kv.blockTokens();
+    sequence.admit(ranks++, span, start);
+    state.running.add(sequence);
+    state.prefilling.add(sequence);
+    if (admission.tokens() > 0) span.reserve(start + admission.tokens());
+    return new Part(sequence, start, admission.tokens());
+  }
+
+  private void giveUp(Sequence sequence) {
+    sequence.blocks().release();
+    sequence.span = null;
+    state.reserved.remove(sequence);
+  }
+
+  private void preempt(Sequence sequence) {
+    int sampled = sampled(sequence);
+    leaveBatch(sequence);
+    sequence.preempt(settings.has(BatchQuirk.PREEMPTION_FORGETS_OUTPUT) ? 0 : sampled);
+    state.waiting.addFirst(sequence);
+    preemptions++;
+  }
+
+  /** How many tokens of output are known. */
+  private int sampled(Sequence sequence) {
+    if (!sequence.decoding) return sequence.kept;
+    return state.computed(sequence) - sequence.request().promptTokens() + 1;
+  }
+
+  private void leaveBatch(Sequence sequence) {
+    if (sequence.decoding) state.decoding.remove(sequence);
+    else state.prefilling.remove(sequence);
+    state.running.remove(sequence);
+  }
+
+  private void fetch(Sequence sequence) {
+    var names = sequence.request().names();
+    int blocksMax = Math.max(0, sequence.prefillTokens() - 1) / kv.blockTokens();
+    var match = kv.match(names, blocksMax);
+    state.waiting.remove(sequence);
+    sequence.state = State.FETCHING;
+    state.fetching++;
+    kv.fetch(names, match.blocks() + match.below(), span -> arrive(sequence, span));
+  }
+
+  private void arrive(Sequence sequence, KvSpan span) {
+    if (sequence.state != State.FETCHING) {
+      span.release();
+      return;
+    }
+    state.fetching--;
+    sequence.span = span;
+    sequence.fetched = true;
+    sequence.state = State.WAITING;
+    state.waiting.addFirst(sequence);
+    state.reserved.add(sequence);
+    ready.run();
+  }
+}

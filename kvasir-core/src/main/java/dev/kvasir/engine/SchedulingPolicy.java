@@ -1,0 +1,33 @@
+package dev.kvasir.engine;
+
+import java.util.Comparator;
+
+/** Who is admitted first. */
+public enum SchedulingPolicy {
+  /** Whoever came first; who had to make room comes before all. */
+  FIRST_COME,
+  /** The most urgent. */
+  PRIORITY,
+  /** The shortest prompt. */
+  SHORTEST_PROMPT,
+  /** The least urgent: of use only to show what priorities do. */
+  REVERSE_PRIORITY;
+
+  /** A queue that keeps this order. */
+  WaitQueue open() {
+    return switch (this) {
+      case FIRST_COME -> WaitQueue.firstCome();
+      case PRIORITY -> sorted(Comparator.comparingInt(each -> each.request().priority()));
+      case SHORTEST_PROMPT ->
+          sorted(Comparator.comparingInt(each -> each.request().promptTokens()));
+      case REVERSE_PRIORITY -> sorted(Comparator.comparingInt(each -> -each.request().priority()));
+    };
+  }
+
+  private static WaitQueue sorted(Comparator<Sequence> first) {
+    return WaitQueue.sorted(
+        first
+            .thenComparingLong(each -> each.request().arrivalNanos())
+            .thenComparing(each -> each.request().id()));
+  }
+}

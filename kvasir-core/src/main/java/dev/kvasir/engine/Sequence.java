@@ -1,0 +1,114 @@
+package dev.kvasir.engine;
+
+import dev.kvasir.Nullable;
+import dev.kvasir.kv.KvSpan;
+
+/**
+ * One request inside the engine: how far it is computed, and the blocks that hold it.
+ *
+ * <p>While it is decoding it counts its tokens by the clock of the {@link DecodeRing}, so that a
+ * step need not touch it.
+ */
+public final class Sequence {
+  /** Where a sequence stands. */
+  public enum State {
+    /** It waits for its turn. */
+    WAITING,
+    /** Its blocks are on their way up from a slower tier. */
+    FETCHING,
+    /** It is part of the batch. */
+    RUNNING,
+    /** It is over, however it ended. */
+    ENDED
+  }
+
+  private static final long NEVER = -1;
+
+  private final SequenceRequest request;
+  private final int endTokens;
+
+  State state = State.WAITING;
+  @Nullable KvSpan span;
+  boolean fetched;
+  boolean decoding;
+  int computed;
+  int kept;
+  long rank = NEVER;
+  long offset;
+  @Nullable Sequence before;
+  @Nullable Sequence after;
+  private int cachedTokens;
+  private int preemptions;
+
+  Sequence(SequenceRequest request, EngineSettings settings) {
+    this.request = request;
+    int end = request.promptTokens() + Math.max(1, request.outputTokensMax()) - 1;
+    this.endTokens = settings.clipToContext(end);
+  }
+
+  public SequenceRequest request() {
+    return request;
+  }
+
+  public State state() {
+    return state;
+  }
+
+  /** Tokens that were not computed because their blocks were there, at its last admission. */
+  public int cachedTokens() {
+    return cachedTokens;
+  }
+
+  /** How often it had to make room for others. */
+  public int preemptions() {
+    return preemptions;
+  }
+
+  /** How many tokens are computed when the last token of the output is known. */
+  int endTokens() {
+    return endTokens;
+  }
+
+  /** How many tokens must be computed before the next one can be sampled for the first time. */
+  int prefillTokens() {
+    return request.promptTokens() + kept;
+  }
+
+  KvSpan blocks() {
+    var held = span;
+    if (held == null) throw new IllegalStateException(this + " holds no blocks");
+    return held;
+  }
+
+  void admit(long place, KvSpan held, int tokens) {
+    state = State.RUNNING;
+    rank = place;
+    span = held;
+    computed = tokens;
+    cachedTokens = tokens;
+  }
+
+  /** Gives up everything that was computed; what was sampled stays known, as many as said. */
+  void preempt(int sampled) {
+    leave();
+    state = State.WAITING;
+    kept = sampled;
+    preemptions++;
+  }
+
+  /** Gives its blocks back. */
+  void leave() {
+    var held = span;
+    if (held != null) held.release();
+    span = null;
+    decoding = false;
+    computed = 0;
+    fetched = false;
+    rank = NEVER;
+  }
+
+  @Override
+  public String toString() {
+    return request.id() + " " + state;
+  }
+}

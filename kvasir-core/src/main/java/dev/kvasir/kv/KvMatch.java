@@ -1,0 +1,19 @@
+package dev.kvasir.kv;
+
+/**
+ * How much of a sequence needs no computing.
+ *
+ * @param blocks how many blocks at the beginning are in the engine's memory
+ * @param idle how many of these nobody holds, so that holding them makes fewer blocks available
+ * @param below how many blocks behind them lie on slower tiers and are worth fetching
+ */
+public record KvMatch(int blocks, int idle, int below) {
+  public static final KvMatch NONE = new KvMatch(0, 0, 0);
+
+  public KvMatch {
+    if (blocks < 0 || idle < 0 || idle > blocks || below < 0) {
+      throw new IllegalArgumentException(
+          blocks + " blocks matched, " + idle + " of them idle, " + below + " below");
+    }
+  }
+}

@@ -1,0 +1,24 @@
+package dev.kvasir.kv;
+
+/**
+ * The blocks that one sequence holds in the engine's memory, from its first token on.
+ *
+ * <p>Positions count tokens of the sequence. A position inside a block that is held already costs
+ * nothing, so whoever knows the borders of blocks need only call at them.
+ */
+public interface KvSpan {
+  /** How many blocks are held. */
+  int blocks();
+
+  /** Where in the engine's memory the block at that place of the sequence lies. */
+  int slot(int index);
+
+  /** Takes the blocks that are missing for all tokens before that position. */
+  void reserve(int end);
+
+  /** All tokens before that position are computed: full blocks can be shared from now on. */
+  void fill(int end);
+
+  /** Gives everything back; what was filled stays cached. */
+  void release();
+}

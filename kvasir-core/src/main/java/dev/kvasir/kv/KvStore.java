@@ -1,0 +1,50 @@
+package dev.kvasir.kv;
+
+import java.util.List;
+import java.util.function.Consumer;
+
+/**
+ * What an engine asks of KV memory, whatever tiers lie behind it.
+ *
+ * <p>Asking changes nothing: an engine may plan ahead and throw its plan away. What was planned
+ * with the numbers given here can then be done.
+ */
+public interface KvStore {
+  int blockTokens();
+
+  /** All blocks of the engine's memory; slower tiers do not count. */
+  int total();
+
+  /** How many blocks can be had now: the free ones, and the cached ones that nobody holds. */
+  int available();
+
+  /** How much of the first {@code blocksMax} blocks needs no computing. */
+  KvMatch match(BlockNames names, int blocksMax);
+
+  /** Whether the block is in the engine's memory. */
+  boolean has(BlockHash name);
+
+  /** Holds the first {@code blocks} blocks, as many as {@link #match} found or fewer. */
+  KvSpan open(BlockNames names, int blocks);
+
+  /** How many more blocks would be available if all of the spans were released. */
+  int reclaimable(List<KvSpan> spans);
+
+  /**
+   * Brings up the first {@code blocks} blocks as far as they lie on slower tiers. The answer comes
+   * later, once, with what is there then: perhaps nothing.
+   */
+  void fetch(BlockNames names, int blocks, Consumer<KvSpan> done);
+
+  /** Blocks held instead of computed, by all spans so far. */
+  long hits();
+
+  /** Blocks taken to be computed, by all spans so far. */
+  long misses();
+
+  /** The share of blocks that needed no computing; 0 before the first. */
+  default double hitRate() {
+    long all = hits() + misses();
+    return all == 0 ? 0 : (double) hits() / all;
+  }
+}

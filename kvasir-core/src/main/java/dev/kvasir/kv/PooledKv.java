@@ -1,0 +1,125 @@
+package dev.kvasir.kv;
+
+import java.util.Arrays;
+import java.util.List;
+import java.util.function.Consumer;
+
+/** KV memory of one tier: what is evicted is gone. */
+public final class PooledKv implements KvStore {
+  private final BlockPool pool;
+  private final Consumer<List<Block.Registered>> filled;
+  private long hits;
+  private long misses;
+
+  public PooledKv(BlockPool pool) {
+    this(pool, _ -> {});
+  }
+
+  /** KV memory that tells of the blocks that were filled; they are held while it tells. */
+  public PooledKv(BlockPool pool, Consumer<List<Block.Registered>> filled) {
+    this.pool = pool;
+    this.filled = filled;
+  }
+
+  @Override
+  public int blockTokens() {
+    return pool.blockTokens();
+  }
+
+  @Override
+  public int total() {
+    return pool.total();
+  }
+
+  @Override
+  public int available() {
+    return pool.available();
+  }
+
+  @Override
+  public KvMatch match(BlockNames names, int blocksMax) {
+    return pool.look(names, blocksMax);
+  }
+
+  @Override
+  public boolean has(BlockHash name) {
+    return pool.has(name);
+  }
+
+  @Override
+  public KvSpan open(BlockNames names, int blocks) {
+    var span = new PooledSpan(this, names);
+    for (int i = 0; i < blocks; i++) {
+      span.add(
+          pool.hold(names.name(i))
+              .orElseThrow(() -> new IllegalStateException("a block of " + names + " is gone")));
+    }
+    hits += blocks;
+    return span;
+  }
+
+  /** A span over blocks that are held already; the holds pass to it. */
+  public KvSpan adopt(BlockNames names, List<Block.Registered> held) {
+    var span = new PooledSpan(this, names);
+    for (var block : held) span.add(block);
+    hits += held.size();
+    return span;
+  }
+
+  @Override
+  public int reclaimable(List<KvSpan> spans) {
+    int owned = 0;
+    int shared = 0;
+    for (var span : spans) {
+      owned += ((PooledSpan) span).owned();
+      shared += ((PooledSpan) span).known().size();
+    }
+    var slots = new int[shared];
+    int at = 0;
+    for (var span : spans) {
+      for (var block : ((PooledSpan) span).known()) slots[at++] = block.id;
+    }
+    Arrays.sort(slots);
+    int freed = owned;
+    for (int i = 0; i < shared; ) {
+      int end = i + 1;
+      while (end < shared && slots[end] == slots[i]) end++;
+      if (end - i == pool.holds(slots[i])) freed++;
+      i = end;
+    }
+    return freed;
+  }
+
+  @Override
+  public void fetch(BlockNames names, int blocks, Consumer<KvSpan> done) {
+    throw new IllegalStateException("nothing lies below " + pool.tier() + ": no match said so");
+  }
+
+  @Override
+  public long hits() {
+    return hits;
+  }
+
+  @Override
+  public long misses() {
+    return misses;
+  }
+
+  /** Blocks to compute into, which planning made sure of. */
+  List<Block.Empty> take(int count) {
+    misses += count;
+    return pool.allocate(count)
+        .orElseThrow(
+            () ->
+                new IllegalStateException(
+                    count + " blocks planned, " + pool.available() + " available"));
+  }
+
+  void tell(List<Block.Registered> blocks) {
+    filled.accept(blocks);
+  }
+
+  void release(List<Block.Registered> blocks) {
+    pool.release(blocks);
+  }
+}
