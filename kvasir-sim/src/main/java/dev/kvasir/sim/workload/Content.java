@@ -1,0 +1,153 @@
+package dev.kvasir.sim.workload;
+
+import java.util.Arrays;
+import java.util.List;
+
+/**
+ * What a request says, prompt and output alike, without any tokens.
+ *
+ * <p>A content is a row of segments, each the beginning of a stream; the last one never ends. A
+ * token is known by its stream and its place in it, so that two contents agree on a token if and
+ * only if they run through the same streams up to it. A prompt is the beginning of a content, and
+ * its output goes on where the prompt ends.
+ */
+public final class Content {
+  private static final int[] NO_ENDS = {};
+
+  private final long[] streams;
+  private final int[] ends;
+
+  private Content(long[] streams, int[] ends) {
+    this.streams = streams;
+    this.ends = ends;
+  }
+
+  /**
+   * The first tokens of a stream.
+   *
+   * @param stream two segments of one stream begin alike
+   */
+  public record Segment(long stream, int tokens) {
+    public Segment {
+      if (tokens <= 0) throw new IllegalArgumentException(tokens + " tokens of stream " + stream);
+    }
+  }
+
+  /** The segments in their order, and then a stream that never ends. */
+  public static Content of(List<Segment> segments, long endless) {
+    var streams = new long[segments.size() + 1];
+    var ends = new int[segments.size()];
+    int end = 0;
+    for (int index = 0; index < ends.length; index++) {
+      var segment = segments.get(index);
+      end = Math.addExact(end, segment.tokens());
+      streams[index] = segment.stream();
+      ends[index] = end;
+    }
+    streams[ends.length] = endless;
+    return new Content(streams, ends);
+  }
+
+  /** A content that nobody shares who does not name the same id. */
+  public static Content unique(long id) {
+    return new Content(new long[] {StreamKind.OWN.stream(id)}, NO_ENDS);
+  }
+
+  /** A content whose first tokens are those of its group, and the rest its own. */
+  public static Content shared(long group, int prefixTokens, long own) {
+    return behind(group, prefixTokens, StreamKind.OWN.stream(own));
+  }
+
+  /**
+   * A conversation that grows: each prompt begins with the prompt before it and its answer.
+   *
+   * <p>All rounds have this same content, and only the lengths of their prompts differ.
+   */
+  public static Content session(long session) {
+    return new Content(new long[] {StreamKind.SESSION.stream(session)}, NO_ENDS);
+  }
+
+  /** A conversation that grows behind the first tokens of its group. */
+  public static Content session(long group, int prefixTokens, long session) {
+    return behind(group, prefixTokens, StreamKind.SESSION.stream(session));
+  }
+
+  /**
+   * A prompt whose pieces are named by ids, as recorded traces have them, and an output of its own.
+   *
+   * @param tokensPerId what an id stands for; the last one may stand for fewer
+   * @param promptTokens what all ids together stand for
+   * @param own names what comes after the prompt
+   */
+  public static Content ids(long[] ids, int tokensPerId, int promptTokens, long own) {
+    if (tokensPerId <= 0 || promptTokens <= 0 || idsFor(promptTokens, tokensPerId) != ids.length) {
+      throw new IllegalArgumentException(
+          ids.length + " ids of " + tokensPerId + " tokens for " + promptTokens + " tokens");
+    }
+    var streams = new long[ids.length + 1];
+    var ends = new int[ids.length];
+    for (int index = 0; index < ids.length; index++) {
+      streams[index] = StreamKind.ID.stream(ids[index]);
+      ends[index] = (int) Math.min((index + 1L) * tokensPerId, promptTokens);
+    }
+    streams[ids.length] = StreamKind.OWN.stream(own);
+    return new Content(streams, ends);
+  }
+
+  /** How many ids it takes to name that many tokens. */
+  public static int idsFor(int tokens, int tokensPerId) {
+    return Math.ceilDiv(tokens, tokensPerId);
+  }
+
+  private static Content behind(long group, int prefixTokens, long own) {
+    if (prefixTokens < 0) throw new IllegalArgumentException(prefixTokens + " prefix tokens");
+    if (prefixTokens == 0) return new Content(new long[] {own}, NO_ENDS);
+    return new Content(new long[] {StreamKind.GROUP.stream(group), own}, new int[] {prefixTokens});
+  }
+
+  /**
+   * Names the blocks of this content from the first one on.
+   *
+   * @param salt keeps tenants apart: with another one, no name is the same
+   */
+  public Names names(int blockTokens, long salt) {
+    return new Names(this, blockTokens, salt);
+  }
+
+  int segments() {
+    return streams.length;
+  }
+
+  long stream(int segment) {
+    return streams[segment];
+  }
+
+  /** Where the segment is over, in tokens; the last one never is. */
+  long end(int segment) {
+    return segment < ends.length ? ends[segment] : Long.MAX_VALUE;
+  }
+
+  @Override
+  public boolean equals(Object other) {
+    return other instanceof Content content
+        && Arrays.equals(streams, content.streams)
+        && Arrays.equals(ends, content.ends);
+  }
+
+  @Override
+  public int hashCode() {
+    return 31 * Arrays.hashCode(streams) + Arrays.hashCode(ends);
+  }
+
+  @Override
+  public String toString() {
+    var text = new StringBuilder();
+    long start = 0;
+    for (int index = 0; index < ends.length; index++) {
+      text.append(Long.toHexString(streams[index])).append(':').append(ends[index] - start);
+      text.append(' ');
+      start = ends[index];
+    }
+    return text.append(Long.toHexString(streams[ends.length])).append(":...").toString();
+  }
+}
