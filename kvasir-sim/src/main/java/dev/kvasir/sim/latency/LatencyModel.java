@@ -1,0 +1,28 @@
+package dev.kvasir.sim.latency;
+
+import java.util.List;
+
+/**
+ * How long an engine's work takes, in whole microseconds.
+ *
+ * <p>Fractions are cut off, not rounded, and a step takes at least one microsecond: the clock of a
+ * simulation must move.
+ */
+public interface LatencyModel {
+  /** The time of one forward pass. */
+  long stepMicros(StepShape shape);
+
+  /** The time of a forward pass of decode rows alone, the steady state, without a shape for it. */
+  default long decodeMicros(int decodes, long decodeContext) {
+    return stepMicros(new StepShape(List.of(), decodes, decodeContext));
+  }
+
+  /** The time from a request's arrival until it stands in the queue. */
+  long queueingMicros(int promptTokens);
+
+  /** What each token handed out adds beside the steps. */
+  long outputTokenMicros();
+
+  /** What a request with output adds once, after its last token. */
+  long afterDecodeMicros();
+}
