@@ -6,14 +6,21 @@ import java.util.List;
  * The work of one forward pass: parts of prompts, and one token for each decoding sequence.
  *
  * @param parts what is computed of prompts, in the order of admission
+ * @param joined how many of the parts, the last ones, are of sequences admitted in this step
  * @param idle decoding sequences that are left out
  * @param decodes how many sequences get one token
  * @param decodeContextTokens tokens that these have computed so far, all together
  */
-public record Batch(List<Part> parts, List<Sequence> idle, int decodes, long decodeContextTokens) {
+public record Batch(
+    List<Part> parts, int joined, List<Sequence> idle, int decodes, long decodeContextTokens) {
 
   /** Some tokens of a sequence, from {@code start} on. */
   public record Part(Sequence sequence, int start, int tokens) {}
+
+  /** The parts of sequences that were admitted in this step. */
+  public List<Part> admissions() {
+    return parts.subList(parts.size() - joined, parts.size());
+  }
 
   public boolean isEmpty() {
     return parts.isEmpty() && decodes == 0;

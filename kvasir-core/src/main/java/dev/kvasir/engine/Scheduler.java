@@ -94,7 +94,8 @@ public final class Scheduler {
       state.blocked = next.blocked();
       if (next.admissions().isEmpty()) break;
     }
-    return new Batch(parts, batch.idle(), batch.decodes(), batch.decodeContextTokens());
+    int joined = parts.size() - batch.parts().size();
+    return new Batch(parts, joined, batch.idle(), batch.decodes(), batch.decodeContextTokens());
   }
 
   /** Takes the blocks that the decision needs, and says what to compute. */
@@ -114,7 +115,7 @@ public final class Scheduler {
     }
     state.blocked = decision.blocked();
     for (var sequence : decision.fetches()) fetch(sequence);
-    return new Batch(parts, idle, decodes, context);
+    return new Batch(parts, spans.size(), idle, decodes, context);
   }
 
   /** Books a step: its tokens are computed. Whoever has ended is still to be removed. */

@@ -74,7 +74,8 @@ public final class Sequence {
     return request.promptTokens() + kept;
   }
 
-  KvSpan blocks() {
+  /** The blocks that hold it. */
+  public KvSpan blocks() {
     var held = span;
     if (held == null) throw new IllegalStateException(this + " holds no blocks");
     return held;

@@ -7,8 +7,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The tasks of one {@link EventLoop} in the order (time, sequence), behind whatever clock that loop
- * has.
+ * The tasks of one {@link EventLoop} in the order (time, lane, sequence), behind whatever clock
+ * that loop has.
  *
  * <p>A binary heap whose entries know their place: a cancelled task leaves at once, so the queue
  * never holds more than what still waits. It belongs to one thread, or to one lock.
@@ -29,9 +29,14 @@ public final class TaskQueue {
     return delay.compareTo(left) < 0 ? nowNanos + delay.toNanos() : Long.MAX_VALUE;
   }
 
-  /** Puts a task behind all that are due at the same time or before. */
+  /** Puts a task behind all of the first lane that are due at the same time or before. */
   public Timer add(long dueNanos, Runnable task) {
-    Entry entry = new Entry(dueNanos, sequence++, requireNonNull(task));
+    return add(dueNanos, 0, task);
+  }
+
+  /** Puts a task behind all of its lane and the lanes before it that are due at the same time. */
+  public Timer add(long dueNanos, int lane, Runnable task) {
+    Entry entry = new Entry(dueNanos, lane, sequence++, requireNonNull(task));
     heap.add(entry);
     rise(entry, heap.size() - 1);
     return entry;
@@ -94,18 +99,21 @@ public final class TaskQueue {
 
   private final class Entry implements Timer {
     private final long dueNanos;
+    private final int lane;
     private final long sequence;
     private final Runnable task;
     private int place = GONE;
 
-    Entry(long dueNanos, long sequence, Runnable task) {
+    Entry(long dueNanos, int lane, long sequence, Runnable task) {
       this.dueNanos = dueNanos;
+      this.lane = lane;
       this.sequence = sequence;
       this.task = task;
     }
 
     boolean isBefore(Entry other) {
-      return dueNanos != other.dueNanos ? dueNanos < other.dueNanos : sequence < other.sequence;
+      if (dueNanos != other.dueNanos) return dueNanos < other.dueNanos;
+      return lane != other.lane ? lane < other.lane : sequence < other.sequence;
     }
 
     @Override

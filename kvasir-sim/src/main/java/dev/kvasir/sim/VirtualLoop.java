@@ -31,9 +31,46 @@ public final class VirtualLoop implements EventLoop {
     return queue.add(TaskQueue.due(nanos, delay), task);
   }
 
+  /**
+   * This loop as its users of lower rank see it: of tasks that are due at the same time, those of a
+   * lane with a smaller number run first. The loop itself is lane 0.
+   */
+  public EventLoop lane(int lane) {
+    if (lane < 0) throw new IllegalArgumentException("lane " + lane);
+    return new Lane(lane);
+  }
+
+  private final class Lane implements EventLoop {
+    private final int lane;
+
+    Lane(int lane) {
+      this.lane = lane;
+    }
+
+    @Override
+    public long nanos() {
+      return nanos;
+    }
+
+    @Override
+    public void execute(Runnable task) {
+      queue.add(nanos, lane, task);
+    }
+
+    @Override
+    public Timer after(Duration delay, Runnable task) {
+      return queue.add(TaskQueue.due(nanos, delay), lane, task);
+    }
+  }
+
   /** How many tasks wait, whether due or not. */
   public int pending() {
     return queue.size();
+  }
+
+  /** When the next task is due; the end of time if there is none. */
+  public long nextNanos() {
+    return queue.nextNanos();
   }
 
   /** Runs the next task; false if there is none. */

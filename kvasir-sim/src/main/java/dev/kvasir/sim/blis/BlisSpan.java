@@ -1,0 +1,89 @@
+package dev.kvasir.sim.blis;
+
+import dev.kvasir.kv.BlockHash;
+import dev.kvasir.kv.BlockNames;
+import dev.kvasir.kv.KvSpan;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.IntStream;
+
+/** The blocks of one sequence in a {@link BlisStore}. */
+final class BlisSpan implements KvSpan {
+  private final BlisStore store;
+  private final BlockNames names;
+  private final List<Integer> blocks = new ArrayList<>();
+
+  /** Tokens before the first block: those of a prompt that was cached whole and not held. */
+  private int unheld;
+
+  private int end;
+
+  BlisSpan(BlisStore store, BlockNames names) {
+    this.store = store;
+    this.names = names;
+  }
+
+  void add(int block) {
+    blocks.add(block);
+    end += store.blockTokens();
+  }
+
+  IntStream held() {
+    return blocks.stream().mapToInt(Integer::intValue);
+  }
+
+  @Override
+  public int blocks() {
+    return blocks.size();
+  }
+
+  @Override
+  public int slot(int index) {
+    return blocks.get(index);
+  }
+
+  @Override
+  public void reserve(int to) {
+    while (end < to) {
+      if (blocks.isEmpty() || store.room(blocks.getLast()) == 0) blocks.add(store.take());
+      int block = blocks.getLast();
+      int more = Math.min(to - end, store.room(block));
+      store.fill(block, more);
+      end += more;
+      if (store.room(block) == 0) store.name(block, name(blocks.size() - 1));
+    }
+  }
+
+  /** What comes after a prompt that is not held is named as if it came after nothing. */
+  private BlockHash name(int index) {
+    var name = names.name(unheld / store.blockTokens() + index);
+    if (unheld == 0) return name;
+    return new BlockHash(~name.first(), name.second(), name.third(), name.fourth());
+  }
+
+  @Override
+  public void fill(int computed) {
+    if (computed > end && blocks.isEmpty()) {
+      unheld = computed;
+      end = computed;
+    } else if (computed > end) {
+      // Tokens that fit into the last block are counted only where a block ends.
+      reserve(computed);
+    }
+  }
+
+  /** One token more before the end, though nobody will use it. */
+  boolean addLast(int computed) {
+    fill(computed);
+    boolean fits = !blocks.isEmpty() && store.room(blocks.getLast()) > 0;
+    if (!fits && store.available() == 0) return false;
+    reserve(computed + 1);
+    return true;
+  }
+
+  @Override
+  public void release() {
+    for (int i = blocks.size() - 1; i >= 0; i--) store.release(blocks.get(i));
+    blocks.clear();
+  }
+}

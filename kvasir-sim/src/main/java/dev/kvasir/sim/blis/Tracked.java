@@ -1,0 +1,52 @@
+package dev.kvasir.sim.blis;
+
+import dev.kvasir.Nullable;
+import dev.kvasir.engine.Sequence;
+import dev.kvasir.sim.report.CachedTokens;
+import dev.kvasir.sim.report.Ending;
+import dev.kvasir.sim.report.RequestResult;
+import dev.kvasir.sim.workload.Request;
+import java.util.ArrayList;
+import java.util.List;
+
+/** What is noted about a request on its way through the cluster. */
+final class Tracked {
+  final Request request;
+  final long arrivalMicros;
+  int instance = -1;
+  @Nullable Sequence sequence;
+  Ending ending = Ending.UNFINISHED;
+  long schedulingMicros = RequestResult.NEVER;
+  long ttftMicros = RequestResult.NEVER;
+  long e2eMicros = RequestResult.NEVER;
+  int cachedTokens;
+  int outputTokens;
+
+  /** The instance's sum of gaps, and its number of steps, when decoding began. */
+  long gapsBefore;
+
+  int firstStep;
+  long skippedMicros;
+  final List<Integer> skippedSteps = new ArrayList<>();
+  int gaps;
+  long gapMicros;
+
+  Tracked(Request request) {
+    this.request = request;
+    this.arrivalMicros = request.arrivalNanos() / 1000;
+  }
+
+  RequestResult result() {
+    return new RequestResult(
+        request,
+        instance,
+        ending,
+        ttftMicros,
+        e2eMicros,
+        schedulingMicros,
+        gapMicros,
+        gaps,
+        outputTokens,
+        CachedTokens.onDevice(cachedTokens));
+  }
+}

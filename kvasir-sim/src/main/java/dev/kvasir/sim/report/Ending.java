@@ -1,0 +1,17 @@
+package dev.kvasir.sim.report;
+
+/** How a simulated request ended, if it did. */
+public enum Ending {
+  /** It got all its tokens. */
+  COMPLETED,
+  /** It got as many tokens as the context has room for. */
+  LENGTH_CAPPED,
+  /** Its caller gave up before. */
+  TIMED_OUT,
+  /** No engine could ever have served it. */
+  DROPPED,
+  /** Admission turned it away. */
+  REJECTED,
+  /** The run was over before it was. */
+  UNFINISHED
+}

@@ -1,0 +1,34 @@
+package dev.kvasir.sim.report;
+
+import dev.kvasir.sim.workload.Request;
+
+/**
+ * What became of one request; times in microseconds from its arrival, -1 where they never came.
+ *
+ * @param instance who served it, -1 for nobody
+ * @param ttftMicros when the first token came
+ * @param e2eMicros when the last token came
+ * @param schedulingMicros when it was admitted to a batch, the last time
+ * @param gapMicros the time between its tokens, all together
+ * @param gaps how many times between tokens that is
+ * @param outputTokens how many tokens it got
+ * @param cached tokens that needed no computing
+ */
+public record RequestResult(
+    Request request,
+    int instance,
+    Ending ending,
+    long ttftMicros,
+    long e2eMicros,
+    long schedulingMicros,
+    long gapMicros,
+    int gaps,
+    int outputTokens,
+    CachedTokens cached) {
+  public static final long NEVER = -1;
+
+  /** The mean time between two of its tokens. */
+  public double meanGapMicros() {
+    return (double) gapMicros / Math.max(1, request.outputTokens() - 1);
+  }
+}

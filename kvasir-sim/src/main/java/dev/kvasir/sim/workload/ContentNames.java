@@ -1,0 +1,29 @@
+package dev.kvasir.sim.workload;
+
+import dev.kvasir.kv.BlockHash;
+import dev.kvasir.kv.BlockNames;
+import dev.kvasir.kv.TokenBlock;
+import java.util.ArrayList;
+import java.util.List;
+
+/** The blocks of a simulated request, each named when it is first asked for. */
+public final class ContentNames implements BlockNames {
+  private final Names names;
+  private final List<BlockHash> known = new ArrayList<>();
+
+  public ContentNames(Request request, int blockTokens) {
+    this.names = request.content().names(blockTokens, request.caller().salt());
+  }
+
+  @Override
+  public BlockHash name(int index) {
+    while (known.size() <= index) known.add(names.next());
+    return known.get(index);
+  }
+
+  @Override
+  public TokenBlock block(int index) {
+    var hash = name(index);
+    return TokenBlock.named(hash, index == 0 ? null : known.get(index - 1), index);
+  }
+}
