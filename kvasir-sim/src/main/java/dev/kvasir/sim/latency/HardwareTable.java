@@ -1,0 +1,76 @@
+package dev.kvasir.sim.latency;
+
+import java.io.Reader;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.SequencedMap;
+import tools.jackson.core.JacksonException;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.node.ObjectNode;
+
+/** GPUs by name. */
+public final class HardwareTable {
+  private static final JsonMapper JSON = new JsonMapper();
+  private static final Hardware A100 = new Hardware("A100-SXM", 312, 0, 2.039, 0.38, 0.18, 80);
+
+  private final SequencedMap<String, Hardware> gpus;
+
+  private HardwareTable(SequencedMap<String, Hardware> gpus) {
+    this.gpus = gpus;
+  }
+
+  /** The GPUs whose figures come along. */
+  public static HardwareTable known() {
+    var gpus = new LinkedHashMap<String, Hardware>();
+    gpus.put("H100", new Hardware("H100", 989.5, 1979, 3.35, 0.45, 0.30, 80));
+    for (var name : List.of("A100-SXM", "A100-80", "A100")) gpus.put(name, A100);
+    gpus.put("L40S", new Hardware("L40S", 362.05, 733, 0.864, 0.32, 0.08, 48));
+    return new HardwareTable(gpus);
+  }
+
+  /** Reads GPUs by name, each with its figures; the source is named in errors. */
+  public static HardwareTable read(Reader reader, String source) {
+    JsonNode root;
+    try {
+      root = JSON.readTree(reader);
+    } catch (JacksonException e) {
+      throw new IllegalArgumentException(
+          source + ": not JSON (" + e.getOriginalMessage() + "); give GPUs by name", e);
+    }
+    if (!(root instanceof ObjectNode table)) {
+      throw new IllegalArgumentException(source + ": no object; give GPUs by name");
+    }
+    var gpus = new LinkedHashMap<String, Hardware>();
+    for (Map.Entry<String, JsonNode> entry : table.properties()) {
+      try {
+        gpus.put(entry.getKey(), hardware(entry.getKey(), entry.getValue()));
+      } catch (IllegalArgumentException e) {
+        throw new IllegalArgumentException(source + ": " + e.getMessage(), e);
+      }
+    }
+    return new HardwareTable(gpus);
+  }
+
+  private static Hardware hardware(String name, JsonNode figures) {
+    return new Hardware(
+        name,
+        figures.path("TFlopsPeak").asDouble(0),
+        figures.path("TFlopsFP8").asDouble(0),
+        figures.path("BwPeakTBs").asDouble(0),
+        figures.path("mfuPrefill").asDouble(0),
+        figures.path("mfuDecode").asDouble(0),
+        figures.path("MemoryGiB").asDouble(0));
+  }
+
+  /** The GPU of that name. */
+  public Hardware find(String name) {
+    var hardware = gpus.get(name);
+    if (hardware == null) {
+      throw new IllegalArgumentException(
+          "no GPU named " + name + "; known are " + String.join(", ", gpus.sequencedKeySet()));
+    }
+    return hardware;
+  }
+}
