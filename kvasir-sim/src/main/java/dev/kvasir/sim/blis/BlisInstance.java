@@ -14,6 +14,7 @@ import dev.kvasir.sim.report.RequestResult;
 import dev.kvasir.sim.workload.ContentNames;
 import dev.kvasir.time.EventLoop;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -79,7 +80,8 @@ final class BlisInstance {
     var request = tracking.request;
     long arrivalNanos = request.arrivalNanos();
     int priority = SloClass.of(request.caller().sloClass()).queuePriority();
-    var names = new ContentNames(request, settings.blockTokens());
+    // Tenants share blocks there.
+    var names = new ContentNames(request.content().names(settings.blockTokens(), 0));
     var asked =
         new SequenceRequest(
             request.id(),
@@ -134,14 +136,16 @@ final class BlisInstance {
   }
 
   private static StepShape shape(Batch batch) {
-    var prefills =
-        batch.parts().stream()
-            .filter(part -> part.tokens() > 0)
-            .map(
-                part ->
-                    new StepShape.Prefill(
-                        part.tokens(), part.start(), part.sequence().request().promptTokens()))
-            .toList();
+    var prefills = new ArrayList<StepShape.Prefill>();
+    int joining = batch.parts().size() - batch.joined();
+    for (int i = 0; i < batch.parts().size(); i++) {
+      var part = batch.parts().get(i);
+      if (part.tokens() == 0) continue;
+      // In its first step a request counts as if nothing of it were cached.
+      int computed = i < joining ? part.start() : 0;
+      int prompt = part.sequence().request().promptTokens();
+      prefills.add(new StepShape.Prefill(part.tokens(), computed, prompt));
+    }
     return new StepShape(prefills, batch.decodes(), batch.decodeContextTokens());
   }
 

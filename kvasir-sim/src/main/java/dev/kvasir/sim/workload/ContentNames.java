@@ -11,8 +11,13 @@ public final class ContentNames implements BlockNames {
   private final Names names;
   private final List<BlockHash> known = new ArrayList<>();
 
-  public ContentNames(Request request, int blockTokens) {
-    this.names = request.content().names(blockTokens, request.caller().salt());
+  public ContentNames(Names names) {
+    this.names = names;
+  }
+
+  /** The blocks of a request, which its tenant shares with nobody. */
+  public static ContentNames of(Request request, int blockTokens) {
+    return new ContentNames(request.content().names(blockTokens, request.caller().salt()));
   }
 
   @Override
