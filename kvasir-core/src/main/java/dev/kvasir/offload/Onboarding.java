@@ -26,6 +26,7 @@ public final class Onboarding {
   private final List<Tier> tiers;
   private final Consumer<Found> done;
   private @Nullable Timer patience;
+  private @Nullable Runnable settled;
   private int missing;
   private boolean answered;
 
@@ -49,6 +50,18 @@ public final class Onboarding {
     release(0);
   }
 
+  /** Runs when none of its blocks is on its way any more. */
+  void whenSettled(Runnable then) {
+    settled = then;
+  }
+
+  /** Answers with what is at the top, and asks for no more. */
+  void decline(List<Block.Registered> top) {
+    missing = 0;
+    answered = true;
+    done.accept(new Found(top, tiers, arrived.size()));
+  }
+
   void begin(EventLoop loop, Duration longest, List<BlockHash> hashes, Ascents ascents) {
     for (int i = 0; i < hashes.size(); i++) {
       int at = i;
@@ -62,6 +75,7 @@ public final class Onboarding {
   /** The block is at the top, held for us, or did not come. */
   private void settle(int at, Block.@Nullable Registered block) {
     missing--;
+    if (missing == 0 && settled != null) settled.run();
     if (answered) {
       if (block != null) block.release();
       return;

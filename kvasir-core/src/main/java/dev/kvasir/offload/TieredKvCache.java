@@ -27,9 +27,12 @@ public final class TieredKvCache {
   private final Ascents ascents;
   private final EventLoop loop;
   private final PromotionChoice choice;
+  private final ClimbLimits limits;
+  private int searches;
+  private long searchesDeclined;
 
   public TieredKvCache(EventLoop loop, PrefixRegistry registry, BlockPool top, List<Rung> rungs) {
-    this(loop, registry, top, rungs, null);
+    this(loop, registry, top, rungs, ClimbLimits.DEFAULT, null);
   }
 
   /** A ladder whose policies may ask how often a block was used. */
@@ -38,6 +41,17 @@ public final class TieredKvCache {
       PrefixRegistry registry,
       BlockPool top,
       List<Rung> rungs,
+      @Nullable FrequencySketch frequency) {
+    this(loop, registry, top, rungs, ClimbLimits.DEFAULT, frequency);
+  }
+
+  /** A ladder with limits of its own for the way up. */
+  public TieredKvCache(
+      EventLoop loop,
+      PrefixRegistry registry,
+      BlockPool top,
+      List<Rung> rungs,
+      ClimbLimits limits,
       @Nullable FrequencySketch frequency) {
     requireOrder(top, rungs);
     this.loop = loop;
@@ -50,7 +64,8 @@ public final class TieredKvCache {
       if (!edges.isEmpty()) edges.getLast().chain(pipeline);
       edges.add(pipeline);
     }
-    this.ascents = new Ascents(top, this.rungs);
+    this.limits = limits;
+    this.ascents = new Ascents(loop, top, this.rungs, limits);
     this.choice = new PromotionChoice(this.rungs);
   }
 
@@ -63,15 +78,29 @@ public final class TieredKvCache {
    * Brings the longest prefix that lies on any tiers to the top, and holds it there.
    *
    * <p>The answer comes once, at once if all is at the top already, and after {@code patience} at
-   * the latest, with what has arrived by then; what comes later stays cached at the top.
+   * the latest, with what has arrived by then; what comes later stays cached. Where as many
+   * searches as may be have blocks on their way, the answer is what is at the top, at once.
    */
   public Onboarding find(
       List<BlockHash> hashes, Duration patience, Consumer<Onboarding.Found> done) {
     var tiers = registry.prefix(hashes);
     int worthwhile = choice.blocks(tiers);
     var onboarding = new Onboarding(worthwhile, tiers, done);
-    onboarding.begin(loop, patience, hashes.subList(0, worthwhile), ascents);
+    var wanted = hashes.subList(0, worthwhile);
+    if (searches < limits.searchesMax()) {
+      if (worthwhile > 0) open(onboarding);
+      onboarding.begin(loop, patience, wanted, ascents);
+    } else {
+      var here = top.match(wanted);
+      if (here.size() < worthwhile) searchesDeclined++;
+      onboarding.decline(here);
+    }
     return onboarding;
+  }
+
+  private void open(Onboarding onboarding) {
+    searches++;
+    onboarding.whenSettled(() -> searches--);
   }
 
   /** The pipelines from the top down. */
@@ -87,6 +116,17 @@ public final class TieredKvCache {
   /** Blocks that are on their way up. */
   public int arriving() {
     return ascents.size();
+  }
+
+  /** What is on its way up, and its limits. */
+  public ClimbLoad climbs() {
+    return new ClimbLoad(
+        searches,
+        limits.searchesMax(),
+        ascents.size(),
+        ascents.overdue(),
+        searchesDeclined,
+        ascents.loadsTimedOut());
   }
 
   /** What about this ladder is likely to cost more than it gains. */

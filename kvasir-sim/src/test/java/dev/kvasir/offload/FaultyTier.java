@@ -20,7 +20,9 @@ final class FaultyTier implements TierStore {
   private final RandomGenerator random;
   private final @Nullable BlockHash[] above;
   private final @Nullable BlockHash[] here;
+  private final List<Runnable> unanswered = new ArrayList<>();
   private boolean faults = true;
+  private boolean standing;
 
   FaultyTier(
       EventLoop loop,
@@ -33,15 +35,29 @@ final class FaultyTier implements TierStore {
     this.here = here;
   }
 
+  /** From now on nothing is answered. */
+  void stand() {
+    standing = true;
+  }
+
+  /** Goes on, and answers in any order what was asked meanwhile. */
+  void goOn() {
+    standing = false;
+    while (!unanswered.isEmpty()) {
+      var answer = unanswered.remove(random.nextInt(unanswered.size()));
+      loop.after(delay(), answer);
+    }
+  }
+
   void heal() {
     faults = false;
+    goOn();
   }
 
   @Override
   public void store(List<BlockCopy> copies, Consumer<List<CopyOutcome>> done) {
     for (var copy : copies) require(copy, above[copy.above()], "read to store");
-    loop.after(
-        delay(),
+    later(
         () -> {
           var outcomes = new ArrayList<CopyOutcome>();
           for (var copy : copies) {
@@ -55,8 +71,7 @@ final class FaultyTier implements TierStore {
   @Override
   public void load(List<BlockCopy> copies, Consumer<List<CopyOutcome>> done) {
     for (var copy : copies) require(copy, here[copy.below()], "read to load");
-    loop.after(
-        delay(),
+    later(
         () -> {
           var outcomes = new ArrayList<CopyOutcome>();
           for (var copy : copies) {
@@ -77,6 +92,11 @@ final class FaultyTier implements TierStore {
     }
     target[slot] = copy.block().hash();
     return CopyOutcome.COPIED;
+  }
+
+  private void later(Runnable answer) {
+    if (standing) unanswered.add(answer);
+    else loop.after(delay(), answer);
   }
 
   private Duration delay() {

@@ -60,7 +60,12 @@ final class LadderWalk {
               .with(settings())
               .with(slowly(random.nextInt(4) == 0)));
     }
-    this.cache = new TieredKvCache(loop, registry, pools.getFirst(), rungs);
+    var limits =
+        new ClimbLimits(
+            Duration.ofMillis(1 + random.nextInt(10_000)),
+            1 + random.nextInt(20),
+            20 + random.nextInt(81));
+    this.cache = new TieredKvCache(loop, registry, pools.getFirst(), rungs, limits, null);
   }
 
   private PipelineSettings settings() {
@@ -229,6 +234,9 @@ final class LadderWalk {
     for (var edge : cache.edges()) {
       assertThat(edge.load().waiting()).isBetween(0, edge.load().waitingMax());
     }
+    var climbs = cache.climbs();
+    assertThat(climbs.searches()).isBetween(0, climbs.searchesMax());
+    assertThat(climbs.overdue()).isBetween(0, climbs.climbing());
     open.removeIf(
         handle -> {
           var progress = handle.progress();
@@ -259,7 +267,7 @@ final class LadderWalk {
     assertThat(open).isEmpty();
     assertThat(cancelled).isEmpty();
     assertThat(cache.settlement().pending()).isZero();
-    assertThat(cache.arriving()).isZero();
+    assertThat(cache.arriving() + cache.climbs().searches() + cache.climbs().overdue()).isZero();
     for (var edge : cache.edges()) assertThat(edge.load().isEmpty()).isTrue();
     for (var pool : pools) assertThat(pool.held()).as("held on %s", pool.tier()).isZero();
   }

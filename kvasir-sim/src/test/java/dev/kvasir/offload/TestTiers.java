@@ -14,6 +14,7 @@ import dev.kvasir.sim.VirtualLoop;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.IntStream;
 
 /** Two tiers, a pipeline between them, and a store that the test answers for. */
 final class TestTiers {
@@ -74,6 +75,15 @@ final class TestTiers {
 
   void passTime(Duration duration) {
     loop.runFor(duration);
+  }
+
+  /** A block of that name that nobody holds. */
+  static void put(BlockPool pool, int name) {
+    pool.allocate(1).orElseThrow().getFirst().receive(content(name)).release();
+  }
+
+  static List<BlockHash> hashes(int from, int count) {
+    return IntStream.range(from, from + count).mapToObj(TestTiers::hash).toList();
   }
 
   static TokenBlock content(int name) {

@@ -4,13 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.kvasir.kv.Block;
-import dev.kvasir.kv.BlockHash;
 import dev.kvasir.kv.BlockPool;
 import dev.kvasir.kv.Tier;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 class TieredKvCacheTest {
@@ -29,16 +27,16 @@ class TieredKvCacheTest {
     find(0, 5);
     assertThat(found.getFirst().blocks())
         .extracting(Block.Registered::hash)
-        .containsExactlyElementsOf(hashes(0, 3));
+        .containsExactlyElementsOf(TestTiers.hashes(0, 3));
     assertThat(tiers.device.held()).isEqualTo(3);
   }
 
   @Test
   void prefixOverInterleavedTiersComesUpWhole() {
-    put(tiers.device, 0);
-    put(tiers.host, 1);
-    put(disk, 2);
-    put(tiers.host, 3);
+    TestTiers.put(tiers.device, 0);
+    TestTiers.put(tiers.host, 1);
+    TestTiers.put(disk, 2);
+    TestTiers.put(tiers.host, 3);
     find(0, 5);
     assertThat(found).isEmpty();
     // One transfer for what lies on the same tier.
@@ -59,8 +57,8 @@ class TieredKvCacheTest {
 
   @Test
   void severalWhoWantABlockShareOneTransfer() {
-    put(tiers.host, 0);
-    put(tiers.host, 1);
+    TestTiers.put(tiers.host, 0);
+    TestTiers.put(tiers.host, 1);
     find(0, 2);
     find(0, 1);
     find(0, 2);
@@ -76,7 +74,7 @@ class TieredKvCacheTest {
 
   @Test
   void whatCameBeforeAFailureIsKept() {
-    for (int i = 0; i < 4; i++) put(tiers.host, i);
+    for (int i = 0; i < 4; i++) TestTiers.put(tiers.host, i);
     find(0, 4);
     var failed = new CopyOutcome.Failed("no");
     tiers.store.answer(
@@ -94,7 +92,7 @@ class TieredKvCacheTest {
 
   @Test
   void damagedBlockIsAMissFromThenOn() {
-    put(tiers.host, 0);
+    TestTiers.put(tiers.host, 0);
     find(0, 1);
     tiers.store.answer(new CopyOutcome.Damaged("bad checksum"));
     tiers.passTime(SOON);
@@ -105,8 +103,8 @@ class TieredKvCacheTest {
 
   @Test
   void answerComesWhenPatienceEndsWithWhatHasArrived() {
-    put(tiers.host, 0);
-    put(disk, 1);
+    TestTiers.put(tiers.host, 0);
+    TestTiers.put(disk, 1);
     find(0, 2);
     tiers.store.succeed();
     tiers.passTime(PATIENCE);
@@ -122,8 +120,8 @@ class TieredKvCacheTest {
 
   @Test
   void cancelledSearchHoldsNothingAndDisturbsNobody() {
-    put(tiers.host, 0);
-    var first = cache.find(hashes(0, 1), PATIENCE, found::add);
+    TestTiers.put(tiers.host, 0);
+    var first = cache.find(TestTiers.hashes(0, 1), PATIENCE, found::add);
     find(0, 1);
     first.cancel();
     first.cancel();
@@ -136,7 +134,7 @@ class TieredKvCacheTest {
 
   @Test
   void fullTopGivesAsMuchOfThePrefixAsFits() {
-    for (int i = 0; i < 4; i++) put(tiers.host, i);
+    for (int i = 0; i < 4; i++) TestTiers.put(tiers.host, i);
     var held = tiers.device.allocate(tiers.device.total() - 3).orElseThrow();
     find(0, 4);
     tiers.store.succeed();
@@ -151,11 +149,11 @@ class TieredKvCacheTest {
   void nothingIsBroughtUpThatIsCheaperToCompute() {
     var slow =
         cache(new ReuseCost(Duration.ofMillis(50), Duration.ofMillis(2), Duration.ofMillis(10)));
-    for (int i = 0; i < 10; i++) put(tiers.host, i);
-    slow.find(hashes(0, 4), PATIENCE, found::add);
+    for (int i = 0; i < 10; i++) TestTiers.put(tiers.host, i);
+    slow.find(TestTiers.hashes(0, 4), PATIENCE, found::add);
     assertThat(found.getFirst().worthwhile()).isZero();
     assertThat(tiers.store.calls).isEmpty();
-    slow.find(hashes(0, 10), PATIENCE, found::add);
+    slow.find(TestTiers.hashes(0, 10), PATIENCE, found::add);
     assertThat(tiers.store.calls.getFirst().copies()).hasSize(10);
   }
 
@@ -168,9 +166,9 @@ class TieredKvCacheTest {
             tiers.registry,
             tiers.device,
             List.of(Rung.of(tiers.host, tiers.store), Rung.of(disk, diskStore).with(dear)));
-    put(tiers.host, 0);
-    put(disk, 1);
-    mixed.find(hashes(0, 2), PATIENCE, found::add);
+    TestTiers.put(tiers.host, 0);
+    TestTiers.put(disk, 1);
+    mixed.find(TestTiers.hashes(0, 2), PATIENCE, found::add);
     assertThat(tiers.store.calls.getFirst().copies()).hasSize(1);
     assertThat(diskStore.calls).isEmpty();
   }
@@ -226,16 +224,7 @@ class TieredKvCacheTest {
   }
 
   private void find(int from, int count) {
-    cache.find(hashes(from, count), PATIENCE, found::add);
-  }
-
-  private static void put(BlockPool pool, int name) {
-    var block = pool.allocate(1).orElseThrow().getFirst();
-    block.receive(TestTiers.content(name)).release();
-  }
-
-  private static List<BlockHash> hashes(int from, int count) {
-    return IntStream.range(from, from + count).mapToObj(TestTiers::hash).toList();
+    cache.find(TestTiers.hashes(from, count), PATIENCE, found::add);
   }
 
   private void assertNothingHeld() {

@@ -1,0 +1,31 @@
+package dev.kvasir.offload;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kvasir.Seeds;
+import org.junit.jupiter.api.Test;
+
+/** Stores that stand still, and answer when nobody waits any more, in virtual time. */
+class StallSimulationTest {
+  private static final int OPERATIONS = 1_000;
+
+  private long timedOut;
+  private long late;
+
+  @Test
+  void whoeverAsksIsAnsweredInTimeAndALateAnswerDisturbsNobody() {
+    int seeds = 500 * Seeds.scale();
+    Seeds.each(
+        seeds,
+        random -> {
+          var walk = new StallWalk(random);
+          timedOut += walk.run(OPERATIONS);
+          late += walk.late();
+        });
+    System.out.println("StallSimulationTest loads timed out " + timedOut + ", late " + late);
+    if (!Seeds.isReplay()) {
+      assertThat(timedOut).isGreaterThan(seeds);
+      assertThat(late).isGreaterThan(seeds);
+    }
+  }
+}
