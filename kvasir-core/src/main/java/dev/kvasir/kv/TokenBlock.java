@@ -37,6 +37,11 @@ public final class TokenBlock {
     return of(hash, parent, position, new int[0]);
   }
 
+  /** The same block, of which the tokens are known now; the array is copied. */
+  public TokenBlock withTokens(int[] known) {
+    return new TokenBlock(hash, parent, position, known.clone());
+  }
+
   public BlockHash hash() {
     return hash;
   }

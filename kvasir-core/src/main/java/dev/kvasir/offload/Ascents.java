@@ -5,6 +5,7 @@ import dev.kvasir.kv.Block;
 import dev.kvasir.kv.BlockHash;
 import dev.kvasir.kv.BlockPool;
 import dev.kvasir.kv.PoolSettings;
+import dev.kvasir.kv.TokenBlock;
 import dev.kvasir.time.EventLoop;
 import dev.kvasir.time.Timer;
 import java.util.ArrayList;
@@ -167,8 +168,8 @@ final class Ascents {
     /** Whether the block is on the tier above now. */
     private boolean arrive(Climber climber, Block.Empty target, CopyOutcome outcome) {
       return switch (outcome) {
-        case CopyOutcome.Copied _ -> {
-          climber.step(target.receive(climber.held().content()));
+        case CopyOutcome.Copied(var restored) -> {
+          climber.step(target.receive(content(climber, restored)));
           yield true;
         }
         case CopyOutcome.Damaged _ -> {
@@ -182,6 +183,15 @@ final class Ascents {
           yield false;
         }
       };
+    }
+
+    /** What the block holds: with its tokens, if the store brought them along. */
+    private static TokenBlock content(Climber climber, @Nullable TokenBlock restored) {
+      if (restored == null) return climber.held().content();
+      if (!restored.hash().equals(climber.hash())) {
+        throw new IllegalStateException(restored + " was loaded for " + climber.held().content());
+      }
+      return restored;
     }
 
     /** Blocks that nobody waits for any more stay where they are. */

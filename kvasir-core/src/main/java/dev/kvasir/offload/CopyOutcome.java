@@ -1,9 +1,16 @@
 package dev.kvasir.offload;
 
+import dev.kvasir.Nullable;
+import dev.kvasir.kv.TokenBlock;
+
 /** What became of one copy. */
 public sealed interface CopyOutcome {
-  /** The bytes are there, and are those of the block. */
-  record Copied() implements CopyOutcome {}
+  /**
+   * The bytes are there, and are those of the block.
+   *
+   * @param content the block with its tokens, where the store knows them and who asked did not
+   */
+  record Copied(@Nullable TokenBlock content) implements CopyOutcome {}
 
   /** The slot does not hold the block's exact bytes, and will not: it is a miss from now on. */
   record Damaged(String reason) implements CopyOutcome {}
@@ -11,5 +18,5 @@ public sealed interface CopyOutcome {
   /** The copy could not be made this time. */
   record Failed(String reason) implements CopyOutcome {}
 
-  Copied COPIED = new Copied();
+  Copied COPIED = new Copied(null);
 }

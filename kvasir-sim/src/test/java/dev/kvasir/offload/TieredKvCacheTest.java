@@ -9,6 +9,7 @@ import dev.kvasir.kv.Tier;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 class TieredKvCacheTest {
@@ -99,6 +100,18 @@ class TieredKvCacheTest {
     assertThat(found.getFirst().blocks()).isEmpty();
     assertThat(tiers.registry.tiers(TestTiers.hash(0))).isEmpty();
     assertNothingHeld();
+  }
+
+  @Test
+  void tokensThatTheStoreBringsAlongAreKnownFromThenOn() {
+    TestTiers.put(disk, 0);
+    find(0, 1);
+    var tokens = IntStream.range(0, 16).toArray();
+    diskStore.answer(new CopyOutcome.Copied(TestTiers.content(0).withTokens(tokens)));
+    tiers.passTime(SOON);
+    tiers.store.succeed();
+    tiers.passTime(SOON);
+    assertThat(found.getFirst().blocks().getFirst().content().tokens()).isEqualTo(tokens);
   }
 
   @Test

@@ -19,6 +19,16 @@ interface BlockFile extends AutoCloseable {
   /** Fills the buffer as far as the file goes. */
   void read(long position, ByteBuffer into) throws IOException;
 
+  /**
+   * Has the system set these bytes aside for the file, which grows to hold them; they read as
+   * zeros.
+   *
+   * @return whether it could: if not, nothing has changed, and writing zeros does the same slowly
+   */
+  default boolean reserve(long from, long to) throws IOException {
+    return false;
+  }
+
   /** Cuts the file off. */
   void truncate(long size) throws IOException;
 

@@ -76,7 +76,20 @@ record BlockHeader(DiskFormat format, int slot, long generation, TokenBlock bloc
     return null;
   }
 
+  /** The tokens that a span without fault knows; none where there were none or too many. */
+  static int[] tokens(DiskFormat format, MemorySegment span) {
+    var page = page(format, span);
+    int[] tokens = new int[page.getInt(TOKENS_AT)];
+    page.position(TOKEN_AT);
+    page.asIntBuffer().get(tokens);
+    return tokens;
+  }
+
   private ByteBuffer page(MemorySegment span) {
+    return page(format, span);
+  }
+
+  private static ByteBuffer page(DiskFormat format, MemorySegment span) {
     int at = new BlockSpan(format.blockBytes()).pageAt();
     return span.asSlice(at, BlockSpan.PAGE_BYTES).asByteBuffer().order(LITTLE_ENDIAN);
   }

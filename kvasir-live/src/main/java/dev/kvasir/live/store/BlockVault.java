@@ -6,6 +6,7 @@ import dev.kvasir.Nullable;
 import dev.kvasir.kv.BlockHash;
 import dev.kvasir.offload.BlockCopy;
 import dev.kvasir.offload.CopyOutcome;
+import dev.kvasir.offload.CopyOutcome.Copied;
 import dev.kvasir.offload.CopyOutcome.Damaged;
 import dev.kvasir.offload.CopyOutcome.Failed;
 import java.io.IOException;
@@ -224,7 +225,12 @@ final class BlockVault implements AutoCloseable {
     }
   }
 
-  /** Reads the block; only if it is copied are the bytes above worth anything. */
+  /**
+   * Reads the block; only if it is copied are the bytes above worth anything.
+   *
+   * <p>The index has no tokens, so that opening the folder reads no block. They come with the first
+   * load, from the page that vouches for the bytes.
+   */
   CopyOutcome read(BlockCopy copy) {
     int slot = copy.below();
     var held = index.held(slot);
@@ -236,7 +242,9 @@ final class BlockVault implements AutoCloseable {
       var fault = fault(held, above.span(copy.above()));
       if (fault != null) return quarantine(slot, fault);
       bytesRead.add(settings.blockBytes());
-      return CopyOutcome.COPIED;
+      if (copy.block().length() > 0) return CopyOutcome.COPIED;
+      int[] tokens = BlockHeader.tokens(settings.format(), above.span(copy.above()));
+      return tokens.length == 0 ? CopyOutcome.COPIED : new Copied(held.block().withTokens(tokens));
     } catch (IOException e) {
       return failed("read", copy, e);
     }

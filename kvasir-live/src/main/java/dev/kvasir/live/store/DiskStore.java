@@ -193,7 +193,7 @@ public final class DiskStore implements TierStore, AutoCloseable {
 
   private void answer(Task task, CopyOutcome outcome) {
     switch (outcome) {
-      case Copied() -> (task.kind() == Kind.STORE ? stored : loaded).increment();
+      case Copied _ -> (task.kind() == Kind.STORE ? stored : loaded).increment();
       case Failed(String _) -> failed.increment();
       case Damaged(String _) -> {} // The vault counts these, where it quarantines.
     }

@@ -9,8 +9,8 @@ import java.util.Locale;
  * Gives the file of the blocks its size before the first block, so that the tier cannot fill the
  * disk later, and a full disk cannot fail it.
  *
- * <p>Zeros are written, not just promised: an extent that was only reserved is converted at its
- * first write, which is slow and can still fail.
+ * <p>The system sets the room aside where it can, which takes no time however large the tier is;
+ * else zeros are written.
  */
 final class Preallocation {
   private static final int CHUNK_BYTES = 1 << 20;
@@ -28,7 +28,8 @@ final class Preallocation {
       long usable = folder.usableBytes();
       if (missing > usable) throw new IOException(refusal(missing, usable, null));
       try {
-        fill(file, before - before % BlockSpan.PAGE_BYTES, bytes);
+        long from = before - before % BlockSpan.PAGE_BYTES;
+        if (!file.reserve(from, bytes)) fill(file, from, bytes);
       } catch (IOException e) {
         giveBack(file, before, e);
         throw new IOException(refusal(missing, folder.usableBytes(), e.getMessage()), e);

@@ -4,9 +4,10 @@ import java.io.EOFException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
+import java.nio.file.Path;
 
 /** A file of the operating system. */
-record RealFile(FileChannel channel, FileAccess access) implements BlockFile {
+record RealFile(Path path, FileChannel channel, FileAccess access) implements BlockFile {
   @Override
   public long size() throws IOException {
     return channel.size();
@@ -28,6 +29,11 @@ record RealFile(FileChannel channel, FileAccess access) implements BlockFile {
     while (into.hasRemaining()) {
       if (channel.read(into, position + into.position() - start) < 0) return;
     }
+  }
+
+  @Override
+  public boolean reserve(long from, long to) throws IOException {
+    return SystemCalls.fallocate(path, from, to - from);
   }
 
   @Override

@@ -142,9 +142,9 @@ final class RealFolder implements DiskFolder {
     var file = path.resolve(name);
     if (wanted == FileAccess.DIRECT) {
       var direct = direct(file);
-      if (direct != null) return new RealFile(direct, FileAccess.DIRECT);
+      if (direct != null) return new RealFile(file, direct, FileAccess.DIRECT);
     }
-    return new RealFile(channel(file, null), FileAccess.BUFFERED);
+    return new RealFile(file, channel(file, null), FileAccess.BUFFERED);
   }
 
   /** Opens the file for direct access and tries that, on its first page; null if it is refused. */

@@ -44,6 +44,22 @@ class DiskFolderTest {
   }
 
   @Test
+  void roomThatIsSetAsideReadsAsZeros() throws IOException {
+    var file = Files.write(temp.resolve("room"), new byte[] {1, 2, 3});
+    assumeTrue(SystemCalls.fallocate(file, 0, 1 << 20), "the file system cannot set room aside");
+    byte[] expected = new byte[1 << 20];
+    expected[0] = 1;
+    expected[1] = 2;
+    expected[2] = 3;
+    assertThat(Files.readAllBytes(file)).isEqualTo(expected);
+    assertThatThrownBy(() -> SystemCalls.fallocate(file, 0, 1L << 60))
+        .isInstanceOf(IOException.class)
+        .hasMessageContaining("no room for 1152921504606846976 bytes");
+    assertThat(file).hasSize(1 << 20);
+    assertThat(SystemCalls.fallocate(temp.resolve("absent"), 0, 1)).isFalse();
+  }
+
+  @Test
   void aFolderOfOtherBlocksIsRefused() throws IOException {
     new Shelf(settings()).close();
     assertThatThrownBy(() -> open(DiskSettings.of(folder(), BLOCKS, 2 * BLOCK_BYTES)))
