@@ -1,5 +1,6 @@
 package dev.kvasir.cli;
 
+import dev.kvasir.sim.spec.Nearest;
 import java.io.PrintWriter;
 import java.util.Collection;
 import java.util.Locale;

@@ -9,7 +9,7 @@ import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.function.ToLongFunction;
+import java.util.function.UnaryOperator;
 
 /**
  * Recorded conversations as they would go elsewhere: a round is asked only after the answer to the
@@ -22,40 +22,64 @@ import java.util.function.ToLongFunction;
 public final class ClosedLoop implements Workload {
   private final Iterator<Request> opening;
   private final Map<String, ArrayDeque<Request>> rounds = new LinkedHashMap<>();
-  private final ToLongFunction<Request> thinkNanos;
 
-  private ClosedLoop(Iterator<Request> rows, ToLongFunction<Request> thinkNanos) {
-    this.thinkNanos = thinkNanos;
-    var first = new ArrayList<Request>();
+  private ClosedLoop(Iterator<Request> rows, UnaryOperator<List<Request>> thinking) {
+    var alone = new ArrayList<Request>();
     var sessions = new LinkedHashMap<String, List<Request>>();
     while (rows.hasNext()) {
       var row = rows.next();
       if (row.turn().isAlone()) {
-        first.add(row);
+        alone.add(row);
       } else {
         sessions.computeIfAbsent(row.turn().session(), _ -> new ArrayList<>()).add(row);
       }
     }
+    var first = new ArrayList<Request>();
     sessions.forEach(
         (session, asked) -> {
           asked.sort(Comparator.comparingInt(row -> row.turn().round()));
           first.add(asked.getFirst());
-          rounds.put(session, new ArrayDeque<>(asked.subList(1, asked.size())));
+          rounds.put(session, new ArrayDeque<>(thinking.apply(asked)));
         });
+    first.addAll(alone);
     first.sort(Comparator.comparingLong(Request::arrivalNanos));
     opening = first.iterator();
   }
 
-  /** The think times are those of the rows. */
+  /**
+   * The think times are those of the rows.
+   *
+   * <p>Where no row of a session has any, they are the times between its arrivals: too long by what
+   * the answers took, but nothing better is known.
+   */
   public static ClosedLoop recorded(Iterator<Request> rows) {
-    return new ClosedLoop(rows, row -> row.turn().thinkNanos());
+    return new ClosedLoop(rows, asked -> isThoughtful(asked) ? later(asked) : spaced(asked));
+  }
+
+  private static boolean isThoughtful(List<Request> asked) {
+    return later(asked).stream().anyMatch(row -> row.turn().thinkNanos() > 0);
+  }
+
+  private static List<Request> later(List<Request> asked) {
+    return asked.subList(1, asked.size());
+  }
+
+  private static List<Request> spaced(List<Request> asked) {
+    var rows = new ArrayList<Request>();
+    for (int round = 1; round < asked.size(); round++) {
+      var row = asked.get(round);
+      long gap = row.arrivalNanos() - asked.get(round - 1).arrivalNanos();
+      rows.add(row.thinking(Math.max(0, gap)));
+    }
+    return rows;
   }
 
   /** Every caller thinks for the same time. */
   public static ClosedLoop thinking(Iterator<Request> rows, Duration think) {
     if (think.isNegative()) throw new IllegalArgumentException("thinks for " + think);
     long nanos = think.toNanos();
-    return new ClosedLoop(rows, _ -> nanos);
+    return new ClosedLoop(
+        rows, asked -> later(asked).stream().map(row -> row.thinking(nanos)).toList());
   }
 
   @Override
@@ -73,6 +97,6 @@ public final class ClosedLoop implements Workload {
     if (left == null) return null;
     var row = left.poll();
     if (left.isEmpty()) rounds.remove(session);
-    return row == null ? null : row.at(Math.addExact(nanos, thinkNanos.applyAsLong(row)));
+    return row == null ? null : row.at(Math.addExact(nanos, row.turn().thinkNanos()));
   }
 }

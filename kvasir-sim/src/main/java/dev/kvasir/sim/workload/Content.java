@@ -94,6 +94,11 @@ public final class Content {
     return new Content(streams, ends);
   }
 
+  /** A number for the name of a group or a session. */
+  public static long number(String name) {
+    return Mix.of(name);
+  }
+
   /** How many ids it takes to name that many tokens. */
   public static int idsFor(int tokens, int tokensPerId) {
     return Math.ceilDiv(tokens, tokensPerId);

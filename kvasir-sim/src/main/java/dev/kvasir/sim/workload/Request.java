@@ -43,6 +43,17 @@ public record Request(
     return new Request(id, nanos, promptTokens, outputTokens, content, caller, turn, deadline);
   }
 
+  /** The same request in that turn of a conversation. */
+  public Request in(Turn place) {
+    return new Request(
+        id, arrivalNanos, promptTokens, outputTokens, content, caller, place, deadlineNanos);
+  }
+
+  /** The same request after another think time. */
+  Request thinking(long nanos) {
+    return in(new Turn(turn.session(), turn.round(), nanos));
+  }
+
   /** How many tokens the model will have seen in the end. */
   public int tokens() {
     return promptTokens + outputTokens;

@@ -37,8 +37,24 @@ class ClosedLoopTest {
   @Test
   void thinkTimeMayBeTheSameForAll() {
     var loop = ClosedLoop.thinking(List.of(A0, A2, A1).iterator(), Duration.ofNanos(50));
-    assertThat(loop.after(A0, 100)).isEqualTo(A1.at(150));
-    assertThat(loop.after(A1, 200)).isEqualTo(A2.at(250));
+    assertThat(loop.after(A0, 100)).isEqualTo(A1.thinking(50).at(150));
+    assertThat(loop.after(A1, 200)).isEqualTo(A2.thinking(50).at(250));
+  }
+
+  @Test
+  void withoutThinkTimesTheSpacingOfTheRecordIsKept() {
+    var rows = List.of(A0, A1.thinking(0), A2.thinking(0).at(45));
+    var loop = ClosedLoop.recorded(rows.iterator());
+    assertThat(loop.after(A0, 100)).isEqualTo(A1.thinking(10).at(110));
+    assertThat(loop.after(A1, 200)).isEqualTo(A2.thinking(25).at(225));
+  }
+
+  @Test
+  void sessionsGoBeforeLoneRequestsOfTheSameMoment() {
+    var loop = ClosedLoop.recorded(List.of(LONE.at(10), B0.at(10), A0).iterator());
+    assertThat(loop.next()).isEqualTo(B0.at(10));
+    assertThat(loop.next()).isEqualTo(A0);
+    assertThat(loop.next()).isEqualTo(LONE.at(10));
   }
 
   @Test

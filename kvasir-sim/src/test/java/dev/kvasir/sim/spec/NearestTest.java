@@ -1,11 +1,11 @@
-package dev.kvasir.cli;
+package dev.kvasir.sim.spec;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-final class NearestTest {
+public final class NearestTest {
   private static final List<String> COMMANDS = List.of("serve", "simulate", "doctor");
 
   @Test

@@ -1,15 +1,15 @@
-package dev.kvasir.cli;
+package dev.kvasir.sim.spec;
 
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.Optional;
 
 /** Finds the known word that somebody may have meant. */
-final class Nearest {
+public final class Nearest {
   private Nearest() {}
 
   /** The nearest word, unless even that one is too far off to have been meant. */
-  static Optional<String> to(String written, Collection<String> known) {
+  public static Optional<String> to(String written, Collection<String> known) {
     return known.stream()
         .filter(word -> plausible(written, word))
         .min(

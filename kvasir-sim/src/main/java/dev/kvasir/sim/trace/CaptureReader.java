@@ -1,0 +1,93 @@
+package dev.kvasir.sim.trace;
+
+import dev.kvasir.Nullable;
+import dev.kvasir.sim.workload.Caller;
+import dev.kvasir.sim.workload.Content;
+import dev.kvasir.sim.workload.Request;
+import dev.kvasir.sim.workload.Turn;
+import java.util.HexFormat;
+import tools.jackson.databind.JsonNode;
+
+/** Reads Kvasir's own captures: what a router saw of its traffic, without any text of it. */
+public final class CaptureReader implements RowReader {
+  static final String SCHEMA = "kvasir.capture.v1";
+
+  private static final long NANOS_PER_MICRO = 1000;
+  private static final int NAME_DIGITS = 16;
+
+  private final JsonRows rows;
+  private final BlockIds blockIds;
+  private final Recording recording = new Recording();
+  private boolean read;
+  private long index;
+
+  CaptureReader(Lines lines) {
+    rows = new JsonRows(lines);
+    blockIds = new BlockIds(lines);
+  }
+
+  /** Reads a capture for what was measured, rather than for its requests alone. */
+  public static CaptureReader of(TraceInput input) {
+    return new CaptureReader(new Lines(input));
+  }
+
+  @Override
+  public @Nullable Request next() {
+    var captured = nextCaptured();
+    return captured == null ? null : captured.request();
+  }
+
+  /** The next one in order of arrival; null at the end. */
+  public @Nullable Captured nextCaptured() {
+    if (!read) {
+      read = true;
+      for (var line = rows.next(); line != null; line = rows.next()) recording.add(captured(line));
+    }
+    return recording.next();
+  }
+
+  private Captured captured(JsonNode line) {
+    var schema = rows.text(line, "schema");
+    if (!schema.equals(SCHEMA)) {
+      throw rows.error("schema is '" + schema + "'", "only " + SCHEMA + " can be read");
+    }
+    var id = rows.text(line, "id");
+    int prompt = rows.tokens(line, "prompt_tokens", 1);
+    int output = rows.tokens(line, "output_tokens", 0);
+    var session = rows.text(line, "session");
+    var request =
+        new Request(
+            id.isEmpty() ? RowReader.id(index) : id,
+            rows.nanos(line, "arrival_us", NANOS_PER_MICRO),
+            prompt,
+            output,
+            content(line, prompt, prompt + output),
+            new Caller(rows.text(line, "tenant"), rows.text(line, "class")),
+            session.isEmpty() ? Turn.ALONE : new Turn(session, 0, 0),
+            0);
+    index++;
+    return new Captured(
+        request,
+        rows.text(line, "instance"),
+        rows.nanosIfAny(line, "ttft_us", NANOS_PER_MICRO),
+        rows.nanosIfAny(line, "e2e_us", NANOS_PER_MICRO),
+        rows.tokensIfAny(line, "cached_tokens"));
+  }
+
+  private Content content(JsonNode line, int prompt, int tokens) {
+    var blocks = line.path("blocks");
+    if (blocks.isMissingNode() || blocks.isEmpty()) return Content.unique(index);
+    var ids = new long[blocks.size()];
+    for (int block = 0; block < ids.length; block++) ids[block] = name(blocks.path(block));
+    return blockIds.content(ids, rows.tokens(line, "block_tokens", 1), prompt, tokens, index);
+  }
+
+  private long name(JsonNode block) {
+    var text = block.asString("");
+    if (text.length() == NAME_DIGITS && text.chars().allMatch(HexFormat::isHexDigit)) {
+      return HexFormat.fromHexDigitsToLong(text);
+    }
+    throw rows.error(
+        "a block is named '" + text + "'", "names have 16 hexadecimal digits: correct the line");
+  }
+}

@@ -1,0 +1,26 @@
+package dev.kvasir.sim.trace;
+
+import dev.kvasir.sim.workload.Request;
+import dev.kvasir.sim.workload.Turn;
+
+/**
+ * A request of real traffic, and how it went there.
+ *
+ * @param instance who answered it; empty if that was not written down
+ * @param ttftNanos until the first token; 0 if not known
+ * @param e2eNanos until the last token; 0 if not known
+ * @param cachedTokens how many tokens of the prompt did not have to be computed
+ */
+public record Captured(
+    Request request, String instance, long ttftNanos, long e2eNanos, int cachedTokens) {
+  public Captured {
+    if (ttftNanos < 0 || e2eNanos < 0 || cachedTokens < 0) {
+      throw new IllegalArgumentException(
+          "ttft " + ttftNanos + " ns, e2e " + e2eNanos + " ns, cached " + cachedTokens);
+    }
+  }
+
+  Captured in(Turn turn) {
+    return new Captured(request.in(turn), instance, ttftNanos, e2eNanos, cachedTokens);
+  }
+}

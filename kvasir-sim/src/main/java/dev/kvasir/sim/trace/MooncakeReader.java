@@ -1,0 +1,149 @@
+package dev.kvasir.sim.trace;
+
+import dev.kvasir.Nullable;
+import dev.kvasir.sim.workload.Caller;
+import dev.kvasir.sim.workload.Content;
+import dev.kvasir.sim.workload.Request;
+import dev.kvasir.sim.workload.Turn;
+import java.util.Arrays;
+import tools.jackson.core.JacksonException;
+import tools.jackson.core.JsonParser;
+import tools.jackson.core.JsonToken;
+import tools.jackson.core.ObjectReadContext;
+import tools.jackson.core.json.JsonFactory;
+
+/**
+ * Reads the traces of Mooncake: a line for a request, with ids for its blocks of 512 tokens.
+ *
+ * <p>Goes from token to token rather than by trees of nodes, since a trace may hold millions of
+ * ids.
+ */
+final class MooncakeReader implements RowReader {
+  static final int TOKENS_PER_ID = 512;
+
+  private static final long NANOS_PER_MILLI = 1_000_000;
+  private static final String TIME = "timestamp";
+  private static final String INPUT = "input_length";
+  private static final String OUTPUT = "output_length";
+  private static final String IDS = "hash_ids";
+
+  private final JsonFactory factory = new JsonFactory();
+  private final Lines lines;
+  private final Numbers numbers;
+  private final TraceOptions options;
+  private final BlockIds blockIds;
+  private final SessionRounds rounds = new SessionRounds();
+  private long[] ids = new long[256];
+  private int idCount;
+  private long timeNanos;
+  private long thinkNanos;
+  private int promptTokens;
+  private int outputTokens;
+  private String session = "";
+  private boolean timed;
+  private boolean thought;
+  private long index;
+
+  MooncakeReader(Lines lines, TraceOptions options) {
+    this.lines = lines;
+    this.options = options;
+    numbers = new Numbers(lines);
+    blockIds = new BlockIds(lines);
+  }
+
+  @Override
+  public @Nullable Request next() {
+    if (!lines.next()) return null;
+    clear();
+    try (var parser =
+        factory.createParser(
+            ObjectReadContext.empty(), lines.bytes(), lines.start(), lines.length())) {
+      if (parser.nextToken() != JsonToken.START_OBJECT) throw JsonRows.noObject(lines);
+      while (parser.nextToken() != JsonToken.END_OBJECT) read(parser, parser.currentName());
+      if (parser.nextToken() != null) throw JsonRows.noObject(lines);
+    } catch (JacksonException failure) {
+      throw JsonRows.noObject(lines);
+    }
+    return request();
+  }
+
+  private void clear() {
+    idCount = -1;
+    promptTokens = -1;
+    outputTokens = -1;
+    thinkNanos = 0;
+    session = "";
+    timed = false;
+    thought = false;
+  }
+
+  private void read(JsonParser parser, String field) {
+    parser.nextToken();
+    switch (field) {
+      case TIME -> {
+        timeNanos = millis(parser, field);
+        timed = true;
+      }
+      case "delay" -> {
+        thinkNanos = millis(parser, field);
+        thought = true;
+      }
+      case INPUT -> promptTokens = numbers.tokens(field, whole(parser, field), 1);
+      case OUTPUT -> outputTokens = numbers.tokens(field, whole(parser, field), 0);
+      case "session_id" -> session = parser.getString();
+      case IDS -> readIds(parser);
+      default -> parser.skipChildren();
+    }
+  }
+
+  private long whole(JsonParser parser, String field) {
+    return parser.currentToken() == JsonToken.VALUE_NUMBER_INT
+        ? parser.getLongValue()
+        : numbers.whole(field, parser.getString());
+  }
+
+  private long millis(JsonParser parser, String field) {
+    return parser.currentToken() == JsonToken.VALUE_NUMBER_INT
+        ? numbers.nanos(field, parser.getLongValue(), NANOS_PER_MILLI)
+        : numbers.nanos(field, parser.getString(), NANOS_PER_MILLI);
+  }
+
+  private void readIds(JsonParser parser) {
+    if (parser.currentToken() != JsonToken.START_ARRAY) {
+      throw lines.error(IDS + " is no list", "it must be a list of numbers");
+    }
+    idCount = 0;
+    while (parser.nextToken() != JsonToken.END_ARRAY) {
+      if (idCount == ids.length) ids = Arrays.copyOf(ids, 2 * idCount);
+      ids[idCount++] = whole(parser, IDS);
+    }
+  }
+
+  private Request request() {
+    if (promptTokens < 0) throw missing(INPUT);
+    if (outputTokens < 0) throw missing(OUTPUT);
+    if (!timed && !(thought && index > 0)) throw missing(TIME);
+    int tokensPerId = options.tokensPerId() > 0 ? options.tokensPerId() : TOKENS_PER_ID;
+    int prompt = promptTokens;
+    if (idCount >= 0 && options.tail() == TraceOptions.Tail.WHOLE) {
+      prompt = Math.ceilDiv(prompt, tokensPerId) * tokensPerId;
+    }
+    var content =
+        idCount <= 0
+            ? Content.unique(index)
+            : blockIds.content(Arrays.copyOf(ids, idCount), tokensPerId, prompt, prompt, index);
+    return new Request(
+        RowReader.id(index++),
+        timeNanos,
+        prompt,
+        outputTokens,
+        content,
+        Caller.ANYBODY,
+        session.isEmpty() ? Turn.ALONE : new Turn(session, rounds.next(session), thinkNanos),
+        0);
+  }
+
+  private TraceError missing(String field) {
+    return lines.error("there is no " + field, "each line needs it: add it, or remove the line");
+  }
+}
