@@ -67,7 +67,7 @@ public class PipelineBench {
       var registry = new PrefixRegistry();
       var device = pool(Tier.DEVICE, registry);
       host = pool(Tier.HOST, registry);
-      var store = new TimedStore(loop, Duration.ZERO, Duration.ZERO);
+      var store = new TimedStore(loop, 16, Duration.ZERO, 1e9);
       pipeline =
           new OffloadPipeline(
               loop,

@@ -1,6 +1,7 @@
 package dev.kvasir.engine;
 
 import dev.kvasir.Nullable;
+import dev.kvasir.kv.CachedBlocks;
 import dev.kvasir.kv.KvSpan;
 
 /**
@@ -38,6 +39,7 @@ public final class Sequence {
   @Nullable Sequence before;
   @Nullable Sequence after;
   private int cachedTokens;
+  private CachedBlocks cached = CachedBlocks.NONE;
   private int preemptions;
 
   Sequence(SequenceRequest request, EngineSettings settings) {
@@ -54,9 +56,14 @@ public final class Sequence {
     return state;
   }
 
-  /** Tokens that were not computed because their blocks were there, at its last admission. */
+  /** Tokens that needed no computing at its last admission. */
   public int cachedTokens() {
     return cachedTokens;
+  }
+
+  /** Where the blocks of these tokens were found. */
+  public CachedBlocks cached() {
+    return cached;
   }
 
   /** How often it had to make room for others. */
@@ -87,6 +94,7 @@ public final class Sequence {
     span = held;
     computed = tokens;
     cachedTokens = tokens;
+    cached = held.cached();
   }
 
   /** Gives up everything that was computed; what was sampled stays known, as many as said. */

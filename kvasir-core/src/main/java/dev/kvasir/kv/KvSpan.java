@@ -10,6 +10,9 @@ public interface KvSpan {
   /** How many blocks are held. */
   int blocks();
 
+  /** Which of its first blocks needed no computing. */
+  CachedBlocks cached();
+
   /** Where in the engine's memory the block at that place of the sequence lies. */
   int slot(int index);
 

@@ -48,7 +48,7 @@ public final class PooledKv implements KvStore {
 
   @Override
   public KvSpan open(BlockNames names, int blocks) {
-    var span = new PooledSpan(this, names);
+    var span = new PooledSpan(this, names, CachedBlocks.onDevice(blocks));
     for (int i = 0; i < blocks; i++) {
       span.add(
           pool.hold(names.name(i))
@@ -58,9 +58,9 @@ public final class PooledKv implements KvStore {
     return span;
   }
 
-  /** A span over blocks that are held already; the holds pass to it. */
-  public KvSpan adopt(BlockNames names, List<Block.Registered> held) {
-    var span = new PooledSpan(this, names);
+  /** A span over blocks that are held already and were found on these tiers. */
+  public KvSpan adopt(BlockNames names, List<Block.Registered> held, List<Tier> tiers) {
+    var span = new PooledSpan(this, names, CachedBlocks.of(tiers));
     for (var block : held) span.add(block);
     hits += held.size();
     return span;

@@ -8,12 +8,14 @@ import java.util.List;
 final class PooledSpan implements KvSpan {
   private final PooledKv kv;
   private final BlockNames names;
+  private final CachedBlocks cached;
   private final List<Block.Registered> known = new ArrayList<>();
   private final ArrayDeque<Block.Partial> open = new ArrayDeque<>();
 
-  PooledSpan(PooledKv kv, BlockNames names) {
+  PooledSpan(PooledKv kv, BlockNames names, CachedBlocks cached) {
     this.kv = kv;
     this.names = names;
+    this.cached = cached;
   }
 
   void add(Block.Registered block) {
@@ -32,6 +34,11 @@ final class PooledSpan implements KvSpan {
   @Override
   public int blocks() {
     return known.size() + open.size();
+  }
+
+  @Override
+  public CachedBlocks cached() {
+    return cached;
   }
 
   @Override

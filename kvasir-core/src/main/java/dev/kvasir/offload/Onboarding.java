@@ -20,7 +20,12 @@ public final class Onboarding {
    * @param tiers where each block of the whole prefix was found
    * @param worthwhile how many of them were worth bringing up
    */
-  public record Found(List<Block.Registered> blocks, List<Tier> tiers, int worthwhile) {}
+  public record Found(List<Block.Registered> blocks, List<Tier> tiers, int worthwhile) {
+    /** Where each of the blocks at the top was found. */
+    public List<Tier> arrivedFrom() {
+      return tiers.subList(0, blocks.size());
+    }
+  }
 
   private final List<Block.@Nullable Registered> arrived;
   private final List<Tier> tiers;

@@ -1,10 +1,17 @@
 package dev.kvasir.offload;
 
 import dev.kvasir.Nullable;
+import dev.kvasir.kv.Block;
 import dev.kvasir.kv.BlockHash;
+import dev.kvasir.kv.BlockNames;
 import dev.kvasir.kv.BlockPool;
 import dev.kvasir.kv.FrequencySketch;
+import dev.kvasir.kv.KvMatch;
+import dev.kvasir.kv.KvSpan;
+import dev.kvasir.kv.KvStore;
+import dev.kvasir.kv.PooledKv;
 import dev.kvasir.kv.PrefixRegistry;
+import dev.kvasir.kv.WeakBlock;
 import dev.kvasir.time.EventLoop;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -18,8 +25,9 @@ import java.util.function.Consumer;
  * <p>This is the seeds' OffloadManager. Its In-Queue is a pipeline before the upgrade, its On-Deck
  * what is upgraded and waits, its Transfer Engines are the executors and the stores.
  */
-public final class TieredKvCache {
+public final class TieredKvCache implements KvStore {
   private final BlockPool top;
+  private final PooledKv device;
   private final List<Rung> rungs;
   private final List<OffloadPipeline> edges = new ArrayList<>();
   private final Settlement settlement = new Settlement();
@@ -30,6 +38,7 @@ public final class TieredKvCache {
   private final ClimbLimits limits;
   private int searches;
   private long searchesDeclined;
+  private long declined;
 
   public TieredKvCache(EventLoop loop, PrefixRegistry registry, BlockPool top, List<Rung> rungs) {
     this(loop, registry, top, rungs, ClimbLimits.DEFAULT, null);
@@ -57,6 +66,7 @@ public final class TieredKvCache {
     this.loop = loop;
     this.registry = registry;
     this.top = top;
+    this.device = new PooledKv(top, this::sendDown);
     this.rungs = List.copyOf(rungs);
     for (var rung : rungs) {
       var edge = new OffloadPipeline.Edge(rung.pool(), rung.store(), frequency);
@@ -101,6 +111,83 @@ public final class TieredKvCache {
   private void open(Onboarding onboarding) {
     searches++;
     onboarding.whenSettled(() -> searches--);
+  }
+
+  /** What was just computed goes down at once, unless the pipeline is full: then it is not kept. */
+  private void sendDown(List<Block.Registered> blocks) {
+    if (edges.isEmpty()) return;
+    var sources = new ArrayList<WeakBlock>(blocks.size());
+    for (var block : blocks) sources.add(block.weak());
+    if (offload(OffloadRequest.weak(sources)).isEmpty()) declined += blocks.size();
+  }
+
+  /** Blocks that were not sent down, because too many were waiting. */
+  public long declined() {
+    return declined;
+  }
+
+  @Override
+  public int blockTokens() {
+    return device.blockTokens();
+  }
+
+  @Override
+  public int total() {
+    return device.total();
+  }
+
+  @Override
+  public int available() {
+    return device.available();
+  }
+
+  @Override
+  public boolean has(BlockHash name) {
+    return device.has(name);
+  }
+
+  @Override
+  public KvMatch match(BlockNames names, int blocksMax) {
+    var here = device.match(names, blocksMax);
+    if (here.blocks() == blocksMax || registry.tiers(names.name(here.blocks())).isEmpty()) {
+      return here;
+    }
+    int worthwhile = choice.blocks(registry.prefix(names(names, blocksMax)));
+    return new KvMatch(here.blocks(), here.idle(), Math.max(0, worthwhile - here.blocks()));
+  }
+
+  @Override
+  public KvSpan open(BlockNames names, int blocks) {
+    return device.open(names, blocks);
+  }
+
+  @Override
+  public int reclaimable(List<KvSpan> spans) {
+    return device.reclaimable(spans);
+  }
+
+  @Override
+  public void fetch(BlockNames names, int blocks, Consumer<KvSpan> done) {
+    find(
+        names(names, blocks),
+        limits.loadTimeout(),
+        found -> done.accept(device.adopt(names, found.blocks(), found.arrivedFrom())));
+  }
+
+  @Override
+  public long hits() {
+    return device.hits();
+  }
+
+  @Override
+  public long misses() {
+    return device.misses();
+  }
+
+  private static List<BlockHash> names(BlockNames names, int blocks) {
+    var list = new ArrayList<BlockHash>(blocks);
+    for (int i = 0; i < blocks; i++) list.add(names.name(i));
+    return list;
   }
 
   /** The pipelines from the top down. */

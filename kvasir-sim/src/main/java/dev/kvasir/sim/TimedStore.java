@@ -10,41 +10,67 @@ import java.util.List;
 import java.util.function.Consumer;
 
 /**
- * A tier that only takes time: a link that carries one transfer after the other.
- *
- * <p>A transfer waits until the link is free, then takes the latency and a share for each block.
+ * A tier that only takes time: a latency for each transfer, then its share of the link, which has
+ * the full bandwidth each way.
  */
 public final class TimedStore implements TierStore {
   private final EventLoop loop;
+  private final int blockTokens;
   private final Duration latency;
-  private final Duration perBlock;
-  private long freeNanos;
+  private final Link down;
+  private final Link up;
+  private long loads;
+  private long stores;
 
-  public TimedStore(EventLoop loop, Duration latency, Duration perBlock) {
-    if (latency.isNegative() || perBlock.isNegative()) {
-      throw new IllegalArgumentException("latency " + latency + ", per block " + perBlock);
-    }
+  /**
+   * A tier behind a link.
+   *
+   * @param tokensPerMicro the KV of how many tokens the link carries in a microsecond, each way
+   */
+  public TimedStore(EventLoop loop, int blockTokens, Duration latency, double tokensPerMicro) {
+    if (latency.isNegative()) throw new IllegalArgumentException("latency " + latency);
     this.loop = loop;
+    this.blockTokens = blockTokens;
     this.latency = latency;
-    this.perBlock = perBlock;
+    this.down = new Link(loop, tokensPerMicro);
+    this.up = new Link(loop, tokensPerMicro);
   }
 
   @Override
   public void store(List<BlockCopy> copies, Consumer<List<CopyOutcome>> done) {
-    carry(copies, done);
+    stores += copies.size();
+    carry(down, copies.size(), done);
   }
 
   @Override
   public void load(List<BlockCopy> copies, Consumer<List<CopyOutcome>> done) {
-    carry(copies, done);
+    loads += copies.size();
+    carry(up, copies.size(), done);
   }
 
-  private void carry(List<BlockCopy> copies, Consumer<List<CopyOutcome>> done) {
-    long now = loop.nanos();
-    var takes = latency.plus(perBlock.multipliedBy(copies.size()));
-    freeNanos = Math.max(freeNanos, now) + takes.toNanos();
-    loop.after(
-        Duration.ofNanos(freeNanos - now),
-        () -> done.accept(Collections.nCopies(copies.size(), CopyOutcome.COPIED)));
+  /** Blocks copied into this tier. */
+  public long stores() {
+    return stores;
+  }
+
+  /** Blocks copied out of this tier. */
+  public long loads() {
+    return loads;
+  }
+
+  /** How long the way down and the way up were busy. */
+  public Duration busyDown() {
+    return Duration.ofNanos(down.busyNanos());
+  }
+
+  public Duration busyUp() {
+    return Duration.ofNanos(up.busyNanos());
+  }
+
+  private void carry(Link link, int blocks, Consumer<List<CopyOutcome>> done) {
+    Runnable answer = () -> done.accept(Collections.nCopies(blocks, CopyOutcome.COPIED));
+    Runnable transfer = () -> link.carry((long) blocks * blockTokens, answer);
+    if (latency.isZero()) transfer.run();
+    else loop.after(latency, transfer);
   }
 }

@@ -246,7 +246,7 @@ class OffloadPipelineTest {
   void chainCarriesBlocksOnWithAHandleForEachHopAndSettlesAsAWhole() {
     var tiers = new TestTiers();
     var disk = tiers.pool(Tier.DISK, 64);
-    var slow = new TimedStore(tiers.loop, Duration.ofMillis(50), Duration.ofMillis(1));
+    var slow = new TimedStore(tiers.loop, 16, Duration.ofMillis(50), 0.016);
     var down =
         new OffloadPipeline(
             tiers.loop,

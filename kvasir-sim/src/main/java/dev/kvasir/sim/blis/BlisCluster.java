@@ -3,7 +3,10 @@ package dev.kvasir.sim.blis;
 import dev.kvasir.sim.VirtualLoop;
 import dev.kvasir.sim.latency.LatencyModel;
 import dev.kvasir.sim.report.Ending;
+import dev.kvasir.sim.report.InstanceResult;
 import dev.kvasir.sim.report.RequestResult;
+import dev.kvasir.sim.report.RunResult;
+import dev.kvasir.sim.report.Timeline;
 import dev.kvasir.sim.workload.Request;
 import dev.kvasir.sim.workload.Workload;
 import dev.kvasir.time.EventLoop;
@@ -22,6 +25,7 @@ public final class BlisCluster {
   private final BlisRouting routing;
   private final List<BlisInstance> instances = new ArrayList<>();
   private final List<Tracked> requests = new ArrayList<>();
+  private final Timeline timeline = new Timeline();
 
   public BlisCluster(
       BlisSettings settings, LatencyModel latency, Workload workload, BlisRouting routing) {
@@ -33,7 +37,7 @@ public final class BlisCluster {
     }
   }
 
-  public BlisRun run() {
+  public RunResult run() {
     var first = workload.next();
     if (first != null) expect(first);
     long horizonNanos = Math.multiplyExact(settings.horizonMicros(), 1000L);
@@ -83,22 +87,15 @@ public final class BlisCluster {
     return Duration.ofNanos(Math.multiplyExact(micros, 1000L));
   }
 
-  private BlisRun result() {
+  private RunResult result() {
     var results = new ArrayList<RequestResult>();
     for (var request : requests) results.add(request.result());
-    var totals = new ArrayList<BlisRun.Totals>();
+    var totals = new ArrayList<InstanceResult>();
+    long end = 0;
     for (var instance : instances) {
-      var store = instance.store();
-      totals.add(
-          new BlisRun.Totals(
-              instance.scheduler().waiting(),
-              instance.scheduler().running(),
-              instance.scheduler().preemptions(),
-              instance.inputTokens(),
-              instance.clockMicros(),
-              store.hitRate(),
-              instance.log().gaps()));
+      totals.add(instance.result());
+      end = Math.max(end, instance.clockMicros());
     }
-    return new BlisRun(results, totals);
+    return new RunResult(results, totals, end, timeline);
   }
 }

@@ -10,6 +10,7 @@ import dev.kvasir.sim.blis.BlisSettings.Edition;
 import dev.kvasir.sim.latency.LatencyModel;
 import dev.kvasir.sim.latency.StepShape;
 import dev.kvasir.sim.report.Ending;
+import dev.kvasir.sim.report.InstanceResult;
 import dev.kvasir.sim.report.RequestResult;
 import dev.kvasir.sim.workload.ContentNames;
 import dev.kvasir.time.EventLoop;
@@ -38,7 +39,8 @@ final class BlisInstance {
   private final StepLog log = new StepLog();
   private boolean stepDue;
   private long clockMicros;
-  private int dropped;
+  private long busyMicros;
+  private long allocationFailures;
   private long inputTokens;
 
   /** The lanes of one instance's events, in the order in which those of one time happen. */
@@ -91,7 +93,6 @@ final class BlisInstance {
             priority,
             arrivalNanos);
     if (scheduler.refusal(asked) != null) {
-      dropped++;
       leave(tracking, Ending.DROPPED, nowMicros());
       return;
     }
@@ -123,6 +124,7 @@ final class BlisInstance {
     var batch = scheduler.schedule();
     for (var part : batch.admissions()) admitted(part, now);
     long advance = latency.stepMicros(shape(batch));
+    busyMicros += advance;
     log.add(advance + latency.outputTokenMicros());
     for (var sequence : batch.idle()) skip(tracking(sequence), advance);
     var end = scheduler.complete(batch);
@@ -153,6 +155,7 @@ final class BlisInstance {
     var request = tracking(part.sequence());
     request.schedulingMicros = now - request.arrivalMicros;
     request.cachedTokens = part.start();
+    request.cached = part.sequence().cached();
     if (settings.edition() == Edition.CURRENT) request.ttftMicros = RequestResult.NEVER;
   }
 
@@ -177,7 +180,7 @@ final class BlisInstance {
     request.gaps = computed - request.request.promptTokens();
     request.outputTokens = Math.min(request.gaps + 1, wanted);
     if (wanted > 0 && computed < request.request.promptTokens() + wanted) {
-      span(sequence).addLast(computed);
+      if (!span(sequence).addLast(computed)) allocationFailures++;
     }
     request.gapMicros = log.sumMicros() - request.gapsBefore - request.skippedMicros;
     log.count(request.firstStep, log.steps());
@@ -232,24 +235,23 @@ final class BlisInstance {
     return scheduler;
   }
 
-  StepLog log() {
-    return log;
-  }
-
+  /** When the last thing happened here. */
   long clockMicros() {
     return clockMicros;
   }
 
-  int dropped() {
-    return dropped;
-  }
-
-  long inputTokens() {
-    return inputTokens;
-  }
-
-  /** Everything that has come and not left. */
-  List<Tracked> unfinished() {
-    return List.copyOf(tracked.values());
+  InstanceResult result() {
+    return new InstanceResult(
+        scheduler.waiting(),
+        scheduler.running(),
+        scheduler.preemptions(),
+        log.steps(),
+        busyMicros,
+        inputTokens,
+        store.hits(),
+        store.misses(),
+        allocationFailures,
+        log.gaps(),
+        List.of());
   }
 }

@@ -2,6 +2,7 @@ package dev.kvasir.sim.blis;
 
 import dev.kvasir.kv.BlockHash;
 import dev.kvasir.kv.BlockNames;
+import dev.kvasir.kv.CachedBlocks;
 import dev.kvasir.kv.KvSpan;
 import java.util.ArrayList;
 import java.util.List;
@@ -17,6 +18,7 @@ final class BlisSpan implements KvSpan {
   private int unheld;
 
   private int end;
+  private int cached;
 
   BlisSpan(BlisStore store, BlockNames names) {
     this.store = store;
@@ -25,6 +27,7 @@ final class BlisSpan implements KvSpan {
 
   void add(int block) {
     blocks.add(block);
+    cached++;
     end += store.blockTokens();
   }
 
@@ -35,6 +38,11 @@ final class BlisSpan implements KvSpan {
   @Override
   public int blocks() {
     return blocks.size();
+  }
+
+  @Override
+  public CachedBlocks cached() {
+    return CachedBlocks.onDevice(cached);
   }
 
   @Override

@@ -2,7 +2,7 @@ package dev.kvasir.sim.blis;
 
 import dev.kvasir.Nullable;
 import dev.kvasir.engine.Sequence;
-import dev.kvasir.sim.report.CachedTokens;
+import dev.kvasir.kv.CachedBlocks;
 import dev.kvasir.sim.report.Ending;
 import dev.kvasir.sim.report.RequestResult;
 import dev.kvasir.sim.workload.Request;
@@ -20,6 +20,7 @@ final class Tracked {
   long ttftMicros = RequestResult.NEVER;
   long e2eMicros = RequestResult.NEVER;
   int cachedTokens;
+  CachedBlocks cached = CachedBlocks.NONE;
   int outputTokens;
 
   /** The instance's sum of gaps, and its number of steps, when decoding began. */
@@ -47,6 +48,7 @@ final class Tracked {
         gapMicros,
         gaps,
         outputTokens,
-        CachedTokens.onDevice(cachedTokens));
+        cachedTokens,
+        cached);
   }
 }

@@ -1,5 +1,6 @@
 package dev.kvasir.sim.report;
 
+import dev.kvasir.kv.CachedBlocks;
 import dev.kvasir.sim.workload.Request;
 
 /**
@@ -12,7 +13,8 @@ import dev.kvasir.sim.workload.Request;
  * @param gapMicros the time between its tokens, all together
  * @param gaps how many times between tokens that is
  * @param outputTokens how many tokens it got
- * @param cached tokens that needed no computing
+ * @param cachedTokens tokens that needed no computing
+ * @param cached where their blocks were found
  */
 public record RequestResult(
     Request request,
@@ -24,7 +26,8 @@ public record RequestResult(
     long gapMicros,
     int gaps,
     int outputTokens,
-    CachedTokens cached) {
+    int cachedTokens,
+    CachedBlocks cached) {
   public static final long NEVER = -1;
 
   /** The mean time between two of its tokens. */

@@ -1,0 +1,109 @@
+package dev.kvasir.engine;
+
+import dev.kvasir.kv.KvStore;
+import dev.kvasir.time.EventLoop;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/** Serves sequences step by step. Belongs to one loop. */
+public final class Engine {
+  private final EventLoop loop;
+  private final KvStore kv;
+  private final ModelBackend model;
+  private final Scheduler scheduler;
+  private final Map<Sequence, SequenceListener> listeners = new LinkedHashMap<>();
+
+  /** Sequences given up while a step may still write their blocks. */
+  private final List<Sequence> leaving = new ArrayList<>();
+
+  private boolean executing;
+  private boolean woken;
+  private long steps;
+
+  public Engine(EventLoop loop, KvStore kv, ModelBackend model, EngineSettings settings) {
+    this.loop = loop;
+    this.kv = kv;
+    this.model = model;
+    this.scheduler = new Scheduler(kv, settings, this::wake);
+  }
+
+  /** Takes a sequence on; the listener hears of a refusal before this returns. */
+  public Sequence submit(SequenceRequest request, SequenceListener listener) {
+    var refusal = scheduler.refusal(request);
+    var sequence = scheduler.add(request);
+    if (refusal != null) {
+      scheduler.remove(sequence);
+      listener.ended(sequence, new SequenceEnd.Refused(refusal));
+      return sequence;
+    }
+    listeners.put(sequence, listener);
+    wake();
+    return sequence;
+  }
+
+  /** Gives a sequence up; its blocks are free as soon as no step can write them any more. */
+  public void abort(Sequence sequence) {
+    if (sequence.state() == Sequence.State.ENDED || leaving.contains(sequence)) return;
+    if (executing && sequence.state() == Sequence.State.RUNNING) {
+      leaving.add(sequence);
+    } else {
+      end(sequence, new SequenceEnd.Aborted());
+      wake();
+    }
+  }
+
+  public EngineLoad load() {
+    return new EngineLoad(
+        scheduler.waiting(),
+        scheduler.running(),
+        kv.total() - kv.available(),
+        kv.total(),
+        kv.hitRate(),
+        scheduler.preemptions(),
+        steps);
+  }
+
+  private void wake() {
+    if (executing || woken) return;
+    woken = true;
+    loop.execute(this::step);
+  }
+
+  private void step() {
+    woken = false;
+    if (executing) return;
+    var batch = scheduler.schedule();
+    if (batch.isEmpty()) return;
+    executing = true;
+    steps++;
+    for (var part : batch.admissions()) listener(part.sequence()).admitted(part.sequence());
+    model.forward(batch, () -> stepDone(batch));
+  }
+
+  private void stepDone(Batch batch) {
+    executing = false;
+    var end = scheduler.complete(batch);
+    for (var sequence : end.prefilled()) listener(sequence).prefilled(sequence);
+    for (var sequence : end.ended()) end(sequence, new SequenceEnd.Finished());
+    for (var sequence : leaving) {
+      if (sequence.state() != Sequence.State.ENDED) end(sequence, new SequenceEnd.Aborted());
+    }
+    leaving.clear();
+    step();
+  }
+
+  private void end(Sequence sequence, SequenceEnd how) {
+    var listener = listener(sequence);
+    scheduler.remove(sequence);
+    listeners.remove(sequence);
+    listener.ended(sequence, how);
+  }
+
+  private SequenceListener listener(Sequence sequence) {
+    var listener = listeners.get(sequence);
+    if (listener == null) throw new IllegalStateException(sequence + " is not served here");
+    return listener;
+  }
+}

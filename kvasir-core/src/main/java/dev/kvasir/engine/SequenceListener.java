@@ -1,0 +1,13 @@
+package dev.kvasir.engine;
+
+/** Hears how a sequence gets on, on the engine's loop. */
+public interface SequenceListener {
+  /** It joined the batch, perhaps again. */
+  void admitted(Sequence sequence);
+
+  /** Its prompt is computed and it got a token, for the first time or again. */
+  void prefilled(Sequence sequence);
+
+  /** It is over; nothing more is heard of it. */
+  void ended(Sequence sequence, SequenceEnd end);
+}

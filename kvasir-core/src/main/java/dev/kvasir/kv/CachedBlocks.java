@@ -1,0 +1,48 @@
+package dev.kvasir.kv;
+
+import java.util.List;
+
+/** How many blocks needed no computing, by the tier they were found on. */
+public record CachedBlocks(int device, int host, int disk, int object) {
+  public static final CachedBlocks NONE = new CachedBlocks(0, 0, 0, 0);
+
+  /** So many blocks, found at the top. */
+  public static CachedBlocks onDevice(int blocks) {
+    return blocks == 0 ? NONE : new CachedBlocks(blocks, 0, 0, 0);
+  }
+
+  /** Blocks that were found on these tiers. */
+  public static CachedBlocks of(List<Tier> tiers) {
+    int device = 0;
+    int host = 0;
+    int disk = 0;
+    int object = 0;
+    for (var tier : tiers) {
+      switch (tier) {
+        case DEVICE -> device++;
+        case HOST -> host++;
+        case DISK -> disk++;
+        case OBJECT -> object++;
+      }
+    }
+    return new CachedBlocks(device, host, disk, object);
+  }
+
+  public int total() {
+    return device + host + disk + object;
+  }
+
+  public int on(Tier tier) {
+    return switch (tier) {
+      case DEVICE -> device;
+      case HOST -> host;
+      case DISK -> disk;
+      case OBJECT -> object;
+    };
+  }
+
+  public CachedBlocks plus(CachedBlocks more) {
+    return new CachedBlocks(
+        device + more.device, host + more.host, disk + more.disk, object + more.object);
+  }
+}

@@ -1,0 +1,76 @@
+package dev.kvasir.sim;
+
+import dev.kvasir.engine.Batch;
+import dev.kvasir.engine.ModelBackend;
+import dev.kvasir.sim.latency.LatencyModel;
+import dev.kvasir.sim.latency.StepShape;
+import dev.kvasir.sim.report.Gaps;
+import dev.kvasir.time.EventLoop;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.function.LongSupplier;
+
+/** A model that computes nothing and takes its time for it. */
+public final class TimedModel implements ModelBackend {
+  private final EventLoop loop;
+  private final LatencyModel latency;
+  private final LongSupplier extraMicros;
+  private final Gaps gaps = new Gaps();
+  private long busyMicros;
+  private long prefillTokens;
+  private long decodeTokens;
+
+  /**
+   * A model on a loop.
+   *
+   * @param extraMicros asked once for each step: what it takes on top
+   */
+  public TimedModel(EventLoop loop, LatencyModel latency, LongSupplier extraMicros) {
+    this.loop = loop;
+    this.latency = latency;
+    this.extraMicros = extraMicros;
+  }
+
+  @Override
+  public void forward(Batch batch, Runnable done) {
+    long micros = stepMicros(batch) + extraMicros.getAsLong();
+    busyMicros += micros;
+    decodeTokens += batch.decodes();
+    gaps.add(micros + latency.outputTokenMicros(), batch.decodes());
+    loop.after(Duration.ofNanos(Math.multiplyExact(micros, 1000L)), done);
+  }
+
+  private long stepMicros(Batch batch) {
+    if (batch.parts().isEmpty()) {
+      return latency.decodeMicros(batch.decodes(), batch.decodeContextTokens());
+    }
+    var prefills = new ArrayList<StepShape.Prefill>(batch.parts().size());
+    for (var part : batch.parts()) {
+      int end = part.start() + part.tokens();
+      // What a preempted request had said is part of its prompt now.
+      int prompt = Math.max(part.sequence().request().promptTokens(), end);
+      prefills.add(new StepShape.Prefill(part.tokens(), part.start(), prompt));
+      prefillTokens += part.tokens();
+    }
+    return latency.stepMicros(
+        new StepShape(prefills, batch.decodes(), batch.decodeContextTokens()));
+  }
+
+  /** How often each time between two tokens occurred. */
+  public Gaps gaps() {
+    return gaps;
+  }
+
+  /** How long it computed. */
+  public long busyMicros() {
+    return busyMicros;
+  }
+
+  public long prefillTokens() {
+    return prefillTokens;
+  }
+
+  public long decodeTokens() {
+    return decodeTokens;
+  }
+}

@@ -1,0 +1,41 @@
+package dev.kvasir.sim.report;
+
+import java.util.List;
+
+/**
+ * What one instance did.
+ *
+ * @param waiting requests that still waited at the end
+ * @param running requests that were still being computed at the end
+ * @param preemptions how often a request had to make room
+ * @param steps forward passes
+ * @param busyMicros how long it computed
+ * @param inputTokens tokens of all prompts that it accepted
+ * @param hitBlocks blocks that needed no computing
+ * @param missBlocks blocks taken to be computed
+ * @param allocationFailures blocks that a finished request asked for in vain
+ * @param gaps the times between tokens
+ * @param tiers its memory and what lies below, fastest first
+ */
+public record InstanceResult(
+    int waiting,
+    int running,
+    long preemptions,
+    long steps,
+    long busyMicros,
+    long inputTokens,
+    long hitBlocks,
+    long missBlocks,
+    long allocationFailures,
+    Gaps gaps,
+    List<TierResult> tiers) {
+  public InstanceResult {
+    tiers = List.copyOf(tiers);
+  }
+
+  /** The share of blocks that needed no computing. */
+  public double hitRate() {
+    long all = hitBlocks + missBlocks;
+    return all == 0 ? 0 : (double) hitBlocks / all;
+  }
+}

@@ -1,0 +1,68 @@
+package dev.kvasir.sim.report;
+
+import java.util.Arrays;
+
+/**
+ * How many requests waited and ran over time, in a bounded number of equal spans.
+ *
+ * <p>When the run outgrows them, two spans become one: a longer run has longer spans, not more.
+ */
+public final class Timeline {
+  private static final int SPANS = 256;
+  private static final long FIRST_SPAN_MICROS = 1000;
+
+  private final double[] waitingMicros = new double[SPANS];
+  private final double[] runningMicros = new double[SPANS];
+  private long spanMicros = FIRST_SPAN_MICROS;
+  private long lastMicros;
+  private long waiting;
+  private long running;
+
+  /** From now on so many more wait and run, or fewer. */
+  public void change(long nowMicros, int waitingMore, int runningMore) {
+    advance(nowMicros);
+    waiting += waitingMore;
+    running += runningMore;
+  }
+
+  public long spanMicros() {
+    return spanMicros;
+  }
+
+  /** How many spans the run has reached. */
+  public int spans() {
+    return lastMicros == 0 ? 0 : (int) ((lastMicros - 1) / spanMicros) + 1;
+  }
+
+  /** How many requests waited in that span, on average. */
+  public double waiting(int span) {
+    return waitingMicros[span] / spanMicros;
+  }
+
+  /** How many requests were being computed in that span, on average. */
+  public double running(int span) {
+    return runningMicros[span] / spanMicros;
+  }
+
+  private void advance(long nowMicros) {
+    while (nowMicros > spanMicros * SPANS) fold();
+    while (lastMicros < nowMicros) {
+      int span = (int) (lastMicros / spanMicros);
+      long end = Math.min(nowMicros, (span + 1) * spanMicros);
+      waitingMicros[span] += (double) waiting * (end - lastMicros);
+      runningMicros[span] += (double) running * (end - lastMicros);
+      lastMicros = end;
+    }
+  }
+
+  private void fold() {
+    fold(waitingMicros);
+    fold(runningMicros);
+    spanMicros *= 2;
+  }
+
+  private static void fold(double[] sums) {
+    for (int i = 0; i < SPANS / 2; i++) sums[i] = sums[2 * i] + sums[2 * i + 1];
+    Arrays.fill(sums, SPANS / 2, SPANS, 0);
+  }
+}
