@@ -1,0 +1,63 @@
+package dev.kvasir.router;
+
+/** Blocks that instances are expected to have soon, oldest first, in a ring of fixed size. */
+final class Guesses {
+  private final int words;
+  private final long lifetimeNanos;
+
+  /** For each row of the index the places that have not confirmed it. */
+  private final long[] open;
+
+  private final long[] ring;
+  private final long[] madeNanos;
+  private int first;
+  private int count;
+
+  Guesses(IndexSettings settings, int words) {
+    this.words = words;
+    this.lifetimeNanos = settings.guessLifetime().toNanos();
+    this.open = new long[Math.multiplyExact(settings.entriesMax(), words)];
+    this.ring = new long[settings.guessesMax()];
+    this.madeNanos = new long[settings.guessesMax()];
+  }
+
+  boolean isFull() {
+    return count == ring.length;
+  }
+
+  boolean isDue(long nowNanos) {
+    return count > 0 && nowNanos - madeNanos[first] >= lifetimeNanos;
+  }
+
+  void add(int row, int place, long nowNanos) {
+    int at = (first + count++) % ring.length;
+    ring[at] = (long) row << Integer.SIZE | place;
+    madeNanos[at] = nowNanos;
+    open[row * words + place / Long.SIZE] |= 1L << place;
+  }
+
+  /** Takes the oldest out, be it confirmed or not. */
+  long poll() {
+    long guess = ring[first];
+    first = (first + 1) % ring.length;
+    count--;
+    return guess;
+  }
+
+  static int row(long guess) {
+    return (int) (guess >>> Integer.SIZE);
+  }
+
+  static int place(long guess) {
+    return (int) guess;
+  }
+
+  boolean isOpen(int row, int place) {
+    return (open[row * words + place / Long.SIZE] & 1L << place) != 0;
+  }
+
+  /** The guess is confirmed or refuted. */
+  void settle(int row, int place) {
+    open[row * words + place / Long.SIZE] &= ~(1L << place);
+  }
+}

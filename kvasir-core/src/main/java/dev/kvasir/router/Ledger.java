@@ -1,0 +1,143 @@
+package dev.kvasir.router;
+
+import dev.kvasir.Nullable;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * The books of one instance: what has been dispatched to it, from dispatch to first token to end.
+ *
+ * <p>What an entry adds, the same entry takes off again, to the last token; work is counted in
+ * whole units so that the sums come back to zero exactly.
+ */
+final class Ledger {
+  /**
+   * What the engine tells is as old as its last step: what was dispatched within this time comes on
+   * top.
+   */
+  private static final long YOUNG_NANOS = 300_000_000;
+
+  /** Those that decode; each knows its place. */
+  private final List<LedgerEntry> streams = new ArrayList<>();
+
+  private final RecentWork recent = new RecentWork();
+  private int inFlight;
+  private int prefills;
+  private long prefillTokens;
+  private long prefillWork;
+  private long contextTokens;
+  private int placements;
+
+  /** Tokens dispatched in this span of young time, and in the one before it. */
+  private long span;
+
+  private long youngTokens;
+  private long youngTokensBefore;
+
+  /** Books a request, or its prefill for another instance; nothing is computed yet. */
+  LedgerEntry open(LedgerEntry.Part part, int promptTokens, long nowNanos) {
+    inFlight++;
+    if (part == LedgerEntry.Part.PREFILL) placements++;
+    return new LedgerEntry(this, part, promptTokens, nowNanos);
+  }
+
+  int prefills() {
+    return prefills;
+  }
+
+  boolean isEmpty() {
+    return inFlight == 0
+        && prefills == 0
+        && prefillTokens == 0
+        && prefillWork == 0
+        && contextTokens == 0
+        && placements == 0
+        && streams.isEmpty();
+  }
+
+  /**
+   * What is booked, and where the engine has told lately and knows of more, that.
+   *
+   * @param signals what it told; {@link EngineSignals#NONE} where that is too long ago
+   * @param meanTokens what a request that others sent there has to prefill, as far as is known
+   * @param targets by which to say how pressed its streams are; null where nobody asks
+   */
+  Load load(long nowNanos, EngineSignals signals, long meanTokens, @Nullable SloTargets targets) {
+    roll(nowNanos);
+    long toldTokens = meanTokens * Math.max(0, signals.queueDepth() - prefills) + prefillTokens;
+    if (signals.prefillTokens() != EngineSignals.UNKNOWN) {
+      toldTokens = signals.prefillTokens() + youngTokens + youngTokensBefore;
+    }
+    long foreignTokens = Math.max(0, toldTokens - prefillTokens);
+    int decodes = Math.max(streams.size(), signals.batchSize() - prefills);
+    return new Load(
+        inFlight,
+        prefills,
+        prefillTokens + foreignTokens,
+        prefillWork + foreignTokens,
+        decodes,
+        contextTokens,
+        placements,
+        recent.sum(nowNanos),
+        slackSeconds(nowNanos, targets));
+  }
+
+  private double slackSeconds(long nowNanos, @Nullable SloTargets targets) {
+    if (targets == null) return Double.POSITIVE_INFINITY;
+    double least = Double.POSITIVE_INFINITY;
+    for (int i = 0; i < streams.size(); i++) {
+      least = Math.min(least, streams.get(i).slackSeconds(nowNanos, targets));
+    }
+    return least;
+  }
+
+  void addPrefill(LedgerEntry entry, long nowNanos) {
+    roll(nowNanos);
+    prefills++;
+    prefillTokens += entry.tokens();
+    prefillWork += entry.work();
+    youngTokens += entry.tokens();
+    recent.add(nowNanos, entry.work());
+  }
+
+  void removePrefill(LedgerEntry entry) {
+    prefills--;
+    prefillTokens -= entry.tokens();
+    prefillWork -= entry.work();
+    long age = span - entry.prefillNanos() / YOUNG_NANOS;
+    if (age == 0) {
+      youngTokens -= entry.tokens();
+    } else if (age == 1) {
+      youngTokensBefore -= entry.tokens();
+    }
+  }
+
+  void addStream(LedgerEntry entry) {
+    entry.moveTo(streams.size());
+    streams.add(entry);
+  }
+
+  void removeStream(LedgerEntry entry) {
+    var last = streams.removeLast();
+    if (last == entry) return;
+    streams.set(entry.place(), last);
+    last.moveTo(entry.place());
+  }
+
+  void addContext(long tokens) {
+    contextTokens += tokens;
+  }
+
+  void end(LedgerEntry.Part part) {
+    inFlight--;
+    if (part == LedgerEntry.Part.PREFILL) placements--;
+  }
+
+  private void roll(long nowNanos) {
+    long now = nowNanos / YOUNG_NANOS;
+    if (now == span) return;
+    youngTokensBefore = now == span + 1 ? youngTokens : 0;
+    youngTokens = 0;
+    span = now;
+  }
+}

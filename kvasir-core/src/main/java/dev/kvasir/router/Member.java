@@ -1,0 +1,64 @@
+package dev.kvasir.router;
+
+/** An instance of the fleet, and all that the router keeps of it. */
+final class Member {
+  private final int id;
+  private final int place;
+  private final Instance instance;
+  private final Ledger ledger = new Ledger();
+  private final PrefillSpeed speed = new PrefillSpeed();
+  private Availability availability = Availability.READY;
+  private EngineSignals signals = EngineSignals.NONE;
+  private long toldNanos;
+
+  Member(int id, int place, Instance instance) {
+    this.id = id;
+    this.place = place;
+    this.instance = instance;
+  }
+
+  int id() {
+    return id;
+  }
+
+  /** Its place in the prefix index. */
+  int place() {
+    return place;
+  }
+
+  Instance instance() {
+    return instance;
+  }
+
+  Ledger ledger() {
+    return ledger;
+  }
+
+  PrefillSpeed speed() {
+    return speed;
+  }
+
+  Availability availability() {
+    return availability;
+  }
+
+  void become(Availability next) {
+    availability = next;
+  }
+
+  void tell(EngineSignals told, long nowNanos) {
+    signals = told;
+    toldNanos = nowNanos;
+  }
+
+  /** What the engine told, if it is not too old. */
+  EngineSignals signals(long nowNanos, long freshNanos) {
+    return nowNanos - toldNanos <= freshNanos ? signals : EngineSignals.NONE;
+  }
+
+  InstanceView view(EngineSignals fresh, Load load, CachedPrefix cached, Estimates estimates) {
+    double workPerSecond = speed.isKnown() ? speed.workPerSecond() : estimates.workPerSecond();
+    return new InstanceView(
+        id, instance.role(), instance.connector(), fresh, load, cached, workPerSecond);
+  }
+}

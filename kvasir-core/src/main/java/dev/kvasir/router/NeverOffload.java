@@ -1,0 +1,13 @@
+package dev.kvasir.router;
+
+import dev.kvasir.router.PrefillPlacement.Colocate;
+import dev.kvasir.router.PrefillPlacement.Reason;
+
+/** Lets every request prefill where it decodes. */
+public record NeverOffload(PlacementSettings settings) implements PlacementPolicy {
+  @Override
+  public PrefillPlacement place(PlacementQuery query) {
+    return new Colocate(
+        query.decode().id(), Reason.DISABLED, Prediction.colocated(query, settings));
+  }
+}

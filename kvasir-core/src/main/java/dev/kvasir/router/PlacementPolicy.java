@@ -1,0 +1,32 @@
+package dev.kvasir.router;
+
+import dev.kvasir.Nullable;
+import java.util.List;
+
+/** Decides where a request prefills; the same query always gets the same answer. */
+@FunctionalInterface
+public interface PlacementPolicy {
+  PrefillPlacement place(PlacementQuery query);
+
+  /** The targets by which it wants to know how pressed streams are; null where it does not. */
+  default @Nullable SloTargets targets() {
+    return null;
+  }
+
+  /** The names that {@link #named} knows, the default first. */
+  List<String> NAMES =
+      List.of("predictive", "slo", "always", "never", "seed-heuristic", "seed-cost");
+
+  static PlacementPolicy named(String name, PlacementSettings settings) {
+    return switch (name) {
+      case "predictive" -> new PredictivePlacement(settings);
+      case "slo" -> new SloPlacement(settings);
+      case "always" -> new AlwaysOffload(settings);
+      case "never" -> new NeverOffload(settings);
+      case "seed-heuristic" -> new SeedHeuristic(settings);
+      case "seed-cost" -> new SeedCost(settings);
+      default ->
+          throw new IllegalArgumentException("no placement \"" + name + "\", use one of " + NAMES);
+    };
+  }
+}

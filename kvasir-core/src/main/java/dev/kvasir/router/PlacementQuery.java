@@ -1,0 +1,31 @@
+package dev.kvasir.router;
+
+import java.util.List;
+
+/** A request that will decode on one of the instances, to be told where to prefill. */
+public record PlacementQuery(
+    RouteRequest request, RouteClass routeClass, InstanceView decode, ClusterView cluster) {
+  double ownSeconds(InstanceView instance) {
+    return cluster.ownSeconds(request, instance);
+  }
+
+  double queueSeconds(InstanceView instance) {
+    return cluster.queueSeconds(instance);
+  }
+
+  /** The others that could prefill for the decoding one. */
+  List<InstanceView> prefillers() {
+    return cluster.instances().stream().filter(other -> other.canPrefillFor(decode)).toList();
+  }
+
+  InstanceView view(int id) {
+    for (var view : cluster.instances()) {
+      if (view.id() == id) return view;
+    }
+    throw new IllegalArgumentException("instance " + id + " is none that was offered");
+  }
+
+  int blocks() {
+    return Math.ceilDiv(request.promptTokens(), cluster.blockTokens());
+  }
+}

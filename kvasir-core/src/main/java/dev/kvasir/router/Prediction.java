@@ -1,0 +1,41 @@
+package dev.kvasir.router;
+
+/**
+ * What two ways of prefilling a request would cost.
+ *
+ * @param colocateSeconds until its first token, where it decodes
+ * @param offloadSeconds until its first token, by way of another instance
+ * @param colocateHarmSeconds what the decodes there would lose meanwhile, weighted by their number
+ * @param offloadHarmSeconds what the decodes on the other would lose
+ */
+public record Prediction(
+    double colocateSeconds,
+    double offloadSeconds,
+    double colocateHarmSeconds,
+    double offloadHarmSeconds) {
+  /** How much better the other instance is; below zero where it is worse. */
+  public double gainSeconds() {
+    return colocateSeconds - offloadSeconds + colocateHarmSeconds - offloadHarmSeconds;
+  }
+
+  /** The prediction where no other instance can be asked. */
+  static Prediction colocated(PlacementQuery query, PlacementSettings settings) {
+    double own = query.ownSeconds(query.decode());
+    double harm = settings.harm(query.decode()) * own;
+    return new Prediction(
+        query.queueSeconds(query.decode()) + own, Double.POSITIVE_INFINITY, harm, 0);
+  }
+
+  static Prediction of(PlacementQuery query, InstanceView prefill, PlacementSettings settings) {
+    var decode = query.decode();
+    double colocated = query.ownSeconds(decode);
+    double offloaded = query.ownSeconds(prefill);
+    int moved = query.cluster().uncachedTokens(query.request(), decode);
+    double transfer = query.cluster().estimates().transferSeconds(moved);
+    return new Prediction(
+        query.queueSeconds(decode) + colocated,
+        query.queueSeconds(prefill) + offloaded + transfer,
+        settings.harm(decode) * colocated,
+        settings.harm(prefill) * offloaded);
+  }
+}

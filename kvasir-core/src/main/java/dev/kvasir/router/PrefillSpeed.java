@@ -1,0 +1,39 @@
+package dev.kvasir.router;
+
+import java.util.Arrays;
+
+/**
+ * How fast an instance prefills, from the prefills that had it to themselves.
+ *
+ * <p>The 90th percentile of the latest samples: what disturbed the others can only have made them
+ * slower.
+ */
+final class PrefillSpeed {
+  private static final int SAMPLES_MAX = 64;
+  private static final int SAMPLES_MIN = 8;
+  private static final double NANOS = 1e9;
+
+  /** Shorter ones tell more of overheads than of speed. */
+  static final int TOKENS_MIN = 1_024;
+
+  private final double[] samples = new double[SAMPLES_MAX];
+  private long count;
+  private double workPerSecond;
+
+  void sample(long work, long nanos) {
+    if (nanos <= 0) return;
+    samples[(int) (count++ % SAMPLES_MAX)] = work / (nanos / NANOS);
+    if (!isKnown()) return;
+    var sorted = Arrays.copyOf(samples, (int) Math.min(count, SAMPLES_MAX));
+    Arrays.sort(sorted);
+    workPerSecond = sorted[Math.ceilDiv(sorted.length * 9, 10) - 1];
+  }
+
+  boolean isKnown() {
+    return count >= SAMPLES_MIN;
+  }
+
+  double workPerSecond() {
+    return workPerSecond;
+  }
+}

@@ -1,0 +1,53 @@
+package dev.kvasir.router;
+
+import dev.kvasir.Nullable;
+import dev.kvasir.router.PrefillPlacement.Reason;
+import java.util.List;
+import java.util.function.ToDoubleFunction;
+
+/** The other instances that a heavy request might prefill on, and why there are no more of them. */
+record Prefillers(List<InstanceView> instances, Reason refusal) {
+  /** All that are connected. */
+  static Prefillers connected(PlacementQuery query) {
+    return new Prefillers(query.prefillers(), Reason.P_UNAVAILABLE);
+  }
+
+  /** Those that have room for the request, in blocks and in prefills for others. */
+  static Prefillers withRoom(PlacementQuery query, PlacementSettings settings) {
+    var connected = connected(query);
+    if (connected.instances.isEmpty()) return connected;
+    var roomy = connected.instances.stream().filter(other -> hasBlocks(other, query)).toList();
+    if (roomy.isEmpty()) return new Prefillers(roomy, Reason.P_NO_KV_SPACE);
+    var open =
+        roomy.stream()
+            .filter(other -> other.load().placements() < settings.placementsMax())
+            .toList();
+    return new Prefillers(open, Reason.OFFLOAD_CAP);
+  }
+
+  /** The cheapest of them, the first where several are; null where there is none. */
+  @Nullable
+  InstanceView cheapest(ToDoubleFunction<InstanceView> cost) {
+    InstanceView best = null;
+    double least = Double.POSITIVE_INFINITY;
+    for (var other : instances) {
+      double price = cost.applyAsDouble(other);
+      if (best == null || price < least) {
+        best = other;
+        least = price;
+      }
+    }
+    return best;
+  }
+
+  /** The one with the fewest ongoing tokens, as the seed would look for it. */
+  @Nullable
+  InstanceView leastOngoing() {
+    return cheapest(other -> other.load().ongoingTokens());
+  }
+
+  private static boolean hasBlocks(InstanceView other, PlacementQuery query) {
+    int free = other.signals().freeBlocks();
+    return free == EngineSignals.UNKNOWN || free >= query.blocks() - other.cached().device();
+  }
+}

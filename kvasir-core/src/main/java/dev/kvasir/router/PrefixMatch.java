@@ -1,0 +1,40 @@
+package dev.kvasir.router;
+
+/** How much of one prefix each instance holds, by its place in the index. */
+final class PrefixMatch {
+  static final int TIERS = 4;
+
+  private final int[] blocks;
+
+  /** Blocks that are not on the device, by place and level. */
+  private final int[] below;
+
+  PrefixMatch(int places) {
+    this.blocks = new int[places];
+    this.below = new int[places * TIERS];
+  }
+
+  CachedPrefix at(int place) {
+    int all = blocks[place];
+    if (all == 0) return CachedPrefix.NONE;
+    int from = place * TIERS;
+    int host = below[from + 1];
+    int disk = below[from + 2];
+    int object = below[from + 3];
+    return new CachedPrefix(all - host - disk - object, host, disk, object);
+  }
+
+  /** These places hold that many blocks and no more. */
+  void end(int word, long places, int count) {
+    for (long left = places; left != 0; left &= left - 1) {
+      blocks[word * Long.SIZE + Long.numberOfTrailingZeros(left)] = count;
+    }
+  }
+
+  /** One block more of these places is on that level and no faster one. */
+  void below(int word, long places, int level) {
+    for (long left = places; left != 0; left &= left - 1) {
+      below[(word * Long.SIZE + Long.numberOfTrailingZeros(left)) * TIERS + level]++;
+    }
+  }
+}

@@ -1,0 +1,12 @@
+package dev.kvasir.router;
+
+/** Takes the instances in turn. */
+public final class RoundRobinPick implements PickPolicy {
+  private long picked;
+
+  @Override
+  public InstanceView pick(RouteRequest request, ClusterView cluster) {
+    var instances = cluster.instances();
+    return instances.get((int) (picked++ % instances.size()));
+  }
+}

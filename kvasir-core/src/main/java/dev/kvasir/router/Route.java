@@ -1,0 +1,173 @@
+package dev.kvasir.router;
+
+import dev.kvasir.Nullable;
+import dev.kvasir.router.LedgerEntry.Part;
+import dev.kvasir.router.PrefillPlacement.Colocate;
+import dev.kvasir.router.PrefillPlacement.Offload;
+import dev.kvasir.router.PrefillPlacement.Reason;
+
+/**
+ * One placed request, on the books until it is closed.
+ *
+ * <p>Whoever has it tells how the request fares, and closes it whatever happens; the second time
+ * counts for nothing. To tell anything after that is a mistake.
+ */
+public final class Route implements AutoCloseable {
+  private static final int NOBODY = -1;
+
+  private final Router router;
+  private final long number;
+  private final RouteRequest request;
+  private final RouteClass routeClass;
+  private final CachedPrefix cached;
+  private final Leg decodeLeg;
+  private final @Nullable Leg prefillLeg;
+  private PrefillPlacement placement;
+  private RouteTimes times;
+  private long emittedTokens;
+  private boolean closed;
+
+  Route(Router router, long number, PlacementQuery query, PrefillPlacement placement) {
+    this.router = router;
+    this.number = number;
+    this.request = query.request();
+    this.routeClass = query.routeClass();
+    this.cached = query.decode().cached();
+    this.placement = placement;
+    this.times = RouteTimes.opened(query.cluster().nanos());
+    var decoder = router.member(placement.decode());
+    switch (placement) {
+      case Colocate _ -> {
+        this.prefillLeg = null;
+        this.decodeLeg = Leg.open(Part.WHOLE, decoder, query);
+        decodeLeg.prefill(times.opened());
+      }
+      case Offload(int prefill, _, _, _) -> {
+        this.prefillLeg = Leg.open(Part.PREFILL, router.member(prefill), query);
+        prefillLeg.prefill(times.opened());
+        this.decodeLeg = Leg.open(Part.WHOLE, decoder, query);
+        router.sent(prefillLeg.member(), request);
+      }
+    }
+    router.sent(decoder, request);
+  }
+
+  /** Its number among all routes. */
+  public long number() {
+    return number;
+  }
+
+  public RouteClass routeClass() {
+    return routeClass;
+  }
+
+  /** Where it prefills and decodes; another where the first one failed. */
+  public PrefillPlacement placement() {
+    return placement;
+  }
+
+  public boolean isClosed() {
+    return closed;
+  }
+
+  /** The prefill has been sent off. */
+  public void prefillSent() {
+    requireOpen("prefill sent");
+    times = times.prefillSent(router.nanos());
+  }
+
+  /** The other instance has prefilled, and will hand over. */
+  public void prefillDone() {
+    requireOpen("prefill done");
+    var leg = prefillLeg;
+    if (leg == null) throw new IllegalStateException("prefill of " + this + " is not elsewhere");
+    leg.entry().close();
+    times = times.prefillDone(router.nanos());
+    if (leg.tellsSpeed()) {
+      router.prefilled(leg.member(), leg.work(), times.prefillDone() - times.opened());
+    }
+  }
+
+  /** The other instance has failed: the request prefills where it decodes. */
+  public void prefillFailed() {
+    fallBack(Reason.OFFLOAD_FAILED_FALLBACK_COLO);
+  }
+
+  /** What the other instance computed did not arrive: it is computed again. */
+  public void transferFailed() {
+    fallBack(Reason.KV_PULL_FAILED_RECOMPUTE);
+  }
+
+  private void fallBack(Reason reason) {
+    requireOpen(reason.label());
+    var leg = prefillLeg;
+    if (leg == null || !(placement instanceof Offload offload)) {
+      throw new IllegalStateException(reason.label() + " of " + this);
+    }
+    if (leg.isOpen()) leg.entry().close();
+    decodeLeg.prefill(router.nanos());
+    placement = new Colocate(offload.decode(), reason, offload.predicted());
+  }
+
+  /** The first token of the answer has come. */
+  public void firstToken() {
+    requireOpen("first token");
+    decodeLeg.entry().decode();
+    long now = router.nanos();
+    times = times.firstToken(now);
+    var leg = prefillLeg;
+    if (leg == null) {
+      if (decodeLeg.tellsSpeed()) {
+        router.prefilled(decodeLeg.member(), decodeLeg.work(), now - times.opened());
+      }
+    } else if (leg.isOpen()) {
+      leg.entry().close();
+    } else if (placement instanceof Offload) {
+      router.transferred(decodeLeg.uncachedTokens(), now - times.prefillDone());
+    }
+  }
+
+  /** So many tokens more of the answer have come. */
+  public void emitted(int tokens) {
+    requireOpen(tokens + " tokens");
+    decodeLeg.entry().emit(tokens);
+    emittedTokens += tokens;
+  }
+
+  /** The request has ended, well or not. */
+  @Override
+  public void close() {
+    if (closed) return;
+    closed = true;
+    times = times.done(router.nanos());
+    decodeLeg.entry().close();
+    if (prefillLeg != null && prefillLeg.isOpen()) prefillLeg.entry().close();
+  }
+
+  /** All that is to be written down of it, now. */
+  public RouteRecord written() {
+    var leg = prefillLeg;
+    return new RouteRecord(
+        number,
+        routeClass.label(placement),
+        placement.reason().label(),
+        decodeLeg.member().id(),
+        leg == null ? NOBODY : leg.member().id(),
+        request.promptTokens(),
+        decodeLeg.uncachedTokens(),
+        leg == null ? NOBODY : leg.uncachedTokens(),
+        cached,
+        placement.predicted(),
+        emittedTokens,
+        times);
+  }
+
+  private void requireOpen(String told) {
+    if (closed) throw new IllegalStateException(told + " after the end of " + this);
+  }
+
+  @Override
+  public String toString() {
+    return "route " + number + ", " + placement;
+  }
+}

@@ -1,0 +1,25 @@
+package dev.kvasir.router;
+
+/**
+ * What is written down of a route, so that its decision can be judged and replayed.
+ *
+ * @param routeClass the seed's {@code route_class}
+ * @param reason the seed's {@code offload_decision_reason}
+ * @param prefill the other instance that prefilled; -1 where there was none
+ * @param uncachedTokens what was to compute on the instance that decoded
+ * @param prefillTokens what was to compute on the other one; -1 where there was none
+ * @param cached what the decoding instance held
+ */
+public record RouteRecord(
+    long number,
+    String routeClass,
+    String reason,
+    int decode,
+    int prefill,
+    int promptTokens,
+    int uncachedTokens,
+    int prefillTokens,
+    CachedPrefix cached,
+    Prediction predicted,
+    long emittedTokens,
+    RouteTimes times) {}

@@ -1,0 +1,214 @@
+package dev.kvasir.router;
+
+import dev.kvasir.Nullable;
+import dev.kvasir.kv.KvEvent;
+import dev.kvasir.time.EventLoop;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * Places requests on the instances of a fleet, and keeps the books of those under way.
+ *
+ * <p>Choosing and booking are one step: whoever asks next sees what was just placed. It belongs to
+ * one loop, live or simulated.
+ */
+public final class Router {
+  private final EventLoop loop;
+  private final RouterSettings settings;
+  private final PickPolicy picks;
+  private final PlacementPolicy placements;
+  private final PrefixIndex index;
+  private final Sessions sessions;
+  private final Speeds speeds;
+  private final List<Member> members = new ArrayList<>();
+  private int added;
+  private long opened;
+
+  public Router(
+      EventLoop loop, RouterSettings settings, PickPolicy picks, PlacementPolicy placements) {
+    this.loop = loop;
+    this.settings = settings;
+    this.picks = picks;
+    this.placements = placements;
+    this.index = new PrefixIndex(settings.index());
+    this.sessions = new Sessions(settings.sessions());
+    this.speeds = new Speeds(settings.start());
+  }
+
+  /** Adds an instance, ready to be used; its id is never given again. */
+  public int add(Instance instance) {
+    int id = added;
+    members.add(new Member(id, index.add(id), instance));
+    added++;
+    return id;
+  }
+
+  /** Takes the instance out; what is under way there ends on its own. */
+  public void remove(int id) {
+    members.remove(member(id));
+    index.remove(id);
+    sessions.evict(id);
+  }
+
+  public void become(int id, Availability availability) {
+    member(id).become(availability);
+  }
+
+  public Availability availability(int id) {
+    return member(id).availability();
+  }
+
+  /** The engine of the instance has told how it is; one that is gone is not listened to. */
+  public boolean tell(int id, EngineSignals signals) {
+    var member = find(id);
+    if (member != null) member.tell(signals, loop.nanos());
+    return member != null;
+  }
+
+  /** A block came to the instance, or went; answers whether the instance is known. */
+  public boolean on(int id, KvEvent event) {
+    return index.on(id, event);
+  }
+
+  /** The instance began anew, with nothing cached. */
+  public void restarted(int id) {
+    index.forget(id);
+  }
+
+  public PrefixIndex index() {
+    return index;
+  }
+
+  /** How fast the fleet is, as far as is known. */
+  public Estimates estimates() {
+    return speeds.estimates();
+  }
+
+  /** How many sessions have a home. */
+  public int sessions() {
+    return sessions.size();
+  }
+
+  /** How many routes there have been. */
+  public long opened() {
+    return opened;
+  }
+
+  /** The ids of all instances, in the order they came. */
+  public List<Integer> instances() {
+    return members.stream().map(Member::id).toList();
+  }
+
+  public Load load(int id) {
+    long now = loop.nanos();
+    return load(member(id), now);
+  }
+
+  /** What a policy would see of the instances that may take the request. */
+  public ClusterView view(RouteRequest request) {
+    long now = loop.nanos();
+    index.settle(now);
+    var match = index.match(request.prefix());
+    var views = new InstanceView[members.size()];
+    int count = 0;
+    for (int i = 0; i < members.size(); i++) {
+      var member = members.get(i);
+      if (member.availability() != Availability.READY) continue;
+      if (request.avoided().contains(member.id())) continue;
+      var load = load(member, now);
+      var cached = match.at(member.place());
+      views[count++] = member.view(fresh(member, now), load, cached, speeds.estimates());
+    }
+    var present = Arrays.asList(views).subList(0, count);
+    return new ClusterView(now, settings.blockTokens(), present, speeds.estimates());
+  }
+
+  /** Chooses and books; empty where no instance may take the request. */
+  public Optional<Route> open(RouteRequest request) {
+    var cluster = view(request);
+    var decoders = decoders(cluster);
+    if (decoders.instances().isEmpty()) return Optional.empty();
+    var decode = choose(request, decoders);
+    int uncached = cluster.uncachedTokens(request, decode);
+    var routeClass = RouteClass.of(uncached, request.promptTokens(), settings.classes());
+    var query = new PlacementQuery(request, routeClass, decode, cluster);
+    var route = new Route(this, opened++, query, placements.place(query));
+    sessions.settle(request.session(), decode.id(), cluster.nanos());
+    speeds.opened(uncached);
+    return Optional.of(route);
+  }
+
+  private static ClusterView decoders(ClusterView cluster) {
+    var all = cluster.instances();
+    var decoders = all.stream().filter(view -> view.role().decodes()).toList();
+    if (decoders.size() == all.size()) return cluster;
+    return new ClusterView(cluster.nanos(), cluster.blockTokens(), decoders, cluster.estimates());
+  }
+
+  /** Home, unless it is gone or others are quicker by more than the patience; else a pick. */
+  private InstanceView choose(RouteRequest request, ClusterView cluster) {
+    var home = home(request, cluster);
+    if (home == null) return picks.pick(request, cluster);
+    double quickest = Double.POSITIVE_INFINITY;
+    for (var view : cluster.instances()) {
+      quickest = Math.min(quickest, firstTokenSeconds(request, view, cluster));
+    }
+    double late = firstTokenSeconds(request, home, cluster) - quickest;
+    return late <= settings.sessions().patienceSeconds() ? home : picks.pick(request, cluster);
+  }
+
+  private @Nullable InstanceView home(RouteRequest request, ClusterView cluster) {
+    if (request.session().isEmpty()) return null;
+    var id = sessions.home(request.session(), cluster.nanos());
+    if (id == null) return null;
+    for (var view : cluster.instances()) {
+      if (view.id() == id) return view;
+    }
+    return null;
+  }
+
+  private static double firstTokenSeconds(
+      RouteRequest request, InstanceView view, ClusterView cluster) {
+    return cluster.queueSeconds(view) + cluster.ownSeconds(request, view);
+  }
+
+  private Load load(Member member, long now) {
+    return member.ledger().load(now, fresh(member, now), speeds.meanTokens(), placements.targets());
+  }
+
+  private EngineSignals fresh(Member member, long now) {
+    return member.signals(now, settings.freshness().toNanos());
+  }
+
+  long nanos() {
+    return loop.nanos();
+  }
+
+  /** The request will leave its blocks on the instance. */
+  void sent(Member member, RouteRequest request) {
+    index.sent(member.place(), request.prefix(), member.instance().blocks(), loop.nanos());
+  }
+
+  void prefilled(Member member, long work, long nanos) {
+    speeds.prefilled(member, work, nanos, members);
+  }
+
+  void transferred(int tokens, long nanos) {
+    speeds.transferred(tokens, nanos, members);
+  }
+
+  Member member(int id) {
+    var member = find(id);
+    if (member == null) throw new IllegalArgumentException("no instance " + id);
+    return member;
+  }
+
+  private @Nullable Member find(int id) {
+    for (int i = 0; i < members.size(); i++) {
+      if (members.get(i).id() == id) return members.get(i);
+    }
+    return null;
+  }
+}

@@ -1,0 +1,41 @@
+package dev.kvasir.router;
+
+import dev.kvasir.Nullable;
+import java.util.LinkedHashMap;
+
+/** Where sessions are at home, those used least lately first to be forgotten. */
+final class Sessions {
+  private record Home(int instance, long usedNanos) {}
+
+  private final StickyLimits limits;
+  private final LinkedHashMap<String, Home> homes = new LinkedHashMap<>(16, 0.75f, true);
+
+  Sessions(StickyLimits limits) {
+    this.limits = limits;
+  }
+
+  int size() {
+    return homes.size();
+  }
+
+  /** The instance of the session; null where it has none, or had it too long ago. */
+  @Nullable
+  Integer home(String session, long nowNanos) {
+    var home = homes.get(session);
+    if (home == null) return null;
+    if (nowNanos - home.usedNanos < limits.lifetime().toNanos()) return home.instance;
+    homes.remove(session);
+    return null;
+  }
+
+  void settle(String session, int instance, long nowNanos) {
+    if (session.isEmpty() || limits.sessionsMax() == 0) return;
+    homes.put(session, new Home(instance, nowNanos));
+    if (homes.size() > limits.sessionsMax()) homes.pollFirstEntry();
+  }
+
+  /** The instance is gone, and nobody is at home there any more. */
+  void evict(int instance) {
+    homes.values().removeIf(home -> home.instance == instance);
+  }
+}
