@@ -28,10 +28,27 @@ public final class KvCapacity {
     this.memoryShare = memoryShare;
   }
 
-  /** The blocks of so many tokens that fit. */
+  /** The blocks of so many tokens that fit, each spread over all GPUs. */
   public long blocks(int blockTokens) {
+    return blocks((long) (tokenBytesPerGpu() * deployment.gpus() * blockTokens), blockTokens);
+  }
+
+  /**
+   * The blocks counted as if a block lay on one GPU only, the memory of all divided by it.
+   *
+   * <p>It is too many by the number of GPUs; recorded runs of simulators that count so need it.
+   */
+  public long blocksOfOneShard(int blockTokens) {
+    int kvHeads = deployment.model().attention().kvHeads();
+    // Where GPUs outnumber the heads, such a count splits heads that in truth are kept twice.
+    double share = Math.min(1, (double) kvHeads / deployment.gpus());
+    double tokenBytes = tokenBytesPerGpu();
+    if (deployment.model().attention().latentSize() == 0) tokenBytes *= share;
+    return blocks((long) (tokenBytes * blockTokens), blockTokens);
+  }
+
+  private long blocks(long blockBytes, int blockTokens) {
     if (blockTokens < 1) throw new IllegalArgumentException("blocks of " + blockTokens + " tokens");
-    long blockBytes = (long) (tokenBytesPerGpu() * blockTokens);
     double gpus = deployment.gpus();
     double available = deployment.hardware().memoryGib() * memoryShare * gpus;
     double weights = weightBytes() / BYTES_PER_GIB;
@@ -55,8 +72,8 @@ public final class KvCapacity {
     int latent = model.attention().latentSize();
     // Compressed KV belongs to all heads at once, so every GPU holds it whole.
     if (latent > 0) return model.layers() * (double) latent * valueBytes;
-    double kvSize = 2.0 * headSize(model) * model.attention().kvHeads();
-    return model.layers() * kvSize * valueBytes / deployment.gpus();
+    int headsPerGpu = Math.max(1, model.attention().kvHeads() / deployment.gpus());
+    return model.layers() * 2.0 * headSize(model) * headsPerGpu * valueBytes;
   }
 
   /** The bytes of all weights, over all GPUs. */
