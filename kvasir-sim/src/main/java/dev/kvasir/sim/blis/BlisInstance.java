@@ -4,6 +4,7 @@ import dev.kvasir.engine.Batch;
 import dev.kvasir.engine.Scheduler;
 import dev.kvasir.engine.Sequence;
 import dev.kvasir.engine.SequenceRequest;
+import dev.kvasir.router.EngineSignals;
 import dev.kvasir.router.SloClass;
 import dev.kvasir.sim.VirtualLoop;
 import dev.kvasir.sim.blis.BlisSettings.Edition;
@@ -231,8 +232,9 @@ final class BlisInstance {
     return store;
   }
 
-  Scheduler scheduler() {
-    return scheduler;
+  EngineSignals signals() {
+    double used = (double) (store.total() - store.available()) / store.total();
+    return EngineSignals.of(scheduler.waiting(), scheduler.running(), used);
   }
 
   /** When the last thing happened here. */

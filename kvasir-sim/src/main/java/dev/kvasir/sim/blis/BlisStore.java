@@ -62,10 +62,6 @@ final class BlisStore implements KvStore {
     return free;
   }
 
-  int used() {
-    return total() - free;
-  }
-
   /** The names of all blocks that a request could find now. */
   Set<BlockHash> known() {
     return known.keySet();
