@@ -7,12 +7,18 @@ import java.util.List;
  *
  * @param parts what is computed of prompts, in the order of admission
  * @param joined how many of the parts, the last ones, are of sequences admitted in this step
+ * @param preempted sequences that made room for it
  * @param idle decoding sequences that are left out
  * @param decodes how many sequences get one token
  * @param decodeContextTokens tokens that these have computed so far, all together
  */
 public record Batch(
-    List<Part> parts, int joined, List<Sequence> idle, int decodes, long decodeContextTokens) {
+    List<Part> parts,
+    int joined,
+    List<Sequence> preempted,
+    List<Sequence> idle,
+    int decodes,
+    long decodeContextTokens) {
 
   /** Some tokens of a sequence, from {@code start} on. */
   public record Part(Sequence sequence, int start, int tokens) {}

@@ -21,6 +21,7 @@ public final class Engine {
   private boolean executing;
   private boolean woken;
   private long steps;
+  private long inputTokens;
 
   public Engine(EventLoop loop, KvStore kv, ModelBackend model, EngineSettings settings) {
     this.loop = loop;
@@ -38,6 +39,7 @@ public final class Engine {
       listener.ended(sequence, new SequenceEnd.Refused(refusal));
       return sequence;
     }
+    inputTokens += request.promptTokens();
     listeners.put(sequence, listener);
     wake();
     return sequence;
@@ -52,6 +54,11 @@ public final class Engine {
       end(sequence, new SequenceEnd.Aborted());
       wake();
     }
+  }
+
+  /** Tokens of all prompts taken on. */
+  public long inputTokens() {
+    return inputTokens;
   }
 
   public EngineLoad load() {
@@ -78,6 +85,7 @@ public final class Engine {
     if (batch.isEmpty()) return;
     executing = true;
     steps++;
+    for (var sequence : batch.preempted()) listener(sequence).preempted(sequence);
     for (var part : batch.admissions()) listener(part.sequence()).admitted(part.sequence());
     model.forward(batch, () -> stepDone(batch));
   }

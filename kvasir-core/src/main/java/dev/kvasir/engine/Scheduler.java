@@ -95,7 +95,13 @@ public final class Scheduler {
       if (next.admissions().isEmpty()) break;
     }
     int joined = parts.size() - batch.parts().size();
-    return new Batch(parts, joined, batch.idle(), batch.decodes(), batch.decodeContextTokens());
+    return new Batch(
+        parts,
+        joined,
+        batch.preempted(),
+        batch.idle(),
+        batch.decodes(),
+        batch.decodeContextTokens());
   }
 
   /** Takes the blocks that the decision needs, and says what to compute. */
@@ -115,7 +121,7 @@ public final class Scheduler {
     }
     state.blocked = decision.blocked();
     for (var sequence : decision.fetches()) fetch(sequence);
-    return new Batch(parts, spans.size(), idle, decodes, context);
+    return new Batch(parts, spans.size(), decision.preempted(), idle, decodes, context);
   }
 
   /** Books a step: its tokens are computed. Whoever has ended is still to be removed. */

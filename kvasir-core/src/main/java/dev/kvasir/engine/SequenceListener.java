@@ -5,6 +5,9 @@ public interface SequenceListener {
   /** It joined the batch, perhaps again. */
   void admitted(Sequence sequence);
 
+  /** It left the batch to make room, and waits again. */
+  void preempted(Sequence sequence);
+
   /** Its prompt is computed and it got a token, for the first time or again. */
   void prefilled(Sequence sequence);
 

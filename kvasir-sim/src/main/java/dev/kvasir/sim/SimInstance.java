@@ -2,9 +2,13 @@ package dev.kvasir.sim;
 
 import dev.kvasir.engine.Engine;
 import dev.kvasir.engine.EngineLoad;
+import dev.kvasir.kv.Block;
+import dev.kvasir.kv.BlockNames;
 import dev.kvasir.kv.BlockPool;
+import dev.kvasir.kv.KvEvent;
 import dev.kvasir.kv.KvEvents;
 import dev.kvasir.kv.KvStore;
+import dev.kvasir.kv.KvSubscription;
 import dev.kvasir.kv.PoolSettings;
 import dev.kvasir.kv.PooledKv;
 import dev.kvasir.kv.PrefixRegistry;
@@ -12,13 +16,17 @@ import dev.kvasir.kv.Tier;
 import dev.kvasir.offload.Rung;
 import dev.kvasir.offload.TieredKvCache;
 import dev.kvasir.sim.latency.LatencyModel;
+import dev.kvasir.sim.report.InstanceResult;
+import dev.kvasir.sim.report.TierResult;
 import dev.kvasir.time.EventLoop;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Consumer;
 
 /** One engine of the product with its memory, on a model and tiers that only take time. */
 public final class SimInstance {
   private final int index;
+  private final KvStore memory;
   private final Engine engine;
   private final TimedModel model;
   private final KvEvents events = new KvEvents();
@@ -28,7 +36,8 @@ public final class SimInstance {
   SimInstance(int index, EventLoop loop, InstanceSpec spec, LatencyModel latency) {
     this.index = index;
     this.model = new TimedModel(loop, latency, () -> 0);
-    this.engine = new Engine(loop, memory(loop, spec), model, spec.engine());
+    this.memory = memory(loop, spec);
+    this.engine = new Engine(loop, memory, model, spec.engine());
   }
 
   /** The seed's rule: without slower tiers there is nothing but a pool. */
@@ -64,12 +73,83 @@ public final class SimInstance {
     return engine.load();
   }
 
-  public TimedModel model() {
-    return model;
+  int blockTokens() {
+    return pools.getFirst().blockTokens();
   }
 
-  public KvEvents events() {
-    return events;
+  /** Hands on what happens to the blocks, from outside of the pools. */
+  void listen(int eventsMax, EventLoop loop, Consumer<KvEvent> listener) {
+    var subscriptions = new ArrayList<KvSubscription>();
+    subscriptions.add(
+        events.subscribe(
+            eventsMax,
+            () ->
+                loop.execute(
+                    () -> {
+                      var subscription = subscriptions.getFirst();
+                      for (var event = subscription.poll();
+                          event != null;
+                          event = subscription.poll()) {
+                        listener.accept(event);
+                      }
+                    })));
+  }
+
+  /** Takes in blocks that another instance computed; none where there is no room for them. */
+  List<Block.Registered> receive(BlockNames names, int blocks) {
+    var top = pools.getFirst();
+    var received = new ArrayList<Block.Registered>();
+    for (int i = 0; i < blocks; i++) {
+      var here = top.hold(names.name(i));
+      if (here.isPresent()) {
+        received.add(here.get());
+        continue;
+      }
+      var room = top.allocate(1);
+      if (room.isEmpty()) break;
+      received.add(room.get().getFirst().receive(names.block(i)));
+    }
+    return received;
+  }
+
+  InstanceResult result() {
+    var load = engine.load();
+    return new InstanceResult(
+        load.waiting(),
+        load.running(),
+        load.preemptions(),
+        load.steps(),
+        model.busyMicros(),
+        engine.inputTokens(),
+        memory.hits(),
+        memory.misses(),
+        0,
+        model.gaps(),
+        tiers());
+  }
+
+  private List<TierResult> tiers() {
+    var tiers = new ArrayList<TierResult>();
+    for (int i = 0; i < pools.size(); i++) {
+      var pool = pools.get(i);
+      long evicted = pool.stats().evicted();
+      if (i == 0) {
+        tiers.add(new TierResult(pool.tier(), pool.total(), 0, 0, evicted, 0, 0, 0));
+        continue;
+      }
+      var store = stores.get(i - 1);
+      tiers.add(
+          new TierResult(
+              pool.tier(),
+              pool.total(),
+              store.stores(),
+              store.loads(),
+              evicted,
+              store.thrashed(),
+              store.busyDown().toNanos() / 1000,
+              store.busyUp().toNanos() / 1000));
+    }
+    return tiers;
   }
 
   /** The pools from the engine's memory down. */
@@ -77,8 +157,4 @@ public final class SimInstance {
     return pools;
   }
 
-  /** The stores of the slower tiers, fastest first. */
-  public List<TimedStore> stores() {
-    return stores;
-  }
 }

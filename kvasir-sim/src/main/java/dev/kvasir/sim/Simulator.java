@@ -1,54 +1,87 @@
 package dev.kvasir.sim;
 
-import dev.kvasir.Nullable;
-import dev.kvasir.engine.Sequence;
-import dev.kvasir.engine.SequenceEnd;
-import dev.kvasir.engine.SequenceListener;
-import dev.kvasir.engine.SequenceRequest;
+import dev.kvasir.kv.BlockHash;
+import dev.kvasir.router.AdmissionPolicy.Admission;
+import dev.kvasir.router.EngineSignals;
+import dev.kvasir.router.Instance;
+import dev.kvasir.router.RouteRequest;
+import dev.kvasir.router.Router;
 import dev.kvasir.router.SloClass;
 import dev.kvasir.sim.latency.LatencyModel;
 import dev.kvasir.sim.report.Ending;
+import dev.kvasir.sim.report.InstanceResult;
 import dev.kvasir.sim.report.RequestResult;
+import dev.kvasir.sim.report.RunResult;
+import dev.kvasir.sim.report.Timeline;
 import dev.kvasir.sim.workload.ContentNames;
 import dev.kvasir.sim.workload.Request;
 import dev.kvasir.sim.workload.Workload;
-import dev.kvasir.time.Timer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.LongConsumer;
 
-/** Runs a cluster of the product's engines in virtual time. */
+/** Runs the product, router and engines, in virtual time. */
 public final class Simulator {
+  private static final int EVENTS_MAX = 1 << 20;
+
   private final VirtualLoop loop = new VirtualLoop();
+  private final ClusterSpec spec;
   private final LatencyModel latency;
   private final Workload workload;
-  private final int blockTokens;
+  private final Router router;
+  private final Link network;
   private final List<SimInstance> instances = new ArrayList<>();
-  private final List<RequestResult> results = new ArrayList<>();
-  private long turns;
+  private final List<Flight> flights = new ArrayList<>();
+  private final Timeline timeline = new Timeline();
+  private long toldNanos;
+  private long ended;
 
-  public Simulator(int count, InstanceSpec spec, LatencyModel latency, Workload workload) {
+  public Simulator(ClusterSpec spec, LatencyModel latency, Workload workload) {
+    this.spec = spec;
     this.latency = latency;
     this.workload = workload;
-    this.blockTokens = spec.blockTokens();
-    for (int index = 0; index < count; index++) {
-      instances.add(new SimInstance(index, loop, spec, latency));
-    }
+    var routing = spec.routing();
+    this.router =
+        new Router(
+            loop,
+            routing.settings().withBlockTokens(spec.instance().blockTokens()),
+            routing.picks(),
+            routing.placements());
+    this.network = new Link(loop, spec.handOver().tokensPerMicro());
+    for (int index = 0; index < spec.roles().size(); index++) addInstance(index);
   }
 
-  public List<RequestResult> run() {
+  private void addInstance(int index) {
+    var instance = new SimInstance(index, loop, spec.instance(), latency);
+    instances.add(instance);
+    int id =
+        router.add(
+            new Instance(
+                "instance_" + index,
+                spec.roles().get(index),
+                "sim",
+                instance.pools().getFirst().total()));
+    if (id != index) throw new IllegalStateException("instance " + index + " became " + id);
+    if (spec.routing().awareness() == RoutingSpec.Awareness.CACHE_AWARE) listen(instance);
+  }
+
+  /** What an instance has cached reaches the router at once, and never from inside a pool. */
+  private void listen(SimInstance instance) {
+    instance.listen(EVENTS_MAX, loop, event -> router.on(instance.index(), event));
+  }
+
+  /** Runs to the end; {@code progress} hears of each request that is over. */
+  public RunResult run(LongConsumer progress) {
     var first = workload.next();
     if (first != null) expect(first);
-    while (loop.step()) {}
-    return results;
-  }
-
-  public List<SimInstance> instances() {
-    return instances;
-  }
-
-  public long nanos() {
-    return loop.nanos();
+    long told = 0;
+    while (loop.step()) {
+      if (ended == told) continue;
+      told = ended;
+      progress.accept(told);
+    }
+    return result();
   }
 
   private void expect(Request request) {
@@ -62,72 +95,95 @@ public final class Simulator {
   }
 
   private void arrive(Request request) {
-    var instance = instances.get((int) (turns++ % instances.size()));
+    var names = ContentNames.of(request, spec.instance().blockTokens());
+    var flight = new Flight(this, request, names);
+    flights.add(flight);
+    timeline.change(micros(), 1, 0);
     long wait = latency.queueingMicros(request.promptTokens());
-    var flight = new Flight(request, instance);
-    if (wait == 0) flight.submit();
-    else loop.after(Duration.ofNanos(wait * 1000), flight::submit);
+    if (wait == 0) open(flight, names);
+    else loop.after(Duration.ofNanos(wait * 1000), () -> open(flight, names));
   }
 
-  /** One request from its arrival to its end. */
-  private final class Flight implements SequenceListener {
-    private final Request request;
-    private final SimInstance instance;
-    private @Nullable Sequence sequence;
-    private @Nullable Timer deadline;
-    private long admittedNanos = -1;
-    private long firstNanos = -1;
-
-    Flight(Request request, SimInstance instance) {
-      this.request = request;
-      this.instance = instance;
+  private void open(Flight flight, ContentNames names) {
+    tell();
+    var asked = routed(flight.request(), names);
+    if (spec.routing().admission().admit(asked, router.view(asked)) instanceof Admission.Rejected) {
+      flight.reject();
+      return;
     }
+    var route = router.open(asked);
+    if (route.isEmpty()) flight.reject();
+    else flight.fly(route.get());
+  }
 
-    void submit() {
-      var names = ContentNames.of(request, blockTokens);
-      int priority = SloClass.of(request.caller().sloClass()).queuePriority();
-      var asked =
-          new SequenceRequest(
-              request.id(),
-              names,
-              request.promptTokens(),
-              request.outputTokens(),
-              priority,
-              request.arrivalNanos());
-      sequence = instance.engine().submit(asked, this);
+  private RouteRequest routed(Request request, ContentNames names) {
+    List<BlockHash> prefix = List.of();
+    if (spec.routing().awareness() == RoutingSpec.Awareness.CACHE_AWARE) {
+      prefix = names.first(request.promptTokens() / spec.instance().blockTokens());
     }
+    var sloClass = SloClass.of(request.caller().sloClass());
+    return new RouteRequest(
+        request.turn().session(), request.promptTokens(), prefix, sloClass, List.of());
+  }
 
-    @Override
-    public void admitted(Sequence admitted) {
-      admittedNanos = loop.nanos();
+  /** Instances tell how they are when it was long enough ago that they did. */
+  private void tell() {
+    if (loop.nanos() - toldNanos < spec.routing().signalInterval().toNanos()) return;
+    toldNanos = loop.nanos();
+    for (var instance : instances) {
+      var load = instance.load();
+      router.tell(
+          instance.index(),
+          new EngineSignals(
+              load.waiting(),
+              load.running(),
+              load.kvUtilisation(),
+              load.hitRate(),
+              load.blocks() - load.blocksUsed(),
+              EngineSignals.UNKNOWN));
     }
+  }
 
-    @Override
-    public void prefilled(Sequence prefilled) {
-      if (firstNanos < 0) firstNanos = loop.nanos();
-    }
+  VirtualLoop loop() {
+    return loop;
+  }
 
-    @Override
-    public void ended(Sequence over, SequenceEnd end) {
-      long micros = (loop.nanos() - request.arrivalNanos()) / 1000;
-      long first = firstNanos < 0 ? -1 : (firstNanos - request.arrivalNanos()) / 1000;
-      results.add(
-          new RequestResult(
-              request,
-              instance.index(),
-              Ending.COMPLETED,
-              first,
-              micros,
-              (admittedNanos - request.arrivalNanos()) / 1000,
-              micros - first,
-              Math.max(0, request.outputTokens() - 1),
-              request.outputTokens(),
-              over.cachedTokens(),
-              over.cached()));
-      var next = workload.after(request, loop.nanos());
-      if (next != null) {
-        loop.after(Duration.ofNanos(next.arrivalNanos() - loop.nanos()), () -> arrive(next));
-      }
-    }
+  LatencyModel latency() {
+    return latency;
+  }
+
+  SimInstance instance(int index) {
+    return instances.get(index);
+  }
+
+  Timeline timeline() {
+    return timeline;
+  }
+
+  /** Carries the K and V of so many tokens to another instance. */
+  void handOver(int tokens, Runnable done) {
+    loop.after(spec.handOver().latency(), () -> network.carry(tokens, done));
+  }
+
+  /** The request is over; what its caller does next may be another one. */
+  void over(Request request, Ending ending) {
+    ended++;
+    if (ending != Ending.COMPLETED) return;
+    var next = workload.after(request, loop.nanos());
+    if (next == null) return;
+    loop.after(Duration.ofNanos(next.arrivalNanos() - loop.nanos()), () -> arrive(next));
+  }
+
+  private long micros() {
+    return loop.nanos() / 1000;
+  }
+
+  private RunResult result() {
+    var requests = new ArrayList<RequestResult>(flights.size());
+    for (var flight : flights) requests.add(flight.result());
+    var figures = new ArrayList<InstanceResult>();
+    for (var instance : instances) figures.add(instance.result());
+    timeline.change(micros(), 0, 0);
+    return new RunResult(requests, figures, micros(), timeline);
   }
 }

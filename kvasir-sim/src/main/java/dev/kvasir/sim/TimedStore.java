@@ -5,6 +5,7 @@ import dev.kvasir.offload.CopyOutcome;
 import dev.kvasir.offload.TierStore;
 import dev.kvasir.time.EventLoop;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.function.Consumer;
@@ -14,6 +15,8 @@ import java.util.function.Consumer;
  * the full bandwidth each way.
  */
 public final class TimedStore implements TierStore {
+  private static final long THRASH_NANOS = 1_000_000;
+
   private final EventLoop loop;
   private final int blockTokens;
   private final Duration latency;
@@ -21,6 +24,10 @@ public final class TimedStore implements TierStore {
   private final Link up;
   private long loads;
   private long stores;
+  private long thrashed;
+
+  /** When the block in each slot came, for as many slots as were used. */
+  private long[] storedNanos = {};
 
   /**
    * A tier behind a link.
@@ -39,12 +46,16 @@ public final class TimedStore implements TierStore {
   @Override
   public void store(List<BlockCopy> copies, Consumer<List<CopyOutcome>> done) {
     stores += copies.size();
+    for (var copy : copies) stamp(copy.below());
     carry(down, copies.size(), done);
   }
 
   @Override
   public void load(List<BlockCopy> copies, Consumer<List<CopyOutcome>> done) {
     loads += copies.size();
+    for (var copy : copies) {
+      if (loop.nanos() - storedNanos[copy.below()] < THRASH_NANOS) thrashed++;
+    }
     carry(up, copies.size(), done);
   }
 
@@ -56,6 +67,16 @@ public final class TimedStore implements TierStore {
   /** Blocks copied out of this tier. */
   public long loads() {
     return loads;
+  }
+
+  /** Blocks that were wanted again within a millisecond after they came. */
+  public long thrashed() {
+    return thrashed;
+  }
+
+  private void stamp(int slot) {
+    if (slot >= storedNanos.length) storedNanos = Arrays.copyOf(storedNanos, 2 * slot + 1);
+    storedNanos[slot] = loop.nanos();
   }
 
   /** How long the way down and the way up were busy. */

@@ -28,6 +28,9 @@ public record Summary(
     long lengthCapped,
     long timedOut,
     long rejected,
+    double tokenHitRate,
+    double thrashingRate,
+    Goodput goodput,
     List<TierTotal> tiers) {
 
   /** Mean and percentiles in milliseconds. */
@@ -55,11 +58,28 @@ public record Summary(
    * What one tier did on all instances.
    *
    * @param hitTokens tokens that were found there and needed no computing
+   * @param thrashingRate the share of stored blocks that were wanted again at once
+   * @param utilisation how much of the time its links were busy
    */
   public record TierTotal(
-      Tier tier, long hitTokens, long stored, long loaded, long evicted, double utilisation) {}
+      Tier tier,
+      long hitTokens,
+      long stored,
+      long loaded,
+      long storedBytes,
+      long loadedBytes,
+      long evicted,
+      double thrashingRate,
+      double utilisation) {}
 
-  public static Summary of(RunResult run, int blockTokens) {
+  /**
+   * How to read a run.
+   *
+   * @param bytesPerToken what the K and V of one token take
+   */
+  public record Scale(int blockTokens, long bytesPerToken, Goodput.Targets targets) {}
+
+  public static Summary of(RunResult run, Scale scale) {
     var requests = run.requests();
     var gaps = new Gaps();
     for (var instance : run.instances()) gaps.addAll(instance.gaps());
@@ -87,7 +107,10 @@ public record Summary(
         count(requests, Ending.LENGTH_CAPPED),
         count(requests, Ending.TIMED_OUT),
         rejected,
-        tiers(run, blockTokens));
+        tokenHitRate(requests),
+        thrashingRate(run),
+        Goodput.of(requests, run.endMicros() / 1e6, scale.targets()),
+        tiers(run, scale));
   }
 
   public double responsesPerSecond() {
@@ -96,6 +119,35 @@ public record Summary(
 
   public double tokensPerSecond() {
     return durationSeconds > 0 ? totalOutputTokens / durationSeconds : 0;
+  }
+
+  /** How often a request had to make room, for each that was completed. */
+  public double preemptionRate() {
+    return completedRequests > 0 ? (double) preemptions / completedRequests : 0;
+  }
+
+  /** The share of prompt tokens that needed no computing, of all requests that were admitted. */
+  private static double tokenHitRate(List<RequestResult> requests) {
+    long cached = 0;
+    long all = 0;
+    for (var request : requests) {
+      if (request.schedulingMicros() == RequestResult.NEVER) continue;
+      cached += request.cachedTokens();
+      all += request.request().promptTokens();
+    }
+    return all == 0 ? 0 : (double) cached / all;
+  }
+
+  private static double thrashingRate(RunResult run) {
+    long stored = 0;
+    long thrashed = 0;
+    for (var instance : run.instances()) {
+      for (var tier : instance.tiers()) {
+        stored += tier.stored();
+        thrashed += tier.thrashed();
+      }
+    }
+    return stored == 0 ? 0 : (double) thrashed / stored;
   }
 
   private static boolean isCompleted(RequestResult request) {
@@ -116,30 +168,38 @@ public record Summary(
         requests.stream().mapToLong(figure).filter(micros -> micros >= 0).toArray());
   }
 
-  private static List<TierTotal> tiers(RunResult run, int blockTokens) {
+  private static List<TierTotal> tiers(RunResult run, Scale scale) {
     var totals = new ArrayList<TierTotal>();
     for (var tier : Tier.values()) {
-      long stored = 0;
-      long loaded = 0;
-      long evicted = 0;
-      long busy = 0;
-      int links = 0;
-      for (var instance : run.instances()) {
-        for (var figures : instance.tiers()) {
-          if (figures.tier() != tier) continue;
-          stored += figures.stored();
-          loaded += figures.loaded();
-          evicted += figures.evicted();
-          busy += figures.busyDownMicros() + figures.busyUpMicros();
-          links += 2;
-        }
-      }
-      if (links == 0) continue;
-      long hits = 0;
-      for (var request : run.requests()) hits += (long) request.cached().on(tier) * blockTokens;
-      double utilisation = run.endMicros() == 0 ? 0 : (double) busy / links / run.endMicros();
-      totals.add(new TierTotal(tier, hits, stored, loaded, evicted, utilisation));
+      var figures =
+          run.instances().stream()
+              .flatMap(instance -> instance.tiers().stream())
+              .filter(each -> each.tier() == tier)
+              .toList();
+      if (!figures.isEmpty()) totals.add(total(tier, figures, run, scale));
     }
     return totals;
+  }
+
+  private static TierTotal total(
+      Tier tier, List<TierResult> figures, RunResult run, Scale scale) {
+    long hits = 0;
+    for (var request : run.requests()) hits += request.cached().on(tier);
+    long stored = figures.stream().mapToLong(TierResult::stored).sum();
+    long loaded = figures.stream().mapToLong(TierResult::loaded).sum();
+    long thrashed = figures.stream().mapToLong(TierResult::thrashed).sum();
+    double busy = 0;
+    for (var each : figures) busy += each.busyDownMicros() + each.busyUpMicros();
+    long blockBytes = scale.blockTokens() * scale.bytesPerToken();
+    return new TierTotal(
+        tier,
+        hits * scale.blockTokens(),
+        stored,
+        loaded,
+        stored * blockBytes,
+        loaded * blockBytes,
+        figures.stream().mapToLong(TierResult::evicted).sum(),
+        stored == 0 ? 0 : (double) thrashed / stored,
+        run.endMicros() == 0 ? 0 : busy / (2.0 * figures.size() * run.endMicros()));
   }
 }

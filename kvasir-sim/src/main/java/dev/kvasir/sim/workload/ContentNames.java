@@ -26,6 +26,12 @@ public final class ContentNames implements BlockNames {
     return known.get(index);
   }
 
+  /** The names of the first blocks. */
+  public List<BlockHash> first(int blocks) {
+    if (blocks > 0) name(blocks - 1);
+    return known.subList(0, blocks);
+  }
+
   @Override
   public TokenBlock block(int index) {
     var hash = name(index);

@@ -1,0 +1,238 @@
+package dev.kvasir.sim;
+
+import dev.kvasir.Nullable;
+import dev.kvasir.engine.Sequence;
+import dev.kvasir.engine.SequenceEnd;
+import dev.kvasir.engine.SequenceListener;
+import dev.kvasir.engine.SequenceRequest;
+import dev.kvasir.kv.CachedBlocks;
+import dev.kvasir.router.PrefillPlacement.Colocate;
+import dev.kvasir.router.PrefillPlacement.Offload;
+import dev.kvasir.router.Route;
+import dev.kvasir.router.SloClass;
+import dev.kvasir.sim.report.Ending;
+import dev.kvasir.sim.report.RequestResult;
+import dev.kvasir.sim.workload.ContentNames;
+import dev.kvasir.sim.workload.Request;
+import dev.kvasir.time.Timer;
+import java.time.Duration;
+
+/** One request on its way through the simulated cluster. */
+final class Flight implements SequenceListener {
+  private static final long NEVER = RequestResult.NEVER;
+
+  private final Simulator simulator;
+  private final Request request;
+  private @Nullable ContentNames names;
+  private @Nullable Route route;
+  private @Nullable Sequence sequence;
+  private @Nullable SimInstance serving;
+  private @Nullable Timer deadline;
+  private Ending ending = Ending.UNFINISHED;
+  private int instance = -1;
+  private long admittedNanos = NEVER;
+  private long firstNanos = NEVER;
+  private long endNanos = NEVER;
+  private int cachedTokens;
+  private CachedBlocks cached = CachedBlocks.NONE;
+
+  Flight(Simulator simulator, Request request, ContentNames names) {
+    this.simulator = simulator;
+    this.request = request;
+    this.names = names;
+  }
+
+  Request request() {
+    return request;
+  }
+
+  void reject() {
+    simulator.timeline().change(now() / 1000, -1, 0);
+    end(Ending.REJECTED);
+  }
+
+  void fly(Route opened) {
+    route = opened;
+    if (request.deadlineNanos() > 0) {
+      long left = Math.max(0, request.deadlineNanos() - now());
+      deadline = simulator.loop().after(Duration.ofNanos(left), this::timeOut);
+    }
+    instance = opened.placement().decode();
+    switch (opened.placement()) {
+      case Colocate(int decode, _, _) -> submit(simulator.instance(decode));
+      case Offload(int prefill, _, _, _) -> {
+        opened.prefillSent();
+        serving = simulator.instance(prefill);
+        sequence = serving.engine().submit(asked(1), new PrefillElsewhere());
+      }
+    }
+  }
+
+  private void submit(SimInstance at) {
+    serving = at;
+    sequence = at.engine().submit(asked(request.outputTokens()), this);
+  }
+
+  private SequenceRequest asked(int outputTokens) {
+    var known = names;
+    if (known == null) throw new IllegalStateException(request.id() + " is over");
+    int priority = SloClass.of(request.caller().sloClass()).queuePriority();
+    return new SequenceRequest(
+        request.id(),
+        known,
+        request.promptTokens(),
+        outputTokens,
+        priority,
+        request.arrivalNanos());
+  }
+
+  /** The prefill at another instance, and the way of its K and V to the one that decodes. */
+  private final class PrefillElsewhere implements SequenceListener {
+    @Override
+    public void admitted(Sequence prefill) {
+      Flight.this.admitted(prefill);
+    }
+
+    @Override
+    public void preempted(Sequence prefill) {
+      Flight.this.preempted(prefill);
+    }
+
+    @Override
+    public void prefilled(Sequence prefill) {}
+
+    @Override
+    public void ended(Sequence prefill, SequenceEnd end) {
+      switch (end) {
+        case SequenceEnd.Finished _ -> handOver();
+        case SequenceEnd.Aborted _ -> abandon();
+        case SequenceEnd.Refused _ -> end(Ending.DROPPED);
+      }
+    }
+
+    private void handOver() {
+      simulator.timeline().change(now() / 1000, 1, -1);
+      openRoute().prefillDone();
+      simulator.handOver(request.promptTokens(), this::arrive);
+    }
+
+    private void arrive() {
+      if (ending != Ending.UNFINISHED || names == null) return;
+      var decoding = simulator.instance(openRoute().placement().decode());
+      int blocks = request.promptTokens() / decoding.blockTokens();
+      var received = decoding.receive(names, blocks);
+      if (received.isEmpty()) openRoute().transferFailed();
+      submit(decoding);
+      // Held until the sequence could be admitted with them, at once if there is room.
+      simulator.loop().execute(() -> received.forEach(block -> block.release()));
+    }
+  }
+
+  @Override
+  public void admitted(Sequence admitted) {
+    simulator.timeline().change(now() / 1000, -1, 1);
+    admittedNanos = now();
+    cachedTokens = admitted.cachedTokens();
+    cached = admitted.cached();
+  }
+
+  @Override
+  public void preempted(Sequence preempted) {
+    simulator.timeline().change(now() / 1000, 1, -1);
+  }
+
+  @Override
+  public void prefilled(Sequence prefilled) {
+    if (firstNanos != NEVER) return;
+    firstNanos = now();
+    openRoute().firstToken();
+  }
+
+  @Override
+  public void ended(Sequence over, SequenceEnd end) {
+    switch (end) {
+      case SequenceEnd.Finished _ -> {
+        simulator.timeline().change(now() / 1000, 0, -1);
+        end(Ending.COMPLETED);
+      }
+      case SequenceEnd.Refused _ -> {
+        simulator.timeline().change(now() / 1000, -1, 0);
+        end(Ending.DROPPED);
+      }
+      case SequenceEnd.Aborted _ -> abandon();
+    }
+  }
+
+  private void abandon() {
+    boolean ran = admittedNanos != NEVER;
+    simulator.timeline().change(now() / 1000, ran ? 0 : -1, ran ? -1 : 0);
+    end(Ending.TIMED_OUT);
+  }
+
+  private void timeOut() {
+    deadline = null;
+    if (ending != Ending.UNFINISHED) return;
+    var started = sequence;
+    var engine = serving;
+    if (started != null && engine != null && started.state() != Sequence.State.ENDED) {
+      engine.engine().abort(started);
+    } else {
+      abandon();
+    }
+  }
+
+  private void end(Ending how) {
+    ending = how;
+    endNanos = now();
+    if (deadline != null) deadline.cancel();
+    deadline = null;
+    if (route != null) route.close();
+    // A million of these stay until the end of the run: what they no longer need goes now.
+    route = null;
+    names = null;
+    sequence = null;
+    serving = null;
+    simulator.over(request, how);
+  }
+
+  private Route openRoute() {
+    var open = route;
+    if (open == null) throw new IllegalStateException(request.id() + " has no route");
+    return open;
+  }
+
+  private long now() {
+    return simulator.loop().nanos();
+  }
+
+  RequestResult result() {
+    var latency = simulator.latency();
+    long perToken = latency.outputTokenMicros();
+    long first = sinceArrival(firstNanos);
+    if (first != NEVER) first += perToken;
+    long end = NEVER;
+    long gaps = 0;
+    int outputs = ending == Ending.COMPLETED ? request.outputTokens() : 0;
+    if (ending == Ending.COMPLETED) {
+      end = sinceArrival(endNanos) + perToken * Math.max(1, outputs);
+      gaps = end - first;
+      if (outputs > 0) end += latency.afterDecodeMicros();
+    }
+    return new RequestResult(
+        request,
+        instance,
+        ending,
+        first,
+        end,
+        sinceArrival(admittedNanos),
+        gaps,
+        Math.max(0, outputs - 1),
+        outputs,
+        cachedTokens,
+        cached);
+  }
+
+  private long sinceArrival(long nanos) {
+    return nanos == NEVER ? NEVER : (nanos - request.arrivalNanos()) / 1000;
+  }
+}

@@ -1,0 +1,36 @@
+package dev.kvasir.sim;
+
+import dev.kvasir.router.AdmissionPolicy;
+import dev.kvasir.router.PickPolicy;
+import dev.kvasir.router.PlacementPolicy;
+import dev.kvasir.router.RouterSettings;
+import java.time.Duration;
+
+/**
+ * How requests find their instance.
+ *
+ * @param admission who is taken at all
+ * @param picks which instance decodes
+ * @param placements where the prompt is computed
+ * @param signalInterval how often instances tell how they are
+ * @param awareness whether the router follows what the instances have cached
+ */
+public record RoutingSpec(
+    RouterSettings settings,
+    AdmissionPolicy admission,
+    PickPolicy picks,
+    PlacementPolicy placements,
+    Duration signalInterval,
+    Awareness awareness) {
+  /** Whether the router follows what the instances have cached. */
+  public enum Awareness {
+    BLIND,
+    CACHE_AWARE
+  }
+
+  public RoutingSpec {
+    if (signalInterval.isNegative()) {
+      throw new IllegalArgumentException("instances tell every " + signalInterval);
+    }
+  }
+}

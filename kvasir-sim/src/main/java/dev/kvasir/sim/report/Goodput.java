@@ -1,0 +1,34 @@
+package dev.kvasir.sim.report;
+
+import java.time.Duration;
+import java.util.List;
+
+/**
+ * How much of the work was done as well as it should be.
+ *
+ * @param requestsPerSecond requests that met all targets
+ * @param attainment their share of all requests
+ */
+public record Goodput(double requestsPerSecond, double attainment) {
+  /** What a request must keep to; zero for no target. */
+  public record Targets(Duration ttft, Duration itl, Duration e2e) {
+    public static final Targets NONE = new Targets(Duration.ZERO, Duration.ZERO, Duration.ZERO);
+
+    boolean areMet(RequestResult request) {
+      if (request.ending() != Ending.COMPLETED) return false;
+      return keeps(request.ttftMicros(), ttft)
+          && keeps(request.meanGapMicros(), itl)
+          && keeps(request.e2eMicros(), e2e);
+    }
+
+    private static boolean keeps(double micros, Duration target) {
+      return target.isZero() || micros * 1000 <= target.toNanos();
+    }
+  }
+
+  static Goodput of(List<RequestResult> requests, double seconds, Targets targets) {
+    long met = requests.stream().filter(targets::areMet).count();
+    double share = requests.isEmpty() ? 0 : (double) met / requests.size();
+    return new Goodput(seconds > 0 ? met / seconds : 0, share);
+  }
+}

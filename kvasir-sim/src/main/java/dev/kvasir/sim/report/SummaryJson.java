@@ -1,0 +1,79 @@
+package dev.kvasir.sim.report;
+
+import java.util.Locale;
+import tools.jackson.databind.SerializationFeature;
+import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.node.ObjectNode;
+
+/** A summary as JSON, its figures named as BLIS names them. */
+public final class SummaryJson {
+  private static final JsonMapper JSON =
+      JsonMapper.builder().enable(SerializationFeature.INDENT_OUTPUT).build();
+
+  private SummaryJson() {}
+
+  public static String write(Summary summary) {
+    return JSON.writeValueAsString(node(summary));
+  }
+
+  /** The figures in the order in which they are read. */
+  public static ObjectNode node(Summary summary) {
+    var node = JSON.createObjectNode();
+    node.put("instance_id", "cluster");
+    node.put("completed_requests", summary.completedRequests());
+    node.put("still_queued", summary.stillQueued());
+    node.put("still_running", summary.stillRunning());
+    node.put("injected_requests", summary.injectedRequests());
+    node.put("total_input_tokens", summary.totalInputTokens());
+    node.put("total_output_tokens", summary.totalOutputTokens());
+    node.put("vllm_estimated_duration_s", summary.durationSeconds());
+    node.put("responses_per_sec", summary.responsesPerSecond());
+    node.put("tokens_per_sec", summary.tokensPerSecond());
+    spread(node, "e2e", summary.e2e());
+    spread(node, "ttft", summary.ttft());
+    spread(node, "itl", summary.itl());
+    node.put("scheduling_delay_p99_ms", summary.schedulingDelayP99Millis());
+    node.put("kv_allocation_failures", summary.allocationFailures());
+    node.put("preemption_count", summary.preemptions());
+    node.put("preemption_rate", summary.preemptionRate());
+    node.put("cache_hit_rate", summary.cacheHitRate());
+    node.put("token_hit_rate", summary.tokenHitRate());
+    node.put("kv_thrashing_rate", summary.thrashingRate());
+    node.put("dropped_unservable", summary.dropped());
+    node.put("length_capped_requests", summary.lengthCapped());
+    node.put("timed_out_requests", summary.timedOut());
+    node.put("rejected_requests", summary.rejected());
+    goodput(node, summary.goodput());
+    tiers(node, summary);
+    return node;
+  }
+
+  private static void spread(ObjectNode node, String name, Summary.Spread spread) {
+    node.put(name + "_mean_ms", spread.mean());
+    node.put(name + "_p50_ms", spread.p50());
+    node.put(name + "_p90_ms", spread.p90());
+    node.put(name + "_p95_ms", spread.p95());
+    node.put(name + "_p99_ms", spread.p99());
+  }
+
+  private static void goodput(ObjectNode node, Goodput goodput) {
+    node.put("goodput_rps", goodput.requestsPerSecond());
+    node.put("slo_attainment", goodput.attainment());
+  }
+
+  private static void tiers(ObjectNode node, Summary summary) {
+    var tiers = node.putArray("tiers");
+    for (var total : summary.tiers()) {
+      var tier = tiers.addObject();
+      tier.put("tier", total.tier().name().toLowerCase(Locale.ROOT));
+      tier.put("hit_tokens", total.hitTokens());
+      tier.put("stored_blocks", total.stored());
+      tier.put("loaded_blocks", total.loaded());
+      tier.put("stored_bytes", total.storedBytes());
+      tier.put("loaded_bytes", total.loadedBytes());
+      tier.put("evicted_blocks", total.evicted());
+      tier.put("thrashing_rate", total.thrashingRate());
+      tier.put("link_utilisation", total.utilisation());
+    }
+  }
+}
