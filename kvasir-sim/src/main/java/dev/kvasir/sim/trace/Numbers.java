@@ -8,7 +8,9 @@ final class Numbers {
   /** More than any model takes; what is beyond it is no length. */
   static final int TOKENS_MAX = 1 << 27;
 
-  private static final long NANOS_MAX = Long.MAX_VALUE / 2;
+  /** As late as a request can be, so that what follows it still has a time. */
+  static final long NANOS_MAX = Long.MAX_VALUE / 2;
+
   private static final int DIGITS_MAX = 40;
 
   private final Lines lines;

@@ -107,6 +107,11 @@ public final class Trace implements Iterator<Request> {
     lastNanos = arrival;
     long since = arrival - startNanos;
     long scaled = options.timeScale() == 1 ? since : Math.round(since * options.timeScale());
+    if (scaled > Numbers.NANOS_MAX) {
+      throw lines.error(
+          "times " + options.timeScale() + ", the request comes after the end of time",
+          "scale time by less");
+    }
     return scaled == arrival ? row : row.at(scaled);
   }
 }
