@@ -1,0 +1,236 @@
+package dev.kvasir.cli.simulate;
+
+import dev.kvasir.Nullable;
+import dev.kvasir.router.AdmissionPolicy;
+import dev.kvasir.router.PickPolicy;
+import dev.kvasir.router.Role;
+import dev.kvasir.router.Ties;
+import dev.kvasir.router.TokenBucket;
+import dev.kvasir.router.WeightedPick;
+import dev.kvasir.sim.latency.GoRandom;
+import dev.kvasir.sim.spec.Section;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.SplittableRandom;
+import picocli.CommandLine.Option;
+
+/** The simulated cluster, and how requests find their way in it. */
+final class RoutingOptions {
+  @Option(
+      names = {"--instances", "--num-instances"},
+      paramLabel = "N",
+      description = "Engines in the cluster. Usually ${DEFAULT-VALUE}.")
+  private int instances = 1;
+
+  @Option(
+      names = "--prefill-instances",
+      paramLabel = "N",
+      description = "Engines that only prefill, besides the others.")
+  private int prefillInstances;
+
+  @Option(
+      names = "--decode-instances",
+      paramLabel = "N",
+      description = "Engines that only decode, besides the others.")
+  private int decodeInstances;
+
+  @Option(
+      names = {"--routing", "--routing-policy"},
+      paramLabel = "NAME",
+      description =
+          "balanced, round-robin, least-loaded, longest-prefix or weighted. Usually balanced.")
+  private @Nullable String routing;
+
+  @Option(
+      names = "--routing-scorers",
+      paramLabel = "NAME:WEIGHT,…",
+      description = "For weighted. Usually ${DEFAULT-VALUE}.")
+  private String scorers = WeightedPick.SCORERS_DEFAULT;
+
+  @Option(
+      names = "--placement",
+      paramLabel = "NAME",
+      description =
+          "Where prompts are computed: predictive, slo, always, never, seed-heuristic or"
+              + " seed-cost. Usually ${DEFAULT-VALUE}.")
+  private String placement = "never";
+
+  @Option(
+      names = "--prefill-throughput",
+      paramLabel = "N",
+      description = "Tokens a second that placement starts from. Usually ${DEFAULT-VALUE}.")
+  private double prefillThroughput = 8000;
+
+  @Option(
+      names = "--pd-transfer-bandwidth",
+      paramLabel = "GB/S",
+      description = "Between instances. Usually ${DEFAULT-VALUE}.")
+  private double handOverGigabytes = 25;
+
+  @Option(
+      names = "--pd-transfer-base-latency",
+      paramLabel = "MS",
+      description = "Between instances. Usually ${DEFAULT-VALUE}.")
+  private double handOverMillis = 0.05;
+
+  @Option(
+      names = "--snapshot-refresh-interval",
+      paramLabel = "US",
+      description = "How old the router's view of load may be. Usually ${DEFAULT-VALUE}.")
+  private long snapshotMicros = 50_000;
+
+  @Option(
+      names = "--cache-signal-delay",
+      paramLabel = "US",
+      description = "How old its view of caches may be, under --compat blis.")
+  private long cacheSignalMicros = 50_000;
+
+  @Option(names = "--admission-latency", paramLabel = "US", description = "Under --compat blis.")
+  private long admissionMicros;
+
+  @Option(names = "--routing-latency", paramLabel = "US", description = "Under --compat blis.")
+  private long routingMicros;
+
+  @Option(
+      names = "--admission-policy",
+      paramLabel = "NAME",
+      description = "always-admit, token-bucket, tier-shed, gaie-legacy or reject-all.")
+  private String admission = "always-admit";
+
+  @Option(names = "--token-bucket-capacity", paramLabel = "TOKENS", description = "Its size.")
+  private double bucketCapacity = 10_000;
+
+  @Option(names = "--token-bucket-refill-rate", paramLabel = "N", description = "Tokens a second.")
+  private double bucketRate = 1_000;
+
+  @Option(
+      names = "--tier-shed-threshold",
+      paramLabel = "N",
+      description = "Load above which tier-shed rejects.")
+  private int shedThreshold;
+
+  @Option(
+      names = "--tier-shed-min-priority",
+      paramLabel = "N",
+      description = "Least priority that tier-shed then lets pass.")
+  private int shedPriority = 3;
+
+  @Option(
+      names = "--policy-config",
+      paramLabel = "FILE",
+      description = "Admission and routing as a YAML file.")
+  private @Nullable Path policyConfig;
+
+  @Option(
+      names = "--go-rng-table",
+      paramLabel = "FILE",
+      description = "Constants of Go's generator, to draw ties as BLIS does.")
+  private @Nullable Path goTable;
+
+  List<Role> roles() {
+    if (instances < 0 || prefillInstances < 0 || decodeInstances < 0) {
+      throw new IllegalArgumentException("a number of instances is negative");
+    }
+    int both = prefillInstances + decodeInstances > 0 && instances == 1 ? 0 : instances;
+    var roles = new ArrayList<Role>(Collections.nCopies(both, Role.BOTH));
+    roles.addAll(Collections.nCopies(prefillInstances, Role.PREFILL));
+    roles.addAll(Collections.nCopies(decodeInstances, Role.DECODE));
+    return roles;
+  }
+
+  String routing(String usual) {
+    return routing == null ? usual : routing;
+  }
+
+  String placement() {
+    return placement;
+  }
+
+  double prefillThroughput() {
+    return prefillThroughput;
+  }
+
+  double handOverGigabytes() {
+    return handOverGigabytes;
+  }
+
+  double handOverMillis() {
+    return handOverMillis;
+  }
+
+  long snapshotMicros() {
+    return snapshotMicros;
+  }
+
+  long cacheSignalMicros() {
+    return cacheSignalMicros;
+  }
+
+  long admissionMicros() {
+    return admissionMicros;
+  }
+
+  long routingMicros() {
+    return routingMicros;
+  }
+
+  PickPolicy picks(String name, long seed) throws IOException {
+    return PickPolicy.named(name, scorers(), ties(seed));
+  }
+
+  private String scorers() throws IOException {
+    if (policyConfig == null) return scorers;
+    var file = policy();
+    if (!file.hasSection("routing")) return scorers;
+    var named =
+        file.section("routing")
+            .sections("scorers", each -> each.text("name") + ":" + each.number("weight"));
+    return named.isEmpty() ? scorers : String.join(",", named);
+  }
+
+  private Ties ties(long seed) throws IOException {
+    if (goTable == null) return Ties.random(new SplittableRandom(seed));
+    try (var table = Files.newBufferedReader(goTable)) {
+      var words = GoRandom.Table.read(table, goTable.toString());
+      return GoRandom.stream(words, seed, "router")::below;
+    }
+  }
+
+  AdmissionPolicy admission() throws IOException {
+    if (policyConfig != null && policy().hasSection("admission")) {
+      var section = policy().section("admission");
+      return admission(
+          section.text("policy", admission),
+          (int) section.whole("tier_shed_threshold", shedThreshold),
+          (int) section.whole("tier_shed_min_priority", shedPriority));
+    }
+    return admission(admission, shedThreshold, shedPriority);
+  }
+
+  private AdmissionPolicy admission(String name, int threshold, int priority) {
+    return switch (name) {
+      case "always-admit" -> AdmissionPolicy.alwaysAdmit();
+      case "token-bucket" -> new TokenBucket(bucketCapacity, bucketRate);
+      case "tier-shed" -> AdmissionPolicy.tierShed(threshold, priority);
+      case "gaie-legacy" -> AdmissionPolicy.gaieLegacy(5, 0.8);
+      case "reject-all" -> AdmissionPolicy.rejectAll();
+      default ->
+          throw new IllegalArgumentException(
+              "--admission-policy "
+                  + name
+                  + "; it is always-admit, token-bucket, tier-shed, gaie-legacy or reject-all");
+    };
+  }
+
+  private Section policy() throws IOException {
+    var file = policyConfig;
+    if (file == null) throw new IllegalStateException("no policy file");
+    try (var yaml = Files.newBufferedReader(file)) {
+      return Section.read(file.toString(), yaml);
+    }
+  }
+}

@@ -1,0 +1,152 @@
+package dev.kvasir.cli.simulate;
+
+import dev.kvasir.Nullable;
+import dev.kvasir.sim.spec.Section;
+import dev.kvasir.sim.trace.Trace;
+import dev.kvasir.sim.trace.TraceFormat;
+import dev.kvasir.sim.trace.TraceInput;
+import dev.kvasir.sim.trace.TraceOptions;
+import dev.kvasir.sim.workload.ClosedLoop;
+import dev.kvasir.sim.workload.Request;
+import dev.kvasir.sim.workload.Synthetic;
+import dev.kvasir.sim.workload.Workload;
+import dev.kvasir.sim.workload.WorkloadSpec;
+import java.io.BufferedInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.List;
+import picocli.CommandLine.Option;
+
+/** What is asked of the simulated cluster. */
+final class WorkloadOptions {
+  @Option(
+      names = {"--trace", "--trace-data"},
+      paramLabel = "FILE",
+      description = "A recorded trace, plain or gzip; its format is recognised.")
+  private @Nullable Path trace;
+
+  @Option(names = "--trace-header", paramLabel = "FILE", description = "The header of a TraceV2.")
+  private @Nullable Path header;
+
+  @Option(
+      names = "--trace-format",
+      paramLabel = "NAME",
+      description = "mooncake, azure, burstgpt, vidur, blis, dynamo or kvasir.")
+  private @Nullable String format;
+
+  @Option(
+      names = "--workload",
+      paramLabel = "FILE",
+      description = "A YAML file that describes requests made by chance.")
+  private @Nullable Path workload;
+
+  @Option(
+      names = "--requests",
+      paramLabel = "N",
+      description = "How many requests of the trace to take at most.")
+  private long requestsMax = Long.MAX_VALUE;
+
+  @Option(
+      names = "--time-scale",
+      paramLabel = "X",
+      description = "Stretches the time between arrivals; 0.5 doubles the load.")
+  private double timeScale = 1;
+
+  @Option(names = "--sort", description = "Sort a trace that is not in order of arrival.")
+  private boolean sort;
+
+  @Option(
+      names = "--session-mode",
+      paramLabel = "MODE",
+      description = "open: as recorded; closed-loop: the next round follows the answer.")
+  private String sessionMode = "open";
+
+  @Option(
+      names = "--think-time-ms",
+      paramLabel = "MS",
+      description = "How long a caller thinks in a closed loop. Usually as recorded.")
+  private long thinkMillis = -1;
+
+  @Option(
+      names = "--horizon",
+      paramLabel = "US",
+      description = "When to stop, in microseconds. Usually when all is done.")
+  private long horizonMicros = Long.MAX_VALUE / 1000;
+
+  @Option(
+      names = "--seed",
+      paramLabel = "N",
+      description = "Decides every draw. Usually ${DEFAULT-VALUE}.")
+  private long seed = 42;
+
+  long seed() {
+    return seed;
+  }
+
+  long horizonMicros() {
+    return horizonMicros;
+  }
+
+  /** The requests; whatever was opened for them is added to the list, to be closed. */
+  Workload open(List<InputStream> opened) throws IOException {
+    if (workload != null) return synthetic(workload);
+    var file = trace;
+    if (file == null) {
+      throw new IllegalArgumentException("say what to simulate: --trace FILE or --workload FILE");
+    }
+    return looped(read(file, TraceOptions.USUAL, opened));
+  }
+
+  /** The trace for replays that know no time, where a prompt is as long as all its ids. */
+  Trace untimed(List<InputStream> opened) throws IOException {
+    var file = trace;
+    if (file == null) throw new IllegalArgumentException("--cache-only needs --trace FILE");
+    return read(file, TraceOptions.USUAL.withWholeTails(), opened);
+  }
+
+  private Trace read(Path file, TraceOptions usual, List<InputStream> opened) throws IOException {
+    var options = usual.limited(requestsMax).scaled(timeScale);
+    if (sort) options = options.sorted();
+    if (format != null) options = options.as(TraceFormat.titled(format));
+    var input = input(file, opened);
+    return header == null
+        ? Trace.read(input, options)
+        : Trace.read(input, input(header, opened), options);
+  }
+
+  private static TraceInput input(Path file, List<InputStream> opened) throws IOException {
+    var stream = new BufferedInputStream(Files.newInputStream(file), 1 << 16);
+    opened.add(stream);
+    return new TraceInput(file.toString(), stream);
+  }
+
+  private Workload looped(Iterator<Request> requests) {
+    return switch (sessionMode) {
+      case "open" -> Workload.open(requests);
+      case "closed-loop" ->
+          thinkMillis < 0
+              ? ClosedLoop.recorded(requests)
+              : ClosedLoop.thinking(requests, Duration.ofMillis(thinkMillis));
+      default ->
+          throw new IllegalArgumentException(
+              "--session-mode " + sessionMode + "; it is open or closed-loop");
+    };
+  }
+
+  private Workload synthetic(Path file) throws IOException {
+    try (var yaml = Files.newBufferedReader(file)) {
+      var spec = Section.read(file.toString(), yaml).as(WorkloadSpec::read);
+      long most = Math.min(requestsMax, spec.requestsMax());
+      return new Synthetic(new WorkloadSpec(spec.seed(), most, spec.duration(), spec.clients()));
+    }
+  }
+
+  static List<InputStream> nothingOpened() {
+    return new ArrayList<>();
+  }
+}
