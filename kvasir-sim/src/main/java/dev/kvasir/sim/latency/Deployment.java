@@ -13,7 +13,7 @@ public record Deployment(ModelShape model, Hardware hardware, int gpus) {
     int heads = model.attention().heads();
     int kvHeads = model.attention().kvHeads();
     if (heads % gpus != 0 || (kvHeads > gpus && kvHeads % gpus != 0)) {
-      throw new IllegalArgumentException(
+      throw new LatencyError(
           "%d heads, %d for keys and values, do not split over %d GPUs; choose a divisor"
               .formatted(heads, kvHeads, gpus));
     }

@@ -99,12 +99,11 @@ public final class GoRandom {
       try {
         words = new JsonMapper().readValue(reader, long[].class);
       } catch (JacksonException e) {
-        throw new IllegalArgumentException(
+        throw new LatencyError(
             source + ": not a JSON array of whole numbers (" + e.getOriginalMessage() + ")", e);
       }
       if (words.length != LENGTH) {
-        throw new IllegalArgumentException(
-            source + ": " + words.length + " words; the table has " + LENGTH);
+        throw new LatencyError(source + ": " + words.length + " words; the table has " + LENGTH);
       }
       return new Table(words);
     }

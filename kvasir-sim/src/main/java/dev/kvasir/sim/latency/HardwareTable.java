@@ -36,18 +36,18 @@ public final class HardwareTable {
     try {
       root = JSON.readTree(reader);
     } catch (JacksonException e) {
-      throw new IllegalArgumentException(
+      throw new LatencyError(
           source + ": not JSON (" + e.getOriginalMessage() + "); give GPUs by name", e);
     }
     if (!(root instanceof ObjectNode table)) {
-      throw new IllegalArgumentException(source + ": no object; give GPUs by name");
+      throw new LatencyError(source + ": no object; give GPUs by name");
     }
     var gpus = new LinkedHashMap<String, Hardware>();
     for (Map.Entry<String, JsonNode> entry : table.properties()) {
       try {
         gpus.put(entry.getKey(), hardware(entry.getKey(), entry.getValue()));
       } catch (IllegalArgumentException e) {
-        throw new IllegalArgumentException(source + ": " + e.getMessage(), e);
+        throw new LatencyError(source + ": " + e.getMessage(), e);
       }
     }
     return new HardwareTable(gpus);
@@ -68,7 +68,7 @@ public final class HardwareTable {
   public Hardware find(String name) {
     var hardware = gpus.get(name);
     if (hardware == null) {
-      throw new IllegalArgumentException(
+      throw new LatencyError(
           "no GPU named " + name + "; known are " + String.join(", ", gpus.sequencedKeySet()));
     }
     return hardware;

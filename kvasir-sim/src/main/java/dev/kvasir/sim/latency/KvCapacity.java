@@ -20,7 +20,7 @@ public final class KvCapacity {
       throw new IllegalArgumentException("memory share " + memoryShare + "; above 0, up to 1");
     }
     if (deployment.hardware().memoryGib() == 0 || deployment.model().vocabulary().size() == 0) {
-      throw new IllegalArgumentException(
+      throw new LatencyError(
           "KV blocks need MemoryGiB of the GPU and vocab_size of the model; give the number of"
               + " blocks instead");
     }
@@ -58,7 +58,7 @@ public final class KvCapacity {
     double taken = weights + activations + runtime;
     long blocks = taken < available ? (long) ((available - taken) * BYTES_PER_GIB) / blockBytes : 0;
     if (blocks == 0) {
-      throw new IllegalArgumentException(
+      throw new LatencyError(
           "no KV block fits: weights %s GiB, activations %s and runtime %s of %s GiB; use more GPUs"
               .formatted(gib(weights), activations, gib(runtime), gib(available)));
     }

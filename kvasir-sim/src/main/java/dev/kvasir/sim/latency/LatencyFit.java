@@ -167,7 +167,7 @@ public record LatencyFit(
 
   private static void enough(String what, int rows) {
     if (rows < COEFFICIENTS) {
-      throw new IllegalArgumentException(
+      throw new LatencyError(
           rows + " " + what + " cannot give three coefficients; measure " + ROWS_FEW + " or more");
     }
   }

@@ -31,7 +31,7 @@ public final class LatencyModels {
                 "no such model; known are " + String.join(", ", NAMES));
       };
     } catch (IllegalArgumentException e) {
-      throw new IllegalArgumentException("latency model " + name + ": " + e.getMessage(), e);
+      throw new LatencyError("latency model " + name + ": " + e.getMessage(), e);
     }
   }
 

@@ -89,7 +89,7 @@ public record Measurements(List<Step> steps, List<Request> requests) {
         }
         return true;
       } catch (IOException e) {
-        throw new UncheckedIOException(source + ", line " + number, e);
+        throw new UncheckedIOException(source + ":" + number, e);
       }
     }
 
@@ -161,8 +161,8 @@ public record Measurements(List<Step> steps, List<Request> requests) {
       throw wrong(name + " is " + text + "; give a number from 0 up");
     }
 
-    private IllegalArgumentException wrong(String what) {
-      return new IllegalArgumentException(source + ", line " + number + ": " + what);
+    private LatencyError wrong(String what) {
+      return new LatencyError(source + ":" + number + ": " + what);
     }
   }
 }

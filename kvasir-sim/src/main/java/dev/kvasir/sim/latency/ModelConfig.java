@@ -32,20 +32,18 @@ public final class ModelConfig {
     try {
       root = JSON.readTree(reader);
     } catch (JacksonException e) {
-      throw new IllegalArgumentException(
+      throw new LatencyError(
           source + ": not JSON (" + e.getOriginalMessage() + "); give a model's config.json", e);
     }
     if (!(root instanceof ObjectNode fields)) {
-      throw new IllegalArgumentException(source + ": no object; give a model's config.json");
+      throw new LatencyError(source + ": no object; give a model's config.json");
     }
     // A model that also sees or hears keeps the sizes of its text part one level down.
     if (fields.get("text_config") instanceof ObjectNode text) fields.setAll(text);
     try {
       return new ModelConfig(source, fields).shape();
     } catch (IllegalArgumentException e) {
-      var message = String.valueOf(e.getMessage());
-      if (message.startsWith(source)) throw e;
-      throw new IllegalArgumentException(source + ": " + message, e);
+      throw new LatencyError(source + ": " + e.getMessage() + "; correct the sizes", e);
     }
   }
 
@@ -85,7 +83,7 @@ public final class ModelConfig {
     }
     int perToken = first("num_experts_per_tok", "num_experts_per_token");
     if (perToken == 0) {
-      throw new IllegalArgumentException(
+      throw new LatencyError(
           source + ": " + count + " experts, but no num_experts_per_tok; add it");
     }
     return new Experts(
@@ -105,7 +103,7 @@ public final class ModelConfig {
           case "float16", "bfloat16" -> 2;
           case "int8", "uint8", "fp8", "int4", "nf4" -> 1;
           default ->
-              throw new IllegalArgumentException(
+              throw new LatencyError(
                   source + ": torch_dtype is \"" + type + "\"; say bfloat16, float16 or float32");
         };
     double weightBytes = quantizedBytes(fields.path("quantization_config"));
@@ -130,7 +128,7 @@ public final class ModelConfig {
 
   private int needed(String field) {
     int value = first(field);
-    if (value == 0) throw new IllegalArgumentException(source + ": no " + field + "; add it");
+    if (value == 0) throw new LatencyError(source + ": no " + field + "; add it");
     return value;
   }
 
@@ -139,7 +137,7 @@ public final class ModelConfig {
     for (var name : names) {
       int value = fields.path(name).asInt(0);
       if (value < 0) {
-        throw new IllegalArgumentException(source + ": " + name + " is " + value);
+        throw new LatencyError(source + ": " + name + " is " + value);
       }
       if (value > 0) return value;
     }

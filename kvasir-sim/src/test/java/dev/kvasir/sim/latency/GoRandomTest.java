@@ -3,6 +3,7 @@ package dev.kvasir.sim.latency;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.kvasir.sim.Shared;
 import java.io.IOException;
 import java.io.StringReader;
 import java.nio.file.Files;

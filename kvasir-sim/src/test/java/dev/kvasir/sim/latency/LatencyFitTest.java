@@ -131,25 +131,25 @@ class LatencyFitTest {
   @Test
   void badLinesAreNamedWithARemedy() {
     var header = "prefill_tokens,decode_tokens,step_us\n";
-    refused(header + "1,2\n", "m.csv, line 2: 2 cells under 3 columns; was the line cut off?");
-    refused(header + "1,-2,3\n", "m.csv, line 2: decode_tokens is -2; give a number from 0 up");
-    refused(header + "1,x,3\n", "m.csv, line 2: decode_tokens is \"x\"; give a number from 0 up");
-    refused(header + "1,NaN,3\n", "m.csv, line 2: decode_tokens is NaN; give a number from 0 up");
-    refused("a,b\n1,2\n", "m.csv, line 2: neither step_us nor ttft_us; a step has prefill_tokens");
-    refused("", "m.csv, line 1: no measurement; a step has prefill_tokens");
-    refused("prefill_tokens,step_us\n1,2\n", "m.csv, line 2: no decode_tokens; a step has");
-    refused("{\"step_us\": \n", "m.csv, line 1: not JSON");
+    refused(header + "1,2\n", "m.csv:2: 2 cells under 3 columns; was the line cut off?");
+    refused(header + "1,-2,3\n", "m.csv:2: decode_tokens is -2; give a number from 0 up");
+    refused(header + "1,x,3\n", "m.csv:2: decode_tokens is \"x\"; give a number from 0 up");
+    refused(header + "1,NaN,3\n", "m.csv:2: decode_tokens is NaN; give a number from 0 up");
+    refused("a,b\n1,2\n", "m.csv:2: neither step_us nor ttft_us; a step has prefill_tokens");
+    refused("", "m.csv:1: no measurement; a step has prefill_tokens");
+    refused("prefill_tokens,step_us\n1,2\n", "m.csv:2: no decode_tokens; a step has");
+    refused("{\"step_us\": \n", "m.csv:1: not JSON");
     refused(
         "prompt,output,ttft_us,e2e_us\n1,2,30,20\n",
-        "m.csv, line 2: e2e_us is less than ttft_us; both count from the request's arrival");
-    refused(header + "1".repeat(100_000), "m.csv, line 2: longer than 65536 characters");
+        "m.csv:2: e2e_us is less than ttft_us; both count from the request's arrival");
+    refused(header + "1".repeat(100_000), "m.csv:2: longer than 65536 characters");
     assertThatThrownBy(() -> fit(header + "1,2,3\n"))
         .hasMessage("1 steps cannot give three coefficients; measure 20 or more");
   }
 
   private static void refused(String text, String message) {
     assertThatThrownBy(() -> Measurements.read(new StringReader(text), "m.csv"))
-        .isInstanceOf(IllegalArgumentException.class)
+        .isInstanceOf(LatencyError.class)
         .hasMessageStartingWith(message);
   }
 

@@ -2,6 +2,7 @@ package dev.kvasir.sim.latency;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kvasir.sim.Shared;
 import dev.kvasir.sim.latency.ModelShape.Attention;
 import dev.kvasir.sim.latency.ModelShape.Experts;
 import dev.kvasir.sim.latency.ModelShape.FeedForward;
