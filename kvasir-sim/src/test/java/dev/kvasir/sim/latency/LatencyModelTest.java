@@ -4,9 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.kvasir.Seeds;
+import dev.kvasir.sim.Shared;
 import dev.kvasir.sim.latency.Shapes.Row;
 import dev.kvasir.sim.latency.StepShape.Prefill;
+import java.io.IOException;
 import java.io.StringReader;
+import java.nio.file.Files;
 import java.util.List;
 import java.util.stream.DoubleStream;
 import java.util.stream.Stream;
@@ -159,6 +162,17 @@ class LatencyModelTest {
     assertThat(shape.denseFeedForwardSize()).isEqualTo(16384);
     assertThat(shape.expertFeedForwardSize()).isEqualTo(8192);
     assertThat(H100.teraflops(shape.precision())).isEqualTo(1979);
+  }
+
+  @Test
+  void publishedConfigurationsAreRead() throws IOException {
+    var file = Shared.path("oracle/blis/configs/mixtral-8x7b.config.json");
+    try (var reader = Files.newBufferedReader(file)) {
+      var shape = ModelConfig.read(reader, "mixtral-8x7b.config.json");
+      assertThat(shape.feedForward()).isEqualTo(Shapes.MIXTURE.feedForward());
+      assertThat(shape.attention()).isEqualTo(Shapes.MIXTURE.attention());
+      assertThat(shape.vocabulary()).isEqualTo(new ModelShape.Vocabulary(32000, 2, 32768));
+    }
   }
 
   @Test

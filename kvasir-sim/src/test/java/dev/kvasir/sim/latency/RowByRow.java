@@ -101,10 +101,6 @@ final class RowByRow {
     double decodeAttention = layers * 4 * (heads / tp) * x * dh;
     double decode = (projection(n) + decodeAttention + feedForward(n)) / fl;
     double decodeKv = layers * 2 * (dkv / tp) * 2 * (x + n) / band;
-    double weights = layers * d * (2 * d + 2 * dkv) * bw / tp;
-    weights += mixed * (experts.count() / tp) * 3 * d * ffExpert * bw;
-    weights += mixed * 3 * d * experts.sharedSize() * bw / tp;
-    weights += dense * 3 * d * ffDense * bw / tp;
     double ring = tp > 1 ? 2 * layers * (p + n) * d * 2 * 2 * ((tp - 1) / tp) / band : 0;
     double special = experts.denseBetween() > 0 ? mixed : 0;
     double micros =
@@ -112,13 +108,20 @@ final class RowByRow {
             + beta.get(8) * prefillKv
             + beta.get(1) * decode
             + beta.get(9) * decodeKv
-            + beta.get(2) * (weights / band)
+            + beta.get(2) * (weightBytes() / band)
             + beta.get(3) * ring
             + beta.get(4) * layers
             + beta.get(5) * rows.size()
             + beta.get(6)
             + beta.get(7) * special;
     return Math.max(1, (long) micros);
+  }
+
+  private double weightBytes() {
+    return layers * d * (2 * d + 2 * dkv) * bw / tp
+        + mixed * (experts.count() / tp) * 3 * d * ffExpert * bw
+        + mixed * 3 * d * experts.sharedSize() * bw / tp
+        + dense * 3 * d * ffDense * bw / tp;
   }
 
   private double projection(double tokens) {
