@@ -1,11 +1,12 @@
 package dev.kvasir.cli;
 
 /** What a command's end says to whoever started it; the numbers are those of sysexits.h. */
-final class ExitCode {
-  static final int OK = 0;
-  static final int USAGE = 64;
-  static final int UNAVAILABLE = 69;
-  static final int INTERNAL = 70;
+public final class ExitCode {
+  public static final int OK = 0;
+  public static final int USAGE = 64;
+  public static final int DATA = 65;
+  public static final int UNAVAILABLE = 69;
+  public static final int INTERNAL = 70;
 
   private ExitCode() {}
 }

@@ -11,6 +11,7 @@ import picocli.CommandLine.Command;
     optionListHeading = "%nOptions:%n",
     footerHeading = "%nExamples:%n",
     footer = {
+      "  kvasir simulate --trace conversation_trace.jsonl --instances 8",
       "  kvasir doctor --cache-dir /var/cache/kvasir",
       "  kvasir bench --tiers --dir /var/cache",
       "",
@@ -26,6 +27,7 @@ import picocli.CommandLine.Command;
     exitCodeList = {
       "0:all is well",
       "64:the command line is wrong",
+      "65:a file that was named cannot be read as it stands",
       "69:something needed is missing",
       "70:an internal error, or a build that failed"
     },

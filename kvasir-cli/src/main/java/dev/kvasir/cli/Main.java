@@ -4,6 +4,7 @@ import static picocli.CommandLine.Model.UsageMessageSpec.SECTION_KEY_COMMAND_LIS
 import static picocli.CommandLine.Model.UsageMessageSpec.SECTION_KEY_COMMAND_LIST_HEADING;
 import static picocli.CommandLine.Model.UsageMessageSpec.SECTION_KEY_OPTION_LIST_HEADING;
 
+import dev.kvasir.cli.simulate.SimulateCommand;
 import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.List;
@@ -40,6 +41,7 @@ public final class Main {
     var line = helpful(new CommandLine(new KvasirCommand()));
     line.getCommandSpec().addOption(version);
     return line.setHelpSectionKeys(commandsBeforeOptions(line.getHelpSectionKeys()))
+        .addSubcommand(helpful(new CommandLine(new SimulateCommand(out, err))))
         .addSubcommand(helpful(new CommandLine(new DoctorCommand(out, environment))))
         .addSubcommand(helpful(new CommandLine(new BenchCommand(out, err))))
         .setOut(out)

@@ -57,6 +57,13 @@ public record EngineSettings(
     quirks = copy;
   }
 
+  public EngineSettings with(BatchQuirk quirk) {
+    var more = EnumSet.of(quirk);
+    more.addAll(quirks);
+    return new EngineSettings(
+        sequencesMax, stepTokensMax, chunkTokensMax, contextTokensMax, order, victim, more);
+  }
+
   boolean has(BatchQuirk quirk) {
     return quirks.contains(quirk);
   }

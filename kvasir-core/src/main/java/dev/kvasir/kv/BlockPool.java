@@ -181,6 +181,20 @@ public final class BlockPool {
     for (int i = blocks.size() - 1; i >= 0; i--) blocks.get(i).release();
   }
 
+  /** Evicts that many cached blocks, in the order of the policy, and tells what they held. */
+  public List<TokenBlock> evict(int count) {
+    if (count < 0 || count > cached) {
+      throw new IllegalArgumentException(count + " blocks of " + cached + " cached on " + tier);
+    }
+    var gone = new ArrayList<TokenBlock>(count);
+    for (int i = 0; i < count; i++) {
+      int slot = eviction.victim();
+      gone.add(content(slot));
+      evict();
+    }
+    return gone;
+  }
+
   /** Forgets every cached block, and tells how many there were. */
   public int clear() {
     int before = cached;

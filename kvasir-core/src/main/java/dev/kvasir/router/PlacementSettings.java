@@ -37,6 +37,12 @@ public record PlacementSettings(
     }
   }
 
+  /** These, with another speed for the seed's cost function to assume. */
+  public PlacementSettings withTokensPerSecond(double speed) {
+    return new PlacementSettings(
+        interference, victimsMax, margin, overloadFactor, placementsMax, speed, targets);
+  }
+
   double marginSeconds() {
     return margin.toNanos() / NANOS;
   }

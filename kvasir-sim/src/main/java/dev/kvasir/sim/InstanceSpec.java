@@ -2,6 +2,7 @@ package dev.kvasir.sim;
 
 import dev.kvasir.engine.EngineSettings;
 import dev.kvasir.kv.Eviction;
+import dev.kvasir.kv.Tier;
 import java.util.List;
 
 /**
@@ -10,13 +11,24 @@ import java.util.List;
  * @param blocks how many blocks of KV its own memory holds
  * @param eviction which cached block goes first, on every tier
  * @param tiers the slower tiers, from the fastest down
+ * @param transfers how the time between them counts
  */
 public record InstanceSpec(
-    EngineSettings engine, int blocks, int blockTokens, Eviction eviction, List<TierSpec> tiers) {
+    EngineSettings engine,
+    int blocks,
+    int blockTokens,
+    Eviction eviction,
+    List<TierSpec> tiers,
+    TransferModel transfers) {
   public InstanceSpec {
     tiers = List.copyOf(tiers);
     if (blocks < 1 || blockTokens < 1) {
       throw new IllegalArgumentException(blocks + " blocks of " + blockTokens + " tokens");
+    }
+    if (transfers instanceof TransferModel.Step
+        && (tiers.size() > 1 || (tiers.size() == 1 && tiers.getFirst().tier() != Tier.HOST))) {
+      throw new IllegalArgumentException(
+          "transfers within a step know the host tier alone; use events for " + tiers);
     }
   }
 }

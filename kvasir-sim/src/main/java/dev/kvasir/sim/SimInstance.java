@@ -1,7 +1,10 @@
 package dev.kvasir.sim;
 
+import dev.kvasir.Nullable;
+import dev.kvasir.engine.BatchQuirk;
 import dev.kvasir.engine.Engine;
 import dev.kvasir.engine.EngineLoad;
+import dev.kvasir.engine.EngineSettings;
 import dev.kvasir.kv.Block;
 import dev.kvasir.kv.BlockNames;
 import dev.kvasir.kv.BlockPool;
@@ -32,12 +35,22 @@ public final class SimInstance {
   private final KvEvents events = new KvEvents();
   private final List<BlockPool> pools = new ArrayList<>();
   private final List<TimedStore> stores = new ArrayList<>();
+  private @Nullable SteppedTiers stepped;
 
   SimInstance(int index, EventLoop loop, InstanceSpec spec, LatencyModel latency) {
     this.index = index;
-    this.model = new TimedModel(loop, latency, () -> 0);
     this.memory = memory(loop, spec);
-    this.engine = new Engine(loop, memory, model, spec.engine());
+    var stepped = this.stepped;
+    this.model =
+        new TimedModel(loop, latency, stepped == null ? () -> 0 : stepped::takePendingMicros);
+    this.engine = new Engine(loop, memory, model, settings(spec));
+  }
+
+  /** Reloads within a step may evict what the next one in line was promised. */
+  private static EngineSettings settings(InstanceSpec spec) {
+    return spec.transfers() instanceof TransferModel.Step && !spec.tiers().isEmpty()
+        ? spec.engine().with(BatchQuirk.ADMITS_ONE_BY_ONE)
+        : spec.engine();
   }
 
   /** The seed's rule: without slower tiers there is nothing but a pool. */
@@ -45,6 +58,11 @@ public final class SimInstance {
     var registry = new PrefixRegistry();
     var top = pool(spec, Tier.DEVICE, spec.blocks(), registry);
     if (spec.tiers().isEmpty()) return new PooledKv(top);
+    if (spec.transfers() instanceof TransferModel.Step step) {
+      var both = new SteppedTiers(loop, top, spec.tiers().getFirst(), step.threshold());
+      stepped = both;
+      return both;
+    }
     var rungs = new ArrayList<Rung>();
     for (var tier : spec.tiers()) {
       var store = new TimedStore(loop, spec.blockTokens(), tier.latency(), tier.tokensPerMicro());
@@ -149,6 +167,19 @@ public final class SimInstance {
               store.busyDown().toNanos() / 1000,
               store.busyUp().toNanos() / 1000));
     }
+    var host = stepped;
+    if (host != null) {
+      tiers.add(
+          new TierResult(
+              Tier.HOST,
+              host.blocks(),
+              host.stored(),
+              host.loaded(),
+              host.evicted(),
+              host.thrashed(),
+              0,
+              0));
+    }
     return tiers;
   }
 
@@ -156,5 +187,4 @@ public final class SimInstance {
   public List<BlockPool> pools() {
     return pools;
   }
-
 }

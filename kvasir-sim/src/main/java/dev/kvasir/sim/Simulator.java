@@ -73,10 +73,15 @@ public final class Simulator {
 
   /** Runs to the end; {@code progress} hears of each request that is over. */
   public RunResult run(LongConsumer progress) {
+    return run(Long.MAX_VALUE, progress);
+  }
+
+  /** Runs until nothing is left to do, or until that time. */
+  public RunResult run(long horizonNanos, LongConsumer progress) {
     var first = workload.next();
     if (first != null) expect(first);
     long told = 0;
-    while (loop.step()) {
+    while (loop.nextNanos() <= horizonNanos && loop.step()) {
       if (ended == told) continue;
       told = ended;
       progress.accept(told);

@@ -3,6 +3,7 @@ package dev.kvasir.cli.simulate;
 import dev.kvasir.kv.Eviction;
 import dev.kvasir.kv.Tier;
 import dev.kvasir.sim.TierSpec;
+import dev.kvasir.sim.TransferModel;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -74,10 +75,7 @@ final class MemoryOptions {
       description = "Tokens a microsecond to and from disk. Usually ${DEFAULT-VALUE}.")
   private double diskBandwidth = 20;
 
-  @Option(
-      names = "--kv-disk-latency",
-      paramLabel = "US",
-      description = "Usually ${DEFAULT-VALUE}.")
+  @Option(names = "--kv-disk-latency", paramLabel = "US", description = "Usually ${DEFAULT-VALUE}.")
   private long diskLatencyMicros = 100;
 
   @Option(
@@ -111,18 +109,14 @@ final class MemoryOptions {
     return blockTokens;
   }
 
-  boolean isStepModel() {
+  TransferModel transfers() {
     return switch (transferModel) {
-      case "event" -> false;
-      case "step" -> true;
+      case "event" -> new TransferModel.Event();
+      case "step" -> new TransferModel.Step(offloadThreshold);
       default ->
           throw new IllegalArgumentException(
               "--transfer-model " + transferModel + "; it is event or step");
     };
-  }
-
-  double offloadThreshold() {
-    return offloadThreshold;
   }
 
   Eviction eviction() {

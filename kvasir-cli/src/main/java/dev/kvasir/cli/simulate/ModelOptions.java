@@ -116,6 +116,11 @@ final class ModelOptions {
     return (int) blocks;
   }
 
+  /** The same by the formula of BLIS, which counts too many where several GPUs share a model. */
+  int blocksAsBlisCounts(int blockTokens) throws IOException {
+    return (int) new KvCapacity(deployment(), memoryShare).blocksOfOneShard(blockTokens);
+  }
+
   /** What the K and V of a token take on all GPUs of an instance. */
   long bytesPerToken() throws IOException {
     return (long) (new KvCapacity(deployment(), memoryShare).tokenBytesPerGpu() * gpus);

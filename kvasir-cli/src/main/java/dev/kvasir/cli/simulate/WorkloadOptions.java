@@ -17,7 +17,6 @@ import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
 import picocli.CommandLine.Option;
@@ -144,9 +143,5 @@ final class WorkloadOptions {
       long most = Math.min(requestsMax, spec.requestsMax());
       return new Synthetic(new WorkloadSpec(spec.seed(), most, spec.duration(), spec.clients()));
     }
-  }
-
-  static List<InputStream> nothingOpened() {
-    return new ArrayList<>();
   }
 }

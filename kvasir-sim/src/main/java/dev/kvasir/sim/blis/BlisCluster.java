@@ -16,6 +16,9 @@ import java.util.List;
 
 /** A cluster as BLIS has it: requests arrive, are admitted and routed, and wait at an instance. */
 public final class BlisCluster {
+  /** How long a caller waits for the answer to what is not his first request. */
+  private static final long FOLLOW_UP_NANOS = 300_000_000_000L;
+
   private final VirtualLoop loop = new VirtualLoop();
   private final EventLoop arrivals = loop.lane(0);
   private final EventLoop admissions = loop.lane(1);
@@ -26,6 +29,7 @@ public final class BlisCluster {
   private final List<BlisInstance> instances = new ArrayList<>();
   private final List<Tracked> requests = new ArrayList<>();
   private final Timeline timeline = new Timeline();
+  private int followUps;
 
   public BlisCluster(
       BlisSettings settings, LatencyModel latency, Workload workload, BlisRouting routing) {
@@ -77,8 +81,13 @@ public final class BlisCluster {
   private void left(Tracked request, long micros) {
     routing.left(request.instance);
     if (request.ending != Ending.COMPLETED) return;
-    var next = workload.after(request.request, micros * 1000);
-    if (next != null) {
+    var row = workload.after(request.request, micros * 1000);
+    if (row != null) {
+      var turn = row.turn();
+      followUps++;
+      var next =
+          row.named("session_%s_round_%s_%s".formatted(turn.session(), turn.round(), followUps))
+              .due(row.arrivalNanos() + FOLLOW_UP_NANOS);
       arrivals.after(Duration.ofNanos(next.arrivalNanos() - loop.nanos()), () -> arrive(next));
     }
   }

@@ -70,6 +70,20 @@ public record LatencyFit(
     }
   }
 
+  /** What the fit found, in a few words for whoever asked for it. */
+  public String describe() {
+    var text = new StringBuilder("fitted ").append(model.describe());
+    if (steps.rows() > 0) {
+      text.append("; explains %s of %s steps".formatted(percent(steps.explained()), steps.rows()));
+    }
+    for (var warning : warnings) text.append("; warning: ").append(warning);
+    return text.toString();
+  }
+
+  private static String percent(double share) {
+    return Math.round(share * 1000) / 10.0 + " %";
+  }
+
   /** Fits a model to the measurements. */
   public static LatencyFit of(Measurements measurements) {
     var warnings = new ArrayList<String>();

@@ -28,6 +28,12 @@ public record LinearModel(
     return new LinearModel(RequestOverhead.of(alphas), betas.get(0), betas.get(1), betas.get(2));
   }
 
+  /** Its coefficients, in microseconds. */
+  String describe() {
+    return "a step of %s us, %s for a prefill token and %s for a decode token"
+        .formatted(stepMicros, prefillTokenMicros, decodeTokenMicros);
+  }
+
   @Override
   public long stepMicros(StepShape shape) {
     return Micros.step(

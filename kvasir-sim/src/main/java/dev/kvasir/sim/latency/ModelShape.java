@@ -17,6 +17,16 @@ public record ModelShape(
     FeedForward feedForward,
     Vocabulary vocabulary,
     Precision precision) {
+  /** A dense model of 8 billion parameters, as Llama 3.1 has it. */
+  public static final ModelShape LLAMA_8B =
+      new ModelShape(
+          32,
+          4096,
+          new Attention(32, 8, 0, 0),
+          new FeedForward(14_336, 0, Experts.NONE),
+          new Vocabulary(128_256, 2, 0),
+          new Precision(2, 2));
+
   public ModelShape {
     if (layers < 1 || hiddenSize < 1) {
       throw new IllegalArgumentException(layers + " layers of width " + hiddenSize);

@@ -16,9 +16,9 @@ public record Goodput(double requestsPerSecond, double attainment) {
 
     boolean areMet(RequestResult request) {
       if (request.ending() != Ending.COMPLETED) return false;
-      return keeps(request.ttftMicros(), ttft)
+      return keeps((double) request.ttftMicros(), ttft)
           && keeps(request.meanGapMicros(), itl)
-          && keeps(request.e2eMicros(), e2e);
+          && keeps((double) request.e2eMicros(), e2e);
     }
 
     private static boolean keeps(double micros, Duration target) {

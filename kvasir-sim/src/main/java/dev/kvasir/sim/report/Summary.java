@@ -181,8 +181,7 @@ public record Summary(
     return totals;
   }
 
-  private static TierTotal total(
-      Tier tier, List<TierResult> figures, RunResult run, Scale scale) {
+  private static TierTotal total(Tier tier, List<TierResult> figures, RunResult run, Scale scale) {
     long hits = 0;
     for (var request : run.requests()) hits += request.cached().on(tier);
     long stored = figures.stream().mapToLong(TierResult::stored).sum();

@@ -1,5 +1,6 @@
 package dev.kvasir.sim.report;
 
+import dev.kvasir.sim.CacheReplay;
 import java.util.Locale;
 import tools.jackson.databind.SerializationFeature;
 import tools.jackson.databind.json.JsonMapper;
@@ -14,6 +15,15 @@ public final class SummaryJson {
 
   public static String write(Summary summary) {
     return JSON.writeValueAsString(node(summary));
+  }
+
+  /** What a cache alone found. */
+  public static String write(CacheReplay.Found found) {
+    var node = JSON.createObjectNode();
+    node.put("block_references", found.references());
+    node.put("block_hits", found.hits());
+    node.put("block_hit_rate", found.hitRate());
+    return JSON.writeValueAsString(node);
   }
 
   /** The figures in the order in which they are read. */

@@ -54,6 +54,18 @@ public record Request(
     return in(new Turn(turn.session(), turn.round(), nanos));
   }
 
+  /** The same request with another deadline. */
+  public Request due(long nanos) {
+    return new Request(
+        id, arrivalNanos, promptTokens, outputTokens, content, caller, turn, nanos);
+  }
+
+  /** The same request under another name. */
+  public Request named(String name) {
+    return new Request(
+        name, arrivalNanos, promptTokens, outputTokens, content, caller, turn, deadlineNanos);
+  }
+
   /** How many tokens the model will have seen in the end. */
   public int tokens() {
     return promptTokens + outputTokens;

@@ -1,0 +1,163 @@
+package dev.kvasir.cli.simulate;
+
+import dev.kvasir.engine.BatchQuirk;
+import dev.kvasir.kv.PoolSettings;
+import dev.kvasir.kv.Tier;
+import dev.kvasir.router.Estimates;
+import dev.kvasir.router.PlacementPolicy;
+import dev.kvasir.router.PlacementSettings;
+import dev.kvasir.router.RouterSettings;
+import dev.kvasir.sim.CacheReplay;
+import dev.kvasir.sim.ClusterSpec;
+import dev.kvasir.sim.InstanceSpec;
+import dev.kvasir.sim.RoutingSpec;
+import dev.kvasir.sim.Simulator;
+import dev.kvasir.sim.blis.BlisCluster;
+import dev.kvasir.sim.blis.BlisRouting;
+import dev.kvasir.sim.blis.BlisSettings;
+import dev.kvasir.sim.report.RunResult;
+import dev.kvasir.sim.report.Summary;
+import dev.kvasir.sim.workload.Workload;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.PrintWriter;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.function.LongConsumer;
+
+/** Turns what was said on the command line into a simulation, and runs it. */
+final class Setup {
+  private static final double MICROS_PER_SECOND = 1e6;
+  private static final double BYTES_PER_GIGABYTE = 1e9;
+
+  private final SimulateOptions options;
+  private final PrintWriter err;
+
+  Setup(SimulateOptions options, PrintWriter err) {
+    this.options = options;
+    this.err = err;
+  }
+
+  RunResult run(LongConsumer progress) throws IOException {
+    var opened = new ArrayList<InputStream>();
+    try {
+      var workload = options.workload.open(opened);
+      return options.isBlis() ? runBlis(workload) : runProduct(workload, progress);
+    } finally {
+      for (var stream : opened) stream.close();
+    }
+  }
+
+  CacheReplay.Found replay() throws IOException {
+    var opened = new ArrayList<InputStream>();
+    try {
+      var settings =
+          PoolSettings.of(Tier.DEVICE, blocks(), options.memory.blockTokens())
+              .with(options.memory.eviction());
+      return new CacheReplay(settings).run(options.workload.untimed(opened));
+    } finally {
+      for (var stream : opened) stream.close();
+    }
+  }
+
+  Summary summary(RunResult run) throws IOException {
+    long bytes = options.model.isBlackbox() ? 0 : options.model.bytesPerToken();
+    return Summary.of(
+        run, new Summary.Scale(options.memory.blockTokens(), bytes, options.output.targets()));
+  }
+
+  private int blocks() throws IOException {
+    int said = options.memory.blocks();
+    if (said > 0) return said;
+    int blockTokens = options.memory.blockTokens();
+    return options.isBlis()
+        ? options.model.blocksAsBlisCounts(blockTokens)
+        : options.model.blocks(blockTokens);
+  }
+
+  private RunResult runBlis(Workload workload) throws IOException {
+    requireNoTiers();
+    var routing = options.routing;
+    var times =
+        new BlisSettings.ClusterTimes(
+            routing.admissionMicros(),
+            routing.routingMicros(),
+            routing.snapshotMicros(),
+            routing.cacheSignalMicros());
+    var settings =
+        new BlisSettings(
+            routing.roles().size(),
+            blocks(),
+            options.memory.blockTokens(),
+            options.engine.settings(EnumSet.allOf(BatchQuirk.class)),
+            options.workload.horizonMicros(),
+            options.model.isBlackbox()
+                ? BlisSettings.Edition.BLACKBOX
+                : BlisSettings.Edition.CURRENT,
+            times);
+    var picks = routing.picks(routing.routing("round-robin"), options.workload.seed());
+    return new BlisCluster(
+            settings,
+            options.model.model(err),
+            workload,
+            new BlisRouting(settings, routing.admission(), picks))
+        .run();
+  }
+
+  private void requireNoTiers() {
+    if (options.memory.tiers().isEmpty()) return;
+    throw new IllegalArgumentException(
+        "--compat blis has no slower tiers, since those of BLIS are known to be wrong;"
+            + " leave --compat away to simulate tiers");
+  }
+
+  private RunResult runProduct(Workload workload, LongConsumer progress) throws IOException {
+    long horizonNanos = Math.multiplyExact(options.workload.horizonMicros(), 1000L);
+    return new Simulator(cluster(), options.model.model(err), workload).run(horizonNanos, progress);
+  }
+
+  private ClusterSpec cluster() throws IOException {
+    var memory = options.memory;
+    var instance =
+        new InstanceSpec(
+            options.engine.settings(EnumSet.noneOf(BatchQuirk.class)),
+            blocks(),
+            memory.blockTokens(),
+            memory.eviction(),
+            memory.tiers(),
+            memory.transfers());
+    return new ClusterSpec(options.routing.roles(), instance, routing(), handOver());
+  }
+
+  private RoutingSpec routing() throws IOException {
+    var routing = options.routing;
+    var name = routing.routing("balanced");
+    var placement = PlacementSettings.DEFAULT.withTokensPerSecond(routing.prefillThroughput());
+    var start =
+        Estimates.DEFAULT.starting(
+            routing.prefillThroughput(), Duration.ofNanos((long) (routing.handOverMillis() * 1e6)));
+    boolean blind =
+        List.of("round-robin", "least-loaded").contains(name)
+            && routing.placement().equals("never");
+    return new RoutingSpec(
+        RouterSettings.DEFAULT.withStart(start),
+        routing.admission(),
+        routing.picks(name, options.workload.seed()),
+        PlacementPolicy.named(routing.placement(), placement),
+        Duration.ofNanos(routing.snapshotMicros() * 1000),
+        blind ? RoutingSpec.Awareness.BLIND : RoutingSpec.Awareness.CACHE_AWARE);
+  }
+
+  private ClusterSpec.HandOver handOver() throws IOException {
+    double bytesPerToken = Math.max(1, options.model.bytesPerToken());
+    double tokens =
+        options.routing.handOverGigabytes()
+            * BYTES_PER_GIGABYTE
+            / MICROS_PER_SECOND
+            / bytesPerToken;
+    long nanos = (long) (options.routing.handOverMillis() * 1e6);
+    return new ClusterSpec.HandOver(Duration.ofNanos(nanos), tokens);
+  }
+}

@@ -1,0 +1,97 @@
+package dev.kvasir.cli.simulate;
+
+import dev.kvasir.cli.ExitCode;
+import dev.kvasir.sim.CacheReplay;
+import dev.kvasir.sim.latency.LatencyError;
+import dev.kvasir.sim.report.RequestLines;
+import dev.kvasir.sim.report.RunResult;
+import dev.kvasir.sim.report.Summary;
+import dev.kvasir.sim.report.SummaryJson;
+import dev.kvasir.sim.report.SummaryTable;
+import dev.kvasir.sim.spec.SpecError;
+import dev.kvasir.sim.trace.TraceError;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+
+/** Replays a workload in virtual time through the product's own code. */
+@Command(
+    name = "simulate",
+    description = "Replay a trace, or requests made by chance, in virtual time.",
+    optionListHeading = "%nOptions:%n",
+    footerHeading = "%nExamples:%n",
+    footer = {
+      "  kvasir simulate --trace conversation_trace.jsonl --instances 8 --block-size 512",
+      "  kvasir simulate --workload examples/workloads/chat.yaml --kv-cpu-blocks 50000 --json",
+      "  kvasir simulate --scenario examples/host-memory.yaml --sweep kv-cpu-blocks=0,20000,80000"
+    },
+    usageHelpWidth = 100,
+    sortOptions = false)
+public final class SimulateCommand implements Callable<Integer> {
+  private final PrintWriter out;
+  private final PrintWriter err;
+
+  @Mixin private SimulateOptions options = new SimulateOptions();
+
+  public SimulateCommand(PrintWriter out, PrintWriter err) {
+    this.out = out;
+    this.err = err;
+  }
+
+  @Override
+  public Integer call() throws IOException {
+    try {
+      return run();
+    } catch (TraceError | SpecError wrong) {
+      err.println("kvasir: " + wrong.getMessage());
+      return ExitCode.DATA;
+    } catch (IllegalArgumentException | LatencyError wrong) {
+      err.println("kvasir: " + wrong.getMessage() + ". Try 'kvasir simulate --help'.");
+      return ExitCode.USAGE;
+    } catch (NoSuchFileException missing) {
+      err.println("kvasir: there is no file " + missing.getFile());
+      return ExitCode.USAGE;
+    }
+  }
+
+  private int run() throws IOException {
+    var setup = new Setup(options, err);
+    if (options.cacheOnly) {
+      writeFound(setup.replay());
+      return ExitCode.OK;
+    }
+    RunResult run;
+    try (var progress = Progress.on(err)) {
+      run = setup.run(progress::completed);
+    }
+    write(run, setup.summary(run));
+    return ExitCode.OK;
+  }
+
+  private void write(RunResult run, Summary summary) throws IOException {
+    if (options.output.requestsOut != null) writeRequests(run, options.output.requestsOut);
+    if (options.output.json) out.println(SummaryJson.write(summary));
+    else out.print(SummaryTable.of(summary));
+    out.flush();
+  }
+
+  private void writeRequests(RunResult run, Path file) throws IOException {
+    try (var writer = Files.newBufferedWriter(file)) {
+      new RequestLines(options.memory.blockTokens()).write(run, writer);
+    }
+  }
+
+  private void writeFound(CacheReplay.Found found) {
+    if (options.output.json) {
+      out.println(SummaryJson.write(found));
+    } else {
+      out.print(SummaryTable.of(found));
+    }
+    out.flush();
+  }
+}

@@ -1,0 +1,203 @@
+package dev.kvasir.sim;
+
+import dev.kvasir.kv.BlockHash;
+import dev.kvasir.kv.BlockNames;
+import dev.kvasir.kv.BlockPool;
+import dev.kvasir.kv.CachedBlocks;
+import dev.kvasir.kv.KvMatch;
+import dev.kvasir.kv.KvSpan;
+import dev.kvasir.kv.KvStore;
+import dev.kvasir.kv.PooledKv;
+import dev.kvasir.kv.TokenBlock;
+import dev.kvasir.time.EventLoop;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.function.Consumer;
+
+/**
+ * Engine memory and a host tier whose transfers take no time of their own: what a reload takes is
+ * added to the step that asked for it.
+ *
+ * <p>A block is on one of the two at a time. Above the threshold cached blocks move to the host,
+ * the first to be evicted first; there the oldest makes room.
+ */
+final class SteppedTiers implements KvStore {
+  private static final long THRASH_NANOS = 1_000_000;
+
+  private record Offloaded(TokenBlock content, long nanos) {}
+
+  private final EventLoop loop;
+  private final BlockPool pool;
+  private final PooledKv device;
+  private final TierSpec host;
+  private final double threshold;
+  private final LinkedHashMap<BlockHash, Offloaded> offloaded = new LinkedHashMap<>();
+  private long pendingMicros;
+  private long stored;
+  private long loaded;
+  private long evicted;
+  private long thrashed;
+
+  SteppedTiers(EventLoop loop, BlockPool pool, TierSpec host, double threshold) {
+    this.loop = loop;
+    this.pool = pool;
+    this.device = new PooledKv(pool);
+    this.host = host;
+    this.threshold = threshold;
+  }
+
+  /** What reloads since the last time take; asking makes it zero. */
+  long takePendingMicros() {
+    long pending = pendingMicros;
+    pendingMicros = 0;
+    return pending;
+  }
+
+  /** How many blocks the host holds at most. */
+  int blocks() {
+    return host.blocks();
+  }
+
+  long stored() {
+    return stored;
+  }
+
+  long loaded() {
+    return loaded;
+  }
+
+  long evicted() {
+    return evicted;
+  }
+
+  long thrashed() {
+    return thrashed;
+  }
+
+  /** What is on the host counts as here, and as idle, since it needs a block to come back to. */
+  @Override
+  public KvMatch match(BlockNames names, int blocksMax) {
+    var here = device.match(names, blocksMax);
+    int all = here.blocks();
+    while (all < blocksMax && offloaded.containsKey(names.name(all))) all++;
+    return new KvMatch(all, here.idle() + all - here.blocks(), 0);
+  }
+
+  @Override
+  public KvSpan open(BlockNames names, int blocks) {
+    int here = Math.min(blocks, device.match(names, blocks).blocks());
+    var span = device.open(names, here);
+    if (here == blocks) return new Releasing(span, CachedBlocks.onDevice(here));
+    span.reserve(blocks * blockTokens());
+    for (int i = here; i < blocks; i++) reload(names.name(i));
+    span.fill(blocks * blockTokens());
+    int count = blocks - here;
+    pendingMicros +=
+        host.latency().toNanos() / 1000
+            + (long) StrictMath.ceil(count * blockTokens() / host.tokensPerMicro());
+    return new Releasing(span, new CachedBlocks(here, count, 0, 0));
+  }
+
+  private void reload(BlockHash name) {
+    var block = offloaded.remove(name);
+    if (block == null) throw new IllegalStateException("block " + name + " is not on the host");
+    loaded++;
+    if (loop.nanos() - block.nanos < THRASH_NANOS) thrashed++;
+  }
+
+  private void offload() {
+    int over = (int) (pool.total() - pool.free() - threshold * pool.total());
+    if (over <= 0) return;
+    for (var content : pool.evict(Math.min(over, pool.cached()))) {
+      stored++;
+      if (offloaded.size() == host.blocks()) {
+        offloaded.pollFirstEntry();
+        evicted++;
+      }
+      offloaded.put(content.hash(), new Offloaded(content, loop.nanos()));
+    }
+  }
+
+  /** A span whose release may push memory over the threshold. */
+  private final class Releasing implements KvSpan {
+    private final KvSpan span;
+    private final CachedBlocks cached;
+
+    Releasing(KvSpan span, CachedBlocks cached) {
+      this.span = span;
+      this.cached = cached;
+    }
+
+    @Override
+    public int blocks() {
+      return span.blocks();
+    }
+
+    @Override
+    public CachedBlocks cached() {
+      return cached;
+    }
+
+    @Override
+    public int slot(int index) {
+      return span.slot(index);
+    }
+
+    @Override
+    public void reserve(int end) {
+      span.reserve(end);
+    }
+
+    @Override
+    public void fill(int end) {
+      span.fill(end);
+    }
+
+    @Override
+    public void release() {
+      span.release();
+      offload();
+    }
+  }
+
+  @Override
+  public int blockTokens() {
+    return device.blockTokens();
+  }
+
+  @Override
+  public int total() {
+    return device.total();
+  }
+
+  @Override
+  public int available() {
+    return device.available();
+  }
+
+  @Override
+  public boolean has(BlockHash name) {
+    return device.has(name) || offloaded.containsKey(name);
+  }
+
+  @Override
+  public int reclaimable(List<KvSpan> spans) {
+    return device.reclaimable(spans.stream().map(span -> ((Releasing) span).span).toList());
+  }
+
+  @Override
+  public void fetch(BlockNames names, int blocks, Consumer<KvSpan> done) {
+    throw new IllegalStateException("reloads take no time, yet " + blocks + " blocks are fetched");
+  }
+
+  /** The host's hits, which the device counted as blocks to compute, are hits too. */
+  @Override
+  public long hits() {
+    return device.hits() + loaded;
+  }
+
+  @Override
+  public long misses() {
+    return device.misses() - loaded;
+  }
+}

@@ -1,0 +1,96 @@
+package dev.kvasir.sim.report;
+
+import dev.kvasir.sim.CacheReplay;
+import java.util.Locale;
+
+/** A summary for a terminal. */
+public final class SummaryTable {
+  private static final String HEADING = "%-12s%12s%12s%12s%12s\n";
+
+  private final StringBuilder text = new StringBuilder();
+
+  private SummaryTable() {}
+
+  public static String of(Summary summary) {
+    var table = new SummaryTable();
+    table.requests(summary);
+    table.times(summary);
+    table.cache(summary);
+    return table.text.toString();
+  }
+
+  /** What a cache alone found. */
+  public static String of(CacheReplay.Found found) {
+    return String.format(
+        Locale.ROOT,
+        "%,d blocks referred to, %,d found: %.2f %%\n",
+        found.references(),
+        found.hits(),
+        100 * found.hitRate());
+  }
+
+  private void requests(Summary summary) {
+    line("requests", "%,d of %,d completed", summary.completedRequests(), all(summary));
+    if (summary.rejected() > 0) line("", "%,d rejected", summary.rejected());
+    if (summary.dropped() > 0) line("", "%,d can never be served", summary.dropped());
+    if (summary.timedOut() > 0) line("", "%,d timed out", summary.timedOut());
+    if (summary.stillQueued() + summary.stillRunning() > 0) {
+      line("", "%,d unfinished", summary.stillQueued() + summary.stillRunning());
+    }
+    line("duration", "%,.1f s simulated", summary.durationSeconds());
+    line(
+        "throughput",
+        "%,.2f requests/s, %,.0f tokens/s",
+        summary.responsesPerSecond(),
+        summary.tokensPerSecond());
+    line(
+        "goodput",
+        "%,.2f requests/s, %.1f %% within targets",
+        summary.goodput().requestsPerSecond(),
+        100 * summary.goodput().attainment());
+  }
+
+  private static long all(Summary summary) {
+    return summary.injectedRequests() + summary.rejected();
+  }
+
+  private void times(Summary summary) {
+    text.append('\n');
+    text.append(String.format(Locale.ROOT, HEADING, "ms", "mean", "p50", "p90", "p99"));
+    spread("TTFT", summary.ttft());
+    spread("ITL", summary.itl());
+    spread("E2E", summary.e2e());
+    text.append('\n');
+  }
+
+  private void spread(String name, Summary.Spread spread) {
+    text.append(
+        String.format(
+            Locale.ROOT,
+            "%-12s%,12.1f%,12.1f%,12.1f%,12.1f\n",
+            name,
+            spread.mean(),
+            spread.p50(),
+            spread.p90(),
+            spread.p99()));
+  }
+
+  private void cache(Summary summary) {
+    line("cached", "%.2f %% of prompt tokens", 100 * summary.tokenHitRate());
+    for (var tier : summary.tiers()) {
+      line(
+          "  " + tier.tier().name().toLowerCase(Locale.ROOT),
+          "%,d tokens found, %,d blocks in, %,d out, %,d evicted",
+          tier.hitTokens(),
+          tier.stored(),
+          tier.loaded(),
+          tier.evicted());
+    }
+    if (summary.preemptions() > 0) line("preempted", "%,d times", summary.preemptions());
+  }
+
+  private void line(String name, String format, Object... values) {
+    text.append(String.format(Locale.ROOT, "%-12s", name));
+    text.append(String.format(Locale.ROOT, format, values)).append('\n');
+  }
+}
