@@ -2,13 +2,17 @@ package dev.kvasir.sim.trace;
 
 import dev.kvasir.Nullable;
 import tools.jackson.core.JacksonException;
+import tools.jackson.core.JsonParser;
+import tools.jackson.core.ObjectReadContext;
+import tools.jackson.core.json.JsonFactory;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /** Walks the lines of a trace that has a JSON object on each. */
 final class JsonRows {
-  private static final JsonMapper MAPPER = JsonMapper.builder().build();
+  private static final JsonFactory TOKENS = new JsonFactory();
 
+  private final JsonMapper mapper = JsonMapper.builder().build();
   private final Lines lines;
   private final Numbers numbers;
 
@@ -20,17 +24,23 @@ final class JsonRows {
   /** The object on the next line; null at the end. */
   @Nullable
   JsonNode next() {
-    return lines.next() ? parse(lines) : null;
+    return lines.next() ? parse() : null;
   }
 
-  static JsonNode parse(Lines lines) {
+  private JsonNode parse() {
     try {
-      var node = MAPPER.readTree(lines.bytes(), lines.start(), lines.length());
+      var node = mapper.readTree(lines.bytes(), lines.start(), lines.length());
       if (node.isObject()) return node;
     } catch (JacksonException _) {
       throw noObject(lines);
     }
     throw noObject(lines);
+  }
+
+  /** The tokens of the line one by one. */
+  static JsonParser parser(Lines lines) {
+    return TOKENS.createParser(
+        ObjectReadContext.empty(), lines.bytes(), lines.start(), lines.length());
   }
 
   /** The parser's own words would be about its insides. */

@@ -9,8 +9,6 @@ import java.util.Arrays;
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.JsonParser;
 import tools.jackson.core.JsonToken;
-import tools.jackson.core.ObjectReadContext;
-import tools.jackson.core.json.JsonFactory;
 
 /**
  * Reads the traces of Mooncake: a line for a request, with ids for its blocks of 512 tokens.
@@ -27,7 +25,6 @@ final class MooncakeReader implements RowReader {
   private static final String OUTPUT = "output_length";
   private static final String IDS = "hash_ids";
 
-  private final JsonFactory factory = new JsonFactory();
   private final Lines lines;
   private final Numbers numbers;
   private final TraceOptions options;
@@ -55,9 +52,7 @@ final class MooncakeReader implements RowReader {
   public @Nullable Request next() {
     if (!lines.next()) return null;
     clear();
-    try (var parser =
-        factory.createParser(
-            ObjectReadContext.empty(), lines.bytes(), lines.start(), lines.length())) {
+    try (var parser = JsonRows.parser(lines)) {
       if (parser.nextToken() != JsonToken.START_OBJECT) throw JsonRows.noObject(lines);
       while (parser.nextToken() != JsonToken.END_OBJECT) read(parser, parser.currentName());
       if (parser.nextToken() != null) throw JsonRows.noObject(lines);

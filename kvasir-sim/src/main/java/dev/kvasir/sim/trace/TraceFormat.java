@@ -1,9 +1,12 @@
 package dev.kvasir.sim.trace;
 
+import dev.kvasir.Nullable;
 import dev.kvasir.sim.spec.Nearest;
 import java.util.Arrays;
 import java.util.List;
-import tools.jackson.databind.JsonNode;
+import tools.jackson.core.JacksonException;
+import tools.jackson.core.JsonParser;
+import tools.jackson.core.JsonToken;
 
 /** The formats of traces that can be read. */
 public enum TraceFormat {
@@ -64,17 +67,33 @@ public enum TraceFormat {
     return first != null && first == '{' ? byFields(lines) : byColumns(lines);
   }
 
+  /** Goes by tokens, since building a tree would take longer than reading a small trace. */
   private static TraceFormat byFields(Lines lines) {
-    var object = JsonRows.parse(lines);
-    if (schema(object).equals(CaptureReader.SCHEMA)) return KVASIR;
-    if (schema(object).equals(DynamoReader.SCHEMA)) return DYNAMO;
-    if (schema(object.path("event")).equals(DynamoReader.SCHEMA)) return DYNAMO;
-    if (object.has("input_length") || object.has("output_length")) return MOONCAKE;
-    throw unknown(lines);
+    TraceFormat found = null;
+    try (var parser = JsonRows.parser(lines)) {
+      for (var token = parser.nextToken(); token != null; token = parser.nextToken()) {
+        if (token != JsonToken.PROPERTY_NAME) continue;
+        int depth = parser.streamReadContext().getNestingDepth();
+        if (found == null && depth <= 2) found = byField(parser, depth);
+      }
+    } catch (JacksonException _) {
+      throw JsonRows.noObject(lines);
+    }
+    if (found == null) throw unknown(lines);
+    return found;
   }
 
-  private static String schema(JsonNode object) {
-    return object.path("schema").asString("");
+  private static @Nullable TraceFormat byField(JsonParser parser, int depth) {
+    var field = parser.currentName();
+    if (depth == 1 && (field.equals("input_length") || field.equals("output_length"))) {
+      return MOONCAKE;
+    }
+    if (!field.equals("schema") || parser.nextToken() != JsonToken.VALUE_STRING) return null;
+    return switch (parser.getString()) {
+      case CaptureReader.SCHEMA -> KVASIR;
+      case DynamoReader.SCHEMA -> DYNAMO;
+      default -> null;
+    };
   }
 
   private static TraceFormat byColumns(Lines lines) {

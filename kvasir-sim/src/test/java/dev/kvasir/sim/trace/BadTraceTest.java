@@ -142,8 +142,12 @@ class BadTraceTest {
   @Test
   void otherSchemaInTheMiddleIsNamed() {
     var good =
-        "{\"schema\":\"kvasir.capture.v1\",\"arrival_us\":1,\"prompt_tokens\":1,\"output_tokens\":1}\n";
+        """
+        {"schema":"kvasir.capture.v1","arrival_us":1,"prompt_tokens":1,"output_tokens":1}
+        """;
     expect(good + "{\"schema\":\"kvasir.capture.v2\"}", 2, "schema is 'kvasir.capture.v2'");
+    expect("{\"schema\":\"kvasir.capture.v2\"}", 1, "no known trace begins with");
+    expect("{\"schema\":\"kvasir.cap", 1, "not one whole JSON object");
   }
 
   @Test
