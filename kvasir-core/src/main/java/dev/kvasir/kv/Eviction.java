@@ -1,5 +1,7 @@
 package dev.kvasir.kv;
 
+import java.util.List;
+
 /** Names an order of eviction, and makes the policy that keeps it for one pool. */
 @FunctionalInterface
 public interface Eviction {
@@ -14,6 +16,26 @@ public interface Eviction {
     int slotOf(BlockHash hash);
 
     BlockHash hashOf(int slot);
+  }
+
+  /** The names that {@link #named} knows, the default first. */
+  List<String> NAMES = List.of("lineage", "lru", "fifo", "multi-lru", "s3-fifo");
+
+  /**
+   * The policy of that name.
+   *
+   * @param sketch what the registry of the pools counts uses with; only multi-lru asks it
+   */
+  static Eviction named(String name, FrequencySketch sketch) {
+    return switch (name) {
+      case "lineage" -> lineage();
+      case "lru" -> lru();
+      case "fifo" -> fifo();
+      case "multi-lru" -> multiLru(sketch);
+      case "s3-fifo" -> s3Fifo();
+      default ->
+          throw new IllegalArgumentException("no eviction \"" + name + "\", use one of " + NAMES);
+    };
   }
 
   /** Least recently released first. */

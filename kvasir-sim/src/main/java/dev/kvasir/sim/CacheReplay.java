@@ -2,9 +2,12 @@ package dev.kvasir.sim;
 
 import dev.kvasir.kv.Block;
 import dev.kvasir.kv.BlockPool;
+import dev.kvasir.kv.Eviction;
+import dev.kvasir.kv.FrequencySketch;
 import dev.kvasir.kv.KvEvents;
 import dev.kvasir.kv.PoolSettings;
 import dev.kvasir.kv.PrefixRegistry;
+import dev.kvasir.kv.Tier;
 import dev.kvasir.sim.workload.ContentNames;
 import dev.kvasir.sim.workload.Request;
 import java.util.ArrayList;
@@ -24,8 +27,16 @@ public final class CacheReplay {
 
   private final BlockPool pool;
 
-  public CacheReplay(PoolSettings settings) {
-    this.pool = new BlockPool(settings, new PrefixRegistry(), new KvEvents());
+  /**
+   * A cache to replay with.
+   *
+   * @param eviction one of {@link Eviction#NAMES}
+   */
+  public CacheReplay(int blocks, int blockTokens, String eviction) {
+    var sketch = new FrequencySketch(blocks);
+    var settings =
+        PoolSettings.of(Tier.DEVICE, blocks, blockTokens).with(Eviction.named(eviction, sketch));
+    this.pool = new BlockPool(settings, new PrefixRegistry(sketch), new KvEvents());
   }
 
   public Found run(Iterator<Request> requests) {

@@ -9,7 +9,7 @@ import java.util.List;
  * One engine with its memory.
  *
  * @param blocks how many blocks of KV its own memory holds
- * @param eviction which cached block goes first, on every tier
+ * @param eviction which cached block goes first, on every tier: one of {@link Eviction#NAMES}
  * @param tiers the slower tiers, from the fastest down
  * @param transfers how the time between them counts
  */
@@ -17,11 +17,15 @@ public record InstanceSpec(
     EngineSettings engine,
     int blocks,
     int blockTokens,
-    Eviction eviction,
+    String eviction,
     List<TierSpec> tiers,
     TransferModel transfers) {
   public InstanceSpec {
     tiers = List.copyOf(tiers);
+    if (!Eviction.NAMES.contains(eviction)) {
+      throw new IllegalArgumentException(
+          "no eviction \"" + eviction + "\", use one of " + Eviction.NAMES);
+    }
     if (blocks < 1 || blockTokens < 1) {
       throw new IllegalArgumentException(blocks + " blocks of " + blockTokens + " tokens");
     }

@@ -8,6 +8,8 @@ import dev.kvasir.engine.EngineSettings;
 import dev.kvasir.kv.Block;
 import dev.kvasir.kv.BlockNames;
 import dev.kvasir.kv.BlockPool;
+import dev.kvasir.kv.Eviction;
+import dev.kvasir.kv.FrequencySketch;
 import dev.kvasir.kv.KvEvent;
 import dev.kvasir.kv.KvEvents;
 import dev.kvasir.kv.KvStore;
@@ -55,8 +57,14 @@ public final class SimInstance {
 
   /** The seed's rule: without slower tiers there is nothing but a pool. */
   private KvStore memory(EventLoop loop, InstanceSpec spec) {
-    var registry = new PrefixRegistry();
-    var top = pool(spec, Tier.DEVICE, spec.blocks(), registry);
+    int blocks = spec.blocks();
+    for (var tier : spec.tiers()) blocks += tier.blocks();
+    var sketch = new FrequencySketch(blocks);
+    var eviction = Eviction.named(spec.eviction(), sketch);
+    // Counting costs a little: only where somebody asks.
+    var registry =
+        spec.eviction().equals("multi-lru") ? new PrefixRegistry(sketch) : new PrefixRegistry();
+    var top = pool(spec, Tier.DEVICE, spec.blocks(), eviction, registry);
     if (spec.tiers().isEmpty()) return new PooledKv(top);
     if (spec.transfers() instanceof TransferModel.Step step) {
       var both = new SteppedTiers(loop, top, spec.tiers().getFirst(), step.threshold());
@@ -67,13 +75,14 @@ public final class SimInstance {
     for (var tier : spec.tiers()) {
       var store = new TimedStore(loop, spec.blockTokens(), tier.latency(), tier.tokensPerMicro());
       stores.add(store);
-      rungs.add(Rung.of(pool(spec, tier.tier(), tier.blocks(), registry), store));
+      rungs.add(Rung.of(pool(spec, tier.tier(), tier.blocks(), eviction, registry), store));
     }
     return new TieredKvCache(loop, registry, top, rungs);
   }
 
-  private BlockPool pool(InstanceSpec spec, Tier tier, int blocks, PrefixRegistry registry) {
-    var settings = PoolSettings.of(tier, blocks, spec.blockTokens()).with(spec.eviction());
+  private BlockPool pool(
+      InstanceSpec spec, Tier tier, int blocks, Eviction eviction, PrefixRegistry registry) {
+    var settings = PoolSettings.of(tier, blocks, spec.blockTokens()).with(eviction);
     var pool = new BlockPool(settings, registry, events);
     pools.add(pool);
     return pool;

@@ -1,6 +1,5 @@
 package dev.kvasir.cli.simulate;
 
-import dev.kvasir.kv.Eviction;
 import dev.kvasir.kv.Tier;
 import dev.kvasir.sim.TierSpec;
 import dev.kvasir.sim.TransferModel;
@@ -11,8 +10,6 @@ import picocli.CommandLine.Option;
 
 /** The KV memory of each simulated engine, and the tiers below it. */
 final class MemoryOptions {
-  static final List<String> EVICTIONS = List.of("lineage", "lru", "fifo", "multi-lru", "s3-fifo");
-
   @Option(
       names = "--total-kv-blocks",
       paramLabel = "N",
@@ -119,16 +116,8 @@ final class MemoryOptions {
     };
   }
 
-  Eviction eviction() {
-    return switch (eviction) {
-      case "lineage" -> Eviction.lineage();
-      case "lru" -> Eviction.lru();
-      case "fifo" -> Eviction.fifo();
-      case "multi-lru" -> Eviction.multiLru();
-      case "s3-fifo" -> Eviction.s3Fifo();
-      default ->
-          throw new IllegalArgumentException("--eviction " + eviction + "; one of " + EVICTIONS);
-    };
+  String eviction() {
+    return eviction;
   }
 
   List<TierSpec> tiers() {

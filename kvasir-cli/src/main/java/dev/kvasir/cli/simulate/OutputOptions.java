@@ -43,12 +43,13 @@ final class OutputOptions {
 
   @Option(
       names = {"--trace-level", "--counterfactual-k"},
+      paramLabel = "X",
       hidden = true,
-      description = "Accepted for BLIS's sake.")
-  private @Nullable String traceLevel;
+      description = "Accepted since BLIS has it; everything is kept anyway.")
+  void acceptTraceLevel(String level) {}
 
-  @Option(names = "--summarize-trace", hidden = true, description = "Accepted for BLIS's sake.")
-  private boolean summarizeTrace;
+  @Option(names = "--summarize-trace", description = "Say how many requests each instance got.")
+  boolean summarizeTrace;
 
   Goodput.Targets targets() {
     return new Goodput.Targets(millis(ttftMillis), millis(itlMillis), millis(e2eMillis));

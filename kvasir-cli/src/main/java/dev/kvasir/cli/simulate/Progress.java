@@ -1,6 +1,8 @@
 package dev.kvasir.cli.simulate;
 
+import java.io.Console;
 import java.io.PrintWriter;
+import java.util.Optional;
 
 /** One line on a terminal that tells how far a run is; nothing anywhere else. */
 final class Progress implements AutoCloseable {
@@ -19,8 +21,8 @@ final class Progress implements AutoCloseable {
   }
 
   static Progress on(PrintWriter err) {
-    var console = System.console();
-    return new Progress(err, console != null && console.isTerminal());
+    var terminal = Optional.ofNullable(System.console()).filter(Console::isTerminal);
+    return new Progress(err, terminal.isPresent());
   }
 
   void completed(long requests) {

@@ -1,8 +1,6 @@
 package dev.kvasir.cli.simulate;
 
 import dev.kvasir.engine.BatchQuirk;
-import dev.kvasir.kv.PoolSettings;
-import dev.kvasir.kv.Tier;
 import dev.kvasir.router.Estimates;
 import dev.kvasir.router.PlacementPolicy;
 import dev.kvasir.router.PlacementSettings;
@@ -53,10 +51,9 @@ final class Setup {
   CacheReplay.Found replay() throws IOException {
     var opened = new ArrayList<InputStream>();
     try {
-      var settings =
-          PoolSettings.of(Tier.DEVICE, blocks(), options.memory.blockTokens())
-              .with(options.memory.eviction());
-      return new CacheReplay(settings).run(options.workload.untimed(opened));
+      var memory = options.memory;
+      return new CacheReplay(blocks(), memory.blockTokens(), memory.eviction())
+          .run(options.workload.untimed(opened));
     } finally {
       for (var stream : opened) stream.close();
     }

@@ -22,6 +22,7 @@ import picocli.CommandLine.Mixin;
 /** Replays a workload in virtual time through the product's own code. */
 @Command(
     name = "simulate",
+    customSynopsis = "kvasir simulate (--trace FILE | --workload FILE | --scenario FILE) [OPTIONS]",
     description = "Replay a trace, or requests made by chance, in virtual time.",
     optionListHeading = "%nOptions:%n",
     footerHeading = "%nExamples:%n",
@@ -75,9 +76,20 @@ public final class SimulateCommand implements Callable<Integer> {
 
   private void write(RunResult run, Summary summary) throws IOException {
     if (options.output.requestsOut != null) writeRequests(run, options.output.requestsOut);
+    if (options.output.summarizeTrace) writeShares(run);
     if (options.output.json) out.println(SummaryJson.write(summary));
     else out.print(SummaryTable.of(summary));
     out.flush();
+  }
+
+  private void writeShares(RunResult run) {
+    var counts = new int[run.instances().size()];
+    for (var request : run.requests()) {
+      if (request.instance() >= 0) counts[request.instance()]++;
+    }
+    for (int i = 0; i < counts.length; i++) {
+      err.println("instance_" + i + ": " + counts[i] + " requests");
+    }
   }
 
   private void writeRequests(RunResult run, Path file) throws IOException {
@@ -90,7 +102,7 @@ public final class SimulateCommand implements Callable<Integer> {
     if (options.output.json) {
       out.println(SummaryJson.write(found));
     } else {
-      out.print(SummaryTable.of(found));
+      out.println(SummaryTable.of(found));
     }
     out.flush();
   }

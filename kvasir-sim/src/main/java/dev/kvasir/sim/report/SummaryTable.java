@@ -5,8 +5,6 @@ import java.util.Locale;
 
 /** A summary for a terminal. */
 public final class SummaryTable {
-  private static final String HEADING = "%-12s%12s%12s%12s%12s\n";
-
   private final StringBuilder text = new StringBuilder();
 
   private SummaryTable() {}
@@ -23,31 +21,44 @@ public final class SummaryTable {
   public static String of(CacheReplay.Found found) {
     return String.format(
         Locale.ROOT,
-        "%,d blocks referred to, %,d found: %.2f %%\n",
+        "%,d blocks referred to, %,d found: %.2f %%",
         found.references(),
         found.hits(),
         100 * found.hitRate());
   }
 
   private void requests(Summary summary) {
-    line("requests", "%,d of %,d completed", summary.completedRequests(), all(summary));
-    if (summary.rejected() > 0) line("", "%,d rejected", summary.rejected());
-    if (summary.dropped() > 0) line("", "%,d can never be served", summary.dropped());
-    if (summary.timedOut() > 0) line("", "%,d timed out", summary.timedOut());
+    line(
+        "requests",
+        String.format(
+            Locale.ROOT, "%,d of %,d completed", summary.completedRequests(), all(summary)));
+    if (summary.rejected() > 0)
+      line("", String.format(Locale.ROOT, "%,d rejected", summary.rejected()));
+    if (summary.dropped() > 0)
+      line("", String.format(Locale.ROOT, "%,d can never be served", summary.dropped()));
+    if (summary.timedOut() > 0)
+      line("", String.format(Locale.ROOT, "%,d timed out", summary.timedOut()));
     if (summary.stillQueued() + summary.stillRunning() > 0) {
-      line("", "%,d unfinished", summary.stillQueued() + summary.stillRunning());
+      line(
+          "",
+          String.format(
+              Locale.ROOT, "%,d unfinished", summary.stillQueued() + summary.stillRunning()));
     }
-    line("duration", "%,.1f s simulated", summary.durationSeconds());
+    line("duration", String.format(Locale.ROOT, "%,.1f s simulated", summary.durationSeconds()));
     line(
         "throughput",
-        "%,.2f requests/s, %,.0f tokens/s",
-        summary.responsesPerSecond(),
-        summary.tokensPerSecond());
+        String.format(
+            Locale.ROOT,
+            "%,.2f requests/s, %,.0f tokens/s",
+            summary.responsesPerSecond(),
+            summary.tokensPerSecond()));
     line(
         "goodput",
-        "%,.2f requests/s, %.1f %% within targets",
-        summary.goodput().requestsPerSecond(),
-        100 * summary.goodput().attainment());
+        String.format(
+            Locale.ROOT,
+            "%,.2f requests/s, %.1f %% within targets",
+            summary.goodput().requestsPerSecond(),
+            100 * summary.goodput().attainment()));
   }
 
   private static long all(Summary summary) {
@@ -56,7 +67,7 @@ public final class SummaryTable {
 
   private void times(Summary summary) {
     text.append('\n');
-    text.append(String.format(Locale.ROOT, HEADING, "ms", "mean", "p50", "p90", "p99"));
+    text.append("ms                  mean         p50         p90         p99\n");
     spread("TTFT", summary.ttft());
     spread("ITL", summary.itl());
     spread("E2E", summary.e2e());
@@ -76,21 +87,25 @@ public final class SummaryTable {
   }
 
   private void cache(Summary summary) {
-    line("cached", "%.2f %% of prompt tokens", 100 * summary.tokenHitRate());
+    line(
+        "cached",
+        String.format(Locale.ROOT, "%.2f %% of prompt tokens", 100 * summary.tokenHitRate()));
     for (var tier : summary.tiers()) {
       line(
           "  " + tier.tier().name().toLowerCase(Locale.ROOT),
-          "%,d tokens found, %,d blocks in, %,d out, %,d evicted",
-          tier.hitTokens(),
-          tier.stored(),
-          tier.loaded(),
-          tier.evicted());
+          String.format(
+              Locale.ROOT,
+              "%,d tokens found, %,d blocks in, %,d out, %,d evicted",
+              tier.hitTokens(),
+              tier.stored(),
+              tier.loaded(),
+              tier.evicted()));
     }
-    if (summary.preemptions() > 0) line("preempted", "%,d times", summary.preemptions());
+    if (summary.preemptions() > 0)
+      line("preempted", String.format(Locale.ROOT, "%,d times", summary.preemptions()));
   }
 
-  private void line(String name, String format, Object... values) {
-    text.append(String.format(Locale.ROOT, "%-12s", name));
-    text.append(String.format(Locale.ROOT, format, values)).append('\n');
+  private void line(String name, String value) {
+    text.append(name).repeat(' ', Math.max(1, 12 - name.length())).append(value).append('\n');
   }
 }

@@ -56,8 +56,7 @@ public record Request(
 
   /** The same request with another deadline. */
   public Request due(long nanos) {
-    return new Request(
-        id, arrivalNanos, promptTokens, outputTokens, content, caller, turn, nanos);
+    return new Request(id, arrivalNanos, promptTokens, outputTokens, content, caller, turn, nanos);
   }
 
   /** The same request under another name. */
