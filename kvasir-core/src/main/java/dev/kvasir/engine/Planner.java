@@ -18,12 +18,12 @@ final class Planner {
   private final SchedulerState state;
   private int tokensLeft;
   private int available;
-  private List<Sequence> givenUp = new ArrayList<>();
+  private List<Sequence> givenUp = List.of();
   private List<Sequence> preempted = List.of();
   private List<Chunk> chunks = List.of();
   private List<Sequence> idle = List.of();
-  private final List<Sequence> fetches = new ArrayList<>();
-  private final List<Admission> admissions = new ArrayList<>();
+  private List<Sequence> fetches = List.of();
+  private List<Admission> admissions = List.of();
   private @Nullable Blocked blocked;
 
   Planner(SchedulerState state, int tokensLeft) {
@@ -82,7 +82,11 @@ final class Planner {
 
   /** Who joins, as many as said at most; nobody in a step in which somebody made room. */
   Planner planAdmissions(int most) {
-    if (!preempted.isEmpty()) return this;
+    // Most steps have nobody to admit, and should cost nothing for it.
+    if (!preempted.isEmpty() || state.waiting.size() == 0) return this;
+    fetches = new ArrayList<>();
+    admissions = new ArrayList<>();
+    givenUp = new ArrayList<>(givenUp);
     int seats = state.settings.sequencesMax() - state.running.size();
     int fetchesMax = state.settings.sequencesMax() - state.fetching;
     for (var sequence : state.waiting.inOrder()) {

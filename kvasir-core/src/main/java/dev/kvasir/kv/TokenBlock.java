@@ -7,6 +7,8 @@ import dev.kvasir.Nullable;
  * tokens. Where only names are known, as in a trace of hashes, the tokens are empty.
  */
 public final class TokenBlock {
+  private static final int[] UNKNOWN = {};
+
   private final BlockHash hash;
   private final @Nullable BlockHash parent;
   private final int position;
@@ -29,12 +31,12 @@ public final class TokenBlock {
       throw new IllegalArgumentException("block at position " + position + ", parent " + parent);
     }
     if (hash.equals(parent)) throw new IllegalArgumentException(hash + " is its own parent");
-    return new TokenBlock(hash, parent, position, tokens.clone());
+    return new TokenBlock(hash, parent, position, tokens.length == 0 ? UNKNOWN : tokens.clone());
   }
 
   /** A block of which only the names are known. */
   public static TokenBlock named(BlockHash hash, @Nullable BlockHash parent, int position) {
-    return of(hash, parent, position, new int[0]);
+    return of(hash, parent, position, UNKNOWN);
   }
 
   /** The same block, of which the tokens are known now; the array is copied. */

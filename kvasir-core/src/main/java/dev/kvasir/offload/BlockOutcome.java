@@ -16,4 +16,6 @@ public sealed interface BlockOutcome {
 
   /** The transfer was cancelled before its turn came. */
   record Cancelled() implements BlockOutcome {}
+
+  Completed COMPLETED = new Completed();
 }

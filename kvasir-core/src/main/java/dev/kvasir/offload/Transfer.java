@@ -100,7 +100,7 @@ final class Transfer {
       case CopyOutcome.Copied _ -> {
         var registered = target.receive(item.held().content());
         moved.computeIfAbsent(item.handle(), handle -> new ArrayList<>()).add(registered);
-        yield new BlockOutcome.Completed();
+        yield BlockOutcome.COMPLETED;
       }
       case CopyOutcome.Damaged(var reason) -> failed(target, reason);
       case CopyOutcome.Failed(var reason) -> failed(target, reason);

@@ -16,6 +16,9 @@ import java.util.List;
 public final class TaskQueue {
   private static final int GONE = -1;
 
+  /** A delay below this needs no care about the end of time: a hundred years. */
+  private static final long SOON_SECONDS = 100L * 365 * 24 * 3600;
+
   private final List<Entry> heap = new ArrayList<>();
   private long sequence;
 
@@ -25,6 +28,9 @@ public final class TaskQueue {
    */
   public static long due(long nowNanos, Duration delay) {
     if (delay.isNegative()) throw new IllegalArgumentException("negative delay " + delay);
+    if (delay.getSeconds() < SOON_SECONDS && nowNanos < Long.MAX_VALUE / 2) {
+      return nowNanos + delay.toNanos();
+    }
     Duration left = Duration.ofNanos(Long.MAX_VALUE - nowNanos);
     return delay.compareTo(left) < 0 ? nowNanos + delay.toNanos() : Long.MAX_VALUE;
   }

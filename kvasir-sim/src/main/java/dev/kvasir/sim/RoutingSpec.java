@@ -1,5 +1,6 @@
 package dev.kvasir.sim;
 
+import dev.kvasir.Nullable;
 import dev.kvasir.router.AdmissionPolicy;
 import dev.kvasir.router.PickPolicy;
 import dev.kvasir.router.PlacementPolicy;
@@ -9,7 +10,7 @@ import java.time.Duration;
 /**
  * How requests find their instance.
  *
- * @param admission who is taken at all
+ * @param admission who is taken at all; null for everybody
  * @param picks which instance decodes
  * @param placements where the prompt is computed
  * @param signalInterval how often instances tell how they are
@@ -17,7 +18,7 @@ import java.time.Duration;
  */
 public record RoutingSpec(
     RouterSettings settings,
-    AdmissionPolicy admission,
+    @Nullable AdmissionPolicy admission,
     PickPolicy picks,
     PlacementPolicy placements,
     Duration signalInterval,

@@ -112,7 +112,9 @@ public final class Simulator {
   private void open(Flight flight, ContentNames names) {
     tell();
     var asked = routed(flight.request(), names);
-    if (spec.routing().admission().admit(asked, router.view(asked)) instanceof Admission.Rejected) {
+    var admission = spec.routing().admission();
+    if (admission != null
+        && admission.admit(asked, router.view(asked)) instanceof Admission.Rejected) {
       flight.reject();
       return;
     }

@@ -200,6 +200,10 @@ final class RoutingOptions {
     }
   }
 
+  boolean admitsAll() {
+    return policyConfig == null && admission.equals("always-admit");
+  }
+
   AdmissionPolicy admission() throws IOException {
     if (policyConfig != null && policy().hasSection("admission")) {
       var section = policy().section("admission");

@@ -140,7 +140,7 @@ final class Setup {
             && routing.placement().equals("never");
     return new RoutingSpec(
         RouterSettings.DEFAULT.withStart(start),
-        routing.admission(),
+        routing.admitsAll() ? null : routing.admission(),
         routing.picks(name, options.workload.seed()),
         PlacementPolicy.named(routing.placement(), placement),
         Duration.ofNanos(routing.snapshotMicros() * 1000),

@@ -1,23 +1,37 @@
 package dev.kvasir.sim.report;
 
+import java.util.Arrays;
 import java.util.TreeMap;
 
 /** How often each time between two tokens occurred: exact, however many tokens there were. */
 public final class Gaps {
-  private final TreeMap<Long, Long> counts = new TreeMap<>();
+  private static final int BRIEF_MICROS_MAX = 1 << 17;
+
+  /** Counts by microseconds, for the times that occur all the time. */
+  private long[] brief = {};
+
+  private final TreeMap<Long, Long> longer = new TreeMap<>();
   private long count;
   private double sumMicros;
 
   /** That many tokens came so long after the ones before them. */
   public void add(long micros, long tokens) {
+    if (micros < 0) throw new IllegalArgumentException("a gap of " + micros + " us");
     if (tokens == 0) return;
-    counts.merge(micros, tokens, Long::sum);
+    if (micros < BRIEF_MICROS_MAX) {
+      int at = (int) micros;
+      if (at >= brief.length) brief = Arrays.copyOf(brief, Integer.highestOneBit(at) * 2 + 1);
+      brief[at] += tokens;
+    } else {
+      longer.merge(micros, tokens, Long::sum);
+    }
     count += tokens;
     sumMicros += (double) micros * tokens;
   }
 
   public void addAll(Gaps other) {
-    other.counts.forEach(this::add);
+    for (int micros = 0; micros < other.brief.length; micros++) add(micros, other.brief[micros]);
+    other.longer.forEach(this::add);
   }
 
   public long count() {
@@ -40,7 +54,11 @@ public final class Gaps {
 
   private long valueAt(long index) {
     long left = index;
-    for (var entry : counts.entrySet()) {
+    for (int micros = 0; micros < brief.length; micros++) {
+      if (left < brief[micros]) return micros;
+      left -= brief[micros];
+    }
+    for (var entry : longer.entrySet()) {
       if (left < entry.getValue()) return entry.getKey();
       left -= entry.getValue();
     }
