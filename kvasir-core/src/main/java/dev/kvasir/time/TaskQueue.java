@@ -28,7 +28,7 @@ public final class TaskQueue {
    */
   public static long due(long nowNanos, Duration delay) {
     if (delay.isNegative()) throw new IllegalArgumentException("negative delay " + delay);
-    if (delay.getSeconds() < SOON_SECONDS && nowNanos < Long.MAX_VALUE / 2) {
+    if (delay.toSeconds() < SOON_SECONDS && nowNanos < Long.MAX_VALUE / 2) {
       return nowNanos + delay.toNanos();
     }
     Duration left = Duration.ofNanos(Long.MAX_VALUE - nowNanos);

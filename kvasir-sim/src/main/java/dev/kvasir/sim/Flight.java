@@ -31,6 +31,10 @@ final class Flight implements SequenceListener {
   private Ending ending = Ending.UNFINISHED;
   private int instance = -1;
   private long admittedNanos = NEVER;
+
+  /** What was handed over is not cached, and the wait for a turn was the prefill's. */
+  private boolean admittedElsewhere;
+
   private long firstNanos = NEVER;
   private long endNanos = NEVER;
   private int cachedTokens;
@@ -113,6 +117,7 @@ final class Flight implements SequenceListener {
     private void handOver() {
       simulator.timeline().change(now() / 1000, 1, -1);
       openRoute().prefillDone();
+      admittedElsewhere = true;
       simulator.handOver(request.promptTokens(), this::arrive);
     }
 
@@ -131,6 +136,7 @@ final class Flight implements SequenceListener {
   @Override
   public void admitted(Sequence admitted) {
     simulator.timeline().change(now() / 1000, -1, 1);
+    if (admittedElsewhere) return;
     admittedNanos = now();
     cachedTokens = admitted.cachedTokens();
     cached = admitted.cached();
