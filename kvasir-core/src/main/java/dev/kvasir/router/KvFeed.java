@@ -43,9 +43,18 @@ public final class KvFeed {
   private final Replay replay;
   private final TreeMap<Long, Batch> early = new TreeMap<>();
   private @Nullable Timer giveUp;
-  private boolean begun;
   private long next;
-  private long lastStamp;
+
+  /** The batch that was last asked for. */
+  private long missing;
+
+  private long lastStamp = Long.MIN_VALUE;
+
+  /** The first batch seen of the instance's present life, and the last stamp of the former. */
+  private long bornSequence;
+
+  private long bornStamp = Long.MIN_VALUE;
+  private long formerStamp = Long.MIN_VALUE;
   private long duplicates;
   private long gaps;
   private long restarts;
@@ -58,7 +67,7 @@ public final class KvFeed {
     this.replay = replay;
   }
 
-  /** Batches that came again. */
+  /** Batches that came again, or from before the instance began anew. */
   public long duplicates() {
     return duplicates;
   }
@@ -80,32 +89,34 @@ public final class KvFeed {
   /**
    * Takes a batch in.
    *
-   * @param sequence its number; the first of an instance may be any
+   * @param sequence its number, from 0 on in each life of the instance
    * @param stamp when it was made, on the clock of the instance
    */
   public void accept(long sequence, long stamp, List<KvEvent> events) {
-    if (begun && sequence < next) {
-      if (stamp <= lastStamp) {
-        duplicates++;
-        return;
-      }
-      restart(sequence);
+    if (isFormer(sequence, stamp) || (sequence < next && stamp <= lastStamp)) {
+      duplicates++;
+      return;
     }
-    if (!begun) {
-      begun = true;
-      next = sequence;
-    }
+    if (sequence < next) restart(sequence, stamp);
     early.put(sequence, new Batch(stamp, List.copyOf(events)));
     drain();
     if (early.size() > limits.batchesMax()) skip();
     watch();
   }
 
-  private void restart(long sequence) {
+  /** Whether the batch is from before the instance began anew. */
+  private boolean isFormer(long sequence, long stamp) {
+    return sequence >= bornSequence ? stamp < bornStamp : stamp <= formerStamp;
+  }
+
+  private void restart(long sequence, long stamp) {
     restarts++;
+    bornSequence = sequence;
+    bornStamp = stamp;
+    formerStamp = lastStamp;
     index.forget(instance);
     early.clear();
-    next = sequence;
+    next = 0;
   }
 
   /** Applies what is next in turn. */
@@ -117,21 +128,19 @@ public final class KvFeed {
     }
   }
 
+  /** Whenever another batch is the missing one, it is asked for, and has its own time to come. */
   private void watch() {
-    if (early.isEmpty()) {
-      if (giveUp != null) giveUp.cancel();
-      giveUp = null;
-    } else if (giveUp == null) {
-      giveUp = loop.after(limits.patience(), this::skip);
-      replay.from(next);
-    }
+    if (giveUp != null && !early.isEmpty() && missing == next) return;
+    if (giveUp != null) giveUp.cancel();
+    giveUp = null;
+    if (early.isEmpty()) return;
+    missing = next;
+    giveUp = loop.after(limits.patience(), this::skip);
+    replay.from(next);
   }
 
   /** The missing batches will not come: what the index knows of the instance is worth nothing. */
   private void skip() {
-    if (giveUp != null) giveUp.cancel();
-    giveUp = null;
-    if (early.isEmpty()) return;
     gaps++;
     index.forget(instance);
     next = early.firstKey();

@@ -1,7 +1,5 @@
 package dev.kvasir.router;
 
-import java.util.List;
-
 /** A request that will decode on one of the instances, to be told where to prefill. */
 public record PlacementQuery(
     RouteRequest request, RouteClass routeClass, InstanceView decode, ClusterView cluster) {
@@ -11,11 +9,6 @@ public record PlacementQuery(
 
   double queueSeconds(InstanceView instance) {
     return cluster.queueSeconds(instance);
-  }
-
-  /** The others that could prefill for the decoding one. */
-  List<InstanceView> prefillers() {
-    return cluster.instances().stream().filter(other -> other.canPrefillFor(decode)).toList();
   }
 
   InstanceView view(int id) {

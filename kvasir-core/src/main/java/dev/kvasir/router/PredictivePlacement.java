@@ -17,13 +17,17 @@ public record PredictivePlacement(PlacementSettings settings) implements Placeme
     var decode = query.decode();
     if (query.routeClass() != RouteClass.HEAVY) return alone(query, Reason.BELOW_THRESHOLD);
     var prefillers = Prefillers.withRoom(query, settings);
-    var prefill =
-        prefillers.cheapest(other -> -Prediction.of(query, other, settings).gainSeconds());
+    var prefill = prefillers.cheapest(other -> seconds(query, other));
     if (prefill == null) return alone(query, prefillers.refusal());
     var predicted = Prediction.of(query, prefill, settings);
     return predicted.gainSeconds() > settings.marginSeconds()
         ? new Offload(prefill.id(), decode.id(), offloadReason(decode, prefill), predicted)
         : new Colocate(decode.id(), colocateReason(query, prefill), predicted);
+  }
+
+  /** What the other costs but for the transfer, which is the same for all. */
+  private double seconds(PlacementQuery query, InstanceView other) {
+    return query.queueSeconds(other) + (1 + settings.harm(other)) * query.ownSeconds(other);
   }
 
   private PrefillPlacement alone(PlacementQuery query, Reason reason) {

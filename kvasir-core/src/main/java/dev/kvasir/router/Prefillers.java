@@ -2,6 +2,7 @@ package dev.kvasir.router;
 
 import dev.kvasir.Nullable;
 import dev.kvasir.router.PrefillPlacement.Reason;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.function.ToDoubleFunction;
 
@@ -9,20 +10,28 @@ import java.util.function.ToDoubleFunction;
 record Prefillers(List<InstanceView> instances, Reason refusal) {
   /** All that are connected. */
   static Prefillers connected(PlacementQuery query) {
-    return new Prefillers(query.prefillers(), Reason.P_UNAVAILABLE);
+    var connected = new ArrayList<InstanceView>();
+    for (var other : query.cluster().instances()) {
+      if (other.canPrefillFor(query.decode())) connected.add(other);
+    }
+    return new Prefillers(connected, Reason.P_UNAVAILABLE);
   }
 
   /** Those that have room for the request, in blocks and in prefills for others. */
   static Prefillers withRoom(PlacementQuery query, PlacementSettings settings) {
-    var connected = connected(query);
-    if (connected.instances.isEmpty()) return connected;
-    var roomy = connected.instances.stream().filter(other -> hasBlocks(other, query)).toList();
-    if (roomy.isEmpty()) return new Prefillers(roomy, Reason.P_NO_KV_SPACE);
-    var open =
-        roomy.stream()
-            .filter(other -> other.load().placements() < settings.placementsMax())
-            .toList();
-    return new Prefillers(open, Reason.OFFLOAD_CAP);
+    var refusal = Reason.P_UNAVAILABLE;
+    var open = new ArrayList<InstanceView>();
+    for (var other : query.cluster().instances()) {
+      if (!other.canPrefillFor(query.decode())) continue;
+      if (!hasBlocks(other, query)) {
+        if (refusal == Reason.P_UNAVAILABLE) refusal = Reason.P_NO_KV_SPACE;
+      } else if (other.load().placements() >= settings.placementsMax()) {
+        refusal = Reason.OFFLOAD_CAP;
+      } else {
+        open.add(other);
+      }
+    }
+    return new Prefillers(open, refusal);
   }
 
   /** The cheapest of them, the first where several are; null where there is none. */

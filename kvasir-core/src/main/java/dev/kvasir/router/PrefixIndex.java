@@ -25,6 +25,7 @@ public final class PrefixIndex {
   private final BlockTable table;
 
   private final int words;
+  private final int stride;
   private final Guesses guesses;
 
   /** The instance at each place. */
@@ -45,6 +46,7 @@ public final class PrefixIndex {
   private long evicted;
 
   public PrefixIndex(IndexSettings settings) {
+    this.stride = settings.stride();
     this.words = Math.ceilDiv(settings.instancesMax(), Long.SIZE);
     this.table = new BlockTable(settings.entriesMax(), words * TIERS);
     this.guesses = new Guesses(settings, words);
@@ -149,48 +151,87 @@ public final class PrefixIndex {
     return true;
   }
 
-  /** For all instances at once, how far they hold the prefix. */
+  /**
+   * For all instances at once, how far they hold the prefix.
+   *
+   * <p>Instances drop the ends of prompts before their beginnings. So who holds the block at the
+   * end of a stride is taken to hold those inside it; only for the others are they looked at.
+   */
   PrefixMatch match(List<BlockHash> prefix) {
     var match = new PrefixMatch(words * Long.SIZE);
-    var rows = table.rows;
     long[] alive = present.clone();
+    long[] rest = new long[words];
     int length = prefix.size();
-    int count = 0;
-    for (; count < length; count++) {
-      int row = table.find(prefix.get(count));
-      if (row == BlockTable.ABSENT) break;
-      long anybody = 0;
-      int at = row * table.stride + BlockTable.HASH_WORDS;
-      for (int word = 0; word < words; word++, at += TIERS) {
-        long here = alive[word];
-        long device = rows[at] & here;
-        if (device != here) device = narrow(match, alive, word, at, count);
-        anybody |= alive[word];
+    boolean anybody = true;
+    for (int from = 0; from < length && anybody; from += stride) {
+      int end = Math.min(length, from + stride);
+      boolean doubtful = leap(prefix.get(end - 1), alive, rest);
+      if (doubtful) walk(match, rest, prefix, from, end);
+      anybody = false;
+      for (int word = 0; word < words; word++) {
+        alive[word] |= rest[word];
+        anybody |= alive[word] != 0;
       }
-      if (anybody == 0) break;
     }
-    for (int word = 0; word < words; word++) match.end(word, alive[word], count);
+    for (int word = 0; word < words; word++) match.end(word, alive[word], length);
     return match;
   }
 
-  /** Some do not have the block on their device: those that have it nowhere end here. */
-  private long narrow(PrefixMatch match, long[] alive, int word, int at, int count) {
-    long here = alive[word];
-    long fasterHeld = table.rows[at] & here;
-    for (int level = DEVICE + 1; level < TIERS; level++) {
-      long only = table.rows[at + level] & here & ~fasterHeld;
-      match.below(word, only, level);
-      fasterHeld |= only;
+  /** Leaves those alive that have the block on their device; answers whether others are left. */
+  private boolean leap(BlockHash hash, long[] alive, long[] rest) {
+    int row = table.find(hash);
+    long others = 0;
+    for (int word = 0; word < words; word++) {
+      long sure = row == BlockTable.ABSENT ? 0 : alive[word] & table.rows[at(row, DEVICE, word)];
+      rest[word] = alive[word] & ~sure;
+      alive[word] = sure;
+      others |= rest[word];
     }
-    match.end(word, here & ~fasterHeld, count);
-    alive[word] = fasterHeld;
-    return fasterHeld;
+    return others != 0;
   }
 
-  /** The request of that prefix goes to the place, whose instance has that many blocks. */
-  void sent(int place, List<BlockHash> prefix, int blocksMax, long nowNanos) {
-    if ((telling[place / Long.SIZE] & 1L << place) == 0) assume(place, prefix, blocksMax);
-    else expect(place, prefix, nowNanos);
+  /** Leaves those that hold all blocks of the stride on any tier; the others end in it. */
+  private void walk(PrefixMatch match, long[] rest, List<BlockHash> prefix, int from, int end) {
+    long anybody = 1;
+    for (int count = from; count < end && anybody != 0; count++) {
+      int row = table.find(prefix.get(count));
+      anybody = 0;
+      for (int word = 0; word < words; word++) {
+        if (row == BlockTable.ABSENT) {
+          match.end(word, rest[word], count);
+          rest[word] = 0;
+        } else {
+          narrow(match, rest, word, at(row, DEVICE, word), count);
+        }
+        anybody |= rest[word];
+      }
+    }
+  }
+
+  /** Those that have the block nowhere end here. */
+  private void narrow(PrefixMatch match, long[] rest, int word, int at, int count) {
+    long here = rest[word];
+    long found = table.rows[at] & here;
+    if (found == here) return;
+    for (int level = DEVICE + 1; level < TIERS; level++) {
+      long only = table.rows[at + level] & here & ~found;
+      match.below(word, only, level);
+      found |= only;
+    }
+    match.end(word, here & ~found, count);
+    rest[word] = found;
+  }
+
+  /**
+   * The request of that prefix goes to the place.
+   *
+   * @param blocksMax how many blocks its instance has
+   * @param cached how many of the prefix it was found to hold
+   */
+  void sent(int place, List<BlockHash> prefix, int blocksMax, int cached, long nowNanos) {
+    boolean tells = (telling[place / Long.SIZE] & 1L << place) != 0;
+    if (tells) expect(place, prefix, cached, nowNanos);
+    else assume(place, prefix, blocksMax);
   }
 
   /**
@@ -216,11 +257,16 @@ public final class PrefixIndex {
     }
   }
 
-  /** The instance will tell when it has the blocks; until then they are believed to come. */
-  private void expect(int place, List<BlockHash> prefix, long nowNanos) {
+  /**
+   * The instance will tell when it has the blocks; until then it is believed that it will. The ends
+   * of strides stand for the others, since all are computed in one go or not at all.
+   */
+  private void expect(int place, List<BlockHash> prefix, int cached, long nowNanos) {
     settle(nowNanos);
-    for (var hash : prefix) {
-      int row = enter(hash);
+    int length = prefix.size();
+    for (int i = cached; i < length; i++) {
+      if ((i + 1) % stride != 0 && i + 1 != length) continue;
+      int row = enter(prefix.get(i));
       if (isSet(row, DEVICE, place)) continue;
       set(row, DEVICE, place);
       if (guesses.isFull()) giveUp();

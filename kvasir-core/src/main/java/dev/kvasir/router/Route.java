@@ -46,10 +46,10 @@ public final class Route implements AutoCloseable {
         this.prefillLeg = Leg.open(Part.PREFILL, router.member(prefill), query);
         prefillLeg.prefill(times.opened());
         this.decodeLeg = Leg.open(Part.WHOLE, decoder, query);
-        router.sent(prefillLeg.member(), request);
+        router.sent(prefillLeg.member(), request, query.view(prefill).cached());
       }
     }
-    router.sent(decoder, request);
+    router.sent(decoder, request, cached);
   }
 
   /** Its number among all routes. */

@@ -187,8 +187,9 @@ public final class Router {
   }
 
   /** The request will leave its blocks on the instance. */
-  void sent(Member member, RouteRequest request) {
-    index.sent(member.place(), request.prefix(), member.instance().blocks(), loop.nanos());
+  void sent(Member member, RouteRequest request, CachedPrefix cached) {
+    int blocks = member.instance().blocks();
+    index.sent(member.place(), request.prefix(), blocks, cached.blocks(), loop.nanos());
   }
 
   void prefilled(Member member, long work, long nanos) {

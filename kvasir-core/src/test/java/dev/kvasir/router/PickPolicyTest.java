@@ -1,0 +1,100 @@
+package dev.kvasir.router;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.kvasir.Seeds;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class PickPolicyTest {
+  @Test
+  void everyPolicyPicksOneOfThoseItWasShown() {
+    Seeds.each(
+        50,
+        random -> {
+          for (var name : PickPolicy.NAMES) {
+            var policy = PickPolicy.named(name, WeightedPick.SCORERS_DEFAULT, Ties.random(random));
+            for (int step = 0; step < 50; step++) {
+              var views = new InstanceView[1 + random.nextInt(9)];
+              int first = random.nextInt(100);
+              for (int i = 0; i < views.length; i++) {
+                views[i] =
+                    InstanceView.of(
+                        first + i,
+                        EngineSignals.of(random.nextInt(3), random.nextInt(3), random.nextDouble()),
+                        Load.of(random.nextInt(900), random.nextInt(3), random.nextInt(900)),
+                        CachedPrefix.onDevice(random.nextInt(4)));
+              }
+              var request = RouteRequest.of("", 100, Views.hashes(random.nextInt(9), 4));
+              assertThat(views).contains(policy.pick(request, Views.cluster(views)));
+            }
+          }
+        });
+  }
+
+  @Test
+  void roundRobinTakesThemInTurn() {
+    var policy = new RoundRobinPick();
+    var cluster = Views.cluster(idle(3), idle(5), idle(9));
+    assertThat(
+            List.of(
+                policy.pick(Views.request(1), cluster).id(),
+                policy.pick(Views.request(1), cluster).id(),
+                policy.pick(Views.request(1), cluster).id(),
+                policy.pick(Views.request(1), cluster).id()))
+        .containsExactly(3, 5, 9, 3);
+  }
+
+  @Test
+  void longestPrefixWinsWhateverTheLoad() {
+    var busy = Views.instance(1, Load.of(90_000, 9, 90_000), 64);
+    assertThat(pick("longest-prefix", idle(0), busy)).isEqualTo(1);
+    assertThat(pick("longest-prefix", idle(0), idle(1))).isZero();
+  }
+
+  @Test
+  void busiestIsTheFirstWithTheMostToDo() {
+    var busy = InstanceView.of(1, EngineSignals.NONE, Load.inFlight(3), CachedPrefix.NONE);
+    var alsoBusy = InstanceView.of(2, EngineSignals.of(2, 1, 0), Load.NONE, CachedPrefix.NONE);
+    assertThat(pick("always-busiest", idle(0), busy, alsoBusy)).isEqualTo(1);
+  }
+
+  @Test
+  void balancedWeighsWhatIsCachedAgainstWhatWaits() {
+    var holder = Views.instance(0, Views.prefilling(700), 800);
+    var other = Views.instance(1, Load.NONE);
+    assertThat(pick("balanced", holder, other)).isZero();
+    var busier = Views.instance(0, Views.prefilling(900), 800);
+    assertThat(pick("balanced", busier, other)).isEqualTo(1);
+  }
+
+  @Test
+  void balancedPrefersTheFasterOfTwoAlike() {
+    var fast =
+        new InstanceView(
+            1, Role.BOTH, "any", EngineSignals.NONE, Load.NONE, CachedPrefix.NONE, 20_000);
+    assertThat(pick("balanced", idle(0), fast)).isEqualTo(1);
+  }
+
+  @Test
+  void balancedEvensOutWhatIsNeverBusyWhenAsked() {
+    var used = new Load(0, 0, 0, 0, 0, 0, 0, 10_000, Double.POSITIVE_INFINITY);
+    assertThat(pick("balanced", Views.instance(0, used), idle(1))).isEqualTo(1);
+  }
+
+  @Test
+  void unknownNamesAreAnsweredWithTheKnownOnes() {
+    assertThatThrownBy(() -> PickPolicy.named("random", "", Ties.first()))
+        .hasMessage("no routing \"random\", use one of " + PickPolicy.NAMES);
+  }
+
+  private static int pick(String name, InstanceView... views) {
+    var policy = PickPolicy.named(name, WeightedPick.SCORERS_DEFAULT, Ties.first());
+    return policy.pick(Views.request(1_600), Views.cluster(views)).id();
+  }
+
+  private static InstanceView idle(int id) {
+    return Views.instance(id, Load.NONE);
+  }
+}
