@@ -5,9 +5,9 @@ import dev.kvasir.kv.BlockHash;
 /**
  * A fixed number of rows, each for one block hash with some words beside it.
  *
- * <p>Open addressing with linear probing over cells that hold part of the hash and the number of
- * the row; the row has the whole hash. With four words beside it a row fills one line of the
- * processor's cache, so that a look-up touches two.
+ * <p>Rows of one bucket are linked, and there are so many buckets that nearly all have one row or
+ * none. With four words beside the hash a row fills one line of the processor's cache, so that a
+ * look-up touches two.
  */
 final class BlockTable {
   static final int ABSENT = -1;
@@ -15,96 +15,85 @@ final class BlockTable {
   /** How many words of a row are its hash. */
   static final int HASH_WORDS = 4;
 
-  private static final long EMPTY = 0;
-  private static final int CELLS_PER_ROW = 4;
+  private static final int BUCKETS_PER_ROW = 4;
 
   /** The rows one after the other; those who own the table may change all but the hashes. */
   final long[] rows;
 
   final int stride;
 
-  /** Upper half: part of the hash. Lower half: row + 1, so that an empty cell is 0. */
-  private final long[] cells;
+  /** The first row of each bucket, and the one after each row: its number + 1, or 0 for none. */
+  private final int[] buckets;
 
-  private final int[] cellOfRow;
-  private final int[] unused;
-  private int unusedCount;
+  private final int[] following;
+
+  /** The first of the rows that are not in use, which are linked as well. */
+  private int unused;
+
+  private int size;
 
   BlockTable(int capacity, int words) {
     if (capacity < 1) throw new IllegalArgumentException("a table of " + capacity + " rows");
     this.stride = HASH_WORDS + words;
     this.rows = new long[Math.multiplyExact(capacity, stride)];
-    long wanted = Math.max(CELLS_PER_ROW, (long) CELLS_PER_ROW * capacity / 2);
-    this.cells = new long[Math.toIntExact(Long.highestOneBit(wanted - 1) << 1)];
-    this.cellOfRow = new int[capacity];
-    this.unused = new int[capacity];
-    for (int i = 0; i < capacity; i++) unused[i] = capacity - 1 - i;
-    this.unusedCount = capacity;
+    this.buckets = new int[Integer.highestOneBit(Math.multiplyExact(capacity, BUCKETS_PER_ROW))];
+    this.following = new int[capacity];
+    for (int row = 0; row + 1 < capacity; row++) following[row] = row + 2;
+    this.unused = 1;
   }
 
   int capacity() {
-    return unused.length;
+    return following.length;
   }
 
   int size() {
-    return unused.length - unusedCount;
+    return size;
   }
 
   boolean isFull() {
-    return unusedCount == 0;
-  }
-
-  /** Whether a hash has the row. */
-  boolean isUsed(int row) {
-    long cell = cells[cellOfRow[row]];
-    return cell != EMPTY && rowOf(cell) == row;
+    return unused == 0;
   }
 
   /** The row of the hash, or {@link #ABSENT}. */
   int find(BlockHash hash) {
-    var cells = this.cells;
-    int mask = cells.length - 1;
-    int mark = hash.hashCode();
-    for (int at = mark & mask; ; at = at + 1 & mask) {
-      long cell = cells[at];
-      if (cell == EMPTY) return ABSENT;
-      if (markOf(cell) == mark && holds(rowOf(cell), hash)) return rowOf(cell);
-    }
+    int link = buckets[bucket(hash)];
+    while (link != 0 && !holds(link - 1, hash)) link = following[link - 1];
+    return link - 1;
   }
 
   /** A row for a hash that has none; its words are zero. */
   int add(BlockHash hash) {
-    if (unusedCount == 0) {
+    if (unused == 0) {
       throw new IllegalStateException("table full with " + capacity() + " rows, adding " + hash);
     }
-    int row = unused[--unusedCount];
+    int row = unused - 1;
+    unused = following[row];
+    size++;
     int at = row * stride;
     rows[at] = hash.first();
     rows[at + 1] = hash.second();
     rows[at + 2] = hash.third();
     rows[at + 3] = hash.fourth();
     for (int word = HASH_WORDS; word < stride; word++) rows[at + word] = 0;
-    int mark = hash.hashCode();
-    int mask = cells.length - 1;
-    int cell = mark & mask;
-    while (cells[cell] != EMPTY) cell = cell + 1 & mask;
-    fill(cell, (long) mark << Integer.SIZE | row + 1);
+    int bucket = bucket(hash);
+    following[row] = buckets[bucket];
+    buckets[bucket] = row + 1;
     return row;
   }
 
-  /** Gives the row up; cells behind its own move back, which leaves no gap in their probes. */
+  /** Gives the row up, for another hash. */
   void remove(int row) {
-    int mask = cells.length - 1;
-    int hole = cellOfRow[row];
-    for (int at = hole + 1 & mask; cells[at] != EMPTY; at = at + 1 & mask) {
-      int home = markOf(cells[at]) & mask;
-      if ((at - home & mask) >= (at - hole & mask)) {
-        fill(hole, cells[at]);
-        hole = at;
-      }
+    int bucket = bucket(hash(row));
+    if (buckets[bucket] == row + 1) {
+      buckets[bucket] = following[row];
+    } else {
+      int before = buckets[bucket] - 1;
+      while (following[before] != row + 1) before = following[before] - 1;
+      following[before] = following[row];
     }
-    cells[hole] = EMPTY;
-    unused[unusedCount++] = row;
+    following[row] = unused;
+    unused = row + 1;
+    size--;
   }
 
   BlockHash hash(int row) {
@@ -113,26 +102,14 @@ final class BlockTable {
   }
 
   private boolean holds(int row, BlockHash hash) {
-    var rows = this.rows;
     int at = row * stride;
-    long difference =
-        (rows[at] ^ hash.first())
-            | (rows[at + 1] ^ hash.second())
-            | (rows[at + 2] ^ hash.third())
-            | (rows[at + 3] ^ hash.fourth());
-    return difference == 0;
+    return rows[at] == hash.first()
+        && rows[at + 1] == hash.second()
+        && rows[at + 2] == hash.third()
+        && rows[at + 3] == hash.fourth();
   }
 
-  private void fill(int at, long cell) {
-    cells[at] = cell;
-    cellOfRow[rowOf(cell)] = at;
-  }
-
-  private static int markOf(long cell) {
-    return (int) (cell >>> Integer.SIZE);
-  }
-
-  private static int rowOf(long cell) {
-    return (int) cell - 1;
+  private int bucket(BlockHash hash) {
+    return hash.hashCode() & buckets.length - 1;
   }
 }

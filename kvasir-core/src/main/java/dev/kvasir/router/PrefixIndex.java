@@ -120,10 +120,16 @@ public final class PrefixIndex {
     int place = place(instance);
     if (place == NOBODY) return;
     routed[place] = null;
-    for (int row = 0; row < table.capacity(); row++) {
-      if (!table.isUsed(row)) continue;
-      for (int level = 0; level < TIERS; level++) clear(row, level, place);
-      dropIfBare(row);
+    int from = place * TIERS;
+    long left = held[from] + held[from + 1] + held[from + 2] + held[from + 3];
+    // Rows that are not in use have no bits, so that all can be gone through in order.
+    for (int row = 0; left > 0; row++) {
+      for (int level = 0; level < TIERS; level++) {
+        if (!isSet(row, level, place)) continue;
+        clear(row, level, place);
+        left--;
+        dropIfBare(row);
+      }
     }
   }
 
@@ -336,7 +342,7 @@ public final class PrefixIndex {
   }
 
   private void dropIfBare(int row) {
-    int from = row * table.stride + BlockTable.HASH_WORDS;
+    int from = at(row, DEVICE, 0);
     for (int at = from; at < from + words * TIERS; at++) {
       if (table.rows[at] != 0) return;
     }
