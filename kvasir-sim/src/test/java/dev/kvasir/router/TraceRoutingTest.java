@@ -1,13 +1,12 @@
 package dev.kvasir.router;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.kvasir.kv.BlockHash;
+import dev.kvasir.sim.Shared;
 import dev.kvasir.sim.VirtualLoop;
 import java.io.IOException;
 import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -38,20 +37,9 @@ class TraceRoutingTest {
 
   @BeforeAll
   static void readTrace() throws IOException {
-    var file = trace();
-    assumeTrue(Files.isRegularFile(file), "the trace of conversations is not here");
-    try (var lines = Files.lines(file)) {
+    try (var lines = Files.lines(Shared.path("traces/mooncake/conversation_trace.jsonl"))) {
       lines.map(TraceRoutingTest::arrival).forEach(TRACE::add);
     }
-  }
-
-  private static Path trace() {
-    var folder = Path.of("").toAbsolutePath();
-    while (folder != null && !Files.isDirectory(folder.resolve("shared/traces"))) {
-      folder = folder.getParent();
-    }
-    return (folder == null ? Path.of("") : folder)
-        .resolve("shared/traces/mooncake/conversation_trace.jsonl");
   }
 
   /** The numbers of a line are its time, its two lengths, and its blocks. */
