@@ -8,6 +8,7 @@ import dev.kvasir.kv.KvEvents;
 import dev.kvasir.kv.PoolSettings;
 import dev.kvasir.kv.PrefixRegistry;
 import dev.kvasir.kv.Tier;
+import dev.kvasir.sim.report.CacheFound;
 import dev.kvasir.sim.workload.ContentNames;
 import dev.kvasir.sim.workload.Request;
 import java.util.ArrayList;
@@ -18,13 +19,6 @@ import java.util.Iterator;
  * only the size of the cache and its eviction policy decide.
  */
 public final class CacheReplay {
-  /** Blocks that prompts referred to, and how many of them were there. */
-  public record Found(long references, long hits) {
-    public double hitRate() {
-      return references == 0 ? 0 : (double) hits / references;
-    }
-  }
-
   private final BlockPool pool;
 
   /**
@@ -39,7 +33,7 @@ public final class CacheReplay {
     this.pool = new BlockPool(settings, new PrefixRegistry(sketch), new KvEvents());
   }
 
-  public Found run(Iterator<Request> requests) {
+  public CacheFound run(Iterator<Request> requests) {
     long references = 0;
     long hits = 0;
     while (requests.hasNext()) {
@@ -48,7 +42,7 @@ public final class CacheReplay {
       references += blocks;
       hits += serve(ContentNames.of(request, pool.blockTokens()), blocks);
     }
-    return new Found(references, hits);
+    return new CacheFound(references, hits);
   }
 
   /** Holds the prefix that is there, takes the rest in, and lets go of all from the end. */

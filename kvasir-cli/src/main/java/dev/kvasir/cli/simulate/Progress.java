@@ -1,5 +1,6 @@
 package dev.kvasir.cli.simulate;
 
+import dev.kvasir.Nullable;
 import java.io.Console;
 import java.io.PrintWriter;
 import java.util.Optional;
@@ -9,36 +10,35 @@ final class Progress implements AutoCloseable {
   private static final long INTERVAL_NANOS = 200_000_000;
   private static final String CLEAR_LINE = "\r\u001b[K";
 
-  private final PrintWriter err;
-  private final boolean shown;
+  private final @Nullable PrintWriter terminal;
   private final long startNanos = System.nanoTime();
   private long nextNanos = startNanos + INTERVAL_NANOS;
   private boolean written;
 
-  private Progress(PrintWriter err, boolean shown) {
-    this.err = err;
-    this.shown = shown;
+  private Progress(@Nullable PrintWriter terminal) {
+    this.terminal = terminal;
   }
 
   static Progress on(PrintWriter err) {
     var terminal = Optional.ofNullable(System.console()).filter(Console::isTerminal);
-    return new Progress(err, terminal.isPresent());
+    return new Progress(terminal.isPresent() ? err : null);
   }
 
   void completed(long requests) {
-    if (!shown || (requests & 0xff) != 0) return;
+    if (terminal == null || (requests & 0xff) != 0) return;
     long now = System.nanoTime();
     if (now < nextNanos) return;
     nextNanos = now + INTERVAL_NANOS;
     written = true;
-    err.print(CLEAR_LINE + requests + " requests, " + (now - startNanos) / 1_000_000_000 + " s");
-    err.flush();
+    terminal.print(
+        CLEAR_LINE + requests + " requests, " + (now - startNanos) / 1_000_000_000 + " s");
+    terminal.flush();
   }
 
   @Override
   public void close() {
-    if (!written) return;
-    err.print(CLEAR_LINE);
-    err.flush();
+    if (terminal == null || !written) return;
+    terminal.print(CLEAR_LINE);
+    terminal.flush();
   }
 }

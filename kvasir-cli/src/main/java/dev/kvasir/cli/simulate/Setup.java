@@ -13,6 +13,7 @@ import dev.kvasir.sim.Simulator;
 import dev.kvasir.sim.blis.BlisCluster;
 import dev.kvasir.sim.blis.BlisRouting;
 import dev.kvasir.sim.blis.BlisSettings;
+import dev.kvasir.sim.report.CacheFound;
 import dev.kvasir.sim.report.RunResult;
 import dev.kvasir.sim.report.Summary;
 import dev.kvasir.sim.workload.Workload;
@@ -48,7 +49,7 @@ final class Setup {
     }
   }
 
-  CacheReplay.Found replay() throws IOException {
+  CacheFound replay() throws IOException {
     var opened = new ArrayList<InputStream>();
     try {
       var memory = options.memory;

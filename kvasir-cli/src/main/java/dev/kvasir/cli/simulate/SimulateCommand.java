@@ -1,8 +1,8 @@
 package dev.kvasir.cli.simulate;
 
 import dev.kvasir.cli.ExitCode;
-import dev.kvasir.sim.CacheReplay;
 import dev.kvasir.sim.latency.LatencyError;
+import dev.kvasir.sim.report.CacheFound;
 import dev.kvasir.sim.report.RequestLines;
 import dev.kvasir.sim.report.RunResult;
 import dev.kvasir.sim.report.Summary;
@@ -98,7 +98,7 @@ public final class SimulateCommand implements Callable<Integer> {
     }
   }
 
-  private void writeFound(CacheReplay.Found found) {
+  private void writeFound(CacheFound found) {
     if (options.output.json) {
       out.println(SummaryJson.write(found));
     } else {

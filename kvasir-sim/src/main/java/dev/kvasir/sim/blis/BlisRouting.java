@@ -39,7 +39,7 @@ public final class BlisRouting {
     this.signalMicros = new long[settings.instances()];
     for (int i = 0; i < settings.instances(); i++) {
       signals.add(EngineSignals.NONE);
-      caches.add(Set.of());
+      caches.add(new HashSet<>());
     }
   }
 

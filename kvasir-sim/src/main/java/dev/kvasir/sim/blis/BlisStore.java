@@ -7,7 +7,7 @@ import dev.kvasir.kv.KvMatch;
 import dev.kvasir.kv.KvSpan;
 import dev.kvasir.kv.KvStore;
 import java.util.Arrays;
-import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -30,7 +30,7 @@ final class BlisStore implements KvStore {
   private final int[] holds;
   private final int[] tokens;
   private final @Nullable BlockHash[] names;
-  private final Map<BlockHash, Integer> known = new HashMap<>();
+  private final Map<BlockHash, Integer> known = new LinkedHashMap<>();
   private int first = NONE;
   private int last = NONE;
   private int free;

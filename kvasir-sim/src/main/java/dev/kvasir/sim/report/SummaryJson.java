@@ -1,6 +1,5 @@
 package dev.kvasir.sim.report;
 
-import dev.kvasir.sim.CacheReplay;
 import java.util.Locale;
 import tools.jackson.databind.SerializationFeature;
 import tools.jackson.databind.json.JsonMapper;
@@ -18,7 +17,7 @@ public final class SummaryJson {
   }
 
   /** What a cache alone found. */
-  public static String write(CacheReplay.Found found) {
+  public static String write(CacheFound found) {
     var node = JSON.createObjectNode();
     node.put("block_references", found.references());
     node.put("block_hits", found.hits());

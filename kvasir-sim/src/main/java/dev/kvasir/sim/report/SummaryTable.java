@@ -1,6 +1,5 @@
 package dev.kvasir.sim.report;
 
-import dev.kvasir.sim.CacheReplay;
 import java.util.Locale;
 
 /** A summary for a terminal. */
@@ -18,7 +17,7 @@ public final class SummaryTable {
   }
 
   /** What a cache alone found. */
-  public static String of(CacheReplay.Found found) {
+  public static String of(CacheFound found) {
     return String.format(
         Locale.ROOT,
         "%,d blocks referred to, %,d found: %.2f %%",
