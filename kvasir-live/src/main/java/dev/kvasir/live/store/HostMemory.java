@@ -63,6 +63,16 @@ public final class HostMemory implements AutoCloseable {
     return open().asSlice(span.at(check(slot)), span.blockBytes());
   }
 
+  /** All of it, for who computes in many blocks at once; each begins at {@link #at}. */
+  public MemorySegment whole() {
+    return open();
+  }
+
+  /** Where the bytes of one block begin within the whole. */
+  public long at(int slot) {
+    return span.at(check(slot));
+  }
+
   /** The bytes of one block with the page behind them. */
   MemorySegment span(int slot) {
     return open().asSlice(span.at(check(slot)), span.strideBytes());

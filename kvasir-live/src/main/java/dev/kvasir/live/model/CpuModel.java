@@ -1,0 +1,159 @@
+package dev.kvasir.live.model;
+
+import dev.kvasir.live.model.compute.Crew;
+import dev.kvasir.live.model.compute.Kernels;
+import dev.kvasir.live.model.gguf.GgufFile;
+import dev.kvasir.live.model.gguf.ModelFileException;
+import dev.kvasir.live.store.HostMemory;
+import java.lang.foreign.Arena;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+
+/**
+ * A model that computes on the processor, with keys and values in paged blocks.
+ *
+ * <p>A step is any mixture of prompt chunks and single tokens. What comes out for a row depends on
+ * that row alone, bit for bit: not on the rows beside it, on how its prompt was cut into chunks, on
+ * where its blocks lie, or on the number of threads. A step at a time; another thread may close.
+ */
+public final class CpuModel implements AutoCloseable {
+  /** So many tokens a step may have; the memory of a step grows with it. */
+  public static final int STEP_TOKENS_MAX = 8_192;
+
+  /** Below this a piece of work takes less time than waking another thread. */
+  private static final long SHARED_MULTIPLICATIONS_MIN = 2_000_000;
+
+  private final Arena arena = Arena.ofShared();
+  private final ModelShape shape;
+  private final Weights weights;
+  private final Crew crew;
+  private final Pass together;
+  private final List<Pass> apart = new ArrayList<>();
+
+  private CpuModel(GgufFile file, int vocabulary, Kernels kernels, int threads)
+      throws ModelFileException {
+    try {
+      this.shape = ModelShape.of(file, vocabulary);
+      this.weights = Weights.of(file, shape, kernels.lanes(), arena);
+    } catch (OutOfMemoryError e) {
+      arena.close();
+      throw new ModelFileException(
+          file.path(),
+          "its weights do not fit into memory (" + e.getMessage() + ")",
+          "use a smaller model, or raise -Xmx and -XX:MaxDirectMemorySize");
+    } catch (ModelFileException | RuntimeException | Error e) {
+      arena.close();
+      throw e;
+    }
+    this.crew = new Crew("model", threads);
+    this.together = new Pass(shape, weights, kernels, this::share, threads);
+    for (int i = 0; i < threads; i++) {
+      Pass.Team alone = (units, _, work) -> Crew.alone(units, work);
+      apart.add(new Pass(shape, weights, kernels, alone, 1));
+    }
+  }
+
+  /** Loads the model in the file, to compute with so many threads. */
+  public static CpuModel open(Path path, int threads) throws ModelFileException {
+    return open(path, threads, Kernels.best());
+  }
+
+  /** Loads it to compute with these kernels. */
+  public static CpuModel open(Path path, int threads, Kernels kernels) throws ModelFileException {
+    try (var file = GgufFile.open(path)) {
+      int vocabulary = file.metadata().texts("tokenizer.ggml.tokens").size();
+      return new CpuModel(file, vocabulary, kernels, threads);
+    }
+  }
+
+  public ModelShape shape() {
+    return shape;
+  }
+
+  /** How many bytes the weights take outside the heap. */
+  public long weightBytes() {
+    return weights.bytes();
+  }
+
+  /**
+   * Computes a step: writes keys and values of all rows' tokens into their blocks.
+   *
+   * @param logits for each row, in the same order, an array that takes the logits behind its last
+   *     token where it is sampled; of others it may be empty
+   */
+  public void forward(List<StepRow> rows, HostMemory memory, float[][] logits) {
+    check(rows, memory, logits);
+    if (rows.isEmpty()) return;
+    Pass.LogitSink sink =
+        (row, all, from) -> System.arraycopy(all, from, logits[row], 0, shape.vocabulary());
+    var groups = StepSplit.of(rows, memory.blocks(), crew.size());
+    if (groups.size() == 1) {
+      together.run(PassTokens.of(rows, groups.getFirst(), memory), sink);
+      return;
+    }
+    crew.run(
+        groups.size(),
+        (group, _) -> apart.get(group).run(PassTokens.of(rows, groups.get(group), memory), sink));
+  }
+
+  private void share(int units, long multiplications, Crew.Work work) {
+    if (multiplications < SHARED_MULTIPLICATIONS_MIN) Crew.alone(units, work);
+    else crew.run(units, work);
+  }
+
+  private void check(List<StepRow> rows, HostMemory memory, float[][] logits) {
+    if (!arena.scope().isAlive()) throw new IllegalStateException("the model is closed");
+    if (memory.blockBytes() < shape.kvBytesPerBlock()) {
+      throw new IllegalArgumentException(
+          memory
+              + " has blocks of "
+              + memory.blockBytes()
+              + " bytes, the model needs "
+              + shape.kvBytesPerBlock());
+    }
+    if (logits.length < rows.size()) {
+      throw new IllegalArgumentException(rows.size() + " rows, " + logits.length + " logits");
+    }
+    long tokens = 0;
+    for (int i = 0; i < rows.size(); i++) {
+      check(i, rows.get(i), memory);
+      tokens += rows.get(i).tokens().length;
+      if (rows.get(i).sampled() && logits[i].length < shape.vocabulary()) {
+        throw new IllegalArgumentException("row " + i + ": room for " + logits[i].length);
+      }
+    }
+    if (tokens > STEP_TOKENS_MAX) {
+      throw new IllegalArgumentException(
+          "a step of " + tokens + " tokens, expected at most " + STEP_TOKENS_MAX);
+    }
+  }
+
+  private void check(int index, StepRow row, HostMemory memory) {
+    if (row.end() > shape.contextTokens()) {
+      throw new IllegalArgumentException(
+          String.format(
+              Locale.ROOT,
+              "row %d ends at %d, the context at %d",
+              index,
+              row.end(),
+              shape.contextTokens()));
+    }
+    for (int token : row.tokens()) {
+      if (token < 0 || token >= shape.vocabulary()) {
+        throw new IllegalArgumentException("row " + index + ": no token " + token);
+      }
+    }
+    for (int block : row.blocks()) {
+      var _ = memory.at(block);
+    }
+  }
+
+  /** Ends the threads and gives the weights back. */
+  @Override
+  public void close() {
+    crew.close();
+    if (arena.scope().isAlive()) arena.close();
+  }
+}

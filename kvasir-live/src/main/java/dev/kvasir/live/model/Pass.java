@@ -1,0 +1,194 @@
+package dev.kvasir.live.model;
+
+import dev.kvasir.live.model.compute.Crew;
+import dev.kvasir.live.model.compute.Kernels;
+import dev.kvasir.live.model.compute.Kernels.KvView;
+import dev.kvasir.live.model.compute.Kernels.Norm;
+import dev.kvasir.live.model.compute.PackedMatrix;
+import java.util.List;
+
+/**
+ * One walk of some rows through all layers, and the memory it needs on the way.
+ *
+ * <p>In each layer the keys and values of all its rows are written before any of them attends, so a
+ * row may use a block that another row fills in the same step.
+ */
+final class Pass {
+  /** So many tokens of a product stay in the cache of a core, together with a strip. */
+  private static final int TILE_TOKENS = 64;
+
+  private final ModelShape shape;
+  private final Weights weights;
+  private final Kernels kernels;
+  private final Team team;
+  private final float[][] scores;
+  private PassBuffers buffers;
+  private PassTokens tokens;
+
+  /** Who does the units of one piece of work of so many multiplications. */
+  @FunctionalInterface
+  interface Team {
+    void run(int units, long multiplications, Crew.Work work);
+  }
+
+  Pass(ModelShape shape, Weights weights, Kernels kernels, Team team, int workers) {
+    this.shape = shape;
+    this.weights = weights;
+    this.kernels = kernels;
+    this.team = team;
+    this.scores = new float[workers][];
+    this.buffers = PassBuffers.of(shape, weights, 1);
+    this.tokens = PassTokens.none();
+  }
+
+  /** Computes the rows; the logits of the sampled ones go where the sink says. */
+  void run(PassTokens rows, LogitSink sink) {
+    tokens = rows;
+    if (buffers.tokens() < rows.count()) buffers = PassBuffers.of(shape, weights, rows.count());
+    int width = shape.width();
+    for (int t = 0; t < rows.count(); t++) {
+      weights.embedding().row(rows.token(t), 1, buffers.x(), t * width);
+    }
+    for (int layer = 0; layer < shape.layers(); layer++) {
+      attention(layer, weights.layers().get(layer));
+      inner(weights.layers().get(layer));
+    }
+    head(rows.sampledRows(), sink);
+  }
+
+  /** Takes the logits of a row. */
+  @FunctionalInterface
+  interface LogitSink {
+    void accept(int row, float[] logits, int from);
+  }
+
+  private void attention(int index, Weights.Layer layer) {
+    var matrix = layer.attention();
+    var projected = buffers.projected();
+    normalize(layer.attentionNorm(), matrix.scale());
+    multiply(matrix, buffers.normed(), tokens.count(), projected);
+    for (int t = 0; t < tokens.count(); t++) place(index, layer, t, t * matrix.outputs());
+    long attended = tokens.attended();
+    team.run(
+        tokens.count() * shape.kvHeads(),
+        2 * attended * shape.heads() * shape.headSize(),
+        (unit, worker) ->
+            attend(index, layer, unit / shape.kvHeads(), unit % shape.kvHeads(), worker));
+    finish(layer.attentionOutput());
+  }
+
+  /** Turns one token's queries and keys, and writes its keys and values into its block. */
+  private void place(int index, Weights.Layer layer, int token, int at) {
+    var x = buffers.projected();
+    int size = shape.headSize();
+    int position = tokens.position(token);
+    var bias = layer.bias();
+    if (bias != null) kernels.add(x, at, bias, 0, bias.length);
+    float factor = (float) (1 / Math.sqrt(size));
+    for (int head = 0; head < shape.heads(); head++) {
+      int from = at + head * size;
+      var norm = layer.queryNorm();
+      if (norm != null) kernels.normalize(norm, x, from, 1, x, from);
+      weights.rope().turn(x, from, position, factor);
+    }
+    for (int head = 0; head < shape.kvHeads(); head++) {
+      int from = at + layer.attention().output(Weights.KEYS) + head * size;
+      var norm = layer.keyNorm();
+      if (norm != null) kernels.normalize(norm, x, from, 1, x, from);
+      weights.rope().turn(x, from, position, 1);
+      tokens.writeKey(token, shape.keysAt(index, head), size, x, from);
+      from = at + layer.attention().output(Weights.VALUES) + head * size;
+      tokens.writeValue(token, shape.valuesAt(index, head), size, x, from);
+    }
+  }
+
+  private void attend(int index, Weights.Layer layer, int token, int kvHead, int worker) {
+    int size = shape.headSize();
+    int positions = tokens.position(token) + 1;
+    var keys = view(token, shape.keysAt(index, kvHead), positions);
+    var values = view(token, shape.valuesAt(index, kvHead), positions);
+    var mine = scores(worker, positions);
+    for (int i = 0; i < shape.group(); i++) {
+      int head = kvHead * shape.group() + i;
+      int query = token * layer.attention().outputs() + head * size;
+      kernels.scores(keys, buffers.projected(), query, mine, 0);
+      float sum = kernels.softmax(mine, 0, positions);
+      float factor = 1 / sum * layer.attentionOutput().scale();
+      int to = token * layer.attentionOutput().depth() + head * size;
+      kernels.values(values, mine, 0, factor, buffers.mixed(), to);
+    }
+  }
+
+  private KvView view(int token, long offset, int positions) {
+    return new KvView(tokens.memory(), tokens.blocks(token), offset, shape.headSize(), positions);
+  }
+
+  /** Each worker has scores of its own, as long as the longest sequence it has seen. */
+  private float[] scores(int worker, int positions) {
+    int needed = (positions / PassTokens.SLACK + 2) * PassTokens.SLACK;
+    if (scores[worker] == null || scores[worker].length < needed) {
+      scores[worker] = new float[2 * needed];
+    }
+    return scores[worker];
+  }
+
+  private void inner(Weights.Layer layer) {
+    var matrix = layer.inner();
+    var gated = buffers.gated();
+    normalize(layer.innerNorm(), matrix.scale());
+    multiply(matrix, buffers.normed(), tokens.count(), gated);
+    int size = shape.feedForward();
+    float scale = layer.innerOutput().scale();
+    for (int t = 0; t < tokens.count(); t++) {
+      int gate = t * matrix.outputs() + matrix.output(Weights.GATE);
+      int up = t * matrix.outputs() + matrix.output(Weights.UP);
+      kernels.gate(gated, gate, up, size, scale, buffers.mixed(), t * size);
+    }
+    finish(layer.innerOutput());
+  }
+
+  private void normalize(Norm norm, float scale) {
+    int width = shape.width();
+    for (int t = 0; t < tokens.count(); t++) {
+      kernels.normalize(norm, buffers.x(), t * width, scale, buffers.normed(), t * width);
+    }
+  }
+
+  /** Multiplies what the layer has mixed, and adds it to what came in. */
+  private void finish(PackedMatrix matrix) {
+    multiply(matrix, buffers.mixed(), tokens.count(), buffers.finished());
+    int width = shape.width();
+    for (int t = 0; t < tokens.count(); t++) {
+      kernels.add(buffers.x(), t * width, buffers.finished(), t * matrix.outputs(), width);
+    }
+  }
+
+  private void multiply(PackedMatrix matrix, float[] x, int count, float[] out) {
+    int tiles = (count + TILE_TOKENS - 1) / TILE_TOKENS;
+    team.run(
+        tiles * matrix.strips(),
+        (long) count * matrix.outputs() * matrix.depth(),
+        (unit, worker) -> {
+          int first = unit / matrix.strips() * TILE_TOKENS;
+          int part = Math.min(TILE_TOKENS, count - first);
+          int strip = unit % matrix.strips();
+          kernels.multiply(matrix, strip, x, first, part, out);
+        });
+  }
+
+  private void head(List<PassTokens.Sampled> rows, LogitSink sink) {
+    if (rows.isEmpty()) return;
+    var head = weights.head();
+    int width = shape.width();
+    for (int i = 0; i < rows.size(); i++) {
+      int from = rows.get(i).token() * width;
+      kernels.normalize(
+          weights.outputNorm(), buffers.x(), from, head.scale(), buffers.normed(), i * width);
+    }
+    var logits = buffers.logits(rows.size() * head.outputs());
+    multiply(head, buffers.normed(), rows.size(), logits);
+    for (int i = 0; i < rows.size(); i++) {
+      sink.accept(rows.get(i).row(), logits, i * head.outputs());
+    }
+  }
+}

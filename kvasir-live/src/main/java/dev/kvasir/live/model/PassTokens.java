@@ -1,0 +1,106 @@
+package dev.kvasir.live.model;
+
+import dev.kvasir.live.store.HostMemory;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
+import java.util.List;
+
+/** The tokens of some rows in one line: where each stands, and where its keys and values go. */
+final class PassTokens {
+  /** Scores are computed in up to four vectors at once, so they need room beyond the last. */
+  static final int SLACK = 64;
+
+  private static final int BLOCK = ModelShape.BLOCK_TOKENS;
+
+  private final MemorySegment memory;
+  private final int[] tokens;
+  private final int[] positions;
+  private final long[][] blocks;
+  private final List<Sampled> sampled = new ArrayList<>();
+
+  /** The last token of a row whose logits are wanted. */
+  record Sampled(int row, int token) {}
+
+  private PassTokens(MemorySegment memory, int count) {
+    this.memory = memory;
+    this.tokens = new int[count];
+    this.positions = new int[count];
+    this.blocks = new long[count][];
+  }
+
+  static PassTokens none() {
+    return new PassTokens(MemorySegment.NULL, 0);
+  }
+
+  /** The tokens of the chosen rows. */
+  static PassTokens of(List<StepRow> rows, List<Integer> chosen, HostMemory memory) {
+    int count = 0;
+    for (int index : chosen) count += rows.get(index).tokens().length;
+    var line = new PassTokens(memory.whole(), count);
+    int next = 0;
+    for (int index : chosen) {
+      line.append(index, rows.get(index), next, memory);
+      next += rows.get(index).tokens().length;
+    }
+    return line;
+  }
+
+  private void append(int index, StepRow row, int first, HostMemory at) {
+    var begins = new long[ModelShape.blocks(row.end())];
+    for (int i = 0; i < begins.length; i++) begins[i] = at.at(row.blocks()[i]);
+    for (int i = 0; i < row.tokens().length; i++) {
+      tokens[first + i] = row.tokens()[i];
+      positions[first + i] = row.firstPosition() + i;
+      blocks[first + i] = begins;
+    }
+    if (row.sampled()) sampled.add(new Sampled(index, first + row.tokens().length - 1));
+  }
+
+  int count() {
+    return tokens.length;
+  }
+
+  int token(int index) {
+    return tokens[index];
+  }
+
+  int position(int index) {
+    return positions[index];
+  }
+
+  long[] blocks(int index) {
+    return blocks[index];
+  }
+
+  MemorySegment memory() {
+    return memory;
+  }
+
+  List<Sampled> sampledRows() {
+    return sampled;
+  }
+
+  /** How many pairs of a token and one it attends to there are. */
+  long attended() {
+    long sum = 0;
+    for (int position : positions) sum += position + 1;
+    return sum;
+  }
+
+  /** Writes a key into its block: one number for each dimension, a block apart. */
+  void writeKey(int index, long offset, int size, float[] x, int from) {
+    int position = positions[index];
+    long at = blocks[index][position / BLOCK] + offset + position % BLOCK * 4L;
+    for (int d = 0; d < size; d++) {
+      memory.set(ValueLayout.JAVA_FLOAT, at + 4L * d * BLOCK, x[from + d]);
+    }
+  }
+
+  /** Writes a value into its block, in one piece. */
+  void writeValue(int index, long offset, int size, float[] x, int from) {
+    int position = positions[index];
+    long at = blocks[index][position / BLOCK] + offset + position % BLOCK * 4L * size;
+    MemorySegment.copy(x, from, memory, ValueLayout.JAVA_FLOAT, at, size);
+  }
+}

@@ -1,0 +1,85 @@
+package dev.kvasir.live.model.compute;
+
+import static java.lang.System.Logger.Level.INFO;
+import static java.lang.System.Logger.Level.WARNING;
+
+import java.lang.foreign.MemorySegment;
+
+/**
+ * The arithmetic of the model: with vectors, or plain.
+ *
+ * <p>Both give the same bits. Every sum has one order: products along the depth, values along the
+ * positions in four partial sums by turns, sums over a row in 16 that {@link Lanes#sum} adds up. So
+ * it depends on nothing but the row: not on the batch, the chunk, the thread, or the width of the
+ * vectors.
+ */
+public sealed interface Kernels permits VectorKernels, ScalarKernels {
+
+  /** The best there is on this machine, and a line in the log that says which. */
+  static Kernels best() {
+    var log = System.getLogger(Kernels.class.getName());
+    if (ModuleLayer.boot().findModule("jdk.incubator.vector").isEmpty()) {
+      log.log(
+          WARNING,
+          "the model computes without the Vector API, several times slower: start java with"
+              + " --add-modules jdk.incubator.vector");
+      return new ScalarKernels();
+    }
+    var kernels = new VectorKernels();
+    log.log(INFO, "the model computes {0} numbers at once with the Vector API", kernels.lanes());
+    return kernels;
+  }
+
+  /** How many floats a vector has: at most 16, and 16 is a multiple of it. */
+  int lanes();
+
+  /**
+   * Multiplies one strip of the matrix with each of the tokens from the first on.
+   *
+   * @param x the tokens, each of the matrix' depth, one after the other
+   * @param out the outputs of the tokens, as many as the matrix has for each
+   */
+  void multiply(PackedMatrix matrix, int strip, float[] x, int first, int tokens, float[] out);
+
+  /** Writes {@code x / rms(x) * weight * scale}. */
+  void normalize(Norm norm, float[] x, int from, float scale, float[] out, int to);
+
+  /** The dot products of a query with the keys of positions 0 to the last, block by block. */
+  void scores(KvView view, float[] query, int from, float[] scores, int to);
+
+  /**
+   * Makes probabilities of so many scores, but for a factor.
+   *
+   * @return the sum, by which they are yet to be divided
+   */
+  float softmax(float[] scores, int from, int count);
+
+  /** The sum of the values of positions 0 to the last, each times its probability. */
+  void values(KvView view, float[] weights, int from, float factor, float[] out, int to);
+
+  /** Writes {@code silu(gate) * up * scale} over so many numbers. */
+  void gate(float[] gate, int from, int up, int count, float scale, float[] out, int to);
+
+  /** Adds so many numbers to others. */
+  void add(float[] sum, int to, float[] more, int from, int count);
+
+  /**
+   * A normalization: its weights, and what keeps it from dividing by zero.
+   *
+   * @param weights not to be changed; their number is the row's, a multiple of 16
+   */
+  @SuppressWarnings("ArrayRecordComponent")
+  record Norm(float[] weights, float epsilon) {}
+
+  /**
+   * Keys or values of one sequence, one layer and one head.
+   *
+   * @param memory all blocks
+   * @param blocks where each block of the sequence begins in the memory, in bytes
+   * @param offset how far behind the beginning of a block the keys (or values) stand
+   * @param dimension how many numbers a key has, a multiple of 32
+   * @param positions how many positions there are to attend to
+   */
+  @SuppressWarnings("ArrayRecordComponent")
+  record KvView(MemorySegment memory, long[] blocks, long offset, int dimension, int positions) {}
+}

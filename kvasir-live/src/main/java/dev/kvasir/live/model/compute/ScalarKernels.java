@@ -1,0 +1,106 @@
+package dev.kvasir.live.model.compute;
+
+import java.lang.foreign.ValueLayout;
+import java.util.Arrays;
+
+/** The arithmetic in plain loops: where there is no Vector API, and to check the other against. */
+public final class ScalarKernels implements Kernels {
+  private static final int COUNT = Lanes.COUNT;
+  private static final int PHASES = 4;
+
+  @Override
+  public int lanes() {
+    return COUNT;
+  }
+
+  @Override
+  public void multiply(
+      PackedMatrix matrix, int strip, float[] x, int first, int tokens, float[] out) {
+    int rows = matrix.stripRows();
+    int depth = matrix.depth();
+    var weights = new float[rows];
+    for (int token = first; token < first + tokens; token++) {
+      int to = token * matrix.outputs() + strip * rows;
+      Arrays.fill(out, to, to + rows, 0);
+    }
+    for (int k = 0; k < depth; k++) {
+      for (int i = 0; i < rows; i++) weights[i] = matrix.value(strip, k, i);
+      for (int token = first; token < first + tokens; token++) {
+        float one = x[token * depth + k] / matrix.scale();
+        int to = token * matrix.outputs() + strip * rows;
+        for (int i = 0; i < rows; i++) out[to + i] = Math.fma(weights[i], one, out[to + i]);
+      }
+    }
+  }
+
+  @Override
+  public void normalize(Norm norm, float[] x, int from, float scale, float[] out, int to) {
+    var weights = norm.weights();
+    var partial = new float[COUNT];
+    for (int i = 0; i < weights.length; i++) {
+      partial[i % COUNT] = Math.fma(x[from + i], x[from + i], partial[i % COUNT]);
+    }
+    float inverse = inverseRoot(norm, partial);
+    for (int i = 0; i < weights.length; i++) {
+      out[to + i] = x[from + i] * inverse * weights[i] * scale;
+    }
+  }
+
+  /** One through the root of the mean square. */
+  static float inverseRoot(Norm norm, float[] partial) {
+    float mean = Lanes.sum(partial) / norm.weights().length;
+    return (float) (1 / Math.sqrt(mean + norm.epsilon()));
+  }
+
+  @Override
+  public void scores(KvView view, float[] query, int from, float[] scores, int to) {
+    for (int t = 0; t < view.positions(); t++) {
+      long at = view.blocks()[t / COUNT] + view.offset() + t % COUNT * 4L;
+      float sum = 0;
+      for (int d = 0; d < view.dimension(); d++) {
+        float key = view.memory().get(ValueLayout.JAVA_FLOAT, at + 4L * d * COUNT);
+        sum = Math.fma(key, query[from + d], sum);
+      }
+      scores[to + t] = sum;
+    }
+  }
+
+  @Override
+  public float softmax(float[] scores, int from, int count) {
+    float max = Float.NEGATIVE_INFINITY;
+    for (int i = 0; i < count; i++) max = Math.max(max, scores[from + i]);
+    var partial = new float[COUNT];
+    for (int i = 0; i < count; i++) {
+      scores[from + i] = Exponential.exp(scores[from + i] - max);
+      partial[i % COUNT] += scores[from + i];
+    }
+    return Lanes.sum(partial);
+  }
+
+  @Override
+  public void values(KvView view, float[] weights, int from, float factor, float[] out, int to) {
+    var phases = new float[PHASES];
+    for (int d = 0; d < view.dimension(); d++) {
+      Arrays.fill(phases, 0);
+      for (int t = 0; t < view.positions(); t++) {
+        long row = view.blocks()[t / COUNT] + view.offset() + 4L * (t % COUNT) * view.dimension();
+        float value = view.memory().get(ValueLayout.JAVA_FLOAT, row + d * 4L);
+        phases[t % PHASES] = Math.fma(value, weights[from + t], phases[t % PHASES]);
+      }
+      out[to + d] = (phases[0] + phases[1] + (phases[2] + phases[3])) * factor;
+    }
+  }
+
+  @Override
+  public void gate(float[] gate, int from, int up, int count, float scale, float[] out, int to) {
+    for (int i = 0; i < count; i++) {
+      float one = gate[from + i];
+      out[to + i] = one / (Exponential.exp(-one) + 1) * gate[up + i] * scale;
+    }
+  }
+
+  @Override
+  public void add(float[] sum, int to, float[] more, int from, int count) {
+    for (int i = 0; i < count; i++) sum[to + i] += more[from + i];
+  }
+}
