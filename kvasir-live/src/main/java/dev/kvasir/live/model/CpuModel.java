@@ -28,6 +28,7 @@ public final class CpuModel implements AutoCloseable {
   private final Arena arena = Arena.ofShared();
   private final ModelShape shape;
   private final Weights weights;
+  private final String fingerprint;
   private final Crew crew;
   private final Pass together;
   private final List<Pass> apart = new ArrayList<>();
@@ -47,6 +48,7 @@ public final class CpuModel implements AutoCloseable {
       arena.close();
       throw e;
     }
+    this.fingerprint = "gguf sha256 " + file.sha256() + ", blocks of 16, float32";
     this.crew = new Crew("model", threads);
     this.together = new Pass(shape, weights, kernels, this::share, threads);
     for (int i = 0; i < threads; i++) {
@@ -70,6 +72,11 @@ public final class CpuModel implements AutoCloseable {
 
   public ModelShape shape() {
     return shape;
+  }
+
+  /** Names everything that shapes keys and values: the weights, and how a block is laid out. */
+  public String fingerprint() {
+    return fingerprint;
   }
 
   /** How many bytes the weights take outside the heap. */

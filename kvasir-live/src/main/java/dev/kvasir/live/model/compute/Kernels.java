@@ -3,7 +3,9 @@ package dev.kvasir.live.model.compute;
 import static java.lang.System.Logger.Level.INFO;
 import static java.lang.System.Logger.Level.WARNING;
 
+import com.sun.management.HotSpotDiagnosticMXBean;
 import java.lang.foreign.MemorySegment;
+import java.lang.management.ManagementFactory;
 
 /**
  * The arithmetic of the model: with vectors, or plain.
@@ -25,9 +27,27 @@ public sealed interface Kernels permits VectorKernels, ScalarKernels {
               + " --add-modules jdk.incubator.vector");
       return new ScalarKernels();
     }
+    if (!compilesWell()) {
+      log.log(
+          WARNING,
+          "the model computes without the Vector API, several times slower: start java without"
+              + " -XX:TieredStopAtLevel");
+      return new ScalarKernels();
+    }
     var kernels = new VectorKernels();
     log.log(INFO, "the model computes {0} numbers at once with the Vector API", kernels.lanes());
     return kernels;
+  }
+
+  /** The lesser compilers make an object of every vector, which is slower than no vectors. */
+  private static boolean compilesWell() {
+    try {
+      var machine = ManagementFactory.getPlatformMXBean(HotSpotDiagnosticMXBean.class);
+      var level = machine.getVMOption("TieredStopAtLevel").getValue();
+      return level.equals("4");
+    } catch (IllegalArgumentException unknown) {
+      return true;
+    }
   }
 
   /** How many floats a vector has: at most 16, and 16 is a multiple of it. */

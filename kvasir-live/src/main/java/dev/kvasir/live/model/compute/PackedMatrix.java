@@ -1,6 +1,7 @@
 package dev.kvasir.live.model.compute;
 
 import dev.kvasir.live.model.gguf.Tensor;
+import dev.kvasir.live.model.gguf.TensorType;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -159,6 +160,9 @@ public final class PackedMatrix {
 
   private static boolean fitsHalves(List<Tensor> parts, int exponent) {
     if (Math.abs(exponent) >= HALF_EXPONENT) return false;
+    // Halves stay halves when they only become larger.
+    boolean halves = parts.stream().allMatch(part -> part.type() == TensorType.F16);
+    if (halves && exponent >= 0) return true;
     for (var part : parts) {
       var row = new float[part.depth()];
       for (int r = 0; r < part.rows(); r++) {

@@ -2,10 +2,14 @@ package dev.kvasir.live.model.gguf;
 
 import java.io.IOException;
 import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.HexFormat;
 import java.util.SequencedMap;
 
 /**
@@ -15,15 +19,18 @@ import java.util.SequencedMap;
  * a {@link ModelFileException}. The tensors are readable until it is closed.
  */
 public final class GgufFile implements AutoCloseable {
+  private static final int DIGEST_BYTES = 1 << 20;
+
   private final Path path;
   private final Arena arena = Arena.ofShared();
+  private final MemorySegment bytes;
   private final Metadata metadata;
   private final SequencedMap<String, Tensor> tensors;
 
   private GgufFile(Path path, FileChannel channel) throws IOException {
     this.path = path;
     try {
-      var bytes = channel.map(FileChannel.MapMode.READ_ONLY, 0, channel.size(), arena);
+      this.bytes = channel.map(FileChannel.MapMode.READ_ONLY, 0, channel.size(), arena);
       var head = new GgufHead(path, bytes);
       this.tensors = head.read();
       this.metadata = head.metadata();
@@ -80,6 +87,20 @@ public final class GgufFile implements AutoCloseable {
               + "]");
     }
     return tensor;
+  }
+
+  /** The checksum of the whole file, which names its weights like nothing else does. */
+  public String sha256() {
+    try {
+      var digest = MessageDigest.getInstance("SHA-256");
+      for (long at = 0; at < bytes.byteSize(); at += DIGEST_BYTES) {
+        long count = Math.min(DIGEST_BYTES, bytes.byteSize() - at);
+        digest.update(bytes.asSlice(at, count).asByteBuffer());
+      }
+      return HexFormat.of().formatHex(digest.digest());
+    } catch (NoSuchAlgorithmException missing) {
+      throw new IllegalStateException("every JDK has SHA-256", missing);
+    }
   }
 
   /** What is wrong with the model in this file. */
