@@ -87,23 +87,7 @@ public final class ModelBench {
     for (int batch : BATCHES) cases.add(bench.decode(batch));
     cases.add(bench.prefill());
     var plain = PlainProducts.compiled(shapes(model.shape()), PREFILL_TOKENS);
-    plain.ifPresent(
-        loop -> {
-          for (int batch : BATCHES) {
-            cases.add(
-                new Case(
-                    "C loop of " + batch,
-                    STEPS * batch,
-                    ModelBench::threadNanos,
-                    () -> repeat(() -> loop.run(batch))));
-          }
-          cases.add(
-              new Case(
-                  "C loop of the prefill",
-                  PREFILL_TOKENS,
-                  ModelBench::threadNanos,
-                  () -> loop.run(PREFILL_TOKENS)));
-        });
+    plain.ifPresent(loop -> cases.addAll(loops(loop)));
     var llama = llama(file);
     if (llama != null) cases.add(llamaDecode(llama));
     var rates = rates(cases);
@@ -123,6 +107,25 @@ public final class ModelBench {
         Locale.ROOT, "%-34s %10.2f%n", "batch 32 to batch 1", ratio(rates[2], rates[0]));
     plain.ifPresent(PlainProducts::close);
     if (llama != null) llama.close();
+  }
+
+  private static List<Case> loops(PlainProducts loop) {
+    var cases = new ArrayList<Case>();
+    for (int batch : BATCHES) {
+      cases.add(
+          new Case(
+              "C loop of " + batch,
+              STEPS * batch,
+              ModelBench::threadNanos,
+              () -> repeat(() -> loop.run(batch))));
+    }
+    cases.add(
+        new Case(
+            "C loop of the prefill",
+            PREFILL_TOKENS,
+            ModelBench::threadNanos,
+            () -> loop.run(PREFILL_TOKENS)));
+    return cases;
   }
 
   private static String times(double ratio, String what) {

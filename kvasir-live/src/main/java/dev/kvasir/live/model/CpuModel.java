@@ -10,13 +10,15 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
  * A model that computes on the processor, with keys and values in paged blocks.
  *
  * <p>A step is any mixture of prompt chunks and single tokens. What comes out for a row depends on
  * that row alone, bit for bit: not on the rows beside it, on how its prompt was cut into chunks, on
- * where its blocks lie, or on the number of threads. A step at a time; another thread may close.
+ * where its blocks lie, or on the number of threads. It does one step at a time, and is closed when
+ * it does none.
  */
 public final class CpuModel implements AutoCloseable {
   /** So many tokens a step may have; the memory of a step grows with it. */
@@ -30,6 +32,7 @@ public final class CpuModel implements AutoCloseable {
   private final Weights weights;
   private final String fingerprint;
   private final Crew crew;
+  private final AtomicBoolean busy = new AtomicBoolean();
   private final Pass together;
   private final List<Pass> apart = new ArrayList<>();
 
@@ -93,6 +96,15 @@ public final class CpuModel implements AutoCloseable {
   public void forward(List<StepRow> rows, HostMemory memory, float[][] logits) {
     check(rows, memory, logits);
     if (rows.isEmpty()) return;
+    if (busy.getAndSet(true)) throw new IllegalStateException("the model is in another step");
+    try {
+      compute(rows, memory, logits);
+    } finally {
+      busy.set(false);
+    }
+  }
+
+  private void compute(List<StepRow> rows, HostMemory memory, float[][] logits) {
     Pass.LogitSink sink =
         (row, all, from) -> System.arraycopy(all, from, logits[row], 0, shape.vocabulary());
     var groups = StepSplit.of(rows, memory.blocks(), crew.size());
