@@ -48,6 +48,7 @@ final class PlainProducts implements AutoCloseable {
 
   private record Matrix(Shape shape, MemorySegment weights) {}
 
+  @SuppressWarnings("restricted") // C is called by name and trust, or not at all
   private PlainProducts(Path library, List<Shape> shapes, int tokensMax) {
     this.products =
         Linker.nativeLinker()
