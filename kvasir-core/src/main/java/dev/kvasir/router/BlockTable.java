@@ -1,9 +1,10 @@
 package dev.kvasir.router;
 
 import dev.kvasir.kv.BlockHash;
+import java.util.Arrays;
 
 /**
- * A fixed number of rows, each for one block hash with some words beside it.
+ * Rows up to a fixed number, each for one block hash with some words beside it.
  *
  * <p>Rows of one bucket are linked, and there are so many buckets that nearly all have one row or
  * none. With four words beside the hash a row fills one line of the processor's cache, so that a
@@ -16,16 +17,19 @@ final class BlockTable {
   static final int HASH_WORDS = 4;
 
   private static final int BUCKETS_PER_ROW = 4;
+  private static final int ROWS_AT_FIRST = 1_024;
+
+  private final int capacity;
 
   /** The rows one after the other; those who own the table may change all but the hashes. */
-  final long[] rows;
+  long[] rows;
 
   final int stride;
 
   /** The first row of each bucket, and the one after each row: its number + 1, or 0 for none. */
-  private final int[] buckets;
+  private int[] buckets;
 
-  private final int[] following;
+  private int[] following;
 
   /** The first of the rows that are not in use, which are linked as well. */
   private int unused;
@@ -33,17 +37,19 @@ final class BlockTable {
   private int size;
 
   BlockTable(int capacity, int words) {
-    if (capacity < 1) throw new IllegalArgumentException("a table of " + capacity + " rows");
+    if (capacity < 1 || (long) capacity * (HASH_WORDS + words) > Integer.MAX_VALUE) {
+      throw new IllegalArgumentException(
+          "a table of " + capacity + " rows with " + words + " words each");
+    }
+    this.capacity = capacity;
     this.stride = HASH_WORDS + words;
-    this.rows = new long[Math.multiplyExact(capacity, stride)];
-    this.buckets = new int[Integer.highestOneBit(Math.multiplyExact(capacity, BUCKETS_PER_ROW))];
-    this.following = new int[capacity];
-    for (int row = 0; row + 1 < capacity; row++) following[row] = row + 2;
-    this.unused = 1;
+    this.rows = new long[0];
+    this.following = new int[0];
+    this.buckets = new int[1];
   }
 
   int capacity() {
-    return following.length;
+    return capacity;
   }
 
   int size() {
@@ -51,7 +57,7 @@ final class BlockTable {
   }
 
   boolean isFull() {
-    return unused == 0;
+    return size == capacity;
   }
 
   /** The row of the hash, or {@link #ABSENT}. */
@@ -63,9 +69,10 @@ final class BlockTable {
 
   /** A row for a hash that has none; its words are zero. */
   int add(BlockHash hash) {
-    if (unused == 0) {
-      throw new IllegalStateException("table full with " + capacity() + " rows, adding " + hash);
+    if (size == capacity) {
+      throw new IllegalStateException("table full with " + capacity + " rows, adding " + hash);
     }
+    if (unused == 0) grow();
     int row = unused - 1;
     unused = following[row];
     size++;
@@ -75,10 +82,24 @@ final class BlockTable {
     rows[at + 2] = hash.third();
     rows[at + 3] = hash.fourth();
     for (int word = HASH_WORDS; word < stride; word++) rows[at + word] = 0;
-    int bucket = bucket(hash);
+    link(row, bucket(hash));
+    return row;
+  }
+
+  /** All rows are in use: as many more come behind them, and everything finds its bucket anew. */
+  private void grow() {
+    int grown = (int) Math.min(capacity, Math.max(ROWS_AT_FIRST, 2L * size));
+    rows = Arrays.copyOf(rows, grown * stride);
+    following = Arrays.copyOf(following, grown);
+    buckets = new int[Integer.highestOneBit(Math.multiplyExact(grown, BUCKETS_PER_ROW))];
+    for (int row = 0; row < size; row++) link(row, bucket(hash(row)));
+    for (int row = size; row + 1 < grown; row++) following[row] = row + 2;
+    unused = size + 1;
+  }
+
+  private void link(int row, int bucket) {
     following[row] = buckets[bucket];
     buckets[bucket] = row + 1;
-    return row;
   }
 
   /** Gives the row up, for another hash. */

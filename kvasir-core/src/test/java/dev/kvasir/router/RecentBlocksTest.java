@@ -28,6 +28,15 @@ class RecentBlocksTest {
   }
 
   @Test
+  void keepsWhatItHasWhenItGrows() {
+    var recent = new RecentBlocks(5_000);
+    for (var hash : Views.hashes(0, 6_000)) recent.touch(hash);
+    assertThat(recent.size()).isEqualTo(5_000);
+    assertThat(recent.contains(Views.hash(999))).isFalse();
+    assertThat(recent.match(Views.hashes(1_000, 5_000))).isEqualTo(5_000);
+  }
+
+  @Test
   void matchEndsAtTheFirstThatIsNotThere() {
     var recent = new RecentBlocks(10);
     for (var hash : Views.hashes(0, 3)) recent.touch(hash);
