@@ -1,17 +1,19 @@
 package dev.kvasir.live.doctor;
 
-import dev.kvasir.live.doctor.CudaAnswer.Gpu;
+import dev.kvasir.live.cuda.CudaDriver;
+import dev.kvasir.live.doctor.GpuAnswer.State;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Objects;
 import java.util.SequencedMap;
 import java.util.stream.Collectors;
 
 /** Looks for NVIDIA GPUs: their device files, the kernel's driver, and the driver's library. */
 final class GpuProbe {
-  private static final String WITHOUT = "the device tier uses host memory";
+  private static final String WITHOUT = "the ladder starts at host memory";
 
   private GpuProbe() {}
 
@@ -19,7 +21,7 @@ final class GpuProbe {
     return judge(
         deviceFiles(Path.of("/dev")),
         SystemFile.lines(Path.of("/proc/driver/nvidia/version")),
-        CudaDriver.ask(CudaDriver.LIBRARY));
+        GpuAnswer.of(CudaDriver.ask(CudaDriver.LIBRARY)));
   }
 
   static List<String> deviceFiles(Path devices) {
@@ -34,26 +36,17 @@ final class GpuProbe {
     }
   }
 
-  static Check judge(List<String> deviceFiles, List<String> kernelDriver, CudaAnswer answer) {
+  static Check judge(List<String> deviceFiles, List<String> kernelDriver, GpuAnswer answer) {
     var details = new LinkedHashMap<String, Object>();
     details.put("deviceFiles", deviceFiles);
     if (!kernelDriver.isEmpty()) {
       details.put("kernelDriver", kernelDriver.getFirst());
     }
     return switch (answer) {
-      case CudaAnswer.Answered(int version, List<Gpu> gpus) when !gpus.isEmpty() -> {
-        String cuda = version / 1000 + "." + version % 1000 / 10;
-        details.put("cuda", cuda);
-        details.put("gpus", gpus.stream().map(GpuProbe::entries).toList());
-        yield new Check(
-            "gpu",
-            Status.OK,
-            gpus.stream().map(GpuProbe::text).collect(Collectors.joining("; ")) + "; CUDA " + cuda,
-            "the device tier can use its memory",
-            details);
-      }
-      case CudaAnswer.Answered _ -> none(details);
-      case CudaAnswer.Absent(String reason) -> {
+      case GpuAnswer.Found(String cuda, List<State> gpus) when !gpus.isEmpty() ->
+          found(cuda, gpus, details);
+      case GpuAnswer.Found _ -> none(details);
+      case GpuAnswer.Absent(String reason) -> {
         details.put("library", reason);
         yield deviceFiles.isEmpty()
             ? none(details)
@@ -62,16 +55,31 @@ final class GpuProbe {
                 "install the driver's library to use the GPU; until then " + WITHOUT,
                 details);
       }
-      case CudaAnswer.Failed(String call, int error) -> {
-        details.put("library", call + " failed with CUDA error " + error);
+      case GpuAnswer.Broken(String reason, String advice) -> {
+        details.put("library", reason);
         yield deviceFiles.isEmpty()
             ? none(details)
             : note(
-                "NVIDIA driver library, but " + call + " fails with CUDA error " + error,
-                "nvidia-smi or CUDA_VISIBLE_DEVICES may tell why; until then " + WITHOUT,
+                "NVIDIA driver library, but " + reason,
+                advice + "; until then " + WITHOUT,
                 details);
       }
     };
+  }
+
+  private static Check found(String cuda, List<State> gpus, SequencedMap<String, Object> details) {
+    details.put("cuda", cuda);
+    details.put("gpus", gpus.stream().map(GpuProbe::entries).toList());
+    var texts = gpus.stream().map(GpuProbe::text).collect(Collectors.joining("; "));
+    boolean usable = gpus.stream().anyMatch(state -> state.failure() == null);
+    return usable
+        ? new Check(
+            "gpu",
+            Status.OK,
+            texts + "; CUDA " + cuda,
+            "the device tier can use its memory",
+            details)
+        : note(texts + "; CUDA " + cuda, "until that is mended " + WITHOUT, details);
   }
 
   private static Check none(SequencedMap<String, Object> details) {
@@ -82,14 +90,22 @@ final class GpuProbe {
     return new Check("gpu", Status.NOTE, found, follows, details);
   }
 
-  private static String text(Gpu gpu) {
-    return gpu.name() + ", " + Bytes.text(gpu.memoryBytes());
+  private static String text(State state) {
+    var name = state.gpu().name() + ", " + Bytes.text(state.gpu().memoryBytes());
+    return state.failure() == null
+        ? name + ", " + Bytes.text(state.freeBytes()) + " free"
+        : name + ", but " + state.failure();
   }
 
-  private static SequencedMap<String, Object> entries(Gpu gpu) {
+  private static SequencedMap<String, Object> entries(State state) {
     var entries = new LinkedHashMap<String, Object>();
-    entries.put("name", gpu.name());
-    entries.put("memoryBytes", gpu.memoryBytes());
+    entries.put("index", state.gpu().index());
+    entries.put("name", state.gpu().name());
+    entries.put("memoryBytes", state.gpu().memoryBytes());
+    entries.put("freeBytes", state.freeBytes());
+    if (state.failure() != null) {
+      entries.put("failure", Objects.requireNonNull(state.failure()));
+    }
     return entries;
   }
 }

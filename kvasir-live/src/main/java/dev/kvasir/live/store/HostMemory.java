@@ -78,6 +78,20 @@ public final class HostMemory implements AutoCloseable {
     return open().asSlice(span.at(check(slot)), span.strideBytes());
   }
 
+  /** All of it, as it is registered with a GPU. */
+  MemorySegment whole() {
+    return open();
+  }
+
+  /** Where the slot begins, and how far the next one is. */
+  long address(int slot) {
+    return memory.address() + span.at(check(slot));
+  }
+
+  int strideBytes() {
+    return span.strideBytes();
+  }
+
   private MemorySegment open() {
     if (!arena.scope().isAlive()) throw new IllegalStateException(name + " is closed");
     return memory;

@@ -1,9 +1,10 @@
 package dev.kvasir.live.doctor;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assumptions.assumeThat;
 
-import dev.kvasir.live.doctor.CudaAnswer.Gpu;
+import dev.kvasir.live.cuda.Gpu;
+import dev.kvasir.live.cuda.StubCuda;
+import dev.kvasir.live.doctor.GpuAnswer.State;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -16,25 +17,12 @@ final class GpuProbeTest {
   private static final List<String> NO_DRIVER = List.of();
 
   @Test
-  void aLibraryThatIsNotThereIsAbsent() {
-    assertThat(CudaDriver.ask("libno-such-thing.so.1"))
-        .isEqualTo(new CudaAnswer.Absent("libno-such-thing.so.1 not found"));
-  }
-
-  @Test
-  void aLibraryOfSomethingElseIsAbsentToo() {
-    assumeThat(System.getProperty("os.name")).isEqualTo("Linux");
-
-    assertThat(CudaDriver.ask("libc.so.6")).isInstanceOf(CudaAnswer.Absent.class);
-  }
-
-  @Test
   void withoutAGpuThereIsNothingToDo() {
-    for (CudaAnswer answer :
+    for (GpuAnswer answer :
         List.of(
-            new CudaAnswer.Absent("libcuda.so.1 not found"),
-            new CudaAnswer.Failed("cuInit", 100),
-            new CudaAnswer.Answered(12080, List.of()))) {
+            new GpuAnswer.Absent("libcuda.so.1 not found"),
+            new GpuAnswer.Broken("cuInit fails with CUDA error 100", "look"),
+            new GpuAnswer.Found("12.8", List.of()))) {
       Check check = GpuProbe.judge(NO_FILES, NO_DRIVER, answer);
       assertThat(check.status()).isEqualTo(Status.NOTE);
       assertThat(check.found()).isEqualTo("no NVIDIA GPU");
@@ -44,16 +32,16 @@ final class GpuProbeTest {
 
   @Test
   void aGpuIsToldWithItsMemory() {
-    var gpu = new Gpu("NVIDIA H200", 139L << 30);
+    var gpu = new State(new Gpu(0, "NVIDIA H200", 139L << 30, 132), 130L << 30, null);
 
     Check check =
         GpuProbe.judge(
             List.of("/dev/nvidia0"),
             List.of("NVRM version: 570"),
-            new CudaAnswer.Answered(12080, List.of(gpu)));
+            new GpuAnswer.Found("12.8", List.of(gpu)));
 
     assertThat(check.status()).isEqualTo(Status.OK);
-    assertThat(check.found()).isEqualTo("NVIDIA H200, 139.0 GiB; CUDA 12.8");
+    assertThat(check.found()).isEqualTo("NVIDIA H200, 139.0 GiB, 130.0 GiB free; CUDA 12.8");
     assertThat(check.details()).containsEntry("kernelDriver", "NVRM version: 570");
     assertThat(check.details().get("gpus")).asString().contains("memoryBytes=" + (139L << 30));
   }
@@ -62,13 +50,34 @@ final class GpuProbeTest {
   void aGpuThatCannotBeUsedIsWorthANoteThatSaysWhy() {
     var files = List.of("/dev/nvidia0");
 
-    Check absent = GpuProbe.judge(files, NO_DRIVER, new CudaAnswer.Absent("libcuda not found"));
-    Check failed = GpuProbe.judge(files, NO_DRIVER, new CudaAnswer.Failed("cuInit", 803));
+    Check absent = GpuProbe.judge(files, NO_DRIVER, new GpuAnswer.Absent("libcuda not found"));
+    Check failed =
+        GpuProbe.judge(
+            files, NO_DRIVER, new GpuAnswer.Broken("cuInit fails with CUDA error 803", "restart"));
 
     assertThat(absent.status()).isEqualTo(Status.NOTE);
     assertThat(absent.found()).contains("libcuda not found");
     assertThat(failed.status()).isEqualTo(Status.NOTE);
     assertThat(failed.found()).contains("cuInit fails with CUDA error 803");
+  }
+
+  @Test
+  void everyGpuIsTriedAndOneThatFailsSaysWhy() {
+    var stub = StubCuda.fresh();
+    assertThat(judged(stub).found())
+        .isEqualTo("Stub, 1.0 GiB, 1.0 GiB free; Stub, 1.0 GiB, 1.0 GiB free; CUDA 13.0");
+    stub.fail("cuDevicePrimaryCtxRetain", 2, 0);
+    assertThat(judged(stub).found())
+        .startsWith("Stub, 1.0 GiB, but cuDevicePrimaryCtxRetain failed with CUDA error 2")
+        .endsWith("; Stub, 1.0 GiB, 1.0 GiB free; CUDA 13.0");
+    stub.devices(1);
+    stub.fail("cuModuleLoadDataEx", 222, 0);
+    assertThat(judged(stub).follows()).contains("the ladder starts at host memory");
+    assertThat(judged(stub).status()).isEqualTo(Status.OK);
+  }
+
+  private static Check judged(StubCuda stub) {
+    return GpuProbe.judge(List.of("/dev/nvidia0"), NO_DRIVER, GpuAnswer.of(stub.ask()));
   }
 
   @Test

@@ -1,0 +1,210 @@
+package dev.kvasir.live.store;
+
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import dev.kvasir.Nullable;
+import dev.kvasir.live.cuda.CopyShape;
+import dev.kvasir.live.cuda.CopyWay;
+import dev.kvasir.live.cuda.CudaDevice;
+import dev.kvasir.live.cuda.CudaDevice.Urgency;
+import dev.kvasir.live.cuda.CudaEvent;
+import dev.kvasir.live.cuda.CudaFailure;
+import dev.kvasir.live.cuda.CudaHandle;
+import dev.kvasir.live.cuda.CudaStack;
+import dev.kvasir.live.cuda.CudaStream;
+import dev.kvasir.live.cuda.Direction;
+import dev.kvasir.live.cuda.MoveKernel;
+import dev.kvasir.live.cuda.MoveKernel.Width;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * One stream of a GPU with what a copy of some blocks needs: a table, and memory to pass through.
+ *
+ * <p>It has one copy under way at a time; several lanes for each direction keep the link busy while
+ * one of them begins or ends.
+ */
+final class DeviceLane implements AutoCloseable {
+  /** What a lane copies at a time: 0.3 ms of the link, some hundred times what a start costs. */
+  static final int CHUNK_BYTES = 16 << 20;
+
+  static final int PIECES_MAX = 4000;
+
+  /** With more pieces the driver waits for the GPU before it returns. */
+  private static final int BATCH_PIECES_MAX = 128;
+
+  /** Two processors fill the link down already, and writes to the host hurt all that compute. */
+  private static final Width DIRECT_DOWN = new Width(4, 512);
+
+  /** Reads over the link need many under way. */
+  private static final Width DIRECT_UP = new Width(8, 1024);
+
+  private static final Width STAGED = new Width(32, 512);
+
+  private final DeviceMemory above;
+  private final HostMemory below;
+  private final Direction direction;
+  private final MoveKernel kernel;
+  private final DeviceLayout layout;
+  private final CudaStream stream;
+  private final CudaEvent over;
+  private final @Nullable CudaHandle staging;
+  private final CudaStack taken = new CudaStack();
+  private final MemorySegment words =
+      taken.add(Arena.ofShared()).allocate(3L * PIECES_MAX * Long.BYTES, BlockSpan.PAGE_BYTES);
+  private final long table;
+  private final long mappedBytes;
+
+  /** Opens a lane; the thread is bound to the GPU, and the host memory registered with it. */
+  DeviceLane(DeviceMemory above, HostMemory below, MoveKernel kernel, Direction direction)
+      throws CudaFailure {
+    this.above = above;
+    this.below = below;
+    this.kernel = kernel;
+    this.direction = direction;
+    this.layout = above.layout();
+    CudaDevice device = above.device();
+    try {
+      taken.add(device.register(words));
+      this.table = device.mapped(words.address());
+      this.mappedBytes = device.mapped(below.address(0)) - below.address(0);
+      this.staging = canStage(layout) ? taken.add(device.allocate(CHUNK_BYTES)) : null;
+      boolean up = direction == Direction.UP;
+      this.stream = taken.add(device.stream(up ? Urgency.URGENT : Urgency.RAISED));
+      this.over = taken.add(device.event());
+    } catch (CudaFailure failure) {
+      taken.close();
+      throw failure;
+    }
+  }
+
+  /** Whether kernels can copy these blocks through a lane's memory. */
+  static boolean canStage(DeviceLayout layout) {
+    return MoveKernel.takes(layout.partBytes()) && layout.blockBytes() <= CHUNK_BYTES;
+  }
+
+  /** How many blocks a lane takes at a time. */
+  static int blocksMax(DeviceLayout layout) {
+    int bytes = Math.max(1, CHUNK_BYTES / layout.blockBytes());
+    return Math.max(1, Math.min(bytes, PIECES_MAX / layout.parts()));
+  }
+
+  /** Begins to copy; the pairs of slots are in ascending order of those on the host. */
+  void begin(CopyWay way, long[] pairs, int from, int to) throws CudaFailure {
+    switch (way) {
+      case RUNS -> runs(pairs, from, to);
+      case STAGED -> staged(pairs, from, to);
+      case BATCH -> batch(pairs, from, to);
+      case DIRECT -> direct(pairs, from, to);
+    }
+    mark();
+  }
+
+  /** Marks the end of what was put into the stream so far. */
+  void mark() throws CudaFailure {
+    stream.record(over);
+  }
+
+  /** Whether everything up to the mark is done. */
+  boolean isDone() throws CudaFailure {
+    return over.isReached();
+  }
+
+  private void runs(long[] pairs, int from, int to) throws CudaFailure {
+    int next;
+    for (int first = from; first < to; first = next) {
+      next = first + 1;
+      while (next < to && follows(pairs, next) && followsAbove(pairs, next)) next++;
+      for (int part = 0; part < layout.parts(); part++) {
+        long device = above.address(part, CopyShape.device(pairs[first]));
+        rows(device, layout.partBytes(), host(pairs[first], part), next - first);
+      }
+    }
+  }
+
+  private static boolean followsAbove(long[] pairs, int index) {
+    return CopyShape.device(pairs[index]) == CopyShape.device(pairs[index - 1]) + 1;
+  }
+
+  private static boolean follows(long[] pairs, int index) {
+    return CopyShape.host(pairs[index]) == CopyShape.host(pairs[index - 1]) + 1;
+  }
+
+  /** Copies rows that lie side by side on the GPU, and in slots side by side on the host. */
+  private void rows(long device, int rowBytes, long host, int rows) throws CudaFailure {
+    if (rows == 1) stream.copy(direction, device, host, rowBytes);
+    else stream.copyPitched(direction, device, rowBytes, host, below.strideBytes(), rowBytes, rows);
+  }
+
+  private void staged(long[] pairs, int from, int to) throws CudaFailure {
+    if (staging == null) throw new IllegalStateException("nothing to stage in for " + layout);
+    long passage = staging.value();
+    int pieces = 0;
+    for (int i = from; i < to; i++) {
+      for (int part = 0; part < layout.parts(); part++) {
+        long staged = passage + (long) pieces * layout.partBytes();
+        entry(pieces++, above.address(part, CopyShape.device(pairs[i])), staged);
+      }
+    }
+    if (direction == Direction.DOWN) move(STAGED, pieces);
+    int next;
+    for (int first = from; first < to; first = next) {
+      next = first + 1;
+      while (next < to && follows(pairs, next)) next++;
+      long staged = passage + (long) (first - from) * layout.blockBytes();
+      rows(staged, layout.blockBytes(), host(pairs[first], 0), next - first);
+    }
+    if (direction == Direction.UP) move(STAGED, pieces);
+  }
+
+  private void direct(long[] pairs, int from, int to) throws CudaFailure {
+    int pieces = 0;
+    for (int i = from; i < to; i++) {
+      for (int part = 0; part < layout.parts(); part++) {
+        long device = above.address(part, CopyShape.device(pairs[i]));
+        entry(pieces++, device, host(pairs[i], part) + mappedBytes);
+      }
+    }
+    move(direction == Direction.DOWN ? DIRECT_DOWN : DIRECT_UP, pieces);
+  }
+
+  private void move(Width width, int pieces) throws CudaFailure {
+    kernel.launch(stream, width, table, pieces, layout.partBytes());
+  }
+
+  private void entry(int piece, long device, long other) {
+    boolean down = direction == Direction.DOWN;
+    words.setAtIndex(JAVA_LONG, 2L * piece, down ? device : other);
+    words.setAtIndex(JAVA_LONG, 2L * piece + 1, down ? other : device);
+  }
+
+  private void batch(long[] pairs, int from, int to) throws CudaFailure {
+    int pieces = 0;
+    for (int i = from; i < to; i++) {
+      for (int part = 0; part < layout.parts(); part++) {
+        long device = above.address(part, CopyShape.device(pairs[i]));
+        long host = host(pairs[i], part);
+        boolean down = direction == Direction.DOWN;
+        words.setAtIndex(JAVA_LONG, pieces, down ? host : device);
+        words.setAtIndex(JAVA_LONG, PIECES_MAX + pieces, down ? device : host);
+        words.setAtIndex(JAVA_LONG, 2L * PIECES_MAX + pieces, layout.partBytes());
+        pieces++;
+      }
+    }
+    long arrayBytes = (long) PIECES_MAX * Long.BYTES;
+    for (int first = 0; first < pieces; first += BATCH_PIECES_MAX) {
+      long targets = words.address() + (long) first * Long.BYTES;
+      int count = Math.min(BATCH_PIECES_MAX, pieces - first);
+      stream.copyBatch(targets, targets + arrayBytes, targets + 2 * arrayBytes, count);
+    }
+  }
+
+  private long host(long pair, int part) {
+    return below.address(CopyShape.host(pair)) + (long) part * layout.partBytes();
+  }
+
+  @Override
+  public void close() {
+    taken.close();
+  }
+}

@@ -1,0 +1,249 @@
+package dev.kvasir.live.store;
+
+import static java.lang.System.Logger.Level.WARNING;
+
+import dev.kvasir.Nullable;
+import dev.kvasir.live.Threads;
+import dev.kvasir.live.cuda.CopyChoice;
+import dev.kvasir.live.cuda.CopyCosts;
+import dev.kvasir.live.cuda.CopyShape;
+import dev.kvasir.live.cuda.CopyWay;
+import dev.kvasir.live.cuda.CudaEvent;
+import dev.kvasir.live.cuda.CudaFailure;
+import dev.kvasir.live.cuda.CudaStack;
+import dev.kvasir.live.cuda.Direction;
+import dev.kvasir.live.cuda.MoveKernel;
+import dev.kvasir.offload.Precondition;
+import dev.kvasir.time.EventLoop;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
+
+/** The one thread that talks to a GPU for a store: hands over copies, and asks what is done. */
+final class DeviceWorker implements AutoCloseable {
+  private static final System.Logger LOG = System.getLogger(DeviceWorker.class.getName());
+
+  /** For so long it asks without a pause: a single block is there by then. */
+  private static final long EAGER_NANOS = 30_000;
+
+  private static final long PAUSE_NANOS = 20_000;
+
+  private final EventLoop loop;
+  private final DeviceMemory above;
+  private final Consumer<DeviceCall> settle;
+  private final Map<Direction, DeviceRoad> roads = new EnumMap<>(Direction.class);
+  private final Queue<DeviceCall> calls = new ConcurrentLinkedQueue<>();
+  private final DeviceWatch watch;
+  private final CudaStack taken = new CudaStack();
+  private final Map<CopyWay, LongAdder> chunks = new EnumMap<>(CopyWay.class);
+  private final Map<Direction, LongAdder> copied = new EnumMap<>(Direction.class);
+  private final LongAdder failed = new LongAdder();
+  private final Thread thread;
+  private volatile boolean closed;
+  private volatile @Nullable String lost;
+
+  DeviceWorker(
+      EventLoop loop,
+      DeviceMemory above,
+      HostMemory below,
+      MoveKernel kernel,
+      Map<Direction, CopyCosts> costs,
+      Consumer<DeviceCall> settle)
+      throws CudaFailure {
+    this.loop = loop;
+    this.above = above;
+    this.settle = settle;
+    this.watch = new DeviceWatch(loop);
+    for (var way : CopyWay.values()) chunks.put(way, new LongAdder());
+    try {
+      for (var direction : Direction.values()) {
+        copied.put(direction, new LongAdder());
+        var cost = costs.get(direction);
+        if (cost == null) throw new IllegalArgumentException("no costs " + direction);
+        var lanes = new ArrayList<DeviceLane>();
+        for (int i = 0; i < DeviceRoad.LANES; i++) {
+          lanes.add(taken.add(new DeviceLane(above, below, kernel, direction)));
+        }
+        roads.put(direction, new DeviceRoad(lanes, above.layout(), cost));
+      }
+    } catch (CudaFailure failure) {
+      taken.close();
+      throw failure;
+    }
+    this.thread =
+        Thread.ofPlatform()
+            .name("kvasir-gpu-" + above.device().gpu().index())
+            .daemon(true)
+            .start(this::run);
+  }
+
+  /** Takes a call in; it is answered on the loop. */
+  void hand(DeviceCall call) {
+    calls.add(call);
+    LockSupport.unpark(thread);
+    // Whoever hands in while it closes might find the thread gone.
+    if (closed && !thread.isAlive()) refuse();
+  }
+
+  Precondition watch(CudaEvent event) {
+    var precondition = watch.add(event);
+    LockSupport.unpark(thread);
+    if (closed && !thread.isAlive()) watch.fail("the store is closed");
+    return precondition;
+  }
+
+  @Nullable
+  String lost() {
+    return lost;
+  }
+
+  DeviceStats stats() {
+    return new DeviceStats(
+        sum(copied.get(Direction.DOWN)),
+        sum(copied.get(Direction.UP)),
+        failed.sum(),
+        sum(chunks.get(CopyWay.RUNS)),
+        sum(chunks.get(CopyWay.STAGED)),
+        sum(chunks.get(CopyWay.BATCH)),
+        sum(chunks.get(CopyWay.DIRECT)));
+  }
+
+  private static long sum(@Nullable LongAdder adder) {
+    return adder == null ? 0 : adder.sum();
+  }
+
+  @Override
+  public void close() {
+    closed = true;
+    LockSupport.unpark(thread);
+    Threads.join(thread);
+    refuse();
+    taken.close();
+  }
+
+  private void refuse() {
+    for (var call = calls.poll(); call != null; call = calls.poll()) {
+      call.fail("the store is closed");
+      answer(call);
+    }
+  }
+
+  private void run() {
+    try {
+      above.device().bind();
+    } catch (CudaFailure failure) {
+      lose(failure);
+    }
+    long idleSince = System.nanoTime();
+    while (true) {
+      boolean moved = turn();
+      if (moved) idleSince = System.nanoTime();
+      else if (closed && !isBusy()) break;
+      else pause(idleSince);
+    }
+    watch.fail("the store is closed");
+  }
+
+  private void pause(long idleSince) {
+    if (!isBusy() && watch.isEmpty()) {
+      if (calls.isEmpty() && !closed) LockSupport.park(this);
+    } else if (isBusy() && System.nanoTime() - idleSince < EAGER_NANOS) {
+      Thread.onSpinWait();
+    } else {
+      LockSupport.parkNanos(this, PAUSE_NANOS);
+    }
+  }
+
+  private boolean isBusy() {
+    for (var road : roads.values()) if (road.isBusy()) return true;
+    return false;
+  }
+
+  /** One look at everything; whether anything has moved. */
+  private boolean turn() {
+    boolean moved = false;
+    for (var call = calls.poll(); call != null; call = calls.poll()) {
+      moved = true;
+      var reason = closed ? "the store is closed" : lost;
+      if (reason == null) road(call.direction).add(call);
+      else {
+        call.fail(reason);
+        answer(call);
+      }
+    }
+    var gone = lost;
+    if (gone != null) {
+      watch.fail(gone);
+      return moved;
+    }
+    try {
+      for (var road : roads.values()) {
+        if (closed) answerAll(road.drop("the store is closed"));
+        moved |= answerAll(road.finished());
+        moved |= begin(road);
+      }
+      moved |= watch.look();
+    } catch (CudaFailure failure) {
+      lose(failure);
+    }
+    return moved;
+  }
+
+  private boolean begin(DeviceRoad road) throws CudaFailure {
+    boolean moved = false;
+    for (var chunk = road.next(); chunk != null; chunk = road.next()) {
+      moved = true;
+      var pairs = chunk.call().pairs(chunk.to());
+      var shape = CopyShape.of(pairs, chunk.from(), chunk.to(), above.layout().parts());
+      var choice = CopyChoice.of(road.costs(), shape);
+      try {
+        chunk.lane().begin(choice.way(), pairs, chunk.from(), chunk.to());
+        var count = chunks.get(choice.way());
+        if (count != null) count.increment();
+      } catch (CudaFailure failure) {
+        if (failure.isContextLost()) throw failure;
+        LOG.log(WARNING, above.device() + ": a copy failed, {0}", failure.getMessage());
+        chunk.call().fail(text(failure));
+        chunk.lane().mark(); // Part of it may be under way, and the slots are not free until then.
+      }
+    }
+    return moved;
+  }
+
+  private boolean answerAll(List<DeviceCall> over) {
+    for (var call : over) answer(call);
+    return !over.isEmpty();
+  }
+
+  private void answer(DeviceCall call) {
+    var adder = call.hasFailed() ? failed : copied.get(call.direction);
+    if (adder != null) adder.add(call.count());
+    StoreCall.answer(loop, () -> settle.accept(call));
+  }
+
+  /** Nothing works any more on this GPU: everything fails from now on, and says why. */
+  private void lose(CudaFailure failure) {
+    var reason = above.device() + " is lost, " + text(failure);
+    LOG.log(WARNING, "{0}; the ladder goes on without it", reason);
+    lost = reason;
+    for (var road : roads.values()) answerAll(road.abandon(reason));
+    watch.fail(reason);
+  }
+
+  private DeviceRoad road(Direction direction) {
+    var road = roads.get(direction);
+    if (road == null) throw new IllegalStateException("no road " + direction);
+    return road;
+  }
+
+  private static String text(CudaFailure failure) {
+    var text = failure.getMessage();
+    return text == null ? failure.toString() : text;
+  }
+}
