@@ -33,7 +33,7 @@ final class BenchCommand implements Callable<Integer> {
 
   @Option(
       names = "--tiers",
-      description = "The host and the disk tier; all there is to measure yet.")
+      description = "The tiers: GPU if there is one, host and disk; all there is to measure yet.")
   private boolean tiers;
 
   @Option(
@@ -54,6 +54,12 @@ final class BenchCommand implements Callable<Integer> {
       description = "How often everything is measured. Usually ${DEFAULT-VALUE}.")
   private int rounds = 5;
 
+  @Option(
+      names = "--gpu",
+      paramLabel = "INDEX",
+      description = "The GPU to measure. Usually ${DEFAULT-VALUE}, the first.")
+  private int gpu;
+
   @Option(names = "--json", description = "Write one JSON object, for programs.")
   private boolean json;
 
@@ -71,7 +77,7 @@ final class BenchCommand implements Callable<Integer> {
     }
     err.println("kvasir: measuring " + rounds + " rounds; this takes a minute or two …");
     try {
-      write(TierBench.run(folder.toAbsolutePath(), fileMebibytes * MEBIBYTE, rounds));
+      write(TierBench.run(folder.toAbsolutePath(), fileMebibytes * MEBIBYTE, gpu, rounds));
       return ExitCode.OK;
     } catch (IOException failure) {
       err.println("kvasir: cannot measure in " + folder.toAbsolutePath() + ": " + failure);
@@ -84,6 +90,7 @@ final class BenchCommand implements Callable<Integer> {
     if (fileMebibytes < FILE_MEBIBYTES_MIN) {
       return "--size " + fileMebibytes + " is too small, at least " + FILE_MEBIBYTES_MIN + ".";
     }
+    if (gpu < 0) return "--gpu " + gpu + " is no index; the first GPU is 0.";
     if (rounds < 1) return "--rounds " + rounds + " is too few, at least 1.";
     if (!Files.isDirectory(folder.toAbsolutePath())) return "--dir " + folder + " is no folder.";
     return null;

@@ -8,7 +8,6 @@ import dev.kvasir.live.cuda.CudaFailure;
 import dev.kvasir.live.cuda.CudaStack;
 import dev.kvasir.live.cuda.Direction;
 import dev.kvasir.live.cuda.MoveKernel;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.EnumMap;
 import java.util.List;
@@ -23,6 +22,9 @@ final class CostTrial {
   private static final long BYTES = 48L << 20;
   private static final int PIECES_MAX = 4096;
   private static final int ROUNDS = 3;
+
+  /** So often the same blocks are copied in a round: the beginning and the end count for less. */
+  private static final int PASSES = 5;
 
   private final DeviceLayout layout;
   private final CudaDevice device;
@@ -40,8 +42,8 @@ final class CostTrial {
   /** Takes some tenths of a second; the calling thread is bound to the GPU. */
   static Map<Direction, CopyCosts> measure(
       CudaDevice device, MoveKernel kernel, DeviceLayout layout) throws CudaFailure {
-    int bytes = (int) (BYTES / layout.blockBytes());
-    int blocks = Math.max(2, Math.min(bytes, PIECES_MAX / layout.parts()));
+    int most = Math.min(layout.blocks(), PIECES_MAX / layout.parts());
+    int blocks = Math.max(2, Math.min(most, (int) (BYTES / layout.blockBytes())));
     var scratch = new DeviceLayout(2 * blocks, layout.parts(), layout.partBytes());
     var costs = new EnumMap<Direction, CopyCosts>(Direction.class);
     try (var taken = new CudaStack()) {
@@ -49,10 +51,7 @@ final class CostTrial {
       var below = taken.add(new HostMemory("scratch", 2 * blocks, layout.blockBytes()));
       taken.add(device.register(below.whole()));
       for (var direction : Direction.values()) {
-        var lanes = new ArrayList<DeviceLane>();
-        for (int i = 0; i < DeviceRoad.LANES; i++) {
-          lanes.add(taken.add(new DeviceLane(above, below, kernel, direction)));
-        }
+        var lanes = DeviceLane.open(taken, above, below, kernel, direction);
         costs.put(direction, new CostTrial(device, scratch, lanes).costs());
       }
     }
@@ -65,7 +64,7 @@ final class CostTrial {
     boolean kernels = MoveKernel.takes(layout.partBytes());
     return new CopyCosts(
         nanos(CopyWay.RUNS, side),
-        nanos(CopyWay.RUNS, scattered),
+        nanos(CopyWay.RUNS, scattered, 1),
         DeviceLane.canStage(layout)
             ? nanos(CopyWay.STAGED, pairs(shuffled(), ordered()))
             : CopyCosts.NEVER,
@@ -73,24 +72,31 @@ final class CostTrial {
         kernels ? nanos(CopyWay.DIRECT, scattered) : CopyCosts.NEVER);
   }
 
-  /** Nanoseconds for a piece, of the best round after one that does not count. */
   private double nanos(CopyWay way, long[] pairs) throws CudaFailure {
+    return nanos(way, pairs, PASSES);
+  }
+
+  /** Nanoseconds for a piece, of the best round after one that does not count. */
+  private double nanos(CopyWay way, long[] pairs, int passes) throws CudaFailure {
     long best = Long.MAX_VALUE;
     for (int round = 0; round <= ROUNDS; round++) {
       long began = System.nanoTime();
-      copy(way, pairs);
+      copy(way, pairs, passes);
       if (round > 0) best = Math.min(best, System.nanoTime() - began);
     }
-    return (double) Math.max(1, best) / ((double) pairs.length * layout.parts());
+    return (double) Math.max(1, best) / ((double) passes * pairs.length * layout.parts());
   }
 
-  private void copy(CopyWay way, long[] pairs) throws CudaFailure {
-    int step = DeviceLane.blocksMax(layout);
-    int turn = 0;
-    for (int from = 0; from < pairs.length; from += step) {
-      var lane = lanes.get(turn++ % lanes.size());
-      await(lane);
-      lane.begin(way, pairs, from, Math.min(pairs.length, from + step));
+  private void copy(CopyWay way, long[] pairs, int passes) throws CudaFailure {
+    int begun = 0;
+    for (int pass = 0; pass < passes; pass++) {
+      int to;
+      for (int from = 0; from < pairs.length; from = to) {
+        to = Math.min(pairs.length, from + DeviceLane.blocks(way, layout, begun));
+        var lane = lanes.get(begun++ % lanes.size());
+        await(lane);
+        lane.begin(way, pairs, from, to);
+      }
     }
     for (var lane : lanes) await(lane);
   }

@@ -77,6 +77,11 @@ final class DeviceCall {
     return pairs;
   }
 
+  /** How many of them were taken: the index of the next. */
+  int taken() {
+    return taken;
+  }
+
   int left() {
     return count - taken;
   }

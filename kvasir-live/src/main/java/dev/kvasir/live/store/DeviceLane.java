@@ -17,18 +17,31 @@ import dev.kvasir.live.cuda.MoveKernel;
 import dev.kvasir.live.cuda.MoveKernel.Width;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
 
 /**
- * One stream of a GPU with what a copy of some blocks needs: a table, and memory to pass through.
+ * What a copy of some blocks needs: a table, memory to pass through, and streams.
  *
  * <p>It has one copy under way at a time; several lanes for each direction keep the link busy while
- * one of them begins or ends.
+ * one of them begins or ends. What the copy engines do alone goes into one stream for all lanes, in
+ * order: streams beside each other would share the link, and all calls would end together. What
+ * kernels take part in goes into three, each with the next copy waiting in it.
  */
 final class DeviceLane implements AutoCloseable {
-  /** What a lane copies at a time: 0.3 ms of the link, some hundred times what a start costs. */
-  static final int CHUNK_BYTES = 16 << 20;
+  /** What a kernel copies at a time: 0.3 ms of the link, some hundred times what a start costs. */
+  static final int KERNEL_BYTES = 16 << 20;
+
+  /** What copy engines copy at a time. */
+  static final int CHUNK_BYTES = 32 << 20;
+
+  /** What is under way at most: so long, some 2 ms, whoever comes later waits. */
+  static final long UNDER_WAY_BYTES_MAX = 6L * KERNEL_BYTES;
 
   static final int PIECES_MAX = 4000;
+
+  private static final int STREAMS = 3;
+  private static final int IN_STREAM = 2;
 
   /** With more pieces the driver waits for the GPU before it returns. */
   private static final int BATCH_PIECES_MAX = 128;
@@ -46,7 +59,8 @@ final class DeviceLane implements AutoCloseable {
   private final Direction direction;
   private final MoveKernel kernel;
   private final DeviceLayout layout;
-  private final CudaStream stream;
+  private final CudaStream ordered;
+  private final CudaStream beside;
   private final CudaEvent over;
   private final @Nullable CudaHandle staging;
   private final CudaStack taken = new CudaStack();
@@ -56,8 +70,16 @@ final class DeviceLane implements AutoCloseable {
   private final long mappedBytes;
 
   /** Opens a lane; the thread is bound to the GPU, and the host memory registered with it. */
-  DeviceLane(DeviceMemory above, HostMemory below, MoveKernel kernel, Direction direction)
+  DeviceLane(
+      DeviceMemory above,
+      HostMemory below,
+      MoveKernel kernel,
+      Direction direction,
+      CudaStream ordered,
+      CudaStream beside)
       throws CudaFailure {
+    this.ordered = ordered;
+    this.beside = beside;
     this.above = above;
     this.below = below;
     this.kernel = kernel;
@@ -68,9 +90,7 @@ final class DeviceLane implements AutoCloseable {
       taken.add(device.register(words));
       this.table = device.mapped(words.address());
       this.mappedBytes = device.mapped(below.address(0)) - below.address(0);
-      this.staging = canStage(layout) ? taken.add(device.allocate(CHUNK_BYTES)) : null;
-      boolean up = direction == Direction.UP;
-      this.stream = taken.add(device.stream(up ? Urgency.URGENT : Urgency.RAISED));
+      this.staging = canStage(layout) ? taken.add(device.allocate(KERNEL_BYTES)) : null;
       this.over = taken.add(device.event());
     } catch (CudaFailure failure) {
       taken.close();
@@ -78,15 +98,41 @@ final class DeviceLane implements AutoCloseable {
     }
   }
 
-  /** Whether kernels can copy these blocks through a lane's memory. */
-  static boolean canStage(DeviceLayout layout) {
-    return MoveKernel.takes(layout.partBytes()) && layout.blockBytes() <= CHUNK_BYTES;
+  /** All lanes of one direction, with the streams they share. */
+  static List<DeviceLane> open(
+      CudaStack taken, DeviceMemory above, HostMemory below, MoveKernel kernel, Direction direction)
+      throws CudaFailure {
+    var urgency = direction == Direction.UP ? Urgency.URGENT : Urgency.RAISED;
+    var ordered = taken.add(above.device().stream(urgency));
+    var streams = new ArrayList<CudaStream>();
+    for (int i = 0; i < STREAMS; i++) streams.add(taken.add(above.device().stream(urgency)));
+    var lanes = new ArrayList<DeviceLane>();
+    for (int i = 0; i < STREAMS * IN_STREAM; i++) {
+      var beside = streams.get(i % STREAMS);
+      lanes.add(taken.add(new DeviceLane(above, below, kernel, direction, ordered, beside)));
+    }
+    return lanes;
   }
 
-  /** How many blocks a lane takes at a time. */
-  static int blocksMax(DeviceLayout layout) {
-    int bytes = Math.max(1, CHUNK_BYTES / layout.blockBytes());
-    return Math.max(1, Math.min(bytes, PIECES_MAX / layout.parts()));
+  /**
+   * How many blocks the next chunk has, of which so many were begun since the link was idle. The
+   * first are smaller, so that they end one after the other: streams that share the link evenly
+   * would all end at once, and leave it idle until the next begin.
+   */
+  static int blocks(CopyWay way, DeviceLayout layout, int begun) {
+    return Math.max(1, blocksMax(way, layout) * Math.min(begun + 1, STREAMS) / STREAMS);
+  }
+
+  /** Whether kernels can copy these blocks through a lane's memory. */
+  static boolean canStage(DeviceLayout layout) {
+    return MoveKernel.takes(layout.partBytes()) && layout.blockBytes() <= KERNEL_BYTES;
+  }
+
+  /** How many blocks a lane takes at a time that way. */
+  static int blocksMax(CopyWay way, DeviceLayout layout) {
+    boolean kernel = way == CopyWay.STAGED || way == CopyWay.DIRECT;
+    int blocks = (kernel ? KERNEL_BYTES : CHUNK_BYTES) / layout.blockBytes();
+    return Math.max(1, Math.min(blocks, PIECES_MAX / layout.parts()));
   }
 
   /** Begins to copy; the pairs of slots are in ascending order of those on the host. */
@@ -97,12 +143,12 @@ final class DeviceLane implements AutoCloseable {
       case BATCH -> batch(pairs, from, to);
       case DIRECT -> direct(pairs, from, to);
     }
-    mark();
+    mark(way);
   }
 
-  /** Marks the end of what was put into the stream so far. */
-  void mark() throws CudaFailure {
-    stream.record(over);
+  /** Marks the end of what was put into the stream of that way so far. */
+  void mark(CopyWay way) throws CudaFailure {
+    (way == CopyWay.RUNS || way == CopyWay.BATCH ? ordered : beside).record(over);
   }
 
   /** Whether everything up to the mark is done. */
@@ -117,7 +163,7 @@ final class DeviceLane implements AutoCloseable {
       while (next < to && follows(pairs, next) && followsAbove(pairs, next)) next++;
       for (int part = 0; part < layout.parts(); part++) {
         long device = above.address(part, CopyShape.device(pairs[first]));
-        rows(device, layout.partBytes(), host(pairs[first], part), next - first);
+        rows(ordered, device, layout.partBytes(), host(pairs[first], part), next - first);
       }
     }
   }
@@ -131,7 +177,8 @@ final class DeviceLane implements AutoCloseable {
   }
 
   /** Copies rows that lie side by side on the GPU, and in slots side by side on the host. */
-  private void rows(long device, int rowBytes, long host, int rows) throws CudaFailure {
+  private void rows(CudaStream stream, long device, int rowBytes, long host, int rows)
+      throws CudaFailure {
     if (rows == 1) stream.copy(direction, device, host, rowBytes);
     else stream.copyPitched(direction, device, rowBytes, host, below.strideBytes(), rowBytes, rows);
   }
@@ -152,7 +199,7 @@ final class DeviceLane implements AutoCloseable {
       next = first + 1;
       while (next < to && follows(pairs, next)) next++;
       long staged = passage + (long) (first - from) * layout.blockBytes();
-      rows(staged, layout.blockBytes(), host(pairs[first], 0), next - first);
+      rows(beside, staged, layout.blockBytes(), host(pairs[first], 0), next - first);
     }
     if (direction == Direction.UP) move(STAGED, pieces);
   }
@@ -169,7 +216,7 @@ final class DeviceLane implements AutoCloseable {
   }
 
   private void move(Width width, int pieces) throws CudaFailure {
-    kernel.launch(stream, width, table, pieces, layout.partBytes());
+    kernel.launch(beside, width, table, pieces, layout.partBytes());
   }
 
   private void entry(int piece, long device, long other) {
@@ -195,7 +242,7 @@ final class DeviceLane implements AutoCloseable {
     for (int first = 0; first < pieces; first += BATCH_PIECES_MAX) {
       long targets = words.address() + (long) first * Long.BYTES;
       int count = Math.min(BATCH_PIECES_MAX, pieces - first);
-      stream.copyBatch(targets, targets + arrayBytes, targets + 2 * arrayBytes, count);
+      ordered.copyBatch(targets, targets + arrayBytes, targets + 2 * arrayBytes, count);
     }
   }
 

@@ -1,40 +1,33 @@
 package dev.kvasir.live.store;
 
 import dev.kvasir.Nullable;
+import dev.kvasir.live.cuda.CopyChoice;
 import dev.kvasir.live.cuda.CopyCosts;
+import dev.kvasir.live.cuda.CopyShape;
+import dev.kvasir.live.cuda.CopyWay;
 import dev.kvasir.live.cuda.CudaFailure;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 
-/**
- * One direction between a GPU and the host: calls that wait, and lanes that each copy a chunk.
- *
- * <p>After a rest the first lanes get smaller chunks, so that they end one after the other: lanes
- * that share the link evenly would all end at once, and leave it idle until the next begins.
- */
+/** One direction between a GPU and the host: calls that wait, and lanes that each copy a chunk. */
 final class DeviceRoad {
-  static final int LANES = 3;
-
-  /** Some copies of a call, on a lane. */
-  record Chunk(DeviceLane lane, DeviceCall call, int from, int to) {}
+  /** Some copies of a call, on a lane, and which way they go. */
+  record Chunk(DeviceLane lane, CopyWay way, DeviceCall call, int from, int to) {}
 
   private final Deque<DeviceLane> free = new ArrayDeque<>();
   private final List<Chunk> underWay = new ArrayList<>();
   private final Deque<DeviceCall> waiting = new ArrayDeque<>();
-  private final int blocksMax;
+  private final DeviceLayout layout;
   private final CopyCosts costs;
+  private long bytesUnderWay;
   private int begun;
 
   DeviceRoad(List<DeviceLane> lanes, DeviceLayout layout, CopyCosts costs) {
     this.free.addAll(lanes);
-    this.blocksMax = DeviceLane.blocksMax(layout);
+    this.layout = layout;
     this.costs = costs;
-  }
-
-  CopyCosts costs() {
-    return costs;
   }
 
   void add(DeviceCall call) {
@@ -50,14 +43,27 @@ final class DeviceRoad {
   Chunk next() {
     while (!waiting.isEmpty() && waiting.peek().left() == 0) waiting.remove();
     if (free.isEmpty() || waiting.isEmpty()) return null;
+    if (bytesUnderWay >= DeviceLane.UNDER_WAY_BYTES_MAX) return null;
     if (underWay.isEmpty()) begun = 0;
-    begun = Math.min(begun + 1, LANES);
     var call = waiting.peek();
-    int blocks = Math.min(call.left(), Math.max(1, blocksMax * begun / LANES));
+    var way = way(call);
+    int blocks = Math.min(call.left(), DeviceLane.blocks(way, layout, begun++));
     int from = call.take(blocks);
-    var chunk = new Chunk(free.remove(), call, from, from + blocks);
+    var chunk = new Chunk(free.remove(), way, call, from, from + blocks);
     underWay.add(chunk);
+    bytesUnderWay += bytes(chunk);
     return chunk;
+  }
+
+  /** The cheapest way for what a lane would take of the call next. */
+  private CopyWay way(DeviceCall call) {
+    int from = call.taken();
+    int to = from + Math.min(call.left(), DeviceLane.blocksMax(CopyWay.RUNS, layout));
+    return CopyChoice.of(costs, CopyShape.of(call.pairs(to), from, to, layout.parts())).way();
+  }
+
+  private long bytes(Chunk chunk) {
+    return (long) (chunk.to - chunk.from) * layout.blockBytes();
   }
 
   /** Frees the lanes that are done; returns the calls that are over with it. */
@@ -67,6 +73,7 @@ final class DeviceRoad {
       var chunk = underWay.get(i);
       if (chunk.lane.isDone()) {
         underWay.remove(i);
+        bytesUnderWay -= bytes(chunk);
         free.add(chunk.lane);
         finish(chunk, over);
       } else {

@@ -2,6 +2,7 @@ package dev.kvasir.live.store;
 
 import dev.kvasir.Nullable;
 import dev.kvasir.live.cuda.CopyCosts;
+import dev.kvasir.live.cuda.CopyWay;
 import dev.kvasir.live.cuda.CudaEvent;
 import dev.kvasir.live.cuda.CudaFailure;
 import dev.kvasir.live.cuda.CudaStream;
@@ -19,17 +20,19 @@ import java.util.function.Consumer;
 /**
  * The host tier below a GPU: copies blocks between the GPU's memory and registered host memory.
  *
- * <p>One thread hands the work to the GPU and asks it what is done; it never waits for the GPU, and
- * the loop waits for neither. Loads and stores have streams of their own, and each is handed over
- * in chunks, so that neither waits for a long queue of the other. Slots are watched on the loop: a
- * slot takes part in one copy at a time, but that a slot below may be loaded into several above.
+ * <p>One thread for each direction hands the work to the GPU and asks it what is done; it never
+ * waits for the GPU, and the loop waits for neither. Loads and stores have streams of their own,
+ * and each is handed over in chunks, so that neither waits for a long queue of the other. Slots are
+ * watched on the loop: a slot takes part in one copy at a time, but that a slot below may be loaded
+ * into several above.
  */
 public final class DeviceStore implements TierStore, AutoCloseable {
   private final EventLoop loop;
   private final DeviceMemory above;
   private final HostMemory below;
   private final int queueMax;
-  private final DeviceWorker worker;
+  private final DeviceWorker down;
+  private final DeviceWorker up;
   private final byte[] aboveInUse;
   private final byte[] belowStoring;
   private final int[] belowLoading;
@@ -58,7 +61,20 @@ public final class DeviceStore implements TierStore, AutoCloseable {
     this.aboveInUse = new byte[above.layout().blocks()];
     this.belowStoring = new byte[below.blocks()];
     this.belowLoading = new int[below.blocks()];
-    this.worker = new DeviceWorker(loop, above, below, kernel, costs, this::settle);
+    this.down = worker(kernel, Direction.DOWN, costs);
+    try {
+      this.up = worker(kernel, Direction.UP, costs);
+    } catch (CudaFailure failure) {
+      down.close();
+      throw failure;
+    }
+  }
+
+  private DeviceWorker worker(
+      MoveKernel kernel, Direction direction, Map<Direction, CopyCosts> costs) throws CudaFailure {
+    var cost = costs.get(direction);
+    if (cost == null) throw new IllegalArgumentException("no costs " + direction);
+    return new DeviceWorker(loop, above, below, kernel, direction, cost, this::settle);
   }
 
   static void requireMatch(DeviceMemory above, HostMemory below) {
@@ -102,7 +118,7 @@ public final class DeviceStore implements TierStore, AutoCloseable {
 
   /** Met on the loop once the event is reached; the event is the store's from now on. */
   public Precondition after(CudaEvent event) {
-    return worker.watch(event);
+    return down.watch(event);
   }
 
   /** How many copies wait or are being made; to be asked on the loop. */
@@ -112,17 +128,30 @@ public final class DeviceStore implements TierStore, AutoCloseable {
 
   /** Why nothing is copied any more, if the GPU's context was lost. */
   public @Nullable String lost() {
-    return worker.lost();
+    var lost = down.lost();
+    return lost == null ? up.lost() : lost;
   }
 
   public DeviceStats stats() {
-    return worker.stats();
+    return new DeviceStats(
+        down.copied(),
+        up.copied(),
+        down.failed() + up.failed(),
+        chunks(CopyWay.RUNS),
+        chunks(CopyWay.STAGED),
+        chunks(CopyWay.BATCH),
+        chunks(CopyWay.DIRECT));
+  }
+
+  private long chunks(CopyWay way) {
+    return down.chunks(way) + up.chunks(way);
   }
 
   /** Finishes what runs, answers what waits; the memories stay open. */
   @Override
   public void close() {
-    worker.close();
+    down.close();
+    up.close();
   }
 
   private void submit(
@@ -143,7 +172,7 @@ public final class DeviceStore implements TierStore, AutoCloseable {
       }
     }
     if (call.count() == 0) StoreCall.answer(loop, () -> done.accept(call.outcomes()));
-    else worker.hand(call);
+    else (direction == Direction.DOWN ? down : up).hand(call);
   }
 
   private @Nullable String refusal(Direction direction, BlockCopy copy) {

@@ -4,9 +4,7 @@ import static java.lang.System.Logger.Level.WARNING;
 
 import dev.kvasir.Nullable;
 import dev.kvasir.live.Threads;
-import dev.kvasir.live.cuda.CopyChoice;
 import dev.kvasir.live.cuda.CopyCosts;
-import dev.kvasir.live.cuda.CopyShape;
 import dev.kvasir.live.cuda.CopyWay;
 import dev.kvasir.live.cuda.CudaEvent;
 import dev.kvasir.live.cuda.CudaFailure;
@@ -15,9 +13,9 @@ import dev.kvasir.live.cuda.Direction;
 import dev.kvasir.live.cuda.MoveKernel;
 import dev.kvasir.offload.Precondition;
 import dev.kvasir.time.EventLoop;
-import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -25,7 +23,7 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 
-/** The one thread that talks to a GPU for a store: hands over copies, and asks what is done. */
+/** The thread that talks to a GPU for one direction: hands over copies, and asks what is done. */
 final class DeviceWorker implements AutoCloseable {
   private static final System.Logger LOG = System.getLogger(DeviceWorker.class.getName());
 
@@ -37,23 +35,25 @@ final class DeviceWorker implements AutoCloseable {
   private final EventLoop loop;
   private final DeviceMemory above;
   private final Consumer<DeviceCall> settle;
-  private final Map<Direction, DeviceRoad> roads = new EnumMap<>(Direction.class);
+  private final DeviceRoad road;
   private final Queue<DeviceCall> calls = new ConcurrentLinkedQueue<>();
   private final DeviceWatch watch;
   private final CudaStack taken = new CudaStack();
   private final Map<CopyWay, LongAdder> chunks = new EnumMap<>(CopyWay.class);
-  private final Map<Direction, LongAdder> copied = new EnumMap<>(Direction.class);
+  private final LongAdder copied = new LongAdder();
   private final LongAdder failed = new LongAdder();
   private final Thread thread;
   private volatile boolean closed;
   private volatile @Nullable String lost;
 
+  /** Opens the lanes of the direction; the calling thread is bound to the GPU. */
   DeviceWorker(
       EventLoop loop,
       DeviceMemory above,
       HostMemory below,
       MoveKernel kernel,
-      Map<Direction, CopyCosts> costs,
+      Direction direction,
+      CopyCosts costs,
       Consumer<DeviceCall> settle)
       throws CudaFailure {
     this.loop = loop;
@@ -62,25 +62,15 @@ final class DeviceWorker implements AutoCloseable {
     this.watch = new DeviceWatch(loop);
     for (var way : CopyWay.values()) chunks.put(way, new LongAdder());
     try {
-      for (var direction : Direction.values()) {
-        copied.put(direction, new LongAdder());
-        var cost = costs.get(direction);
-        if (cost == null) throw new IllegalArgumentException("no costs " + direction);
-        var lanes = new ArrayList<DeviceLane>();
-        for (int i = 0; i < DeviceRoad.LANES; i++) {
-          lanes.add(taken.add(new DeviceLane(above, below, kernel, direction)));
-        }
-        roads.put(direction, new DeviceRoad(lanes, above.layout(), cost));
-      }
+      var lanes = DeviceLane.open(taken, above, below, kernel, direction);
+      this.road = new DeviceRoad(lanes, above.layout(), costs);
     } catch (CudaFailure failure) {
       taken.close();
       throw failure;
     }
-    this.thread =
-        Thread.ofPlatform()
-            .name("kvasir-gpu-" + above.device().gpu().index())
-            .daemon(true)
-            .start(this::run);
+    int gpu = above.device().gpu().index();
+    var name = "kvasir-gpu-" + gpu + "-" + direction.name().toLowerCase(Locale.ROOT);
+    this.thread = Thread.ofPlatform().name(name).daemon(true).start(this::run);
   }
 
   /** Takes a call in; it is answered on the loop. */
@@ -103,19 +93,18 @@ final class DeviceWorker implements AutoCloseable {
     return lost;
   }
 
-  DeviceStats stats() {
-    return new DeviceStats(
-        sum(copied.get(Direction.DOWN)),
-        sum(copied.get(Direction.UP)),
-        failed.sum(),
-        sum(chunks.get(CopyWay.RUNS)),
-        sum(chunks.get(CopyWay.STAGED)),
-        sum(chunks.get(CopyWay.BATCH)),
-        sum(chunks.get(CopyWay.DIRECT)));
+  long copied() {
+    return copied.sum();
   }
 
-  private static long sum(@Nullable LongAdder adder) {
-    return adder == null ? 0 : adder.sum();
+  long failed() {
+    return failed.sum();
+  }
+
+  /** How many chunks went that way. */
+  long chunks(CopyWay way) {
+    var count = chunks.get(way);
+    return count == null ? 0 : count.sum();
   }
 
   @Override
@@ -144,25 +133,20 @@ final class DeviceWorker implements AutoCloseable {
     while (true) {
       boolean moved = turn();
       if (moved) idleSince = System.nanoTime();
-      else if (closed && !isBusy()) break;
+      else if (closed && !road.isBusy()) break;
       else pause(idleSince);
     }
     watch.fail("the store is closed");
   }
 
   private void pause(long idleSince) {
-    if (!isBusy() && watch.isEmpty()) {
+    if (!road.isBusy() && watch.isEmpty()) {
       if (calls.isEmpty() && !closed) LockSupport.park(this);
-    } else if (isBusy() && System.nanoTime() - idleSince < EAGER_NANOS) {
+    } else if (road.isBusy() && System.nanoTime() - idleSince < EAGER_NANOS) {
       Thread.onSpinWait();
     } else {
       LockSupport.parkNanos(this, PAUSE_NANOS);
     }
-  }
-
-  private boolean isBusy() {
-    for (var road : roads.values()) if (road.isBusy()) return true;
-    return false;
   }
 
   /** One look at everything; whether anything has moved. */
@@ -171,8 +155,9 @@ final class DeviceWorker implements AutoCloseable {
     for (var call = calls.poll(); call != null; call = calls.poll()) {
       moved = true;
       var reason = closed ? "the store is closed" : lost;
-      if (reason == null) road(call.direction).add(call);
-      else {
+      if (reason == null) {
+        road.add(call);
+      } else {
         call.fail(reason);
         answer(call);
       }
@@ -183,11 +168,9 @@ final class DeviceWorker implements AutoCloseable {
       return moved;
     }
     try {
-      for (var road : roads.values()) {
-        if (closed) answerAll(road.drop("the store is closed"));
-        moved |= answerAll(road.finished());
-        moved |= begin(road);
-      }
+      if (closed) answerAll(road.drop("the store is closed"));
+      moved |= answerAll(road.finished());
+      moved |= begin();
       moved |= watch.look();
     } catch (CudaFailure failure) {
       lose(failure);
@@ -195,22 +178,21 @@ final class DeviceWorker implements AutoCloseable {
     return moved;
   }
 
-  private boolean begin(DeviceRoad road) throws CudaFailure {
+  private boolean begin() throws CudaFailure {
     boolean moved = false;
     for (var chunk = road.next(); chunk != null; chunk = road.next()) {
       moved = true;
       var pairs = chunk.call().pairs(chunk.to());
-      var shape = CopyShape.of(pairs, chunk.from(), chunk.to(), above.layout().parts());
-      var choice = CopyChoice.of(road.costs(), shape);
       try {
-        chunk.lane().begin(choice.way(), pairs, chunk.from(), chunk.to());
-        var count = chunks.get(choice.way());
+        chunk.lane().begin(chunk.way(), pairs, chunk.from(), chunk.to());
+        var count = chunks.get(chunk.way());
         if (count != null) count.increment();
       } catch (CudaFailure failure) {
         if (failure.isContextLost()) throw failure;
         LOG.log(WARNING, above.device() + ": a copy failed, {0}", failure.getMessage());
         chunk.call().fail(text(failure));
-        chunk.lane().mark(); // Part of it may be under way, and the slots are not free until then.
+        // Part of it may be under way, and the slots are not free until then.
+        chunk.lane().mark(chunk.way());
       }
     }
     return moved;
@@ -222,8 +204,7 @@ final class DeviceWorker implements AutoCloseable {
   }
 
   private void answer(DeviceCall call) {
-    var adder = call.hasFailed() ? failed : copied.get(call.direction);
-    if (adder != null) adder.add(call.count());
+    (call.hasFailed() ? failed : copied).add(call.count());
     StoreCall.answer(loop, () -> settle.accept(call));
   }
 
@@ -232,14 +213,8 @@ final class DeviceWorker implements AutoCloseable {
     var reason = above.device() + " is lost, " + text(failure);
     LOG.log(WARNING, "{0}; the ladder goes on without it", reason);
     lost = reason;
-    for (var road : roads.values()) answerAll(road.abandon(reason));
+    answerAll(road.abandon(reason));
     watch.fail(reason);
-  }
-
-  private DeviceRoad road(Direction direction) {
-    var road = roads.get(direction);
-    if (road == null) throw new IllegalStateException("no road " + direction);
-    return road;
   }
 
   private static String text(CudaFailure failure) {

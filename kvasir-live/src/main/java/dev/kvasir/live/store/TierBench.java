@@ -1,5 +1,6 @@
 package dev.kvasir.live.store;
 
+import dev.kvasir.live.cuda.CudaDriver;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -11,8 +12,8 @@ import java.util.Locale;
 import java.util.function.ToDoubleFunction;
 
 /**
- * Measures what the host and disk tiers of this machine can do, beside plain copies and plain
- * sequential I/O in the same run.
+ * Measures what the tiers of this machine can do, beside plain copies and plain sequential I/O in
+ * the same run.
  *
  * <p>Everything is measured in turn in each round, so that what else the machine does hits all
  * alike; of the rounds the median counts, for ratios the median of the rounds' ratios. Writes are
@@ -45,8 +46,13 @@ public final class TierBench {
     }
   }
 
-  /** What was measured, and how files were read and written. */
-  public record Report(List<Rate> rates, List<Ratio> ratios, FileAccess access) {
+  /**
+   * What was measured.
+   *
+   * @param access how files were read and written
+   * @param gpu which GPU was measured, or why none was
+   */
+  public record Report(List<Rate> rates, List<Ratio> ratios, FileAccess access, String gpu) {
     /** Two tables for people. */
     public String table() {
       try (var table = new Formatter(Locale.ROOT)) {
@@ -60,7 +66,8 @@ public final class TierBench {
               rate.p50Micros,
               rate.p99Micros);
         }
-        table.format("%n%-44s %8s %6s   (files: %s)%n", "ratio", "measured", "goal", access);
+        table.format("%nfiles: %s; GPU: %s%n", access, gpu);
+        table.format("%n%-44s %8s %6s%n", "ratio", "measured", "goal");
         for (var ratio : ratios) {
           var verdict = ratio.met() ? "" : "  missed";
           table.format("%-44s %8.2f %6.2f%s%n", ratio.what, ratio.measured, ratio.goal, verdict);
@@ -70,13 +77,19 @@ public final class TierBench {
     }
   }
 
-  /** Measures in a folder of its own below the given one, which is gone afterwards. */
-  public static Report run(Path parent, long fileBytes, int rounds) throws IOException {
+  /** Measures one GPU, and in a folder of its own below the given one, which is gone afterwards. */
+  public static Report run(Path parent, long fileBytes, int gpu, int rounds) throws IOException {
     if (fileBytes < 16 << 20) throw new IllegalArgumentException("files of " + fileBytes);
     if (rounds < 1) throw new IllegalArgumentException(rounds + " rounds");
     var folder = Files.createTempDirectory(parent, "kvasir-bench-");
     try {
-      return run(new TierTrial.Size(folder, fileBytes), rounds);
+      var tiers = run(new TierTrial.Size(folder, fileBytes), rounds);
+      var gpu = GpuBench.run(CudaDriver.ask(CudaDriver.LIBRARY), gpu, rounds);
+      var rates = new ArrayList<Rate>(gpu.rates());
+      rates.addAll(tiers.rates);
+      var ratios = new ArrayList<Ratio>(gpu.ratios());
+      ratios.addAll(tiers.ratios);
+      return new Report(rates, ratios, tiers.access, gpu.gpu());
     } finally {
       remove(folder);
     }
@@ -96,7 +109,7 @@ public final class TierBench {
       }
       var rates = new ArrayList<Rate>(plain.rates());
       for (var trial : trials) rates.addAll(trial.rates());
-      return new Report(rates, ratios(plain, trials), trials.getFirst().access());
+      return new Report(rates, ratios(plain, trials), trials.getFirst().access(), "");
     } finally {
       for (var trial : trials) trial.close();
     }
@@ -116,7 +129,7 @@ public final class TierBench {
         ratio("disk load, 256 KiB / 1 MiB", small.diskLoad, one.diskLoad, SMALL_GOAL));
   }
 
-  private static Ratio ratio(String what, Series of, Series to, double goal) {
+  static Ratio ratio(String what, Series of, Series to, double goal) {
     var ratios = new double[of.rounds.size()];
     for (int i = 0; i < ratios.length; i++) ratios[i] = of.rounds.get(i) / to.rounds.get(i);
     return new Ratio(what, median(ratios), goal);
@@ -145,12 +158,16 @@ public final class TierBench {
       nanos.clear();
     }
 
+    /** GB/s of the median round. */
+    double middle() {
+      return median(rounds.stream().mapToDouble(Double::doubleValue).toArray());
+    }
+
     Rate rate(String edge, int blockBytes) {
       ToDoubleFunction<Double> micros =
           part -> nanos.stream().sorted().toList().get((int) (part * (nanos.size() - 1))) / 1e3;
-      double middle = median(rounds.stream().mapToDouble(Double::doubleValue).toArray());
       return new Rate(
-          edge, blockBytes, middle, micros.applyAsDouble(0.5), micros.applyAsDouble(0.99));
+          edge, blockBytes, middle(), micros.applyAsDouble(0.5), micros.applyAsDouble(0.99));
     }
   }
 
@@ -165,6 +182,6 @@ public final class TierBench {
     var parent = Path.of(arguments.length > 0 ? arguments[0] : ".");
     long mebibytes = arguments.length > 1 ? Long.parseLong(arguments[1]) : 128;
     int rounds = arguments.length > 2 ? Integer.parseInt(arguments[2]) : 7;
-    System.out.println(run(parent, mebibytes << 20, rounds).table());
+    System.out.println(run(parent, mebibytes << 20, 0, rounds).table());
   }
 }

@@ -233,9 +233,11 @@ class DeviceStoreTest {
     assertThatThrownBy(() -> DeviceLayout.separate(1, 5000, 16)).hasMessageContaining("5000 parts");
     assertThatThrownBy(() -> DeviceLayout.contiguous(0, 16))
         .isInstanceOf(IllegalArgumentException.class);
-    assertThat(DeviceLane.blocksMax(WHOLE)).isEqualTo(1024);
-    assertThat(DeviceLane.blocksMax(DeviceLayout.separate(9, 160, 16 << 10))).isEqualTo(6);
-    assertThat(DeviceLane.blocksMax(DeviceLayout.contiguous(9, 64 << 20))).isEqualTo(1);
+    assertThat(DeviceLane.blocksMax(CopyWay.DIRECT, WHOLE)).isEqualTo(1024);
+    assertThat(DeviceLane.blocksMax(CopyWay.RUNS, WHOLE)).isEqualTo(2048);
+    var large = DeviceLayout.separate(9, 160, 16 << 10);
+    assertThat(DeviceLane.blocksMax(CopyWay.STAGED, large)).isEqualTo(6);
+    assertThat(DeviceLane.blocksMax(CopyWay.RUNS, DeviceLayout.contiguous(9, 64 << 20))).isOne();
     assertThat(DeviceLane.canStage(DeviceLayout.contiguous(9, 1000))).isFalse();
   }
 

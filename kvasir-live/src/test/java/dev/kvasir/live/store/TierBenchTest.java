@@ -13,7 +13,7 @@ class TierBenchTest {
 
   @Test
   void measuresEveryEdgeAndLeavesNothingBehind() throws IOException {
-    var report = TierBench.run(temp, 16 << 20, 1);
+    var report = TierBench.run(temp, 16 << 20, 0, 1);
     assertThat(report.rates())
         .hasSize(2 + 4 * 5)
         .allSatisfy(rate -> assertThat(rate.gigabytesPerSecond()).isPositive())

@@ -1,0 +1,38 @@
+package dev.kvasir.live.store;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kvasir.live.cuda.StubCuda;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What the check of a real GPU does, on the driver without one. */
+class GpuChainTest {
+  @Test
+  void whateverComesBackFromBelowIsWhatWasThere(@TempDir Path folder) throws IOException {
+    var stub = StubCuda.fresh();
+    for (long seed = 1; seed <= 2; seed++) {
+      var layout = DeviceLayout.separate(64, 4, 4 << 10);
+      var size = new GpuLadder.Size(layout, 128, 512, folder.resolve("chain-" + seed));
+      var result = ChainCheck.run(stub.ask(), size, 48 << 20, seed);
+      assertThat(result.wrongWords()).as("seed %s: %s", seed, result).isZero();
+      assertThat(result.compared()).as("seed %s: %s", seed, result).isPositive();
+      assertThat(result.failed()).as("seed %s: %s", seed, result).isZero();
+      assertThat(result.left().isEmpty()).as("seed %s: %s", seed, result).isTrue();
+      assertThat(result.leakedBytes()).as("seed %s: %s", seed, result).isZero();
+    }
+    assertThat(stub.live()).containsExactly(0, 0, 0, 0, 0);
+  }
+
+  @Test
+  void whatAKernelStillWritesIsNotReadBeforeItIsDone(@TempDir Path folder) throws IOException {
+    var layout = DeviceLayout.contiguous(64, 16 << 10);
+    var size = new GpuLadder.Size(layout, 128, 64, folder.resolve("passes"));
+    var result = PassCheck.run(StubCuda.fresh().ask(), size, 200, Duration.ZERO, 8);
+    assertThat(result.wrongBlocks()).isZero();
+    assertThat(result.threadsMost()).isLessThanOrEqualTo(0);
+  }
+}
