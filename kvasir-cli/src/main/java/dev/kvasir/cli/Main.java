@@ -2,8 +2,10 @@ package dev.kvasir.cli;
 
 import static picocli.CommandLine.Model.UsageMessageSpec.SECTION_KEY_COMMAND_LIST;
 import static picocli.CommandLine.Model.UsageMessageSpec.SECTION_KEY_COMMAND_LIST_HEADING;
+import static picocli.CommandLine.Model.UsageMessageSpec.SECTION_KEY_OPTION_LIST;
 import static picocli.CommandLine.Model.UsageMessageSpec.SECTION_KEY_OPTION_LIST_HEADING;
 
+import dev.kvasir.cli.simulate.OptionSections;
 import dev.kvasir.cli.simulate.SimulateCommand;
 import java.io.PrintWriter;
 import java.util.ArrayList;
@@ -41,7 +43,7 @@ public final class Main {
     var line = helpful(new CommandLine(new KvasirCommand()));
     line.getCommandSpec().addOption(version);
     return line.setHelpSectionKeys(commandsBeforeOptions(line.getHelpSectionKeys()))
-        .addSubcommand(helpful(new CommandLine(new SimulateCommand(out, err))))
+        .addSubcommand(sectioned(helpful(new CommandLine(new SimulateCommand(out, err)))))
         .addSubcommand(helpful(new CommandLine(new DoctorCommand(out, environment))))
         .addSubcommand(helpful(new CommandLine(new BenchCommand(out, err))))
         .setOut(out)
@@ -55,6 +57,11 @@ public final class Main {
     ordered.removeAll(commands);
     ordered.addAll(ordered.indexOf(SECTION_KEY_OPTION_LIST_HEADING), commands);
     return ordered;
+  }
+
+  private static CommandLine sectioned(CommandLine command) {
+    command.getHelpSectionMap().put(SECTION_KEY_OPTION_LIST, new OptionSections());
+    return command;
   }
 
   private static CommandLine helpful(CommandLine command) {

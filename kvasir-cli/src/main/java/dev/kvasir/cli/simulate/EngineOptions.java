@@ -5,9 +5,11 @@ import dev.kvasir.engine.EngineSettings;
 import dev.kvasir.engine.EngineSettings.Victim;
 import dev.kvasir.engine.SchedulingPolicy;
 import java.util.Set;
+import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
 /** How the simulated engines form their batches. */
+@Command(optionListHeading = "%nEngine:%n")
 final class EngineOptions {
   @Option(
       names = {"--max-num-seqs", "--max-num-running-reqs"},

@@ -6,9 +6,11 @@ import dev.kvasir.sim.TransferModel;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
 /** The KV memory of each simulated engine, and the tiers below it. */
+@Command(optionListHeading = "%nKV memory:%n")
 final class MemoryOptions {
   @Option(
       names = "--total-kv-blocks",

@@ -17,9 +17,11 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
 /** How long the simulated model takes, and how much memory it leaves. */
+@Command(optionListHeading = "%nModel and GPU:%n")
 final class ModelOptions {
   @Option(
       names = "--latency-model",

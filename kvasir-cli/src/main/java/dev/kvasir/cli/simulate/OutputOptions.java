@@ -5,9 +5,11 @@ import dev.kvasir.sim.report.Goodput;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
 /** What a simulation tells, and where. */
+@Command(optionListHeading = "%nWhat comes out:%n")
 final class OutputOptions {
   @Option(names = "--json", description = "Write one JSON object, for programs.")
   boolean json;
@@ -42,11 +44,18 @@ final class OutputOptions {
   private double e2eMillis;
 
   @Option(
-      names = {"--trace-level", "--counterfactual-k"},
-      paramLabel = "X",
+      names = "--trace-level",
+      paramLabel = "NAME",
       hidden = true,
       description = "Accepted since BLIS has it; everything is kept anyway.")
   void acceptTraceLevel(String level) {}
+
+  @Option(
+      names = "--counterfactual-k",
+      paramLabel = "N",
+      hidden = true,
+      description = "Accepted since BLIS has it; choices are not weighed again.")
+  void acceptCounterfactuals(int choices) {}
 
   @Option(names = "--summarize-trace", description = "Say how many requests each instance got.")
   boolean summarizeTrace;

@@ -16,9 +16,11 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.SplittableRandom;
+import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
 /** The simulated cluster, and how requests find their way in it. */
+@Command(optionListHeading = "%nCluster:%n")
 final class RoutingOptions {
   @Option(
       names = {"--instances", "--num-instances"},

@@ -2,7 +2,7 @@ package dev.kvasir.cli.simulate;
 
 import dev.kvasir.Nullable;
 import java.nio.file.Path;
-import picocli.CommandLine.ArgGroup;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** Everything that can be said about a simulation. */
@@ -14,23 +14,17 @@ final class SimulateOptions {
   @Nullable
   Path scenario;
 
-  @ArgGroup(validate = false, heading = "%nWhat is asked:%n")
-  WorkloadOptions workload = new WorkloadOptions();
+  @Mixin WorkloadOptions workload = new WorkloadOptions();
 
-  @ArgGroup(validate = false, heading = "%nModel and GPU:%n")
-  ModelOptions model = new ModelOptions();
+  @Mixin ModelOptions model = new ModelOptions();
 
-  @ArgGroup(validate = false, heading = "%nKV memory:%n")
-  MemoryOptions memory = new MemoryOptions();
+  @Mixin MemoryOptions memory = new MemoryOptions();
 
-  @ArgGroup(validate = false, heading = "%nEngine:%n")
-  EngineOptions engine = new EngineOptions();
+  @Mixin EngineOptions engine = new EngineOptions();
 
-  @ArgGroup(validate = false, heading = "%nCluster:%n")
-  RoutingOptions routing = new RoutingOptions();
+  @Mixin RoutingOptions routing = new RoutingOptions();
 
-  @ArgGroup(validate = false, heading = "%nWhat comes out:%n")
-  OutputOptions output = new OutputOptions();
+  @Mixin OutputOptions output = new OutputOptions();
 
   @Option(
       names = "--compat",

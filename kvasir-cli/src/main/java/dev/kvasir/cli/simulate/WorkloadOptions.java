@@ -19,9 +19,11 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Iterator;
 import java.util.List;
+import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
 /** What is asked of the simulated cluster. */
+@Command(optionListHeading = "%nWhat is asked:%n")
 final class WorkloadOptions {
   @Option(
       names = {"--trace", "--trace-data"},

@@ -19,11 +19,6 @@ public final class KvCapacity {
     if (!(memoryShare > 0 && memoryShare <= 1)) {
       throw new IllegalArgumentException("memory share " + memoryShare + "; above 0, up to 1");
     }
-    if (deployment.hardware().memoryGib() == 0 || deployment.model().vocabulary().size() == 0) {
-      throw new LatencyError(
-          "KV blocks need MemoryGiB of the GPU and vocab_size of the model; give the number of"
-              + " blocks instead");
-    }
     this.deployment = deployment;
     this.memoryShare = memoryShare;
   }
@@ -49,6 +44,11 @@ public final class KvCapacity {
 
   private long blocks(long blockBytes, int blockTokens) {
     if (blockTokens < 1) throw new IllegalArgumentException("blocks of " + blockTokens + " tokens");
+    if (deployment.hardware().memoryGib() == 0 || deployment.model().vocabulary().size() == 0) {
+      throw new LatencyError(
+          "KV blocks need MemoryGiB of the GPU and vocab_size of the model; give the number of"
+              + " blocks instead");
+    }
     double gpus = deployment.gpus();
     double available = deployment.hardware().memoryGib() * memoryShare * gpus;
     double weights = weightBytes() / BYTES_PER_GIB;

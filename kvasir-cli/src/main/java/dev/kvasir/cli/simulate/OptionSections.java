@@ -1,0 +1,35 @@
+package dev.kvasir.cli.simulate;
+
+import java.util.ArrayList;
+import java.util.Locale;
+import picocli.CommandLine.Help;
+import picocli.CommandLine.IHelpSectionRenderer;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Model.OptionSpec;
+
+/**
+ * Lists options under the heading of the class that holds them.
+ *
+ * <p>Groups of picocli would do that too, but there an option that is said twice silently takes
+ * back all others of its group.
+ */
+public final class OptionSections implements IHelpSectionRenderer {
+  @Override
+  public String render(Help help) {
+    var spec = help.commandSpec();
+    var text = new StringBuilder();
+    var rest = new ArrayList<>(spec.options());
+    for (var mixin : spec.mixins().values()) {
+      for (var part : mixin.mixins().values()) {
+        rest.removeAll(part.options());
+        text.append(heading(part));
+        text.append(help.optionListExcludingGroups(new ArrayList<OptionSpec>(part.options())));
+      }
+    }
+    return help.optionListExcludingGroups(rest) + text;
+  }
+
+  private static String heading(CommandSpec part) {
+    return String.format(Locale.ROOT, String.join("", part.usageMessage().optionListHeading()));
+  }
+}
