@@ -64,6 +64,12 @@ public record EngineSettings(
         sequencesMax, stepTokensMax, chunkTokensMax, contextTokensMax, order, victim, more);
   }
 
+  /** The same with another longest sequence; 0 for no limit. */
+  public EngineSettings withContext(int tokensMax) {
+    return new EngineSettings(
+        sequencesMax, stepTokensMax, chunkTokensMax, tokensMax, order, victim, quirks);
+  }
+
   boolean has(BatchQuirk quirk) {
     return quirks.contains(quirk);
   }

@@ -47,12 +47,23 @@ final class EngineOptions {
       description = "Who makes room: fcfs, the newest; priority, the least urgent.")
   private String preemption = "fcfs";
 
-  EngineSettings settings(Set<BatchQuirk> quirks) {
+  EngineSettings settings(Set<BatchQuirk> quirks, PolicyFile policy) {
     return new EngineSettings(
-        sequencesMax, stepTokensMax, chunkTokensMax, contextTokensMax, order(), victim(), quirks);
+        sequencesMax,
+        stepTokensMax,
+        chunkTokensMax,
+        contextTokensMax,
+        order(policy.schedulerOr(scheduler)),
+        victim(policy.preemptionOr(preemption)),
+        quirks);
   }
 
-  private SchedulingPolicy order() {
+  /** The longest request that was asked for, 0 where nothing was said. */
+  int contextTokensMax() {
+    return contextTokensMax;
+  }
+
+  private static SchedulingPolicy order(String scheduler) {
     return switch (scheduler) {
       case "fcfs" -> SchedulingPolicy.FIRST_COME;
       case "priority-fcfs", "priority" -> SchedulingPolicy.PRIORITY;
@@ -64,7 +75,7 @@ final class EngineOptions {
     };
   }
 
-  private Victim victim() {
+  private static Victim victim(String preemption) {
     return switch (preemption) {
       case "fcfs" -> Victim.NEWEST;
       case "priority" -> Victim.LEAST_URGENT;

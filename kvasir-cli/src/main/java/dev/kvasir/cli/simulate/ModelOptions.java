@@ -128,6 +128,11 @@ final class ModelOptions {
     return (long) (new KvCapacity(deployment(), memoryShare).tokenBytesPerGpu() * gpus);
   }
 
+  /** The longest text that the model can read, 0 where that is not known. */
+  int contextTokens() throws IOException {
+    return shape().vocabulary().contextMax();
+  }
+
   private Deployment deployment() throws IOException {
     return new Deployment(shape(), gpu(), gpus);
   }

@@ -144,8 +144,9 @@ final class RoutingOptions {
     return roles;
   }
 
-  String routing(String usual) {
-    return routing == null ? usual : routing;
+  /** The policy of the file, else the one that was said, else the usual one. */
+  String routing(String usual) throws IOException {
+    return policyFile().routingOr(routing == null ? usual : routing);
   }
 
   String placement() {
@@ -181,17 +182,7 @@ final class RoutingOptions {
   }
 
   PickPolicy picks(String name, long seed) throws IOException {
-    return PickPolicy.named(name, scorers(), ties(seed));
-  }
-
-  private String scorers() throws IOException {
-    if (policyConfig == null) return scorers;
-    var file = policy();
-    if (!file.hasSection("routing")) return scorers;
-    var named =
-        file.section("routing")
-            .sections("scorers", each -> each.text("name") + ":" + each.number("weight"));
-    return named.isEmpty() ? scorers : String.join(",", named);
+    return PickPolicy.named(name, policyFile().scorersOr(scorers), ties(seed));
   }
 
   private Ties ties(long seed) throws IOException {
@@ -207,36 +198,29 @@ final class RoutingOptions {
   }
 
   AdmissionPolicy admission() throws IOException {
-    if (policyConfig != null && policy().hasSection("admission")) {
-      var section = policy().section("admission");
-      return admission(
-          section.text("policy", admission),
-          (int) section.whole("tier_shed_threshold", shedThreshold),
-          (int) section.whole("tier_shed_min_priority", shedPriority));
-    }
-    return admission(admission, shedThreshold, shedPriority);
-  }
-
-  private AdmissionPolicy admission(String name, int threshold, int priority) {
-    return switch (name) {
+    var said =
+        new PolicyFile.Admission(
+            admission, shedThreshold, shedPriority, bucketCapacity, bucketRate);
+    var asked = policyFile().admissionOr(said);
+    return switch (asked.policy()) {
       case "always-admit" -> AdmissionPolicy.alwaysAdmit();
-      case "token-bucket" -> new TokenBucket(bucketCapacity, bucketRate);
-      case "tier-shed" -> AdmissionPolicy.tierShed(threshold, priority);
+      case "token-bucket" -> new TokenBucket(asked.bucketCapacity(), asked.bucketRate());
+      case "tier-shed" -> AdmissionPolicy.tierShed(asked.shedThreshold(), asked.shedPriority());
       case "gaie-legacy" -> AdmissionPolicy.gaieLegacy(5, 0.8);
       case "reject-all" -> AdmissionPolicy.rejectAll();
       default ->
           throw new IllegalArgumentException(
               "--admission-policy "
-                  + name
+                  + asked.policy()
                   + "; it is always-admit, token-bucket, tier-shed, gaie-legacy or reject-all");
     };
   }
 
-  private Section policy() throws IOException {
+  PolicyFile policyFile() throws IOException {
     var file = policyConfig;
-    if (file == null) throw new IllegalStateException("no policy file");
+    if (file == null) return PolicyFile.NONE;
     try (var yaml = Files.newBufferedReader(file)) {
-      return Section.read(file.toString(), yaml);
+      return Section.read(file.toString(), yaml).as(PolicyFile::read);
     }
   }
 }

@@ -1,6 +1,7 @@
 package dev.kvasir.cli.simulate;
 
 import dev.kvasir.engine.BatchQuirk;
+import dev.kvasir.engine.EngineSettings;
 import dev.kvasir.router.Estimates;
 import dev.kvasir.router.PlacementPolicy;
 import dev.kvasir.router.PlacementSettings;
@@ -89,7 +90,7 @@ final class Setup {
             routing.roles().size(),
             blocks(),
             options.memory.blockTokens(),
-            options.engine.settings(EnumSet.allOf(BatchQuirk.class)),
+            blisEngine(),
             options.workload.horizonMicros(),
             options.model.isBlackbox()
                 ? BlisSettings.Edition.BLACKBOX
@@ -102,6 +103,16 @@ final class Setup {
             workload,
             new BlisRouting(settings, routing.admission(), picks))
         .run();
+  }
+
+  /** There a request is as long as the model reads and the memory holds, unless one says. */
+  private EngineSettings blisEngine() throws IOException {
+    var engine =
+        options.engine.settings(EnumSet.allOf(BatchQuirk.class), options.routing.policyFile());
+    if (options.engine.contextTokensMax() > 0) return engine;
+    long held = (long) blocks() * options.memory.blockTokens();
+    int read = options.model.contextTokens();
+    return engine.withContext((int) Math.min(read > 0 ? read : Integer.MAX_VALUE, held));
   }
 
   private void requireNoTiers() {
@@ -120,7 +131,8 @@ final class Setup {
     var memory = options.memory;
     var instance =
         new InstanceSpec(
-            options.engine.settings(EnumSet.noneOf(BatchQuirk.class)),
+            options.engine.settings(
+                EnumSet.noneOf(BatchQuirk.class), options.routing.policyFile()),
             blocks(),
             memory.blockTokens(),
             memory.eviction(),

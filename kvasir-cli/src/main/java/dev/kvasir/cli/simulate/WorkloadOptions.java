@@ -128,7 +128,7 @@ final class WorkloadOptions {
 
   private Workload looped(Iterator<Request> requests) {
     return switch (sessionMode) {
-      case "open" -> Workload.open(requests);
+      case "open", "fixed" -> Workload.open(requests);
       case "closed-loop" ->
           thinkMillis < 0
               ? ClosedLoop.recorded(requests)

@@ -98,7 +98,9 @@ public final class BlisCluster {
 
   private RunResult result() {
     var results = new ArrayList<RequestResult>();
-    for (var request : requests) results.add(request.result());
+    for (var request : requests) {
+      if (request.isAccountedFor()) results.add(request.result());
+    }
     var totals = new ArrayList<InstanceResult>();
     long end = 0;
     for (var instance : instances) {

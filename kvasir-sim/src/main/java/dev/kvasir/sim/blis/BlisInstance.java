@@ -12,7 +12,6 @@ import dev.kvasir.sim.latency.LatencyModel;
 import dev.kvasir.sim.latency.StepShape;
 import dev.kvasir.sim.report.Ending;
 import dev.kvasir.sim.report.InstanceResult;
-import dev.kvasir.sim.report.RequestResult;
 import dev.kvasir.sim.workload.ContentNames;
 import dev.kvasir.time.EventLoop;
 import java.time.Duration;
@@ -157,7 +156,9 @@ final class BlisInstance {
     request.schedulingMicros = now - request.arrivalMicros;
     request.cachedTokens = part.start();
     request.cached = part.sequence().cached();
-    if (settings.edition() == Edition.CURRENT) request.ttftMicros = RequestResult.NEVER;
+    // A preempted request keeps what was noted until it has another first token.
+    if (settings.edition() == Edition.CURRENT) request.hasFirstToken = false;
+    span(part.sequence()).endPromptAt(request.request.promptTokens());
   }
 
   private void skip(Tracked request, long advance) {
@@ -170,7 +171,8 @@ final class BlisInstance {
     request.firstStep = log.steps();
     request.skippedMicros = 0;
     request.skippedSteps.clear();
-    if (request.ttftMicros != RequestResult.NEVER) return;
+    if (request.hasFirstToken) return;
+    request.hasFirstToken = true;
     request.ttftMicros = micros + latency.outputTokenMicros() - request.arrivalMicros;
   }
 
@@ -189,7 +191,8 @@ final class BlisInstance {
     long after = wanted > 0 ? latency.afterDecodeMicros() : 0;
     request.e2eMicros = request.ttftMicros + request.gapMicros + after;
     scheduler.remove(sequence);
-    clockMicros = Math.max(clockMicros, Math.min(endMicros, settings.horizonMicros()));
+    // Leaving is an event of its own, which a run that is over does not get to.
+    if (endMicros <= settings.horizonMicros()) clockMicros = Math.max(clockMicros, endMicros);
     leave(request, Ending.COMPLETED, endMicros);
   }
 

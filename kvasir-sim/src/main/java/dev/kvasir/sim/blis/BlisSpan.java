@@ -17,6 +17,9 @@ final class BlisSpan implements KvSpan {
   /** Tokens before the first block: those of a prompt that was cached whole and not held. */
   private int unheld;
 
+  /** Where the output begins. */
+  private int promptTokens = Integer.MAX_VALUE;
+
   private int end;
   private int cached;
 
@@ -29,6 +32,10 @@ final class BlisSpan implements KvSpan {
     blocks.add(block);
     cached++;
     end += store.blockTokens();
+  }
+
+  void endPromptAt(int tokens) {
+    promptTokens = tokens;
   }
 
   IntStream held() {
@@ -53,12 +60,16 @@ final class BlisSpan implements KvSpan {
   @Override
   public void reserve(int to) {
     while (end < to) {
-      if (blocks.isEmpty() || store.room(blocks.getLast()) == 0) blocks.add(store.take());
+      boolean isNew = blocks.isEmpty() || store.room(blocks.getLast()) == 0;
+      if (isNew) blocks.add(store.take());
       int block = blocks.getLast();
       int more = Math.min(to - end, store.room(block));
       store.fill(block, more);
       end += more;
-      if (store.room(block) == 0) store.name(block, name(blocks.size() - 1));
+      // A block of output that one token fills is never known to anybody.
+      if (store.room(block) == 0 && !(isNew && end > promptTokens)) {
+        store.name(block, name(blocks.size() - 1));
+      }
     }
   }
 

@@ -17,6 +17,7 @@ final class Tracked {
   @Nullable Sequence sequence;
   Ending ending = Ending.UNFINISHED;
   long schedulingMicros = RequestResult.NEVER;
+  boolean hasFirstToken;
   long ttftMicros = RequestResult.NEVER;
   long e2eMicros = RequestResult.NEVER;
   int cachedTokens;
@@ -35,6 +36,11 @@ final class Tracked {
   Tracked(Request request) {
     this.request = request;
     this.arrivalMicros = request.arrivalNanos() / 1000;
+  }
+
+  /** Whether it came as far as the queue of an instance, or was turned away before. */
+  boolean isAccountedFor() {
+    return sequence != null || ending != Ending.UNFINISHED;
   }
 
   RequestResult result() {

@@ -90,7 +90,7 @@ public record Summary(
     }
     return new Summary(
         requests.stream().filter(Summary::isCompleted).count(),
-        sum(run, InstanceResult::waiting),
+        count(requests, Ending.UNFINISHED) - sum(run, InstanceResult::running),
         sum(run, InstanceResult::running),
         requests.size() - rejected,
         sum(run, InstanceResult::inputTokens),
