@@ -92,8 +92,8 @@ final class CostTrial {
     for (int pass = 0; pass < passes; pass++) {
       int to;
       for (int from = 0; from < pairs.length; from = to) {
-        to = Math.min(pairs.length, from + DeviceLane.blocks(way, layout, begun));
-        var lane = lanes.get(begun++ % lanes.size());
+        var lane = lanes.get(begun % lanes.size());
+        to = Math.min(pairs.length, from + lane.blocks(way, begun++));
         await(lane);
         lane.begin(way, pairs, from, to);
       }

@@ -47,9 +47,10 @@ final class DeviceRoad {
     if (underWay.isEmpty()) begun = 0;
     var call = waiting.peek();
     var way = way(call);
-    int blocks = Math.min(call.left(), DeviceLane.blocks(way, layout, begun++));
+    var lane = free.remove();
+    int blocks = Math.min(call.left(), lane.blocks(way, begun++));
     int from = call.take(blocks);
-    var chunk = new Chunk(free.remove(), way, call, from, from + blocks);
+    var chunk = new Chunk(lane, way, call, from, from + blocks);
     underWay.add(chunk);
     bytesUnderWay += bytes(chunk);
     return chunk;

@@ -84,12 +84,12 @@ public final class TierBench {
     var folder = Files.createTempDirectory(parent, "kvasir-bench-");
     try {
       var tiers = run(new TierTrial.Size(folder, fileBytes), rounds);
-      var gpu = GpuBench.run(CudaDriver.ask(CudaDriver.LIBRARY), gpu, rounds);
-      var rates = new ArrayList<Rate>(gpu.rates());
+      var device = GpuBench.run(CudaDriver.ask(CudaDriver.LIBRARY), gpu, rounds);
+      var rates = new ArrayList<Rate>(device.rates());
       rates.addAll(tiers.rates);
-      var ratios = new ArrayList<Ratio>(gpu.ratios());
+      var ratios = new ArrayList<Ratio>(device.ratios());
       ratios.addAll(tiers.ratios);
-      return new Report(rates, ratios, tiers.access, gpu.gpu());
+      return new Report(rates, ratios, tiers.access, device.gpu());
     } finally {
       remove(folder);
     }
