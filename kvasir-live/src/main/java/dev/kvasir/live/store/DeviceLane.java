@@ -32,9 +32,6 @@ final class DeviceLane implements AutoCloseable {
   /** What a kernel copies at a time: 0.3 ms of the link, some hundred times what a start costs. */
   static final int KERNEL_BYTES = 16 << 20;
 
-  /** What is gathered at a time: all lanes together stay in the GPU's cache, off its memory. */
-  private static final int GATHERED_BYTES = 8 << 20;
-
   /** What copy engines copy at a time. */
   static final int CHUNK_BYTES = 32 << 20;
 
@@ -123,11 +120,7 @@ final class DeviceLane implements AutoCloseable {
    * would all end at once, and leave it idle until the next begin.
    */
   int blocks(CopyWay way, int begun) {
-    int blocks = blocksMax(way, layout);
-    if (way == CopyWay.STAGED && direction == Direction.DOWN) {
-      blocks = Math.min(blocks, GATHERED_BYTES / layout.blockBytes());
-    }
-    return Math.max(1, blocks * Math.min(begun + 1, STREAMS) / STREAMS);
+    return Math.max(1, blocksMax(way, layout) * Math.min(begun + 1, STREAMS) / STREAMS);
   }
 
   /** Whether kernels can copy these blocks through a lane's memory. */

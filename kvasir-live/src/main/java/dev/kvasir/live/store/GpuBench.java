@@ -77,7 +77,7 @@ final class GpuBench {
     for (var direction : Direction.values()) {
       for (var lie : Lie.values()) {
         var series = trial.series(new Path(direction, lie));
-        double goal = lie == Lie.SCATTERED ? SCATTERED_GOAL : RUNS_GOAL;
+        double goal = lie == Lie.SIDE_BY_SIDE ? RUNS_GOAL : SCATTERED_GOAL;
         var what = name(direction, lie, trial);
         ratios.add(TierBench.ratio(what, series, trial.limitOf(direction), goal));
       }
