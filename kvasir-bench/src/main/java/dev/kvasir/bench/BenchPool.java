@@ -11,6 +11,7 @@ import dev.kvasir.kv.PrefixRegistry;
 import dev.kvasir.kv.Tier;
 import dev.kvasir.kv.TokenBlock;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.SplittableRandom;
 
@@ -19,7 +20,7 @@ final class BenchPool {
   private final BlockPool pool;
   private final List<List<TokenBlock>> contents = new ArrayList<>();
   private final List<List<BlockHash>> hashes = new ArrayList<>();
-  private final List<Block.Registered> registered = new ArrayList<>();
+  private final Block.Registered[] registered;
   private List<Block.Registered> matched = List.of();
 
   BenchPool(int blocks, int length, String eviction, SplittableRandom random) {
@@ -28,6 +29,7 @@ final class BenchPool {
     var registry = counted ? new PrefixRegistry(sketch) : new PrefixRegistry();
     var settings = PoolSettings.of(Tier.DEVICE, blocks, 4).with(named(eviction, sketch));
     this.pool = new BlockPool(settings, registry, new KvEvents());
+    this.registered = new Block.Registered[length];
     for (int chain = 0; chain < 2 * (blocks / length); chain++) {
       contents.add(chain(length, random));
       hashes.add(contents.get(chain).stream().map(TokenBlock::hash).toList());
@@ -49,15 +51,14 @@ final class BenchPool {
     matched = List.of();
   }
 
-  /** Takes the chain in; the list is reused, so that only the pool's garbage is counted. */
+  /** Takes the chain in; the array is reused, so that only the pool's time and garbage count. */
   List<Block.Registered> register(int chain) {
     var content = contents.get(chain);
     var blocks = pool.allocate(content.size()).orElseThrow();
-    registered.clear();
-    for (int i = 0; i < content.size(); i++) {
-      registered.add(blocks.get(i).receive(content.get(i)));
+    for (int i = 0; i < registered.length; i++) {
+      registered[i] = blocks.get(i).receive(content.get(i));
     }
-    return registered;
+    return Arrays.asList(registered);
   }
 
   void release(List<Block.Registered> blocks) {

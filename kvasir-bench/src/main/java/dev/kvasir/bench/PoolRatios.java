@@ -44,6 +44,7 @@ public final class PoolRatios {
         for (var one : cases(length, eviction, random)) {
           System.out.printf(Locale.ROOT, " %8.2f", ratios.measure(one));
         }
+        System.out.printf(Locale.ROOT, "   get %.2f ns", ratios.getNanos(length));
         // The sum is read here, so that no get can be left out.
         System.out.println(ratios.sink == 0 ? " nothing found" : "");
       }
@@ -95,6 +96,13 @@ public final class PoolRatios {
       undo.run();
     }
     return taken;
+  }
+
+  /** The best time of a look-up in the map: which code the compiler made of it differs by run. */
+  private double getNanos(int length) {
+    long best = Long.MAX_VALUE;
+    for (int round = 0; round < ROUNDS; round++) best = Math.min(best, time(this::get, () -> {}));
+    return (double) best / REPEATS / maps.size() / length;
   }
 
   private void get() {

@@ -21,8 +21,11 @@ import dev.kvasir.Nullable;
  * back.
  */
 public abstract sealed class Block {
-  final BlockPool pool;
-  final int id;
+  // Not final, though nobody changes them: a constructor that sets final fields ends with a
+  // barrier,
+  // across which the pool's own fields would have to be read again for every block.
+  BlockPool pool;
+  int id;
 
   private Block(BlockPool pool, int id) {
     this.pool = pool;
@@ -52,7 +55,7 @@ public abstract sealed class Block {
 
   /** A block that one owner has to itself, and whose handle is spent by each transition. */
   public abstract static sealed class Owned extends Block {
-    private final int turn;
+    private int turn;
 
     private Owned(BlockPool pool, int id) {
       super(pool, id);
@@ -97,7 +100,6 @@ public abstract sealed class Block {
     public Registered receive(TokenBlock content) {
       check();
       pool.checkLength(id, content);
-      pool.advance(id);
       return pool.register(id, content);
     }
   }
@@ -191,7 +193,6 @@ public abstract sealed class Block {
     public Registered register(TokenBlock content) {
       check();
       pool.checkLength(id, content);
-      pool.advance(id);
       return pool.register(id, content);
     }
   }

@@ -15,11 +15,17 @@ import java.util.Optional;
 public final class BlockPool {
   private static final int ABSENT = PrefixRegistry.ABSENT;
 
-  /** What is kept in one number for each slot: how many hold it, and two marks. */
-  private static final int HOLDS = 0x3fffffff;
+  /**
+   * What is kept in one number for each slot: its turn in the upper half; in the lower how many
+   * hold it, and marks. It is 0 there while the slot is cached, and only then.
+   */
+  private static final long HOLDS = 0x1fffffffL;
 
-  private static final int DUPLICATE = 0x40000000;
-  private static final int RESET = 0x80000000;
+  private static final long OWNED = 0x20000000L;
+  private static final long DUPLICATE = 0x40000000L;
+  private static final long RESET = 0x80000000L;
+  private static final long LOWER = 0xffffffffL;
+  private static final long TURN = 1L << Integer.SIZE;
 
   private final Tier tier;
   private final int level;
@@ -27,16 +33,15 @@ public final class BlockPool {
   private final PoolSettings settings;
   private final PrefixRegistry registry;
   private final KvEvents events;
+  private final long stateOfEmpty;
   private final EvictionPolicy eviction;
 
   private final IntQueue free;
-  private final int[] turns;
-  private final int[] states;
+  private final long[] states;
   private final int[] entries;
   private final int[] computed;
   private final int[] filled;
   private final PoolCounters counters = new PoolCounters();
-  private int held;
   private int cached;
 
   public BlockPool(PoolSettings settings, PrefixRegistry registry, KvEvents events) {
@@ -46,15 +51,17 @@ public final class BlockPool {
     this.tier = settings.tier();
     this.level = tier.level();
     this.blockTokens = settings.blockTokens();
+    this.stateOfEmpty = settings.release() == PoolSettings.Release.RESET ? RESET | OWNED : OWNED;
     int blocks = settings.blocks();
     this.free = new IntQueue(blocks);
-    this.turns = new int[blocks];
-    this.states = new int[blocks];
+    this.states = new long[blocks];
     this.entries = new int[blocks];
     this.computed = new int[blocks];
     this.filled = new int[blocks];
-    Arrays.fill(entries, ABSENT);
-    for (int slot = 0; slot < blocks; slot++) free.add(slot);
+    for (int slot = 0; slot < blocks; slot++) {
+      states[slot] = stateOfEmpty;
+      free.add(slot);
+    }
     registry.reserve(settings.tier(), blocks);
     this.eviction = settings.eviction().open(new Slots());
   }
@@ -73,7 +80,7 @@ public final class BlockPool {
 
   /** All blocks: always the free, the held and the cached ones together. */
   public int total() {
-    return turns.length;
+    return settings.blocks();
   }
 
   public int free() {
@@ -81,7 +88,7 @@ public final class BlockPool {
   }
 
   public int held() {
-    return held;
+    return total() - free.size() - cached;
   }
 
   public int cached() {
@@ -104,15 +111,11 @@ public final class BlockPool {
       counters.refused++;
       return Optional.empty();
     }
-    while (free.size() < count) evict();
-    int state = settings.release() == PoolSettings.Release.RESET ? RESET : 0;
+    int fromFree = Math.min(count, free.size());
     var blocks = new Block.Empty[count];
-    for (int i = 0; i < count; i++) {
-      int slot = free.remove();
-      states[slot] = state;
-      blocks[i] = new Block.Empty(this, slot);
-    }
-    held += count;
+    // Evicted first, for that is where a policy may be found out, while nothing is taken yet.
+    for (int i = fromFree; i < count; i++) blocks[i] = new Block.Empty(this, evict());
+    for (int i = 0; i < fromFree; i++) blocks[i] = new Block.Empty(this, free.remove());
     counters.allocated += count;
     return Optional.of(Arrays.asList(blocks));
   }
@@ -198,7 +201,7 @@ public final class BlockPool {
   /** Forgets every cached block, and tells how many there were. */
   public int clear() {
     int before = cached;
-    while (cached > 0) evict();
+    while (cached > 0) free.add(evict());
     return before;
   }
 
@@ -210,15 +213,14 @@ public final class BlockPool {
     }
   }
 
+  /** Registers the block in an owned slot, whose turn that ends. */
   Block.Registered register(int slot, TokenBlock content) {
     counters.registered++;
     var hash = content.hash();
-    int entry = registry.enter(content);
-    int first = registry.slot(entry, level);
-    if (first != ABSENT) return registerAgain(slot, first, hash);
-    registry.place(entry, level, slot);
+    int entry = registry.enter(content, level, slot);
+    if (entry < 0) return registerAgain(slot, registry.slot(~entry, level), hash);
     entries[slot] = entry;
-    states[slot]++;
+    states[slot] += TURN - OWNED + 1;
     registry.touch(hash);
     eviction.registered(slot, content);
     if (events.heard()) events.publish(new KvEvent.Stored(tier, content));
@@ -228,12 +230,13 @@ public final class BlockPool {
   private Block.Registered registerAgain(int slot, int first, BlockHash hash) {
     counters.duplicates++;
     if (settings.duplicates() == PoolSettings.Duplicates.REJECT) {
+      advance(slot);
       discard(slot);
       return take(first, hash);
     }
     takeUp(first);
     entries[slot] = entries[first];
-    states[slot] = DUPLICATE + 1;
+    states[slot] = (states[slot] & ~LOWER) + TURN + DUPLICATE + 1;
     return new Block.Registered(this, slot, hash);
   }
 
@@ -244,10 +247,11 @@ public final class BlockPool {
   }
 
   private void takeUp(int slot) {
-    if ((states[slot]++ & HOLDS) == 0) {
+    long state = states[slot];
+    states[slot] = state + 1;
+    if ((state & HOLDS) == 0) {
       eviction.held(slot);
       cached--;
-      held++;
     }
   }
 
@@ -256,57 +260,53 @@ public final class BlockPool {
   }
 
   void releaseHold(int slot) {
-    int state = --states[slot];
+    long state = --states[slot];
     if ((state & HOLDS) != 0) return;
-    held--;
-    if (state == 0) {
+    if ((state & LOWER) == 0) {
       cached++;
       eviction.cached(slot);
     } else if ((state & DUPLICATE) != 0) {
-      int entry = entries[slot];
-      forget(slot);
-      releaseHold(registry.slot(entry, level));
+      discard(slot);
+      releaseHold(registry.slot(entries[slot], level));
     } else {
+      eviction.removed(slot);
       unregister(slot);
+      discard(slot);
     }
   }
 
-  private void evict() {
-    int slot = eviction.victim();
-    if (slot == EvictionPolicy.NONE || states[slot] != 0 || entries[slot] == ABSENT) {
+  /** Makes a cached block forgotten, and gives its slot, empty, to the caller. */
+  private int evict() {
+    int slot = eviction.evict();
+    if (slot == EvictionPolicy.NONE || (states[slot] & LOWER) != 0) {
       throw new IllegalStateException(
           eviction + " named slot " + slot + " with " + cached + " blocks cached on " + tier);
     }
     cached--;
     counters.evicted++;
     unregister(slot);
+    states[slot] += stateOfEmpty;
+    return slot;
   }
 
   private void unregister(int slot) {
     int entry = entries[slot];
-    eviction.removed(slot);
     if (events.heard()) events.publish(new KvEvent.Removed(tier, registry.content(entry).hash()));
     registry.remove(entry, level);
-    forget(slot);
   }
 
-  private void forget(int slot) {
-    entries[slot] = ABSENT;
-    free.add(slot);
-  }
-
-  /** Gives back a block that was not registered. */
+  /** Gives back a slot that is not registered, or not any more. */
   void discard(int slot) {
-    held--;
+    states[slot] = (states[slot] & ~LOWER) + stateOfEmpty;
     free.add(slot);
   }
 
   int turn(int slot) {
-    return turns[slot];
+    return (int) (states[slot] >>> Integer.SIZE);
   }
 
   void advance(int slot) {
-    turns[slot]++;
+    states[slot] += TURN;
   }
 
   int computed(int slot) {
@@ -336,8 +336,9 @@ public final class BlockPool {
   }
 
   void onRelease(int slot, PoolSettings.Release release) {
-    boolean reset = release == PoolSettings.Release.RESET && (states[slot] & DUPLICATE) == 0;
-    states[slot] = reset ? states[slot] | RESET : states[slot] & ~RESET;
+    long state = states[slot];
+    boolean reset = release == PoolSettings.Release.RESET && (state & DUPLICATE) == 0;
+    states[slot] = reset ? state | RESET : state & ~RESET;
   }
 
   /** What the eviction policy sees of this pool. */

@@ -8,13 +8,13 @@ package dev.kvasir.kv;
  * <pre>
  *   registered --> cached <--> held
  *        |            |          |
- *        '------------+----------'--> removed
+ *     removed      evicted    removed
  * </pre>
  *
  * A slot is held when it is registered. Duplicates of a block are never told of.
  */
 public interface EvictionPolicy {
-  /** What {@link #victim} answers when nothing is cached. */
+  /** What {@link #evict} answers when nothing is cached. */
   int NONE = -1;
 
   /** The slot holds this block now. */
@@ -26,9 +26,9 @@ public interface EvictionPolicy {
   /** Somebody holds the cached slot again. */
   void held(int slot);
 
-  /** The cached slot to evict next; it stays cached until it is removed. */
-  int victim();
+  /** Gives up the cached slot that goes next: its block is gone. */
+  int evict();
 
-  /** The slot's block is gone, whether it was cached or held. */
+  /** The block of the held slot is gone. */
   void removed(int slot);
 }

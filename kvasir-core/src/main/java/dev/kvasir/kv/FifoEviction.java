@@ -24,8 +24,8 @@ final class FifoEviction implements EvictionPolicy {
   }
 
   @Override
-  public int victim() {
-    return line.first();
+  public int evict() {
+    return line.removeFirst();
   }
 
   @Override

@@ -5,10 +5,9 @@ import java.util.Arrays;
 /**
  * Gives each block hash a small dense number, its entry, with a few numbers kept beside it.
  *
- * <p>Open addressing with linear probing. A cell holds part of the hash and the entry; the row of
- * the entry, 64 bytes, holds the whole hash and its values. So a look-up touches two places and
- * never trusts a part of the key. Removal shifts the cells behind it back, which leaves no
- * tombstones; the part of the hash in a cell tells where its home is.
+ * <p>A cell leads to an entry, and the row of the entry, 64 bytes, holds the whole hash, its values
+ * and the next entry of the same cell. There are eight cells for each entry at least: most have one
+ * entry or none, so that a look-up touches two places and nearly never guesses wrong.
  */
 final class HashIndex {
   static final int ABSENT = -1;
@@ -18,18 +17,20 @@ final class HashIndex {
 
   private static final int ROW_SHIFT = 3;
 
-  /** Where in a row the values begin, two to a word, and where the number of its cell is. */
+  /** Where in a row the values are, two to a word; then the next entry and the cell, in one. */
   private static final int ROW_VALUES = 4;
 
-  private static final int ROW_CELL = 6;
+  private static final int ROW_LINK = 6;
   private static final long NO_VALUES = -1;
   private static final long LOWER = 0xffffffffL;
   private static final int CELLS_MIN = 16;
-  private static final long EMPTY = 0;
+  private static final int CELLS_PER_ENTRY = 8;
+  private static final int CELLS_MAX = 1 << 30;
 
-  /** Upper half: the mark of the hash. Lower half: entry + 1, so that an empty cell is 0. */
-  private long[] cells = new long[CELLS_MIN];
+  /** What stands in a cell or a link for an entry is one more, so that nothing is 0. */
+  private static final int NOTHING = 0;
 
+  private int[] cells = new int[CELLS_MIN];
   private long[] rows = new long[0];
 
   /** Entries that are not in use, the next one to hand out on top. */
@@ -42,13 +43,22 @@ final class HashIndex {
   void reserve(int more) {
     int grown = Math.addExact(capacity, more);
     rows = Arrays.copyOf(rows, Math.multiplyExact(grown, 1 << ROW_SHIFT));
+    var old = cells;
+    long wanted = Math.clamp((long) CELLS_PER_ENTRY * grown, CELLS_MIN, CELLS_MAX);
+    cells = new int[Math.toIntExact(Long.highestOneBit(wanted - 1) << 1)];
+    for (int cell : old) {
+      for (int link = cell; link != NOTHING; ) {
+        int after = nextOf(linkOf(link - 1));
+        chain(link - 1, homeOf(link - 1));
+        link = after;
+      }
+    }
     var stack = new int[grown];
     for (int i = 0; i < more; i++) stack[i] = grown - 1 - i;
     System.arraycopy(unused, 0, stack, more, unusedCount);
     unused = stack;
     unusedCount += more;
     capacity = grown;
-    rehash();
   }
 
   int size() {
@@ -61,45 +71,35 @@ final class HashIndex {
 
   /** The entry of the hash, or {@link #ABSENT}. */
   int find(BlockHash hash) {
-    var cells = this.cells;
-    int mask = cells.length - 1;
-    int mark = mark(hash.spread());
-    for (int at = mark & mask; ; at = at + 1 & mask) {
-      long cell = cells[at];
-      if (cell == EMPTY) return ABSENT;
-      if (markOf(cell) == mark && holds(entryOf(cell), hash)) return entryOf(cell);
+    int link = cells[home(hash.spread())];
+    while (link != NOTHING) {
+      if (holds(link - 1, hash)) return link - 1;
+      link = nextOf(linkOf(link - 1));
     }
+    return ABSENT;
   }
 
-  /** The entry of the hash; a new one, without values, where there was none. */
-  int enter(BlockHash hash) {
-    var cells = this.cells;
-    int mask = cells.length - 1;
-    int mark = mark(hash.spread());
-    int at = mark & mask;
-    for (long cell = cells[at]; cell != EMPTY; cell = cells[at]) {
-      if (markOf(cell) == mark && holds(entryOf(cell), hash)) return entryOf(cell);
-      at = at + 1 & mask;
+  /**
+   * Sets a value of the hash, for which an entry is made where there is none.
+   *
+   * @return the entry, or, if it has that value already and keeps it, what {@code ~} makes of it
+   */
+  int enter(BlockHash hash, int number, int value) {
+    int home = home(hash.spread());
+    for (int link = cells[home]; link != NOTHING; link = nextOf(linkOf(link - 1))) {
+      if (holds(link - 1, hash)) return setValue(link - 1, number, value);
     }
     int entry = open(hash);
-    fill(at, (long) mark << Integer.SIZE | entry + 1);
+    rows[word(entry, number)] = NO_VALUES ^ flips(number, value);
+    chain(entry, home);
     return entry;
   }
 
   /** Takes the entry out; its number is free for another hash. */
   void remove(int entry) {
-    var cells = this.cells;
-    int mask = cells.length - 1;
-    int hole = (int) rows[(entry << ROW_SHIFT) + ROW_CELL];
-    for (int at = hole + 1 & mask; cells[at] != EMPTY; at = at + 1 & mask) {
-      int home = markOf(cells[at]) & mask;
-      // A cell may move back to the hole unless its home lies behind the hole.
-      if ((at - home & mask) >= (at - hole & mask)) {
-        fill(hole, cells[at]);
-        hole = at;
-      }
-    }
-    cells[hole] = EMPTY;
+    long link = linkOf(entry);
+    if (cells[cellOf(link)] == entry + 1) cells[cellOf(link)] = nextOf(link);
+    else unchain(entry, link);
     unused[unusedCount++] = entry;
   }
 
@@ -107,34 +107,46 @@ final class HashIndex {
     return (int) (rows[word(entry, number)] >>> shift(number));
   }
 
-  void setValue(int entry, int number, int value) {
-    int word = word(entry, number);
-    int shift = shift(number);
-    rows[word] = (rows[word] & ~(LOWER << shift)) | ((value & LOWER) << shift);
+  private int setValue(int entry, int number, int value) {
+    if (value(entry, number) != ABSENT) return ~entry;
+    rows[word(entry, number)] ^= flips(number, value);
+    return entry;
   }
 
-  /** Whether no value of the entry is set. */
-  boolean isBare(int entry) {
-    int row = entry << ROW_SHIFT;
-    return rows[row + ROW_VALUES] == NO_VALUES && rows[row + ROW_VALUES + 1] == NO_VALUES;
+  /** All bits of an absent value are 1: these are to be turned over for another one. */
+  private static long flips(int number, int value) {
+    return (~value & LOWER) << shift(number);
   }
 
-  private boolean holds(int entry, BlockHash hash) {
+  /** Makes the value {@link #ABSENT}; whether that was the last one of the entry. */
+  boolean unsetValue(int entry, int number) {
     var rows = this.rows;
+    int word = word(entry, number);
+    long values = rows[word] | LOWER << shift(number);
+    rows[word] = values;
+    return (values & rows[word ^ 1]) == NO_VALUES;
+  }
+
+  /** One branch for all four words: an entry that is met is nearly always the right one. */
+  private boolean holds(int entry, BlockHash hash) {
     int row = entry << ROW_SHIFT;
-    // One branch for all four words: a mark that fits nearly always means a hash that does.
-    long difference =
-        (rows[row] ^ hash.first())
-            | (rows[row + 1] ^ hash.second())
-            | (rows[row + 2] ^ hash.third())
-            | (rows[row + 3] ^ hash.fourth());
-    return difference == 0;
+    return (firstHalf(row, hash) | secondHalf(row, hash)) == 0;
+  }
+
+  // Halves, since a compiler that takes a rare look-up for too large to inline pays at every one.
+  private long firstHalf(int row, BlockHash hash) {
+    return (rows[row] ^ hash.first()) | (rows[row + 1] ^ hash.second());
+  }
+
+  private long secondHalf(int row, BlockHash hash) {
+    return (rows[row + 2] ^ hash.third()) | (rows[row + 3] ^ hash.fourth());
   }
 
   private int open(BlockHash hash) {
     if (unusedCount == 0) {
       throw new IllegalStateException("index full with " + capacity + " entries, adding " + hash);
     }
+    var rows = this.rows;
     int entry = unused[--unusedCount];
     int row = entry << ROW_SHIFT;
     rows[row] = hash.first();
@@ -146,23 +158,33 @@ final class HashIndex {
     return entry;
   }
 
-  private void fill(int at, long cell) {
-    cells[at] = cell;
-    rows[(entryOf(cell) << ROW_SHIFT) + ROW_CELL] = at;
+  /** Puts the entry before those that the cell leads to. */
+  private void chain(int entry, int cell) {
+    link(entry, cells[cell], cell);
+    cells[cell] = entry + 1;
   }
 
-  private void rehash() {
-    var old = cells;
-    // At most a quarter full: the first cell looked at is nearly always the right one.
-    long wanted = Math.max(CELLS_MIN, 4L * capacity);
-    cells = new long[Math.toIntExact(Long.highestOneBit(wanted - 1) << 1)];
-    int mask = cells.length - 1;
-    for (long cell : old) {
-      if (cell == EMPTY) continue;
-      int at = markOf(cell) & mask;
-      while (cells[at] != EMPTY) at = at + 1 & mask;
-      fill(at, cell);
-    }
+  /** Takes out an entry that another one leads to. */
+  private void unchain(int entry, long link) {
+    int before = cells[cellOf(link)] - 1;
+    while (nextOf(linkOf(before)) != entry + 1) before = nextOf(linkOf(before)) - 1;
+    link(before, nextOf(link), cellOf(link));
+  }
+
+  private void link(int entry, int next, int cell) {
+    rows[(entry << ROW_SHIFT) + ROW_LINK] = (long) next << Integer.SIZE | cell;
+  }
+
+  private long linkOf(int entry) {
+    return rows[(entry << ROW_SHIFT) + ROW_LINK];
+  }
+
+  private static int nextOf(long link) {
+    return (int) (link >>> Integer.SIZE);
+  }
+
+  private static int cellOf(long link) {
+    return (int) link;
   }
 
   private static int word(int entry, int number) {
@@ -173,16 +195,12 @@ final class HashIndex {
     return (number & 1) * Integer.SIZE;
   }
 
-  private static int markOf(long cell) {
-    return (int) (cell >>> Integer.SIZE);
+  private int homeOf(int entry) {
+    int row = entry << ROW_SHIFT;
+    return home(BlockHash.spread(rows[row], rows[row + 1], rows[row + 2], rows[row + 3]));
   }
 
-  private static int entryOf(long cell) {
-    return (int) cell - 1;
-  }
-
-  /** The bits that lead to the home, and more that tell hashes of one home apart. */
-  private static int mark(long spread) {
-    return (int) (spread ^ spread >>> Integer.SIZE);
+  private int home(long spread) {
+    return (int) (spread ^ spread >>> Integer.SIZE) & cells.length - 1;
   }
 }

@@ -7,6 +7,7 @@ import java.util.List;
 public final class KvEvents {
   private final List<KvSubscription> subscriptions = new ArrayList<>();
   private long published;
+  private boolean heard;
 
   /**
    * Begins to listen: at most {@code eventsMax} events wait to be read, older ones are dropped.
@@ -18,6 +19,7 @@ public final class KvEvents {
     if (eventsMax < 1) throw new IllegalArgumentException(eventsMax + " events at most");
     var subscription = new KvSubscription(this, eventsMax, published, ready);
     subscriptions.add(subscription);
+    heard = true;
     return subscription;
   }
 
@@ -28,7 +30,7 @@ public final class KvEvents {
 
   /** Whether an event would be heard, so that it need not be made where it would not. */
   boolean heard() {
-    return !subscriptions.isEmpty();
+    return heard;
   }
 
   void publish(KvEvent event) {
@@ -38,5 +40,6 @@ public final class KvEvents {
 
   void leave(KvSubscription subscription) {
     subscriptions.remove(subscription);
+    heard = !subscriptions.isEmpty();
   }
 }

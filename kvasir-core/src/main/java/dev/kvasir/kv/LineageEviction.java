@@ -1,156 +1,175 @@
 package dev.kvasir.kv;
 
 import dev.kvasir.Nullable;
-import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 
 /**
  * Evicts ends of chains first, the one released longest ago before the others.
  *
- * <p>Each registered slot is a node under the node of the block before it. Where that block is not
- * here, a ghost stands in for it, and is replaced by the slot when the block arrives; ghosts are
- * fewer than slots, since each has a child. Blocks inside a chain go only when no end is cached,
- * which happens when somebody holds an end without its beginning.
+ * <p>Each registered slot has a node, which counts the blocks that follow it. Where a block is not
+ * here but some that follow it are, its node stays as a ghost, and is taken up by the slot that the
+ * block comes to; ghosts are fewer than slots, since each has a child. Blocks inside a chain go
+ * only when no end is cached, which happens when somebody holds an end without its beginning.
  */
 final class LineageEviction implements EvictionPolicy {
-  private static final int ENDS = 0;
-  private static final int INNER = 1;
+  /** Beside the number of children: whether the slot of the node is cached. */
+  private static final int CACHED = 0x80000000;
 
   private final Eviction.Slots slots;
-  private final int count;
-  private final SlotLists cached;
+  private final SlotLists ends;
+  private final SlotSet inner;
 
-  /** For each slot its parent node; for each node, ghosts behind the slots, its first child. */
-  private final int[] parent;
+  /** For each node its parent and its children; for each slot its node and the other way round. */
+  private final int[] parents;
 
-  private final int[] firstChild;
-  private final int[] siblingBefore;
-  private final int[] siblingAfter;
+  private final int[] children;
+  private final int[] nodeOf;
+  private final int[] slotOf;
+  private final IntQueue spare;
 
   /** The block registered last, which is most often the parent of the next. */
   private @Nullable BlockHash lastHash;
 
-  private int lastSlot = NONE;
+  private int lastNode = NONE;
+
+  /** Where the search for the next block inside a chain goes on. */
+  private int hand;
 
   private final Map<BlockHash, Integer> ghosts = new HashMap<>();
-  private final List<BlockHash> ghostHashes = new ArrayList<>();
-  private final List<Integer> ghostsUnused = new ArrayList<>();
+  private final Map<Integer, BlockHash> ghostHashes = new HashMap<>();
 
   LineageEviction(Eviction.Slots slots) {
+    int count = slots.count();
     this.slots = slots;
-    this.count = slots.count();
-    this.cached = new SlotLists(count, 2);
-    this.parent = filled(count);
-    this.firstChild = filled(2 * count);
-    this.siblingBefore = filled(count);
-    this.siblingAfter = filled(count);
+    this.ends = new SlotLists(2 * count, 1);
+    this.inner = new SlotSet(count);
+    this.parents = new int[2 * count];
+    this.children = new int[2 * count];
+    this.nodeOf = new int[count];
+    this.slotOf = new int[2 * count];
+    this.spare = new IntQueue(count);
+    for (int slot = 0; slot < count; slot++) {
+      seat(slot, slot);
+      spare.add(count + slot);
+    }
   }
 
   @Override
   public void registered(int slot, TokenBlock block) {
-    adopt(slot, block.hash());
+    if (!ghosts.isEmpty()) adopt(slot, block.hash());
+    int node = nodeOf[slot];
     var before = block.parent();
+    int parent = NONE;
     if (before != null) {
-      int node = before.equals(lastHash) ? lastSlot : slots.slotOf(before);
-      attach(slot, node == NONE ? ghost(before) : node);
+      parent = before.equals(lastHash) ? lastNode : node(before);
+      if (children[parent]++ == CACHED) {
+        ends.remove(parent);
+        inner.add(slotOf[parent]);
+      }
     }
+    parents[node] = parent;
     lastHash = block.hash();
-    lastSlot = slot;
+    lastNode = node;
   }
 
   @Override
   public void cached(int slot) {
-    cached.add(firstChild[slot] == NONE ? ENDS : INNER, slot);
+    int node = nodeOf[slot];
+    int count = children[node];
+    children[node] = count | CACHED;
+    if (count == 0) ends.add(0, node);
+    else inner.add(slot);
   }
 
   @Override
   public void held(int slot) {
-    cached.remove(slot);
+    int node = nodeOf[slot];
+    int count = children[node] & ~CACHED;
+    children[node] = count;
+    if (count == 0) ends.remove(node);
+    else inner.remove(slot);
   }
 
   @Override
-  public int victim() {
-    int end = cached.first(ENDS);
-    return end != NONE ? end : cached.first(INNER);
+  public int evict() {
+    int node = ends.removeFirst(0);
+    int slot = node == NONE ? removeInner() : slotOf[node];
+    if (slot == NONE) return NONE;
+    children[nodeOf[slot]] &= ~CACHED;
+    leave(nodeOf[slot], slot);
+    return slot;
   }
 
   @Override
   public void removed(int slot) {
-    if (slot == lastSlot) lastHash = null;
-    if (cached.linked(slot)) cached.remove(slot);
-    if (parent[slot] != NONE) detach(slot);
-    if (firstChild[slot] != NONE) {
-      handOver(slot, ghost(slots.hashOf(slot)));
+    leave(nodeOf[slot], slot);
+  }
+
+  private void leave(int node, int slot) {
+    if (node == lastNode) lastHash = null;
+    int parent = parents[node];
+    if (parent != NONE) {
+      parents[node] = NONE;
+      int left = --children[parent];
+      if (left == CACHED) {
+        inner.remove(slotOf[parent]);
+        ends.add(0, parent);
+      } else if (left == 0 && slotOf[parent] == NONE) layToRest(parent);
     }
+    if (children[node] != 0) haunt(node, slot);
   }
 
-  /** The children that waited for this block under a ghost come to it. */
-  private void adopt(int slot, BlockHash hash) {
-    if (ghosts.isEmpty()) return;
-    var ghost = ghosts.remove(hash);
-    if (ghost == null) return;
-    handOver(ghost, slot);
-    ghostsUnused.add(ghost);
+  /** The next one all around: which of those that nobody can reach goes first matters little. */
+  private int removeInner() {
+    int slot = inner.nextAround(hand);
+    if (slot == NONE) return NONE;
+    inner.remove(slot);
+    hand = slot + 1 == nodeOf.length ? 0 : slot + 1;
+    return slot;
   }
 
-  private void attach(int slot, int node) {
-    int first = firstChild[node];
-    parent[slot] = node;
-    siblingBefore[slot] = NONE;
-    siblingAfter[slot] = first;
-    if (first != NONE) siblingBefore[first] = slot;
-    firstChild[node] = slot;
-    if (first == NONE) relist(node);
-  }
-
-  private void detach(int slot) {
-    int node = parent[slot];
-    int before = siblingBefore[slot];
-    int after = siblingAfter[slot];
-    if (before == NONE) firstChild[node] = after;
-    else siblingAfter[before] = after;
-    if (after != NONE) siblingBefore[after] = before;
-    parent[slot] = NONE;
-    if (firstChild[node] != NONE) return;
-    if (node < count) {
-      relist(node);
-    } else {
-      ghosts.remove(ghostHashes.get(node - count));
-      ghostsUnused.add(node);
-    }
-  }
-
-  /** A cached slot became an end, or ceased to be one: it moves to the end of the other list. */
-  private void relist(int node) {
-    if (node < count && cached.linked(node)) {
-      cached.remove(node);
-      cached(node);
-    }
-  }
-
-  private void handOver(int from, int to) {
-    int first = firstChild[from];
-    firstChild[from] = NONE;
-    firstChild[to] = first;
-    for (int child = first; child != NONE; child = siblingAfter[child]) parent[child] = to;
-  }
-
-  private int ghost(BlockHash hash) {
+  /** The node of a block that another follows; a ghost where it is not here. */
+  private int node(BlockHash hash) {
+    int slot = slots.slotOf(hash);
+    if (slot != NONE) return nodeOf[slot];
     var known = ghosts.get(hash);
     if (known != null) return known;
-    int node = ghostsUnused.isEmpty() ? count + ghostHashes.size() : ghostsUnused.removeLast();
-    if (node - count == ghostHashes.size()) ghostHashes.add(hash);
-    else ghostHashes.set(node - count, hash);
-    ghosts.put(hash, node);
+    int node = spare.remove();
+    makeGhost(node, hash);
     return node;
   }
 
-  private static int[] filled(int length) {
-    var array = new int[length];
-    Arrays.fill(array, NONE);
-    return array;
+  /** The slot takes up the ghost that stood for its block, and the children with it. */
+  private void adopt(int slot, BlockHash hash) {
+    var ghost = ghosts.remove(hash);
+    if (ghost == null) return;
+    ghostHashes.remove(ghost);
+    spare.add(nodeOf[slot]);
+    seat(slot, ghost);
+  }
+
+  /** The node stays for the sake of its children, and the slot gets another. */
+  private void haunt(int node, int slot) {
+    makeGhost(node, slots.hashOf(slot));
+    seat(slot, spare.remove());
+  }
+
+  private void makeGhost(int node, BlockHash hash) {
+    parents[node] = NONE;
+    slotOf[node] = NONE;
+    ghosts.put(hash, node);
+    ghostHashes.put(node, hash);
+  }
+
+  /** The last child of a ghost is gone. */
+  private void layToRest(int ghost) {
+    ghosts.remove(ghostHashes.remove(ghost));
+    spare.add(ghost);
+  }
+
+  private void seat(int slot, int node) {
+    nodeOf[slot] = node;
+    slotOf[node] = slot;
   }
 }

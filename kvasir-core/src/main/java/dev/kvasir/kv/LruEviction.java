@@ -24,12 +24,12 @@ final class LruEviction implements EvictionPolicy {
   }
 
   @Override
-  public int victim() {
-    return lists.first(0);
+  public int evict() {
+    return lists.removeFirst(0);
   }
 
   @Override
   public void removed(int slot) {
-    if (lists.linked(slot)) lists.remove(slot);
+    // A held slot is on no list.
   }
 }

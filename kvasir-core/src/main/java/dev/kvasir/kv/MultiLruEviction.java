@@ -45,9 +45,9 @@ final class MultiLruEviction implements EvictionPolicy {
   }
 
   @Override
-  public int victim() {
+  public int evict() {
     for (int level = 0; level <= thresholds.length; level++) {
-      int first = lists.first(level);
+      int first = lists.removeFirst(level);
       if (first != NONE) return first;
     }
     return NONE;
@@ -55,7 +55,7 @@ final class MultiLruEviction implements EvictionPolicy {
 
   @Override
   public void removed(int slot) {
-    if (lists.linked(slot)) lists.remove(slot);
+    // A held slot is on no list.
   }
 
   private int level(int count) {

@@ -98,24 +98,26 @@ public final class PrefixRegistry {
     return index.value(entry, level);
   }
 
-  /** The entry of the block, which is made where there is none. */
-  int enter(TokenBlock content) {
-    int entry = index.enter(content.hash());
-    var known = contents[entry];
-    // Where so far only the name was known, here are perhaps the tokens.
-    if (known == null || known.length() < content.length()) contents[entry] = content;
+  /**
+   * Notes that the block lies in that slot of the tier.
+   *
+   * @return its entry, or, if it lies in another slot already, what {@code ~} makes of it
+   */
+  int enter(TokenBlock content, int level, int slot) {
+    int entry = index.enter(content.hash(), level, slot);
+    learn(entry < 0 ? ~entry : entry, content);
     return entry;
   }
 
-  /** Notes that the block of the entry lies in that slot of the tier. */
-  void place(int entry, int level, int slot) {
-    index.setValue(entry, level, slot);
+  /** Where so far only the name of a block was known, here are perhaps the tokens. */
+  private void learn(int entry, TokenBlock content) {
+    var known = contents[entry];
+    if (known == null || known.length() < content.length()) contents[entry] = content;
   }
 
   /** Notes that the block of the entry is gone from the tier. */
   void remove(int entry, int level) {
-    index.setValue(entry, level, ABSENT);
-    if (!index.isBare(entry)) return;
+    if (!index.unsetValue(entry, level)) return;
     index.remove(entry);
     contents[entry] = null;
   }

@@ -50,18 +50,22 @@ final class S3FifoEviction implements EvictionPolicy {
   }
 
   @Override
-  public int victim() {
+  public int evict() {
     while (true) {
       int main = lists.first(MAIN);
       if (smallCount > smallMax || main == NONE) {
         int small = lists.first(SMALL);
-        if (small == NONE || uses[small] == 0) return small;
+        if (small == NONE) return NONE;
+        if (uses[small] == 0) {
+          dequeue(small);
+          ghosts.add(names[small]);
+          return small;
+        }
         promote(small);
-      } else if (uses[main] == 0) {
-        return main;
       } else {
-        uses[main]--;
         lists.remove(main);
+        if (uses[main] == 0) return main;
+        uses[main]--;
         lists.add(MAIN, main);
       }
     }
@@ -69,9 +73,7 @@ final class S3FifoEviction implements EvictionPolicy {
 
   @Override
   public void removed(int slot) {
-    if (!lists.linked(slot)) return;
-    dequeue(slot);
-    if (queue[slot] == SMALL) ghosts.add(names[slot]);
+    // A held slot is in no queue.
   }
 
   private void promote(int slot) {

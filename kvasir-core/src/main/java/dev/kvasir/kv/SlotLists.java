@@ -2,8 +2,6 @@ package dev.kvasir.kv;
 
 /** A few doubly linked lists over the slots of a pool; a slot is on one of them or on none. */
 final class SlotLists {
-  private static final int UNLINKED = -1;
-
   private final int slots;
 
   /** For each slot, then for the head of each list: the one before and the one after. */
@@ -12,31 +10,34 @@ final class SlotLists {
   SlotLists(int slots, int lists) {
     this.slots = slots;
     this.links = new int[2 * (slots + lists)];
-    for (int slot = 0; slot < slots; slot++) links[2 * slot] = UNLINKED;
     for (int head = slots; head < slots + lists; head++) link(head, head);
   }
 
-  boolean linked(int slot) {
-    return links[2 * slot] != UNLINKED;
-  }
-
-  /** Adds the slot at the end of the list. */
+  /** Adds the slot, which is on no list, at the end of the list. */
   void add(int list, int slot) {
     int head = slots + list;
-    int last = links[2 * head];
-    link(last, slot);
+    link(links[2 * head], slot);
     link(slot, head);
   }
 
+  /** Takes the slot off the list that it is on. */
   void remove(int slot) {
     link(links[2 * slot], links[2 * slot + 1]);
-    links[2 * slot] = UNLINKED;
   }
 
   /** The first slot of the list, or {@link EvictionPolicy#NONE}. */
   int first(int list) {
     int first = links[2 * (slots + list) + 1];
     return first < slots ? first : EvictionPolicy.NONE;
+  }
+
+  /** Takes the first slot off the list, unless there is none. */
+  int removeFirst(int list) {
+    int head = slots + list;
+    int first = links[2 * head + 1];
+    if (first == head) return EvictionPolicy.NONE;
+    link(head, links[2 * first + 1]);
+    return first;
   }
 
   private void link(int before, int after) {

@@ -279,7 +279,7 @@ class BlockPoolTest {
     public void held(int slot) {}
 
     @Override
-    public int victim() {
+    public int evict() {
       return NONE;
     }
 

@@ -5,9 +5,11 @@ import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.NavigableSet;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.TreeSet;
 
 /** Each order of eviction once more, the slow and plain way. */
 abstract sealed class ModelOrder {
@@ -127,11 +129,12 @@ abstract sealed class ModelOrder {
     }
   }
 
-  /** Cached ids that are ends of chains, and the others, each in the order they became so. */
+  /** Cached ids that are ends of chains, in the order they became so, and the others by number. */
   static final class Leaves extends ModelOrder {
     private final Map<Integer, TokenBlock> blocks = new TreeMap<>();
     private final Set<Integer> ends = new LinkedHashSet<>();
-    private final Set<Integer> inner = new LinkedHashSet<>();
+    private final NavigableSet<Integer> inner = new TreeSet<>();
+    private int hand;
 
     @Override
     void registered(int id, TokenBlock block) {
@@ -152,7 +155,7 @@ abstract sealed class ModelOrder {
 
     @Override
     int victim() {
-      return ends.isEmpty() ? first(inner) : first(ends);
+      return ends.isEmpty() ? nextInner() : first(ends);
     }
 
     @Override
@@ -160,6 +163,14 @@ abstract sealed class ModelOrder {
       held(id);
       blocks.remove(id);
       relist();
+    }
+
+    private int nextInner() {
+      if (inner.isEmpty()) return NONE;
+      var next = inner.ceiling(hand);
+      int id = next == null ? inner.getFirst() : next;
+      hand = id + 1;
+      return id;
     }
 
     private void relist() {
