@@ -113,11 +113,21 @@ public final class BlockPool {
     }
     int fromFree = Math.min(count, free.size());
     var blocks = new Block.Empty[count];
-    // Evicted first, for that is where a policy may be found out, while nothing is taken yet.
-    for (int i = fromFree; i < count; i++) blocks[i] = new Block.Empty(this, evict());
+    // Evicted first, for that is where a policy may be found out.
+    if (fromFree < count) evictInto(blocks, fromFree);
     for (int i = 0; i < fromFree; i++) blocks[i] = new Block.Empty(this, free.remove());
     counters.allocated += count;
     return Optional.of(Arrays.asList(blocks));
+  }
+
+  private void evictInto(Block.Empty[] blocks, int from) {
+    int at = from;
+    try {
+      for (; at < blocks.length; at++) blocks[at] = new Block.Empty(this, evict());
+    } catch (IllegalStateException e) {
+      for (int i = from; i < at; i++) blocks[i].release();
+      throw e;
+    }
   }
 
   /** Holds the longest prefix of the blocks that is here. */
