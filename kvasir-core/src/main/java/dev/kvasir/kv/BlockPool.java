@@ -177,7 +177,7 @@ public final class BlockPool {
 
   /** How many hold the block in the slot. */
   int holds(int slot) {
-    return states[slot] & HOLDS;
+    return (int) (states[slot] & HOLDS);
   }
 
   public boolean has(BlockHash hash) {
@@ -201,9 +201,10 @@ public final class BlockPool {
     }
     var gone = new ArrayList<TokenBlock>(count);
     for (int i = 0; i < count; i++) {
-      int slot = eviction.victim();
+      int slot = victim();
       gone.add(content(slot));
-      evict();
+      forget(slot);
+      free.add(slot);
     }
     return gone;
   }
@@ -287,6 +288,13 @@ public final class BlockPool {
 
   /** Makes a cached block forgotten, and gives its slot, empty, to the caller. */
   private int evict() {
+    int slot = victim();
+    forget(slot);
+    return slot;
+  }
+
+  /** Takes the slot that goes next out of the cached ones; its block is still known. */
+  private int victim() {
     int slot = eviction.evict();
     if (slot == EvictionPolicy.NONE || (states[slot] & LOWER) != 0) {
       throw new IllegalStateException(
@@ -294,9 +302,12 @@ public final class BlockPool {
     }
     cached--;
     counters.evicted++;
+    return slot;
+  }
+
+  private void forget(int slot) {
     unregister(slot);
     states[slot] += stateOfEmpty;
-    return slot;
   }
 
   private void unregister(int slot) {
