@@ -10,22 +10,31 @@ import java.util.List;
  * @param admission null where the file does not say
  */
 record PolicyFile(
-    @Nullable Section admission, String routing, String scorers, String scheduler, String preemption) {
+    @Nullable Section admission,
+    String routing,
+    String scorers,
+    String scheduler,
+    String preemption) {
   static final PolicyFile NONE = new PolicyFile(null, "", "", "", "");
 
   /** Who is admitted, and what decides it. */
   record Admission(
-      String policy, int shedThreshold, int shedPriority, double bucketCapacity, double bucketRate) {}
+      String policy,
+      int shedThreshold,
+      int shedPriority,
+      double bucketCapacity,
+      double bucketRate) {}
 
   static PolicyFile read(Section file) {
     var admission = file.hasSection("admission") ? file.section("admission") : null;
     var routing = file.hasSection("routing") ? file.section("routing") : null;
-    var named = new PolicyFile(
-        admission,
-        routing == null ? "" : routing.text("policy", ""),
-        routing == null ? "" : scorers(routing),
-        policy(file, "scheduler"),
-        policy(file, "preemption"));
+    var named =
+        new PolicyFile(
+            admission,
+            routing == null ? "" : routing.text("policy", ""),
+            routing == null ? "" : scorers(routing),
+            policy(file, "scheduler"),
+            policy(file, "preemption"));
     if (routing != null) routing.done();
     return named;
   }

@@ -131,8 +131,7 @@ final class Setup {
     var memory = options.memory;
     var instance =
         new InstanceSpec(
-            options.engine.settings(
-                EnumSet.noneOf(BatchQuirk.class), options.routing.policyFile()),
+            options.engine.settings(EnumSet.noneOf(BatchQuirk.class), options.routing.policyFile()),
             blocks(),
             memory.blockTokens(),
             memory.eviction(),

@@ -63,7 +63,7 @@ public final class HostMemory implements AutoCloseable {
     return open().asSlice(span.at(check(slot)), span.blockBytes());
   }
 
-  /** All of it, for who computes in many blocks at once; each begins at {@link #at}. */
+  /** All of it, to compute in many blocks or to register it; each begins at {@link #at}. */
   public MemorySegment whole() {
     return open();
   }
@@ -76,11 +76,6 @@ public final class HostMemory implements AutoCloseable {
   /** The bytes of one block with the page behind them. */
   MemorySegment span(int slot) {
     return open().asSlice(span.at(check(slot)), span.strideBytes());
-  }
-
-  /** All of it, as it is registered with a GPU. */
-  MemorySegment whole() {
-    return open();
   }
 
   /** Where the slot begins, and how far the next one is. */
