@@ -10,9 +10,9 @@ import dev.kvasir.live.cuda.Direction;
 import dev.kvasir.live.cuda.Gpu;
 import dev.kvasir.live.cuda.MoveKernel;
 import dev.kvasir.time.EventLoop;
-import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 
 /**
  * One GPU as the top of the ladder: its memory for blocks, the host memory below registered with
@@ -104,8 +104,8 @@ public final class DeviceTier implements AutoCloseable {
   }
 
   /** What each way of copying costs here, as measured when it was opened. */
-  public Map<Direction, CopyCosts> costs() {
-    return new EnumMap<>(costs);
+  public CopyCosts costs(Direction direction) {
+    return Objects.requireNonNull(costs.get(direction));
   }
 
   /** Closes the store, and gives everything back to the GPU. */

@@ -2,6 +2,7 @@ package dev.kvasir.live.store;
 
 import dev.kvasir.live.cuda.CudaAnswer;
 import dev.kvasir.live.cuda.CudaDriver;
+import dev.kvasir.live.cuda.Direction;
 import dev.kvasir.live.cuda.Gpu;
 import java.io.IOException;
 import java.io.PrintStream;
@@ -44,16 +45,16 @@ final class GpuCheck {
     try (var file = new PrintStream(arguments[1])) {
       var check = new GpuCheck(CudaDriver.ask(CudaDriver.LIBRARY), folder, file);
       if (!(check.answer instanceof CudaAnswer.Answered(CudaDriver driver, List<Gpu> gpus))) {
-        check.say("no GPU: %s", check.answer);
+        check.say("no GPU: " + check.answer);
         return 69;
       }
-      check.say("GPU check: %s, CUDA %s", gpus, driver.version());
+      check.say("GPU check: " + gpus + ", CUDA " + driver.version());
       if (what.contains("rates")) check.rates(torch(arguments[5]));
       if (what.contains("beside")) check.beside();
       if (what.contains("passes")) check.passes(Integer.parseInt(arguments[4]));
       if (what.contains("chain")) check.chain(Long.parseLong(arguments[3]) << 30);
       boolean met = check.missed.isEmpty();
-      check.say("%n%s", met ? "all goals met" : "missed: " + check.missed);
+      check.say(met ? "all goals met" : "missed: " + check.missed);
       return met ? 0 : 1;
     } finally {
       try (var files = Files.walk(folder)) {
@@ -88,7 +89,7 @@ final class GpuCheck {
               theirs);
       double ratio = each.gigabytesPerSecond() / theirs;
       if (each.lie() == GpuTrial.Lie.GATHERED) goal(what, ratio, ratio > 1, "> 1");
-      else say("%-72s %8.3f", what, ratio);
+      else measured(what, ratio, "");
     }
   }
 
@@ -98,12 +99,14 @@ final class GpuCheck {
     torch(torch, found.compared());
     for (var rate : found.rates()) {
       say(
-          "%-10s %5d KiB %7.2f GB/s, one block p50 %.1f us p99 %.1f us",
-          rate.edge(),
-          rate.blockBytes() >> 10,
-          rate.gigabytesPerSecond(),
-          rate.p50Micros(),
-          rate.p99Micros());
+          String.format(
+              Locale.ROOT,
+              "%-10s %5d KiB %7.2f GB/s, one block p50 %.1f us p99 %.1f us",
+              rate.edge(),
+              rate.blockBytes() >> 10,
+              rate.gigabytesPerSecond(),
+              rate.p50Micros(),
+              rate.p99Micros()));
     }
     for (var ratio : found.ratios()) {
       goal(ratio.what(), ratio.measured(), ratio.met(), ">= " + ratio.goal());
@@ -114,7 +117,15 @@ final class GpuCheck {
     long began = System.nanoTime();
     if (GpuTrial.open(answer, 0, blockBytes) instanceof GpuTrial.Opening.Ready(GpuTrial trial)) {
       double millis = (System.nanoTime() - began) / 1e6;
-      say("%d KiB: opened in %.0f ms, %s", blockBytes >> 10, millis, trial.tier().costs());
+      var tier = trial.tier();
+      say(
+          String.format(
+              Locale.ROOT,
+              "%d KiB: opened in %.0f ms, down %s, up %s",
+              blockBytes >> 10,
+              millis,
+              tier.costs(Direction.DOWN),
+              tier.costs(Direction.UP)));
       trial.close();
     }
   }
@@ -132,7 +143,7 @@ final class GpuCheck {
                   result.copies(),
                   result.gigabytesPerSecond());
           if (offload) goal(what, result.factor(), result.factor() <= 1.05, "<= 1.05");
-          else say("%-72s %8.3f", what, result.factor());
+          else measured(what, result.factor(), "");
         }
       }
     }
@@ -142,10 +153,13 @@ final class GpuCheck {
     var layout = DeviceLayout.contiguous(256, 64 << 10);
     var size = new GpuLadder.Size(layout, 4096, 64, folder.resolve("passes"));
     var result = PassCheck.run(answer, size, passes, Duration.ofMillis(50), 32);
-    say("%s", result);
+    say(result.toString());
     goal(
-        "blocks not as the kernel left them", result.wrongBlocks(), result.wrongBlocks() == 0, "0");
-    goal("blocks before their kernel's end", result.early(), result.early() == 0, "0");
+        "blocks not as the kernel left them",
+        (double) result.wrongBlocks(),
+        result.wrongBlocks() == 0,
+        "0");
+    goal("blocks before their kernel's end", (double) result.early(), result.early() == 0, "0");
     goal("threads more than before", result.threadsMost(), result.threadsMost() <= 0, "0");
   }
 
@@ -154,24 +168,32 @@ final class GpuCheck {
     var layout = DeviceLayout.separate(2048, parts, (512 << 10) / parts);
     var size = new GpuLadder.Size(layout, 6144, 40_000, folder.resolve("chain"));
     var result = ChainCheck.run(answer, size, bytes, 42);
-    say("%s", result);
+    say(result.toString());
     goal(
         "GiB of traffic",
         result.bytes() / (double) (1 << 30),
         result.bytes() >= bytes,
         "" + (bytes >> 30));
-    goal("wrong words", result.wrongWords(), result.wrongWords() == 0, "0");
+    goal("wrong words", (double) result.wrongWords(), result.wrongWords() == 0, "0");
     goal("handles not given back", result.left().isEmpty() ? 0 : 1, result.left().isEmpty(), "0");
-    goal("bytes of the GPU not given back", result.leakedBytes(), result.leakedBytes() <= 0, "0");
+    goal(
+        "bytes of the GPU not given back",
+        (double) result.leakedBytes(),
+        result.leakedBytes() <= 0,
+        "0");
   }
 
   private void goal(String what, double measured, boolean met, String goal) {
-    say("%-72s %8.3f  goal %s%s", what, measured, goal, met ? "" : "  MISSED");
+    var end = "  goal " + goal + (met ? "" : "  MISSED");
+    measured(what, measured, end);
     if (!met) missed.add(what);
   }
 
-  private void say(String format, Object... arguments) {
-    var line = String.format(Locale.ROOT, format, arguments);
+  private void measured(String what, double measured, String end) {
+    say(String.format(Locale.ROOT, "%-72s %8.3f%s", what, measured, end));
+  }
+
+  private void say(String line) {
     out.println(line);
     out.flush();
     System.out.println(line);
