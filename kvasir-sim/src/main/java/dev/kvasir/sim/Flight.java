@@ -29,6 +29,7 @@ final class Flight implements SequenceListener {
   private @Nullable SimInstance serving;
   private @Nullable Timer deadline;
   private Ending ending = Ending.UNFINISHED;
+  private boolean running;
   private int instance = -1;
   private long admittedNanos = NEVER;
 
@@ -51,7 +52,6 @@ final class Flight implements SequenceListener {
   }
 
   void reject() {
-    simulator.timeline().change(now() / 1000, -1, 0);
     end(Ending.REJECTED);
   }
 
@@ -109,13 +109,13 @@ final class Flight implements SequenceListener {
     public void ended(Sequence prefill, SequenceEnd end) {
       switch (end) {
         case SequenceEnd.Finished _ -> handOver();
-        case SequenceEnd.Aborted _ -> abandon();
+        case SequenceEnd.Aborted _ -> end(Ending.TIMED_OUT);
         case SequenceEnd.Refused _ -> end(Ending.DROPPED);
       }
     }
 
     private void handOver() {
-      simulator.timeline().change(now() / 1000, 1, -1);
+      waitAgain();
       openRoute().prefillDone();
       admittedElsewhere = true;
       simulator.handOver(request.promptTokens(), this::arrive);
@@ -135,6 +135,7 @@ final class Flight implements SequenceListener {
 
   @Override
   public void admitted(Sequence admitted) {
+    running = true;
     simulator.timeline().change(now() / 1000, -1, 1);
     if (admittedElsewhere) return;
     admittedNanos = now();
@@ -144,6 +145,11 @@ final class Flight implements SequenceListener {
 
   @Override
   public void preempted(Sequence preempted) {
+    waitAgain();
+  }
+
+  private void waitAgain() {
+    running = false;
     simulator.timeline().change(now() / 1000, 1, -1);
   }
 
@@ -157,22 +163,10 @@ final class Flight implements SequenceListener {
   @Override
   public void ended(Sequence over, SequenceEnd end) {
     switch (end) {
-      case SequenceEnd.Finished _ -> {
-        simulator.timeline().change(now() / 1000, 0, -1);
-        end(Ending.COMPLETED);
-      }
-      case SequenceEnd.Refused _ -> {
-        simulator.timeline().change(now() / 1000, -1, 0);
-        end(Ending.DROPPED);
-      }
-      case SequenceEnd.Aborted _ -> abandon();
+      case SequenceEnd.Finished _ -> end(Ending.COMPLETED);
+      case SequenceEnd.Refused _ -> end(Ending.DROPPED);
+      case SequenceEnd.Aborted _ -> end(Ending.TIMED_OUT);
     }
-  }
-
-  private void abandon() {
-    boolean ran = admittedNanos != NEVER;
-    simulator.timeline().change(now() / 1000, ran ? 0 : -1, ran ? -1 : 0);
-    end(Ending.TIMED_OUT);
   }
 
   private void timeOut() {
@@ -183,13 +177,14 @@ final class Flight implements SequenceListener {
     if (started != null && engine != null && started.state() != Sequence.State.ENDED) {
       engine.engine().abort(started);
     } else {
-      abandon();
+      end(Ending.TIMED_OUT);
     }
   }
 
   private void end(Ending how) {
     ending = how;
     endNanos = now();
+    simulator.timeline().change(now() / 1000, running ? 0 : -1, running ? -1 : 0);
     if (deadline != null) deadline.cancel();
     deadline = null;
     if (route != null) route.close();

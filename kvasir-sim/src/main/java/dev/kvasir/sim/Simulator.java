@@ -18,6 +18,7 @@ import dev.kvasir.sim.workload.Request;
 import dev.kvasir.sim.workload.Workload;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.function.LongConsumer;
 
@@ -78,8 +79,7 @@ public final class Simulator {
 
   /** Runs until nothing is left to do, or until that time. */
   public RunResult run(long horizonNanos, LongConsumer progress) {
-    var first = workload.next();
-    if (first != null) expect(first);
+    begin();
     long told = 0;
     while (loop.nextNanos() <= horizonNanos && loop.step()) {
       if (ended == told) continue;
@@ -87,6 +87,12 @@ public final class Simulator {
       progress.accept(told);
     }
     return result();
+  }
+
+  /** The first request is on its way; whoever steps the loop can look between any two events. */
+  void begin() {
+    var first = workload.next();
+    if (first != null) expect(first);
   }
 
   private void expect(Request request) {
@@ -159,6 +165,15 @@ public final class Simulator {
     return latency;
   }
 
+  List<SimInstance> instances() {
+    return Collections.unmodifiableList(instances);
+  }
+
+  /** Requests that came and are not over. */
+  long underWay() {
+    return flights.size() - ended;
+  }
+
   SimInstance instance(int index) {
     return instances.get(index);
   }
@@ -185,7 +200,7 @@ public final class Simulator {
     return loop.nanos() / 1000;
   }
 
-  private RunResult result() {
+  RunResult result() {
     var requests = new ArrayList<RequestResult>(flights.size());
     for (var flight : flights) requests.add(flight.result());
     var figures = new ArrayList<InstanceResult>();

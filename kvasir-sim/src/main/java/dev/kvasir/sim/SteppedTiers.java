@@ -106,9 +106,7 @@ final class SteppedTiers implements KvStore {
   }
 
   private void offload() {
-    int over = (int) (pool.total() - pool.free() - threshold * pool.total());
-    if (over <= 0) return;
-    for (var content : pool.evict(Math.min(over, pool.cached()))) {
+    for (var content : pool.evict(tooMany())) {
       stored++;
       if (offloaded.size() == host.blocks()) {
         offloaded.pollFirstEntry();
@@ -116,6 +114,14 @@ final class SteppedTiers implements KvStore {
       }
       offloaded.put(content.hash(), new Offloaded(content, loop.nanos()));
     }
+  }
+
+  /** How many cached blocks must go until no more than the threshold is in use. */
+  private int tooMany() {
+    int used = pool.total() - pool.free();
+    int over = 0;
+    while (over < pool.cached() && (double) (used - over) / pool.total() > threshold) over++;
+    return over;
   }
 
   /** A span whose release may push memory over the threshold. */

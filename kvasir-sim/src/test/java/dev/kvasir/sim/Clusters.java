@@ -1,0 +1,55 @@
+package dev.kvasir.sim;
+
+import dev.kvasir.engine.EngineSettings;
+import dev.kvasir.router.AdmissionPolicy;
+import dev.kvasir.router.PickPolicy;
+import dev.kvasir.router.PlacementPolicy;
+import dev.kvasir.router.PlacementSettings;
+import dev.kvasir.router.Role;
+import dev.kvasir.router.RouterSettings;
+import dev.kvasir.router.Ties;
+import dev.kvasir.router.WeightedPick;
+import dev.kvasir.sim.RoutingSpec.Awareness;
+import java.time.Duration;
+import java.util.Collections;
+import java.util.List;
+
+/** Clusters for tests. */
+final class Clusters {
+  private static final ClusterSpec.HandOver HAND_OVER =
+      new ClusterSpec.HandOver(Duration.ofNanos(50_000), 10);
+
+  private Clusters() {}
+
+  /** Equal instances that take turns. */
+  static ClusterSpec of(int instances, InstanceSpec instance) {
+    return of(Collections.nCopies(instances, Role.BOTH), instance, "round-robin", "never");
+  }
+
+  static ClusterSpec of(
+      List<Role> roles, InstanceSpec instance, String picks, String placement) {
+    var blind = picks.equals("round-robin") && placement.equals("never");
+    var routing =
+        new RoutingSpec(
+            RouterSettings.DEFAULT,
+            AdmissionPolicy.alwaysAdmit(),
+            PickPolicy.named(picks, WeightedPick.SCORERS_DEFAULT, Ties.first()),
+            PlacementPolicy.named(placement, PlacementSettings.DEFAULT),
+            Duration.ofMillis(5),
+            blind ? Awareness.BLIND : Awareness.CACHE_AWARE);
+    return new ClusterSpec(roles, instance, routing, HAND_OVER);
+  }
+
+  /** An engine with memory of its own and nothing below. */
+  static InstanceSpec alone(EngineSettings engine, int blocks, int blockTokens) {
+    return new InstanceSpec(
+        engine, blocks, blockTokens, "lru", List.of(), new TransferModel.Event());
+  }
+
+  /** Settings with these limits, and everything else as usual. */
+  static EngineSettings engine(int sequencesMax, int stepTokensMax) {
+    var usual = EngineSettings.DEFAULT;
+    return new EngineSettings(
+        sequencesMax, stepTokensMax, 0, 0, usual.order(), usual.victim(), usual.quirks());
+  }
+}

@@ -1,0 +1,125 @@
+package dev.kvasir.sim;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import dev.kvasir.kv.BlockPool;
+import dev.kvasir.kv.Eviction;
+import dev.kvasir.kv.FrequencySketch;
+import dev.kvasir.kv.KvEvents;
+import dev.kvasir.kv.PoolSettings;
+import dev.kvasir.kv.PrefixRegistry;
+import dev.kvasir.kv.Tier;
+import dev.kvasir.sim.workload.Content;
+import dev.kvasir.sim.workload.ContentNames;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+
+class SteppedTiersTest {
+  private static final int TOKENS = 4;
+
+  private final VirtualLoop loop = new VirtualLoop();
+
+  @Test
+  void cachedBlocksMoveToTheHostAboveTheThresholdAndNoMoreThanThat() {
+    var tiers = tiers(10, 100, 0.5);
+    use(tiers, 1, 5);
+    assertThat(tiers.stored()).isZero();
+    use(tiers, 2, 3);
+    assertThat(tiers.stored()).isEqualTo(3);
+    assertThat(tiers.available()).isEqualTo(10);
+  }
+
+  @Test
+  void aThresholdBetweenTwoBlocksIsPassedByTheUpperOne() {
+    var tiers = tiers(15, 100, 0.9);
+    use(tiers, 1, 13);
+    assertThat(tiers.stored()).isZero();
+    use(tiers, 2, 1);
+    // 14 of 15 are more than nine tenths.
+    assertThat(tiers.stored()).isEqualTo(1);
+  }
+
+  @Test
+  void aReloadTakesItsLatencyAndTheWholeMicrosecondsOfItsTokensOnce() {
+    var tiers = tiers(10, 100, 0.5);
+    use(tiers, 1, 8);
+    assertThat(tiers.stored()).isEqualTo(3);
+    assertThat(tiers.takePendingMicros()).isZero();
+    use(tiers, 1, 8);
+    // 7 for the transfer, and 3 blocks of 4 tokens at 5 tokens a microsecond.
+    assertThat(tiers.takePendingMicros()).isEqualTo(7 + 3);
+    assertThat(tiers.takePendingMicros()).isZero();
+    assertThat(tiers.loaded()).isEqualTo(3);
+  }
+
+  @Test
+  void whatIsOnTheHostIsFoundAsIfItWereHere() {
+    var tiers = tiers(10, 100, 0.5);
+    use(tiers, 1, 8);
+    var match = tiers.match(names(1), 8);
+    assertThat(match.blocks()).isEqualTo(8);
+    assertThat(match.idle()).isEqualTo(8);
+    assertThat(match.below()).isZero();
+    assertThat(tiers.has(names(1).name(7))).isTrue();
+    assertThat(tiers.has(names(2).name(0))).isFalse();
+  }
+
+  @Test
+  void aReloadWithinAThousandTicksIsThrashingAndALaterOneIsNot() {
+    var tiers = tiers(10, 100, 0.5);
+    use(tiers, 1, 8);
+    loop.runFor(Duration.ofNanos(999_000));
+    use(tiers, 1, 8);
+    assertThat(tiers.thrashed()).isEqualTo(3);
+    loop.runFor(Duration.ofNanos(1_000_000));
+    use(tiers, 1, 8);
+    assertThat(tiers.loaded()).isEqualTo(6);
+    assertThat(tiers.thrashed()).isEqualTo(3);
+  }
+
+  @Test
+  void theHostHoldsNoMoreThanItsBlocksAndTheOldestMakesRoom() {
+    var tiers = tiers(10, 4, 0);
+    use(tiers, 1, 3);
+    use(tiers, 2, 3);
+    assertThat(tiers.stored()).isEqualTo(6);
+    assertThat(tiers.evicted()).isEqualTo(2);
+    // Of the first prompt the blocks that came first are gone, those from its end.
+    assertThat(tiers.match(names(1), 3).blocks()).isEqualTo(1);
+    assertThat(tiers.match(names(2), 3).blocks()).isEqualTo(3);
+  }
+
+  @Test
+  void hitsOfBothTiersCount() {
+    var tiers = tiers(10, 100, 0.5);
+    use(tiers, 1, 8);
+    assertThat(tiers.hitRate()).isZero();
+    use(tiers, 1, 8);
+    assertThat(tiers.hits()).isEqualTo(8);
+    assertThat(tiers.misses()).isEqualTo(8);
+    assertThat(tiers.hitRate()).isCloseTo(0.5, within(1e-12));
+  }
+
+  private SteppedTiers tiers(int blocks, int hostBlocks, double threshold) {
+    var settings =
+        PoolSettings.of(Tier.DEVICE, blocks, TOKENS)
+            .with(Eviction.named("lru", new FrequencySketch(blocks)));
+    var pool = new BlockPool(settings, new PrefixRegistry(), new KvEvents());
+    var host = new TierSpec(Tier.HOST, hostBlocks, 5, Duration.ofNanos(7000));
+    return new SteppedTiers(loop, pool, host, threshold);
+  }
+
+  /** Computes a prompt of so many blocks, or finds it, and lets go of it. */
+  private static void use(SteppedTiers tiers, int prompt, int blocks) {
+    var names = names(prompt);
+    var span = tiers.open(names, tiers.match(names, blocks).blocks());
+    span.reserve(blocks * TOKENS);
+    span.fill(blocks * TOKENS);
+    span.release();
+  }
+
+  private static ContentNames names(int prompt) {
+    return new ContentNames(Content.unique(prompt).names(TOKENS, 0));
+  }
+}
