@@ -68,6 +68,12 @@ public final class Section {
     return !node.path(key).isMissingNode() && !node.path(key).isNull();
   }
 
+  /** The keys as they are written; those who ask take them all upon themselves. */
+  public List<String> keys() {
+    known.addAll(node.propertyNames());
+    return List.copyOf(node.propertyNames());
+  }
+
   /** Whether the value has keys of its own. */
   public boolean hasSection(String key) {
     return has(key) && node.path(key).isObject();
@@ -101,6 +107,18 @@ public final class Section {
 
   public String text(String key, String otherwise) {
     return has(key) ? text(key) : otherwise;
+  }
+
+  /** A list of texts, or one text alone. */
+  public List<String> texts(String key) {
+    var list = value(key);
+    if (!list.isArray()) return List.of(text(key));
+    var result = new ArrayList<String>();
+    for (int index = 0; index < list.size(); index++) {
+      if (!list.path(index).isValueNode()) throw wrong(key, "a list of single values");
+      result.add(list.path(index).asString());
+    }
+    return result;
   }
 
   public double number(String key) {

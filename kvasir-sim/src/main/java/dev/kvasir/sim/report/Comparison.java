@@ -1,0 +1,63 @@
+package dev.kvasir.sim.report;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * The same workload under several settings.
+ *
+ * @param keys what was varied
+ * @param points one run each, in the order of the grid: the last key changes fastest
+ * @param attainment the share of requests that should keep the targets
+ */
+public record Comparison(
+    List<String> keys,
+    List<Point> points,
+    Prices prices,
+    Goodput.Targets targets,
+    double attainment) {
+  public Comparison {
+    keys = List.copyOf(keys);
+    points = List.copyOf(points);
+    if (points.isEmpty()) throw new IllegalArgumentException("nothing to compare");
+    if (!(attainment > 0 && attainment <= 1)) {
+      throw new IllegalArgumentException("an attainment of " + attainment + "; it is up to 1");
+    }
+    for (var point : points) {
+      if (point.values().size() != keys.size()) {
+        throw new IllegalArgumentException(keys + " but " + point.values());
+      }
+    }
+  }
+
+  /**
+   * One run of a comparison.
+   *
+   * @param values what each key was set to
+   */
+  public record Point(List<String> values, Summary summary, Fleet fleet) {
+    public Point {
+      values = List.copyOf(values);
+    }
+  }
+
+  /** What the run would have cost. */
+  public double cost(Point point) {
+    return point.fleet().cost(point.summary().durationSeconds(), prices);
+  }
+
+  /** The settings of a point as they are written: key=value, key=value. */
+  public String name(Point point) {
+    var names = new ArrayList<String>();
+    for (int i = 0; i < keys.size(); i++) names.add(keys.get(i) + "=" + point.values().get(i));
+    return String.join(", ", names);
+  }
+
+  public boolean hasTargets() {
+    return !targets.equals(Goodput.Targets.NONE);
+  }
+
+  public boolean isKept(Point point) {
+    return point.summary().goodput().attainment() >= attainment;
+  }
+}

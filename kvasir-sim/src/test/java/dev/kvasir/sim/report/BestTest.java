@@ -1,0 +1,89 @@
+package dev.kvasir.sim.report;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import tools.jackson.databind.json.JsonMapper;
+
+final class BestTest {
+  private static final Fleet ONE = new Fleet(1, 0, 0, 0, 1000);
+  private static final Fleet TWO = new Fleet(2, 0, 0, 0, 1000);
+  private static final Fleet THREE = new Fleet(3, 0, 0, 0, 1000);
+
+  @Test
+  void theCheapestThatKeepsTheTargetsIsBest() {
+    var comparison =
+        Made.comparison(
+            0.9,
+            List.of(
+                Made.point("a", 0.5, ONE),
+                Made.point("b", 1.0, THREE),
+                Made.point("c", 0.95, TWO)));
+
+    assertThat(Best.of(comparison))
+        .isEqualTo(
+            new Best(
+                2, "2 of 3 keep the targets for 90.0 % of the requests; this one costs least"));
+  }
+
+  @Test
+  void whereNoneKeepsTheTargetsTheClosestIsBest() {
+    var comparison =
+        Made.comparison(0.9, List.of(Made.point("a", 0.5, ONE), Made.point("b", 0.6, THREE)));
+
+    assertThat(Best.of(comparison))
+        .isEqualTo(
+            new Best(
+                1, "none keeps the targets for 90.0 % of the requests; this one comes closest"));
+  }
+
+  @Test
+  void ofThoseThatCostTheSameTheLeastMemoryIsBest() {
+    var much = new Fleet(1, 5000, 0, 0, 1000);
+    var little = new Fleet(1, 1000, 0, 0, 1000);
+    var comparison =
+        Made.comparison(0.9, List.of(Made.point("a", 1.0, much), Made.point("b", 0.95, little)));
+
+    assertThat(Best.of(comparison).index()).isEqualTo(1);
+    assertThat(Best.of(comparison).reason()).endsWith("needs the least memory below the GPUs");
+  }
+
+  @Test
+  void memoryCostsWhatItsPriceSays() {
+    var fleet = new Fleet(2, 1L << 20, 1L << 21, 0, 1 << 10);
+
+    assertThat(fleet.cost(3600, Prices.GPU_HOURS)).isEqualTo(2);
+    assertThat(fleet.cost(1800, new Prices(3, 0.5, 0.25, 7))).isEqualTo(3.5);
+    assertThat(fleet.gibBelow()).isEqualTo(3);
+  }
+
+  @Test
+  void theTableMarksTheBestAndSaysWhy() {
+    var comparison =
+        Made.comparison(0.9, List.of(Made.point("a", 0.5, ONE), Made.point("b", 1.0, TWO)));
+
+    var lines = ComparisonTable.of(comparison).lines().toList();
+    assertThat(lines.get(0)).startsWith("key  TTFT p50 ms").endsWith("GPU-hours");
+    assertThat(lines.get(1)).startsWith("a").doesNotContain("*");
+    assertThat(lines.get(2)).startsWith("b").endsWith("*");
+    assertThat(lines).contains("best *  key=b");
+  }
+
+  @Test
+  void theJsonHoldsTheFiguresOfEveryRun() {
+    var comparison =
+        Made.comparison(0.9, List.of(Made.point("a", 0.5, ONE), Made.point("b", 1.0, TWO)));
+
+    var array = JsonMapper.shared().readTree(ComparisonJson.write(comparison));
+    assertThat(array.size()).isEqualTo(2);
+    assertThat(array.at("/0/settings/key").asString()).isEqualTo("a");
+    assertThat(array.at("/0/summary"))
+        .isEqualTo(
+            JsonMapper.shared()
+                .readTree(SummaryJson.write(comparison.points().getFirst().summary())));
+    assertThat(array.at("/0").has("best")).isFalse();
+    assertThat(array.at("/1/best").asString()).startsWith("1 of 2 keep");
+    assertThat(array.at("/1/cost/gpus").asInt()).isEqualTo(2);
+  }
+}
