@@ -1,0 +1,162 @@
+package dev.kvasir.sim.page;
+
+import dev.kvasir.kv.Tier;
+import dev.kvasir.sim.report.Gaps;
+import dev.kvasir.sim.report.Goodput;
+import dev.kvasir.sim.report.Quantiles;
+import dev.kvasir.sim.report.RequestResult;
+import dev.kvasir.sim.report.RunResult;
+import dev.kvasir.sim.report.Summary;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.ToLongFunction;
+
+/** The page about one run: what came out, how it was spread, and how it went over time. */
+public final class RunPage {
+  private final RunResult run;
+  private final Summary summary;
+  private final Summary.Scale scale;
+  private final Page page;
+
+  private RunPage(RunResult run, Summary.Scale scale) {
+    this.run = run;
+    this.summary = Summary.of(run, scale);
+    this.scale = scale;
+    this.page = new Page("Simulated run", lead());
+  }
+
+  /** The whole page. */
+  public static String of(RunResult run, Summary.Scale scale, Asked asked) {
+    var made = new RunPage(run, scale);
+    made.headlines();
+    made.page.chapter("Times");
+    made.page.charts(made.times());
+    made.page.chapter("Course");
+    made.page.charts(made.course());
+    made.page.chapter("Tiers");
+    made.tiers();
+    made.page.chapter("Instances");
+    new Balance(run).write(made.page.html());
+    made.page.asked(asked);
+    return made.page.end();
+  }
+
+  private String lead() {
+    var instances = run.instances().size();
+    return Figures.count(run.requests().size())
+        + " requests on "
+        + Figures.count(instances)
+        + (instances == 1 ? " instance, " : " instances, ")
+        + Figures.seconds(summary.durationSeconds())
+        + " of simulated time.";
+  }
+
+  private void headlines() {
+    page.html().open("dl", "class", "figures");
+    var ttft = summary.ttft();
+    page.headline(
+        "First token, p50", Figures.millis(ttft.p50()), "p99 " + Figures.millis(ttft.p99()));
+    var itl = summary.itl();
+    page.headline(
+        "Between tokens, p50", Figures.millis(itl.p50()), "p99 " + Figures.millis(itl.p99()));
+    page.headline(
+        "Found in cache", Figures.share(summary.tokenHitRate()), "of the prompts' tokens");
+    page.headline(
+        "Throughput",
+        Figures.digits(summary.responsesPerSecond()) + " /s",
+        Figures.count((long) summary.tokensPerSecond()) + " tokens a second");
+    goodput();
+    page.headline("Completed", Figures.count(summary.completedRequests()), losses());
+    page.html().close("dl");
+  }
+
+  private void goodput() {
+    var goodput = summary.goodput();
+    boolean aimless = scale.targets().equals(Goodput.Targets.NONE);
+    page.headline(
+        "Goodput",
+        Figures.digits(goodput.requestsPerSecond()) + " /s",
+        aimless
+            ? "no targets were given"
+            : Figures.share(goodput.attainment()) + " within targets");
+  }
+
+  private String losses() {
+    var losses = new ArrayList<String>();
+    lost(losses, summary.rejected(), "rejected");
+    lost(losses, summary.timedOut(), "timed out");
+    lost(losses, summary.dropped(), "impossible");
+    lost(losses, summary.stillQueued() + summary.stillRunning(), "unfinished");
+    lost(losses, summary.preemptions(), "preemptions");
+    return losses.isEmpty() ? "none lost, none preempted" : String.join(", ", losses);
+  }
+
+  private static void lost(List<String> losses, long count, String how) {
+    if (count > 0) losses.add(Figures.count(count) + " " + how);
+  }
+
+  private List<Chart> times() {
+    var gaps = new Gaps();
+    for (var instance : run.instances()) gaps.addAll(instance.gaps());
+    return List.of(
+        Spread.of(
+            times(RequestResult::ttftMicros),
+            "To the first token",
+            "Share of requests whose first token had come by then (TTFT).",
+            scale.targets().ttft()),
+        Spread.of(
+            gaps,
+            "Between tokens",
+            "Share of tokens that followed the one before within that time (ITL).",
+            scale.targets().itl()),
+        Spread.of(
+            times(RequestResult::e2eMicros),
+            "To the last token",
+            "Share of requests that were complete by then (E2E).",
+            scale.targets().e2e()));
+  }
+
+  private Quantiles times(ToLongFunction<RequestResult> figure) {
+    return new Quantiles(
+        run.requests().stream().mapToLong(figure).filter(micros -> micros >= 0).toArray());
+  }
+
+  private List<Chart> course() {
+    if (run.requests().isEmpty()) return List.of();
+    var course = new Course(run, scale.blockTokens());
+    var tiers = summary.tiers().stream().map(Summary.TierTotal::tier).toList();
+    return List.of(
+        course.hits(tiers.isEmpty() ? List.of(Tier.DEVICE) : tiers), course.load(), course.waits());
+  }
+
+  private void tiers() {
+    var html = page.html();
+    html.open("div", "class", "wide").open("table").open("thead").open("tr");
+    for (var head :
+        List.of(
+            "tier",
+            "tokens found",
+            "blocks in",
+            "blocks out",
+            "bytes in",
+            "bytes out",
+            "evicted",
+            "wanted back at once",
+            "link busy")) {
+      html.element("th", head, "scope", "col");
+    }
+    html.close("tr").close("thead").open("tbody");
+    for (var tier : summary.tiers()) {
+      html.open("tr").element("th", Course.name(tier.tier()), "scope", "row");
+      html.element("td", Figures.count(tier.hitTokens()));
+      html.element("td", Figures.count(tier.stored()));
+      html.element("td", Figures.count(tier.loaded()));
+      html.element("td", Figures.bytes(tier.storedBytes()));
+      html.element("td", Figures.bytes(tier.loadedBytes()));
+      html.element("td", Figures.count(tier.evicted()));
+      html.element("td", Figures.share(tier.thrashingRate()));
+      html.element("td", Figures.share(tier.utilisation())).close("tr");
+    }
+    html.close("tbody").close("table").close("div");
+  }
+}
