@@ -90,6 +90,11 @@ final class ModelOptions {
     return latencyModel.equals("blackbox") || latencyModel.equals("linear");
   }
 
+  /** GPUs of an instance. */
+  int gpus() {
+    return gpus;
+  }
+
   LatencyModel model(PrintWriter err) throws IOException {
     var file = fit;
     if (file == null) {

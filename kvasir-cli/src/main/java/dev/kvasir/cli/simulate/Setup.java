@@ -2,6 +2,7 @@ package dev.kvasir.cli.simulate;
 
 import dev.kvasir.engine.BatchQuirk;
 import dev.kvasir.engine.EngineSettings;
+import dev.kvasir.kv.Tier;
 import dev.kvasir.router.Estimates;
 import dev.kvasir.router.PlacementPolicy;
 import dev.kvasir.router.PlacementSettings;
@@ -15,6 +16,7 @@ import dev.kvasir.sim.blis.BlisCluster;
 import dev.kvasir.sim.blis.BlisRouting;
 import dev.kvasir.sim.blis.BlisSettings;
 import dev.kvasir.sim.report.CacheFound;
+import dev.kvasir.sim.report.Fleet;
 import dev.kvasir.sim.report.RunResult;
 import dev.kvasir.sim.report.Summary;
 import dev.kvasir.sim.workload.Workload;
@@ -23,6 +25,7 @@ import java.io.InputStream;
 import java.io.PrintWriter;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.EnumMap;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.function.LongConsumer;
@@ -62,9 +65,32 @@ final class Setup {
   }
 
   Summary summary(RunResult run) throws IOException {
-    long bytes = options.model.isBlackbox() ? 0 : options.model.bytesPerToken();
-    return Summary.of(
-        run, new Summary.Scale(options.memory.blockTokens(), bytes, options.output.targets()));
+    return Summary.of(run, scale());
+  }
+
+  /** How to read what a run gives. */
+  Summary.Scale scale() throws IOException {
+    return new Summary.Scale(
+        options.memory.blockTokens(), knownBytesPerToken(), options.output.targets());
+  }
+
+  /** The hardware that the run stands for. */
+  Fleet fleet() throws IOException {
+    int instances = options.routing.roles().size();
+    var tokens = new EnumMap<Tier, Long>(Tier.class);
+    for (var tier : options.memory.tiers()) {
+      tokens.put(tier.tier(), (long) tier.blocks() * options.memory.blockTokens() * instances);
+    }
+    return new Fleet(
+        instances * options.model.gpus(),
+        tokens.getOrDefault(Tier.HOST, 0L),
+        tokens.getOrDefault(Tier.DISK, 0L),
+        tokens.getOrDefault(Tier.OBJECT, 0L),
+        knownBytesPerToken());
+  }
+
+  private long knownBytesPerToken() throws IOException {
+    return options.model.isBlackbox() ? 0 : options.model.bytesPerToken();
   }
 
   private int blocks() throws IOException {

@@ -2,7 +2,11 @@ package dev.kvasir.cli.simulate;
 
 import dev.kvasir.cli.ExitCode;
 import dev.kvasir.sim.latency.LatencyError;
+import dev.kvasir.sim.page.ComparisonPage;
+import dev.kvasir.sim.page.RunPage;
 import dev.kvasir.sim.report.CacheFound;
+import dev.kvasir.sim.report.ComparisonJson;
+import dev.kvasir.sim.report.ComparisonTable;
 import dev.kvasir.sim.report.RequestLines;
 import dev.kvasir.sim.report.RunResult;
 import dev.kvasir.sim.report.Summary;
@@ -18,6 +22,8 @@ import java.nio.file.Path;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Spec;
 
 /** Replays a workload in virtual time through the product's own code. */
 @Command(
@@ -34,8 +40,12 @@ import picocli.CommandLine.Mixin;
     usageHelpWidth = 100,
     sortOptions = false)
 public final class SimulateCommand implements Callable<Integer> {
+  private static final String TRY_HELP = " Try 'kvasir simulate --help'.";
+
   private final PrintWriter out;
   private final PrintWriter err;
+
+  @Spec private CommandSpec spec = CommandSpec.create();
 
   @Mixin private SimulateOptions options = new SimulateOptions();
 
@@ -52,7 +62,8 @@ public final class SimulateCommand implements Callable<Integer> {
       err.println("kvasir: " + wrong.getMessage());
       return ExitCode.DATA;
     } catch (IllegalArgumentException | LatencyError wrong) {
-      err.println("kvasir: " + wrong.getMessage() + ". Try 'kvasir simulate --help'.");
+      var said = String.valueOf(wrong.getMessage());
+      err.println("kvasir: " + said + (said.endsWith("?") ? "" : ".") + TRY_HELP);
       return ExitCode.USAGE;
     } catch (NoSuchFileException missing) {
       err.println("kvasir: there is no file " + missing.getFile());
@@ -61,6 +72,14 @@ public final class SimulateCommand implements Callable<Integer> {
   }
 
   private int run() throws IOException {
+    var knobs = new Knobs();
+    var said = Settings.said(knobs, spec.commandLine().getParseResult());
+    var plan = Plan.of(said, options.scenario, options.output.sweeps, knobs);
+    if (plan.isGrid()) {
+      compare(plan);
+      return ExitCode.OK;
+    }
+    if (options.scenario != null) options = plan.options();
     var setup = new Setup(options, err);
     if (options.cacheOnly) {
       writeFound(setup.replay());
@@ -71,7 +90,21 @@ public final class SimulateCommand implements Callable<Integer> {
       run = setup.run(progress::completed);
     }
     write(run, setup.summary(run));
+    if (options.output.report != null) {
+      Files.writeString(options.output.report, RunPage.of(run, setup.scale(), plan.asked()));
+    }
     return ExitCode.OK;
+  }
+
+  private void compare(Plan plan) throws IOException {
+    var comparison = new Sweep(plan, err).run();
+    var output = plan.options().output;
+    if (output.json) out.println(ComparisonJson.write(comparison));
+    else out.print(ComparisonTable.of(comparison));
+    out.flush();
+    if (output.report != null) {
+      Files.writeString(output.report, ComparisonPage.of(comparison, plan.asked()));
+    }
   }
 
   private void write(RunResult run, Summary summary) throws IOException {

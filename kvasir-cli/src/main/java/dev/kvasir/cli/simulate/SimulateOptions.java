@@ -26,6 +26,9 @@ final class SimulateOptions {
 
   @Mixin OutputOptions output = new OutputOptions();
 
+  @ArgGroup(validate = false, heading = "%nHow a sweep is judged:%n")
+  CostOptions cost = new CostOptions();
+
   @Option(
       names = "--compat",
       paramLabel = "blis",

@@ -25,6 +25,8 @@ import picocli.CommandLine.Option;
 /** What is asked of the simulated cluster. */
 @Command(optionListHeading = "%nWhat is asked:%n")
 final class WorkloadOptions {
+  private static final long SEED_DEFAULT = 42;
+
   @Option(
       names = {"--trace", "--trace-data"},
       paramLabel = "FILE",
@@ -82,11 +84,18 @@ final class WorkloadOptions {
   @Option(
       names = "--seed",
       paramLabel = "N",
-      description = "Decides every draw. Usually ${DEFAULT-VALUE}.")
-  private long seed = 42;
+      description = "Decides every draw. Usually 42, or what the workload says.")
+  private @Nullable Long seed;
+
+  private @Nullable WorkloadSpec described;
 
   long seed() {
-    return seed;
+    return seed == null ? SEED_DEFAULT : seed;
+  }
+
+  /** Takes this workload where no file is named. */
+  void describe(WorkloadSpec spec) {
+    described = spec;
   }
 
   long horizonMicros() {
@@ -97,8 +106,10 @@ final class WorkloadOptions {
   Workload open(List<InputStream> opened) throws IOException {
     if (workload != null) return synthetic(workload);
     var file = trace;
+    if (file == null && described != null) return synthetic(described);
     if (file == null) {
-      throw new IllegalArgumentException("say what to simulate: --trace FILE or --workload FILE");
+      throw new IllegalArgumentException(
+          "say what to simulate: --trace FILE, --workload FILE or --scenario FILE");
     }
     return looped(read(file, TraceOptions.USUAL, opened));
   }
@@ -141,9 +152,17 @@ final class WorkloadOptions {
 
   private Workload synthetic(Path file) throws IOException {
     try (var yaml = Files.newBufferedReader(file)) {
-      var spec = Section.read(file.toString(), yaml).as(WorkloadSpec::read);
-      long most = Math.min(requestsMax, spec.requestsMax());
-      return new Synthetic(new WorkloadSpec(spec.seed(), most, spec.duration(), spec.clients()));
+      return synthetic(Section.read(file.toString(), yaml).as(WorkloadSpec::read));
     }
+  }
+
+  private Workload synthetic(WorkloadSpec spec) {
+    if (timeScale != 1) {
+      throw new IllegalArgumentException(
+          "--time-scale is for traces; change the rates of the workload instead");
+    }
+    long most = Math.min(requestsMax, spec.requestsMax());
+    long draws = seed == null ? spec.seed() : seed;
+    return new Synthetic(new WorkloadSpec(draws, most, spec.duration(), spec.clients()));
   }
 }

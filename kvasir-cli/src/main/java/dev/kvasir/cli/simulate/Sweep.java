@@ -1,0 +1,144 @@
+package dev.kvasir.cli.simulate;
+
+import dev.kvasir.sim.report.Comparison;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * Runs a grid of simulations, several at once.
+ *
+ * <p>Each run has its own of everything, and what comes out is in the order of the grid: how many
+ * go on at once changes nothing but the time it takes.
+ */
+final class Sweep {
+  private static final int BAR = 24;
+  private static final long POLL_MILLIS = 200;
+
+  private final Plan plan;
+  private final PrintWriter err;
+  private final AtomicBoolean stopped = new AtomicBoolean();
+  private final AtomicInteger done = new AtomicInteger();
+
+  Sweep(Plan plan, PrintWriter err) {
+    this.plan = plan;
+    this.err = err;
+  }
+
+  /** A point, and what its run had to say. */
+  private record Told(Comparison.Point point, String said) {}
+
+  Comparison run() throws IOException {
+    var base = plan.options();
+    requireComparable(base);
+    var runs = new ArrayList<Callable<Told>>();
+    for (var values : Dimension.grid(plan.dimensions())) {
+      var options = plan.options(values);
+      runs.add(() -> run(values, options));
+    }
+    var told = all(runs, base.cost.threads(runs.size()));
+    var said = new LinkedHashSet<String>();
+    told.forEach(each -> each.said().lines().forEach(said::add));
+    said.forEach(err::println);
+    var points = told.stream().map(Told::point).toList();
+    return new Comparison(
+        plan.keys(), points, base.cost.prices(), base.output.targets(), base.cost.attainment());
+  }
+
+  private static void requireComparable(SimulateOptions options) {
+    if (options.cacheOnly) {
+      throw new IllegalArgumentException("--cache-only gives one figure; leave --sweep away");
+    }
+    if (options.output.requestsOut != null) {
+      throw new IllegalArgumentException("--requests-out is for one run; leave --sweep away");
+    }
+  }
+
+  private Told run(List<String> values, SimulateOptions options) throws IOException {
+    var said = new StringWriter();
+    var setup = new Setup(options, new PrintWriter(said, true));
+    try {
+      var result = setup.run(completed -> requireGoingOn());
+      var point = new Comparison.Point(values, setup.summary(result), setup.fleet());
+      done.incrementAndGet();
+      return new Told(point, said.toString());
+    } catch (IllegalArgumentException wrong) {
+      throw new IllegalArgumentException(
+          "with " + plan.keys() + " = " + values + ": " + wrong.getMessage(), wrong);
+    }
+  }
+
+  private void requireGoingOn() {
+    if (stopped.get()) throw new CancellationException("another run of the sweep has failed");
+  }
+
+  /** Waits in the order of the grid, so that the first mistake told is always the same. */
+  private List<Told> all(List<Callable<Told>> runs, int threads) throws IOException {
+    var told = new ArrayList<Told>();
+    try (var workers = Executors.newFixedThreadPool(threads);
+        var line = TerminalLine.on(err)) {
+      var futures = new ArrayList<Future<Told>>();
+      for (var run : runs) futures.add(workers.submit(run));
+      try {
+        for (var future : futures) told.add(await(future, line, runs.size()));
+      } finally {
+        stopped.set(true);
+        workers.shutdownNow();
+      }
+    }
+    return told;
+  }
+
+  private Told await(Future<Told> future, TerminalLine line, int runs) throws IOException {
+    while (true) {
+      try {
+        return future.get(POLL_MILLIS, TimeUnit.MILLISECONDS);
+      } catch (TimeoutException unfinished) {
+        if (line.isDue()) line.write(bar(runs));
+      } catch (InterruptedException interrupted) {
+        Thread.currentThread().interrupt();
+        throw new CancellationException("interrupted");
+      } catch (ExecutionException failed) {
+        throw cause(failed);
+      }
+    }
+  }
+
+  private static RuntimeException cause(ExecutionException failed) throws IOException {
+    switch (failed.getCause()) {
+      case RuntimeException mistake -> throw mistake;
+      case IOException unreadable -> throw unreadable;
+      case OutOfMemoryError full ->
+          throw new IllegalArgumentException(
+              "the runs need more memory than there is; say --threads 1, or give more, as in"
+                  + " KVASIR_JAVA_OPTS=-Xmx8g",
+              full);
+      case Error bug -> throw bug;
+      case null, default -> throw new IllegalStateException(failed);
+    }
+  }
+
+  private String bar(int runs) {
+    int filled = BAR * done.get() / runs;
+    return "["
+        + "#".repeat(filled)
+        + ".".repeat(BAR - filled)
+        + "] "
+        + done
+        + " of "
+        + runs
+        + " runs";
+  }
+}

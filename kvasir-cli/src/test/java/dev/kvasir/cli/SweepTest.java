@@ -1,0 +1,204 @@
+package dev.kvasir.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/** Sweeps, scenarios and pages, as they are asked for on the command line. */
+final class SweepTest {
+  private static final String WORKLOAD =
+      """
+      requests: 60
+      clients:
+        - id: chat
+          rate: 20
+          input: {distribution: uniform, min: 100, max: 900}
+          output: 20
+          prefix: {group: all, tokens: 320}
+      """;
+
+  @TempDir private Path folder;
+  private Path workload = Path.of("");
+  private String out = "";
+  private String err = "";
+
+  @BeforeEach
+  void writeWorkload() throws IOException {
+    workload = Files.writeString(folder.resolve("chat.yaml"), WORKLOAD);
+  }
+
+  @Test
+  void aSweepGivesWhatTheSingleRunsGive() {
+    simulate(
+        "--workload",
+        "" + workload,
+        "--json",
+        "--sweep",
+        "instances=1,2",
+        "--sweep",
+        "eviction=lru,fifo");
+    var array = json();
+
+    assertThat(array.size()).isEqualTo(4);
+    for (var each : array) {
+      var settings = each.get("settings");
+      simulate(
+          "--workload",
+          "" + workload,
+          "--json",
+          "--instances",
+          settings.get("instances").asString(),
+          "--eviction",
+          settings.get("eviction").asString());
+      assertThat(each.get("summary")).isEqualTo(json());
+    }
+    assertThat(array.at("/1/settings").toString())
+        .isEqualTo("{\"instances\":\"1\",\"eviction\":\"fifo\"}");
+  }
+
+  @Test
+  void theNumberOfThreadsChangesNothing() throws IOException {
+    var pages = folder.resolve("one.html");
+    var sweep = "instances=1,2,3";
+    simulate(
+        "--workload", "" + workload, "--sweep", sweep, "--threads", "1", "--report", "" + pages);
+    var alone = out + Files.readString(pages);
+    simulate(
+        "--workload", "" + workload, "--sweep", sweep, "--threads", "3", "--report", "" + pages);
+
+    assertThat(out + Files.readString(pages)).isEqualTo(alone);
+  }
+
+  @Test
+  void aRunGivesTheSamePageEachTime() throws IOException {
+    var one = folder.resolve("one.html");
+    var two = folder.resolve("two.html");
+    simulate("--workload", "" + workload, "--report", "" + one);
+    simulate("--workload", "" + workload, "--report", "" + two);
+
+    assertThat(one).hasSameBinaryContentAs(two);
+    assertThat(Files.readString(one)).contains("60 requests on 1 instance");
+  }
+
+  @Test
+  void theCommandLineGoesBeforeTheScenario() throws IOException {
+    var scenario = scenario("settings: {instances: 3, requests: 30}\n");
+    simulate("--scenario", "" + scenario, "--json");
+    assertThat(json().get("injected_requests").asInt()).isEqualTo(30);
+    simulate("--scenario", "" + scenario, "--requests", "10", "--json");
+    assertThat(json().get("injected_requests").asInt()).isEqualTo(10);
+    simulate("--workload", "" + workload, "--instances", "3", "--requests", "10", "--json");
+    var direct = out;
+    simulate("--scenario", "" + scenario, "--requests", "10", "--json");
+    assertThat(out).isEqualTo(direct);
+  }
+
+  @Test
+  void anOptionEndsTheScenariosSweepOfIt() throws IOException {
+    var scenario = scenario("sweep: {instances: [1, 2], eviction: [lru, fifo]}\n");
+    simulate("--scenario", "" + scenario, "--json");
+    assertThat(json().size()).isEqualTo(4);
+    simulate("--scenario", "" + scenario, "--instances", "2", "--json");
+    assertThat(json().size()).isEqualTo(2);
+    simulate("--scenario", "" + scenario, "--sweep", "instances=1,2,3", "--json");
+    assertThat(json().size()).isEqualTo(6);
+  }
+
+  @Test
+  void aScenarioDescribesItsWorkloadOrNamesAFileBesideIt() throws IOException {
+    simulate("--workload", "" + workload, "--json");
+    var named = out;
+    simulate("--scenario", "" + scenario(""), "--json");
+    assertThat(out).isEqualTo(named);
+    var within = folder.resolve("within.yaml");
+    Files.writeString(within, "workload: chat.yaml\n");
+    simulate("--scenario", "" + within, "--json");
+    assertThat(out).isEqualTo(named);
+  }
+
+  @Test
+  void theSeedOnTheCommandLineDrawsAnew() {
+    simulate("--workload", "" + workload, "--json");
+    var usual = out;
+    simulate("--workload", "" + workload, "--seed", "43", "--json");
+    assertThat(out).isNotEqualTo(usual);
+  }
+
+  @Test
+  void mistakesInASweepAreAnsweredWithWhatToDo() {
+    assertThat(mistake("--sweep", "kv-cpu-block=1,2"))
+        .contains("no option is called 'kv-cpu-block'; did you mean 'kv-cpu-blocks'?");
+    assertThat(mistake("--sweep", "instances")).contains("write an option without dashes");
+    assertThat(mistake("--sweep", "instances=1,,2")).contains("has an empty value");
+    assertThat(mistake("--sweep", "instances=1,1")).contains("a value twice");
+    assertThat(mistake("--sweep", "instances=1,two")).contains("'two' is not an int");
+    assertThat(mistake("--sweep", "json=true")).contains("sweep what is simulated");
+    assertThat(mistake("--sweep", "seed=1", "--sweep", "seed=2")).contains("given twice");
+    assertThat(mistake("--sweep", "eviction=lru,none")).contains("[eviction] = [none]");
+    assertThat(mistake("--sweep", "seed=1,2", "--requests-out", "x")).contains("for one run");
+    assertThat(mistake("--sweep", "seed=1,2", "--slo-attainment", "99")).contains("a share");
+    assertThat(mistake("--sweep", "seed=1", "--cost-per-disk-gib-hour", "1"))
+        .contains("add --cost-per-gpu-hour");
+  }
+
+  @Test
+  void mistakesInAScenarioAreAnsweredWithWhereAndWhatToDo() throws IOException {
+    assertThat(wrong("settings: {instnces: 2}\n"))
+        .contains("s.yaml: settings: no option is called 'instnces'; did you mean 'instances'?");
+    assertThat(wrong("setings: {instances: 2}\n"))
+        .contains("no key is called 'setings' here; did you mean 'settings'?");
+    assertThat(wrong("settings: {sweep: 2}\n")).contains("write it at the top of the file");
+    assertThat(wrong("sweep: {seed: [1, 1]}\n")).contains("s.yaml: sweep: ").contains("twice");
+  }
+
+  private String wrong(String more) throws IOException {
+    assertThat(run("--scenario", "" + scenario(more))).isEqualTo(ExitCode.DATA);
+    return err;
+  }
+
+  private String mistake(String... options) {
+    var all = new String[options.length + 2];
+    all[0] = "--workload";
+    all[1] = workload.toString();
+    System.arraycopy(options, 0, all, 2, options.length);
+    assertThat(run(all)).as(err).isEqualTo(ExitCode.USAGE);
+    assertThat(err.lines()).hasSize(1);
+    return err;
+  }
+
+  private Path scenario(String more) throws IOException {
+    var text = "workload:\n" + WORKLOAD.indent(2) + more;
+    return Files.writeString(folder.resolve("s.yaml"), text);
+  }
+
+  private void simulate(String... options) {
+    assertThat(run(options)).as(err).isEqualTo(ExitCode.OK);
+  }
+
+  private int run(String... options) {
+    var written = new StringWriter();
+    var complaints = new StringWriter();
+    var args = new String[options.length + 1];
+    args[0] = "simulate";
+    System.arraycopy(options, 0, args, 1, options.length);
+    int code =
+        Main.run(new PrintWriter(written, true), new PrintWriter(complaints, true), Map.of(), args);
+    out = written.toString();
+    err = complaints.toString();
+    return code;
+  }
+
+  private JsonNode json() {
+    return JsonMapper.shared().readTree(out);
+  }
+}
