@@ -1,0 +1,95 @@
+package dev.kvasir.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/** The scenarios in examples run, and show what their comments promise. */
+final class ScenariosTest {
+  private static final Path ROOT = Path.of(System.getProperty("kvasir.root", ".."));
+  private static final Path EXAMPLES = ROOT.resolve("examples");
+
+  static List<Path> scenarios() throws IOException {
+    try (var files = Files.list(EXAMPLES)) {
+      return files.filter(file -> file.toString().endsWith(".yaml")).sorted().toList();
+    }
+  }
+
+  @ParameterizedTest
+  @MethodSource("scenarios")
+  void everyScenarioSaysHowToRunIt(Path scenario) throws IOException {
+    assertThat(Files.readString(scenario))
+        .contains("#   ./kvasir simulate --scenario examples/" + scenario.getFileName())
+        .containsPattern("Look\\sat");
+  }
+
+  @Test
+  void theGuideShowsWhatTheExampleAsks() throws IOException {
+    var guide = Files.readString(ROOT.resolve("docs/simulate.md"));
+    var shown = Pattern.compile("```yaml\n(.*?)```", Pattern.DOTALL).matcher(guide);
+    assertThat(shown.find()).isTrue();
+    assertThat(Files.readString(EXAMPLES.resolve("host-memory.yaml"))).endsWith(shown.group(1));
+  }
+
+  @Test
+  void moreHostMemoryFindsMore() {
+    var runs = run("host-memory.yaml");
+    for (int i = 1; i < runs.size(); i++) {
+      assertThat(cached(runs.get(i))).isGreaterThan(cached(runs.get(i - 1)));
+    }
+    assertThat(runs.at("/3").has("best")).isTrue();
+  }
+
+  @Test
+  void policiesOfEvictionDiffer() {
+    var runs = run("eviction.yaml");
+    assertThat(runs.size()).isEqualTo(5);
+    var rates = runs.valueStream().mapToDouble(ScenariosTest::cached).sorted().toArray();
+    assertThat(rates[4] - rates[0]).isGreaterThan(0.02);
+  }
+
+  @Test
+  void tooFewInstancesMissTheTargets() {
+    var runs = run("instances.yaml");
+    assertThat(runs.at("/0/summary/slo_attainment").asDouble()).isLessThan(0.5);
+    assertThat(runs.at("/2").has("best")).isTrue();
+  }
+
+  @Test
+  void aDiskFindsWhatHostMemoryHasNoRoomFor() {
+    var runs = run("disk.yaml");
+    assertThat(cached(runs.get(2))).isGreaterThan(cached(runs.get(0)) + 0.1);
+  }
+
+  private static double cached(JsonNode run) {
+    return run.at("/summary/token_hit_rate").asDouble();
+  }
+
+  private static JsonNode run(String scenario) {
+    var out = new StringWriter();
+    var err = new StringWriter();
+    int code =
+        Main.run(
+            new PrintWriter(out, true),
+            new PrintWriter(err, true),
+            Map.of(),
+            "simulate",
+            "--scenario",
+            EXAMPLES.resolve(scenario).toString(),
+            "--json");
+    assertThat(code).as(err.toString()).isEqualTo(ExitCode.OK);
+    return JsonMapper.shared().readTree(out.toString());
+  }
+}
