@@ -5,6 +5,7 @@ import dev.kvasir.engine.ScheduleDecision.Admission;
 import dev.kvasir.engine.ScheduleDecision.Blocked;
 import dev.kvasir.engine.ScheduleDecision.Chunk;
 import dev.kvasir.kv.KvMatch;
+import dev.kvasir.kv.KvSpan;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -83,7 +84,7 @@ final class Planner {
   /** Who joins, as many as said at most; nobody in a step in which somebody made room. */
   Planner planAdmissions(int most) {
     // Most steps have nobody to admit, and should cost nothing for it.
-    if (!preempted.isEmpty() || state.waiting.size() == 0) return this;
+    if (!preempted.isEmpty() || !givenUp.isEmpty() || state.waiting.size() == 0) return this;
     fetches = new ArrayList<>();
     admissions = new ArrayList<>();
     givenUp = new ArrayList<>(givenUp);
@@ -92,6 +93,8 @@ final class Planner {
     for (var sequence : state.waiting.inOrder()) {
       int joined = admissions.size();
       if (joined == most || joined >= seats || tokensLeft <= 0) break;
+      // What others gave up is still held: whom it would suit, only the next plan can tell.
+      if (!givenUp.isEmpty()) break;
       if (isStillBlocked(sequence)) {
         blocked = state.blocked;
         break;
@@ -108,13 +111,14 @@ final class Planner {
 
   /**
    * Whether the one who found too little memory would find too little again. With no more of its
-   * blocks in memory it needs as much as before, less what others began to hold, which is not
-   * available either.
+   * blocks in memory it needs as much as before, unless others join and begin to hold them.
    */
   private boolean isStillBlocked(Sequence sequence) {
     var last = state.blocked;
     return last != null
         && last.sequence() == sequence
+        && admissions.isEmpty()
+        && fetches.isEmpty()
         && available <= last.available()
         && (last.cachedBlocks() >= matchableBlocks(sequence)
             || !state.kv.has(sequence.request().names().name(last.cachedBlocks())));
@@ -139,7 +143,10 @@ final class Planner {
     int part = state.settings.clipChunk(sequence.prefillTokens() - start);
     part = Math.min(part, tokensLeft);
     int blocks = state.blocksFor(start, part) + match.idle();
-    if (blocks > available) giveUpOthers(sequence, blocks);
+    if (blocks > available && giveUpOthers(sequence, blocks)) {
+      // All that is cached may be idle once they have let go of it.
+      blocks += sequence.span == null ? match.blocks() - match.idle() : 0;
+    }
     if (blocks > available) {
       blocked = new Blocked(sequence, match.blocks(), available);
       return false;
@@ -151,13 +158,16 @@ final class Planner {
   }
 
   /** With nobody running, nobody would ever make room: whoever only waits must. */
-  private void giveUpOthers(Sequence sequence, int blocks) {
-    if (state.running.size() > 0 || !admissions.isEmpty()) return;
+  private boolean giveUpOthers(Sequence sequence, int blocks) {
+    if (state.running.size() > 0 || !admissions.isEmpty()) return false;
+    var returned = new ArrayList<KvSpan>();
     for (int i = state.reserved.size() - 1; i >= 0 && blocks > available; i--) {
       var other = state.reserved.get(i);
       if (other == sequence) continue;
       givenUp.add(other);
-      available += state.kv.reclaimable(List.of(other.blocks()));
+      returned.add(other.blocks());
+      available = state.kv.available() + state.kv.reclaimable(returned);
     }
+    return !returned.isEmpty();
   }
 }

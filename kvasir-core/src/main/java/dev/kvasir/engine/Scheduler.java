@@ -42,12 +42,19 @@ public final class Scheduler {
       return "%s prompt tokens and up to %s of output exceed the context of %s"
           .formatted(prompt, request.outputTokensMax(), context);
     }
-    int blocks = Math.ceilDiv(prompt, kv.blockTokens());
+    // Whoever cannot be held to its end would make room for itself again and again.
+    long computed = settings.has(BatchQuirk.PREEMPTION_FORGETS_OUTPUT) ? prompt : held(request);
+    long blocks = Math.ceilDiv(computed, kv.blockTokens());
     if (blocks > kv.total()) {
-      return "a prompt of %s blocks does not fit into the %s of memory"
-          .formatted(blocks, kv.total());
+      return "%s prompt tokens and up to %s of output take %s blocks, more than the %s of memory"
+          .formatted(prompt, request.outputTokensMax(), blocks, kv.total());
     }
     return null;
+  }
+
+  /** Tokens that are computed when the last one is sampled. */
+  private static long held(SequenceRequest request) {
+    return (long) request.promptTokens() + Math.max(1, request.outputTokensMax()) - 1;
   }
 
   public Sequence add(SequenceRequest request) {

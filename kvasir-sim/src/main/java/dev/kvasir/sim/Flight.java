@@ -137,7 +137,8 @@ final class Flight implements SequenceListener {
   public void admitted(Sequence admitted) {
     running = true;
     simulator.timeline().change(now() / 1000, -1, 1);
-    if (admittedElsewhere) return;
+    // What it computed before it had to make room was not cached when it came.
+    if (admittedElsewhere || admittedNanos != NEVER) return;
     admittedNanos = now();
     cachedTokens = admitted.cachedTokens();
     cached = admitted.cached();

@@ -26,8 +26,7 @@ final class Clusters {
     return of(Collections.nCopies(instances, Role.BOTH), instance, "round-robin", "never");
   }
 
-  static ClusterSpec of(
-      List<Role> roles, InstanceSpec instance, String picks, String placement) {
+  static ClusterSpec of(List<Role> roles, InstanceSpec instance, String picks, String placement) {
     var blind = picks.equals("round-robin") && placement.equals("never");
     var routing =
         new RoutingSpec(

@@ -116,8 +116,7 @@ class QueueSimulationTest {
     for (int span = 0; span < timeline.spans(); span++) {
       present += (timeline.waiting(span) + timeline.running(span)) * timeline.spanMicros();
     }
-    assertThat(present / run.endMicros())
-        .isCloseTo(expected, Percentage.withPercentage(0.01));
+    assertThat(present / run.endMicros()).isCloseTo(expected, Percentage.withPercentage(0.01));
   }
 
   /** Arrivals and services of one run. */
@@ -163,8 +162,7 @@ class QueueSimulationTest {
         micros += gaps[i];
         int prompt = outputs == 0 ? 1 : services[i];
         int output = outputs == 0 ? services[i] : outputs;
-        requests.add(
-            Request.of("request_" + i, micros * 1000, prompt, output, Content.unique(i)));
+        requests.add(Request.of("request_" + i, micros * 1000, prompt, output, Content.unique(i)));
       }
       return Workload.open(requests.iterator());
     }

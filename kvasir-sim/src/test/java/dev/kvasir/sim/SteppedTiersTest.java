@@ -72,7 +72,7 @@ class SteppedTiersTest {
     loop.runFor(Duration.ofNanos(999_000));
     use(tiers, 1, 8);
     assertThat(tiers.thrashed()).isEqualTo(3);
-    loop.runFor(Duration.ofNanos(1_000_000));
+    loop.runFor(Duration.ofMillis(1));
     use(tiers, 1, 8);
     assertThat(tiers.loaded()).isEqualTo(6);
     assertThat(tiers.thrashed()).isEqualTo(3);

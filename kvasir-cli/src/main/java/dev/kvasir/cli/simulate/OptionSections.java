@@ -1,7 +1,6 @@
 package dev.kvasir.cli.simulate;
 
 import java.util.ArrayList;
-import java.util.Locale;
 import picocli.CommandLine.Help;
 import picocli.CommandLine.IHelpSectionRenderer;
 import picocli.CommandLine.Model.CommandSpec;
@@ -30,6 +29,6 @@ public final class OptionSections implements IHelpSectionRenderer {
   }
 
   private static String heading(CommandSpec part) {
-    return String.format(Locale.ROOT, String.join("", part.usageMessage().optionListHeading()));
+    return part.usageMessage().optionListHeading().replace("%n", "\n");
   }
 }

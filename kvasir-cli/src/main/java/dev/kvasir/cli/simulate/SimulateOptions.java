@@ -26,8 +26,7 @@ final class SimulateOptions {
 
   @Mixin OutputOptions output = new OutputOptions();
 
-  @ArgGroup(validate = false, heading = "%nHow a sweep is judged:%n")
-  CostOptions cost = new CostOptions();
+  @Mixin CostOptions cost = new CostOptions();
 
   @Option(
       names = "--compat",

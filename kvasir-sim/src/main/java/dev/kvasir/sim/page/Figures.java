@@ -32,9 +32,11 @@ final class Figures {
     return digits(seconds / 3600) + " h";
   }
 
-  static String bytes(double bytes) {
-    if (bytes < GIB) return digits(bytes / (1 << 20)) + " MiB";
-    return bytes < 1024 * GIB ? digits(bytes / GIB) + " GiB" : digits(bytes / 1024 / GIB) + " TiB";
+  static String bytes(long bytes) {
+    if (bytes < GIB) return digits(bytes / (GIB / 1024)) + " MiB";
+    return bytes < 1024 * GIB
+        ? digits(bytes / GIB) + " GiB"
+        : digits(bytes / (1024 * GIB)) + " TiB";
   }
 
   /** A number for an axis, where room is scarce. */

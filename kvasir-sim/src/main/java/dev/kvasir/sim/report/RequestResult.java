@@ -9,7 +9,7 @@ import dev.kvasir.sim.workload.Request;
  * @param instance who served it, -1 for nobody
  * @param ttftMicros when the first token came
  * @param e2eMicros when the last token came
- * @param schedulingMicros when it was admitted to a batch, the last time
+ * @param schedulingMicros when it was admitted to a batch, the first time; as BLIS counts, the last
  * @param gapMicros the time between its tokens, all together
  * @param gaps how many times between tokens that is
  * @param outputTokens how many tokens it got

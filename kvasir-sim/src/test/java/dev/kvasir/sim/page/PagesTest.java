@@ -84,7 +84,7 @@ final class PagesTest {
         var svg = picture.getDocumentElement();
         assertThat(svg.getAttribute("role")).isEqualTo("img");
         assertThat(svg.getAttribute("aria-label")).isNotBlank();
-        assertThat(page).contains("<h3>" + svg.getAttribute("aria-label").split("\\.")[0]);
+        assertThat(page).contains("<h3>" + svg.getAttribute("aria-label").split("\\.", 2)[0]);
       }
       assertThat(page.split("As a table", -1)).hasSize(pictures.size() + 1);
     }
