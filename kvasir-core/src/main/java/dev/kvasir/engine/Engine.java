@@ -1,7 +1,10 @@
 package dev.kvasir.engine;
 
+import dev.kvasir.Nullable;
 import dev.kvasir.kv.KvStore;
 import dev.kvasir.time.EventLoop;
+import dev.kvasir.time.Timer;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -9,6 +12,8 @@ import java.util.Map;
 
 /** Serves sequences step by step. Belongs to one loop. */
 public final class Engine {
+  private static final Duration RETRY_INTERVAL = Duration.ofMillis(1);
+
   private final EventLoop loop;
   private final KvStore kv;
   private final ModelBackend model;
@@ -18,6 +23,7 @@ public final class Engine {
   /** Sequences given up while a step may still write their blocks. */
   private final List<Sequence> leaving = new ArrayList<>();
 
+  private @Nullable Timer retry;
   private boolean executing;
   private boolean woken;
   private long steps;
@@ -81,13 +87,34 @@ public final class Engine {
   private void step() {
     woken = false;
     if (executing) return;
-    var batch = scheduler.schedule();
-    if (batch.isEmpty()) return;
+    var batch = nextBatch();
+    if (batch.isEmpty()) {
+      if (isStarved() && retry == null) retry = loop.after(RETRY_INTERVAL, this::retry);
+      return;
+    }
     executing = true;
     steps++;
-    for (var sequence : batch.preempted()) listener(sequence).preempted(sequence);
     for (var part : batch.admissions()) listener(part.sequence()).admitted(part.sequence());
     model.forward(batch, () -> stepDone(batch));
+  }
+
+  /** Those who wait do so for blocks that no sequence holds: copies on their way to a tier. */
+  private boolean isStarved() {
+    return scheduler.waiting() > 0 && scheduler.running() == 0 && scheduler.fetching() == 0;
+  }
+
+  private void retry() {
+    retry = null;
+    wake();
+  }
+
+  /** One who made room for itself alone leaves a plan without work, and somebody to plan for. */
+  private Batch nextBatch() {
+    while (true) {
+      var batch = scheduler.schedule();
+      for (var sequence : batch.preempted()) listener(sequence).preempted(sequence);
+      if (!batch.isEmpty() || batch.preempted().isEmpty()) return batch;
+    }
   }
 
   private void stepDone(Batch batch) {

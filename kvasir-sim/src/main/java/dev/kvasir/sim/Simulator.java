@@ -3,6 +3,7 @@ package dev.kvasir.sim;
 import dev.kvasir.kv.BlockHash;
 import dev.kvasir.router.AdmissionPolicy.Admission;
 import dev.kvasir.router.EngineSignals;
+import dev.kvasir.router.IndexSettings;
 import dev.kvasir.router.Instance;
 import dev.kvasir.router.RouteRequest;
 import dev.kvasir.router.Router;
@@ -25,6 +26,7 @@ import java.util.function.LongConsumer;
 /** Runs the product, router and engines, in virtual time. */
 public final class Simulator {
   private static final int EVENTS_MAX = 1 << 20;
+  private static final long INDEX_ENTRIES_MAX = 1L << 26;
 
   private final VirtualLoop loop = new VirtualLoop();
   private final ClusterSpec spec;
@@ -46,11 +48,28 @@ public final class Simulator {
     this.router =
         new Router(
             loop,
-            routing.settings().withBlockTokens(spec.instance().blockTokens()),
+            routing
+                .settings()
+                .withBlockTokens(spec.instance().blockTokens())
+                .withIndex(index(spec)),
             routing.picks(),
             routing.placements());
     this.network = new Link(loop, spec.handOver().tokensPerMicro());
     for (int index = 0; index < spec.roles().size(); index++) addInstance(index);
+  }
+
+  /** An index that can know all blocks of the cluster, however many those are. */
+  private static IndexSettings index(ClusterSpec spec) {
+    var usual = spec.routing().settings().index();
+    long blocks = spec.instance().blocks();
+    for (var tier : spec.instance().tiers()) blocks += tier.blocks();
+    long entries = Math.min(INDEX_ENTRIES_MAX, blocks * spec.roles().size());
+    return new IndexSettings(
+        (int) Math.max(usual.entriesMax(), entries),
+        Math.max(usual.instancesMax(), spec.roles().size()),
+        usual.guessesMax(),
+        usual.guessLifetime(),
+        usual.stride());
   }
 
   private void addInstance(int index) {
