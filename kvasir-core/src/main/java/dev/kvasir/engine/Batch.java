@@ -11,6 +11,7 @@ import java.util.List;
  * @param idle decoding sequences that are left out
  * @param decodes how many sequences get one token
  * @param decodeContextTokens tokens that these have computed so far, all together
+ * @param rows these sequences
  */
 public record Batch(
     List<Part> parts,
@@ -18,7 +19,8 @@ public record Batch(
     List<Sequence> preempted,
     List<Sequence> idle,
     int decodes,
-    long decodeContextTokens) {
+    long decodeContextTokens,
+    DecodeRows rows) {
 
   /** Some tokens of a sequence, from {@code start} on. */
   public record Part(Sequence sequence, int start, int tokens) {}
@@ -26,6 +28,11 @@ public record Batch(
   /** The parts of sequences that were admitted in this step. */
   public List<Part> admissions() {
     return parts.subList(parts.size() - joined, parts.size());
+  }
+
+  /** How many sequences it singles out; all others just get their next token. */
+  public int changes() {
+    return parts.size() + preempted.size() + idle.size();
   }
 
   public boolean isEmpty() {

@@ -67,6 +67,22 @@ final class DecodeRing {
     return places.get((int) (tick % blockTokens));
   }
 
+  /** Those whose computed tokens will end with a block when they have one more. */
+  List<Sequence> nextAtBorder() {
+    return places.get((int) ((tick + 1) % blockTokens));
+  }
+
+  /** Those that will have all their tokens when they have one more. */
+  List<Sequence> nextEnded() {
+    if (ends.isEmpty() || endTick(ends.first()) > tick + 1) return List.of();
+    var ended = new ArrayList<Sequence>();
+    for (var sequence : ends) {
+      if (endTick(sequence) > tick + 1) break;
+      ended.add(sequence);
+    }
+    return ended;
+  }
+
   /** One more token for all of them but the idle. */
   void advance(List<Sequence> idle) {
     for (var sequence : idle) remove(sequence);

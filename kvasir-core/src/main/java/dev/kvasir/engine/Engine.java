@@ -9,36 +9,61 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Consumer;
+import java.util.function.IntConsumer;
+import java.util.function.LongSupplier;
 
-/** Serves sequences step by step. Belongs to one loop. */
+/**
+ * Serves sequences step by step. Belongs to one loop.
+ *
+ * <p>Whatever is asked while a step runs changes the queue at once and the batch when the step is
+ * over. Until then nobody gives up a block that the step may still write.
+ */
 public final class Engine {
+  private static final String PAUSED = "the engine is paused; resume it, or ask another one";
+
   private static final Duration RETRY_INTERVAL = Duration.ofMillis(1);
 
   private final EventLoop loop;
   private final KvStore kv;
   private final ModelBackend model;
   private final Scheduler scheduler;
+  private final StepPlans plans;
   private final Map<Sequence, SequenceListener> listeners = new LinkedHashMap<>();
+  private final Consumer<StepResult> stepDone = this::stepDone;
 
   /** Sequences given up while a step may still write their blocks. */
   private final List<Sequence> leaving = new ArrayList<>();
 
+  /** What was asked while a step ran and concerns more than the queue. */
+  private final List<Runnable> commands = new ArrayList<>();
+
+  private @Nullable Batch executing;
+  private @Nullable PauseMode pause;
+  private @Nullable Runnable paused;
   private @Nullable Timer retry;
-  private boolean executing;
   private boolean woken;
   private long steps;
   private long inputTokens;
 
+  /** An engine whose planning takes no time, or what the settings say. */
   public Engine(EventLoop loop, KvStore kv, ModelBackend model, EngineSettings settings) {
+    this(loop, kv, model, settings, () -> 0);
+  }
+
+  /** An engine that measures its planning with a clock. */
+  public Engine(
+      EventLoop loop, KvStore kv, ModelBackend model, EngineSettings settings, LongSupplier nanos) {
     this.loop = loop;
     this.kv = kv;
     this.model = model;
-    this.scheduler = new Scheduler(kv, settings, this::wake);
+    this.scheduler = new Scheduler(kv, settings, this::blocksArrived);
+    this.plans = new StepPlans(loop, scheduler, settings, nanos);
   }
 
   /** Takes a sequence on; the listener hears of a refusal before this returns. */
   public Sequence submit(SequenceRequest request, SequenceListener listener) {
-    var refusal = scheduler.refusal(request);
+    var refusal = refusal(request);
     var sequence = scheduler.add(request);
     if (refusal != null) {
       scheduler.remove(sequence);
@@ -47,14 +72,20 @@ public final class Engine {
     }
     inputTokens += request.promptTokens();
     listeners.put(sequence, listener);
+    plans.disturb();
     wake();
     return sequence;
+  }
+
+  private @Nullable String refusal(SequenceRequest request) {
+    return pause == null || pause == PauseMode.KEEP ? scheduler.refusal(request) : PAUSED;
   }
 
   /** Gives a sequence up; its blocks are free as soon as no step can write them any more. */
   public void abort(Sequence sequence) {
     if (sequence.state() == Sequence.State.ENDED || leaving.contains(sequence)) return;
-    if (executing && sequence.state() == Sequence.State.RUNNING) {
+    plans.disturb();
+    if (executing != null && sequence.state() == Sequence.State.RUNNING) {
       leaving.add(sequence);
     } else {
       end(sequence, new SequenceEnd.Aborted());
@@ -62,11 +93,45 @@ public final class Engine {
     }
   }
 
+  /**
+   * Stops serving when no step runs any more; {@code done} is called once nothing moves: all is
+   * given up, has ended, or stands still.
+   */
+  public void pause(PauseMode mode, Runnable done) {
+    command(
+        () -> {
+          pause = mode;
+          paused = done;
+          if (mode == PauseMode.ABORT) List.copyOf(listeners.keySet()).forEach(this::abort);
+          tellPaused();
+        });
+  }
+
+  /** Goes on after a pause. */
+  public void resume() {
+    command(
+        () -> {
+          pause = null;
+          paused = null;
+          wake();
+        });
+  }
+
+  public boolean isPaused() {
+    return pause != null;
+  }
+
+  /** Forgets all that is cached and that nobody holds; tells how many blocks that were. */
+  public void resetCache(IntConsumer done) {
+    command(() -> done.accept(kv.clear()));
+  }
+
   /** Tokens of all prompts taken on. */
   public long inputTokens() {
     return inputTokens;
   }
 
+  /** How it is right now; asking disturbs nothing. */
   public EngineLoad load() {
     return new EngineLoad(
         scheduler.waiting(),
@@ -75,27 +140,52 @@ public final class Engine {
         kv.total(),
         kv.hitRate(),
         scheduler.preemptions(),
-        steps);
+        steps,
+        plans.stats());
+  }
+
+  private void command(Runnable command) {
+    plans.disturb();
+    if (executing == null) command.run();
+    else commands.add(command);
+  }
+
+  private void blocksArrived() {
+    plans.disturb();
+    wake();
   }
 
   private void wake() {
-    if (executing || woken) return;
+    if (executing != null || woken) return;
     woken = true;
     loop.execute(this::step);
   }
 
   private void step() {
     woken = false;
-    if (executing) return;
-    var batch = nextBatch();
+    if (executing != null || pause == PauseMode.KEEP) return;
+    var batch = plan();
     if (batch.isEmpty()) {
       if (isStarved() && retry == null) retry = loop.after(RETRY_INTERVAL, this::retry);
       return;
     }
-    executing = true;
+    executing = batch;
     steps++;
     for (var part : batch.admissions()) listener(part.sequence()).admitted(part.sequence());
-    model.forward(batch, () -> stepDone(batch));
+    long delay = plans.virtualDelayNanos();
+    if (delay == 0) execute(batch);
+    else loop.after(Duration.ofNanos(delay), () -> execute(batch));
+  }
+
+  /** A step in which somebody only made room is no step: the room is there for the next one. */
+  private Batch plan() {
+    while (true) {
+      int before = scheduler.reserved();
+      var batch = plans.next();
+      boolean isRoomier = !batch.preempted().isEmpty() || scheduler.reserved() < before;
+      for (var sequence : batch.preempted()) listener(sequence).preempted(sequence);
+      if (!batch.isEmpty() || !isRoomier) return batch;
+    }
   }
 
   /** Those who wait do so for blocks that no sequence holds: copies on their way to a tier. */
@@ -108,25 +198,45 @@ public final class Engine {
     wake();
   }
 
-  /** One who made room for itself alone leaves a plan without work, and somebody to plan for. */
-  private Batch nextBatch() {
-    while (true) {
-      var batch = scheduler.schedule();
-      for (var sequence : batch.preempted()) listener(sequence).preempted(sequence);
-      if (!batch.isEmpty() || batch.preempted().isEmpty()) return batch;
-    }
+  private void execute(Batch batch) {
+    model.forward(batch, stepDone);
+    plans.begin(batch);
   }
 
-  private void stepDone(Batch batch) {
-    executing = false;
+  private void stepDone(StepResult result) {
+    var batch = executing;
+    if (batch == null) throw new IllegalStateException("a step is done, and none was running");
+    executing = null;
+    // What a failed row wrote must not be taken for computed.
+    for (var failure : result.failed()) {
+      endOnce(failure.sequence(), new SequenceEnd.Failed(failure.reason()));
+    }
     var end = scheduler.complete(batch);
     for (var sequence : end.prefilled()) listener(sequence).prefilled(sequence);
-    for (var sequence : end.ended()) end(sequence, new SequenceEnd.Finished());
-    for (var sequence : leaving) {
-      if (sequence.state() != Sequence.State.ENDED) end(sequence, new SequenceEnd.Aborted());
+    for (var sampled : result.sampled()) {
+      var listener = listeners.get(sampled.sequence());
+      if (listener != null) listener.sampled(sampled.sequence(), sampled.token());
     }
+    for (var sequence : end.ended()) endOnce(sequence, new SequenceEnd.Finished());
+    for (var sequence : result.stopped()) endOnce(sequence, new SequenceEnd.Finished());
+    for (var sequence : leaving) endOnce(sequence, new SequenceEnd.Aborted());
     leaving.clear();
+    obey();
     step();
+  }
+
+  /** What listeners and commands ask while no step runs is done at once. */
+  private void obey() {
+    if (commands.isEmpty()) return;
+    var asked = List.copyOf(commands);
+    commands.clear();
+    for (var command : asked) command.run();
+  }
+
+  private void endOnce(Sequence sequence, SequenceEnd how) {
+    if (sequence.state() == Sequence.State.ENDED) return;
+    plans.disturb();
+    end(sequence, how);
   }
 
   private void end(Sequence sequence, SequenceEnd how) {
@@ -134,6 +244,14 @@ public final class Engine {
     scheduler.remove(sequence);
     listeners.remove(sequence);
     listener.ended(sequence, how);
+    tellPaused();
+  }
+
+  private void tellPaused() {
+    var done = paused;
+    if (done == null || (pause != PauseMode.KEEP && !listeners.isEmpty())) return;
+    paused = null;
+    done.run();
   }
 
   private SequenceListener listener(Sequence sequence) {

@@ -8,6 +8,7 @@ package dev.kvasir.engine;
  * @param blocksUsed blocks that somebody holds
  * @param preemptions how often a sequence had to make room so far
  * @param steps forward passes so far
+ * @param planning how their plans were come by
  */
 public record EngineLoad(
     int waiting,
@@ -16,7 +17,8 @@ public record EngineLoad(
     int blocks,
     double hitRate,
     long preemptions,
-    long steps) {
+    long steps,
+    PlanningStats planning) {
   public double kvUtilisation() {
     return (double) blocksUsed / blocks;
   }

@@ -13,6 +13,7 @@ import java.util.Set;
  * @param order who is admitted first
  * @param victim who makes room when memory runs out
  * @param quirks departures from what is sound, to compare with other systems
+ * @param planning when the next step is planned
  */
 public record EngineSettings(
     int sequencesMax,
@@ -21,7 +22,8 @@ public record EngineSettings(
     int contextTokensMax,
     SchedulingPolicy order,
     Victim victim,
-    Set<BatchQuirk> quirks) {
+    Set<BatchQuirk> quirks,
+    PlanningSettings planning) {
 
   public static final EngineSettings DEFAULT =
       new EngineSettings(
@@ -57,11 +59,43 @@ public record EngineSettings(
     quirks = copy;
   }
 
+  /** Settings that plan as usual. */
+  public EngineSettings(
+      int sequencesMax,
+      int stepTokensMax,
+      int chunkTokensMax,
+      int contextTokensMax,
+      SchedulingPolicy order,
+      Victim victim,
+      Set<BatchQuirk> quirks) {
+    this(
+        sequencesMax,
+        stepTokensMax,
+        chunkTokensMax,
+        contextTokensMax,
+        order,
+        victim,
+        quirks,
+        PlanningSettings.DEFAULT);
+  }
+
   public EngineSettings with(BatchQuirk quirk) {
     var more = EnumSet.of(quirk);
     more.addAll(quirks);
     return new EngineSettings(
-        sequencesMax, stepTokensMax, chunkTokensMax, contextTokensMax, order, victim, more);
+        sequencesMax,
+        stepTokensMax,
+        chunkTokensMax,
+        contextTokensMax,
+        order,
+        victim,
+        more,
+        planning);
+  }
+
+  public EngineSettings with(PlanningSettings how) {
+    return new EngineSettings(
+        sequencesMax, stepTokensMax, chunkTokensMax, contextTokensMax, order, victim, quirks, how);
   }
 
   /** The same with another longest sequence; 0 for no limit. */

@@ -16,21 +16,25 @@ import java.util.List;
  * something changes. When one of them is short, the whole batch is gone through in order.
  */
 final class Planner {
+  private static final RunningPlan NOTHING =
+      new RunningPlan(0, 0, List.of(), List.of(), List.of(), List.of());
+
   private final SchedulerState state;
+  private final Outlook outlook;
   private int tokensLeft;
   private int available;
+  private RunningPlan rows = NOTHING;
   private List<Sequence> givenUp = List.of();
-  private List<Sequence> preempted = List.of();
-  private List<Chunk> chunks = List.of();
-  private List<Sequence> idle = List.of();
   private List<Sequence> fetches = List.of();
   private List<Admission> admissions = List.of();
+  private boolean recomputed;
   private @Nullable Blocked blocked;
 
-  Planner(SchedulerState state, int tokensLeft) {
+  Planner(SchedulerState state, Outlook outlook, int tokensLeft) {
     this.state = state;
+    this.outlook = outlook;
     this.tokensLeft = tokensLeft;
-    this.available = state.kv.available();
+    this.available = outlook.available;
   }
 
   int tokensLeft() {
@@ -38,57 +42,73 @@ final class Planner {
   }
 
   ScheduleDecision decision() {
-    return new ScheduleDecision(givenUp, preempted, chunks, idle, fetches, admissions, blocked);
+    return new ScheduleDecision(
+        givenUp, rows.preempted(), rows.chunks(), rows.idle(), fetches, admissions, blocked);
+  }
+
+  PreSchedule preSchedule() {
+    return new PreSchedule(decision(), rows, outlook);
+  }
+
+  /** Whether the batch had to be gone through although a plan for it was there. */
+  boolean isRecomputed() {
+    return recomputed;
   }
 
   /** What those that run already compute. */
   Planner planRunning() {
-    if (!planSteady()) planUnderPressure();
+    if (!planSteady()) take(new PressurePlan(state, outlook, tokensLeft).plan());
     return this;
   }
 
-  private boolean planSteady() {
-    int tokens = state.decoding.size();
-    int blocks = state.decoding.atBorder().size();
-    List<Chunk> parts = state.prefilling.isEmpty() ? List.of() : new ArrayList<>();
-    for (var sequence : state.prefilling) {
-      int part = state.settings.clipChunk(sequence.prefillTokens() - sequence.computed);
-      int left = tokensLeft - tokens;
-      if (part > left) {
-        // Only the last in line may be cut short without anybody behind it being concerned.
-        if (sequence != state.running.last() || left <= 0) return false;
-        part = left;
-      }
-      tokens += part;
-      blocks += state.blocksFor(sequence.computed, part);
-      parts.add(new Chunk(sequence, part));
-    }
-    if (tokens > tokensLeft || blocks > available) return false;
-    tokensLeft -= tokens;
-    available -= blocks;
-    chunks = parts;
-    return true;
+  /** The same, from a plan for it that was made ahead. */
+  Planner planRunning(PreSchedule ahead) {
+    if (planSteady()) return this;
+    var repaired = new PressureRepair(state, outlook, ahead).plan(tokensLeft);
+    recomputed = repaired == null;
+    take(repaired == null ? new PressurePlan(state, outlook, tokensLeft).plan() : repaired);
+    return this;
   }
 
-  private void planUnderPressure() {
-    var plan = new PressurePlan(state, tokensLeft);
-    plan.run();
+  private void take(RunningPlan plan) {
+    rows = plan;
     tokensLeft = plan.tokensLeft();
     available = plan.available();
     givenUp = plan.givenUp();
-    preempted = plan.preempted();
-    chunks = plan.chunks();
-    idle = plan.idle();
   }
 
-  /** Who joins, as many as said at most; nobody in a step in which somebody made room. */
+  private boolean planSteady() {
+    int tokens = outlook.decodes;
+    int blocks = outlook.atBorder;
+    List<Chunk> parts = outlook.prefilling.isEmpty() ? List.of() : new ArrayList<>();
+    for (var sequence : outlook.prefilling) {
+      int computed = outlook.computed(sequence);
+      int part = state.settings.clipChunk(sequence.prefillTokens() - computed);
+      int left = tokensLeft - tokens;
+      if (part > left) {
+        // Only the last in line may be cut short without anybody behind it being concerned.
+        if (sequence != outlook.last() || left <= 0) return false;
+        part = left;
+      }
+      tokens += part;
+      blocks += state.blocksFor(computed, part);
+      parts.add(new Chunk(sequence, part));
+    }
+    if (tokens > tokensLeft || blocks > available) return false;
+    take(
+        new RunningPlan(
+            tokensLeft - tokens, available - blocks, List.of(), List.of(), parts, List.of()));
+    return true;
+  }
+
+  /** Who joins, as many as said at most; nobody in a step for which somebody made room. */
   Planner planAdmissions(int most) {
     // Most steps have nobody to admit, and should cost nothing for it.
-    if (!preempted.isEmpty() || !givenUp.isEmpty() || state.waiting.size() == 0) return this;
+    if (rows.isAtOthersCost() || state.waiting.size() == 0) return this;
     fetches = new ArrayList<>();
     admissions = new ArrayList<>();
-    givenUp = new ArrayList<>(givenUp);
-    int seats = state.settings.sequencesMax() - state.running.size();
+    givenUp = new ArrayList<>(0);
+    int seats = state.settings.sequencesMax() - outlook.running;
     int fetchesMax = state.settings.sequencesMax() - state.fetching;
     for (var sequence : state.waiting.inOrder()) {
       int joined = admissions.size();
@@ -114,6 +134,8 @@ final class Planner {
    * blocks in memory it needs as much as before, unless others join and begin to hold them.
    */
   private boolean isStillBlocked(Sequence sequence) {
+    // With nobody running others can be made to let go.
+    if (outlook.running == 0 && !state.reserved.isEmpty()) return false;
     var last = state.blocked;
     return last != null
         && last.sequence() == sequence
@@ -146,6 +168,7 @@ final class Planner {
     if (blocks > available && giveUpOthers(sequence, blocks)) {
       // All that is cached may be idle once they have let go of it.
       blocks += sequence.span == null ? match.blocks() - match.idle() : 0;
+      if (blocks > available) return false;
     }
     if (blocks > available) {
       blocked = new Blocked(sequence, match.blocks(), available);
@@ -159,14 +182,14 @@ final class Planner {
 
   /** With nobody running, nobody would ever make room: whoever only waits must. */
   private boolean giveUpOthers(Sequence sequence, int blocks) {
-    if (state.running.size() > 0 || !admissions.isEmpty()) return false;
+    if (outlook.running > 0 || !admissions.isEmpty()) return false;
     var returned = new ArrayList<KvSpan>();
     for (int i = state.reserved.size() - 1; i >= 0 && blocks > available; i--) {
       var other = state.reserved.get(i);
       if (other == sequence) continue;
       givenUp.add(other);
       returned.add(other.blocks());
-      available = state.kv.available() + state.kv.reclaimable(returned);
+      available = outlook.available + state.kv.reclaimable(returned);
     }
     return !returned.isEmpty();
   }

@@ -17,6 +17,7 @@ final class PressurePlan {
   private record Share(int tokens, int blocks) {}
 
   private final SchedulerState state;
+  private final Outlook outlook;
   private final Map<Sequence, Share> shares = new LinkedHashMap<>();
   private final Set<Sequence> preempted = new LinkedHashSet<>();
   private final List<Sequence> givenUp = new ArrayList<>();
@@ -25,16 +26,24 @@ final class PressurePlan {
   private int taken;
   private int reclaimed;
 
-  PressurePlan(SchedulerState state, int tokensLeft) {
+  PressurePlan(SchedulerState state, Outlook outlook, int tokensLeft) {
     this.state = state;
+    this.outlook = outlook;
     this.tokensLeft = tokensLeft;
   }
 
-  void run() {
+  RunningPlan plan() {
+    run();
+    return new RunningPlan(
+        tokensLeft, available(), givenUp, List.copyOf(preempted), chunks(), idle());
+  }
+
+  private void run() {
     for (var each = state.running.first(); each != null && tokensLeft > 0; each = each.after) {
-      if (preempted.contains(each)) continue;
-      int computed = state.computed(each);
-      int tokens = each.decoding ? 1 : state.settings.clipChunk(each.prefillTokens() - computed);
+      if (preempted.contains(each) || !outlook.stays(each)) continue;
+      int computed = outlook.computed(each);
+      int tokens =
+          outlook.decodes(each) ? 1 : state.settings.clipChunk(each.prefillTokens() - computed);
       tokens = Math.min(tokens, tokensLeft);
       int blocks = state.blocksFor(computed, tokens);
       if (!makeRoom(each, blocks)) return;
@@ -44,36 +53,25 @@ final class PressurePlan {
     }
   }
 
-  int tokensLeft() {
-    return tokensLeft;
+  private int available() {
+    return outlook.available + reclaimed - taken;
   }
 
-  int available() {
-    return state.kv.available() + reclaimed - taken;
-  }
-
-  List<Sequence> givenUp() {
-    return givenUp;
-  }
-
-  List<Sequence> preempted() {
-    return List.copyOf(preempted);
-  }
-
-  List<Chunk> chunks() {
+  private List<Chunk> chunks() {
     var chunks = new ArrayList<Chunk>();
     shares.forEach(
         (sequence, share) -> {
-          if (!sequence.decoding) chunks.add(new Chunk(sequence, share.tokens()));
+          if (!outlook.decodes(sequence)) chunks.add(new Chunk(sequence, share.tokens()));
         });
     return chunks;
   }
 
   /** Decoding sequences that stay and get nothing. */
-  List<Sequence> idle() {
+  private List<Sequence> idle() {
     var idle = new ArrayList<Sequence>();
     for (var each = state.running.first(); each != null; each = each.after) {
-      if (each.decoding && !shares.containsKey(each) && !preempted.contains(each)) idle.add(each);
+      if (!outlook.decodes(each) || !outlook.stays(each)) continue;
+      if (!shares.containsKey(each) && !preempted.contains(each)) idle.add(each);
     }
     return idle;
   }
@@ -108,7 +106,7 @@ final class PressurePlan {
   private @Nullable Sequence victim() {
     Sequence worst = null;
     for (var each = state.running.last(); each != null; each = each.before) {
-      if (preempted.contains(each)) continue;
+      if (preempted.contains(each) || !outlook.stays(each)) continue;
       if (state.settings.victim() == Victim.NEWEST) return each;
       if (worst == null || isWorse(each, worst)) worst = each;
     }

@@ -24,6 +24,35 @@ public record ScheduleDecision(
     List<Admission> admissions,
     @Nullable Blocked blocked) {
 
+  /** How many sequences it singles out; all others just get their next token. */
+  public int changes() {
+    return givenUp.size()
+        + preempted.size()
+        + chunks.size()
+        + idle.size()
+        + fetches.size()
+        + admissions.size();
+  }
+
+  /** In how many places it decides otherwise. */
+  public int changesFrom(ScheduleDecision other) {
+    return changes(givenUp, other.givenUp)
+        + changes(preempted, other.preempted)
+        + changes(chunks, other.chunks)
+        + changes(idle, other.idle)
+        + changes(fetches, other.fetches)
+        + changes(admissions, other.admissions);
+  }
+
+  private static <T> int changes(List<T> these, List<T> those) {
+    int common = Math.min(these.size(), those.size());
+    int changes = Math.max(these.size(), those.size()) - common;
+    for (int i = 0; i < common; i++) {
+      if (!these.get(i).equals(those.get(i))) changes++;
+    }
+    return changes;
+  }
+
   /** A part of a prompt. */
   public record Chunk(Sequence sequence, int tokens) {}
 

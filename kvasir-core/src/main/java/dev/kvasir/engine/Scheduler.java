@@ -14,8 +14,12 @@ import java.util.List;
 /**
  * Chooses the tokens of each step: {@link #compute} only reads, {@link #apply} commits, {@link
  * #complete} books what the step has computed.
+ *
+ * <p>While a step runs the next one can be planned by {@link #foresee}, on what that step will
+ * bring about, and put right by {@link #repair} when it has.
  */
 public final class Scheduler {
+  private static final int EVERYBODY = Integer.MAX_VALUE;
   private static final Comparator<Sequence> BY_RANK = Comparator.comparingLong(each -> each.rank);
 
   private final SchedulerState state;
@@ -80,22 +84,74 @@ public final class Scheduler {
 
   /** Plans the next step without changing anything. */
   public ScheduleDecision compute() {
-    return new Planner(state, settings.stepTokensMax())
-        .planRunning()
-        .planAdmissions(Integer.MAX_VALUE)
-        .decision();
+    return planner(Outlook.now(state)).planRunning().planAdmissions(EVERYBODY).decision();
+  }
+
+  /** Plans the step after the one that runs the batch, without changing anything. */
+  public PreSchedule foresee(Batch batch) {
+    return foresee(Outlook.after(state, batch));
+  }
+
+  /** The same, as if nobody left: there will be as much memory at least. */
+  public PreSchedule foreseeCautiously(Batch batch) {
+    return foresee(Outlook.cautiouslyAfter(state, batch));
+  }
+
+  private PreSchedule foresee(Outlook outlook) {
+    return planner(outlook).planRunning().planAdmissions(EVERYBODY).preSchedule();
+  }
+
+  /**
+   * Puts right a plan that was made ahead, without changing anything: decides what {@link #compute}
+   * would decide.
+   *
+   * <p>Who joins is looked at again, since the step may have filled blocks that they can share; the
+   * queue is in order, so this touches nobody but them.
+   */
+  public Repaired repair(PreSchedule ahead) {
+    var planner = planner(Outlook.now(state)).planRunning(ahead).planAdmissions(EVERYBODY);
+    var decision = planner.decision();
+    if (planner.isRecomputed()) {
+      return new Repaired(decision, Repaired.Outcome.RECOMPUTED, decision.changes());
+    }
+    int changes = decision.changesFrom(ahead.decision());
+    var outcome = changes == 0 ? Repaired.Outcome.CLEAN : Repaired.Outcome.REPAIRED;
+    return new Repaired(decision, outcome, changes);
+  }
+
+  /** Whether a plan can be carried out as it is, given that nobody of the batch left. */
+  public boolean isFeasible(PreSchedule ahead) {
+    var rows = ahead.rows();
+    int left = kv.available() - (ahead.available() - rows.available());
+    if (rows.isAtOthersCost() || left < 0 || !ahead.decision().givenUp().isEmpty()) return false;
+    for (var admission : ahead.decision().admissions()) {
+      var sequence = admission.sequence();
+      int cached = admission.cachedBlocks();
+      if (sequence.span == null) {
+        var match = kv.match(sequence.request().names(), cached);
+        if (match.blocks() < cached) return false;
+        left -= match.idle();
+      }
+      left -= state.blocksFor(cached * kv.blockTokens(), admission.tokens());
+      if (left < 0) return false;
+    }
+    return true;
+  }
+
+  private Planner planner(Outlook outlook) {
+    return new Planner(state, outlook, settings.stepTokensMax());
   }
 
   /** Plans the next step and commits to it. */
   public Batch schedule() {
     if (!settings.has(BatchQuirk.ADMITS_ONE_BY_ONE)) return apply(compute());
-    var planner = new Planner(state, settings.stepTokensMax()).planRunning();
+    var planner = planner(Outlook.now(state)).planRunning();
     var decision = planner.decision();
     var batch = apply(decision);
     if (!decision.preempted().isEmpty()) return batch;
     var parts = new ArrayList<>(batch.parts());
     while (true) {
-      planner = new Planner(state, planner.tokensLeft()).planAdmissions(1);
+      planner = new Planner(state, Outlook.now(state), planner.tokensLeft()).planAdmissions(1);
       var next = planner.decision();
       for (var admission : next.admissions()) parts.add(join(admission, open(admission)));
       state.blocked = next.blocked();
@@ -108,7 +164,8 @@ public final class Scheduler {
         batch.preempted(),
         batch.idle(),
         batch.decodes(),
-        batch.decodeContextTokens());
+        batch.decodeContextTokens(),
+        batch.rows());
   }
 
   /** Takes the blocks that the decision needs, and says what to compute. */
@@ -128,12 +185,16 @@ public final class Scheduler {
     }
     state.blocked = decision.blocked();
     for (var sequence : decision.fetches()) fetch(sequence);
-    return new Batch(parts, spans.size(), decision.preempted(), idle, decodes, context);
+    var batch =
+        new Batch(parts, spans.size(), decision.preempted(), idle, decodes, context, state.rows);
+    // A batch of nothing is never run, so nobody is left out of it.
+    if (!idle.isEmpty() && !batch.isEmpty()) for (var sequence : idle) sequence.idle = true;
+    return batch;
   }
 
   /** Books a step: its tokens are computed. Whoever has ended is still to be removed. */
   public StepEnd complete(Batch batch) {
-    state.decoding.advance(batch.idle());
+    state.decoding.advance(stillIdle(batch));
     for (var sequence : state.decoding.atBorder()) {
       sequence.blocks().fill(state.decoding.computed(sequence));
     }
@@ -144,6 +205,7 @@ public final class Scheduler {
     for (var part : batch.parts()) {
       var sequence = part.sequence();
       if (sequence.state != State.RUNNING) continue;
+      sequence.part = 0;
       sequence.computed = part.start() + part.tokens();
       sequence.blocks().fill(sequence.computed);
       if (sequence.computed < sequence.prefillTokens()) continue;
@@ -154,6 +216,17 @@ public final class Scheduler {
     }
     all.sort(BY_RANK);
     return new StepEnd(prefilled, all);
+  }
+
+  /** The idle sequences that are still part of the batch; their idleness is over. */
+  private static List<Sequence> stillIdle(Batch batch) {
+    if (batch.idle().isEmpty()) return List.of();
+    var idle = new ArrayList<Sequence>(batch.idle().size());
+    for (var sequence : batch.idle()) {
+      if (sequence.idle) idle.add(sequence);
+      sequence.idle = false;
+    }
+    return idle;
   }
 
   public int waiting() {
@@ -167,6 +240,11 @@ public final class Scheduler {
   /** Sequences whose blocks are on their way up. */
   public int fetching() {
     return state.fetching;
+  }
+
+  /** Waiting sequences that hold blocks which were fetched for them. */
+  public int reserved() {
+    return state.reserved.size();
   }
 
   /** How often a sequence had to make room. */
@@ -198,6 +276,7 @@ public final class Scheduler {
   private Part grow(Chunk chunk) {
     var sequence = chunk.sequence();
     sequence.blocks().reserve(sequence.computed + chunk.tokens());
+    sequence.part = chunk.tokens();
     return new Part(sequence, sequence.computed, chunk.tokens());
   }
 
@@ -215,6 +294,7 @@ public final class Scheduler {
     state.reserved.remove(sequence);
     int start = admission.cachedBlocks() * kv.blockTokens();
     sequence.admit(ranks++, span, start);
+    sequence.part = admission.tokens();
     state.running.add(sequence);
     state.prefilling.add(sequence);
     if (admission.tokens() > 0) span.reserve(start + admission.tokens());

@@ -20,6 +20,9 @@ final class SchedulerState {
   /** Waiting sequences that hold blocks which were fetched for them, oldest first. */
   final List<Sequence> reserved = new ArrayList<>();
 
+  /** The sequences of the batch that get a token, for whoever computes them. */
+  final DecodeRows rows = new DecodeRows(this);
+
   ScheduleDecision.@Nullable Blocked blocked;
   int fetching;
 

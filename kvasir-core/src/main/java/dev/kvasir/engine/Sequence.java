@@ -32,6 +32,13 @@ public final class Sequence {
   @Nullable KvSpan span;
   boolean fetched;
   boolean decoding;
+
+  /** It is decoding, and the step that runs has nothing for it. */
+  boolean idle;
+
+  /** How many tokens of its prompt the step that runs computes. */
+  int part;
+
   int computed;
   int kept;
   long rank = NEVER;
@@ -111,6 +118,8 @@ public final class Sequence {
     if (held != null) held.release();
     span = null;
     decoding = false;
+    idle = false;
+    part = 0;
     computed = 0;
     fetched = false;
     rank = NEVER;

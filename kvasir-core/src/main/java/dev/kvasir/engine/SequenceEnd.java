@@ -8,6 +8,9 @@ public sealed interface SequenceEnd {
   /** Whoever asked for it gave it up. */
   record Aborted() implements SequenceEnd {}
 
+  /** The model could not go on with it. */
+  record Failed(String reason) implements SequenceEnd {}
+
   /** It can never be served. */
   record Refused(String reason) implements SequenceEnd {}
 }

@@ -11,6 +11,9 @@ public interface SequenceListener {
   /** Its prompt is computed and it got a token, for the first time or again. */
   void prefilled(Sequence sequence);
 
+  /** A token of its output is known. Heard only from backends that look at tokens. */
+  default void sampled(Sequence sequence, int token) {}
+
   /** It is over; nothing more is heard of it. */
   void ended(Sequence sequence, SequenceEnd end);
 }

@@ -36,6 +36,9 @@ public interface KvStore {
    */
   void fetch(BlockNames names, int blocks, Consumer<KvSpan> done);
 
+  /** Forgets every block that nobody holds, on all tiers; tells how many left engine memory. */
+  int clear();
+
   /** Blocks held instead of computed, by all spans so far. */
   long hits();
 

@@ -96,6 +96,11 @@ public final class PooledKv implements KvStore {
   }
 
   @Override
+  public int clear() {
+    return pool.clear();
+  }
+
+  @Override
   public long hits() {
     return hits;
   }

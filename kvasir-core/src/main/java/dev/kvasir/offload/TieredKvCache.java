@@ -175,6 +175,12 @@ public final class TieredKvCache implements KvStore {
   }
 
   @Override
+  public int clear() {
+    for (var rung : rungs) rung.pool().clear();
+    return device.clear();
+  }
+
+  @Override
   public long hits() {
     return device.hits();
   }

@@ -109,7 +109,7 @@ final class Flight implements SequenceListener {
     public void ended(Sequence prefill, SequenceEnd end) {
       switch (end) {
         case SequenceEnd.Finished _ -> handOver();
-        case SequenceEnd.Aborted _ -> end(Ending.TIMED_OUT);
+        case SequenceEnd.Aborted _, SequenceEnd.Failed _ -> end(Ending.TIMED_OUT);
         case SequenceEnd.Refused _ -> end(Ending.DROPPED);
       }
     }
@@ -166,7 +166,7 @@ final class Flight implements SequenceListener {
     switch (end) {
       case SequenceEnd.Finished _ -> end(Ending.COMPLETED);
       case SequenceEnd.Refused _ -> end(Ending.DROPPED);
-      case SequenceEnd.Aborted _ -> end(Ending.TIMED_OUT);
+      case SequenceEnd.Aborted _, SequenceEnd.Failed _ -> end(Ending.TIMED_OUT);
     }
   }
 

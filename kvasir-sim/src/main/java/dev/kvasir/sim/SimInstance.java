@@ -152,7 +152,8 @@ public final class SimInstance {
         memory.misses(),
         0,
         model.gaps(),
-        tiers());
+        tiers(),
+        load.planning());
   }
 
   private List<TierResult> tiers() {

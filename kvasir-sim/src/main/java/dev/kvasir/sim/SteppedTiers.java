@@ -196,6 +196,12 @@ final class SteppedTiers implements KvStore {
     throw new IllegalStateException("reloads take no time, yet " + blocks + " blocks are fetched");
   }
 
+  @Override
+  public int clear() {
+    offloaded.clear();
+    return device.clear();
+  }
+
   /** The host's hits, which the device counted as blocks to compute, are hits too. */
   @Override
   public long hits() {

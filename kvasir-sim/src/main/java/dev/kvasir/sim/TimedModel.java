@@ -2,12 +2,14 @@ package dev.kvasir.sim;
 
 import dev.kvasir.engine.Batch;
 import dev.kvasir.engine.ModelBackend;
+import dev.kvasir.engine.StepResult;
 import dev.kvasir.sim.latency.LatencyModel;
 import dev.kvasir.sim.latency.StepShape;
 import dev.kvasir.sim.report.Gaps;
 import dev.kvasir.time.EventLoop;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 
 /** A model that computes nothing and takes its time for it. */
@@ -32,12 +34,13 @@ public final class TimedModel implements ModelBackend {
   }
 
   @Override
-  public void forward(Batch batch, Runnable done) {
+  public void forward(Batch batch, Consumer<StepResult> done) {
     long micros = stepMicros(batch) + extraMicros.getAsLong();
     busyMicros += micros;
     decodeTokens += batch.decodes();
     gaps.add(micros + latency.outputTokenMicros(), batch.decodes());
-    loop.after(Duration.ofNanos(Math.multiplyExact(micros, 1000L)), done);
+    loop.after(
+        Duration.ofNanos(Math.multiplyExact(micros, 1000L)), () -> done.accept(StepResult.UNSEEN));
   }
 
   private long stepMicros(Batch batch) {

@@ -3,6 +3,8 @@ package dev.kvasir.cli.simulate;
 import dev.kvasir.engine.BatchQuirk;
 import dev.kvasir.engine.EngineSettings;
 import dev.kvasir.engine.EngineSettings.Victim;
+import dev.kvasir.engine.PlanningMode;
+import dev.kvasir.engine.PlanningSettings;
 import dev.kvasir.engine.SchedulingPolicy;
 import java.util.Set;
 import picocli.CommandLine.Command;
@@ -47,6 +49,21 @@ final class EngineOptions {
       description = "Who makes room: fcfs, the newest; priority, the least urgent.")
   private String preemption = "fcfs";
 
+  @Option(
+      names = "--planning",
+      paramLabel = "MODE",
+      description =
+          "When a step is planned: sequential, after the one before it; discard, beside it, and"
+              + " again if anything happened; repair, beside it and put right. Usually"
+              + " ${DEFAULT-VALUE}.")
+  private String planning = "repair";
+
+  @Option(
+      names = "--planning-cost",
+      paramLabel = "NS",
+      description = "What planning takes for each sequence that a step changes. Usually 0.")
+  private long planningNanos;
+
   EngineSettings settings(Set<BatchQuirk> quirks, PolicyFile policy) {
     return new EngineSettings(
         sequencesMax,
@@ -55,7 +72,19 @@ final class EngineOptions {
         contextTokensMax,
         order(policy.schedulerOr(scheduler)),
         victim(policy.preemptionOr(preemption)),
-        quirks);
+        quirks,
+        new PlanningSettings(planning(), planningNanos));
+  }
+
+  private PlanningMode planning() {
+    return switch (planning) {
+      case "sequential" -> PlanningMode.SEQUENTIAL;
+      case "discard" -> PlanningMode.DISCARD;
+      case "repair" -> PlanningMode.REPAIR;
+      default ->
+          throw new IllegalArgumentException(
+              "--planning " + planning + "; it is sequential, discard or repair");
+    };
   }
 
   /** The longest request that was asked for, 0 where nothing was said. */

@@ -1,6 +1,7 @@
 package dev.kvasir.sim.blis;
 
 import dev.kvasir.engine.Batch;
+import dev.kvasir.engine.PlanningStats;
 import dev.kvasir.engine.Scheduler;
 import dev.kvasir.engine.Sequence;
 import dev.kvasir.engine.SequenceRequest;
@@ -257,6 +258,7 @@ final class BlisInstance {
         store.misses(),
         allocationFailures,
         log.gaps(),
-        List.of());
+        List.of(),
+        PlanningStats.NONE);
   }
 }

@@ -111,6 +111,11 @@ final class BlisStore implements KvStore {
   }
 
   @Override
+  public int clear() {
+    throw new IllegalStateException("nobody resets a cache there");
+  }
+
+  @Override
   public void fetch(BlockNames wanted, int blocks, Consumer<KvSpan> done) {
     throw new IllegalStateException("no tier below, yet " + blocks + " blocks are fetched");
   }

@@ -1,5 +1,6 @@
 package dev.kvasir.sim.report;
 
+import dev.kvasir.engine.PlanningStats;
 import java.util.List;
 
 /**
@@ -16,6 +17,7 @@ import java.util.List;
  * @param allocationFailures blocks that a finished request asked for in vain
  * @param gaps the times between tokens
  * @param tiers its memory and what lies below, fastest first
+ * @param planning how the plans for its steps were come by
  */
 public record InstanceResult(
     int waiting,
@@ -28,7 +30,8 @@ public record InstanceResult(
     long missBlocks,
     long allocationFailures,
     Gaps gaps,
-    List<TierResult> tiers) {
+    List<TierResult> tiers,
+    PlanningStats planning) {
   public InstanceResult {
     tiers = List.copyOf(tiers);
   }

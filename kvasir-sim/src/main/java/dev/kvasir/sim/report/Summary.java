@@ -1,5 +1,6 @@
 package dev.kvasir.sim.report;
 
+import dev.kvasir.engine.PlanningStats;
 import dev.kvasir.kv.Tier;
 import java.util.ArrayList;
 import java.util.List;
@@ -31,7 +32,8 @@ public record Summary(
     double tokenHitRate,
     double thrashingRate,
     Goodput goodput,
-    List<TierTotal> tiers) {
+    List<TierTotal> tiers,
+    PlanningStats planning) {
 
   /** Mean and percentiles in milliseconds. */
   public record Spread(double mean, double p50, double p90, double p95, double p99) {
@@ -110,7 +112,14 @@ public record Summary(
         tokenHitRate(requests),
         thrashingRate(run),
         Goodput.of(requests, run.endMicros() / 1e6, scale.targets()),
-        tiers(run, scale));
+        tiers(run, scale),
+        planning(run));
+  }
+
+  private static PlanningStats planning(RunResult run) {
+    var all = PlanningStats.NONE;
+    for (var instance : run.instances()) all = all.plus(instance.planning());
+    return all;
   }
 
   public double responsesPerSecond() {

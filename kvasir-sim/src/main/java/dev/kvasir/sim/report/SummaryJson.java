@@ -1,5 +1,6 @@
 package dev.kvasir.sim.report;
 
+import dev.kvasir.engine.PlanningStats;
 import java.util.Locale;
 import tools.jackson.databind.SerializationFeature;
 import tools.jackson.databind.json.JsonMapper;
@@ -53,6 +54,7 @@ public final class SummaryJson {
     node.put("timed_out_requests", summary.timedOut());
     node.put("rejected_requests", summary.rejected());
     goodput(node, summary.goodput());
+    planning(node, summary.planning());
     tiers(node, summary);
     return node;
   }
@@ -68,6 +70,14 @@ public final class SummaryJson {
   private static void goodput(ObjectNode node, Goodput goodput) {
     node.put("goodput_rps", goodput.requestsPerSecond());
     node.put("slo_attainment", goodput.attainment());
+  }
+
+  private static void planning(ObjectNode node, PlanningStats planning) {
+    node.put("preschedule_hits", planning.hits());
+    node.put("preschedule_repairs", planning.repairs());
+    node.put("preschedule_misses", planning.misses());
+    node.put("planning_ms", planning.planningNanos() / 1e6);
+    node.put("planning_exposed_ms", planning.exposedNanos() / 1e6);
   }
 
   private static void tiers(ObjectNode node, Summary summary) {

@@ -1,0 +1,133 @@
+package dev.kvasir.engine;
+
+import dev.kvasir.Nullable;
+import dev.kvasir.kv.KvSpan;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * The batch that a step is planned for: as it stands, or as it will stand when the step that runs
+ * is over and nobody was surprised.
+ *
+ * <p>Looking ahead touches only what the running step changes beyond one token for everybody.
+ */
+final class Outlook {
+  private enum Time {
+    NOW,
+    AHEAD,
+    /** Ahead, as if nobody ended: what is free then is a lower bound. */
+    AHEAD_CAUTIOUS
+  }
+
+  private final SchedulerState state;
+  private final Time time;
+
+  /** How many sequences get one token if all goes on. */
+  final int decodes;
+
+  /** How many of these need another block for it. */
+  final int atBorder;
+
+  /** Those whose prompt is not computed yet, in the order of admission. */
+  final List<Sequence> prefilling;
+
+  /** How many sequences the batch has. */
+  final int running;
+
+  /** How many blocks can be had. */
+  final int available;
+
+  private Outlook(SchedulerState state) {
+    this.state = state;
+    this.time = Time.NOW;
+    this.decodes = state.decoding.size();
+    this.atBorder = state.decoding.atBorder().size();
+    this.prefilling = state.prefilling;
+    this.running = state.running.size();
+    this.available = state.kv.available();
+  }
+
+  private Outlook(SchedulerState state, Batch batch, Time time) {
+    this.state = state;
+    this.time = time;
+    var leaving = new ArrayList<KvSpan>(0);
+    for (var sequence : state.decoding.nextEnded()) {
+      if (!stays(sequence)) leaving.add(sequence.blocks());
+    }
+    int decoding = state.decoding.size() - leaving.size();
+    int border = 0;
+    for (var sequence : state.decoding.nextAtBorder()) {
+      if (!sequence.idle && stays(sequence)) border++;
+    }
+    for (var sequence : batch.idle()) border += isAtBorder(sequence) ? 1 : 0;
+    for (var part : batch.parts()) {
+      var sequence = part.sequence();
+      if (!decodes(sequence)) continue;
+      if (stays(sequence)) {
+        decoding++;
+        border += isAtBorder(sequence) ? 1 : 0;
+      } else {
+        leaving.add(sequence.blocks());
+      }
+    }
+    this.decodes = decoding;
+    this.atBorder = border;
+    this.prefilling = unfinished();
+    this.running = state.running.size() - leaving.size();
+    this.available = state.kv.available() + (leaving.isEmpty() ? 0 : state.kv.reclaimable(leaving));
+  }
+
+  /** Nothing runs. */
+  static Outlook now(SchedulerState state) {
+    return new Outlook(state);
+  }
+
+  /** The batch runs, its tokens will be computed, and whoever then has all of them will leave. */
+  static Outlook after(SchedulerState state, Batch batch) {
+    return new Outlook(state, batch, Time.AHEAD);
+  }
+
+  /** The batch runs, its tokens will be computed, and nobody will leave. */
+  static Outlook cautiouslyAfter(SchedulerState state, Batch batch) {
+    return new Outlook(state, batch, Time.AHEAD_CAUTIOUS);
+  }
+
+  int computed(Sequence sequence) {
+    int computed = state.computed(sequence);
+    if (time == Time.NOW) return computed;
+    if (sequence.decoding) return sequence.idle ? computed : computed + 1;
+    return computed + sequence.part;
+  }
+
+  /** Whether it gets one token, rather than a part of its prompt. */
+  boolean decodes(Sequence sequence) {
+    if (time == Time.NOW || sequence.decoding) return sequence.decoding;
+    return computed(sequence) >= sequence.prefillTokens();
+  }
+
+  /** Whether it is part of the batch. */
+  boolean stays(Sequence sequence) {
+    return time != Time.AHEAD || !decodes(sequence) || computed(sequence) < sequence.endTokens();
+  }
+
+  /** Who was admitted last. */
+  @Nullable
+  Sequence last() {
+    var last = state.running.last();
+    while (last != null && !stays(last)) last = last.before;
+    return last;
+  }
+
+  private boolean isAtBorder(Sequence sequence) {
+    return computed(sequence) % state.kv.blockTokens() == 0;
+  }
+
+  private List<Sequence> unfinished() {
+    if (state.prefilling.isEmpty()) return List.of();
+    var unfinished = new ArrayList<Sequence>();
+    for (var sequence : state.prefilling) {
+      if (!decodes(sequence)) unfinished.add(sequence);
+    }
+    return unfinished;
+  }
+}

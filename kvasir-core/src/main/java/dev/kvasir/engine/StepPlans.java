@@ -1,0 +1,149 @@
+package dev.kvasir.engine;
+
+import dev.kvasir.Nullable;
+import dev.kvasir.time.EventLoop;
+import java.util.function.LongSupplier;
+
+/**
+ * Comes by the plan for each step, ahead or after, and counts what that took.
+ *
+ * <p>A plan is made on the engine's loop while the step runs elsewhere. Should the step end first,
+ * its end waits in the loop until the plan is there: the plan is joined, never begun again.
+ */
+final class StepPlans {
+  private final EventLoop loop;
+  private final Scheduler scheduler;
+  private final PlanningMode mode;
+  private final long nanosPerChange;
+  private final LongSupplier nanos;
+  private final PlanningGate gate = new PlanningGate();
+
+  private @Nullable PreSchedule ahead;
+  private boolean disturbed;
+  private long begunNanos;
+  private long measuredNanos;
+  private long readyNanos;
+  private long exposedNow;
+
+  private long hits;
+  private long repairs;
+  private long misses;
+  private long planningNanos;
+  private long exposedNanos;
+
+  StepPlans(EventLoop loop, Scheduler scheduler, EngineSettings settings, LongSupplier nanos) {
+    this.loop = loop;
+    this.scheduler = scheduler;
+    // Who joins one by one is decided and done in one go.
+    this.mode =
+        settings.has(BatchQuirk.ADMITS_ONE_BY_ONE)
+            ? PlanningMode.SEQUENTIAL
+            : settings.planning().mode();
+    this.nanosPerChange = settings.planning().nanosPerChange();
+    this.nanos = nanos;
+  }
+
+  /** The batch of the next step, committed to. */
+  Batch next() {
+    var plan = ahead;
+    ahead = null;
+    exposedNow = 0;
+    long before = nanos.getAsLong();
+    if (plan == null) return plannedAfter(before);
+    return mode == PlanningMode.REPAIR ? repaired(plan, before) : validated(plan, before);
+  }
+
+  private Batch plannedAfter(long before) {
+    var batch = scheduler.schedule();
+    long cost = cost(before, 1 + batch.changes());
+    gate.after(cost);
+    if (!batch.isEmpty()) {
+      misses++;
+      spend(cost);
+    }
+    return batch;
+  }
+
+  private Batch repaired(PreSchedule plan, long before) {
+    long joined = joinedNanos();
+    var repaired = scheduler.repair(plan);
+    var batch = scheduler.apply(repaired.decision());
+    long cost = cost(before, repaired.changes());
+    gate.ahead(cost + joined);
+    if (batch.isEmpty()) return batch;
+    switch (repaired.outcome()) {
+      case CLEAN -> hits++;
+      case REPAIRED -> repairs++;
+      case RECOMPUTED -> misses++;
+    }
+    spend(cost);
+    exposedNow += joined;
+    exposedNanos += joined;
+    return batch;
+  }
+
+  private Batch validated(PreSchedule plan, long before) {
+    long joined = joinedNanos();
+    boolean valid = !disturbed && scheduler.isFeasible(plan);
+    var decision = valid ? plan.decision() : scheduler.compute();
+    var batch = scheduler.apply(decision);
+    long cost = cost(before, valid ? 0 : 1 + decision.changes());
+    gate.ahead(cost + joined);
+    if (batch.isEmpty()) return batch;
+    if (valid) hits++;
+    else misses++;
+    spend(cost);
+    exposedNow += joined;
+    exposedNanos += joined;
+    return batch;
+  }
+
+  /** The step runs: time to plan the one after it. */
+  void begin(Batch batch) {
+    if (mode == PlanningMode.SEQUENTIAL || !gate.opens()) return;
+    long before = nanos.getAsLong();
+    disturbed = false;
+    var plan =
+        mode == PlanningMode.REPAIR ? scheduler.foresee(batch) : scheduler.foreseeCautiously(batch);
+    ahead = plan;
+    begunNanos = loop.nanos();
+    measuredNanos = nanos.getAsLong() - before;
+    long virtualNanos = nanosPerChange * (1 + plan.decision().changes());
+    readyNanos = begunNanos + virtualNanos;
+    planningNanos += measuredNanos + virtualNanos;
+  }
+
+  /** Something happened that the seed's rule does not forgive. */
+  void disturb() {
+    disturbed = true;
+  }
+
+  /** How long the batch just planned could not run for want of its plan, in virtual time. */
+  long virtualDelayNanos() {
+    return nanosPerChange == 0 ? 0 : exposedNow;
+  }
+
+  PlanningStats stats() {
+    return new PlanningStats(hits, repairs, misses, planningNanos, exposedNanos);
+  }
+
+  /**
+   * How long the step was over before its successor was planned. Where time is real nobody sees
+   * when it was over; but if all that passed is what planning took, planning was what took it.
+   */
+  private long joinedNanos() {
+    long passed = loop.nanos() - begunNanos;
+    boolean isJoined = measuredNanos > 0 && passed < measuredNanos + measuredNanos / 8;
+    return isJoined ? measuredNanos : Math.max(0, readyNanos - loop.nanos());
+  }
+
+  private long cost(long before, int changes) {
+    return nanos.getAsLong() - before + nanosPerChange * changes;
+  }
+
+  private void spend(long cost) {
+    planningNanos += cost;
+    exposedNow += cost;
+    exposedNanos += cost;
+  }
+}

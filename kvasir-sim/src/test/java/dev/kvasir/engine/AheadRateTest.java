@@ -1,0 +1,124 @@
+package dev.kvasir.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kvasir.sim.VirtualLoop;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Consumer;
+import java.util.random.RandomGenerator;
+import java.util.random.RandomGeneratorFactory;
+import org.junit.jupiter.api.Test;
+
+/** How many steps begin from a plan made ahead, with a full batch and callers who keep coming. */
+class AheadRateTest {
+  private static final int BATCH = 256;
+  private static final int OUTPUT_MEAN = 200;
+  private static final double LOAD = 0.98;
+  private static final Duration STEP = Duration.ofMillis(10);
+  private static final int STEPS_MIN = 6_000;
+
+  /** An engine whose callers come by chance, and whose outputs mostly end by surprise. */
+  private static final class Busy implements SequenceListener {
+    private final RandomGenerator random = RandomGeneratorFactory.of("L64X128MixRandom").create(7);
+    private final VirtualLoop loop = new VirtualLoop();
+    private final Map<Sequence, Integer> stops = new HashMap<>();
+    private final Engine engine;
+    private int ids;
+
+    Busy(PlanningSettings planning) {
+      var memory = TestMemory.of(100_000);
+      var settings =
+          new EngineSettings(
+                  BATCH,
+                  2048,
+                  0,
+                  0,
+                  SchedulingPolicy.FIRST_COME,
+                  EngineSettings.Victim.NEWEST,
+                  EngineSettings.DEFAULT.quirks())
+              .with(planning);
+      this.engine = new Engine(loop, memory.kv(), this::forward, settings);
+      expect();
+    }
+
+    EngineLoad run() {
+      while (engine.load().steps() < STEPS_MIN) loop.step();
+      return engine.load();
+    }
+
+    private void expect() {
+      double perNano = LOAD * BATCH / OUTPUT_MEAN / STEP.toNanos();
+      loop.after(Duration.ofNanos((long) exponential(1 / perNano)), this::arrive);
+    }
+
+    private void arrive() {
+      int length = 1 + (int) exponential(OUTPUT_MEAN);
+      boolean surprising = random.nextInt(10) < 7;
+      int id = ids++;
+      var names = new TestNames(id % 5, 8, id);
+      var request =
+          new SequenceRequest(
+              "s" + id, names, 64, surprising ? 4_000 : length, 0, loop.nanos());
+      var sequence = engine.submit(request, this);
+      if (surprising) stops.put(sequence, 64 + length - 1);
+      assertThat(engine.load().blocks()).isPositive();
+      expect();
+    }
+
+    private double exponential(double mean) {
+      return -StrictMath.log(1 - random.nextDouble()) * mean;
+    }
+
+    private void forward(Batch batch, Consumer<StepResult> done) {
+      var stopped = new ArrayList<Sequence>();
+      for (var row : batch.rows()) {
+        var stop = stops.get(row.sequence());
+        if (stop != null && row.position() >= stop) stopped.add(row.sequence());
+      }
+      var result = new StepResult(List.of(), stopped, List.of());
+      loop.after(STEP, () -> done.accept(result));
+    }
+
+    @Override
+    public void admitted(Sequence sequence) {}
+
+    @Override
+    public void preempted(Sequence sequence) {}
+
+    @Override
+    public void prefilled(Sequence sequence) {}
+
+    @Override
+    public void ended(Sequence sequence, SequenceEnd end) {
+      stops.remove(sequence);
+    }
+  }
+
+  @Test
+  void repairedPlansServeAlmostEveryStepAndTheSeedsRuleFewOfThem() {
+    var repair = new Busy(PlanningSettings.of(PlanningMode.REPAIR)).run();
+    var discard = new Busy(PlanningSettings.of(PlanningMode.DISCARD)).run();
+    System.out.printf(
+        "AheadRateTest repair %.2f %% %s, discard %.2f %% %s%n",
+        100 * repair.planning().aheadRate(),
+        repair.planning(),
+        100 * discard.planning().aheadRate(),
+        discard.planning());
+    assertThat(repair.planning().aheadRate()).isGreaterThanOrEqualTo(0.99);
+    assertThat(discard.planning().aheadRate()).isLessThan(0.2);
+  }
+
+  @Test
+  void whatPlanningCostsIsHiddenBehindTheStepsIfItIsDoneAhead() {
+    var repair = new Busy(new PlanningSettings(PlanningMode.REPAIR, 50_000)).run().planning();
+    var after = new Busy(new PlanningSettings(PlanningMode.SEQUENTIAL, 50_000)).run().planning();
+    System.out.printf("AheadRateTest with costs: repair %s, sequential %s%n", repair, after);
+    assertThat(after.exposedNanos()).isEqualTo(after.planningNanos());
+    assertThat(repair.exposedNanos()).isLessThan(after.exposedNanos());
+    assertThat(repair.aheadRate()).isGreaterThanOrEqualTo(0.99);
+  }
+}
