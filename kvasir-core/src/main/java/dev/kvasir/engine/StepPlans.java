@@ -77,8 +77,7 @@ final class StepPlans {
       case RECOMPUTED -> misses++;
     }
     spend(cost);
-    exposedNow += joined;
-    exposedNanos += joined;
+    expose(joined);
     return batch;
   }
 
@@ -93,20 +92,19 @@ final class StepPlans {
     if (valid) hits++;
     else misses++;
     spend(cost);
-    exposedNow += joined;
-    exposedNanos += joined;
+    expose(joined);
     return batch;
   }
 
   /** The step runs: time to plan the one after it. */
   void begin(Batch batch) {
     if (mode == PlanningMode.SEQUENTIAL || !gate.opens()) return;
+    begunNanos = loop.nanos();
     long before = nanos.getAsLong();
     disturbed = false;
     var plan =
         mode == PlanningMode.REPAIR ? scheduler.foresee(batch) : scheduler.foreseeCautiously(batch);
     ahead = plan;
-    begunNanos = loop.nanos();
     measuredNanos = nanos.getAsLong() - before;
     long virtualNanos = nanosPerChange * (1 + plan.decision().changes());
     readyNanos = begunNanos + virtualNanos;
@@ -143,7 +141,11 @@ final class StepPlans {
 
   private void spend(long cost) {
     planningNanos += cost;
-    exposedNow += cost;
-    exposedNanos += cost;
+    expose(cost);
+  }
+
+  private void expose(long waited) {
+    exposedNow += waited;
+    exposedNanos += waited;
   }
 }
