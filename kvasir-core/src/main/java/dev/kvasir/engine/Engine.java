@@ -212,7 +212,10 @@ public final class Engine {
       endOnce(failure.sequence(), new SequenceEnd.Failed(failure.reason()));
     }
     var end = scheduler.complete(batch);
-    for (var sequence : end.prefilled()) listener(sequence).prefilled(sequence);
+    for (var sequence : end.prefilled()) {
+      var listener = listeners.get(sequence);
+      if (listener != null) listener.prefilled(sequence);
+    }
     for (var sampled : result.sampled()) {
       var listener = listeners.get(sampled.sequence());
       if (listener != null) listener.sampled(sampled.sequence(), sampled.token());

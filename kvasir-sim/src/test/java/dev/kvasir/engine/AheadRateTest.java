@@ -61,8 +61,7 @@ class AheadRateTest {
       int id = ids++;
       var names = new TestNames(id % 5, 8, id);
       var request =
-          new SequenceRequest(
-              "s" + id, names, 64, surprising ? 4_000 : length, 0, loop.nanos());
+          new SequenceRequest("s" + id, names, 64, surprising ? 4_000 : length, 0, loop.nanos());
       var sequence = engine.submit(request, this);
       if (surprising) stops.put(sequence, 64 + length - 1);
       assertThat(engine.load().blocks()).isPositive();

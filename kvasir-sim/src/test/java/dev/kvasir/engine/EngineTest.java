@@ -181,8 +181,7 @@ class EngineTest {
             memory.kv(),
             this::forward,
             EngineSettings.DEFAULT.with(PlanningSettings.of(PlanningMode.DISCARD)));
-    discarding.submit(
-        new SequenceRequest("a", new TestNames(0, 0, 1), 6, 30, 0, 0), listener);
+    discarding.submit(new SequenceRequest("a", new TestNames(0, 0, 1), 6, 30, 0, 0), listener);
     for (int i = 0; i < 60; i++) {
       loop.runFor(STEP.dividedBy(2));
       assertThat(discarding.load().steps()).isPositive();

@@ -53,6 +53,8 @@ final class SchedulerWalk {
       if (random.nextInt(3) == 0) calm &= !add();
       if (random.nextInt(20) == 0) calm &= !abort();
       batch = next(ahead, calm ? cautious : null);
+      // Nothing was left to run when somebody had made room for itself alone.
+      while (batch.isEmpty() && !batch.preempted().isEmpty()) batch = scheduler.schedule();
       memory.check();
     }
   }

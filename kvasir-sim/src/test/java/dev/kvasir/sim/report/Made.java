@@ -52,7 +52,8 @@ public final class Made {
             new TierResult(Tier.DEVICE, 100, 0, 0, 10, 0, 0, 0),
             new TierResult(Tier.HOST, 200, 30, 20, 5, 1, 1000, 2000),
             new TierResult(Tier.DISK, 400, 30, 10, 0, 0, 1000, 2000));
-    return new InstanceResult(0, 0, 0, 500, 400_000, 160L * requests, 70, 30, 0, gaps, tiers, PlanningStats.NONE);
+    return new InstanceResult(
+        0, 0, 0, 500, 400_000, 160L * requests, 70, 30, 0, gaps, tiers, PlanningStats.NONE);
   }
 
   public static Summary.Scale scale(Duration ttft) {
