@@ -60,6 +60,12 @@ public final class PrefixRegistry {
     return found;
   }
 
+  /** The fastest tier that holds the block; null if none does. */
+  public @Nullable Tier fastest(BlockHash hash) {
+    int entry = index.find(hash);
+    return entry == ABSENT ? null : fastest(entry);
+  }
+
   /** For each block of the longest prefix on any tiers, the fastest tier that holds it. */
   public List<Tier> prefix(List<BlockHash> hashes) {
     var found = new ArrayList<Tier>();

@@ -29,9 +29,9 @@ public final class TieredKvCache implements KvStore {
   private final BlockPool top;
   private final PooledKv device;
   private final List<Rung> rungs;
-  private final List<OffloadPipeline> edges = new ArrayList<>();
-  private final Settlement settlement = new Settlement();
-  private final PrefixRegistry registry;
+  private final List<OffloadPipeline> edges;
+  private final Settlement settlement;
+  private final TierLookup lookup;
   private final Ascents ascents;
   private final EventLoop loop;
   private final PromotionChoice choice;
@@ -62,18 +62,27 @@ public final class TieredKvCache implements KvStore {
       List<Rung> rungs,
       ClimbLimits limits,
       @Nullable FrequencySketch frequency) {
+    var settled = new Settlement();
+    var edges = CommonTiers.edges(loop, rungs, frequency, settled);
+    this(loop, new TierLookup(registry, registry), top, rungs, limits, edges, settled);
+  }
+
+  TieredKvCache(
+      EventLoop loop,
+      TierLookup lookup,
+      BlockPool top,
+      List<Rung> rungs,
+      ClimbLimits limits,
+      List<OffloadPipeline> edges,
+      Settlement settlement) {
     requireOrder(top, rungs);
     this.loop = loop;
-    this.registry = registry;
+    this.lookup = lookup;
     this.top = top;
     this.device = new PooledKv(top, this::sendDown);
     this.rungs = List.copyOf(rungs);
-    for (var rung : rungs) {
-      var edge = new OffloadPipeline.Edge(rung.pool(), rung.store(), frequency);
-      var pipeline = new OffloadPipeline(loop, rung.settings(), rung.policy(), edge, settlement);
-      if (!edges.isEmpty()) edges.getLast().chain(pipeline);
-      edges.add(pipeline);
-    }
+    this.edges = List.copyOf(edges);
+    this.settlement = settlement;
     this.limits = limits;
     this.ascents = new Ascents(loop, top, this.rungs, limits);
     this.choice = new PromotionChoice(this.rungs);
@@ -93,7 +102,7 @@ public final class TieredKvCache implements KvStore {
    */
   public Onboarding find(
       List<BlockHash> hashes, Duration patience, Consumer<Onboarding.Found> done) {
-    var tiers = registry.prefix(hashes);
+    var tiers = lookup.prefix(hashes);
     int worthwhile = choice.blocks(tiers);
     var onboarding = new Onboarding(worthwhile, tiers, done);
     var wanted = hashes.subList(0, worthwhile);
@@ -149,10 +158,10 @@ public final class TieredKvCache implements KvStore {
   @Override
   public KvMatch match(BlockNames names, int blocksMax) {
     var here = device.match(names, blocksMax);
-    if (here.blocks() == blocksMax || registry.tiers(names.name(here.blocks())).isEmpty()) {
+    if (here.blocks() == blocksMax || !lookup.has(names.name(here.blocks()))) {
       return here;
     }
-    int worthwhile = choice.blocks(registry.prefix(names(names, blocksMax)));
+    int worthwhile = choice.blocks(lookup.prefix(names(names, blocksMax)));
     return new KvMatch(here.blocks(), here.idle(), Math.max(0, worthwhile - here.blocks()));
   }
 
@@ -198,7 +207,7 @@ public final class TieredKvCache implements KvStore {
 
   /** The pipelines from the top down. */
   public List<OffloadPipeline> edges() {
-    return List.copyOf(edges);
+    return edges;
   }
 
   /** Knows when everything sent down has ended. */

@@ -9,20 +9,20 @@ import java.util.Objects;
 import java.util.SplittableRandom;
 
 /** A very small model with random weights, in any architecture and type of tensors. */
-final class TinyModel {
+public final class TinyModel {
   static final int WIDTH = 64;
   static final int LAYERS = 2;
   static final int HEADS = 4;
   static final int KV_HEADS = 2;
   static final int HEAD_SIZE = 32;
   static final int INNER = 96;
-  static final int CONTEXT = 128;
+  public static final int CONTEXT = 128;
 
   final Architecture architecture;
   final Map<String, float[]> tensors = new LinkedHashMap<>();
   private final Map<String, int[]> sizes = new LinkedHashMap<>();
 
-  TinyModel(Architecture architecture, long seed) {
+  public TinyModel(Architecture architecture, long seed) {
     this.architecture = architecture;
     var random = new SplittableRandom(seed);
     int queries = HEADS * HEAD_SIZE;
@@ -73,7 +73,7 @@ final class TinyModel {
   }
 
   /** The file, with its matrices in the type; vectors are F32 always. */
-  GgufWriter writer(TensorType type) {
+  public GgufWriter writer(TensorType type) {
     var key = architecture.key();
     var writer =
         TestVocabulary.into(new GgufWriter())

@@ -1,0 +1,93 @@
+package dev.kvasir.offload;
+
+import dev.kvasir.Nullable;
+import dev.kvasir.kv.BlockPool;
+import dev.kvasir.kv.FrequencySketch;
+import dev.kvasir.kv.PrefixRegistry;
+import dev.kvasir.time.EventLoop;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Tiers that several ladders stand on: what one of them sends down, the others can bring up.
+ *
+ * <p>Each ladder has a top of its own, with a registry of its own. All of them belong to one loop.
+ */
+public final class CommonTiers {
+  private final EventLoop loop;
+  private final PrefixRegistry registry;
+  private final BlockPool first;
+  private final List<Rung> rungs;
+  private final @Nullable FrequencySketch frequency;
+  private final Settlement settlement = new Settlement();
+  private final List<OffloadPipeline> edges;
+
+  /**
+   * Makes the tiers ready for their ladders.
+   *
+   * @param registry knows all of these tiers
+   * @param first the uppermost of them
+   * @param rungs the others, from there down
+   */
+  public CommonTiers(
+      EventLoop loop,
+      PrefixRegistry registry,
+      BlockPool first,
+      List<Rung> rungs,
+      @Nullable FrequencySketch frequency) {
+    this.loop = loop;
+    this.registry = registry;
+    this.first = first;
+    this.rungs = List.copyOf(rungs);
+    this.frequency = frequency;
+    this.edges = edges(loop, this.rungs, frequency, settlement);
+  }
+
+  /** One pipeline for each rung, each sending on into the next. */
+  static List<OffloadPipeline> edges(
+      EventLoop loop,
+      List<Rung> rungs,
+      @Nullable FrequencySketch frequency,
+      Settlement settlement) {
+    var edges = new ArrayList<OffloadPipeline>();
+    for (var rung : rungs) {
+      var edge = new OffloadPipeline.Edge(rung.pool(), rung.store(), frequency);
+      var pipeline = new OffloadPipeline(loop, rung.settings(), rung.policy(), edge, settlement);
+      if (!edges.isEmpty()) edges.getLast().chain(pipeline);
+      edges.add(pipeline);
+    }
+    return edges;
+  }
+
+  /**
+   * A ladder that stands on these tiers.
+   *
+   * @param own knows the top alone
+   * @param step how blocks come from the top to the first of these tiers, and back
+   */
+  public TieredKvCache ladder(PrefixRegistry own, BlockPool top, Rung step, ClimbLimits limits) {
+    if (!step.pool().equals(first)) {
+      throw new IllegalArgumentException(
+          "a step down to another pool than the first of the common tiers, " + first.tier());
+    }
+    var all = new ArrayList<OffloadPipeline>();
+    all.addAll(edges(loop, List.of(step), frequency, settlement));
+    if (!edges.isEmpty()) all.getFirst().chain(edges.getFirst());
+    all.addAll(edges);
+    var below = new ArrayList<Rung>();
+    below.add(step);
+    below.addAll(rungs);
+    return new TieredKvCache(
+        loop, new TierLookup(own, registry), top, below, limits, all, settlement);
+  }
+
+  /** The pipelines between these tiers, from the top down. */
+  public List<OffloadPipeline> edges() {
+    return List.copyOf(edges);
+  }
+
+  /** Knows when everything sent down on any ladder has ended. */
+  public Settlement settlement() {
+    return settlement;
+  }
+}

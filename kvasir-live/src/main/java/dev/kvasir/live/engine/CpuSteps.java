@@ -1,0 +1,91 @@
+package dev.kvasir.live.engine;
+
+import dev.kvasir.engine.Batch;
+import dev.kvasir.live.engine.StepOutcome.Broken;
+import dev.kvasir.live.engine.StepOutcome.Chosen;
+import dev.kvasir.live.model.CpuModel;
+import dev.kvasir.live.model.StepRow;
+import dev.kvasir.live.model.sample.Sampler;
+import dev.kvasir.live.model.sample.TokenChoice;
+import dev.kvasir.live.store.HostMemory;
+import dev.kvasir.time.EventLoop;
+import java.lang.System.Logger.Level;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.Executor;
+import java.util.function.Consumer;
+
+/** Computes the steps of one engine on the processor, in the engine's own memory. */
+final class CpuSteps implements StepRunner {
+  private static final System.Logger LOG = System.getLogger(CpuSteps.class.getName());
+  private static final float[] UNSEEN = {};
+
+  private final EventLoop loop;
+  private final Executor thread;
+  private final CpuModel model;
+  private final HostMemory memory;
+  private final Sampler sampler;
+  private final List<float[]> logits = new ArrayList<>();
+
+  /** Steps that run on that thread, in turn with those of others who share the model. */
+  CpuSteps(EventLoop loop, Executor thread, CpuModel model, HostMemory memory) {
+    this.loop = loop;
+    this.thread = thread;
+    this.model = model;
+    this.memory = memory;
+    this.sampler = new Sampler(model.shape().vocabulary());
+  }
+
+  @Override
+  public void run(Batch batch, List<Turn> turns, Consumer<StepOutcome> done) {
+    thread.execute(
+        () -> {
+          var outcome = compute(turns);
+          loop.execute(() -> done.accept(outcome));
+        });
+  }
+
+  private StepOutcome compute(List<Turn> turns) {
+    try {
+      return new Chosen(choices(turns));
+    } catch (RuntimeException | Error e) {
+      LOG.log(Level.ERROR, "a step of " + turns.size() + " sequences failed", e);
+      return new Broken("the model failed: " + e);
+    }
+  }
+
+  private List<Optional<TokenChoice>> choices(List<Turn> turns) {
+    var rows = new ArrayList<StepRow>(turns.size());
+    var wanted = new float[turns.size()][];
+    for (int i = 0; i < turns.size(); i++) {
+      rows.add(turns.get(i).row());
+      wanted[i] = rows.get(i).sampled() ? logits(i) : UNSEEN;
+    }
+    model.forward(rows, memory, wanted);
+    var choices = new ArrayList<Optional<TokenChoice>>(turns.size());
+    for (int i = 0; i < turns.size(); i++) {
+      choices.add(rows.get(i).sampled() ? Optional.of(choice(turns.get(i), wanted[i])) : none());
+    }
+    return choices;
+  }
+
+  private TokenChoice choice(Turn turn, float[] logits) {
+    var generation = turn.generation();
+    return sampler.choose(
+        logits,
+        generation.request().sampling(),
+        generation.history(),
+        turn.row().firstPosition() + turn.row().tokens().length);
+  }
+
+  private static Optional<TokenChoice> none() {
+    return Optional.empty();
+  }
+
+  /** Room that is used again in the next step; there are never more rows than sequences. */
+  private float[] logits(int row) {
+    while (logits.size() <= row) logits.add(new float[model.shape().vocabulary()]);
+    return logits.get(row);
+  }
+}

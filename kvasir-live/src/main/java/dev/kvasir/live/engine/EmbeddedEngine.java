@@ -1,0 +1,132 @@
+package dev.kvasir.live.engine;
+
+import dev.kvasir.engine.Engine;
+import dev.kvasir.engine.EngineLoad;
+import dev.kvasir.engine.EngineSettings;
+import dev.kvasir.engine.PauseMode;
+import dev.kvasir.engine.Sequence;
+import dev.kvasir.engine.SequenceRequest;
+import dev.kvasir.kv.BlockHasher;
+import dev.kvasir.kv.KvStore;
+import dev.kvasir.kv.Sha256Hasher;
+import dev.kvasir.time.EventLoop;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.function.IntConsumer;
+
+/** An engine with a real model behind it: prompts in, answers out. Belongs to one loop. */
+public final class EmbeddedEngine {
+  /** A tenant that is not heard of for as long as so many others are gets its hasher anew. */
+  private static final int HASHERS_MAX = 1_024;
+
+  private final String name;
+  private final EventLoop loop;
+  private final LoadedModel model;
+  private final KvStore kv;
+  private final SampledSteps steps;
+  private final Engine engine;
+  private final Map<String, BlockHasher> hashers = new LinkedHashMap<>(16, 0.75f, true);
+
+  EmbeddedEngine(
+      String name,
+      EventLoop loop,
+      LoadedModel model,
+      KvStore kv,
+      StepRunner runner,
+      EngineSettings settings) {
+    this.name = name;
+    this.loop = loop;
+    this.model = model;
+    this.kv = kv;
+    this.steps = new SampledSteps(runner);
+    var within = settings.withContext(model.contextTokens());
+    this.engine = new Engine(loop, kv, steps, within, System::nanoTime);
+  }
+
+  public String name() {
+    return name;
+  }
+
+  public EventLoop loop() {
+    return loop;
+  }
+
+  public LoadedModel model() {
+    return model;
+  }
+
+  public KvStore kv() {
+    return kv;
+  }
+
+  /** Begins an answer; a refusal is heard before this returns. */
+  public Generation submit(GenerationRequest request, GenerationListener listener) {
+    var generation =
+        new Generation(request, forgetting(listener), model.tokenizer(), hasher(request.salt()));
+    var sequence =
+        engine.submit(
+            new SequenceRequest(
+                request.id(),
+                generation,
+                request.prompt().length,
+                request.tokensMax(),
+                request.priority(),
+                loop.nanos()),
+            generation);
+    generation.begin(sequence);
+    if (sequence.state() != Sequence.State.ENDED) steps.add(generation);
+    return generation;
+  }
+
+  private GenerationListener forgetting(GenerationListener listener) {
+    return new GenerationListener() {
+      @Override
+      public void grown(Generation generation, Piece piece) {
+        listener.grown(generation, piece);
+      }
+
+      @Override
+      public void ended(Generation generation, GenerationEnd end) {
+        if (!(end instanceof GenerationEnd.Refused)) steps.remove(generation.sequence());
+        listener.ended(generation, end);
+      }
+    };
+  }
+
+  /** Gives an answer up. */
+  public void abort(Generation generation) {
+    engine.abort(generation.sequence());
+  }
+
+  /** Stops serving; see {@link Engine#pause}. */
+  public void pause(PauseMode mode, Runnable done) {
+    engine.pause(mode, done);
+  }
+
+  public void resume() {
+    engine.resume();
+  }
+
+  /** Forgets all that is cached and not in use; tells how many blocks that were. */
+  public void resetCache(IntConsumer done) {
+    engine.resetCache(done);
+  }
+
+  public EngineLoad load() {
+    return engine.load();
+  }
+
+  /** How many answers are in the making. */
+  public int answering() {
+    return steps.size();
+  }
+
+  private BlockHasher hasher(String salt) {
+    var known = hashers.get(salt);
+    if (known != null) return known;
+    if (hashers.size() == HASHERS_MAX) hashers.remove(hashers.keySet().iterator().next());
+    var made = new Sha256Hasher(model.cpu().fingerprint(), salt);
+    hashers.put(salt, made);
+    return made;
+  }
+}

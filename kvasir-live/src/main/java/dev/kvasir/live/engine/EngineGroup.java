@@ -1,0 +1,142 @@
+package dev.kvasir.live.engine;
+
+import dev.kvasir.Nullable;
+import dev.kvasir.engine.PauseMode;
+import dev.kvasir.kv.BlockPool;
+import dev.kvasir.kv.KvEvents;
+import dev.kvasir.kv.KvStore;
+import dev.kvasir.kv.PoolSettings;
+import dev.kvasir.kv.PooledKv;
+import dev.kvasir.kv.PrefixRegistry;
+import dev.kvasir.kv.Tier;
+import dev.kvasir.live.LiveLoop;
+import dev.kvasir.live.model.ModelShape;
+import dev.kvasir.live.store.HostMemory;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Engines that share one model, one loop and the tiers below their own memory.
+ *
+ * <p>Their steps take turns on the model, which uses all of its threads for each. What one of them
+ * has computed and sent down, the others bring up instead of computing it.
+ */
+public final class EngineGroup implements AutoCloseable {
+  private final LoadedModel model;
+  private final LiveLoop loop = new LiveLoop("kvasir-engines");
+  private final ExecutorService thread;
+  private final List<EmbeddedEngine> engines = new ArrayList<>();
+  private final @Nullable SharedTiers tiers;
+  private final Deque<AutoCloseable> owned = new ArrayDeque<>();
+
+  private EngineGroup(LoadedModel model, EngineGroupSettings settings) throws IOException {
+    this.model = model;
+    this.thread =
+        Executors.newSingleThreadExecutor(
+            Thread.ofPlatform().name("kvasir-steps").daemon(true).factory());
+    try {
+      this.tiers = settings.hostBlocks() == 0 ? null : own(SharedTiers.open(loop, model, settings));
+      for (int i = 0; i < settings.engines(); i++) engines.add(engine(i, settings));
+    } catch (IOException | RuntimeException e) {
+      stop();
+      throw e;
+    }
+  }
+
+  /** Makes the engines; the model stays the caller's, who closes it after them. */
+  public static EngineGroup open(LoadedModel model, EngineGroupSettings settings)
+      throws IOException {
+    return new EngineGroup(model, settings);
+  }
+
+  private EmbeddedEngine engine(int number, EngineGroupSettings settings) {
+    var name = "engine-" + number;
+    var bytes = model.cpu().shape().kvBytesPerBlock();
+    var memory = own(new HostMemory(name, settings.deviceBlocks(), bytes));
+    var registry = new PrefixRegistry();
+    var pool = PoolSettings.of(Tier.DEVICE, settings.deviceBlocks(), ModelShape.BLOCK_TOKENS);
+    var top = new BlockPool(pool, registry, new KvEvents());
+    KvStore kv =
+        tiers == null ? new PooledKv(top) : tiers.ladder(registry, top, own(tiers.step(memory)));
+    var steps = new CpuSteps(loop, thread, model.cpu(), memory);
+    return new EmbeddedEngine(name, loop, model, kv, steps, settings.engine());
+  }
+
+  private <T extends AutoCloseable> T own(T part) {
+    owned.push(part);
+    return part;
+  }
+
+  public LiveLoop loop() {
+    return loop;
+  }
+
+  public LoadedModel model() {
+    return model;
+  }
+
+  public List<EmbeddedEngine> engines() {
+    return List.copyOf(engines);
+  }
+
+  /** What lies below the engines' own memory; null where nothing does. */
+  public @Nullable SharedTiers tiers() {
+    return tiers;
+  }
+
+  /** Refuses what is new, finishes what is under way, and waits for that no longer than said. */
+  public boolean drain(Duration longest) {
+    var drained = new CountDownLatch(engines.size() + 1);
+    loop.execute(
+        () -> {
+          for (var engine : engines) engine.pause(PauseMode.WAIT, drained::countDown);
+          if (tiers == null) drained.countDown();
+          else tiers.whenSettled(drained::countDown);
+        });
+    try {
+      return drained.await(longest.toNanos(), TimeUnit.NANOSECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return false;
+    }
+  }
+
+  /** Ends it all at once; who waits for an answer hears nothing more. */
+  @Override
+  public void close() {
+    stop();
+  }
+
+  private void stop() {
+    thread.shutdown();
+    awaitThread();
+    loop.close();
+    while (!owned.isEmpty()) {
+      try {
+        owned.pop().close();
+      } catch (Exception e) {
+        throw new IllegalStateException("closing failed", e);
+      }
+    }
+  }
+
+  /** A step that runs writes into memory that is about to be given back. */
+  private void awaitThread() {
+    while (true) {
+      try {
+        if (thread.awaitTermination(1, TimeUnit.MINUTES)) return;
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+        return;
+      }
+    }
+  }
+}

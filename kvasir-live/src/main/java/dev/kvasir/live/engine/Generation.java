@@ -1,0 +1,156 @@
+package dev.kvasir.live.engine;
+
+import dev.kvasir.Nullable;
+import dev.kvasir.engine.Sequence;
+import dev.kvasir.engine.SequenceEnd;
+import dev.kvasir.engine.SequenceListener;
+import dev.kvasir.kv.BlockHash;
+import dev.kvasir.kv.BlockHasher;
+import dev.kvasir.kv.BlockNames;
+import dev.kvasir.kv.CachedBlocks;
+import dev.kvasir.kv.TokenBlock;
+import dev.kvasir.kv.TokenSequence;
+import dev.kvasir.live.model.ModelShape;
+import dev.kvasir.live.model.sample.TokenChoice;
+import dev.kvasir.live.model.sample.TokenHistory;
+import dev.kvasir.live.model.text.StopStrings;
+import dev.kvasir.live.model.text.TextStream;
+import dev.kvasir.live.model.text.Tokenizer;
+
+/**
+ * One answer in the making: its tokens, and the text they come to. Belongs to the engine's loop;
+ * while a step runs only its history is read elsewhere.
+ */
+public final class Generation implements BlockNames, SequenceListener {
+  private final GenerationRequest request;
+  private final GenerationListener listener;
+  private final int endOfTurn;
+  private final TokenSequence tokens;
+  private final TokenHistory history;
+  private final TextStream text;
+  private final StopStrings stops;
+  private @Nullable Sequence sequence;
+  private @Nullable Piece piece;
+  private int answered;
+  private int cachedTokens;
+  private CachedBlocks cached = CachedBlocks.NONE;
+  private boolean admitted;
+  private boolean stopped;
+
+  Generation(
+      GenerationRequest request,
+      GenerationListener listener,
+      Tokenizer tokenizer,
+      BlockHasher hasher) {
+    this.request = request;
+    this.listener = listener;
+    this.endOfTurn = tokenizer.endOfTurn();
+    this.tokens = new TokenSequence(hasher, ModelShape.BLOCK_TOKENS);
+    this.history = new TokenHistory(tokenizer.size());
+    this.text = new TextStream(tokenizer);
+    this.stops = new StopStrings(request.stops());
+    var _ = tokens.extend(request.prompt());
+    history.prompt(request.prompt());
+  }
+
+  public GenerationRequest request() {
+    return request;
+  }
+
+  /** What it took so far. */
+  public GenerationUsage usage() {
+    int preemptions = sequence == null ? 0 : sequence.preemptions();
+    return new GenerationUsage(
+        request.prompt().length, cachedTokens, cached, answered, preemptions);
+  }
+
+  @Override
+  public BlockHash name(int index) {
+    return tokens.hashes().get(index);
+  }
+
+  @Override
+  public TokenBlock block(int index) {
+    return tokens.block(index);
+  }
+
+  /** How many tokens are known, those of the prompt among them. */
+  int length() {
+    return tokens.length();
+  }
+
+  int[] tokens(int from, int to) {
+    return tokens.tokens(from, to);
+  }
+
+  TokenHistory history() {
+    return history;
+  }
+
+  void begin(Sequence sequence) {
+    this.sequence = sequence;
+  }
+
+  Sequence sequence() {
+    var begun = sequence;
+    if (begun == null) throw new IllegalStateException(this + " has not begun");
+    return begun;
+  }
+
+  /** Takes the next token; tells whether it ends the answer before its longest length. */
+  boolean take(TokenChoice choice) {
+    int token = choice.token();
+    answered++;
+    tokens.append(token);
+    history.answer(token);
+    boolean over = token == endOfTurn && answered >= request.tokensMin();
+    var more = new StringBuilder(stops.push(text.push(token)));
+    stopped = over || stops.stopped();
+    if (over || (!stopped && answered == request.tokensMax())) {
+      more.append(stops.push(text.finish()));
+      if (!stops.stopped()) more.append(stops.finish());
+    }
+    piece = new Piece(choice, more.toString());
+    return stopped;
+  }
+
+  @Override
+  public void admitted(Sequence sequence) {
+    if (admitted) return;
+    admitted = true;
+    cachedTokens = sequence.cachedTokens();
+    cached = sequence.cached();
+  }
+
+  @Override
+  public void preempted(Sequence sequence) {}
+
+  @Override
+  public void prefilled(Sequence sequence) {}
+
+  @Override
+  public void sampled(Sequence sequence, int token) {
+    var next = piece;
+    if (next == null) throw new IllegalStateException(this + " has no piece for " + token);
+    piece = null;
+    listener.grown(this, next);
+  }
+
+  @Override
+  public void ended(Sequence sequence, SequenceEnd end) {
+    listener.ended(
+        this,
+        switch (end) {
+          case SequenceEnd.Finished() ->
+              stopped ? new GenerationEnd.Stopped() : new GenerationEnd.Full();
+          case SequenceEnd.Aborted() -> new GenerationEnd.Aborted();
+          case SequenceEnd.Refused(String reason) -> new GenerationEnd.Refused(reason);
+          case SequenceEnd.Failed(String reason) -> new GenerationEnd.Failed(reason);
+        });
+  }
+
+  @Override
+  public String toString() {
+    return request.id();
+  }
+}

@@ -1,0 +1,45 @@
+package dev.kvasir.live.engine;
+
+import dev.kvasir.live.model.sample.SamplingSettings;
+import java.util.List;
+
+/**
+ * What an engine is asked to go on from, and how.
+ *
+ * @param salt what only this tenant's blocks are named with; empty where all may share
+ * @param prompt the tokens to go on from, at least one
+ * @param tokensMin from how many tokens on the model may end the answer itself
+ * @param tokensMax how many tokens the answer has at most
+ * @param stops strings that end the answer, and do not belong to it
+ * @param priority smaller is more urgent
+ */
+@SuppressWarnings("ArrayRecordComponent")
+public record GenerationRequest(
+    String id,
+    String salt,
+    int[] prompt,
+    int tokensMin,
+    int tokensMax,
+    SamplingSettings sampling,
+    List<String> stops,
+    int priority) {
+
+  public GenerationRequest {
+    if (prompt.length == 0) throw new IllegalArgumentException("the prompt has no tokens");
+    if (tokensMax < 1) {
+      throw new IllegalArgumentException(
+          "an answer of at most " + tokensMax + " tokens, expected at least 1");
+    }
+    if (tokensMin < 0 || tokensMin > tokensMax) {
+      throw new IllegalArgumentException(
+          "an answer of at least " + tokensMin + " and at most " + tokensMax + " tokens");
+    }
+    stops = List.copyOf(stops);
+  }
+
+  /** A request of the usual urgency that shares with everybody. */
+  public static GenerationRequest of(
+      String id, int[] prompt, int tokensMax, SamplingSettings sampling) {
+    return new GenerationRequest(id, "", prompt, 0, tokensMax, sampling, List.of(), 0);
+  }
+}

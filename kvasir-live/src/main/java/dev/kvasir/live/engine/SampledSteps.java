@@ -1,0 +1,90 @@
+package dev.kvasir.live.engine;
+
+import dev.kvasir.Nullable;
+import dev.kvasir.engine.Batch;
+import dev.kvasir.engine.ModelBackend;
+import dev.kvasir.engine.Sequence;
+import dev.kvasir.engine.StepResult;
+import dev.kvasir.engine.StepResult.Sampled;
+import dev.kvasir.kv.KvSpan;
+import dev.kvasir.live.model.ModelShape;
+import dev.kvasir.live.model.StepRow;
+import java.util.ArrayList;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.function.Consumer;
+
+/** Turns an engine's batches into rows for a model, and what the model chose into answers. */
+final class SampledSteps implements ModelBackend {
+  private final StepRunner runner;
+  private final IdentityHashMap<Sequence, Generation> generations = new IdentityHashMap<>();
+
+  SampledSteps(StepRunner runner) {
+    this.runner = runner;
+  }
+
+  void add(Generation generation) {
+    generations.put(generation.sequence(), generation);
+  }
+
+  void remove(Sequence sequence) {
+    generations.remove(sequence);
+  }
+
+  int size() {
+    return generations.size();
+  }
+
+  @Override
+  public void forward(Batch batch, Consumer<StepResult> done) {
+    var turns = new ArrayList<Turn>(batch.parts().size() + batch.decodes());
+    for (var part : batch.parts()) turns.add(turn(part.sequence(), part.start(), part.tokens()));
+    for (var row : batch.rows()) turns.add(turn(row.sequence(), row.position(), 1));
+    runner.run(batch, turns, outcome -> done.accept(result(batch, turns, outcome)));
+  }
+
+  private Turn turn(Sequence sequence, int start, int count) {
+    var generation = generation(sequence);
+    int end = start + count;
+    var row =
+        new StepRow(
+            generation.tokens(start, end),
+            start,
+            slots(sequence.blocks(), ModelShape.blocks(end)),
+            end == generation.length());
+    return new Turn(generation, row);
+  }
+
+  private static int[] slots(KvSpan span, int blocks) {
+    var slots = new int[blocks];
+    for (int i = 0; i < blocks; i++) slots[i] = span.slot(i);
+    return slots;
+  }
+
+  private static StepResult result(Batch batch, List<Turn> turns, StepOutcome outcome) {
+    return switch (outcome) {
+      case StepOutcome.Broken(String reason) -> StepResult.broken(batch, reason);
+      case StepOutcome.Chosen chosen -> taken(turns, chosen);
+    };
+  }
+
+  private static StepResult taken(List<Turn> turns, StepOutcome.Chosen chosen) {
+    var sampled = new ArrayList<Sampled>(turns.size());
+    var stopped = new ArrayList<Sequence>();
+    for (int i = 0; i < turns.size(); i++) {
+      var choice = chosen.choices().get(i);
+      if (choice.isEmpty()) continue;
+      var generation = turns.get(i).generation();
+      var sequence = generation.sequence();
+      if (generation.take(choice.get())) stopped.add(sequence);
+      sampled.add(new Sampled(sequence, choice.get().token()));
+    }
+    return new StepResult(sampled, stopped, List.of());
+  }
+
+  private Generation generation(Sequence sequence) {
+    @Nullable Generation generation = generations.get(sequence);
+    if (generation == null) throw new IllegalStateException(sequence + " has no answer to give");
+    return generation;
+  }
+}

@@ -1,0 +1,6 @@
+package dev.kvasir.live.engine;
+
+import dev.kvasir.live.model.StepRow;
+
+/** What a step computes for one answer. */
+record Turn(Generation generation, StepRow row) {}

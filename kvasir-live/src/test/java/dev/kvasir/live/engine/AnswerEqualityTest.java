@@ -1,0 +1,160 @@
+package dev.kvasir.live.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kvasir.engine.EngineSettings;
+import dev.kvasir.engine.PlanningMode;
+import dev.kvasir.engine.PlanningSettings;
+import dev.kvasir.live.model.PocketModel;
+import dev.kvasir.live.model.sample.SamplingSettings;
+import dev.kvasir.live.model.text.ChatMessage;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** INV-6: an answer is the same, token for token, wherever its prefix came from. */
+class AnswerEqualityTest {
+  private static final int TOKENS_MAX = 24;
+  private static final String TEXT =
+      "A lantern is a lamp with a case that shields its light from the wind. ";
+
+  private static LoadedModel model;
+
+  @TempDir private Path folder;
+
+  @BeforeAll
+  static void load() throws IOException {
+    model = LoadedModel.open("pocket", PocketModel.file(), 2);
+  }
+
+  @AfterAll
+  static void unload() {
+    model.close();
+  }
+
+  @Test
+  void withoutAnyCache() throws IOException {
+    try (var group = group(1, 400, 0, 0)) {
+      check(Answers.of(group.engines().getFirst(), requests(4, 10)), requests(4, 10));
+    }
+  }
+
+  @Test
+  void fromDeviceMemory() throws IOException {
+    try (var group = group(1, 400, 0, 0)) {
+      var engine = group.engines().getFirst();
+      Answers.of(engine, requests(2, 10));
+      var again = Answers.of(engine, requests(2, 10));
+      check(again, requests(2, 10));
+      assertThat(again.usage("greedy 0").cached().device()).isGreaterThan(8);
+    }
+  }
+
+  @Test
+  void fromHostMemoryThatAnotherEngineFilled() throws IOException {
+    try (var group = group(2, 400, 800, 0)) {
+      Answers.of(group.engines().getFirst(), requests(2, 10));
+      assertThat(settled(group)).isTrue();
+      var again = Answers.of(group.engines().getLast(), requests(2, 10));
+      check(again, requests(2, 10));
+      assertThat(again.usage("greedy 0").cached().host()).isGreaterThan(8);
+    }
+  }
+
+  @Test
+  void fromDiskAfterARestart() throws IOException {
+    try (var group = group(1, 400, 800, 900)) {
+      Answers.of(group.engines().getFirst(), requests(2, 10));
+      assertThat(group.drain(Duration.ofSeconds(30))).isTrue();
+    }
+    try (var group = group(1, 400, 800, 900)) {
+      var again = Answers.of(group.engines().getFirst(), requests(2, 10));
+      check(again, requests(2, 10));
+      assertThat(again.usage("greedy 0").cached().disk()).isGreaterThan(8);
+    }
+  }
+
+  @Test
+  void whenPreemptedInTheMiddle() throws IOException {
+    try (var group = group(1, 40, 0, 0)) {
+      var requests = requests(8, 4);
+      var answers = Answers.of(group.engines().getFirst(), requests);
+      check(answers, requests);
+      assertThat(answers.preemptions()).isPositive();
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void howeverStepsArePlanned(PlanningMode mode) throws IOException {
+    var settings =
+        new EngineGroupSettings(
+            1, 60, 0, 0, null, EngineSettings.DEFAULT.with(PlanningSettings.of(mode)));
+    try (var group = EngineGroup.open(model, settings)) {
+      check(Answers.of(group.engines().getFirst(), requests(8, 3)), requests(8, 3));
+    }
+  }
+
+  @Test
+  void inABatchOf32() throws IOException {
+    try (var group = group(1, 800, 0, 0)) {
+      check(Answers.of(group.engines().getFirst(), requests(16, 4)), requests(16, 4));
+    }
+  }
+
+  private EngineGroup group(int engines, int deviceBlocks, int hostBlocks, int diskBlocks)
+      throws IOException {
+    return EngineGroup.open(
+        model,
+        new EngineGroupSettings(
+            engines,
+            deviceBlocks,
+            hostBlocks,
+            diskBlocks,
+            folder.resolve("disk"),
+            EngineSettings.DEFAULT));
+  }
+
+  private static boolean settled(EngineGroup group) {
+    boolean drained = group.drain(Duration.ofSeconds(30));
+    group.loop().execute(() -> group.engines().forEach(EmbeddedEngine::resume));
+    return drained;
+  }
+
+  /** So many greedy and as many sampled ones, behind a common text. */
+  private static List<GenerationRequest> requests(int each, int repeats) {
+    var requests = new ArrayList<GenerationRequest>();
+    var chat = model.chat().orElseThrow();
+    for (int i = 0; i < each; i++) {
+      var messages =
+          List.of(
+              new ChatMessage(ChatMessage.Role.SYSTEM, TEXT.repeat(repeats)),
+              new ChatMessage(ChatMessage.Role.USER, "What is a lantern, number " + i + "?"));
+      var prompt = chat.encode(messages);
+      var sampled = SamplingSettings.seeded(0.9, 77 + i).withTop(40, 0.95, 0);
+      requests.add(request("greedy " + i, prompt, SamplingSettings.greedy()));
+      requests.add(request("sampled " + i, prompt, sampled));
+    }
+    return requests;
+  }
+
+  private static GenerationRequest request(String id, int[] prompt, SamplingSettings sampling) {
+    return new GenerationRequest(id, "", prompt, TOKENS_MAX, TOKENS_MAX, sampling, List.of(), 0);
+  }
+
+  private static void check(Answers answers, List<GenerationRequest> requests) {
+    for (var request : requests) {
+      assertThat(answers.tokens(request.id()))
+          .as(request.id())
+          .isEqualTo(Answers.alone(model, request));
+    }
+  }
+}

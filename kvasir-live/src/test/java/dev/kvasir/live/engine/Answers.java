@@ -1,0 +1,123 @@
+package dev.kvasir.live.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kvasir.live.model.CpuModel;
+import dev.kvasir.live.model.ModelShape;
+import dev.kvasir.live.model.StepRow;
+import dev.kvasir.live.model.sample.Sampler;
+import dev.kvasir.live.model.sample.TokenHistory;
+import dev.kvasir.live.store.HostMemory;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+
+/** Collects the answers of an engine by the ids of their requests. */
+final class Answers implements GenerationListener {
+  private static final int WAIT_SECONDS = 60;
+
+  private final Map<String, List<Integer>> tokens = new LinkedHashMap<>();
+  private final Map<String, StringBuilder> texts = new LinkedHashMap<>();
+  private final Map<String, GenerationEnd> ends = new LinkedHashMap<>();
+  private final Map<String, GenerationUsage> usages = new LinkedHashMap<>();
+  private final CountDownLatch missing;
+
+  Answers(int count) {
+    this.missing = new CountDownLatch(count);
+  }
+
+  /** What the engine answers to all of these, asked at once. */
+  static Answers of(EmbeddedEngine engine, List<GenerationRequest> requests) {
+    var answers = new Answers(requests.size());
+    engine.loop().execute(() -> requests.forEach(request -> engine.submit(request, answers)));
+    return answers.await();
+  }
+
+  /** What the model alone answers, without engine, batch or cache. */
+  static List<Integer> alone(LoadedModel model, GenerationRequest request) {
+    var cpu = model.cpu();
+    var history = new TokenHistory(cpu.shape().vocabulary());
+    history.prompt(request.prompt());
+    int blocks = ModelShape.blocks(request.prompt().length + request.tokensMax());
+    try (var memory = new HostMemory("alone", blocks, cpu.shape().kvBytesPerBlock())) {
+      return alone(cpu, memory, history, request, model.tokenizer().endOfTurn());
+    }
+  }
+
+  private static List<Integer> alone(
+      CpuModel cpu, HostMemory memory, TokenHistory history, GenerationRequest request, int end) {
+    var slots = new int[memory.blocks()];
+    Arrays.setAll(slots, i -> slots.length - 1 - i);
+    var logits = new float[1][cpu.shape().vocabulary()];
+    var sampler = new Sampler(cpu.shape().vocabulary());
+    var answer = new ArrayList<Integer>();
+    var next = request.prompt();
+    int position = 0;
+    while (answer.size() < request.tokensMax()) {
+      cpu.forward(List.of(new StepRow(next, position, slots, true)), memory, logits);
+      position += next.length;
+      int token = sampler.choose(logits[0], request.sampling(), history, position).token();
+      history.answer(token);
+      answer.add(token);
+      next = new int[] {token};
+      if (token == end && answer.size() >= request.tokensMin()) break;
+    }
+    return answer;
+  }
+
+  Answers await() {
+    try {
+      assertThat(missing.await(WAIT_SECONDS, TimeUnit.SECONDS))
+          .as("%s answers are missing", missing.getCount())
+          .isTrue();
+    } catch (InterruptedException e) {
+      throw new IllegalStateException(e);
+    }
+    return this;
+  }
+
+  List<Integer> tokens(String id) {
+    return tokens.getOrDefault(id, List.of());
+  }
+
+  String text(String id) {
+    return texts.getOrDefault(id, new StringBuilder()).toString();
+  }
+
+  GenerationEnd end(String id) {
+    return Objects.requireNonNull(ends.get(id), id);
+  }
+
+  GenerationUsage usage(String id) {
+    return Objects.requireNonNull(usages.get(id), id);
+  }
+
+  int preemptions() {
+    return usages.values().stream().mapToInt(GenerationUsage::preemptions).sum();
+  }
+
+  int cachedTokens() {
+    return usages.values().stream().mapToInt(GenerationUsage::cachedTokens).sum();
+  }
+
+  @Override
+  public void grown(Generation generation, Piece piece) {
+    var id = generation.request().id();
+    tokens.computeIfAbsent(id, _ -> new ArrayList<>()).add(piece.choice().token());
+    texts.computeIfAbsent(id, _ -> new StringBuilder()).append(piece.text());
+  }
+
+  @Override
+  public void ended(Generation generation, GenerationEnd end) {
+    var id = generation.request().id();
+    var before = ends.put(id, end);
+    if (before != null) throw new IllegalStateException(id + " ended twice: " + before);
+    usages.put(id, generation.usage());
+    missing.countDown();
+  }
+}
