@@ -1,0 +1,11 @@
+package dev.kvasir.live.http;
+
+/** Who may use an endpoint. */
+public enum Access {
+  /** Everybody; such an endpoint tells nothing of anybody's requests. */
+  PUBLIC,
+  /** Those with a key, or everybody where no keys are set. */
+  KEY,
+  /** Those with a key for administration, or everybody where no keys are set. */
+  ADMIN
+}

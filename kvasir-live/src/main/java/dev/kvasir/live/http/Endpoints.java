@@ -1,0 +1,47 @@
+package dev.kvasir.live.http;
+
+import dev.kvasir.Nullable;
+import io.vertx.core.http.HttpMethod;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/** All that a server can be asked for; whatever is not in it is refused. */
+public final class Endpoints {
+  private final List<Endpoint> all;
+  private final Map<String, Map<String, Endpoint>> byPath = new LinkedHashMap<>();
+
+  private Endpoints(List<Endpoint> all) {
+    this.all = List.copyOf(all);
+    for (var endpoint : all) {
+      var methods = byPath.computeIfAbsent(endpoint.path(), _ -> new TreeMap<>());
+      if (methods.put(endpoint.method().name(), endpoint) != null) {
+        throw new IllegalArgumentException(endpoint + " is there twice");
+      }
+    }
+  }
+
+  public static Endpoints of(List<Endpoint> all) {
+    return new Endpoints(all);
+  }
+
+  public static Endpoints of(Endpoint... all) {
+    return new Endpoints(List.of(all));
+  }
+
+  public List<Endpoint> all() {
+    return all;
+  }
+
+  /** The endpoint for the request; throws {@link Refused} where there is none. */
+  Endpoint find(HttpMethod method, @Nullable String path) {
+    var methods = path == null ? null : byPath.get(path);
+    if (methods == null) throw new Refused(ApiError.unknownPath());
+    var endpoint = methods.get(method.name());
+    if (endpoint == null) {
+      throw new Refused(ApiError.wrongMethod(String.join(", ", methods.keySet())));
+    }
+    return endpoint;
+  }
+}

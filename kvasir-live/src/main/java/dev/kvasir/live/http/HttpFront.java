@@ -1,0 +1,83 @@
+package dev.kvasir.live.http;
+
+import io.vertx.core.DeploymentOptions;
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * An HTTP server: an address, a table of endpoints with who may use them, and bounds on everything.
+ *
+ * <p>It listens on all loops of the network. Requests are refused before their body is read where
+ * that can be known: unknown paths, wrong methods, wrong keys, bodies that are too large.
+ */
+public final class HttpFront implements AutoCloseable {
+  /** Servers of one network that leave the choice of the port to it are told apart by this. */
+  private static final AtomicInteger ANY_PORT = new AtomicInteger();
+
+  private final Network network;
+  private final String deployment;
+  private final FrontState state;
+  private final String host;
+
+  private HttpFront(Network network, String deployment, FrontState state, String host) {
+    this.network = network;
+    this.deployment = deployment;
+    this.state = state;
+    this.host = host;
+  }
+
+  /** Begins to listen; throws where the address cannot be had. */
+  public static HttpFront start(Network network, HttpSettings settings, Endpoints endpoints) {
+    var state = new FrontState(settings, endpoints);
+    int port = settings.port() == 0 ? ANY_PORT.decrementAndGet() : settings.port();
+    var deployed =
+        network
+            .vertx()
+            .deployVerticle(
+                () -> new FrontLoop(state, port),
+                new DeploymentOptions().setInstances(network.loops()));
+    return new HttpFront(network, Network.await(deployed), state, settings.host());
+  }
+
+  public int port() {
+    return state.port();
+  }
+
+  public String url() {
+    var scheme = state.settings().tls() == null ? "http" : "https";
+    return scheme + "://" + host + ":" + port();
+  }
+
+  public Endpoints endpoints() {
+    return state.endpoints();
+  }
+
+  /** Requests whose answer is not out. */
+  public int inFlight() {
+    return state.inFlight();
+  }
+
+  public int connections() {
+    return state.connections();
+  }
+
+  /** Takes other keys from now on. */
+  public void use(ApiKeys keys) {
+    state.use(keys);
+  }
+
+  /** Refuses new requests, but for public ones, and waits until those under way are answered. */
+  public void drain(Duration patience) {
+    state.drain(patience);
+  }
+
+  public boolean isDraining() {
+    return state.isDraining();
+  }
+
+  /** Stops listening; answers that are not out are broken off. */
+  @Override
+  public void close() {
+    Network.await(network.vertx().undeploy(deployment));
+  }
+}

@@ -1,0 +1,35 @@
+package dev.kvasir.live.http;
+
+import dev.kvasir.Nullable;
+
+/**
+ * Where a server listens, and what it takes.
+ *
+ * @param port 0 for any that is free
+ * @param tls null for none
+ */
+public record HttpSettings(
+    String host, int port, HttpLimits limits, ApiKeys keys, @Nullable Tls tls) {
+  public static final String LOOPBACK = "127.0.0.1";
+
+  /** The certificate of a server and its key, as files in PEM. */
+  public record Tls(String certificateFile, String keyFile) {}
+
+  public HttpSettings {
+    if (host.isBlank()) throw new IllegalArgumentException("a server needs a host to listen on");
+    if (port < 0 || port > 65_535) throw new IllegalArgumentException("port " + port);
+  }
+
+  /** A server for this machine alone. */
+  public static HttpSettings local(int port) {
+    return new HttpSettings(LOOPBACK, port, HttpLimits.DEFAULT, ApiKeys.NONE, null);
+  }
+
+  public HttpSettings with(HttpLimits others) {
+    return new HttpSettings(host, port, others, keys, tls);
+  }
+
+  public HttpSettings with(ApiKeys others) {
+    return new HttpSettings(host, port, limits, others, tls);
+  }
+}
