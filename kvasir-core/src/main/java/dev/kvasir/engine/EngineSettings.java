@@ -101,7 +101,7 @@ public record EngineSettings(
   /** The same with another longest sequence; 0 for no limit. */
   public EngineSettings withContext(int tokensMax) {
     return new EngineSettings(
-        sequencesMax, stepTokensMax, chunkTokensMax, tokensMax, order, victim, quirks);
+        sequencesMax, stepTokensMax, chunkTokensMax, tokensMax, order, victim, quirks, planning);
   }
 
   boolean has(BatchQuirk quirk) {

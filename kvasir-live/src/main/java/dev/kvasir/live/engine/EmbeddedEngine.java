@@ -1,5 +1,6 @@
 package dev.kvasir.live.engine;
 
+import dev.kvasir.Nullable;
 import dev.kvasir.engine.Engine;
 import dev.kvasir.engine.EngineLoad;
 import dev.kvasir.engine.EngineSettings;
@@ -7,6 +8,8 @@ import dev.kvasir.engine.PauseMode;
 import dev.kvasir.engine.Sequence;
 import dev.kvasir.engine.SequenceRequest;
 import dev.kvasir.kv.BlockHasher;
+import dev.kvasir.kv.BlockPool;
+import dev.kvasir.kv.KvEvents;
 import dev.kvasir.kv.KvStore;
 import dev.kvasir.kv.Sha256Hasher;
 import dev.kvasir.time.EventLoop;
@@ -19,50 +22,64 @@ public final class EmbeddedEngine {
   /** A tenant that is not heard of for as long as so many others are gets its hasher anew. */
   private static final int HASHERS_MAX = 1_024;
 
-  private final String name;
-  private final EventLoop loop;
-  private final LoadedModel model;
-  private final KvStore kv;
+  /**
+   * What an engine is made of.
+   *
+   * @param kv its memory and what lies below
+   * @param shared the first tier that others see too; null where there is none
+   * @param events what happens to the blocks of its own memory
+   */
+  record Parts(
+      String name,
+      EventLoop loop,
+      ServedModel model,
+      KvStore kv,
+      @Nullable BlockPool shared,
+      KvEvents events) {}
+
+  private final Parts parts;
   private final SampledSteps steps;
   private final Engine engine;
   private final Map<String, BlockHasher> hashers = new LinkedHashMap<>(16, 0.75f, true);
 
-  EmbeddedEngine(
-      String name,
-      EventLoop loop,
-      LoadedModel model,
-      KvStore kv,
-      StepRunner runner,
-      EngineSettings settings) {
-    this.name = name;
-    this.loop = loop;
-    this.model = model;
-    this.kv = kv;
+  EmbeddedEngine(Parts parts, StepRunner runner, EngineSettings settings) {
+    this.parts = parts;
     this.steps = new SampledSteps(runner);
-    var within = settings.withContext(model.contextTokens());
-    this.engine = new Engine(loop, kv, steps, within, System::nanoTime);
+    var within = settings.withContext(parts.model().contextTokens());
+    this.engine = new Engine(parts.loop(), parts.kv(), steps, within, System::nanoTime);
   }
 
   public String name() {
-    return name;
+    return parts.name();
   }
 
   public EventLoop loop() {
-    return loop;
+    return parts.loop();
   }
 
-  public LoadedModel model() {
-    return model;
+  public ServedModel model() {
+    return parts.model();
   }
 
   public KvStore kv() {
-    return kv;
+    return parts.kv();
+  }
+
+  /** The first tier that others see too; null where there is none. */
+  @Nullable
+  BlockPool shared() {
+    return parts.shared();
+  }
+
+  /** What happens to the blocks of its own memory. */
+  public KvEvents events() {
+    return parts.events();
   }
 
   /** Begins an answer; a refusal is heard before this returns. */
   public Generation submit(GenerationRequest request, GenerationListener listener) {
     var generation =
-        new Generation(request, forgetting(listener), model.tokenizer(), hasher(request.salt()));
+        new Generation(request, forgetting(listener), model().tokenizer(), hasher(request.salt()));
     var sequence =
         engine.submit(
             new SequenceRequest(
@@ -71,7 +88,7 @@ public final class EmbeddedEngine {
                 request.prompt().length,
                 request.tokensMax(),
                 request.priority(),
-                loop.nanos()),
+                loop().nanos()),
             generation);
     generation.begin(sequence);
     if (sequence.state() != Sequence.State.ENDED) steps.add(generation);
@@ -125,7 +142,7 @@ public final class EmbeddedEngine {
     var known = hashers.get(salt);
     if (known != null) return known;
     if (hashers.size() == HASHERS_MAX) hashers.remove(hashers.keySet().iterator().next());
-    var made = new Sha256Hasher(model.cpu().fingerprint(), salt);
+    var made = new Sha256Hasher(model().fingerprint(), salt);
     hashers.put(salt, made);
     return made;
   }

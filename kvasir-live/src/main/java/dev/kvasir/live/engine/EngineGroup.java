@@ -63,11 +63,14 @@ public final class EngineGroup implements AutoCloseable {
     var memory = own(new HostMemory(name, settings.deviceBlocks(), bytes));
     var registry = new PrefixRegistry();
     var pool = PoolSettings.of(Tier.DEVICE, settings.deviceBlocks(), ModelShape.BLOCK_TOKENS);
-    var top = new BlockPool(pool, registry, new KvEvents());
+    var events = new KvEvents();
+    var top = new BlockPool(pool, registry, events);
     KvStore kv =
         tiers == null ? new PooledKv(top) : tiers.ladder(registry, top, own(tiers.step(memory)));
     var steps = new CpuSteps(loop, thread, model.cpu(), memory);
-    return new EmbeddedEngine(name, loop, model, kv, steps, settings.engine());
+    var shared = tiers == null ? null : tiers.host();
+    var parts = new EmbeddedEngine.Parts(name, loop, model.served(), kv, shared, events);
+    return new EmbeddedEngine(parts, steps, settings.engine());
   }
 
   private <T extends AutoCloseable> T own(T part) {

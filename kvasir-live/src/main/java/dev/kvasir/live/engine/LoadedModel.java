@@ -1,5 +1,6 @@
 package dev.kvasir.live.engine;
 
+import dev.kvasir.live.model.BuiltInModel;
 import dev.kvasir.live.model.CpuModel;
 import dev.kvasir.live.model.gguf.GgufFile;
 import dev.kvasir.live.model.gguf.ModelFileException;
@@ -8,19 +9,39 @@ import dev.kvasir.live.model.text.Tokenizer;
 import java.nio.file.Path;
 import java.util.Optional;
 
-/**
- * A model in memory, ready to be served.
- *
- * @param name what requests call it
- * @param chat how conversations become tokens; empty for a model that was not made for them
- * @param chatRefusal why there is no {@code chat}; empty where there is
- */
-public record LoadedModel(
-    String name, CpuModel cpu, Tokenizer tokenizer, Optional<ChatTemplate> chat, String chatRefusal)
-    implements AutoCloseable {
+/** A model in memory, ready to be served. */
+public record LoadedModel(ServedModel served, CpuModel cpu) implements AutoCloseable {
+  private static final double TEMPERATURE_USUAL = 1;
+
+  /** A dictionary is asked for what a word means, not for what it might. */
+  private static final double TEMPERATURE_BUILT_IN = 0;
+
+  /** Loads the model that comes with Kvasir. */
+  public static LoadedModel builtIn(Path cacheFolder, int threads) throws ModelFileException {
+    var file = BuiltInModel.file(cacheFolder);
+    return open(BuiltInModel.NAME, file, TEMPERATURE_BUILT_IN, threads);
+  }
 
   /** Loads the model in the file, to compute with so many threads. */
   public static LoadedModel open(String name, Path path, int threads) throws ModelFileException {
+    return open(name, path, TEMPERATURE_USUAL, threads);
+  }
+
+  private static LoadedModel open(String name, Path path, double temperature, int threads)
+      throws ModelFileException {
+    var cpu = CpuModel.open(path, threads);
+    try {
+      int context = cpu.shape().contextTokens();
+      return new LoadedModel(served(name, path, cpu.fingerprint(), context, temperature), cpu);
+    } catch (ModelFileException | RuntimeException e) {
+      cpu.close();
+      throw e;
+    }
+  }
+
+  private static ServedModel served(
+      String name, Path path, String fingerprint, int context, double temperature)
+      throws ModelFileException {
     try (var file = GgufFile.open(path)) {
       var tokenizer = Tokenizer.of(file);
       Optional<ChatTemplate> chat = Optional.empty();
@@ -30,12 +51,8 @@ public record LoadedModel(
       } catch (ModelFileException e) {
         refusal = String.valueOf(e.getMessage());
       }
-      return new LoadedModel(name, CpuModel.open(path, threads), tokenizer, chat, refusal);
+      return new ServedModel(name, fingerprint, context, temperature, tokenizer, chat, refusal);
     }
-  }
-
-  public int contextTokens() {
-    return cpu.shape().contextTokens();
   }
 
   @Override

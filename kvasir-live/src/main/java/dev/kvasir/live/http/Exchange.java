@@ -1,5 +1,7 @@
 package dev.kvasir.live.http;
 
+import static java.lang.System.Logger.Level.ERROR;
+
 import dev.kvasir.Nullable;
 import io.vertx.core.Context;
 import io.vertx.core.buffer.Buffer;
@@ -15,6 +17,7 @@ import java.util.List;
  * <p>Whatever becomes of it, it ends exactly once: when the answer is out, or the caller is gone.
  */
 public final class Exchange {
+  private static final System.Logger LOG = System.getLogger(Exchange.class.getName());
   private static final String JSON = "application/json";
   private static final long LINGER_MILLIS = 200;
 
@@ -100,6 +103,18 @@ public final class Exchange {
     }
     if (error.status() == 401) response().putHeader("www-authenticate", "Bearer");
     answer(error.status(), error.json());
+  }
+
+  /** Does more of the work on this loop; whatever it throws is answered. */
+  public void guard(Runnable work) {
+    try {
+      work.run();
+    } catch (Refused refused) {
+      fail(refused.error());
+    } catch (RuntimeException | Error bug) {
+      LOG.log(ERROR, "serving " + request.method() + " " + request.path() + " failed", bug);
+      fail(ApiError.internal());
+    }
   }
 
   /**

@@ -1,7 +1,5 @@
 package dev.kvasir.live.http;
 
-import static java.lang.System.Logger.Level.ERROR;
-
 import io.netty.handler.codec.http.TooLongHttpHeaderException;
 import io.netty.handler.codec.http.TooLongHttpLineException;
 import io.vertx.core.Future;
@@ -16,7 +14,6 @@ import java.time.Duration;
 
 /** One loop's share of a server. */
 final class FrontLoop extends VerticleBase {
-  private static final System.Logger LOG = System.getLogger(FrontLoop.class.getName());
   private static final Duration SOON = Duration.ofSeconds(1);
 
   private final FrontState state;
@@ -140,19 +137,8 @@ final class FrontLoop extends VerticleBase {
         .read(
             () -> {
               watch.serves(connection, exchange, System.nanoTime());
-              handle(endpoint, exchange);
+              exchange.guard(() -> endpoint.handler().handle(exchange));
             });
-  }
-
-  private static void handle(Endpoint endpoint, Exchange exchange) {
-    try {
-      endpoint.handler().handle(exchange);
-    } catch (Refused refused) {
-      exchange.fail(refused.error());
-    } catch (RuntimeException | Error bug) {
-      LOG.log(ERROR, "serving " + endpoint + " failed", bug);
-      exchange.fail(ApiError.internal());
-    }
   }
 
   /** Collects the body of a request within the bounds, and keeps its bytes booked until the end. */

@@ -132,7 +132,7 @@ class AnswerEqualityTest {
   /** So many greedy and as many sampled ones, behind a common text. */
   private static List<GenerationRequest> requests(int each, int repeats) {
     var requests = new ArrayList<GenerationRequest>();
-    var chat = model.chat().orElseThrow();
+    var chat = model.served().chat().orElseThrow();
     for (int i = 0; i < each; i++) {
       var messages =
           List.of(

@@ -45,7 +45,7 @@ final class Answers implements GenerationListener {
     history.prompt(request.prompt());
     int blocks = ModelShape.blocks(request.prompt().length + request.tokensMax());
     try (var memory = new HostMemory("alone", blocks, cpu.shape().kvBytesPerBlock())) {
-      return alone(cpu, memory, history, request, model.tokenizer().endOfTurn());
+      return alone(cpu, memory, history, request, model.served().tokenizer().endOfTurn());
     }
   }
 

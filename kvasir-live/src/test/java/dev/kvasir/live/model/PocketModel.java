@@ -7,6 +7,7 @@ import java.nio.file.Path;
 
 /** The built-in model, as the tests find it. */
 public final class PocketModel {
+  private static final Path FOLDER = Path.of("target", "test-models");
   private static final Path FILE = made();
 
   private PocketModel() {}
@@ -15,10 +16,14 @@ public final class PocketModel {
     return FILE;
   }
 
+  /** The cache folder that it lies in. */
+  public static Path folder() {
+    return FOLDER;
+  }
+
   private static Path made() {
     try {
-      var folder = Files.createDirectories(Path.of("target", "test-models"));
-      return BuiltInModel.file(folder);
+      return BuiltInModel.file(Files.createDirectories(FOLDER));
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }

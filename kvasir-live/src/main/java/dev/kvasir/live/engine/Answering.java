@@ -1,0 +1,112 @@
+package dev.kvasir.live.engine;
+
+import dev.kvasir.Nullable;
+import dev.kvasir.live.http.ApiError;
+import dev.kvasir.live.http.EventStream;
+import dev.kvasir.live.http.Exchange;
+import dev.kvasir.live.model.sample.TokenChoice;
+import dev.kvasir.live.openai.AnswerFormat;
+import dev.kvasir.live.openai.AnswerFormat.Finish;
+import dev.kvasir.live.openai.Call;
+import dev.kvasir.live.openai.Logprobs;
+import dev.kvasir.live.openai.Usage;
+import java.time.Duration;
+import java.util.ArrayList;
+import tools.jackson.databind.JsonNode;
+
+/** Sends one answer to its caller, whole or piece by piece; belongs to the caller's connection. */
+final class Answering {
+  private final Exchange exchange;
+  private final Call call;
+  private final AnswerFormat format;
+  private final ServedModel model;
+  private final StringBuilder text = new StringBuilder();
+  private final Logprobs logprobs = new Logprobs();
+  private @Nullable EventStream stream;
+
+  Answering(Exchange exchange, Call call, AnswerFormat format, ServedModel model) {
+    this.exchange = exchange;
+    this.call = call;
+    this.format = format;
+    this.model = model;
+  }
+
+  void grown(Piece piece) {
+    boolean isSilent = piece.text().isEmpty() && call.logprobs() == Call.NO_LOGPROBS;
+    if (call.stream() == Call.Stream.NONE) {
+      note(logprobs, piece);
+    } else if (!isSilent) {
+      var own = new Logprobs();
+      note(own, piece);
+      stream().send(format.piece(piece.text(), logprobs(own, text.length())));
+    }
+    text.append(piece.text());
+  }
+
+  private void note(Logprobs into, Piece piece) {
+    if (call.logprobs() == Call.NO_LOGPROBS) return;
+    var likeliest = new ArrayList<Logprobs.Likely>();
+    for (var other : piece.choice().alternatives()) {
+      if (likeliest.size() < call.logprobs()) {
+        likeliest.add(likely(other.token(), other.logprob()));
+      }
+    }
+    TokenChoice choice = piece.choice();
+    into.add(new Logprobs.Chosen(likely(choice.token(), choice.logprob()), likeliest));
+  }
+
+  private Logprobs.Likely likely(int token, double logprob) {
+    return new Logprobs.Likely(model.tokenizer().bytes(token), logprob);
+  }
+
+  private @Nullable JsonNode logprobs(Logprobs of, int offset) {
+    if (call.logprobs() == Call.NO_LOGPROBS) return null;
+    return call.isChat() ? of.chat() : of.text(offset);
+  }
+
+  /** The answer is over, and {@code handover} says where its blocks can be had, if anywhere. */
+  void ended(GenerationEnd end, GenerationUsage usage, @Nullable JsonNode handover) {
+    switch (end) {
+      case GenerationEnd.Stopped() -> finish(Finish.STOP, usage, handover);
+      case GenerationEnd.Full() -> finish(Finish.LENGTH, usage, handover);
+      case GenerationEnd.Aborted() ->
+          fail(
+              ApiError.unavailable(
+                  "aborted",
+                  "the server gave the answer up: send it again",
+                  Duration.ofSeconds(1)));
+      case GenerationEnd.Refused(String reason) -> fail(ApiError.badRequest(reason));
+      case GenerationEnd.Failed(String reason) ->
+          fail(ApiError.of(500, "server_error", "model_failed", reason));
+    }
+  }
+
+  void fail(ApiError error) {
+    if (stream == null) exchange.fail(error);
+    else stream.fail(error);
+  }
+
+  private void finish(Finish finish, GenerationUsage used, @Nullable JsonNode handover) {
+    var usage = new Usage(used.promptTokens(), used.cachedTokens(), used.answerTokens());
+    if (call.stream() == Call.Stream.NONE) {
+      var whole = format.whole(text.toString(), finish, logprobs(logprobs, 0), usage);
+      if (handover != null) whole.set("kv_transfer_params", handover);
+      exchange.answer(200, whole.toString());
+      return;
+    }
+    var events = stream();
+    events.send(format.closing(finish));
+    if (call.stream() == Call.Stream.PIECES_AND_USAGE) events.send(format.usage(usage));
+    events.done();
+  }
+
+  private EventStream stream() {
+    var begun = stream;
+    if (begun == null) {
+      begun = exchange.stream();
+      stream = begun;
+      if (call.isChat()) begun.send(format.opening());
+    }
+    return begun;
+  }
+}

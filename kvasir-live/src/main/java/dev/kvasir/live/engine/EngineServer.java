@@ -1,0 +1,198 @@
+package dev.kvasir.live.engine;
+
+import dev.kvasir.live.http.Access;
+import dev.kvasir.live.http.ApiError;
+import dev.kvasir.live.http.Endpoint;
+import dev.kvasir.live.http.Endpoints;
+import dev.kvasir.live.http.Exchange;
+import dev.kvasir.live.http.HttpFront;
+import dev.kvasir.live.http.HttpSettings;
+import dev.kvasir.live.http.Json;
+import dev.kvasir.live.http.Network;
+import dev.kvasir.live.http.Refused;
+import dev.kvasir.live.metrics.MetricsText;
+import dev.kvasir.live.openai.AnswerFormat;
+import dev.kvasir.live.openai.Call;
+import dev.kvasir.live.openai.CallReader;
+import io.vertx.core.buffer.Buffer;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Function;
+
+/** Serves one engine over HTTP, with the interface of OpenAI and what vLLM adds to it. */
+public final class EngineServer implements AutoCloseable {
+  private static final int WAITING_MAX = 2_048;
+
+  private final EmbeddedEngine engine;
+  private final ServedModel model;
+  private final PromptTokens prompts;
+  private final CallReader reader;
+  private final EngineMeter meter = new EngineMeter();
+  private final Handovers handovers;
+  private final AtomicLong ids = new AtomicLong();
+  private final long startedSeconds = Instant.now().getEpochSecond();
+  private final HttpFront front;
+
+  private EngineServer(Network network, HttpSettings settings, EmbeddedEngine engine) {
+    this.engine = engine;
+    this.model = engine.model();
+    this.prompts = new PromptTokens(network, model);
+    this.reader = new CallReader(model.temperature());
+    this.handovers = new Handovers(engine);
+    this.front = HttpFront.start(network, settings, endpoints());
+  }
+
+  /** Begins to serve. */
+  public static EngineServer start(Network network, HttpSettings settings, EmbeddedEngine engine) {
+    return new EngineServer(network, settings, engine);
+  }
+
+  private Endpoints endpoints() {
+    return Endpoints.of(
+        Endpoint.post("/v1/chat/completions", Access.KEY, answering(reader::chat)),
+        Endpoint.post("/v1/completions", Access.KEY, answering(reader::text)),
+        Endpoint.get("/v1/models", Access.KEY, this::models),
+        Endpoint.post("/tokenize", Access.KEY, prompts::tokenize),
+        Endpoint.post("/detokenize", Access.KEY, prompts::detokenize),
+        Endpoint.get("/health", Access.PUBLIC, exchange -> exchange.answer(200, "{}")),
+        Endpoint.get("/ready", Access.PUBLIC, this::ready),
+        Endpoint.get("/metrics", Access.PUBLIC, this::metrics),
+        Endpoint.post("/reset_prefix_cache", Access.ADMIN, this::resetCache));
+  }
+
+  public HttpFront front() {
+    return front;
+  }
+
+  public EmbeddedEngine engine() {
+    return engine;
+  }
+
+  private Endpoint.Handler answering(Function<byte[], Call> read) {
+    return exchange -> {
+      var call = read.apply(exchange.body().getBytes());
+      if (!call.model().isEmpty() && !call.model().equals(model.name())) {
+        throw new Refused(ApiError.unknownModel(call.model()));
+      }
+      prompts.of(exchange, call.prompt(), tokens -> begin(exchange, call, tokens));
+    };
+  }
+
+  private void begin(Exchange exchange, Call call, int[] prompt) {
+    var id = (call.isChat() ? "chatcmpl-" : "cmpl-") + engine.name() + "-" + ids.incrementAndGet();
+    var request = prompts.request(id, exchange.caller().tenant(), call, prompt);
+    var format = new AnswerFormat(call.isChat(), id, model.name(), Instant.now().getEpochSecond());
+    var answering = new Answering(exchange, call, format, model);
+    engine.loop().execute(() -> submit(exchange, call, request, answering));
+  }
+
+  private void submit(
+      Exchange exchange, Call call, GenerationRequest request, Answering answering) {
+    if (engine.load().waiting() >= WAITING_MAX) {
+      var full =
+          ApiError.tooMany(
+              "queue_full", "too many requests wait here: come again", Duration.ofSeconds(1));
+      exchange.context().runOnContext(_ -> answering.fail(full));
+      return;
+    }
+    var generation = engine.submit(request, new Listener(exchange, call, answering));
+    exchange
+        .context()
+        .runOnContext(
+            _ -> exchange.whenOver(() -> engine.loop().execute(() -> engine.abort(generation))));
+  }
+
+  /** Takes what the engine says to the loop of the connection. */
+  private final class Listener implements GenerationListener {
+    private final Exchange exchange;
+    private final Call call;
+    private final Answering answering;
+    private final long begunNanos = engine.loop().nanos();
+    private long lastNanos;
+
+    Listener(Exchange exchange, Call call, Answering answering) {
+      this.exchange = exchange;
+      this.call = call;
+      this.answering = answering;
+    }
+
+    @Override
+    public void grown(Generation generation, Piece piece) {
+      long now = engine.loop().nanos();
+      if (lastNanos == 0) meter.firstToken((now - begunNanos) / 1e9);
+      else meter.nextToken((now - lastNanos) / 1e9);
+      lastNanos = now;
+      exchange.context().runOnContext(_ -> answering.grown(piece));
+    }
+
+    @Override
+    public void ended(Generation generation, GenerationEnd end) {
+      var usage = generation.usage();
+      long now = engine.loop().nanos();
+      meter.ended(end, usage, (now - begunNanos) / 1e9);
+      if (call.handover() != Call.Handover.GIVE) {
+        exchange.context().runOnContext(_ -> answering.ended(end, usage, null));
+        return;
+      }
+      handovers.await(
+          generation,
+          parameters -> {
+            meter.handedOver((engine.loop().nanos() - now) / 1e9);
+            exchange.context().runOnContext(_ -> answering.ended(end, usage, parameters));
+          });
+    }
+  }
+
+  private void models(Exchange exchange) {
+    var entry =
+        Json.object()
+            .put("id", model.name())
+            .put("object", "model")
+            .put("created", startedSeconds)
+            .put("owned_by", "kvasir")
+            .put("max_model_len", model.contextTokens());
+    var list = Json.object().put("object", "list");
+    list.set("data", Json.array().add(entry));
+    exchange.answer(200, list.toString());
+  }
+
+  private void ready(Exchange exchange) {
+    if (front.isDraining()) {
+      exchange.fail(
+          ApiError.unavailable("draining", "this server is about to stop", Duration.ZERO));
+    } else {
+      exchange.answer(200, "{}");
+    }
+  }
+
+  private void metrics(Exchange exchange) {
+    engine
+        .loop()
+        .execute(
+            () -> {
+              var text = Buffer.buffer(meter.text(model, engine.load(), engine.kv()));
+              exchange
+                  .context()
+                  .runOnContext(_ -> exchange.answer(200, MetricsText.CONTENT_TYPE, text));
+            });
+  }
+
+  private void resetCache(Exchange exchange) {
+    engine
+        .loop()
+        .execute(
+            () ->
+                engine.resetCache(
+                    blocks -> {
+                      var answer = Json.object().put("blocks", blocks).toString();
+                      exchange.context().runOnContext(_ -> exchange.answer(200, answer));
+                    }));
+  }
+
+  /** Stops listening; answers under way are broken off. */
+  @Override
+  public void close() {
+    front.close();
+  }
+}

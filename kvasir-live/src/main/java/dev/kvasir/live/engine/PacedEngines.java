@@ -1,0 +1,80 @@
+package dev.kvasir.live.engine;
+
+import dev.kvasir.Nullable;
+import dev.kvasir.engine.EngineSettings;
+import dev.kvasir.engine.ModelBackend;
+import dev.kvasir.kv.BlockPool;
+import dev.kvasir.kv.KvEvents;
+import dev.kvasir.kv.KvStore;
+import dev.kvasir.kv.PoolSettings;
+import dev.kvasir.kv.PooledKv;
+import dev.kvasir.kv.PrefixRegistry;
+import dev.kvasir.kv.Tier;
+import dev.kvasir.live.LiveLoop;
+import dev.kvasir.live.model.ModelShape;
+import dev.kvasir.offload.ClimbLimits;
+import dev.kvasir.offload.CommonTiers;
+import dev.kvasir.offload.Rung;
+import dev.kvasir.offload.TierStore;
+import dev.kvasir.time.EventLoop;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Function;
+
+/**
+ * Engines without a model: all they do takes the time that it would take with one.
+ *
+ * <p>Blocks are handed from one to another by way of memory that all share and that holds nothing.
+ */
+public final class PacedEngines implements AutoCloseable {
+  /**
+   * What takes the time.
+   *
+   * @param model for each engine, its forward passes
+   * @param link for each engine, its way to the memory that all share
+   */
+  public record Pace(
+      Function<EventLoop, ModelBackend> model, Function<EventLoop, TierStore> link) {}
+
+  private final LiveLoop loop = new LiveLoop("kvasir-fleet");
+  private final List<EmbeddedEngine> engines = new ArrayList<>();
+
+  /** So many engines of so many blocks each, and as many for all of them to share. */
+  public PacedEngines(
+      ServedModel model, int count, int blocks, EngineSettings settings, Pace pace) {
+    var registry = new PrefixRegistry();
+    var shared = pool(Tier.HOST, Math.multiplyExact(count, blocks), registry, new KvEvents());
+    var tiers = new CommonTiers(loop, registry, shared, List.of(), null);
+    for (int i = 0; i < count; i++) {
+      var own = new PrefixRegistry();
+      var events = new KvEvents();
+      var top = pool(Tier.DEVICE, blocks, own, events);
+      var step = Rung.of(shared, pace.link().apply(loop));
+      KvStore kv = tiers.ladder(own, top, step, ClimbLimits.DEFAULT);
+      var steps = new PacedSteps(pace.model().apply(loop), model.tokenizer());
+      engines.add(
+          new EmbeddedEngine(
+              new EmbeddedEngine.Parts("worker-" + i, loop, model, kv, shared, events),
+              steps,
+              settings));
+    }
+  }
+
+  private static BlockPool pool(Tier tier, int blocks, PrefixRegistry registry, KvEvents events) {
+    return new BlockPool(
+        PoolSettings.of(tier, blocks, ModelShape.BLOCK_TOKENS), registry, events);
+  }
+
+  public List<EmbeddedEngine> engines() {
+    return List.copyOf(engines);
+  }
+
+  public LiveLoop loop() {
+    return loop;
+  }
+
+  @Override
+  public void close() {
+    loop.close();
+  }
+}

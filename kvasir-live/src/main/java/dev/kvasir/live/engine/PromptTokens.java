@@ -1,0 +1,135 @@
+package dev.kvasir.live.engine;
+
+import dev.kvasir.live.http.ApiError;
+import dev.kvasir.live.http.Exchange;
+import dev.kvasir.live.http.Json;
+import dev.kvasir.live.http.Network;
+import dev.kvasir.live.http.Refused;
+import dev.kvasir.live.model.text.ChatMessage;
+import dev.kvasir.live.openai.Call;
+import dev.kvasir.live.openai.CallReader;
+import dev.kvasir.live.openai.Prompt;
+import java.util.List;
+import java.util.function.Consumer;
+
+/** Turns what requests say into tokens: short texts at once, long ones beside the loop. */
+final class PromptTokens {
+  /** Up to here the tokens are had in less time than a hand-over to another thread is worth. */
+  private static final int INLINE_CHARS_MAX = 4_096;
+
+  private final Network network;
+  private final ServedModel model;
+
+  PromptTokens(Network network, ServedModel model) {
+    this.network = network;
+    this.model = model;
+  }
+
+  /** Calls {@code then} with the tokens on the connection's loop, or answers what is wrong. */
+  void of(Exchange exchange, Prompt prompt, Consumer<int[]> then) {
+    if (chars(prompt) <= INLINE_CHARS_MAX) {
+      then.accept(tokens(prompt));
+      return;
+    }
+    network
+        .vertx()
+        .executeBlocking(() -> tokens(prompt), false)
+        .onComplete(
+            tokens -> exchange.guard(() -> then.accept(tokens)),
+            failure -> exchange.guard(() -> rethrow(failure)));
+  }
+
+  private static void rethrow(Throwable failure) {
+    if (failure instanceof Refused refused) throw refused;
+    throw new IllegalStateException("a prompt could not be turned into tokens", failure);
+  }
+
+  private static long chars(Prompt prompt) {
+    return switch (prompt) {
+      case Prompt.Chat(var messages) ->
+          messages.stream().mapToLong(message -> message.content().length()).sum();
+      case Prompt.Text(String text) -> text.length();
+      case Prompt.Tokens _ -> 0;
+    };
+  }
+
+  private int[] tokens(Prompt prompt) {
+    try {
+      return switch (prompt) {
+        case Prompt.Chat(var messages) -> chat(messages);
+        case Prompt.Text(String text) -> model.tokenizer().encodeWithSpecials(text);
+        case Prompt.Tokens(var tokens) -> known(tokens);
+      };
+    } catch (IllegalArgumentException e) {
+      throw new Refused(ApiError.badRequest(String.valueOf(e.getMessage())));
+    }
+  }
+
+  private int[] chat(List<ChatMessage> messages) {
+    var template = model.chat();
+    if (template.isEmpty()) {
+      throw new Refused(
+          ApiError.badRequest("no conversations with this model: " + model.chatRefusal()));
+    }
+    return template.get().encode(messages);
+  }
+
+  private int[] known(List<Integer> tokens) {
+    for (int token : tokens) {
+      if (token >= model.tokenizer().size()) {
+        throw new Refused(
+            ApiError.badField(
+                "prompt",
+                "there is no token " + token + ", the last is " + (model.tokenizer().size() - 1)));
+      }
+    }
+    return tokens.stream().mapToInt(Integer::intValue).toArray();
+  }
+
+  /** What the engine is asked for; refused where it cannot fit into the model's context. */
+  GenerationRequest request(String id, String tenant, Call call, int[] prompt) {
+    int context = model.contextTokens();
+    if (prompt.length == 0) throw new Refused(ApiError.badRequest("the prompt is empty"));
+    if ((long) prompt.length + Math.max(1, call.tokensMax()) > context) {
+      throw new Refused(
+          ApiError.of(
+              400,
+              "invalid_request_error",
+              "context_length_exceeded",
+              "the prompt has %s tokens and the answer may have %s, the model's context is %s: "
+                      .formatted(prompt.length, Math.max(1, call.tokensMax()), context)
+                  + "shorten the prompt or lower max_tokens"));
+    }
+    int most = call.tokensMax() == 0 ? context - prompt.length : call.tokensMax();
+    int least = call.ignoresEnd() ? most : Math.min(most, call.tokensMin());
+    return new GenerationRequest(
+        id,
+        tenant.isEmpty() && call.salt().isEmpty() ? "" : tenant + '\0' + call.salt(),
+        prompt,
+        least,
+        most,
+        call.sampling(),
+        call.stops(),
+        call.priority());
+  }
+
+  void tokenize(Exchange exchange) {
+    var prompt = CallReader.tokenized(exchange.body().getBytes());
+    of(
+        exchange,
+        prompt,
+        tokens -> {
+          var list = Json.array();
+          for (int token : tokens) list.add(token);
+          var answer = Json.object().put("count", tokens.length);
+          answer.put("max_model_len", model.contextTokens()).set("tokens", list);
+          exchange.answer(200, answer.toString());
+        });
+  }
+
+  void detokenize(Exchange exchange) {
+    var tokens = known(CallReader.tokens(exchange.body().getBytes()));
+    var answer = Json.object().put("prompt", model.tokenizer().decode(tokens));
+    exchange.answer(200, answer.toString());
+  }
+}
