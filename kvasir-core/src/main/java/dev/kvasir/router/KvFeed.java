@@ -15,8 +15,18 @@ import java.util.TreeMap;
  * When they do not come in time the index forgets the instance, since it no longer knows what was
  * removed, and goes on from the batch that waited. A number that goes back with a later stamp means
  * that the instance began anew.
+ *
+ * @param <E> an event, as the instance tells it: what it means may depend on those before it
  */
-public final class KvFeed {
+public final class KvFeed<E> {
+  /** Takes the events of an instance in their order. */
+  public interface Target<E> {
+    void on(E event);
+
+    /** Nothing that was told of the instance can be relied on any more. */
+    void forget();
+  }
+
   /** Asks an instance to repeat its batches from a number on. */
   @FunctionalInterface
   public interface Replay {
@@ -34,14 +44,13 @@ public final class KvFeed {
     }
   }
 
-  private record Batch(long stamp, List<KvEvent> events) {}
+  private record Batch<E>(long stamp, List<E> events) {}
 
   private final EventLoop loop;
   private final Limits limits;
-  private final PrefixIndex index;
-  private final int instance;
+  private final Target<E> target;
   private final Replay replay;
-  private final TreeMap<Long, Batch> early = new TreeMap<>();
+  private final TreeMap<Long, Batch<E>> early = new TreeMap<>();
   private @Nullable Timer giveUp;
   private long next;
 
@@ -59,12 +68,26 @@ public final class KvFeed {
   private long gaps;
   private long restarts;
 
-  public KvFeed(EventLoop loop, Limits limits, PrefixIndex index, int instance, Replay replay) {
+  public KvFeed(EventLoop loop, Limits limits, Target<E> target, Replay replay) {
     this.loop = loop;
     this.limits = limits;
-    this.index = index;
-    this.instance = instance;
+    this.target = target;
     this.replay = replay;
+  }
+
+  /** Takes what an instance tells into the index. */
+  public static Target<KvEvent> into(PrefixIndex index, int instance) {
+    return new Target<>() {
+      @Override
+      public void on(KvEvent event) {
+        index.on(instance, event);
+      }
+
+      @Override
+      public void forget() {
+        index.forget(instance);
+      }
+    };
   }
 
   /** Batches that came again, or from before the instance began anew. */
@@ -92,13 +115,13 @@ public final class KvFeed {
    * @param sequence its number, from 0 on in each life of the instance
    * @param stamp when it was made, on the clock of the instance
    */
-  public void accept(long sequence, long stamp, List<KvEvent> events) {
+  public void accept(long sequence, long stamp, List<E> events) {
     if (isFormer(sequence, stamp) || (sequence < next && stamp <= lastStamp)) {
       duplicates++;
       return;
     }
     if (sequence < next) restart(sequence, stamp);
-    early.put(sequence, new Batch(stamp, List.copyOf(events)));
+    early.put(sequence, new Batch<>(stamp, List.copyOf(events)));
     drain();
     if (early.size() > limits.batchesMax()) skip();
     watch();
@@ -114,7 +137,7 @@ public final class KvFeed {
     bornSequence = sequence;
     bornStamp = stamp;
     formerStamp = lastStamp;
-    index.forget(instance);
+    target.forget();
     early.clear();
     next = 0;
   }
@@ -122,7 +145,7 @@ public final class KvFeed {
   /** Applies what is next in turn. */
   private void drain() {
     for (var batch = early.remove(next); batch != null; batch = early.remove(next)) {
-      for (var event : batch.events()) index.on(instance, event);
+      for (var event : batch.events()) target.on(event);
       lastStamp = Math.max(lastStamp, batch.stamp());
       next++;
     }
@@ -142,7 +165,7 @@ public final class KvFeed {
   /** The missing batches will not come: what the index knows of the instance is worth nothing. */
   private void skip() {
     gaps++;
-    index.forget(instance);
+    target.forget();
     next = early.firstKey();
     drain();
     watch();

@@ -25,7 +25,8 @@ class KvFeedTest {
   private final PrefixIndex index =
       new PrefixIndex(new IndexSettings(NAMES, 4, 100, Duration.ofSeconds(5), 1));
   private final List<Long> asked = new ArrayList<>();
-  private final KvFeed feed = new KvFeed(loop, KvFeed.Limits.DEFAULT, index, INSTANCE, asked::add);
+  private final KvFeed<KvEvent> feed =
+      new KvFeed<>(loop, KvFeed.Limits.DEFAULT, KvFeed.into(index, INSTANCE), asked::add);
 
   KvFeedTest() {
     index.add(INSTANCE);
@@ -80,7 +81,7 @@ class KvFeedTest {
   @Test
   void waitingBatchesAreBounded() {
     var tight = new KvFeed.Limits(4, Duration.ofDays(1));
-    var small = new KvFeed(loop, tight, index, INSTANCE, asked::add);
+    var small = new KvFeed<KvEvent>(loop, tight, KvFeed.into(index, INSTANCE), asked::add);
     small.accept(0, 100, List.of());
     for (int sequence = 2; sequence < 9; sequence++) {
       small.accept(sequence, 100 + sequence, List.of(stored(sequence)));
@@ -117,7 +118,7 @@ class KvFeedTest {
     private final List<Long> stamps = new ArrayList<>();
     private final RandomGenerator random;
     private final int deafness;
-    private final KvFeed feed;
+    private final KvFeed<KvEvent> feed;
     private long clock;
     private boolean faulty = true;
 
@@ -126,7 +127,8 @@ class KvFeedTest {
       this.random = random;
       this.deafness = deafness;
       index.add(INSTANCE);
-      this.feed = new KvFeed(loop, KvFeed.Limits.DEFAULT, index, INSTANCE, this::replay);
+      this.feed =
+          new KvFeed<>(loop, KvFeed.Limits.DEFAULT, KvFeed.into(index, INSTANCE), this::replay);
     }
 
     void run() {

@@ -1,0 +1,226 @@
+package dev.kvasir.live.events;
+
+import dev.kvasir.Nullable;
+import dev.kvasir.kv.BlockHasher;
+import dev.kvasir.kv.KvEvent;
+import dev.kvasir.kv.Tier;
+import dev.kvasir.kv.TokenBlock;
+import dev.kvasir.kv.TokenSequence;
+import dev.kvasir.live.events.EngineEvent.KeyPart;
+import dev.kvasir.router.KvFeed;
+import java.util.LinkedHashMap;
+import java.util.List;
+
+/**
+ * Gives an engine's blocks the names that requests give them: made from their tokens, whatever the
+ * engine's own hashes are made from.
+ *
+ * <p>What cannot be placed is counted and left out: blocks after one that is not known, of another
+ * size, of layers that do not keep whole prompts, or with images in them. When it knows too many
+ * blocks, those that were not heard of for longest count as removed. Belongs to one loop.
+ */
+public final class EngineBlocks implements KvFeed.Target<EngineEvent> {
+  /** Makes the hasher for an adapter, empty for none, and a tenant's salt, empty for none. */
+  @FunctionalInterface
+  public interface Hashers {
+    BlockHasher of(String adapter, String salt);
+  }
+
+  private static final class Known {
+    final TokenBlock block;
+    final BlockHasher hasher;
+    final @Nullable Integer group;
+
+    /** The tiers it is on, as bits. */
+    int tiers;
+
+    Known(TokenBlock block, BlockHasher hasher, @Nullable Integer group) {
+      this.block = block;
+      this.hasher = hasher;
+      this.group = group;
+    }
+  }
+
+  private record Owner(String adapter, String salt) {}
+
+  private static final int HASHERS_MAX = 256;
+  private static final List<String> WHOLE_PROMPTS =
+      List.of("full_attention", "mla_attention", "sink_full_attention");
+
+  private final Hashers hashers;
+  private final int blockTokens;
+  private final int blocksMax;
+  private final KvFeed.Target<KvEvent> target;
+
+  /** Those that were heard of last come last. */
+  private final LinkedHashMap<EngineHash, Known> known = new LinkedHashMap<>(16, 0.75f, true);
+
+  private final LinkedHashMap<Owner, BlockHasher> owners = new LinkedHashMap<>(16, 0.75f, true);
+  private long unplaced;
+
+  /**
+   * Knows no blocks at first.
+   *
+   * @param blockTokens how many tokens a block has where requests are named
+   * @param blocksMax how many blocks it may know
+   */
+  public EngineBlocks(
+      Hashers hashers, int blockTokens, int blocksMax, KvFeed.Target<KvEvent> target) {
+    if (blockTokens < 1 || blocksMax < 1) {
+      throw new IllegalArgumentException(blocksMax + " blocks of " + blockTokens + " tokens");
+    }
+    this.hashers = hashers;
+    this.blockTokens = blockTokens;
+    this.blocksMax = blocksMax;
+    this.target = target;
+  }
+
+  /** How many blocks it knows. */
+  public int size() {
+    return known.size();
+  }
+
+  /** How many blocks could not be placed. */
+  public long unplaced() {
+    return unplaced;
+  }
+
+  @Override
+  public void on(EngineEvent event) {
+    switch (event) {
+      case EngineEvent.Stored stored -> store(stored);
+      case EngineEvent.Removed removed -> remove(removed);
+      case EngineEvent.Cleared _ -> forget();
+    }
+  }
+
+  @Override
+  public void forget() {
+    known.clear();
+    target.forget();
+  }
+
+  private void store(EngineEvent.Stored stored) {
+    var tier = tier(stored.place());
+    int placed = 0;
+    if (tier != null && isWholePrompt(stored.group())) {
+      placed = stored.tokens().length == 0 ? copied(stored, tier) : computed(stored, tier);
+    }
+    unplaced += stored.hashes().size() - placed;
+  }
+
+  /** Places blocks that are known by their hashes; answers how many. */
+  private int copied(EngineEvent.Stored stored, Tier tier) {
+    int placed = 0;
+    for (var hash : stored.hashes()) {
+      var block = known.get(hash);
+      if (block == null) continue;
+      hold(block, tier);
+      placed++;
+    }
+    return placed;
+  }
+
+  /** Places blocks by their tokens; answers how many, from the first on. */
+  private int computed(EngineEvent.Stored stored, Tier tier) {
+    int count = stored.hashes().size();
+    var before = stored.parent() == null ? null : known.get(stored.parent());
+    if (before == null && stored.parent() != null) return 0;
+    if (stored.blockTokens() != blockTokens) return 0;
+    if (stored.tokens().length != (long) count * blockTokens) return 0;
+    for (int i = 0; i < count; i++) {
+      var hash = stored.hashes().get(i);
+      var block = known.get(hash);
+      if (block == null) block = next(stored, i, before);
+      if (block == null) return i;
+      known.put(hash, block);
+      hold(block, tier);
+      before = block;
+    }
+    trim();
+    return count;
+  }
+
+  private @Nullable Known next(EngineEvent.Stored stored, int index, @Nullable Known before) {
+    var owner = owner(stored, index);
+    int position = before == null ? 0 : before.block.position() + 1;
+    if (owner == null || position >= TokenSequence.BLOCKS_MAX) return null;
+    if (before != null && !owner.salt().isEmpty()) return null;
+    var hasher = before == null ? hasher(owner) : before.hasher;
+    var parent = before == null ? null : before.block.hash();
+    int from = index * blockTokens;
+    var name = hasher.hash(parent, stored.tokens(), from, from + blockTokens, List.of());
+    return new Known(TokenBlock.named(name, parent, position), hasher, stored.group().index());
+  }
+
+  /** Whose block it is; null where its hash was made from what requests do not tell. */
+  private static @Nullable Owner owner(EngineEvent.Stored stored, int index) {
+    var name = stored.adapter().name();
+    if (name == null && stored.adapter().id() != null) return null;
+    var adapter = name == null ? "" : name;
+    var salt = "";
+    var parts =
+        index < stored.extraKeys().size() ? stored.extraKeys().get(index) : List.<KeyPart>of();
+    for (var part : parts) {
+      if (!(part instanceof KeyPart.Text(var text))) return null;
+      if (text.equals(adapter)) continue;
+      if (!salt.isEmpty()) return null;
+      salt = text;
+    }
+    return new Owner(adapter, salt);
+  }
+
+  private BlockHasher hasher(Owner owner) {
+    var hasher = owners.computeIfAbsent(owner, _ -> hashers.of(owner.adapter(), owner.salt()));
+    if (owners.size() > HASHERS_MAX) owners.pollFirstEntry();
+    return hasher;
+  }
+
+  private void remove(EngineEvent.Removed removed) {
+    var tier = tier(removed.place());
+    if (tier == null) return;
+    for (var hash : removed.hashes()) {
+      var block = known.get(hash);
+      // The engine may tell of blocks from before it was listened to.
+      if (block == null) continue;
+      if (removed.group() != null && !removed.group().equals(block.group)) continue;
+      release(block, tier);
+      if (block.tiers == 0) known.remove(hash);
+    }
+  }
+
+  private void trim() {
+    while (known.size() > blocksMax) {
+      var oldest = known.pollFirstEntry().getValue();
+      for (var tier : Tier.values()) release(oldest, tier);
+    }
+  }
+
+  private void hold(Known block, Tier tier) {
+    block.tiers |= 1 << tier.level();
+    target.on(new KvEvent.Stored(tier, block.block));
+  }
+
+  private void release(Known block, Tier tier) {
+    int bit = 1 << tier.level();
+    if ((block.tiers & bit) == 0) return;
+    block.tiers &= ~bit;
+    target.on(new KvEvent.Removed(tier, block.block.hash()));
+  }
+
+  /** Blocks of other layers are dropped while their prompts are still wanted. */
+  private static boolean isWholePrompt(EngineEvent.Group group) {
+    return group.kind() == null || WHOLE_PROMPTS.contains(group.kind());
+  }
+
+  private static @Nullable Tier tier(EngineEvent.Place place) {
+    return switch (place.medium()) {
+      case null -> Tier.DEVICE;
+      case "GPU" -> Tier.DEVICE;
+      case "CPU", "CPU_PINNED" -> Tier.HOST;
+      case "STORAGE", "DISK" -> "REMOTE".equals(place.locality()) ? Tier.OBJECT : Tier.DISK;
+      case "EXTERNAL" -> Tier.OBJECT;
+      default -> null;
+    };
+  }
+}

@@ -1,0 +1,84 @@
+package dev.kvasir.live.events;
+
+import dev.kvasir.router.KvFeed;
+import dev.kvasir.time.EventLoop;
+import java.time.Duration;
+import java.util.function.LongConsumer;
+
+/**
+ * Decides when an engine is asked to repeat: once for many batches missed, not once for each.
+ *
+ * <p>A feed names the missing batch anew with every one that comes, and answers take their time. So
+ * nobody is asked while an answer is coming in; when it has ended, and still something is missing
+ * that was not asked for, it is asked for then. Belongs to one loop.
+ */
+final class Replays {
+  /** An answer of which nothing came for so long has been lost. */
+  private static final Duration IDLE_MAX = Duration.ofSeconds(2);
+
+  private final EventLoop loop;
+  private final KvFeed<EngineEvent> feed;
+  private final LongConsumer request;
+  private boolean considering;
+  private boolean answering;
+  private long heardNanos;
+  private long asked;
+  private long wanted;
+  private long requests;
+
+  Replays(
+      EventLoop loop,
+      KvFeed.Limits limits,
+      KvFeed.Target<EngineEvent> target,
+      LongConsumer request) {
+    this.loop = loop;
+    this.request = request;
+    this.feed = new KvFeed<>(loop, limits, target, this::want);
+  }
+
+  KvFeed<EngineEvent> feed() {
+    return feed;
+  }
+
+  /** How often the engine was asked. */
+  long requests() {
+    return requests;
+  }
+
+  /** The engine has been reached, perhaps in another life: only its first batches can tell. */
+  void connected() {
+    ask(0);
+  }
+
+  /** A batch came as an answer. */
+  void answered() {
+    heardNanos = loop.nanos();
+  }
+
+  void ended() {
+    answering = false;
+    if (feed.waiting() > 0 && wanted != asked) ask(wanted);
+  }
+
+  /** What has been handed to the loop already may be what is missing, and goes first. */
+  private void want(long sequence) {
+    wanted = sequence;
+    if (considering) return;
+    considering = true;
+    loop.execute(this::consider);
+  }
+
+  private void consider() {
+    considering = false;
+    boolean alive = answering && loop.nanos() - heardNanos < IDLE_MAX.toNanos();
+    if (feed.waiting() > 0 && !alive) ask(wanted);
+  }
+
+  private void ask(long sequence) {
+    answering = true;
+    heardNanos = loop.nanos();
+    asked = sequence;
+    requests++;
+    request.accept(sequence);
+  }
+}

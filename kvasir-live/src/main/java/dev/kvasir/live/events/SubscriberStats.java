@@ -1,0 +1,23 @@
+package dev.kvasir.live.events;
+
+/**
+ * What a subscriber has seen so far.
+ *
+ * @param batches batches that could be read
+ * @param malformed messages that could not, and were dropped
+ * @param unknown events of kinds that are not known here
+ * @param connects how often the engine was reached
+ * @param requests how often it was asked to repeat
+ * @param duplicates batches that came again
+ * @param gaps how often batches were missing for good
+ * @param restarts how often the engine began anew
+ */
+public record SubscriberStats(
+    long batches,
+    long malformed,
+    long unknown,
+    long connects,
+    long requests,
+    long duplicates,
+    long gaps,
+    long restarts) {}

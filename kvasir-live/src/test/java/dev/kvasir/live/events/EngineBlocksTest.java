@@ -1,0 +1,193 @@
+package dev.kvasir.live.events;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kvasir.Nullable;
+import dev.kvasir.kv.BlockHash;
+import dev.kvasir.kv.KvEvent;
+import dev.kvasir.kv.Sha256Hasher;
+import dev.kvasir.kv.Tier;
+import dev.kvasir.kv.TokenSequence;
+import dev.kvasir.live.events.EngineEvent.KeyPart;
+import dev.kvasir.router.KvFeed;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+
+/** Blocks get the names that requests for the same tokens have. */
+class EngineBlocksTest {
+  private static final int BLOCK = 4;
+  private static final int[] TOKENS = IntStream.range(100, 112).toArray();
+  private static final EngineEvent.Place GPU = new EngineEvent.Place("GPU", null);
+  private static final EngineEvent.Place CPU = new EngineEvent.Place("CPU", null);
+
+  private final Believed believed = new Believed();
+  private final EngineBlocks blocks = blocks(100);
+
+  private EngineBlocks blocks(int blocksMax) {
+    return new EngineBlocks(EngineBlocksTest::hasher, BLOCK, blocksMax, believed);
+  }
+
+  private static Sha256Hasher hasher(String adapter, String salt) {
+    return new Sha256Hasher("model/" + adapter, salt);
+  }
+
+  /** What a router would know by now. */
+  private static final class Believed implements KvFeed.Target<KvEvent> {
+    private final Set<BlockHash> device = new LinkedHashSet<>();
+    private final Set<BlockHash> host = new LinkedHashSet<>();
+
+    @Override
+    public void on(KvEvent event) {
+      switch (event) {
+        case KvEvent.Stored(var tier, var block) -> of(tier).add(block.hash());
+        case KvEvent.Removed(var tier, var hash) -> of(tier).remove(hash);
+        case KvEvent.Lost _ -> forget();
+      }
+    }
+
+    @Override
+    public void forget() {
+      device.clear();
+      host.clear();
+    }
+
+    private Set<BlockHash> of(Tier tier) {
+      return tier == Tier.DEVICE ? device : host;
+    }
+  }
+
+  @Test
+  void namesAreThoseOfRequests() {
+    blocks.on(stored(List.of(1L, 2L), null, 0, List.of()));
+    blocks.on(stored(List.of(3L), 2L, 2 * BLOCK, List.of()));
+    assertThat(believed.device).containsExactlyElementsOf(names("", ""));
+    assertThat(blocks.unplaced()).isZero();
+  }
+
+  @Test
+  void saltAndAdapterArePartOfTheName() {
+    blocks.on(stored(List.of(1L, 2L, 3L), null, 0, List.of(List.of(new KeyPart.Text("secret")))));
+    assertThat(believed.device).containsExactlyElementsOf(names("", "secret"));
+    blocks.forget();
+    var name = new KeyPart.Text("poet");
+    blocks.on(
+        new EngineEvent.Stored(
+            hashes(List.of(1L, 2L, 3L)),
+            null,
+            TOKENS,
+            BLOCK,
+            new EngineEvent.Adapter(1L, "poet"),
+            GPU,
+            List.of(List.of(name, new KeyPart.Text("secret")), List.of(name), List.of(name)),
+            EngineEvent.Group.ONLY));
+    assertThat(believed.device).containsExactlyElementsOf(names("poet", "secret"));
+  }
+
+  @Test
+  void blockAfterOneThatIsNotKnownIsLeftOut() {
+    blocks.on(stored(List.of(3L), 2L, 2 * BLOCK, List.of()));
+    assertThat(believed.device).isEmpty();
+    assertThat(blocks.unplaced()).isEqualTo(1);
+  }
+
+  @Test
+  void blocksFromAnImageOnAreLeftOut() {
+    var image = new KeyPart.Media("picture", 5);
+    blocks.on(stored(List.of(1L, 2L, 3L), null, 0, List.of(List.of(), List.of(image), List.of())));
+    assertThat(believed.device).containsExactlyElementsOf(names("", "").subList(0, 1));
+    assertThat(blocks.unplaced()).isEqualTo(2);
+  }
+
+  @Test
+  void blocksOfAnotherSizeOrOfOtherLayersAreLeftOut() {
+    blocks.on(
+        new EngineEvent.Stored(
+            hashes(List.of(1L)),
+            null,
+            TOKENS,
+            TOKENS.length,
+            EngineEvent.Adapter.NONE,
+            GPU,
+            List.of(),
+            EngineEvent.Group.ONLY));
+    blocks.on(
+        new EngineEvent.Stored(
+            hashes(List.of(1L)),
+            null,
+            new int[BLOCK],
+            BLOCK,
+            EngineEvent.Adapter.NONE,
+            GPU,
+            List.of(),
+            new EngineEvent.Group(1, "sliding_window", 128)));
+    assertThat(believed.device).isEmpty();
+    assertThat(blocks.unplaced()).isEqualTo(2);
+  }
+
+  @Test
+  void copyIsPlacedByItsHashAlone() {
+    blocks.on(stored(List.of(1L, 2L), null, 0, List.of()));
+    blocks.on(
+        new EngineEvent.Stored(
+            hashes(List.of(2L, 9L)),
+            null,
+            new int[0],
+            0,
+            EngineEvent.Adapter.NONE,
+            CPU,
+            List.of(),
+            EngineEvent.Group.ONLY));
+    blocks.on(new EngineEvent.Removed(hashes(List.of(1L, 2L)), GPU, null));
+    assertThat(believed.device).isEmpty();
+    assertThat(believed.host).containsExactly(names("", "").get(1));
+    assertThat(blocks.size()).isEqualTo(1);
+    assertThat(blocks.unplaced()).isEqualTo(1);
+  }
+
+  @Test
+  void clearingForgetsEverything() {
+    blocks.on(stored(List.of(1L, 2L, 3L), null, 0, List.of()));
+    blocks.on(new EngineEvent.Cleared());
+    assertThat(believed.device).isEmpty();
+    assertThat(blocks.size()).isZero();
+  }
+
+  @Test
+  void blocksThatAreTooManyCountAsRemoved() {
+    var small = blocks(2);
+    small.on(stored(List.of(1L, 2L, 3L), null, 0, List.of()));
+    assertThat(small.size()).isEqualTo(2);
+    assertThat(believed.device).containsExactlyElementsOf(names("", "").subList(1, 3));
+  }
+
+  private static EngineEvent stored(
+      List<Long> hashes, @Nullable Long parent, int from, List<List<KeyPart>> extraKeys) {
+    int to = from + hashes.size() * BLOCK;
+    return new EngineEvent.Stored(
+        hashes(hashes),
+        parent == null ? null : new EngineHash.Word(parent),
+        Arrays.copyOfRange(TOKENS, from, to),
+        BLOCK,
+        EngineEvent.Adapter.NONE,
+        GPU,
+        extraKeys,
+        EngineEvent.Group.ONLY);
+  }
+
+  private static List<EngineHash> hashes(List<Long> bits) {
+    var hashes = new ArrayList<EngineHash>();
+    for (long word : bits) hashes.add(new EngineHash.Word(word));
+    return hashes;
+  }
+
+  private static List<BlockHash> names(String adapter, String salt) {
+    var sequence = new TokenSequence(hasher(adapter, salt), BLOCK);
+    sequence.extend(TOKENS);
+    return List.copyOf(sequence.hashes());
+  }
+}

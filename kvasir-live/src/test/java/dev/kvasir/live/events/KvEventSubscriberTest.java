@@ -1,0 +1,237 @@
+package dev.kvasir.live.events;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.kvasir.Seeds;
+import dev.kvasir.kv.BlockHash;
+import dev.kvasir.kv.BlockPool;
+import dev.kvasir.kv.KvEvents;
+import dev.kvasir.kv.PoolSettings;
+import dev.kvasir.kv.PrefixRegistry;
+import dev.kvasir.kv.Sha256Hasher;
+import dev.kvasir.kv.Tier;
+import dev.kvasir.kv.TokenSequence;
+import dev.kvasir.live.LiveLoop;
+import dev.kvasir.router.Instance;
+import dev.kvasir.router.KvFeed;
+import dev.kvasir.router.NeverOffload;
+import dev.kvasir.router.PlacementSettings;
+import dev.kvasir.router.RoundRobinPick;
+import dev.kvasir.router.Router;
+import dev.kvasir.router.RouterSettings;
+import java.io.IOException;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.random.RandomGenerator;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.zeromq.ZContext;
+
+/** A router that listens believes what is true, whatever happens on the way. */
+@Timeout(300)
+class KvEventSubscriberTest {
+  private static final int BLOCK_TOKENS = FaultyEngine.BLOCK_TOKENS;
+
+  private final ZContext sockets = new ZContext();
+  private final LiveLoop loop = new LiveLoop("router");
+
+  @AfterEach
+  void close() {
+    loop.close();
+    sockets.close();
+  }
+
+  /** A router of one instance that hears of its blocks. */
+  private final class Listener implements AutoCloseable {
+    private final Router router =
+        new Router(
+            loop,
+            RouterSettings.DEFAULT,
+            new RoundRobinPick(),
+            new NeverOffload(PlacementSettings.DEFAULT));
+    private final int instance = router.add(Instance.of("engine"));
+    private final EngineBlocks blocks =
+        new EngineBlocks(
+            (_, salt) -> new Sha256Hasher(FaultyEngine.MODEL, salt),
+            BLOCK_TOKENS,
+            10_000,
+            KvFeed.into(router.index(), instance));
+    private final KvEventSubscriber subscriber;
+
+    Listener(SubscriberSettings settings) throws IOException {
+      subscriber = new KvEventSubscriber(sockets, loop, settings, blocks);
+    }
+
+    SubscriberStats stats() {
+      return Await.on(loop, subscriber::stats);
+    }
+
+    boolean believes(Set<BlockHash> truth) {
+      return Await.on(
+          loop,
+          () -> {
+            for (var hash : truth) {
+              if (!router.index().holds(instance, Tier.DEVICE, hash)) return false;
+            }
+            return router.index().held(instance, Tier.DEVICE) == truth.size();
+          });
+    }
+
+    @Override
+    public void close() {
+      subscriber.close();
+    }
+  }
+
+  @Test
+  void indexHealsAfterDropDuplicateReorderAndRestart() {
+    var seen = new ArrayList<SubscriberStats>();
+    Seeds.each(10 * Seeds.scale(), random -> seen.add(heal(random)));
+    if (Seeds.isReplay()) return;
+    assertThat(seen).anyMatch(stats -> stats.duplicates() > 0);
+    assertThat(seen).anyMatch(stats -> stats.restarts() > 0);
+    assertThat(seen).anyMatch(stats -> stats.requests() > 1);
+    assertThat(seen).anyMatch(stats -> stats.malformed() > 0);
+  }
+
+  private SubscriberStats heal(RandomGenerator random) {
+    var encoding = random.nextBoolean() ? EventEncoding.ARRAY : EventEncoding.MAP;
+    try (var engine = new FaultyEngine(sockets, random, encoding)) {
+      for (int i = random.nextInt(50); i > 0; i--) engine.faultyStep();
+      var settings = SubscriberSettings.of(engine.endpoint(), engine.replayEndpoint());
+      try (var listener = new Listener(settings)) {
+        for (int life = 1 + random.nextInt(3); life > 0; life--) {
+          for (int i = 0; i < 200; i++) {
+            engine.faultyStep();
+            if (random.nextInt(20) == 0) engine.babble();
+            engine.answer();
+            if (random.nextInt(10) == 0) Thread.sleep(1);
+          }
+          if (life > 1) engine.restart();
+        }
+        Await.until(
+            "the index holds what the engine holds",
+            () -> {
+              engine.calmStep();
+              engine.answer();
+              return listener.believes(engine.truth());
+            });
+        return listener.stats();
+      }
+    } catch (IOException | InterruptedException e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  @Test
+  void blocksOfOurOwnEngineAreHeardOf() throws Exception {
+    try (var engine = new LiveLoop("engine");
+        var publisher =
+            new KvEventPublisher(
+                sockets, PublisherSettings.loopback("kv"), InstantSource.system())) {
+      var events = new KvEvents();
+      var pool =
+          new BlockPool(
+              PoolSettings.of(Tier.DEVICE, 8, BLOCK_TOKENS), new PrefixRegistry(), events);
+      var teller =
+          Await.on(
+              engine,
+              () ->
+                  new KvEventTeller(engine, events, 100, EngineHash.Form.WORD, publisher::publish));
+      var settings = SubscriberSettings.of(publisher.endpoint(), publisher.replayEndpoint());
+      try (var listener = new Listener(settings)) {
+        var first = sequence(0, 5);
+        Await.on(engine, () -> store(pool, first));
+        Await.until("five blocks", () -> listener.believes(Set.copyOf(first.hashes())));
+        var second = sequence(1, 6);
+        Await.on(engine, () -> store(pool, second));
+        var kept =
+            Await.on(
+                engine,
+                () -> {
+                  var all = new ArrayList<BlockHash>(first.hashes());
+                  all.addAll(second.hashes());
+                  all.removeIf(hash -> !pool.has(hash));
+                  return all;
+                });
+        assertThat(kept).hasSize(8);
+        Await.until("what fits", () -> listener.believes(Set.copyOf(kept)));
+        assertThat(listener.blocks.unplaced()).isZero();
+      }
+      engine.execute(teller::close);
+    }
+  }
+
+  private static int store(BlockPool pool, TokenSequence sequence) {
+    for (int i = 0; i < sequence.fullBlocks(); i++) {
+      var block = pool.allocate(1).orElseThrow().getFirst();
+      block.receive(sequence.block(i)).release();
+    }
+    return pool.cached();
+  }
+
+  private static TokenSequence sequence(int prompt, int blocks) {
+    var sequence = new TokenSequence(new Sha256Hasher(FaultyEngine.MODEL, ""), BLOCK_TOKENS);
+    for (int i = 0; i < blocks * BLOCK_TOKENS; i++) sequence.append(prompt * 100 + i);
+    return sequence;
+  }
+
+  @Test
+  void engineThatComesBackElsewhereInItsNumbersIsHeardAnew() throws Exception {
+    var first =
+        new KvEventPublisher(sockets, PublisherSettings.loopback(""), InstantSource.system());
+    var again = PublisherSettings.of(first.endpoint(), first.replayEndpoint(), "");
+    var settings = SubscriberSettings.of(again.endpoint(), again.replayEndpoint());
+    try (var listener = new Listener(settings)) {
+      var old = sequence(0, 2);
+      first.publish(List.of(stored(old)));
+      Await.until("the first life", () -> listener.believes(Set.copyOf(old.hashes())));
+      first.close();
+      try (var second = reopened(again)) {
+        var fresh = sequence(1, 3);
+        second.publish(List.of());
+        second.publish(List.of(stored(fresh)));
+        Await.until("the second life", () -> listener.believes(Set.copyOf(fresh.hashes())));
+        assertThat(listener.stats().restarts()).isEqualTo(1);
+      }
+    }
+  }
+
+  /** The ports of a socket are free some time after it was closed. */
+  private KvEventPublisher reopened(PublisherSettings settings) throws Exception {
+    var opened = new ArrayList<KvEventPublisher>();
+    Await.until(
+        "the ports are free again",
+        () -> {
+          try {
+            return opened.add(new KvEventPublisher(sockets, settings, InstantSource.system()));
+          } catch (IOException e) {
+            return false;
+          }
+        });
+    return opened.getFirst();
+  }
+
+  private static EngineEvent stored(TokenSequence sequence) {
+    return new EngineEvent.Stored(
+        sequence.hashes().stream().map(EngineHash.Form.DIGEST::of).toList(),
+        null,
+        sequence.tokens(0, sequence.length()),
+        BLOCK_TOKENS,
+        EngineEvent.Adapter.NONE,
+        new EngineEvent.Place(null, null),
+        List.of(),
+        EngineEvent.Group.ONLY);
+  }
+
+  @Test
+  void endpointThatIsNoneIsNamed() {
+    assertThatThrownBy(() -> new Listener(SubscriberSettings.of("tcp://nowhere", null)))
+        .isInstanceOf(IOException.class)
+        .hasMessageContaining("tcp://nowhere");
+  }
+}
