@@ -6,10 +6,15 @@ import java.util.random.RandomGeneratorFactory;
 /**
  * Runs a check over many seeds, and says which one failed.
  *
- * <p>{@code -Dkvasir.seed=N} runs that seed alone; {@code -Plong} runs more of them.
+ * <p>{@code -Dkvasir.seed=N} runs that seed alone; {@code -Plong} runs more of them, and {@code
+ * -Dkvasir.shard=I/N} every N-th, so that N processes share the work.
  */
 public final class Seeds {
   private static final String ALGORITHM = "L64X128MixRandom";
+
+  private static final String[] SHARD_OF = System.getProperty("kvasir.shard", "0/1").split("/", 2);
+  private static final int SHARD = Integer.parseInt(SHARD_OF[0]);
+  private static final int SHARDS = Integer.parseInt(SHARD_OF[1]);
 
   private Seeds() {}
 
@@ -24,9 +29,9 @@ public final class Seeds {
     return Integer.getInteger("kvasir.scale", 1);
   }
 
-  /** Whether one seed alone is being run, so that nothing can be said of all. */
+  /** Whether some seeds alone are being run, so that nothing can be said of all. */
   public static boolean isReplay() {
-    return Long.getLong("kvasir.seed") != null;
+    return Long.getLong("kvasir.seed") != null || SHARDS > 1;
   }
 
   /** Runs the check for the given number of seeds, the same ones each time. */
@@ -36,7 +41,9 @@ public final class Seeds {
       run(only, check);
       return;
     }
-    for (long seed = 1; seed <= count; seed++) run(seed, check);
+    for (long seed = 1; seed <= count; seed++) {
+      if (seed % SHARDS == SHARD) run(seed, check);
+    }
   }
 
   private static void run(long seed, Check check) {

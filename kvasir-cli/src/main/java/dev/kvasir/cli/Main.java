@@ -44,6 +44,7 @@ public final class Main {
     line.getCommandSpec().addOption(version);
     return line.setHelpSectionKeys(commandsBeforeOptions(line.getHelpSectionKeys()))
         .addSubcommand(sectioned(helpful(new CommandLine(new SimulateCommand(out, err)))))
+        .addSubcommand(sectioned(helpful(new CommandLine(new FleetCommand(out, err, environment)))))
         .addSubcommand(helpful(new CommandLine(new DoctorCommand(out, environment))))
         .addSubcommand(helpful(new CommandLine(new BenchCommand(out, err))))
         .setOut(out)

@@ -22,7 +22,7 @@ import picocli.CommandLine.Option;
 
 /** How long the simulated model takes, and how much memory it leaves. */
 @Command(optionListHeading = "%nModel and GPU:%n")
-final class ModelOptions {
+public final class ModelOptions {
   @Option(
       names = "--latency-model",
       paramLabel = "NAME",
@@ -95,7 +95,8 @@ final class ModelOptions {
     return gpus;
   }
 
-  LatencyModel model(PrintWriter err) throws IOException {
+  /** What a step takes; a fit says how good it is. */
+  public LatencyModel model(PrintWriter err) throws IOException {
     var file = fit;
     if (file == null) {
       return LatencyModels.named(latencyModel, alphas, betas, needsShape() ? deployment() : null);
@@ -112,7 +113,7 @@ final class ModelOptions {
   }
 
   /** As many blocks as fit into the memory that weights and activations leave. */
-  int blocks(int blockTokens) throws IOException {
+  public int blocks(int blockTokens) throws IOException {
     long blocks = new KvCapacity(deployment(), memoryShare).blocks(blockTokens);
     if (blocks < 1 || blocks > Integer.MAX_VALUE) {
       throw new IllegalArgumentException(
@@ -134,7 +135,7 @@ final class ModelOptions {
   }
 
   /** The longest text that the model can read, 0 where that is not known. */
-  int contextTokens() throws IOException {
+  public int contextTokens() throws IOException {
     return shape().vocabulary().contextMax();
   }
 

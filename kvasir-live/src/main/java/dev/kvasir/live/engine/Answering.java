@@ -22,16 +22,23 @@ final class Answering {
   private final ServedModel model;
   private final StringBuilder text = new StringBuilder();
   private final Logprobs logprobs = new Logprobs();
+  private final Mischief.Fault fault;
   private @Nullable EventStream stream;
+  private int pieces;
+  private boolean spoilt;
 
-  Answering(Exchange exchange, Call call, AnswerFormat format, ServedModel model) {
+  Answering(
+      Exchange exchange, Call call, AnswerFormat format, ServedModel model, Mischief.Fault fault) {
     this.exchange = exchange;
     this.call = call;
     this.format = format;
     this.model = model;
+    this.fault = fault;
   }
 
   void grown(Piece piece) {
+    if (isSpoilt()) return;
+    pieces++;
     boolean isSilent = piece.text().isEmpty() && call.logprobs() == Call.NO_LOGPROBS;
     if (call.stream() == Call.Stream.NONE) {
       note(logprobs, piece);
@@ -41,6 +48,22 @@ final class Answering {
       stream().send(format.piece(piece.text(), logprobs(own, text.length())));
     }
     text.append(piece.text());
+  }
+
+  /** Whether the answer has gone wrong, as it was meant to. */
+  private boolean isSpoilt() {
+    if (spoilt) return true;
+    if (fault.kind() == Mischief.Kind.NOTHING || pieces < fault.afterPieces()) return false;
+    spoilt = true;
+    var error = ApiError.of(500, "server_error", "on_purpose", "this answer fails on purpose");
+    switch (fault.kind()) {
+      case NOTHING, STALL -> {}
+      case RESET -> exchange.reset();
+      case TRUNCATE -> exchange.request().connection().close();
+      case ERROR -> stream().fail(error);
+      case REFUSE -> exchange.fail(error);
+    }
+    return true;
   }
 
   private void note(Logprobs into, Piece piece) {
@@ -66,6 +89,7 @@ final class Answering {
 
   /** The answer is over, and {@code handover} says where its blocks can be had, if anywhere. */
   void ended(GenerationEnd end, GenerationUsage usage, @Nullable JsonNode handover) {
+    if (isSpoilt()) return;
     switch (end) {
       case GenerationEnd.Stopped() -> finish(Finish.STOP, usage, handover);
       case GenerationEnd.Full() -> finish(Finish.LENGTH, usage, handover);

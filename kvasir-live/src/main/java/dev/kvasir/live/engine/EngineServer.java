@@ -26,6 +26,7 @@ public final class EngineServer implements AutoCloseable {
 
   private final EmbeddedEngine engine;
   private final ServedModel model;
+  private final Mischief mischief;
   private final PromptTokens prompts;
   private final CallReader reader;
   private final EngineMeter meter = new EngineMeter();
@@ -34,8 +35,10 @@ public final class EngineServer implements AutoCloseable {
   private final long startedSeconds = Instant.now().getEpochSecond();
   private final HttpFront front;
 
-  private EngineServer(Network network, HttpSettings settings, EmbeddedEngine engine) {
+  private EngineServer(
+      Network network, HttpSettings settings, EmbeddedEngine engine, Mischief mischief) {
     this.engine = engine;
+    this.mischief = mischief;
     this.model = engine.model();
     this.prompts = new PromptTokens(network, model);
     this.reader = new CallReader(model.temperature());
@@ -45,7 +48,13 @@ public final class EngineServer implements AutoCloseable {
 
   /** Begins to serve. */
   public static EngineServer start(Network network, HttpSettings settings, EmbeddedEngine engine) {
-    return new EngineServer(network, settings, engine);
+    return start(network, settings, engine, Mischief.NONE);
+  }
+
+  /** Begins to serve, and to do what goes wrong on purpose. */
+  public static EngineServer start(
+      Network network, HttpSettings settings, EmbeddedEngine engine, Mischief mischief) {
+    return new EngineServer(network, settings, engine, mischief);
   }
 
   private Endpoints endpoints() {
@@ -83,7 +92,7 @@ public final class EngineServer implements AutoCloseable {
     var id = (call.isChat() ? "chatcmpl-" : "cmpl-") + engine.name() + "-" + ids.incrementAndGet();
     var request = prompts.request(id, exchange.caller().tenant(), call, prompt);
     var format = new AnswerFormat(call.isChat(), id, model.name(), Instant.now().getEpochSecond());
-    var answering = new Answering(exchange, call, format, model);
+    var answering = new Answering(exchange, call, format, model, mischief.next());
     engine.loop().execute(() -> submit(exchange, call, request, answering));
   }
 

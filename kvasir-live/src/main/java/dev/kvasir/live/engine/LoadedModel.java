@@ -2,12 +2,8 @@ package dev.kvasir.live.engine;
 
 import dev.kvasir.live.model.BuiltInModel;
 import dev.kvasir.live.model.CpuModel;
-import dev.kvasir.live.model.gguf.GgufFile;
 import dev.kvasir.live.model.gguf.ModelFileException;
-import dev.kvasir.live.model.text.ChatTemplate;
-import dev.kvasir.live.model.text.Tokenizer;
 import java.nio.file.Path;
-import java.util.Optional;
 
 /** A model in memory, ready to be served. */
 public record LoadedModel(ServedModel served, CpuModel cpu) implements AutoCloseable {
@@ -32,26 +28,11 @@ public record LoadedModel(ServedModel served, CpuModel cpu) implements AutoClose
     var cpu = CpuModel.open(path, threads);
     try {
       int context = cpu.shape().contextTokens();
-      return new LoadedModel(served(name, path, cpu.fingerprint(), context, temperature), cpu);
+      return new LoadedModel(
+          ServedModel.of(name, path, cpu.fingerprint(), context, temperature), cpu);
     } catch (ModelFileException | RuntimeException e) {
       cpu.close();
       throw e;
-    }
-  }
-
-  private static ServedModel served(
-      String name, Path path, String fingerprint, int context, double temperature)
-      throws ModelFileException {
-    try (var file = GgufFile.open(path)) {
-      var tokenizer = Tokenizer.of(file);
-      Optional<ChatTemplate> chat = Optional.empty();
-      var refusal = "";
-      try {
-        chat = Optional.of(ChatTemplate.of(file, tokenizer));
-      } catch (ModelFileException e) {
-        refusal = String.valueOf(e.getMessage());
-      }
-      return new ServedModel(name, fingerprint, context, temperature, tokenizer, chat, refusal);
     }
   }
 

@@ -1,13 +1,11 @@
 package dev.kvasir.live.engine;
 
-import dev.kvasir.Nullable;
 import dev.kvasir.engine.EngineSettings;
 import dev.kvasir.engine.ModelBackend;
 import dev.kvasir.kv.BlockPool;
 import dev.kvasir.kv.KvEvents;
 import dev.kvasir.kv.KvStore;
 import dev.kvasir.kv.PoolSettings;
-import dev.kvasir.kv.PooledKv;
 import dev.kvasir.kv.PrefixRegistry;
 import dev.kvasir.kv.Tier;
 import dev.kvasir.live.LiveLoop;
@@ -61,8 +59,7 @@ public final class PacedEngines implements AutoCloseable {
   }
 
   private static BlockPool pool(Tier tier, int blocks, PrefixRegistry registry, KvEvents events) {
-    return new BlockPool(
-        PoolSettings.of(tier, blocks, ModelShape.BLOCK_TOKENS), registry, events);
+    return new BlockPool(PoolSettings.of(tier, blocks, ModelShape.BLOCK_TOKENS), registry, events);
   }
 
   public List<EmbeddedEngine> engines() {

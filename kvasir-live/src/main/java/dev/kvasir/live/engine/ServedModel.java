@@ -1,7 +1,11 @@
 package dev.kvasir.live.engine;
 
+import dev.kvasir.live.model.BuiltInModel;
+import dev.kvasir.live.model.gguf.GgufFile;
+import dev.kvasir.live.model.gguf.ModelFileException;
 import dev.kvasir.live.model.text.ChatTemplate;
 import dev.kvasir.live.model.text.Tokenizer;
+import java.nio.file.Path;
 import java.util.Optional;
 
 /**
@@ -22,13 +26,27 @@ public record ServedModel(
     Tokenizer tokenizer,
     Optional<ChatTemplate> chat,
     String chatRefusal) {
-  public ServedModel named(String other) {
-    return new ServedModel(
-        other, fingerprint, contextTokens, temperature, tokenizer, chat, chatRefusal);
+  /** What the file says of the model in it. */
+  static ServedModel of(
+      String name, Path path, String fingerprint, int contextTokens, double temperature)
+      throws ModelFileException {
+    try (var file = GgufFile.open(path)) {
+      var tokenizer = Tokenizer.of(file);
+      Optional<ChatTemplate> chat = Optional.empty();
+      var refusal = "";
+      try {
+        chat = Optional.of(ChatTemplate.of(file, tokenizer));
+      } catch (ModelFileException e) {
+        refusal = String.valueOf(e.getMessage());
+      }
+      return new ServedModel(
+          name, fingerprint, contextTokens, temperature, tokenizer, chat, refusal);
+    }
   }
 
-  /** The same for longer conversations, or shorter ones. */
-  public ServedModel withContext(int tokens) {
-    return new ServedModel(name, fingerprint, tokens, temperature, tokenizer, chat, chatRefusal);
+  /** One that speaks the tokens of the built-in model, for engines that compute nothing. */
+  public static ServedModel withoutWeights(String name, Path cacheFolder, int contextTokens)
+      throws ModelFileException {
+    return of(name, BuiltInModel.file(cacheFolder), "no weights: " + name, contextTokens, 1);
   }
 }

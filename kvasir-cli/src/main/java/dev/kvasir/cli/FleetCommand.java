@@ -1,0 +1,136 @@
+package dev.kvasir.cli;
+
+import dev.kvasir.cli.simulate.ModelOptions;
+import dev.kvasir.engine.EngineSettings;
+import dev.kvasir.live.doctor.CacheFolder;
+import dev.kvasir.live.engine.PacedEngines;
+import dev.kvasir.live.engine.ServedModel;
+import dev.kvasir.live.fleet.Fleet;
+import dev.kvasir.live.fleet.FleetSettings;
+import dev.kvasir.live.http.HttpSettings;
+import dev.kvasir.live.model.ModelShape;
+import dev.kvasir.sim.TimedModel;
+import dev.kvasir.sim.TimedStore;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** Starts look-alike vLLM workers, to try gateways and applications against. */
+@Command(
+    name = "fleet",
+    description = {
+      "Start look-alike vLLM workers: real HTTP, streaming, KV events, metrics and faults on",
+      "demand, and no model behind them; answers take the time that a model would take."
+    },
+    optionListHeading = "%nOptions:%n",
+    footerHeading = "%nExamples:%n",
+    footer = {
+      "  kvasir fleet --workers 4",
+      "  kvasir fleet --workers 8 --hardware H100 --tp 2 --model-config llama-70b/config.json",
+      "  curl -d '{\"worker\": 1, \"kind\": \"stall\", \"after\": 3, \"answers\": 5}' \\",
+      "       -H 'content-type: application/json' http://127.0.0.1:8099/faults"
+    },
+    usageHelpWidth = 100,
+    sortOptions = false)
+final class FleetCommand implements Callable<Integer> {
+  private static final Duration LINK_LATENCY = Duration.ofNanos(50_000);
+
+  /** What NIXL moves over one fast link, in tokens of an 8-billion model a microsecond. */
+  private static final double LINK_TOKENS_PER_MICRO = 0.3;
+
+  private static final int CONTEXT_TOKENS_USUAL = 131_072;
+
+  private final PrintWriter out;
+  private final PrintWriter err;
+  private final Map<String, String> environment;
+
+  @Option(
+      names = "--workers",
+      paramLabel = "N",
+      description = "How many. Usually ${DEFAULT-VALUE}.")
+  private int workers = 4;
+
+  @Option(
+      names = "--host",
+      paramLabel = "HOST",
+      description = "Where to listen. Usually ${DEFAULT-VALUE}, for this machine alone.")
+  private String host = HttpSettings.LOOPBACK;
+
+  @Option(
+      names = "--port",
+      paramLabel = "PORT",
+      description = "Port of the first worker; the others follow. Usually ${DEFAULT-VALUE}.")
+  private int port = 8_100;
+
+  @Option(
+      names = "--control-port",
+      paramLabel = "PORT",
+      description = "Port to ask for faults on: /faults, /kill, /revive, /workers. Usually 8099.")
+  private int controlPort = 8_099;
+
+  @Option(
+      names = "--kv-blocks",
+      paramLabel = "N",
+      description = "KV blocks of 16 tokens a worker has. Usually as many as fit on the GPU.")
+  private int blocks;
+
+  @Option(
+      names = "--served-model-name",
+      paramLabel = "NAME",
+      description = "What the workers call their model. Usually ${DEFAULT-VALUE}.")
+  private String name = "kvasir-fleet";
+
+  @Mixin private ModelOptions model = new ModelOptions();
+
+  FleetCommand(PrintWriter out, PrintWriter err, Map<String, String> environment) {
+    this.out = out;
+    this.err = err;
+    this.environment = environment;
+  }
+
+  @Override
+  public Integer call() throws IOException, InterruptedException {
+    var latency = model.model(err);
+    var pace =
+        new PacedEngines.Pace(
+            loop -> new TimedModel(loop, latency, () -> 0),
+            loop ->
+                new TimedStore(loop, ModelShape.BLOCK_TOKENS, LINK_LATENCY, LINK_TOKENS_PER_MICRO));
+    int each = blocks > 0 ? blocks : model.blocks(ModelShape.BLOCK_TOKENS);
+    var settings = new FleetSettings(workers, host, port, each, EngineSettings.DEFAULT);
+    try (var end = new Interrupt();
+        var fleet = Fleet.start(served(), settings, pace);
+        var control = fleet.control(HttpSettings.local(controlPort))) {
+      tell(fleet, control.url());
+      end.await();
+    }
+    return ExitCode.OK;
+  }
+
+  private ServedModel served() throws IOException {
+    int known = model.contextTokens();
+    int context = known > 0 ? known : CONTEXT_TOKENS_USUAL;
+    var folder = CacheFolder.usual(environment, Path.of(System.getProperty("user.home")));
+    return ServedModel.withoutWeights(name, folder, context);
+  }
+
+  private void tell(Fleet fleet, String control) {
+    var serve = new StringBuilder("./kvasir serve");
+    for (var worker : fleet.workers()) {
+      var events = worker.events().endpoint();
+      out.println(worker.name() + "  " + worker.url() + "  KV events " + events);
+      serve.append(" --worker ").append(worker.url());
+    }
+    out.println();
+    out.println("faults    " + control + "/faults");
+    out.println("in front  " + serve);
+    out.println("Ctrl-C stops the fleet.");
+    out.flush();
+  }
+}

@@ -1,0 +1,57 @@
+package dev.kvasir.live.engine;
+
+import dev.kvasir.kv.KvEvents;
+import dev.kvasir.live.events.EngineHash;
+import dev.kvasir.live.events.KvEventPublisher;
+import dev.kvasir.live.events.KvEventTeller;
+import dev.kvasir.live.events.PublisherSettings;
+import java.io.IOException;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.List;
+import org.zeromq.ZContext;
+
+/** Tells whoever subscribes what becomes of an engine's blocks, on all of its tiers. */
+public final class EnginePublisher implements AutoCloseable {
+  private static final int EVENTS_MAX = 100_000;
+
+  private final EmbeddedEngine engine;
+  private final KvEventPublisher publisher;
+  private final List<KvEventTeller> tellers = new ArrayList<>();
+
+  /** Begins to tell of the engine's own memory and of what lies below it. */
+  public EnginePublisher(
+      ZContext sockets, PublisherSettings settings, EmbeddedEngine engine, List<KvEvents> below)
+      throws IOException {
+    this.engine = engine;
+    this.publisher = new KvEventPublisher(sockets, settings, InstantSource.system());
+    engine
+        .loop()
+        .execute(
+            () -> {
+              tell(engine.events());
+              below.forEach(this::tell);
+            });
+  }
+
+  private void tell(KvEvents events) {
+    tellers.add(
+        new KvEventTeller(
+            engine.loop(), events, EVENTS_MAX, EngineHash.Form.WORD, publisher::publish));
+  }
+
+  /** Where subscribers connect to. */
+  public String endpoint() {
+    return publisher.endpoint();
+  }
+
+  /** Where they ask for what they missed. */
+  public String replayEndpoint() {
+    return publisher.replayEndpoint();
+  }
+
+  @Override
+  public void close() {
+    publisher.close();
+  }
+}

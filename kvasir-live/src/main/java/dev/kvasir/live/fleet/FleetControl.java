@@ -1,0 +1,110 @@
+package dev.kvasir.live.fleet;
+
+import dev.kvasir.live.engine.Mischief;
+import dev.kvasir.live.http.Access;
+import dev.kvasir.live.http.ApiError;
+import dev.kvasir.live.http.Endpoint;
+import dev.kvasir.live.http.Endpoints;
+import dev.kvasir.live.http.Exchange;
+import dev.kvasir.live.http.HttpFront;
+import dev.kvasir.live.http.HttpSettings;
+import dev.kvasir.live.http.Json;
+import dev.kvasir.live.http.Network;
+import dev.kvasir.live.http.Refused;
+import java.util.Arrays;
+import java.util.Locale;
+import java.util.function.Consumer;
+import tools.jackson.databind.JsonNode;
+
+/** Lets somebody with an HTTP client decide what goes wrong in a fleet, and when. */
+public final class FleetControl implements AutoCloseable {
+  private static final int ANSWERS_MAX = 10_000;
+
+  private final Fleet fleet;
+  private final HttpFront front;
+
+  private FleetControl(Network network, HttpSettings settings, Fleet fleet) {
+    this.fleet = fleet;
+    this.front = HttpFront.start(network, settings, endpoints());
+  }
+
+  static FleetControl start(Network network, HttpSettings settings, Fleet fleet) {
+    return new FleetControl(network, settings, fleet);
+  }
+
+  private Endpoints endpoints() {
+    return Endpoints.of(
+        Endpoint.get("/workers", Access.ADMIN, this::list),
+        Endpoint.post("/faults", Access.ADMIN, exchange -> act(exchange, this::fault)),
+        Endpoint.post("/kill", Access.ADMIN, exchange -> act(exchange, this::kill)),
+        Endpoint.post("/revive", Access.ADMIN, exchange -> act(exchange, this::revive)));
+  }
+
+  public String url() {
+    return front.url();
+  }
+
+  private void list(Exchange exchange) {
+    var list = Json.array();
+    for (var worker : fleet.workers()) {
+      list.add(
+          Json.object()
+              .put("name", worker.name())
+              .put("url", worker.url())
+              .put("alive", worker.isAlive())
+              .put("faults", worker.faults().owed())
+              .put("events", worker.events().endpoint())
+              .put("replay", worker.events().replayEndpoint()));
+    }
+    exchange.answer(200, list.toString());
+  }
+
+  private static void act(Exchange exchange, Consumer<JsonNode> action) {
+    action.accept(Json.read(exchange.body().getBytes()));
+    exchange.answer(200, "{}");
+  }
+
+  private void fault(JsonNode body) {
+    var name = body.path("kind").asString("").toUpperCase(Locale.ROOT);
+    for (var kind : Mischief.Kind.values()) {
+      if (!kind.name().equals(name)) continue;
+      var fault = new Mischief.Fault(kind, number(body, "after", 0, 0));
+      worker(body).faults().add(fault, number(body, "answers", 1, 1));
+      return;
+    }
+    throw new Refused(
+        ApiError.badField("kind", "kind must be one of " + Arrays.asList(Mischief.Kind.values())));
+  }
+
+  /** Closing waits for the loops, so it is not done on one. */
+  private void kill(JsonNode body) {
+    var worker = worker(body);
+    Thread.ofVirtual().start(worker::kill);
+  }
+
+  private void revive(JsonNode body) {
+    var worker = worker(body);
+    Thread.ofVirtual().start(worker::revive);
+  }
+
+  private FleetWorker worker(JsonNode body) {
+    int index = number(body, "worker", 0, 0);
+    if (index < fleet.workers().size()) return fleet.worker(index);
+    throw new Refused(
+        ApiError.badField("worker", "there are workers 0 to " + (fleet.workers().size() - 1)));
+  }
+
+  private static int number(JsonNode body, String name, int absent, int min) {
+    var node = body.path(name);
+    if (node.isMissingNode()) return absent;
+    int value = node.isIntegralNumber() ? node.asInt(-1) : -1;
+    if (value >= min && value <= ANSWERS_MAX) return value;
+    throw new Refused(
+        ApiError.badField(name, name + " must be a number from " + min + " to " + ANSWERS_MAX));
+  }
+
+  @Override
+  public void close() {
+    front.close();
+  }
+}

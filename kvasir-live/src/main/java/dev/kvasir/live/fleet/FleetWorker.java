@@ -1,0 +1,80 @@
+package dev.kvasir.live.fleet;
+
+import dev.kvasir.Nullable;
+import dev.kvasir.live.engine.EmbeddedEngine;
+import dev.kvasir.live.engine.EnginePublisher;
+import dev.kvasir.live.engine.EngineServer;
+import dev.kvasir.live.http.HttpSettings;
+import dev.kvasir.live.http.Network;
+
+/** One look-alike worker: it can be asked, watched, made to fail, killed and revived. */
+public final class FleetWorker implements AutoCloseable {
+  private final Network network;
+  private final EmbeddedEngine engine;
+  private final EnginePublisher publisher;
+  private final FaultPlan faults = new FaultPlan();
+  private final HttpSettings settings;
+  private final int port;
+  private @Nullable EngineServer server;
+
+  FleetWorker(
+      Network network, HttpSettings settings, EmbeddedEngine engine, EnginePublisher publisher) {
+    this.network = network;
+    this.engine = engine;
+    this.publisher = publisher;
+    this.settings = settings;
+    var started = EngineServer.start(network, settings, engine, faults);
+    this.server = started;
+    this.port = started.front().port();
+  }
+
+  public String name() {
+    return engine.name();
+  }
+
+  public String url() {
+    return "http://" + settings.host() + ":" + port;
+  }
+
+  /** Where its KV events are told. */
+  public EnginePublisher events() {
+    return publisher;
+  }
+
+  public EmbeddedEngine engine() {
+    return engine;
+  }
+
+  /** What is to go wrong with its next answers. */
+  public FaultPlan faults() {
+    return faults;
+  }
+
+  public synchronized boolean isAlive() {
+    return server != null;
+  }
+
+  /** Breaks all connections and takes none until it is revived; it forgets what it has cached. */
+  public synchronized void kill() {
+    var running = server;
+    if (running == null) return;
+    running.close();
+    server = null;
+    engine.loop().execute(() -> engine.resetCache(_ -> {}));
+  }
+
+  /** Listens again where it did. */
+  public synchronized void revive() {
+    if (server != null) return;
+    var same =
+        new HttpSettings(settings.host(), port, settings.limits(), settings.keys(), settings.tls());
+    server = EngineServer.start(network, same, engine, faults);
+  }
+
+  @Override
+  public synchronized void close() {
+    if (server != null) server.close();
+    server = null;
+    publisher.close();
+  }
+}
