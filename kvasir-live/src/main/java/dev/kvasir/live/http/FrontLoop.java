@@ -60,6 +60,7 @@ final class FrontLoop extends VerticleBase {
   private void connected(HttpConnection connection) {
     boolean welcome = state.comes();
     watch.came(connection, System.nanoTime());
+    connection.exceptionHandler(_ -> {});
     connection.closeHandler(
         _ -> {
           watch.left(connection);

@@ -52,6 +52,11 @@ public final class Json {
     return FACTORY;
   }
 
+  /** The text as a JSON value, with its quotes. */
+  public static String text(String text) {
+    return MAPPER.getNodeFactory().stringNode(text).toString();
+  }
+
   public static ObjectNode object() {
     return MAPPER.createObjectNode();
   }

@@ -1,0 +1,88 @@
+package dev.kvasir.live.gateway;
+
+import dev.kvasir.live.http.Access;
+import dev.kvasir.live.http.ApiError;
+import dev.kvasir.live.http.Endpoint;
+import dev.kvasir.live.http.Exchange;
+import dev.kvasir.live.http.Json;
+import dev.kvasir.router.Router;
+import io.vertx.core.buffer.Buffer;
+import java.util.List;
+import java.util.Locale;
+import java.util.function.IntConsumer;
+
+/** What whoever runs a gateway can ask it for, at an address of its own. */
+final class AdminApi {
+  private final GatewayParts parts;
+  private final Router router;
+  private final GatewayMetrics metrics;
+
+  AdminApi(GatewayParts parts, Router router, GatewayMetrics metrics) {
+    this.parts = parts;
+    this.router = router;
+    this.metrics = metrics;
+  }
+
+  List<Endpoint> endpoints() {
+    return List.of(
+        Endpoint.get("/metrics", Access.PUBLIC, this::metrics),
+        Endpoint.get("/workers", Access.ADMIN, this::workers),
+        Endpoint.post("/workers/drain", Access.ADMIN, e -> change(e, parts.roster()::drain)),
+        Endpoint.post("/workers/resume", Access.ADMIN, e -> change(e, parts.roster()::resume)));
+  }
+
+  private void metrics(Exchange exchange) {
+    parts
+        .loop()
+        .execute(
+            () -> {
+              var text = metrics.write(router, parts.roster(), parts.dispatch());
+              exchange
+                  .context()
+                  .runOnContext(
+                      _ -> exchange.answer(200, GatewayMetrics.CONTENT_TYPE, Buffer.buffer(text)));
+            });
+  }
+
+  private void workers(Exchange exchange) {
+    parts.loop().execute(() -> answer(exchange, list()));
+  }
+
+  /** The body names the worker, as {@code {"worker": NAME}}. */
+  private void change(Exchange exchange, IntConsumer change) {
+    var name = RequestFields.of(exchange.body().getBytes()).text("worker");
+    parts
+        .loop()
+        .execute(
+            () -> {
+              for (var post : parts.roster().posts()) {
+                if (!post.worker().name().equals(name)) continue;
+                change.accept(post.id());
+                answer(exchange, list());
+                return;
+              }
+              var unknown =
+                  ApiError.badField("worker", "no such worker; see /workers for those there are");
+              exchange.context().runOnContext(_ -> exchange.fail(unknown));
+            });
+  }
+
+  private static void answer(Exchange exchange, String json) {
+    exchange.context().runOnContext(_ -> exchange.answer(200, json));
+  }
+
+  private String list() {
+    var list = Json.object();
+    var workers = list.putArray("workers");
+    for (var post : parts.roster().posts()) {
+      var worker = workers.addObject();
+      worker.put("name", post.worker().name());
+      worker.put("url", post.worker().url().toString());
+      worker.put("availability", post.availability().name().toLowerCase(Locale.ROOT));
+      worker.put("in_flight", router.load(post.id()).inFlight());
+      var models = worker.putArray("models");
+      for (var model : post.models().keySet()) models.add(model);
+    }
+    return list.toString();
+  }
+}

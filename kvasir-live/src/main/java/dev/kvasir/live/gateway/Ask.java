@@ -1,0 +1,23 @@
+package dev.kvasir.live.gateway;
+
+import dev.kvasir.live.http.Caller;
+
+/**
+ * A request to be placed.
+ *
+ * @param id by which logs and workers know it
+ * @param path where it was sent
+ * @param model empty where it names none
+ * @param session whom it belongs to, tenant included; empty for nobody
+ * @param splittable whether one worker can prefill it for another
+ * @param receivedNanos when its head came, on the clock of the router's loop
+ */
+record Ask(
+    String id,
+    String path,
+    Caller caller,
+    String model,
+    String session,
+    PromptNames names,
+    boolean splittable,
+    long receivedNanos) {}

@@ -1,0 +1,65 @@
+package dev.kvasir.live.gateway;
+
+import dev.kvasir.Nullable;
+import dev.kvasir.kv.BlockHash;
+import dev.kvasir.live.http.Json;
+import java.nio.charset.StandardCharsets;
+import java.util.HexFormat;
+
+/**
+ * Writes requests as the simulator reads them: when they came, how long they were, which blocks of
+ * their prompts others had, too. Nothing of their text, and nothing from which it could be guessed:
+ * names are keyed with a secret that dies with the capture.
+ */
+final class CaptureLine {
+  private static final long NANOS_PER_MICRO = 1_000;
+  private static final int NAME_BYTES = Long.BYTES;
+
+  private final Secret secret = Secret.random();
+  private final long originMicros;
+  private final int blockTokens;
+
+  CaptureLine(long originMicros, int blockTokens) {
+    this.originMicros = originMicros;
+    this.blockTokens = blockTokens;
+  }
+
+  /** The line; null for a request that was not served to its end. */
+  @Nullable
+  String of(Decision decision) {
+    var route = decision.route();
+    var ending = decision.ending();
+    if (route == null || ending.outcome() != Outcome.COMPLETE || ending.status() != 200)
+      return null;
+    var ask = decision.ask();
+    var line = Json.object();
+    line.put("schema", "kvasir.capture.v1");
+    line.put("id", hash(ask.id()));
+    line.put("arrival_us", originMicros + ask.receivedNanos() / NANOS_PER_MICRO);
+    line.put("prompt_tokens", ask.names().tokens());
+    line.put("output_tokens", ending.outputTokens());
+    if (ask.names().isWhole(blockTokens) && !ask.names().blocks().isEmpty()) {
+      line.put("block_tokens", blockTokens);
+      var blocks = line.putArray("blocks");
+      for (var block : ask.names().blocks()) blocks.add(name(block));
+    }
+    if (!ask.session().isEmpty()) line.put("session", hash(ask.session()));
+    if (!ask.caller().tenant().isEmpty()) line.put("tenant", hash(ask.caller().tenant()));
+    line.put("instance", decision.decode());
+    if (decision.firstTokenSeconds() >= 0) {
+      line.put("ttft_us", Math.round(decision.firstTokenSeconds() * 1e6));
+    }
+    line.put("e2e_us", Math.round(decision.seconds() * 1e6));
+    line.put("cached_tokens", route.promptTokens() - route.uncachedTokens());
+    return line.toString();
+  }
+
+  private String name(BlockHash block) {
+    return HexFormat.of().formatHex(secret.sign(block.bytes()), 0, NAME_BYTES);
+  }
+
+  private String hash(String text) {
+    var bytes = text.getBytes(StandardCharsets.UTF_8);
+    return HexFormat.of().formatHex(secret.sign(bytes), 0, NAME_BYTES);
+  }
+}

@@ -1,0 +1,31 @@
+package dev.kvasir.live.gateway;
+
+import dev.kvasir.Nullable;
+import dev.kvasir.router.RouteRecord;
+
+/**
+ * All that is written down of a request once it is over.
+ *
+ * @param route null where it was never placed
+ * @param decode the name of the worker that answered; empty where none did
+ * @param prefill the name of the other one; empty where there was none
+ * @param doneNanos when it was over, on the clock of the router's loop
+ */
+record Decision(
+    Ask ask,
+    @Nullable RouteRecord route,
+    String decode,
+    String prefill,
+    int attempts,
+    Ending ending,
+    long doneNanos) {
+  /** Until the first token, in seconds; below zero where none came. */
+  double firstTokenSeconds() {
+    if (route == null || route.times().firstToken() < 0) return -1;
+    return (route.times().firstToken() - ask.receivedNanos()) / 1e9;
+  }
+
+  double seconds() {
+    return (doneNanos - ask.receivedNanos()) / 1e9;
+  }
+}

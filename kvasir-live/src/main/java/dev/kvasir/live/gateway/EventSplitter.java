@@ -1,0 +1,142 @@
+package dev.kvasir.live.gateway;
+
+import dev.kvasir.Nullable;
+import io.vertx.core.buffer.Buffer;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+
+/**
+ * Cuts a stream of bytes into whole server-sent events, and sees what a gateway must know of them.
+ *
+ * <p>Bytes may come in any pieces. Only whole events go on, unchanged; so a stream that breaks off
+ * never leaves half of one behind. An event too large to be kept goes on in pieces.
+ */
+final class EventSplitter {
+  private static final int EVENT_BYTES_MAX = 1 << 20;
+  private static final byte[] DATA = ascii("data:");
+  private static final byte[] DONE = ascii("[DONE]");
+  private static final byte[] ERROR = ascii("{\"error\"");
+  private static final byte[] USAGE = ascii("\"usage\":");
+
+  private byte[] bytes = new byte[1_024];
+  private int length;
+  private int scanned;
+  private int eventStart;
+
+  private long events;
+  private boolean done;
+  private boolean error;
+  private boolean errorFirst;
+  private boolean torn;
+  private byte @Nullable [] usage;
+
+  /** Takes bytes in, and returns all events that are whole now; empty where none is. */
+  Buffer feed(Buffer chunk) {
+    append(chunk);
+    int whole = 0;
+    while (scanned < length) {
+      int end = blankLineEnd();
+      if (end < 0) continue;
+      see(eventStart, end);
+      eventStart = end;
+      whole = end;
+    }
+    if (whole == 0 && length > EVENT_BYTES_MAX) {
+      torn = true;
+      whole = length;
+    }
+    return take(whole);
+  }
+
+  /** Events other than the last, {@code [DONE]}. */
+  long events() {
+    return events;
+  }
+
+  boolean isDone() {
+    return done;
+  }
+
+  /** Whether an event told of an error. */
+  boolean hasError() {
+    return error;
+  }
+
+  /** Whether the very first event did. */
+  boolean beginsWithError() {
+    return errorFirst;
+  }
+
+  /** Whether a part of an event has gone on alone. */
+  boolean isTorn() {
+    return torn;
+  }
+
+  /** The last event with an account of tokens, without what stands before its JSON. */
+  byte @Nullable [] usage() {
+    return usage;
+  }
+
+  private void append(Buffer chunk) {
+    int needed = length + chunk.length();
+    if (needed > bytes.length) bytes = Arrays.copyOf(bytes, Math.max(needed, 2 * bytes.length));
+    chunk.getBytes(bytes, length);
+    length = needed;
+  }
+
+  /** Goes on by one byte; the end of an event where that ends an empty line, else -1. */
+  private int blankLineEnd() {
+    int at = scanned++;
+    if (bytes[at] != '\n') return -1;
+    int before = at - 1;
+    if (before >= eventStart && bytes[before] == '\r') before--;
+    return before >= eventStart && bytes[before] == '\n' ? at + 1 : -1;
+  }
+
+  private void see(int from, int to) {
+    int at = from;
+    if (!starts(DATA, at, to)) return;
+    at += DATA.length;
+    while (at < to && bytes[at] == ' ') at++;
+    if (starts(DONE, at, to)) {
+      done = true;
+      return;
+    }
+    events++;
+    if (starts(ERROR, at, to)) {
+      error = true;
+      errorFirst |= events == 1;
+    }
+    if (tells(at, to)) usage = Arrays.copyOfRange(bytes, at, to);
+  }
+
+  /** Whether the event has an account that is not null. */
+  private boolean tells(int from, int to) {
+    for (int at = from; at + USAGE.length < to; at++) {
+      if (bytes[at] != '"' || !starts(USAGE, at, to)) continue;
+      int value = at + USAGE.length;
+      while (value < to && bytes[value] == ' ') value++;
+      if (value < to && bytes[value] == '{') return true;
+    }
+    return false;
+  }
+
+  private boolean starts(byte[] text, int at, int to) {
+    return at + text.length <= to
+        && Arrays.equals(bytes, at, at + text.length, text, 0, text.length);
+  }
+
+  private Buffer take(int count) {
+    if (count == 0) return Buffer.buffer();
+    var out = Buffer.buffer(Arrays.copyOf(bytes, count));
+    length -= count;
+    System.arraycopy(bytes, count, bytes, 0, length);
+    scanned -= count;
+    eventStart = 0;
+    return out;
+  }
+
+  private static byte[] ascii(String text) {
+    return text.getBytes(StandardCharsets.US_ASCII);
+  }
+}

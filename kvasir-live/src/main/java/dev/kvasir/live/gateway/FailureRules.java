@@ -1,0 +1,81 @@
+package dev.kvasir.live.gateway;
+
+import java.time.Duration;
+
+/**
+ * What a gateway does when workers fail.
+ *
+ * @param attemptsMax how many workers are tried for a request of which no byte has been answered
+ * @param split what happens when the two workers of a split request cannot finish it together
+ * @param connectTime until a worker takes a connection
+ * @param firstTime until the first byte of an answer, the prefill included
+ * @param silenceTime between bytes of an answer, once it has begun
+ * @param handoverTime how long a worker keeps what it prefilled for another
+ * @param failuresMax as many failures in a row take a worker out
+ * @param restTime for at least this long
+ */
+public record FailureRules(
+    int attemptsMax,
+    Split split,
+    Duration connectTime,
+    Duration firstTime,
+    Duration silenceTime,
+    Duration handoverTime,
+    int failuresMax,
+    Duration restTime) {
+  /** What becomes of a request whose prefill was sent elsewhere, when that goes wrong. */
+  public enum Split {
+    /** It prefills where it decodes. */
+    FALL_BACK,
+    /** It fails, so that somebody notices. */
+    STRICT
+  }
+
+  public static final FailureRules DEFAULT =
+      new FailureRules(
+          3,
+          Split.FALL_BACK,
+          Duration.ofSeconds(2),
+          Duration.ofMinutes(10),
+          Duration.ofMinutes(1),
+          Duration.ofSeconds(25),
+          5,
+          Duration.ofSeconds(5));
+
+  public FailureRules {
+    if (attemptsMax < 1 || failuresMax < 1) {
+      throw new IllegalArgumentException(attemptsMax + " attempts, " + failuresMax + " failures");
+    }
+    var times = new Duration[] {connectTime, firstTime, silenceTime, handoverTime, restTime};
+    for (var time : times) {
+      if (!time.isPositive()) throw new IllegalArgumentException("a time of " + time);
+    }
+  }
+
+  public FailureRules with(Split other) {
+    return new FailureRules(
+        attemptsMax,
+        other,
+        connectTime,
+        firstTime,
+        silenceTime,
+        handoverTime,
+        failuresMax,
+        restTime);
+  }
+
+  public FailureRules within(Duration first, Duration silence) {
+    return new FailureRules(
+        attemptsMax, split, connectTime, first, silence, handoverTime, failuresMax, restTime);
+  }
+
+  public FailureRules resting(int failures, Duration rest) {
+    return new FailureRules(
+        attemptsMax, split, connectTime, firstTime, silenceTime, handoverTime, failures, rest);
+  }
+
+  public FailureRules trying(int attempts) {
+    return new FailureRules(
+        attempts, split, connectTime, firstTime, silenceTime, handoverTime, failuresMax, restTime);
+  }
+}

@@ -1,0 +1,190 @@
+package dev.kvasir.live.gateway;
+
+import dev.kvasir.live.LiveLoop;
+import dev.kvasir.live.http.Endpoints;
+import dev.kvasir.live.http.HttpFront;
+import dev.kvasir.live.http.Network;
+import dev.kvasir.router.Availability;
+import dev.kvasir.router.KvFeed;
+import dev.kvasir.router.Router;
+import io.vertx.core.Future;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Supplier;
+
+/**
+ * A server in front of workers: it takes requests as they would, sends each to the one that can
+ * answer it best, and brings the answer back as it comes.
+ */
+public final class Gateway implements AutoCloseable {
+  private static final Duration TOKENIZE_TIME = Duration.ofMillis(50);
+  private static final Duration STOP_TIME = Duration.ofSeconds(30);
+  private static final int CONNECTIONS_PER_WORKER = 16_384;
+
+  private final LiveLoop loop;
+  private final Router router;
+  private final Upstream upstream;
+  private final GatewayParts parts;
+  private final Journal journal;
+  private final List<WorkerWatch> watches = new ArrayList<>();
+  private final HttpFront api;
+  private final HttpFront admin;
+  private final AtomicBoolean closed = new AtomicBoolean();
+  private volatile List<Worker> ready = List.of();
+
+  private Gateway(Network network, GatewaySettings settings) {
+    loop = new LiveLoop("router");
+    var routing = settings.routing();
+    router = new Router(loop, routing.settings(), routing.pickPolicy(), routing.placementPolicy());
+    var failures = settings.failures();
+    upstream =
+        new Upstream(network, CONNECTIONS_PER_WORKER, failures.connectTime(), settings.workerKey());
+    var roster = new Roster(router, failures);
+    journal = Journal.open(settings.files(), originMicros(), routing.settings().blockTokens());
+    var dispatch = new Dispatch(loop, router, roster, settings.queue(), journal::write);
+    parts = new GatewayParts(loop, dispatch, roster, upstream, failures);
+    onLoop(
+        () -> {
+          for (var worker : settings.workers()) roster.add(worker, loop.nanos());
+          return 0;
+        });
+    watch(network, settings);
+    var door = new CallerApi(parts, settings, tokenizer());
+    api = HttpFront.start(network, settings.api(), Endpoints.of(door.endpoints()));
+    var desk = new AdminApi(parts, router, journal.metrics());
+    admin = HttpFront.start(network, settings.admin(), Endpoints.of(desk.endpoints()));
+  }
+
+  /** Begins to serve; workers that cannot be reached are asked again until they can. */
+  public static Gateway start(Network network, GatewaySettings settings) {
+    return new Gateway(network, settings);
+  }
+
+  private long originMicros() {
+    var now = Instant.now();
+    long micros = TimeUnit.SECONDS.toMicros(now.getEpochSecond()) + now.getNano() / 1_000;
+    return micros - loop.nanos() / 1_000;
+  }
+
+  private PromptTokenizer tokenizer() {
+    return new WorkerTokenizer(upstream, () -> ready, TOKENIZE_TIME);
+  }
+
+  private void watch(Network network, GatewaySettings settings) {
+    var context = network.vertx().getOrCreateContext();
+    int blockTokens = settings.routing().settings().blockTokens();
+    var pace = settings.probePace();
+    var first = new ArrayList<Future<?>>();
+    for (var post : parts.roster().posts()) {
+      var watch = new WorkerWatch(parts, post, blockTokens, pace, context);
+      watches.add(watch);
+      first.add(watch.start());
+    }
+    Network.await(Future.join(first).otherwiseEmpty());
+    refresh(pace);
+  }
+
+  /** Lets others than the router's loop know who is there. */
+  private void refresh(Duration pace) {
+    loop.execute(
+        () -> {
+          ready =
+              parts.roster().posts().stream()
+                  .filter(post -> post.availability() == Availability.READY)
+                  .map(Roster.Post::worker)
+                  .toList();
+          loop.after(pace, () -> refresh(pace));
+        });
+  }
+
+  public String url() {
+    return api.url();
+  }
+
+  public int port() {
+    return api.port();
+  }
+
+  public String adminUrl() {
+    return admin.url();
+  }
+
+  HttpFront api() {
+    return api;
+  }
+
+  HttpFront admin() {
+    return admin;
+  }
+
+  /** What a question about the router is answered with, on its loop. */
+  <T> T onLoop(Supplier<T> question) {
+    var answer = new CompletableFuture<T>();
+    loop.execute(
+        () -> {
+          try {
+            answer.complete(question.get());
+          } catch (RuntimeException e) {
+            answer.completeExceptionally(e);
+          }
+        });
+    return answer.join();
+  }
+
+  Router router() {
+    return router;
+  }
+
+  Dispatch dispatch() {
+    return parts.dispatch();
+  }
+
+  /** The loop on which events of workers are to be told. */
+  public LiveLoop loop() {
+    return loop;
+  }
+
+  /**
+   * Where the events of a worker's cache go, in numbered batches; to be used on {@link #loop}.
+   *
+   * @param replay asks the worker for batches that are missing
+   */
+  public KvFeed feed(String worker, KvFeed.Replay replay) {
+    return onLoop(
+        () -> {
+          for (var post : parts.roster().posts()) {
+            if (!post.worker().name().equals(worker)) continue;
+            return new KvFeed(loop, KvFeed.Limits.DEFAULT, router.index(), post.id(), replay);
+          }
+          throw new IllegalArgumentException("no worker " + worker);
+        });
+  }
+
+  /** Takes nothing new, lets what is under way end, as long as there is patience, and stops. */
+  public void stop(Duration patience) {
+    api.drain(patience);
+    close();
+  }
+
+  /** As {@link #stop}, with the usual patience for streams. */
+  public void stop() {
+    stop(STOP_TIME);
+  }
+
+  /** Stops at once; answers that are not out are broken off. */
+  @Override
+  public void close() {
+    if (closed.getAndSet(true)) return;
+    api.close();
+    admin.close();
+    Network.await(Future.join(watches.stream().map(WorkerWatch::stop).toList()));
+    upstream.close();
+    loop.close();
+    journal.close();
+  }
+}

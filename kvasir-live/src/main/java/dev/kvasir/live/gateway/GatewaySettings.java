@@ -1,0 +1,99 @@
+package dev.kvasir.live.gateway;
+
+import dev.kvasir.Nullable;
+import dev.kvasir.live.http.HttpSettings;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+
+/**
+ * How a gateway works.
+ *
+ * @param api where callers come
+ * @param admin where metrics are read and workers are drained; for this machine alone
+ * @param probePace how often workers are asked how they are
+ * @param workerKey what workers are sent as key; empty for none
+ * @param secret from which the salts of tenants are made
+ */
+public record GatewaySettings(
+    HttpSettings api,
+    HttpSettings admin,
+    List<Worker> workers,
+    Routing routing,
+    QueueLimits queue,
+    FailureRules failures,
+    Duration probePace,
+    Files files,
+    String workerKey,
+    Secret secret) {
+  /**
+   * What is written down.
+   *
+   * @param log a line of JSON for each request; null for none
+   * @param capture the traffic, as the simulator reads it; null for none
+   */
+  public record Files(@Nullable Path log, @Nullable Path capture) {
+    public static final Files NONE = new Files(null, null);
+  }
+
+  public GatewaySettings {
+    workers = List.copyOf(workers);
+    if (workers.isEmpty()) throw new IllegalArgumentException("a gateway needs a worker");
+    if (workers.stream().map(Worker::name).distinct().count() < workers.size()) {
+      throw new IllegalArgumentException("two workers have one name: " + workers);
+    }
+    if (!probePace.isPositive()) throw new IllegalArgumentException("probes every " + probePace);
+  }
+
+  /** A gateway on this machine, with the defaults of everything. */
+  public static GatewaySettings of(int port, List<Worker> workers) {
+    return new GatewaySettings(
+        HttpSettings.local(port),
+        HttpSettings.local(0),
+        workers,
+        Routing.DEFAULT,
+        QueueLimits.DEFAULT,
+        FailureRules.DEFAULT,
+        Duration.ofSeconds(1),
+        Files.NONE,
+        "",
+        Secret.random());
+  }
+
+  /** These, but for the two addresses. */
+  public GatewaySettings at(HttpSettings callers, HttpSettings keepers) {
+    return new GatewaySettings(
+        callers, keepers, workers, routing, queue, failures, probePace, files, workerKey, secret);
+  }
+
+  public GatewaySettings with(Routing other) {
+    return new GatewaySettings(
+        api, admin, workers, other, queue, failures, probePace, files, workerKey, secret);
+  }
+
+  public GatewaySettings with(QueueLimits other) {
+    return new GatewaySettings(
+        api, admin, workers, routing, other, failures, probePace, files, workerKey, secret);
+  }
+
+  public GatewaySettings with(FailureRules other) {
+    return new GatewaySettings(
+        api, admin, workers, routing, queue, other, probePace, files, workerKey, secret);
+  }
+
+  public GatewaySettings with(Files other) {
+    return new GatewaySettings(
+        api, admin, workers, routing, queue, failures, probePace, other, workerKey, secret);
+  }
+
+  public GatewaySettings probing(Duration pace) {
+    return new GatewaySettings(
+        api, admin, workers, routing, queue, failures, pace, files, workerKey, secret);
+  }
+
+  /** These, but for what workers and tenants are given. */
+  public GatewaySettings with(String key, Secret other) {
+    return new GatewaySettings(
+        api, admin, workers, routing, queue, failures, probePace, files, key, other);
+  }
+}

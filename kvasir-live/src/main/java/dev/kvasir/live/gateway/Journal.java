@@ -1,0 +1,48 @@
+package dev.kvasir.live.gateway;
+
+import dev.kvasir.Nullable;
+
+/** Where decisions are written down: metrics, the log, the capture. */
+final class Journal implements AutoCloseable {
+  private final GatewayMetrics metrics = new GatewayMetrics();
+  private final DecisionLine lines;
+  private final CaptureLine captures;
+  private final @Nullable LineFile log;
+  private final @Nullable LineFile capture;
+
+  private Journal(
+      DecisionLine lines,
+      CaptureLine captures,
+      @Nullable LineFile log,
+      @Nullable LineFile capture) {
+    this.lines = lines;
+    this.captures = captures;
+    this.log = log;
+    this.capture = capture;
+  }
+
+  static Journal open(GatewaySettings.Files files, long originMicros, int blockTokens) {
+    return new Journal(
+        new DecisionLine(originMicros),
+        new CaptureLine(originMicros, blockTokens),
+        files.log() == null ? null : LineFile.open(files.log()),
+        files.capture() == null ? null : LineFile.open(files.capture()));
+  }
+
+  GatewayMetrics metrics() {
+    return metrics;
+  }
+
+  /** On the loop of the router; the lines are made elsewhere. */
+  void write(Decision decision) {
+    metrics.count(decision);
+    if (log != null) log.add(() -> lines.of(decision));
+    if (capture != null) capture.add(() -> captures.of(decision));
+  }
+
+  @Override
+  public void close() {
+    if (log != null) log.close();
+    if (capture != null) capture.close();
+  }
+}

@@ -1,0 +1,384 @@
+package dev.kvasir.live.gateway;
+
+import dev.kvasir.Nullable;
+import dev.kvasir.live.http.ApiError;
+import dev.kvasir.live.http.Exchange;
+import dev.kvasir.live.http.Refused;
+import dev.kvasir.router.PrefillPlacement.Offload;
+import dev.kvasir.router.PrefillPlacement.Reason;
+import dev.kvasir.router.Route;
+import io.vertx.core.Handler;
+import io.vertx.core.MultiMap;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.http.HttpClientResponse;
+import io.vertx.core.http.HttpHeaders;
+import java.nio.charset.StandardCharsets;
+import java.util.function.Consumer;
+
+/**
+ * One request on its way through the workers; belongs to the loop of its connection.
+ *
+ * <p>As long as no byte has gone out to the caller, what fails is tried again: elsewhere, or with
+ * the prefill where it decodes. After that the answer ends in one of three ways that a caller can
+ * tell apart. The router hears of every step, and of the end exactly once.
+ */
+final class Journey implements Ticket.Holder, AnswerPipe.Listener {
+  private static final int PARAMS_BYTES_MAX = 4 << 20;
+  private static final int ERROR_BYTES_MAX = 64 << 10;
+  private static final int EMITTED_AT_ONCE = 32;
+
+  /** An answer that says no, kept in case nobody has a better one. */
+  private record Kept(int status, @Nullable String retryAfter, Buffer body) {}
+
+  private final GatewayParts parts;
+  private final Exchange exchange;
+  private final LegBodies bodies;
+  private final Ticket ticket;
+  private final Explanation explanation;
+  private final MultiMap headers;
+  private @Nullable Placed placed;
+  private @Nullable Call prefillCall;
+  private @Nullable Call decodeCall;
+  private @Nullable AnswerPipe pipe;
+  private @Nullable Handover handover;
+  private @Nullable Kept kept;
+  private @Nullable Ending ending;
+  private boolean split;
+  private int attempts;
+  private int emitted;
+
+  /** Goes up with everything that is given up, so that what comes late of it is told apart. */
+  private int turn;
+
+  Journey(GatewayParts parts, Exchange exchange, LegBodies bodies, Ask ask) {
+    this.parts = parts;
+    this.exchange = exchange;
+    this.bodies = bodies;
+    this.ticket = new Ticket(ask, this);
+    this.explanation = new Explanation(exchange, ask.id());
+    this.headers = RequestHeaders.forWorker(exchange);
+  }
+
+  void start() {
+    exchange.whenOver(this::over);
+    parts.loop().execute(() -> parts.dispatch().enter(ticket));
+  }
+
+  @Override
+  public void placed(Placed where) {
+    exchange.context().runOnContext(_ -> go(where));
+  }
+
+  @Override
+  public void refused(ApiError error) {
+    exchange.context().runOnContext(_ -> giveUp(error));
+  }
+
+  private void go(Placed where) {
+    if (exchange.isOver()) return;
+    placed = where;
+    attempts++;
+    headers.set("x-request-id", id());
+    explanation.placed(where);
+    var prefill = where.prefill();
+    split = true;
+    var before = handover;
+    if (before != null && before.isKept() && where.decode().connector() == Connector.NIXL) {
+      onRoute(Journey::skipPrefill);
+      decode(bodies.nixlDecode(before.params()));
+    } else if (prefill == null) {
+      split = false;
+      decode(bodies.whole());
+    } else {
+      onRoute(Route::prefillSent);
+      switch (prefill.connector()) {
+        case NIXL -> prefillFirst(prefill);
+        case MOONCAKE -> prefillBeside(prefill, where);
+        case SGLANG -> {
+          long room = parts.randomRoom();
+          var body = bodies.sglang(prefill.bootstrap(), room);
+          both(prefill, body, body);
+        }
+        case NONE -> throw new IllegalStateException(prefill + " hands over to nobody");
+      }
+    }
+  }
+
+  /** Workers must be able to tell the attempts of a request apart. */
+  private String id() {
+    return attempts == 1 ? ticket.ask.id() : ticket.ask.id() + "-" + attempts;
+  }
+
+  /** Another worker has prefilled it already, in an earlier attempt. */
+  private static void skipPrefill(Route route) {
+    if (!(route.placement() instanceof Offload)) return;
+    route.prefillSent();
+    route.prefillDone();
+  }
+
+  private void prefillFirst(Worker worker) {
+    Consumer<HttpClientResponse> read =
+        response ->
+            BoundedBody.read(response, PARAMS_BYTES_MAX)
+                .onComplete(now(body -> prefilled(response.statusCode(), body.result())));
+    prefillCall = send(worker, bodies.nixlPrefill(), Call.listener(read, this::prefillFailed));
+  }
+
+  private void prefilled(int status, @Nullable Buffer body) {
+    var params = status == 200 && body != null ? params(body) : "";
+    if (params.isEmpty()) {
+      prefillFailed(Failure.ERROR, "the prefill was answered with " + status);
+      return;
+    }
+    prefillCall = null;
+    prefillSucceeded();
+    long keptNanos = parts.rules().handoverTime().toNanos();
+    handover = new Handover(params, System.nanoTime() + keptNanos);
+    decode(bodies.nixlDecode(params));
+  }
+
+  private static String params(Buffer body) {
+    try {
+      var raw = RequestFields.of(body.getBytes()).raw(LegBodies.PARAMS);
+      var params = new String(raw, StandardCharsets.UTF_8);
+      return params.startsWith("{") ? params : "";
+    } catch (Refused e) {
+      return "";
+    }
+  }
+
+  private void prefillBeside(Worker worker, Placed where) {
+    if (where.engine().isEmpty()) {
+      prefillFailed(Failure.BUSY, worker.name() + " has not told how to fetch from it");
+      return;
+    }
+    var transfer = "xfer-" + id();
+    both(
+        worker,
+        bodies.mooncakePrefill(transfer),
+        bodies.mooncakeDecode(transfer, worker.bootstrap(), where.engine()));
+  }
+
+  /** Both are sent at once; the answer of the prefill only tells whether it worked. */
+  private void both(Worker worker, Buffer prefill, Buffer decode) {
+    prefillCall = send(worker, prefill, Call.listener(this::skim, this::prefillFailed));
+    decode(decode);
+  }
+
+  private void skim(HttpClientResponse response) {
+    int status = response.statusCode();
+    if (status != 200) {
+      prefillFailed(Failure.ERROR, "the prefill was answered with " + status);
+      return;
+    }
+    response.handler(_ -> {});
+    response.exceptionHandler(now(_ -> prefillFailed(Failure.CUT, "the prefill broke off")));
+    response.endHandler(
+        now(
+            _ -> {
+              prefillCall = null;
+              prefillSucceeded();
+            }));
+  }
+
+  /** Does it only if nothing has been given up until then. */
+  private <T> Handler<T> now(Consumer<T> step) {
+    int then = turn;
+    return value -> {
+      if (then == turn) step.accept(value);
+    };
+  }
+
+  private void prefillSucceeded() {
+    int id = where().prefillId();
+    parts.loop().execute(() -> parts.roster().succeeded(id));
+    onRoute(
+        route -> {
+          if (!ticket.answered) route.prefillDone();
+        });
+  }
+
+  private void prefillFailed(Failure failure, String why) {
+    if (exchange.isOver() || isAnswering()) return;
+    if (failure.isItsFault()) blame(where().prefillId());
+    cancel();
+    if (isStrict()) {
+      giveUp(ApiError.badUpstream(why));
+      return;
+    }
+    split = false;
+    explanation.changed(Reason.OFFLOAD_FAILED_FALLBACK_COLO);
+    onRoute(Route::prefillFailed);
+    decode(bodies.whole());
+  }
+
+  private void decode(Buffer body) {
+    decodeCall = send(where().decode(), body, Call.listener(this::answered, this::failed));
+  }
+
+  private void answered(HttpClientResponse response) {
+    var failure = Failure.of(response.statusCode());
+    if (failure != null) {
+      BoundedBody.read(response, ERROR_BYTES_MAX)
+          .onComplete(now(read -> refusedBy(response, failure, read.result())));
+      return;
+    }
+    pipe = new AnswerPipe(exchange, response, this);
+    pipe.start(parts.rules().silenceTime());
+  }
+
+  private void refusedBy(HttpClientResponse response, Failure failure, @Nullable Buffer body) {
+    if (body != null) decodeCall = null;
+    var retryAfter = response.getHeader(HttpHeaders.RETRY_AFTER);
+    kept = new Kept(response.statusCode(), retryAfter, body == null ? Buffer.buffer() : body);
+    failed(failure, "worker " + where().decode().name() + " answered " + response.statusCode());
+  }
+
+  @Override
+  public void beginsWithError() {
+    if (split && !isStrict()) {
+      failed(Failure.ERROR, "the worker could not use what was prefilled for it");
+    } else if (pipe != null) {
+      pipe.pass();
+    }
+  }
+
+  @Override
+  public void begins() {
+    int id = where().decodeId();
+    parts.loop().execute(() -> parts.roster().succeeded(id));
+    explanation.write();
+    if (pipe == null || pipe.status() != 200) return;
+    onRoute(
+        route -> {
+          route.firstToken();
+          ticket.answered = true;
+        });
+  }
+
+  @Override
+  public void emitted(int events) {
+    emitted += events;
+    if (emitted >= EMITTED_AT_ONCE) tellEmitted();
+  }
+
+  private void tellEmitted() {
+    int count = emitted;
+    emitted = 0;
+    if (count == 0) return;
+    onRoute(
+        route -> {
+          if (ticket.answered) route.emitted(count);
+        });
+  }
+
+  @Override
+  public void ends(Ending how) {
+    tellEmitted();
+    ending = how;
+    if (how.outcome() == Outcome.BROKEN) blame(where().decodeId());
+  }
+
+  /** The worker that was to answer has failed, and nothing has gone out. */
+  @Override
+  public void failed(Failure failure, String why) {
+    if (exchange.isOver()) return;
+    boolean handedOver = split;
+    if (failure.isItsFault() && !(handedOver && failure == Failure.ERROR)) {
+      blame(where().decodeId());
+    }
+    cancel();
+    var error = ApiError.badUpstream(why);
+    if (handedOver && isStrict()) {
+      giveUp(error);
+    } else if (handedOver && failure == Failure.ERROR) {
+      recompute();
+    } else if (attempts >= parts.rules().attemptsMax() || isFinal(failure)) {
+      giveUp(error);
+    } else {
+      int decoder = where().decodeId();
+      parts.loop().execute(() -> parts.dispatch().again(ticket, decoder));
+    }
+  }
+
+  /** The worker answered that the request itself fails: others would say the same. */
+  private boolean isFinal(Failure failure) {
+    return failure == Failure.ERROR && kept != null && kept.status == 500;
+  }
+
+  private void recompute() {
+    split = false;
+    handover = null;
+    kept = null;
+    explanation.changed(Reason.KV_PULL_FAILED_RECOMPUTE);
+    onRoute(
+        route -> {
+          if (route.placement() instanceof Offload) route.transferFailed();
+        });
+    decode(bodies.whole());
+  }
+
+  private void giveUp(ApiError error) {
+    if (exchange.isOver()) return;
+    explanation.write();
+    if (kept != null) {
+      if (kept.retryAfter != null) {
+        exchange.response().putHeader(HttpHeaders.RETRY_AFTER, kept.retryAfter);
+      }
+      ending = new Ending(Outcome.COMPLETE, kept.status, error.code(), Usage.UNKNOWN, 0);
+      exchange.answer(kept.status, "application/json", kept.body);
+    } else {
+      ending = new Ending(Outcome.REFUSED, error.status(), error.code(), Usage.UNKNOWN, 0);
+      exchange.fail(error);
+    }
+  }
+
+  private void over() {
+    cancel();
+    var how = ending == null ? new Ending(Outcome.GONE, 0, "", Usage.UNKNOWN, 0) : ending;
+    parts.loop().execute(() -> parts.dispatch().leave(ticket, how));
+  }
+
+  /** Gives up whatever is under way; what its workers say is not heard any more. */
+  private void cancel() {
+    turn++;
+    if (prefillCall != null) prefillCall.cancel();
+    if (decodeCall != null && (pipe == null || !pipe.isSpent())) decodeCall.cancel();
+    if (pipe != null) pipe.discard();
+    prefillCall = null;
+    decodeCall = null;
+    pipe = null;
+  }
+
+  private Call send(Worker worker, Buffer body, Call.Listener listener) {
+    var message = Upstream.Message.post(ticket.ask.path(), headers, body);
+    var first = parts.rules().firstTime();
+    return Call.send(parts.upstream(), exchange.context(), worker, message, first, listener);
+  }
+
+  private void onRoute(Consumer<Route> step) {
+    parts
+        .loop()
+        .execute(
+            () -> {
+              if (ticket.state == Ticket.State.PLACED) step.accept(ticket.openRoute());
+            });
+  }
+
+  private void blame(int worker) {
+    parts.loop().execute(() -> parts.roster().failed(worker, parts.loop().nanos()));
+  }
+
+  private Placed where() {
+    if (placed == null) throw new IllegalStateException(ticket.ask.id() + " is nowhere");
+    return placed;
+  }
+
+  private boolean isStrict() {
+    return parts.rules().split() == FailureRules.Split.STRICT;
+  }
+
+  private boolean isAnswering() {
+    return exchange.response().headWritten();
+  }
+}

@@ -1,0 +1,66 @@
+package dev.kvasir.live.gateway;
+
+import dev.kvasir.kv.BlockHash;
+import dev.kvasir.kv.Sha256Hasher;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * How long a prompt is, and the names of its blocks.
+ *
+ * <p>Where its tokens are not known, four bytes of it stand for one: prompts that begin alike have
+ * the same first names either way, which is all that routing needs.
+ */
+record PromptNames(int tokens, List<BlockHash> blocks) {
+  /** Longer prompts are named up to here. */
+  static final int BLOCKS_MAX = 16_384;
+
+  private static final int BYTES_PER_TOKEN = Integer.BYTES;
+  private static final String BY_BYTES = "bytes of ";
+
+  PromptNames {
+    blocks = List.copyOf(blocks);
+  }
+
+  /** By the bytes of all that comes into the prompt, in the order it does. */
+  static PromptNames ofBytes(RequestFields fields, String model, String salt, int blockTokens) {
+    var prompt = fields.raw(fields.has("messages") ? "messages" : promptField(fields));
+    var tools = fields.raw("tools");
+    var bytes = ByteBuffer.allocate(tools.length + prompt.length).put(tools).put(prompt).flip();
+    var tokens = new int[bytes.limit() / BYTES_PER_TOKEN];
+    bytes.order(ByteOrder.LITTLE_ENDIAN).asIntBuffer().get(tokens);
+    return named(tokens, BY_BYTES + named(model), salt, blockTokens);
+  }
+
+  static PromptNames ofTokens(int[] tokens, String model, String salt, int blockTokens) {
+    return named(tokens, named(model), salt, blockTokens);
+  }
+
+  /** Whether every full block has its name. */
+  boolean isWhole(int blockTokens) {
+    return blocks.size() == tokens / blockTokens;
+  }
+
+  private static String promptField(RequestFields fields) {
+    return fields.has("prompt") ? "prompt" : "input";
+  }
+
+  private static String named(String model) {
+    return model.isEmpty() ? "default" : model;
+  }
+
+  private static PromptNames named(int[] tokens, String model, String salt, int blockTokens) {
+    var hasher = new Sha256Hasher(model, salt);
+    int count = Math.min(BLOCKS_MAX, tokens.length / blockTokens);
+    var blocks = new ArrayList<BlockHash>(count);
+    BlockHash parent = null;
+    for (int block = 0; block < count; block++) {
+      int from = block * blockTokens;
+      parent = hasher.hash(parent, tokens, from, from + blockTokens, List.of());
+      blocks.add(parent);
+    }
+    return new PromptNames(Math.max(1, tokens.length), blocks);
+  }
+}

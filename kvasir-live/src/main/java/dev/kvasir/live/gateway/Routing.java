@@ -1,0 +1,58 @@
+package dev.kvasir.live.gateway;
+
+import dev.kvasir.router.PickPolicy;
+import dev.kvasir.router.PlacementPolicy;
+import dev.kvasir.router.PlacementSettings;
+import dev.kvasir.router.RouterSettings;
+import dev.kvasir.router.Ties;
+import dev.kvasir.router.WeightedPick;
+
+/**
+ * How a gateway chooses workers.
+ *
+ * @param picks who chooses the worker that answers, by name as in {@link PickPolicy#named}
+ * @param placements who decides where to prefill, by name as in {@link PlacementPolicy#named}
+ * @param naming how prompts are told apart
+ */
+public record Routing(
+    RouterSettings settings,
+    String picks,
+    String placements,
+    PlacementSettings placement,
+    Naming naming) {
+  /** How the blocks of a prompt get their names. */
+  public enum Naming {
+    /** By its bytes, which costs nothing. */
+    BYTES,
+    /** By its tokens, for which a worker is asked; by its bytes where that takes too long. */
+    TOKENS
+  }
+
+  public static final Routing DEFAULT =
+      new Routing(
+          RouterSettings.DEFAULT,
+          PickPolicy.NAMES.getFirst(),
+          PlacementPolicy.NAMES.getFirst(),
+          PlacementSettings.DEFAULT,
+          Naming.BYTES);
+
+  public Routing with(RouterSettings other) {
+    return new Routing(other, picks, placements, placement, naming);
+  }
+
+  public Routing with(Naming other) {
+    return new Routing(settings, picks, placements, placement, other);
+  }
+
+  public Routing by(String pick, String place) {
+    return new Routing(settings, pick, place, placement, naming);
+  }
+
+  PickPolicy pickPolicy() {
+    return PickPolicy.named(picks, WeightedPick.SCORERS_DEFAULT, Ties.first());
+  }
+
+  PlacementPolicy placementPolicy() {
+    return PlacementPolicy.named(placements, placement);
+  }
+}

@@ -1,0 +1,77 @@
+package dev.kvasir.live.gateway;
+
+import dev.kvasir.live.http.Network;
+import io.vertx.core.Future;
+import io.vertx.core.MultiMap;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.http.HttpClient;
+import io.vertx.core.http.HttpClientOptions;
+import io.vertx.core.http.HttpClientRequest;
+import io.vertx.core.http.HttpHeaders;
+import io.vertx.core.http.HttpMethod;
+import io.vertx.core.http.PoolOptions;
+import io.vertx.core.http.RequestOptions;
+import java.time.Duration;
+
+/** The connections to all workers. */
+final class Upstream implements AutoCloseable {
+  /** What is sent to a worker. */
+  record Message(HttpMethod method, String path, MultiMap headers, Buffer body) {
+    static Message get(String path) {
+      return new Message(HttpMethod.GET, path, MultiMap.caseInsensitiveMultiMap(), Buffer.buffer());
+    }
+
+    static Message post(String path, MultiMap headers, Buffer body) {
+      return new Message(HttpMethod.POST, path, headers, body);
+    }
+  }
+
+  /** vLLM closes connections that rest for five seconds: they are not to be used again before. */
+  private static final int REST_SECONDS = 4;
+
+  private static final int WAITING_MAX = 16_384;
+
+  private final HttpClient client;
+  private final String key;
+
+  /**
+   * Opens no connection yet.
+   *
+   * @param key what workers are sent as key; empty for none
+   */
+  Upstream(Network network, int connectionsMax, Duration connectTime, String key) {
+    var options =
+        new HttpClientOptions()
+            .setKeepAlive(true)
+            .setKeepAliveTimeout(REST_SECONDS)
+            .setTcpNoDelay(true)
+            .setConnectTimeout((int) connectTime.toMillis())
+            .setHttp2ClearTextUpgrade(false);
+    var pool = new PoolOptions().setHttp1MaxSize(connectionsMax).setMaxWaitQueueSize(WAITING_MAX);
+    this.client = network.vertx().createHttpClient(options, pool);
+    this.key = key;
+  }
+
+  /** A connection with the head of the request ready to be sent. */
+  Future<HttpClientRequest> request(Worker worker, Message message) {
+    var options =
+        new RequestOptions()
+            .setMethod(message.method())
+            .setHost(worker.host())
+            .setPort(worker.port())
+            .setSsl(worker.isSecure())
+            .setURI(message.path())
+            .setFollowRedirects(false);
+    for (var header : message.headers()) options.putHeader(header.getKey(), header.getValue());
+    if (message.body().length() > 0) {
+      options.putHeader(HttpHeaders.CONTENT_TYPE, "application/json");
+    }
+    if (!key.isEmpty()) options.putHeader(HttpHeaders.AUTHORIZATION, "Bearer " + key);
+    return client.request(options);
+  }
+
+  @Override
+  public void close() {
+    Network.await(client.close());
+  }
+}

@@ -1,0 +1,28 @@
+package dev.kvasir.live.gateway;
+
+import dev.kvasir.Nullable;
+import dev.kvasir.live.http.Json;
+import dev.kvasir.live.http.Refused;
+
+/**
+ * What a worker says it computed for a request; -1 for what it did not say.
+ *
+ * @param cachedTokens of the prompt, which did not have to be computed
+ */
+record Usage(int promptTokens, int outputTokens, int cachedTokens) {
+  static final Usage UNKNOWN = new Usage(-1, -1, -1);
+
+  /** From an answer, or the event of one; unknown where it says nothing that can be read. */
+  static Usage of(byte @Nullable [] json) {
+    if (json == null) return UNKNOWN;
+    try {
+      var usage = Json.read(json).path("usage");
+      return new Usage(
+          usage.path("prompt_tokens").asInt(-1),
+          usage.path("completion_tokens").asInt(-1),
+          usage.path("prompt_tokens_details").path("cached_tokens").asInt(-1));
+    } catch (Refused e) {
+      return UNKNOWN;
+    }
+  }
+}

@@ -1,0 +1,48 @@
+package dev.kvasir.live.gateway;
+
+import io.vertx.core.Context;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.http.HttpClientResponse;
+import java.time.Duration;
+
+/** A request to a worker whose answer is wanted whole, and within a time. */
+final class WholeCall implements Call.Listener {
+  /** All of an answer. */
+  record Reply(int status, Buffer body) {}
+
+  private static final int ANSWER_BYTES_MAX = 16 << 20;
+
+  private final Promise<Reply> reply = Promise.promise();
+
+  private WholeCall() {}
+
+  static Future<Reply> send(
+      Upstream upstream, Context context, Worker worker, Upstream.Message message, Duration time) {
+    var whole = new WholeCall();
+    var call = Call.send(upstream, context, worker, message, time, whole);
+    var late = "no answer to " + message.path() + " from " + worker.name() + " in " + time;
+    long timer =
+        context
+            .owner()
+            .setTimer(
+                Math.max(1, time.toMillis()),
+                _ -> {
+                  if (whole.reply.tryFail(late)) call.cancel();
+                });
+    return whole.reply.future().onComplete(_ -> context.owner().cancelTimer(timer));
+  }
+
+  @Override
+  public void answered(HttpClientResponse response) {
+    BoundedBody.read(response, ANSWER_BYTES_MAX)
+        .onComplete(
+            body -> reply.tryComplete(new Reply(response.statusCode(), body)), reply::tryFail);
+  }
+
+  @Override
+  public void failed(Failure failure, String why) {
+    reply.tryFail(why);
+  }
+}

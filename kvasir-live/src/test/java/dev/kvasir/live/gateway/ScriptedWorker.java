@@ -1,0 +1,276 @@
+package dev.kvasir.live.gateway;
+
+import dev.kvasir.live.http.HttpSettings;
+import dev.kvasir.live.http.Json;
+import dev.kvasir.live.http.Network;
+import io.netty.channel.ChannelOption;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.internal.net.NetSocketInternal;
+import io.vertx.core.net.NetServer;
+import io.vertx.core.net.NetSocket;
+import java.nio.charset.StandardCharsets;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Queue;
+import java.util.SplittableRandom;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicInteger;
+import tools.jackson.databind.JsonNode;
+
+/** A worker that answers as it is told by each request, and can die at any byte. */
+final class ScriptedWorker implements AutoCloseable {
+  /** What a request was, as it arrived. */
+  record Seen(String path, Map<String, String> headers, JsonNode body, String text) {}
+
+  private static final String MODEL = "tiny";
+
+  private final NetServer server;
+  private final Map<Long, Integer> attempts;
+  private final Queue<Seen> seen = new ConcurrentLinkedQueue<>();
+  private final AtomicInteger cancelled = new AtomicInteger();
+  private final AtomicInteger streaming = new AtomicInteger();
+  volatile boolean healthy = true;
+  volatile String metrics = "";
+
+  private ScriptedWorker(Network network, Map<Long, Integer> attempts) {
+    this.attempts = attempts;
+    this.server = network.vertx().createNetServer().connectHandler(s -> new Line(s).listen());
+    Network.await(server.listen(0, HttpSettings.LOOPBACK));
+  }
+
+  /** Workers that share the count of attempts know how often a request went wrong anywhere. */
+  static ScriptedWorker start(Network network, Map<Long, Integer> attempts) {
+    return new ScriptedWorker(network, attempts);
+  }
+
+  static ScriptedWorker start(Network network) {
+    return new ScriptedWorker(network, new ConcurrentHashMap<>());
+  }
+
+  int port() {
+    return server.actualPort();
+  }
+
+  Worker worker() {
+    return Worker.of("http://" + HttpSettings.LOOPBACK + ":" + port());
+  }
+
+  Queue<Seen> seen() {
+    return seen;
+  }
+
+  /** Answers that the other side did not wait for. */
+  int cancelled() {
+    return cancelled.get();
+  }
+
+  int streaming() {
+    return streaming.get();
+  }
+
+  @Override
+  public void close() {
+    Network.await(server.close());
+  }
+
+  /** One connection, with its requests one after the other. */
+  private final class Line {
+    private final NetSocket socket;
+    private final Buffer in = Buffer.buffer();
+    private int used;
+    private boolean answering;
+
+    Line(NetSocket socket) {
+      this.socket = socket;
+    }
+
+    void listen() {
+      socket.exceptionHandler(_ -> {});
+      socket.closeHandler(
+          _ -> {
+            if (!answering) return;
+            answering = false;
+            cancelled.incrementAndGet();
+            streaming.decrementAndGet();
+          });
+      socket.handler(
+          bytes -> {
+            in.appendBuffer(bytes);
+            read();
+          });
+    }
+
+    private void read() {
+      var text = in.getString(used, in.length(), "ISO-8859-1");
+      int head = text.indexOf("\r\n\r\n");
+      if (head < 0) return;
+      var headers = new ConcurrentHashMap<String, String>();
+      var lines = text.substring(0, head).split("\r\n", -1);
+      for (int i = 1; i < lines.length; i++) {
+        int colon = lines[i].indexOf(':');
+        var name = lines[i].substring(0, colon).toLowerCase(Locale.ROOT);
+        headers.put(name, lines[i].substring(colon + 1).strip());
+      }
+      int length = Integer.parseInt(headers.getOrDefault("content-length", "0"));
+      int start = used + head + 4;
+      if (in.length() < start + length) return;
+      var body = in.getString(start, start + length);
+      used = start + length;
+      answer(lines[0].split(" ", -1)[1], headers, body);
+    }
+
+    private void answer(String path, Map<String, String> headers, String body) {
+      switch (path) {
+        case "/health" -> plain(healthy ? 200 : 503, "{}");
+        case "/metrics" -> plain(200, metrics);
+        case "/v1/models" ->
+            plain(200, "{\"data\":[{\"id\":\"" + MODEL + "\",\"object\":\"model\"}]}");
+        case "/query" -> plain(200, "{\"0\":{\"engine_id\":\"engine-" + port() + "\"}}");
+        case "/tokenize" -> plain(200, "{\"tokens\":[1,2,3,4,5,6,7,8]}");
+        default -> {
+          var tree = Json.read(body.getBytes(StandardCharsets.UTF_8));
+          seen.add(new Seen(path, headers, tree, body));
+          perform(tree);
+        }
+      }
+    }
+
+    private void perform(JsonNode body) {
+      var plan = Plan.of(body);
+      int attempt = attempts.merge(plan.seed(), 1, Integer::sum);
+      boolean good = plan.fault() == Plan.Fault.NONE || attempt > plan.times();
+      var params = body.path("kv_transfer_params");
+      if (params.path("do_remote_decode").asBoolean(false)) {
+        if (!good) perform(plan, body);
+        else plain(200, prefilled());
+      } else if (good && !body.path("stream").asBoolean(false)) {
+        plain(
+            200, "{\"object\":\"whole\",\"usage\":{\"prompt_tokens\":9,\"completion_tokens\":3}}");
+      } else {
+        perform(
+            good
+                ? new Plan(Plan.Fault.NONE, plan.break_(), 0, plan.tokens(), 0, plan.seed())
+                : plan,
+            body);
+      }
+    }
+
+    private String prefilled() {
+      return "{\"kv_transfer_params\":{\"do_remote_prefill\":true,\"remote_block_ids\":[[1,2]],"
+          + "\"remote_engine_id\":\"p-"
+          + port()
+          + "\"}}";
+    }
+
+    private void perform(Plan plan, JsonNode body) {
+      switch (plan.fault()) {
+        case BUSY -> plain(503, "{\"error\":{\"message\":\"busy\"}}");
+        case ERROR -> plain(500, "{\"error\":{\"message\":\"broken\"}}");
+        case BEFORE_HEAD -> end(plan.break_());
+        default -> stream(plan, body);
+      }
+    }
+
+    private void stream(Plan plan, JsonNode body) {
+      answering = true;
+      streaming.incrementAndGet();
+      boolean chunked = plan.fault() != Plan.Fault.UNDELIMITED;
+      socket.write(
+          "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream; charset=utf-8\r\n"
+              + (chunked ? "transfer-encoding: chunked\r\n\r\n" : "connection: close\r\n\r\n"));
+      var random = new SplittableRandom(plan.seed());
+      if (body.path("forever").asBoolean(false)) {
+        flood();
+        return;
+      }
+      var bytes = script(plan).getBytes(StandardCharsets.UTF_8);
+      int length = bytes.length;
+      // Inside the two bytes of the last letter that came.
+      if (plan.fault() == Plan.Fault.IN_CHARACTER) length -= 8;
+      for (int at = 0; at < length; ) {
+        int size = Math.min(length - at, 1 + random.nextInt(200));
+        var piece = Buffer.buffer().appendBytes(bytes, at, size);
+        socket.write(chunked ? chunk(piece) : piece);
+        at += size;
+      }
+      boolean good = plan.fault() == Plan.Fault.NONE || plan.fault() == Plan.Fault.ERROR_EVENT;
+      if (good) {
+        finished();
+        socket.write("0\r\n\r\n");
+      } else {
+        end(plan.break_());
+      }
+    }
+
+    private void finished() {
+      answering = false;
+      streaming.decrementAndGet();
+    }
+
+    /** Sends and sends, as far as the other side takes it. */
+    private void flood() {
+      while (!socket.writeQueueFull() && answering) {
+        socket.write(
+            chunk(Buffer.buffer("data: {\"n\":0,\"pad\":\"" + "x".repeat(4_000) + "\"}\n\n")));
+      }
+      if (answering) socket.drainHandler(_ -> flood());
+    }
+
+    private static String script(Plan plan) {
+      var text = new StringBuilder();
+      boolean cut = plan.fault() != Plan.Fault.NONE && plan.fault() != Plan.Fault.BEFORE_DONE;
+      int count = cut ? plan.after() : plan.tokens();
+      if (plan.fault() == Plan.Fault.AFTER_HEAD) count = 0;
+      for (int n = 0; n < count; n++) text.append(event(n));
+      switch (plan.fault()) {
+        case NONE ->
+            text.append("data: {\"choices\":[],\"usage\":{\"prompt_tokens\":9,")
+                .append("\"completion_tokens\":")
+                .append(plan.tokens())
+                .append("}}\n\n")
+                .append("data: [DONE]\n\n");
+        case IN_CHARACTER, UNDELIMITED -> text.append(event(count));
+        case ERROR_EVENT ->
+            text.append("data: {\"error\":{\"message\":\"no KV\"}}\n\ndata: [DONE]\n\n");
+        default -> {}
+      }
+      // An event cut off in the middle, so that what came is not a whole one.
+      if (plan.fault() == Plan.Fault.UNDELIMITED) text.setLength(text.length() - 12);
+      return text.toString();
+    }
+
+    private static String event(int n) {
+      return "data: {\"n\":" + n + ",\"text\":\"größ\u00e9\"}\n\n";
+    }
+
+    private void plain(int status, String body) {
+      var bytes = Buffer.buffer(body);
+      socket.write(
+          Buffer.buffer(
+                  "HTTP/1.1 "
+                      + status
+                      + " X\r\ncontent-type: application/json\r\n"
+                      + "content-length: "
+                      + bytes.length()
+                      + "\r\n\r\n")
+              .appendBuffer(bytes));
+    }
+
+    private void end(Plan.Break how) {
+      if (how == Plan.Break.STALL) return;
+      if (answering) finished();
+      if (how == Plan.Break.RST) {
+        var channel = ((NetSocketInternal) socket).channelHandlerContext().channel();
+        channel.config().setOption(ChannelOption.SO_LINGER, 0);
+      }
+      socket.close();
+    }
+
+    private static Buffer chunk(Buffer piece) {
+      return Buffer.buffer(Integer.toHexString(piece.length()) + "\r\n")
+          .appendBuffer(piece)
+          .appendString("\r\n");
+    }
+  }
+}
