@@ -11,11 +11,12 @@ import java.util.Arrays;
 import java.util.zip.CRC32C;
 
 /**
- * What the page behind a block's bytes says: which block it is, where it belongs and what its bytes
+ * What the page beside a block's bytes says: which block it is, where it belongs and what its bytes
  * sum to.
  *
  * <p>The page sums itself up too, and holds the sum of the bytes, so the two cannot come from
- * different writes unnoticed. See docs/disk-format.md.
+ * different writes unnoticed. On disk it lies behind the bytes, see docs/disk-format.md; what is
+ * sent to a shared tier has a shorter one before them, see docs/shared-tiers.md.
  */
 record BlockHeader(DiskFormat format, int slot, long generation, TokenBlock block) {
   static final long MAGIC = 0x4b4c_4252_4953_564bL; // "KVSIRBLK"
@@ -31,39 +32,48 @@ record BlockHeader(DiskFormat format, int slot, long generation, TokenBlock bloc
   private static final int KEY_AT = 48;
   private static final int PARENT_AT = KEY_AT + Hashes.BYTES;
   private static final int TOKEN_AT = PARENT_AT + Hashes.BYTES;
-  private static final int HEADER_SUM_AT = BlockSpan.PAGE_BYTES - Integer.BYTES;
-  private static final int TOKENS_MAX = (HEADER_SUM_AT - TOKEN_AT) / Integer.BYTES;
 
   /** Sums the bytes up and writes the page behind them. */
   void seal(MemorySegment span) {
-    var page = page(span);
+    seal(page(format, span), bytes(span));
+  }
+
+  /** Sums the bytes up and fills the page, however long that is. */
+  void seal(ByteBuffer page, ByteBuffer bytes) {
+    page.order(LITTLE_ENDIAN);
     page.putLong(0, MAGIC);
     page.putInt(VERSION_AT, DiskFormat.VERSION);
     page.putInt(SLOT_AT, slot);
     page.putLong(GENERATION_AT, generation);
     page.putLong(LAYOUT_AT, format.layout());
     page.putInt(LENGTH_AT, format.blockBytes());
-    page.putInt(SUM_AT, sumOfBytes(span));
+    page.putInt(SUM_AT, sumOfBytes(bytes));
     page.putInt(POSITION_AT, block.position());
     Hashes.put(page, KEY_AT, block.hash());
     Hashes.put(page, PARENT_AT, block.parent());
-    int[] tokens = block.length() <= TOKENS_MAX ? block.tokens() : new int[0];
+    int[] tokens = block.length() <= tokensMax(page) ? block.tokens() : new int[0];
     page.putInt(TOKENS_AT, tokens.length);
     page.position(TOKEN_AT);
     page.asIntBuffer().put(tokens);
     int end = TOKEN_AT + tokens.length * Integer.BYTES;
-    page.put(end, new byte[HEADER_SUM_AT - end]);
-    page.putInt(HEADER_SUM_AT, sumOfPage(page));
+    page.put(end, new byte[sumAt(page) - end]);
+    page.putInt(sumAt(page), sumOfPage(page));
   }
 
   /** What keeps the span from being exactly this block, or null if nothing does. */
   @Nullable
   String fault(MemorySegment span) {
-    var page = page(span);
+    return fault(page(format, span), bytes(span));
+  }
+
+  /** What keeps page and bytes from being exactly this block, or null if nothing does. */
+  @Nullable
+  String fault(ByteBuffer page, ByteBuffer bytes) {
+    page.order(LITTLE_ENDIAN);
     if (page.getLong(0) != MAGIC) return "there is no header";
     int version = page.getInt(VERSION_AT);
     if (version != DiskFormat.VERSION) return "the header is of format version " + version;
-    if (page.getInt(HEADER_SUM_AT) != sumOfPage(page)) return "the header's checksum is wrong";
+    if (page.getInt(sumAt(page)) != sumOfPage(page)) return "the header's checksum is wrong";
     if (page.getLong(LAYOUT_AT) != format.layout()) return "the bytes have another layout";
     int length = page.getInt(LENGTH_AT);
     if (length != format.blockBytes()) return "the block has " + length + " bytes";
@@ -72,36 +82,49 @@ record BlockHeader(DiskFormat format, int slot, long generation, TokenBlock bloc
     if (!Hashes.equal(page, KEY_AT, block.hash())) return "another block is there";
     long there = page.getLong(GENERATION_AT);
     if (there != generation) return "generation " + there + " is there, not " + generation;
-    if (page.getInt(SUM_AT) != sumOfBytes(span)) return "the checksum of the bytes is wrong";
+    if (page.getInt(SUM_AT) != sumOfBytes(bytes)) return "the checksum of the bytes is wrong";
     return null;
   }
 
   /** The tokens that a span without fault knows; none where there were none or too many. */
   static int[] tokens(DiskFormat format, MemorySegment span) {
-    var page = page(format, span);
-    int[] tokens = new int[page.getInt(TOKENS_AT)];
+    return tokens(page(format, span));
+  }
+
+  /** The tokens that a page without fault knows; none where there were none or too many. */
+  static int[] tokens(ByteBuffer page) {
+    page.order(LITTLE_ENDIAN);
+    int count = page.getInt(TOKENS_AT);
+    if (count < 0 || count > tokensMax(page)) return new int[0];
+    int[] tokens = new int[count];
     page.position(TOKEN_AT);
     page.asIntBuffer().get(tokens);
     return tokens;
   }
 
-  private ByteBuffer page(MemorySegment span) {
-    return page(format, span);
+  private static int sumAt(ByteBuffer page) {
+    return page.capacity() - Integer.BYTES;
+  }
+
+  private static int tokensMax(ByteBuffer page) {
+    return (sumAt(page) - TOKEN_AT) / Integer.BYTES;
   }
 
   private static ByteBuffer page(DiskFormat format, MemorySegment span) {
     int at = new BlockSpan(format.blockBytes()).pageAt();
-    return span.asSlice(at, BlockSpan.PAGE_BYTES).asByteBuffer().order(LITTLE_ENDIAN);
+    return span.asSlice(at, BlockSpan.PAGE_BYTES).asByteBuffer();
   }
 
-  private int sumOfBytes(MemorySegment span) {
-    var sum = new CRC32C();
-    sum.update(span.asSlice(0, format.blockBytes()).asByteBuffer());
-    return (int) sum.getValue();
+  private ByteBuffer bytes(MemorySegment span) {
+    return span.asSlice(0, format.blockBytes()).asByteBuffer();
+  }
+
+  private static int sumOfBytes(ByteBuffer bytes) {
+    return Hashes.sum(bytes, 0, bytes.capacity());
   }
 
   private static int sumOfPage(ByteBuffer page) {
-    return Hashes.sum(page, 0, HEADER_SUM_AT);
+    return Hashes.sum(page, 0, sumAt(page));
   }
 
   /** Hashes and sums in buffers. */

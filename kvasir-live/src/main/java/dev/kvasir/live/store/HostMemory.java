@@ -1,7 +1,9 @@
 package dev.kvasir.live.store;
 
+import dev.kvasir.kv.TokenBlock;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
 import java.util.Locale;
 
 /**
@@ -11,7 +13,7 @@ import java.util.Locale;
  * each has a page behind its bytes, where the disk store puts its header. Whoever uses a slot after
  * {@link #close} gets an {@link IllegalStateException}; close the stores first.
  */
-public final class HostMemory implements AutoCloseable {
+public final class HostMemory implements SlotsAbove, AutoCloseable {
   private final String name;
   private final int blocks;
   private final BlockSpan span;
@@ -49,6 +51,7 @@ public final class HostMemory implements AutoCloseable {
     return blocks;
   }
 
+  @Override
   public int blockBytes() {
     return span.blockBytes();
   }
@@ -92,8 +95,18 @@ public final class HostMemory implements AutoCloseable {
     return memory;
   }
 
-  /** The slot's number, if there is one of that number. */
-  int check(int slot) {
+  @Override
+  public void read(TokenBlock block, int slot, ByteBuffer into) {
+    MemorySegment.ofBuffer(into).copyFrom(slot(slot));
+  }
+
+  @Override
+  public void write(TokenBlock block, int slot, ByteBuffer from) {
+    slot(slot).copyFrom(MemorySegment.ofBuffer(from));
+  }
+
+  @Override
+  public int check(int slot) {
     if (slot < 0 || slot >= blocks) {
       throw new IllegalArgumentException(name + " has no slot " + slot + " of " + blocks);
     }

@@ -20,12 +20,20 @@ final class Workers {
       CopyQueue queue,
       int tasksMax,
       Consumer<List<CopyQueue.Task>> work) {
+    this(Thread.ofPlatform().daemon(true), name, threads, queue, tasksMax, work);
+  }
+
+  /** Starts threads of that kind. */
+  Workers(
+      Thread.Builder kind,
+      String name,
+      int threads,
+      CopyQueue queue,
+      int tasksMax,
+      Consumer<List<CopyQueue.Task>> work) {
+    kind.name("kvasir-" + name + "-", 0);
     for (int i = 0; i < threads; i++) {
-      this.threads.add(
-          Thread.ofPlatform()
-              .name("kvasir-" + name + "-" + i)
-              .daemon(true)
-              .start(() -> run(queue, tasksMax, work)));
+      this.threads.add(kind.start(() -> run(queue, tasksMax, work)));
     }
   }
 

@@ -12,22 +12,22 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeoutException;
 
 /** Calls a store from its loop, and waits elsewhere for the answer. */
-final class Caller implements AutoCloseable {
+public final class Caller implements AutoCloseable {
   private static final long PATIENCE_SECONDS = 60;
 
-  final LiveLoop loop = new LiveLoop("store test");
+  public final LiveLoop loop = new LiveLoop("store test");
 
-  List<CopyOutcome> store(TierStore store, List<BlockCopy> copies) {
+  public List<CopyOutcome> store(TierStore store, List<BlockCopy> copies) {
     return await(begin(store, copies));
   }
 
-  List<CopyOutcome> load(TierStore store, List<BlockCopy> copies) {
+  public List<CopyOutcome> load(TierStore store, List<BlockCopy> copies) {
     var answer = new CompletableFuture<List<CopyOutcome>>();
     loop.execute(() -> store.load(copies, answer::complete));
     return await(answer);
   }
 
-  CompletableFuture<List<CopyOutcome>> begin(TierStore store, List<BlockCopy> copies) {
+  public CompletableFuture<List<CopyOutcome>> begin(TierStore store, List<BlockCopy> copies) {
     var answer = new CompletableFuture<List<CopyOutcome>>();
     loop.execute(() -> store.store(copies, answer::complete));
     return answer;
@@ -39,7 +39,7 @@ final class Caller implements AutoCloseable {
     return await(answer);
   }
 
-  static <T> T await(CompletableFuture<T> answer) {
+  public static <T> T await(CompletableFuture<T> answer) {
     try {
       return answer.get(PATIENCE_SECONDS, SECONDS);
     } catch (InterruptedException | ExecutionException | TimeoutException e) {

@@ -8,20 +8,20 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /** Blocks whose bytes can be told from those of every other block, and from any mixture. */
-final class TestBlocks {
+public final class TestBlocks {
   private TestBlocks() {}
 
-  static TokenBlock block(long key) {
+  public static TokenBlock block(long key) {
     return TokenBlock.named(hash(key), null, 0);
   }
 
-  static BlockHash hash(long key) {
+  public static BlockHash hash(long key) {
     long mixed = mix(key);
     return new BlockHash(key, mixed, mix(mixed), mix(mixed + 1));
   }
 
   /** Fills the slot with the bytes of that version of the block. */
-  static void fill(MemorySegment slot, long key, long version) {
+  public static void fill(MemorySegment slot, long key, long version) {
     long words = slot.byteSize() / Long.BYTES;
     slot.setAtIndex(ValueLayout.JAVA_LONG, 0, version);
     long seed = mix(key * 1_000_003 + version);
@@ -29,7 +29,7 @@ final class TestBlocks {
   }
 
   /** Checks that the slot has the exact bytes of some version of the block, and says which. */
-  static long check(MemorySegment slot, long key) {
+  public static long check(MemorySegment slot, long key) {
     long version = slot.getAtIndex(ValueLayout.JAVA_LONG, 0);
     long words = slot.byteSize() / Long.BYTES;
     long seed = mix(key * 1_000_003 + version);

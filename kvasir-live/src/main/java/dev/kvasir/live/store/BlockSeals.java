@@ -1,0 +1,215 @@
+package dev.kvasir.live.store;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static javax.crypto.Cipher.DECRYPT_MODE;
+import static javax.crypto.Cipher.ENCRYPT_MODE;
+
+import dev.kvasir.kv.TokenBlock;
+import dev.kvasir.live.store.SealSettings.Protection;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.security.GeneralSecurityException;
+import java.security.MessageDigest;
+import java.security.SecureRandom;
+import java.util.HexFormat;
+import java.util.function.Function;
+import javax.crypto.Cipher;
+import javax.crypto.Mac;
+import javax.crypto.spec.GCMParameterSpec;
+import javax.crypto.spec.SecretKeySpec;
+
+/**
+ * Wraps blocks for a shared tier, and tells of what comes back whether it is the block.
+ *
+ * <pre>
+ *   CHECKSUM                 page | bytes
+ *   SIGNED                   page | bytes | HMAC-SHA-256 of both
+ *   ENCRYPTED   12 of chance | AES-256-GCM of (page | bytes) | its tag
+ * </pre>
+ *
+ * <p>The keys are derived from secret, tenant and name of the block, so no two blocks share one,
+ * and so no two tenants.
+ */
+public final class BlockSeals {
+  /** Room for the fixed fields and 99 tokens. */
+  static final int PAGE_BYTES = 512;
+
+  private static final String HMAC = "HmacSHA256";
+  private static final int HMAC_BYTES = 32;
+  private static final int CHANCE_BYTES = 12;
+  private static final int TAG_BYTES = 16;
+
+  /** What was found in a sealed block. */
+  sealed interface Opened {
+    /** The block: its bytes, and what it holds, with its tokens if any came along. */
+    record Good(ByteBuffer bytes, TokenBlock content) implements Opened {}
+
+    /** Not the block. */
+    record Bad(String fault) implements Opened {}
+  }
+
+  private final DiskFormat format;
+  private final SealSettings settings;
+  private final Function<TokenBlock, String> tenants;
+  private final SecureRandom chance = new SecureRandom();
+  private final String namespace;
+
+  /**
+   * Seals for blocks of that size and layout.
+   *
+   * @param tenants whose a block is; called from any thread, and not needed for checksums
+   */
+  public BlockSeals(
+      int blockBytes, long layout, SealSettings settings, Function<TokenBlock, String> tenants) {
+    this.format = new DiskFormat(blockBytes, layout);
+    this.settings = settings;
+    this.tenants = tenants;
+    this.namespace = name();
+  }
+
+  /** Seals of one tenant. */
+  public static BlockSeals of(int blockBytes, long layout, SealSettings settings) {
+    return new BlockSeals(blockBytes, layout, settings, _ -> "");
+  }
+
+  /** Where such blocks belong on a server: those with other settings never see each other's. */
+  public String namespace() {
+    return namespace;
+  }
+
+  int blockBytes() {
+    return format.blockBytes();
+  }
+
+  /** How many bytes a sealed block has. */
+  public int sealedBytes() {
+    int plain = PAGE_BYTES + format.blockBytes();
+    return switch (settings.protection()) {
+      case CHECKSUM -> plain;
+      case SIGNED -> plain + HMAC_BYTES;
+      case ENCRYPTED -> CHANCE_BYTES + plain + TAG_BYTES;
+    };
+  }
+
+  /** The block as it may leave. */
+  ByteBuffer seal(TokenBlock block, SlotsAbove above, int slot) throws IOException {
+    boolean secret = settings.protection() == Protection.ENCRYPTED;
+    int plain = PAGE_BYTES + format.blockBytes();
+    var sealed = new byte[secret ? plain : sealedBytes()];
+    above.read(block, slot, bytes(sealed, 0));
+    new BlockHeader(format, 0, 0, block).seal(page(sealed, 0), bytes(sealed, 0));
+    try {
+      switch (settings.protection()) {
+        case CHECKSUM -> {}
+        case SIGNED -> sign(block, sealed, 0, plain).doFinal(sealed, plain);
+        case ENCRYPTED -> {
+          return ByteBuffer.wrap(encrypt(block, sealed));
+        }
+      }
+      return ByteBuffer.wrap(sealed);
+    } catch (GeneralSecurityException e) {
+      throw new IllegalStateException("this JDK cannot seal blocks", e);
+    }
+  }
+
+  /** Whether these bytes, which may be anybody's, are the block. */
+  Opened open(TokenBlock block, ByteBuffer sealed) {
+    if (sealed.remaining() != sealedBytes()) {
+      return new Opened.Bad(sealed.remaining() + " bytes, expected " + sealedBytes());
+    }
+    var array = sealed.array();
+    int at = sealed.arrayOffset() + sealed.position();
+    try {
+      switch (settings.protection()) {
+        case CHECKSUM -> {}
+        case SIGNED -> {
+          int end = at + PAGE_BYTES + format.blockBytes();
+          var tag = sign(block, array, at, end - at).doFinal();
+          var found = new byte[HMAC_BYTES];
+          System.arraycopy(array, end, found, 0, HMAC_BYTES);
+          if (!MessageDigest.isEqual(tag, found)) return new Opened.Bad("the signature is wrong");
+        }
+        case ENCRYPTED -> {
+          array =
+              cipher(DECRYPT_MODE, block, array, at)
+                  .doFinal(array, at + CHANCE_BYTES, sealedBytes() - CHANCE_BYTES);
+          at = 0;
+        }
+      }
+    } catch (GeneralSecurityException e) {
+      return new Opened.Bad("it cannot be decrypted: " + e.getMessage());
+    }
+    var page = page(array, at);
+    var fault = new BlockHeader(format, 0, 0, block).fault(page, bytes(array, at));
+    if (fault != null) return new Opened.Bad(fault);
+    int[] tokens = BlockHeader.tokens(page);
+    boolean more = block.length() == 0 && tokens.length > 0;
+    return new Opened.Good(bytes(array, at), more ? block.withTokens(tokens) : block);
+  }
+
+  private Mac sign(TokenBlock block, byte[] array, int at, int length)
+      throws GeneralSecurityException {
+    var mac = mac(key(block));
+    mac.update(namespace.getBytes(UTF_8));
+    mac.update(array, at, length);
+    return mac;
+  }
+
+  private byte[] encrypt(TokenBlock block, byte[] plain) throws GeneralSecurityException {
+    var sealed = new byte[sealedBytes()];
+    var start = new byte[CHANCE_BYTES];
+    chance.nextBytes(start);
+    System.arraycopy(start, 0, sealed, 0, CHANCE_BYTES);
+    var _ =
+        cipher(ENCRYPT_MODE, block, sealed, 0)
+            .doFinal(plain, 0, plain.length, sealed, CHANCE_BYTES);
+    return sealed;
+  }
+
+  private Cipher cipher(int mode, TokenBlock block, byte[] start, int at)
+      throws GeneralSecurityException {
+    var cipher = Cipher.getInstance("AES/GCM/NoPadding");
+    var parameters = new GCMParameterSpec(TAG_BYTES * Byte.SIZE, start, at, CHANCE_BYTES);
+    cipher.init(mode, new SecretKeySpec(key(block), "AES"), parameters);
+    cipher.updateAAD(namespace.getBytes(UTF_8));
+    return cipher;
+  }
+
+  private byte[] key(TokenBlock block) throws GeneralSecurityException {
+    var ofTenant = mac(settings.required().bytes());
+    ofTenant.update(("kvasir tenant " + settings.protection() + " ").getBytes(UTF_8));
+    return mac(ofTenant.doFinal(tenants.apply(block).getBytes(UTF_8)))
+        .doFinal(block.hash().bytes());
+  }
+
+  private static Mac mac(byte[] key) throws GeneralSecurityException {
+    var mac = Mac.getInstance(HMAC);
+    mac.init(new SecretKeySpec(key, HMAC));
+    return mac;
+  }
+
+  private String name() {
+    var text =
+        "kvasir %d %d %x %s "
+            .formatted(
+                DiskFormat.VERSION, format.blockBytes(), format.layout(), settings.protection());
+    try {
+      var digest = MessageDigest.getInstance("SHA-256");
+      digest.update(text.getBytes(UTF_8));
+      if (settings.protection() != Protection.CHECKSUM) {
+        digest.update(mac(settings.required().bytes()).doFinal("kvasir name".getBytes(UTF_8)));
+      }
+      return HexFormat.of().formatHex(digest.digest(), 0, Long.BYTES);
+    } catch (GeneralSecurityException e) {
+      throw new IllegalStateException("this JDK cannot name what it seals", e);
+    }
+  }
+
+  private static ByteBuffer page(byte[] array, int at) {
+    return ByteBuffer.wrap(array).slice(at, PAGE_BYTES);
+  }
+
+  private ByteBuffer bytes(byte[] array, int at) {
+    return ByteBuffer.wrap(array).slice(at + PAGE_BYTES, format.blockBytes());
+  }
+}

@@ -1,0 +1,71 @@
+package dev.kvasir.live.store;
+
+import dev.kvasir.kv.BlockHash;
+import dev.kvasir.kv.TokenBlock;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * A server that keeps sealed blocks for whoever shares it.
+ *
+ * <p>A port: Redis, or an object store. It moves bytes and vouches for none of them. All methods
+ * block, may be called from any thread and may be interrupted. What they return is found by the
+ * name of the block, never by its place; a block without an answer has failed. An exception says
+ * that all have. Nothing is tried twice: who asks has a breaker, and can compute.
+ */
+public interface BlockTransport extends AutoCloseable {
+  /** What came of asking for one block. */
+  sealed interface Fetched {
+    /** These bytes are there; they are yet to be checked. */
+    record Found(ByteBuffer bytes) implements Fetched {}
+
+    /** It is not there, be it that it never was. */
+    record Absent() implements Fetched {}
+
+    /** Nobody knows. */
+    record Lost(String reason) implements Fetched {}
+  }
+
+  /** What came of sending one block. */
+  sealed interface Sent {
+    /** It is there now, by us. */
+    record Written() implements Sent {}
+
+    /** It was there already, by whomever. */
+    record Present() implements Sent {}
+
+    /** Another one is sending it just now. */
+    record Busy(String who) implements Sent {}
+
+    /** It could not be sent. */
+    record Refused(String reason) implements Sent {}
+  }
+
+  /** Whether what is there already may stay. */
+  enum Write {
+    IF_ABSENT,
+    /** What is there was found to be wrong. */
+    REPLACE
+  }
+
+  /** A block to send. */
+  record Parcel(TokenBlock block, ByteBuffer sealed, Write write) {}
+
+  Map<BlockHash, Fetched> fetch(List<TokenBlock> blocks) throws IOException;
+
+  Map<BlockHash, Sent> send(List<Parcel> parcels) throws IOException;
+
+  /** Which of the blocks are there, as far as the server says. */
+  Map<BlockHash, Presence> look(List<TokenBlock> blocks) throws IOException;
+
+  /** Some of what is there, at most so many. */
+  List<TokenBlock> list(int blocksMax) throws IOException;
+
+  /** Hears that wrong bytes came: lets go of connections that may be out of step. */
+  void doubt();
+
+  @Override
+  void close();
+}

@@ -1,0 +1,58 @@
+package dev.kvasir.live.store;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/** A password or a key, which no log and no message shows. */
+public final class Secret {
+  private static final int BYTES_MAX = 1 << 16;
+
+  private final byte[] bytes;
+
+  private Secret(byte[] bytes) {
+    this.bytes = bytes;
+  }
+
+  public static Secret of(String text) {
+    if (text.isEmpty()) throw new IllegalArgumentException("an empty secret");
+    return new Secret(text.getBytes(UTF_8));
+  }
+
+  /** What is in the file, without the line end. */
+  public static Secret fromFile(Path file) throws IOException {
+    if (Files.size(file) > BYTES_MAX) throw new IOException(file + " is too long for a secret");
+    var text = Files.readString(file).strip();
+    if (text.isEmpty()) throw new IOException(file + " is empty, expected a secret in it");
+    return of(text);
+  }
+
+  /** What is in the variable of the environment. */
+  public static Secret fromEnvironment(String variable) throws IOException {
+    var text = System.getenv(variable);
+    if (text == null || text.isEmpty()) {
+      throw new IOException("there is no secret in the environment: set " + variable);
+    }
+    return of(text);
+  }
+
+  public int length() {
+    return bytes.length;
+  }
+
+  byte[] bytes() {
+    return bytes.clone();
+  }
+
+  /** The secret in the clear, to hand it to a library that wants it so. */
+  public String reveal() {
+    return new String(bytes, UTF_8);
+  }
+
+  @Override
+  public String toString() {
+    return "secret";
+  }
+}

@@ -1,0 +1,27 @@
+package dev.kvasir.live.store;
+
+/**
+ * What a shared store has done since it was opened.
+ *
+ * @param stored blocks sent and answered as copied
+ * @param present blocks that were there already, and answered as copied
+ * @param busy stores of a block that another one was just sending
+ * @param loaded blocks fetched, found right and answered as copied
+ * @param missing loads of a block that was not there
+ * @param damaged loads of something that was not the block
+ * @param failed copies that could not be made
+ * @param bytesSent bytes of blocks sent
+ * @param bytesFetched bytes of blocks fetched and found right
+ * @param queued copies that wait or are being made
+ */
+public record SharedStats(
+    long stored,
+    long present,
+    long busy,
+    long loaded,
+    long missing,
+    long damaged,
+    long failed,
+    long bytesSent,
+    long bytesFetched,
+    int queued) {}

@@ -1,0 +1,224 @@
+package dev.kvasir.live.store.remote;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import dev.kvasir.Nullable;
+import dev.kvasir.kv.BlockHash;
+import dev.kvasir.kv.TokenBlock;
+import dev.kvasir.live.store.BlockName;
+import dev.kvasir.live.store.BlockSeals;
+import dev.kvasir.live.store.BlockTransport;
+import dev.kvasir.live.store.Presence;
+import dev.kvasir.live.store.SharedStore;
+import dev.kvasir.live.store.SlotsAbove;
+import dev.kvasir.time.EventLoop;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BiFunction;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import redis.clients.jedis.AbstractPipeline;
+import redis.clients.jedis.ConnectionPool;
+import redis.clients.jedis.RedisClient;
+import redis.clients.jedis.RedisClusterClient;
+import redis.clients.jedis.Response;
+import redis.clients.jedis.UnifiedJedis;
+import redis.clients.jedis.exceptions.JedisException;
+import redis.clients.jedis.params.SetParams;
+
+/**
+ * Blocks in Redis or Valkey: one key each, many in one round trip.
+ *
+ * <p>What the server evicts or lets expire is absent, and no more is said about it. Who connects is
+ * the first who needs it, so a server that is down does not keep anybody from starting.
+ */
+public final class RedisBlocks implements BlockTransport {
+  private static final int SCAN_COUNT = 1000;
+
+  private final RemoteSettings settings;
+  private final String prefix;
+  private final ReentrantLock lock = new ReentrantLock();
+  private @Nullable UnifiedJedis client;
+  private boolean closed;
+
+  RedisBlocks(RemoteSettings settings, String namespace) {
+    this.settings = settings;
+    this.prefix = settings.prefix() + ":" + namespace + ":";
+  }
+
+  /** A remote tier below those slots. */
+  public static SharedStore open(
+      EventLoop loop, SlotsAbove above, RemoteSettings settings, BlockSeals seals) {
+    var transport = new RedisBlocks(settings, seals.namespace());
+    return new SharedStore("remote", loop, above, settings.limits(), seals, transport);
+  }
+
+  @Override
+  public Map<BlockHash, Fetched> fetch(List<TokenBlock> blocks) throws IOException {
+    var replies = ask(blocks, (pipeline, block) -> pipeline.get(key(block)));
+    return told(
+        replies,
+        bytes -> bytes == null ? new Fetched.Absent() : new Fetched.Found(ByteBuffer.wrap(bytes)),
+        Fetched.Lost::new);
+  }
+
+  /** Those that are there only live longer, and their bytes do not travel. */
+  @Override
+  public Map<BlockHash, Sent> send(List<Parcel> parcels) throws IOException {
+    long ttlMillis = settings.ttl().toMillis();
+    var wanted = parcels.stream().filter(parcel -> parcel.write() == Write.IF_ABSENT);
+    var there =
+        told(
+            ask(
+                wanted.map(Parcel::block).toList(),
+                (pipeline, block) -> pipeline.pexpire(key(block), ttlMillis)),
+            count -> count != null && count > 0 ? Presence.THERE : Presence.ABSENT,
+            _ -> Presence.UNKNOWN);
+    var sent = new LinkedHashMap<BlockHash, Sent>();
+    var missing = new LinkedHashMap<BlockHash, Parcel>();
+    for (var parcel : parcels) {
+      var hash = parcel.block().hash();
+      switch (there.getOrDefault(hash, Presence.ABSENT)) {
+        case THERE -> sent.put(hash, new Sent.Present());
+        case UNKNOWN -> sent.put(hash, new Sent.Refused("the server did not say if it is there"));
+        case ABSENT -> missing.put(hash, parcel);
+      }
+    }
+    sent.putAll(write(missing, ttlMillis));
+    return sent;
+  }
+
+  private Map<BlockHash, Sent> write(Map<BlockHash, Parcel> missing, long ttlMillis)
+      throws IOException {
+    var replies = new LinkedHashMap<BlockHash, Response<String>>();
+    run(
+        pipeline ->
+            missing.forEach(
+                (hash, parcel) -> {
+                  var how = SetParams.setParams().px(ttlMillis);
+                  if (parcel.write() == Write.IF_ABSENT) how.nx();
+                  replies.put(
+                      hash, pipeline.set(key(parcel.block()), parcel.sealed().array(), how));
+                }));
+    return told(
+        replies, ok -> ok == null ? new Sent.Present() : new Sent.Written(), Sent.Refused::new);
+  }
+
+  @Override
+  public Map<BlockHash, Presence> look(List<TokenBlock> blocks) throws IOException {
+    return told(
+        ask(blocks, (pipeline, block) -> pipeline.exists(key(block))),
+        there -> there != null && there ? Presence.THERE : Presence.ABSENT,
+        _ -> Presence.UNKNOWN);
+  }
+
+  @Override
+  public List<TokenBlock> list(int blocksMax) throws IOException {
+    var blocks = new ArrayList<TokenBlock>();
+    try {
+      var scan = client().scanIteration(SCAN_COUNT, prefix + "*");
+      while (!scan.isIterationCompleted() && blocks.size() < blocksMax) {
+        for (var key : scan.nextBatch().getResult()) {
+          var block = BlockName.parse(key.substring(prefix.length()));
+          if (block != null && blocks.size() < blocksMax) blocks.add(block);
+        }
+      }
+      return blocks;
+    } catch (JedisException e) {
+      throw new IOException(e.getMessage(), e);
+    }
+  }
+
+  @Override
+  public void doubt() {
+    lock.lock();
+    try {
+      switch (client) {
+        case null -> {}
+        case RedisClient single -> single.getPool().clear();
+        case RedisClusterClient cluster ->
+            cluster.getClusterNodes().values().forEach(ConnectionPool::clear);
+        default -> throw new IllegalStateException("a client of " + client.getClass());
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  @Override
+  public void close() {
+    lock.lock();
+    try {
+      closed = true;
+      if (client != null) client.close();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private byte[] key(TokenBlock block) {
+    return (prefix + BlockName.of(block)).getBytes(UTF_8);
+  }
+
+  /** Asks for all blocks in one round trip. */
+  private <T> Map<BlockHash, Response<T>> ask(
+      List<TokenBlock> blocks, BiFunction<AbstractPipeline, TokenBlock, Response<T>> command)
+      throws IOException {
+    var replies = new LinkedHashMap<BlockHash, Response<T>>();
+    run(
+        pipeline -> {
+          for (var block : blocks) replies.put(block.hash(), command.apply(pipeline, block));
+        });
+    return replies;
+  }
+
+  private void run(Consumer<AbstractPipeline> commands) throws IOException {
+    try (var pipeline = client().pipelined()) {
+      commands.accept(pipeline);
+      pipeline.sync();
+    } catch (JedisException e) {
+      throw new IOException(e.getMessage(), e);
+    } catch (RuntimeException e) {
+      // Not what the protocol has words for: what comes next on that connection is anybody's.
+      doubt();
+      throw new IOException("the answer makes no sense: " + e.getMessage(), e);
+    }
+  }
+
+  /** What each reply says; one that never came, or is an error, fails its block alone. */
+  private static <T, R> Map<BlockHash, R> told(
+      Map<BlockHash, Response<T>> replies,
+      Function<@Nullable T, R> meaning,
+      Function<String, R> failure) {
+    var told = new LinkedHashMap<BlockHash, R>();
+    replies.forEach(
+        (hash, reply) -> {
+          try {
+            told.put(hash, meaning.apply(reply.get()));
+          } catch (JedisException | IllegalStateException e) {
+            told.put(hash, failure.apply("" + e.getMessage()));
+          }
+        });
+    return told;
+  }
+
+  private UnifiedJedis client() throws IOException {
+    try {
+      lock.lockInterruptibly();
+    } catch (InterruptedException e) {
+      throw new IOException("interrupted", e);
+    }
+    try {
+      if (closed) throw new IOException("the store is closed");
+      if (client == null) client = RedisConnection.open(settings);
+      return client;
+    } finally {
+      lock.unlock();
+    }
+  }
+}

@@ -1,0 +1,64 @@
+package dev.kvasir.live.store.remote;
+
+import static java.nio.charset.StandardCharsets.US_ASCII;
+
+import dev.kvasir.live.store.Secret;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.GeneralSecurityException;
+import java.security.KeyStore;
+import java.util.Base64;
+
+/** A certificate for localhost that nobody has signed but itself, and its key. */
+record TestIdentity(Path certificate, Path key, Path trust, Secret password) {
+  private static final String PASSWORD = "of-no-value";
+
+  static TestIdentity make(Path folder)
+      throws IOException, InterruptedException, GeneralSecurityException {
+    var store = folder.resolve("identity.p12");
+    var keytool = Path.of(System.getProperty("java.home"), "bin", "keytool").toString();
+    int status =
+        new ProcessBuilder(
+                keytool,
+                "-genkeypair",
+                "-alias",
+                "redis",
+                "-keyalg",
+                "EC",
+                "-dname",
+                "CN=localhost",
+                "-ext",
+                "san=dns:localhost",
+                "-storetype",
+                "PKCS12",
+                "-keystore",
+                store.toString(),
+                "-storepass",
+                PASSWORD)
+            .inheritIO()
+            .start()
+            .waitFor();
+    if (status != 0) throw new IOException("keytool ended with " + status);
+    var secret = Secret.of(PASSWORD);
+    var keys = KeyStore.getInstance(store.toFile(), PASSWORD.toCharArray());
+    var certificate = folder.resolve("certificate.pem");
+    var key = folder.resolve("key.pem");
+    Files.writeString(certificate, pem("CERTIFICATE", keys.getCertificate("redis").getEncoded()));
+    Files.writeString(
+        key, pem("PRIVATE KEY", keys.getKey("redis", PASSWORD.toCharArray()).getEncoded()));
+    var trusted = KeyStore.getInstance("PKCS12");
+    trusted.load(null, null);
+    trusted.setCertificateEntry("redis", keys.getCertificate("redis"));
+    var trust = folder.resolve("trust.p12");
+    try (var out = Files.newOutputStream(trust)) {
+      trusted.store(out, PASSWORD.toCharArray());
+    }
+    return new TestIdentity(certificate, key, trust, secret);
+  }
+
+  private static String pem(String what, byte[] bytes) {
+    var text = Base64.getMimeEncoder(64, "\n".getBytes(US_ASCII)).encodeToString(bytes);
+    return "-----BEGIN " + what + "-----\n" + text + "\n-----END " + what + "-----\n";
+  }
+}
