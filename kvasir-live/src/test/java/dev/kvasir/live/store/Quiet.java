@@ -1,16 +1,21 @@
 package dev.kvasir.live.store;
 
+import java.util.List;
 import java.util.logging.Level;
 import java.util.logging.Logger;
+import java.util.stream.Stream;
 
 /** Keeps what the stores warn of out of the output of tests that damage them on purpose. */
 public final class Quiet {
   /** Held, for a logger that nobody holds forgets its level. */
-  private static final Logger LOGGER = Logger.getLogger("dev.kvasir.live.store");
+  private static final List<Logger> LOGGERS =
+      Stream.of("dev.kvasir.live.store", "redis.clients", "software.amazon", "org.apache.hc")
+          .map(Logger::getLogger)
+          .toList();
 
   private Quiet() {}
 
   public static void please() {
-    LOGGER.setLevel(Level.OFF);
+    for (var logger : LOGGERS) logger.setLevel(Level.OFF);
   }
 }

@@ -18,6 +18,8 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BiFunction;
 import java.util.function.Consumer;
@@ -42,6 +44,7 @@ public final class RedisBlocks implements BlockTransport {
 
   private final RemoteSettings settings;
   private final String prefix;
+  private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
   private final ReentrantLock lock = new ReentrantLock();
   private @Nullable UnifiedJedis client;
   private boolean closed;
@@ -156,6 +159,7 @@ public final class RedisBlocks implements BlockTransport {
     try {
       closed = true;
       if (client != null) client.close();
+      threads.shutdownNow();
     } finally {
       lock.unlock();
     }
@@ -178,7 +182,7 @@ public final class RedisBlocks implements BlockTransport {
   }
 
   private void run(Consumer<AbstractPipeline> commands) throws IOException {
-    try (var pipeline = client().pipelined()) {
+    try (var pipeline = pipeline(client())) {
       commands.accept(pipeline);
       pipeline.sync();
     } catch (JedisException e) {
@@ -188,6 +192,13 @@ public final class RedisBlocks implements BlockTransport {
       doubt();
       throw new IOException("the answer makes no sense: " + e.getMessage(), e);
     }
+  }
+
+  /** A cluster is asked by a thread for each node, and Jedis would start new ones each time. */
+  private AbstractPipeline pipeline(UnifiedJedis jedis) {
+    return jedis instanceof RedisClusterClient cluster
+        ? cluster.pipelined(threads)
+        : jedis.pipelined();
   }
 
   /** What each reply says; one that never came, or is an error, fails its block alone. */

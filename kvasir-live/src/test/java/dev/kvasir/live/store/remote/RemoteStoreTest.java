@@ -11,6 +11,10 @@ import dev.kvasir.kv.PrefixRegistry;
 import dev.kvasir.kv.Tier;
 import dev.kvasir.kv.TokenBlock;
 import dev.kvasir.live.store.BlockSeals;
+import dev.kvasir.live.store.Caller;
+import dev.kvasir.live.store.DiskSettings;
+import dev.kvasir.live.store.DiskStore;
+import dev.kvasir.live.store.HostMemory;
 import dev.kvasir.live.store.Presence;
 import dev.kvasir.live.store.Quiet;
 import dev.kvasir.live.store.SealSettings;
@@ -24,6 +28,7 @@ import dev.kvasir.offload.BlockCopy;
 import dev.kvasir.offload.CopyOutcome;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
@@ -196,6 +201,43 @@ class RemoteStoreTest {
       try (var shelf = shelf(settings.with(RemoteAccess.OPEN.withTls()))) {
         assertThat(Tally.of(shelf.load(keys(0, 3)))).isEqualTo(new Tally(0, 0, 3));
       }
+    }
+  }
+
+  @Test
+  void aDiskTierCanBeAboveAndBlocksComeBackThroughIt() throws Exception {
+    var seals = BlockSeals.of(BLOCK_BYTES, 7, SealSettings.CHECKSUM);
+    var folder = DiskSettings.of(temp.resolve("disk"), 16, BLOCK_BYTES);
+    try (var server = RedisServer.start(temp);
+        var caller = new Caller();
+        var host = new HostMemory("host", 8, BLOCK_BYTES);
+        var disk = DiskStore.open(caller.loop, host, folder);
+        var slots = disk.slots(2);
+        var store = RedisBlocks.open(caller.loop, slots, RemoteSettings.of(server.node()), seals)) {
+      var down = new ArrayList<BlockCopy>();
+      var below = new ArrayList<BlockCopy>();
+      for (int i = 0; i < 8; i++) {
+        TestBlocks.fill(host.slot(i), i, 1);
+        down.add(new BlockCopy(TestBlocks.block(i), i, i));
+        below.add(new BlockCopy(TestBlocks.block(i), i, i));
+      }
+      assertThat(caller.store(disk, down)).containsOnly(CopyOutcome.COPIED);
+      assertThat(caller.store(store, below)).containsOnly(CopyOutcome.COPIED);
+      // Back into other slots of the disk, and from there to the host.
+      var up = new ArrayList<BlockCopy>();
+      var last = new ArrayList<BlockCopy>();
+      for (int i = 0; i < 8; i++) {
+        host.slot(i).fill((byte) 0);
+        up.add(new BlockCopy(TestBlocks.block(i), 8 + i, i));
+        last.add(new BlockCopy(TestBlocks.block(i), i, 8 + i));
+      }
+      assertThat(caller.load(store, up)).containsOnly(CopyOutcome.COPIED);
+      assertThat(caller.load(disk, last)).containsOnly(CopyOutcome.COPIED);
+      for (int i = 0; i < 8; i++) assertThat(TestBlocks.check(host.slot(i), i)).isEqualTo(1);
+      // A slot that does not hold the block is not sent under its name.
+      var wrong = new BlockCopy(TestBlocks.block(99), 3, 3);
+      assertThat(caller.store(store, List.of(wrong)).getFirst())
+          .isInstanceOf(CopyOutcome.Failed.class);
     }
   }
 

@@ -1,0 +1,77 @@
+package dev.kvasir.bench;
+
+import dev.kvasir.kv.BlockHash;
+import dev.kvasir.kv.TokenBlock;
+import dev.kvasir.live.LiveLoop;
+import dev.kvasir.live.store.HostMemory;
+import dev.kvasir.live.store.SharedStore;
+import dev.kvasir.live.store.SlotsAbove;
+import dev.kvasir.offload.BlockCopy;
+import dev.kvasir.offload.CopyOutcome;
+import dev.kvasir.time.EventLoop;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.BiFunction;
+
+/** A shared tier as the pipeline uses it: one call with many blocks, answered on a loop. */
+final class SharedTrial implements SharedTierBench.Trial {
+  private final String name;
+  private final int blocks;
+  private final HostMemory above;
+  private final LiveLoop loop = new LiveLoop("shared tier bench");
+  private final SharedStore store;
+  private List<BlockCopy> copies = new ArrayList<>();
+  private long next = System.nanoTime();
+
+  SharedTrial(
+      String name,
+      int blocks,
+      int blockBytes,
+      BiFunction<EventLoop, SlotsAbove, SharedStore> open) {
+    this.name = name;
+    this.blocks = blocks;
+    this.above = new HostMemory("above", blocks, blockBytes);
+    this.store = open.apply(loop, above);
+    for (int i = 0; i < blocks; i++) above.slot(i).fill((byte) i);
+  }
+
+  @Override
+  public String name() {
+    return name;
+  }
+
+  @Override
+  public long store() {
+    copies = new ArrayList<>();
+    for (int i = 0; i < blocks; i++) {
+      long key = next++;
+      var hash = new BlockHash(key, key * 31, key * 1_000_003, ~key);
+      copies.add(new BlockCopy(TokenBlock.named(hash, null, 0), i, i));
+    }
+    var done = new CompletableFuture<List<CopyOutcome>>();
+    loop.execute(() -> store.store(copies, done::complete));
+    return bytes(done.join());
+  }
+
+  @Override
+  public long load() {
+    var done = new CompletableFuture<List<CopyOutcome>>();
+    loop.execute(() -> store.load(copies, done::complete));
+    return bytes(done.join());
+  }
+
+  private long bytes(List<CopyOutcome> outcomes) {
+    for (var outcome : outcomes) {
+      if (!(outcome instanceof CopyOutcome.Copied)) throw new IllegalStateException("" + outcome);
+    }
+    return (long) outcomes.size() * above.blockBytes();
+  }
+
+  @Override
+  public void close() {
+    store.close();
+    loop.close();
+    above.close();
+  }
+}
