@@ -1,0 +1,26 @@
+package dev.kvasir.live.load;
+
+/** What became of a request; times are those of the load. */
+sealed interface Answer {
+  /**
+   * All of it came.
+   *
+   * @param firstNanos when the first text came
+   * @param lastNanos when the last text came
+   * @param endNanos when the stream ended
+   * @param gapsNanos between each piece of text and the next
+   */
+  @SuppressWarnings("ArrayRecordComponent") // made once and added up once
+  record Complete(long firstNanos, long lastNanos, long endNanos, long[] gapsNanos, Usage usage)
+      implements Answer {}
+
+  /** Something else came, or nothing. */
+  record Failed(String kind, String message) implements Answer {}
+
+  /**
+   * Tokens as the server counts them.
+   *
+   * @param cachedTokens of the prompt, those that needed no computing; 0 where it does not say
+   */
+  record Usage(long promptTokens, long outputTokens, long cachedTokens) {}
+}

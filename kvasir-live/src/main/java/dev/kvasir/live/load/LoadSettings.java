@@ -1,0 +1,18 @@
+package dev.kvasir.live.load;
+
+import java.time.Duration;
+
+/**
+ * How a server is loaded.
+ *
+ * @param duration no request is sent that would come later
+ * @param timeout how long an answer may take
+ */
+public record LoadSettings(
+    OpenAiTarget target, Pacing pacing, Duration duration, Duration timeout, LoadTargets targets) {
+  public LoadSettings {
+    if (!duration.isPositive() || timeout.toMillis() < 1) {
+      throw new IllegalArgumentException("a load of " + duration + " with a timeout of " + timeout);
+    }
+  }
+}
