@@ -12,11 +12,13 @@ import picocli.CommandLine.Command;
     footerHeading = "%nExamples:%n",
     footer = {
       "  kvasir simulate --trace conversation_trace.jsonl --instances 8",
+      "  kvasir load --url http://127.0.0.1:8000 --rate 4 --requests 200",
       "  kvasir doctor --cache-dir /var/cache/kvasir",
       "  kvasir bench --tiers --dir /var/cache",
       "",
       "Environment:",
       "  JAVA25_HOME        the JDK to use; without it one is looked for",
+      "  KVASIR_API_KEY     the key that 'kvasir load' shows to servers",
       "  KVASIR_JAVA_OPTS   options for the JVM, such as -Xmx8g",
       "  KVASIR_DEBUG=1     shows where an internal error happened",
       "  NO_COLOR=1         no colours",

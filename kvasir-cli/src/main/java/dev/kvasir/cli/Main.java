@@ -5,6 +5,7 @@ import static picocli.CommandLine.Model.UsageMessageSpec.SECTION_KEY_COMMAND_LIS
 import static picocli.CommandLine.Model.UsageMessageSpec.SECTION_KEY_OPTION_LIST;
 import static picocli.CommandLine.Model.UsageMessageSpec.SECTION_KEY_OPTION_LIST_HEADING;
 
+import dev.kvasir.cli.load.LoadCommand;
 import dev.kvasir.cli.simulate.OptionSections;
 import dev.kvasir.cli.simulate.SimulateCommand;
 import java.io.PrintWriter;
@@ -45,6 +46,7 @@ public final class Main {
     return line.setHelpSectionKeys(commandsBeforeOptions(line.getHelpSectionKeys()))
         .addSubcommand(sectioned(helpful(new CommandLine(new SimulateCommand(out, err)))))
         .addSubcommand(sectioned(helpful(new CommandLine(new FleetCommand(out, err, environment)))))
+        .addSubcommand(sectioned(helpful(new CommandLine(new LoadCommand(out, err, environment)))))
         .addSubcommand(helpful(new CommandLine(new DoctorCommand(out, environment))))
         .addSubcommand(helpful(new CommandLine(new BenchCommand(out, err))))
         .setOut(out)

@@ -11,7 +11,7 @@ import java.util.Optional;
 /**
  * The last line of a terminal, written over as things go on; nothing where there is no terminal.
  */
-final class TerminalLine implements AutoCloseable {
+public final class TerminalLine implements AutoCloseable {
   private static final Path STANDARD_ERROR = Path.of("/proc/self/fd/2");
   private static final long INTERVAL_NANOS = 200_000_000;
   private static final String CLEAR_LINE = "\r\u001b[K";
@@ -25,7 +25,7 @@ final class TerminalLine implements AutoCloseable {
     this.terminal = terminal;
   }
 
-  static TerminalLine on(PrintWriter err) {
+  public static TerminalLine on(PrintWriter err) {
     return new TerminalLine(isTerminal() ? err : null);
   }
 
@@ -40,11 +40,11 @@ final class TerminalLine implements AutoCloseable {
   }
 
   /** Whether it is time to write again. */
-  boolean isDue() {
+  public boolean isDue() {
     return terminal != null && System.nanoTime() >= nextNanos;
   }
 
-  void write(String text) {
+  public void write(String text) {
     if (terminal == null) return;
     long now = System.nanoTime();
     nextNanos = now + INTERVAL_NANOS;

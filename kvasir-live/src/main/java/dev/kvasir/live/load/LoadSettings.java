@@ -15,4 +15,9 @@ public record LoadSettings(
       throw new IllegalArgumentException("a load of " + duration + " with a timeout of " + timeout);
     }
   }
+
+  /** The same load of another model. */
+  public LoadSettings asking(String model) {
+    return new LoadSettings(target.withModel(model), pacing, duration, timeout, targets);
+  }
 }

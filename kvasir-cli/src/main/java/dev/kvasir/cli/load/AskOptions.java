@@ -1,0 +1,140 @@
+package dev.kvasir.cli.load;
+
+import dev.kvasir.Nullable;
+import dev.kvasir.live.load.LoadRequest;
+import dev.kvasir.live.load.Pacing;
+import dev.kvasir.live.load.RandomLoad;
+import dev.kvasir.sim.trace.Trace;
+import dev.kvasir.sim.trace.TraceFormat;
+import dev.kvasir.sim.trace.TraceInput;
+import dev.kvasir.sim.trace.TraceOptions;
+import java.io.BufferedInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Iterator;
+import java.util.List;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+/** What is asked of the server, and when. */
+@Command(optionListHeading = "%nWhat is asked:%n")
+final class AskOptions {
+  private static final long REQUESTS_USUAL = 100;
+
+  @Option(
+      names = "--rate",
+      paramLabel = "R",
+      description = "So many requests a second, at random times (Poisson).")
+  private @Nullable Double rate;
+
+  @Option(
+      names = "--trace",
+      paramLabel = "FILE",
+      description = "The requests of a recorded trace, plain or gzip, at their times.")
+  private @Nullable Path trace;
+
+  @Option(
+      names = "--concurrency",
+      paramLabel = "N",
+      description = "So many callers who ask again once answered; also with --trace.")
+  private @Nullable Integer concurrency;
+
+  @Option(
+      names = "--requests",
+      paramLabel = "N",
+      description = "How many requests at most. Usually 100, or all of the trace.")
+  private @Nullable Long requests;
+
+  @Option(
+      names = "--duration",
+      paramLabel = "S",
+      description = "Send nothing after so many seconds; what was asked is still waited for.")
+  private double durationSeconds = Duration.ofDays(365).toSeconds();
+
+  @Option(
+      names = "--prompt-tokens",
+      paramLabel = "N",
+      description = "Words of a prompt, without a trace. Usually ${DEFAULT-VALUE}.")
+  private int promptTokens = 256;
+
+  @Option(
+      names = "--prefix-tokens",
+      paramLabel = "N",
+      description = "So many first words are the same in all. Usually ${DEFAULT-VALUE}.")
+  private int prefixTokens;
+
+  @Option(
+      names = "--output-tokens",
+      paramLabel = "N",
+      description = "Tokens of an answer, without a trace. Usually ${DEFAULT-VALUE}.")
+  private int outputTokens = 64;
+
+  @Option(
+      names = "--seed",
+      paramLabel = "N",
+      description = "Decides words and times. Usually ${DEFAULT-VALUE}.")
+  private long seed = 42;
+
+  @Option(
+      names = "--trace-format",
+      paramLabel = "NAME",
+      description = "mooncake, azure, burstgpt, vidur, blis, dynamo or kvasir.")
+  private @Nullable String format;
+
+  @Option(
+      names = "--time-scale",
+      paramLabel = "X",
+      description = "Stretches the time between a trace's requests; 0.5 doubles the load.")
+  private double timeScale = 1;
+
+  @Option(
+      names = "--in-flight",
+      paramLabel = "N",
+      description = "Requests under way at most; later ones wait here. Usually ${DEFAULT-VALUE}.")
+  private int inFlightMax = 1_000;
+
+  Pacing pacing() {
+    if (rate != null && concurrency != null) {
+      throw new IllegalArgumentException("--rate and --concurrency exclude each other");
+    }
+    if (rate != null && trace != null) {
+      throw new IllegalArgumentException(
+          "--rate is not for traces, which have their own; use --time-scale");
+    }
+    if (rate == null && trace == null && concurrency == null) {
+      throw new IllegalArgumentException(
+          "say how to ask: --rate R, --trace FILE or --concurrency N");
+    }
+    return concurrency == null ? new Pacing.Open(inFlightMax) : new Pacing.Closed(concurrency);
+  }
+
+  Duration duration() {
+    if (!(durationSeconds > 0)) throw new IllegalArgumentException("--duration " + durationSeconds);
+    return Duration.ofNanos((long) (durationSeconds * 1e9));
+  }
+
+  /** The requests; what was opened for them is added to the list, to be closed. */
+  Iterator<LoadRequest> open(List<InputStream> opened) throws IOException {
+    if (trace != null) return new TraceLoad(read(trace, opened));
+    double perSecond = rate == null ? Double.POSITIVE_INFINITY : rate;
+    var shape = new RandomLoad.Shape(perSecond, promptTokens, prefixTokens, outputTokens);
+    return new RandomLoad(shape, requests == null ? usual() : requests, seed);
+  }
+
+  /** Who names a duration wants to ask all that time. */
+  private long usual() {
+    return durationSeconds < Duration.ofDays(365).toSeconds() ? Long.MAX_VALUE : REQUESTS_USUAL;
+  }
+
+  private Trace read(Path file, List<InputStream> opened) throws IOException {
+    var options = TraceOptions.USUAL.limited(requests == null ? Long.MAX_VALUE : requests);
+    options = options.scaled(timeScale);
+    if (format != null) options = options.as(TraceFormat.titled(format));
+    var stream = new BufferedInputStream(Files.newInputStream(file), 1 << 16);
+    opened.add(stream);
+    return Trace.read(new TraceInput(file.toString(), stream), options);
+  }
+}

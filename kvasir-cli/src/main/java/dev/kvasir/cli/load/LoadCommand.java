@@ -1,0 +1,127 @@
+package dev.kvasir.cli.load;
+
+import dev.kvasir.cli.ExitCode;
+import dev.kvasir.cli.simulate.TerminalLine;
+import dev.kvasir.live.http.Network;
+import dev.kvasir.live.load.LoadCheck;
+import dev.kvasir.live.load.LoadDriver;
+import dev.kvasir.live.load.LoadReport;
+import dev.kvasir.live.load.LoadSettings;
+import dev.kvasir.sim.trace.TraceError;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.PrintWriter;
+import java.nio.file.NoSuchFileException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+
+/** Asks a server many things, and tells how well it answered. */
+@Command(
+    name = "load",
+    customSynopsis = "kvasir load (--rate R | --trace FILE | --concurrency N) [OPTIONS]",
+    description = "Load an OpenAI-compatible server, and measure how it answers.",
+    optionListHeading = "%nOptions:%n",
+    footerHeading = "%nExamples:%n",
+    footer = {
+      "  kvasir load --rate 4 --requests 200 --prompt-tokens 1000 --prefix-tokens 800",
+      "  kvasir load --trace conversation_trace.jsonl --time-scale 0.5 --ttft-slo 2000",
+      "  kvasir load --url http://10.0.0.7:8000 --concurrency 32 --duration 60 --json",
+      "",
+      "Times count from when a request was due, also where it had to wait to be sent."
+    },
+    usageHelpWidth = 100,
+    sortOptions = false)
+public final class LoadCommand implements Callable<Integer> {
+  private static final Duration CHECK_PATIENCE = Duration.ofSeconds(15);
+  private static final long TICK_MILLIS = 100;
+
+  private final PrintWriter out;
+  private final PrintWriter err;
+  private final Map<String, String> environment;
+
+  @Mixin private LoadOptions options = new LoadOptions();
+
+  public LoadCommand(PrintWriter out, PrintWriter err, Map<String, String> environment) {
+    this.out = out;
+    this.err = err;
+    this.environment = environment;
+  }
+
+  @Override
+  public Integer call() throws IOException, InterruptedException {
+    try {
+      return run();
+    } catch (TraceError wrong) {
+      err.println("kvasir: " + wrong.getMessage());
+      return ExitCode.DATA;
+    } catch (IllegalArgumentException wrong) {
+      err.println("kvasir: " + wrong.getMessage() + ". Try 'kvasir load --help'.");
+      return ExitCode.USAGE;
+    } catch (NoSuchFileException missing) {
+      err.println("kvasir: there is no file " + missing.getFile());
+      return ExitCode.USAGE;
+    }
+  }
+
+  private int run() throws IOException, InterruptedException {
+    var settings =
+        new LoadSettings(
+            options.target.target(environment),
+            options.ask.pacing(),
+            options.ask.duration(),
+            options.target.timeout(),
+            options.output.targets());
+    try (var network = Network.open()) {
+      return switch (LoadCheck.of(network, settings.target(), CHECK_PATIENCE)) {
+        case LoadCheck.Unusable(var message) -> {
+          err.println("kvasir: " + message);
+          yield ExitCode.UNAVAILABLE;
+        }
+        case LoadCheck.Ready(var model) -> load(network, settings.asking(model));
+      };
+    }
+  }
+
+  private int load(Network network, LoadSettings settings)
+      throws IOException, InterruptedException {
+    var opened = new ArrayList<InputStream>();
+    try (var driver = new LoadDriver(network, settings, options.ask.open(opened))) {
+      var report = awaited(driver, driver.start());
+      if (options.output.json) out.println(LoadJson.write(report));
+      else out.print(LoadTable.of(report, settings.targets()));
+      out.flush();
+      return report.completed() > 0 ? ExitCode.OK : ExitCode.UNAVAILABLE;
+    } finally {
+      for (var stream : opened) stream.close();
+    }
+  }
+
+  private LoadReport awaited(LoadDriver driver, CompletableFuture<LoadReport> report)
+      throws InterruptedException {
+    try (var line = TerminalLine.on(err)) {
+      while (true) {
+        try {
+          return report.get(TICK_MILLIS, TimeUnit.MILLISECONDS);
+        } catch (TimeoutException _) {
+          if (line.isDue()) line.write(text(driver.progress()));
+        }
+      }
+    } catch (ExecutionException e) {
+      if (e.getCause() instanceof RuntimeException wrong) throw wrong;
+      throw new IllegalStateException(e);
+    }
+  }
+
+  private static String text(LoadDriver.Progress progress) {
+    return "%d sent, %d answered, %d failed, %d under way"
+        .formatted(progress.sent(), progress.completed(), progress.failed(), progress.inFlight());
+  }
+}

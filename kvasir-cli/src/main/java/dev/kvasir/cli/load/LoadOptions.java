@@ -1,0 +1,44 @@
+package dev.kvasir.cli.load;
+
+import dev.kvasir.live.load.LoadTargets;
+import java.time.Duration;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** Everything that can be said about a load. */
+final class LoadOptions {
+  @Mixin TargetOptions target = new TargetOptions();
+
+  @Mixin AskOptions ask = new AskOptions();
+
+  @Mixin Output output = new Output();
+
+  /** What a load tells. */
+  @Command(optionListHeading = "%nWhat comes out:%n")
+  static final class Output {
+    @Option(names = "--json", description = "Write one JSON object, for programs.")
+    boolean json;
+
+    @Option(
+        names = "--ttft-slo",
+        paramLabel = "MS",
+        description = "Target for the first token, for goodput.")
+    private double ttftMillis;
+
+    @Option(
+        names = "--tpot-slo",
+        paramLabel = "MS",
+        description = "Target for each token after it, for goodput.")
+    private double tpotMillis;
+
+    LoadTargets targets() {
+      return new LoadTargets(millis("--ttft-slo", ttftMillis), millis("--tpot-slo", tpotMillis));
+    }
+
+    private static Duration millis(String name, double millis) {
+      if (!(millis >= 0)) throw new IllegalArgumentException(name + " " + millis + " ms");
+      return Duration.ofNanos((long) (millis * 1e6));
+    }
+  }
+}

@@ -1,0 +1,72 @@
+package dev.kvasir.cli.load;
+
+import dev.kvasir.Nullable;
+import dev.kvasir.live.load.OpenAiTarget;
+import java.net.URI;
+import java.time.Duration;
+import java.util.Map;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+/** Whom to ask. */
+@Command(optionListHeading = "%nWhom to ask:%n")
+final class TargetOptions {
+  private static final String KEY_VARIABLE = "KVASIR_API_KEY";
+
+  @Option(
+      names = "--url",
+      paramLabel = "URL",
+      description = "The server, without /v1. Usually ${DEFAULT-VALUE}.")
+  private URI url = URI.create("http://127.0.0.1:8000");
+
+  @Option(
+      names = "--model",
+      paramLabel = "NAME",
+      description = "The model to ask. Usually the first that the server has.")
+  private String model = "";
+
+  @Option(
+      names = "--api",
+      paramLabel = "NAME",
+      description = "chat or completions. Usually ${DEFAULT-VALUE}.")
+  private String api = "chat";
+
+  @Option(
+      names = "--api-key",
+      paramLabel = "KEY",
+      description = "The key to show. Usually what $KVASIR_API_KEY holds, if anything.")
+  private @Nullable String key;
+
+  @Option(
+      names = "--no-ignore-eos",
+      description = "Let the model end where it will; needed for servers that refuse ignore_eos.")
+  private boolean lengthsAreTheModels;
+
+  @Option(
+      names = "--timeout",
+      paramLabel = "S",
+      description = "How long an answer may take. Usually ${DEFAULT-VALUE} seconds.")
+  private long timeoutSeconds = 600;
+
+  OpenAiTarget target(Map<String, String> environment) {
+    return new OpenAiTarget(
+        url,
+        style(),
+        model,
+        key == null ? environment.get(KEY_VARIABLE) : key,
+        lengthsAreTheModels ? OpenAiTarget.Lengths.AT_MOST : OpenAiTarget.Lengths.FORCED);
+  }
+
+  private OpenAiTarget.Style style() {
+    return switch (api) {
+      case "chat" -> OpenAiTarget.Style.CHAT;
+      case "completions" -> OpenAiTarget.Style.COMPLETIONS;
+      default -> throw new IllegalArgumentException("--api " + api + "; it is chat or completions");
+    };
+  }
+
+  Duration timeout() {
+    if (timeoutSeconds < 1) throw new IllegalArgumentException("--timeout " + timeoutSeconds);
+    return Duration.ofSeconds(timeoutSeconds);
+  }
+}

@@ -1,0 +1,39 @@
+package dev.kvasir.cli.load;
+
+import dev.kvasir.live.load.LoadRequest;
+import dev.kvasir.live.load.Words;
+import dev.kvasir.sim.workload.Request;
+import java.util.Iterator;
+
+/**
+ * The requests of a trace in words: where two prompts of the trace begin alike, so do their texts,
+ * and nowhere else.
+ */
+final class TraceLoad implements Iterator<LoadRequest> {
+  private final Iterator<Request> trace;
+
+  TraceLoad(Iterator<Request> trace) {
+    this.trace = trace;
+  }
+
+  @Override
+  public boolean hasNext() {
+    return trace.hasNext();
+  }
+
+  @Override
+  public LoadRequest next() {
+    var request = trace.next();
+    return new LoadRequest(
+        request.arrivalNanos(),
+        () -> text(request),
+        Math.max(1, request.outputTokens()),
+        request.turn().session());
+  }
+
+  /** Each word is a block of one token, whose name depends on all before it. */
+  private static String text(Request request) {
+    var names = request.content().names(1, 0);
+    return Words.of(() -> names.next().first(), request.promptTokens());
+  }
+}
