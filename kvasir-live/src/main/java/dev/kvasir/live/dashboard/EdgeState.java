@@ -1,0 +1,12 @@
+package dev.kvasir.live.dashboard;
+
+import dev.kvasir.offload.PipelineLoad;
+import dev.kvasir.offload.PipelineTotals;
+
+/**
+ * The pipeline between two tiers as the dashboard shows it.
+ *
+ * @param from the name of the upper tier
+ * @param to the name of the lower tier
+ */
+public record EdgeState(String from, String to, PipelineLoad load, PipelineTotals totals) {}
