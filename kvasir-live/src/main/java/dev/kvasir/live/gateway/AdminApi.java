@@ -5,6 +5,7 @@ import dev.kvasir.live.http.ApiError;
 import dev.kvasir.live.http.Endpoint;
 import dev.kvasir.live.http.Exchange;
 import dev.kvasir.live.http.Json;
+import dev.kvasir.live.metrics.MetricsText;
 import dev.kvasir.router.Router;
 import io.vertx.core.buffer.Buffer;
 import java.util.List;
@@ -40,7 +41,7 @@ final class AdminApi {
               exchange
                   .context()
                   .runOnContext(
-                      _ -> exchange.answer(200, GatewayMetrics.CONTENT_TYPE, Buffer.buffer(text)));
+                      _ -> exchange.answer(200, MetricsText.CONTENT_TYPE, Buffer.buffer(text)));
             });
   }
 

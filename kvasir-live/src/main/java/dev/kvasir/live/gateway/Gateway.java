@@ -1,5 +1,7 @@
 package dev.kvasir.live.gateway;
 
+import dev.kvasir.kv.BlockHasher;
+import dev.kvasir.kv.KvEvent;
 import dev.kvasir.live.LiveLoop;
 import dev.kvasir.live.http.Endpoints;
 import dev.kvasir.live.http.HttpFront;
@@ -150,19 +152,23 @@ public final class Gateway implements AutoCloseable {
   }
 
   /**
-   * Where the events of a worker's cache go, in numbered batches; to be used on {@link #loop}.
+   * Where the events of a worker's cache are to be told, on {@link #loop} and in their order.
    *
-   * @param replay asks the worker for batches that are missing
+   * <p>Its blocks must have the names that requests give theirs: those of {@link #hasher}, with
+   * prompts named by their tokens.
    */
-  public KvFeed feed(String worker, KvFeed.Replay replay) {
-    return onLoop(
-        () -> {
-          for (var post : parts.roster().posts()) {
-            if (!post.worker().name().equals(worker)) continue;
-            return new KvFeed(loop, KvFeed.Limits.DEFAULT, router.index(), post.id(), replay);
-          }
-          throw new IllegalArgumentException("no worker " + worker);
-        });
+  public KvFeed.Target<KvEvent> events(String worker) {
+    return onLoop(() -> KvFeed.into(router.index(), parts.roster().post(worker).id()));
+  }
+
+  /**
+   * Names blocks as requests do.
+   *
+   * @param model as requests name it, the adapter where there is one
+   * @param salt as it reaches the worker; empty for none
+   */
+  public static BlockHasher hasher(String model, String salt) {
+    return PromptNames.hasher(model, salt);
   }
 
   /** Takes nothing new, lets what is under way end, as long as there is patience, and stops. */

@@ -1,8 +1,12 @@
 package dev.kvasir.live.gateway;
 
+import dev.kvasir.live.metrics.Histogram;
+import dev.kvasir.live.metrics.MetricsText;
+import dev.kvasir.live.metrics.MetricsText.Label;
 import dev.kvasir.router.Availability;
 import dev.kvasir.router.Router;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 
 /**
@@ -11,41 +15,11 @@ import java.util.Map;
  * <p>Labels are workers, classes, reasons and outcomes, which are few; never tenants or requests.
  */
 final class GatewayMetrics {
-  static final String CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
-
-  private static final double[] SECONDS = {
-    0.001, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10, 20, 40,
-    80, 160, 640, 2560
-  };
-
-  /** How often a value was at most each of the bounds. */
-  private static final class Histogram {
-    private final long[] counts = new long[SECONDS.length];
-    private long count;
-    private double sum;
-
-    void add(double seconds) {
-      count++;
-      sum += seconds;
-      for (int i = 0; i < SECONDS.length; i++) if (seconds <= SECONDS[i]) counts[i]++;
-    }
-
-    void write(MetricText out, String name, String help) {
-      out.head(name, "histogram", help);
-      for (int i = 0; i < SECONDS.length; i++) {
-        out.line(name + "_bucket", "le=\"" + SECONDS[i] + "\"", counts[i]);
-      }
-      out.line(name + "_bucket", "le=\"+Inf\"", count);
-      out.line(name + "_sum", "", sum);
-      out.line(name + "_count", "", count);
-    }
-  }
-
-  private final Map<String, Long> decisions = new LinkedHashMap<>();
-  private final Map<String, Long> outcomes = new LinkedHashMap<>();
-  private final Map<String, Long> answered = new LinkedHashMap<>();
-  private final Histogram firstToken = new Histogram();
-  private final Histogram whole = new Histogram();
+  private final Map<List<Label>, Long> decisions = new LinkedHashMap<>();
+  private final Map<List<Label>, Long> outcomes = new LinkedHashMap<>();
+  private final Map<List<Label>, Long> answered = new LinkedHashMap<>();
+  private final Histogram firstToken = Histogram.ofSeconds();
+  private final Histogram whole = Histogram.ofSeconds();
   private long retries;
   private long promptTokens;
   private long expectedTokens;
@@ -55,15 +29,19 @@ final class GatewayMetrics {
 
   void count(Decision decision) {
     var ending = decision.ending();
-    var status = MetricText.label("status", Integer.toString(ending.status()));
-    bump(outcomes, MetricText.label("outcome", ending.outcome().label()) + "," + status);
+    bump(
+        outcomes,
+        new Label("outcome", ending.outcome().label()),
+        new Label("status", Integer.toString(ending.status())));
     retries += Math.max(0, decision.attempts() - 1);
     whole.add(decision.seconds());
     var route = decision.route();
     if (route == null) return;
-    var reason = MetricText.label("reason", route.reason());
-    bump(decisions, MetricText.label("route_class", route.routeClass()) + "," + reason);
-    bump(answered, MetricText.label("worker", decision.decode()));
+    bump(
+        decisions,
+        new Label("route_class", route.routeClass()),
+        new Label("reason", route.reason()));
+    bump(answered, new Label("worker", decision.decode()));
     if (decision.firstTokenSeconds() >= 0) firstToken.add(decision.firstTokenSeconds());
     promptTokens += route.promptTokens();
     expectedTokens += route.promptTokens() - route.uncachedTokens();
@@ -76,14 +54,14 @@ final class GatewayMetrics {
 
   /** All of it, as text. */
   String write(Router router, Roster roster, Dispatch dispatch) {
-    var out = new MetricText();
-    out.counters("kvasir_decisions_total", "Requests by class and reason.", decisions);
-    out.counters("kvasir_requests_total", "Requests by how they ended.", outcomes);
-    out.counters("kvasir_worker_requests_total", "Requests by who answered.", answered);
+    var out = new MetricsText();
+    counters(out, "kvasir_decisions_total", "Requests by class and reason.", decisions);
+    counters(out, "kvasir_requests_total", "Requests by how they ended.", outcomes);
+    counters(out, "kvasir_worker_requests_total", "Requests by who answered.", answered);
     out.counter("kvasir_retries_total", "Attempts after the first.", retries);
     tokens(out);
-    firstToken.write(out, "kvasir_time_to_first_token_seconds", "Until the first token.");
-    whole.write(out, "kvasir_request_seconds", "Until the end.");
+    out.histogram("kvasir_time_to_first_token_seconds", "Until the first token.", firstToken);
+    out.histogram("kvasir_request_seconds", "Until the end.", whole);
     out.gauge("kvasir_requests_in_flight", "With the workers.", dispatch.inFlight());
     out.gauge("kvasir_requests_waiting", "Before them.", dispatch.waiting());
     out.gauge("kvasir_index_blocks", "Blocks the index knows.", router.index().size());
@@ -93,7 +71,7 @@ final class GatewayMetrics {
   }
 
   /** The share of cached tokens is told over told, not a mean of rates. */
-  private void tokens(MetricText out) {
+  private void tokens(MetricsText out) {
     out.counter("kvasir_prompt_tokens_total", "Tokens of prompts.", promptTokens);
     out.counter(
         "kvasir_expected_cached_tokens_total",
@@ -110,28 +88,31 @@ final class GatewayMetrics {
     out.counter("kvasir_output_tokens_total", "Tokens of answers.", outputTokens);
   }
 
-  private static void workers(MetricText out, Router router, Roster roster) {
-    out.head("kvasir_worker_ready", "gauge", "Whether it is sent requests.");
+  private static void workers(MetricsText out, Router router, Roster roster) {
     for (var post : roster.posts()) {
       int ready = post.availability() == Availability.READY ? 1 : 0;
-      out.line("kvasir_worker_ready", label(post), ready);
+      out.gauge("kvasir_worker_ready", "Whether it is sent requests.", ready, label(post));
     }
-    out.head("kvasir_worker_in_flight", "gauge", "What is booked there.");
     for (var post : roster.posts()) {
-      out.line("kvasir_worker_in_flight", label(post), router.load(post.id()).inFlight());
+      int count = router.load(post.id()).inFlight();
+      out.gauge("kvasir_worker_in_flight", "What is booked there.", count, label(post));
     }
-    out.head("kvasir_worker_prefill_tokens", "gauge", "What is to be prefilled there.");
     for (var post : roster.posts()) {
-      long tokens = router.load(post.id()).prefillTokens();
-      out.line("kvasir_worker_prefill_tokens", label(post), tokens);
+      double tokens = (double) router.load(post.id()).prefillTokens();
+      out.gauge("kvasir_worker_prefill_tokens", "To be prefilled there.", tokens, label(post));
     }
   }
 
-  private static String label(Roster.Post post) {
-    return MetricText.label("worker", post.worker().name());
+  private static Label label(Roster.Post post) {
+    return new Label("worker", post.worker().name());
   }
 
-  private static void bump(Map<String, Long> counts, String labels) {
-    counts.merge(labels, 1L, Long::sum);
+  private static void counters(
+      MetricsText out, String name, String help, Map<List<Label>, Long> counts) {
+    counts.forEach((labels, count) -> out.counter(name, help, count, labels.toArray(Label[]::new)));
+  }
+
+  private static void bump(Map<List<Label>, Long> counts, Label... labels) {
+    counts.merge(List.of(labels), 1L, Long::sum);
   }
 }

@@ -83,7 +83,7 @@ final class Journey implements Ticket.Holder, AnswerPipe.Listener {
     var prefill = where.prefill();
     split = true;
     var before = handover;
-    if (before != null && before.isKept() && where.decode().connector() == Connector.NIXL) {
+    if (before != null && before.serves(where.decode())) {
       onRoute(Journey::skipPrefill);
       decode(bodies.nixlDecode(before.params()));
     } else if (prefill == null) {
@@ -120,11 +120,11 @@ final class Journey implements Ticket.Holder, AnswerPipe.Listener {
     Consumer<HttpClientResponse> read =
         response ->
             BoundedBody.read(response, PARAMS_BYTES_MAX)
-                .onComplete(now(body -> prefilled(response.statusCode(), body.result())));
+                .onComplete(now(body -> prefilled(worker, response.statusCode(), body.result())));
     prefillCall = send(worker, bodies.nixlPrefill(), Call.listener(read, this::prefillFailed));
   }
 
-  private void prefilled(int status, @Nullable Buffer body) {
+  private void prefilled(Worker holder, int status, @Nullable Buffer body) {
     var params = status == 200 && body != null ? params(body) : "";
     if (params.isEmpty()) {
       prefillFailed(Failure.ERROR, "the prefill was answered with " + status);
@@ -133,7 +133,7 @@ final class Journey implements Ticket.Holder, AnswerPipe.Listener {
     prefillCall = null;
     prefillSucceeded();
     long keptNanos = parts.rules().handoverTime().toNanos();
-    handover = new Handover(params, System.nanoTime() + keptNanos);
+    handover = new Handover(holder, params, System.nanoTime() + keptNanos);
     decode(bodies.nixlDecode(params));
   }
 

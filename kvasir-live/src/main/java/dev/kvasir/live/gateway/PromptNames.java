@@ -1,6 +1,7 @@
 package dev.kvasir.live.gateway;
 
 import dev.kvasir.kv.BlockHash;
+import dev.kvasir.kv.BlockHasher;
 import dev.kvasir.kv.Sha256Hasher;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -31,11 +32,11 @@ record PromptNames(int tokens, List<BlockHash> blocks) {
     var bytes = ByteBuffer.allocate(tools.length + prompt.length).put(tools).put(prompt).flip();
     var tokens = new int[bytes.limit() / BYTES_PER_TOKEN];
     bytes.order(ByteOrder.LITTLE_ENDIAN).asIntBuffer().get(tokens);
-    return named(tokens, BY_BYTES + named(model), salt, blockTokens);
+    return named(tokens, hasher(BY_BYTES + model, salt), blockTokens);
   }
 
   static PromptNames ofTokens(int[] tokens, String model, String salt, int blockTokens) {
-    return named(tokens, named(model), salt, blockTokens);
+    return named(tokens, hasher(model, salt), blockTokens);
   }
 
   /** Whether every full block has its name. */
@@ -47,12 +48,12 @@ record PromptNames(int tokens, List<BlockHash> blocks) {
     return fields.has("prompt") ? "prompt" : "input";
   }
 
-  private static String named(String model) {
-    return model.isEmpty() ? "default" : model;
+  /** Requests that name no model are for the one there is. */
+  static BlockHasher hasher(String model, String salt) {
+    return new Sha256Hasher(model.isEmpty() ? "default" : model, salt);
   }
 
-  private static PromptNames named(int[] tokens, String model, String salt, int blockTokens) {
-    var hasher = new Sha256Hasher(model, salt);
+  private static PromptNames named(int[] tokens, BlockHasher hasher, int blockTokens) {
     int count = Math.min(BLOCKS_MAX, tokens.length / blockTokens);
     var blocks = new ArrayList<BlockHash>(count);
     BlockHash parent = null;

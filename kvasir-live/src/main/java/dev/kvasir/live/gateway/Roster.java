@@ -79,6 +79,13 @@ final class Roster {
     throw new IllegalArgumentException("no worker " + id);
   }
 
+  Post post(String worker) {
+    for (var post : posts) {
+      if (post.worker.name().equals(worker)) return post;
+    }
+    throw new IllegalArgumentException("no worker is called " + worker);
+  }
+
   int ready() {
     int count = 0;
     for (var post : posts) if (post.availability() == Availability.READY) count++;

@@ -65,11 +65,18 @@ final class ConnectionWatch {
 
   /** To be called now and then: closes those whose time is up. */
   void sweep(long nowNanos) {
-    var late = new ArrayList<HttpConnection>();
+    var late = new ArrayList<Map.Entry<HttpConnection, Visit>>();
     for (var entry : visits.entrySet()) {
-      if (isLate(entry.getValue(), nowNanos)) late.add(entry.getKey());
+      if (isLate(entry.getValue(), nowNanos)) late.add(entry);
     }
-    for (var connection : late) connection.close();
+    for (var entry : late) end(entry.getKey(), entry.getValue());
+  }
+
+  /** A connection that does not take what it is sent cannot be closed in good order. */
+  private static void end(HttpConnection connection, Visit visit) {
+    var exchange = visit.exchange;
+    if (exchange == null) connection.close();
+    else exchange.reset();
   }
 
   /** How often to sweep, so that nobody has much more time than is his. */

@@ -8,6 +8,7 @@ import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpHeaders;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpServerResponse;
+import io.vertx.core.net.impl.ConnectionBase;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -134,9 +135,18 @@ public final class Exchange {
     return EventStream.begin(this);
   }
 
-  /** Breaks the connection, so that the caller cannot take what it has for all. */
+  /**
+   * Breaks the connection, so that the caller cannot take what it has for all.
+   *
+   * <p>Vert.x would first send what waits to be sent, which takes for ever where nobody reads.
+   */
   public void reset() {
-    if (!over) response().reset();
+    if (over) return;
+    if (request.connection() instanceof ConnectionBase connection) {
+      var _ = connection.channelHandlerContext().close();
+    } else {
+      response().reset();
+    }
   }
 
   void take(Buffer whole) {

@@ -79,7 +79,7 @@ class FaultStormTest {
     if (random.nextInt(STALLS_ONE_IN) == 0) how = Break.STALL;
     int tokens = 1 + random.nextInt(30);
     int after = random.nextBoolean() ? 0 : random.nextInt(tokens);
-    return new Plan(fault, how, 1 + random.nextInt(3), tokens, after, number);
+    return new Plan(fault, how, 0, 1 + random.nextInt(3), tokens, after, number);
   }
 
   private void judge(

@@ -94,14 +94,23 @@ class GatewayFailureTest {
   }
 
   @Test
-  void aCallerWhoDoesNotReadSlowsTheWorkerDown() throws Exception {
-    var request = scene.json(Scene.CHAT, "{\"model\":\"tiny\",\"stream\":true,\"forever\":true}");
-    var answer = scene.client.sendAsync(request, BodyHandlers.ofInputStream()).get();
+  void aCallerWhoDoesNotReadSlowsTheWorkerDownUntilItIsLetGo() throws Exception {
+    var stall = Duration.ofMillis(300);
+    scene.reopen(
+        s -> {
+          var limits = s.api().limits();
+          var times = limits.within(limits.headTime(), limits.bodyTime(), limits.idleTime(), stall);
+          return s.at(s.api().with(times), s.admin());
+        });
+    var body = "{\"model\":\"tiny\",\"stream\":true,\"forever\":true}";
+    var answer =
+        scene.client.sendAsync(scene.json(Scene.CHAT, body), BodyHandlers.ofInputStream()).get();
     // Another one is served meanwhile.
     assertThat(scene.stream(Plan.GOOD).body()).endsWith("[DONE]\n\n");
-    assertThat(scene.streaming()).isEqualTo(1);
-    answer.body().close();
     Eventually.ends(() -> scene.streaming() > 0);
+    assertThat(scene.first.flooded() + scene.second.flooded()).isLessThan(64 << 20);
+    answer.body().close();
+    scene.assertBooksAreEmpty();
   }
 
   @Test

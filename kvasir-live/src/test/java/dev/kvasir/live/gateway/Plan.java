@@ -8,12 +8,13 @@ import tools.jackson.databind.JsonNode;
  *
  * @param fault where it goes wrong
  * @param break_ how the connection ends then
- * @param times how many attempts go wrong before one goes well
+ * @param skip how many attempts go well before one goes wrong
+ * @param times how many attempts go wrong then
  * @param tokens how long the whole answer is
  * @param after how many events come before the fault
  * @param seed of the pieces into which the bytes are cut
  */
-record Plan(Fault fault, Break break_, int times, int tokens, int after, long seed) {
+record Plan(Fault fault, Break break_, int skip, int times, int tokens, int after, long seed) {
   /** Where it goes wrong. */
   enum Fault {
     NONE,
@@ -36,13 +37,13 @@ record Plan(Fault fault, Break break_, int times, int tokens, int after, long se
     STALL
   }
 
-  static final Plan GOOD = new Plan(Fault.NONE, Break.FIN, 0, 8, 0, 1);
+  static final Plan GOOD = new Plan(Fault.NONE, Break.FIN, 0, 0, 8, 0, 1);
 
   private static final AtomicLong SEEDS = new AtomicLong(1_000_000);
 
   /** A plan with a seed of its own, that goes wrong so many times after so many events. */
   static Plan failing(Fault fault, Break break_, int times, int after) {
-    return new Plan(fault, break_, times, 8, after, SEEDS.incrementAndGet());
+    return new Plan(fault, break_, 0, times, 8, after, SEEDS.incrementAndGet());
   }
 
   static Plan of(JsonNode body) {
@@ -51,6 +52,7 @@ record Plan(Fault fault, Break break_, int times, int tokens, int after, long se
     return new Plan(
         Fault.valueOf(plan.path("fault").asString()),
         Break.valueOf(plan.path("break").asString()),
+        plan.path("skip").asInt(),
         plan.path("times").asInt(),
         plan.path("tokens").asInt(),
         plan.path("after").asInt(),
@@ -59,9 +61,23 @@ record Plan(Fault fault, Break break_, int times, int tokens, int after, long se
 
   String json() {
     return """
-    {"fault":"%s","break":"%s","times":%d,"tokens":%d,"after":%d,"seed":%d}\
+    {"fault":"%s","break":"%s","skip":%d,"times":%d,"tokens":%d,"after":%d,"seed":%d}\
     """
-        .formatted(fault, break_, times, tokens, after, seed);
+        .formatted(fault, break_, skip, times, tokens, after, seed);
+  }
+
+  /** The same, but that some attempts go well first. */
+  Plan after(int attempts) {
+    return new Plan(fault, break_, attempts, times, tokens, after, seed);
+  }
+
+  /** The same without a fault. */
+  Plan good() {
+    return new Plan(Fault.NONE, break_, 0, 0, tokens, 0, seed);
+  }
+
+  boolean goesWell(int attempt) {
+    return fault == Fault.NONE || attempt <= skip || attempt > skip + times;
   }
 
   /** Whether the caller must get all of the answer, given workers to try. */

@@ -16,6 +16,7 @@ import java.util.SplittableRandom;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import tools.jackson.databind.JsonNode;
 
 /** A worker that answers as it is told by each request, and can die at any byte. */
@@ -30,6 +31,7 @@ final class ScriptedWorker implements AutoCloseable {
   private final Queue<Seen> seen = new ConcurrentLinkedQueue<>();
   private final AtomicInteger cancelled = new AtomicInteger();
   private final AtomicInteger streaming = new AtomicInteger();
+  private final AtomicLong flooded = new AtomicLong();
   volatile boolean healthy = true;
   volatile String metrics = "";
 
@@ -63,6 +65,11 @@ final class ScriptedWorker implements AutoCloseable {
   /** Answers that the other side did not wait for. */
   int cancelled() {
     return cancelled.get();
+  }
+
+  /** Bytes of streams without end that were handed to the network. */
+  long flooded() {
+    return flooded.get();
   }
 
   int streaming() {
@@ -139,7 +146,7 @@ final class ScriptedWorker implements AutoCloseable {
     private void perform(JsonNode body) {
       var plan = Plan.of(body);
       int attempt = attempts.merge(plan.seed(), 1, Integer::sum);
-      boolean good = plan.fault() == Plan.Fault.NONE || attempt > plan.times();
+      boolean good = plan.goesWell(attempt);
       var params = body.path("kv_transfer_params");
       if (params.path("do_remote_decode").asBoolean(false)) {
         if (!good) perform(plan, body);
@@ -148,11 +155,7 @@ final class ScriptedWorker implements AutoCloseable {
         plain(
             200, "{\"object\":\"whole\",\"usage\":{\"prompt_tokens\":9,\"completion_tokens\":3}}");
       } else {
-        perform(
-            good
-                ? new Plan(Plan.Fault.NONE, plan.break_(), 0, plan.tokens(), 0, plan.seed())
-                : plan,
-            body);
+        perform(good ? plan.good() : plan, body);
       }
     }
 
@@ -210,9 +213,10 @@ final class ScriptedWorker implements AutoCloseable {
 
     /** Sends and sends, as far as the other side takes it. */
     private void flood() {
+      var event = "data: {\"n\":0,\"pad\":\"" + "x".repeat(4_000) + "\"}\n\n";
       while (!socket.writeQueueFull() && answering) {
-        socket.write(
-            chunk(Buffer.buffer("data: {\"n\":0,\"pad\":\"" + "x".repeat(4_000) + "\"}\n\n")));
+        socket.write(chunk(Buffer.buffer(event)));
+        flooded.addAndGet(event.length());
       }
       if (answering) socket.drainHandler(_ -> flood());
     }

@@ -7,6 +7,7 @@ import dev.kvasir.live.gateway.Plan.Fault;
 import dev.kvasir.router.RouteClass;
 import java.util.List;
 import java.util.function.UnaryOperator;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -23,16 +24,15 @@ class SplitTest {
   private Scene scene = open(Connector.NIXL, UnaryOperator.identity());
 
   private static Scene open(Connector connector, UnaryOperator<GatewaySettings> change) {
-    UnaryOperator<GatewaySettings> heavy =
-        settings ->
-            settings.with(
-                settings
-                    .routing()
-                    .with(settings.routing().settings().withClasses(new RouteClass.Limits(0, 0, 0)))
-                    .by("round-robin", "always"));
     return new Scene(
         worker -> worker.by(connector, "127.0.0.1:" + worker.port()),
-        settings -> change.apply(heavy.apply(settings)));
+        settings -> change.apply(heavy(settings)));
+  }
+
+  /** Every request is split. */
+  private static GatewaySettings heavy(GatewaySettings settings) {
+    var router = settings.routing().settings().withClasses(new RouteClass.Limits(0, 0, 0));
+    return settings.with(settings.routing().with(router).by("round-robin", "always"));
   }
 
   private void reopen(Connector connector, UnaryOperator<GatewaySettings> change) {
@@ -77,6 +77,54 @@ class SplitTest {
           .contains("offload_failed_fallback_colo");
       assertThat(answer.headers().firstValue("x-kvasir-attempts")).contains("1");
     }
+  }
+
+  @Test
+  void whenTheDecoderCannotUseItTheDecoderPrefills() {
+    for (var fault : List.of(Fault.ERROR, Fault.ERROR_EVENT)) {
+      var answer = scene.chat(Plan.failing(fault, Break.FIN, 1, 0).after(1), MORE);
+      assertThat(answer.body()).as(fault.name()).endsWith("data: [DONE]\n\n");
+      assertThat(answer.body()).contains("{\"n\":7,");
+      assertThat(answer.headers().firstValue("x-kvasir-reason"))
+          .contains("kv_pull_failed_recompute");
+    }
+  }
+
+  @Test
+  void whenTheDecoderDiesThePrefillerDecodesFromItsOwnCache() {
+    var plan = Plan.failing(Fault.BEFORE_HEAD, Break.RST, 1, 0).after(1);
+    var answer = scene.chat(plan, MORE);
+    assertThat(answer.body()).endsWith("data: [DONE]\n\n");
+    assertThat(answer.headers().firstValue("x-kvasir-attempts")).contains("2");
+    assertThat(scene.seen().stream().filter(seen -> !isSplit(seen))).hasSize(1);
+  }
+
+  @Test
+  void whenTheDecoderDiesAThirdGetsWhatWasPrefilled() {
+    try (var third = ScriptedWorker.start(scene.network, scene.attempts)) {
+      scene.reopen(settings -> heavy(with(third.worker().by(Connector.NIXL, ""), settings)));
+      var plan = Plan.failing(Fault.BEFORE_HEAD, Break.RST, 1, 0).after(1);
+      assertThat(scene.chat(plan, MORE).body()).endsWith("data: [DONE]\n\n");
+      var all = Stream.concat(scene.seen().stream(), third.seen().stream()).toList();
+      assertThat(all).hasSize(3).allMatch(SplitTest::isSplit);
+      var engines = all.stream().map(seen -> params(seen).path("remote_engine_id").asString(""));
+      assertThat(engines.filter(engine -> !engine.isEmpty()).distinct()).hasSize(1);
+      scene.reopen(UnaryOperator.identity());
+    }
+  }
+
+  private static GatewaySettings with(Worker worker, GatewaySettings settings) {
+    return new GatewaySettings(
+        settings.api(),
+        settings.admin(),
+        Stream.concat(settings.workers().stream(), Stream.of(worker)).toList(),
+        settings.routing(),
+        settings.queue(),
+        settings.failures(),
+        settings.probePace(),
+        settings.files(),
+        settings.workerKey(),
+        settings.secret());
   }
 
   @Test
