@@ -1,0 +1,63 @@
+package dev.kvasir.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.Writer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.TreeSet;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import picocli.CommandLine;
+
+/** What is in packaging against what the product understands. */
+class PackagingTest {
+  private static final Path FOLDER = Path.of(System.getProperty("kvasir.root", ".."), "packaging");
+  private static final Pattern COMMAND = Pattern.compile("(?m)^[^#\\n]*\\bserve\\b(.*)$");
+  private static final Pattern OPTION = Pattern.compile("--[a-z][a-z-]*");
+  private static final Pattern PORT =
+      Pattern.compile("(?:--port[\", ]+|EXPOSE |ontainerPort: |\\bport: |/port: \")(\\d+)");
+
+  @ParameterizedTest
+  @ValueSource(strings = {"Dockerfile", "kvasir.service", "kubernetes.yaml"})
+  void optionsAreThoseOfTheCommand(String file) throws IOException {
+    var command = COMMAND.matcher(read(file));
+    assertThat(command.find()).as("a command in " + file).isTrue();
+    var serve = line().getSubcommands().get("serve");
+    assumeTrue(serve != null, "there is no command serve yet");
+    var options = OPTION.matcher(command.group(1));
+    while (options.find()) {
+      assertThat(serve.getCommandSpec().optionsMap()).as(file).containsKey(options.group());
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"Dockerfile", "kvasir.service", "kubernetes.yaml"})
+  void allSpeakOfTheSamePort(String file) throws IOException {
+    var ports = new TreeSet<String>();
+    var matcher = PORT.matcher(read(file));
+    while (matcher.find()) ports.add(matcher.group(1));
+    assertThat(ports).containsExactly("8000");
+  }
+
+  @Test
+  void theImageHoldsTheJarThatTheBuildMakes() throws IOException {
+    assertThat(read("Dockerfile")).contains("/kvasir-cli/target/kvasir.jar");
+    assertThat(read("../kvasir")).contains("/kvasir-cli/target/kvasir.jar");
+  }
+
+  private static String read(String file) throws IOException {
+    return Files.readString(FOLDER.resolve(file));
+  }
+
+  private static CommandLine line() {
+    var nowhere = new PrintWriter(Writer.nullWriter());
+    return Main.line(nowhere, nowhere, Map.of());
+  }
+}
