@@ -16,7 +16,7 @@ final class Screenshot {
         var tab = chromium.tab()) {
       sample.show(Sample.busy(1_204, Availability.READY));
       var url = arguments.length > 1 ? arguments[1] : sample.url();
-      tab.size(1280, 900, 2);
+      tab.size(1280, 1050, 1.5);
       tab.go(url);
       tab.until("document.querySelector('#link')?.dataset.is === 'live'");
       ask(tab, "What is a KV cache?");
@@ -35,6 +35,7 @@ final class Screenshot {
 
   private static void take(Tab tab, Path file, Tab.Scheme scheme) throws Exception {
     tab.scheme(scheme);
+    tab.value("document.activeElement.blur()");
     Thread.sleep(1_500);
     tab.picture(file);
     System.out.println(file);

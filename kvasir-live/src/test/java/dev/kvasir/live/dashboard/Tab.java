@@ -106,18 +106,9 @@ final class Tab implements AutoCloseable {
     }
   }
 
-  /** The whole page as a picture. */
-  void picture(Path file) throws IOException {
-    write(file, JSON.createObjectNode().put("captureBeyondViewport", true));
-  }
-
   /** What is seen of the page as a picture. */
-  void view(Path file) throws IOException {
-    write(file, JSON.createObjectNode());
-  }
-
-  private void write(Path file, ObjectNode params) throws IOException {
-    var answer = call("Page.captureScreenshot", params);
+  void picture(Path file) throws IOException {
+    var answer = call("Page.captureScreenshot", JSON.createObjectNode());
     Files.write(file, Base64.getDecoder().decode(answer.path("data").asString()));
   }
 
