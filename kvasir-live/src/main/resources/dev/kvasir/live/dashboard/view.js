@@ -83,7 +83,8 @@ function glance(state) {
 
 function instances(all) {
   const ready = all.filter((instance) => instance.availability === "READY").length;
-  fill(byId("instances"), { count: ready === all.length ? `all ready` : `${ready} of ${all.length} ready` });
+  const count = ready === all.length ? "all ready" : `${ready} of ${all.length} ready`;
+  fill(byId("instances"), { count: all.length === 0 ? "none yet" : count });
   const items = all.map((value) => ({ key: value.name, template: "t-instance", value }));
   list(byId("instances").querySelector(".list"), items, (card, value) => {
     card.dataset.is = value.availability.toLowerCase();
