@@ -5,13 +5,13 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
 /** Waits for Ctrl-C or a request to stop, and then holds the process until all is closed. */
-final class Interrupt implements AutoCloseable {
+public final class Interrupt implements AutoCloseable {
   private static final Duration CLOSING_MAX = Duration.ofMinutes(2);
 
   private final CountDownLatch asked = new CountDownLatch(1);
   private final CountDownLatch closed = new CountDownLatch(1);
 
-  Interrupt() {
+  public Interrupt() {
     var hook = Thread.ofPlatform().name("kvasir-stop").unstarted(this::stop);
     Runtime.getRuntime().addShutdownHook(hook);
   }
@@ -25,7 +25,7 @@ final class Interrupt implements AutoCloseable {
     }
   }
 
-  void await() throws InterruptedException {
+  public void await() throws InterruptedException {
     asked.await();
   }
 

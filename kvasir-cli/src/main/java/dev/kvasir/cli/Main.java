@@ -6,6 +6,7 @@ import static picocli.CommandLine.Model.UsageMessageSpec.SECTION_KEY_OPTION_LIST
 import static picocli.CommandLine.Model.UsageMessageSpec.SECTION_KEY_OPTION_LIST_HEADING;
 
 import dev.kvasir.cli.load.LoadCommand;
+import dev.kvasir.cli.serve.ServeCommand;
 import dev.kvasir.cli.simulate.OptionSections;
 import dev.kvasir.cli.simulate.SimulateCommand;
 import java.io.PrintWriter;
@@ -44,6 +45,7 @@ public final class Main {
     var line = helpful(new CommandLine(new KvasirCommand()));
     line.getCommandSpec().addOption(version);
     return line.setHelpSectionKeys(commandsBeforeOptions(line.getHelpSectionKeys()))
+        .addSubcommand(sectioned(helpful(new CommandLine(new ServeCommand(out, err, environment)))))
         .addSubcommand(sectioned(helpful(new CommandLine(new SimulateCommand(out, err)))))
         .addSubcommand(sectioned(helpful(new CommandLine(new FleetCommand(out, err, environment)))))
         .addSubcommand(sectioned(helpful(new CommandLine(new LoadCommand(out, err, environment)))))

@@ -3,10 +3,10 @@ package dev.kvasir.cli;
 import picocli.CommandLine.IVersionProvider;
 
 /** Which Kvasir this is, and what it runs on. */
-final class Version implements IVersionProvider {
+public final class Version implements IVersionProvider {
 
   /** The version in the jar's manifest; classes that lie in a folder have none. */
-  static String kvasir() {
+  public static String kvasir() {
     String version = Version.class.getPackage().getImplementationVersion();
     return version == null ? "unpackaged" : version;
   }

@@ -26,6 +26,7 @@ public final class EmbeddedEngine {
    * What an engine is made of.
    *
    * @param kv its memory and what lies below
+   * @param top its memory alone
    * @param shared the first tier that others see too; null where there is none
    * @param events what happens to the blocks of its own memory
    */
@@ -34,6 +35,7 @@ public final class EmbeddedEngine {
       EventLoop loop,
       ServedModel model,
       KvStore kv,
+      BlockPool top,
       @Nullable BlockPool shared,
       KvEvents events) {}
 
@@ -63,6 +65,11 @@ public final class EmbeddedEngine {
 
   public KvStore kv() {
     return parts.kv();
+  }
+
+  /** Its own memory, in which it computes. */
+  public BlockPool memory() {
+    return parts.top();
   }
 
   /** The first tier that others see too; null where there is none. */

@@ -69,7 +69,7 @@ public final class EngineGroup implements AutoCloseable {
         tiers == null ? new PooledKv(top) : tiers.ladder(registry, top, own(tiers.step(memory)));
     var steps = new CpuSteps(loop, thread, model.cpu(), memory);
     var shared = tiers == null ? null : tiers.host();
-    var parts = new EmbeddedEngine.Parts(name, loop, model.served(), kv, shared, events);
+    var parts = new EmbeddedEngine.Parts(name, loop, model.served(), kv, top, shared, events);
     return new EmbeddedEngine(parts, steps, settings.engine());
   }
 

@@ -3,6 +3,8 @@ package dev.kvasir.live.gateway;
 import dev.kvasir.kv.BlockHasher;
 import dev.kvasir.kv.KvEvent;
 import dev.kvasir.live.LiveLoop;
+import dev.kvasir.live.dashboard.Dashboard;
+import dev.kvasir.live.dashboard.LadderState;
 import dev.kvasir.live.http.Endpoints;
 import dev.kvasir.live.http.HttpFront;
 import dev.kvasir.live.http.Network;
@@ -29,6 +31,7 @@ public final class Gateway implements AutoCloseable {
   private static final int CONNECTIONS_PER_WORKER = 16_384;
 
   private final LiveLoop loop;
+  private final int blockTokens;
   private final Router router;
   private final Upstream upstream;
   private final GatewayParts parts;
@@ -39,15 +42,17 @@ public final class Gateway implements AutoCloseable {
   private final AtomicBoolean closed = new AtomicBoolean();
   private volatile List<Worker> ready = List.of();
 
-  private Gateway(Network network, GatewaySettings settings) {
+  private Gateway(Network network, GatewaySettings settings, GatewayView.Beside beside) {
     loop = new LiveLoop("router");
     var routing = settings.routing();
+    blockTokens = routing.settings().blockTokens();
     router = new Router(loop, routing.settings(), routing.pickPolicy(), routing.placementPolicy());
     var failures = settings.failures();
     upstream =
         new Upstream(network, CONNECTIONS_PER_WORKER, failures.connectTime(), settings.workerKey());
     var roster = new Roster(router, failures);
-    journal = Journal.open(settings.files(), originMicros(), routing.settings().blockTokens());
+    long origin = originMicros();
+    journal = Journal.open(settings.files(), origin, blockTokens);
     var dispatch = new Dispatch(loop, router, roster, settings.queue(), journal::write);
     parts = new GatewayParts(loop, dispatch, roster, upstream, failures);
     onLoop(
@@ -57,14 +62,28 @@ public final class Gateway implements AutoCloseable {
         });
     watch(network, settings);
     var door = new CallerApi(parts, settings, tokenizer());
-    api = HttpFront.start(network, settings.api(), Endpoints.of(door.endpoints()));
+    var endpoints = new ArrayList<>(door.endpoints());
+    var view = new GatewayView(this, parts, journal.recent(), origin, beside);
+    endpoints.addAll(Dashboard.endpoints(view));
+    api = HttpFront.start(network, settings.api(), Endpoints.of(endpoints));
     var desk = new AdminApi(parts, router, journal.metrics());
     admin = HttpFront.start(network, settings.admin(), Endpoints.of(desk.endpoints()));
   }
 
   /** Begins to serve; workers that cannot be reached are asked again until they can. */
   public static Gateway start(Network network, GatewaySettings settings) {
-    return new Gateway(network, settings);
+    return start(network, settings, "", () -> LadderState.NONE);
+  }
+
+  /**
+   * Begins to serve, with a dashboard that shows more.
+   *
+   * @param version of the product
+   * @param ladder the memory of engines of our own; asked on any thread that may wait
+   */
+  public static Gateway start(
+      Network network, GatewaySettings settings, String version, Supplier<LadderState> ladder) {
+    return new Gateway(network, settings, new GatewayView.Beside(version, ladder));
   }
 
   private long originMicros() {
@@ -79,7 +98,6 @@ public final class Gateway implements AutoCloseable {
 
   private void watch(Network network, GatewaySettings settings) {
     var context = network.vertx().getOrCreateContext();
-    int blockTokens = settings.routing().settings().blockTokens();
     var pace = settings.probePace();
     var first = new ArrayList<Future<?>>();
     for (var post : parts.roster().posts()) {
@@ -144,6 +162,11 @@ public final class Gateway implements AutoCloseable {
 
   Dispatch dispatch() {
     return parts.dispatch();
+  }
+
+  /** How many tokens a block has where prompts are named. */
+  public int blockTokens() {
+    return blockTokens;
   }
 
   /** The loop on which events of workers are to be told. */

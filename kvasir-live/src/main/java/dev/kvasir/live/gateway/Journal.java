@@ -2,9 +2,10 @@ package dev.kvasir.live.gateway;
 
 import dev.kvasir.Nullable;
 
-/** Where decisions are written down: metrics, the log, the capture. */
+/** Where decisions are written down: metrics, the dashboard, the log, the capture. */
 final class Journal implements AutoCloseable {
   private final GatewayMetrics metrics = new GatewayMetrics();
+  private final Recent recent = new Recent();
   private final DecisionLine lines;
   private final CaptureLine captures;
   private final @Nullable LineFile log;
@@ -33,9 +34,14 @@ final class Journal implements AutoCloseable {
     return metrics;
   }
 
+  Recent recent() {
+    return recent;
+  }
+
   /** On the loop of the router; the lines are made elsewhere. */
   void write(Decision decision) {
     metrics.count(decision);
+    recent.add(decision);
     if (log != null) log.add(() -> lines.of(decision));
     if (capture != null) capture.add(() -> captures.of(decision));
   }

@@ -22,6 +22,7 @@ final class Roster {
     private boolean draining;
     private Map<String, String> models = Map.of();
     private String engine = "";
+    private EngineSignals signals = EngineSignals.NONE;
 
     private Post(Worker worker, int id, Breaker breaker) {
       this.worker = worker;
@@ -45,6 +46,11 @@ final class Roster {
     /** By which others ask for what it prefilled; empty where it has not told. */
     String engine() {
       return engine;
+    }
+
+    /** What it last told of itself. */
+    EngineSignals signals() {
+      return signals;
     }
 
     Availability availability() {
@@ -126,6 +132,7 @@ final class Roster {
   }
 
   void tell(int id, EngineSignals signals) {
+    post(id).signals = signals;
     router.tell(id, signals);
   }
 

@@ -1,0 +1,60 @@
+package dev.kvasir.cli.serve;
+
+import dev.kvasir.kv.BlockPool;
+import dev.kvasir.live.dashboard.EdgeState;
+import dev.kvasir.live.dashboard.LadderState;
+import dev.kvasir.live.dashboard.TierState;
+import dev.kvasir.live.engine.EngineGroup;
+import dev.kvasir.offload.OffloadPipeline;
+import dev.kvasir.offload.TieredKvCache;
+import java.util.ArrayList;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Supplier;
+
+/** Shows the memory of embedded engines on the dashboard. */
+record EmbeddedLadder(EngineGroup group) implements Supplier<LadderState> {
+  @Override
+  public LadderState get() {
+    var answer = new CompletableFuture<LadderState>();
+    group.loop().execute(() -> answer.complete(state()));
+    return answer.join();
+  }
+
+  private LadderState state() {
+    var tiers = new ArrayList<TierState>();
+    var edges = new ArrayList<EdgeState>();
+    int blockBytes = group.model().cpu().shape().kvBytesPerBlock();
+    for (var engine : group.engines()) {
+      var name = "device " + engine.name();
+      tiers.add(tier(name, engine.memory(), blockBytes));
+      if (engine.kv() instanceof TieredKvCache ladder) {
+        edges.add(edge(name, "host", ladder.edges().getFirst()));
+      }
+    }
+    var shared = group.tiers();
+    if (shared == null) return new LadderState(tiers, edges);
+    tiers.add(tier("host", shared.host(), blockBytes));
+    var disk = shared.diskPool();
+    if (disk != null) tiers.add(tier("disk", disk, blockBytes));
+    for (var pipeline : shared.tiers().edges()) edges.add(edge("host", "disk", pipeline));
+    return new LadderState(tiers, edges);
+  }
+
+  /** What was registered came in, what was found went out. */
+  private static TierState tier(String name, BlockPool pool, int blockBytes) {
+    long used = pool.total() - pool.free();
+    var stats = pool.stats();
+    return new TierState(
+        name,
+        used,
+        pool.total(),
+        used * blockBytes,
+        stats.matched(),
+        stats.registered() * blockBytes,
+        stats.matched() * blockBytes);
+  }
+
+  private static EdgeState edge(String from, String to, OffloadPipeline pipeline) {
+    return new EdgeState(from, to, pipeline.load(), pipeline.totals());
+  }
+}

@@ -1,0 +1,118 @@
+package dev.kvasir.cli.serve;
+
+import dev.kvasir.cli.ExitCode;
+import dev.kvasir.cli.Interrupt;
+import dev.kvasir.cli.Version;
+import dev.kvasir.live.doctor.CacheFolder;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.logging.Level;
+import java.util.logging.Logger;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** Serves: an OpenAI-compatible endpoint in front of engines, our own or others. */
+@Command(
+    name = "serve",
+    description = {
+      "Serve an OpenAI-compatible endpoint: with no arguments two embedded engines with the",
+      "built-in model, with --worker in front of vLLM or SGLang servers."
+    },
+    footerHeading = "%nExamples:%n",
+    footer = {
+      "  kvasir serve",
+      "  kvasir serve --model llama.gguf --host-blocks 8192 --disk-blocks 65536",
+      "  kvasir serve --worker http://gpu1:8000 --worker http://gpu2:8000 --capture traffic.jsonl",
+      "  kvasir serve --worker http://p:8000,role=prefill,connector=nixl \\",
+      "               --worker http://d:8000,role=decode,connector=nixl,events=tcp://d:5557"
+    },
+    usageHelpWidth = 100,
+    sortOptions = false)
+public final class ServeCommand implements Callable<Integer> {
+  private final PrintWriter out;
+  private final PrintWriter err;
+  private final Map<String, String> environment;
+
+  @Option(
+      names = "--worker",
+      paramLabel = "URL[,key=value…]",
+      description = {
+        "A vLLM, SGLang or other OpenAI-compatible server; once for each. Keys: name, role (both,",
+        "prefill, decode), connector (none, nixl, mooncake, sglang), bootstrap (HOST:PORT),",
+        "events and replay (tcp://HOST:PORT of its KV events)."
+      })
+  private List<String> workers = new ArrayList<>();
+
+  @Option(names = "--verbose", description = "Log what becomes of workers and tiers, too.")
+  private boolean verbose;
+
+  @Mixin private GatewayOptions gateway = new GatewayOptions();
+  @Mixin private EmbeddedOptions engines = new EmbeddedOptions();
+
+  public ServeCommand(PrintWriter out, PrintWriter err, Map<String, String> environment) {
+    this.out = out;
+    this.err = err;
+    this.environment = environment;
+  }
+
+  @Override
+  public Integer call() throws IOException, InterruptedException {
+    long begunNanos = System.nanoTime();
+    Logger.getLogger("").setLevel(verbose ? Level.INFO : Level.WARNING);
+    try (var end = new Interrupt();
+        var serving = serving()) {
+      tell(serving, (System.nanoTime() - begunNanos) / 1e9);
+      end.await();
+      err.println("kvasir: finishing what is under way; Ctrl-C again stops at once …");
+      serving.drain();
+    }
+    err.println("kvasir: stopped.");
+    return ExitCode.OK;
+  }
+
+  private Serving serving() throws IOException {
+    if (workers.isEmpty()) {
+      var folder = CacheFolder.usual(environment, Path.of(System.getProperty("user.home")));
+      return Serving.of(engines, folder, gateway, Version.kvasir());
+    }
+    return Serving.of(workers.stream().map(WorkerText::of).toList(), gateway, Version.kvasir());
+  }
+
+  private void tell(Serving serving, double seconds) {
+    var url = serving.gateway().url();
+    var what = serving.embedded().map(this::engines).orElse(workers.size() + " workers");
+    out.printf(Locale.ROOT, "Kvasir serves %s, ready after %.1f s.%n%n", what, seconds);
+    out.println("  endpoint   " + url + "/v1");
+    out.println("  dashboard  " + url + "/");
+    out.println("  metrics    " + serving.gateway().adminUrl() + "/metrics");
+    out.println();
+    out.println("Try it:");
+    out.println("  curl " + url + "/v1/chat/completions -H 'content-type: application/json' \\");
+    out.println(
+        "    -d '{\"messages\": [{\"role\": \"user\", \"content\": \"What is a lantern?\"}]}'");
+    out.println();
+    out.println("Ctrl-C finishes what is under way and stops.");
+    out.flush();
+  }
+
+  private String engines(EmbeddedWorkers embedded) {
+    var group = embedded.group();
+    var text =
+        new StringBuilder(group.model().served().name())
+            .append(" on ")
+            .append(group.engines().size())
+            .append(" engines");
+    var tiers = group.tiers();
+    if (tiers != null && tiers.disk() != null) {
+      text.append(", ").append(tiers.disk().recovered().size()).append(" blocks found on disk");
+    }
+    return text.toString();
+  }
+}

@@ -1,0 +1,155 @@
+package dev.kvasir.cli.serve;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.kvasir.live.gateway.Connector;
+import dev.kvasir.router.Role;
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import picocli.CommandLine;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/** What `kvasir serve` starts, asked by a real client. */
+class ServeTest {
+  private static final String PREAMBLE = "Be brief and clear. ".repeat(12);
+
+  private final HttpClient client = HttpClient.newHttpClient();
+
+  @TempDir private Path folder;
+
+  @AfterEach
+  void close() {
+    client.close();
+  }
+
+  @Test
+  void withNoArgumentsTwoEnginesAnswerAndShareWhatTheyComputed() throws Exception {
+    var capture = folder.resolve("traffic.jsonl");
+    try (var serving = embedded("--capture", capture.toString(), "--routing", "round-robin")) {
+      var instances = new ArrayList<String>();
+      var cached = new ArrayList<Integer>();
+      for (var word : List.of("lantern", "candle", "lantern")) {
+        var answer = ask(serving, word);
+        assertThat(answer.statusCode()).isEqualTo(200);
+        instances.add(answer.headers().firstValue("x-kvasir-instance").orElse(""));
+        cached.add(json(answer).at("/usage/prompt_tokens_details/cached_tokens").asInt());
+      }
+      assertThat(instances).containsExactly("engine-0", "engine-1", "engine-0");
+      assertThat(cached.getFirst()).isZero();
+      assertThat(cached.subList(1, 3)).allMatch(tokens -> tokens >= 64);
+      serving.drain();
+    }
+    assertThat(Files.readAllLines(capture)).hasSizeGreaterThanOrEqualTo(3);
+  }
+
+  @Test
+  void aRestartFindsOnDiskWhatWasComputedBefore() throws Exception {
+    try (var serving = embedded()) {
+      ask(serving, "lantern");
+      serving.drain();
+    }
+    try (var serving = embedded()) {
+      var disk = serving.embedded().orElseThrow().group().tiers();
+      assertThat(disk).isNotNull();
+      assertThat(disk.disk()).isNotNull();
+      assertThat(disk.disk().recovered()).isNotEmpty();
+      var answer = json(ask(serving, "lantern"));
+      assertThat(answer.at("/usage/prompt_tokens_details/cached_tokens").asInt())
+          .isGreaterThanOrEqualTo(64);
+    }
+  }
+
+  @Test
+  void theDashboardShowsEnginesTiersAndDecisions() throws Exception {
+    try (var serving = embedded()) {
+      ask(serving, "lantern");
+      var url = serving.gateway().url();
+      assertThat(get(url + "/").body()).contains("<html");
+      var state = JsonMapper.shared().readTree(get(url + "/dashboard/state").body());
+      assertThat(state.at("/instances").size()).isEqualTo(2);
+      assertThat(state.at("/tiers").size()).isEqualTo(4);
+      assertThat(state.at("/edges").size()).isEqualTo(3);
+      assertThat(state.at("/decisions/0/reason").asString()).isNotBlank();
+      assertThat(state.at("/models/0").asString()).isEqualTo("kvasir-pocket-7m");
+      assertThat(get(serving.gateway().adminUrl() + "/metrics").body())
+          .contains("kvasir_decisions_total");
+    }
+  }
+
+  @Test
+  void aPromptIsComputedOnOneEngineAndAnsweredOnTheOther() throws Exception {
+    try (var serving = embedded("--placement", "always")) {
+      var answer = ask(serving, "lantern");
+      assertThat(answer.statusCode()).isEqualTo(200);
+      assertThat(json(answer).at("/choices/0/message/content").asString())
+          .startsWith("Lantern (noun)");
+    }
+  }
+
+  @Test
+  void aWorkerIsWrittenAsItsUrlAndWhatElseIsKnown() {
+    var text = "http://d:8000,name=d1,role=decode,connector=nixl,events=tcp://d:5557";
+    var worker = WorkerText.of(text);
+    assertThat(worker.worker().name()).isEqualTo("d1");
+    assertThat(worker.worker().role()).isEqualTo(Role.DECODE);
+    assertThat(worker.worker().connector()).isEqualTo(Connector.NIXL);
+    assertThat(worker.events()).isEqualTo("tcp://d:5557");
+    assertThat(worker.replay()).isNull();
+    assertThatThrownBy(() -> WorkerText.of("http://d:8000,rule=decode"))
+        .hasMessageContaining("\"rule=decode\" is none of name=…, role=…");
+    assertThatThrownBy(() -> WorkerText.of("http://d:8000,role=cook"))
+        .hasMessageContaining("expected one of [both, prefill, decode]");
+    assertThatThrownBy(() -> WorkerText.of("d:8000"))
+        .hasMessageContaining("give it as http://HOST:PORT");
+  }
+
+  private Serving embedded(String... options) throws IOException {
+    var engines = new EmbeddedOptions();
+    CommandLine.populateCommand(
+        engines, "--device-blocks=128", "--host-blocks=256", "--disk-blocks=512");
+    var gateway = new GatewayOptions();
+    var all = new ArrayList<>(List.of("--port", "0", "--admin-port", "0"));
+    all.addAll(List.of(options));
+    CommandLine.populateCommand(gateway, all.toArray(String[]::new));
+    return Serving.of(engines, folder.resolve("cache"), gateway, "test");
+  }
+
+  private HttpResponse<String> ask(Serving serving, String word) throws Exception {
+    var body =
+        """
+        {"messages": [{"role": "system", "content": "%s"},
+                      {"role": "user", "content": "What is a %s?"}], "max_tokens": 24}\
+        """
+            .formatted(PREAMBLE, word);
+    var request =
+        HttpRequest.newBuilder(URI.create(serving.gateway().url() + "/v1/chat/completions"))
+            .header("content-type", "application/json")
+            .header("x-kvasir-explain", "1")
+            .timeout(Duration.ofMinutes(1))
+            .POST(HttpRequest.BodyPublishers.ofString(body))
+            .build();
+    return client.send(request, BodyHandlers.ofString());
+  }
+
+  private HttpResponse<String> get(String url) throws Exception {
+    return client.send(HttpRequest.newBuilder(URI.create(url)).build(), BodyHandlers.ofString());
+  }
+
+  private static JsonNode json(HttpResponse<String> response) {
+    return JsonMapper.shared().readTree(response.body());
+  }
+}

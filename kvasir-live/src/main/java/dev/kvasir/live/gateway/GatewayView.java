@@ -1,0 +1,121 @@
+package dev.kvasir.live.gateway;
+
+import dev.kvasir.live.dashboard.DashboardSource;
+import dev.kvasir.live.dashboard.DashboardState;
+import dev.kvasir.live.dashboard.Decision;
+import dev.kvasir.live.dashboard.InstanceState;
+import dev.kvasir.live.dashboard.LadderState;
+import dev.kvasir.router.PrefillPlacement.Reason;
+import dev.kvasir.router.Router;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Supplier;
+
+/** Shows on the dashboard what a gateway and its workers do. */
+final class GatewayView implements DashboardSource {
+  /**
+   * What a gateway cannot know by itself.
+   *
+   * @param ladder the memory of engines of our own; asked on any thread that may wait
+   */
+  record Beside(String version, Supplier<LadderState> ladder) {}
+
+  private final Gateway gateway;
+  private final GatewayParts parts;
+  private final Recent recent;
+  private final long originMicros;
+  private final Beside beside;
+  private final long begunNanos = System.nanoTime();
+
+  GatewayView(Gateway gateway, GatewayParts parts, Recent recent, long origin, Beside beside) {
+    this.gateway = gateway;
+    this.parts = parts;
+    this.recent = recent;
+    this.originMicros = origin;
+    this.beside = beside;
+  }
+
+  @Override
+  public DashboardState snapshot() {
+    var ladder = beside.ladder().get();
+    return gateway.onLoop(() -> state(ladder));
+  }
+
+  private DashboardState state(LadderState ladder) {
+    var decisions = recent.decisions().stream().map(this::shown).toList();
+    return new DashboardState(
+        beside.version(),
+        millis(parts.loop().nanos()),
+        (System.nanoTime() - begunNanos) / 1e9,
+        List.copyOf(parts.roster().models().keySet()),
+        instances(gateway.router()),
+        ladder.tiers(),
+        ladder.edges(),
+        decisions,
+        recent.firstToken(),
+        recent.nextToken());
+  }
+
+  private List<InstanceState> instances(Router router) {
+    long now = parts.loop().nanos();
+    var instances = new ArrayList<InstanceState>();
+    for (var post : parts.roster().posts()) {
+      var name = post.worker().name();
+      var signals = post.signals();
+      var load = router.load(post.id());
+      long free = Math.max(0, signals.freeBlocks());
+      long total = Math.round(free / Math.max(1e-9, 1 - signals.kvUtilisation()));
+      instances.add(
+          new InstanceState(
+              name,
+              post.worker().url().toString(),
+              post.worker().role(),
+              post.availability(),
+              signals.queueDepth(),
+              signals.batchSize(),
+              load.prefillTokens(),
+              load.decodeStreams(),
+              Math.max(0, total - free),
+              Math.max(free, total),
+              recent.requests(name),
+              recent.hitRate(name),
+              recent.tokensPerSecond(name, now)));
+    }
+    return instances;
+  }
+
+  private Decision shown(dev.kvasir.live.gateway.Decision decision) {
+    var route = decision.route();
+    if (route == null) throw new IllegalStateException("only what was placed is kept");
+    int prompt = Math.max(route.promptTokens(), decision.ending().usage().promptTokens());
+    int told = decision.ending().usage().cachedTokens();
+    int cached = told >= 0 ? told : route.promptTokens() - route.uncachedTokens();
+    double first = decision.firstTokenSeconds();
+    return new Decision(
+        millis(decision.ask().receivedNanos()),
+        decision.ask().id(),
+        route.routeClass(),
+        reason(route.reason()),
+        decision.decode(),
+        decision.prefill(),
+        prompt,
+        Math.clamp(cached, 0, prompt),
+        finite(route.predicted().colocateSeconds()),
+        finite(route.predicted().offloadSeconds()),
+        first < 0 ? Double.NaN : first,
+        decision.seconds());
+  }
+
+  private static Reason reason(String label) {
+    for (var reason : Reason.values()) if (reason.label().equals(label)) return reason;
+    throw new IllegalStateException("no reason " + label);
+  }
+
+  private static double finite(double seconds) {
+    return Double.isFinite(seconds) ? seconds : Double.NaN;
+  }
+
+  private long millis(long nanos) {
+    return (originMicros + nanos / 1_000) / 1_000;
+  }
+}
