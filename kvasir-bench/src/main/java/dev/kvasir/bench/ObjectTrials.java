@@ -23,18 +23,18 @@ import software.amazon.awssdk.services.s3.S3Client;
 final class ObjectTrials {
   private static final int BLOCKS = Integer.getInteger("blocks", 512);
   private static final int REQUESTS = 16;
-  private static final int USUAL = 4 << 20;
+  private static final int USUAL = 8 << 20;
 
   private ObjectTrials() {}
 
   static List<SharedTierBench.Trial> all(
       String endpoint, String bucket, int blockBytes, SealSettings protection) {
     var trials = new ArrayList<SharedTierBench.Trial>();
-    for (int packBytes : new int[] {USUAL, 1, 256 << 10, 1 << 20, 16 << 20}) {
+    for (int packBytes : new int[] {USUAL, 1, 1 << 20, 16 << 20}) {
       var usual = ObjectSettings.of(URI.create(endpoint), bucket).withPackBytes(packBytes);
       var settings = usual.withClaimTtl(Duration.ofMinutes(2));
       var seals = BlockSeals.of(blockBytes, packBytes, protection);
-      int blocks = Math.clamp(packBytes / seals.sealedBytes(), 1, 256);
+      int blocks = Math.clamp(packBytes / blockBytes, 1, 256);
       trials.add(
           new SharedTrial(
               "object tier, packs of " + blocks,

@@ -2,11 +2,10 @@ package dev.kvasir.bench;
 
 import dev.kvasir.live.store.SealSettings;
 import java.io.IOException;
-import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
+import java.util.SequencedMap;
 
 /**
  * What the shared tiers make of a server, held against plain clients of it in turns of one run.
@@ -49,43 +48,39 @@ public final class SharedTierBench {
 
   /** Runs all in turns; the first is ours, and the others are what it is held against. */
   private static void compare(List<Trial> trials) throws IOException {
-    Map<String, double[]> stored = new LinkedHashMap<>();
-    Map<String, double[]> loaded = new LinkedHashMap<>();
     for (var trial : trials) {
-      stored.put(trial.name(), new double[ROUNDS]);
-      loaded.put(trial.name(), new double[ROUNDS]);
       trial.store();
       trial.load();
     }
+    // Of all rounds the best: the one in which others on the machine disturbed least.
+    var stored = new LinkedHashMap<String, Double>();
+    var loaded = new LinkedHashMap<String, Double>();
     for (int round = 0; round < ROUNDS; round++) {
       for (var trial : trials) {
         long start = System.nanoTime();
         long bytes = trial.store();
         long middle = System.nanoTime();
-        stored.get(trial.name())[round] = (double) bytes / (middle - start);
+        stored.merge(trial.name(), (double) bytes / (middle - start), Math::max);
         bytes = trial.load();
-        loaded.get(trial.name())[round] = (double) bytes / (System.nanoTime() - middle);
+        loaded.merge(trial.name(), (double) bytes / (System.nanoTime() - middle), Math::max);
       }
     }
-    var ours = trials.getFirst().name();
-    print("store", ours, stored);
-    print("load", ours, loaded);
+    print("store", stored);
+    print("load", loaded);
     for (var trial : trials) trial.close();
   }
 
-  private static void print(String what, String ours, Map<String, double[]> rates) {
-    double own = best(rates.getOrDefault(ours, new double[1]));
+  private static void print(String what, SequencedMap<String, Double> rates) {
+    double ours = rates.firstEntry().getValue();
     rates.forEach(
-        (name, each) -> {
-          double rate = best(each);
-          var ratio =
-              name.equals(ours) ? "" : "  ratio %.2f (goal %.1f)".formatted(own / rate, GOAL);
-          System.out.printf(Locale.ROOT, "%-6s %-34s %7.3f GB/s%s%n", what, name, rate, ratio);
-        });
-  }
-
-  /** The round in which others on the machine disturbed least. */
-  private static double best(double[] values) {
-    return Arrays.stream(values).max().orElse(0);
+        (name, rate) ->
+            System.out.printf(
+                Locale.ROOT,
+                "%-6s %-34s %7.3f GB/s  ratio %.2f (goal %.1f)%n",
+                what,
+                name,
+                rate,
+                ours / rate,
+                GOAL));
   }
 }

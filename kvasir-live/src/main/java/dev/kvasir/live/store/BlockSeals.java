@@ -77,7 +77,7 @@ public final class BlockSeals {
     return namespace;
   }
 
-  int blockBytes() {
+  public int blockBytes() {
     return format.blockBytes();
   }
 

@@ -2,13 +2,13 @@ package dev.kvasir.live.store.object;
 
 import static java.lang.System.Logger.Level.DEBUG;
 
-import dev.kvasir.Nullable;
 import dev.kvasir.kv.TokenBlock;
 import dev.kvasir.live.store.BlockName;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
@@ -67,11 +67,9 @@ final class Claims {
     return new Batch(claim);
   }
 
-  /** The claim of the block; null if there is none. */
-  @Nullable
-  Claim find(TokenBlock block) throws IOException {
-    var there = bucket.read(name(block));
-    return there == null ? null : Claim.parse(there.text());
+  /** The claim of the block, if there is one. */
+  Optional<Claim> find(TokenBlock block) throws IOException {
+    return Optional.ofNullable(bucket.read(name(block))).map(there -> Claim.parse(there.text()));
   }
 
   private Outcome claim(TokenBlock block, Claim claim, Intent intent) throws IOException {

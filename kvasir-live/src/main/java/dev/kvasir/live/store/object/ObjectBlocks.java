@@ -62,7 +62,7 @@ public final class ObjectBlocks implements BlockTransport {
   /** An object tier below those slots; the bucket is there already. */
   public static SharedStore open(
       EventLoop loop, SlotsAbove above, ObjectSettings settings, BlockSeals seals) {
-    var limits = settings.limits().withBatch(settings.packBlocks(seals.sealedBytes()));
+    var limits = settings.limits().withBatch(settings.packBlocks(seals.blockBytes()));
     var transport = new ObjectBlocks(settings, seals);
     transport.sweeper.start();
     return new SharedStore("object", loop, above, limits, seals, transport);
@@ -166,10 +166,9 @@ public final class ObjectBlocks implements BlockTransport {
         (block, result) -> {
           switch (result) {
             case Result.Failed(var reason) -> fetched.put(block.hash(), new Fetched.Lost(reason));
-            case Result.Done(var claim) when claim == null ->
-                fetched.put(block.hash(), new Fetched.Absent());
-            case Result.Done(var claim) ->
-                lists.computeIfAbsent(claim, _ -> new ArrayList<>()).add(block.hash());
+            case Result.Done(var claim) when claim.isPresent() ->
+                lists.computeIfAbsent(claim.get(), _ -> new ArrayList<>()).add(block.hash());
+            case Result.Done(_) -> fetched.put(block.hash(), new Fetched.Absent());
           }
         });
     var read = requests.each(List.copyOf(lists.keySet()), reader::list);

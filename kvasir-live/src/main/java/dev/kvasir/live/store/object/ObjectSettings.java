@@ -9,7 +9,7 @@ import java.time.Duration;
  * them: system properties, environment, profile, the machine.
  *
  * @param place where the objects are
- * @param packBytes how large an object of several small blocks gets
+ * @param packBytes how many bytes of blocks an object of several gets
  * @param claimTtl how long a server that died keeps others from storing what it had begun
  * @param bound how much the bucket may hold of ours
  * @param requestsMax how many requests are under way at a time
@@ -23,14 +23,14 @@ public record ObjectSettings(
     int requestsMax,
     SharedLimits limits) {
   /** Measured: beyond it nothing is gained, see docs/shared-tiers.md. */
-  static final int PACK_BYTES_USUAL = 4 << 20;
+  static final int PACK_BYTES_USUAL = 8 << 20;
 
   private static final int PACK_BYTES_MAX = 64 << 20;
   private static final int REQUESTS_MAX = 256;
   private static final int PACK_BLOCKS_MAX = 256;
   private static final long BYTES_USUAL = 100L << 30;
   private static final SharedLimits LIMITS_USUAL =
-      new SharedLimits(8, PACK_BLOCKS_MAX, 1024, Duration.ofSeconds(10));
+      new SharedLimits(16, PACK_BLOCKS_MAX, 1024, Duration.ofSeconds(10));
 
   public ObjectSettings {
     if (packBytes < 1 || packBytes > PACK_BYTES_MAX) {
@@ -80,8 +80,8 @@ public record ObjectSettings(
     return new ObjectSettings(place, packBytes, ttl, bound, requestsMax, shorter);
   }
 
-  /** How many sealed blocks go into one object. */
-  int packBlocks(int sealedBytes) {
-    return Math.clamp(packBytes / sealedBytes, 1, PACK_BLOCKS_MAX);
+  /** How many blocks of that size go into one object. */
+  int packBlocks(int blockBytes) {
+    return Math.clamp(packBytes / blockBytes, 1, PACK_BLOCKS_MAX);
   }
 }

@@ -83,7 +83,7 @@ final class PackReader {
   private static List<Run> runs(Iterable<Place> wanted) {
     var sorted = new ArrayList<Place>();
     wanted.forEach(sorted::add);
-    sorted.sort(Comparator.comparing(Place::pack).thenComparing(Place::index));
+    sorted.sort(Comparator.comparing(Place::pack).thenComparingInt(Place::index));
     var runs = new ArrayList<Run>();
     for (var place : sorted) {
       var last = runs.isEmpty() ? null : runs.getLast();
