@@ -23,6 +23,7 @@ import picocli.CommandLine.Option;
 @Command(optionListHeading = "%nWhat is asked:%n")
 final class AskOptions {
   private static final long REQUESTS_USUAL = 100;
+  private static final int WARMUP_TOKENS = 8;
 
   @Option(
       names = "--rate",
@@ -91,6 +92,12 @@ final class AskOptions {
   private double timeScale = 1;
 
   @Option(
+      names = "--warmup",
+      paramLabel = "N",
+      description = "Short requests that come first and are not counted. Usually ${DEFAULT-VALUE}.")
+  private int warmups = 3;
+
+  @Option(
       names = "--in-flight",
       paramLabel = "N",
       description = "Requests under way at most; later ones wait here. Usually ${DEFAULT-VALUE}.")
@@ -114,6 +121,13 @@ final class AskOptions {
   Duration duration() {
     if (!(durationSeconds > 0)) throw new IllegalArgumentException("--duration " + durationSeconds);
     return Duration.ofNanos((long) (durationSeconds * 1e9));
+  }
+
+  /** A few words each, which no other request has. */
+  Iterator<LoadRequest> warmups() {
+    if (warmups < 0) throw new IllegalArgumentException("--warmup " + warmups);
+    var shape = new RandomLoad.Shape(Double.POSITIVE_INFINITY, WARMUP_TOKENS, 0, WARMUP_TOKENS);
+    return new RandomLoad(shape, warmups, ~seed);
   }
 
   /** The requests; what was opened for them is added to the list, to be closed. */

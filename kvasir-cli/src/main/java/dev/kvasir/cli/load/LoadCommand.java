@@ -7,6 +7,7 @@ import dev.kvasir.live.load.LoadCheck;
 import dev.kvasir.live.load.LoadDriver;
 import dev.kvasir.live.load.LoadReport;
 import dev.kvasir.live.load.LoadSettings;
+import dev.kvasir.live.load.Pacing;
 import dev.kvasir.sim.trace.TraceError;
 import java.io.IOException;
 import java.io.InputStream;
@@ -93,14 +94,27 @@ public final class LoadCommand implements Callable<Integer> {
   private int load(Network network, LoadSettings settings)
       throws IOException, InterruptedException {
     var opened = new ArrayList<InputStream>();
-    try (var driver = new LoadDriver(network, settings, options.ask.open(opened))) {
-      var report = awaited(driver, driver.start());
-      if (options.output.json) out.println(LoadJson.write(report));
-      else out.print(LoadTable.of(report, settings.targets()));
-      out.flush();
-      return report.completed() > 0 ? ExitCode.OK : ExitCode.UNAVAILABLE;
+    try {
+      var requests = options.ask.open(opened);
+      warmUp(network, settings);
+      try (var driver = new LoadDriver(network, settings, requests);
+          var _ = Interruption.of(driver::stop)) {
+        var report = awaited(driver, driver.start());
+        if (options.output.json) out.println(LoadJson.write(report));
+        else out.print(LoadTable.of(report, settings.targets()));
+        out.flush();
+        return report.completed() > 0 ? ExitCode.OK : ExitCode.UNAVAILABLE;
+      }
     } finally {
       for (var stream : opened) stream.close();
+    }
+  }
+
+  /** The first requests of a process are slow for its own sake. */
+  private void warmUp(Network network, LoadSettings settings) throws InterruptedException {
+    var one = settings.pacedBy(new Pacing.Closed(1));
+    try (var driver = new LoadDriver(network, one, options.ask.warmups())) {
+      var _ = awaited(driver, driver.start());
     }
   }
 

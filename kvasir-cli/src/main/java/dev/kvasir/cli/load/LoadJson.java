@@ -17,6 +17,7 @@ final class LoadJson {
     node.put("sent_requests", report.sent());
     node.put("completed_requests", report.completed());
     node.put("failed_requests", report.failed());
+    node.put("unfinished_requests", report.unfinished());
     node.put("duration_s", report.seconds());
     node.put("responses_per_sec", report.perSecond(report.completed()));
     node.put("tokens_per_sec", report.perSecond(report.tokens().output()));

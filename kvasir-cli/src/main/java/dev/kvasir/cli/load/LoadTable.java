@@ -32,6 +32,9 @@ final class LoadTable {
           String.format(
               Locale.ROOT, "%,d %s: %s", failure.count(), failure.kind(), failure.example()));
     }
+    if (report.unfinished() > 0) {
+      line("stopped", String.format(Locale.ROOT, "%,d were under way", report.unfinished()));
+    }
     var tokens = report.tokens();
     line("duration", String.format(Locale.ROOT, "%,.1f s", report.seconds()));
     line(

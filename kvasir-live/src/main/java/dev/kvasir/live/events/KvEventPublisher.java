@@ -99,7 +99,7 @@ public final class KvEventPublisher implements AutoCloseable {
     return published.get();
   }
 
-  /** Batches that found the queue full. */
+  /** Batches that found the queue full, or the publisher closed. */
   public long dropped() {
     return dropped.get();
   }
@@ -111,7 +111,10 @@ public final class KvEventPublisher implements AutoCloseable {
 
   /** Tells what happened in one step; called from one loop, and never waits. */
   public void publish(List<EngineEvent> events) {
-    if (closed) return;
+    if (closed) {
+      dropped.incrementAndGet();
+      return;
+    }
     var told = events;
     if (overflowed) {
       told = new ArrayList<>(List.of(new EngineEvent.Cleared()));

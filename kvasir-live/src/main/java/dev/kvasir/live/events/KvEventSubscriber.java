@@ -137,6 +137,7 @@ public final class KvEventSubscriber implements AutoCloseable {
     Threads.join(thread);
   }
 
+  /** Where nobody can be asked, the feed gives up by itself. */
   private void request(long sequence) {
     if (closed || settings.replayEndpoint() == null) return;
     requested.set(sequence);

@@ -61,13 +61,13 @@ public final class LoadDriver implements AutoCloseable {
     return progress;
   }
 
-  /** Sends nothing more; the report comes with the answers to what is under way. */
+  /** Sends nothing more, and waits for nothing: the report comes with what there is. */
   public void stop() {
     loop.execute(
         () -> {
           exhausted = true;
           due = null;
-          guarded();
+          report(loop.nanos());
         });
   }
 
@@ -101,9 +101,11 @@ public final class LoadDriver implements AutoCloseable {
       }
     }
     told();
-    if (exhausted && inFlight == 0 && !end.isDone()) {
-      end.complete(tally.report((lastNanos - startNanos) / 1e9));
-    }
+    if (exhausted && inFlight == 0) report(lastNanos);
+  }
+
+  private void report(long endNanos) {
+    if (!end.isDone()) end.complete(tally.report((endNanos - startNanos) / 1e9));
   }
 
   private void wake() {

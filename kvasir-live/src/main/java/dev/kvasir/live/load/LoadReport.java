@@ -39,7 +39,12 @@ public record LoadReport(
   }
 
   public long failed() {
-    return sent - completed;
+    return failures.stream().mapToLong(Failure::count).sum();
+  }
+
+  /** Requests that were still under way when the load was stopped. */
+  public long unfinished() {
+    return sent - completed - failed();
   }
 
   public double perSecond(long count) {

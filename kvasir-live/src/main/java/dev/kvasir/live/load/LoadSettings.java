@@ -16,6 +16,11 @@ public record LoadSettings(
     }
   }
 
+  /** The same load with other times. */
+  public LoadSettings pacedBy(Pacing others) {
+    return new LoadSettings(target, others, duration, timeout, targets);
+  }
+
   /** The same load of another model. */
   public LoadSettings asking(String model) {
     return new LoadSettings(target.withModel(model), pacing, duration, timeout, targets);

@@ -128,6 +128,21 @@ class LoadDriverTest {
   }
 
   @Test
+  void loadThatIsStoppedTellsWhatThereIs() throws Exception {
+    var hour = Duration.ofHours(1);
+    var settings = new LoadSettings(target("silent"), OPEN, hour, hour, LoadTargets.NONE);
+    try (var driver = new LoadDriver(network, settings, atOnce(2))) {
+      var end = driver.start();
+      while (server.bodies.size() < 2) Thread.sleep(1);
+      driver.stop();
+      var report = end.get(60, TimeUnit.SECONDS);
+      assertThat(report.sent()).isEqualTo(2);
+      assertThat(report.failed()).isZero();
+      assertThat(report.unfinished()).isEqualTo(2);
+    }
+  }
+
+  @Test
   void nobodyThereIsAFailureToConnect() throws Exception {
     var report = run(target(nowhere(), "first", null), OPEN, atOnce(2));
     assertThat(report.failures()).extracting(LoadReport.Failure::kind).containsExactly("connect");
