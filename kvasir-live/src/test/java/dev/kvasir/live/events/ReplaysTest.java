@@ -1,0 +1,150 @@
+package dev.kvasir.live.events;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kvasir.router.KvFeed;
+import dev.kvasir.time.EventLoop;
+import dev.kvasir.time.TaskQueue;
+import dev.kvasir.time.Timer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** An engine is asked as often as it must be, and no more. */
+class ReplaysTest {
+  private final StillLoop loop = new StillLoop();
+  private final Counted counted = new Counted();
+  private final List<Long> asked = new ArrayList<>();
+  private final Replays replays = new Replays(loop, KvFeed.Limits.DEFAULT, counted, asked::add);
+
+  /** A loop whose time goes on when it is told to. */
+  private static final class StillLoop implements EventLoop {
+    private final TaskQueue queue = new TaskQueue();
+    private long nanos;
+
+    @Override
+    public long nanos() {
+      return nanos;
+    }
+
+    @Override
+    public void execute(Runnable task) {
+      var _ = after(Duration.ZERO, task);
+    }
+
+    @Override
+    public Timer after(Duration delay, Runnable task) {
+      return queue.add(TaskQueue.due(nanos, delay), task);
+    }
+
+    void run(Duration time) {
+      long end = nanos + time.toNanos();
+      while (queue.nextNanos() <= end) {
+        nanos = Math.max(nanos, queue.nextNanos());
+        queue.remove().run();
+      }
+      nanos = end;
+    }
+  }
+
+  private static final class Counted implements KvFeed.Target<EngineEvent> {
+    private int events;
+    private int forgotten;
+
+    @Override
+    public void on(EngineEvent event) {
+      events++;
+    }
+
+    @Override
+    public void forget() {
+      forgotten++;
+    }
+  }
+
+  private void live(long sequence) {
+    loop.execute(
+        () -> replays.feed().accept(sequence, sequence, List.of(new EngineEvent.Cleared())));
+  }
+
+  private void answer(long sequence) {
+    loop.execute(replays::answered);
+    live(sequence);
+  }
+
+  private void run() {
+    loop.run(Duration.ofMillis(1));
+  }
+
+  @Test
+  void manyMissingBatchesAreAskedForOnce() {
+    live(0);
+    live(50);
+    run();
+    for (long sequence = 1; sequence < 50; sequence++) {
+      answer(sequence);
+      run();
+    }
+    loop.execute(replays::ended);
+    run();
+    assertThat(asked).containsExactly(1L);
+    assertThat(counted.events).isEqualTo(51);
+    assertThat(replays.feed().waiting()).isZero();
+  }
+
+  @Test
+  void whatIsOnItsWayToTheLoopIsNotAskedFor() {
+    live(1);
+    live(0);
+    run();
+    assertThat(asked).isEmpty();
+    assertThat(counted.events).isEqualTo(2);
+  }
+
+  @Test
+  void whatWentMissingMeanwhileIsAskedForAtTheEnd() {
+    live(0);
+    live(3);
+    run();
+    answer(1);
+    answer(2);
+    live(6);
+    run();
+    assertThat(asked).containsExactly(1L);
+    loop.execute(replays::ended);
+    run();
+    assertThat(asked).containsExactly(1L, 4L);
+  }
+
+  @Test
+  void engineThatHasNoMoreIsNotAskedForTheSameAgain() {
+    live(5);
+    run();
+    loop.execute(replays::ended);
+    run();
+    assertThat(asked).containsExactly(0L);
+    loop.run(KvFeed.Limits.DEFAULT.patience());
+    assertThat(counted.forgotten).isEqualTo(1);
+    assertThat(counted.events).isEqualTo(1);
+  }
+
+  @Test
+  void answerThatStoppedComingIsAskedForAgain() {
+    live(0);
+    live(2);
+    run();
+    loop.run(Duration.ofSeconds(3));
+    live(9);
+    run();
+    assertThat(asked).containsExactly(1L, 3L);
+  }
+
+  @Test
+  void everythingIsAskedForAfterConnecting() {
+    loop.execute(replays::connected);
+    run();
+    assertThat(asked).containsExactly(0L);
+    assertThat(replays.requests()).isEqualTo(1);
+  }
+}
