@@ -22,7 +22,7 @@ class PackagingTest {
   private static final Pattern COMMAND = Pattern.compile("(?m)^[^#\\n]*\\bserve\\b(.*)$");
   private static final Pattern OPTION = Pattern.compile("--[a-z][a-z-]*");
   private static final Pattern PORT =
-      Pattern.compile("(?:--port[\", ]+|EXPOSE |ontainerPort: |\\bport: |/port: \")(\\d+)");
+      Pattern.compile("(?:--port[\", ]+|EXPOSE |ontainerPort: |\\bport: )(\\d+)");
 
   @ParameterizedTest
   @ValueSource(strings = {"Dockerfile", "kvasir.service", "kubernetes.yaml"})

@@ -96,7 +96,7 @@ class PromptBox {
       turn.fail(await complaint(answer));
       return;
     }
-    turn.ranOn(answer.headers.get("x-kvasir-instance"));
+    turn.ranOn(answer.headers);
     for await (const text of events(answer.body)) {
       if (text === "[DONE]") return;
       const chunk = JSON.parse(text);
@@ -146,8 +146,16 @@ class Turn {
     this.follow();
   }
 
-  ranOn(instance) {
-    if (instance) this.place = ` on ${instance}`;
+  ranOn(headers) {
+    const decode = headers.get("x-kvasir-instance");
+    const prefill = headers.get("x-kvasir-prefill-instance");
+    const reason = headers.get("x-kvasir-reason");
+    if (decode) this.place = ` on ${decode}`;
+    if (prefill) this.place += `, its prompt on ${prefill}`;
+    if (reason) {
+      const said = words.reason({ reason: reason.toUpperCase(), decode, prefill });
+      this.field("why").textContent = `There because ${said}`;
+    }
   }
 
   used(usage) {

@@ -139,7 +139,10 @@ class DashboardPageTest {
     server.goOn();
     tab.until("document.querySelector('.answer[aria-busy=false]') !== null");
     assertThat(tab.text(".answer")).isEqualTo(SampleServer.ANSWER);
-    assertThat(tab.text(".facts")).contains("0 of 24 prompt tokens cached", "on engine-2");
+    assertThat(tab.text(".facts"))
+        .contains("0 of 24 prompt tokens cached")
+        .contains("on engine-2, its prompt on engine-1")
+        .contains("There because engine-1 was idle while engine-2 was busy");
     ask("And who gains?");
     tab.until("document.querySelectorAll('.answer[aria-busy=false]').length === 2");
     assertThat(tab.text("article:last-child .facts")).contains("48 of 72 prompt tokens cached");

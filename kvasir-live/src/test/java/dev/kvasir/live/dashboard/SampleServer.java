@@ -75,7 +75,11 @@ final class SampleServer implements AutoCloseable {
   private void answer(Exchange exchange) {
     var request = Json.read(exchange.body().getBytes());
     if (exchange.header("x-kvasir-explain") != null) {
-      exchange.response().putHeader("x-kvasir-instance", "engine-2");
+      exchange
+          .response()
+          .putHeader("x-kvasir-instance", "engine-2")
+          .putHeader("x-kvasir-prefill-instance", "engine-1")
+          .putHeader("x-kvasir-reason", "p_idle_d_busy");
     }
     var messages = request.path("messages");
     var question = messages.get(messages.size() - 1).path("content").asString();

@@ -1,8 +1,12 @@
-package dev.kvasir.live.engine;
+package dev.kvasir.live.gateway;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvasir.engine.EngineSettings;
+import dev.kvasir.live.engine.EngineGroup;
+import dev.kvasir.live.engine.EngineGroupSettings;
+import dev.kvasir.live.engine.EngineServer;
+import dev.kvasir.live.engine.LoadedModel;
 import dev.kvasir.live.http.HttpSettings;
 import dev.kvasir.live.http.Network;
 import dev.kvasir.live.model.PocketModel;
@@ -10,9 +14,11 @@ import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Pattern;
@@ -21,11 +27,12 @@ import org.junit.jupiter.api.Test;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** The example for Grafana against what a real engine tells. */
+/** The example for Grafana against what a real engine and a gateway before it tell. */
 class GrafanaTest {
   private static final Path FILE =
       Path.of(System.getProperty("kvasir.root", ".."), "examples", "grafana", "kvasir.json");
   private static final Pattern NAME = Pattern.compile("\\b(?:vllm:|kvasir_)\\w+");
+  private static final Pattern FAMILY = Pattern.compile("# TYPE (\\w+) ");
   private static final Pattern GROUPING = Pattern.compile("by \\((\\w+)\\)");
   private static final Pattern LABEL = Pattern.compile("(\\w+)=\"");
 
@@ -41,10 +48,29 @@ class GrafanaTest {
         var network = Network.open(1);
         var server =
             EngineServer.start(network, HttpSettings.local(0), group.engines().getFirst());
+        var gateway = Gateway.start(network, before(server));
         var client = HttpClient.newHttpClient()) {
-      var uri = URI.create(server.front().url() + "/metrics");
-      told = client.send(HttpRequest.newBuilder(uri).build(), BodyHandlers.ofString()).body();
+      var request = post(gateway.url() + "/v1/completions");
+      assertThat(client.send(request, BodyHandlers.ofString()).statusCode()).isEqualTo(200);
+      told = get(client, server.front().url()) + get(client, gateway.adminUrl());
     }
+  }
+
+  private static GatewaySettings before(EngineServer server) {
+    return GatewaySettings.of(0, List.of(Worker.of(server.front().url())));
+  }
+
+  private static HttpRequest post(String url) {
+    return HttpRequest.newBuilder(URI.create(url))
+        .header("content-type", "application/json")
+        .POST(BodyPublishers.ofString("{\"prompt\": \"a lantern\", \"max_tokens\": 2}"))
+        .build();
+  }
+
+  private static String get(HttpClient client, String url)
+      throws IOException, InterruptedException {
+    var request = HttpRequest.newBuilder(URI.create(url + "/metrics")).build();
+    return client.send(request, BodyHandlers.ofString()).body();
   }
 
   @Test
@@ -55,9 +81,10 @@ class GrafanaTest {
 
   @Test
   void everyFigureOfOurOwnIsShown() {
-    var own = found(NAME, told, 0);
+    var own = found(FAMILY, told, 1);
     own.removeIf(name -> !name.startsWith("kvasir_"));
-    assertThat(found(NAME, queries(), 0)).containsAll(own);
+    for (var name : own) assertThat(queries()).containsPattern("\\b" + name + "(_bucket)?\\b");
+    assertThat(own).hasSizeGreaterThan(15);
   }
 
   /** All but the instance, which Prometheus adds. */
