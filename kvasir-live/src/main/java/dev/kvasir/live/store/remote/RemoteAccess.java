@@ -10,7 +10,7 @@ import java.nio.file.Path;
  * @param user null for the server's default user
  * @param password null if it asks for none
  * @param tls whether the way is encrypted
- * @param trust a PKCS#12 file with the certificates to trust; null for those the JDK trusts
+ * @param trust a file of type PKCS12 with the certificates to trust; null for those the JDK trusts
  * @param trustPassword what the file is locked with; null if it is not
  */
 public record RemoteAccess(

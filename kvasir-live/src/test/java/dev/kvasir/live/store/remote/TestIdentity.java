@@ -17,6 +17,25 @@ record TestIdentity(Path certificate, Path key, Path trust, Secret password) {
   static TestIdentity make(Path folder)
       throws IOException, InterruptedException, GeneralSecurityException {
     var store = folder.resolve("identity.p12");
+    generate(store);
+    var secret = Secret.of(PASSWORD);
+    var keys = KeyStore.getInstance(store.toFile(), PASSWORD.toCharArray());
+    var certificate = folder.resolve("certificate.pem");
+    var key = folder.resolve("key.pem");
+    Files.writeString(certificate, pem("CERTIFICATE", keys.getCertificate("redis").getEncoded()));
+    Files.writeString(
+        key, pem("PRIVATE KEY", keys.getKey("redis", PASSWORD.toCharArray()).getEncoded()));
+    var trusted = KeyStore.getInstance("PKCS12");
+    trusted.load(null, null);
+    trusted.setCertificateEntry("redis", keys.getCertificate("redis"));
+    var trust = folder.resolve("trust.p12");
+    try (var out = Files.newOutputStream(trust)) {
+      trusted.store(out, PASSWORD.toCharArray());
+    }
+    return new TestIdentity(certificate, key, trust, secret);
+  }
+
+  private static void generate(Path store) throws IOException, InterruptedException {
     var keytool = Path.of(System.getProperty("java.home"), "bin", "keytool").toString();
     int status =
         new ProcessBuilder(
@@ -40,21 +59,6 @@ record TestIdentity(Path certificate, Path key, Path trust, Secret password) {
             .start()
             .waitFor();
     if (status != 0) throw new IOException("keytool ended with " + status);
-    var secret = Secret.of(PASSWORD);
-    var keys = KeyStore.getInstance(store.toFile(), PASSWORD.toCharArray());
-    var certificate = folder.resolve("certificate.pem");
-    var key = folder.resolve("key.pem");
-    Files.writeString(certificate, pem("CERTIFICATE", keys.getCertificate("redis").getEncoded()));
-    Files.writeString(
-        key, pem("PRIVATE KEY", keys.getKey("redis", PASSWORD.toCharArray()).getEncoded()));
-    var trusted = KeyStore.getInstance("PKCS12");
-    trusted.load(null, null);
-    trusted.setCertificateEntry("redis", keys.getCertificate("redis"));
-    var trust = folder.resolve("trust.p12");
-    try (var out = Files.newOutputStream(trust)) {
-      trusted.store(out, PASSWORD.toCharArray());
-    }
-    return new TestIdentity(certificate, key, trust, secret);
   }
 
   private static String pem(String what, byte[] bytes) {
