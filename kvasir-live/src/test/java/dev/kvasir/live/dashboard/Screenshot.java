@@ -19,8 +19,8 @@ final class Screenshot {
       tab.size(1280, 1050, 1.5);
       tab.go(url);
       tab.until("document.querySelector('#link')?.dataset.is === 'live'");
-      ask(tab, "What is a KV cache?");
-      ask(tab, "And who gains from it?");
+      ask(tab, "What is a lantern?");
+      ask(tab, "And what is a river?");
       take(tab, folder.resolve("dashboard.png"), Tab.Scheme.LIGHT);
       take(tab, folder.resolve("dashboard-dark.png"), Tab.Scheme.DARK);
     }
