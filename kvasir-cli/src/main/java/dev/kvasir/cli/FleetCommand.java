@@ -17,6 +17,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -45,6 +46,8 @@ final class FleetCommand implements Callable<Integer> {
   private static final double LINK_TOKENS_PER_MICRO = 0.3;
 
   private static final int CONTEXT_TOKENS_USUAL = 131_072;
+
+  private static final Duration STOP_MAX = Duration.ofMinutes(2);
 
   private final PrintWriter out;
   private final PrintWriter err;
@@ -104,11 +107,12 @@ final class FleetCommand implements Callable<Integer> {
                 new TimedStore(loop, ModelShape.BLOCK_TOKENS, LINK_LATENCY, LINK_TOKENS_PER_MICRO));
     int each = blocks > 0 ? blocks : model.blocks(ModelShape.BLOCK_TOKENS);
     var settings = new FleetSettings(workers, host, port, each, EngineSettings.DEFAULT);
-    try (var end = new Interrupt();
+    var asked = new CountDownLatch(1);
+    try (var _ = Interrupt.of(asked::countDown, STOP_MAX);
         var fleet = Fleet.start(served(), settings, pace);
         var control = fleet.control(HttpSettings.local(controlPort))) {
       tell(fleet, control.url());
-      end.await();
+      asked.await();
     }
     return ExitCode.OK;
   }

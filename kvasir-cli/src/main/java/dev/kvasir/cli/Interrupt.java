@@ -4,34 +4,46 @@ import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
-/** Waits for Ctrl-C or a request to stop, and then holds the process until all is closed. */
+/** Lets a command that is interrupted, from the keyboard or otherwise, come to its end first. */
 public final class Interrupt implements AutoCloseable {
-  private static final Duration CLOSING_MAX = Duration.ofMinutes(2);
+  private final CountDownLatch over = new CountDownLatch(1);
+  private final Duration patience;
+  private final Thread hook;
 
-  private final CountDownLatch asked = new CountDownLatch(1);
-  private final CountDownLatch closed = new CountDownLatch(1);
-
-  public Interrupt() {
-    var hook = Thread.ofPlatform().name("kvasir-stop").unstarted(this::stop);
-    Runtime.getRuntime().addShutdownHook(hook);
+  private Interrupt(Runnable stop, Duration patience) {
+    this.patience = patience;
+    this.hook = Thread.ofPlatform().name("kvasir-stop").unstarted(() -> interrupted(stop));
   }
 
-  private void stop() {
-    asked.countDown();
+  /**
+   * From now on until it is closed.
+   *
+   * @param stop brings the command to its end
+   * @param patience how long that may take
+   */
+  public static Interrupt of(Runnable stop, Duration patience) {
+    var interrupt = new Interrupt(stop, patience);
+    Runtime.getRuntime().addShutdownHook(interrupt.hook);
+    return interrupt;
+  }
+
+  private void interrupted(Runnable stop) {
+    stop.run();
     try {
-      var _ = closed.await(CLOSING_MAX.toNanos(), TimeUnit.NANOSECONDS);
+      var _ = over.await(patience.toNanos(), TimeUnit.NANOSECONDS);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
   }
 
-  public void await() throws InterruptedException {
-    asked.await();
-  }
-
-  /** All is closed: the process may end. */
+  /** The command has come to its end. */
   @Override
   public void close() {
-    closed.countDown();
+    over.countDown();
+    try {
+      Runtime.getRuntime().removeShutdownHook(hook);
+    } catch (IllegalStateException e) {
+      // The process is ending, and the hook is what ends it.
+    }
   }
 }

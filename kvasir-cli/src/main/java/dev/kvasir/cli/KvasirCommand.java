@@ -11,6 +11,7 @@ import picocli.CommandLine.Command;
     optionListHeading = "%nOptions:%n",
     footerHeading = "%nExamples:%n",
     footer = {
+      "  kvasir serve",
       "  kvasir simulate --trace conversation_trace.jsonl --instances 8",
       "  kvasir load --url http://127.0.0.1:8000 --rate 4 --requests 200",
       "  kvasir doctor --cache-dir /var/cache/kvasir",

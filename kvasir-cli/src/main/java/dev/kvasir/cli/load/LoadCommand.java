@@ -1,6 +1,7 @@
 package dev.kvasir.cli.load;
 
 import dev.kvasir.cli.ExitCode;
+import dev.kvasir.cli.Interrupt;
 import dev.kvasir.cli.simulate.TerminalLine;
 import dev.kvasir.live.http.Network;
 import dev.kvasir.live.load.LoadCheck;
@@ -43,6 +44,8 @@ import picocli.CommandLine.Mixin;
 public final class LoadCommand implements Callable<Integer> {
   private static final Duration CHECK_PATIENCE = Duration.ofSeconds(15);
   private static final long TICK_MILLIS = 100;
+
+  private static final Duration PATIENCE = Duration.ofSeconds(3);
 
   private final PrintWriter out;
   private final PrintWriter err;
@@ -98,7 +101,7 @@ public final class LoadCommand implements Callable<Integer> {
       var requests = options.ask.open(opened);
       warmUp(network, settings);
       try (var driver = new LoadDriver(network, settings, requests);
-          var _ = Interruption.of(driver::stop)) {
+          var _ = Interrupt.of(driver::stop, PATIENCE)) {
         var report = awaited(driver, driver.start());
         if (options.output.json) out.println(LoadJson.write(report));
         else out.print(LoadTable.of(report, settings.targets()));

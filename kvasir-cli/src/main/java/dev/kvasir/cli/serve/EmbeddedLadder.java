@@ -23,7 +23,7 @@ record EmbeddedLadder(EngineGroup group) implements Supplier<LadderState> {
   private LadderState state() {
     var tiers = new ArrayList<TierState>();
     var edges = new ArrayList<EdgeState>();
-    int blockBytes = group.model().cpu().shape().kvBytesPerBlock();
+    long blockBytes = group.model().cpu().shape().kvBytesPerBlock();
     for (var engine : group.engines()) {
       var name = "device " + engine.name();
       tiers.add(tier(name, engine.memory(), blockBytes));
@@ -41,8 +41,8 @@ record EmbeddedLadder(EngineGroup group) implements Supplier<LadderState> {
   }
 
   /** What was registered came in, what was found went out. */
-  private static TierState tier(String name, BlockPool pool, int blockBytes) {
-    long used = pool.total() - pool.free();
+  private static TierState tier(String name, BlockPool pool, long blockBytes) {
+    int used = pool.total() - pool.free();
     var stats = pool.stats();
     return new TierState(
         name,

@@ -7,11 +7,13 @@ import dev.kvasir.live.doctor.CacheFolder;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
 import java.util.logging.Level;
 import java.util.logging.Logger;
 import picocli.CommandLine.Command;
@@ -36,6 +38,8 @@ import picocli.CommandLine.Option;
     usageHelpWidth = 100,
     sortOptions = false)
 public final class ServeCommand implements Callable<Integer> {
+  private static final Duration STOP_MAX = Duration.ofMinutes(2);
+
   private final PrintWriter out;
   private final PrintWriter err;
   private final Map<String, String> environment;
@@ -66,10 +70,11 @@ public final class ServeCommand implements Callable<Integer> {
   public Integer call() throws IOException, InterruptedException {
     long begunNanos = System.nanoTime();
     Logger.getLogger("").setLevel(verbose ? Level.INFO : Level.WARNING);
-    try (var end = new Interrupt();
+    var asked = new CountDownLatch(1);
+    try (var _ = Interrupt.of(asked::countDown, STOP_MAX);
         var serving = serving()) {
       tell(serving, (System.nanoTime() - begunNanos) / 1e9);
-      end.await();
+      asked.await();
       err.println("kvasir: finishing what is under way; Ctrl-C again stops at once …");
       serving.drain();
     }
