@@ -339,15 +339,22 @@ final class Journey implements Ticket.Holder, AnswerPipe.Listener {
     parts.loop().execute(() -> parts.dispatch().leave(ticket, how));
   }
 
-  /** Gives up whatever is under way; what its workers say is not heard any more. */
+  /**
+   * Gives up whatever is under way; what its workers say is not heard any more.
+   *
+   * <p>The answer is discarded before its connection is broken, which it would hear of at once.
+   */
   private void cancel() {
     turn++;
-    if (prefillCall != null) prefillCall.cancel();
-    if (decodeCall != null && (pipe == null || !pipe.isSpent())) decodeCall.cancel();
-    if (pipe != null) pipe.discard();
+    var answer = pipe;
+    var prefill = prefillCall;
+    var decode = decodeCall;
+    pipe = null;
     prefillCall = null;
     decodeCall = null;
-    pipe = null;
+    if (answer != null) answer.discard();
+    if (prefill != null) prefill.cancel();
+    if (decode != null && (answer == null || !answer.isSpent())) decode.cancel();
   }
 
   private Call send(Worker worker, Buffer body, Call.Listener listener) {

@@ -26,6 +26,7 @@ final class ScriptedWorker implements AutoCloseable {
 
   private static final String MODEL = "tiny";
 
+  private final Network network;
   private final NetServer server;
   private final Map<Long, Integer> attempts;
   private final Queue<Seen> seen = new ConcurrentLinkedQueue<>();
@@ -36,6 +37,7 @@ final class ScriptedWorker implements AutoCloseable {
   volatile String metrics = "";
 
   private ScriptedWorker(Network network, Map<Long, Integer> attempts) {
+    this.network = network;
     this.attempts = attempts;
     this.server = network.vertx().createNetServer().connectHandler(s -> new Line(s).listen());
     Network.await(server.listen(0, HttpSettings.LOOPBACK));
@@ -214,11 +216,14 @@ final class ScriptedWorker implements AutoCloseable {
     /** Sends and sends, as far as the other side takes it. */
     private void flood() {
       var event = "data: {\"n\":0,\"pad\":\"" + "x".repeat(4_000) + "\"}\n\n";
-      while (!socket.writeQueueFull() && answering) {
+      for (int i = 0; i < 16 && !socket.writeQueueFull(); i++) {
         socket.write(chunk(Buffer.buffer(event)));
         flooded.addAndGet(event.length());
       }
-      if (answering) socket.drainHandler(_ -> flood());
+      if (!answering) return;
+      // Others have their turn in between, and above all the news that the other side is gone.
+      if (socket.writeQueueFull()) socket.drainHandler(_ -> flood());
+      else network.vertx().runOnContext(_ -> flood());
     }
 
     private static String script(Plan plan) {
