@@ -187,6 +187,7 @@ class HttpFrontTest {
     restart(limited(HttpLimits.DEFAULT.withConnections(1)));
     try (var first = connect()) {
       write(first, "GET /health HTTP/1.1\r\n");
+      Eventually.ends(() -> front.connections() == 0);
       try (var second = connect()) {
         assertThat(read(second)).isEmpty();
       }
