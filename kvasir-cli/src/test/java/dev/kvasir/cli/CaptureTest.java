@@ -1,5 +1,6 @@
 package dev.kvasir.cli;
 
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvasir.live.gateway.Gateway;
@@ -51,11 +52,9 @@ class CaptureTest {
     }
     try (var bytes = Files.newInputStream(file)) {
       var reader = CaptureReader.of(new TraceInput("capture", bytes));
-      var first = reader.nextCaptured();
-      var second = reader.nextCaptured();
+      var first = requireNonNull(reader.nextCaptured());
+      var second = requireNonNull(reader.nextCaptured());
       assertThat(reader.nextCaptured()).isNull();
-      assertThat(first).isNotNull();
-      assertThat(second).isNotNull();
       assertThat(first.instance()).isEqualTo("only");
       assertThat(first.request().outputTokens()).isEqualTo(TOKENS);
       assertThat(first.ttftNanos()).isPositive().isLessThanOrEqualTo(first.e2eNanos());

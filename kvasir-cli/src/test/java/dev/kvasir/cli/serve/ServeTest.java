@@ -1,5 +1,6 @@
 package dev.kvasir.cli.serve;
 
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -63,10 +64,8 @@ class ServeTest {
       serving.drain();
     }
     try (var serving = embedded()) {
-      var disk = serving.embedded().orElseThrow().group().tiers();
-      assertThat(disk).isNotNull();
-      assertThat(disk.disk()).isNotNull();
-      assertThat(disk.disk().recovered()).isNotEmpty();
+      var tiers = requireNonNull(serving.embedded().orElseThrow().group().tiers());
+      assertThat(requireNonNull(tiers.disk()).recovered()).isNotEmpty();
       var answer = json(ask(serving, "lantern"));
       assertThat(answer.at("/usage/prompt_tokens_details/cached_tokens").asInt())
           .isGreaterThanOrEqualTo(64);
