@@ -1,6 +1,7 @@
 package dev.kvasir.cli;
 
 import dev.kvasir.Nullable;
+import dev.kvasir.cli.process.ExitCode;
 import dev.kvasir.live.store.TierBench;
 import java.io.IOException;
 import java.io.PrintWriter;

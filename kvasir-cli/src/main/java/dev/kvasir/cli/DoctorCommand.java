@@ -1,6 +1,7 @@
 package dev.kvasir.cli;
 
 import dev.kvasir.Nullable;
+import dev.kvasir.cli.process.ExitCode;
 import dev.kvasir.live.doctor.CacheFolder;
 import dev.kvasir.live.doctor.Check;
 import dev.kvasir.live.doctor.Doctor;

@@ -1,5 +1,7 @@
 package dev.kvasir.cli;
 
+import dev.kvasir.cli.process.ExitCode;
+import dev.kvasir.cli.process.Interrupt;
 import dev.kvasir.cli.simulate.ModelOptions;
 import dev.kvasir.engine.EngineSettings;
 import dev.kvasir.live.doctor.CacheFolder;

@@ -44,8 +44,9 @@ public final class Main {
             .build();
     var line = helpful(new CommandLine(new KvasirCommand()));
     line.getCommandSpec().addOption(version);
+    var serve = new ServeCommand(out, err, environment, Version.kvasir());
     return line.setHelpSectionKeys(commandsBeforeOptions(line.getHelpSectionKeys()))
-        .addSubcommand(sectioned(helpful(new CommandLine(new ServeCommand(out, err, environment)))))
+        .addSubcommand(sectioned(helpful(new CommandLine(serve))))
         .addSubcommand(sectioned(helpful(new CommandLine(new SimulateCommand(out, err)))))
         .addSubcommand(sectioned(helpful(new CommandLine(new FleetCommand(out, err, environment)))))
         .addSubcommand(sectioned(helpful(new CommandLine(new LoadCommand(out, err, environment)))))

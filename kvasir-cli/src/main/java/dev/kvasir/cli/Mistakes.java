@@ -1,5 +1,6 @@
 package dev.kvasir.cli;
 
+import dev.kvasir.cli.process.ExitCode;
 import dev.kvasir.sim.spec.Nearest;
 import java.io.PrintWriter;
 import java.util.Collection;

@@ -5,6 +5,7 @@ import static dev.kvasir.cli.Spoken.read;
 import static dev.kvasir.cli.Spoken.words;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kvasir.cli.process.ExitCode;
 import java.io.IOException;
 import java.math.BigDecimal;
 import java.nio.file.Files;

@@ -2,6 +2,7 @@ package dev.kvasir.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kvasir.cli.process.ExitCode;
 import dev.kvasir.live.http.Json;
 import dev.kvasir.live.http.Network;
 import io.vertx.core.http.HttpServer;

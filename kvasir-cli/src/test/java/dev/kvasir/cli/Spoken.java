@@ -1,5 +1,6 @@
 package dev.kvasir.cli;
 
+import dev.kvasir.cli.process.ExitCode;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;

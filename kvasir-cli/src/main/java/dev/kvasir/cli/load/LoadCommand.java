@@ -1,7 +1,7 @@
 package dev.kvasir.cli.load;
 
-import dev.kvasir.cli.ExitCode;
-import dev.kvasir.cli.Interrupt;
+import dev.kvasir.cli.process.ExitCode;
+import dev.kvasir.cli.process.Interrupt;
 import dev.kvasir.cli.simulate.TerminalLine;
 import dev.kvasir.live.http.Network;
 import dev.kvasir.live.load.LoadCheck;

@@ -37,6 +37,7 @@ final class EmbeddedWorkers implements AutoCloseable {
     var all = new EmbeddedWorkers(group);
     try {
       all.owned.push(group);
+      group.warmUp();
       for (var engine : group.engines()) all.add(network, sockets, engine);
       return all;
     } catch (IOException | RuntimeException e) {

@@ -1,8 +1,7 @@
 package dev.kvasir.cli.serve;
 
-import dev.kvasir.cli.ExitCode;
-import dev.kvasir.cli.Interrupt;
-import dev.kvasir.cli.Version;
+import dev.kvasir.cli.process.ExitCode;
+import dev.kvasir.cli.process.Interrupt;
 import dev.kvasir.live.doctor.CacheFolder;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -43,6 +42,7 @@ public final class ServeCommand implements Callable<Integer> {
   private final PrintWriter out;
   private final PrintWriter err;
   private final Map<String, String> environment;
+  private final String version;
 
   @Option(
       names = "--worker",
@@ -60,7 +60,9 @@ public final class ServeCommand implements Callable<Integer> {
   @Mixin private GatewayOptions gateway = new GatewayOptions();
   @Mixin private EmbeddedOptions engines = new EmbeddedOptions();
 
-  public ServeCommand(PrintWriter out, PrintWriter err, Map<String, String> environment) {
+  public ServeCommand(
+      PrintWriter out, PrintWriter err, Map<String, String> environment, String version) {
+    this.version = version;
     this.out = out;
     this.err = err;
     this.environment = environment;
@@ -85,9 +87,9 @@ public final class ServeCommand implements Callable<Integer> {
   private Serving serving() throws IOException {
     if (workers.isEmpty()) {
       var folder = CacheFolder.usual(environment, Path.of(System.getProperty("user.home")));
-      return Serving.of(engines, folder, gateway, Version.kvasir());
+      return Serving.of(engines, folder, gateway, version);
     }
-    return Serving.of(workers.stream().map(WorkerText::of).toList(), gateway, Version.kvasir());
+    return Serving.of(workers.stream().map(WorkerText::of).toList(), gateway, version);
   }
 
   private void tell(Serving serving, double seconds) {

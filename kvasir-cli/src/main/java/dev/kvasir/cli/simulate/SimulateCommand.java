@@ -1,6 +1,6 @@
 package dev.kvasir.cli.simulate;
 
-import dev.kvasir.cli.ExitCode;
+import dev.kvasir.cli.process.ExitCode;
 import dev.kvasir.sim.latency.LatencyError;
 import dev.kvasir.sim.page.ComparisonPage;
 import dev.kvasir.sim.page.RunPage;

@@ -78,6 +78,11 @@ public final class EngineGroup implements AutoCloseable {
     return part;
   }
 
+  /** Makes the first answers quicker; they wait for it, and it for nobody. */
+  public void warmUp() {
+    thread.execute(() -> WarmUp.run(model.cpu()));
+  }
+
   public LiveLoop loop() {
     return loop;
   }

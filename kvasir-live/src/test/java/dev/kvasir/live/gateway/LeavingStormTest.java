@@ -56,8 +56,14 @@ class LeavingStormTest {
     var prompt = "\"messages\":[\"" + "long ".repeat(2_000) + "\"]";
     var body = Scene.body(plan, "\"stream\":true," + prompt);
     var head =
-        "POST %s HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n"
-            .formatted(Scene.CHAT, body.length());
+        String.join(
+            "\r\n",
+            "POST " + Scene.CHAT + " HTTP/1.1",
+            "host: x",
+            "content-type: application/json",
+            "content-length: " + body.length(),
+            "",
+            "");
     client
         .connect(scene.gateway.port(), "127.0.0.1")
         .onFailure(_ -> slots.release())

@@ -1,4 +1,4 @@
-package dev.kvasir.cli;
+package dev.kvasir.cli.process;
 
 /** What a command's end says to whoever started it; the numbers are those of sysexits.h. */
 public final class ExitCode {

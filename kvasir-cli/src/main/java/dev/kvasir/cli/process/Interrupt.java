@@ -1,4 +1,4 @@
-package dev.kvasir.cli;
+package dev.kvasir.cli.process;
 
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
