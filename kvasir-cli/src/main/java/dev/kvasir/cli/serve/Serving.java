@@ -14,6 +14,9 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
+import java.util.concurrent.FutureTask;
 import java.util.function.Supplier;
 import org.zeromq.ZContext;
 
@@ -51,9 +54,12 @@ final class Serving implements AutoCloseable {
   /** The gateway in front of engines of our own. */
   static Serving of(EmbeddedOptions engines, Path folder, GatewayOptions options, String version)
       throws IOException {
+    // The model is read on one processor while the network starts on another.
+    var loading = new FutureTask<>(() -> engines.load(folder));
+    Thread.ofPlatform().name("kvasir-load").daemon(true).start(loading);
     var serving = new Serving(version);
     try {
-      LoadedModel model = serving.own(engines.load(folder));
+      LoadedModel model = serving.own(loaded(loading));
       var started =
           serving.own(
               EmbeddedWorkers.start(serving.network, serving.sockets, model, engines, folder));
@@ -63,6 +69,19 @@ final class Serving implements AutoCloseable {
     } catch (IOException | RuntimeException e) {
       serving.close();
       throw e;
+    }
+  }
+
+  private static LoadedModel loaded(Future<LoadedModel> loading) throws IOException {
+    try {
+      return loading.get();
+    } catch (ExecutionException e) {
+      if (e.getCause() instanceof IOException failure) throw failure;
+      if (e.getCause() instanceof RuntimeException mistake) throw mistake;
+      throw new IllegalStateException("the model could not be loaded", e.getCause());
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IOException("interrupted while the model was loaded", e);
     }
   }
 

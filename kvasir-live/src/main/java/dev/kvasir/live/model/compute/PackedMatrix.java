@@ -135,14 +135,22 @@ public final class PackedMatrix {
 
   private void pack(Tensor part, int firstStrip, float factor) {
     var row = new float[depth];
-    for (int r = 0; r < part.rows(); r++) {
+    int rows = part.rows();
+    for (int r = 0; r < rows; r++) {
       part.row(r, row, 0);
-      int strip = firstStrip + r / stripRows();
-      for (int k = 0; k < depth; k++) {
-        long at = at(strip, k, r % stripRows());
-        if (coded()) bytes.set(ValueLayout.JAVA_SHORT, at, Float.floatToFloat16(row[k] * factor));
-        else bytes.set(ValueLayout.JAVA_FLOAT, at, row[k]);
+      packRow(row, at(firstStrip + r / stripRows(), 0, r % stripRows()), factor);
+    }
+  }
+
+  private void packRow(float[] row, long first, float factor) {
+    long step = (long) stripRows() * valueBytes;
+    long at = first;
+    if (coded()) {
+      for (int k = 0; k < depth; k++, at += step) {
+        bytes.set(ValueLayout.JAVA_SHORT, at, Float.floatToFloat16(row[k] * factor));
       }
+    } else {
+      for (int k = 0; k < depth; k++, at += step) bytes.set(ValueLayout.JAVA_FLOAT, at, row[k]);
     }
   }
 
@@ -150,7 +158,8 @@ public final class PackedMatrix {
     float largest = 0;
     for (var part : parts) {
       var row = new float[part.depth()];
-      for (int r = 0; r < part.rows(); r++) {
+      int rows = part.rows();
+      for (int r = 0; r < rows; r++) {
         part.row(r, row, 0);
         for (float value : row) largest = Math.max(largest, Math.abs(value));
       }

@@ -27,8 +27,9 @@ public record Tensor(String name, TensorType type, List<Integer> dimensions, Mem
 
   /** How many rows it has; a vector is one row. */
   public int rows() {
-    return Math.toIntExact(
-        dimensions.stream().skip(1).mapToLong(Integer::longValue).reduce(1, Math::multiplyExact));
+    long rows = 1;
+    for (int i = 1; i < dimensions.size(); i++) rows = Math.multiplyExact(rows, dimensions.get(i));
+    return Math.toIntExact(rows);
   }
 
   /** Reads one row into the array. */
