@@ -8,6 +8,7 @@ import dev.kvasir.live.http.HttpLimits;
 import dev.kvasir.live.http.HttpSettings;
 import dev.kvasir.router.PickPolicy;
 import dev.kvasir.router.PlacementPolicy;
+import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 import picocli.CommandLine.Command;
@@ -16,6 +17,8 @@ import picocli.CommandLine.Option;
 /** Where requests come in, and how they find their way. */
 @Command(optionListHeading = "%nRequests and their way:%n")
 final class GatewayOptions {
+  private static final List<String> LOOPBACKS = List.of("127.0.0.1", "localhost", "::1");
+
   @Option(
       names = "--host",
       paramLabel = "HOST",
@@ -69,12 +72,28 @@ final class GatewayOptions {
   @Option(names = "--worker-key", paramLabel = "KEY", description = "What workers are sent as key.")
   private String workerKey = "";
 
-  GatewaySettings settings(List<WorkerText> texts) {
+  @Option(
+      names = "--api-keys",
+      paramLabel = "FILE",
+      description = {
+        "Who may ask: a line for each key, with its tenant and its SHA-256, and perhaps admin,",
+        "per-minute=N, at-once=N. Tenants never share a block. Usually everybody may."
+      })
+  private @Nullable Path keyFile;
+
+  /** Whether others than this machine may ask, whoever they are. */
+  boolean isOpenToAnybody() {
+    return keyFile == null && !LOOPBACKS.contains(host);
+  }
+
+  GatewaySettings settings(List<WorkerText> texts) throws IOException {
+    var file = keyFile;
+    var keys = file == null ? ApiKeys.NONE : KeyFile.read(file);
     var workers = texts.stream().map(WorkerText::worker).toList();
     var usual = GatewaySettings.of(port, workers);
-    var api = new HttpSettings(host, port, HttpLimits.DEFAULT, ApiKeys.NONE, null);
+    var api = new HttpSettings(host, port, HttpLimits.DEFAULT, keys, null);
     return usual
-        .at(api, HttpSettings.local(adminPort))
+        .at(api, HttpSettings.local(adminPort).with(keys))
         .with(Routing.DEFAULT.by(routing, placement).with(naming(texts)))
         .with(new GatewaySettings.Files(log, capture))
         .with(workerKey, usual.secret());

@@ -107,6 +107,9 @@ public final class ServeCommand implements Callable<Integer> {
     out.println();
     out.println("Ctrl-C finishes what is under way and stops.");
     out.flush();
+    if (gateway.isOpenToAnybody()) {
+      err.println("kvasir: anybody who can reach this machine may ask; see --api-keys.");
+    }
   }
 
   private String engines(EmbeddedWorkers embedded) {

@@ -116,6 +116,22 @@ class ServeTest {
         .hasMessageContaining("give it as http://HOST:PORT");
   }
 
+  @Test
+  void whoHasNoKeyIsRefusedWhereThereAreKeys() throws Exception {
+    var keys = folder.resolve("keys");
+    Files.writeString(keys, "# of tests\nada " + "0".repeat(64) + " per-minute=60 at-once=4\n");
+    try (var serving = embedded("--api-keys", keys.toString())) {
+      assertThat(ask(serving, "lantern").statusCode()).isEqualTo(401);
+      assertThat(get(serving.gateway().url() + "/dashboard/state").statusCode()).isEqualTo(401);
+    }
+    for (var wrong : List.of("ada", "ada 12", "ada " + "0".repeat(64) + " boss", "")) {
+      Files.writeString(keys, wrong);
+      assertThatThrownBy(() -> KeyFile.read(keys))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessageContaining(keys.toString());
+    }
+  }
+
   private Serving embedded(String... options) throws IOException {
     var engines = new EmbeddedOptions();
     CommandLine.populateCommand(
