@@ -53,9 +53,7 @@ public final class TimedStore implements TierStore {
   @Override
   public void load(List<BlockCopy> copies, Consumer<List<CopyOutcome>> done) {
     loads += copies.size();
-    for (var copy : copies) {
-      if (loop.nanos() - storedNanos[copy.below()] < THRASH_NANOS) thrashed++;
-    }
+    for (var copy : copies) if (isJustStored(copy.below())) thrashed++;
     carry(up, copies.size(), done);
   }
 
@@ -72,6 +70,11 @@ public final class TimedStore implements TierStore {
   /** Blocks that were wanted again within a millisecond after they came. */
   public long thrashed() {
     return thrashed;
+  }
+
+  /** What others stored who share the tier is not told here, and counts as stored long ago. */
+  private boolean isJustStored(int slot) {
+    return slot < storedNanos.length && loop.nanos() - storedNanos[slot] < THRASH_NANOS;
   }
 
   private void stamp(int slot) {
