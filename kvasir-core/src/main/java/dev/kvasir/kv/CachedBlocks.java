@@ -6,6 +6,13 @@ import java.util.List;
 public record CachedBlocks(int device, int host, int disk, int object) {
   public static final CachedBlocks NONE = new CachedBlocks(0, 0, 0, 0);
 
+  public CachedBlocks {
+    if (device < 0 || host < 0 || disk < 0 || object < 0) {
+      throw new IllegalArgumentException(
+          "device %s, host %s, disk %s, object %s".formatted(device, host, disk, object));
+    }
+  }
+
   /** So many blocks, found at the top. */
   public static CachedBlocks onDevice(int blocks) {
     return blocks == 0 ? NONE : new CachedBlocks(blocks, 0, 0, 0);

@@ -12,7 +12,7 @@ public record ClusterView(
 
   /** Tokens of the request that the instance would have to compute; at least one of any prompt. */
   public int uncachedTokens(RouteRequest request, InstanceView instance) {
-    return uncached(request, instance.cached().blocks());
+    return uncached(request, instance.cached().total());
   }
 
   /** The work of the request on the instance, where blocks far down count for less. */

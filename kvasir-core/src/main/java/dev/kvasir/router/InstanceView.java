@@ -1,5 +1,7 @@
 package dev.kvasir.router;
 
+import dev.kvasir.kv.CachedBlocks;
+
 /**
  * An instance as a policy sees it for one request.
  *
@@ -14,7 +16,7 @@ public record InstanceView(
     String connector,
     EngineSignals signals,
     Load load,
-    CachedPrefix cached,
+    CachedBlocks cached,
     double workPerSecond) {
   public InstanceView {
     if (!(workPerSecond > 0)) {
@@ -23,7 +25,7 @@ public record InstanceView(
   }
 
   /** An instance of which these are known, at the start speed of the default estimates. */
-  public static InstanceView of(int id, EngineSignals signals, Load load, CachedPrefix cached) {
+  public static InstanceView of(int id, EngineSignals signals, Load load, CachedBlocks cached) {
     return new InstanceView(
         id, Role.BOTH, "any", signals, load, cached, Estimates.DEFAULT.workPerSecond());
   }

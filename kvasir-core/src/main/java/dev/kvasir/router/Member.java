@@ -1,5 +1,7 @@
 package dev.kvasir.router;
 
+import dev.kvasir.kv.CachedBlocks;
+
 /** An instance of the fleet, and all that the router keeps of it. */
 final class Member {
   private final int id;
@@ -56,7 +58,7 @@ final class Member {
     return nowNanos - toldNanos <= freshNanos ? signals : EngineSignals.NONE;
   }
 
-  InstanceView view(EngineSignals fresh, Load load, CachedPrefix cached, Estimates estimates) {
+  InstanceView view(EngineSignals fresh, Load load, CachedBlocks cached, Estimates estimates) {
     double workPerSecond = speed.isKnown() ? speed.workPerSecond() : estimates.workPerSecond();
     return new InstanceView(
         id, instance.role(), instance.connector(), fresh, load, cached, workPerSecond);

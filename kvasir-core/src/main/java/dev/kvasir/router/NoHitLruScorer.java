@@ -18,7 +18,7 @@ final class NoHitLruScorer implements Scorer {
 
   @Override
   public void score(RouteRequest request, List<InstanceView> instances, double[] scores) {
-    warm = instances.stream().anyMatch(view -> view.cached().blocks() > 0);
+    warm = instances.stream().anyMatch(view -> view.cached().total() > 0);
     int last = scores.length - 1;
     if (warm || last < 1) {
       Arrays.fill(scores, warm ? NEUTRAL : 1);

@@ -54,7 +54,7 @@ public interface PickPolicy {
     return (_, cluster) -> {
       var instances = cluster.instances();
       var score = new double[instances.size()];
-      for (int i = 0; i < score.length; i++) score[i] = instances.get(i).cached().blocks();
+      for (int i = 0; i < score.length; i++) score[i] = instances.get(i).cached().total();
       return instances.get(Best.of(score, Ties.first()));
     };
   }

@@ -2,6 +2,7 @@ package dev.kvasir.router;
 
 import dev.kvasir.Nullable;
 import dev.kvasir.kv.BlockHash;
+import dev.kvasir.kv.CachedBlocks;
 import dev.kvasir.kv.KvEvent;
 import dev.kvasir.kv.Tier;
 import java.util.Arrays;
@@ -87,9 +88,9 @@ public final class PrefixIndex {
   }
 
   /** The leading blocks of the prefix that the instance holds. */
-  public CachedPrefix cached(int instance, List<BlockHash> prefix) {
+  public CachedBlocks cached(int instance, List<BlockHash> prefix) {
     int place = place(instance);
-    return place == NOBODY ? CachedPrefix.NONE : match(prefix).at(place);
+    return place == NOBODY ? CachedBlocks.NONE : match(prefix).at(place);
   }
 
   /** Gives the instance a place; it holds nothing yet. */

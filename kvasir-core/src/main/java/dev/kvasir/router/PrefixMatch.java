@@ -1,5 +1,7 @@
 package dev.kvasir.router;
 
+import dev.kvasir.kv.CachedBlocks;
+
 /** How much of one prefix each instance holds, by its place in the index. */
 final class PrefixMatch {
   static final int TIERS = 4;
@@ -14,14 +16,14 @@ final class PrefixMatch {
     this.below = new int[places * TIERS];
   }
 
-  CachedPrefix at(int place) {
+  CachedBlocks at(int place) {
     int all = blocks[place];
-    if (all == 0) return CachedPrefix.NONE;
+    if (all == 0) return CachedBlocks.NONE;
     int from = place * TIERS;
     int host = below[from + 1];
     int disk = below[from + 2];
     int object = below[from + 3];
-    return new CachedPrefix(all - host - disk - object, host, disk, object);
+    return new CachedBlocks(all - host - disk - object, host, disk, object);
   }
 
   /** These places hold that many blocks and no more. */

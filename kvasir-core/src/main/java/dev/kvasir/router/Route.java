@@ -1,6 +1,7 @@
 package dev.kvasir.router;
 
 import dev.kvasir.Nullable;
+import dev.kvasir.kv.CachedBlocks;
 import dev.kvasir.router.LedgerEntry.Part;
 import dev.kvasir.router.PrefillPlacement.Colocate;
 import dev.kvasir.router.PrefillPlacement.Offload;
@@ -19,7 +20,7 @@ public final class Route implements AutoCloseable {
   private final long number;
   private final RouteRequest request;
   private final RouteClass routeClass;
-  private final CachedPrefix cached;
+  private final CachedBlocks cached;
   private final Leg decodeLeg;
   private final @Nullable Leg prefillLeg;
   private PrefillPlacement placement;

@@ -1,5 +1,7 @@
 package dev.kvasir.router;
 
+import dev.kvasir.kv.CachedBlocks;
+
 /**
  * What is written down of a route, so that its decision can be judged and replayed.
  *
@@ -19,7 +21,7 @@ public record RouteRecord(
     int promptTokens,
     int uncachedTokens,
     int prefillTokens,
-    CachedPrefix cached,
+    CachedBlocks cached,
     Prediction predicted,
     long emittedTokens,
     RouteTimes times) {}

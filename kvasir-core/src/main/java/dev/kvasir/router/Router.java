@@ -1,6 +1,7 @@
 package dev.kvasir.router;
 
 import dev.kvasir.Nullable;
+import dev.kvasir.kv.CachedBlocks;
 import dev.kvasir.kv.KvEvent;
 import dev.kvasir.time.EventLoop;
 import java.util.ArrayList;
@@ -187,9 +188,9 @@ public final class Router {
   }
 
   /** The request will leave its blocks on the instance. */
-  void sent(Member member, RouteRequest request, CachedPrefix cached) {
+  void sent(Member member, RouteRequest request, CachedBlocks cached) {
     int blocks = member.instance().blocks();
-    index.sent(member.place(), request.prefix(), blocks, cached.blocks(), loop.nanos());
+    index.sent(member.place(), request.prefix(), blocks, cached.total(), loop.nanos());
   }
 
   void prefilled(Member member, long work, long nanos) {

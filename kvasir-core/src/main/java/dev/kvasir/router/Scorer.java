@@ -29,7 +29,7 @@ public interface Scorer {
   /** Every kind of scorer by its name; each call makes one with a memory of its own. */
   private static Map<String, Supplier<Scorer>> known() {
     var known = new LinkedHashMap<String, Supplier<Scorer>>();
-    known.put("precise-prefix-cache", () -> highest(view -> view.cached().blocks()));
+    known.put("precise-prefix-cache", () -> highest(view -> view.cached().total()));
     known.put("queue-depth", () -> lowest(view -> view.signals().queueDepth()));
     known.put("kv-utilization", () -> each(view -> 1 - view.signals().kvUtilisation()));
     known.put("load-balance", () -> each(view -> 1 / (1.0 + view.effectiveLoad())));

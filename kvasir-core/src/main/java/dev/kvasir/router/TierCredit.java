@@ -1,5 +1,7 @@
 package dev.kvasir.router;
 
+import dev.kvasir.kv.CachedBlocks;
+
 /**
  * What a cached block is worth on each tier: 1 spares all of its prefill, 0 nothing.
  *
@@ -17,7 +19,7 @@ public record TierCredit(double device, double host, double disk, double object)
   }
 
   /** The blocks as if all lay on the device. */
-  double blocks(CachedPrefix cached) {
+  double blocks(CachedBlocks cached) {
     return device * cached.device()
         + host * cached.host()
         + disk * cached.disk()

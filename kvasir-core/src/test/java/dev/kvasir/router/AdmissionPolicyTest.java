@@ -3,6 +3,7 @@ package dev.kvasir.router;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.kvasir.kv.CachedBlocks;
 import dev.kvasir.router.AdmissionPolicy.Admission;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -100,11 +101,11 @@ class AdmissionPolicyTest {
 
   private static ClusterView loaded(int queueDepth, int batchSize, int inFlight) {
     var signals = EngineSignals.of(queueDepth, batchSize, 0);
-    return Views.cluster(InstanceView.of(0, signals, Load.inFlight(inFlight), CachedPrefix.NONE));
+    return Views.cluster(InstanceView.of(0, signals, Load.inFlight(inFlight), CachedBlocks.NONE));
   }
 
   private static InstanceView saturated(int id, int queueDepth, double utilisation) {
     var signals = EngineSignals.of(queueDepth, 0, utilisation);
-    return InstanceView.of(id, signals, Load.NONE, CachedPrefix.NONE);
+    return InstanceView.of(id, signals, Load.NONE, CachedBlocks.NONE);
   }
 }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvasir.Seeds;
 import dev.kvasir.kv.BlockHash;
+import dev.kvasir.kv.CachedBlocks;
 import dev.kvasir.kv.KvEvent;
 import dev.kvasir.kv.Tier;
 import dev.kvasir.kv.TokenBlock;
@@ -170,12 +171,12 @@ class IndexModelTest {
       }
     }
 
-    private void compare(int id, List<BlockHash> prefix, CachedPrefix found) {
+    private void compare(int id, List<BlockHash> prefix, CachedBlocks found) {
       var model = models.get(id);
       if (model == null) throw new IllegalStateException();
       int least = length(model, prefix, Set.of());
       int most = length(model, prefix, model.expected.keySet());
-      boolean agree = least <= found.blocks() && found.blocks() <= most;
+      boolean agree = least <= found.total() && found.total() <= most;
       if (least == most && model.expected.isEmpty()) {
         agree &= found.equals(cached(model, prefix.subList(0, least)));
       }
@@ -193,7 +194,7 @@ class IndexModelTest {
           || model.held.values().stream().anyMatch(set -> set.contains(hash));
     }
 
-    private static CachedPrefix cached(Model model, List<BlockHash> prefix) {
+    private static CachedBlocks cached(Model model, List<BlockHash> prefix) {
       var counts = new int[4];
       for (var hash : prefix) {
         for (var tier : TIERS) {
@@ -202,7 +203,7 @@ class IndexModelTest {
           break;
         }
       }
-      return new CachedPrefix(counts[0], counts[1], counts[2], counts[3]);
+      return new CachedBlocks(counts[0], counts[1], counts[2], counts[3]);
     }
 
     /** When all have left nothing is left. */

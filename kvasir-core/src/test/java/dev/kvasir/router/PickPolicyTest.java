@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.kvasir.Seeds;
+import dev.kvasir.kv.CachedBlocks;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -24,7 +25,7 @@ class PickPolicyTest {
                         first + i,
                         EngineSignals.of(random.nextInt(3), random.nextInt(3), random.nextDouble()),
                         Load.of(random.nextInt(900), random.nextInt(3), random.nextInt(900)),
-                        CachedPrefix.onDevice(random.nextInt(4)));
+                        CachedBlocks.onDevice(random.nextInt(4)));
               }
               var request = RouteRequest.of("", 100, Views.hashes(random.nextInt(9), 4));
               assertThat(views).contains(policy.pick(request, Views.cluster(views)));
@@ -55,8 +56,8 @@ class PickPolicyTest {
 
   @Test
   void busiestIsTheFirstWithTheMostToDo() {
-    var busy = InstanceView.of(1, EngineSignals.NONE, Load.inFlight(3), CachedPrefix.NONE);
-    var alsoBusy = InstanceView.of(2, EngineSignals.of(2, 1, 0), Load.NONE, CachedPrefix.NONE);
+    var busy = InstanceView.of(1, EngineSignals.NONE, Load.inFlight(3), CachedBlocks.NONE);
+    var alsoBusy = InstanceView.of(2, EngineSignals.of(2, 1, 0), Load.NONE, CachedBlocks.NONE);
     assertThat(pick("always-busiest", idle(0), busy, alsoBusy)).isEqualTo(1);
   }
 
@@ -73,7 +74,7 @@ class PickPolicyTest {
   void balancedPrefersTheFasterOfTwoAlike() {
     var fast =
         new InstanceView(
-            1, Role.BOTH, "any", EngineSignals.NONE, Load.NONE, CachedPrefix.NONE, 20_000);
+            1, Role.BOTH, "any", EngineSignals.NONE, Load.NONE, CachedBlocks.NONE, 20_000);
     assertThat(pick("balanced", idle(0), fast)).isEqualTo(1);
   }
 

@@ -9,6 +9,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
 import dev.kvasir.Seeds;
+import dev.kvasir.kv.CachedBlocks;
 import dev.kvasir.router.PrefillPlacement.Colocate;
 import dev.kvasir.router.PrefillPlacement.Offload;
 import dev.kvasir.router.PrefillPlacement.Reason;
@@ -154,9 +155,9 @@ class PredictivePlacementTest {
   void cachedBlocksFurtherDownSpareLess() {
     var cluster = Views.cluster(free());
     var request = Views.request(1_600);
-    long onDevice = cluster.work(request, holding(new CachedPrefix(50, 0, 0, 0)));
-    long onHost = cluster.work(request, holding(new CachedPrefix(0, 50, 0, 0)));
-    long onDisk = cluster.work(request, holding(new CachedPrefix(0, 0, 50, 0)));
+    long onDevice = cluster.work(request, holding(new CachedBlocks(50, 0, 0, 0)));
+    long onHost = cluster.work(request, holding(new CachedBlocks(0, 50, 0, 0)));
+    long onDisk = cluster.work(request, holding(new CachedBlocks(0, 0, 50, 0)));
     assertThat(onDevice).isEqualTo(800);
     assertThat(onHost).isEqualTo(1_000);
     assertThat(onDisk).isEqualTo(1_400);
@@ -165,7 +166,7 @@ class PredictivePlacementTest {
   @Test
   void promptThatIsWhollyCachedStillComputesAToken() {
     var cluster = Views.cluster(free());
-    var held = holding(new CachedPrefix(10, 0, 0, 0));
+    var held = holding(new CachedBlocks(10, 0, 0, 0));
     assertThat(cluster.uncachedTokens(Views.request(160), held)).isEqualTo(1);
     assertThat(cluster.uncachedTokens(Views.request(0), held)).isZero();
   }
@@ -222,7 +223,7 @@ class PredictivePlacementTest {
     return new Load(1, 0, load.prefillTokens(), load.prefillWork(), 1, 100, 0, 0, seconds);
   }
 
-  private static InstanceView holding(CachedPrefix cached) {
+  private static InstanceView holding(CachedBlocks cached) {
     return new InstanceView(3, Role.BOTH, "any", EngineSignals.NONE, Load.NONE, cached, 10_000);
   }
 

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.kvasir.Seeds;
 import dev.kvasir.kv.BlockHash;
+import dev.kvasir.kv.CachedBlocks;
 import dev.kvasir.kv.KvEvent;
 import dev.kvasir.kv.Tier;
 import dev.kvasir.kv.TokenBlock;
@@ -24,9 +25,9 @@ class PrefixIndexTest {
     stored(7, Tier.HOST, prefix.get(1));
     stored(7, Tier.DEVICE, prefix.get(2));
     stored(7, Tier.OBJECT, prefix.get(3));
-    assertThat(index.cached(7, prefix)).isEqualTo(new CachedPrefix(1, 1, 3, 0));
+    assertThat(index.cached(7, prefix)).isEqualTo(new CachedBlocks(1, 1, 3, 0));
     removed(7, Tier.DISK, prefix.get(3));
-    assertThat(index.cached(7, prefix)).isEqualTo(new CachedPrefix(1, 1, 2, 1));
+    assertThat(index.cached(7, prefix)).isEqualTo(new CachedBlocks(1, 1, 2, 1));
   }
 
   @Test
@@ -35,7 +36,7 @@ class PrefixIndexTest {
     var prefix = Views.hashes(0, 6);
     for (var hash : prefix) stored(7, Tier.DEVICE, hash);
     removed(7, Tier.DEVICE, prefix.get(2));
-    assertThat(index.cached(7, prefix)).isEqualTo(CachedPrefix.onDevice(2));
+    assertThat(index.cached(7, prefix)).isEqualTo(CachedBlocks.onDevice(2));
   }
 
   @Test
@@ -45,7 +46,7 @@ class PrefixIndexTest {
     index.remove(7);
     assertThat(index.size()).isZero();
     assertThat(index.on(7, new KvEvent.Removed(Tier.DEVICE, Views.hash(1)))).isFalse();
-    assertThat(index.cached(7, Views.hashes(1, 1))).isEqualTo(CachedPrefix.NONE);
+    assertThat(index.cached(7, Views.hashes(1, 1))).isEqualTo(CachedBlocks.NONE);
   }
 
   @Test
@@ -54,7 +55,7 @@ class PrefixIndexTest {
     stored(7, Tier.HOST, Views.hash(1));
     index.remove(7);
     index.add(8);
-    assertThat(index.cached(8, Views.hashes(1, 1))).isEqualTo(CachedPrefix.NONE);
+    assertThat(index.cached(8, Views.hashes(1, 1))).isEqualTo(CachedBlocks.NONE);
     assertThat(index.held(8, Tier.HOST)).isZero();
   }
 
@@ -84,11 +85,11 @@ class PrefixIndexTest {
   void instanceThatTellsNothingIsBelievedToHoldWhatItWasSentLast() {
     int place = index.add(7);
     index.sent(place, Views.hashes(0, 3), 4, 0, 0);
-    assertThat(index.cached(7, Views.hashes(0, 9))).isEqualTo(CachedPrefix.onDevice(3));
+    assertThat(index.cached(7, Views.hashes(0, 9))).isEqualTo(CachedBlocks.onDevice(3));
     index.sent(place, Views.hashes(10, 3), 4, 0, 0);
     // The ends of the first prompt are gone, its beginning is still there.
-    assertThat(index.cached(7, Views.hashes(0, 3))).isEqualTo(CachedPrefix.onDevice(1));
-    assertThat(index.cached(7, Views.hashes(10, 3))).isEqualTo(CachedPrefix.onDevice(3));
+    assertThat(index.cached(7, Views.hashes(0, 3))).isEqualTo(CachedBlocks.onDevice(1));
+    assertThat(index.cached(7, Views.hashes(10, 3))).isEqualTo(CachedBlocks.onDevice(3));
     assertThat(index.size()).isEqualTo(4);
   }
 
@@ -98,7 +99,7 @@ class PrefixIndexTest {
     index.sent(place, Views.hashes(0, 3), 9, 0, 0);
     stored(7, Tier.DEVICE, Views.hash(5));
     assertThat(index.held(7, Tier.DEVICE)).isEqualTo(1);
-    assertThat(index.cached(7, Views.hashes(0, 3))).isEqualTo(CachedPrefix.NONE);
+    assertThat(index.cached(7, Views.hashes(0, 3))).isEqualTo(CachedBlocks.NONE);
   }
 
   @Test
@@ -106,12 +107,12 @@ class PrefixIndexTest {
     int place = index.add(7);
     stored(7, Tier.DEVICE, Views.hash(99));
     index.sent(place, Views.hashes(0, 3), 9, 0, 0);
-    assertThat(index.cached(7, Views.hashes(0, 3))).isEqualTo(CachedPrefix.onDevice(3));
+    assertThat(index.cached(7, Views.hashes(0, 3))).isEqualTo(CachedBlocks.onDevice(3));
     stored(7, Tier.DEVICE, Views.hash(0));
     index.settle(5 * SECOND - 1);
-    assertThat(index.cached(7, Views.hashes(0, 3))).isEqualTo(CachedPrefix.onDevice(3));
+    assertThat(index.cached(7, Views.hashes(0, 3))).isEqualTo(CachedBlocks.onDevice(3));
     index.settle(5 * SECOND);
-    assertThat(index.cached(7, Views.hashes(0, 3))).isEqualTo(CachedPrefix.onDevice(1));
+    assertThat(index.cached(7, Views.hashes(0, 3))).isEqualTo(CachedBlocks.onDevice(1));
     assertThat(index.size()).isEqualTo(2);
   }
 

@@ -1,6 +1,7 @@
 package dev.kvasir.router;
 
 import dev.kvasir.kv.BlockHash;
+import dev.kvasir.kv.CachedBlocks;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -41,7 +42,7 @@ final class Views {
   }
 
   static InstanceView instance(int id, Load load, int cachedTokens) {
-    var cached = CachedPrefix.onDevice(cachedTokens / BLOCK_TOKENS);
+    var cached = CachedBlocks.onDevice(cachedTokens / BLOCK_TOKENS);
     return new InstanceView(
         id, Role.BOTH, "any", EngineSignals.NONE, load, cached, LINEAR.workPerSecond());
   }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.tuple;
 
 import dev.kvasir.Seeds;
+import dev.kvasir.kv.CachedBlocks;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -173,7 +174,7 @@ class WeightedPickTest {
                     id,
                     EngineSignals.of(random.nextInt(200), random.nextInt(20), random.nextDouble()),
                     Load.inFlight(random.nextInt(9)),
-                    CachedPrefix.onDevice(random.nextInt(5)));
+                    CachedBlocks.onDevice(random.nextInt(5)));
           }
           for (var name : names()) {
             for (double score : scores(name + ":1", views)) assertThat(score).isBetween(0.0, 1.0);
@@ -224,14 +225,14 @@ class WeightedPickTest {
 
   private static InstanceView view(int id, int queueDepth, int batchSize, int inFlight) {
     var signals = EngineSignals.of(queueDepth, batchSize, 0);
-    return InstanceView.of(id, signals, Load.inFlight(inFlight), CachedPrefix.NONE);
+    return InstanceView.of(id, signals, Load.inFlight(inFlight), CachedBlocks.NONE);
   }
 
   private static InstanceView used(int id, double utilisation) {
-    return InstanceView.of(id, EngineSignals.of(0, 0, utilisation), Load.NONE, CachedPrefix.NONE);
+    return InstanceView.of(id, EngineSignals.of(0, 0, utilisation), Load.NONE, CachedBlocks.NONE);
   }
 
   private static InstanceView cached(int id, int blocks) {
-    return InstanceView.of(id, EngineSignals.NONE, Load.NONE, CachedPrefix.onDevice(blocks));
+    return InstanceView.of(id, EngineSignals.NONE, Load.NONE, CachedBlocks.onDevice(blocks));
   }
 }

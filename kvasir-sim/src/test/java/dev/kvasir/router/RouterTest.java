@@ -153,7 +153,7 @@ class RouterTest {
     loop.runFor(Duration.ofMinutes(2));
     open("", 160, 9_000).close();
     var again = router.view(request("", 8_000, 0));
-    assertThat(again.instances().get(first).cached().blocks()).isEqualTo(500);
+    assertThat(again.instances().get(first).cached().total()).isEqualTo(500);
   }
 
   @Test

@@ -1,8 +1,8 @@
 package dev.kvasir.sim.blis;
 
 import dev.kvasir.kv.BlockHash;
+import dev.kvasir.kv.CachedBlocks;
 import dev.kvasir.router.AdmissionPolicy;
-import dev.kvasir.router.CachedPrefix;
 import dev.kvasir.router.ClusterView;
 import dev.kvasir.router.EngineSignals;
 import dev.kvasir.router.Estimates;
@@ -95,13 +95,13 @@ public final class BlisRouting {
     }
   }
 
-  private CachedPrefix cached(RouteRequest request, int index, BlisInstance instance) {
+  private CachedBlocks cached(RouteRequest request, int index, BlisInstance instance) {
     var known =
         settings.times().cacheSignalMicros() == 0 ? instance.store().known() : caches.get(index);
     int blocks = 0;
     while (blocks < request.prefix().size() && known.contains(request.prefix().get(blocks))) {
       blocks++;
     }
-    return CachedPrefix.onDevice(blocks);
+    return CachedBlocks.onDevice(blocks);
   }
 }
