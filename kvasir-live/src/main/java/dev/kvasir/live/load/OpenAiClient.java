@@ -51,8 +51,19 @@ final class OpenAiClient {
     this.http = network.vertx().createHttpClient(options, pool);
   }
 
+  /** Asks on a loop of the network: elsewhere an answer could come before anybody listens. */
+  private void onLoop(Runnable ask) {
+    network.vertx().getOrCreateContext().runOnContext(_ -> ask.run());
+  }
+
   /** The models the server has. */
   Future<List<String>> models() {
+    var models = Promise.<List<String>>promise();
+    onLoop(() -> askModels().onComplete(models));
+    return models.future();
+  }
+
+  private Future<List<String>> askModels() {
     return http.request(options(HttpMethod.GET, "/v1/models"))
         .compose(HttpClientRequest::send)
         .compose(
@@ -75,9 +86,11 @@ final class OpenAiClient {
     var answer = Promise.<Answer>promise();
     // Long prompts are made before, and not where the pieces of other answers are timed.
     var body = body(request);
-    http.request(options(HttpMethod.POST, target.style().path()))
-        .compose(sent -> stream(sent, request.session(), body, answer))
-        .onFailure(failure -> answer.tryComplete(failed(failure)));
+    onLoop(
+        () ->
+            http.request(options(HttpMethod.POST, target.style().path()))
+                .compose(sent -> stream(sent, request.session(), body, answer))
+                .onFailure(failure -> answer.tryComplete(failed(failure))));
     return answer.future();
   }
 
