@@ -28,8 +28,10 @@ import picocli.CommandLine.Option;
 @Command(
     name = "fleet",
     description = {
-      "Start look-alike vLLM workers: real HTTP, streaming, KV events, metrics and faults on",
-      "demand, and no model behind them; answers take the time that a model would take."
+      "Start look-alike vLLM workers, to try gateways and applications against.",
+      "",
+      "Real HTTP, streaming, KV events, metrics and faults on demand, and no model behind them:",
+      "answers take the time that a model would take."
     },
     optionListHeading = "%nOptions:%n",
     footerHeading = "%nExamples:%n",

@@ -75,10 +75,9 @@ final class GatewayOptions {
   @Option(
       names = "--api-keys",
       paramLabel = "FILE",
-      description = {
-        "Who may ask: a line for each key, with its tenant and its SHA-256, and perhaps admin,",
-        "per-minute=N, at-once=N. Tenants never share a block. Usually everybody may."
-      })
+      description =
+          "Who may ask: a line for each key, with its tenant and its SHA-256, and perhaps admin,"
+              + " per-minute=N, at-once=N. Tenants never share a block. Usually everybody may.")
   private @Nullable Path keyFile;
 
   /** Whether others than this machine may ask, whoever they are. */

@@ -23,9 +23,12 @@ import picocli.CommandLine.Option;
 @Command(
     name = "serve",
     description = {
-      "Serve an OpenAI-compatible endpoint: with no arguments two embedded engines with the",
-      "built-in model, with --worker in front of vLLM or SGLang servers."
+      "Serve an OpenAI-compatible endpoint, on engines of our own or in front of others.",
+      "",
+      "With no arguments: two embedded engines with the built-in model. With --worker: in front of",
+      "vLLM, SGLang or other servers."
     },
+    optionListHeading = "%nOptions:%n",
     footerHeading = "%nExamples:%n",
     footer = {
       "  kvasir serve",
@@ -47,18 +50,16 @@ public final class ServeCommand implements Callable<Integer> {
   @Option(
       names = "--worker",
       paramLabel = "URL[,key=value…]",
-      description = {
-        "A vLLM, SGLang or other OpenAI-compatible server; once for each. Keys: name, role (both,",
-        "prefill, decode), connector (none, nixl, mooncake, sglang), bootstrap (HOST:PORT),",
-        "events and replay (tcp://HOST:PORT of its KV events)."
-      })
+      description =
+          "A vLLM, SGLang or other OpenAI-compatible server; once for each. Keys: name, role (both,"
+              + " prefill, decode), connector (none, nixl, mooncake, sglang), bootstrap"
+              + " (HOST:PORT), events and replay (tcp://HOST:PORT of its KV events).")
   private List<String> workers = new ArrayList<>();
 
   @Option(names = "--verbose", description = "Log what becomes of workers and tiers, too.")
   private boolean verbose;
 
-  @Mixin private GatewayOptions gateway = new GatewayOptions();
-  @Mixin private EmbeddedOptions engines = new EmbeddedOptions();
+  @Mixin private ServeOptions options = new ServeOptions();
 
   public ServeCommand(
       PrintWriter out, PrintWriter err, Map<String, String> environment, String version) {
@@ -77,7 +78,7 @@ public final class ServeCommand implements Callable<Integer> {
         var serving = serving()) {
       tell(serving, (System.nanoTime() - begunNanos) / 1e9);
       asked.await();
-      err.println("kvasir: finishing what is under way; Ctrl-C again stops at once …");
+      err.println("kvasir: finishing what is under way …");
       serving.drain();
     }
     err.println("kvasir: stopped.");
@@ -87,9 +88,9 @@ public final class ServeCommand implements Callable<Integer> {
   private Serving serving() throws IOException {
     if (workers.isEmpty()) {
       var folder = CacheFolder.usual(environment, Path.of(System.getProperty("user.home")));
-      return Serving.of(engines, folder, gateway, version);
+      return Serving.of(options.engines(), folder, options.gateway(), version);
     }
-    return Serving.of(workers.stream().map(WorkerText::of).toList(), gateway, version);
+    return Serving.of(workers.stream().map(WorkerText::of).toList(), options.gateway(), version);
   }
 
   private void tell(Serving serving, double seconds) {
@@ -107,7 +108,7 @@ public final class ServeCommand implements Callable<Integer> {
     out.println();
     out.println("Ctrl-C finishes what is under way and stops.");
     out.flush();
-    if (gateway.isOpenToAnybody()) {
+    if (options.gateway().isOpenToAnybody()) {
       err.println("kvasir: anybody who can reach this machine may ask; see --api-keys.");
     }
   }

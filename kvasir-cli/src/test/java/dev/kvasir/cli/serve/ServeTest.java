@@ -5,7 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.kvasir.live.gateway.Connector;
+import dev.kvasir.live.gateway.Gateway;
+import dev.kvasir.live.gateway.GatewaySettings;
+import dev.kvasir.live.gateway.Routing;
+import dev.kvasir.live.http.Network;
 import dev.kvasir.router.Role;
+import dev.kvasir.router.RouteClass;
+import dev.kvasir.router.RouterSettings;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -20,6 +26,7 @@ import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.zeromq.ZContext;
 import picocli.CommandLine;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
@@ -91,12 +98,30 @@ class ServeTest {
 
   @Test
   void aPromptIsComputedOnOneEngineAndAnsweredOnTheOther() throws Exception {
-    try (var serving = embedded("--placement", "always")) {
-      var answer = ask(serving, "lantern");
-      assertThat(answer.statusCode()).isEqualTo(200);
+    var options = engines();
+    try (var network = Network.open(2);
+        var sockets = new ZContext();
+        var model = options.load(folder);
+        var workers = EmbeddedWorkers.start(network, sockets, model, options, folder);
+        var gateway = Gateway.start(network, placing(workers))) {
+      var answer = ask(gateway.url(), "lantern");
+      var headers = answer.headers();
+      assertThat(headers.firstValue("x-kvasir-reason")).hasValue("forced");
+      assertThat(headers.firstValue("x-kvasir-prefill-instance"))
+          .isPresent()
+          .isNotEqualTo(headers.firstValue("x-kvasir-instance"));
       assertThat(json(answer).at("/choices/0/message/content").asString())
           .startsWith("Lantern (noun)");
+      assertThat(json(answer).at("/usage/prompt_tokens_details/cached_tokens").asInt())
+          .isGreaterThanOrEqualTo(64);
     }
+  }
+
+  /** Always elsewhere, for prompts far shorter than those that usually count as heavy. */
+  private static GatewaySettings placing(EmbeddedWorkers workers) {
+    var settings = RouterSettings.DEFAULT.withClasses(new RouteClass.Limits(16, 0.1, 64));
+    return GatewaySettings.of(0, workers.workers().stream().map(WorkerText::worker).toList())
+        .with(Routing.DEFAULT.with(settings).by("balanced", "always"));
   }
 
   @Test
@@ -132,18 +157,26 @@ class ServeTest {
     }
   }
 
-  private Serving embedded(String... options) throws IOException {
+  private static EmbeddedOptions engines() {
     var engines = new EmbeddedOptions();
     CommandLine.populateCommand(
         engines, "--device-blocks=128", "--host-blocks=256", "--disk-blocks=512");
+    return engines;
+  }
+
+  private Serving embedded(String... options) throws IOException {
     var gateway = new GatewayOptions();
     var all = new ArrayList<>(List.of("--port", "0", "--admin-port", "0"));
     all.addAll(List.of(options));
     CommandLine.populateCommand(gateway, all.toArray(String[]::new));
-    return Serving.of(engines, folder.resolve("cache"), gateway, "test");
+    return Serving.of(engines(), folder.resolve("cache"), gateway, "test");
   }
 
   private HttpResponse<String> ask(Serving serving, String word) throws Exception {
+    return ask(serving.gateway().url(), word);
+  }
+
+  private HttpResponse<String> ask(String url, String word) throws Exception {
     var body =
         """
         {"messages": [{"role": "system", "content": "%s"},
@@ -151,7 +184,7 @@ class ServeTest {
         """
             .formatted(PREAMBLE, word);
     var request =
-        HttpRequest.newBuilder(URI.create(serving.gateway().url() + "/v1/chat/completions"))
+        HttpRequest.newBuilder(URI.create(url + "/v1/chat/completions"))
             .header("content-type", "application/json")
             .header("x-kvasir-explain", "1")
             .timeout(Duration.ofMinutes(1))

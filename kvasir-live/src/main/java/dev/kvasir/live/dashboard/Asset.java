@@ -1,5 +1,6 @@
 package dev.kvasir.live.dashboard;
 
+import dev.kvasir.live.Sha256;
 import dev.kvasir.live.http.Access;
 import dev.kvasir.live.http.Endpoint;
 import dev.kvasir.live.http.Exchange;
@@ -7,8 +8,6 @@ import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpHeaders;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 
 /**
@@ -33,12 +32,7 @@ record Asset(String path, String contentType, Buffer content, String tag) {
   }
 
   private static String tag(byte[] bytes) {
-    try {
-      var hash = MessageDigest.getInstance("SHA-256").digest(bytes);
-      return '"' + HexFormat.of().formatHex(hash, 0, 12) + '"';
-    } catch (NoSuchAlgorithmException e) {
-      throw new IllegalStateException(e);
-    }
+    return '"' + HexFormat.of().formatHex(Sha256.of(bytes), 0, 12) + '"';
   }
 
   Endpoint endpoint() {

@@ -21,7 +21,7 @@ public record DashboardState(
     List<InstanceState> instances,
     List<TierState> tiers,
     List<EdgeState> edges,
-    List<Decision> decisions,
+    List<DecisionState> decisions,
     Latency ttft,
     Latency itl) {
   public static final int DECISIONS_MAX = 50;

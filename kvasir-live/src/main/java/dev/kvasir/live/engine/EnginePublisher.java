@@ -52,6 +52,7 @@ public final class EnginePublisher implements AutoCloseable {
 
   @Override
   public void close() {
+    engine.loop().execute(() -> tellers.forEach(KvEventTeller::close));
     publisher.close();
   }
 }

@@ -7,7 +7,6 @@ import dev.kvasir.kv.PoolSettings;
 import dev.kvasir.kv.PrefixRegistry;
 import dev.kvasir.kv.Tier;
 import dev.kvasir.live.model.ModelShape;
-import dev.kvasir.live.store.Ack;
 import dev.kvasir.live.store.DiskSettings;
 import dev.kvasir.live.store.DiskStore;
 import dev.kvasir.live.store.HostMemory;
@@ -67,15 +66,7 @@ public final class SharedTiers implements AutoCloseable {
 
   private DiskSettings disk(EngineGroupSettings settings, long layout) {
     var folder = Objects.requireNonNull(settings.diskFolder(), "checked by the settings");
-    var usual = DiskSettings.of(folder, settings.diskBlocks(), memory.blockBytes());
-    return new DiskSettings(
-        folder,
-        usual.blocks(),
-        usual.blockBytes(),
-        layout,
-        Ack.STORED,
-        usual.threads(),
-        usual.queueMax());
+    return DiskSettings.of(folder, settings.diskBlocks(), memory.blockBytes()).withLayout(layout);
   }
 
   /** Takes the memory and opens the folder, which may take a while. */

@@ -19,7 +19,7 @@ final class CallerApi {
 
   private final GatewayParts parts;
   private final Routing routing;
-  private final Secret secret;
+  private final NameKey secret;
   private final PromptTokenizer tokenizer;
   private final String boot = Long.toHexString(System.currentTimeMillis());
   private final AtomicLong count = new AtomicLong();

@@ -15,7 +15,7 @@ final class CaptureLine {
   private static final long NANOS_PER_MICRO = 1_000;
   private static final int NAME_BYTES = Long.BYTES;
 
-  private final Secret secret = Secret.random();
+  private final NameKey secret = NameKey.random();
   private final long originMicros;
   private final int blockTokens;
 

@@ -25,7 +25,7 @@ public record GatewaySettings(
     Duration probePace,
     Files files,
     String workerKey,
-    Secret secret) {
+    NameKey secret) {
   /**
    * What is written down.
    *
@@ -57,7 +57,7 @@ public record GatewaySettings(
         Duration.ofSeconds(1),
         Files.NONE,
         "",
-        Secret.random());
+        NameKey.random());
   }
 
   /** These, but for the two addresses. */
@@ -92,7 +92,7 @@ public record GatewaySettings(
   }
 
   /** These, but for what workers and tenants are given. */
-  public GatewaySettings with(String key, Secret other) {
+  public GatewaySettings with(String key, NameKey other) {
     return new GatewaySettings(
         api, admin, workers, routing, queue, failures, probePace, files, key, other);
   }

@@ -2,7 +2,7 @@ package dev.kvasir.live.gateway;
 
 import dev.kvasir.live.dashboard.DashboardSource;
 import dev.kvasir.live.dashboard.DashboardState;
-import dev.kvasir.live.dashboard.Decision;
+import dev.kvasir.live.dashboard.DecisionState;
 import dev.kvasir.live.dashboard.InstanceState;
 import dev.kvasir.live.dashboard.LadderState;
 import dev.kvasir.router.PrefillPlacement.Reason;
@@ -84,14 +84,14 @@ final class GatewayView implements DashboardSource {
     return instances;
   }
 
-  private Decision shown(dev.kvasir.live.gateway.Decision decision) {
+  private DecisionState shown(Decision decision) {
     var route = decision.route();
     if (route == null) throw new IllegalStateException("only what was placed is kept");
     int prompt = Math.max(route.promptTokens(), decision.ending().usage().promptTokens());
     int told = decision.ending().usage().cachedTokens();
     int cached = told >= 0 ? told : route.promptTokens() - route.uncachedTokens();
     double first = decision.firstTokenSeconds();
-    return new Decision(
+    return new DecisionState(
         millis(decision.ask().receivedNanos()),
         decision.ask().id(),
         route.routeClass(),

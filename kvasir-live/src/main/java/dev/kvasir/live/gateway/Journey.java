@@ -37,8 +37,8 @@ final class Journey implements Ticket.Holder, AnswerPipe.Listener {
   private final Explanation explanation;
   private final MultiMap headers;
   private @Nullable Placed placed;
-  private @Nullable Call prefillCall;
-  private @Nullable Call decodeCall;
+  private @Nullable UpstreamCall prefillCall;
+  private @Nullable UpstreamCall decodeCall;
   private @Nullable AnswerPipe pipe;
   private @Nullable Handover handover;
   private @Nullable Kept kept;
@@ -121,7 +121,8 @@ final class Journey implements Ticket.Holder, AnswerPipe.Listener {
         response ->
             BoundedBody.read(response, PARAMS_BYTES_MAX)
                 .onComplete(now(body -> prefilled(worker, response.statusCode(), body.result())));
-    prefillCall = send(worker, bodies.nixlPrefill(), Call.listener(read, this::prefillFailed));
+    prefillCall =
+        send(worker, bodies.nixlPrefill(), UpstreamCall.listener(read, this::prefillFailed));
   }
 
   private void prefilled(Worker holder, int status, @Nullable Buffer body) {
@@ -161,7 +162,7 @@ final class Journey implements Ticket.Holder, AnswerPipe.Listener {
 
   /** Both are sent at once; the answer of the prefill only tells whether it worked. */
   private void both(Worker worker, Buffer prefill, Buffer decode) {
-    prefillCall = send(worker, prefill, Call.listener(this::skim, this::prefillFailed));
+    prefillCall = send(worker, prefill, UpstreamCall.listener(this::skim, this::prefillFailed));
     decode(decode);
   }
 
@@ -213,7 +214,7 @@ final class Journey implements Ticket.Holder, AnswerPipe.Listener {
   }
 
   private void decode(Buffer body) {
-    decodeCall = send(where().decode(), body, Call.listener(this::answered, this::failed));
+    decodeCall = send(where().decode(), body, UpstreamCall.listener(this::answered, this::failed));
   }
 
   private void answered(HttpClientResponse response) {
@@ -357,10 +358,11 @@ final class Journey implements Ticket.Holder, AnswerPipe.Listener {
     if (decode != null && (answer == null || !answer.isSpent())) decode.cancel();
   }
 
-  private Call send(Worker worker, Buffer body, Call.Listener listener) {
+  private UpstreamCall send(Worker worker, Buffer body, UpstreamCall.Listener listener) {
     var message = Upstream.Message.post(ticket.ask.path(), headers, body);
     var first = parts.rules().firstTime();
-    return Call.send(parts.upstream(), exchange.context(), worker, message, first, listener);
+    return UpstreamCall.send(
+        parts.upstream(), exchange.context(), worker, message, first, listener);
   }
 
   private void onRoute(Consumer<Route> step) {

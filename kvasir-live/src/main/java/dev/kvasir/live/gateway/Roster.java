@@ -18,13 +18,13 @@ final class Roster {
   static final class Post {
     private final Worker worker;
     private final int id;
-    private final Breaker breaker;
+    private final WorkerHealth breaker;
     private boolean draining;
     private Map<String, String> models = Map.of();
     private String engine = "";
     private EngineSignals signals = EngineSignals.NONE;
 
-    private Post(Worker worker, int id, Breaker breaker) {
+    private Post(Worker worker, int id, WorkerHealth breaker) {
       this.worker = worker;
       this.id = id;
       this.breaker = breaker;
@@ -71,7 +71,7 @@ final class Roster {
   void add(Worker worker, long nowNanos) {
     int id = router.add(worker.instance());
     router.become(id, Availability.DOWN);
-    posts.add(new Post(worker, id, new Breaker(rules, nowNanos)));
+    posts.add(new Post(worker, id, new WorkerHealth(rules, nowNanos)));
   }
 
   List<Post> posts() {

@@ -8,7 +8,7 @@ import io.vertx.core.http.HttpClientResponse;
 import java.time.Duration;
 
 /** A request to a worker whose answer is wanted whole, and within a time. */
-final class WholeCall implements Call.Listener {
+final class WholeCall implements UpstreamCall.Listener {
   /** All of an answer. */
   record Reply(int status, Buffer body) {}
 
@@ -21,7 +21,7 @@ final class WholeCall implements Call.Listener {
   static Future<Reply> send(
       Upstream upstream, Context context, Worker worker, Upstream.Message message, Duration time) {
     var whole = new WholeCall();
-    var call = Call.send(upstream, context, worker, message, time, whole);
+    var call = UpstreamCall.send(upstream, context, worker, message, time, whole);
     var late = "no answer to " + message.path() + " from " + worker.name() + " in " + time;
     long timer =
         context

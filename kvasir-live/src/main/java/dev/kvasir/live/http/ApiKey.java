@@ -1,8 +1,8 @@
 package dev.kvasir.live.http;
 
+import dev.kvasir.live.Sha256;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 
 /**
@@ -47,10 +47,6 @@ public record ApiKey(String tenant, String sha256, Scope scope, KeyLimits limits
   }
 
   static byte[] hash(String key) {
-    try {
-      return MessageDigest.getInstance("SHA-256").digest(key.getBytes(StandardCharsets.UTF_8));
-    } catch (NoSuchAlgorithmException e) {
-      throw new IllegalStateException("every JDK has SHA-256", e);
-    }
+    return Sha256.of(key.getBytes(StandardCharsets.UTF_8));
   }
 }

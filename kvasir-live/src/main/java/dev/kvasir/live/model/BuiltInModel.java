@@ -1,5 +1,6 @@
 package dev.kvasir.live.model;
 
+import dev.kvasir.live.Sha256;
 import dev.kvasir.live.model.gguf.ModelFileException;
 import java.io.IOException;
 import java.io.InputStream;
@@ -7,9 +8,6 @@ import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
-import java.util.HexFormat;
 
 /**
  * The model that comes with Kvasir: a pocket dictionary of seven million weights.
@@ -49,13 +47,13 @@ public final class BuiltInModel {
     if (!Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS) || Files.size(file) != BYTES) {
       return false;
     }
-    return checksum(Files.readAllBytes(file)).equals(SHA256);
+    return Sha256.hex(Files.readAllBytes(file)).equals(SHA256);
   }
 
   /** Written beside it and moved in one step, so that nobody meets half a file. */
   private static void copy(Path file) throws IOException {
     var bytes = resource();
-    if (!checksum(bytes).equals(SHA256)) {
+    if (!Sha256.hex(bytes).equals(SHA256)) {
       throw new IOException("this copy of Kvasir is damaged: " + RESOURCE + " has changed");
     }
     var folder = Files.createDirectories(file.toAbsolutePath().getParent());
@@ -72,14 +70,6 @@ public final class BuiltInModel {
     try (InputStream in = BuiltInModel.class.getResourceAsStream(RESOURCE)) {
       if (in == null) throw new IOException("this copy of Kvasir has no " + RESOURCE);
       return in.readNBytes(BYTES);
-    }
-  }
-
-  private static String checksum(byte[] bytes) {
-    try {
-      return HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(bytes));
-    } catch (NoSuchAlgorithmException missing) {
-      throw new IllegalStateException("every JDK has SHA-256", missing);
     }
   }
 }

@@ -125,7 +125,7 @@ public record CallReader(double temperature) {
     var format = fields.node("response_format");
     if (format == null) return;
     var type = new Fields(format).text("type", "text");
-    if (List.of("text").contains(type)) return;
+    if (type.equals("text")) return;
     throw new Refused(ApiError.badField("response_format", "answers are text here, not " + type));
   }
 }

@@ -5,6 +5,7 @@ import static javax.crypto.Cipher.DECRYPT_MODE;
 import static javax.crypto.Cipher.ENCRYPT_MODE;
 
 import dev.kvasir.kv.TokenBlock;
+import dev.kvasir.live.Sha256;
 import dev.kvasir.live.store.SealSettings.Protection;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -194,7 +195,7 @@ public final class BlockSeals {
             .formatted(
                 DiskFormat.VERSION, format.blockBytes(), format.layout(), settings.protection());
     try {
-      var digest = MessageDigest.getInstance("SHA-256");
+      var digest = Sha256.digest();
       digest.update(text.getBytes(UTF_8));
       if (settings.protection() != Protection.CHECKSUM) {
         digest.update(mac(settings.required().bytes()).doFinal("kvasir name".getBytes(UTF_8)));

@@ -120,7 +120,7 @@ class DashboardTest {
         .withMessageContaining("5 of 4");
   }
 
-  private static DashboardState quietWith(List<Decision> decisions) {
+  private static DashboardState quietWith(List<DecisionState> decisions) {
     var quiet = Sample.quiet();
     return new DashboardState(
         quiet.version(),

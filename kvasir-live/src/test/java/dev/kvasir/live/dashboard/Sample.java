@@ -103,13 +103,13 @@ final class Sample {
   }
 
   /** Each reason at least once; the newest is the one with the number of requests. */
-  private static List<Decision> decisions(long requests) {
-    var decisions = new ArrayList<Decision>();
+  private static List<DecisionState> decisions(long requests) {
+    var decisions = new ArrayList<DecisionState>();
     for (int i = 0; i < DashboardState.DECISIONS_MAX; i++) decisions.add(decision(requests - i));
     return decisions;
   }
 
-  private static Decision decision(long number) {
+  private static DecisionState decision(long number) {
     var random = new Random(number);
     var reasons = Reason.values();
     var reason = reasons[(int) (number % reasons.length)];
@@ -124,7 +124,7 @@ final class Sample {
     double here = 0.02 + (prompt - cached) / 9_000.0;
     double elsewhere = warm ? Double.POSITIVE_INFINITY : here * (moved ? 0.6 : 1.3);
     double ttft = (moved ? elsewhere : here) * (0.9 + random.nextDouble() / 4);
-    return new Decision(
+    return new DecisionState(
         TIME_MILLIS + number * 250,
         "chatcmpl-" + Long.toHexString(0x5eed_0000L + number * 7_919),
         warm ? "WARM" : moved ? "HEAVY_P2P" : "MEDIUM",

@@ -149,7 +149,9 @@ class FleetTest {
     worker.kill();
     assertThatThrownBy(() -> post(0, "{%s, \"max_tokens\": 1}")).isInstanceOf(IOException.class);
     worker.revive();
-    assertThat(post(0, "{%s, \"max_tokens\": 1}").statusCode()).isEqualTo(200);
+    var answer = json(post(0, "{%s, \"max_tokens\": 1}"));
+    assertThat(answer.at("/usage/completion_tokens").asInt()).isEqualTo(1);
+    assertThat(answer.at("/usage/prompt_tokens_details/cached_tokens").asInt()).isZero();
   }
 
   @Test

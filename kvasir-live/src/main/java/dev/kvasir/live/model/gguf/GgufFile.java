@@ -1,5 +1,6 @@
 package dev.kvasir.live.model.gguf;
 
+import dev.kvasir.live.Sha256;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -7,8 +8,6 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 import java.util.SequencedMap;
 
@@ -91,16 +90,12 @@ public final class GgufFile implements AutoCloseable {
 
   /** The checksum of the whole file, which names its weights like nothing else does. */
   public String sha256() {
-    try {
-      var digest = MessageDigest.getInstance("SHA-256");
-      for (long at = 0; at < bytes.byteSize(); at += DIGEST_BYTES) {
-        long count = Math.min(DIGEST_BYTES, bytes.byteSize() - at);
-        digest.update(bytes.asSlice(at, count).asByteBuffer());
-      }
-      return HexFormat.of().formatHex(digest.digest());
-    } catch (NoSuchAlgorithmException missing) {
-      throw new IllegalStateException("every JDK has SHA-256", missing);
+    var digest = Sha256.digest();
+    for (long at = 0; at < bytes.byteSize(); at += DIGEST_BYTES) {
+      long count = Math.min(DIGEST_BYTES, bytes.byteSize() - at);
+      digest.update(bytes.asSlice(at, count).asByteBuffer());
     }
+    return HexFormat.of().formatHex(digest.digest());
   }
 
   /** What is wrong with the model in this file. */

@@ -3,6 +3,7 @@ package dev.kvasir.live.store.object;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import dev.kvasir.live.store.ServerProcess;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -10,7 +11,8 @@ import java.net.Socket;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.concurrent.TimeUnit;
+import java.time.Duration;
+import java.util.List;
 
 /** A real S3-compatible server, S3Proxy, in a process of its own; a folder keeps its buckets. */
 final class S3Server implements AutoCloseable {
@@ -21,7 +23,7 @@ final class S3Server implements AutoCloseable {
   final int port;
   private final Path folder;
   private final String classPath;
-  private Process process;
+  private final ServerProcess process;
 
   private S3Server(Path folder, String classPath) throws IOException {
     this.folder = folder;
@@ -47,7 +49,7 @@ final class S3Server implements AutoCloseable {
     return URI.create("http://127.0.0.1:" + port);
   }
 
-  private Process launch() throws IOException {
+  private ServerProcess launch() throws IOException {
     var properties = folder.resolve("s3proxy.conf");
     Files.writeString(
         properties,
@@ -61,28 +63,20 @@ final class S3Server implements AutoCloseable {
     var log = folder.resolve("logback.xml");
     Files.writeString(log, "<configuration><root level=\"WARN\"/></configuration>");
     var java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
-    var started =
-        new ProcessBuilder(
-                java,
-                "-Xmx256m",
-                "-XX:+UseSerialGC",
-                "-XX:TieredStopAtLevel=1",
-                "-Dlogback.configurationFile=" + log,
-                "-cp",
-                classPath,
-                "org.gaul.s3proxy.Main",
-                "--properties",
-                properties.toString())
-            .redirectErrorStream(true)
-            .redirectOutput(folder.resolve("log").toFile())
-            .start();
-    long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
-    while (!answers()) {
-      if (!started.isAlive() || System.nanoTime() > end) {
-        throw new IOException(Files.readString(folder.resolve("log")));
-      }
-    }
-    return started;
+    var command =
+        List.of(
+            java,
+            "-Xmx256m",
+            "-XX:+UseSerialGC",
+            "-XX:TieredStopAtLevel=1",
+            "-Dlogback.configurationFile=" + log,
+            "-cp",
+            classPath,
+            "org.gaul.s3proxy.Main",
+            "--properties",
+            properties.toString());
+    return new ServerProcess(
+        command, folder.resolve("log"), Duration.ofSeconds(PATIENCE_SECONDS), this::answers);
   }
 
   private boolean answers() {
@@ -96,17 +90,15 @@ final class S3Server implements AutoCloseable {
   }
 
   void kill() {
-    process.destroyForcibly();
-    process.onExit().join();
+    process.kill();
   }
 
   void restart() throws IOException {
-    kill();
-    process = launch();
+    process.restart();
   }
 
   @Override
   public void close() {
-    kill();
+    process.close();
   }
 }

@@ -2,15 +2,16 @@ package dev.kvasir.live.store.remote;
 
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import dev.kvasir.live.store.ServerProcess;
 import java.io.File;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import redis.clients.jedis.Jedis;
 import redis.clients.jedis.exceptions.JedisException;
 
@@ -21,7 +22,7 @@ final class RedisServer implements AutoCloseable {
   final int port;
   private final Path folder;
   private final List<String> options;
-  private Process process;
+  private final ServerProcess process;
 
   private RedisServer(int port, Path folder, List<String> options) throws IOException {
     this.port = port;
@@ -65,26 +66,15 @@ final class RedisServer implements AutoCloseable {
     return new Jedis("127.0.0.1", port);
   }
 
-  private Process launch() throws IOException {
+  private ServerProcess launch() throws IOException {
     var command = new ArrayList<String>();
     command.addAll(List.of("redis-server", "--bind", "127.0.0.1", "--save", ""));
     command.addAll(List.of("--appendonly", "no", "--dir", folder.toString()));
     if (!options.contains("--tls-port")) command.addAll(List.of("--port", "" + port));
     else command.addAll(List.of("--port", "0", "--tls-port", "" + port));
     for (var option : options) if (!option.equals("--tls-port")) command.add(option);
-    var started =
-        new ProcessBuilder(command)
-            .redirectErrorStream(true)
-            .redirectOutput(folder.resolve("log").toFile())
-            .start();
-    long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
-    while (!listens()) {
-      if (!started.isAlive() || System.nanoTime() > end) {
-        throw new IOException(Files.readString(folder.resolve("log")));
-      }
-      Thread.onSpinWait();
-    }
-    return started;
+    return new ServerProcess(
+        command, folder.resolve("log"), Duration.ofSeconds(PATIENCE_SECONDS), this::listens);
   }
 
   private boolean listens() {
@@ -98,17 +88,15 @@ final class RedisServer implements AutoCloseable {
   }
 
   void kill() {
-    process.destroyForcibly();
-    process.onExit().join();
+    process.kill();
   }
 
   void restart() throws IOException {
-    kill();
-    process = launch();
+    process.restart();
   }
 
   @Override
   public void close() {
-    kill();
+    process.close();
   }
 }

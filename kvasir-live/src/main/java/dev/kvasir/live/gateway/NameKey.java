@@ -8,26 +8,26 @@ import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 
 /** Bytes that nobody else knows, to make names that nobody else can. */
-public final class Secret {
+public final class NameKey {
   private static final String ALGORITHM = "HmacSHA256";
   private static final int BYTES = 32;
 
   private final byte[] bytes;
 
-  private Secret(byte[] bytes) {
+  private NameKey(byte[] bytes) {
     this.bytes = bytes;
   }
 
-  public static Secret random() {
+  public static NameKey random() {
     var bytes = new byte[BYTES];
     new SecureRandom().nextBytes(bytes);
-    return new Secret(bytes);
+    return new NameKey(bytes);
   }
 
   /** The secret of a text that is to be the same each time; it should be long and random. */
-  public static Secret of(String text) {
+  public static NameKey of(String text) {
     if (text.isEmpty()) throw new IllegalArgumentException("an empty secret");
-    return new Secret(text.getBytes(StandardCharsets.UTF_8));
+    return new NameKey(text.getBytes(StandardCharsets.UTF_8));
   }
 
   byte[] sign(byte[] message) {

@@ -15,7 +15,7 @@ import java.util.function.Consumer;
  * <p>It ends in exactly one of: an answer that has begun, a failure, or silence after it was given
  * up.
  */
-final class Call {
+final class UpstreamCall {
   /** Hears how the call goes. */
   interface Listener {
     /** The head of an answer has come; whoever hears this reads the rest at once. */
@@ -47,20 +47,20 @@ final class Call {
   private boolean cancelled;
   private long timer = -1;
 
-  private Call(Context context, Listener listener) {
+  private UpstreamCall(Context context, Listener listener) {
     this.context = context;
     this.listener = listener;
   }
 
   /** Sends the body; to be called on the loop of the context. */
-  static Call send(
+  static UpstreamCall send(
       Upstream upstream,
       Context context,
       Worker worker,
       Upstream.Message message,
       Duration firstTime,
       Listener listener) {
-    var call = new Call(context, listener);
+    var call = new UpstreamCall(context, listener);
     call.timer =
         context
             .owner()

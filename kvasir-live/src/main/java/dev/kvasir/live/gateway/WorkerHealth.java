@@ -6,7 +6,7 @@ package dev.kvasir.live.gateway;
  * <p>It takes the worker out after some failures in a row, and puts it back once it has rested and
  * a probe succeeds; the next failure then takes it out at once.
  */
-final class Breaker {
+final class WorkerHealth {
   private static final int PROBES_MAX = 2;
 
   private final int failuresMax;
@@ -17,7 +17,7 @@ final class Breaker {
   private long openedNanos;
 
   /** The worker is out until a first probe succeeds. */
-  Breaker(FailureRules rules, long nowNanos) {
+  WorkerHealth(FailureRules rules, long nowNanos) {
     this.failuresMax = rules.failuresMax();
     this.restNanos = rules.restTime().toNanos();
     this.openedNanos = nowNanos - restNanos;

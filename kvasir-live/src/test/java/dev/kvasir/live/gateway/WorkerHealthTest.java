@@ -5,11 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
-class BreakerTest {
+class WorkerHealthTest {
   private static final long SECOND = 1_000_000_000L;
   private static final FailureRules RULES = FailureRules.DEFAULT.resting(3, Duration.ofSeconds(5));
 
-  private final Breaker breaker = new Breaker(RULES, 0);
+  private final WorkerHealth breaker = new WorkerHealth(RULES, 0);
 
   @Test
   void aWorkerIsOutUntilItHasAnswered() {

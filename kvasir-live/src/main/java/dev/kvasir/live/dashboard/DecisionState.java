@@ -14,7 +14,7 @@ import dev.kvasir.router.PrefillPlacement.Reason;
  * @param colocateSeconds predicted until the first token, all in one place
  * @param offloadSeconds predicted until the first token, by way of another instance
  */
-public record Decision(
+public record DecisionState(
     long timeMillis,
     String request,
     String routeClass,
@@ -27,7 +27,7 @@ public record Decision(
     double offloadSeconds,
     double ttftSeconds,
     double totalSeconds) {
-  public Decision {
+  public DecisionState {
     if (cachedTokens < 0 || cachedTokens > promptTokens) {
       throw new IllegalArgumentException(
           request + " has " + cachedTokens + " of " + promptTokens + " tokens cached");
