@@ -46,11 +46,11 @@ final class DeviceLane implements AutoCloseable {
   /** With more pieces the driver waits for the GPU before it returns. */
   private static final int BATCH_PIECES_MAX = 128;
 
-  /** Two processors fill the link down already, and writes to the host hurt all that compute. */
-  private static final Width DIRECT_DOWN = new Width(4, 512);
+  /** Fills the link in three streams, and no more: writes to the host hurt all that compute. */
+  private static final Width DIRECT_DOWN = new Width(4, 64);
 
-  /** Reads over the link need many under way. */
-  private static final Width DIRECT_UP = new Width(8, 1024);
+  /** Reads over the link need more under way than writes. */
+  private static final Width DIRECT_UP = new Width(4, 192);
 
   private static final Width STAGED = new Width(32, 512);
 

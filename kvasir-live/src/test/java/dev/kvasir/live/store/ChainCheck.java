@@ -217,9 +217,14 @@ final class ChainCheck {
     underWay++;
     handle.get().whenDone(_ -> ended(handle.get()));
     groups.add(group);
-    if (random.nextInt(10) == 0) {
-      ladder.loop.after(Duration.ofNanos(random.nextInt(3_000_000)), () -> handle.get().cancel());
+    if (random.nextInt(4) == 0) {
+      ladder.loop.after(cancelAfter(), () -> handle.get().cancel());
     }
+  }
+
+  /** Often before the kernels that fill the blocks are done, else anywhere on the way down. */
+  private Duration cancelAfter() {
+    return Duration.ofNanos(random.nextInt(random.nextBoolean() ? 100_000 : 3_000_000));
   }
 
   private void ended(TransferHandle handle) {

@@ -36,7 +36,12 @@ final class GpuCheck {
    * passes, beside), GiB of the chain, how many passes, and what PyTorch came to or nothing.
    */
   public static void main(String[] arguments) throws IOException {
-    System.exit(run(arguments));
+    int status = 70;
+    try {
+      status = run(arguments);
+    } finally {
+      System.exit(status); // The threads of what failed half-way must not keep the process.
+    }
   }
 
   private static int run(String[] arguments) throws IOException {
