@@ -85,8 +85,7 @@ public final class PrefixBench {
   private EngineGroup open() throws IOException {
     return EngineGroup.open(
         model,
-        new EngineGroupSettings(
-            2, 256, 512, 2_048, folder.resolve("disk"), EngineSettings.DEFAULT));
+        EngineGroupSettings.of(2, 256, 512, 2_048, folder.resolve("disk"), EngineSettings.DEFAULT));
   }
 
   private static void settle(EngineGroup group) {

@@ -6,6 +6,7 @@ import static picocli.CommandLine.Model.UsageMessageSpec.SECTION_KEY_OPTION_LIST
 import static picocli.CommandLine.Model.UsageMessageSpec.SECTION_KEY_OPTION_LIST_HEADING;
 
 import dev.kvasir.cli.load.LoadCommand;
+import dev.kvasir.cli.serve.CheckConfigCommand;
 import dev.kvasir.cli.serve.ServeCommand;
 import dev.kvasir.cli.simulate.OptionSections;
 import dev.kvasir.cli.simulate.SimulateCommand;
@@ -47,6 +48,7 @@ public final class Main {
     var serve = new ServeCommand(out, err, environment, Version.kvasir());
     return line.setHelpSectionKeys(commandsBeforeOptions(line.getHelpSectionKeys()))
         .addSubcommand(sectioned(helpful(new CommandLine(serve))))
+        .addSubcommand(helpful(new CommandLine(new CheckConfigCommand(out, err, environment))))
         .addSubcommand(sectioned(helpful(new CommandLine(new SimulateCommand(out, err)))))
         .addSubcommand(sectioned(helpful(new CommandLine(new FleetCommand(out, err, environment)))))
         .addSubcommand(sectioned(helpful(new CommandLine(new LoadCommand(out, err, environment)))))

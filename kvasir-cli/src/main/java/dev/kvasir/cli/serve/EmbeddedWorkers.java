@@ -23,7 +23,7 @@ import org.zeromq.ZContext;
 /** Engines of our own, each behind a server of its own, as any other worker would be. */
 final class EmbeddedWorkers implements AutoCloseable {
   private final Deque<AutoCloseable> owned = new ArrayDeque<>();
-  private final List<WorkerText> workers = new ArrayList<>();
+  private final List<WorkerSettings> workers = new ArrayList<>();
   private final EngineGroup group;
 
   private EmbeddedWorkers(EngineGroup group) {
@@ -31,9 +31,10 @@ final class EmbeddedWorkers implements AutoCloseable {
   }
 
   static EmbeddedWorkers start(
-      Network network, ZContext sockets, LoadedModel model, EmbeddedOptions options, Path folder)
+      Network network, ZContext sockets, LoadedModel model, ServeSettings settings, Path folder)
       throws IOException {
-    var group = EngineGroup.open(model, options.settings(model, folder));
+    var engines = settings.engines().group(model, settings.tiers(), folder);
+    var group = EngineGroup.open(model, engines);
     var all = new EmbeddedWorkers(group);
     try {
       all.owned.push(group);
@@ -49,17 +50,18 @@ final class EmbeddedWorkers implements AutoCloseable {
   private void add(Network network, ZContext sockets, EmbeddedEngine engine) throws IOException {
     var tiers = group.tiers();
     List<KvEvents> below = tiers == null ? List.of() : List.of(tiers.events());
-    var told = PublisherSettings.loopback("kv-events");
-    var publisher = new EnginePublisher(sockets, told, engine, below);
+    var loopback = PublisherSettings.loopback("kv-events");
+    var publisher = new EnginePublisher(sockets, loopback, engine, below);
     owned.push(publisher);
     var server = EngineServer.start(network, HttpSettings.local(0), engine);
     owned.push(server);
     var worker = Worker.of(server.front().url()).named(engine.name());
     if (tiers != null) worker = worker.by(Connector.NIXL, "");
-    workers.add(new WorkerText(worker, publisher.endpoint(), publisher.replayEndpoint()));
+    var told = WorkerSettings.of(worker);
+    workers.add(told.telling(publisher.endpoint(), publisher.replayEndpoint()));
   }
 
-  List<WorkerText> workers() {
+  List<WorkerSettings> workers() {
     return List.copyOf(workers);
   }
 

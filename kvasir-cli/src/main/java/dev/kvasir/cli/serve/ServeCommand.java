@@ -7,8 +7,6 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
@@ -35,7 +33,8 @@ import picocli.CommandLine.Option;
       "  kvasir serve --model llama.gguf --host-blocks 8192 --disk-blocks 65536",
       "  kvasir serve --worker http://gpu1:8000 --worker http://gpu2:8000 --capture traffic.jsonl",
       "  kvasir serve --worker http://p:8000,role=prefill,connector=nixl \\",
-      "               --worker http://d:8000,role=decode,connector=nixl,events=tcp://d:5557"
+      "               --worker http://d:8000,role=decode,connector=nixl,events=tcp://d:5557",
+      "  kvasir serve --config kvasir.yaml"
     },
     usageHelpWidth = 100,
     sortOptions = false)
@@ -46,15 +45,6 @@ public final class ServeCommand implements Callable<Integer> {
   private final PrintWriter err;
   private final Map<String, String> environment;
   private final String version;
-
-  @Option(
-      names = "--worker",
-      paramLabel = "URL[,key=value…]",
-      description =
-          "A vLLM, SGLang or other OpenAI-compatible server; once for each. Keys: name, role (both,"
-              + " prefill, decode), connector (none, nixl, mooncake, sglang), bootstrap"
-              + " (HOST:PORT), events and replay (tcp://HOST:PORT of its KV events).")
-  private List<String> workers = new ArrayList<>();
 
   @Option(names = "--verbose", description = "Log what becomes of workers and tiers, too.")
   private boolean verbose;
@@ -71,12 +61,18 @@ public final class ServeCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws IOException, InterruptedException {
-    long begunNanos = System.nanoTime();
     Logger.getLogger("").setLevel(verbose ? Level.INFO : Level.WARNING);
+    return Mistaken.caught(err, "serve", this::serve);
+  }
+
+  private int serve() throws IOException, InterruptedException {
+    long begunNanos = System.nanoTime();
+    var settings = options.configuration(environment).read();
+    var folder = CacheFolder.usual(environment, Path.of(System.getProperty("user.home")));
     var asked = new CountDownLatch(1);
     try (var _ = Interrupt.of(asked::countDown, STOP_MAX);
-        var serving = serving()) {
-      tell(serving, (System.nanoTime() - begunNanos) / 1e9);
+        var serving = Serving.of(settings, folder, version)) {
+      tell(serving, settings, (System.nanoTime() - begunNanos) / 1e9);
       asked.await();
       err.println("kvasir: finishing what is under way …");
       serving.drain();
@@ -85,17 +81,9 @@ public final class ServeCommand implements Callable<Integer> {
     return ExitCode.OK;
   }
 
-  private Serving serving() throws IOException {
-    if (workers.isEmpty()) {
-      var folder = CacheFolder.usual(environment, Path.of(System.getProperty("user.home")));
-      return Serving.of(options.engines(), folder, options.gateway(), version);
-    }
-    return Serving.of(workers.stream().map(WorkerText::of).toList(), options.gateway(), version);
-  }
-
-  private void tell(Serving serving, double seconds) {
+  private void tell(Serving serving, ServeSettings settings, double seconds) {
     var url = serving.gateway().url();
-    var what = serving.embedded().map(this::engines).orElse(workers.size() + " workers");
+    var what = serving.embedded().map(this::engines).orElse(settings.workers().size() + " workers");
     out.printf(Locale.ROOT, "Kvasir serves %s, ready after %.1f s.%n%n", what, seconds);
     out.println("  endpoint   " + url + "/v1");
     out.println("  dashboard  " + url + "/");
@@ -108,7 +96,7 @@ public final class ServeCommand implements Callable<Integer> {
     out.println();
     out.println("Ctrl-C finishes what is under way and stops.");
     out.flush();
-    if (options.gateway().isOpenToAnybody()) {
+    if (settings.listen().isOpenToAnybody()) {
       err.println("kvasir: anybody who can reach this machine may ask; see --api-keys.");
     }
   }

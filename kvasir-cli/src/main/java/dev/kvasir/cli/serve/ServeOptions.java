@@ -1,17 +1,39 @@
 package dev.kvasir.cli.serve;
 
+import dev.kvasir.Nullable;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
 
 /** All options of serving, in the parts that help shows. */
 final class ServeOptions {
+  @Option(
+      names = "--worker",
+      paramLabel = "URL[,key=value…]",
+      description =
+          "A vLLM, SGLang or other OpenAI-compatible server; once for each. Keys: name, role (both,"
+              + " prefill, decode), connector (none, nixl, mooncake, sglang), bootstrap"
+              + " (HOST:PORT), events and replay (tcp://HOST:PORT of its KV events).")
+  private List<String> workers = new ArrayList<>();
+
+  @Option(
+      names = "--config",
+      paramLabel = "FILE",
+      description =
+          "Settings in YAML; options and KVASIR_… variables go before them. Workers and keys are"
+              + " read again when the file changes, and on SIGHUP.")
+  private @Nullable Path config;
+
   @Mixin private GatewayOptions gateway = new GatewayOptions();
   @Mixin private EmbeddedOptions engines = new EmbeddedOptions();
 
-  GatewayOptions gateway() {
-    return gateway;
-  }
-
-  EmbeddedOptions engines() {
-    return engines;
+  /** Where the settings come from. */
+  Configuration configuration(Map<String, String> environment) {
+    var said = gateway.said().keys().under(engines.said().keys());
+    if (!workers.isEmpty()) said = said.with("workers", Configuration.workers("--worker", workers));
+    return new Configuration(config, environment, said);
   }
 }

@@ -6,6 +6,7 @@ import dev.kvasir.live.events.EngineBlocks;
 import dev.kvasir.live.events.KvEventSubscriber;
 import dev.kvasir.live.events.SubscriberSettings;
 import dev.kvasir.live.gateway.Gateway;
+import dev.kvasir.live.gateway.NameKey;
 import dev.kvasir.live.http.Network;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -38,12 +39,23 @@ final class Serving implements AutoCloseable {
     sockets = own(new ZContext());
   }
 
+  /**
+   * Starts all that the settings ask for.
+   *
+   * @param usualFolder where files lie, unless the settings say otherwise
+   */
+  static Serving of(ServeSettings settings, Path usualFolder, String version) throws IOException {
+    return settings.isEmbedded()
+        ? embedded(settings, settings.folder(usualFolder), version)
+        : inFront(settings, settings.folder(usualFolder), version);
+  }
+
   /** The gateway in front of workers that run elsewhere. */
-  static Serving of(List<WorkerText> workers, GatewayOptions options, String version)
+  private static Serving inFront(ServeSettings settings, Path folder, String version)
       throws IOException {
     var serving = new Serving(version);
     try {
-      serving.front(workers, options, "");
+      serving.front(settings, settings.workers(), folder, "", 0);
       return serving;
     } catch (IOException | RuntimeException e) {
       serving.close();
@@ -52,19 +64,20 @@ final class Serving implements AutoCloseable {
   }
 
   /** The gateway in front of engines of our own. */
-  static Serving of(EmbeddedOptions engines, Path folder, GatewayOptions options, String version)
+  private static Serving embedded(ServeSettings settings, Path folder, String version)
       throws IOException {
     // The model is read on one processor while the network starts on another.
-    var loading = new FutureTask<>(() -> engines.load(folder));
+    var loading = new FutureTask<>(() -> settings.engines().load(folder));
     Thread.ofPlatform().name("kvasir-load").daemon(true).start(loading);
     var serving = new Serving(version);
     try {
       LoadedModel model = serving.own(loaded(loading));
       var started =
           serving.own(
-              EmbeddedWorkers.start(serving.network, serving.sockets, model, engines, folder));
+              EmbeddedWorkers.start(serving.network, serving.sockets, model, settings, folder));
       serving.embedded = Optional.of(started);
-      serving.front(started.workers(), options, model.served().name());
+      var served = model.served();
+      serving.front(settings, started.workers(), folder, served.name(), served.contextTokens());
       return serving;
     } catch (IOException | RuntimeException e) {
       serving.close();
@@ -85,28 +98,35 @@ final class Serving implements AutoCloseable {
     }
   }
 
-  private void front(List<WorkerText> workers, GatewayOptions options, String model)
+  private void front(
+      ServeSettings settings,
+      List<WorkerSettings> workers,
+      Path folder,
+      String model,
+      int contextTokens)
       throws IOException {
-    var settings = options.settings(workers);
+    var given = settings.routing().tenantSecret();
+    var secret = given == null ? TenantSecret.in(folder) : NameKey.of(given.reveal());
+    var gatewaySettings =
+        settings.gateway(workers, contextTokens, settings.listen().keys(), secret);
     Supplier<LadderState> ladder =
         embedded
             .<Supplier<LadderState>>map(own -> new EmbeddedLadder(own.group()))
             .orElse(() -> LadderState.NONE);
-    var started = own(Gateway.start(network, settings, version, ladder));
+    var started = own(Gateway.start(network, gatewaySettings, version, ladder));
     gateway = Optional.of(started);
     for (var worker : workers) listen(started, worker, model);
   }
 
-  private void listen(Gateway started, WorkerText worker, String model) throws IOException {
-    var events = worker.events();
-    if (events == null) return;
+  private void listen(Gateway started, WorkerSettings worker, String model) throws IOException {
+    if (worker.events().isEmpty()) return;
     var blocks =
         new EngineBlocks(
             (adapter, salt) -> Gateway.hasher(adapter.isEmpty() ? model : adapter, salt),
             started.blockTokens(),
             BLOCKS_MAX,
             started.events(worker.worker().name()));
-    var settings = SubscriberSettings.of(events, worker.replay());
+    var settings = SubscriberSettings.of(worker.events(), worker.replayIfAny());
     own(new KvEventSubscriber(sockets, started.loop(), settings, blocks));
   }
 

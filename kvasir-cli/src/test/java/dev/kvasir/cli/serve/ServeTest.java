@@ -4,12 +4,11 @@ import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.kvasir.live.gateway.Connector;
 import dev.kvasir.live.gateway.Gateway;
 import dev.kvasir.live.gateway.GatewaySettings;
 import dev.kvasir.live.gateway.Routing;
+import dev.kvasir.live.http.ApiKey;
 import dev.kvasir.live.http.Network;
-import dev.kvasir.router.Role;
 import dev.kvasir.router.RouteClass;
 import dev.kvasir.router.RouterSettings;
 import java.io.IOException;
@@ -20,9 +19,11 @@ import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermission;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -36,6 +37,9 @@ class ServeTest {
   private static final String PREAMBLE = "Be brief and clear. ".repeat(12);
 
   private final HttpClient client = HttpClient.newHttpClient();
+
+  private String bearer = "nobody";
+  private String preamble = PREAMBLE;
 
   @TempDir private Path folder;
 
@@ -54,7 +58,7 @@ class ServeTest {
         var answer = ask(serving, word);
         assertThat(answer.statusCode()).isEqualTo(200);
         instances.add(answer.headers().firstValue("x-kvasir-instance").orElse(""));
-        cached.add(json(answer).at("/usage/prompt_tokens_details/cached_tokens").asInt());
+        cached.add(cached(answer));
       }
       assertThat(instances).containsExactly("engine-0", "engine-1", "engine-0");
       assertThat(cached.getFirst()).isZero();
@@ -73,9 +77,7 @@ class ServeTest {
     try (var serving = embedded()) {
       var tiers = requireNonNull(serving.embedded().orElseThrow().group().tiers());
       assertThat(requireNonNull(tiers.disk()).recovered()).isNotEmpty();
-      var answer = json(ask(serving, "lantern"));
-      assertThat(answer.at("/usage/prompt_tokens_details/cached_tokens").asInt())
-          .isGreaterThanOrEqualTo(64);
+      assertThat(cached(ask(serving, "lantern"))).isGreaterThanOrEqualTo(64);
     }
   }
 
@@ -98,11 +100,11 @@ class ServeTest {
 
   @Test
   void aPromptIsComputedOnOneEngineAndAnsweredOnTheOther() throws Exception {
-    var options = engines();
+    var settings = settings();
     try (var network = Network.open(2);
         var sockets = new ZContext();
-        var model = options.load(folder);
-        var workers = EmbeddedWorkers.start(network, sockets, model, options, folder);
+        var model = settings.engines().load(folder);
+        var workers = EmbeddedWorkers.start(network, sockets, model, settings, folder);
         var gateway = Gateway.start(network, placing(workers))) {
       var answer = ask(gateway.url(), "lantern");
       var headers = answer.headers();
@@ -112,33 +114,15 @@ class ServeTest {
           .isNotEqualTo(headers.firstValue("x-kvasir-instance"));
       assertThat(json(answer).at("/choices/0/message/content").asString())
           .startsWith("Lantern (noun)");
-      assertThat(json(answer).at("/usage/prompt_tokens_details/cached_tokens").asInt())
-          .isGreaterThanOrEqualTo(64);
+      assertThat(cached(answer)).isGreaterThanOrEqualTo(64);
     }
   }
 
   /** Always elsewhere, for prompts far shorter than those that usually count as heavy. */
   private static GatewaySettings placing(EmbeddedWorkers workers) {
     var settings = RouterSettings.DEFAULT.withClasses(new RouteClass.Limits(16, 0.1, 64));
-    return GatewaySettings.of(0, workers.workers().stream().map(WorkerText::worker).toList())
+    return GatewaySettings.of(0, workers.workers().stream().map(WorkerSettings::worker).toList())
         .with(Routing.DEFAULT.with(settings).by("balanced", "always"));
-  }
-
-  @Test
-  void aWorkerIsWrittenAsItsUrlAndWhatElseIsKnown() {
-    var text = "http://d:8000,name=d1,role=decode,connector=nixl,events=tcp://d:5557";
-    var worker = WorkerText.of(text);
-    assertThat(worker.worker().name()).isEqualTo("d1");
-    assertThat(worker.worker().role()).isEqualTo(Role.DECODE);
-    assertThat(worker.worker().connector()).isEqualTo(Connector.NIXL);
-    assertThat(worker.events()).isEqualTo("tcp://d:5557");
-    assertThat(worker.replay()).isNull();
-    assertThatThrownBy(() -> WorkerText.of("http://d:8000,rule=decode"))
-        .hasMessageContaining("\"rule=decode\" is none of name=…, role=…");
-    assertThatThrownBy(() -> WorkerText.of("http://d:8000,role=cook"))
-        .hasMessageContaining("expected one of [both, prefill, decode]");
-    assertThatThrownBy(() -> WorkerText.of("d:8000"))
-        .hasMessageContaining("give it as http://HOST:PORT");
   }
 
   @Test
@@ -157,19 +141,44 @@ class ServeTest {
     }
   }
 
-  private static EmbeddedOptions engines() {
-    var engines = new EmbeddedOptions();
-    CommandLine.populateCommand(
-        engines, "--device-blocks=128", "--host-blocks=256", "--disk-blocks=512");
-    return engines;
+  @Test
+  void aTenantFindsAfterARestartWhatItComputedBefore() throws Exception {
+    var keys = folder.resolve("keys");
+    Files.writeString(keys, "ada " + ApiKey.of("ada", "opensesame").sha256());
+    bearer = "opensesame";
+    try (var serving = embedded("--api-keys", keys.toString())) {
+      ask(serving, "lantern");
+      serving.drain();
+    }
+    var kept = folder.resolve("cache/tenant-secret");
+    assertThat(Files.getPosixFilePermissions(kept))
+        .containsExactlyInAnyOrder(PosixFilePermission.OWNER_READ, PosixFilePermission.OWNER_WRITE);
+    try (var serving = embedded("--api-keys", keys.toString())) {
+      assertThat(cached(ask(serving, "lantern"))).isGreaterThanOrEqualTo(64);
+    }
+  }
+
+  @Test
+  void aLongPromptIsPlacedElsewhereWithTheUsualThresholds() throws Exception {
+    try (var serving = embedded("--placement=always")) {
+      preamble = PREAMBLE.repeat(5);
+      var answer = ask(serving, "lantern");
+      assertThat(answer.headers().firstValue("x-kvasir-prefill-instance")).isPresent();
+      assertThat(cached(answer)).isGreaterThanOrEqualTo(256);
+    }
+  }
+
+  private ServeSettings settings(String... options) throws IOException {
+    var all = new ServeOptions();
+    var line = new ArrayList<>(List.of("--port=0", "--admin-port=0", "--device-blocks=128"));
+    line.addAll(List.of("--host-blocks=256", "--disk-blocks=512"));
+    line.addAll(List.of(options));
+    CommandLine.populateCommand(all, line.toArray(String[]::new));
+    return all.configuration(Map.of()).read();
   }
 
   private Serving embedded(String... options) throws IOException {
-    var gateway = new GatewayOptions();
-    var all = new ArrayList<>(List.of("--port", "0", "--admin-port", "0"));
-    all.addAll(List.of(options));
-    CommandLine.populateCommand(gateway, all.toArray(String[]::new));
-    return Serving.of(engines(), folder.resolve("cache"), gateway, "test");
+    return Serving.of(settings(options), folder.resolve("cache"), "test");
   }
 
   private HttpResponse<String> ask(Serving serving, String word) throws Exception {
@@ -182,10 +191,11 @@ class ServeTest {
         {"messages": [{"role": "system", "content": "%s"},
                       {"role": "user", "content": "What is a %s?"}], "max_tokens": 24}\
         """
-            .formatted(PREAMBLE, word);
+            .formatted(preamble, word);
     var request =
         HttpRequest.newBuilder(URI.create(url + "/v1/chat/completions"))
             .header("content-type", "application/json")
+            .header("authorization", "Bearer " + bearer)
             .header("x-kvasir-explain", "1")
             .timeout(Duration.ofMinutes(1))
             .POST(HttpRequest.BodyPublishers.ofString(body))
@@ -195,6 +205,10 @@ class ServeTest {
 
   private HttpResponse<String> get(String url) throws Exception {
     return client.send(HttpRequest.newBuilder(URI.create(url)).build(), BodyHandlers.ofString());
+  }
+
+  private static int cached(HttpResponse<String> response) {
+    return json(response).at("/usage/prompt_tokens_details/cached_tokens").asInt();
   }
 
   private static JsonNode json(HttpResponse<String> response) {

@@ -43,7 +43,8 @@ public final class EngineGroup implements AutoCloseable {
         Executors.newSingleThreadExecutor(
             Thread.ofPlatform().name("kvasir-steps").daemon(true).factory());
     try {
-      this.tiers = settings.hostBlocks() == 0 ? null : own(SharedTiers.open(loop, model, settings));
+      boolean shares = settings.ladder().hasHost();
+      this.tiers = shares ? own(SharedTiers.open(loop, model, settings)) : null;
       for (int i = 0; i < settings.engines(); i++) engines.add(engine(i, settings));
     } catch (IOException | RuntimeException e) {
       stop();
@@ -61,7 +62,7 @@ public final class EngineGroup implements AutoCloseable {
     var name = "engine-" + number;
     var bytes = model.cpu().shape().kvBytesPerBlock();
     var memory = own(new HostMemory(name, settings.deviceBlocks(), bytes));
-    var registry = new PrefixRegistry();
+    var registry = tiers == null ? new PrefixRegistry() : tiers.registry();
     var pool = PoolSettings.of(Tier.DEVICE, settings.deviceBlocks(), ModelShape.BLOCK_TOKENS);
     var events = new KvEvents();
     var top = new BlockPool(pool, registry, events);

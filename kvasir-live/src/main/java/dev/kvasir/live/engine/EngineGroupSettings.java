@@ -9,15 +9,13 @@ import java.nio.file.Path;
  *
  * @param engines how many, each with a device tier of its own
  * @param deviceBlocks how many blocks each of them computes in
- * @param hostBlocks how many blocks of host memory all of them share; 0 for none
- * @param diskBlocks how many blocks on disk all of them share; 0 for none
- * @param diskFolder where these lie, if there are any
+ * @param ladder what all of them share
+ * @param diskFolder where the blocks on disk lie, if there are any
  */
 public record EngineGroupSettings(
     int engines,
     int deviceBlocks,
-    int hostBlocks,
-    int diskBlocks,
+    LadderSettings ladder,
     @Nullable Path diskFolder,
     EngineSettings engine) {
 
@@ -30,16 +28,20 @@ public record EngineGroupSettings(
     if (deviceBlocks < 1) {
       throw new IllegalArgumentException(deviceBlocks + " blocks of engine memory");
     }
-    if (hostBlocks < 0 || diskBlocks < 0) {
-      throw new IllegalArgumentException(
-          hostBlocks + " blocks in host memory and " + diskBlocks + " on disk; 0 stands for none");
-    }
-    if (diskBlocks > 0 && hostBlocks == 0) {
-      throw new IllegalArgumentException(
-          "a disk tier stands below host memory: give that some blocks too");
-    }
-    if (diskBlocks > 0 && diskFolder == null) {
+    if (ladder.hasDisk() && diskFolder == null) {
       throw new IllegalArgumentException("a disk tier needs a folder");
     }
+  }
+
+  /** Engines above host memory and a disk of so many blocks; 0 stands for none. */
+  public static EngineGroupSettings of(
+      int engines,
+      int deviceBlocks,
+      int hostBlocks,
+      int diskBlocks,
+      @Nullable Path diskFolder,
+      EngineSettings engine) {
+    var ladder = LadderSettings.of(hostBlocks, diskBlocks);
+    return new EngineGroupSettings(engines, deviceBlocks, ladder, diskFolder, engine);
   }
 }

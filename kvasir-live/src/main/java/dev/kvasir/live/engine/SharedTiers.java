@@ -2,24 +2,21 @@ package dev.kvasir.live.engine;
 
 import dev.kvasir.Nullable;
 import dev.kvasir.kv.BlockPool;
+import dev.kvasir.kv.FrequencySketch;
 import dev.kvasir.kv.KvEvents;
 import dev.kvasir.kv.PoolSettings;
 import dev.kvasir.kv.PrefixRegistry;
 import dev.kvasir.kv.Tier;
 import dev.kvasir.live.model.ModelShape;
-import dev.kvasir.live.store.DiskSettings;
 import dev.kvasir.live.store.DiskStore;
 import dev.kvasir.live.store.HostMemory;
 import dev.kvasir.live.store.HostStore;
 import dev.kvasir.offload.ClimbLimits;
 import dev.kvasir.offload.CommonTiers;
-import dev.kvasir.offload.GuardedStore;
-import dev.kvasir.offload.Rung;
 import dev.kvasir.offload.TieredKvCache;
 import dev.kvasir.time.EventLoop;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
-import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.zip.CRC32C;
@@ -28,12 +25,12 @@ import java.util.zip.CRC32C;
 public final class SharedTiers implements AutoCloseable {
   private static final int COPY_THREADS = 2;
   private static final int COPIES_MAX = 4_096;
-  private static final int DISK_FAILURES_MAX = 5;
-  private static final Duration DISK_PAUSE = Duration.ofSeconds(5);
-  private static final Duration DISK_SLOW = Duration.ofSeconds(2);
+  private static final int USES_BLOCKS = 1 << 18;
   private static final ClimbLimits LIMITS = ClimbLimits.DEFAULT;
 
   private final EventLoop loop;
+  private final EdgeSettings toHost;
+  private final @Nullable FrequencySketch uses;
   private final HostMemory memory;
   private final BlockPool host;
   private final KvEvents events = new KvEvents();
@@ -45,35 +42,46 @@ public final class SharedTiers implements AutoCloseable {
       throws IOException {
     this.loop = loop;
     this.memory = memory;
-    var registry = new PrefixRegistry();
-    this.host = pool(Tier.HOST, settings.hostBlocks(), registry);
-    if (settings.diskBlocks() == 0) {
+    var ladder = settings.ladder();
+    this.toHost = ladder.host().edge();
+    this.uses = uses(ladder);
+    var registry = registry();
+    this.host = pool(Tier.HOST, ladder.host().blocks(), registry);
+    if (!ladder.hasDisk()) {
       this.disk = null;
       this.diskPool = null;
-      this.tiers = new CommonTiers(loop, registry, host, List.of(), null);
+      this.tiers = new CommonTiers(loop, registry, host, List.of(), uses);
       return;
     }
-    this.disk = DiskStore.open(loop, memory, disk(settings, layout));
-    this.diskPool = pool(Tier.DISK, settings.diskBlocks(), registry);
+    var folder = Objects.requireNonNull(settings.diskFolder(), "checked by the settings");
+    var onDisk = ladder.disk();
+    this.disk = DiskStore.open(loop, memory, onDisk.settings(folder, memory.blockBytes(), layout));
+    this.diskPool = pool(Tier.DISK, onDisk.blocks(), registry);
     disk.restore(diskPool);
-    var guarded = new GuardedStore(loop, disk, DISK_FAILURES_MAX, DISK_PAUSE, DISK_SLOW);
-    this.tiers = new CommonTiers(loop, registry, host, List.of(Rung.of(diskPool, guarded)), null);
+    var rung = onDisk.edge().rung(diskPool, onDisk.guard().guard(loop, disk));
+    this.tiers = new CommonTiers(loop, registry, host, List.of(rung), uses);
+  }
+
+  /** A registry that counts uses as the others here do. */
+  PrefixRegistry registry() {
+    return uses == null ? new PrefixRegistry() : new PrefixRegistry(uses);
+  }
+
+  /** Counts uses where an edge asks for them; it cannot be known how many blocks there will be. */
+  private static @Nullable FrequencySketch uses(LadderSettings ladder) {
+    boolean counted = ladder.host().edge().countsUses() || ladder.disk().edge().countsUses();
+    return counted ? new FrequencySketch(USES_BLOCKS) : null;
   }
 
   private BlockPool pool(Tier tier, int blocks, PrefixRegistry registry) {
     return new BlockPool(PoolSettings.of(tier, blocks, ModelShape.BLOCK_TOKENS), registry, events);
   }
 
-  private DiskSettings disk(EngineGroupSettings settings, long layout) {
-    var folder = Objects.requireNonNull(settings.diskFolder(), "checked by the settings");
-    return DiskSettings.of(folder, settings.diskBlocks(), memory.blockBytes()).withLayout(layout);
-  }
-
   /** Takes the memory and opens the folder, which may take a while. */
   static SharedTiers open(EventLoop loop, LoadedModel model, EngineGroupSettings settings)
       throws IOException {
     var bytes = model.cpu().shape().kvBytesPerBlock();
-    var memory = new HostMemory("host memory", settings.hostBlocks(), bytes);
+    var memory = new HostMemory("host memory", settings.ladder().host().blocks(), bytes);
     try {
       return new SharedTiers(loop, memory, settings, layout(model));
     } catch (IOException | RuntimeException e) {
@@ -95,7 +103,7 @@ public final class SharedTiers implements AutoCloseable {
   }
 
   TieredKvCache ladder(PrefixRegistry own, BlockPool top, HostStore step) {
-    return tiers.ladder(own, top, Rung.of(host, step), LIMITS);
+    return tiers.ladder(own, top, toHost.rung(host, step), LIMITS);
   }
 
   /** Runs when nothing is on its way down. */

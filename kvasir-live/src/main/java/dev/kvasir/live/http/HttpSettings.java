@@ -12,12 +12,16 @@ public record HttpSettings(
     String host, int port, HttpLimits limits, ApiKeys keys, @Nullable Tls tls) {
   public static final String LOOPBACK = "127.0.0.1";
 
+  private static final int PORT_MAX = 65_535;
+
   /** The certificate of a server and its key, as files in PEM. */
   public record Tls(String certificateFile, String keyFile) {}
 
   public HttpSettings {
     if (host.isBlank()) throw new IllegalArgumentException("a server needs a host to listen on");
-    if (port < 0 || port > 65_535) throw new IllegalArgumentException("port " + port);
+    if (port < 0 || port > PORT_MAX) {
+      throw new IllegalArgumentException("port " + port + ", expected 0 to " + PORT_MAX);
+    }
   }
 
   /** A server for this machine alone. */

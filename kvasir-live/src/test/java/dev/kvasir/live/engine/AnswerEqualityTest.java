@@ -96,7 +96,7 @@ class AnswerEqualityTest {
   @EnumSource
   void howeverStepsArePlanned(PlanningMode mode) throws IOException {
     var settings =
-        new EngineGroupSettings(
+        EngineGroupSettings.of(
             1, 60, 0, 0, null, EngineSettings.DEFAULT.with(PlanningSettings.of(mode)));
     try (var group = EngineGroup.open(model, settings)) {
       check(Answers.of(group.engines().getFirst(), requests(8, 3)), requests(8, 3));
@@ -114,7 +114,7 @@ class AnswerEqualityTest {
       throws IOException {
     return EngineGroup.open(
         model,
-        new EngineGroupSettings(
+        EngineGroupSettings.of(
             engines,
             deviceBlocks,
             hostBlocks,

@@ -106,7 +106,7 @@ class AnswerInterleavingTest {
               PlanningSettings.of(modes[random.nextInt(modes.length)]));
       int device = 9 + random.nextInt(24);
       int host = random.nextBoolean() ? 0 : 8 + random.nextInt(64);
-      return new EngineGroupSettings(1 + random.nextInt(2), device, host, 0, null, engine);
+      return EngineGroupSettings.of(1 + random.nextInt(2), device, host, 0, null, engine);
     }
 
     /** Prompts that begin with one of a few stems, or with a part of one. */

@@ -46,7 +46,7 @@ class EngineServerTest {
     model = LoadedModel.builtIn(PocketModel.folder(), 2);
     group =
         EngineGroup.open(
-            model, new EngineGroupSettings(2, 200, 400, 0, null, EngineSettings.DEFAULT));
+            model, EngineGroupSettings.of(2, 200, 400, 0, null, EngineSettings.DEFAULT));
     network = Network.open(2);
     servers = new ArrayList<>();
     for (var engine : group.engines()) {

@@ -42,7 +42,7 @@ class GrafanaTest {
   @BeforeAll
   static void ask() throws IOException, InterruptedException {
     board = JsonMapper.shared().readTree(Files.readString(FILE));
-    var settings = new EngineGroupSettings(1, 200, 400, 0, null, EngineSettings.DEFAULT);
+    var settings = EngineGroupSettings.of(1, 200, 400, 0, null, EngineSettings.DEFAULT);
     try (var model = LoadedModel.builtIn(PocketModel.folder(), 1);
         var group = EngineGroup.open(model, settings);
         var network = Network.open(1);

@@ -165,7 +165,7 @@ public final class Section {
   /** A time with its unit, such as 250ms or 1.5h. */
   public Duration duration(String key) {
     var parsed = Durations.parse(text(key));
-    if (parsed == null) throw wrong(key, "a time with its unit (us, ms, s, m or h)");
+    if (parsed == null) throw wrong(key, "a time with its unit (us, ms, s, m, h or d)");
     return parsed;
   }
 

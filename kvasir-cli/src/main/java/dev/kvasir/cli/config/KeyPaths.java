@@ -1,0 +1,86 @@
+package dev.kvasir.cli.config;
+
+import dev.kvasir.Nullable;
+import java.lang.reflect.ParameterizedType;
+import java.lang.reflect.RecordComponent;
+import java.lang.reflect.Type;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+
+/** The keys that a record of settings has, and those of the records in it. */
+public final class KeyPaths {
+  private static final String TEMPLATE = "DEFAULT";
+
+  private KeyPaths() {}
+
+  /**
+   * One key.
+   *
+   * @param path the keys from the top, with dots between them; [] stands for each of a list
+   * @param kind what may be written
+   * @param usual what counts where nothing is written; empty for nothing
+   */
+  public record Key(String path, String kind, String usual) {
+    /** The variable of the environment that stands for it. */
+    public String variable() {
+      return "KVASIR_" + path.toUpperCase(Locale.ROOT).replace('.', '_').replace('-', '_');
+    }
+
+    /** Whether it is one of many, so that no variable can stand for it. */
+    public boolean isOfList() {
+      return path.contains("[]");
+    }
+  }
+
+  /** All keys of the record, in its order; the record has what counts where nothing is written. */
+  public static List<Key> of(Record template) {
+    var keys = new ArrayList<Key>();
+    add(keys, "", template);
+    return keys;
+  }
+
+  private static void add(List<Key> keys, String above, Record template) {
+    for (var component : template.getClass().getRecordComponents()) {
+      var path = above + name(component);
+      var type = component.getGenericType();
+      var value = value(component, template);
+      if (component.getType().isRecord()) {
+        add(keys, path + ".", value == null ? template(component.getType()) : (Record) value);
+      } else if (element(type) instanceof Class<?> each && each.isRecord()) {
+        add(keys, path + "[].", template(each));
+      } else {
+        keys.add(new Key(path, Values.kind(type), Values.text(value)));
+      }
+    }
+  }
+
+  /** A component's key: small letters, with hyphens between the words. */
+  static String name(RecordComponent component) {
+    return component.getName().replaceAll("([A-Z])", "-$1").toLowerCase(Locale.ROOT);
+  }
+
+  static @Nullable Object value(RecordComponent component, Record of) {
+    try {
+      return component.getAccessor().invoke(of);
+    } catch (ReflectiveOperationException e) {
+      throw new IllegalStateException(component + " cannot be read", e);
+    }
+  }
+
+  /** What a section that is usually not there begins with. */
+  static Record template(Class<?> type) {
+    try {
+      return (Record) type.getField(TEMPLATE).get(null);
+    } catch (ReflectiveOperationException e) {
+      throw new IllegalStateException(type + " has no " + TEMPLATE, e);
+    }
+  }
+
+  /** What a list is of; null for what is no list. */
+  static @Nullable Type element(Type type) {
+    return type instanceof ParameterizedType list && list.getRawType() == List.class
+        ? list.getActualTypeArguments()[0]
+        : null;
+  }
+}

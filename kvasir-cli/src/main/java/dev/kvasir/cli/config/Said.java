@@ -1,0 +1,14 @@
+package dev.kvasir.cli.config;
+
+import dev.kvasir.Nullable;
+
+/** What the options of a command line say, under the keys of a file. */
+public record Said(Written.Keys keys) {
+  public static final Said NOTHING = new Said(Written.Keys.none(Written.Origin.of("options")));
+
+  /** Also that, unless it was not said. */
+  public Said with(String option, String path, @Nullable String text) {
+    if (text == null) return this;
+    return new Said(keys.with(path, new Written.Text(text, Written.Origin.of(option))));
+  }
+}

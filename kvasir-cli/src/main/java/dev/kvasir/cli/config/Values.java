@@ -1,0 +1,135 @@
+package dev.kvasir.cli.config;
+
+import dev.kvasir.Nullable;
+import dev.kvasir.live.store.Secret;
+import dev.kvasir.sim.spec.Durations;
+import dev.kvasir.sim.spec.Nearest;
+import java.io.IOException;
+import java.lang.reflect.Type;
+import java.net.URI;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+
+/** Single values, as text and as what they stand for. */
+final class Values {
+  private static final String ENVIRONMENT = "env:";
+  private static final String FILE = "file:";
+
+  private Values() {}
+
+  /** What the text stands for; an {@link IllegalArgumentException} says what it should be. */
+  static Object of(Written.Text written, Type type) {
+    var text = written.text();
+    if (type instanceof Class<?> kind && kind.isEnum()) return choice(text, kind);
+    return switch (type.getTypeName()) {
+      case "int" -> (int) whole(text, Integer.MIN_VALUE, Integer.MAX_VALUE);
+      case "long" -> whole(text, Long.MIN_VALUE, Long.MAX_VALUE);
+      case "double" -> number(text);
+      case "java.lang.String" -> text;
+      case "java.time.Duration" -> duration(text);
+      case "java.net.URI" -> URI.create(text);
+      case "java.nio.file.Path" -> path(written);
+      case "dev.kvasir.live.store.Secret" -> secret(written);
+      default -> throw new IllegalStateException("no setting can be of type " + type);
+    };
+  }
+
+  /** The value as one would write it. */
+  static String text(@Nullable Object value) {
+    return switch (value) {
+      case null -> "";
+      case Enum<?> choice -> word(choice);
+      case Duration time -> Durations.text(time);
+      case List<?> list -> String.join(", ", list.stream().map(Values::text).toList());
+      default -> value.toString();
+    };
+  }
+
+  private static long whole(String text, long least, long most) {
+    try {
+      long value = Long.parseLong(text.replace("_", ""));
+      if (value >= least && value <= most) return value;
+    } catch (NumberFormatException e) {
+      throw new IllegalArgumentException("'" + text + "', expected a whole number", e);
+    }
+    throw new IllegalArgumentException("'" + text + "', expected at most " + most);
+  }
+
+  private static double number(String text) {
+    try {
+      return Double.parseDouble(text);
+    } catch (NumberFormatException e) {
+      throw new IllegalArgumentException("'" + text + "', expected a number", e);
+    }
+  }
+
+  private static Duration duration(String text) {
+    var parsed = Durations.parse(text);
+    if (parsed != null) return parsed;
+    throw new IllegalArgumentException(
+        "'" + text + "', expected a time with its unit (us, ms, s, m, h or d), as in 250ms");
+  }
+
+  private static Path path(Written.Text written) {
+    var folder = written.origin().folder();
+    return folder == null ? Path.of(written.text()) : folder.resolve(written.text());
+  }
+
+  /** Better {@code env:NAME} or {@code file:PATH} than the secret itself. */
+  private static Secret secret(Written.Text written) {
+    var text = written.text();
+    try {
+      if (text.startsWith(ENVIRONMENT)) {
+        return Secret.fromEnvironment(text.substring(ENVIRONMENT.length()));
+      }
+      if (text.startsWith(FILE)) {
+        var named = new Written.Text(text.substring(FILE.length()), written.origin());
+        return Secret.fromFile(path(named));
+      }
+    } catch (IOException e) {
+      throw new IllegalArgumentException("cannot read the secret " + text + ": " + e, e);
+    }
+    return Secret.of(text);
+  }
+
+  private static Object choice(String text, Class<?> kind) {
+    var words = new java.util.ArrayList<String>();
+    for (var constant : kind.getEnumConstants()) {
+      var word = word((Enum<?>) constant);
+      if (word.equals(text)) return constant;
+      words.add(word);
+    }
+    throw unknown(text, words);
+  }
+
+  /** A word that is none of those that may stand there. */
+  static IllegalArgumentException unknown(String text, List<String> words) {
+    var near = Nearest.to(text, words).map(word -> "; did you mean '" + word + "'?").orElse("");
+    return new IllegalArgumentException(
+        "'" + text + "', expected one of " + String.join(", ", words) + near);
+  }
+
+  private static String word(Enum<?> choice) {
+    return choice.name().toLowerCase(Locale.ROOT).replace('_', '-');
+  }
+
+  /** What may stand there, in words. */
+  static String kind(Type type) {
+    if (type instanceof Class<?> kind && kind.isEnum()) {
+      return String.join(", ", Arrays.stream(kind.getEnumConstants()).map(Values::text).toList());
+    }
+    return switch (type.getTypeName()) {
+      case "int", "long" -> "whole number";
+      case "double" -> "number";
+      case "java.time.Duration" -> "time";
+      case "java.nio.file.Path" -> "file";
+      case "java.net.URI" -> "URL";
+      case "dev.kvasir.live.store.Secret" -> "secret";
+      case "java.util.List<java.lang.String>" -> "list";
+      default -> "text";
+    };
+  }
+}

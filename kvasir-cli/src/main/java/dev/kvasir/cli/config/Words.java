@@ -1,0 +1,15 @@
+package dev.kvasir.cli.config;
+
+import java.util.List;
+
+/** Words of which one has to be chosen. */
+public final class Words {
+  private Words() {}
+
+  /** Refuses a word that is none of those, naming the nearest. */
+  public static void require(String key, String word, List<String> known) {
+    if (known.contains(word)) return;
+    var said = Values.unknown(word, known);
+    throw new IllegalArgumentException(key + " is " + said.getMessage(), said);
+  }
+}

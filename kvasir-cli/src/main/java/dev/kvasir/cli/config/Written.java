@@ -1,0 +1,71 @@
+package dev.kvasir.cli.config;
+
+import dev.kvasir.Nullable;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.SequencedMap;
+
+/** What somebody wrote for a key, in a file, in the environment or on the command line. */
+public sealed interface Written {
+  /**
+   * Where it stands.
+   *
+   * @param place a file and a line, a variable or an option
+   * @param folder where files lie that are named there; null for the working folder
+   */
+  record Origin(String place, @Nullable Path folder) {
+    /** Something that is not in a file. */
+    public static Origin of(String place) {
+      return new Origin(place, null);
+    }
+  }
+
+  Origin origin();
+
+  /** A single value. */
+  record Text(String text, Origin origin) implements Written {}
+
+  /** A key without a value, which counts as not written. */
+  record Blank(Origin origin) implements Written {}
+
+  /** Values in their order. */
+  record Items(List<Written> values, Origin origin) implements Written {
+    public Items {
+      values = List.copyOf(values);
+    }
+  }
+
+  /** Values under their keys. */
+  record Keys(SequencedMap<String, Written> values, Origin origin) implements Written {
+    public static Keys none(Origin origin) {
+      return new Keys(new LinkedHashMap<>(), origin);
+    }
+
+    /** These, with the others going before them, key by key. */
+    public Keys under(Keys others) {
+      var merged = new LinkedHashMap<String, Written>(values);
+      others.values.forEach(
+          (key, other) ->
+              merged.merge(
+                  key, other, (low, high) -> high instanceof Keys keys ? keys.over(low) : high));
+      return new Keys(merged, origin);
+    }
+
+    private Keys over(Written low) {
+      return low instanceof Keys keys ? keys.under(this) : this;
+    }
+
+    /** These, with that value at the end of the path, which has dots between its keys. */
+    public Keys with(String path, Written value) {
+      int dot = path.indexOf('.');
+      if (dot < 0) {
+        var one = new LinkedHashMap<String, Written>();
+        one.put(path, value);
+        return under(new Keys(one, value.origin()));
+      }
+      var inner = none(value.origin()).with(path.substring(dot + 1), value);
+      return with(path.substring(0, dot), inner);
+    }
+  }
+}

@@ -1,0 +1,48 @@
+package dev.kvasir.cli.serve;
+
+import dev.kvasir.cli.config.Said;
+import dev.kvasir.cli.process.ExitCode;
+import dev.kvasir.live.doctor.CacheFolder;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Parameters;
+
+/** Reads a configuration, and says in words what would run with it. */
+@Command(
+    name = "check-config",
+    description = "Read the settings of 'kvasir serve', and say in words what would run.",
+    optionListHeading = "%nOptions:%n",
+    footerHeading = "%nExamples:%n",
+    footer = "  kvasir check-config kvasir.yaml",
+    usageHelpWidth = 100)
+public final class CheckConfigCommand implements Callable<Integer> {
+  private final PrintWriter out;
+  private final PrintWriter err;
+  private final Map<String, String> environment;
+
+  @Parameters(paramLabel = "FILE", description = "Settings in YAML, as for 'serve --config'.")
+  private Path file = Path.of("kvasir.yaml");
+
+  public CheckConfigCommand(PrintWriter out, PrintWriter err, Map<String, String> environment) {
+    this.out = out;
+    this.err = err;
+    this.environment = environment;
+  }
+
+  @Override
+  public Integer call() throws IOException, InterruptedException {
+    return Mistaken.caught(err, "check-config", this::check);
+  }
+
+  private int check() throws IOException {
+    var settings = new Configuration(file, environment, Said.NOTHING.keys()).read();
+    var folder = CacheFolder.usual(environment, Path.of(System.getProperty("user.home")));
+    new SettingsText(settings, settings.folder(folder)).lines().forEach(out::println);
+    out.flush();
+    return ExitCode.OK;
+  }
+}

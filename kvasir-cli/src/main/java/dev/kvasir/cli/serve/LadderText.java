@@ -1,0 +1,97 @@
+package dev.kvasir.cli.serve;
+
+import dev.kvasir.live.engine.EdgeSettings;
+import dev.kvasir.live.engine.GuardSettings;
+import dev.kvasir.live.model.ModelShape;
+import dev.kvasir.sim.spec.Durations;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+
+/** The ladder of tiers in words: each tier, and how blocks come to it and back. */
+final class LadderText {
+  private final ServeSettings settings;
+  private final Path folder;
+  private final List<String> lines = new ArrayList<>();
+  private int above;
+
+  LadderText(ServeSettings settings, Path folder) {
+    this.settings = settings;
+    this.folder = folder;
+  }
+
+  List<String> lines() {
+    var engines = settings.engines();
+    tier("device", engines.deviceBlocks(), "for each engine to compute in");
+    var ladder = settings.tiers();
+    if (!ladder.hasHost()) {
+      say("  nothing below: tiers.host.blocks is 0");
+      return lines;
+    }
+    edge(ladder.host().edge());
+    tier("host", ladder.host().blocks(), "that the engines share");
+    if (ladder.hasDisk()) disk();
+    return lines;
+  }
+
+  private void disk() {
+    var disk = settings.tiers().disk();
+    edge(disk.edge());
+    tier("disk", disk.blocks(), "in " + folder + "; a restart finds them again");
+    guard(disk.guard());
+  }
+
+  private void tier(String name, int blocks, String what) {
+    say("  %-6s  %s %s", name, blocks(blocks), what);
+    if (blocks < above) {
+      say("          fewer than above: blocks are pushed out before they are asked for again");
+    }
+    above = blocks;
+  }
+
+  private void say(String line, Object... values) {
+    lines.add(String.format(Locale.ROOT, line, values));
+  }
+
+  private static String blocks(int count) {
+    return String.format(
+        Locale.ROOT, "%,d blocks (%,d tokens)", count, (long) count * ModelShape.BLOCK_TOKENS);
+  }
+
+  private void edge(EdgeSettings edge) {
+    var pipeline = edge.pipeline();
+    var batch = pipeline.batch();
+    say("    |     down: blocks that are not there yet%s", chosen(edge));
+    say(
+        "    |     in batches of %d to %d after %s, %d under way, %,d may wait for %s",
+        batch.blocksMin(),
+        batch.blocksMax(),
+        Durations.text(batch.flushInterval()),
+        pipeline.transfersMax(),
+        pipeline.limits().queueBlocksMax(),
+        Durations.text(pipeline.limits().deadline()));
+    say("    |     up: %s", brought(edge));
+  }
+
+  private static String chosen(EdgeSettings edge) {
+    var text = edge.usesMin() == 0 ? "" : ", used more than " + edge.usesMin() + " times lately";
+    return text + (edge.weighsCost() ? ", quicker to fetch than to compute" : "");
+  }
+
+  private static String brought(EdgeSettings edge) {
+    if (!edge.weighsCost()) return "whatever a prompt needs";
+    var cost = edge.cost();
+    return "what is quicker to fetch (%s and %s a block) than to compute (%s a block)"
+        .formatted(
+            Durations.text(cost.loadLatency()),
+            Durations.text(cost.loadPerBlock()),
+            Durations.text(cost.recomputePerBlock()));
+  }
+
+  private void guard(GuardSettings guard) {
+    say(
+        "          left alone for %s after %d failures; slow from %s",
+        Durations.text(guard.pause()), guard.failuresMax(), Durations.text(guard.slow()));
+  }
+}

@@ -1,0 +1,11 @@
+package dev.kvasir.cli.serve;
+
+import dev.kvasir.live.gateway.FailureRules;
+import dev.kvasir.live.gateway.QueueLimits;
+import dev.kvasir.live.http.HttpLimits;
+
+/** What is taken from callers, how many wait, and what happens when workers fail. */
+public record LimitSettings(QueueLimits queue, HttpLimits http, FailureRules failures) {
+  public static final LimitSettings DEFAULT =
+      new LimitSettings(QueueLimits.DEFAULT, HttpLimits.DEFAULT, FailureRules.DEFAULT);
+}

@@ -1,0 +1,86 @@
+package dev.kvasir.cli.serve;
+
+import dev.kvasir.Nullable;
+import dev.kvasir.cli.config.Words;
+import dev.kvasir.live.gateway.Routing;
+import dev.kvasir.live.store.Secret;
+import dev.kvasir.router.PickPolicy;
+import dev.kvasir.router.PlacementPolicy;
+import dev.kvasir.router.RouteClass;
+import dev.kvasir.router.RouterSettings;
+import java.time.Duration;
+
+/**
+ * How requests find their worker.
+ *
+ * @param policy who chooses the worker that answers
+ * @param placement who decides where to prefill
+ * @param naming what prompts are told apart by; null for tokens where workers tell KV events, else
+ *     bytes
+ * @param warmTokensMax fewer uncached tokens are computed where they are answered, whatever the
+ *     prompt; 0 for 512, or a sixteenth of the context of engines of our own where that is less
+ * @param heavyTokensMin as many uncached tokens may be computed elsewhere; 0 for 2048, or a quarter
+ *     of the context of engines of our own where that is less
+ * @param probePace how often workers are asked how they are
+ * @param workerKey what workers are sent as key; null for none
+ * @param tenantSecret from which the salts of tenants are made; null for one kept in the cache
+ *     folder
+ */
+public record RoutingSettings(
+    String policy,
+    String placement,
+    Routing.@Nullable Naming naming,
+    int warmTokensMax,
+    int heavyTokensMin,
+    Duration probePace,
+    @Nullable Secret workerKey,
+    @Nullable Secret tenantSecret) {
+  public static final RoutingSettings DEFAULT =
+      new RoutingSettings(
+          PickPolicy.NAMES.getFirst(),
+          PlacementPolicy.NAMES.getFirst(),
+          null,
+          0,
+          0,
+          Duration.ofSeconds(1),
+          null,
+          null);
+
+  private static final int CONTEXTS_PER_WARM = 16;
+  private static final int CONTEXTS_PER_HEAVY = 4;
+
+  public RoutingSettings {
+    Words.require("policy", policy, PickPolicy.NAMES);
+    Words.require("placement", placement, PlacementPolicy.NAMES);
+    if (warmTokensMax < 0 || heavyTokensMin < 0) {
+      throw new IllegalArgumentException(
+          "warm below " + warmTokensMax + " tokens, heavy from " + heavyTokensMin);
+    }
+    if (!probePace.isPositive()) throw new IllegalArgumentException("probes every " + probePace);
+  }
+
+  /**
+   * How the router of a gateway chooses.
+   *
+   * @param told how prompts are told apart where that was left open
+   * @param contextTokens what a conversation may have with engines of our own; 0 for others
+   */
+  Routing routing(Routing.Naming told, int contextTokens) {
+    var chosen = naming;
+    return Routing.DEFAULT
+        .with(RouterSettings.DEFAULT.withClasses(classes(contextTokens)))
+        .by(policy, placement)
+        .with(chosen == null ? told : chosen);
+  }
+
+  /** A prompt that fills a small context is heavy there, however short it is elsewhere. */
+  RouteClass.Limits classes(int contextTokens) {
+    var usual = RouteClass.Limits.DEFAULT;
+    int context = contextTokens == 0 ? Integer.MAX_VALUE : contextTokens;
+    int heavy = Math.min(usual.heavyTokensMin(), context / CONTEXTS_PER_HEAVY);
+    if (heavyTokensMin > 0) heavy = heavyTokensMin;
+    int warm = Math.min(usual.warmTokensMax(), context / CONTEXTS_PER_WARM);
+    warm = warmTokensMax > 0 ? warmTokensMax : Math.min(warm, heavy);
+    return new RouteClass.Limits(warm, usual.warmShareMax(), heavy);
+  }
+}

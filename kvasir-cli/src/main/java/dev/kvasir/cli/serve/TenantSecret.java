@@ -1,0 +1,54 @@
+package dev.kvasir.cli.serve;
+
+import static java.lang.System.Logger.Level.WARNING;
+
+import dev.kvasir.live.gateway.NameKey;
+import dev.kvasir.live.store.Secret;
+import java.io.IOException;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.security.SecureRandom;
+import java.util.HexFormat;
+
+/**
+ * The secret from which the salts of tenants are made, kept between starts: who has another one
+ * never finds what was computed before.
+ */
+final class TenantSecret {
+  private static final System.Logger LOG = System.getLogger(TenantSecret.class.getName());
+  private static final String FILE = "tenant-secret";
+  private static final int BYTES = 32;
+
+  private TenantSecret() {}
+
+  /** The one in the folder, which is made where it is not there. */
+  static NameKey in(Path folder) {
+    var file = folder.resolve(FILE);
+    try {
+      if (!Files.exists(file)) make(folder, file);
+      return NameKey.of(Secret.fromFile(file).reveal());
+    } catch (IOException | UnsupportedOperationException e) {
+      LOG.log(WARNING, "no secret can be kept, so tenants find nothing after a restart: " + e);
+      return NameKey.random();
+    }
+  }
+
+  /** Whole or not at all; of two who make it at a time, the first. */
+  private static void make(Path folder, Path file) throws IOException {
+    Files.createDirectories(folder);
+    var owner = PosixFilePermissions.fromString("rw-------");
+    var begun = Files.createTempFile(folder, FILE, "", PosixFilePermissions.asFileAttribute(owner));
+    try {
+      var bytes = new byte[BYTES];
+      new SecureRandom().nextBytes(bytes);
+      Files.writeString(begun, HexFormat.of().formatHex(bytes) + "\n");
+      Files.createLink(file, begun);
+    } catch (FileAlreadyExistsException e) {
+      LOG.log(System.Logger.Level.DEBUG, "{0} was just made by another one", file);
+    } finally {
+      Files.delete(begun);
+    }
+  }
+}

@@ -1,0 +1,90 @@
+package dev.kvasir.cli.serve;
+
+import dev.kvasir.Nullable;
+import dev.kvasir.cli.config.Written;
+import dev.kvasir.live.gateway.Connector;
+import dev.kvasir.live.gateway.Worker;
+import dev.kvasir.router.Role;
+
+/**
+ * A worker as it is configured, with what only those who listen to it need.
+ *
+ * @param url scheme, host and port
+ * @param name by which people know it; empty for host and port
+ * @param bootstrap where others fetch from it, as host:port; empty where they need not
+ * @param events where it tells its KV events, as tcp://host:port; empty where it does not
+ * @param replay where it repeats them; empty where it does not
+ */
+public record WorkerSettings(
+    String url,
+    String name,
+    Role role,
+    Connector connector,
+    String bootstrap,
+    String events,
+    String replay) {
+  /** What a worker begins with; it lacks the one thing that every worker has. */
+  public static final WorkerSettings DEFAULT =
+      new WorkerSettings("", "", Role.BOTH, Connector.NONE, "", "", "");
+
+  private static final String ZMQ = "tcp://[^:]+:\\d+";
+
+  public WorkerSettings {
+    boolean bare = url.isEmpty() && name.isEmpty() && events.isEmpty() && replay.isEmpty();
+    if (url.isEmpty() && !bare) throw new IllegalArgumentException("a worker without url");
+    for (var address : new String[] {events, replay}) {
+      if (!address.isEmpty() && !address.matches(ZMQ)) {
+        throw new IllegalArgumentException("'" + address + "', expected tcp://HOST:PORT");
+      }
+    }
+    if (!bare) made(url, name, role, connector, bootstrap);
+  }
+
+  private static Worker made(
+      String url, String name, Role role, Connector connector, String bootstrap) {
+    var worker = Worker.of(url).in(role).by(connector, bootstrap);
+    return name.isEmpty() ? worker : worker.named(name);
+  }
+
+  Worker worker() {
+    return made(url, name, role, connector, bootstrap);
+  }
+
+  /** The same one, which tells its KV events there. */
+  WorkerSettings telling(String where, String again) {
+    return new WorkerSettings(url, name, role, connector, bootstrap, where, again);
+  }
+
+  static WorkerSettings of(Worker worker) {
+    return new WorkerSettings(
+        worker.url().toString(),
+        worker.name(),
+        worker.role(),
+        worker.connector(),
+        worker.bootstrap(),
+        "",
+        "");
+  }
+
+  /** Reads {@code URL[,key=value …]} as one would have written it in a file. */
+  static Written.Keys written(String text, Written.Origin origin) {
+    var parts = text.split(",", -1);
+    var keys = Written.Keys.none(origin).with("url", new Written.Text(parts[0], origin));
+    for (int i = 1; i < parts.length; i++) {
+      int at = parts[i].indexOf('=');
+      if (at < 1) {
+        throw new IllegalArgumentException(
+            "worker \"%s\": \"%s\" is no key=value".formatted(text, parts[i]));
+      }
+      var value = new Written.Text(parts[i].substring(at + 1), origin);
+      keys = keys.with(parts[i].substring(0, at), value);
+    }
+    return keys;
+  }
+
+  /** Where it repeats its KV events; null where it does not. */
+  @Nullable
+  String replayIfAny() {
+    return replay.isEmpty() ? null : replay;
+  }
+}

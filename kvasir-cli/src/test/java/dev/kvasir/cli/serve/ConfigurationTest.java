@@ -1,0 +1,187 @@
+package dev.kvasir.cli.serve;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.kvasir.engine.PlanningMode;
+import dev.kvasir.live.gateway.Connector;
+import dev.kvasir.live.gateway.Routing;
+import dev.kvasir.router.Role;
+import dev.kvasir.sim.spec.SpecError;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import picocli.CommandLine;
+
+/** Settings from options, environment and file, and what is said of wrong ones. */
+class ConfigurationTest {
+  @TempDir private Path folder;
+
+  @Test
+  void withNothingSaidAllIsAsUsual() throws IOException {
+    assertThat(read("", Map.of())).isEqualTo(ServeSettings.DEFAULT);
+  }
+
+  @Test
+  void optionsGoBeforeVariablesAndTheseBeforeTheFile() throws IOException {
+    var yaml =
+        """
+        listen: {port: 1, admin-port: 2, host: localhost}
+        tiers:
+          host: {blocks: 10, edge: {pipeline: {batch: {blocks-max: 99}}}}
+        """;
+    var variables =
+        Map.of("KVASIR_LISTEN_PORT", "3", "KVASIR_LISTEN_ADMIN_PORT", "4", "KVASIR_OTHER", "x");
+    var settings = read(yaml, variables, "--port=5", "--host-blocks=20");
+    assertThat(settings.listen().port()).isEqualTo(5);
+    assertThat(settings.listen().adminPort()).isEqualTo(4);
+    assertThat(settings.listen().host()).isEqualTo("localhost");
+    assertThat(settings.tiers().host().blocks()).isEqualTo(20);
+    assertThat(settings.tiers().host().edge().pipeline().batch().blocksMax()).isEqualTo(99);
+    assertThat(settings.tiers().disk()).isEqualTo(ServeSettings.DEFAULT.tiers().disk());
+  }
+
+  @Test
+  void workersAreTheSameInAFileInAVariableAndAsOptions() throws IOException {
+    var yaml =
+        """
+        workers:
+          - {url: "http://d:8000", name: d1, role: decode, connector: nixl, events: "tcp://d:5557"}
+          - url: http://p:8000
+        """;
+    var texts =
+        List.of(
+            "http://d:8000,name=d1,role=decode,connector=nixl,events=tcp://d:5557",
+            "http://p:8000");
+    var fromFile = read(yaml, Map.of()).workers();
+    var options = texts.stream().map(text -> "--worker=" + text).toArray(String[]::new);
+    assertThat(fromFile).isEqualTo(read("", Map.of(), options).workers());
+    assertThat(fromFile)
+        .isEqualTo(read("", Map.of("KVASIR_WORKERS", String.join(" ", texts))).workers());
+    var worker = fromFile.getFirst().worker();
+    assertThat(worker.name()).isEqualTo("d1");
+    assertThat(worker.role()).isEqualTo(Role.DECODE);
+    assertThat(worker.connector()).isEqualTo(Connector.NIXL);
+    assertThat(fromFile.getFirst().replayIfAny()).isNull();
+    assertThat(fromFile.getLast().worker().name()).isEqualTo("p:8000");
+  }
+
+  @Test
+  void everyKindOfValueIsRead() throws IOException {
+    var yaml =
+        """
+        engines: {planning: discard, device-blocks: 1_000, model: models/a.gguf}
+        routing: {naming: bytes, probe-pace: 250ms, worker-key: hush}
+        limits: {queue: {patience: 1.5m}}
+        files:
+        """;
+    var settings = read(yaml, Map.of());
+    assertThat(settings.engines().planning()).isEqualTo(PlanningMode.DISCARD);
+    assertThat(settings.engines().deviceBlocks()).isEqualTo(1_000);
+    assertThat(settings.engines().model()).isEqualTo(folder.resolve("models/a.gguf"));
+    assertThat(settings.routing().naming()).isEqualTo(Routing.Naming.BYTES);
+    assertThat(settings.routing().probePace()).isEqualTo(Duration.ofMillis(250));
+    assertThat(settings.limits().queue().patience()).isEqualTo(Duration.ofSeconds(90));
+    assertThat(settings.files()).isEqualTo(OutputSettings.DEFAULT);
+  }
+
+  @Test
+  void whatIsWrongIsToldWithItsPlaceAndWhatWasExpected() {
+    wrong("listen:\n  prot: 1", ":2: listen.prot: no key is called 'prot'", "mean 'port'?");
+    wrong("listen:\n  port: high", ":2: listen.port: 'high', expected a whole number");
+    wrong("listen:\n\n  port: 70000", ":3: listen: port 70000, expected 0 to 65535");
+    wrong("listen: 8000", ":1: listen: this is not keys of its own");
+    wrong("listen:\n  port: [1]", ":2: listen.port: this is not a single value");
+    wrong("routing: {policy: balance}", "expected one of balanced, ", "mean 'balanced'?");
+    wrong("routing: {probe-pace: 5}", "routing.probe-pace: '5', expected a time with its unit");
+    wrong("engines: {planning: repare}", "expected one of sequential, ", "mean 'repair'?");
+    wrong("workers: {url: a}", ":1: workers: this is not a list");
+    wrong("workers:\n  - url: d:8000", ":2: workers[0]: ", "give it as http://HOST:PORT");
+    wrong("workers:\n  - name: d", ":2: workers[0]: a worker without url");
+    wrong("workers:\n  - {}", "worker 1 has no url");
+    wrong("workers: [{url: 'http://d'}, {url: 'http://d'}]", "two workers have one name");
+    wrong("cache: x\ncache: y", ":2: 'cache' is there twice");
+    wrong("listen: [", ": this is no YAML");
+    wrong("- listen", "there are no keys here");
+  }
+
+  @Test
+  void aWrongOptionOrVariableIsToldByItsName() {
+    assertThatThrownBy(() -> read("", Map.of(), "--port=high"))
+        .hasMessageStartingWith("--port: listen.port: 'high', expected a whole number");
+    assertThatThrownBy(() -> read("listen: {port: 1}", Map.of("KVASIR_LISTEN_PORT", "high")))
+        .hasMessageStartingWith("KVASIR_LISTEN_PORT: listen.port: 'high'");
+    assertThatThrownBy(() -> read("", Map.of(), "--worker=http://d:8000,rule=decode"))
+        .hasMessageStartingWith("--worker: workers[0].rule: no key is called 'rule' here");
+    assertThatThrownBy(() -> read("", Map.of(), "--worker=http://d:8000,decode"))
+        .hasMessageContaining("\"decode\" is no key=value");
+  }
+
+  @Test
+  void aCheckedConfigurationIsToldInWordsAndSecretsAreNot() throws Exception {
+    var keys = Files.writeString(folder.resolve("keys"), "ada " + "0".repeat(64) + " admin\n");
+    var yaml =
+        """
+        listen: {api-keys: keys}
+        routing: {worker-key: hush, tenant-secret: hush}
+        tiers: {host: {blocks: 100}, disk: {blocks: 50, edge: {uses-min: 2}}}
+        """;
+    var out = check(yaml, 0);
+    assertThat(out)
+        .contains("1 keys, from " + keys, "ada, may administer")
+        .contains("2 engines of our own share the built-in model")
+        .contains("host    100 blocks (1,600 tokens)", "disk    50 blocks (800 tokens)")
+        .contains("used more than 2 times lately", "in batches of 8 to 64 after 10ms")
+        .contains("fewer than above")
+        .doesNotContain("hush", "0000");
+    assertThat(check("workers: [{url: 'http://d:1', events: 'tcp://d:2'}]", 0))
+        .contains("1 workers:", "d:1 at http://d:1 prefills and decodes", "at tcp://d:2");
+    assertThat(check("listen: {prot: 1}", 65)).contains("kvasir.yaml:1: listen.prot");
+  }
+
+  @Test
+  void heavyIsScaledToTheContextOfEnginesOfOurOwn() {
+    var usual = RoutingSettings.DEFAULT;
+    assertThat(usual.classes(1_024).heavyTokensMin()).isEqualTo(256);
+    assertThat(usual.classes(1_024).warmTokensMax()).isEqualTo(64);
+    assertThat(usual.classes(0).heavyTokensMin()).isEqualTo(2_048);
+    assertThat(usual.classes(131_072).warmTokensMax()).isEqualTo(512);
+  }
+
+  private void wrong(String yaml, String... said) {
+    assertThatThrownBy(() -> read(yaml, Map.of()))
+        .isInstanceOf(SpecError.class)
+        .message()
+        .startsWith(folder.resolve("kvasir.yaml").toString())
+        .contains(said);
+  }
+
+  private ServeSettings read(String yaml, Map<String, String> variables, String... options)
+      throws IOException {
+    var all = new ServeOptions();
+    var named = "--config=" + file(yaml);
+    var line = Stream.concat(Stream.of(named), Stream.of(options)).toArray(String[]::new);
+    CommandLine.populateCommand(all, line);
+    return all.configuration(variables).read();
+  }
+
+  private String check(String yaml, int code) throws IOException {
+    var text = new StringWriter();
+    var writer = new PrintWriter(text, true);
+    var command = new CommandLine(new CheckConfigCommand(writer, writer, Map.of()));
+    assertThat(command.execute(file(yaml).toString())).isEqualTo(code);
+    return text.toString();
+  }
+
+  private Path file(String yaml) throws IOException {
+    return Files.writeString(folder.resolve("kvasir.yaml"), yaml);
+  }
+}

@@ -1,0 +1,21 @@
+package dev.kvasir.live.engine;
+
+/**
+ * The host memory that engines share.
+ *
+ * @param blocks how many; 0 for none, and then there is no tier below either
+ * @param edge how blocks come there from the engines
+ */
+public record HostTier(int blocks, EdgeSettings edge) {
+  public static final HostTier DEFAULT = new HostTier(2_048, EdgeSettings.DEFAULT);
+
+  public HostTier {
+    if (blocks < 0) {
+      throw new IllegalArgumentException(blocks + " blocks in host memory; 0 stands for none");
+    }
+  }
+
+  public HostTier withBlocks(int count) {
+    return new HostTier(count, edge);
+  }
+}
