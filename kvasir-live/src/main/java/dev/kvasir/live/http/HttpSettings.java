@@ -36,4 +36,8 @@ public record HttpSettings(
   public HttpSettings with(ApiKeys others) {
     return new HttpSettings(host, port, limits, others, tls);
   }
+
+  public HttpSettings with(Tls other) {
+    return new HttpSettings(host, port, limits, keys, other);
+  }
 }

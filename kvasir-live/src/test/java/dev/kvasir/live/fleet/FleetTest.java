@@ -3,23 +3,15 @@ package dev.kvasir.live.fleet;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.kvasir.engine.StepResult;
 import dev.kvasir.kv.KvEvent;
 import dev.kvasir.kv.Sha256Hasher;
 import dev.kvasir.live.LiveLoop;
 import dev.kvasir.live.engine.Mischief;
-import dev.kvasir.live.engine.PacedEngines;
-import dev.kvasir.live.engine.ServedModel;
 import dev.kvasir.live.events.EngineBlocks;
 import dev.kvasir.live.events.KvEventSubscriber;
 import dev.kvasir.live.events.SubscriberSettings;
 import dev.kvasir.live.http.HttpSettings;
-import dev.kvasir.live.model.PocketModel;
-import dev.kvasir.offload.BlockCopy;
-import dev.kvasir.offload.CopyOutcome;
-import dev.kvasir.offload.TierStore;
 import dev.kvasir.router.KvFeed;
-import dev.kvasir.time.EventLoop;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -27,10 +19,7 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.time.Duration;
-import java.util.Collections;
-import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -48,34 +37,13 @@ class FleetTest {
 
   @BeforeEach
   void start() throws IOException {
-    var pace =
-        new PacedEngines.Pace(
-            loop -> (_, done) -> loop.after(STEP, () -> done.accept(StepResult.UNSEEN)), Link::new);
-    var model = ServedModel.withoutWeights("look-alike", PocketModel.folder(), 8_192);
-    fleet = Fleet.start(model, FleetSettings.local(2), pace);
+    fleet = TestFleet.start(FleetSettings.local(2), () -> STEP);
   }
 
   @AfterEach
   void stop() {
     fleet.close();
     client.close();
-  }
-
-  /** A way that takes a moment. */
-  private record Link(EventLoop loop) implements TierStore {
-    @Override
-    public void store(List<BlockCopy> copies, Consumer<List<CopyOutcome>> done) {
-      carry(copies.size(), done);
-    }
-
-    @Override
-    public void load(List<BlockCopy> copies, Consumer<List<CopyOutcome>> done) {
-      carry(copies.size(), done);
-    }
-
-    private void carry(int count, Consumer<List<CopyOutcome>> done) {
-      loop.after(STEP, () -> done.accept(Collections.nCopies(count, CopyOutcome.COPIED)));
-    }
   }
 
   @Test

@@ -10,6 +10,7 @@ import dev.kvasir.kv.PoolSettings;
 import dev.kvasir.kv.PrefixRegistry;
 import dev.kvasir.kv.Tier;
 import dev.kvasir.kv.TokenBlock;
+import dev.kvasir.live.TestIdentity;
 import dev.kvasir.live.store.BlockSeals;
 import dev.kvasir.live.store.Caller;
 import dev.kvasir.live.store.DiskSettings;

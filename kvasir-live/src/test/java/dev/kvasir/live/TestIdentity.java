@@ -1,4 +1,4 @@
-package dev.kvasir.live.store.remote;
+package dev.kvasir.live;
 
 import static java.nio.charset.StandardCharsets.US_ASCII;
 
@@ -9,12 +9,15 @@ import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.security.KeyStore;
 import java.util.Base64;
+import javax.net.ssl.TrustManagerFactory;
+import javax.net.ssl.X509TrustManager;
 
-/** A certificate for localhost that nobody has signed but itself, and its key. */
-record TestIdentity(Path certificate, Path key, Path trust, Secret password) {
+/** A certificate for this machine that nobody has signed but itself, and its key. */
+public record TestIdentity(Path certificate, Path key, Path trust, Secret password) {
   private static final String PASSWORD = "of-no-value";
+  private static final String NAME = "server";
 
-  static TestIdentity make(Path folder)
+  public static TestIdentity make(Path folder)
       throws IOException, InterruptedException, GeneralSecurityException {
     var store = folder.resolve("identity.p12");
     generate(store);
@@ -22,17 +25,25 @@ record TestIdentity(Path certificate, Path key, Path trust, Secret password) {
     var keys = KeyStore.getInstance(store.toFile(), PASSWORD.toCharArray());
     var certificate = folder.resolve("certificate.pem");
     var key = folder.resolve("key.pem");
-    Files.writeString(certificate, pem("CERTIFICATE", keys.getCertificate("redis").getEncoded()));
+    Files.writeString(certificate, pem("CERTIFICATE", keys.getCertificate(NAME).getEncoded()));
     Files.writeString(
-        key, pem("PRIVATE KEY", keys.getKey("redis", PASSWORD.toCharArray()).getEncoded()));
+        key, pem("PRIVATE KEY", keys.getKey(NAME, PASSWORD.toCharArray()).getEncoded()));
     var trusted = KeyStore.getInstance("PKCS12");
     trusted.load(null, null);
-    trusted.setCertificateEntry("redis", keys.getCertificate("redis"));
+    trusted.setCertificateEntry(NAME, keys.getCertificate(NAME));
     var trust = folder.resolve("trust.p12");
     try (var out = Files.newOutputStream(trust)) {
       trusted.store(out, PASSWORD.toCharArray());
     }
     return new TestIdentity(certificate, key, trust, secret);
+  }
+
+  /** For a client that trusts this certificate and no other. */
+  public X509TrustManager trusting() throws IOException, GeneralSecurityException {
+    var store = KeyStore.getInstance(trust.toFile(), password.reveal().toCharArray());
+    var factory = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
+    factory.init(store);
+    return (X509TrustManager) factory.getTrustManagers()[0];
   }
 
   private static void generate(Path store) throws IOException, InterruptedException {
@@ -42,13 +53,13 @@ record TestIdentity(Path certificate, Path key, Path trust, Secret password) {
                 keytool,
                 "-genkeypair",
                 "-alias",
-                "redis",
+                NAME,
                 "-keyalg",
                 "EC",
                 "-dname",
                 "CN=localhost",
                 "-ext",
-                "san=dns:localhost",
+                "san=dns:localhost,ip:127.0.0.1",
                 "-storetype",
                 "PKCS12",
                 "-keystore",

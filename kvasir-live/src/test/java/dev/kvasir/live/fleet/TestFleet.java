@@ -1,0 +1,54 @@
+package dev.kvasir.live.fleet;
+
+import dev.kvasir.engine.ModelBackend;
+import dev.kvasir.engine.StepResult;
+import dev.kvasir.live.engine.PacedEngines;
+import dev.kvasir.live.engine.ServedModel;
+import dev.kvasir.live.model.PocketModel;
+import dev.kvasir.offload.BlockCopy;
+import dev.kvasir.offload.CopyOutcome;
+import dev.kvasir.offload.TierStore;
+import dev.kvasir.time.EventLoop;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.Collections;
+import java.util.List;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+
+/** Fleets whose steps take as long as a test says. */
+public final class TestFleet {
+  public static final String MODEL = "look-alike";
+
+  private static final int CONTEXT_TOKENS = 8_192;
+  private static final Duration CARRY = Duration.ofMillis(1);
+
+  private TestFleet() {}
+
+  /** A fleet; how long a step takes is asked before each. */
+  public static Fleet start(FleetSettings settings, Supplier<Duration> step) throws IOException {
+    var model = ServedModel.withoutWeights(MODEL, PocketModel.folder(), CONTEXT_TOKENS);
+    return Fleet.start(model, settings, new PacedEngines.Pace(loop -> steps(loop, step), Way::new));
+  }
+
+  private static ModelBackend steps(EventLoop loop, Supplier<Duration> step) {
+    return (_, done) -> loop.after(step.get(), () -> done.accept(StepResult.UNSEEN));
+  }
+
+  /** A way to the memory that all share, which takes a moment. */
+  private record Way(EventLoop loop) implements TierStore {
+    @Override
+    public void store(List<BlockCopy> copies, Consumer<List<CopyOutcome>> done) {
+      carry(copies.size(), done);
+    }
+
+    @Override
+    public void load(List<BlockCopy> copies, Consumer<List<CopyOutcome>> done) {
+      carry(copies.size(), done);
+    }
+
+    private void carry(int count, Consumer<List<CopyOutcome>> done) {
+      loop.after(CARRY, () -> done.accept(Collections.nCopies(count, CopyOutcome.COPIED)));
+    }
+  }
+}
