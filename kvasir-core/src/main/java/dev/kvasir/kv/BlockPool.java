@@ -312,7 +312,7 @@ public final class BlockPool {
 
   private void unregister(int slot) {
     int entry = entries[slot];
-    if (events.heard()) events.publish(new KvEvent.Removed(tier, registry.content(entry).hash()));
+    if (events.heard()) events.publish(new KvEvent.Removed(tier, registry.hash(entry)));
     registry.remove(entry, level);
   }
 

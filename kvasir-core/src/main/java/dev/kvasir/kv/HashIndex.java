@@ -103,6 +103,11 @@ final class HashIndex {
     unused[unusedCount++] = entry;
   }
 
+  BlockHash hash(int entry) {
+    int row = entry << ROW_SHIFT;
+    return new BlockHash(rows[row], rows[row + 1], rows[row + 2], rows[row + 3]);
+  }
+
   int value(int entry, int number) {
     return (int) (rows[word(entry, number)] >>> shift(number));
   }

@@ -2,46 +2,57 @@ package dev.kvasir.kv;
 
 import dev.kvasir.Nullable;
 
-/** The events one subscriber has not read yet: the latest ones, in a ring of fixed size. */
+/**
+ * The events one subscriber has not read yet: the latest ones, up to a fixed number.
+ *
+ * <p>They wait in a ring that grows to the most that ever waited, and that is begun anew whenever
+ * it is empty: a reader who keeps up walks the same few places, which stay in the processor's
+ * cache.
+ */
 public final class KvSubscription {
-  private final KvEvents source;
-  private final @Nullable KvEvent[] ring;
-  private final Runnable ready;
+  private static final int EVENTS_AT_FIRST = 64;
 
-  /** Numbers of the next event to read, and of the next to come. */
+  private final KvEvents source;
+  private final int eventsMax;
+  private final Runnable ready;
+  private @Nullable KvEvent[] ring;
+  private int first;
+  private int waiting;
+
+  /** The number of the next event that the reader has not been told of. */
   private long next;
 
-  private long end;
+  /** How many events from there on were dropped unread. */
+  private long dropped;
+
   private long lost;
   private boolean closed;
 
   KvSubscription(KvEvents source, int eventsMax, long begin, Runnable ready) {
     this.source = source;
-    this.ring = new KvEvent[eventsMax];
+    this.eventsMax = eventsMax;
+    this.ring = new KvEvent[Math.min(EVENTS_AT_FIRST, eventsMax)];
     this.next = begin;
-    this.end = begin;
     this.ready = ready;
   }
 
   /** The next event; {@link KvEvent.Lost} first where some were dropped; null when none waits. */
   public @Nullable KvEvent poll() {
-    long oldest = end - ring.length;
-    if (next < oldest) {
-      var gap = new KvEvent.Lost(next, oldest - next);
-      lost += gap.count();
-      next = oldest;
+    if (dropped > 0) {
+      var gap = new KvEvent.Lost(next, dropped);
+      next += dropped;
+      lost += dropped;
+      dropped = 0;
       return gap;
     }
-    if (next == end) return null;
-    int at = (int) (next++ % ring.length);
-    var event = ring[at];
-    ring[at] = null;
-    return event;
+    if (waiting == 0) return null;
+    next++;
+    return remove();
   }
 
   /** How many events wait to be read. */
   public int waiting() {
-    return (int) Math.min(end - next, ring.length);
+    return waiting;
   }
 
   /** How many events were dropped unread, as far as the reader has been told. */
@@ -53,13 +64,39 @@ public final class KvSubscription {
   public void close() {
     if (closed) return;
     closed = true;
-    next = end;
+    waiting = 0;
+    dropped = 0;
     source.leave(this);
   }
 
   void offer(KvEvent event) {
-    boolean wasEmpty = next == end;
-    ring[(int) (end++ % ring.length)] = event;
-    if (wasEmpty) ready.run();
+    if (waiting == eventsMax) {
+      remove();
+      dropped++;
+    } else if (waiting == ring.length) {
+      grow();
+    }
+    ring[place(waiting++)] = event;
+    if (waiting == 1 && dropped == 0) ready.run();
+  }
+
+  private @Nullable KvEvent remove() {
+    var event = ring[first];
+    ring[first] = null;
+    first = --waiting == 0 ? 0 : place(1);
+    return event;
+  }
+
+  private void grow() {
+    var grown = new KvEvent[(int) Math.min(eventsMax, 2L * waiting)];
+    for (int i = 0; i < waiting; i++) grown[i] = ring[place(i)];
+    ring = grown;
+    first = 0;
+  }
+
+  /** Where the event stands that so many wait before. */
+  private int place(int before) {
+    int place = first + before;
+    return place < ring.length ? place : place - ring.length;
   }
 }

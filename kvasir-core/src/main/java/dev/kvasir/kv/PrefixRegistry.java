@@ -118,7 +118,10 @@ public final class PrefixRegistry {
   /** Where so far only the name of a block was known, here are perhaps the tokens. */
   private void learn(int entry, TokenBlock content) {
     var known = contents[entry];
-    if (known == null || known.length() < content.length()) contents[entry] = content;
+    // What is known was perhaps not looked at for long, and is slow to read: only where it matters.
+    if (known == null || (content.length() > 0 && known.length() < content.length())) {
+      contents[entry] = content;
+    }
   }
 
   /** Notes that the block of the entry is gone from the tier. */
@@ -132,6 +135,11 @@ public final class PrefixRegistry {
     var content = contents[entry];
     if (content == null) throw new IllegalStateException("entry " + entry + " is on no tier");
     return content;
+  }
+
+  /** The name of the entry's block, from the row that whoever changes the entry needs anyway. */
+  BlockHash hash(int entry) {
+    return index.hash(entry);
   }
 
   /** Counts one use of the block. */
