@@ -91,6 +91,10 @@ final class Ledger {
     return least;
   }
 
+  void addRecent(long nowNanos, long work) {
+    recent.add(nowNanos, work);
+  }
+
   void addPrefill(LedgerEntry entry, long nowNanos) {
     roll(nowNanos);
     prefills++;

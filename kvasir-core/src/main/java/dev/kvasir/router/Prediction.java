@@ -34,7 +34,8 @@ public record Prediction(
     double transfer = query.cluster().estimates().transferSeconds(moved);
     return new Prediction(
         query.queueSeconds(decode) + colocated,
-        query.queueSeconds(prefill) + offloaded + transfer,
+        Math.max(
+            query.queueSeconds(prefill) + offloaded + transfer, query.queueSeconds(decode)),
         settings.harm(decode) * colocated,
         settings.harm(prefill) * offloaded);
   }

@@ -47,6 +47,7 @@ public final class Route implements AutoCloseable {
         this.prefillLeg = Leg.open(Part.PREFILL, router.member(prefill), query);
         prefillLeg.prefill(times.opened());
         this.decodeLeg = Leg.open(Part.WHOLE, decoder, query);
+        decodeLeg.member().ledger().addRecent(times.opened(), decodeLeg.work());
         router.sent(prefillLeg.member(), request, query.view(prefill).cached());
       }
     }
