@@ -34,8 +34,7 @@ public record Prediction(
     double transfer = query.cluster().estimates().transferSeconds(moved);
     return new Prediction(
         query.queueSeconds(decode) + colocated,
-        Math.max(
-            query.queueSeconds(prefill) + offloaded + transfer, query.queueSeconds(decode)),
+        Math.max(query.queueSeconds(prefill) + offloaded + transfer, query.queueSeconds(decode)),
         settings.harm(decode) * colocated,
         settings.harm(prefill) * offloaded);
   }

@@ -67,6 +67,13 @@ final class GatewayOptions {
   private @Nullable String log;
 
   @Option(
+      names = "--traces",
+      paramLabel = "URL",
+      description =
+          "Send a trace of each request to OpenTelemetry, as in http://127.0.0.1:4318/v1/traces.")
+  private @Nullable String traces;
+
+  @Option(
       names = "--worker-key",
       paramLabel = "KEY",
       description = "What workers are sent as key; env:NAME or file:PATH keep it out of sight.")
@@ -92,6 +99,7 @@ final class GatewayOptions {
         .with("--naming", "routing.naming", naming)
         .with("--capture", "files.capture", capture)
         .with("--log-requests", "files.requests", log)
+        .with("--traces", "files.traces", traces)
         .with("--worker-key", "routing.worker-key", workerKey)
         .with("--api-keys", "listen.api-keys", apiKeys);
   }

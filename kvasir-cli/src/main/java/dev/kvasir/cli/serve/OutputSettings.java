@@ -2,6 +2,7 @@ package dev.kvasir.cli.serve;
 
 import dev.kvasir.Nullable;
 import dev.kvasir.live.gateway.GatewaySettings;
+import java.net.URI;
 import java.nio.file.Path;
 
 /**
@@ -9,11 +10,13 @@ import java.nio.file.Path;
  *
  * @param capture the traffic as a trace for the simulator; null for none
  * @param requests a line of JSON for each request; null for none
+ * @param traces where OpenTelemetry's spans of each request are sent; null for nowhere
  */
-public record OutputSettings(@Nullable Path capture, @Nullable Path requests) {
-  public static final OutputSettings DEFAULT = new OutputSettings(null, null);
+public record OutputSettings(
+    @Nullable Path capture, @Nullable Path requests, @Nullable URI traces) {
+  public static final OutputSettings DEFAULT = new OutputSettings(null, null, null);
 
   GatewaySettings.Files files() {
-    return new GatewaySettings.Files(requests, capture);
+    return new GatewaySettings.Files(requests, capture, traces);
   }
 }

@@ -136,5 +136,6 @@ final class SettingsText {
     var files = settings.files();
     if (files.capture() != null) say("The traffic is captured in %s.", files.capture());
     if (files.requests() != null) say("Each request is logged in %s.", files.requests());
+    if (files.traces() != null) say("A trace of each request is sent to %s.", files.traces());
   }
 }

@@ -11,6 +11,7 @@ import dev.kvasir.live.http.Caller;
  * @param session whom it belongs to, tenant included; empty for nobody
  * @param splittable whether one worker can prefill it for another
  * @param receivedNanos when its head came, on the clock of the router's loop
+ * @param trace where it stands among what its caller does
  */
 record Ask(
     String id,
@@ -20,4 +21,5 @@ record Ask(
     String session,
     PromptNames names,
     boolean splittable,
-    long receivedNanos) {}
+    long receivedNanos,
+    TraceMark trace) {}

@@ -64,7 +64,8 @@ final class CallerApi {
                   session(exchange, fields, tenant),
                   names,
                   isSplittable(path, fields),
-                  receivedNanos);
+                  receivedNanos,
+                  TraceMark.of(exchange.header(TraceMark.HEADER)));
           new Journey(parts, exchange, bodies, ask).start();
         };
     if (routing.naming() == Routing.Naming.BYTES || path.equals(EMBEDDINGS)) {

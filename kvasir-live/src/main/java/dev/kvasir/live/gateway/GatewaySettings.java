@@ -2,6 +2,7 @@ package dev.kvasir.live.gateway;
 
 import dev.kvasir.Nullable;
 import dev.kvasir.live.http.HttpSettings;
+import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -31,9 +32,21 @@ public record GatewaySettings(
    *
    * @param log a line of JSON for each request; null for none
    * @param capture the traffic, as the simulator reads it; null for none
+   * @param traces the collector to which OpenTelemetry's spans are sent; null for none
    */
-  public record Files(@Nullable Path log, @Nullable Path capture) {
+  public record Files(@Nullable Path log, @Nullable Path capture, @Nullable URI traces) {
     public static final Files NONE = new Files(null, null);
+
+    public Files {
+      if (traces != null && !List.of("http", "https").contains(traces.getScheme())) {
+        throw new IllegalArgumentException(
+            "traces to " + traces + ", expected a URL as in http://127.0.0.1:4318/v1/traces");
+      }
+    }
+
+    public Files(@Nullable Path log, @Nullable Path capture) {
+      this(log, capture, null);
+    }
   }
 
   public GatewaySettings {

@@ -2,7 +2,7 @@ package dev.kvasir.live.gateway;
 
 import dev.kvasir.Nullable;
 
-/** Where decisions are written down: metrics, the dashboard, the log, the capture. */
+/** Where decisions are written down: metrics, the dashboard, the log, the capture, traces. */
 final class Journal implements AutoCloseable {
   private final GatewayMetrics metrics = new GatewayMetrics();
   private final Recent recent = new Recent();
@@ -10,16 +10,19 @@ final class Journal implements AutoCloseable {
   private final CaptureLine captures;
   private final @Nullable LineFile log;
   private final @Nullable LineFile capture;
+  private final @Nullable TraceExport traces;
 
   private Journal(
       DecisionLine lines,
       CaptureLine captures,
       @Nullable LineFile log,
-      @Nullable LineFile capture) {
+      @Nullable LineFile capture,
+      @Nullable TraceExport traces) {
     this.lines = lines;
     this.captures = captures;
     this.log = log;
     this.capture = capture;
+    this.traces = traces;
   }
 
   static Journal open(GatewaySettings.Files files, long originMicros, int blockTokens) {
@@ -27,7 +30,10 @@ final class Journal implements AutoCloseable {
         new DecisionLine(originMicros),
         new CaptureLine(originMicros, blockTokens),
         files.log() == null ? null : LineFile.open(files.log()),
-        files.capture() == null ? null : LineFile.open(files.capture()));
+        files.capture() == null ? null : LineFile.open(files.capture()),
+        files.traces() == null
+            ? null
+            : TraceExport.start(files.traces(), new TraceSpans(originMicros)));
   }
 
   GatewayMetrics metrics() {
@@ -44,11 +50,13 @@ final class Journal implements AutoCloseable {
     recent.add(decision);
     if (log != null) log.add(() -> lines.of(decision));
     if (capture != null) capture.add(() -> captures.of(decision));
+    if (traces != null) traces.add(decision);
   }
 
   @Override
   public void close() {
     if (log != null) log.close();
     if (capture != null) capture.close();
+    if (traces != null) traces.close();
   }
 }
