@@ -20,7 +20,6 @@ final class BenchPool {
   private final BlockPool pool;
   private final List<List<TokenBlock>> contents = new ArrayList<>();
   private final List<List<BlockHash>> hashes = new ArrayList<>();
-  private final Block.Registered[] registered;
   private List<Block.Registered> matched = List.of();
 
   BenchPool(int blocks, int length, String eviction, SplittableRandom random) {
@@ -29,7 +28,6 @@ final class BenchPool {
     var registry = counted ? new PrefixRegistry(sketch) : new PrefixRegistry();
     var settings = PoolSettings.of(Tier.DEVICE, blocks, 4).with(named(eviction, sketch));
     this.pool = new BlockPool(settings, registry, new KvEvents());
-    this.registered = new Block.Registered[length];
     for (int chain = 0; chain < 2 * (blocks / length); chain++) {
       contents.add(chain(length, random));
       hashes.add(contents.get(chain).stream().map(TokenBlock::hash).toList());
@@ -51,10 +49,14 @@ final class BenchPool {
     matched = List.of();
   }
 
-  /** Takes the chain in; the array is reused, so that only the pool's time and garbage count. */
+  /**
+   * Takes the chain in. The array is new each time, as a caller's list is: in one that has grown
+   * old, each handle stored would cost a barrier of the collector's, which is none of the pool's.
+   */
   List<Block.Registered> register(int chain) {
     var content = contents.get(chain);
     var blocks = pool.allocate(content.size()).orElseThrow();
+    var registered = new Block.Registered[content.size()];
     for (int i = 0; i < registered.length; i++) {
       registered[i] = blocks.get(i).receive(content.get(i));
     }

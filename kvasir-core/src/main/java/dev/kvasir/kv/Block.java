@@ -58,8 +58,12 @@ public abstract sealed class Block {
     private int turn;
 
     private Owned(BlockPool pool, int id) {
+      this(pool, id, pool.turn(id));
+    }
+
+    private Owned(BlockPool pool, int id, int turn) {
       super(pool, id);
-      this.turn = pool.turn(id);
+      this.turn = turn;
     }
 
     final void check() {
@@ -85,8 +89,8 @@ public abstract sealed class Block {
 
   /** A block without content, just allocated. */
   public static final class Empty extends Owned {
-    Empty(BlockPool pool, int id) {
-      super(pool, id);
+    Empty(BlockPool pool, int id, int turn) {
+      super(pool, id, turn);
     }
 
     /** Takes the block for tokens that will be computed here. */

@@ -112,22 +112,26 @@ public final class BlockPool {
       return Optional.empty();
     }
     int fromFree = Math.min(count, free.size());
-    var blocks = new Block.Empty[count];
+    var blocks = new EmptyBlocks(this, count);
     // Evicted first, for that is where a policy may be found out.
     if (fromFree < count) evictInto(blocks, fromFree);
-    for (int i = 0; i < fromFree; i++) blocks[i] = new Block.Empty(this, free.remove());
+    for (int i = 0; i < fromFree; i++) put(blocks, i, free.remove());
     counters.allocated += count;
-    return Optional.of(Arrays.asList(blocks));
+    return Optional.of(blocks);
   }
 
-  private void evictInto(Block.Empty[] blocks, int from) {
+  private void evictInto(EmptyBlocks blocks, int from) {
     int at = from;
     try {
-      for (; at < blocks.length; at++) blocks[at] = new Block.Empty(this, evict());
+      for (; at < blocks.size(); at++) put(blocks, at, evict());
     } catch (IllegalStateException e) {
-      for (int i = from; i < at; i++) blocks[i].release();
+      for (int i = from; i < at; i++) blocks.get(i).release();
       throw e;
     }
+  }
+
+  private void put(EmptyBlocks blocks, int index, int slot) {
+    blocks.put(index, slot, turn(slot));
   }
 
   /** Holds the longest prefix of the blocks that is here. */

@@ -18,7 +18,9 @@ final class LineageEviction implements EvictionPolicy {
 
   private final Eviction.Slots slots;
   private final SlotLists ends;
-  private final SlotSet inner;
+
+  /** All cached slots: when there are no ends, these are inside chains. */
+  private final SlotSet cached;
 
   /** For each node its parent and its children; for each slot its node and the other way round. */
   private final int[] parents;
@@ -43,7 +45,7 @@ final class LineageEviction implements EvictionPolicy {
     int count = slots.count();
     this.slots = slots;
     this.ends = new SlotLists(2 * count, 1);
-    this.inner = new SlotSet(count);
+    this.cached = new SlotSet(count);
     this.parents = new int[2 * count];
     this.children = new int[2 * count];
     this.nodeOf = new int[count];
@@ -63,10 +65,7 @@ final class LineageEviction implements EvictionPolicy {
     int parent = NONE;
     if (before != null) {
       parent = before.equals(lastHash) ? lastNode : node(before);
-      if (children[parent]++ == CACHED) {
-        ends.remove(parent);
-        inner.add(slotOf[parent]);
-      }
+      if (children[parent]++ == CACHED) ends.remove(parent);
     }
     parents[node] = parent;
     lastHash = block.hash();
@@ -78,8 +77,8 @@ final class LineageEviction implements EvictionPolicy {
     int node = nodeOf[slot];
     int count = children[node];
     children[node] = count | CACHED;
+    cached.add(slot);
     if (count == 0) ends.add(0, node);
-    else inner.add(slot);
   }
 
   @Override
@@ -87,17 +86,19 @@ final class LineageEviction implements EvictionPolicy {
     int node = nodeOf[slot];
     int count = children[node] & ~CACHED;
     children[node] = count;
+    cached.remove(slot);
     if (count == 0) ends.remove(node);
-    else inner.remove(slot);
   }
 
   @Override
   public int evict() {
-    int node = ends.removeFirst(0);
-    int slot = node == NONE ? removeInner() : slotOf[node];
+    int end = ends.removeFirst(0);
+    int slot = end == NONE ? inner() : slotOf[end];
     if (slot == NONE) return NONE;
-    children[nodeOf[slot]] &= ~CACHED;
-    leave(nodeOf[slot], slot);
+    int node = end == NONE ? nodeOf[slot] : end;
+    children[node] &= ~CACHED;
+    cached.remove(slot);
+    leave(node, slot);
     return slot;
   }
 
@@ -110,21 +111,17 @@ final class LineageEviction implements EvictionPolicy {
     if (node == lastNode) lastHash = null;
     int parent = parents[node];
     if (parent != NONE) {
-      parents[node] = NONE;
       int left = --children[parent];
-      if (left == CACHED) {
-        inner.remove(slotOf[parent]);
-        ends.add(0, parent);
-      } else if (left == 0 && slotOf[parent] == NONE) layToRest(parent);
+      if (left == CACHED) ends.add(0, parent);
+      else if (left == 0 && slotOf[parent] == NONE) layToRest(parent);
     }
     if (children[node] != 0) haunt(node, slot);
   }
 
   /** The next one all around: which of those that nobody can reach goes first matters little. */
-  private int removeInner() {
-    int slot = inner.nextAround(hand);
+  private int inner() {
+    int slot = cached.nextAround(hand);
     if (slot == NONE) return NONE;
-    inner.remove(slot);
     hand = slot + 1 == nodeOf.length ? 0 : slot + 1;
     return slot;
   }

@@ -7,9 +7,14 @@ final class MultiLruEviction implements EvictionPolicy {
   static final int[] THRESHOLDS = {3, 8, 15};
 
   private final SlotLists lists;
+  private final int levelMax;
   private final FrequencySketch sketch;
-  private final int[] thresholds;
-  private final long[] names;
+
+  /** For each count its level. */
+  private final byte[] levels = new byte[FrequencySketch.COUNT_MAX + 1];
+
+  /** For each slot the hash of its block, mixed for the sketch. */
+  private final long[] mixed;
 
   MultiLruEviction(int slots, FrequencySketch sketch, int[] thresholds) {
     int least = 1;
@@ -23,20 +28,23 @@ final class MultiLruEviction implements EvictionPolicy {
       }
       least = threshold + 1;
     }
-    this.lists = new SlotLists(slots, thresholds.length + 1);
+    this.levelMax = thresholds.length;
+    this.lists = new SlotLists(slots, levelMax + 1);
     this.sketch = sketch;
-    this.thresholds = thresholds;
-    this.names = new long[slots];
+    this.mixed = new long[slots];
+    for (int threshold : thresholds) {
+      for (int count = threshold; count < levels.length; count++) levels[count]++;
+    }
   }
 
   @Override
   public void registered(int slot, TokenBlock block) {
-    names[slot] = block.hash().spread();
+    mixed[slot] = FrequencySketch.mixed(block.hash());
   }
 
   @Override
   public void cached(int slot) {
-    lists.add(level(sketch.count(names[slot])), slot);
+    lists.add(levels[sketch.count(mixed[slot])], slot);
   }
 
   @Override
@@ -46,7 +54,7 @@ final class MultiLruEviction implements EvictionPolicy {
 
   @Override
   public int evict() {
-    for (int level = 0; level <= thresholds.length; level++) {
+    for (int level = 0; level <= levelMax; level++) {
       int first = lists.removeFirst(level);
       if (first != NONE) return first;
     }
@@ -56,11 +64,5 @@ final class MultiLruEviction implements EvictionPolicy {
   @Override
   public void removed(int slot) {
     // A held slot is on no list.
-  }
-
-  private int level(int count) {
-    int level = 0;
-    while (level < thresholds.length && count >= thresholds[level]) level++;
-    return level;
   }
 }

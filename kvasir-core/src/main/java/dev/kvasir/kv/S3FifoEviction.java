@@ -12,62 +12,59 @@ final class S3FifoEviction implements EvictionPolicy {
   private static final int SMALL = 0;
   private static final int MAIN = 1;
   private static final int SMALL_SHARE = 10;
-  private static final int USES_MAX = 3;
+
+  /** What is kept in one number for each slot: its name, but for the uses and the queue below. */
+  private static final long USES = 3;
+
+  private static final long IN_MAIN = 4;
+  private static final int QUEUE_SHIFT = 2;
+  private static final long NAME = ~(USES | IN_MAIN);
 
   private final SlotLists lists;
   private final GhostNames ghosts;
-  private final long[] names;
-  private final byte[] queue;
-  private final byte[] uses;
+  private final long[] states;
   private final int smallMax;
   private int smallCount;
 
   S3FifoEviction(int slots) {
     this.lists = new SlotLists(slots, 2);
     this.ghosts = new GhostNames(slots);
-    this.names = new long[slots];
-    this.queue = new byte[slots];
-    this.uses = new byte[slots];
+    this.states = new long[slots];
     this.smallMax = Math.max(1, slots / SMALL_SHARE);
   }
 
   @Override
   public void registered(int slot, TokenBlock block) {
-    names[slot] = block.hash().spread();
-    queue[slot] = (byte) (ghosts.has(names[slot]) ? MAIN : SMALL);
-    uses[slot] = 0;
+    long name = block.hash().spread() & NAME;
+    states[slot] = ghosts.has(name) ? name | IN_MAIN : name;
   }
 
   @Override
   public void cached(int slot) {
-    enqueue(slot);
+    enqueue(queueOf(states[slot]), slot);
   }
 
   @Override
   public void held(int slot) {
-    dequeue(slot);
-    if (uses[slot] < USES_MAX) uses[slot]++;
+    long state = states[slot];
+    dequeue(queueOf(state), slot);
+    if ((state & USES) != USES) states[slot] = state + 1;
   }
 
   @Override
   public int evict() {
     while (true) {
-      int main = lists.first(MAIN);
-      if (smallCount > smallMax || main == NONE) {
-        int small = lists.first(SMALL);
-        if (small == NONE) return NONE;
-        if (uses[small] == 0) {
-          dequeue(small);
-          ghosts.add(names[small]);
-          return small;
-        }
-        promote(small);
-      } else {
-        lists.remove(main);
-        if (uses[main] == 0) return main;
-        uses[main]--;
-        lists.add(MAIN, main);
+      int queue = smallCount > smallMax || lists.first(MAIN) == NONE ? SMALL : MAIN;
+      int first = lists.first(queue);
+      if (first == NONE) return NONE;
+      dequeue(queue, first);
+      long state = states[first];
+      if ((state & USES) == 0) {
+        if (queue == SMALL) ghosts.add(state);
+        return first;
       }
+      states[first] = queue == SMALL ? state & NAME | IN_MAIN : state - 1;
+      enqueue(MAIN, first);
     }
   }
 
@@ -76,20 +73,17 @@ final class S3FifoEviction implements EvictionPolicy {
     // A held slot is in no queue.
   }
 
-  private void promote(int slot) {
-    dequeue(slot);
-    queue[slot] = MAIN;
-    uses[slot] = 0;
-    enqueue(slot);
+  private static int queueOf(long state) {
+    return (int) (state >>> QUEUE_SHIFT) & 1;
   }
 
-  private void enqueue(int slot) {
-    lists.add(queue[slot], slot);
-    if (queue[slot] == SMALL) smallCount++;
+  private void enqueue(int queue, int slot) {
+    lists.add(queue, slot);
+    if (queue == SMALL) smallCount++;
   }
 
-  private void dequeue(int slot) {
+  private void dequeue(int queue, int slot) {
     lists.remove(slot);
-    if (queue[slot] == SMALL) smallCount--;
+    if (queue == SMALL) smallCount--;
   }
 }

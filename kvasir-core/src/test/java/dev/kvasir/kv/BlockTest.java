@@ -64,6 +64,18 @@ class BlockTest {
   }
 
   @Test
+  void handlesOfOneAllocatedBlockAreSpentTogether() {
+    var allocated = pool.allocate(2).orElseThrow();
+    var early = allocated.getFirst();
+    allocated.getFirst().release();
+    assertThatThrownBy(early::begin).hasMessage("DEVICE block 0 already left Empty");
+    var late = allocated.getFirst();
+    assertThatThrownBy(late::begin).hasMessage("DEVICE block 0 already left Empty");
+    assertThat(pool.free()).isEqualTo(1);
+    assertThat(pool.held()).isEqualTo(1);
+  }
+
+  @Test
   void handleFromAnEarlierLifeOfTheBlockStaysSpent() {
     var first = empty();
     var second = empty();

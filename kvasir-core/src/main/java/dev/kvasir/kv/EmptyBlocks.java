@@ -1,0 +1,36 @@
+package dev.kvasir.kv;
+
+import java.util.AbstractList;
+import java.util.RandomAccess;
+
+/**
+ * The blocks of one allocation, each as a number: the handle is made when somebody asks for it.
+ *
+ * <p>Two handles of one block are spent together, for it is the turn of the slot that they name.
+ */
+final class EmptyBlocks extends AbstractList<Block.Empty> implements RandomAccess {
+  private final BlockPool pool;
+
+  /** For each block its turn in the upper half and its slot in the lower. */
+  private final long[] blocks;
+
+  EmptyBlocks(BlockPool pool, int count) {
+    this.pool = pool;
+    this.blocks = new long[count];
+  }
+
+  void put(int index, int slot, long turn) {
+    blocks[index] = turn << Integer.SIZE | slot;
+  }
+
+  @Override
+  public Block.Empty get(int index) {
+    long block = blocks[index];
+    return new Block.Empty(pool, (int) block, (int) (block >>> Integer.SIZE));
+  }
+
+  @Override
+  public int size() {
+    return blocks.length;
+  }
+}
