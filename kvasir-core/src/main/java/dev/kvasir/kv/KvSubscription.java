@@ -88,7 +88,7 @@ public final class KvSubscription {
   }
 
   private void grow() {
-    var grown = new KvEvent[(int) Math.min(eventsMax, 2L * waiting)];
+    @Nullable KvEvent[] grown = new KvEvent[(int) Math.min(eventsMax, 2L * waiting)];
     for (int i = 0; i < waiting; i++) grown[i] = ring[place(i)];
     ring = grown;
     first = 0;
