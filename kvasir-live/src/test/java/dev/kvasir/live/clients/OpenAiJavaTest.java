@@ -133,7 +133,7 @@ class OpenAiJavaTest {
         .model(ClientScene.MODEL)
         .addUserMessage("What is the weather like?")
         .maxCompletionTokens(tokens)
-        .seed(5)
+        .putAdditionalBodyProperty("seed", JsonValue.from(5))
         .putAdditionalBodyProperty("ignore_eos", JsonValue.from(true));
   }
 
