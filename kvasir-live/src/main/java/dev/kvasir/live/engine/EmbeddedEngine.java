@@ -1,5 +1,7 @@
 package dev.kvasir.live.engine;
 
+import static java.lang.System.Logger.Level.ERROR;
+
 import dev.kvasir.Nullable;
 import dev.kvasir.engine.Engine;
 import dev.kvasir.engine.EngineLoad;
@@ -19,6 +21,8 @@ import java.util.function.IntConsumer;
 
 /** An engine with a real model behind it: prompts in, answers out. Belongs to one loop. */
 public final class EmbeddedEngine {
+  private static final System.Logger LOG = System.getLogger(EmbeddedEngine.class.getName());
+
   /** A tenant that is not heard of for as long as so many others are gets its hasher anew. */
   private static final int HASHERS_MAX = 1_024;
 
@@ -42,13 +46,15 @@ public final class EmbeddedEngine {
   private final Parts parts;
   private final SampledSteps steps;
   private final Engine engine;
+  private volatile boolean broken;
   private final Map<String, BlockHasher> hashers = new LinkedHashMap<>(16, 0.75f, true);
 
   EmbeddedEngine(Parts parts, StepRunner runner, EngineSettings settings) {
     this.parts = parts;
-    this.steps = new SampledSteps(runner);
+    var loop = new WatchedLoop(parts.loop(), this::breakDown);
+    this.steps = new SampledSteps(runner, loop);
     var within = settings.withContext(parts.model().contextTokens());
-    this.engine = new Engine(parts.loop(), parts.kv(), steps, within, System::nanoTime);
+    this.engine = new Engine(loop, parts.kv(), steps, within, System::nanoTime);
   }
 
   public String name() {
@@ -87,6 +93,10 @@ public final class EmbeddedEngine {
   public Generation submit(GenerationRequest request, GenerationListener listener) {
     var generation =
         new Generation(request, forgetting(listener), model().tokenizer(), hasher(request.salt()));
+    if (broken) {
+      listener.ended(generation, outOfOrder());
+      return generation;
+    }
     var sequence =
         engine.submit(
             new SequenceRequest(
@@ -104,22 +114,46 @@ public final class EmbeddedEngine {
 
   private GenerationListener forgetting(GenerationListener listener) {
     return new GenerationListener() {
+      private boolean over;
+
       @Override
       public void grown(Generation generation, Piece piece) {
-        listener.grown(generation, piece);
+        if (!over) listener.grown(generation, piece);
       }
 
       @Override
       public void ended(Generation generation, GenerationEnd end) {
+        if (over) return;
+        over = true;
         if (!(end instanceof GenerationEnd.Refused)) steps.remove(generation.sequence());
         listener.ended(generation, end);
       }
     };
   }
 
+  /**
+   * Something happened that nobody foresaw. What the engine believes cannot be trusted any more:
+   * whoever waits for an answer hears that there is none, and so does whoever comes.
+   */
+  private void breakDown(Throwable failure) {
+    LOG.log(ERROR, name() + " is out of order until it is started again", failure);
+    broken = true;
+    for (var generation : steps.all()) generation.fail(outOfOrder());
+  }
+
+  private GenerationEnd outOfOrder() {
+    return new GenerationEnd.Failed(
+        name() + " is out of order: ask another one, and start it again; its log says why");
+  }
+
+  /** Whether it can answer; asked from any thread. */
+  public boolean isBroken() {
+    return broken;
+  }
+
   /** Gives an answer up. */
   public void abort(Generation generation) {
-    engine.abort(generation.sequence());
+    if (!broken) engine.abort(generation.sequence());
   }
 
   /** Stops serving; see {@link Engine#pause}. */

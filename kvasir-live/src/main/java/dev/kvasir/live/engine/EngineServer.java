@@ -64,7 +64,7 @@ public final class EngineServer implements AutoCloseable {
         Endpoint.get("/v1/models", Access.KEY, this::models),
         Endpoint.post("/tokenize", Access.KEY, prompts::tokenize),
         Endpoint.post("/detokenize", Access.KEY, prompts::detokenize),
-        Endpoint.get("/health", Access.PUBLIC, exchange -> exchange.answer(200, "{}")),
+        Endpoint.get("/health", Access.PUBLIC, this::health),
         Endpoint.get("/ready", Access.PUBLIC, this::ready),
         Endpoint.get("/metrics", Access.PUBLIC, this::metrics),
         Endpoint.post("/reset_prefix_cache", Access.ADMIN, this::resetCache));
@@ -93,7 +93,7 @@ public final class EngineServer implements AutoCloseable {
     var request = prompts.request(id, exchange.caller().tenant(), call, prompt);
     var format = new AnswerFormat(call.isChat(), id, model.name(), Instant.now().getEpochSecond());
     var answering = new Answering(exchange, call, format, model, mischief.next());
-    engine.loop().execute(() -> submit(exchange, call, request, answering));
+    onLoop(exchange, () -> submit(exchange, call, request, answering));
   }
 
   private void submit(
@@ -166,6 +166,11 @@ public final class EngineServer implements AutoCloseable {
     exchange.answer(200, list.toString());
   }
 
+  private void health(Exchange exchange) {
+    if (engine.isBroken()) exchange.fail(ApiError.internal());
+    else exchange.answer(200, "{}");
+  }
+
   private void ready(Exchange exchange) {
     if (front.isDraining()) {
       exchange.fail(
@@ -176,27 +181,46 @@ public final class EngineServer implements AutoCloseable {
   }
 
   private void metrics(Exchange exchange) {
+    onLoop(
+        exchange,
+        () -> {
+          var text = Buffer.buffer(meter.text(model, engine.load(), engine.kv()));
+          exchange
+              .context()
+              .runOnContext(_ -> exchange.answer(200, MetricsText.CONTENT_TYPE, text));
+        });
+  }
+
+  private void resetCache(Exchange exchange) {
+    onLoop(
+        exchange,
+        () ->
+            engine.resetCache(
+                blocks -> {
+                  var answer = Json.object().put("blocks", blocks).toString();
+                  exchange.context().runOnContext(_ -> exchange.answer(200, answer));
+                }));
+  }
+
+  /** Does it on the loop of the engine; whatever it throws is answered. */
+  private void onLoop(Exchange exchange, Runnable task) {
     engine
         .loop()
         .execute(
             () -> {
-              var text = Buffer.buffer(meter.text(model, engine.load(), engine.kv()));
-              exchange
-                  .context()
-                  .runOnContext(_ -> exchange.answer(200, MetricsText.CONTENT_TYPE, text));
+              try {
+                task.run();
+              } catch (RuntimeException | Error bug) {
+                exchange
+                    .context()
+                    .runOnContext(
+                        _ ->
+                            exchange.guard(
+                                () -> {
+                                  throw bug;
+                                }));
+              }
             });
-  }
-
-  private void resetCache(Exchange exchange) {
-    engine
-        .loop()
-        .execute(
-            () ->
-                engine.resetCache(
-                    blocks -> {
-                      var answer = Json.object().put("blocks", blocks).toString();
-                      exchange.context().runOnContext(_ -> exchange.answer(200, answer));
-                    }));
   }
 
   /** Stops listening; answers under way are broken off. */

@@ -149,6 +149,11 @@ public final class Generation implements BlockNames, SequenceListener {
         });
   }
 
+  /** Ends it from outside of the engine. */
+  void fail(GenerationEnd end) {
+    listener.ended(this, end);
+  }
+
   @Override
   public String toString() {
     return request.id();

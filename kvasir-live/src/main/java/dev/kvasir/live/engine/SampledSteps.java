@@ -17,10 +17,12 @@ import java.util.function.Consumer;
 /** Turns an engine's batches into rows for a model, and what the model chose into answers. */
 final class SampledSteps implements ModelBackend {
   private final StepRunner runner;
+  private final WatchedLoop loop;
   private final IdentityHashMap<Sequence, Generation> generations = new IdentityHashMap<>();
 
-  SampledSteps(StepRunner runner) {
+  SampledSteps(StepRunner runner, WatchedLoop loop) {
     this.runner = runner;
+    this.loop = loop;
   }
 
   void add(Generation generation) {
@@ -35,12 +37,17 @@ final class SampledSteps implements ModelBackend {
     return generations.size();
   }
 
+  /** All answers in the making, in no order. */
+  List<Generation> all() {
+    return List.copyOf(generations.values());
+  }
+
   @Override
   public void forward(Batch batch, Consumer<StepResult> done) {
     var turns = new ArrayList<Turn>(batch.parts().size() + batch.decodes());
     for (var part : batch.parts()) turns.add(turn(part.sequence(), part.start(), part.tokens()));
     for (var row : batch.rows()) turns.add(turn(row.sequence(), row.position(), 1));
-    runner.run(batch, turns, outcome -> done.accept(result(batch, turns, outcome)));
+    runner.run(batch, turns, outcome -> loop.run(() -> done.accept(result(batch, turns, outcome))));
   }
 
   private Turn turn(Sequence sequence, int start, int count) {
