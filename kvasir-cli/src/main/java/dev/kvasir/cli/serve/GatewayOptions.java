@@ -84,7 +84,8 @@ final class GatewayOptions {
       paramLabel = "FILE",
       description =
           "Who may ask: a line for each key, with its tenant and its SHA-256, and perhaps admin,"
-              + " per-minute=N, at-once=N. Tenants never share a block. Usually everybody may.")
+              + " per-minute=N, tokens-per-minute=N, at-once=N. Tenants never share a block."
+              + " Usually everybody may.")
   private @Nullable String apiKeys;
 
   /** What was said, as one would have written it in a file. */

@@ -16,7 +16,7 @@ import java.util.List;
  *   # tenant  the 64 digits that sha256sum prints for the key
  *   ada       ca978112ca1b…
  *   bob       3e23e8160039… admin
- *   eve       2e7d2c03a950… per-minute=60 at-once=4
+ *   eve       2e7d2c03a950… per-minute=60 tokens-per-minute=100000 at-once=4
  * </pre>
  */
 final class KeyFile {
@@ -46,14 +46,17 @@ final class KeyFile {
     }
     var scope = ApiKey.Scope.USER;
     int perMinute = KeyLimits.UNLIMITED.requestsPerMinute();
+    int tokens = KeyLimits.UNLIMITED.tokensPerMinute();
     int atOnce = KeyLimits.UNLIMITED.concurrentMax();
     for (var field : fields.subList(FIELDS_MIN, fields.size())) {
       if (field.equals("admin")) scope = ApiKey.Scope.ADMIN;
       else if (field.startsWith("per-minute=")) perMinute = number(field);
+      else if (field.startsWith("tokens-per-minute=")) tokens = number(field);
       else if (field.startsWith("at-once=")) atOnce = number(field);
       else throw new IllegalArgumentException("\"" + field + "\" is no word for a key");
     }
-    return new ApiKey(fields.get(0), fields.get(1), scope, new KeyLimits(perMinute, atOnce));
+    return new ApiKey(
+        fields.get(0), fields.get(1), scope, new KeyLimits(perMinute, tokens, atOnce));
   }
 
   private static int number(String field) {

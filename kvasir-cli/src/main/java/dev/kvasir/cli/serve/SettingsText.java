@@ -67,6 +67,9 @@ final class SettingsText {
     if (limits.requestsPerMinute() < KeyLimits.UNLIMITED.requestsPerMinute()) {
       text.append(", ").append(limits.requestsPerMinute()).append(" requests a minute");
     }
+    if (limits.tokensPerMinute() < KeyLimits.UNLIMITED.tokensPerMinute()) {
+      text.append(", ").append(limits.tokensPerMinute()).append(" tokens a minute");
+    }
     if (limits.concurrentMax() < KeyLimits.UNLIMITED.concurrentMax()) {
       text.append(", ").append(limits.concurrentMax()).append(" at a time");
     }

@@ -128,7 +128,9 @@ class ServeTest {
   @Test
   void whoHasNoKeyIsRefusedWhereThereAreKeys() throws Exception {
     var keys = folder.resolve("keys");
-    Files.writeString(keys, "# of tests\nada " + "0".repeat(64) + " per-minute=60 at-once=4\n");
+    Files.writeString(
+        keys,
+        "# of tests\nada " + "0".repeat(64) + " per-minute=60 tokens-per-minute=9000 at-once=4\n");
     try (var serving = embedded("--api-keys", keys.toString())) {
       assertThat(ask(serving, "lantern").statusCode()).isEqualTo(401);
       assertThat(get(serving.gateway().url() + "/dashboard/state").statusCode()).isEqualTo(401);

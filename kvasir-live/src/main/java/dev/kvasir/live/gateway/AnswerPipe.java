@@ -69,8 +69,12 @@ final class AnswerPipe {
     this.exchange = exchange;
     this.upstream = upstream;
     this.listener = listener;
-    var type = upstream.getHeader(HttpHeaders.CONTENT_TYPE);
-    this.stream = type != null && type.toLowerCase(Locale.ROOT).startsWith("text/event-stream");
+    this.stream = isStream(upstream);
+  }
+
+  static boolean isStream(HttpClientResponse answer) {
+    var type = answer.getHeader(HttpHeaders.CONTENT_TYPE);
+    return type != null && type.toLowerCase(Locale.ROOT).startsWith("text/event-stream");
   }
 
   int status() {

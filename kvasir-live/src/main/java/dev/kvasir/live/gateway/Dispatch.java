@@ -50,7 +50,7 @@ final class Dispatch {
   }
 
   void enter(Ticket ticket) {
-    var limit = keys.enter(ticket.ask.caller(), loop.nanos());
+    var limit = keys.enter(ticket.ask.caller(), ticket.ask.names().tokens(), loop.nanos());
     if (limit != null) {
       refuse(ticket, limit);
       return;
@@ -83,8 +83,12 @@ final class Dispatch {
     if (ticket.state == Ticket.State.WAITING) waiting.remove(ticket);
     if (ticket.giveUp != null) ticket.giveUp.cancel();
     ticket.state = Ticket.State.OVER;
-    if (ticket.metered) keys.leave(ticket.ask.caller());
     var route = ticket.route;
+    if (ticket.metered) {
+      int promptTokens = ticket.ask.names().tokens();
+      long tokens = route == null ? 0 : ending.tokens(promptTokens);
+      keys.leave(ticket.ask.caller(), promptTokens, tokens);
+    }
     if (route != null) {
       route.close();
       inFlight--;

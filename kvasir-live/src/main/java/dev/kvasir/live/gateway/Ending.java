@@ -12,4 +12,13 @@ record Ending(Outcome outcome, int status, String code, Usage usage, long events
   long outputTokens() {
     return usage.outputTokens() >= 0 ? usage.outputTokens() : events;
   }
+
+  /** What prompt and answer came to; the prompt by the given count where the worker tells none. */
+  long tokens(int promptTokens) {
+    return (usage.promptTokens() >= 0 ? usage.promptTokens() : promptTokens) + outputTokens();
+  }
+
+  Ending with(Usage other) {
+    return new Ending(outcome, status, code, other, events);
+  }
 }

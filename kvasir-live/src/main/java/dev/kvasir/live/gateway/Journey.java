@@ -43,6 +43,7 @@ final class Journey implements Ticket.Holder, AnswerPipe.Listener {
   private @Nullable Handover handover;
   private @Nullable Kept kept;
   private @Nullable Ending ending;
+  private Usage prefillUsage = Usage.UNKNOWN;
   private boolean split;
   private int attempts;
   private int emitted;
@@ -127,12 +128,11 @@ final class Journey implements Ticket.Holder, AnswerPipe.Listener {
 
   private void prefilled(Worker holder, int status, @Nullable Buffer body) {
     var params = status == 200 && body != null ? params(body) : "";
-    if (params.isEmpty()) {
+    if (body == null || params.isEmpty()) {
       prefillFailed(Failure.ERROR, "the prefill was answered with " + status);
       return;
     }
-    prefillCall = null;
-    prefillSucceeded();
+    prefillSucceeded(Usage.of(body.getBytes()));
     long keptNanos = parts.rules().handoverTime().toNanos();
     handover = new Handover(holder, params, System.nanoTime() + keptNanos);
     decode(bodies.nixlDecode(params));
@@ -172,14 +172,14 @@ final class Journey implements Ticket.Holder, AnswerPipe.Listener {
       prefillFailed(Failure.ERROR, "the prefill was answered with " + status);
       return;
     }
-    response.handler(_ -> {});
-    response.exceptionHandler(now(_ -> prefillFailed(Failure.CUT, "the prefill broke off")));
-    response.endHandler(
-        now(
-            _ -> {
-              prefillCall = null;
-              prefillSucceeded();
-            }));
+    BoundedBody.read(response, PARAMS_BYTES_MAX)
+        .onComplete(
+            now(
+                read -> {
+                  var body = read.result();
+                  if (body == null) prefillFailed(Failure.CUT, "the prefill broke off");
+                  else prefillSucceeded(Usage.of(response, body));
+                }));
   }
 
   /** Does it only if nothing has been given up until then. */
@@ -190,7 +190,9 @@ final class Journey implements Ticket.Holder, AnswerPipe.Listener {
     };
   }
 
-  private void prefillSucceeded() {
+  private void prefillSucceeded(Usage told) {
+    prefillCall = null;
+    prefillUsage = told;
     int id = where().prefillId();
     parts.loop().execute(() -> parts.roster().succeeded(id));
     onRoute(
@@ -276,7 +278,7 @@ final class Journey implements Ticket.Holder, AnswerPipe.Listener {
   @Override
   public void ends(Ending how) {
     tellEmitted();
-    ending = how;
+    ending = split ? how.with(how.usage().after(prefillUsage)) : how;
     if (how.outcome() == Outcome.BROKEN) blame(where().decodeId());
   }
 

@@ -3,6 +3,8 @@ package dev.kvasir.live.gateway;
 import dev.kvasir.Nullable;
 import dev.kvasir.live.http.Json;
 import dev.kvasir.live.http.Refused;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.http.HttpClientResponse;
 
 /**
  * What a worker says it computed for a request; -1 for what it did not say.
@@ -24,5 +26,23 @@ record Usage(int promptTokens, int outputTokens, int cachedTokens) {
     } catch (Refused e) {
       return UNKNOWN;
     }
+  }
+
+  /** From a whole answer, which may be a stream. */
+  static Usage of(HttpClientResponse response, Buffer body) {
+    if (!AnswerPipe.isStream(response)) return of(body.getBytes());
+    var events = new EventSplitter();
+    events.feed(body);
+    return of(events.usage());
+  }
+
+  /**
+   * What the second leg of a split request tells, when what the first had computed for it is not
+   * taken for cached.
+   */
+  Usage after(Usage prefill) {
+    boolean known = promptTokens >= 0 && cachedTokens >= 0 && prefill.cachedTokens >= 0;
+    int cached = known ? Math.max(0, prefill.cachedTokens + cachedTokens - promptTokens) : -1;
+    return new Usage(promptTokens, outputTokens, cached);
   }
 }

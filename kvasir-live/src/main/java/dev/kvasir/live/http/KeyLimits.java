@@ -4,15 +4,18 @@ package dev.kvasir.live.http;
  * How much may be asked with one key.
  *
  * @param requestsPerMinute started
+ * @param tokensPerMinute of prompts and answers
  * @param concurrentMax under way at a time, waiting ones included
  */
-public record KeyLimits(int requestsPerMinute, int concurrentMax) {
-  public static final KeyLimits UNLIMITED = new KeyLimits(Integer.MAX_VALUE, Integer.MAX_VALUE);
+public record KeyLimits(int requestsPerMinute, int tokensPerMinute, int concurrentMax) {
+  public static final KeyLimits UNLIMITED =
+      new KeyLimits(Integer.MAX_VALUE, Integer.MAX_VALUE, Integer.MAX_VALUE);
 
   public KeyLimits {
-    if (requestsPerMinute < 1 || concurrentMax < 1) {
+    if (requestsPerMinute < 1 || tokensPerMinute < 1 || concurrentMax < 1) {
       throw new IllegalArgumentException(
-          requestsPerMinute + " requests a minute, " + concurrentMax + " at a time");
+          "%d requests and %d tokens a minute, %d at a time"
+              .formatted(requestsPerMinute, tokensPerMinute, concurrentMax));
     }
   }
 }

@@ -51,7 +51,7 @@ final class ClientScene implements AutoCloseable {
     var workers = new ArrayList<Worker>();
     for (var worker : fleet.workers()) workers.add(Worker.of(worker.url()).named(worker.name()));
     workers.add(Worker.of(tools.url()).named("tools"));
-    var slow = ApiKey.of("eve", SLOW_KEY).with(new KeyLimits(1, 1));
+    var slow = ApiKey.of("eve", SLOW_KEY).with(new KeyLimits(1, 1_000, 1));
     var keys = new ApiKeys(List.of(ApiKey.of("ada", KEY), slow));
     var settings = GatewaySettings.of(0, workers);
     var api = callers.apply(settings.api().with(keys));

@@ -151,7 +151,7 @@ class GatewayTest {
 
   @Test
   void aKeyHasItsRate() throws Exception {
-    var limited = ApiKey.of("ada", "a").with(new KeyLimits(2, 10));
+    var limited = ApiKey.of("ada", "a").with(new KeyLimits(2, 1_000, 10));
     scene.reopen(s -> s.at(s.api().with(new ApiKeys(List.of(limited))), s.admin()));
     assertThat(scene.postAs("a", "{}").statusCode()).isEqualTo(200);
     assertThat(scene.postAs("a", "{}").statusCode()).isEqualTo(200);
