@@ -9,9 +9,22 @@ import java.util.List;
  *
  * @param roles what each instance is there for
  * @param handOver how K and V get from one instance to another
+ * @param shared what there is one of for all instances
  */
 public record ClusterSpec(
-    List<Role> roles, InstanceSpec instance, RoutingSpec routing, HandOver handOver) {
+    List<Role> roles,
+    InstanceSpec instance,
+    RoutingSpec routing,
+    HandOver handOver,
+    List<Shared> shared) {
+  /** What instances may have in common, as the engines within one process do. */
+  public enum Shared {
+    /** The tiers below their own memory. */
+    TIERS,
+    /** What computes: they take turns on it. */
+    PROCESSOR
+  }
+
   /**
    * What it takes to hand K and V over to another instance.
    *
@@ -29,9 +42,19 @@ public record ClusterSpec(
 
   public ClusterSpec {
     roles = List.copyOf(roles);
+    shared = List.copyOf(shared);
+    if (shared.contains(Shared.TIERS) && instance.transfers() instanceof TransferModel.Step) {
+      throw new IllegalArgumentException("shared tiers take transfers as events");
+    }
     if (roles.isEmpty()) throw new IllegalArgumentException("no instances");
     if (roles.stream().allMatch(role -> role == Role.PREFILL)) {
       throw new IllegalArgumentException("no instance decodes, among " + roles.size());
     }
+  }
+
+  /** A fleet of instances that share nothing. */
+  public static ClusterSpec apart(
+      List<Role> roles, InstanceSpec instance, RoutingSpec routing, HandOver handOver) {
+    return new ClusterSpec(roles, instance, routing, handOver, List.of());
   }
 }

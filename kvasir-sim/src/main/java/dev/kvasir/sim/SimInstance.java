@@ -8,15 +8,11 @@ import dev.kvasir.engine.EngineSettings;
 import dev.kvasir.kv.Block;
 import dev.kvasir.kv.BlockNames;
 import dev.kvasir.kv.BlockPool;
-import dev.kvasir.kv.Eviction;
-import dev.kvasir.kv.FrequencySketch;
 import dev.kvasir.kv.KvEvent;
 import dev.kvasir.kv.KvEvents;
 import dev.kvasir.kv.KvStore;
 import dev.kvasir.kv.KvSubscription;
-import dev.kvasir.kv.PoolSettings;
 import dev.kvasir.kv.PooledKv;
-import dev.kvasir.kv.PrefixRegistry;
 import dev.kvasir.kv.Tier;
 import dev.kvasir.offload.Rung;
 import dev.kvasir.offload.TieredKvCache;
@@ -27,6 +23,7 @@ import dev.kvasir.time.EventLoop;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
+import java.util.function.LongSupplier;
 
 /** One engine of the product with its memory, on a model and tiers that only take time. */
 public final class SimInstance {
@@ -34,17 +31,31 @@ public final class SimInstance {
   private final KvStore memory;
   private final Engine engine;
   private final TimedModel model;
-  private final KvEvents events = new KvEvents();
-  private final List<BlockPool> pools = new ArrayList<>();
+  private final Pools pools;
   private final List<TimedStore> stores = new ArrayList<>();
+  private final @Nullable SharedTiers below;
   private @Nullable SteppedTiers stepped;
 
-  SimInstance(int index, EventLoop loop, InstanceSpec spec, LatencyModel latency) {
+  /**
+   * An instance on a loop.
+   *
+   * @param below the tiers that it shares with others; null where it has its own
+   * @param processor what computes its steps
+   */
+  SimInstance(
+      int index,
+      EventLoop loop,
+      InstanceSpec spec,
+      LatencyModel latency,
+      @Nullable SharedTiers below,
+      Processor processor) {
     this.index = index;
+    this.pools = new Pools(spec);
+    this.below = below;
     this.memory = memory(loop, spec);
     var stepped = this.stepped;
-    this.model =
-        new TimedModel(loop, latency, stepped == null ? () -> 0 : stepped::takePendingMicros);
+    LongSupplier extra = stepped == null ? () -> 0 : stepped::takePendingMicros;
+    this.model = new TimedModel(loop, latency, extra, processor);
     this.engine = new Engine(loop, memory, model, settings(spec));
   }
 
@@ -57,35 +68,26 @@ public final class SimInstance {
 
   /** The seed's rule: without slower tiers there is nothing but a pool. */
   private KvStore memory(EventLoop loop, InstanceSpec spec) {
-    int blocks = spec.blocks();
-    for (var tier : spec.tiers()) blocks += tier.blocks();
-    var sketch = new FrequencySketch(blocks);
-    var eviction = Eviction.named(spec.eviction(), sketch);
-    // Counting costs a little: only where somebody asks.
-    var registry =
-        spec.eviction().equals("multi-lru") ? new PrefixRegistry(sketch) : new PrefixRegistry();
-    var top = pool(spec, Tier.DEVICE, spec.blocks(), eviction, registry);
+    var top = pools.add(Tier.DEVICE, spec.blocks());
     if (spec.tiers().isEmpty()) return new PooledKv(top);
     if (spec.transfers() instanceof TransferModel.Step step) {
       var both = new SteppedTiers(loop, top, spec.tiers().getFirst(), step.threshold());
       stepped = both;
       return both;
     }
+    var shared = below;
+    if (shared != null) {
+      var step = spec.tiers().getFirst().store(loop, spec.blockTokens());
+      stores.add(step);
+      return shared.ladder(pools.registry(), top, step);
+    }
     var rungs = new ArrayList<Rung>();
     for (var tier : spec.tiers()) {
-      var store = new TimedStore(loop, spec.blockTokens(), tier.latency(), tier.tokensPerMicro());
+      var store = tier.store(loop, spec.blockTokens());
       stores.add(store);
-      rungs.add(Rung.of(pool(spec, tier.tier(), tier.blocks(), eviction, registry), store));
+      rungs.add(Rung.of(pools.add(tier.tier(), tier.blocks()), store));
     }
-    return new TieredKvCache(loop, registry, top, rungs);
-  }
-
-  private BlockPool pool(
-      InstanceSpec spec, Tier tier, int blocks, Eviction eviction, PrefixRegistry registry) {
-    var settings = PoolSettings.of(tier, blocks, spec.blockTokens()).with(eviction);
-    var pool = new BlockPool(settings, registry, events);
-    pools.add(pool);
-    return pool;
+    return new TieredKvCache(loop, pools.registry(), top, rungs);
   }
 
   public int index() {
@@ -101,11 +103,17 @@ public final class SimInstance {
   }
 
   int blockTokens() {
-    return pools.getFirst().blockTokens();
+    return memory.blockTokens();
   }
 
   /** Hands on what happens to the blocks, from outside of the pools. */
   void listen(int eventsMax, EventLoop loop, Consumer<KvEvent> listener) {
+    listen(pools.events(), eventsMax, loop, listener);
+    if (below != null) listen(below.events(), eventsMax, loop, listener);
+  }
+
+  private static void listen(
+      KvEvents events, int eventsMax, EventLoop loop, Consumer<KvEvent> listener) {
     var subscriptions = new ArrayList<KvSubscription>();
     subscriptions.add(
         events.subscribe(
@@ -124,7 +132,7 @@ public final class SimInstance {
 
   /** Takes in blocks that another instance computed; none where there is no room for them. */
   List<Block.Registered> receive(BlockNames names, int blocks) {
-    var top = pools.getFirst();
+    var top = pools.all().getFirst();
     var received = new ArrayList<Block.Registered>();
     for (int i = 0; i < blocks; i++) {
       var here = top.hold(names.name(i));
@@ -158,21 +166,21 @@ public final class SimInstance {
 
   private List<TierResult> tiers() {
     var tiers = new ArrayList<TierResult>();
-    for (int i = 0; i < pools.size(); i++) {
-      var pool = pools.get(i);
-      long evicted = pool.stats().evicted();
-      if (i == 0) {
-        tiers.add(new TierResult(pool.tier(), pool.total(), 0, 0, evicted, 0, 0, 0));
-        continue;
-      }
-      var store = stores.get(i - 1);
+    var top = pools().getFirst();
+    tiers.add(new TierResult(top.tier(), top.total(), 0, 0, top.stats().evicted(), 0, 0, 0));
+    var all = new ArrayList<>(stores);
+    // What many share is told by one of them.
+    if (below != null && index == 0) all.addAll(below.stores());
+    for (int i = 0; i < all.size(); i++) {
+      var pool = pools().get(i + 1);
+      var store = all.get(i);
       tiers.add(
           new TierResult(
               pool.tier(),
               pool.total(),
               store.stores(),
               store.loads(),
-              evicted,
+              below == null || index == 0 ? pool.stats().evicted() : 0,
               store.thrashed(),
               store.busyDown().toNanos() / 1000,
               store.busyUp().toNanos() / 1000));
@@ -193,8 +201,11 @@ public final class SimInstance {
     return tiers;
   }
 
-  /** The pools from the engine's memory down. */
+  /** The pools from the engine's memory down, those that it shares among them. */
   public List<BlockPool> pools() {
-    return pools;
+    if (below == null) return pools.all();
+    var all = new ArrayList<>(pools.all());
+    all.addAll(below.pools());
+    return all;
   }
 }

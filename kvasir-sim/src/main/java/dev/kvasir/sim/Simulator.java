@@ -1,5 +1,6 @@
 package dev.kvasir.sim;
 
+import dev.kvasir.Nullable;
 import dev.kvasir.kv.BlockHash;
 import dev.kvasir.router.AdmissionPolicy.Admission;
 import dev.kvasir.router.EngineSignals;
@@ -8,6 +9,7 @@ import dev.kvasir.router.Instance;
 import dev.kvasir.router.RouteRequest;
 import dev.kvasir.router.Router;
 import dev.kvasir.router.SloClass;
+import dev.kvasir.sim.ClusterSpec.Shared;
 import dev.kvasir.sim.latency.LatencyModel;
 import dev.kvasir.sim.report.Ending;
 import dev.kvasir.sim.report.InstanceResult;
@@ -55,7 +57,13 @@ public final class Simulator {
             routing.picks(),
             routing.placements());
     this.network = new Link(loop, spec.handOver().tokensPerMicro());
-    for (int index = 0; index < spec.roles().size(); index++) addInstance(index);
+    var shared = spec.shared();
+    boolean hasShared = shared.contains(Shared.TIERS) && !spec.instance().tiers().isEmpty();
+    var tiers = hasShared ? new SharedTiers(loop, spec.instance()) : null;
+    var processor = new Processor();
+    for (int index = 0; index < spec.roles().size(); index++) {
+      addInstance(index, tiers, shared.contains(Shared.PROCESSOR) ? processor : new Processor());
+    }
   }
 
   /** An index that can know all blocks of the cluster, however many those are. */
@@ -72,8 +80,8 @@ public final class Simulator {
         usual.stride());
   }
 
-  private void addInstance(int index) {
-    var instance = new SimInstance(index, loop, spec.instance(), latency);
+  private void addInstance(int index, @Nullable SharedTiers tiers, Processor processor) {
+    var instance = new SimInstance(index, loop, spec.instance(), latency, tiers, processor);
     instances.add(instance);
     int id =
         router.add(

@@ -1,6 +1,7 @@
 package dev.kvasir.sim;
 
 import dev.kvasir.kv.Tier;
+import dev.kvasir.time.EventLoop;
 import java.time.Duration;
 
 /**
@@ -20,5 +21,9 @@ public record TierSpec(Tier tier, int blocks, double tokensPerMicro, Duration la
       throw new IllegalArgumentException(
           tier + " at " + tokensPerMicro + " tokens a microsecond after " + latency);
     }
+  }
+
+  TimedStore store(EventLoop loop, int blockTokens) {
+    return new TimedStore(loop, blockTokens, latency, tokensPerMicro);
   }
 }

@@ -17,6 +17,7 @@ public final class TimedModel implements ModelBackend {
   private final EventLoop loop;
   private final LatencyModel latency;
   private final LongSupplier extraMicros;
+  private final Processor processor;
   private final Gaps gaps = new Gaps();
   private long busyMicros;
   private long prefillTokens;
@@ -28,7 +29,14 @@ public final class TimedModel implements ModelBackend {
    * @param extraMicros asked once for each step: what it takes on top
    */
   public TimedModel(EventLoop loop, LatencyModel latency, LongSupplier extraMicros) {
+    this(loop, latency, extraMicros, new Processor());
+  }
+
+  /** A model whose steps are computed in turn with those of others. */
+  TimedModel(
+      EventLoop loop, LatencyModel latency, LongSupplier extraMicros, Processor processor) {
     this.loop = loop;
+    this.processor = processor;
     this.latency = latency;
     this.extraMicros = extraMicros;
   }
@@ -38,9 +46,10 @@ public final class TimedModel implements ModelBackend {
     long micros = stepMicros(batch) + extraMicros.getAsLong();
     busyMicros += micros;
     decodeTokens += batch.decodes();
-    gaps.add(micros + latency.outputTokenMicros(), batch.decodes());
-    loop.after(
-        Duration.ofNanos(Math.multiplyExact(micros, 1000L)), () -> done.accept(StepResult.UNSEEN));
+    long end = processor.take(loop.nanos(), Math.multiplyExact(micros, 1000L));
+    long nanos = end - loop.nanos();
+    gaps.add(nanos / 1000 + latency.outputTokenMicros(), batch.decodes());
+    loop.after(Duration.ofNanos(nanos), () -> done.accept(StepResult.UNSEEN));
   }
 
   private long stepMicros(Batch batch) {

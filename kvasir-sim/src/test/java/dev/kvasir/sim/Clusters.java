@@ -36,7 +36,7 @@ final class Clusters {
             PlacementPolicy.named(placement, PlacementSettings.DEFAULT),
             Duration.ofMillis(5),
             blind ? Awareness.BLIND : Awareness.CACHE_AWARE);
-    return new ClusterSpec(roles, instance, routing, HAND_OVER);
+    return ClusterSpec.apart(roles, instance, routing, HAND_OVER);
   }
 
   /** An engine with memory of its own and nothing below. */

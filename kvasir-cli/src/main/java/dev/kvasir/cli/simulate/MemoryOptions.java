@@ -95,6 +95,15 @@ final class MemoryOptions {
       description = "Usually ${DEFAULT-VALUE}.")
   private long objectLatencyMicros = 20_000;
 
+  @Option(
+      names = "--shared-tiers",
+      description = "The tiers below are one for all instances, not one for each.")
+  private boolean shared;
+
+  boolean isShared() {
+    return shared;
+  }
+
   /** Blocks as said, 0 where nothing was said. */
   int blocks() {
     if (blocks < 0) throw new IllegalArgumentException("--total-kv-blocks " + blocks);

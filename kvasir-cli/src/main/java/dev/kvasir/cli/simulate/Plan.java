@@ -4,6 +4,7 @@ import dev.kvasir.Nullable;
 import dev.kvasir.sim.page.Asked;
 import dev.kvasir.sim.workload.WorkloadSpec;
 import java.io.IOException;
+import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -24,18 +25,32 @@ record Plan(
   }
 
   /** The command line goes before the scenario, in settings and in what to vary. */
-  static Plan of(Settings said, @Nullable Path scenario, List<String> sweeps, Knobs knobs)
+  static Plan of(
+      Settings said,
+      @Nullable Path scenario,
+      List<String> sweeps,
+      Knobs knobs,
+      PrintWriter err)
       throws IOException {
     var file =
         scenario == null
             ? new ScenarioFile(Settings.none(knobs), List.of(), null)
             : ScenarioFile.read(scenario, knobs);
-    boolean isNamed = said.has("trace") || said.has("workload");
+    boolean isNamed = said.has("trace") || said.has("workload") || said.has("validate");
     var under = isNamed ? file.settings().without("trace").without("workload") : file.settings();
-    var settings = under.under(said).without("scenario").without("sweep");
+    var asked = under.under(said).without("scenario").without("sweep");
+    var settings = captured(asked, knobs, err).under(asked);
     var workload = isNamed ? null : file.workload();
     return new Plan(
         command(said, sweeps), settings, workload, dimensions(said, file, sweeps, knobs));
+  }
+
+  /** What the trace itself says of the cluster that it is of. */
+  private static Settings captured(Settings asked, Knobs knobs, PrintWriter err)
+      throws IOException {
+    var file = asked.options().workload.capture();
+    var capture = file == null || asked.has("compat") ? null : CaptureFile.of(file);
+    return capture == null ? Settings.none(knobs) : capture.settings(knobs, asked, err);
   }
 
   private static String command(Settings said, List<String> sweeps) {

@@ -133,6 +133,21 @@ final class RoutingOptions {
       description = "Constants of Go's generator, to draw ties as BLIS does.")
   private @Nullable Path goTable;
 
+  @Option(
+      names = "--take-turns",
+      description = "All instances compute on one processor, one step at a time.")
+  private boolean turns;
+
+  @Option(
+      names = "--ties",
+      paramLabel = "HOW",
+      description = "Among instances as good as each other: first or random. Usually random.")
+  private String ties = "random";
+
+  boolean takesTurns() {
+    return turns;
+  }
+
   List<Role> roles() {
     if (instances < 0 || prefillInstances < 0 || decodeInstances < 0) {
       throw new IllegalArgumentException("a number of instances is negative");
@@ -186,6 +201,10 @@ final class RoutingOptions {
   }
 
   private Ties ties(long seed) throws IOException {
+    if (ties.equals("first")) return Ties.first();
+    if (!ties.equals("random")) {
+      throw new IllegalArgumentException("--ties " + ties + "; it is first or random");
+    }
     if (goTable == null) return Ties.random(new SplittableRandom(seed));
     try (var table = Files.newBufferedReader(goTable)) {
       var words = GoRandom.Table.read(table, goTable.toString());

@@ -78,8 +78,9 @@ final class Setup {
   Fleet fleet() throws IOException {
     int instances = options.routing.roles().size();
     var tokens = new EnumMap<Tier, Long>(Tier.class);
+    int ladders = options.memory.isShared() ? 1 : instances;
     for (var tier : options.memory.tiers()) {
-      tokens.put(tier.tier(), (long) tier.blocks() * options.memory.blockTokens() * instances);
+      tokens.put(tier.tier(), (long) tier.blocks() * options.memory.blockTokens() * ladders);
     }
     return new Fleet(
         instances * options.model.gpus(),
@@ -163,7 +164,15 @@ final class Setup {
             memory.eviction(),
             memory.tiers(),
             memory.transfers());
-    return new ClusterSpec(options.routing.roles(), instance, routing(), handOver());
+    return new ClusterSpec(
+        options.routing.roles(), instance, routing(), handOver(), shared());
+  }
+
+  private List<ClusterSpec.Shared> shared() {
+    var shared = new ArrayList<ClusterSpec.Shared>();
+    if (options.memory.isShared()) shared.add(ClusterSpec.Shared.TIERS);
+    if (options.routing.takesTurns()) shared.add(ClusterSpec.Shared.PROCESSOR);
+    return shared;
   }
 
   private RoutingSpec routing() throws IOException {

@@ -7,6 +7,8 @@ import dev.kvasir.sim.page.RunPage;
 import dev.kvasir.sim.report.CacheFound;
 import dev.kvasir.sim.report.ComparisonJson;
 import dev.kvasir.sim.report.ComparisonTable;
+import dev.kvasir.sim.report.Fidelity;
+import dev.kvasir.sim.report.FidelityTable;
 import dev.kvasir.sim.report.RequestLines;
 import dev.kvasir.sim.report.RunResult;
 import dev.kvasir.sim.report.Summary;
@@ -74,12 +76,12 @@ public final class SimulateCommand implements Callable<Integer> {
   private int run() throws IOException {
     var knobs = new Knobs();
     var said = Settings.said(knobs, spec.commandLine().getParseResult());
-    var plan = Plan.of(said, options.scenario, options.output.sweeps, knobs);
+    var plan = Plan.of(said, options.scenario, options.output.sweeps, knobs, err);
     if (plan.isGrid()) {
       compare(plan);
       return ExitCode.OK;
     }
-    if (options.scenario != null) options = plan.options();
+    options = plan.options();
     var setup = new Setup(options, err);
     if (options.cacheOnly) {
       writeFound(setup.replay());
@@ -89,14 +91,30 @@ public final class SimulateCommand implements Callable<Integer> {
     try (var progress = Progress.on(err)) {
       run = setup.run(progress::completed);
     }
-    write(run, setup.summary(run));
+    var measured = options.workload.validate();
+    if (measured == null) write(run, setup.summary(run));
+    else compare(CaptureFile.compare(measured, run));
     if (options.output.report != null) {
       Files.writeString(options.output.report, RunPage.of(run, setup.scale(), plan.asked()));
     }
     return ExitCode.OK;
   }
 
+  private void compare(Fidelity fidelity) throws IOException {
+    if (options.output.requestsOut != null) {
+      try (var writer = Files.newBufferedWriter(options.output.requestsOut)) {
+        FidelityTable.write(fidelity, writer);
+      }
+    }
+    if (options.output.json) out.println(FidelityTable.json(fidelity));
+    else out.print(FidelityTable.of(fidelity));
+    out.flush();
+  }
+
   private void compare(Plan plan) throws IOException {
+    if (plan.options().workload.validate() != null) {
+      throw new IllegalArgumentException("--validate is for one run; leave --sweep away");
+    }
     var comparison = new Sweep(plan, err).run();
     var output = plan.options().output;
     if (output.json) out.println(ComparisonJson.write(comparison));

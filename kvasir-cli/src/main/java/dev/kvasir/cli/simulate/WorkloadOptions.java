@@ -33,6 +33,17 @@ final class WorkloadOptions {
       description = "A recorded trace, plain or gzip; its format is recognised.")
   private @Nullable Path trace;
 
+  @Option(
+      names = "--validate",
+      paramLabel = "FILE",
+      description = "A capture to replay, and to compare with what was measured in it.")
+  private @Nullable Path validate;
+
+  @Option(
+      names = "--requests-only",
+      description = "Of a capture the requests alone, not the settings it was made with.")
+  private boolean requestsOnly;
+
   @Option(names = "--trace-header", paramLabel = "FILE", description = "The header of a TraceV2.")
   private @Nullable Path header;
 
@@ -102,10 +113,31 @@ final class WorkloadOptions {
     return horizonMicros;
   }
 
+  /** A capture to compare the run with; null for none. */
+  @Nullable
+  Path validate() {
+    if (validate != null && requestsMax < Long.MAX_VALUE || timeScale != 1 && validate != null) {
+      throw new IllegalArgumentException(
+          "--validate replays all requests as they came; leave --requests and --time-scale away");
+    }
+    return validate;
+  }
+
+  /** A file that may say how its cluster was set; null for none. */
+  @Nullable
+  Path capture() {
+    boolean isForeign = header != null || (format != null && !format.equals("kvasir"));
+    return requestsOnly || isForeign ? null : trace();
+  }
+
+  private @Nullable Path trace() {
+    return validate == null ? trace : validate;
+  }
+
   /** The requests; whatever was opened for them is added to the list, to be closed. */
   Workload open(List<InputStream> opened) throws IOException {
     if (workload != null) return synthetic(workload);
-    var file = trace;
+    var file = trace();
     if (file == null && described != null) return synthetic(described);
     if (file == null) {
       throw new IllegalArgumentException(

@@ -13,7 +13,6 @@ import java.lang.System.Logger.Level;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 
 /** Computes the steps of one engine on the processor, in the engine's own memory. */
@@ -22,27 +21,42 @@ final class CpuSteps implements StepRunner {
   private static final float[] UNSEEN = {};
 
   private final EventLoop loop;
-  private final Executor thread;
+  private final StepThread thread;
   private final CpuModel model;
   private final HostMemory memory;
   private final Sampler sampler;
+  private final Consumer<StepTime> times;
   private final List<float[]> logits = new ArrayList<>();
 
-  /** Steps that run on that thread, in turn with those of others who share the model. */
-  CpuSteps(EventLoop loop, Executor thread, CpuModel model, HostMemory memory) {
+  /**
+   * Steps that run on that thread, in turn with those of others who share the model.
+   *
+   * @param times hears on the loop how long each of them took
+   */
+  CpuSteps(
+      EventLoop loop,
+      StepThread thread,
+      CpuModel model,
+      HostMemory memory,
+      Consumer<StepTime> times) {
     this.loop = loop;
     this.thread = thread;
     this.model = model;
     this.memory = memory;
+    this.times = times;
     this.sampler = new Sampler(model.shape().vocabulary());
   }
 
   @Override
   public void run(Batch batch, List<Turn> turns, Consumer<StepOutcome> done) {
-    thread.execute(
-        () -> {
+    thread.turn(
+        begunNanos -> {
           var outcome = compute(turns);
-          loop.execute(() -> done.accept(outcome));
+          loop.execute(
+              () -> {
+                times.accept(StepTime.of(batch, System.nanoTime() - begunNanos));
+                done.accept(outcome);
+              });
         });
   }
 

@@ -19,9 +19,8 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 
 /**
  * Engines that share one model, one loop and the tiers below their own memory.
@@ -32,16 +31,14 @@ import java.util.concurrent.TimeUnit;
 public final class EngineGroup implements AutoCloseable {
   private final LoadedModel model;
   private final LiveLoop loop = new LiveLoop("kvasir-engines");
-  private final ExecutorService thread;
+  private final StepThread thread = new StepThread();
   private final List<EmbeddedEngine> engines = new ArrayList<>();
   private final @Nullable SharedTiers tiers;
   private final Deque<AutoCloseable> owned = new ArrayDeque<>();
+  private Consumer<StepTime> times = _ -> {};
 
   private EngineGroup(LoadedModel model, EngineGroupSettings settings) throws IOException {
     this.model = model;
-    this.thread =
-        Executors.newSingleThreadExecutor(
-            Thread.ofPlatform().name("kvasir-steps").daemon(true).factory());
     try {
       boolean shares = settings.ladder().hasHost();
       this.tiers = shares ? own(SharedTiers.open(loop, model, settings)) : null;
@@ -68,7 +65,7 @@ public final class EngineGroup implements AutoCloseable {
     var top = new BlockPool(pool, registry, events);
     KvStore kv =
         tiers == null ? new PooledKv(top) : tiers.ladder(registry, top, own(tiers.step(memory)));
-    var steps = new CpuSteps(loop, thread, model.cpu(), memory);
+    var steps = new CpuSteps(loop, thread, model.cpu(), memory, this::stepped);
     var shared = tiers == null ? null : tiers.host();
     var parts = new EmbeddedEngine.Parts(name, loop, model.served(), kv, top, shared, events);
     return new EmbeddedEngine(parts, steps, settings.engine());
@@ -82,6 +79,15 @@ public final class EngineGroup implements AutoCloseable {
   /** Makes the first answers quicker; they wait for it, and it for nobody. */
   public void warmUp() {
     thread.execute(() -> WarmUp.run(model.cpu()));
+  }
+
+  /** Tells from now on, on the loop, how long each step takes. */
+  public void tellSteps(Consumer<StepTime> listener) {
+    loop.execute(() -> times = listener);
+  }
+
+  private void stepped(StepTime time) {
+    times.accept(time);
   }
 
   public LiveLoop loop() {
@@ -125,26 +131,13 @@ public final class EngineGroup implements AutoCloseable {
   }
 
   private void stop() {
-    thread.shutdown();
-    awaitThread();
+    thread.close();
     loop.close();
     while (!owned.isEmpty()) {
       try {
         owned.pop().close();
       } catch (Exception e) {
         throw new IllegalStateException("closing failed", e);
-      }
-    }
-  }
-
-  /** A step that runs writes into memory that is about to be given back. */
-  private void awaitThread() {
-    while (true) {
-      try {
-        if (thread.awaitTermination(1, TimeUnit.MINUTES)) return;
-      } catch (InterruptedException e) {
-        Thread.currentThread().interrupt();
-        return;
       }
     }
   }

@@ -3,6 +3,7 @@ package dev.kvasir.live.gateway;
 import dev.kvasir.Nullable;
 import dev.kvasir.kv.BlockHash;
 import dev.kvasir.live.http.Json;
+import dev.kvasir.router.RouteRecord;
 import java.nio.charset.StandardCharsets;
 import java.util.HexFormat;
 
@@ -46,12 +47,19 @@ final class CaptureLine {
     if (!ask.session().isEmpty()) line.put("session", hash(ask.session()));
     if (!ask.caller().tenant().isEmpty()) line.put("tenant", hash(ask.caller().tenant()));
     line.put("instance", decision.decode());
-    if (decision.firstTokenSeconds() >= 0) {
+    // An answer that is no stream comes all at once: nobody saw its first token.
+    if (decision.firstTokenSeconds() >= 0 && ending.events() > 0) {
       line.put("ttft_us", Math.round(decision.firstTokenSeconds() * 1e6));
     }
     line.put("e2e_us", Math.round(decision.seconds() * 1e6));
-    line.put("cached_tokens", route.promptTokens() - route.uncachedTokens());
+    line.put("cached_tokens", cachedTokens(route, ending.usage()));
     return line.toString();
+  }
+
+  /** By the worker's account, or else by what the router knew when it chose. */
+  private static int cachedTokens(RouteRecord route, Usage usage) {
+    int known = route.promptTokens() - route.uncachedTokens();
+    return usage.cachedTokens() >= 0 ? usage.cachedTokens() : known;
   }
 
   private String name(BlockHash block) {

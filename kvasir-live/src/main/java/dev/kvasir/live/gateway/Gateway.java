@@ -185,6 +185,15 @@ public final class Gateway implements AutoCloseable {
   }
 
   /**
+   * Adds a line to the capture, if there is one: what the simulator is to know besides requests.
+   *
+   * @param line made on another thread, later
+   */
+  public void capture(Supplier<String> line) {
+    journal.capture(line);
+  }
+
+  /**
    * Names blocks as requests do.
    *
    * @param model as requests name it, the adapter where there is one

@@ -1,6 +1,7 @@
 package dev.kvasir.live.gateway;
 
 import dev.kvasir.Nullable;
+import java.util.function.Supplier;
 
 /** Where decisions are written down: metrics, the dashboard, the log, the capture, traces. */
 final class Journal implements AutoCloseable {
@@ -51,6 +52,11 @@ final class Journal implements AutoCloseable {
     if (log != null) log.add(() -> lines.of(decision));
     if (capture != null) capture.add(() -> captures.of(decision));
     if (traces != null) traces.add(decision);
+  }
+
+  /** Adds a line to the capture, if there is one; it is made on another thread. */
+  void capture(Supplier<String> line) {
+    if (capture != null) capture.add(line::get);
   }
 
   @Override

@@ -175,7 +175,7 @@ public record LatencyFit(
   }
 
   private static LinearModel model(double[] alphas, double[] betas) {
-    return new LinearModel(
+    return LinearModel.of(
         new RequestOverhead(alphas[0], alphas[1], alphas[2]), betas[0], betas[1], betas[2]);
   }
 

@@ -38,7 +38,8 @@ public final class LatencyModels {
   private static LatencyModel linear(List<Double> alphas, List<Double> betas) {
     if (betas.isEmpty()) {
       throw new IllegalArgumentException(
-          "give its three betas: a step, a prefill token, a decode token, in microseconds");
+          "give its betas: a step, a prefill token, a decode token, in microseconds, and perhaps"
+              + " what each token of context adds to these two");
     }
     return LinearModel.of(alphas.isEmpty() ? List.of(0.0, 0.0, 0.0) : alphas, betas);
   }

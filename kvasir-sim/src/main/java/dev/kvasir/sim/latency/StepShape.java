@@ -33,6 +33,16 @@ public record StepShape(List<Prefill> prefills, int decodes, long decodeContext)
     return tokens;
   }
 
+  /** For each prompt token that is computed, the tokens before it, all together. */
+  public long prefillContext() {
+    long context = 0;
+    for (var prefill : prefills) {
+      long tokens = prefill.tokens;
+      context += tokens * prefill.computed + tokens * (tokens - 1) / 2;
+    }
+    return context;
+  }
+
   /**
    * A piece of one prompt.
    *

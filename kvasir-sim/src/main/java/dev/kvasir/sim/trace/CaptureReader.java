@@ -1,16 +1,23 @@
 package dev.kvasir.sim.trace;
 
 import dev.kvasir.Nullable;
+import dev.kvasir.sim.latency.MeasuredStep;
 import dev.kvasir.sim.workload.Caller;
 import dev.kvasir.sim.workload.Content;
 import dev.kvasir.sim.workload.Request;
 import dev.kvasir.sim.workload.Turn;
+import java.util.ArrayList;
 import java.util.HexFormat;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.SequencedMap;
 import tools.jackson.databind.JsonNode;
 
 /** Reads Kvasir's own captures: what a router saw of its traffic, without any text of it. */
 public final class CaptureReader implements RowReader {
   static final String SCHEMA = "kvasir.capture.v1";
+  static final String SETTINGS = "kvasir.settings.v1";
+  private static final String STEPS = "kvasir.steps.v1";
 
   private static final long NANOS_PER_MICRO = 1000;
   private static final int NAME_DIGITS = 16;
@@ -18,6 +25,9 @@ public final class CaptureReader implements RowReader {
   private final JsonRows rows;
   private final BlockIds blockIds;
   private final Recording recording = new Recording();
+  private final SequencedMap<String, String> settings = new LinkedHashMap<>();
+  private final List<MeasuredStep> steps = new ArrayList<>();
+  private int runs;
   private boolean read;
   private long index;
 
@@ -41,16 +51,52 @@ public final class CaptureReader implements RowReader {
   public @Nullable Captured nextCaptured() {
     if (!read) {
       read = true;
-      for (var line = rows.next(); line != null; line = rows.next()) recording.add(captured(line));
+      for (var line = rows.next(); line != null; line = rows.next()) read(line);
     }
     return recording.next();
   }
 
-  private Captured captured(JsonNode line) {
+  private void read(JsonNode line) {
     var schema = rows.text(line, "schema");
-    if (!schema.equals(SCHEMA)) {
-      throw rows.error("schema is '" + schema + "'", "only " + SCHEMA + " can be read");
+    switch (schema) {
+      case SCHEMA -> recording.add(captured(line));
+      case SETTINGS -> readSettings(line);
+      case STEPS -> readSteps(line);
+      default -> throw rows.error("schema is '" + schema + "'", "only " + SCHEMA + " can be read");
     }
+  }
+
+  private void readSettings(JsonNode line) {
+    runs++;
+    if (runs > 1) return;
+    rows.object(line, "settings")
+        .forEachEntry((name, value) -> settings.put(name, value.asString("")));
+  }
+
+  private void readSteps(JsonNode line) {
+    for (var step : line.path("steps")) {
+      try {
+        steps.add(
+            new MeasuredStep(
+                step.path(0).asLong(-1),
+                step.path(1).asLong(-1),
+                step.path(2).asLong(-1),
+                step.path(3).asLong(-1),
+                step.path(4).asLong(-1)));
+      } catch (IllegalArgumentException wrong) {
+        throw rows.error(String.valueOf(wrong.getMessage()), "correct or remove the line");
+      }
+    }
+  }
+
+  /** All that is left of the capture. */
+  public Capture readAll() {
+    var requests = new ArrayList<Captured>();
+    for (var next = nextCaptured(); next != null; next = nextCaptured()) requests.add(next);
+    return new Capture(settings, steps, requests, runs);
+  }
+
+  private Captured captured(JsonNode line) {
     var id = rows.text(line, "id");
     int prompt = rows.tokens(line, "prompt_tokens", 1);
     int output = rows.tokens(line, "output_tokens", 0);

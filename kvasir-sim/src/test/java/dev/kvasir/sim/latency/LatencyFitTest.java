@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 
 class LatencyFitTest {
   private static final LinearModel PLANTED =
-      new LinearModel(new RequestOverhead(1000, 0.5, 20), 5000, 15, 40);
+      LinearModel.of(new RequestOverhead(1000, 0.5, 20), 5000, 15, 40);
   private static final Percentage CLOSE = Percentage.withPercentage(3);
 
   @Test

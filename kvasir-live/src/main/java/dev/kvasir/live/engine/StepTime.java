@@ -1,0 +1,23 @@
+package dev.kvasir.live.engine;
+
+import dev.kvasir.engine.Batch;
+
+/**
+ * What a step computed, and how long it took.
+ *
+ * @param prefillContext for each prompt token, the tokens it looked back on, all together
+ * @param decodeContext the same for the decode rows
+ * @param nanos from the begin of its turn until the engine heard of its end
+ */
+public record StepTime(
+    long prefillTokens, long prefillContext, int decodes, long decodeContext, long nanos) {
+  static StepTime of(Batch batch, long nanos) {
+    long tokens = 0;
+    long context = 0;
+    for (var part : batch.parts()) {
+      tokens += part.tokens();
+      context += (long) part.tokens() * part.start() + part.tokens() * (part.tokens() - 1L) / 2;
+    }
+    return new StepTime(tokens, context, batch.decodes(), batch.decodeContextTokens(), nanos);
+  }
+}

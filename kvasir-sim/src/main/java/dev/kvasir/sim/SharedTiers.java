@@ -1,0 +1,52 @@
+package dev.kvasir.sim;
+
+import dev.kvasir.kv.BlockPool;
+import dev.kvasir.kv.KvEvents;
+import dev.kvasir.kv.PrefixRegistry;
+import dev.kvasir.offload.ClimbLimits;
+import dev.kvasir.offload.CommonTiers;
+import dev.kvasir.offload.Rung;
+import dev.kvasir.offload.TieredKvCache;
+import dev.kvasir.time.EventLoop;
+import java.util.ArrayList;
+import java.util.List;
+
+/** The tiers below the engines' own memory, where all instances of a cluster share them. */
+final class SharedTiers {
+  private final Pools pools;
+  private final List<TimedStore> stores = new ArrayList<>();
+  private final CommonTiers tiers;
+
+  /** The tiers of the spec, of which there is at least one. */
+  SharedTiers(EventLoop loop, InstanceSpec spec) {
+    this.pools = new Pools(spec);
+    var first = spec.tiers().getFirst();
+    var top = pools.add(first.tier(), first.blocks());
+    var rungs = new ArrayList<Rung>();
+    for (var tier : spec.tiers().subList(1, spec.tiers().size())) {
+      var store = tier.store(loop, spec.blockTokens());
+      stores.add(store);
+      rungs.add(Rung.of(pools.add(tier.tier(), tier.blocks()), store));
+    }
+    this.tiers = new CommonTiers(loop, pools.registry(), top, rungs, null);
+  }
+
+  /** What one instance sees: a memory of its own, and its own way down to these tiers. */
+  TieredKvCache ladder(PrefixRegistry own, BlockPool top, TimedStore step) {
+    var rung = Rung.of(pools.all().getFirst(), step);
+    return tiers.ladder(own, top, rung, ClimbLimits.DEFAULT);
+  }
+
+  KvEvents events() {
+    return pools.events();
+  }
+
+  List<BlockPool> pools() {
+    return pools.all();
+  }
+
+  /** Those of the tiers below the first, to which each instance has a way of its own. */
+  List<TimedStore> stores() {
+    return stores;
+  }
+}

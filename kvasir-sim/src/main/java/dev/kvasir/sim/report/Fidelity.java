@@ -1,0 +1,121 @@
+package dev.kvasir.sim.report;
+
+import dev.kvasir.sim.trace.Captured;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.function.ToLongFunction;
+
+/**
+ * What was predicted for the requests of a capture beside what was measured there.
+ *
+ * @param pairs the requests that are compared
+ */
+public record Fidelity(List<Pair> pairs) {
+  public Fidelity {
+    pairs = List.copyOf(pairs);
+  }
+
+  /** One request, measured and predicted. */
+  public record Pair(Captured measured, RequestResult predicted) {
+    /** Measured, in microseconds; below 1 where it was not. */
+    long measuredTtft() {
+      return measured.ttftNanos() / 1000;
+    }
+
+    long measuredE2e() {
+      return measured.e2eNanos() / 1000;
+    }
+  }
+
+  /**
+   * A time as it was spread over the requests.
+   *
+   * @param offP50 half of the requests are off by at most this share of what was measured
+   */
+  public record Time(int requests, Quantiles measured, Quantiles predicted, double offP50) {
+    /** By which share of the measured median the predicted one is off, above or below it. */
+    public double medianError() {
+      return error(measured.percentileMicros(50), predicted.percentileMicros(50));
+    }
+  }
+
+  /** By which share of the measured figure the predicted one is above it, or below. */
+  static double error(double measured, double predicted) {
+    return measured == 0 ? 0 : predicted / measured - 1;
+  }
+
+  /** All requests of a capture; the run must be of these. */
+  public static Fidelity of(List<Captured> measured, RunResult run) {
+    if (measured.size() != run.requests().size()) {
+      throw new IllegalArgumentException(
+          measured.size() + " requests were captured and " + run.requests().size() + " simulated");
+    }
+    var pairs = new ArrayList<Pair>();
+    for (int i = 0; i < measured.size(); i++) {
+      var pair = new Pair(measured.get(i), run.requests().get(i));
+      var id = pair.measured.request().id();
+      if (!id.equals(pair.predicted.request().id())) {
+        throw new IllegalArgumentException(id + " was simulated out of its turn");
+      }
+      pairs.add(pair);
+    }
+    return new Fidelity(pairs);
+  }
+
+  /** Every second request, from the first or from the second one on. */
+  public Fidelity half(int from) {
+    var half = new ArrayList<Pair>();
+    for (int i = from; i < pairs.size(); i += 2) half.add(pairs.get(i));
+    return new Fidelity(half);
+  }
+
+  public Time ttft() {
+    return time(Pair::measuredTtft, RequestResult::ttftMicros);
+  }
+
+  public Time e2e() {
+    return time(Pair::measuredE2e, RequestResult::e2eMicros);
+  }
+
+  private Time time(ToLongFunction<Pair> measured, ToLongFunction<RequestResult> predicted) {
+    var known =
+        pairs.stream()
+            .filter(pair -> measured.applyAsLong(pair) > 0)
+            .filter(pair -> predicted.applyAsLong(pair.predicted) >= 0)
+            .toList();
+    var there = known.stream().mapToLong(measured).toArray();
+    var here = known.stream().map(Pair::predicted).mapToLong(predicted).toArray();
+    var off = new double[known.size()];
+    for (int i = 0; i < off.length; i++) off[i] = Math.abs(error(there[i], here[i]));
+    Arrays.sort(off);
+    double half = off.length == 0 ? 0 : off[off.length / 2];
+    return new Time(off.length, new Quantiles(there), new Quantiles(here), half);
+  }
+
+  /** By how much the first tokens came later than predicted, in the middle; nothing if sooner. */
+  public double lateP50Micros() {
+    var late =
+        pairs.stream()
+            .filter(pair -> pair.measuredTtft() > 0 && pair.predicted.ttftMicros() >= 0)
+            .mapToDouble(pair -> pair.measuredTtft() - pair.predicted.ttftMicros())
+            .sorted()
+            .toArray();
+    return late.length == 0 ? 0 : Math.max(0, late[late.length / 2]);
+  }
+
+  /** The share of prompt tokens that needed no computing where they were measured. */
+  public double measuredHitRate() {
+    return hitRate(pair -> pair.measured.cachedTokens());
+  }
+
+  public double predictedHitRate() {
+    return hitRate(pair -> pair.predicted.cachedTokens());
+  }
+
+  private double hitRate(ToLongFunction<Pair> cached) {
+    long prompts = 0;
+    for (var pair : pairs) prompts += pair.measured.request().promptTokens();
+    return prompts == 0 ? 0 : (double) pairs.stream().mapToLong(cached).sum() / prompts;
+  }
+}
