@@ -2,7 +2,6 @@ package dev.kvasir.sim.latency;
 
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Comparator;
 import java.util.List;
 
 /**
@@ -24,15 +23,25 @@ public record StepFit(LinearModel model, int steps, double offP50) {
       throw new LatencyError(
           measured.size() + " steps are too few to fit a model to; capture for longer");
     }
-    var steps = measured.stream().sorted(Comparator.comparingDouble(MeasuredStep::micros)).toList();
-    steps = steps.subList(0, (int) Math.ceil(steps.size() * (1 - STALLED)));
-    var sizes = steps.stream().mapToDouble(MeasuredStep::micros).toArray();
-    double[] betas = solve(steps, sizes);
+    double[] betas = solve(measured, measured.stream().mapToDouble(MeasuredStep::micros).toArray());
+    var steps = withoutStalls(measured, betas);
     // Shares of what was measured would favour models that are too quick: of what is predicted.
     for (int round = 0; round < ROUNDS; round++) betas = solve(steps, predicted(steps, betas));
     var model =
         LinearModel.of(List.of(0.0, 0.0, 0.0), Arrays.stream(betas).boxed().toList());
     return new StepFit(model, measured.size(), offP50(steps, betas));
+  }
+
+  /** Drops the few steps that took longest for what they computed. */
+  private static List<MeasuredStep> withoutStalls(List<MeasuredStep> steps, double[] betas) {
+    var slowness = predicted(steps, betas);
+    for (int i = 0; i < slowness.length; i++) slowness[i] = steps.get(i).micros() / slowness[i];
+    var sorted = slowness.clone();
+    Arrays.sort(sorted);
+    double most = sorted[(int) ((1 - STALLED) * (sorted.length - 1))];
+    var kept = new ArrayList<MeasuredStep>();
+    for (int i = 0; i < slowness.length; i++) if (slowness[i] <= most) kept.add(steps.get(i));
+    return kept;
   }
 
   /** The closest model, where errors count by their share of these sizes. */

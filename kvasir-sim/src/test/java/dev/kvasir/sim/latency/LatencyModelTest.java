@@ -119,7 +119,7 @@ class LatencyModelTest {
     assertThatThrownBy(() -> LatencyModels.named("blackbox", List.of(1.0), three, null))
         .hasMessage("latency model blackbox: alpha needs 3 coefficients and has 1: [1.0]");
     assertThatThrownBy(() -> LatencyModels.named("linear", three, List.of(), null))
-        .hasMessageContaining("give its three betas");
+        .hasMessageContaining("give its betas");
     assertThatThrownBy(() -> LatencyModels.named("trained-physics", three, three, deployment))
         .hasMessageContaining("beta needs 7 to 11 coefficients and has 3");
     assertThatThrownBy(() -> LatencyModels.named("roofline", three, three, deployment))

@@ -1,0 +1,153 @@
+package dev.kvasir.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import dev.kvasir.cli.process.ExitCode;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.node.ArrayNode;
+
+/** A capture whose cluster was itself simulated: what it is made of must be found again. */
+class ValidateTest {
+  private static final JsonMapper JSON = JsonMapper.shared();
+  private static final String SETTINGS =
+      "--instances 2 --total-kv-blocks 60 --kv-cpu-blocks 400 --shared-tiers --take-turns"
+          + " --ties first --max-num-batched-tokens 512";
+  private static final int OVERHEAD_MICROS = 4_000;
+  private static final int STEP_MICROS = 900;
+  private static final int PREFILL_MICROS = 150;
+
+  @TempDir private Path folder;
+  private Path capture = Path.of("");
+
+  /** Runs requests with known costs, and writes what came out as a gateway would. */
+  @BeforeEach
+  void capture() throws IOException {
+    var bare = Files.writeString(folder.resolve("bare.jsonl"), String.join("\n", requests()));
+    var results = folder.resolve("results.jsonl");
+    var words =
+        Spoken.words(SETTINGS, "--trace", bare, "--latency-model", "linear", "--requests-out");
+    words.addFirst("simulate");
+    words.addAll(List.of("" + results, "--alpha-coeffs", OVERHEAD_MICROS + ",0,0"));
+    words.addAll(List.of("--beta-coeffs", STEP_MICROS + "," + PREFILL_MICROS + ",0"));
+    assertThat(Spoken.kvasir(words).code()).isZero();
+    var lines = new ArrayList<String>();
+    lines.add(settings());
+    lines.add(steps());
+    var measured = Spoken.requests(results);
+    for (var line : Files.readAllLines(bare)) {
+      var request = JSON.readTree(line).asObject();
+      var result = measured.get(request.path("id").asString());
+      request.set("ttft_us", result.path("ttft_us"));
+      request.set("e2e_us", result.path("e2e_us"));
+      request.set("cached_tokens", result.at("/cached_tokens/total"));
+      lines.add(request.toString());
+    }
+    capture = Files.writeString(folder.resolve("traffic.jsonl"), String.join("\n", lines));
+  }
+
+  private static List<String> requests() {
+    var random = new SplittableRandom(7);
+    var lines = new ArrayList<String>();
+    long micros = 1_000_000;
+    for (int i = 0; i < 200; i++) {
+      var request = JSON.createObjectNode().put("schema", "kvasir.capture.v1");
+      int blocks = 10 + random.nextInt(10);
+      request.put("id", "r" + i).put("arrival_us", micros).put("block_tokens", 16);
+      request.put("prompt_tokens", 16 * blocks + 3).put("output_tokens", 1 + random.nextInt(30));
+      int topic = random.nextInt(12);
+      ArrayNode names = request.putArray("blocks");
+      for (int block = 0; block < blocks; block++) {
+        int owner = block < 8 ? topic : 100 + i;
+        names.add(String.format("%08x%08x", owner, block));
+      }
+      lines.add(request.toString());
+      micros += random.nextInt(120_000);
+    }
+    return lines;
+  }
+
+  private static String settings() {
+    var line = JSON.createObjectNode().put("schema", "kvasir.settings.v1");
+    var settings = line.putObject("settings");
+    var words = SETTINGS.split(" ", -1);
+    for (int i = 0; i < words.length; i++) {
+      boolean isFlag = i + 1 == words.length || words[i + 1].startsWith("--");
+      settings.put(words[i].substring(2), isFlag ? "true" : words[++i]);
+    }
+    return line.toString();
+  }
+
+  private static String steps() {
+    var line = JSON.createObjectNode().put("schema", "kvasir.steps.v1");
+    var steps = line.putArray("steps");
+    for (int i = 0; i < 60; i++) {
+      int tokens = i % 2 == 0 ? 0 : 16 + 7 * i;
+      long micros = STEP_MICROS + (long) PREFILL_MICROS * tokens;
+      long context = tokens * (tokens - 1L) / 2;
+      steps.addArray().add(tokens).add(context).add(1 + i % 3).add(200 + i).add(micros);
+    }
+    return line.toString();
+  }
+
+  @Test
+  void whatTheCaptureIsMadeOfIsPredictedAgain() {
+    var told = Spoken.kvasir("simulate", "--validate", "" + capture, "--json");
+    var fidelity = told.json();
+    assertThat(fidelity.path("requests").asInt()).isEqualTo(100);
+    assertThat(fidelity.at("/ttft/median_error").asDouble()).isCloseTo(0, within(0.01));
+    assertThat(fidelity.at("/ttft/request_error_p50").asDouble()).isLessThan(0.01);
+    assertThat(fidelity.at("/e2e/median_error").asDouble()).isCloseTo(0, within(0.01));
+    double measured = fidelity.at("/hit_rate/measured").asDouble();
+    assertThat(measured).isPositive();
+    assertThat(fidelity.at("/hit_rate/predicted").asDouble()).isCloseTo(measured, within(0.01));
+    assertThat(told.err()).contains("fitted to 60 steps").contains("a request takes 4.0 ms");
+  }
+
+  @Test
+  void theTableAndTheLinesTellTheSame() throws IOException {
+    var lines = folder.resolve("requests.jsonl");
+    var told = Spoken.kvasir("simulate", "--validate", "" + capture, "--requests-out", "" + lines);
+    assertThat(told.out()).contains("TTFT p50", "E2E p90", "cached %", "points");
+    assertThat(Files.readAllLines(lines))
+        .hasSize(100)
+        .allMatch(line -> line.contains("\"measured\"") && line.contains("\"predicted\""));
+  }
+
+  @Test
+  void aTraceThatSaysHowItWasMadeIsSimulatedSoAndWhatIsSaidGoesBeforeIt() {
+    var trace = List.of("simulate", "--trace", "" + capture, "--json");
+    var as = Spoken.kvasir(trace).json();
+    var alike = new ArrayList<>(trace);
+    alike.addAll(List.of("--instances", "2"));
+    assertThat(Spoken.kvasir(alike).json()).isEqualTo(as);
+    alike.set(alike.size() - 1, "1");
+    assertThat(Spoken.kvasir(alike).json()).isNotEqualTo(as);
+    var sweep = new ArrayList<>(trace);
+    sweep.addAll(List.of("--sweep", "kv-cpu-blocks=0,400"));
+    var swept = Spoken.kvasir(sweep).json();
+    assertThat(swept.at("/1/summary")).isEqualTo(as);
+    assertThat(swept.at("/0/summary/token_hit_rate").asDouble())
+        .isLessThan(as.path("token_hit_rate").asDouble());
+    var bare = new ArrayList<>(trace);
+    bare.add("--requests-only");
+    assertThat(Spoken.kvasir(bare).json().path("ttft_p50_ms")).isNotEqualTo(as.path("ttft_p50_ms"));
+  }
+
+  @Test
+  void twoRunsInOneFileAreNotComparedAtOnce() throws IOException {
+    Files.writeString(capture, Files.readString(capture) + "\n" + settings());
+    var told = Spoken.kvasir("simulate", "--validate", "" + capture);
+    assertThat(told.code()).isEqualTo(ExitCode.USAGE);
+    assertThat(told.err()).contains("holds 2 runs; capture each into a file of its own");
+  }
+}
