@@ -24,7 +24,8 @@ public record EmbeddedSettings(
   public static final EmbeddedSettings DEFAULT =
       new EmbeddedSettings(null, 2, 0, 512, PlanningMode.REPAIR);
 
-  private static final int STEP_TOKENS_MAX = 512;
+  static final int STEP_TOKENS_MAX = 512;
+
   private static final int FINGERPRINT_SHOWN = 12;
 
   public EmbeddedSettings {

@@ -4,13 +4,12 @@ import dev.kvasir.kv.KvEvents;
 import dev.kvasir.live.engine.EmbeddedEngine;
 import dev.kvasir.live.engine.EngineGroup;
 import dev.kvasir.live.engine.EnginePublisher;
-import dev.kvasir.live.engine.EngineServer;
 import dev.kvasir.live.engine.LoadedModel;
 import dev.kvasir.live.events.PublisherSettings;
 import dev.kvasir.live.gateway.Connector;
-import dev.kvasir.live.gateway.Worker;
-import dev.kvasir.live.http.HttpSettings;
+import dev.kvasir.live.http.ApiError;
 import dev.kvasir.live.http.Network;
+import dev.kvasir.live.http.Refused;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -23,7 +22,7 @@ import org.zeromq.ZContext;
 /** Engines of our own, each behind a server of its own, as any other worker would be. */
 final class EmbeddedWorkers implements AutoCloseable {
   private final Deque<AutoCloseable> owned = new ArrayDeque<>();
-  private final List<WorkerSettings> workers = new ArrayList<>();
+  private final List<EmbeddedWorker> workers = new ArrayList<>();
   private final EngineGroup group;
 
   private EmbeddedWorkers(EngineGroup group) {
@@ -52,17 +51,21 @@ final class EmbeddedWorkers implements AutoCloseable {
     List<KvEvents> below = tiers == null ? List.of() : List.of(tiers.events());
     var loopback = PublisherSettings.loopback("kv-events");
     var publisher = new EnginePublisher(sockets, loopback, engine, below);
-    owned.push(publisher);
-    var server = EngineServer.start(network, HttpSettings.local(0), engine);
-    owned.push(server);
-    var worker = Worker.of(server.front().url()).named(engine.name());
-    if (tiers != null) worker = worker.by(Connector.NIXL, "");
-    var told = WorkerSettings.of(worker);
-    workers.add(told.telling(publisher.endpoint(), publisher.replayEndpoint()));
+    var worker = new EmbeddedWorker(network, engine, publisher);
+    owned.push(worker);
+    workers.add(worker);
   }
 
-  List<WorkerSettings> workers() {
-    return List.copyOf(workers);
+  List<WorkerSettings> settings() {
+    var connector = group.tiers() == null ? Connector.NONE : Connector.NIXL;
+    return workers.stream().map(worker -> worker.settings(connector)).toList();
+  }
+
+  /** The worker of that name, or an error that can be answered. */
+  EmbeddedWorker worker(String name) {
+    for (var worker : workers) if (worker.name().equals(name)) return worker;
+    var names = workers.stream().map(EmbeddedWorker::name).toList();
+    throw new Refused(ApiError.badField("worker", "no such engine; there are " + names));
   }
 
   EngineGroup group() {

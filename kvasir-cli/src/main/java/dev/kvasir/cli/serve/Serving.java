@@ -2,11 +2,16 @@ package dev.kvasir.cli.serve;
 
 import dev.kvasir.live.dashboard.LadderState;
 import dev.kvasir.live.engine.LoadedModel;
+import dev.kvasir.live.engine.StepLines;
 import dev.kvasir.live.events.EngineBlocks;
 import dev.kvasir.live.events.KvEventSubscriber;
 import dev.kvasir.live.events.SubscriberSettings;
 import dev.kvasir.live.gateway.Gateway;
 import dev.kvasir.live.gateway.NameKey;
+import dev.kvasir.live.http.Access;
+import dev.kvasir.live.http.Endpoint;
+import dev.kvasir.live.http.Exchange;
+import dev.kvasir.live.http.Json;
 import dev.kvasir.live.http.Network;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -77,7 +82,9 @@ final class Serving implements AutoCloseable {
               EmbeddedWorkers.start(serving.network, serving.sockets, model, settings, folder));
       serving.embedded = Optional.of(started);
       var served = model.served();
-      serving.front(settings, started.workers(), folder, served.name(), served.contextTokens());
+      serving.front(settings, started.settings(), folder, served.name(), served.contextTokens());
+      var group = started.group();
+      group.tellSteps(new StepLines(group.loop(), serving.gateway()::capture));
       return serving;
     } catch (IOException | RuntimeException e) {
       serving.close();
@@ -113,9 +120,35 @@ final class Serving implements AutoCloseable {
         embedded
             .<Supplier<LadderState>>map(own -> new EmbeddedLadder(own.group()))
             .orElse(() -> LadderState.NONE);
-    var started = own(Gateway.start(network, gatewaySettings, version, ladder));
+    var beside = new Gateway.Beside(version, ladder, restarts());
+    var started = own(Gateway.start(network, gatewaySettings, beside));
     gateway = Optional.of(started);
+    started.capture(new CaptureHead(settings, workers, contextTokens)::line);
     for (var worker : workers) listen(started, worker, model);
+  }
+
+  /** Engines of our own can be started again, which is asked for as draining is. */
+  private List<Endpoint> restarts() {
+    return embedded
+        .map(_ -> List.of(Endpoint.post("/workers/restart", Access.ADMIN, this::restart)))
+        .orElse(List.of());
+  }
+
+  private void restart(Exchange exchange) {
+    var name = Json.read(exchange.body().getBytes()).path("worker").asString("");
+    var worker = embedded.orElseThrow().worker(name);
+    // It waits for answers under way, which a loop of the network must not.
+    Thread.ofVirtual()
+        .start(
+            () -> {
+              gateway().drain(name);
+              try {
+                worker.restart(DRAIN_MAX);
+              } finally {
+                gateway().resume(name);
+              }
+              exchange.context().runOnContext(_ -> exchange.answer(200, "{}"));
+            });
   }
 
   private void listen(Gateway started, WorkerSettings worker, String model) throws IOException {

@@ -4,6 +4,7 @@ import dev.kvasir.Nullable;
 import dev.kvasir.router.AdmissionPolicy;
 import dev.kvasir.router.PickPolicy;
 import dev.kvasir.router.Role;
+import dev.kvasir.router.RouteClass;
 import dev.kvasir.router.Ties;
 import dev.kvasir.router.TokenBucket;
 import dev.kvasir.router.WeightedPick;
@@ -134,6 +135,18 @@ final class RoutingOptions {
   private @Nullable Path goTable;
 
   @Option(
+      names = "--warm-tokens",
+      paramLabel = "N",
+      description = "Fewer uncached tokens are computed where they are answered. Usually 512.")
+  private int warmTokens = RouteClass.Limits.DEFAULT.warmTokensMax();
+
+  @Option(
+      names = "--heavy-tokens",
+      paramLabel = "N",
+      description = "As many uncached tokens may be computed elsewhere. Usually 2048.")
+  private int heavyTokens = RouteClass.Limits.DEFAULT.heavyTokensMin();
+
+  @Option(
       names = "--take-turns",
       description = "All instances compute on one processor, one step at a time.")
   private boolean turns;
@@ -143,6 +156,11 @@ final class RoutingOptions {
       paramLabel = "HOW",
       description = "Among instances as good as each other: first or random. Usually random.")
   private String ties = "random";
+
+  RouteClass.Limits classes() {
+    return new RouteClass.Limits(
+        warmTokens, RouteClass.Limits.DEFAULT.warmShareMax(), heavyTokens);
+  }
 
   boolean takesTurns() {
     return turns;

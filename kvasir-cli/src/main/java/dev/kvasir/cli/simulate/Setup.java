@@ -186,7 +186,7 @@ final class Setup {
         List.of("round-robin", "least-loaded").contains(name)
             && routing.placement().equals("never");
     return new RoutingSpec(
-        RouterSettings.DEFAULT.withStart(start),
+        RouterSettings.DEFAULT.withStart(start).withClasses(routing.classes()),
         routing.admitsAll() ? null : routing.admission(),
         routing.picks(name, options.workload.seed()),
         PlacementPolicy.named(routing.placement(), placement),

@@ -121,7 +121,7 @@ class ServeTest {
   /** Always elsewhere, for prompts far shorter than those that usually count as heavy. */
   private static GatewaySettings placing(EmbeddedWorkers workers) {
     var settings = RouterSettings.DEFAULT.withClasses(new RouteClass.Limits(16, 0.1, 64));
-    return GatewaySettings.of(0, workers.workers().stream().map(WorkerSettings::worker).toList())
+    return GatewaySettings.of(0, workers.settings().stream().map(WorkerSettings::worker).toList())
         .with(Routing.DEFAULT.with(settings).by("balanced", "always"));
   }
 

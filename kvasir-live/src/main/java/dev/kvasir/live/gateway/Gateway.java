@@ -5,6 +5,7 @@ import dev.kvasir.kv.KvEvent;
 import dev.kvasir.live.LiveLoop;
 import dev.kvasir.live.dashboard.Dashboard;
 import dev.kvasir.live.dashboard.LadderState;
+import dev.kvasir.live.http.Endpoint;
 import dev.kvasir.live.http.Endpoints;
 import dev.kvasir.live.http.HttpFront;
 import dev.kvasir.live.http.Network;
@@ -19,6 +20,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /**
@@ -42,7 +44,7 @@ public final class Gateway implements AutoCloseable {
   private final AtomicBoolean closed = new AtomicBoolean();
   private volatile List<Worker> ready = List.of();
 
-  private Gateway(Network network, GatewaySettings settings, GatewayView.Beside beside) {
+  private Gateway(Network network, GatewaySettings settings, Beside beside) {
     loop = new LiveLoop("router");
     var routing = settings.routing();
     blockTokens = routing.settings().blockTokens();
@@ -55,11 +57,7 @@ public final class Gateway implements AutoCloseable {
     journal = Journal.open(settings.files(), origin, blockTokens);
     var dispatch = new Dispatch(loop, router, roster, settings.queue(), journal::write);
     parts = new GatewayParts(loop, dispatch, roster, upstream, failures);
-    onLoop(
-        () -> {
-          for (var worker : settings.workers()) roster.add(worker, loop.nanos());
-          return 0;
-        });
+    onRoster(known -> settings.workers().forEach(worker -> known.add(worker, loop.nanos())));
     watch(network, settings);
     var door = new CallerApi(parts, settings, tokenizer());
     var endpoints = new ArrayList<>(door.endpoints());
@@ -67,23 +65,34 @@ public final class Gateway implements AutoCloseable {
     endpoints.addAll(Dashboard.endpoints(view));
     api = HttpFront.start(network, settings.api(), Endpoints.of(endpoints));
     var desk = new AdminApi(parts, router, journal.metrics());
-    admin = HttpFront.start(network, settings.admin(), Endpoints.of(desk.endpoints()));
+    var keeping = new ArrayList<>(desk.endpoints());
+    keeping.addAll(beside.admin());
+    admin = HttpFront.start(network, settings.admin(), Endpoints.of(keeping));
   }
 
   /** Begins to serve; workers that cannot be reached are asked again until they can. */
   public static Gateway start(Network network, GatewaySettings settings) {
-    return start(network, settings, "", () -> LadderState.NONE);
+    return start(network, settings, Beside.NOTHING);
+  }
+
+  /** Begins to serve, as one part of a larger whole. */
+  public static Gateway start(Network network, GatewaySettings settings, Beside beside) {
+    return new Gateway(network, settings, beside);
   }
 
   /**
-   * Begins to serve, with a dashboard that shows more.
+   * What is there besides the gateway.
    *
    * @param version of the product
    * @param ladder the memory of engines of our own; asked on any thread that may wait
+   * @param admin what else can be asked for at the address for whoever runs it
    */
-  public static Gateway start(
-      Network network, GatewaySettings settings, String version, Supplier<LadderState> ladder) {
-    return new Gateway(network, settings, new GatewayView.Beside(version, ladder));
+  public record Beside(String version, Supplier<LadderState> ladder, List<Endpoint> admin) {
+    static final Beside NOTHING = new Beside("", () -> LadderState.NONE, List.of());
+
+    public Beside {
+      admin = List.copyOf(admin);
+    }
   }
 
   private long originMicros() {
@@ -172,6 +181,24 @@ public final class Gateway implements AutoCloseable {
   /** The loop on which events of workers are to be told. */
   public LiveLoop loop() {
     return loop;
+  }
+
+  /** Sends the worker nothing new, until it is to {@link #resume}. */
+  public void drain(String worker) {
+    onRoster(roster -> roster.drain(roster.post(worker).id()));
+  }
+
+  public void resume(String worker) {
+    onRoster(roster -> roster.resume(roster.post(worker).id()));
+  }
+
+  private void onRoster(Consumer<Roster> change) {
+    var _ =
+        onLoop(
+            () -> {
+              change.accept(parts.roster());
+              return 0;
+            });
   }
 
   /**

@@ -9,25 +9,18 @@ import dev.kvasir.router.PrefillPlacement.Reason;
 import dev.kvasir.router.Router;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.function.Supplier;
 
 /** Shows on the dashboard what a gateway and its workers do. */
 final class GatewayView implements DashboardSource {
-  /**
-   * What a gateway cannot know by itself.
-   *
-   * @param ladder the memory of engines of our own; asked on any thread that may wait
-   */
-  record Beside(String version, Supplier<LadderState> ladder) {}
-
   private final Gateway gateway;
   private final GatewayParts parts;
   private final Recent recent;
   private final long originMicros;
-  private final Beside beside;
+  private final Gateway.Beside beside;
   private final long begunNanos = System.nanoTime();
 
-  GatewayView(Gateway gateway, GatewayParts parts, Recent recent, long origin, Beside beside) {
+  GatewayView(
+      Gateway gateway, GatewayParts parts, Recent recent, long origin, Gateway.Beside beside) {
     this.gateway = gateway;
     this.parts = parts;
     this.recent = recent;
