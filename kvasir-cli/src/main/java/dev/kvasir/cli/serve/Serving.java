@@ -1,13 +1,16 @@
 package dev.kvasir.cli.serve;
 
+import dev.kvasir.Nullable;
 import dev.kvasir.live.dashboard.LadderState;
 import dev.kvasir.live.engine.LoadedModel;
+import dev.kvasir.live.engine.PromptTokens;
 import dev.kvasir.live.engine.StepLines;
 import dev.kvasir.live.events.EngineBlocks;
 import dev.kvasir.live.events.KvEventSubscriber;
 import dev.kvasir.live.events.SubscriberSettings;
 import dev.kvasir.live.gateway.Gateway;
 import dev.kvasir.live.gateway.NameKey;
+import dev.kvasir.live.gateway.PromptTokenizer;
 import dev.kvasir.live.http.Access;
 import dev.kvasir.live.http.Endpoint;
 import dev.kvasir.live.http.Exchange;
@@ -120,11 +123,18 @@ final class Serving implements AutoCloseable {
         embedded
             .<Supplier<LadderState>>map(own -> new EmbeddedLadder(own.group()))
             .orElse(() -> LadderState.NONE);
-    var beside = new Gateway.Beside(version, ladder, restarts());
+    var beside = new Gateway.Beside(version, ladder, restarts(), tokenizer());
     var started = own(Gateway.start(network, gatewaySettings, beside));
     gateway = Optional.of(started);
     started.capture(new CaptureHead(settings, workers, contextTokens)::line);
     for (var worker : workers) listen(started, worker, model);
+  }
+
+  /** The tokens of our own engines are known here; others are asked for theirs. */
+  private @Nullable PromptTokenizer tokenizer() {
+    if (embedded.isEmpty()) return null;
+    var prompts = new PromptTokens(network, embedded.get().group().model().served());
+    return (_, _, body) -> prompts.of(body);
   }
 
   /** Engines of our own can be started again, which is asked for as draining is. */

@@ -9,20 +9,35 @@ import dev.kvasir.live.model.text.ChatMessage;
 import dev.kvasir.live.openai.Call;
 import dev.kvasir.live.openai.CallReader;
 import dev.kvasir.live.openai.Prompt;
+import io.vertx.core.Future;
 import java.util.List;
 import java.util.function.Consumer;
 
 /** Turns what requests say into tokens: short texts at once, long ones beside the loop. */
-final class PromptTokens {
+public final class PromptTokens {
   /** Up to here the tokens are had in less time than a hand-over to another thread is worth. */
   private static final int INLINE_CHARS_MAX = 4_096;
 
   private final Network network;
   private final ServedModel model;
 
-  PromptTokens(Network network, ServedModel model) {
+  public PromptTokens(Network network, ServedModel model) {
     this.network = network;
     this.model = model;
+  }
+
+  /** The tokens of the prompt in a request; fails where there is none that could be read. */
+  public Future<int[]> of(byte[] body) {
+    try {
+      return of(CallReader.tokenized(body));
+    } catch (Refused e) {
+      return Future.failedFuture(e);
+    }
+  }
+
+  private Future<int[]> of(Prompt prompt) {
+    if (chars(prompt) <= INLINE_CHARS_MAX) return Future.succeededFuture(tokens(prompt));
+    return network.vertx().executeBlocking(() -> tokens(prompt), false);
   }
 
   /** Calls {@code then} with the tokens on the connection's loop, or answers what is wrong. */
@@ -31,9 +46,7 @@ final class PromptTokens {
       then.accept(tokens(prompt));
       return;
     }
-    network
-        .vertx()
-        .executeBlocking(() -> tokens(prompt), false)
+    of(prompt)
         .onComplete(
             tokens -> exchange.guard(() -> then.accept(tokens)),
             failure -> exchange.guard(() -> rethrow(failure)));

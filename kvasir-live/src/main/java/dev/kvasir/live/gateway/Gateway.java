@@ -1,5 +1,6 @@
 package dev.kvasir.live.gateway;
 
+import dev.kvasir.Nullable;
 import dev.kvasir.kv.BlockHasher;
 import dev.kvasir.kv.KvEvent;
 import dev.kvasir.live.LiveLoop;
@@ -59,7 +60,7 @@ public final class Gateway implements AutoCloseable {
     parts = new GatewayParts(loop, dispatch, roster, upstream, failures);
     onRoster(known -> settings.workers().forEach(worker -> known.add(worker, loop.nanos())));
     watch(network, settings);
-    var door = new CallerApi(parts, settings, tokenizer());
+    var door = new CallerApi(parts, settings, tokenizer(beside.tokenizer()));
     var endpoints = new ArrayList<>(door.endpoints());
     var view = new GatewayView(this, parts, journal.recent(), origin, beside);
     endpoints.addAll(Dashboard.endpoints(view));
@@ -86,9 +87,14 @@ public final class Gateway implements AutoCloseable {
    * @param version of the product
    * @param ladder the memory of engines of our own; asked on any thread that may wait
    * @param admin what else can be asked for at the address for whoever runs it
+   * @param tokenizer knows the tokens of prompts; null where workers are to be asked
    */
-  public record Beside(String version, Supplier<LadderState> ladder, List<Endpoint> admin) {
-    static final Beside NOTHING = new Beside("", () -> LadderState.NONE, List.of());
+  public record Beside(
+      String version,
+      Supplier<LadderState> ladder,
+      List<Endpoint> admin,
+      @Nullable PromptTokenizer tokenizer) {
+    static final Beside NOTHING = new Beside("", () -> LadderState.NONE, List.of(), null);
 
     public Beside {
       admin = List.copyOf(admin);
@@ -101,7 +107,8 @@ public final class Gateway implements AutoCloseable {
     return micros - loop.nanos() / 1_000;
   }
 
-  private PromptTokenizer tokenizer() {
+  private PromptTokenizer tokenizer(@Nullable PromptTokenizer known) {
+    if (known != null) return known;
     return new WorkerTokenizer(upstream, () -> ready, TOKENIZE_TIME);
   }
 
