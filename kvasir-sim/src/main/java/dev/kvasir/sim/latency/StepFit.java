@@ -8,40 +8,56 @@ import java.util.List;
  * The linear model that comes closest to the steps of a running engine.
  *
  * <p>Errors count by their share of the step, so that the many short steps matter as much as the
- * few long ones. The model is right on average: what other programs on the machine cost is in it.
+ * few long ones, and large ones count less, since another program had the processor then. In sum
+ * the model takes as long as the steps took: what other programs cost is in it.
  *
  * @param model without anything around the steps
  * @param offP50 half of the steps are off by at most this share
  */
 public record StepFit(LinearModel model, int steps, double offP50) {
   private static final int STEPS_MIN = 20;
-  private static final int ROUNDS = 4;
+  private static final int ROUNDS = 12;
+  private static final double OFF_MUCH = 0.3;
   private static final double STALLED = 0.01;
 
-  public static StepFit of(List<MeasuredStep> measured) {
-    if (measured.size() < STEPS_MIN) {
+  public static StepFit of(List<MeasuredStep> steps) {
+    if (steps.size() < STEPS_MIN) {
       throw new LatencyError(
-          measured.size() + " steps are too few to fit a model to; capture for longer");
+          steps.size() + " steps are too few to fit a model to; capture for longer");
     }
-    double[] betas = solve(measured, measured.stream().mapToDouble(MeasuredStep::micros).toArray());
-    var steps = withoutStalls(measured, betas);
-    // Shares of what was measured would favour models that are too quick: of what is predicted.
-    for (int round = 0; round < ROUNDS; round++) betas = solve(steps, predicted(steps, betas));
-    var model =
-        LinearModel.of(List.of(0.0, 0.0, 0.0), Arrays.stream(betas).boxed().toList());
-    return new StepFit(model, measured.size(), offP50(steps, betas));
+    double[] betas = solve(steps, steps.stream().mapToDouble(MeasuredStep::micros).toArray());
+    for (int round = 0; round < ROUNDS; round++) betas = solve(steps, sizes(steps, betas));
+    double off = offP50(steps, betas);
+    double scale = scale(steps, predicted(steps, betas));
+    var list = Arrays.stream(betas).map(beta -> beta * scale).boxed().toList();
+    return new StepFit(LinearModel.of(List.of(0.0, 0.0, 0.0), list), steps.size(), off);
   }
 
-  /** Drops the few steps that took longest for what they computed. */
-  private static List<MeasuredStep> withoutStalls(List<MeasuredStep> steps, double[] betas) {
-    var slowness = predicted(steps, betas);
-    for (int i = 0; i < slowness.length; i++) slowness[i] = steps.get(i).micros() / slowness[i];
+  /** What the error of each step is measured by: what is predicted, and more if it is far off. */
+  private static double[] sizes(List<MeasuredStep> steps, double[] betas) {
+    var sizes = predicted(steps, betas);
+    for (int i = 0; i < sizes.length; i++) {
+      double off = Math.abs(steps.get(i).micros() / sizes[i] - 1);
+      sizes[i] *= Math.sqrt(Math.max(1, off / OFF_MUCH));
+    }
+    return sizes;
+  }
+
+  /** How much longer all steps took than predicted, but for the few that took longest by far. */
+  private static double scale(List<MeasuredStep> steps, double[] predicted) {
+    var slowness = new double[predicted.length];
+    for (int i = 0; i < slowness.length; i++) slowness[i] = steps.get(i).micros() / predicted[i];
     var sorted = slowness.clone();
     Arrays.sort(sorted);
     double most = sorted[(int) ((1 - STALLED) * (sorted.length - 1))];
-    var kept = new ArrayList<MeasuredStep>();
-    for (int i = 0; i < slowness.length; i++) if (slowness[i] <= most) kept.add(steps.get(i));
-    return kept;
+    double took = 0;
+    double expected = 0;
+    for (int i = 0; i < slowness.length; i++) {
+      if (slowness[i] > most) continue;
+      took += steps.get(i).micros();
+      expected += predicted[i];
+    }
+    return took / expected;
   }
 
   /** The closest model, where errors count by their share of these sizes. */
