@@ -25,7 +25,7 @@ final class GhostNames {
 
   void add(long name) {
     count++;
-    places[place(name)] = name & UPPER | Integer.toUnsignedLong(count);
+    places[place(name)] = (name & UPPER) | Integer.toUnsignedLong(count);
   }
 
   boolean has(long name) {

@@ -63,7 +63,7 @@ final class S3FifoEviction implements EvictionPolicy {
         if (queue == SMALL) ghosts.add(state);
         return first;
       }
-      states[first] = queue == SMALL ? state & NAME | IN_MAIN : state - 1;
+      states[first] = queue == SMALL ? (state & NAME) | IN_MAIN : state - 1;
       enqueue(MAIN, first);
     }
   }

@@ -33,8 +33,7 @@ public final class TimedModel implements ModelBackend {
   }
 
   /** A model whose steps are computed in turn with those of others. */
-  TimedModel(
-      EventLoop loop, LatencyModel latency, LongSupplier extraMicros, Processor processor) {
+  TimedModel(EventLoop loop, LatencyModel latency, LongSupplier extraMicros, Processor processor) {
     this.loop = loop;
     this.processor = processor;
     this.latency = latency;

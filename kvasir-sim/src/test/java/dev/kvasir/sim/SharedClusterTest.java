@@ -69,8 +69,7 @@ class SharedClusterTest {
         new InstanceSpec(
             Clusters.engine(4, 64), 50, TOKENS, "lru", tiers, new TransferModel.Event());
     var apart = Clusters.of(2, instance);
-    var spec =
-        new ClusterSpec(apart.roles(), instance, apart.routing(), apart.handOver(), shared);
+    var spec = new ClusterSpec(apart.roles(), instance, apart.routing(), apart.handOver(), shared);
     return new Simulator(spec, MODEL, Workload.open(List.of(requests).iterator())).run(_ -> {});
   }
 }

@@ -40,7 +40,8 @@ public final class ModelOptions {
       names = "--beta-coeffs",
       paramLabel = "B,B,…",
       split = ",",
-      description = "Coefficients of a step; linear takes step, prefill and decode"
+      description =
+          "Coefficients of a step; linear takes step, prefill and decode"
               + " token, and perhaps what each token of context adds to these two.")
   private List<Double> betas = List.of();
 

@@ -26,11 +26,7 @@ record Plan(
 
   /** The command line goes before the scenario, in settings and in what to vary. */
   static Plan of(
-      Settings said,
-      @Nullable Path scenario,
-      List<String> sweeps,
-      Knobs knobs,
-      PrintWriter err)
+      Settings said, @Nullable Path scenario, List<String> sweeps, Knobs knobs, PrintWriter err)
       throws IOException {
     var file =
         scenario == null

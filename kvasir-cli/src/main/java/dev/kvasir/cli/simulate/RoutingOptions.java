@@ -158,8 +158,7 @@ final class RoutingOptions {
   private String ties = "random";
 
   RouteClass.Limits classes() {
-    return new RouteClass.Limits(
-        warmTokens, RouteClass.Limits.DEFAULT.warmShareMax(), heavyTokens);
+    return new RouteClass.Limits(warmTokens, RouteClass.Limits.DEFAULT.warmShareMax(), heavyTokens);
   }
 
   boolean takesTurns() {

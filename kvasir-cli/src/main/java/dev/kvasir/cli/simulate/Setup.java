@@ -164,8 +164,7 @@ final class Setup {
             memory.eviction(),
             memory.tiers(),
             memory.transfers());
-    return new ClusterSpec(
-        options.routing.roles(), instance, routing(), handOver(), shared());
+    return new ClusterSpec(options.routing.roles(), instance, routing(), handOver(), shared());
   }
 
   private List<ClusterSpec.Shared> shared() {

@@ -41,7 +41,9 @@ public record LinearModel(
     return new LinearModel(overhead, step, prefill, decode, 0, 0);
   }
 
-  /** The model of coefficients as they stand on a command line: three alphas, three or five betas. */
+  /**
+   * The model of coefficients as they stand on a command line: three alphas, three or five betas.
+   */
   public static LinearModel of(List<Double> alphas, List<Double> betas) {
     var overhead = RequestOverhead.of(alphas);
     if (betas.size() != BETAS_WITH_CONTEXT) {
