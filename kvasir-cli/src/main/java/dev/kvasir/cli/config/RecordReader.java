@@ -22,13 +22,9 @@ public final class RecordReader {
 
   private RecordReader() {}
 
-  public static <R extends Record> R read(Written.Keys written, R template) {
-    return cast(record("", written, template));
-  }
-
   @SuppressWarnings("unchecked") // A record is made of the template's own class.
-  private static <R extends Record> R cast(Record made) {
-    return (R) made;
+  public static <R extends Record> R read(Written.Keys written, R template) {
+    return (R) record("", written, template);
   }
 
   private static Record record(String above, Written.Keys written, Record template) {

@@ -50,6 +50,7 @@ final class LadderText {
     above = blocks;
   }
 
+  @SuppressWarnings("AnnotateFormatMethod") // the annotation would be a dependency
   private void say(String line, Object... values) {
     lines.add(String.format(Locale.ROOT, line, values));
   }

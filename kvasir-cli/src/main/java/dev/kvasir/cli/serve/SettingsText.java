@@ -32,6 +32,7 @@ final class SettingsText {
     return lines;
   }
 
+  @SuppressWarnings("AnnotateFormatMethod") // the annotation would be a dependency
   private void say(String line, Object... values) {
     lines.add(String.format(Locale.ROOT, line, values));
   }

@@ -116,7 +116,7 @@ final class WorkloadOptions {
   /** A capture to compare the run with; null for none. */
   @Nullable
   Path validate() {
-    if (validate != null && requestsMax < Long.MAX_VALUE || timeScale != 1 && validate != null) {
+    if (validate != null && (requestsMax < Long.MAX_VALUE || timeScale != 1)) {
       throw new IllegalArgumentException(
           "--validate replays all requests as they came; leave --requests and --time-scale away");
     }

@@ -11,6 +11,7 @@ import dev.kvasir.live.openai.CallReader;
 import dev.kvasir.live.openai.Prompt;
 import io.vertx.core.Future;
 import java.util.List;
+import java.util.Objects;
 import java.util.function.Consumer;
 
 /** Turns what requests say into tokens: short texts at once, long ones beside the loop. */
@@ -37,7 +38,10 @@ public final class PromptTokens {
 
   private Future<int[]> of(Prompt prompt) {
     if (chars(prompt) <= INLINE_CHARS_MAX) return Future.succeededFuture(tokens(prompt));
-    return network.vertx().executeBlocking(() -> tokens(prompt), false);
+    return network
+        .vertx()
+        .executeBlocking(() -> tokens(prompt), false)
+        .map(tokens -> Objects.requireNonNull(tokens));
   }
 
   /** Calls {@code then} with the tokens on the connection's loop, or answers what is wrong. */

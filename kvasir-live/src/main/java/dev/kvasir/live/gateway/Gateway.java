@@ -223,7 +223,7 @@ public final class Gateway implements AutoCloseable {
    *
    * @param line made on another thread, later
    */
-  public void capture(Supplier<String> line) {
+  public void capture(Supplier<@Nullable String> line) {
     journal.capture(line);
   }
 

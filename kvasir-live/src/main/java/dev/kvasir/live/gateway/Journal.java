@@ -55,8 +55,8 @@ final class Journal implements AutoCloseable {
   }
 
   /** Adds a line to the capture, if there is one; it is made on another thread. */
-  void capture(Supplier<String> line) {
-    if (capture != null) capture.add(line::get);
+  void capture(Supplier<@Nullable String> line) {
+    if (capture != null) capture.add(line);
   }
 
   @Override

@@ -71,6 +71,6 @@ final class KeyMeter {
       throw new IllegalStateException("a request of " + caller.tenant() + " left twice");
     }
     use.concurrent--;
-    use.tokens.take(tokens - promptTokens);
+    use.tokens.take((double) (tokens - promptTokens));
   }
 }
