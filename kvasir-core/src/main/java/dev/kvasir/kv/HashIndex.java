@@ -13,14 +13,14 @@ final class HashIndex {
   static final int ABSENT = -1;
 
   /** How many values an entry has; each is {@link #ABSENT} until it is set. */
-  static final int VALUES = 4;
+  static final int VALUES = 6;
 
   private static final int ROW_SHIFT = 3;
 
   /** Where in a row the values are, two to a word; then the next entry and the cell, in one. */
   private static final int ROW_VALUES = 4;
 
-  private static final int ROW_LINK = 6;
+  private static final int ROW_LINK = 7;
   private static final long NO_VALUES = -1;
   private static final long LOWER = 0xffffffffL;
   private static final int CELLS_MIN = 16;
@@ -127,9 +127,9 @@ final class HashIndex {
   boolean unsetValue(int entry, int number) {
     var rows = this.rows;
     int word = word(entry, number);
-    long values = rows[word] | LOWER << shift(number);
-    rows[word] = values;
-    return (values & rows[word ^ 1]) == NO_VALUES;
+    rows[word] |= LOWER << shift(number);
+    int first = (entry << ROW_SHIFT) + ROW_VALUES;
+    return (rows[first] & rows[first + 1] & rows[first + 2]) == NO_VALUES;
   }
 
   /** One branch for all four words: an entry that is met is nearly always the right one. */
@@ -160,6 +160,7 @@ final class HashIndex {
     rows[row + 3] = hash.fourth();
     rows[row + ROW_VALUES] = NO_VALUES;
     rows[row + ROW_VALUES + 1] = NO_VALUES;
+    rows[row + ROW_VALUES + 2] = NO_VALUES;
     return entry;
   }
 

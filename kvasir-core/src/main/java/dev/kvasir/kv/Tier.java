@@ -5,7 +5,9 @@ public enum Tier {
   DEVICE(0),
   HOST(1),
   DISK(2),
-  OBJECT(3);
+  /** The memory of a server that others use too. */
+  REMOTE(3),
+  OBJECT(4);
 
   private final int level;
 

@@ -7,8 +7,8 @@ import java.util.Arrays;
  * Rows up to a fixed number, each for one block hash with some words beside it.
  *
  * <p>Rows of one bucket are linked, and there are so many buckets that nearly all have one row or
- * none. With four words beside the hash a row fills one line of the processor's cache, so that a
- * look-up touches two.
+ * none. With up to four words beside the hash a row fills one line of the processor's cache, so
+ * that a look-up touches two; with five it may touch a third.
  */
 final class BlockTable {
   static final int ABSENT = -1;

@@ -121,8 +121,8 @@ public final class PrefixIndex {
     int place = place(instance);
     if (place == NOBODY) return;
     routed[place] = null;
-    int from = place * TIERS;
-    long left = held[from] + held[from + 1] + held[from + 2] + held[from + 3];
+    long left = 0;
+    for (int level = 0; level < TIERS; level++) left += held[place * TIERS + level];
     // Rows that are not in use have no bits, so that all can be gone through in order.
     for (int row = 0; left > 0; row++) {
       for (int level = 0; level < TIERS; level++) {

@@ -4,7 +4,7 @@ import dev.kvasir.kv.CachedBlocks;
 
 /** How much of one prefix each instance holds, by its place in the index. */
 final class PrefixMatch {
-  static final int TIERS = 4;
+  static final int TIERS = 5;
 
   private final int[] blocks;
 
@@ -22,8 +22,10 @@ final class PrefixMatch {
     int from = place * TIERS;
     int host = below[from + 1];
     int disk = below[from + 2];
-    int object = below[from + 3];
-    return new CachedBlocks(all - host - disk - object, host, disk, object);
+    int remote = below[from + 3];
+    int object = below[from + 4];
+    int device = all - host - disk - remote - object;
+    return new CachedBlocks(device, host, disk, remote, object);
   }
 
   /** These places hold that many blocks and no more. */

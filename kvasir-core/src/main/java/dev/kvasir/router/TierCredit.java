@@ -7,14 +7,15 @@ import dev.kvasir.kv.CachedBlocks;
  *
  * <p>A block further down has to be fetched first, which takes its share of the time it spares.
  */
-public record TierCredit(double device, double host, double disk, double object) {
-  public static final TierCredit DEFAULT = new TierCredit(1, 0.75, 0.25, 0.1);
+public record TierCredit(double device, double host, double disk, double remote, double object) {
+  public static final TierCredit DEFAULT = new TierCredit(1, 0.75, 0.25, 0.2, 0.1);
 
   public TierCredit {
-    if (!(device <= 1 && device >= host && host >= disk && disk >= object && object >= 0)) {
+    boolean local = device <= 1 && device >= host && host >= disk && disk >= remote;
+    if (!(local && remote >= object && object >= 0)) {
       throw new IllegalArgumentException(
-          "credits %s, %s, %s, %s, expected from 1 down to 0"
-              .formatted(device, host, disk, object));
+          "credits %s, %s, %s, %s, %s, expected from 1 down to 0"
+              .formatted(device, host, disk, remote, object));
     }
   }
 
@@ -23,6 +24,7 @@ public record TierCredit(double device, double host, double disk, double object)
     return device * cached.device()
         + host * cached.host()
         + disk * cached.disk()
+        + remote * cached.remote()
         + object * cached.object();
   }
 }

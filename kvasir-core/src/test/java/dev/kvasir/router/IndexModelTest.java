@@ -195,7 +195,7 @@ class IndexModelTest {
     }
 
     private static CachedBlocks cached(Model model, List<BlockHash> prefix) {
-      var counts = new int[4];
+      var counts = new int[TIERS.size()];
       for (var hash : prefix) {
         for (var tier : TIERS) {
           if (!model.on(tier).contains(hash)) continue;
@@ -203,7 +203,7 @@ class IndexModelTest {
           break;
         }
       }
-      return new CachedBlocks(counts[0], counts[1], counts[2], counts[3]);
+      return new CachedBlocks(counts[0], counts[1], counts[2], counts[3], counts[4]);
     }
 
     /** When all have left nothing is left. */

@@ -95,7 +95,7 @@ final class SteppedTiers implements KvStore {
     pendingMicros +=
         host.latency().toNanos() / 1000
             + (long) StrictMath.ceil(count * blockTokens() / host.tokensPerMicro());
-    return new Releasing(span, new CachedBlocks(here, count, 0, 0));
+    return new Releasing(span, new CachedBlocks(here, count, 0, 0, 0));
   }
 
   private void reload(BlockHash name) {

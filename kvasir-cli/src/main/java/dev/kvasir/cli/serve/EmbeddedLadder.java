@@ -8,6 +8,7 @@ import dev.kvasir.live.engine.EngineGroup;
 import dev.kvasir.offload.OffloadPipeline;
 import dev.kvasir.offload.TieredKvCache;
 import java.util.ArrayList;
+import java.util.Locale;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 
@@ -33,11 +34,16 @@ record EmbeddedLadder(EngineGroup group) implements Supplier<LadderState> {
     }
     var shared = group.tiers();
     if (shared == null) return new LadderState(tiers, edges);
-    tiers.add(tier("host", shared.host(), blockBytes));
-    var disk = shared.diskPool();
-    if (disk != null) tiers.add(tier("disk", disk, blockBytes));
-    for (var pipeline : shared.tiers().edges()) edges.add(edge("host", "disk", pipeline));
+    var pools = shared.pools();
+    for (var pool : pools) tiers.add(tier(name(pool), pool, blockBytes));
+    for (int i = 0; i < shared.edges().size(); i++) {
+      edges.add(edge(name(pools.get(i)), name(pools.get(i + 1)), shared.edges().get(i)));
+    }
     return new LadderState(tiers, edges);
+  }
+
+  private static String name(BlockPool pool) {
+    return pool.tier().name().toLowerCase(Locale.ROOT);
   }
 
   /** What was registered came in, what was found went out. */

@@ -2,9 +2,13 @@ package dev.kvasir.cli.serve;
 
 import dev.kvasir.live.engine.EdgeSettings;
 import dev.kvasir.live.engine.GuardSettings;
+import dev.kvasir.live.engine.ObjectTier;
+import dev.kvasir.live.engine.RemoteTier;
 import dev.kvasir.live.model.ModelShape;
+import dev.kvasir.live.store.SealSettings;
 import dev.kvasir.sim.spec.Durations;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -32,7 +36,42 @@ final class LadderText {
     edge(ladder.host().edge());
     tier("host", ladder.host().blocks(), "that the engines share");
     if (ladder.hasDisk()) disk();
+    if (ladder.remote() != null) remote(ladder.remote());
+    if (ladder.object() != null) object(ladder.object());
     return lines;
+  }
+
+  private void remote(RemoteTier tier) {
+    edge(tier.edge());
+    var server = tier.server();
+    var what = server.nodes().size() == 1 ? "Redis at " : "a Redis cluster at ";
+    var kept = ", kept for " + Durations.text(server.ttl());
+    tier("remote", tier.blocks(), "known on " + what + String.join(", ", server.nodes()) + kept);
+    shared(tier.seal(), tier.lookTime(), tier.guard());
+  }
+
+  private void object(ObjectTier tier) {
+    edge(tier.edge());
+    var place = tier.server().place();
+    var where = place.endpoint() == null ? "AWS in " + place.region() : place.endpoint().toString();
+    var kept = ", kept for " + Durations.text(tier.server().bound().age());
+    tier("object", tier.blocks(), "known in bucket " + place.bucket() + " at " + where + kept);
+    shared(tier.seal(), tier.lookTime(), tier.guard());
+  }
+
+  private void shared(SealSettings seal, Duration lookTime, GuardSettings guard) {
+    var look =
+        lookTime.isZero()
+            ? "not asked for what others stored"
+            : "asked for what others stored, " + Durations.text(lookTime) + " at most";
+    var how =
+        switch (seal.protection()) {
+          case CHECKSUM -> "checked";
+          case SIGNED -> "signed";
+          case ENCRYPTED -> "encrypted";
+        };
+    say("          shared with other processes; %s; blocks are %s", look, how);
+    guard(guard);
   }
 
   private void disk() {

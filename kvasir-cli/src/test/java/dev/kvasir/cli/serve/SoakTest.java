@@ -136,8 +136,7 @@ class SoakTest {
       assertThat(engine.answering()).isZero();
     }
     var tiers = requireNonNull(group.tiers());
-    assertThat(onLoop(serving, tiers.host())).isZero();
-    assertThat(onLoop(serving, requireNonNull(tiers.diskPool()))).isZero();
+    for (var pool : tiers.pools()) assertThat(onLoop(serving, pool)).isZero();
   }
 
   /** How many blocks somebody still holds. */

@@ -14,7 +14,11 @@ import dev.kvasir.kv.BlockPool;
 import dev.kvasir.kv.KvEvents;
 import dev.kvasir.kv.KvStore;
 import dev.kvasir.kv.Sha256Hasher;
+import dev.kvasir.kv.TokenBlock;
+import dev.kvasir.kv.TokenSequence;
+import dev.kvasir.live.model.ModelShape;
 import dev.kvasir.time.EventLoop;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.function.IntConsumer;
@@ -32,6 +36,7 @@ public final class EmbeddedEngine {
    * @param kv its memory and what lies below
    * @param top its memory alone
    * @param shared the first tier that others see too; null where there is none
+   * @param look asks what other processes have stored
    * @param events what happens to the blocks of its own memory
    */
   record Parts(
@@ -41,6 +46,7 @@ public final class EmbeddedEngine {
       KvStore kv,
       BlockPool top,
       @Nullable BlockPool shared,
+      SharedLook look,
       KvEvents events) {}
 
   private final Parts parts;
@@ -82,6 +88,22 @@ public final class EmbeddedEngine {
   @Nullable
   BlockPool shared() {
     return parts.shared();
+  }
+
+  /**
+   * Learns what other processes have stored of a prompt, and goes on; at once where there are no
+   * tiers to ask, or nothing is missing here.
+   */
+  void learn(GenerationRequest request, Runnable then) {
+    if (parts.look().isIdle()) {
+      then.run();
+      return;
+    }
+    var tokens = new TokenSequence(hasher(request.salt()), ModelShape.BLOCK_TOKENS);
+    var _ = tokens.extend(request.prompt());
+    var blocks = new ArrayList<TokenBlock>();
+    for (int i = 0; i < tokens.hashes().size(); i++) blocks.add(tokens.block(i));
+    parts.look().learn(loop(), blocks, parts.top()::has, then);
   }
 
   /** What happens to the blocks of its own memory. */

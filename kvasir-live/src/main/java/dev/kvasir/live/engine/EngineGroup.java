@@ -67,7 +67,8 @@ public final class EngineGroup implements AutoCloseable {
         tiers == null ? new PooledKv(top) : tiers.ladder(registry, top, own(tiers.step(memory)));
     var steps = new CpuSteps(loop, thread, model.cpu(), memory, this::stepped);
     var shared = tiers == null ? null : tiers.host();
-    var parts = new EmbeddedEngine.Parts(name, loop, model.served(), kv, top, shared, events);
+    var look = tiers == null ? SharedLook.NONE : tiers.look();
+    var parts = new EmbeddedEngine.Parts(name, loop, model.served(), kv, top, shared, look, events);
     return new EmbeddedEngine(parts, steps, settings.engine());
   }
 

@@ -105,7 +105,12 @@ public final class EngineServer implements AutoCloseable {
       exchange.context().runOnContext(_ -> answering.fail(full));
       return;
     }
-    var generation = engine.submit(request, new Listener(exchange, call, answering));
+    var listener = new Listener(exchange, call, answering);
+    engine.learn(request, () -> submit(exchange, request, listener));
+  }
+
+  private void submit(Exchange exchange, GenerationRequest request, Listener listener) {
+    var generation = engine.submit(request, listener);
     exchange
         .context()
         .runOnContext(

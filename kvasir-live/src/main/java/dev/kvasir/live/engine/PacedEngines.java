@@ -52,7 +52,8 @@ public final class PacedEngines implements AutoCloseable {
       var steps = new PacedSteps(pace.model().apply(loop), model.tokenizer());
       engines.add(
           new EmbeddedEngine(
-              new EmbeddedEngine.Parts("worker-" + i, loop, model, kv, top, shared, events),
+              new EmbeddedEngine.Parts(
+                  "worker-" + i, loop, model, kv, top, shared, SharedLook.NONE, events),
               steps,
               settings));
     }

@@ -8,20 +8,36 @@ import dev.kvasir.kv.PoolSettings;
 import dev.kvasir.kv.PrefixRegistry;
 import dev.kvasir.kv.Tier;
 import dev.kvasir.live.model.ModelShape;
+import dev.kvasir.live.store.BlockSeals;
 import dev.kvasir.live.store.DiskStore;
 import dev.kvasir.live.store.HostMemory;
 import dev.kvasir.live.store.HostStore;
+import dev.kvasir.live.store.SealSettings;
+import dev.kvasir.live.store.SharedStore;
+import dev.kvasir.live.store.SlotsAbove;
+import dev.kvasir.live.store.object.ObjectBlocks;
+import dev.kvasir.live.store.remote.RedisBlocks;
 import dev.kvasir.offload.ClimbLimits;
 import dev.kvasir.offload.CommonTiers;
+import dev.kvasir.offload.GuardedStore;
+import dev.kvasir.offload.OffloadPipeline;
+import dev.kvasir.offload.Rung;
 import dev.kvasir.offload.TieredKvCache;
 import dev.kvasir.time.EventLoop;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
 import java.util.List;
 import java.util.Objects;
 import java.util.zip.CRC32C;
 
-/** The host memory and the disk that several engines share below their own memory. */
+/**
+ * The tiers that several engines share below their own memory: of this process, and those on
+ * servers that other processes use too.
+ */
 public final class SharedTiers implements AutoCloseable {
   private static final int COPY_THREADS = 2;
   private static final int COPIES_MAX = 4_096;
@@ -29,65 +45,108 @@ public final class SharedTiers implements AutoCloseable {
   private static final ClimbLimits LIMITS = ClimbLimits.DEFAULT;
 
   private final EventLoop loop;
-  private final EdgeSettings toHost;
+  private final LadderSettings ladder;
   private final @Nullable FrequencySketch uses;
   private final HostMemory memory;
-  private final BlockPool host;
+  private final long layout;
+  private final PrefixRegistry registry;
   private final KvEvents events = new KvEvents();
+  private final Deque<AutoCloseable> owned = new ArrayDeque<>();
+  private final List<BlockPool> pools = new ArrayList<>();
+  private final List<Rung> rungs = new ArrayList<>();
+  private final List<SharedLook.Place> places = new ArrayList<>();
   private final CommonTiers tiers;
-  private final @Nullable DiskStore disk;
-  private final @Nullable BlockPool diskPool;
+  private final SharedLook look;
+  private @Nullable DiskStore disk;
 
-  private SharedTiers(EventLoop loop, HostMemory memory, EngineGroupSettings settings, long layout)
+  /** Where the blocks of the next tier down come from. */
+  private SlotsAbove above;
+
+  private SharedTiers(EventLoop loop, LoadedModel model, EngineGroupSettings settings)
       throws IOException {
     this.loop = loop;
-    this.memory = memory;
-    var ladder = settings.ladder();
-    this.toHost = ladder.host().edge();
-    this.uses = uses(ladder);
-    var registry = registry();
-    this.host = pool(Tier.HOST, ladder.host().blocks(), registry);
-    if (!ladder.hasDisk()) {
-      this.disk = null;
-      this.diskPool = null;
-      this.tiers = new CommonTiers(loop, registry, host, List.of(), uses);
-      return;
+    this.ladder = settings.ladder();
+    this.layout = layout(model);
+    boolean counted = ladder.edges().stream().anyMatch(EdgeSettings::countsUses);
+    this.uses = counted ? new FrequencySketch(USES_BLOCKS) : null;
+    this.registry = registry();
+    int bytes = model.cpu().shape().kvBytesPerBlock();
+    this.memory = own(new HostMemory("host memory", ladder.host().blocks(), bytes));
+    this.above = memory;
+    try {
+      pool(Tier.HOST, ladder.host().blocks());
+      if (ladder.hasDisk()) addDisk(settings);
+      if (ladder.remote() != null) addRemote(ladder.remote());
+      if (ladder.object() != null) addObject(ladder.object());
+      this.tiers = new CommonTiers(loop, registry, host(), rungs, uses);
+      this.look = new SharedLook(registry, places);
+    } catch (IOException | RuntimeException e) {
+      close();
+      throw e;
     }
-    var folder = Objects.requireNonNull(settings.diskFolder(), "checked by the settings");
-    var onDisk = ladder.disk();
-    this.disk = DiskStore.open(loop, memory, onDisk.settings(folder, memory.blockBytes(), layout));
-    this.diskPool = pool(Tier.DISK, onDisk.blocks(), registry);
-    disk.restore(diskPool);
-    var rung = onDisk.edge().rung(diskPool, onDisk.guard().guard(loop, disk));
-    this.tiers = new CommonTiers(loop, registry, host, List.of(rung), uses);
-  }
-
-  /** A registry that counts uses as the others here do. */
-  PrefixRegistry registry() {
-    return uses == null ? new PrefixRegistry() : new PrefixRegistry(uses);
-  }
-
-  /** Counts uses where an edge asks for them; it cannot be known how many blocks there will be. */
-  private static @Nullable FrequencySketch uses(LadderSettings ladder) {
-    boolean counted = ladder.host().edge().countsUses() || ladder.disk().edge().countsUses();
-    return counted ? new FrequencySketch(USES_BLOCKS) : null;
-  }
-
-  private BlockPool pool(Tier tier, int blocks, PrefixRegistry registry) {
-    return new BlockPool(PoolSettings.of(tier, blocks, ModelShape.BLOCK_TOKENS), registry, events);
   }
 
   /** Takes the memory and opens the folder, which may take a while. */
   static SharedTiers open(EventLoop loop, LoadedModel model, EngineGroupSettings settings)
       throws IOException {
-    var bytes = model.cpu().shape().kvBytesPerBlock();
-    var memory = new HostMemory("host memory", settings.ladder().host().blocks(), bytes);
-    try {
-      return new SharedTiers(loop, memory, settings, layout(model));
-    } catch (IOException | RuntimeException e) {
-      memory.close();
-      throw e;
-    }
+    return new SharedTiers(loop, model, settings);
+  }
+
+  private void addDisk(EngineGroupSettings settings) throws IOException {
+    var tier = ladder.disk();
+    var folder = Objects.requireNonNull(settings.diskFolder(), "checked by the settings");
+    var blocks = tier.settings(folder, memory.blockBytes(), layout);
+    var store = own(DiskStore.open(loop, memory, blocks));
+    var pool = pool(Tier.DISK, tier.blocks());
+    store.restore(pool);
+    rungs.add(tier.edge().rung(pool, tier.guard().guard(loop, store)));
+    disk = store;
+    boolean last = ladder.remote() == null && ladder.object() == null;
+    if (!last) above = own(store.slots(tier.threads()));
+  }
+
+  private void addRemote(RemoteTier tier) {
+    var store = own(RedisBlocks.open(loop, above, tier.server(), seals(tier.seal())));
+    var pool = pool(Tier.REMOTE, tier.blocks());
+    addShared(pool, store, tier.guard().guard(loop, store), tier.edge(), tier.lookTime());
+  }
+
+  private void addObject(ObjectTier tier) {
+    var store = own(ObjectBlocks.open(loop, above, tier.server(), seals(tier.seal())));
+    var pool = pool(Tier.OBJECT, tier.blocks());
+    addShared(pool, store, tier.guard().guard(loop, store), tier.edge(), tier.lookTime());
+  }
+
+  private void addShared(
+      BlockPool pool,
+      SharedStore store,
+      GuardedStore guarded,
+      EdgeSettings edge,
+      Duration patience) {
+    rungs.add(edge.rung(pool, guarded));
+    places.add(new SharedLook.Place(pool, store, guarded, patience));
+    above = store.slots();
+  }
+
+  private BlockSeals seals(SealSettings settings) {
+    return BlockSeals.of(memory.blockBytes(), layout, settings);
+  }
+
+  private BlockPool pool(Tier tier, int blocks) {
+    var settings = PoolSettings.of(tier, blocks, ModelShape.BLOCK_TOKENS);
+    var pool = new BlockPool(settings, registry, events);
+    pools.add(pool);
+    return pool;
+  }
+
+  private <T extends AutoCloseable> T own(T part) {
+    owned.push(part);
+    return part;
+  }
+
+  /** A registry that counts uses as the others here do. */
+  PrefixRegistry registry() {
+    return uses == null ? new PrefixRegistry() : new PrefixRegistry(uses);
   }
 
   /** Other weights or another layout make another number, nearly always; names make sure. */
@@ -98,12 +157,12 @@ public final class SharedTiers implements AutoCloseable {
   }
 
   /** The way between an engine's memory and the host tier. */
-  HostStore step(HostMemory above) {
-    return new HostStore(loop, above, memory, COPY_THREADS, COPIES_MAX);
+  HostStore step(HostMemory engine) {
+    return new HostStore(loop, engine, memory, COPY_THREADS, COPIES_MAX);
   }
 
   TieredKvCache ladder(PrefixRegistry own, BlockPool top, HostStore step) {
-    return tiers.ladder(own, top, toHost.rung(host, step), LIMITS);
+    return tiers.ladder(own, top, ladder.host().edge().rung(host(), step), LIMITS);
   }
 
   /** Runs when nothing is on its way down. */
@@ -111,22 +170,28 @@ public final class SharedTiers implements AutoCloseable {
     tiers.settlement().whenSettled(then);
   }
 
+  /** Asks other processes' servers for what is not known here. */
+  SharedLook look() {
+    return look;
+  }
+
   /** What happens to the blocks of these tiers. */
   public KvEvents events() {
     return events;
   }
 
-  public CommonTiers tiers() {
-    return tiers;
+  /** The pipelines between these tiers, from the top down. */
+  public List<OffloadPipeline> edges() {
+    return tiers.edges();
+  }
+
+  /** The blocks of these tiers, from the top down. */
+  public List<BlockPool> pools() {
+    return List.copyOf(pools);
   }
 
   public BlockPool host() {
-    return host;
-  }
-
-  /** The blocks on disk; null where there is no disk tier. */
-  public @Nullable BlockPool diskPool() {
-    return diskPool;
+    return pools.getFirst();
   }
 
   /** The disk tier; null where there is none. */
@@ -136,7 +201,12 @@ public final class SharedTiers implements AutoCloseable {
 
   @Override
   public void close() {
-    if (disk != null) disk.close();
-    memory.close();
+    while (!owned.isEmpty()) {
+      try {
+        owned.pop().close();
+      } catch (Exception e) {
+        throw new IllegalStateException("a tier could not be closed", e);
+      }
+    }
   }
 }

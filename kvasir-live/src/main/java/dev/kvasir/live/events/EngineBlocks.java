@@ -217,10 +217,14 @@ public final class EngineBlocks implements KvFeed.Target<EngineEvent> {
     return switch (place.medium()) {
       case null -> Tier.DEVICE;
       case "GPU" -> Tier.DEVICE;
-      case "CPU", "CPU_PINNED" -> Tier.HOST;
-      case "STORAGE", "DISK" -> "REMOTE".equals(place.locality()) ? Tier.OBJECT : Tier.DISK;
+      case "CPU", "CPU_PINNED" -> isElsewhere(place) ? Tier.REMOTE : Tier.HOST;
+      case "STORAGE", "DISK" -> isElsewhere(place) ? Tier.OBJECT : Tier.DISK;
       case "EXTERNAL" -> Tier.OBJECT;
       default -> null;
     };
+  }
+
+  private static boolean isElsewhere(EngineEvent.Place place) {
+    return "REMOTE".equals(place.locality());
   }
 }

@@ -121,6 +121,7 @@ public final class KvEventTeller implements AutoCloseable {
       case DEVICE -> new EngineEvent.Place("GPU", null);
       case HOST -> new EngineEvent.Place("CPU", null);
       case DISK -> new EngineEvent.Place("STORAGE", "LOCAL");
+      case REMOTE -> new EngineEvent.Place("CPU", "REMOTE");
       case OBJECT -> new EngineEvent.Place("STORAGE", "REMOTE");
     };
   }

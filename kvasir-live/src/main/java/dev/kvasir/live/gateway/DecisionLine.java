@@ -44,6 +44,7 @@ record DecisionLine(long originMicros) {
     line.put("cached_blocks_device", cached.device());
     line.put("cached_blocks_host", cached.host());
     line.put("cached_blocks_disk", cached.disk());
+    line.put("cached_blocks_remote", cached.remote());
     line.put("cached_blocks_object", cached.object());
     seconds(line, "colocate_seconds", route.predicted().colocateSeconds());
     seconds(line, "offload_seconds", route.predicted().offloadSeconds());

@@ -154,6 +154,11 @@ public final class SharedStore implements TierStore, AutoCloseable {
     return learned.size();
   }
 
+  /** What is on the server, as slots for another shared tier below this one. */
+  public SlotsAbove slots() {
+    return new SharedSlots(seals, transport, watchdog, limits.timeout());
+  }
+
   public SharedStats stats() {
     return new SharedStats(
         stored.sum(),

@@ -38,6 +38,7 @@ public final class RequestLines {
     cached.put("device", result.cached().device() * blockTokens);
     cached.put("host", result.cached().host() * blockTokens);
     cached.put("disk", result.cached().disk() * blockTokens);
+    cached.put("remote", result.cached().remote() * blockTokens);
     cached.put("object", result.cached().object() * blockTokens);
     if (!request.turn().isAlone()) {
       node.put("session", request.turn().session());

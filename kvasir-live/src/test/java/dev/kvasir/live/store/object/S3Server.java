@@ -15,8 +15,8 @@ import java.time.Duration;
 import java.util.List;
 
 /** A real S3-compatible server, S3Proxy, in a process of its own; a folder keeps its buckets. */
-final class S3Server implements AutoCloseable {
-  static final String BUCKET = "blocks";
+public final class S3Server implements AutoCloseable {
+  public static final String BUCKET = "blocks";
 
   private static final int PATIENCE_SECONDS = 60;
 
@@ -36,7 +36,7 @@ final class S3Server implements AutoCloseable {
   }
 
   /** Starts one, or skips the test where the build has not fetched it. */
-  static S3Server start(Path folder) throws IOException {
+  public static S3Server start(Path folder) throws IOException {
     // Where the SDK looks first; the server takes anybody.
     System.setProperty("aws.accessKeyId", "anybody");
     System.setProperty("aws.secretAccessKey", "anything");
@@ -45,7 +45,7 @@ final class S3Server implements AutoCloseable {
     return new S3Server(folder, Files.readString(file).strip());
   }
 
-  URI endpoint() {
+  public URI endpoint() {
     return URI.create("http://127.0.0.1:" + port);
   }
 

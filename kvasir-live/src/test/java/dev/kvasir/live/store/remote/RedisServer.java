@@ -16,7 +16,7 @@ import redis.clients.jedis.Jedis;
 import redis.clients.jedis.exceptions.JedisException;
 
 /** A real redis-server in a process of its own. */
-final class RedisServer implements AutoCloseable {
+public final class RedisServer implements AutoCloseable {
   private static final int PATIENCE_SECONDS = 20;
 
   final int port;
@@ -32,7 +32,7 @@ final class RedisServer implements AutoCloseable {
   }
 
   /** Starts one, or skips the test where there is none to start. */
-  static RedisServer start(Path folder, String... options) throws IOException {
+  public static RedisServer start(Path folder, String... options) throws IOException {
     assumeTrue(installed(), "redis-server is not installed: apt-get install redis-server");
     return new RedisServer(freePort(), Files.createDirectories(folder), List.of(options));
   }
@@ -58,11 +58,11 @@ final class RedisServer implements AutoCloseable {
     throw new IOException("no free port");
   }
 
-  String node() {
+  public String node() {
     return "127.0.0.1:" + port;
   }
 
-  Jedis client() {
+  public Jedis client() {
     return new Jedis("127.0.0.1", port);
   }
 
@@ -87,7 +87,7 @@ final class RedisServer implements AutoCloseable {
     }
   }
 
-  void kill() {
+  public void kill() {
     process.kill();
   }
 
