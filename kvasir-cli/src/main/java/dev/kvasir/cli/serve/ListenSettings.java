@@ -42,6 +42,10 @@ public record ListenSettings(
     return apiKeys == null && !LOOPBACKS.contains(host);
   }
 
+  ListenSettings withKeys(@Nullable Path file) {
+    return new ListenSettings(host, port, adminPort, file, tlsCertificate, tlsKey);
+  }
+
   ApiKeys keys() throws IOException {
     return apiKeys == null ? ApiKeys.NONE : KeyFile.read(apiKeys);
   }

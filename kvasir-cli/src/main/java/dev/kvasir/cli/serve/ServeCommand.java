@@ -40,6 +40,7 @@ import picocli.CommandLine.Option;
     sortOptions = false)
 public final class ServeCommand implements Callable<Integer> {
   private static final Duration STOP_MAX = Duration.ofMinutes(2);
+  private static final Duration RELOAD_PACE = Duration.ofSeconds(1);
 
   private final PrintWriter out;
   private final PrintWriter err;
@@ -67,11 +68,13 @@ public final class ServeCommand implements Callable<Integer> {
 
   private int serve() throws IOException, InterruptedException {
     long begunNanos = System.nanoTime();
-    var settings = options.configuration(environment).read();
+    var configuration = options.configuration(environment);
+    var settings = configuration.read();
     var folder = CacheFolder.usual(environment, Path.of(System.getProperty("user.home")));
     var asked = new CountDownLatch(1);
     try (var _ = Interrupt.of(asked::countDown, STOP_MAX);
-        var serving = Serving.of(settings, folder, version)) {
+        var serving = Serving.of(settings, folder, version);
+        var _ = new Reload(configuration, settings, serving, RELOAD_PACE, this::log)) {
       tell(serving, settings, (System.nanoTime() - begunNanos) / 1e9);
       asked.await();
       err.println("kvasir: finishing what is under way …");
@@ -79,6 +82,11 @@ public final class ServeCommand implements Callable<Integer> {
     }
     err.println("kvasir: stopped.");
     return ExitCode.OK;
+  }
+
+  private void log(String line) {
+    err.println("kvasir: " + line);
+    err.flush();
   }
 
   private void tell(Serving serving, ServeSettings settings, double seconds) {

@@ -24,7 +24,7 @@ final class ServeOptions {
       paramLabel = "FILE",
       description =
           "Settings in YAML; options and KVASIR_… variables go before them. Workers and keys are"
-              + " read again when the file changes, and on SIGHUP.")
+              + " read again when the file changes.")
   private @Nullable Path config;
 
   @Mixin private GatewayOptions gateway = new GatewayOptions();

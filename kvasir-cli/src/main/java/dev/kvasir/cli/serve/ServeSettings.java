@@ -54,6 +54,19 @@ public record ServeSettings(
     return workers.isEmpty();
   }
 
+  /** These, but for what can be changed while it runs: workers, and where the keys are. */
+  ServeSettings withRunning(ServeSettings from) {
+    return new ServeSettings(
+        listen.withKeys(from.listen.apiKeys()),
+        from.workers,
+        routing,
+        limits,
+        engines,
+        tiers,
+        files,
+        cache);
+  }
+
   Path folder(Path usual) {
     return cache == null ? usual : cache;
   }

@@ -21,7 +21,9 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
@@ -35,11 +37,13 @@ final class Serving implements AutoCloseable {
   private static final Duration DRAIN_MAX = Duration.ofSeconds(30);
 
   private final Deque<AutoCloseable> owned = new ArrayDeque<>();
+  private final Map<WorkerSettings, KvEventSubscriber> subscribers = new LinkedHashMap<>();
   private final String version;
   private final Network network;
   private final ZContext sockets;
   private Optional<EmbeddedWorkers> embedded = Optional.empty();
   private Optional<Gateway> gateway = Optional.empty();
+  private String model = "";
 
   private Serving(String version) {
     this.version = version;
@@ -127,7 +131,8 @@ final class Serving implements AutoCloseable {
     var started = own(Gateway.start(network, gatewaySettings, beside));
     gateway = Optional.of(started);
     started.capture(new CaptureHead(settings, workers, contextTokens)::line);
-    for (var worker : workers) listen(started, worker, model);
+    this.model = model;
+    for (var worker : workers) listen(started, worker);
   }
 
   /** The tokens of our own engines are known here; others are asked for theirs. */
@@ -161,7 +166,27 @@ final class Serving implements AutoCloseable {
             });
   }
 
-  private void listen(Gateway started, WorkerSettings worker, String model) throws IOException {
+  /** Has the workers and the keys of these settings from now on; others need a new start. */
+  void use(ServeSettings settings) throws IOException {
+    if (settings.isEmbedded() != embedded.isPresent()) {
+      throw new IllegalArgumentException(
+          "engines of our own and workers elsewhere cannot take turns: start anew");
+    }
+    var keys = settings.listen().keys();
+    if (embedded.isEmpty()) use(settings.workers());
+    gateway().use(keys);
+  }
+
+  private void use(List<WorkerSettings> workers) throws IOException {
+    for (var told : List.copyOf(subscribers.keySet())) {
+      var subscriber = workers.contains(told) ? null : subscribers.remove(told);
+      if (subscriber != null) subscriber.close();
+    }
+    gateway().use(workers.stream().map(WorkerSettings::worker).toList());
+    for (var worker : workers) if (!subscribers.containsKey(worker)) listen(gateway(), worker);
+  }
+
+  private void listen(Gateway started, WorkerSettings worker) throws IOException {
     if (worker.events().isEmpty()) return;
     var blocks =
         new EngineBlocks(
@@ -170,7 +195,7 @@ final class Serving implements AutoCloseable {
             BLOCKS_MAX,
             started.events(worker.worker().name()));
     var settings = SubscriberSettings.of(worker.events(), worker.replayIfAny());
-    own(new KvEventSubscriber(sockets, started.loop(), settings, blocks));
+    subscribers.put(worker, new KvEventSubscriber(sockets, started.loop(), settings, blocks));
   }
 
   private <T extends AutoCloseable> T own(T part) {
@@ -194,6 +219,8 @@ final class Serving implements AutoCloseable {
 
   @Override
   public void close() {
+    subscribers.values().forEach(KvEventSubscriber::close);
+    subscribers.clear();
     while (!owned.isEmpty()) {
       try {
         owned.pop().close();

@@ -181,11 +181,8 @@ final class Dispatch {
 
   private Decision decision(Ticket ticket, @Nullable Route route, Ending ending) {
     var written = route == null ? null : route.written();
-    var decode = written == null ? "" : roster.post(written.decode()).worker().name();
-    var prefill =
-        written == null || written.prefill() < 0
-            ? ""
-            : roster.post(written.prefill()).worker().name();
+    var decode = written == null ? "" : roster.name(written.decode());
+    var prefill = written == null || written.prefill() < 0 ? "" : roster.name(written.prefill());
     return new Decision(
         ticket.ask, written, decode, prefill, ticket.attempts, ending, loop.nanos());
   }

@@ -6,6 +6,7 @@ import dev.kvasir.kv.KvEvent;
 import dev.kvasir.live.LiveLoop;
 import dev.kvasir.live.dashboard.Dashboard;
 import dev.kvasir.live.dashboard.LadderState;
+import dev.kvasir.live.http.ApiKeys;
 import dev.kvasir.live.http.Endpoint;
 import dev.kvasir.live.http.Endpoints;
 import dev.kvasir.live.http.HttpFront;
@@ -13,12 +14,15 @@ import dev.kvasir.live.http.Network;
 import dev.kvasir.router.Availability;
 import dev.kvasir.router.KvFeed;
 import dev.kvasir.router.Router;
+import io.vertx.core.Context;
 import io.vertx.core.Future;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
@@ -39,7 +43,9 @@ public final class Gateway implements AutoCloseable {
   private final Upstream upstream;
   private final GatewayParts parts;
   private final Journal journal;
-  private final List<WorkerWatch> watches = new ArrayList<>();
+  private final Map<Integer, WorkerWatch> watches = new ConcurrentSkipListMap<>();
+  private final Duration pace;
+  private final Context watching;
   private final HttpFront api;
   private final HttpFront admin;
   private final AtomicBoolean closed = new AtomicBoolean();
@@ -47,6 +53,8 @@ public final class Gateway implements AutoCloseable {
 
   private Gateway(Network network, GatewaySettings settings, Beside beside) {
     loop = new LiveLoop("router");
+    pace = settings.probePace();
+    watching = network.vertx().getOrCreateContext();
     var routing = settings.routing();
     blockTokens = routing.settings().blockTokens();
     router = new Router(loop, routing.settings(), routing.pickPolicy(), routing.placementPolicy());
@@ -58,8 +66,8 @@ public final class Gateway implements AutoCloseable {
     journal = Journal.open(settings.files(), origin, blockTokens);
     var dispatch = new Dispatch(loop, router, roster, settings.queue(), journal::write);
     parts = new GatewayParts(loop, dispatch, roster, upstream, failures);
-    onRoster(known -> settings.workers().forEach(worker -> known.add(worker, loop.nanos())));
-    watch(network, settings);
+    use(settings.workers());
+    refresh();
     var door = new CallerApi(parts, settings, tokenizer(beside.tokenizer()));
     var endpoints = new ArrayList<>(door.endpoints());
     var view = new GatewayView(this, parts, journal.recent(), origin, beside);
@@ -112,29 +120,42 @@ public final class Gateway implements AutoCloseable {
     return new WorkerTokenizer(upstream, () -> ready, TOKENIZE_TIME);
   }
 
-  private void watch(Network network, GatewaySettings settings) {
-    var context = network.vertx().getOrCreateContext();
-    var pace = settings.probePace();
+  /**
+   * Has these workers from now on, and answers when all new ones were asked how they are. One that
+   * is not among them gets nothing new, and is forgotten when it has ended what it has.
+   */
+  public void use(List<Worker> workers) {
+    if (workers.isEmpty()) throw new IllegalArgumentException("a gateway needs a worker");
+    var added = onLoop(() -> parts.roster().have(workers, loop.nanos()));
     var first = new ArrayList<Future<?>>();
-    for (var post : parts.roster().posts()) {
-      var watch = new WorkerWatch(parts, post, blockTokens, pace, context);
-      watches.add(watch);
+    for (var post : added) {
+      var watch = new WorkerWatch(parts, post, blockTokens, pace, watching);
+      watches.put(post.id(), watch);
       first.add(watch.start());
     }
-    Network.await(Future.join(first).otherwiseEmpty());
-    refresh(pace);
+    if (!first.isEmpty()) Network.await(Future.join(first).otherwiseEmpty());
   }
 
-  /** Lets others than the router's loop know who is there. */
-  private void refresh(Duration pace) {
+  /** Takes other keys from now on. */
+  public void use(ApiKeys keys) {
+    api.use(keys);
+    admin.use(keys);
+  }
+
+  /** Lets others than the router's loop know who is there, and those go who were to. */
+  private void refresh() {
     loop.execute(
         () -> {
+          for (int id : parts.roster().sweep()) {
+            var watch = watches.remove(id);
+            if (watch != null) watch.stop();
+          }
           ready =
               parts.roster().posts().stream()
                   .filter(post -> post.availability() == Availability.READY)
                   .map(Roster.Post::worker)
                   .toList();
-          loop.after(pace, () -> refresh(pace));
+          loop.after(pace, this::refresh);
         });
   }
 
@@ -254,7 +275,7 @@ public final class Gateway implements AutoCloseable {
     if (closed.getAndSet(true)) return;
     api.close();
     admin.close();
-    Network.await(Future.join(watches.stream().map(WorkerWatch::stop).toList()));
+    Network.await(Future.join(watches.values().stream().map(WorkerWatch::stop).toList()));
     upstream.close();
     loop.close();
     journal.close();

@@ -89,15 +89,15 @@ final class GatewayMetrics {
   }
 
   private static void workers(MetricsText out, Router router, Roster roster) {
-    for (var post : roster.posts()) {
+    for (var post : roster.shown()) {
       int ready = post.availability() == Availability.READY ? 1 : 0;
       out.gauge("kvasir_worker_ready", "Whether it is sent requests.", ready, label(post));
     }
-    for (var post : roster.posts()) {
+    for (var post : roster.shown()) {
       int count = router.load(post.id()).inFlight();
       out.gauge("kvasir_worker_in_flight", "What is booked there.", count, label(post));
     }
-    for (var post : roster.posts()) {
+    for (var post : roster.shown()) {
       double tokens = (double) router.load(post.id()).prefillTokens();
       out.gauge("kvasir_worker_prefill_tokens", "To be prefilled there.", tokens, label(post));
     }

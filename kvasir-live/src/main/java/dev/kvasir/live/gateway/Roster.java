@@ -2,6 +2,7 @@ package dev.kvasir.live.gateway;
 
 import static java.lang.System.Logger.Level.INFO;
 
+import dev.kvasir.Nullable;
 import dev.kvasir.router.Availability;
 import dev.kvasir.router.EngineSignals;
 import dev.kvasir.router.Router;
@@ -20,6 +21,7 @@ final class Roster {
     private final int id;
     private final WorkerHealth breaker;
     private boolean draining;
+    private boolean leaving;
     private Map<String, String> models = Map.of();
     private String engine = "";
     private EngineSignals signals = EngineSignals.NONE;
@@ -53,6 +55,11 @@ final class Roster {
       return signals;
     }
 
+    /** Whether it is to be forgotten once it has ended what it has. */
+    boolean isLeaving() {
+      return leaving;
+    }
+
     Availability availability() {
       if (breaker.isOpen()) return Availability.DOWN;
       return draining ? Availability.DRAINING : Availability.READY;
@@ -68,25 +75,78 @@ final class Roster {
     this.rules = rules;
   }
 
-  void add(Worker worker, long nowNanos) {
+  Post add(Worker worker, long nowNanos) {
     int id = router.add(worker.instance());
     router.become(id, Availability.DOWN);
-    posts.add(new Post(worker, id, new WorkerHealth(rules, nowNanos)));
+    var post = new Post(worker, id, new WorkerHealth(rules, nowNanos));
+    posts.add(post);
+    return post;
+  }
+
+  /**
+   * Has these workers and no others: one that is not among them gets nothing new, and goes when it
+   * has ended what it has.
+   *
+   * @return those that were not there before
+   */
+  List<Post> have(List<Worker> workers, long nowNanos) {
+    for (var post : posts) {
+      boolean stays = workers.contains(post.worker);
+      if (stays == !post.leaving) continue;
+      post.leaving = !stays;
+      post.draining = !stays;
+      settle(post);
+    }
+    var known = posts.stream().map(Post::worker).toList();
+    var added = new ArrayList<Post>();
+    for (var worker : workers) if (!known.contains(worker)) added.add(add(worker, nowNanos));
+    return added;
+  }
+
+  /** Forgets those that were to go and have ended what they had; answers who they were. */
+  List<Integer> sweep() {
+    var gone = new ArrayList<Integer>();
+    for (var post : List.copyOf(posts)) {
+      if (!post.leaving || router.load(post.id).inFlight() > 0) continue;
+      posts.remove(post);
+      router.remove(post.id);
+      gone.add(post.id);
+      LOG.log(INFO, "worker {0} is gone", post.worker.name());
+    }
+    return gone;
   }
 
   List<Post> posts() {
     return posts;
   }
 
+  /** One for each name: a worker that goes makes way for another one of its name. */
+  List<Post> shown() {
+    return posts.stream().filter(post -> post(post.worker.name()).equals(post)).toList();
+  }
+
   Post post(int id) {
+    var post = find(id);
+    if (post == null) throw new IllegalArgumentException("no worker " + id);
+    return post;
+  }
+
+  /** What the worker is called; a request may end after the worker it failed at is gone. */
+  String name(int id) {
+    var post = find(id);
+    return post == null ? "gone" : post.worker.name();
+  }
+
+  /** News of a worker may come when it is gone already; then it is null. */
+  private @Nullable Post find(int id) {
     for (var post : posts) {
       if (post.id == id) return post;
     }
-    throw new IllegalArgumentException("no worker " + id);
+    return null;
   }
 
   Post post(String worker) {
-    for (var post : posts) {
+    for (var post : posts.reversed()) {
       if (post.worker.name().equals(worker)) return post;
     }
     throw new IllegalArgumentException("no worker is called " + worker);
@@ -99,23 +159,27 @@ final class Roster {
   }
 
   void succeeded(int id) {
-    post(id).breaker.succeeded();
+    var post = find(id);
+    if (post != null) post.breaker.succeeded();
   }
 
   void failed(int id, long nowNanos) {
-    var post = post(id);
+    var post = find(id);
+    if (post == null) return;
     post.breaker.failed(nowNanos);
     settle(post);
   }
 
   void probeSucceeded(int id, long nowNanos) {
-    var post = post(id);
+    var post = find(id);
+    if (post == null) return;
     post.breaker.probeSucceeded(nowNanos);
     settle(post);
   }
 
   void probeFailed(int id, long nowNanos) {
-    var post = post(id);
+    var post = find(id);
+    if (post == null) return;
     post.breaker.probeFailed(nowNanos);
     settle(post);
   }
@@ -127,21 +191,26 @@ final class Roster {
   }
 
   void resume(int id) {
-    post(id).draining = false;
-    settle(post(id));
+    var post = post(id);
+    post.draining = post.leaving;
+    settle(post);
   }
 
   void tell(int id, EngineSignals signals) {
-    post(id).signals = signals;
+    var post = find(id);
+    if (post == null) return;
+    post.signals = signals;
     router.tell(id, signals);
   }
 
   void serves(int id, Map<String, String> models) {
-    post(id).models = models;
+    var post = find(id);
+    if (post != null) post.models = models;
   }
 
   void named(int id, String engine) {
-    var post = post(id);
+    var post = find(id);
+    if (post == null) return;
     if (!post.engine.isEmpty() && !post.engine.equals(engine)) router.restarted(id);
     post.engine = engine;
   }

@@ -5,6 +5,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.MessageDigest;
 
 /** A password or a key, which no log and no message shows. */
 public final class Secret {
@@ -49,6 +50,16 @@ public final class Secret {
   /** The secret in the clear, to hand it to a library that wants it so. */
   public String reveal() {
     return new String(bytes, UTF_8);
+  }
+
+  @Override
+  public boolean equals(Object other) {
+    return other instanceof Secret secret && MessageDigest.isEqual(bytes, secret.bytes);
+  }
+
+  @Override
+  public int hashCode() {
+    return bytes.length;
   }
 
   @Override

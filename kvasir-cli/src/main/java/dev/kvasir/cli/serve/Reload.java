@@ -1,0 +1,99 @@
+package dev.kvasir.cli.serve;
+
+import dev.kvasir.Nullable;
+import dev.kvasir.sim.spec.SpecError;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+
+/**
+ * Reads a configuration again when its file or that of the keys changes, and puts its workers and
+ * keys into force. What is wrong with it is told, and then all stays as it was.
+ */
+final class Reload implements AutoCloseable {
+  private final Configuration configuration;
+  private final Serving serving;
+  private final Duration pace;
+  private final Consumer<String> log;
+  private final CountDownLatch over = new CountDownLatch(1);
+  private ServeSettings current;
+  private String seen;
+  private String last;
+
+  /**
+   * Looks at the files from now on, until it is closed.
+   *
+   * @param current the settings that are in force
+   * @param pace how often it looks
+   * @param log what is done and what is wrong, a line each
+   */
+  Reload(
+      Configuration configuration,
+      ServeSettings current,
+      Serving serving,
+      Duration pace,
+      Consumer<String> log) {
+    this.configuration = configuration;
+    this.current = current;
+    this.serving = serving;
+    this.pace = pace;
+    this.log = log;
+    this.seen = stamps();
+    this.last = seen;
+    Thread.ofPlatform().name("kvasir-reload").daemon(true).start(this::watch);
+  }
+
+  private void watch() {
+    try {
+      while (!over.await(pace.toNanos(), TimeUnit.NANOSECONDS)) look();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  /** Who writes a file may not be done when it is first seen to have changed. */
+  private void look() {
+    var now = stamps();
+    boolean settled = now.equals(last);
+    last = now;
+    if (!settled || now.equals(seen)) return;
+    seen = now;
+    try {
+      use(configuration.read());
+    } catch (IOException | SpecError | IllegalArgumentException | IllegalStateException e) {
+      log.accept("the settings stay as they were: " + e.getMessage());
+    }
+  }
+
+  private void use(ServeSettings read) throws IOException {
+    serving.use(read);
+    var more = read.withRunning(current).equals(current) ? "" : "; other changes need a new start";
+    log.accept("workers and keys were read again" + more);
+    current = current.withRunning(read);
+    last = stamps();
+    seen = last;
+  }
+
+  /** Tells whether anybody has written to the files. */
+  private String stamps() {
+    return stamp(configuration.file()) + " " + stamp(current.listen().apiKeys());
+  }
+
+  private static String stamp(@Nullable Path file) {
+    if (file == null) return "none";
+    try {
+      return Files.getLastModifiedTime(file).toMillis() + "+" + Files.size(file);
+    } catch (IOException e) {
+      return "missing";
+    }
+  }
+
+  @Override
+  public void close() {
+    over.countDown();
+  }
+}

@@ -1,0 +1,192 @@
+package dev.kvasir.cli.serve;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.sun.net.httpserver.HttpExchange;
+import com.sun.net.httpserver.HttpServer;
+import dev.kvasir.cli.config.Said;
+import dev.kvasir.live.http.ApiKey;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executors;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Workers and keys that change while it serves, over real HTTP. */
+class ReloadTest {
+  private final HttpClient client = HttpClient.newHttpClient();
+  private final BlockingQueue<String> log = new LinkedBlockingQueue<>();
+  private final StandIn one = new StandIn("one");
+  private final StandIn two = new StandIn("two");
+
+  @TempDir private Path folder;
+  private Path file;
+  private Configuration configuration;
+  private ServeSettings settings;
+  private Serving serving;
+  private Reload reload;
+
+  @BeforeEach
+  void start() throws IOException {
+    file = folder.resolve("kvasir.yaml");
+    write(one);
+    configuration = new Configuration(file, Map.of(), Said.NOTHING.keys());
+    settings = configuration.read();
+    serving = Serving.of(settings, folder, "test");
+    reload = new Reload(configuration, settings, serving, Duration.ofMillis(20), log::add);
+  }
+
+  @AfterEach
+  void stop() {
+    reload.close();
+    serving.close();
+    client.close();
+    one.close();
+    two.close();
+  }
+
+  @Test
+  void aWorkerThatIsAddedAnswersAndOneThatIsTakenOutEndsWhatItHas() throws Exception {
+    one.hold = new CountDownLatch(1);
+    var underWay = CompletableFuture.supplyAsync(() -> ask(""));
+    assertThat(one.begun.tryAcquire(20, TimeUnit.SECONDS)).isTrue();
+    write(two);
+    assertThat(told()).isEqualTo("workers and keys were read again");
+    assertThat(ask("")).isEqualTo("200 two");
+    assertThat(workers()).contains("\"name\":\"one\"", "draining", "\"name\":\"two\"");
+    one.hold.countDown();
+    assertThat(underWay.get(20, TimeUnit.SECONDS)).isEqualTo("200 one");
+    for (int i = 0; i < 500 && workers().contains("one"); i++) Thread.sleep(10);
+    assertThat(workers()).doesNotContain("\"name\":\"one\"");
+    assertThat(ask("")).isEqualTo("200 two");
+    write(one, two);
+    told();
+    assertThat(List.of(ask(""), ask(""))).containsExactlyInAnyOrder("200 one", "200 two");
+  }
+
+  @Test
+  void keysAreReplacedAndABrokenFileChangesNothing() throws Exception {
+    assertThat(ask("")).isEqualTo("200 one");
+    var keys = folder.resolve("keys");
+    Files.writeString(keys, "ada " + ApiKey.of("ada", "first").sha256());
+    var open = Files.readString(file);
+    Files.writeString(file, open.replace("port: 0}", "port: 0, api-keys: keys}"));
+    told();
+    assertThat(ask("")).startsWith("401");
+    assertThat(ask("first")).isEqualTo("200 one");
+    Files.writeString(keys, "ada " + ApiKey.of("ada", "second").sha256() + " admin\n");
+    told();
+    assertThat(ask("first")).startsWith("401");
+    assertThat(ask("second")).isEqualTo("200 one");
+    var good = Files.readString(file);
+    Files.writeString(file, good + "lisen: {}\n");
+    assertThat(told())
+        .startsWith("the settings stay as they were: " + file)
+        .endsWith("did you mean 'listen'?");
+    assertThat(ask("second")).isEqualTo("200 one");
+    Files.writeString(file, "workers: []\n");
+    assertThat(told()).contains("the settings stay as they were", "start anew");
+    assertThat(ask("second")).isEqualTo("200 one");
+    Files.writeString(file, good.replace("admin-port: 0", "admin-port: 1"));
+    assertThat(told()).endsWith("other changes need a new start");
+  }
+
+  private void write(StandIn... workers) throws IOException {
+    var yaml = new StringBuilder("routing: {probe-pace: 50ms, policy: round-robin}\n");
+    yaml.append("workers:\n");
+    for (var worker : workers) yaml.append("  - ").append(worker.yaml()).append("\n");
+    yaml.append("listen: {port: 0, admin-port: 0}\n");
+    Files.writeString(file, yaml);
+  }
+
+  private String told() throws InterruptedException {
+    var line = log.poll(20, TimeUnit.SECONDS);
+    return line == null ? "nothing" : line;
+  }
+
+  private String workers() throws Exception {
+    var url = URI.create(serving.gateway().adminUrl() + "/workers");
+    return client.send(HttpRequest.newBuilder(url).build(), BodyHandlers.ofString()).body();
+  }
+
+  /** The status, and who answered. */
+  private String ask(String key) {
+    var request =
+        HttpRequest.newBuilder(URI.create(serving.gateway().url() + "/v1/completions"))
+            .header("content-type", "application/json")
+            .header("authorization", "Bearer " + key)
+            .POST(HttpRequest.BodyPublishers.ofString("{\"prompt\": \"a\"}"))
+            .build();
+    var answer = client.sendAsync(request, BodyHandlers.ofString()).join();
+    return answer.statusCode() + " " + answer.body();
+  }
+
+  /** A worker that answers with its name, when it is let. */
+  private static final class StandIn implements AutoCloseable {
+    private final String name;
+    private final HttpServer server;
+    private final Semaphore begun = new Semaphore(0);
+    private volatile CountDownLatch hold = new CountDownLatch(0);
+
+    StandIn(String name) {
+      this.name = name;
+      try {
+        var place = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
+        server = HttpServer.create(place, 0);
+      } catch (IOException e) {
+        throw new IllegalStateException(e);
+      }
+      server.setExecutor(Executors.newVirtualThreadPerTaskExecutor());
+      server.createContext("/health", exchange -> answer(exchange, ""));
+      server.createContext("/v1/completions", this::complete);
+      server.start();
+    }
+
+    private void complete(HttpExchange exchange) throws IOException {
+      begun.release();
+      try {
+        hold.await();
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+      }
+      answer(exchange, name);
+    }
+
+    private static void answer(HttpExchange exchange, String text) throws IOException {
+      var bytes = text.getBytes(StandardCharsets.UTF_8);
+      exchange.sendResponseHeaders(200, bytes.length == 0 ? -1 : bytes.length);
+      try (var body = exchange.getResponseBody()) {
+        body.write(bytes);
+      }
+    }
+
+    String yaml() {
+      return "{url: 'http://127.0.0.1:%d', name: %s}"
+          .formatted(server.getAddress().getPort(), name);
+    }
+
+    @Override
+    public void close() {
+      server.stop(0);
+    }
+  }
+}
