@@ -12,6 +12,7 @@ import picocli.CommandLine.Command;
     footerHeading = "%nExamples:%n",
     footer = {
       "  kvasir serve",
+      "  kvasir check-config kvasir.yaml",
       "  kvasir simulate --trace conversation_trace.jsonl --instances 8",
       "  kvasir load --url http://127.0.0.1:8000 --rate 4 --requests 200",
       "  kvasir doctor --cache-dir /var/cache/kvasir",
@@ -20,6 +21,7 @@ import picocli.CommandLine.Command;
       "Environment:",
       "  JAVA25_HOME        the JDK to use; without it one is looked for",
       "  KVASIR_API_KEY     the key that 'kvasir load' shows to servers",
+      "  KVASIR_LISTEN_PORT and so on: settings of 'kvasir serve', see docs/configuration.md",
       "  KVASIR_JAVA_OPTS   options for the JVM, such as -Xmx8g",
       "  KVASIR_DEBUG=1     shows where an internal error happened",
       "  NO_COLOR=1         no colours",

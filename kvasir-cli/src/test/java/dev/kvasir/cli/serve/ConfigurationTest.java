@@ -1,11 +1,14 @@
 package dev.kvasir.cli.serve;
 
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.kvasir.engine.PlanningMode;
+import dev.kvasir.live.engine.ObjectTier;
 import dev.kvasir.live.gateway.Connector;
 import dev.kvasir.live.gateway.Routing;
+import dev.kvasir.live.store.remote.RemoteAccess;
 import dev.kvasir.router.Role;
 import dev.kvasir.sim.spec.SpecError;
 import java.io.IOException;
@@ -81,6 +84,7 @@ class ConfigurationTest {
         engines: {planning: discard, device-blocks: 1_000, model: models/a.gguf}
         routing: {naming: bytes, probe-pace: 250ms, worker-key: hush}
         limits: {queue: {patience: 1.5m}}
+        tiers: {remote: {server: {nodes: "a:1, b:2", shape: cluster, access: {tls: on}}}, object: }
         files:
         """;
     var settings = read(yaml, Map.of());
@@ -91,6 +95,10 @@ class ConfigurationTest {
     assertThat(settings.routing().probePace()).isEqualTo(Duration.ofMillis(250));
     assertThat(settings.limits().queue().patience()).isEqualTo(Duration.ofSeconds(90));
     assertThat(settings.files()).isEqualTo(OutputSettings.DEFAULT);
+    var remote = requireNonNull(settings.tiers().remote()).server();
+    assertThat(remote.nodes()).containsExactly("a:1", "b:2");
+    assertThat(remote.access().tls()).isEqualTo(RemoteAccess.Tls.ON);
+    assertThat(settings.tiers().object()).isEqualTo(ObjectTier.DEFAULT);
   }
 
   @Test

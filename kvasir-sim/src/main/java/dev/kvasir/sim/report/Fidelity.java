@@ -87,7 +87,8 @@ public record Fidelity(List<Pair> pairs) {
     var there = known.stream().mapToLong(measured).toArray();
     var here = known.stream().map(Pair::predicted).mapToLong(predicted).toArray();
     var off = new double[known.size()];
-    for (int i = 0; i < off.length; i++) off[i] = Math.abs(error((double) there[i], (double) here[i]));
+    for (int i = 0; i < off.length; i++)
+      off[i] = Math.abs(error((double) there[i], (double) here[i]));
     Arrays.sort(off);
     double half = off.length == 0 ? 0 : off[off.length / 2];
     return new Time(off.length, new Quantiles(there), new Quantiles(here), half);
