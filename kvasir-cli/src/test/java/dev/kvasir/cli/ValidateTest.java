@@ -103,7 +103,7 @@ class ValidateTest {
   void whatTheCaptureIsMadeOfIsPredictedAgain() {
     var told = Spoken.kvasir("simulate", "--validate", "" + capture, "--json");
     var fidelity = told.json();
-    assertThat(fidelity.path("requests").asInt()).isEqualTo(100);
+    assertThat(fidelity.path("requests").asInt()).isEqualTo(200);
     assertThat(fidelity.at("/ttft/median_error").asDouble()).isCloseTo(0, within(0.01));
     assertThat(fidelity.at("/ttft/request_error_p50").asDouble()).isLessThan(0.01);
     assertThat(fidelity.at("/e2e/median_error").asDouble()).isCloseTo(0, within(0.01));
@@ -119,7 +119,7 @@ class ValidateTest {
     var told = Spoken.kvasir("simulate", "--validate", "" + capture, "--requests-out", "" + lines);
     assertThat(told.out()).contains("TTFT p50", "E2E p90", "cached %", "points");
     assertThat(Files.readAllLines(lines))
-        .hasSize(100)
+        .hasSize(200)
         .allMatch(line -> line.contains("\"measured\"") && line.contains("\"predicted\""));
   }
 

@@ -26,11 +26,6 @@ record CaptureFile(Path path, Capture capture) {
   private static final List<String> MODEL =
       List.of("latency-model", "fit", "alpha-coeffs", "beta-coeffs", "hardware", "model-config");
 
-  /** Nothing was fitted to these requests, counted from the second one on by twos. */
-  private static final int COMPARED = 1;
-
-  private static final int FITTED = 0;
-
   /** The capture; null where the file is another trace, or does not say how it was made. */
   static @Nullable CaptureFile of(Path path) throws IOException {
     try (var bytes = open(path)) {
@@ -72,7 +67,7 @@ record CaptureFile(Path path, Capture capture) {
     var stepped = settings.with("latency-model", "linear").with("beta-coeffs", betas);
     var options = stepped.with("trace", path.toString()).options();
     var run = new Setup(options, err).run(_ -> {});
-    double late = Fidelity.of(capture.requests(), run).half(FITTED).lateP50Micros();
+    double late = Fidelity.of(capture.requests(), run).lateP50Micros();
     err.printf(
         Locale.ROOT,
         "kvasir: fitted to %,d steps, half of them within %.0f %%; a request takes %.1f ms"
@@ -83,14 +78,13 @@ record CaptureFile(Path path, Capture capture) {
     return stepped.with("alpha-coeffs", late + ",0,0");
   }
 
-  /** The run beside what was measured, for requests that nothing was fitted to. */
+  /** The run beside what was measured. */
   static Fidelity compare(Path path, RunResult run) throws IOException {
     var capture = read(path);
     if (capture.runs() > 1) {
       throw new IllegalArgumentException(
           path + " holds " + capture.runs() + " runs; capture each into a file of its own");
     }
-    var measured = capture.requests().subList(0, run.requests().size());
-    return Fidelity.of(measured, run).half(COMPARED);
+    return Fidelity.of(capture.requests(), run);
   }
 }

@@ -47,6 +47,7 @@ final class CaptureLine {
     if (!ask.session().isEmpty()) line.put("session", hash(ask.session()));
     if (!ask.caller().tenant().isEmpty()) line.put("tenant", hash(ask.caller().tenant()));
     line.put("instance", decision.decode());
+    if (!decision.prefill().isEmpty()) line.put("prefill", decision.prefill());
     // An answer that is no stream comes all at once: nobody saw its first token.
     if (decision.firstTokenSeconds() >= 0 && ending.events() > 0) {
       line.put("ttft_us", Math.round(decision.firstTokenSeconds() * 1e6));

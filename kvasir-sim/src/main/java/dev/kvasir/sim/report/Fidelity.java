@@ -9,7 +9,10 @@ import java.util.function.ToLongFunction;
 /**
  * What was predicted for the requests of a capture beside what was measured there.
  *
- * @param pairs the requests that are compared
+ * <p>Times are fitted to every second request, and compared for the others alone. Nothing is fitted
+ * to what was cached, so that is compared for all.
+ *
+ * @param pairs all requests, in order of arrival
  */
 public record Fidelity(List<Pair> pairs) {
   public Fidelity {
@@ -63,11 +66,20 @@ public record Fidelity(List<Pair> pairs) {
     return new Fidelity(pairs);
   }
 
-  /** Every second request, from the first or from the second one on. */
-  public Fidelity half(int from) {
+  /** The requests that times are fitted to. */
+  private List<Pair> fitted() {
+    return half(0);
+  }
+
+  /** The requests whose times are compared. */
+  public List<Pair> compared() {
+    return half(1);
+  }
+
+  private List<Pair> half(int from) {
     var half = new ArrayList<Pair>();
     for (int i = from; i < pairs.size(); i += 2) half.add(pairs.get(i));
-    return new Fidelity(half);
+    return half;
   }
 
   public Time ttft() {
@@ -80,7 +92,7 @@ public record Fidelity(List<Pair> pairs) {
 
   private Time time(ToLongFunction<Pair> measured, ToLongFunction<RequestResult> predicted) {
     var known =
-        pairs.stream()
+        compared().stream()
             .filter(pair -> measured.applyAsLong(pair) > 0)
             .filter(pair -> predicted.applyAsLong(pair.predicted) >= 0)
             .toList();
@@ -94,10 +106,13 @@ public record Fidelity(List<Pair> pairs) {
     return new Time(off.length, new Quantiles(there), new Quantiles(here), half);
   }
 
-  /** By how much the first tokens came later than predicted, in the middle; nothing if sooner. */
+  /**
+   * By how much the first tokens of the requests that times are fitted to came later than
+   * predicted, in the middle; nothing if sooner.
+   */
   public double lateP50Micros() {
     var late =
-        pairs.stream()
+        fitted().stream()
             .filter(pair -> pair.measuredTtft() > 0 && pair.predicted.ttftMicros() >= 0)
             .mapToDouble(pair -> pair.measuredTtft() - pair.predicted.ttftMicros())
             .sorted()

@@ -18,7 +18,11 @@ public final class FidelityTable {
   public static String of(Fidelity fidelity) {
     var text = new StringBuilder();
     text.append(
-        String.format(Locale.ROOT, "compared    %,d requests\n\n", fidelity.pairs().size()));
+        String.format(
+            Locale.ROOT,
+            "compared    the times of %,d requests, what was cached of %,d\n\n",
+            fidelity.compared().size(),
+            fidelity.pairs().size()));
     text.append("ms            measured   predicted     error\n");
     time(text, "TTFT", fidelity.ttft());
     time(text, "E2E", fidelity.e2e());
@@ -35,7 +39,7 @@ public final class FidelityTable {
     text.append(
         String.format(
             Locale.ROOT,
-            "half of the requests are within %.1f %% of their TTFT and %.1f %% of their E2E\n",
+            "half of these requests are within %.1f %% of their TTFT and %.1f %% of their E2E\n",
             100 * fidelity.ttft().offP50(),
             100 * fidelity.e2e().offP50()));
     return text.toString();
