@@ -12,7 +12,6 @@ import io.vertx.core.net.NetSocket;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.SplittableRandom;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
@@ -24,12 +23,14 @@ import org.HdrHistogram.ConcurrentHistogram;
  */
 public final class LeavingBench {
   private static final int CALLERS = Integer.getInteger("callers", 10_000);
+  private static final int WARM_CALLERS = 5_000;
   private static final int AT_ONCE = Integer.getInteger("atOnce", 64);
   private static final int STAY_MILLIS_MAX = 40;
   private static final long GOAL_MILLIS = 250;
   private static final String EVENT = "data: {\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\n\n";
 
   private final Vertx vertx = Vertx.vertx();
+  private final Map<String, NetSocket> callers = new ConcurrentHashMap<>();
   private final Map<String, Long> left = new ConcurrentHashMap<>();
   private final ConcurrentHistogram micros = new ConcurrentHistogram(60_000_000, 3);
   private final Semaphore slots = new Semaphore(AT_ONCE);
@@ -45,26 +46,28 @@ public final class LeavingBench {
     var url = "http://127.0.0.1:" + bench.worker.actualPort();
     try (var network = Network.open();
         var gateway = Gateway.start(network, GatewaySettings.of(0, List.of(Worker.of(url))))) {
-      bench.run(gateway.port());
+      bench.run(gateway.port(), WARM_CALLERS);
+      bench.micros.reset();
+      bench.run(gateway.port(), CALLERS);
     }
     bench.print();
     bench.vertx.close().await();
   }
 
-  private void run(int port) throws InterruptedException {
+  private void run(int port, int count) throws InterruptedException {
     var client = vertx.createNetClient();
-    var random = new SplittableRandom(1);
-    for (int i = 0; i < CALLERS; i++) {
+    for (int i = 0; i < count; i++) {
       slots.acquire();
-      call(client, port, "caller-" + i, 1 + random.nextInt(STAY_MILLIS_MAX));
+      call(client, port, "caller-" + i);
     }
     if (!slots.tryAcquire(AT_ONCE, 30, TimeUnit.SECONDS)) {
-      System.out.println("some workers never heard that their callers had left");
+      throw new IllegalStateException("the worker never heard that some callers had left");
     }
+    slots.release(AT_ONCE);
   }
 
   /** Some callers leave when they have a part of the answer, the others before it begins. */
-  private void call(NetClient client, int port, String id, int stayMillis) {
+  private void call(NetClient client, int port, String id) {
     var body = "{\"stream\":true,\"messages\":[]}";
     var request =
         String.join(
@@ -82,12 +85,14 @@ public final class LeavingBench {
             socket -> {
               socket.handler(_ -> {});
               socket.exceptionHandler(_ -> {});
+              callers.put(id, socket);
               socket.write(request);
-              vertx.setTimer(stayMillis, _ -> leave(socket, id));
             });
   }
 
-  private void leave(NetSocket socket, String id) {
+  private void leave(String id) {
+    var socket = callers.remove(id);
+    if (socket == null) throw new IllegalStateException(id + " left twice");
     left.put(id, System.nanoTime());
     socket.close();
   }
@@ -101,13 +106,15 @@ public final class LeavingBench {
     var response = request.response();
     response.exceptionHandler(_ -> {});
     response.closeHandler(_ -> cancelled(id));
-    if (id.hashCode() % 2 == 0) response.setChunked(true).write(EVENT);
+    int number = id.hashCode();
+    if (number % 2 == 0) response.setChunked(true).write(EVENT);
+    vertx.setTimer(1 + Math.floorMod(number, STAY_MILLIS_MAX), _ -> leave(id));
   }
 
-  /** A request that was still on its way when its caller left is not told of here. */
   private void cancelled(String id) {
-    var since = left.get(id);
-    if (since != null) micros.recordValue((System.nanoTime() - since) / 1_000);
+    var since = left.remove(id);
+    if (since == null) return;
+    micros.recordValue((System.nanoTime() - since) / 1_000);
     slots.release();
   }
 
