@@ -25,10 +25,10 @@ class StepFitTest {
           for (int tokens : List.of(16, 200, 500)) {
             var shape = new StepShape(List.of(new StepShape.Prefill(tokens, 64, 800)), 2, 600);
             assertThat((double) fit.model().stepMicros(shape))
-                .isCloseTo(PLANTED.stepMicros(shape), CLOSE);
+                .isCloseTo((double) PLANTED.stepMicros(shape), CLOSE);
           }
           assertThat((double) fit.model().decodeMicros(3, 900))
-              .isCloseTo(PLANTED.decodeMicros(3, 900), CLOSE);
+              .isCloseTo((double) PLANTED.decodeMicros(3, 900), CLOSE);
           assertThat(fit.offP50()).isBetween(0.05, 0.2);
         });
   }
