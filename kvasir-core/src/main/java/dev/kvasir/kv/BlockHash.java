@@ -39,18 +39,22 @@ public record BlockHash(long first, long second, long third, long fourth) {
         .putLong(fourth);
   }
 
-  /** One well spread word, for tables and sketches; the hashers already did the mixing. */
+  /** One well spread word, for sketches; whoever made the name did the mixing. */
   long spread() {
-    return spread(first, second, third, fourth);
+    return home(first, second, third) ^ fourth;
   }
 
-  static long spread(long first, long second, long third, long fourth) {
-    return first ^ Long.rotateLeft(second, 32) ^ third ^ fourth;
+  /**
+   * The word by which tables find a place. Names that belong together may have neighbouring ones,
+   * so that who looks for one has the next in the processor's cache; else it is as well spread.
+   */
+  public static long home(long first, long second, long third) {
+    return first ^ Long.rotateLeft(second, 32) ^ third;
   }
 
   @Override
   public int hashCode() {
-    return Long.hashCode(spread());
+    return Long.hashCode(home(first, second, third));
   }
 
   /** The 64 hexadecimal digits of the hash. */

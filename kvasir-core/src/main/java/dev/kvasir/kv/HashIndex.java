@@ -71,7 +71,7 @@ final class HashIndex {
 
   /** The entry of the hash, or {@link #ABSENT}. */
   int find(BlockHash hash) {
-    int link = cells[home(hash.spread())];
+    int link = cells[home(hash)];
     while (link != NOTHING) {
       if (holds(link - 1, hash)) return link - 1;
       link = nextOf(linkOf(link - 1));
@@ -85,7 +85,7 @@ final class HashIndex {
    * @return the entry, or, if it has that value already and keeps it, what {@code ~} makes of it
    */
   int enter(BlockHash hash, int number, int value) {
-    int home = home(hash.spread());
+    int home = home(hash);
     for (int link = cells[home]; link != NOTHING; link = nextOf(linkOf(link - 1))) {
       if (holds(link - 1, hash)) return setValue(link - 1, number, value);
     }
@@ -203,10 +203,14 @@ final class HashIndex {
 
   private int homeOf(int entry) {
     int row = entry << ROW_SHIFT;
-    return home(BlockHash.spread(rows[row], rows[row + 1], rows[row + 2], rows[row + 3]));
+    return cell(BlockHash.home(rows[row], rows[row + 1], rows[row + 2]));
   }
 
-  private int home(long spread) {
-    return (int) (spread ^ spread >>> Integer.SIZE) & cells.length - 1;
+  private int home(BlockHash hash) {
+    return cell(BlockHash.home(hash.first(), hash.second(), hash.third()));
+  }
+
+  private int cell(long home) {
+    return (int) (home ^ home >>> Integer.SIZE) & cells.length - 1;
   }
 }

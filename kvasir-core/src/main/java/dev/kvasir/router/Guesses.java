@@ -8,6 +8,9 @@ final class Guesses {
   /** For each row of the index the places that have not confirmed it. */
   private final long[] open;
 
+  /** Rows with open places, as bits: so few words that most questions touch nothing else. */
+  private final long[] guessed;
+
   private final long[] ring;
   private final long[] madeNanos;
   private int first;
@@ -17,6 +20,7 @@ final class Guesses {
     this.words = words;
     this.lifetimeNanos = settings.guessLifetime().toNanos();
     this.open = new long[Math.multiplyExact(settings.entriesMax(), words)];
+    this.guessed = new long[Math.ceilDiv(settings.entriesMax(), Long.SIZE)];
     this.ring = new long[settings.guessesMax()];
     this.madeNanos = new long[settings.guessesMax()];
   }
@@ -34,6 +38,7 @@ final class Guesses {
     ring[at] = (long) row << Integer.SIZE | place;
     madeNanos[at] = nowNanos;
     open[row * words + place / Long.SIZE] |= 1L << place;
+    guessed[row / Long.SIZE] |= 1L << row;
   }
 
   /** Takes the oldest out, be it confirmed or not. */
@@ -58,6 +63,9 @@ final class Guesses {
 
   /** The guess is confirmed or refuted. */
   void settle(int row, int place) {
+    if ((guessed[row / Long.SIZE] & 1L << row) == 0) return;
     open[row * words + place / Long.SIZE] &= ~(1L << place);
+    for (int word = 0; word < words; word++) if (open[row * words + word] != 0) return;
+    guessed[row / Long.SIZE] &= ~(1L << row);
   }
 }

@@ -9,6 +9,9 @@ import dev.kvasir.kv.BlockHash;
  * give it another, for one salt and one block size.
  */
 public final class Names {
+  /** As many as numbers that fill a line of the processor's cache. */
+  private static final long NEIGHBOURS = 16;
+
   private final Content content;
   private final int blockTokens;
   private int segment;
@@ -18,6 +21,8 @@ public final class Names {
   private long second;
   private long third;
   private long fourth;
+  private long street;
+  private long neighbour;
 
   Names(Content content, int blockTokens, long salt) {
     if (blockTokens <= 0) throw new IllegalArgumentException(blockTokens + " tokens in a block");
@@ -31,7 +36,9 @@ public final class Names {
 
   /** The name of the next block. */
   public BlockHash next() {
+    boolean goesOn = at > segmentStart;
     long blockEnd = at + blockTokens;
+    boolean inside = blockEnd <= content.end(segment);
     while (at < blockEnd) {
       long segmentEnd = content.end(segment);
       long pieceEnd = Math.min(blockEnd, segmentEnd);
@@ -42,7 +49,19 @@ public final class Names {
         segmentStart = at;
       }
     }
-    return new BlockHash(first, second, third, fourth);
+    // In two words, so that all four together are as spread as ever.
+    long shift = home(goesOn && inside) ^ BlockHash.home(first, second, third);
+    return new BlockHash(first, second, third ^ shift, fourth ^ shift);
+  }
+
+  /**
+   * Where the block stands in tables. A block that can only be the next one of its segment stands
+   * beside the one before it, where the processor's cache has the place already.
+   */
+  private long home(boolean isNext) {
+    neighbour = isNext ? neighbour + 1 & NEIGHBOURS - 1 : 0;
+    if (neighbour == 0) street = third & -NEIGHBOURS;
+    return street | neighbour;
   }
 
   /** How many blocks have been named. */
