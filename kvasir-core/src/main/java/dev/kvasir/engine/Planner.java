@@ -161,10 +161,10 @@ final class Planner {
   }
 
   private boolean admit(Sequence sequence, KvMatch match) {
-    int start = match.blocks() * state.kv.blockTokens();
+    int start = state.start(sequence, match.blocks());
     int part = state.settings.clipChunk(sequence.prefillTokens() - start);
     part = Math.min(part, tokensLeft);
-    int blocks = state.blocksFor(start, part) + match.idle();
+    int blocks = state.blocksBehind(match.blocks(), start + part) + match.idle();
     if (blocks > available && giveUpOthers(sequence, blocks)) {
       // All that is cached may be idle once they have let go of it.
       blocks += sequence.span == null ? match.blocks() - match.idle() : 0;

@@ -132,7 +132,7 @@ public final class Scheduler {
         if (match.blocks() < cached) return false;
         left -= match.idle();
       }
-      left -= state.blocksFor(cached * kv.blockTokens(), admission.tokens());
+      left -= state.blocksBehind(cached, state.start(sequence, cached) + admission.tokens());
       if (left < 0) return false;
     }
     return true;
@@ -292,7 +292,7 @@ public final class Scheduler {
     var sequence = admission.sequence();
     state.waiting.remove(sequence);
     state.reserved.remove(sequence);
-    int start = admission.cachedBlocks() * kv.blockTokens();
+    int start = state.start(sequence, admission.cachedBlocks());
     sequence.admit(ranks++, span, start);
     sequence.part = admission.tokens();
     state.running.add(sequence);

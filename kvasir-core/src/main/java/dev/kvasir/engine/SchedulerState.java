@@ -37,6 +37,20 @@ final class SchedulerState {
     return sequence.decoding ? decoding.computed(sequence) : sequence.computed;
   }
 
+  /**
+   * Up to where nothing is left to compute for a sequence that joins with so many blocks cached.
+   */
+  int start(Sequence sequence, int cachedBlocks) {
+    int cached = cachedBlocks * kv.blockTokens();
+    boolean isWhole = cachedBlocks == (sequence.prefillTokens() - 1) / kv.blockTokens();
+    return isWhole ? cached + sequence.tail : cached;
+  }
+
+  /** How many more blocks it takes to hold that many tokens. */
+  int blocksBehind(int blocks, int tokens) {
+    return Math.ceilDiv(tokens, kv.blockTokens()) - blocks;
+  }
+
   /** How many more blocks that many tokens need behind those that are computed. */
   int blocksFor(int computed, int tokens) {
     int blockTokens = kv.blockTokens();

@@ -39,6 +39,9 @@ public final class Sequence {
   /** How many tokens of its prompt the step that runs computes. */
   int part;
 
+  /** How many tokens behind its cached blocks came along with it; lost with its blocks. */
+  int tail;
+
   int computed;
   int kept;
   long rank = NEVER;
@@ -51,6 +54,7 @@ public final class Sequence {
 
   Sequence(SequenceRequest request, EngineSettings settings) {
     this.request = request;
+    this.tail = request.tailTokens();
     int end = request.promptTokens() + Math.max(1, request.outputTokensMax()) - 1;
     this.endTokens = settings.clipToContext(end);
   }
@@ -120,6 +124,7 @@ public final class Sequence {
     decoding = false;
     idle = false;
     part = 0;
+    tail = 0;
     computed = 0;
     fetched = false;
     rank = NEVER;

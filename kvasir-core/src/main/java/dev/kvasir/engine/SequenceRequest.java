@@ -9,6 +9,8 @@ import dev.kvasir.kv.BlockNames;
  * @param outputTokensMax where the output ends at the latest
  * @param priority smaller is more urgent
  * @param arrivalNanos when it came, on the clock of the engine's loop
+ * @param tailTokens how many tokens behind the last block that can be cached came along with it,
+ *     computed elsewhere; they count only where all blocks before them are here
  */
 public record SequenceRequest(
     String id,
@@ -16,8 +18,24 @@ public record SequenceRequest(
     int promptTokens,
     int outputTokensMax,
     int priority,
-    long arrivalNanos) {
+    long arrivalNanos,
+    int tailTokens) {
+  /** A request of which nothing was computed elsewhere but what is cached. */
+  public SequenceRequest(
+      String id,
+      BlockNames names,
+      int promptTokens,
+      int outputTokensMax,
+      int priority,
+      long arrivalNanos) {
+    this(id, names, promptTokens, outputTokensMax, priority, arrivalNanos, 0);
+  }
+
   public SequenceRequest {
+    if (tailTokens < 0 || tailTokens > Math.max(0, promptTokens - 1)) {
+      throw new IllegalArgumentException(
+          "%s with %s prompt tokens and a tail of %s".formatted(id, promptTokens, tailTokens));
+    }
     if (promptTokens < 0 || outputTokensMax < 0) {
       throw new IllegalArgumentException(
           "%s with %s prompt tokens and at most %s of output"

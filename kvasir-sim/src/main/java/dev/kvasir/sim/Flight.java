@@ -63,21 +63,21 @@ final class Flight implements SequenceListener {
     }
     instance = opened.placement().decode();
     switch (opened.placement()) {
-      case Colocate(int decode, _, _) -> submit(simulator.instance(decode));
+      case Colocate(int decode, _, _) -> submit(simulator.instance(decode), 0);
       case Offload(int prefill, _, _, _) -> {
         opened.prefillSent();
         serving = simulator.instance(prefill);
-        sequence = serving.engine().submit(asked(1), new PrefillElsewhere());
+        sequence = serving.engine().submit(asked(1, 0), new PrefillElsewhere());
       }
     }
   }
 
-  private void submit(SimInstance at) {
+  private void submit(SimInstance at, int tailTokens) {
     serving = at;
-    sequence = at.engine().submit(asked(request.outputTokens()), this);
+    sequence = at.engine().submit(asked(request.outputTokens(), tailTokens), this);
   }
 
-  private SequenceRequest asked(int outputTokens) {
+  private SequenceRequest asked(int outputTokens, int tailTokens) {
     var known = names;
     if (known == null) throw new IllegalStateException(request.id() + " is over");
     int priority = SloClass.of(request.caller().sloClass()).queuePriority();
@@ -87,7 +87,8 @@ final class Flight implements SequenceListener {
         request.promptTokens(),
         outputTokens,
         priority,
-        request.arrivalNanos());
+        request.arrivalNanos(),
+        tailTokens);
   }
 
   /** The prefill at another instance, and the way of its K and V to the one that decodes. */
@@ -121,13 +122,18 @@ final class Flight implements SequenceListener {
       simulator.handOver(request.promptTokens(), this::arrive);
     }
 
+    /**
+     * All of the prompt has come, so that one token is left to compute: sampling needs what comes
+     * out of the last. Blocks that are full can be found by others, and the rest is the request's.
+     */
     private void arrive() {
       if (ending != Ending.UNFINISHED || names == null) return;
       var decoding = simulator.instance(openRoute().placement().decode());
       int blocks = request.promptTokens() / decoding.blockTokens();
       var received = decoding.receive(names, blocks);
-      if (received.isEmpty()) openRoute().transferFailed();
-      submit(decoding);
+      boolean isLost = blocks > 0 && received.isEmpty();
+      if (isLost) openRoute().transferFailed();
+      submit(decoding, isLost ? 0 : (request.promptTokens() - 1) % decoding.blockTokens());
       // Held until the sequence could be admitted with them, at once if there is room.
       simulator.loop().execute(() -> received.forEach(block -> block.release()));
     }

@@ -16,6 +16,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.random.RandomGenerator;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 class ClusterSimulationTest {
   private static final int TOKENS = 4;
@@ -40,20 +42,20 @@ class ClusterSimulationTest {
         .containsExactly(Ending.DROPPED, Ending.COMPLETED);
   }
 
-  @Test
-  void aPromptComputedElsewhereTakesItsPrefillAndItsTransfer() {
-    int prompt = 4096;
+  /** With the end of a prompt at the end of a block, in the middle of one, and in the first. */
+  @ParameterizedTest
+  @CsvSource({"4096, 4", "4097, 4", "4099, 4", "4096, 8192"})
+  void aPromptComputedElsewhereTakesItsPrefillItsTransferAndOneToken(int prompt, int block) {
     var requests = List.of(Request.of("one", 0, prompt, 3, Content.unique(1)));
-    var instance = Clusters.alone(Clusters.engine(4, 8192), 2048, TOKENS);
+    var instance = Clusters.alone(Clusters.engine(4, 8192), 2048, block);
     var spec = Clusters.of(List.of(Role.PREFILL, Role.DECODE), instance, "round-robin", "always");
     var run = new Simulator(spec, MODEL, Workload.open(requests.iterator())).run(_ -> {});
     var result = run.requests().getFirst();
     long prefill = 50 + 2L * prompt;
-    long transfer = 50L + prompt / 10;
+    long transfer = 50L + Math.ceilDiv(prompt, 10);
     assertThat(result.instance()).isEqualTo(1);
-    assertThat(result.ttftMicros()).isGreaterThanOrEqualTo(prefill + transfer);
-    // What is left for the one that decodes is a step for the last block.
-    assertThat(result.ttftMicros()).isLessThanOrEqualTo(prefill + transfer + 50 + 2 * TOKENS + 2);
+    assertThat(result.ttftMicros())
+        .isBetween(prefill + transfer - 1 + 50 + 2, prefill + transfer + 50 + 2);
   }
 
   @Test
