@@ -54,6 +54,12 @@ final class WorkloadOptions {
   private @Nullable String format;
 
   @Option(
+      names = "--trace-block-tokens",
+      paramLabel = "N",
+      description = "Tokens that an id of the trace stands for. Usually 512, or what it says.")
+  private int tokensPerId;
+
+  @Option(
       names = "--workload",
       paramLabel = "FILE",
       description = "A YAML file that describes requests made by chance.")
@@ -156,6 +162,7 @@ final class WorkloadOptions {
   private Trace read(Path file, TraceOptions usual, List<InputStream> opened) throws IOException {
     var options = usual.limited(requestsMax).scaled(timeScale);
     if (sort) options = options.sorted();
+    if (tokensPerId > 0) options = options.withIdsOf(tokensPerId);
     if (format != null) options = options.as(TraceFormat.titled(format));
     var input = input(file, opened);
     return header == null

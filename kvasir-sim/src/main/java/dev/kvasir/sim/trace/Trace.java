@@ -102,7 +102,7 @@ public final class Trace implements Iterator<Request> {
     if (arrival < lastNanos) {
       throw lines.error(
           "the request came " + (lastNanos - arrival) + " ns before the one above it",
-          "sort the file by arrival, or have it sorted (--trace-sort)");
+          "sort the file by arrival, or have it sorted (--sort)");
     }
     lastNanos = arrival;
     long since = arrival - startNanos;

@@ -1,0 +1,136 @@
+package dev.kvasir.cli;
+
+import static dev.kvasir.cli.Spoken.kvasir;
+import static dev.kvasir.cli.Spoken.words;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import dev.kvasir.cli.process.ExitCode;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Single runs of the simulator, as they are asked for on the command line. */
+final class SimulateTest {
+  private static final String WORKLOAD =
+      """
+      requests: 200
+      clients:
+        - id: chat
+          rate: 20
+          input: {distribution: lognormal, mean: 600, stdev: 300, max: 2000}
+          output: {distribution: exponential, mean: 40, max: 200}
+          sessions:
+            rounds: {distribution: uniform, min: 2, max: 4}
+            think: {distribution: exponential, mean: 2s}
+            context: accumulate
+      """;
+  private static final String CLUSTER =
+      "simulate --json --instances 3 --total-kv-blocks 600 --kv-cpu-blocks 900 --workload";
+  private static final String GOOD =
+      "{\"timestamp\": 5, \"input_length\": 600, \"output_length\": 2, \"hash_ids\": [1, 2]}\n";
+
+  @TempDir private Path folder;
+
+  @Test
+  void twentyRunsOfOneSeedGiveTheSameBytes() throws IOException {
+    var workload = workload();
+    var first = kvasir(words(CLUSTER, workload));
+    assertThat(first.json().path("completed_requests").asInt()).isEqualTo(200);
+    for (int run = 1; run < 20; run++) {
+      assertThat(kvasir(words(CLUSTER, workload)).out()).as("run %s", run).isEqualTo(first.out());
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {1, 2, 4})
+  void theNumberOfCoresChangesNoByte(int cores) throws IOException, InterruptedException {
+    var workload = workload();
+    var command = words(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    command.add("-XX:ActiveProcessorCount=" + cores);
+    command.add("-cp");
+    command.add(System.getProperty("java.class.path"));
+    command.add(Main.class.getName());
+    command.addAll(words(CLUSTER, workload));
+    var elsewhere =
+        Script.start(new LinkedHashMap<>(), folder, command.toArray(new String[0])).finish();
+    assertThat(elsewhere.exit()).as(elsewhere.err()).isEqualTo(ExitCode.OK);
+    assertThat(elsewhere.out()).isEqualTo(kvasir(words(CLUSTER, workload)).out());
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"event", "step"})
+  void noHostMemoryIsTheSameToTheByteAsNoSuchTier(String transfers) throws IOException {
+    var line = "simulate --json --total-kv-blocks 600 --transfer-model " + transfers;
+    var alone = kvasir(words(line + " --workload", workload()));
+    var empty = kvasir(words(line + " --kv-cpu-blocks 0 --workload", workload()));
+    assertThat(alone.code()).as(alone.err()).isEqualTo(ExitCode.OK);
+    assertThat(empty.out()).isEqualTo(alone.out());
+  }
+
+  /** What a plain program finds with the same blocks and no time; see the trace's own page. */
+  @ParameterizedTest
+  @CsvSource({
+    "1000, 4.45",
+    "5000, 11.18",
+    "10000, 21.16",
+    "20000, 28.78",
+    "50000, 35.46",
+    "300000, 36.64"
+  })
+  void aCacheAloneFindsOfTheMooncakeTraceWhatIsKnown(int blocks, double percent) {
+    var trace = Shared.path("traces/mooncake/conversation_trace.jsonl");
+    var line = "simulate --json --cache-only --block-size 512 --eviction lru --total-kv-blocks ";
+    var found = kvasir(words(line + blocks + " --trace", trace)).json();
+    assertThat(100 * found.path("block_hit_rate").asDouble()).isCloseTo(percent, within(0.01));
+  }
+
+  /** What stands behind a good line, and what is said of it. */
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      quoteCharacter = '\0',
+      textBlock =
+          """
+          {"timestamp": 5, "input_length": 600}                    | there is no output_length
+          {"timestamp": 5, "input_length": -1, "output_length": 1} | input_length is -1
+          {"timestamp": 4, "input_length": 1, "output_length": 1}  | --sort
+          {"timestamp": 5, "input_length": 600, "outp              | not one whole JSON object
+          """)
+  void aBadLineIsAnsweredWithItsFileItsNumberAndWhatToDo(String line, String answer)
+      throws IOException {
+    assertThat(wrong(GOOD + line)).contains("trace.jsonl:2: ").contains(answer);
+  }
+
+  @Test
+  void optionsThatAnAnswerNamesAreThere() throws IOException {
+    var early =
+        "{\"timestamp\": 4, \"input_length\": 20, \"output_length\": 1, \"hash_ids\": [3, 4]}\n";
+    var file = Files.writeString(folder.resolve("trace.jsonl"), GOOD.replace("600", "20") + early);
+    var line = "simulate --json --sort --trace-block-tokens 16 --trace";
+    assertThat(kvasir(words(line, file)).json().path("completed_requests").asInt()).isEqualTo(2);
+  }
+
+  @Test
+  void aLineOfTenMegabytesIsAnsweredInOneLine() throws IOException {
+    assertThat(wrong(GOOD + "x".repeat(10 << 20))).contains("trace.jsonl:2: ").contains("8 MiB");
+  }
+
+  private String wrong(String trace) throws IOException {
+    var file = Files.writeString(folder.resolve("trace.jsonl"), trace);
+    var answer = kvasir("simulate", "--trace", file.toString());
+    assertThat(answer.code()).isEqualTo(ExitCode.DATA);
+    assertThat(answer.err().lines()).hasSize(1);
+    return answer.err();
+  }
+
+  private Path workload() throws IOException {
+    return Files.writeString(folder.resolve("chat.yaml"), WORKLOAD);
+  }
+}
