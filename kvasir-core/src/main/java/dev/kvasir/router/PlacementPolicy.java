@@ -8,6 +8,11 @@ import java.util.List;
 public interface PlacementPolicy {
   PrefillPlacement place(PlacementQuery query);
 
+  /** Whether the instance that a session is at home with is good enough for its next request. */
+  default boolean staysHome(PlacementQuery home, StickyLimits limits) {
+    return home.lateSeconds(1) <= limits.patienceSeconds();
+  }
+
   /** The targets by which it wants to know how pressed streams are; null where it does not. */
   default @Nullable SloTargets targets() {
     return null;

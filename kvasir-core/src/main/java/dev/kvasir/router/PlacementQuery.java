@@ -11,6 +11,21 @@ public record PlacementQuery(
     return cluster.queueSeconds(instance);
   }
 
+  /**
+   * How much later than at the best instance it would be where it decodes.
+   *
+   * @param workPrice what a second of its own prefill counts, where one in the queue counts 1
+   */
+  double lateSeconds(double workPrice) {
+    double best = Double.POSITIVE_INFINITY;
+    for (var view : cluster.instances()) best = Math.min(best, seconds(view, workPrice));
+    return seconds(decode, workPrice) - best;
+  }
+
+  private double seconds(InstanceView view, double workPrice) {
+    return queueSeconds(view) + workPrice * ownSeconds(view);
+  }
+
   InstanceView view(int id) {
     for (var view : cluster.instances()) {
       if (view.id() == id) return view;

@@ -13,6 +13,12 @@ public record Prediction(
     double offloadSeconds,
     double colocateHarmSeconds,
     double offloadHarmSeconds) {
+  /**
+   * What a second of prefill costs on top where another instance has it cached: somebody behind it
+   * waits that second for nothing.
+   */
+  static final double REWORK = 1;
+
   /** How much better the other instance is; below zero where it is worse. */
   public double gainSeconds() {
     return colocateSeconds - offloadSeconds + colocateHarmSeconds - offloadHarmSeconds;
@@ -36,6 +42,6 @@ public record Prediction(
         query.queueSeconds(decode) + colocated,
         Math.max(query.queueSeconds(prefill) + offloaded + transfer, query.queueSeconds(decode)),
         settings.harm(decode) * colocated,
-        settings.harm(prefill) * offloaded);
+        settings.harm(prefill) * offloaded + REWORK * Math.max(0, offloaded - colocated));
   }
 }

@@ -25,9 +25,16 @@ public record PredictivePlacement(PlacementSettings settings) implements Placeme
         : new Colocate(decode.id(), colocateReason(query, prefill), predicted);
   }
 
+  /** A session leaves its home as soon as that helps more than doing work again hurts. */
+  @Override
+  public boolean staysHome(PlacementQuery home, StickyLimits limits) {
+    double patience = Math.min(settings.marginSeconds(), limits.patienceSeconds());
+    return home.lateSeconds(1 + Prediction.REWORK) <= patience;
+  }
+
   /** What the other costs but for the transfer, which is the same for all. */
   private double seconds(PlacementQuery query, InstanceView other) {
-    return query.queueSeconds(other) + (1 + settings.harm(other)) * query.ownSeconds(other);
+    return query.queueSeconds(other) + (1 + Prediction.REWORK + settings.harm(other)) * query.ownSeconds(other);
   }
 
   private PrefillPlacement alone(PlacementQuery query, Reason reason) {

@@ -132,13 +132,17 @@ public final class Router {
     var decoders = decoders(cluster);
     if (decoders.instances().isEmpty()) return Optional.empty();
     var decode = choose(request, decoders);
-    int uncached = cluster.uncachedTokens(request, decode);
-    var routeClass = RouteClass.of(uncached, request.promptTokens(), settings.classes());
-    var query = new PlacementQuery(request, routeClass, decode, cluster);
+    var query = query(request, decode, cluster);
     var route = new Route(this, opened++, query, placements.place(query));
     sessions.settle(request.session(), decode.id(), cluster.nanos());
-    speeds.opened(uncached);
+    speeds.opened(cluster.uncachedTokens(request, decode));
     return Optional.of(route);
+  }
+
+  private PlacementQuery query(RouteRequest request, InstanceView decode, ClusterView cluster) {
+    int uncached = cluster.uncachedTokens(request, decode);
+    var routeClass = RouteClass.of(uncached, request.promptTokens(), settings.classes());
+    return new PlacementQuery(request, routeClass, decode, cluster);
   }
 
   private static ClusterView decoders(ClusterView cluster) {
@@ -148,16 +152,13 @@ public final class Router {
     return new ClusterView(cluster.nanos(), cluster.blockTokens(), decoders, cluster.estimates());
   }
 
-  /** Home, unless it is gone or others are quicker by more than the patience; else a pick. */
+  /** Home, unless it is gone or the policy would rather leave it; else a pick. */
   private InstanceView choose(RouteRequest request, ClusterView cluster) {
     var home = home(request, cluster);
-    if (home == null) return picks.pick(request, cluster);
-    double quickest = Double.POSITIVE_INFINITY;
-    for (var view : cluster.instances()) {
-      quickest = Math.min(quickest, firstTokenSeconds(request, view, cluster));
-    }
-    double late = firstTokenSeconds(request, home, cluster) - quickest;
-    return late <= settings.sessions().patienceSeconds() ? home : picks.pick(request, cluster);
+    return home != null
+            && placements.staysHome(query(request, home, cluster), settings.sessions())
+        ? home
+        : picks.pick(request, cluster);
   }
 
   private @Nullable InstanceView home(RouteRequest request, ClusterView cluster) {
@@ -168,11 +169,6 @@ public final class Router {
       if (view.id() == id) return view;
     }
     return null;
-  }
-
-  private static double firstTokenSeconds(
-      RouteRequest request, InstanceView view, ClusterView cluster) {
-    return cluster.queueSeconds(view) + cluster.ownSeconds(request, view);
   }
 
   private Load load(Member member, long now) {

@@ -33,6 +33,11 @@ public record SloPlacement(PlacementSettings settings) implements PlacementPolic
   }
 
   @Override
+  public boolean staysHome(PlacementQuery home, StickyLimits limits) {
+    return new PredictivePlacement(settings).staysHome(home, limits);
+  }
+
+  @Override
   public SloTargets targets() {
     return settings.targets();
   }

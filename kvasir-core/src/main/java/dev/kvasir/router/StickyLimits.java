@@ -7,7 +7,8 @@ import java.time.Duration;
  *
  * @param sessionsMax how many are remembered
  * @param lifetime how long after their last request
- * @param patience how much later the first token may come at home than elsewhere
+ * @param patience how much later the first token may come at home than elsewhere, at the most: a
+ *     policy may have less
  */
 public record StickyLimits(int sessionsMax, Duration lifetime, Duration patience) {
   public static final StickyLimits DEFAULT =

@@ -75,6 +75,33 @@ class PredictivePlacementTest {
     assertThat(PREDICTIVE.place(query).reason()).isEqualTo(Reason.P_IDLE_D_BUSY);
   }
 
+  /** Defect 7, the other way round: its last token is computed where it decodes, in its turn. */
+  @Test
+  void whatIsHandedOverStillWaitsForItsTurnWhereItDecodes() {
+    var query = query(8_000, instance(0, prefilling(50_000)), instance(1, Load.NONE));
+    assertThat(PREDICTIVE.place(query).predicted().colocateSeconds()).isEqualTo(5.8);
+    assertThat(PREDICTIVE.place(query).predicted().offloadSeconds()).isEqualTo(5.0);
+  }
+
+  @Test
+  void sessionLeavesItsHomeAsSoonAsThatPays() {
+    var busy = query(8_000, instance(0, prefilling(5_000)), free());
+    assertThat(new NeverOffload(SETTINGS).staysHome(busy, StickyLimits.DEFAULT)).isTrue();
+    assertThat(PREDICTIVE.staysHome(busy, StickyLimits.DEFAULT)).isFalse();
+    assertThat(new SloPlacement(SETTINGS).staysHome(busy, StickyLimits.DEFAULT)).isFalse();
+    var alike = query(8_000, instance(0, prefilling(5_000)), instance(1, prefilling(5_000)));
+    assertThat(PREDICTIVE.staysHome(alike, StickyLimits.DEFAULT)).isTrue();
+  }
+
+  @Test
+  void workThatOnlyTheHomeSparesKeepsASessionThereTwiceAsLong() {
+    // Elsewhere 6,000 tokens more are to be computed: 0.6 s, which count for 1.2 s of the queue.
+    var home = instance(0, prefilling(11_900), 6_000);
+    assertThat(PREDICTIVE.staysHome(query(8_000, home, free()), StickyLimits.DEFAULT)).isTrue();
+    var busier = instance(0, prefilling(12_100), 6_000);
+    assertThat(PREDICTIVE.staysHome(query(8_000, busier, free()), StickyLimits.DEFAULT)).isFalse();
+  }
+
   /** Defect 8. */
   @Test
   void oneDisturbedDecodeWeighsLessThanMany() {

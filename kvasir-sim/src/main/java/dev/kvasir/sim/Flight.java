@@ -31,6 +31,7 @@ final class Flight implements SequenceListener {
   private Ending ending = Ending.UNFINISHED;
   private boolean running;
   private int instance = -1;
+  private String routeClass = "";
   private long admittedNanos = NEVER;
 
   /** What was handed over is not cached, and the wait for a turn was the prefill's. */
@@ -194,7 +195,10 @@ final class Flight implements SequenceListener {
     simulator.timeline().change(now() / 1000, running ? 0 : -1, running ? -1 : 0);
     if (deadline != null) deadline.cancel();
     deadline = null;
-    if (route != null) route.close();
+    if (route != null) {
+      routeClass = route.routeClass().label(route.placement());
+      route.close();
+    }
     // A million of these stay until the end of the run: what they no longer need goes now.
     route = null;
     names = null;
@@ -230,6 +234,7 @@ final class Flight implements SequenceListener {
         request,
         instance,
         ending,
+        routeClass,
         first,
         end,
         sinceArrival(admittedNanos),

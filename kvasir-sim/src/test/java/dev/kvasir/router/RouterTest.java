@@ -187,6 +187,16 @@ class RouterTest {
     return new Load(0, 0, 0, 0, 0, 0, 0, recent, Double.POSITIVE_INFINITY);
   }
 
+  /** Else whoever decodes for others would look free, and get all of them. */
+  @Test
+  void offloadedRequestCountsAsSentLatelyToBoth() {
+    var always = router(RouterSettings.DEFAULT, "balanced", "always");
+    for (int i = 0; i < 2; i++) always.add(Instance.of("worker-" + i));
+    always.open(RouteRequest.of("", 4_096, List.of())).orElseThrow();
+    assertThat(always.load(0).recentWork()).isPositive();
+    assertThat(always.load(1).recentWork()).isEqualTo(always.load(0).recentWork());
+  }
+
   @Test
   void failedPrefillElsewhereFallsBackToTheDecodingInstance() {
     var pair = pair();

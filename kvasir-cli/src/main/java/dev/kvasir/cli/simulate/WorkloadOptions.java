@@ -77,6 +77,12 @@ final class WorkloadOptions {
       description = "Stretches the time between arrivals; 0.5 doubles the load.")
   private double timeScale = 1;
 
+  @Option(
+      names = "--load",
+      paramLabel = "X",
+      description = "How many times as often requests come, or conversations begin. Usually 1.")
+  private double load = 1;
+
   @Option(names = "--sort", description = "Sort a trace that is not in order of arrival.")
   private boolean sort;
 
@@ -160,7 +166,7 @@ final class WorkloadOptions {
   }
 
   private Trace read(Path file, TraceOptions usual, List<InputStream> opened) throws IOException {
-    var options = usual.limited(requestsMax).scaled(timeScale);
+    var options = usual.limited(requestsMax).scaled(timeScale / load);
     if (sort) options = options.sorted();
     if (tokensPerId > 0) options = options.withIdsOf(tokensPerId);
     if (format != null) options = options.as(TraceFormat.titled(format));
@@ -198,10 +204,11 @@ final class WorkloadOptions {
   private Workload synthetic(WorkloadSpec spec) {
     if (timeScale != 1) {
       throw new IllegalArgumentException(
-          "--time-scale is for traces; change the rates of the workload instead");
+          "--time-scale is for traces; use --load instead");
     }
     long most = Math.min(requestsMax, spec.requestsMax());
     long draws = seed == null ? spec.seed() : seed;
-    return new Synthetic(new WorkloadSpec(draws, most, spec.duration(), spec.clients()));
+    var drawn = new WorkloadSpec(draws, most, spec.duration(), spec.clients());
+    return new Synthetic(drawn.times(load));
   }
 }

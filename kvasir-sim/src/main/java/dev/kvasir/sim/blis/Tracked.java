@@ -48,6 +48,7 @@ final class Tracked {
         request,
         instance,
         ending,
+        "",
         ttftMicros,
         e2eMicros,
         schedulingMicros,

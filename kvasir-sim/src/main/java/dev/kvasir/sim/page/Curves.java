@@ -71,6 +71,14 @@ final class Curves {
               most -> Axis.shares("share"),
               Figures::share));
     }
+    if (comparison.points().stream().anyMatch(point -> point.summary().offloadShare() > 0)) {
+      charts.add(
+          each(
+              "Heavy prompts computed elsewhere",
+              point -> point.summary().offloadShare(),
+              most -> Axis.shares("share"),
+              Figures::share));
+    }
     charts.add(each("Within targets", Curves::kept, most -> Axis.shares("share"), Figures::share));
     charts.add(
         each(

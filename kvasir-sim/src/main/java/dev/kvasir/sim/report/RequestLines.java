@@ -27,6 +27,7 @@ public final class RequestLines {
     node.put("request_id", request.id());
     node.put("instance", result.instance() < 0 ? "" : "instance_" + result.instance());
     node.put("outcome", result.ending().name().toLowerCase(Locale.ROOT));
+    if (!result.routeClass().isEmpty()) node.put("route_class", result.routeClass());
     node.put("arrival_us", request.arrivalNanos() / 1000);
     time(node, "ttft_us", result.ttftMicros());
     time(node, "e2e_us", result.e2eMicros());

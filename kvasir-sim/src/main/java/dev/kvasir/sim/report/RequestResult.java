@@ -7,6 +7,8 @@ import dev.kvasir.sim.workload.Request;
  * What became of one request; times in microseconds from its arrival, -1 where they never came.
  *
  * @param instance who served it, -1 for nobody
+ * @param routeClass how heavy it was and where it was prefilled, by the names of the route's log;
+ *     empty where there is no placement
  * @param ttftMicros when the first token came
  * @param e2eMicros when the last token came
  * @param schedulingMicros when it was admitted to a batch, the first time; as BLIS counts, the last
@@ -20,6 +22,7 @@ public record RequestResult(
     Request request,
     int instance,
     Ending ending,
+    String routeClass,
     long ttftMicros,
     long e2eMicros,
     long schedulingMicros,

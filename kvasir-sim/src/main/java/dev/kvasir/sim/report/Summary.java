@@ -9,6 +9,8 @@ import java.util.function.ToLongFunction;
 /**
  * The figures of a whole run, under the names that BLIS gives them where it has them; times are in
  * milliseconds.
+ *
+ * @param offloadShare of the heavy requests, those prefilled elsewhere than where they decoded
  */
 public record Summary(
     long completedRequests,
@@ -31,6 +33,7 @@ public record Summary(
     long rejected,
     double tokenHitRate,
     double thrashingRate,
+    double offloadShare,
     Goodput goodput,
     List<TierTotal> tiers,
     PlanningStats planning) {
@@ -111,6 +114,7 @@ public record Summary(
         rejected,
         tokenHitRate(requests),
         thrashingRate(run),
+        offloadShare(requests),
         Goodput.of(requests, run.endMicros() / 1e6, scale.targets()),
         tiers(run, scale),
         planning(run));
@@ -145,6 +149,16 @@ public record Summary(
       all += request.request().promptTokens();
     }
     return all == 0 ? 0 : (double) cached / all;
+  }
+
+  private static double offloadShare(List<RequestResult> requests) {
+    long heavy = 0;
+    long offloaded = 0;
+    for (var request : requests) {
+      if (request.routeClass().startsWith("HEAVY")) heavy++;
+      if (request.routeClass().equals("HEAVY_P2P")) offloaded++;
+    }
+    return heavy == 0 ? 0 : (double) offloaded / heavy;
   }
 
   private static double thrashingRate(RunResult run) {

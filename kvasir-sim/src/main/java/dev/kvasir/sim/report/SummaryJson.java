@@ -49,6 +49,7 @@ public final class SummaryJson {
     node.put("cache_hit_rate", summary.cacheHitRate());
     node.put("token_hit_rate", summary.tokenHitRate());
     node.put("kv_thrashing_rate", summary.thrashingRate());
+    node.put("offload_share", summary.offloadShare());
     node.put("dropped_unservable", summary.dropped());
     node.put("length_capped_requests", summary.lengthCapped());
     node.put("timed_out_requests", summary.timedOut());

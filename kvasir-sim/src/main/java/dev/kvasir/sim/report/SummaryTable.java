@@ -100,6 +100,12 @@ public final class SummaryTable {
               tier.loaded(),
               tier.evicted()));
     }
+    if (summary.offloadShare() > 0) {
+      line(
+          "elsewhere",
+          String.format(
+              Locale.ROOT, "%.1f %% of heavy prompts computed", 100 * summary.offloadShare()));
+    }
     if (summary.preemptions() > 0)
       line("preempted", String.format(Locale.ROOT, "%,d times", summary.preemptions()));
   }

@@ -80,6 +80,22 @@ public sealed interface ArrivalSpec {
     }
   }
 
+  /** The same arrivals, so many times as often. */
+  default ArrivalSpec times(double factor) {
+    return switch (this) {
+      case Poisson(double rate) -> new Poisson(rate * factor);
+      case Gamma(double rate, double cv) -> new Gamma(rate * factor, cv);
+      case Constant(double rate) -> new Constant(rate * factor);
+      case Bursts(double rate, int size, Duration spread) ->
+          new Bursts(rate * factor, size, spread);
+      case Rates(List<Rates.Step> steps) ->
+          new Rates(
+              steps.stream()
+                  .map(step -> new Rates.Step(step.from(), step.perSecond() * factor))
+                  .toList());
+    };
+  }
+
   private static void requireRate(double perSecond) {
     if (!(perSecond >= RATE_MIN && perSecond <= RATE_MAX)) {
       throw new IllegalArgumentException(

@@ -42,6 +42,11 @@ public record ClientSpec(
     }
   }
 
+  ClientSpec times(double factor) {
+    return new ClientSpec(
+        id, caller, arrival.times(factor), input, output, prefix, sessions, timeout);
+  }
+
   static ClientSpec read(Section section, DoubleSupplier rate) {
     var prefix =
         section.sectionIfAny(

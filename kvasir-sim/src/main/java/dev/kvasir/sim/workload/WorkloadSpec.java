@@ -58,6 +58,12 @@ public record WorkloadSpec(
     return new WorkloadSpec(seed, requestsMax, duration, clients);
   }
 
+  /** The same clients, who come so many times as often. */
+  public WorkloadSpec times(double factor) {
+    var busier = clients.stream().map(client -> client.times(factor)).toList();
+    return new WorkloadSpec(seed, requestsMax, duration, busier);
+  }
+
   /** Deals out the rate of all. */
   private static final class Shares {
     private final double perSecond;

@@ -27,6 +27,7 @@ public final class Made {
               request,
               i % 2,
               Ending.COMPLETED,
+              i % 4 == 0 ? "HEAVY_P2P" : "HEAVY_COLO",
               first,
               first + 200_000,
               1000,
