@@ -34,7 +34,8 @@ public record PredictivePlacement(PlacementSettings settings) implements Placeme
 
   /** What the other costs but for the transfer, which is the same for all. */
   private double seconds(PlacementQuery query, InstanceView other) {
-    return query.queueSeconds(other) + (1 + Prediction.REWORK + settings.harm(other)) * query.ownSeconds(other);
+    return query.queueSeconds(other)
+        + (1 + Prediction.REWORK + settings.harm(other)) * query.ownSeconds(other);
   }
 
   private PrefillPlacement alone(PlacementQuery query, Reason reason) {

@@ -155,8 +155,7 @@ public final class Router {
   /** Home, unless it is gone or the policy would rather leave it; else a pick. */
   private InstanceView choose(RouteRequest request, ClusterView cluster) {
     var home = home(request, cluster);
-    return home != null
-            && placements.staysHome(query(request, home, cluster), settings.sessions())
+    return home != null && placements.staysHome(query(request, home, cluster), settings.sessions())
         ? home
         : picks.pick(request, cluster);
   }

@@ -203,8 +203,7 @@ final class WorkloadOptions {
 
   private Workload synthetic(WorkloadSpec spec) {
     if (timeScale != 1) {
-      throw new IllegalArgumentException(
-          "--time-scale is for traces; use --load instead");
+      throw new IllegalArgumentException("--time-scale is for traces; use --load instead");
     }
     long most = Math.min(requestsMax, spec.requestsMax());
     long draws = seed == null ? spec.seed() : seed;

@@ -29,7 +29,7 @@ class TierWordsTest {
     var blocks = new EngineBlocks((_, _) -> hasher, BLOCK, 10, new Heard(heard));
     var events = new KvEvents();
     var sequence = new TokenSequence(hasher, BLOCK);
-    sequence.extend(1, 2, 3, 4);
+    sequence.extend(new int[] {1, 2, 3, 4});
     try (var loop = new LiveLoop("engine")) {
       loop.execute(
           () -> {
