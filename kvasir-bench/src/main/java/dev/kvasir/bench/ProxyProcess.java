@@ -18,40 +18,11 @@ import java.util.List;
 record ProxyProcess(Process process, int port, Path folder) implements AutoCloseable {
   private static final int TRIES_MAX = 100;
 
-  /** As plain as it can be, with its connections to the worker kept open. */
-  private static final String PLAIN =
-      """
-      worker_processes auto;
-      daemon off;
-      pid nginx.pid;
-      error_log error.log;
-      events { worker_connections 4096; }
-      http {
-        access_log off;
-        keepalive_requests 100000000;
-        client_body_temp_path body;
-        proxy_temp_path proxy;
-        fastcgi_temp_path fastcgi;
-        uwsgi_temp_path uwsgi;
-        scgi_temp_path scgi;
-        upstream worker { server 127.0.0.1:%d; keepalive 256; keepalive_requests 100000000; }
-        server {
-          listen 127.0.0.1:%d;
-          location / {
-            proxy_pass http://worker;
-            proxy_http_version 1.1;
-            proxy_set_header Connection "";
-            proxy_buffering off;
-          }
-        }
-      }
-      """;
-
   /** nginx in front of a worker; says what to do where there is none. */
   static ProxyProcess nginx(int worker) throws IOException, InterruptedException {
     int port = freePort();
     var folder = Files.createTempDirectory("kvasir-nginx");
-    var settings = Files.writeString(folder.resolve("nginx.conf"), PLAIN.formatted(worker, port));
+    var settings = Files.writeString(folder.resolve("nginx.conf"), plain(worker, port));
     var path = System.getenv("PATH") + ":/usr/sbin";
     var command =
         List.of(
@@ -61,6 +32,37 @@ record ProxyProcess(Process process, int port, Path folder) implements AutoClose
     var nginx = new ProxyProcess(builder.inheritIO().start(), port, folder);
     nginx.awaitPort();
     return nginx;
+  }
+
+  /** As plain as it can be, with its connections to the worker kept open. */
+  private static String plain(int worker, int port) {
+    return """
+    worker_processes auto;
+    daemon off;
+    pid nginx.pid;
+    error_log error.log;
+    events { worker_connections 4096; }
+    http {
+      access_log off;
+      keepalive_requests 100000000;
+      client_body_temp_path body;
+      proxy_temp_path proxy;
+      fastcgi_temp_path fastcgi;
+      uwsgi_temp_path uwsgi;
+      scgi_temp_path scgi;
+      upstream worker { server 127.0.0.1:%d; keepalive 256; keepalive_requests 100000000; }
+      server {
+        listen 127.0.0.1:%d;
+        location / {
+          proxy_pass http://worker;
+          proxy_http_version 1.1;
+          proxy_set_header Connection "";
+          proxy_buffering off;
+        }
+      }
+    }
+    """
+        .formatted(worker, port);
   }
 
   /** A main class of this class path, which prints its port and ends with its input. */

@@ -19,18 +19,6 @@ final class ToolWorker implements AutoCloseable {
       {"index":0,"id":"call_1","type":"function",
        "function":{"name":"%s","arguments":%s}}\
       """;
-  private static final String CHUNK =
-      """
-      {"id":"chatcmpl-1","object":"chat.completion.chunk","created":1,"model":"tool-caller",
-       "choices":[{"index":0,"delta":%s,"finish_reason":%s}]}\
-      """;
-  private static final String WHOLE =
-      """
-      {"id":"chatcmpl-1","object":"chat.completion","created":1,"model":"tool-caller",
-       "choices":[{"index":0,"finish_reason":"tool_calls","logprobs":null,
-         "message":{"role":"assistant","content":null,"refusal":null,"tool_calls":[%s]}}],
-       "usage":{"prompt_tokens":9,"completion_tokens":5,"total_tokens":14}}\
-      """;
 
   private final HttpFront front;
   private volatile JsonNode asked = Json.object();
@@ -60,9 +48,9 @@ final class ToolWorker implements AutoCloseable {
   private void call(Exchange exchange) {
     asked = Json.read(exchange.body().getBytes());
     var tool = asked.at("/tools/0/function/name").asString();
-    var whole = CALL.formatted(tool, Json.text("{\"city\":\"Oslo\"}"));
+    var call = CALL.formatted(tool, Json.text("{\"city\":\"Oslo\"}"));
     if (!asked.path("stream").asBoolean(false)) {
-      exchange.answer(200, WHOLE.formatted(whole));
+      exchange.answer(200, whole(call));
       return;
     }
     var stream = exchange.stream();
@@ -79,8 +67,23 @@ final class ToolWorker implements AutoCloseable {
     return CALL.formatted(tool, "\"\"");
   }
 
+  private static String whole(String call) {
+    return """
+    {"id":"chatcmpl-1","object":"chat.completion","created":1,"model":"tool-caller",
+     "choices":[{"index":0,"finish_reason":"tool_calls","logprobs":null,
+       "message":{"role":"assistant","content":null,"refusal":null,"tool_calls":[%s]}}],
+     "usage":{"prompt_tokens":9,"completion_tokens":5,"total_tokens":14}}\
+    """
+        .formatted(call);
+  }
+
   private static String chunk(String delta, String finish) {
-    return CHUNK.formatted(delta, finish).replace("\n", "");
+    return """
+    {"id":"chatcmpl-1","object":"chat.completion.chunk","created":1,"model":"tool-caller",
+     "choices":[{"index":0,"delta":%s,"finish_reason":%s}]}\
+    """
+        .formatted(delta, finish)
+        .replace("\n", "");
   }
 
   @Override
