@@ -30,7 +30,7 @@ final class ShortStreams implements AutoCloseable {
 
   private void answer(HttpServerRequest request) {
     var response = request.response();
-    switch (request.path()) {
+    switch (request.uri()) {
       case "/v1/models" -> response.end("{\"data\":[{\"id\":\"bench\"}]}");
       case "/v1/chat/completions" -> request.endHandler(_ -> stream(response));
       default -> response.end();

@@ -136,7 +136,7 @@ class LangChain4jTest {
 
   /** What comes of a stream, until so many pieces have come. */
   private static final class Heard implements StreamingChatResponseHandler {
-    final StringBuffer text = new StringBuffer();
+    final StringBuilder text = new StringBuilder();
     final CompletableFuture<ChatResponse> whole = new CompletableFuture<>();
     final CountDownLatch cancelled = new CountDownLatch(1);
     private final int piecesMax;

@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -56,7 +57,7 @@ class NpmOpenAiTest {
 
   @Test
   void theModelsAreListed() {
-    assertThat(CAME.get("models").path("names").toString())
+    assertThat(came("models").path("names").toString())
         .isEqualTo("[\"" + ClientScene.MODEL + "\",\"" + ToolWorker.MODEL + "\"]");
   }
 
@@ -87,9 +88,11 @@ class NpmOpenAiTest {
   }
 
   private static String came(String scenario, String field) {
-    var came = CAME.get(scenario);
-    assertThat(came).as(scenario).isNotNull();
-    return came.path(field).asString();
+    return came(scenario).path(field).asString();
+  }
+
+  private static JsonNode came(String scenario) {
+    return Objects.requireNonNull(CAME.get(scenario), scenario);
   }
 
   private static boolean isInstalled() throws Exception {

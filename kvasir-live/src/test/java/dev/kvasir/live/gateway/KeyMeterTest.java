@@ -8,6 +8,7 @@ import dev.kvasir.live.http.ApiKey;
 import dev.kvasir.live.http.Caller;
 import dev.kvasir.live.http.KeyLimits;
 import java.time.Duration;
+import java.util.Objects;
 import org.junit.jupiter.api.Test;
 
 class KeyMeterTest {
@@ -48,16 +49,15 @@ class KeyMeterTest {
   @Test
   void requestsAtATimeAreBounded() {
     for (int i = 0; i < 3; i++) assertThat(meter.enter(ada, 1, 0)).isNull();
-    var refused = meter.enter(ada, 1, 0);
-    assertThat(refused).isNotNull();
+    var refused = Objects.requireNonNull(meter.enter(ada, 1, 0));
     assertThat(refused.code()).isEqualTo("too_many_concurrent");
     meter.leave(ada, 1, 1);
     assertThat(meter.enter(ada, 1, 0)).isNull();
   }
 
   private static Duration wait(@Nullable ApiError refused) {
-    assertThat(refused).isNotNull();
-    assertThat(refused.code()).isEqualTo("rate_limited");
-    return refused.retryAfter();
+    var error = Objects.requireNonNull(refused);
+    assertThat(error.code()).isEqualTo("rate_limited");
+    return error.retryAfter();
   }
 }
