@@ -1,5 +1,6 @@
 package dev.kvasir.cli;
 
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvasir.Nullable;
@@ -46,9 +47,8 @@ class TutorialTest {
         server = ServerProcess.start(words, folder);
       }
       case "load" -> {
-        assertThat(server).as("a server to load").isNotNull();
         var asked = new ArrayList<>(words);
-        asked.addAll(List.of("--url", server.url()));
+        asked.addAll(List.of("--url", requireNonNull(server, "a server to load").url()));
         assertThat(succeed(asked)).contains("24 of 24 answered");
       }
       default -> {

@@ -1,5 +1,6 @@
 package dev.kvasir.cli;
 
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
@@ -46,7 +47,7 @@ class ValidateTest {
     var measured = Spoken.requests(results);
     for (var line : Files.readAllLines(bare)) {
       var request = JSON.readTree(line).asObject();
-      var result = measured.get(request.path("id").asString());
+      var result = requireNonNull(measured.get(request.path("id").asString()));
       request.set("ttft_us", result.path("ttft_us"));
       request.set("e2e_us", result.path("e2e_us"));
       request.set("cached_tokens", result.at("/cached_tokens/total"));

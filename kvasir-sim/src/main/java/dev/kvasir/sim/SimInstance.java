@@ -40,7 +40,7 @@ public final class SimInstance {
    * An instance on a loop.
    *
    * @param below the tiers that it shares with others; null where it has its own
-   * @param processor what computes its steps
+   * @param turns what computes its steps
    */
   SimInstance(
       int index,
@@ -48,14 +48,14 @@ public final class SimInstance {
       InstanceSpec spec,
       LatencyModel latency,
       @Nullable SharedTiers below,
-      Processor processor) {
+      Turns turns) {
     this.index = index;
     this.pools = new Pools(spec);
     this.below = below;
     this.memory = memory(loop, spec);
     var stepped = this.stepped;
     LongSupplier extra = stepped == null ? () -> 0 : stepped::takePendingMicros;
-    this.model = new TimedModel(loop, latency, extra, processor);
+    this.model = new TimedModel(loop, latency, extra, turns);
     this.engine = new Engine(loop, memory, model, settings(spec));
   }
 

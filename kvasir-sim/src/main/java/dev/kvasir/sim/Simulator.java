@@ -60,9 +60,9 @@ public final class Simulator {
     var shared = spec.shared();
     boolean hasShared = shared.contains(Shared.TIERS) && !spec.instance().tiers().isEmpty();
     var tiers = hasShared ? new SharedTiers(loop, spec.instance()) : null;
-    var processor = new Processor();
+    var turns = new Turns();
     for (int index = 0; index < spec.roles().size(); index++) {
-      addInstance(index, tiers, shared.contains(Shared.PROCESSOR) ? processor : new Processor());
+      addInstance(index, tiers, shared.contains(Shared.PROCESSOR) ? turns : new Turns());
     }
   }
 
@@ -80,8 +80,8 @@ public final class Simulator {
         usual.stride());
   }
 
-  private void addInstance(int index, @Nullable SharedTiers tiers, Processor processor) {
-    var instance = new SimInstance(index, loop, spec.instance(), latency, tiers, processor);
+  private void addInstance(int index, @Nullable SharedTiers tiers, Turns turns) {
+    var instance = new SimInstance(index, loop, spec.instance(), latency, tiers, turns);
     instances.add(instance);
     int id =
         router.add(

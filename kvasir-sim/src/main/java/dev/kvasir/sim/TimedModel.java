@@ -17,7 +17,7 @@ public final class TimedModel implements ModelBackend {
   private final EventLoop loop;
   private final LatencyModel latency;
   private final LongSupplier extraMicros;
-  private final Processor processor;
+  private final Turns turns;
   private final Gaps gaps = new Gaps();
   private long busyMicros;
   private long prefillTokens;
@@ -29,13 +29,13 @@ public final class TimedModel implements ModelBackend {
    * @param extraMicros asked once for each step: what it takes on top
    */
   public TimedModel(EventLoop loop, LatencyModel latency, LongSupplier extraMicros) {
-    this(loop, latency, extraMicros, new Processor());
+    this(loop, latency, extraMicros, new Turns());
   }
 
   /** A model whose steps are computed in turn with those of others. */
-  TimedModel(EventLoop loop, LatencyModel latency, LongSupplier extraMicros, Processor processor) {
+  TimedModel(EventLoop loop, LatencyModel latency, LongSupplier extraMicros, Turns turns) {
     this.loop = loop;
-    this.processor = processor;
+    this.turns = turns;
     this.latency = latency;
     this.extraMicros = extraMicros;
   }
@@ -45,7 +45,7 @@ public final class TimedModel implements ModelBackend {
     long micros = stepMicros(batch) + extraMicros.getAsLong();
     busyMicros += micros;
     decodeTokens += batch.decodes();
-    long end = processor.take(loop.nanos(), Math.multiplyExact(micros, 1000L));
+    long end = turns.take(loop.nanos(), Math.multiplyExact(micros, 1000L));
     long nanos = end - loop.nanos();
     gaps.add(nanos / 1000 + latency.outputTokenMicros(), batch.decodes());
     loop.after(Duration.ofNanos(nanos), () -> done.accept(StepResult.UNSEEN));

@@ -1,5 +1,6 @@
 package dev.kvasir.live.engine;
 
+import dev.kvasir.Nullable;
 import dev.kvasir.live.http.Json;
 import dev.kvasir.time.EventLoop;
 import java.time.Duration;
@@ -19,11 +20,11 @@ public final class StepLines implements Consumer<StepTime> {
   private static final Duration WAIT_MAX = Duration.ofSeconds(1);
 
   private final EventLoop loop;
-  private final Consumer<Supplier<String>> out;
+  private final Consumer<Supplier<@Nullable String>> out;
   private List<StepTime> steps = new ArrayList<>();
   private long skipped;
 
-  public StepLines(EventLoop loop, Consumer<Supplier<String>> out) {
+  public StepLines(EventLoop loop, Consumer<Supplier<@Nullable String>> out) {
     this.loop = loop;
     this.out = out;
   }
