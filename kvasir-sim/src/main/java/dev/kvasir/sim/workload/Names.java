@@ -50,7 +50,7 @@ public final class Names {
       }
     }
     // In two words, so that all four together are as spread as ever.
-    long shift = home(goesOn && inside) ^ BlockHash.home(first, second, third);
+    long shift = home(goesOn && inside ? neighbour + 1 : 0) ^ BlockHash.home(first, second, third);
     return new BlockHash(first, second, third ^ shift, fourth ^ shift);
   }
 
@@ -58,8 +58,8 @@ public final class Names {
    * Where the block stands in tables. A block that can only be the next one of its segment stands
    * beside the one before it, where the processor's cache has the place already.
    */
-  private long home(boolean isNext) {
-    neighbour = isNext ? neighbour + 1 & NEIGHBOURS - 1 : 0;
+  private long home(int place) {
+    neighbour = place % NEIGHBOURS;
     if (neighbour == 0) street = third & -NEIGHBOURS;
     return street | neighbour;
   }
