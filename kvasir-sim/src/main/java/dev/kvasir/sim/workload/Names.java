@@ -58,7 +58,7 @@ public final class Names {
    * Where the block stands in tables. A block that can only be the next one of its segment stands
    * beside the one before it, where the processor's cache has the place already.
    */
-  private long home(int place) {
+  private long home(long place) {
     neighbour = place % NEIGHBOURS;
     if (neighbour == 0) street = third & -NEIGHBOURS;
     return street | neighbour;
