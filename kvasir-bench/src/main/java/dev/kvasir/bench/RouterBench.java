@@ -34,8 +34,8 @@ import org.openjdk.jmh.annotations.Warmup;
 
 /**
  * What a decision costs, with its booking and all that follows until the route is closed: 64
- * instances and an index of 1,000,000 blocks. The names of the prompt are made anew each time, as a
- * hasher would.
+ * instances that hand over to each other, an index of 1,000,000 blocks, and sessions with homes.
+ * The names of the prompt are made anew each time, as a hasher would.
  */
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -48,6 +48,7 @@ public class RouterBench {
   private static final int CHAIN_BLOCKS = 500;
   private static final int CHAINS = ENTRIES / CHAIN_BLOCKS;
   private static final int BLOCK_TOKENS = 16;
+  private static final int SESSIONS = 1 << 10;
 
   /** A fleet with warm caches: each known prompt is on one to four instances. */
   @State(Scope.Benchmark)
@@ -104,7 +105,8 @@ public class RouterBench {
 
     RouteRequest next() {
       long chain = prompts.equals("known") ? random.nextInt(CHAINS) : random.nextLong();
-      return RouteRequest.of("", blocks * BLOCK_TOKENS + 1, prefix(chain, blocks));
+      var session = "session-" + random.nextInt(SESSIONS);
+      return RouteRequest.of(session, blocks * BLOCK_TOKENS + 1, prefix(chain, blocks));
     }
   }
 

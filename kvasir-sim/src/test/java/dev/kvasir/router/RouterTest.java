@@ -70,7 +70,9 @@ class RouterTest {
   void sessionStaysHome() {
     for (int i = 0; i < 4; i++) router.add(Instance.of("worker-" + i));
     open("others", 800, 100).close();
-    int home = open("mine", 800, 0).placement().decode();
+    var first = open("mine", 800, 0);
+    int home = first.placement().decode();
+    first.close();
     loop.runFor(Duration.ofMinutes(29));
     assertThat(open("mine", 900, 500).placement().decode()).isEqualTo(home);
     assertThat(router.sessions()).isEqualTo(2);

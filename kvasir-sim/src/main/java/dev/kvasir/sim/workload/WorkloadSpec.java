@@ -64,6 +64,11 @@ public record WorkloadSpec(
     return new WorkloadSpec(seed, requestsMax, duration, busier);
   }
 
+  /** The same clients, with other draws. */
+  public WorkloadSpec drawn(long otherSeed) {
+    return new WorkloadSpec(otherSeed, requestsMax, duration, clients);
+  }
+
   /** Deals out the rate of all. */
   private static final class Shares {
     private final double perSecond;
