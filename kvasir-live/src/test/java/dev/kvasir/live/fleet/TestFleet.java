@@ -14,6 +14,7 @@ import java.time.Duration;
 import java.util.Collections;
 import java.util.List;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.function.Supplier;
 
 /** Fleets whose steps take as long as a test says. */
@@ -27,8 +28,14 @@ public final class TestFleet {
 
   /** A fleet; how long a step takes is asked before each. */
   public static Fleet start(FleetSettings settings, Supplier<Duration> step) throws IOException {
+    return start(settings, loop -> steps(loop, step));
+  }
+
+  /** A fleet whose steps end when the test lets them. */
+  public static Fleet start(FleetSettings settings, Function<EventLoop, ModelBackend> steps)
+      throws IOException {
     var model = ServedModel.withoutWeights(MODEL, PocketModel.folder(), CONTEXT_TOKENS);
-    return Fleet.start(model, settings, new PacedEngines.Pace(loop -> steps(loop, step), Way::new));
+    return Fleet.start(model, settings, new PacedEngines.Pace(steps, Way::new));
   }
 
   private static ModelBackend steps(EventLoop loop, Supplier<Duration> step) {

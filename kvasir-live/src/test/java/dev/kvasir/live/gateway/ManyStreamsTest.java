@@ -3,15 +3,21 @@ package dev.kvasir.live.gateway;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.management.UnixOperatingSystemMXBean;
+import dev.kvasir.Nullable;
+import dev.kvasir.engine.Batch;
 import dev.kvasir.engine.BatchQuirk;
 import dev.kvasir.engine.EngineSettings;
+import dev.kvasir.engine.ModelBackend;
 import dev.kvasir.engine.SchedulingPolicy;
+import dev.kvasir.engine.StepResult;
+import dev.kvasir.live.fleet.Fleet;
 import dev.kvasir.live.fleet.FleetSettings;
 import dev.kvasir.live.fleet.FleetWorker;
 import dev.kvasir.live.fleet.TestFleet;
 import dev.kvasir.live.http.HttpSettings;
 import dev.kvasir.live.http.Json;
 import dev.kvasir.live.http.Network;
+import dev.kvasir.time.EventLoop;
 import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpClient;
@@ -28,7 +34,9 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -43,9 +51,6 @@ class ManyStreamsTest {
   private static final int TOKENS = 24;
   private static final int CONNECTING_MAX = 64;
 
-  /** Until all streams have begun no token may be the last; then there is nothing to wait for. */
-  private static final Duration GATHER_STEP = Duration.ofSeconds(1);
-
   private static final Duration STEP = Duration.ofMillis(5);
   private static final String BODY =
       """
@@ -57,14 +62,18 @@ class ManyStreamsTest {
   private final AtomicInteger begun = new AtomicInteger();
   private final AtomicInteger open = new AtomicInteger();
   private final AtomicInteger openMax = new AtomicInteger();
+  private final AtomicBoolean failed = new AtomicBoolean();
   private final Map<String, Integer> texts = new ConcurrentHashMap<>();
+  private volatile @Nullable Fleet fleet;
+  private volatile boolean gathered;
 
   @Test
   void noEventIsLostOfAnyOfThem() throws Exception {
     long bytes;
     try (var network = Network.open(2);
-        var fleet = TestFleet.start(settings(), this::step)) {
-      var gateway = GatewayProcess.start(fleet.workers().stream().map(FleetWorker::url).toList());
+        var started = TestFleet.start(settings(), this::steps)) {
+      fleet = started;
+      var gateway = GatewayProcess.start(started.workers().stream().map(FleetWorker::url).toList());
       var pool = new PoolOptions().setHttp1MaxSize(STREAMS);
       var client = network.vertx().createHttpClient(pool);
       var connecting = new Semaphore(CONNECTING_MAX);
@@ -80,8 +89,28 @@ class ManyStreamsTest {
     assertThat(bytes).isLessThan(BYTES_MAX);
   }
 
-  private Duration step() {
-    return begun.get() < STREAMS ? GATHER_STEP : STEP;
+  /**
+   * Steps that wait for callers and not for a clock: none ends before all have asked, and none
+   * without a new prompt in it before all have begun to read. So all streams are open at a time.
+   */
+  private ModelBackend steps(EventLoop loop) {
+    return (batch, done) -> loop.after(STEP, () -> end(loop, batch, done));
+  }
+
+  private void end(EventLoop loop, Batch batch, Consumer<StepResult> done) {
+    boolean begins = !batch.admissions().isEmpty();
+    boolean may = begins ? asked() >= STREAMS : begun.get() >= STREAMS;
+    if (may || failed.get()) done.accept(StepResult.UNSEEN);
+    else loop.after(STEP, () -> end(loop, batch, done));
+  }
+
+  /** Once all are there it stays so, although those that end are no longer counted. */
+  private int asked() {
+    if (gathered) return STREAMS;
+    var workers = fleet == null ? List.<FleetWorker>of() : fleet.workers();
+    int asked = workers.stream().mapToInt(worker -> worker.engine().answering()).sum();
+    gathered = asked >= STREAMS;
+    return asked;
   }
 
   private static FleetSettings settings() {
@@ -112,6 +141,7 @@ class ManyStreamsTest {
         .onComplete(_ -> connecting.release())
         .compose(request -> request.send(Buffer.buffer(BODY)))
         .compose(this::begin)
+        .onFailure(_ -> failed.set(true))
         .onSuccess(
             body -> {
               open.decrementAndGet();
@@ -122,6 +152,7 @@ class ManyStreamsTest {
   }
 
   private Future<Buffer> begin(HttpClientResponse response) {
+    if (response.statusCode() != 200) failed.set(true);
     openMax.accumulateAndGet(open.incrementAndGet(), Math::max);
     begun.incrementAndGet();
     return response.body();
