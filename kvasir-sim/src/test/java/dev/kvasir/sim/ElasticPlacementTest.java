@@ -37,8 +37,8 @@ import org.junit.jupiter.api.Test;
 /**
  * Short questions and documents on eight instances, as examples/elastic-placement.yaml has them.
  *
- * <p>The claims are about the mean over seeds: single ones stray by several per cent, so that the long
- * profile, which runs five of them, says more than the one seed that is run otherwise.
+ * <p>The claims are about the mean over seeds: single ones stray by several per cent, so that the
+ * long profile, which runs five of them, says more than the one seed that is run otherwise.
  */
 class ElasticPlacementTest {
   private static final int BLOCK_TOKENS = 64;
