@@ -106,7 +106,8 @@ class ElasticPlacementTest {
             Collections.nCopies(8, Role.BOTH),
             engine,
             routing,
-            new ClusterSpec.HandOver(START, tokensPerMicro));
+            new ClusterSpec.HandOver(START, tokensPerMicro),
+            List.of());
     var result = new Simulator(cluster, latency, new Synthetic(workload)).run(_ -> {});
     return Summary.of(result, new Summary.Scale(BLOCK_TOKENS, 1, Goodput.Targets.NONE));
   }
