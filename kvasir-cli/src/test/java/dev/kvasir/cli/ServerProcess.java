@@ -2,6 +2,10 @@ package dev.kvasir.cli;
 
 import java.io.BufferedReader;
 import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -21,7 +25,8 @@ final class ServerProcess {
   }
 
   /** Starts it on ports that are free, with its cache in the folder, and waits until it serves. */
-  static ServerProcess start(List<String> words, Path folder) throws IOException {
+  static ServerProcess start(List<String> words, Path folder)
+      throws IOException, InterruptedException {
     var command =
         new ArrayList<>(
             List.of(
@@ -38,11 +43,26 @@ final class ServerProcess {
     BufferedReader out = process.inputReader();
     for (var line = out.readLine(); line != null; line = out.readLine()) {
       if (line.startsWith(ENDPOINT)) {
-        return new ServerProcess(process, line.substring(ENDPOINT.length()).replace("/v1", ""));
+        var url = line.substring(ENDPOINT.length()).replace("/v1", "");
+        awaitModels(url);
+        return new ServerProcess(process, url);
       }
     }
     process.destroyForcibly();
     throw new IOException("the server ended before it served: " + command);
+  }
+
+  /** On a busy machine the gateway listens before its workers have told what they serve. */
+  private static void awaitModels(String url) throws IOException, InterruptedException {
+    var asked = HttpRequest.newBuilder(URI.create(url + "/v1/models")).build();
+    try (var client = HttpClient.newHttpClient()) {
+      for (int tries = 0; tries < 10 * PATIENCE_SECONDS; tries++) {
+        var answer = client.send(asked, HttpResponse.BodyHandlers.ofString());
+        if (answer.body().contains("\"id\"")) return;
+        Thread.sleep(100);
+      }
+    }
+    throw new IOException(url + " serves no model");
   }
 
   String url() {
