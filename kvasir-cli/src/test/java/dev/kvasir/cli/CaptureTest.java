@@ -41,7 +41,7 @@ class CaptureTest {
         var worker = HttpFront.start(network, HttpSettings.local(0), endpoints())) {
       var settings =
           GatewaySettings.of(0, List.of(Worker.of(worker.url()).named("only")))
-              .with(new GatewaySettings.Files(null, file));
+              .with(new GatewaySettings.Files(null, file, null));
       try (var gateway = Gateway.start(network, settings);
           var client = HttpClient.newHttpClient()) {
         for (int round = 0; round < 2; round++) {

@@ -9,6 +9,7 @@ import java.lang.reflect.Type;
 import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
@@ -96,7 +97,7 @@ final class Values {
   }
 
   private static Object choice(String text, Class<?> kind) {
-    var words = new java.util.ArrayList<String>();
+    var words = new ArrayList<String>();
     for (var constant : kind.getEnumConstants()) {
       var word = word((Enum<?>) constant);
       if (word.equals(text)) return constant;

@@ -24,7 +24,10 @@ public final class CheckConfigCommand implements Callable<Integer> {
   private final PrintWriter err;
   private final Map<String, String> environment;
 
-  @Parameters(paramLabel = "FILE", description = "Settings in YAML, as for 'serve --config'.")
+  @Parameters(
+      paramLabel = "FILE",
+      arity = "0..1",
+      description = "Settings in YAML, as for 'serve --config'. Usually ${DEFAULT-VALUE}.")
   private Path file = Path.of("kvasir.yaml");
 
   public CheckConfigCommand(PrintWriter out, PrintWriter err, Map<String, String> environment) {

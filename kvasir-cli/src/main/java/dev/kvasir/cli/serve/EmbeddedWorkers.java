@@ -1,6 +1,7 @@
 package dev.kvasir.cli.serve;
 
 import dev.kvasir.kv.KvEvents;
+import dev.kvasir.live.Owned;
 import dev.kvasir.live.engine.EmbeddedEngine;
 import dev.kvasir.live.engine.EngineGroup;
 import dev.kvasir.live.engine.EnginePublisher;
@@ -13,15 +14,13 @@ import dev.kvasir.live.http.Refused;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Deque;
 import java.util.List;
 import org.zeromq.ZContext;
 
 /** Engines of our own, each behind a server of its own, as any other worker would be. */
 final class EmbeddedWorkers implements AutoCloseable {
-  private final Deque<AutoCloseable> owned = new ArrayDeque<>();
+  private final Owned owned = new Owned();
   private final List<EmbeddedWorker> workers = new ArrayList<>();
   private final EngineGroup group;
 
@@ -36,7 +35,7 @@ final class EmbeddedWorkers implements AutoCloseable {
     var group = EngineGroup.open(model, engines);
     var all = new EmbeddedWorkers(group);
     try {
-      all.owned.push(group);
+      all.owned.add(group);
       group.warmUp();
       for (var engine : group.engines()) all.add(network, sockets, engine);
       return all;
@@ -51,9 +50,7 @@ final class EmbeddedWorkers implements AutoCloseable {
     List<KvEvents> below = tiers == null ? List.of() : List.of(tiers.events());
     var loopback = PublisherSettings.loopback("kv-events");
     var publisher = new EnginePublisher(sockets, loopback, engine, below);
-    var worker = new EmbeddedWorker(network, engine, publisher);
-    owned.push(worker);
-    workers.add(worker);
+    workers.add(owned.add(new EmbeddedWorker(network, engine, publisher)));
   }
 
   List<WorkerSettings> settings() {
@@ -79,12 +76,6 @@ final class EmbeddedWorkers implements AutoCloseable {
 
   @Override
   public void close() {
-    while (!owned.isEmpty()) {
-      try {
-        owned.pop().close();
-      } catch (Exception e) {
-        throw new IllegalStateException("an engine could not be closed", e);
-      }
-    }
+    owned.close();
   }
 }

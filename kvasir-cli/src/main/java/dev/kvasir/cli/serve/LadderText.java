@@ -9,36 +9,34 @@ import dev.kvasir.live.store.SealSettings;
 import dev.kvasir.sim.spec.Durations;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Locale;
 
 /** The ladder of tiers in words: each tier, and how blocks come to it and back. */
 final class LadderText {
   private final ServeSettings settings;
   private final Path folder;
-  private final List<String> lines = new ArrayList<>();
+  private final Lines lines;
   private int above;
 
-  LadderText(ServeSettings settings, Path folder) {
+  LadderText(ServeSettings settings, Path folder, Lines lines) {
     this.settings = settings;
     this.folder = folder;
+    this.lines = lines;
   }
 
-  List<String> lines() {
+  void say() {
     var engines = settings.engines();
     tier("device", engines.deviceBlocks(), "for each engine to compute in");
     var ladder = settings.tiers();
     if (!ladder.hasHost()) {
-      say("  nothing below: tiers.host.blocks is 0");
-      return lines;
+      lines.say("  nothing below: tiers.host.blocks is 0");
+      return;
     }
     edge(ladder.host().edge());
     tier("host", ladder.host().blocks(), "that the engines share");
     if (ladder.hasDisk()) disk();
     if (ladder.remote() != null) remote(ladder.remote());
     if (ladder.object() != null) object(ladder.object());
-    return lines;
   }
 
   private void remote(RemoteTier tier) {
@@ -70,7 +68,7 @@ final class LadderText {
           case SIGNED -> "signed";
           case ENCRYPTED -> "encrypted";
         };
-    say("          shared with other processes; %s; blocks are %s", look, how);
+    lines.say("          shared with other processes; %s; blocks are %s", look, how);
     guard(guard);
   }
 
@@ -82,16 +80,12 @@ final class LadderText {
   }
 
   private void tier(String name, int blocks, String what) {
-    say("  %-6s  %s %s", name, blocks(blocks), what);
+    lines.say("  %-6s  %s %s", name, blocks(blocks), what);
     if (blocks < above) {
-      say("          fewer than above: blocks are pushed out before they are asked for again");
+      lines.say(
+          "          fewer than above: blocks are pushed out before they are asked for again");
     }
     above = blocks;
-  }
-
-  @SuppressWarnings("AnnotateFormatMethod") // the annotation would be a dependency
-  private void say(String line, Object... values) {
-    lines.add(String.format(Locale.ROOT, line, values));
   }
 
   private static String blocks(int count) {
@@ -102,8 +96,8 @@ final class LadderText {
   private void edge(EdgeSettings edge) {
     var pipeline = edge.pipeline();
     var batch = pipeline.batch();
-    say("    |     down: blocks that are not there yet%s", chosen(edge));
-    say(
+    lines.say("    |     down: blocks that are not there yet%s", chosen(edge));
+    lines.say(
         "    |     in batches of %d to %d after %s, %d under way, %,d may wait for %s",
         batch.blocksMin(),
         batch.blocksMax(),
@@ -111,7 +105,7 @@ final class LadderText {
         pipeline.transfersMax(),
         pipeline.limits().queueBlocksMax(),
         Durations.text(pipeline.limits().deadline()));
-    say("    |     up: %s", brought(edge));
+    lines.say("    |     up: %s", brought(edge));
   }
 
   private static String chosen(EdgeSettings edge) {
@@ -130,7 +124,7 @@ final class LadderText {
   }
 
   private void guard(GuardSettings guard) {
-    say(
+    lines.say(
         "          left alone for %s after %d failures; slow from %s",
         Durations.text(guard.pause()), guard.failuresMax(), Durations.text(guard.slow()));
   }

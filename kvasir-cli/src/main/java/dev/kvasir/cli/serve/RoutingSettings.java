@@ -62,15 +62,14 @@ public record RoutingSettings(
   /**
    * How the router of a gateway chooses.
    *
-   * @param told how prompts are told apart where that was left open
+   * @param named what prompts are told apart by
    * @param contextTokens what a conversation may have with engines of our own; 0 for others
    */
-  Routing routing(Routing.Naming told, int contextTokens) {
-    var chosen = naming;
+  Routing routing(Routing.Naming named, int contextTokens) {
     return Routing.DEFAULT
         .with(RouterSettings.DEFAULT.withClasses(classes(contextTokens)))
         .by(policy, placement)
-        .with(chosen == null ? told : chosen);
+        .with(named);
   }
 
   /** A prompt that fills a small context is heavy there, however short it is elsewhere. */

@@ -54,6 +54,14 @@ public record ServeSettings(
     return workers.isEmpty();
   }
 
+  /** What prompts are told apart by: their tokens where somebody tells KV events of them. */
+  Routing.Naming naming() {
+    var chosen = routing.naming();
+    if (chosen != null) return chosen;
+    boolean told = isEmbedded() || workers.stream().anyMatch(each -> !each.events().isEmpty());
+    return told ? Routing.Naming.TOKENS : Routing.Naming.BYTES;
+  }
+
   /** These, but for what can be changed while it runs: workers, and where the keys are. */
   ServeSettings withRunning(ServeSettings from) {
     return new ServeSettings(
@@ -78,12 +86,10 @@ public record ServeSettings(
    */
   GatewaySettings gateway(
       List<WorkerSettings> present, int contextTokens, ApiKeys keys, NameKey secret) {
-    boolean told = present.stream().anyMatch(worker -> !worker.events().isEmpty());
-    var naming = told ? Routing.Naming.TOKENS : Routing.Naming.BYTES;
     var key = routing.workerKey();
     return GatewaySettings.of(listen.port(), present.stream().map(WorkerSettings::worker).toList())
         .at(listen.api(limits.http(), keys), listen.admin(keys))
-        .with(routing.routing(naming, contextTokens))
+        .with(routing.routing(naming(), contextTokens))
         .with(limits.queue())
         .with(limits.failures())
         .probing(routing.probePace())

@@ -1,6 +1,7 @@
 package dev.kvasir.cli.serve;
 
 import dev.kvasir.Nullable;
+import dev.kvasir.live.Owned;
 import dev.kvasir.live.dashboard.LadderState;
 import dev.kvasir.live.engine.LoadedModel;
 import dev.kvasir.live.engine.PromptTokens;
@@ -19,8 +20,6 @@ import dev.kvasir.live.http.Network;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayDeque;
-import java.util.Deque;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -36,7 +35,7 @@ final class Serving implements AutoCloseable {
   private static final int BLOCKS_MAX = 1 << 20;
   private static final Duration DRAIN_MAX = Duration.ofSeconds(30);
 
-  private final Deque<AutoCloseable> owned = new ArrayDeque<>();
+  private final Owned owned = new Owned();
   private final Map<WorkerSettings, KvEventSubscriber> subscribers = new LinkedHashMap<>();
   private final String version;
   private final Network network;
@@ -47,8 +46,8 @@ final class Serving implements AutoCloseable {
 
   private Serving(String version) {
     this.version = version;
-    network = own(Network.open());
-    sockets = own(new ZContext());
+    network = owned.add(Network.open());
+    sockets = owned.add(new ZContext());
   }
 
   /**
@@ -83,9 +82,9 @@ final class Serving implements AutoCloseable {
     Thread.ofPlatform().name("kvasir-load").daemon(true).start(loading);
     var serving = new Serving(version);
     try {
-      LoadedModel model = serving.own(loaded(loading));
+      LoadedModel model = serving.owned.add(loaded(loading));
       var started =
-          serving.own(
+          serving.owned.add(
               EmbeddedWorkers.start(serving.network, serving.sockets, model, settings, folder));
       serving.embedded = Optional.of(started);
       var served = model.served();
@@ -128,7 +127,7 @@ final class Serving implements AutoCloseable {
             .<Supplier<LadderState>>map(own -> new EmbeddedLadder(own.group()))
             .orElse(() -> LadderState.NONE);
     var beside = new Gateway.Beside(version, ladder, restarts(), tokenizer());
-    var started = own(Gateway.start(network, gatewaySettings, beside));
+    var started = owned.add(Gateway.start(network, gatewaySettings, beside));
     gateway = Optional.of(started);
     started.capture(new CaptureHead(settings, workers, contextTokens)::line);
     this.model = model;
@@ -155,15 +154,21 @@ final class Serving implements AutoCloseable {
     // It waits for answers under way, which a loop of the network must not.
     Thread.ofVirtual()
         .start(
-            () -> {
-              gateway().drain(name);
-              try {
-                worker.restart(DRAIN_MAX);
-              } finally {
-                gateway().resume(name);
-              }
-              exchange.context().runOnContext(_ -> exchange.answer(200, "{}"));
-            });
+            () ->
+                exchange.guardElsewhere(
+                    () -> {
+                      restart(worker);
+                      exchange.context().runOnContext(_ -> exchange.answer(200, "{}"));
+                    }));
+  }
+
+  private void restart(EmbeddedWorker worker) {
+    gateway().drain(worker.name());
+    try {
+      worker.restart(DRAIN_MAX);
+    } finally {
+      gateway().resume(worker.name());
+    }
   }
 
   /** Has the workers and the keys of these settings from now on; others need a new start. */
@@ -198,11 +203,6 @@ final class Serving implements AutoCloseable {
     subscribers.put(worker, new KvEventSubscriber(sockets, started.loop(), settings, blocks));
   }
 
-  private <T extends AutoCloseable> T own(T part) {
-    owned.push(part);
-    return part;
-  }
-
   Gateway gateway() {
     return gateway.orElseThrow();
   }
@@ -221,12 +221,6 @@ final class Serving implements AutoCloseable {
   public void close() {
     subscribers.values().forEach(KvEventSubscriber::close);
     subscribers.clear();
-    while (!owned.isEmpty()) {
-      try {
-        owned.pop().close();
-      } catch (Exception e) {
-        throw new IllegalStateException("a part of the server could not be closed", e);
-      }
-    }
+    owned.close();
   }
 }

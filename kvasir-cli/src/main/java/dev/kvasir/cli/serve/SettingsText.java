@@ -1,13 +1,11 @@
 package dev.kvasir.cli.serve;
 
 import dev.kvasir.live.gateway.Connector;
-import dev.kvasir.live.gateway.Routing;
 import dev.kvasir.live.http.ApiKey;
 import dev.kvasir.live.http.KeyLimits;
 import dev.kvasir.sim.spec.Durations;
 import java.io.IOException;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 
@@ -15,7 +13,7 @@ import java.util.Locale;
 final class SettingsText {
   private final ServeSettings settings;
   private final Path folder;
-  private final List<String> lines = new ArrayList<>();
+  private final Lines lines = new Lines();
 
   SettingsText(ServeSettings settings, Path folder) {
     this.settings = settings;
@@ -29,37 +27,32 @@ final class SettingsText {
     else workers();
     routing();
     limits();
-    return lines;
-  }
-
-  @SuppressWarnings("AnnotateFormatMethod") // the annotation would be a dependency
-  private void say(String line, Object... values) {
-    lines.add(String.format(Locale.ROOT, line, values));
+    return lines.all();
   }
 
   private void listen() {
     var listen = settings.listen();
     var scheme = listen.tlsCertificate() == null ? "http" : "https";
-    say("Requests come in at %s://%s:%d.", scheme, listen.host(), listen.port());
-    say("Metrics and draining are at http://127.0.0.1:%d.", listen.adminPort());
+    lines.say("Requests come in at %s://%s:%d.", scheme, listen.host(), listen.port());
+    lines.say("Metrics and draining are at http://127.0.0.1:%d.", listen.adminPort());
     if (listen.isOpenToAnybody()) {
-      say("  Anybody who can reach this machine may ask: consider listen.api-keys.");
+      lines.say("  Anybody who can reach this machine may ask: consider listen.api-keys.");
     }
   }
 
   private void keys() throws IOException {
     var listen = settings.listen();
     if (listen.apiKeys() == null) {
-      say("No keys: whoever reaches the endpoint may ask.");
+      lines.say("No keys: whoever reaches the endpoint may ask.");
       return;
     }
     var keys = listen.keys().all();
-    say("%d keys, from %s:", keys.size(), listen.apiKeys());
-    for (var key : keys) say("  %s%s", key.tenant(), rights(key));
+    lines.say("%d keys, from %s:", keys.size(), listen.apiKeys());
+    for (var key : keys) lines.say("  %s%s", key.tenant(), rights(key));
     var given = settings.routing().tenantSecret() != null;
-    say(
+    lines.say(
         "  Their salts are made from %s, so they find after a restart what they computed before.",
-        given ? "the secret that is given" : folder.resolve("tenant-secret"));
+        given ? "the secret that is given" : TenantSecret.file(folder));
   }
 
   private static String rights(ApiKey key) {
@@ -78,7 +71,7 @@ final class SettingsText {
   }
 
   private void workers() {
-    say("%d workers:", settings.workers().size());
+    lines.say("%d workers:", settings.workers().size());
     for (var each : settings.workers()) {
       var worker = each.worker();
       var does =
@@ -87,9 +80,9 @@ final class SettingsText {
             case PREFILL -> "prefills for others";
             case DECODE -> "decodes";
           };
-      say("  %s at %s %s", worker.name(), worker.url(), does + more(each));
+      lines.say("  %s at %s %s", worker.name(), worker.url(), does + more(each));
     }
-    say("No engines of our own, so tiers and engines are not used.");
+    lines.say("No engines of our own, so tiers and engines are not used.");
   }
 
   private static String more(WorkerSettings worker) {
@@ -101,45 +94,41 @@ final class SettingsText {
   private void engines() {
     var engines = settings.engines();
     var model = engines.model() == null ? "the built-in model" : engines.model().toString();
-    say("%d engines of our own share %s.", engines.count(), model);
-    say("The ladder of tiers, from the top:");
-    lines.addAll(new LadderText(settings, folder).lines());
+    lines.say("%d engines of our own share %s.", engines.count(), model);
+    lines.say("The ladder of tiers, from the top:");
+    new LadderText(settings, folder, lines).say();
   }
 
   private void routing() {
     var routing = settings.routing();
-    say(
+    lines.say(
         "Who answers is chosen by '%s', who prefills by '%s'.",
         routing.policy(), routing.placement());
     if (settings.isEmbedded() && routing.heavyTokensMin() == 0) {
-      say("  A prompt may be prefilled elsewhere from a quarter of the model's context on,");
-      say("  2048 uncached tokens at most.");
+      lines.say("  A prompt may be prefilled elsewhere from a quarter of the model's context on,");
+      lines.say("  2048 uncached tokens at most.");
     } else {
-      say(
+      lines.say(
           "  A prompt may be prefilled elsewhere from %d uncached tokens on.",
           routing.classes(0).heavyTokensMin());
     }
-    var told =
-        settings.isEmbedded()
-            || settings.workers().stream().anyMatch(each -> !each.events().isEmpty());
-    var naming = routing.naming();
-    if (naming == null) naming = told ? Routing.Naming.TOKENS : Routing.Naming.BYTES;
-    say("  Prompts are told apart by their %s.", naming.name().toLowerCase(Locale.ROOT));
-    say("  Workers are asked how they are every %s.", Durations.text(routing.probePace()));
+    lines.say(
+        "  Prompts are told apart by their %s.", settings.naming().name().toLowerCase(Locale.ROOT));
+    lines.say("  Workers are asked how they are every %s.", Durations.text(routing.probePace()));
   }
 
   private void limits() {
     var queue = settings.limits().queue();
-    say(
+    lines.say(
         "At most %d requests are with the workers, %d wait for %s at most.",
         queue.inFlightMax(), queue.waitingMax(), Durations.text(queue.patience()));
     var failures = settings.limits().failures();
-    say(
+    lines.say(
         "A request is tried with %d workers; %d failures in a row take a worker out for %s.",
         failures.attemptsMax(), failures.failuresMax(), Durations.text(failures.restTime()));
     var files = settings.files();
-    if (files.capture() != null) say("The traffic is captured in %s.", files.capture());
-    if (files.requests() != null) say("Each request is logged in %s.", files.requests());
-    if (files.traces() != null) say("A trace of each request is sent to %s.", files.traces());
+    if (files.capture() != null) lines.say("The traffic is captured in %s.", files.capture());
+    if (files.requests() != null) lines.say("Each request is logged in %s.", files.requests());
+    if (files.traces() != null) lines.say("A trace of each request is sent to %s.", files.traces());
   }
 }

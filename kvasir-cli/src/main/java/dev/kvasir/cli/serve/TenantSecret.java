@@ -23,9 +23,13 @@ final class TenantSecret {
 
   private TenantSecret() {}
 
+  static Path file(Path folder) {
+    return folder.resolve(FILE);
+  }
+
   /** The one in the folder, which is made where it is not there. */
   static NameKey in(Path folder) {
-    var file = folder.resolve(FILE);
+    var file = file(folder);
     try {
       if (!Files.exists(file)) make(folder, file);
       return NameKey.of(Secret.fromFile(file).reveal());

@@ -67,7 +67,9 @@ class ConfigurationPageTest {
     Files.writeString(folder.resolve("keys"), "ada " + "0".repeat(64));
     var settings = example(file);
     assertThat(settings.workers()).hasSize(2);
-    assertThat(String.join("\n", new LadderText(settings, folder).lines()))
+    var lines = new Lines();
+    new LadderText(settings, folder, lines).say();
+    assertThat(String.join("\n", lines.all()))
         .contains("known on Redis at 127.0.0.1:6379, kept for 1d")
         .contains("known in bucket kvasir at http://127.0.0.1:9000, kept for 7d")
         .contains("asked for what others stored, 50ms at most");

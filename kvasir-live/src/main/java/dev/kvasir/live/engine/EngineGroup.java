@@ -10,13 +10,12 @@ import dev.kvasir.kv.PooledKv;
 import dev.kvasir.kv.PrefixRegistry;
 import dev.kvasir.kv.Tier;
 import dev.kvasir.live.LiveLoop;
+import dev.kvasir.live.Owned;
 import dev.kvasir.live.model.ModelShape;
 import dev.kvasir.live.store.HostMemory;
 import java.io.IOException;
 import java.time.Duration;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -34,14 +33,14 @@ public final class EngineGroup implements AutoCloseable {
   private final StepThread thread = new StepThread();
   private final List<EmbeddedEngine> engines = new ArrayList<>();
   private final @Nullable SharedTiers tiers;
-  private final Deque<AutoCloseable> owned = new ArrayDeque<>();
+  private final Owned owned = new Owned();
   private Consumer<StepTime> times = _ -> {};
 
   private EngineGroup(LoadedModel model, EngineGroupSettings settings) throws IOException {
     this.model = model;
     try {
       boolean shares = settings.ladder().hasHost();
-      this.tiers = shares ? own(SharedTiers.open(loop, model, settings)) : null;
+      this.tiers = shares ? owned.add(SharedTiers.open(loop, model, settings)) : null;
       for (int i = 0; i < settings.engines(); i++) engines.add(engine(i, settings));
     } catch (IOException | RuntimeException e) {
       stop();
@@ -58,23 +57,20 @@ public final class EngineGroup implements AutoCloseable {
   private EmbeddedEngine engine(int number, EngineGroupSettings settings) {
     var name = "engine-" + number;
     var bytes = model.cpu().shape().kvBytesPerBlock();
-    var memory = own(new HostMemory(name, settings.deviceBlocks(), bytes));
+    var memory = owned.add(new HostMemory(name, settings.deviceBlocks(), bytes));
     var registry = tiers == null ? new PrefixRegistry() : tiers.registry();
     var pool = PoolSettings.of(Tier.DEVICE, settings.deviceBlocks(), ModelShape.BLOCK_TOKENS);
     var events = new KvEvents();
     var top = new BlockPool(pool, registry, events);
     KvStore kv =
-        tiers == null ? new PooledKv(top) : tiers.ladder(registry, top, own(tiers.step(memory)));
+        tiers == null
+            ? new PooledKv(top)
+            : tiers.ladder(registry, top, owned.add(tiers.step(memory)));
     var steps = new CpuSteps(loop, thread, model.cpu(), memory, this::stepped);
     var shared = tiers == null ? null : tiers.host();
     var look = tiers == null ? SharedLook.NONE : tiers.look();
     var parts = new EmbeddedEngine.Parts(name, loop, model.served(), kv, top, shared, look, events);
     return new EmbeddedEngine(parts, steps, settings.engine());
-  }
-
-  private <T extends AutoCloseable> T own(T part) {
-    owned.push(part);
-    return part;
   }
 
   /** Makes the first answers quicker; they wait for it, and it for nobody. */
@@ -134,12 +130,6 @@ public final class EngineGroup implements AutoCloseable {
   private void stop() {
     thread.close();
     loop.close();
-    while (!owned.isEmpty()) {
-      try {
-        owned.pop().close();
-      } catch (Exception e) {
-        throw new IllegalStateException("closing failed", e);
-      }
-    }
+    owned.close();
   }
 }

@@ -209,23 +209,7 @@ public final class EngineServer implements AutoCloseable {
 
   /** Does it on the loop of the engine; whatever it throws is answered. */
   private void onLoop(Exchange exchange, Runnable task) {
-    engine
-        .loop()
-        .execute(
-            () -> {
-              try {
-                task.run();
-              } catch (RuntimeException | Error bug) {
-                exchange
-                    .context()
-                    .runOnContext(
-                        _ ->
-                            exchange.guard(
-                                () -> {
-                                  throw bug;
-                                }));
-              }
-            });
+    engine.loop().execute(() -> exchange.guardElsewhere(task));
   }
 
   /** Stops listening; answers under way are broken off. */

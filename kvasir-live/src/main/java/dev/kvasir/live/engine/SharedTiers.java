@@ -7,6 +7,7 @@ import dev.kvasir.kv.KvEvents;
 import dev.kvasir.kv.PoolSettings;
 import dev.kvasir.kv.PrefixRegistry;
 import dev.kvasir.kv.Tier;
+import dev.kvasir.live.Owned;
 import dev.kvasir.live.model.ModelShape;
 import dev.kvasir.live.store.BlockSeals;
 import dev.kvasir.live.store.DiskStore;
@@ -27,9 +28,7 @@ import dev.kvasir.time.EventLoop;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Deque;
 import java.util.List;
 import java.util.Objects;
 import java.util.zip.CRC32C;
@@ -51,7 +50,7 @@ public final class SharedTiers implements AutoCloseable {
   private final long layout;
   private final PrefixRegistry registry;
   private final KvEvents events = new KvEvents();
-  private final Deque<AutoCloseable> owned = new ArrayDeque<>();
+  private final Owned owned = new Owned();
   private final List<BlockPool> pools = new ArrayList<>();
   private final List<Rung> rungs = new ArrayList<>();
   private final List<SharedLook.Place> places = new ArrayList<>();
@@ -71,7 +70,7 @@ public final class SharedTiers implements AutoCloseable {
     this.uses = counted ? new FrequencySketch(USES_BLOCKS) : null;
     this.registry = registry();
     int bytes = model.cpu().shape().kvBytesPerBlock();
-    this.memory = own(new HostMemory("host memory", ladder.host().blocks(), bytes));
+    this.memory = owned.add(new HostMemory("host memory", ladder.host().blocks(), bytes));
     this.above = memory;
     try {
       pool(Tier.HOST, ladder.host().blocks());
@@ -96,23 +95,23 @@ public final class SharedTiers implements AutoCloseable {
     var tier = ladder.disk();
     var folder = Objects.requireNonNull(settings.diskFolder(), "checked by the settings");
     var blocks = tier.settings(folder, memory.blockBytes(), layout);
-    var store = own(DiskStore.open(loop, memory, blocks));
+    var store = owned.add(DiskStore.open(loop, memory, blocks));
     var pool = pool(Tier.DISK, tier.blocks());
     store.restore(pool);
     rungs.add(tier.edge().rung(pool, tier.guard().guard(loop, store)));
     disk = store;
     boolean last = ladder.remote() == null && ladder.object() == null;
-    if (!last) above = own(store.slots(tier.threads()));
+    if (!last) above = owned.add(store.slots(tier.threads()));
   }
 
   private void addRemote(RemoteTier tier) {
-    var store = own(RedisBlocks.open(loop, above, tier.server(), seals(tier.seal())));
+    var store = owned.add(RedisBlocks.open(loop, above, tier.server(), seals(tier.seal())));
     var pool = pool(Tier.REMOTE, tier.blocks());
     addShared(pool, store, tier.guard().guard(loop, store), tier.edge(), tier.lookTime());
   }
 
   private void addObject(ObjectTier tier) {
-    var store = own(ObjectBlocks.open(loop, above, tier.server(), seals(tier.seal())));
+    var store = owned.add(ObjectBlocks.open(loop, above, tier.server(), seals(tier.seal())));
     var pool = pool(Tier.OBJECT, tier.blocks());
     addShared(pool, store, tier.guard().guard(loop, store), tier.edge(), tier.lookTime());
   }
@@ -137,11 +136,6 @@ public final class SharedTiers implements AutoCloseable {
     var pool = new BlockPool(settings, registry, events);
     pools.add(pool);
     return pool;
-  }
-
-  private <T extends AutoCloseable> T own(T part) {
-    owned.push(part);
-    return part;
   }
 
   /** A registry that counts uses as the others here do. */
@@ -201,12 +195,6 @@ public final class SharedTiers implements AutoCloseable {
 
   @Override
   public void close() {
-    while (!owned.isEmpty()) {
-      try {
-        owned.pop().close();
-      } catch (Exception e) {
-        throw new IllegalStateException("a tier could not be closed", e);
-      }
-    }
+    owned.close();
   }
 }

@@ -1,5 +1,6 @@
 package dev.kvasir.live.gateway;
 
+import dev.kvasir.Nullable;
 import dev.kvasir.live.http.Caller;
 
 /**
@@ -11,7 +12,7 @@ import dev.kvasir.live.http.Caller;
  * @param session whom it belongs to, tenant included; empty for nobody
  * @param splittable whether one worker can prefill it for another
  * @param receivedNanos when its head came, on the clock of the router's loop
- * @param trace where it stands among what its caller does
+ * @param trace where it stands among what its caller does; null where no traces are kept
  */
 record Ask(
     String id,
@@ -22,4 +23,4 @@ record Ask(
     PromptNames names,
     boolean splittable,
     long receivedNanos,
-    TraceMark trace) {}
+    @Nullable TraceMark trace) {}

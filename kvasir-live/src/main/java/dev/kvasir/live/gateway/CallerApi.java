@@ -20,6 +20,7 @@ final class CallerApi {
   private final GatewayParts parts;
   private final Routing routing;
   private final NameKey secret;
+  private final boolean traced;
   private final PromptTokenizer tokenizer;
   private final String boot = Long.toHexString(System.currentTimeMillis());
   private final AtomicLong count = new AtomicLong();
@@ -28,6 +29,7 @@ final class CallerApi {
     this.parts = parts;
     this.routing = settings.routing();
     this.secret = settings.secret();
+    this.traced = settings.files().traces() != null;
     this.tokenizer = tokenizer;
   }
 
@@ -65,7 +67,7 @@ final class CallerApi {
                   names,
                   isSplittable(path, fields),
                   receivedNanos,
-                  TraceMark.of(exchange.header(TraceMark.HEADER)));
+                  traced ? TraceMark.of(exchange.header(TraceMark.HEADER)) : null);
           new Journey(parts, exchange, bodies, ask).start();
         };
     if (routing.naming() == Routing.Naming.BYTES || path.equals(EMBEDDINGS)) {

@@ -35,17 +35,13 @@ public record GatewaySettings(
    * @param traces the collector to which OpenTelemetry's spans are sent; null for none
    */
   public record Files(@Nullable Path log, @Nullable Path capture, @Nullable URI traces) {
-    public static final Files NONE = new Files(null, null);
+    public static final Files NONE = new Files(null, null, null);
 
     public Files {
       if (traces != null && !List.of("http", "https").contains(traces.getScheme())) {
         throw new IllegalArgumentException(
             "traces to " + traces + ", expected a URL as in http://127.0.0.1:4318/v1/traces");
       }
-    }
-
-    public Files(@Nullable Path log, @Nullable Path capture) {
-      this(log, capture, null);
     }
   }
 

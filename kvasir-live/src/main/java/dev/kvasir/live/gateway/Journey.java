@@ -57,7 +57,8 @@ final class Journey implements Ticket.Holder, AnswerPipe.Listener {
     this.bodies = bodies;
     this.ticket = new Ticket(ask, this);
     this.explanation = new Explanation(exchange, ask.id());
-    this.headers = RequestHeaders.forWorker(exchange).set(TraceMark.HEADER, ask.trace().header());
+    this.headers = RequestHeaders.forWorker(exchange);
+    if (ask.trace() != null) headers.set(TraceMark.HEADER, ask.trace().header());
   }
 
   void start() {

@@ -19,17 +19,17 @@ final class Roster {
   static final class Post {
     private final Worker worker;
     private final int id;
-    private final WorkerHealth breaker;
+    private final WorkerHealth health;
     private boolean draining;
     private boolean leaving;
     private Map<String, String> models = Map.of();
     private String engine = "";
     private EngineSignals signals = EngineSignals.NONE;
 
-    private Post(Worker worker, int id, WorkerHealth breaker) {
+    private Post(Worker worker, int id, WorkerHealth health) {
       this.worker = worker;
       this.id = id;
-      this.breaker = breaker;
+      this.health = health;
     }
 
     Worker worker() {
@@ -61,7 +61,7 @@ final class Roster {
     }
 
     Availability availability() {
-      if (breaker.isOpen()) return Availability.DOWN;
+      if (health.isOpen()) return Availability.DOWN;
       return draining ? Availability.DRAINING : Availability.READY;
     }
   }
@@ -160,27 +160,27 @@ final class Roster {
 
   void succeeded(int id) {
     var post = find(id);
-    if (post != null) post.breaker.succeeded();
+    if (post != null) post.health.succeeded();
   }
 
   void failed(int id, long nowNanos) {
     var post = find(id);
     if (post == null) return;
-    post.breaker.failed(nowNanos);
+    post.health.failed(nowNanos);
     settle(post);
   }
 
   void probeSucceeded(int id, long nowNanos) {
     var post = find(id);
     if (post == null) return;
-    post.breaker.probeSucceeded(nowNanos);
+    post.health.probeSucceeded(nowNanos);
     settle(post);
   }
 
   void probeFailed(int id, long nowNanos) {
     var post = find(id);
     if (post == null) return;
-    post.breaker.probeFailed(nowNanos);
+    post.health.probeFailed(nowNanos);
     settle(post);
   }
 

@@ -49,7 +49,8 @@ final class TraceExport implements AutoCloseable {
   }
 
   void add(Decision decision) {
-    if (!decision.ask().trace().sampled()) return;
+    var trace = decision.ask().trace();
+    if (trace == null || !trace.sampled()) return;
     if (!waiting.offer(Optional.of(decision))) dropped.incrementAndGet();
   }
 

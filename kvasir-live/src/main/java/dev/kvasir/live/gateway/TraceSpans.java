@@ -3,6 +3,7 @@ package dev.kvasir.live.gateway;
 import dev.kvasir.live.http.Json;
 import dev.kvasir.router.RouteRecord;
 import java.util.List;
+import java.util.Objects;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
@@ -28,18 +29,19 @@ record TraceSpans(long originMicros) {
     scope.putObject("scope").put("name", "kvasir.gateway");
     var spans = scope.putArray("spans");
     for (var decision : decisions) {
-      request(spans.addObject(), decision);
+      var trace = Objects.requireNonNull(decision.ask().trace(), "kept for every one that is sent");
+      request(spans.addObject(), decision, trace);
       var route = decision.route();
-      if (route != null) legs(spans, decision, route);
+      if (route != null) legs(spans, decision, route, trace);
     }
     return all.toString();
   }
 
-  private void request(ObjectNode span, Decision decision) {
+  private void request(ObjectNode span, Decision decision, TraceMark trace) {
     var ask = decision.ask();
     var ending = decision.ending();
-    span.put("traceId", ask.trace().trace()).put("spanId", ask.trace().span());
-    if (!ask.trace().parent().isEmpty()) span.put("parentSpanId", ask.trace().parent());
+    span.put("traceId", trace.trace()).put("spanId", trace.span());
+    if (!trace.parent().isEmpty()) span.put("parentSpanId", trace.parent());
     span.put("name", "POST " + ask.path()).put("kind", SERVER);
     times(span, ask.receivedNanos(), decision.doneNanos());
     var attributes = span.putArray("attributes");
@@ -60,19 +62,19 @@ record TraceSpans(long originMicros) {
     if (failed) span.putObject("status").put("code", ERROR).put("message", ending.code());
   }
 
-  private void legs(ArrayNode spans, Decision decision, RouteRecord route) {
+  private void legs(ArrayNode spans, Decision decision, RouteRecord route, TraceMark trace) {
     var times = route.times();
-    var ask = decision.ask();
-    times(leg(spans, ask, "wait", INTERNAL), ask.receivedNanos(), times.opened());
+    long received = decision.ask().receivedNanos();
+    times(leg(spans, trace, "wait", INTERNAL), received, times.opened());
     long decodes = times.opened();
     if (times.prefillSent() >= 0) {
       long done = times.prefillDone() < 0 ? decision.doneNanos() : times.prefillDone();
-      var span = leg(spans, ask, "prefill " + decision.prefill(), CLIENT);
+      var span = leg(spans, trace, "prefill " + decision.prefill(), CLIENT);
       times(span, times.prefillSent(), done);
       put(span.putArray("attributes"), "kvasir.prefill_tokens", route.prefillTokens());
       decodes = done;
     }
-    var span = leg(spans, ask, "decode " + decision.decode(), CLIENT);
+    var span = leg(spans, trace, "decode " + decision.decode(), CLIENT);
     times(span, decodes, decision.doneNanos());
     put(span.putArray("attributes"), "kvasir.uncached_tokens", route.uncachedTokens());
     if (times.firstToken() < 0) return;
@@ -80,12 +82,12 @@ record TraceSpans(long originMicros) {
     event.put("name", "first_token").put("timeUnixNano", nanos(times.firstToken()));
   }
 
-  private static ObjectNode leg(ArrayNode spans, Ask ask, String name, int kind) {
+  private static ObjectNode leg(ArrayNode spans, TraceMark trace, String name, int kind) {
     return spans
         .addObject()
-        .put("traceId", ask.trace().trace())
+        .put("traceId", trace.trace())
         .put("spanId", TraceMark.digits())
-        .put("parentSpanId", ask.trace().span())
+        .put("parentSpanId", trace.span())
         .put("name", name)
         .put("kind", kind);
   }

@@ -118,6 +118,21 @@ public final class Exchange {
     }
   }
 
+  /** As {@link #guard}, for work on another thread than that of the connection. */
+  public void guardElsewhere(Runnable work) {
+    try {
+      work.run();
+    } catch (RuntimeException | Error bug) {
+      context()
+          .runOnContext(
+              _ ->
+                  guard(
+                      () -> {
+                        throw bug;
+                      }));
+    }
+  }
+
   /**
    * Says why, and hears no more from this connection: it is closed a little later, since a caller
    * who still sends would not get to read the answer otherwise.

@@ -29,9 +29,11 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import software.amazon.awssdk.core.sync.RequestBody;
 
+@Timeout(120)
 class ObjectStoreTest {
   static final int BLOCK_BYTES = 16 << 10;
   private static final Secret SECRET = Secret.of("0123456789abcdef0123456789abcdef");

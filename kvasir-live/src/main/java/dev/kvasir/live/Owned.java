@@ -1,0 +1,32 @@
+package dev.kvasir.live;
+
+import dev.kvasir.Nullable;
+import java.util.ArrayDeque;
+import java.util.Deque;
+
+/** The parts of a whole, closed with it: the last first, and all of them whatever fails. */
+public final class Owned implements AutoCloseable {
+  private final Deque<AutoCloseable> parts = new ArrayDeque<>();
+
+  /** Takes care of it from now on. */
+  public <T extends AutoCloseable> T add(T part) {
+    parts.push(part);
+    return part;
+  }
+
+  @Override
+  public void close() {
+    @Nullable IllegalStateException failed = null;
+    while (!parts.isEmpty()) {
+      var part = parts.pop();
+      try {
+        part.close();
+      } catch (Exception e) {
+        var name = part.getClass().getSimpleName();
+        if (failed == null) failed = new IllegalStateException(name + " could not be closed", e);
+        else failed.addSuppressed(e);
+      }
+    }
+    if (failed != null) throw failed;
+  }
+}
