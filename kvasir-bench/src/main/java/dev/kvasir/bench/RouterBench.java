@@ -88,7 +88,7 @@ public class RouterBench {
         int instance = random.nextInt(INSTANCES);
         for (var hash : prefix(chain, CHAIN_BLOCKS)) {
           var block = TokenBlock.named(hash, null, 0);
-          router.on(instance, new KvEvent.Stored(Tier.DEVICE, block));
+          router.on(instance, List.of(new KvEvent.Stored(Tier.DEVICE, block)));
         }
       }
     }

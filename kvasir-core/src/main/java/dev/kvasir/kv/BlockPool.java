@@ -139,7 +139,9 @@ public final class BlockPool {
     int count = hashes.size();
     var found = new Block.Registered[count];
     int matched = 0;
+    int near = 0;
     while (matched < count) {
+      if (matched == near) near = registry.approach(hashes, matched);
       var hash = hashes.get(matched);
       int slot = registry.slot(hash, level);
       if (slot == ABSENT) break;
@@ -379,8 +381,8 @@ public final class BlockPool {
     }
 
     @Override
-    public BlockHash hashOf(int slot) {
-      return content(slot).hash();
+    public TokenBlock contentOf(int slot) {
+      return content(slot);
     }
   }
 }

@@ -15,7 +15,8 @@ public interface Eviction {
     /** The slot that holds the block, or {@link EvictionPolicy#NONE}. */
     int slotOf(BlockHash hash);
 
-    BlockHash hashOf(int slot);
+    /** What the slot holds, or has just given up. */
+    TokenBlock contentOf(int slot);
   }
 
   /** The names that {@link #named} knows, the default first. */

@@ -23,6 +23,7 @@ final class HashIndex {
   private static final int ROW_LINK = 7;
   private static final long NO_VALUES = -1;
   private static final long LOWER = 0xffffffffL;
+  private static final int ENTRIES_LARGE = 1 << 14;
   private static final int CELLS_MIN = 16;
   private static final int CELLS_PER_ENTRY = 8;
   private static final int CELLS_MAX = 1 << 30;
@@ -38,6 +39,10 @@ final class HashIndex {
 
   private int unusedCount;
   private int capacity;
+
+  /** What was read ahead of time: without it the compiler would leave the reading out. */
+  @SuppressWarnings("UnusedVariable")
+  private long read;
 
   /** Makes room for that many entries more. */
   void reserve(int more) {
@@ -77,6 +82,20 @@ final class HashIndex {
       link = nextOf(linkOf(link - 1));
     }
     return ABSENT;
+  }
+
+  /** Whether there are so many entries that look-ups wait for memory. */
+  boolean isLarge() {
+    return capacity >= ENTRIES_LARGE;
+  }
+
+  /**
+   * Reads where the hash leads, for a look-up that comes soon: who says so of several hashes waits
+   * for memory once, and not for each of them in turn.
+   */
+  void approach(BlockHash hash) {
+    int link = cells[home(hash)];
+    if (link != NOTHING) read += rows[(link - 1) << ROW_SHIFT];
   }
 
   /**

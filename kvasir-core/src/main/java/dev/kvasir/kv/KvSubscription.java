@@ -1,6 +1,8 @@
 package dev.kvasir.kv;
 
 import dev.kvasir.Nullable;
+import java.util.ArrayList;
+import java.util.List;
 
 /**
  * The events one subscriber has not read yet: the latest ones, up to a fixed number.
@@ -48,6 +50,17 @@ public final class KvSubscription {
     if (waiting == 0) return null;
     next++;
     return remove();
+  }
+
+  /** The next events, as {@link #poll} gives them, at most so many. */
+  public List<KvEvent> poll(int count) {
+    var events = new ArrayList<KvEvent>(Math.min(count, waiting + 1));
+    while (events.size() < count) {
+      var event = poll();
+      if (event == null) break;
+      events.add(event);
+    }
+    return events;
   }
 
   /** How many events wait to be read. */

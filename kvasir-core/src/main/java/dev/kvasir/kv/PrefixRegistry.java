@@ -17,6 +17,9 @@ import java.util.Set;
 public final class PrefixRegistry {
   static final int ABSENT = HashIndex.ABSENT;
 
+  /** As many reads as a processor has under way at once, and few enough if nothing is found. */
+  private static final int APPROACHED = 16;
+
   private static final Tier[] TIERS = Tier.values();
 
   private final HashIndex index = new HashIndex();
@@ -98,6 +101,19 @@ public final class PrefixRegistry {
   int slot(BlockHash hash, int level) {
     int entry = index.find(hash);
     return entry == ABSENT ? ABSENT : slot(entry, level);
+  }
+
+  /**
+   * Says that look-ups of the blocks from that one on come next.
+   *
+   * @return the first block of which this has to be said again
+   */
+  int approach(List<BlockHash> hashes, int from) {
+    int size = hashes.size();
+    if (!index.isLarge()) return size;
+    int until = Math.min(size, from + APPROACHED);
+    for (int i = from; i < until; i++) index.approach(hashes.get(i));
+    return until;
   }
 
   int slot(int entry, int level) {

@@ -17,11 +17,11 @@ final class TicketRing {
   private final int[] slotAt;
   private final SlotSet waiting;
 
-  /** Where the next ticket is drawn: the places behind it, all around, are in order of age. */
-  private int next;
+  /** The number of the next ticket. */
+  private long next;
 
-  /** No place from {@link #next} up to here waits. */
-  private int oldest;
+  /** No ticket with a lower number waits. */
+  private long oldest;
 
   TicketRing(int slots) {
     int places = Math.max(PLACES_MIN, Integer.highestOneBit(Math.multiplyExact(slots, 4) - 1) << 1);
@@ -33,20 +33,18 @@ final class TicketRing {
 
   /** Gives the slot the last place. */
   void draw(int slot) {
-    int place = next;
-    while (slotAt[place] != NONE) place = after(place);
-    placeOf[slot] = place;
-    slotAt[place] = slot;
-    int from = next;
-    next = after(place);
-    if (age(oldest, from) < age(next, from)) oldest = next;
+    long ticket = next;
+    while (slotAt[place(ticket)] != NONE) ticket++;
+    next = ticket + 1;
+    placeOf[slot] = place(ticket);
+    slotAt[place(ticket)] = slot;
   }
 
   /** The slot waits in line, at its place. */
   void join(int slot) {
     int place = placeOf[slot];
     waiting.add(place);
-    if (age(place, next) < age(oldest, next)) oldest = place;
+    oldest = Math.min(oldest, ticket(place));
   }
 
   /** The slot leaves the line but keeps its place. */
@@ -61,21 +59,21 @@ final class TicketRing {
 
   /** Takes out the slot in line that drew first, or {@link EvictionPolicy#NONE}. */
   int removeFirst() {
-    int place = waiting.nextAround(oldest);
+    int place = waiting.nextAround(place(Math.max(oldest, next - slotAt.length)));
     if (place == NONE) return NONE;
-    oldest = place;
     waiting.remove(place);
+    oldest = ticket(place);
     int slot = slotAt[place];
     slotAt[place] = NONE;
     return slot;
   }
 
-  /** How far the place lies behind another: less is older, seen from the next ticket. */
-  private int age(int place, int from) {
-    return place - from & slotAt.length - 1;
+  private int place(long ticket) {
+    return (int) ticket & slotAt.length - 1;
   }
 
-  private int after(int place) {
-    return place + 1 & slotAt.length - 1;
+  /** The last ticket drawn, or passed over, at the place. */
+  private long ticket(int place) {
+    return next - 1 - place(next - 1 - place);
   }
 }

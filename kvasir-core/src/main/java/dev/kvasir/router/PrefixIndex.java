@@ -135,6 +135,17 @@ public final class PrefixIndex {
   }
 
   /** Takes in what an instance tells; answers whether it is known. */
+  public boolean on(int instance, List<KvEvent> events) {
+    for (int i = 0; i < events.size(); i++) {
+      if (events.get(i) instanceof KvEvent.Stored(_, var block)) table.approach(block.hash());
+      else if (events.get(i) instanceof KvEvent.Removed(_, var hash)) table.approach(hash);
+    }
+    boolean known = true;
+    for (int i = 0; i < events.size(); i++) known = on(instance, events.get(i));
+    return known;
+  }
+
+  /** Takes in what an instance tells; answers whether it is known. */
   public boolean on(int instance, KvEvent event) {
     int place = place(instance);
     if (place == NOBODY) return false;

@@ -68,9 +68,9 @@ public final class Router {
     return member != null;
   }
 
-  /** A block came to the instance, or went; answers whether the instance is known. */
-  public boolean on(int id, KvEvent event) {
-    return index.on(id, event);
+  /** Blocks came to the instance, or went; answers whether the instance is known. */
+  public boolean on(int id, List<KvEvent> events) {
+    return index.on(id, events);
   }
 
   /** The instance began anew, with nothing cached. */

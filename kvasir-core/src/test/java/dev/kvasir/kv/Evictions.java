@@ -40,8 +40,8 @@ enum Evictions {
               }
 
               @Override
-              public BlockHash hashOf(int slot) {
-                return Chains.hash(1, slot);
+              public TokenBlock contentOf(int slot) {
+                return TokenBlock.named(Chains.hash(1, slot), null, 0);
               }
             });
   }

@@ -27,6 +27,8 @@ import java.util.function.LongSupplier;
 
 /** One engine of the product with its memory, on a model and tiers that only take time. */
 public final class SimInstance {
+  private static final int EVENTS_AT_ONCE = 64;
+
   private final int index;
   private final KvStore memory;
   private final Engine engine;
@@ -107,13 +109,13 @@ public final class SimInstance {
   }
 
   /** Hands on what happens to the blocks, from outside of the pools. */
-  void listen(int eventsMax, EventLoop loop, Consumer<KvEvent> listener) {
+  void listen(int eventsMax, EventLoop loop, Consumer<List<KvEvent>> listener) {
     listen(pools.events(), eventsMax, loop, listener);
     if (below != null) listen(below.events(), eventsMax, loop, listener);
   }
 
   private static void listen(
-      KvEvents events, int eventsMax, EventLoop loop, Consumer<KvEvent> listener) {
+      KvEvents events, int eventsMax, EventLoop loop, Consumer<List<KvEvent>> listener) {
     var subscriptions = new ArrayList<KvSubscription>();
     subscriptions.add(
         events.subscribe(
@@ -122,10 +124,8 @@ public final class SimInstance {
                 loop.execute(
                     () -> {
                       var subscription = subscriptions.getFirst();
-                      for (var event = subscription.poll();
-                          event != null;
-                          event = subscription.poll()) {
-                        listener.accept(event);
+                      while (subscription.waiting() > 0) {
+                        listener.accept(subscription.poll(EVENTS_AT_ONCE));
                       }
                     })));
   }

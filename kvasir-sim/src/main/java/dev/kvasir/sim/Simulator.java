@@ -96,7 +96,7 @@ public final class Simulator {
 
   /** What an instance has cached reaches the router at once, and never from inside a pool. */
   private void listen(SimInstance instance) {
-    instance.listen(EVENTS_MAX, loop, event -> router.on(instance.index(), event));
+    instance.listen(EVENTS_MAX, loop, events -> router.on(instance.index(), events));
   }
 
   /** Runs to the end; {@code progress} hears of each request that is over. */

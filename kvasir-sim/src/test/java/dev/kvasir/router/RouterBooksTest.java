@@ -85,7 +85,7 @@ class RouterBooksTest {
       int id = random.nextInt(10);
       var hash = Views.hash(random.nextInt(100));
       var stored = new KvEvent.Stored(Tier.DEVICE, TokenBlock.named(hash, null, 0));
-      assertThat(router.on(id, stored)).isEqualTo(router.instances().contains(id));
+      assertThat(router.on(id, List.of(stored))).isEqualTo(router.instances().contains(id));
     }
 
     private void open() {

@@ -138,7 +138,7 @@ class RouterTest {
   void requestFollowsItsPrefixAsEventsTellIt() {
     for (int i = 0; i < 4; i++) router.add(Instance.of("worker-" + i));
     for (var hash : Views.hashes(0, 50)) {
-      router.on(2, new KvEvent.Stored(Tier.DEVICE, TokenBlock.named(hash, null, 0)));
+      router.on(2, List.of(new KvEvent.Stored(Tier.DEVICE, TokenBlock.named(hash, null, 0))));
     }
     var route = open("", 800, 0);
     assertThat(route.placement().decode()).isEqualTo(2);
