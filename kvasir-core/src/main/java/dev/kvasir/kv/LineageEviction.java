@@ -5,16 +5,22 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * Evicts ends of chains first, the one released longest ago before the others.
+ * Evicts what was released longest ago, but no block before those that follow it.
  *
  * <p>Each slot counts the blocks that follow its own. Where a block is not here but some that
  * follow it are, it is a ghost: the count stays under its name, for the slot that the block comes
- * to. Ghosts are fewer than slots, since each is followed by a block. Blocks inside a chain go only
- * when no end is cached, which happens when somebody holds an end without its beginning.
+ * to. Ghosts are fewer than slots, since each is followed by a block.
+ *
+ * <p>A cached block inside a chain is set aside when its turn comes, and has the next turn once
+ * nothing follows it any more. It goes before that only when nothing else is cached, which happens
+ * when somebody holds an end without its beginning.
  */
 final class LineageEviction implements EvictionPolicy {
-  /** Beside the number of children: whether the slot is cached. */
+  /** Beside the number of children: whether the slot is cached, and then whether set aside. */
   private static final int CACHED = 0x80000000;
+
+  private static final int ASIDE = 0x40000000;
+  private static final int COUNT = ~(CACHED | ASIDE);
 
   /** In place of a slot: the parent is, or was, a ghost, and has to be asked for by name. */
   private static final int BY_NAME = -2;
@@ -32,10 +38,11 @@ final class LineageEviction implements EvictionPolicy {
 
   private final Eviction.Slots slots;
   private final int[] rows;
-  private final SlotLists ends;
 
-  /** All cached slots: when there are no ends, these are inside chains. */
-  private final SlotSet cached;
+  /** The cached slots in the order of their release, but for those set aside. */
+  private final SlotLists line;
+
+  private final SlotSet aside;
 
   /** How many follow each block that is not here. */
   private final Map<BlockHash, Integer> ghosts = new HashMap<>();
@@ -45,14 +52,14 @@ final class LineageEviction implements EvictionPolicy {
 
   private int lastSlot = NONE;
 
-  /** Where the search for the next block inside a chain goes on. */
+  /** Where the search among those set aside goes on. */
   private int hand;
 
   LineageEviction(Eviction.Slots slots) {
     this.slots = slots;
     this.rows = new int[Math.multiplyExact(slots.count(), 1 << ROW_SHIFT)];
-    this.ends = new SlotLists(slots.count(), 1);
-    this.cached = new SlotSet(slots.count());
+    this.line = new SlotLists(slots.count(), 1);
+    this.aside = new SlotSet(slots.count());
   }
 
   @Override
@@ -68,29 +75,29 @@ final class LineageEviction implements EvictionPolicy {
 
   @Override
   public void cached(int slot) {
-    int at = (slot << ROW_SHIFT) + CHILDREN;
-    int count = rows[at];
-    rows[at] = count | CACHED;
-    cached.add(slot);
-    if (count == 0) ends.add(0, slot);
+    rows[(slot << ROW_SHIFT) + CHILDREN] |= CACHED;
+    line.add(0, slot);
   }
 
   @Override
   public void held(int slot) {
     int at = (slot << ROW_SHIFT) + CHILDREN;
-    int count = rows[at] & ~CACHED;
-    rows[at] = count;
-    cached.remove(slot);
-    if (count == 0) ends.remove(slot);
+    if ((rows[at] & ASIDE) == 0) line.remove(slot);
+    else aside.remove(slot);
+    rows[at] &= COUNT;
   }
 
   @Override
   public int evict() {
-    int end = ends.removeFirst(0);
-    int slot = end == NONE ? inner() : end;
+    int slot = line.removeFirst(0);
+    while (slot != NONE && (rows[(slot << ROW_SHIFT) + CHILDREN] & COUNT) != 0) {
+      rows[(slot << ROW_SHIFT) + CHILDREN] |= ASIDE;
+      aside.add(slot);
+      slot = line.removeFirst(0);
+    }
+    if (slot == NONE) slot = takeFromAside();
     if (slot == NONE) return NONE;
-    rows[(slot << ROW_SHIFT) + CHILDREN] &= ~CACHED;
-    cached.remove(slot);
+    rows[(slot << ROW_SHIFT) + CHILDREN] &= COUNT;
     removed(slot);
     return slot;
   }
@@ -106,9 +113,10 @@ final class LineageEviction implements EvictionPolicy {
   }
 
   /** The next one all around: which of those that nobody can reach goes first matters little. */
-  private int inner() {
-    int slot = cached.nextAround(hand);
+  private int takeFromAside() {
+    int slot = aside.nextAround(hand);
     if (slot == NONE) return NONE;
+    aside.remove(slot);
     hand = slot + 1 == slots.count() ? 0 : slot + 1;
     return slot;
   }
@@ -120,15 +128,17 @@ final class LineageEviction implements EvictionPolicy {
       ghosts.merge(hash, 1, Integer::sum);
       return BY_NAME;
     }
-    int at = (slot << ROW_SHIFT) + CHILDREN;
-    if (rows[at]++ == CACHED) ends.remove(slot);
+    rows[(slot << ROW_SHIFT) + CHILDREN]++;
     return slot;
   }
 
   /** A block that followed the one in the slot is gone. */
   private void lose(int slot) {
     int at = (slot << ROW_SHIFT) + CHILDREN;
-    if (--rows[at] == CACHED) ends.add(0, slot);
+    if (--rows[at] != (CACHED | ASIDE)) return;
+    rows[at] = CACHED;
+    aside.remove(slot);
+    line.addFirst(0, slot);
   }
 
   /** The block is gone from the slot, but not those that follow it. */

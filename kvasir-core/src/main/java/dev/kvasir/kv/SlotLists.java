@@ -20,6 +20,13 @@ final class SlotLists {
     link(slot, head);
   }
 
+  /** Adds the slot, which is on no list, before all others of the list. */
+  void addFirst(int list, int slot) {
+    int head = slots + list;
+    link(slot, links[2 * head + 1]);
+    link(head, slot);
+  }
+
   /** Takes the slot off the list that it is on. */
   void remove(int slot) {
     link(links[2 * slot], links[2 * slot + 1]);

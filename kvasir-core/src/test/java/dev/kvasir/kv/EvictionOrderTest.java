@@ -77,6 +77,18 @@ class EvictionOrderTest {
   }
 
   @Test
+  void lineageTakesAllOfAnOldChainBeforeTheEndOfAYoungerOne() {
+    var pool = Evictions.LINEAGE.pool(6);
+    var all = new ArrayList<TokenBlock>();
+    for (int number = 1; number <= 2; number++) {
+      var chain = Chains.chain(number, 3);
+      pool.release(Chains.register(pool, chain));
+      all.addAll(chain.reversed());
+    }
+    assertThat(evicted(pool, all)).containsExactlyElementsOf(all);
+  }
+
+  @Test
   void lineageKeepsATrunkAsLongAsABranchIsLeft() {
     var pool = Evictions.LINEAGE.pool(5);
     var trunk = Chains.chain(1, 2);

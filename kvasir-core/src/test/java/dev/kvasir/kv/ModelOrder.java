@@ -129,63 +129,52 @@ abstract sealed class ModelOrder {
     }
   }
 
-  /** Cached ids that are ends of chains, in the order they became so, and the others by number. */
+  /** Cached ids by release; those inside chains go aside, and are first when nothing follows. */
   static final class Leaves extends ModelOrder {
     private final Map<Integer, TokenBlock> blocks = new TreeMap<>();
-    private final Set<Integer> ends = new LinkedHashSet<>();
-    private final NavigableSet<Integer> inner = new TreeSet<>();
+    private final List<Integer> line = new ArrayList<>();
+    private final NavigableSet<Integer> aside = new TreeSet<>();
     private int hand;
 
     @Override
     void registered(int id, TokenBlock block) {
       blocks.put(id, block);
-      relist();
     }
 
     @Override
     void cached(int id) {
-      (end(id) ? ends : inner).add(id);
+      line.add(id);
     }
 
     @Override
     void held(int id) {
-      ends.remove(id);
-      inner.remove(id);
+      line.removeIf(one -> one == id);
+      aside.remove(id);
     }
 
     @Override
     int victim() {
-      return ends.isEmpty() ? nextInner() : first(ends);
+      while (!line.isEmpty() && !end(line.getFirst())) aside.add(line.removeFirst());
+      return line.isEmpty() ? nextAside() : line.getFirst();
     }
 
     @Override
     void removed(int id) {
       held(id);
       blocks.remove(id);
-      relist();
+      for (int one : List.copyOf(aside)) {
+        if (!end(one)) continue;
+        aside.remove(one);
+        line.addFirst(one);
+      }
     }
 
-    private int nextInner() {
-      if (inner.isEmpty()) return NONE;
-      var next = inner.ceiling(hand);
-      int id = next == null ? inner.getFirst() : next;
+    private int nextAside() {
+      if (aside.isEmpty()) return NONE;
+      var next = aside.ceiling(hand);
+      int id = next == null ? aside.getFirst() : next;
       hand = id + 1;
       return id;
-    }
-
-    private void relist() {
-      for (int id : List.copyOf(ends)) {
-        if (!end(id)) {
-          ends.remove(id);
-          inner.add(id);
-        }
-      }
-      for (int id : List.copyOf(inner)) {
-        if (end(id)) {
-          inner.remove(id);
-          ends.add(id);
-        }
-      }
     }
 
     private boolean end(int id) {
