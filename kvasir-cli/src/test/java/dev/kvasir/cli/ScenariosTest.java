@@ -79,6 +79,14 @@ final class ScenariosTest {
     assertThat(cached(runs.get(2))).isGreaterThan(cached(runs.get(0)) + 0.1);
   }
 
+  @Test
+  void aBucketKeepsTheTargetsForLessThanASecondGpu() {
+    var runs = run("bucket.yaml");
+    assertThat(runs.at("/0/summary/slo_attainment").asDouble()).isLessThan(0.9);
+    assertThat(runs.at("/1").has("best")).isTrue();
+    assertThat(runs.at("/1/cost").asDouble()).isBetween(0.6, runs.at("/2/cost").asDouble());
+  }
+
   private static double cached(JsonNode run) {
     return run.at("/summary/token_hit_rate").asDouble();
   }

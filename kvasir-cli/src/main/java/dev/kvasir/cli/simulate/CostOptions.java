@@ -1,6 +1,9 @@
 package dev.kvasir.cli.simulate;
 
+import dev.kvasir.kv.Tier;
 import dev.kvasir.sim.report.Prices;
+import dev.kvasir.sim.report.TierPrice;
+import java.util.List;
 import picocli.CommandLine.Option;
 
 /** How the settings of a sweep are judged, and how many are tried at once. */
@@ -26,10 +29,34 @@ final class CostOptions {
   private double diskGib;
 
   @Option(
+      names = "--cost-per-remote-gib-hour",
+      paramLabel = "X",
+      description = "Of a remote server's memory.")
+  private double remoteGib;
+
+  @Option(
       names = "--cost-per-object-gib-hour",
       paramLabel = "X",
       description = "Of object storage.")
   private double objectGib;
+
+  @Option(
+      names = "--cost-per-1000-object-writes",
+      paramLabel = "X",
+      description = "Requests that write to it.")
+  private double objectWrites;
+
+  @Option(
+      names = "--cost-per-1000-object-reads",
+      paramLabel = "X",
+      description = "Requests that read from it.")
+  private double objectReads;
+
+  @Option(
+      names = "--object-request-blocks",
+      paramLabel = "N",
+      description = "Blocks that such a request carries. Usually ${DEFAULT-VALUE}.")
+  private int requestBlocks = 1;
 
   @Option(
       names = "--threads",
@@ -46,9 +73,14 @@ final class CostOptions {
   }
 
   Prices prices() {
-    if (gpu >= 0) return new Prices(gpu, hostGib, diskGib, objectGib);
-    if (gpu != -1) throw new IllegalArgumentException("--cost-per-gpu-hour " + gpu);
-    if (hostGib != 0 || diskGib != 0 || objectGib != 0) {
+    var below =
+        List.of(
+            TierPrice.room(Tier.HOST, hostGib),
+            TierPrice.room(Tier.DISK, diskGib),
+            TierPrice.room(Tier.REMOTE, remoteGib),
+            new TierPrice(Tier.OBJECT, objectGib, objectWrites, objectReads, requestBlocks));
+    if (gpu != -1) return new Prices(gpu, below);
+    if (!new Prices(0, below).tiers().isEmpty()) {
       throw new IllegalArgumentException(
           "the price of memory says little without that of a GPU; add --cost-per-gpu-hour");
     }

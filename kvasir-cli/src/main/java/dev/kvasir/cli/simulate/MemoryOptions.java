@@ -78,6 +78,24 @@ final class MemoryOptions {
   private long diskLatencyMicros = 100;
 
   @Option(
+      names = "--kv-remote-blocks",
+      paramLabel = "N",
+      description = "KV blocks on a remote server such as Redis; 0 for no such tier.")
+  private int remoteBlocks;
+
+  @Option(
+      names = "--kv-remote-bandwidth",
+      paramLabel = "X",
+      description = "Tokens a microsecond to and from it. Usually ${DEFAULT-VALUE}.")
+  private double remoteBandwidth = 10;
+
+  @Option(
+      names = "--kv-remote-latency",
+      paramLabel = "US",
+      description = "Usually ${DEFAULT-VALUE}.")
+  private long remoteLatencyMicros = 1_000;
+
+  @Option(
       names = "--kv-object-blocks",
       paramLabel = "N",
       description = "KV blocks in object storage; 0 for no such tier.")
@@ -135,6 +153,7 @@ final class MemoryOptions {
     var tiers = new ArrayList<TierSpec>();
     add(tiers, Tier.HOST, cpuBlocks, cpuBandwidth, cpuLatencyMicros);
     add(tiers, Tier.DISK, diskBlocks, diskBandwidth, diskLatencyMicros);
+    add(tiers, Tier.REMOTE, remoteBlocks, remoteBandwidth, remoteLatencyMicros);
     add(tiers, Tier.OBJECT, objectBlocks, objectBandwidth, objectLatencyMicros);
     return tiers;
   }

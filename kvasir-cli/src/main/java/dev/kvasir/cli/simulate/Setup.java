@@ -82,12 +82,7 @@ final class Setup {
     for (var tier : options.memory.tiers()) {
       tokens.put(tier.tier(), (long) tier.blocks() * options.memory.blockTokens() * ladders);
     }
-    return new Fleet(
-        instances * options.model.gpus(),
-        tokens.getOrDefault(Tier.HOST, 0L),
-        tokens.getOrDefault(Tier.DISK, 0L),
-        tokens.getOrDefault(Tier.OBJECT, 0L),
-        knownBytesPerToken());
+    return new Fleet(instances * options.model.gpus(), tokens, knownBytesPerToken());
   }
 
   private long knownBytesPerToken() throws IOException {

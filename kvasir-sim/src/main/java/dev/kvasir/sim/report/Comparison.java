@@ -43,7 +43,13 @@ public record Comparison(
 
   /** What the run would have cost. */
   public double cost(Point point) {
-    return point.fleet().cost(point.summary().durationSeconds(), prices);
+    double cost = point.fleet().cost(point.summary().durationSeconds(), prices);
+    for (var price : prices.tiers()) {
+      for (var total : point.summary().tiers()) {
+        if (total.tier() == price.tier()) cost += price.requests(total.stored(), total.loaded());
+      }
+    }
+    return cost;
   }
 
   /** The settings of a point as they are written: key=value, key=value. */

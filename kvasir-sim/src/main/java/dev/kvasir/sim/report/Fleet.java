@@ -1,33 +1,38 @@
 package dev.kvasir.sim.report;
 
+import dev.kvasir.kv.Tier;
+import java.util.EnumMap;
+import java.util.Map;
+
 /**
  * The hardware that a run used, all instances together.
  *
+ * @param tokens how many fit on each tier below the memory of the GPUs
  * @param bytesPerToken what the K and V of one token take; 0 where nobody knows
  */
-public record Fleet(
-    int gpus, long hostTokens, long diskTokens, long objectTokens, long bytesPerToken) {
+public record Fleet(int gpus, Map<Tier, Long> tokens, long bytesPerToken) {
   private static final double GIB = 1L << 30;
 
   public Fleet {
-    if (gpus < 0 || hostTokens < 0 || diskTokens < 0 || objectTokens < 0 || bytesPerToken < 0) {
-      throw new IllegalArgumentException(
-          gpus + " GPUs, " + hostTokens + ", " + diskTokens + ", " + objectTokens + " tokens");
+    var copy = new EnumMap<Tier, Long>(Tier.class);
+    copy.putAll(tokens);
+    tokens = copy;
+    if (gpus < 0 || bytesPerToken < 0 || tokens.values().stream().anyMatch(count -> count < 0)) {
+      throw new IllegalArgumentException(gpus + " GPUs, " + tokens + " tokens of " + bytesPerToken);
     }
   }
 
   /** How many tokens fit below the memory of the GPUs. */
   public long tokensBelow() {
-    return hostTokens + diskTokens + objectTokens;
+    return tokens.values().stream().mapToLong(Long::longValue).sum();
   }
 
   /** What it costs to have it for so long. */
   public double cost(double seconds, Prices prices) {
-    double hourly =
-        gpus * prices.gpu()
-            + gib(hostTokens) * prices.hostGib()
-            + gib(diskTokens) * prices.diskGib()
-            + gib(objectTokens) * prices.objectGib();
+    double hourly = gpus * prices.gpu();
+    for (var tier : prices.tiers()) {
+      hourly += gib(tokens.getOrDefault(tier.tier(), 0L)) * tier.gibHour();
+    }
     return hourly * seconds / 3600;
   }
 
@@ -35,7 +40,7 @@ public record Fleet(
     return gib(tokensBelow());
   }
 
-  private double gib(long tokens) {
-    return tokens * (double) bytesPerToken / GIB;
+  private double gib(long count) {
+    return count * (double) bytesPerToken / GIB;
   }
 }

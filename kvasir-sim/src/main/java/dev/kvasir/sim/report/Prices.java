@@ -1,22 +1,25 @@
 package dev.kvasir.sim.report;
 
+import java.util.List;
+
 /**
- * What an hour of hardware costs.
+ * What hardware and what is asked of it costs.
  *
  * @param gpu an hour of one GPU
- * @param hostGib an hour of a GiB of host memory
- * @param diskGib an hour of a GiB on disk
- * @param objectGib an hour of a GiB in object storage
+ * @param tiers the tiers below; one that is not named is free
  */
-public record Prices(double gpu, double hostGib, double diskGib, double objectGib) {
+public record Prices(double gpu, List<TierPrice> tiers) {
   /** Counts hours of GPUs instead of money. */
-  public static final Prices GPU_HOURS = new Prices(1, 0, 0, 0);
+  public static final Prices GPU_HOURS = new Prices(1, List.of());
 
   public Prices {
-    for (double price : new double[] {gpu, hostGib, diskGib, objectGib}) {
-      if (!(price >= 0) || Double.isInfinite(price)) {
-        throw new IllegalArgumentException("a price of " + price + "; it is 0 or more");
-      }
+    check(gpu);
+    tiers = tiers.stream().filter(tier -> !tier.isNothing()).toList();
+  }
+
+  static void check(double price) {
+    if (!(price >= 0) || Double.isInfinite(price)) {
+      throw new IllegalArgumentException("a price of " + price + "; it is 0 or more");
     }
   }
 

@@ -2,6 +2,7 @@ package dev.kvasir.sim.page;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kvasir.kv.Tier;
 import dev.kvasir.sim.report.Comparison;
 import dev.kvasir.sim.report.Fleet;
 import dev.kvasir.sim.report.Goodput;
@@ -13,6 +14,7 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.regex.Pattern;
 import javax.xml.parsers.DocumentBuilderFactory;
 import org.junit.jupiter.api.Test;
@@ -128,14 +130,14 @@ final class PagesTest {
         RunPage.of(Made.run(1), Made.scale(Duration.ZERO), ASKED),
         comparison(),
         ComparisonPage.of(
-            Made.comparison(0.9, List.of(Made.point("a", 1, new Fleet(1, 0, 0, 0, 0)))), ASKED));
+            Made.comparison(0.9, List.of(Made.point("a", 1, new Fleet(1, Map.of(), 0)))), ASKED));
   }
 
   private static String comparison() {
     var points = new ArrayList<Comparison.Point>();
     for (int instances = 1; instances <= 2; instances++) {
       for (var eviction : List.of("lru", "fifo")) {
-        var fleet = new Fleet(instances, 100L * instances, 0, 0, 1000);
+        var fleet = new Fleet(instances, Map.of(Tier.HOST, 100L * instances), 1000);
         var target = Made.scale(Duration.ofMillis(100 + 50L * instances));
         var summary = Summary.of(Made.run(100), target);
         points.add(new Comparison.Point(List.of("" + instances, eviction), summary, fleet));

@@ -2,14 +2,16 @@ package dev.kvasir.sim.report;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kvasir.kv.Tier;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import tools.jackson.databind.json.JsonMapper;
 
 final class BestTest {
-  private static final Fleet ONE = new Fleet(1, 0, 0, 0, 1000);
-  private static final Fleet TWO = new Fleet(2, 0, 0, 0, 1000);
-  private static final Fleet THREE = new Fleet(3, 0, 0, 0, 1000);
+  private static final Fleet ONE = new Fleet(1, Map.of(), 1000);
+  private static final Fleet TWO = new Fleet(2, Map.of(), 1000);
+  private static final Fleet THREE = new Fleet(3, Map.of(), 1000);
 
   @Test
   void theCheapestThatKeepsTheTargetsIsBest() {
@@ -40,8 +42,8 @@ final class BestTest {
 
   @Test
   void ofThoseThatCostTheSameTheLeastMemoryIsBest() {
-    var much = new Fleet(1, 5000, 0, 0, 1000);
-    var little = new Fleet(1, 1000, 0, 0, 1000);
+    var much = new Fleet(1, Map.of(Tier.HOST, 5000L), 1000);
+    var little = new Fleet(1, Map.of(Tier.HOST, 1000L), 1000);
     var comparison =
         Made.comparison(0.9, List.of(Made.point("a", 1.0, much), Made.point("b", 0.95, little)));
 
@@ -51,11 +53,28 @@ final class BestTest {
 
   @Test
   void memoryCostsWhatItsPriceSays() {
-    var fleet = new Fleet(2, 1L << 20, 1L << 21, 0, 1 << 10);
+    var fleet = new Fleet(2, Map.of(Tier.HOST, 1L << 20, Tier.DISK, 1L << 21), 1 << 10);
+    var below = List.of(TierPrice.room(Tier.HOST, 0.5), TierPrice.room(Tier.DISK, 0.25));
 
     assertThat(fleet.cost(3600, Prices.GPU_HOURS)).isEqualTo(2);
-    assertThat(fleet.cost(1800, new Prices(3, 0.5, 0.25, 7))).isEqualTo(3.5);
+    assertThat(fleet.cost(1800, new Prices(3, below))).isEqualTo(3.5);
     assertThat(fleet.gibBelow()).isEqualTo(3);
+  }
+
+  @Test
+  void requestsToABucketArePaidFor() {
+    var point = Made.point("a", 1, new Fleet(0, Map.of(Tier.DISK, 0L), 0));
+    // Two instances store 30 blocks and load 10 each: in requests of 4, 15 that write, 5 that read.
+    var bucket = new TierPrice(Tier.DISK, 1, 5, 2, 4);
+    var comparison =
+        new Comparison(
+            List.of("key"),
+            List.of(point),
+            new Prices(1, List.of(bucket)),
+            Goodput.Targets.NONE,
+            0.9);
+
+    assertThat(comparison.cost(point)).isEqualTo((15 * 5 + 5 * 2) / 1000.0);
   }
 
   @Test
