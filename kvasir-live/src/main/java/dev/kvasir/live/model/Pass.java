@@ -2,7 +2,6 @@ package dev.kvasir.live.model;
 
 import dev.kvasir.live.model.compute.Crew;
 import dev.kvasir.live.model.compute.Kernels;
-import dev.kvasir.live.model.compute.Kernels.KvView;
 import dev.kvasir.live.model.compute.Kernels.Norm;
 import dev.kvasir.live.model.compute.PackedMatrix;
 import java.util.List;
@@ -21,7 +20,7 @@ final class Pass {
   private final Weights weights;
   private final Kernels kernels;
   private final Team team;
-  private final float[][] scores;
+  private final Attention attention;
   private PassBuffers buffers;
   private PassTokens tokens;
 
@@ -36,7 +35,7 @@ final class Pass {
     this.weights = weights;
     this.kernels = kernels;
     this.team = team;
-    this.scores = new float[workers][];
+    this.attention = new Attention(shape, kernels, team, workers);
     this.buffers = PassBuffers.of(shape, weights, 1);
     this.tokens = PassTokens.none();
   }
@@ -44,6 +43,7 @@ final class Pass {
   /** Computes the rows; the logits of the sampled ones go where the sink says. */
   void run(PassTokens rows, LogitSink sink) {
     tokens = rows;
+    attention.begin(rows);
     if (buffers.tokens() < rows.count()) buffers = PassBuffers.of(shape, weights, rows.count());
     int width = shape.width();
     for (int t = 0; t < rows.count(); t++) {
@@ -68,12 +68,7 @@ final class Pass {
     normalize(layer.attentionNorm(), matrix.scale());
     multiply(matrix, buffers.normed(), tokens.count(), projected);
     for (int t = 0; t < tokens.count(); t++) place(index, layer, t, t * matrix.outputs());
-    long attended = tokens.attended();
-    team.run(
-        tokens.count() * shape.kvHeads(),
-        2 * attended * shape.heads() * shape.headSize(),
-        (unit, worker) ->
-            attend(index, layer, unit / shape.kvHeads(), unit % shape.kvHeads(), worker));
+    attention.run(index, layer, tokens, buffers);
     finish(layer.attentionOutput());
   }
 
@@ -100,36 +95,6 @@ final class Pass {
       from = at + layer.attention().output(Weights.VALUES) + head * size;
       tokens.writeValue(token, shape.valuesAt(index, head), size, x, from);
     }
-  }
-
-  private void attend(int index, Weights.Layer layer, int token, int kvHead, int worker) {
-    int size = shape.headSize();
-    int positions = tokens.position(token) + 1;
-    var keys = view(token, shape.keysAt(index, kvHead), positions);
-    var values = view(token, shape.valuesAt(index, kvHead), positions);
-    var mine = scores(worker, positions);
-    for (int i = 0; i < shape.group(); i++) {
-      int head = kvHead * shape.group() + i;
-      int query = token * layer.attention().outputs() + head * size;
-      kernels.scores(keys, buffers.projected(), query, mine, 0);
-      float sum = kernels.softmax(mine, 0, positions);
-      float factor = 1 / sum * layer.attentionOutput().scale();
-      int to = token * layer.attentionOutput().depth() + head * size;
-      kernels.values(values, mine, 0, factor, buffers.mixed(), to);
-    }
-  }
-
-  private KvView view(int token, long offset, int positions) {
-    return new KvView(tokens.memory(), tokens.blocks(token), offset, shape.headSize(), positions);
-  }
-
-  /** Each worker has scores of its own, as long as the longest sequence it has seen. */
-  private float[] scores(int worker, int positions) {
-    int needed = (positions / PassTokens.SLACK + 2) * PassTokens.SLACK;
-    if (scores[worker] == null || scores[worker].length < needed) {
-      scores[worker] = new float[2 * needed];
-    }
-    return scores[worker];
   }
 
   private void inner(Weights.Layer layer) {

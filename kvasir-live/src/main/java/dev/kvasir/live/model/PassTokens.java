@@ -8,9 +8,6 @@ import java.util.List;
 
 /** The tokens of some rows in one line: where each stands, and where its keys and values go. */
 final class PassTokens {
-  /** Scores are computed in up to four vectors at once, so they need room beyond the last. */
-  static final int SLACK = 64;
-
   private static final int BLOCK = ModelShape.BLOCK_TOKENS;
 
   private final MemorySegment memory;
@@ -18,9 +15,13 @@ final class PassTokens {
   private final int[] positions;
   private final long[][] blocks;
   private final List<Sampled> sampled = new ArrayList<>();
+  private final List<Run> runs = new ArrayList<>();
 
   /** The last token of a row whose logits are wanted. */
   record Sampled(int row, int token) {}
+
+  /** The tokens of one row. */
+  record Run(int first, int count) {}
 
   private PassTokens(MemorySegment memory, int count) {
     this.memory = memory;
@@ -54,6 +55,7 @@ final class PassTokens {
       positions[first + i] = row.firstPosition() + i;
       blocks[first + i] = begins;
     }
+    runs.add(new Run(first, row.tokens().length));
     if (row.sampled()) sampled.add(new Sampled(index, first + row.tokens().length - 1));
   }
 
@@ -79,6 +81,11 @@ final class PassTokens {
 
   List<Sampled> sampledRows() {
     return sampled;
+  }
+
+  /** The rows one after the other. */
+  List<Run> runs() {
+    return runs;
   }
 
   /** How many pairs of a token and one it attends to there are. */

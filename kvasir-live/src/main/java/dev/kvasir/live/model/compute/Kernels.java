@@ -11,11 +11,12 @@ import java.lang.management.ManagementFactory;
  * The arithmetic of the model: with vectors, or plain.
  *
  * <p>Both give the same bits. Every sum has one order: products along the depth, values along the
- * positions in four partial sums by turns, sums over a row in 16 that {@link Lanes#sum} adds up. So
- * it depends on nothing but the row: not on the batch, the chunk, the thread, or the width of the
- * vectors.
+ * positions, sums over a row in 16 that {@link Lanes#sum} adds up. So it depends on nothing but the
+ * row: not on the batch, the chunk, the thread, or the width of the vectors.
  */
 public sealed interface Kernels permits VectorKernels, ScalarKernels {
+  /** So many queries attend at once, and read each key and value once for all of them. */
+  int QUERIES_MAX = 4;
 
   /** The best there is on this machine, and a line in the log that says which. */
   static Kernels best() {
@@ -64,8 +65,14 @@ public sealed interface Kernels permits VectorKernels, ScalarKernels {
   /** Writes {@code x / rms(x) * weight * scale}. */
   void normalize(Norm norm, float[] x, int from, float scale, float[] out, int to);
 
-  /** The dot products of a query with the keys of positions 0 to the last, block by block. */
-  void scores(KvView view, float[] query, int from, float[] scores, int to);
+  /**
+   * The dot products of some queries with the keys of all positions of the view.
+   *
+   * @param queries where each of them begins in {@code x}, at most {@link #QUERIES_MAX}
+   * @param stride how far behind those of one query the scores of the next begin; a multiple of 64
+   *     that is no less than the positions
+   */
+  void scores(KvView view, float[] x, int[] queries, float[] scores, int stride);
 
   /**
    * Makes probabilities of so many scores, but for a factor.
@@ -74,8 +81,14 @@ public sealed interface Kernels permits VectorKernels, ScalarKernels {
    */
   float softmax(float[] scores, int from, int count);
 
-  /** The sum of the values of positions 0 to the last, each times its probability. */
-  void values(KvView view, float[] weights, int from, float factor, float[] out, int to);
+  /**
+   * For some queries, the sum of the values of all positions of the view, each times its weight,
+   * and all times the query's factor.
+   *
+   * @param weights as the scores stand; zero where a query does not attend
+   * @param to where the sum of each of them begins in {@code out}
+   */
+  void values(KvView view, float[] weights, int stride, float[] factors, float[] out, int[] to);
 
   /** Writes {@code silu(gate) * up * scale} over so many numbers. */
   void gate(float[] gate, int from, int up, int count, float scale, float[] out, int to);

@@ -6,7 +6,6 @@ import java.util.Arrays;
 /** The arithmetic in plain loops: where there is no Vector API, and to check the other against. */
 public final class ScalarKernels implements Kernels {
   private static final int COUNT = Lanes.COUNT;
-  private static final int PHASES = 4;
 
   @Override
   public int lanes() {
@@ -53,16 +52,22 @@ public final class ScalarKernels implements Kernels {
   }
 
   @Override
-  public void scores(KvView view, float[] query, int from, float[] scores, int to) {
-    for (int t = 0; t < view.positions(); t++) {
-      long at = view.blocks()[t / COUNT] + view.offset() + t % COUNT * 4L;
-      float sum = 0;
-      for (int d = 0; d < view.dimension(); d++) {
-        float key = view.memory().get(ValueLayout.JAVA_FLOAT, at + 4L * d * COUNT);
-        sum = Math.fma(key, query[from + d], sum);
+  public void scores(KvView view, float[] x, int[] queries, float[] scores, int stride) {
+    for (int i = 0; i < queries.length; i++) {
+      for (int t = 0; t < view.positions(); t++) {
+        scores[i * stride + t] = score(view, t, x, queries[i]);
       }
-      scores[to + t] = sum;
     }
+  }
+
+  private static float score(KvView view, int position, float[] x, int query) {
+    long at = view.blocks()[position / COUNT] + view.offset() + position % COUNT * 4L;
+    float sum = 0;
+    for (int d = 0; d < view.dimension(); d++) {
+      float key = view.memory().get(ValueLayout.JAVA_FLOAT, at + 4L * d * COUNT);
+      sum = Math.fma(key, x[query + d], sum);
+    }
+    return sum;
   }
 
   @Override
@@ -78,17 +83,23 @@ public final class ScalarKernels implements Kernels {
   }
 
   @Override
-  public void values(KvView view, float[] weights, int from, float factor, float[] out, int to) {
-    var phases = new float[PHASES];
-    for (int d = 0; d < view.dimension(); d++) {
-      Arrays.fill(phases, 0);
-      for (int t = 0; t < view.positions(); t++) {
-        long row = view.blocks()[t / COUNT] + view.offset() + 4L * (t % COUNT) * view.dimension();
-        float value = view.memory().get(ValueLayout.JAVA_FLOAT, row + d * 4L);
-        phases[t % PHASES] = Math.fma(value, weights[from + t], phases[t % PHASES]);
+  public void values(
+      KvView view, float[] weights, int stride, float[] factors, float[] out, int[] to) {
+    for (int i = 0; i < to.length; i++) {
+      for (int d = 0; d < view.dimension(); d++) {
+        out[to[i] + d] = value(view, d, weights, i * stride) * factors[i];
       }
-      out[to + d] = (phases[0] + phases[1] + (phases[2] + phases[3])) * factor;
     }
+  }
+
+  private static float value(KvView view, int column, float[] weights, int from) {
+    float sum = 0;
+    for (int t = 0; t < view.positions(); t++) {
+      long row = view.blocks()[t / COUNT] + view.offset() + 4L * (t % COUNT) * view.dimension();
+      float value = view.memory().get(ValueLayout.JAVA_FLOAT, row + column * 4L);
+      sum = Math.fma(value, weights[from + t], sum);
+    }
+    return sum;
   }
 
   @Override

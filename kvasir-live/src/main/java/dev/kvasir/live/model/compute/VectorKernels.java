@@ -1,6 +1,5 @@
 package dev.kvasir.live.model.compute;
 
-import java.nio.ByteOrder;
 import java.util.Arrays;
 import jdk.incubator.vector.FloatVector;
 import jdk.incubator.vector.VectorOperators;
@@ -20,9 +19,6 @@ public final class VectorKernels implements Kernels {
           : FloatVector.SPECIES_PREFERRED;
   private static final int LANES = FLOATS.length();
   private static final int BLOCK = Lanes.COUNT;
-  private static final int BLOCK_BYTES = 4 * BLOCK;
-  private static final int SLOTS = 4;
-  private static final ByteOrder ORDER = ByteOrder.nativeOrder();
 
   @Override
   public int lanes() {
@@ -58,36 +54,9 @@ public final class VectorKernels implements Kernels {
     }
   }
 
-  /** A slot is one vector of positions; four at a time, the last ones over and over. */
   @Override
-  public void scores(KvView view, float[] query, int from, float[] scores, int to) {
-    var memory = view.memory();
-    int slots = (view.positions() + LANES - 1) / LANES;
-    for (int slot = 0; slot < slots; slot += SLOTS) {
-      long p0 = key(view, slot);
-      long p1 = key(view, Math.min(slot + 1, slots - 1));
-      long p2 = key(view, Math.min(slot + 2, slots - 1));
-      long p3 = key(view, Math.min(slot + 3, slots - 1));
-      FloatVector a = FloatVector.zero(FLOATS), b = a, c = a, d = a;
-      for (int i = 0; i < view.dimension(); i++) {
-        var q = FloatVector.broadcast(FLOATS, query[from + i]);
-        long row = (long) i * BLOCK_BYTES;
-        a = FloatVector.fromMemorySegment(FLOATS, memory, p0 + row, ORDER).fma(q, a);
-        b = FloatVector.fromMemorySegment(FLOATS, memory, p1 + row, ORDER).fma(q, b);
-        c = FloatVector.fromMemorySegment(FLOATS, memory, p2 + row, ORDER).fma(q, c);
-        d = FloatVector.fromMemorySegment(FLOATS, memory, p3 + row, ORDER).fma(q, d);
-      }
-      int at = to + slot * LANES;
-      a.intoArray(scores, at);
-      b.intoArray(scores, at + LANES);
-      c.intoArray(scores, at + 2 * LANES);
-      d.intoArray(scores, at + 3 * LANES);
-    }
-  }
-
-  private static long key(KvView view, int slot) {
-    int position = slot * LANES;
-    return view.blocks()[position / BLOCK] + view.offset() + position % BLOCK * 4L;
+  public void scores(KvView view, float[] x, int[] queries, float[] scores, int stride) {
+    VectorAttention.scores(view, x, queries, scores, stride);
   }
 
   @Override
@@ -96,7 +65,8 @@ public final class VectorKernels implements Kernels {
     Arrays.fill(scores, from + count, end, Float.NEGATIVE_INFINITY);
     var highest = FloatVector.broadcast(FLOATS, Float.NEGATIVE_INFINITY);
     for (int i = from; i < end; i += LANES) {
-      highest = highest.max(FloatVector.fromArray(FLOATS, scores, i));
+      var v = FloatVector.fromArray(FLOATS, scores, i);
+      highest = highest.blend(v, v.compare(VectorOperators.GT, highest));
     }
     exponentials(scores, from, end, highest.reduceLanes(VectorOperators.MAX));
     Arrays.fill(scores, from + count, end, 0);
@@ -114,7 +84,8 @@ public final class VectorKernels implements Kernels {
   private static void exponentials(float[] x, int from, int end, float less) {
     for (int i = from; i < end; i += LANES) {
       var v = FloatVector.fromArray(FLOATS, x, i).sub(less);
-      v = v.min(Exponential.MAX).max(Exponential.MIN);
+      v = v.blend(Exponential.MAX, v.compare(VectorOperators.GT, Exponential.MAX));
+      v = v.blend(Exponential.MIN, v.compare(VectorOperators.LT, Exponential.MIN));
       var shifted = v.fma(Exponential.LOG2_E, Exponential.ROUNDER);
       var n = shifted.sub(Exponential.ROUNDER);
       var r = n.fma(FloatVector.broadcast(FLOATS, -Exponential.LN2_HIGH), v);
@@ -135,43 +106,9 @@ public final class VectorKernels implements Kernels {
   }
 
   @Override
-  public void values(KvView view, float[] weights, int from, float factor, float[] out, int to) {
-    for (int column = 0; column < view.dimension(); column += 2 * LANES) {
-      columns(view, weights, from, 4L * column, factor, out, to + column);
-    }
-  }
-
-  /** Two vectors of columns at once, four positions by turns into sums of their own. */
-  private static void columns(
-      KvView view, float[] weights, int from, long shift, float factor, float[] out, int to) {
-    var memory = view.memory();
-    long row = 4L * view.dimension();
-    FloatVector a0 = FloatVector.zero(FLOATS), a1 = a0, a2 = a0, a3 = a0;
-    FloatVector b0 = a0, b1 = a0, b2 = a0, b3 = a0;
-    for (int t = 0; t < view.positions(); t += 4) {
-      long p = view.blocks()[t / BLOCK] + view.offset() + t % BLOCK * row + shift;
-      int rest = view.positions() - t;
-      var w = FloatVector.broadcast(FLOATS, weights[from + t]);
-      a0 = FloatVector.fromMemorySegment(FLOATS, memory, p, ORDER).fma(w, a0);
-      b0 = FloatVector.fromMemorySegment(FLOATS, memory, p + 4L * LANES, ORDER).fma(w, b0);
-      if (rest < 2) break;
-      p += row;
-      w = FloatVector.broadcast(FLOATS, weights[from + t + 1]);
-      a1 = FloatVector.fromMemorySegment(FLOATS, memory, p, ORDER).fma(w, a1);
-      b1 = FloatVector.fromMemorySegment(FLOATS, memory, p + 4L * LANES, ORDER).fma(w, b1);
-      if (rest < 3) break;
-      p += row;
-      w = FloatVector.broadcast(FLOATS, weights[from + t + 2]);
-      a2 = FloatVector.fromMemorySegment(FLOATS, memory, p, ORDER).fma(w, a2);
-      b2 = FloatVector.fromMemorySegment(FLOATS, memory, p + 4L * LANES, ORDER).fma(w, b2);
-      if (rest < 4) break;
-      p += row;
-      w = FloatVector.broadcast(FLOATS, weights[from + t + 3]);
-      a3 = FloatVector.fromMemorySegment(FLOATS, memory, p, ORDER).fma(w, a3);
-      b3 = FloatVector.fromMemorySegment(FLOATS, memory, p + 4L * LANES, ORDER).fma(w, b3);
-    }
-    a0.add(a1).add(a2.add(a3)).mul(factor).intoArray(out, to);
-    b0.add(b1).add(b2.add(b3)).mul(factor).intoArray(out, to + LANES);
+  public void values(
+      KvView view, float[] weights, int stride, float[] factors, float[] out, int[] to) {
+    VectorAttention.values(view, weights, stride, factors, out, to);
   }
 
   @Override

@@ -159,7 +159,7 @@ final class VectorProducts {
   }
 
   /** Called once behind a loop, so what it costs to hand over vectors does not count. */
-  private static void store(
+  static void store(
       float[] out, int to, FloatVector a, FloatVector b, FloatVector c, FloatVector d) {
     a.intoArray(out, to);
     b.intoArray(out, to + LANES);
