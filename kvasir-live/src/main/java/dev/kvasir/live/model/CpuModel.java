@@ -25,7 +25,7 @@ public final class CpuModel implements AutoCloseable {
   public static final int STEP_TOKENS_MAX = 8_192;
 
   /** Below this a piece of work takes less time than waking another thread. */
-  private static final long SHARED_MULTIPLICATIONS_MIN = 2_000_000;
+  private static final long SHARED_MULTIPLICATIONS_MIN = 1_000_000;
 
   private final Arena arena = Arena.ofShared();
   private final ModelShape shape;

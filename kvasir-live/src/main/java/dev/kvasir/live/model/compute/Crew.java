@@ -7,15 +7,20 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
 
 /**
  * A fixed number of threads that share the units of one task at a time; the caller is one of them.
  *
- * <p>Nobody spins: who has nothing to do is parked. The caller waits only for units that somebody
- * has begun, so a thread that the machine has no time for delays nobody.
+ * <p>Who has nothing to do looks out for the next task for a moment, as one usually follows at once
+ * and waking up takes longer than many a task; then it is parked. The caller waits only for units
+ * that somebody has begun, so a thread that the machine has no time for delays nobody.
  */
 public final class Crew implements AutoCloseable {
   private static final int THREADS_MAX = 256;
+
+  /** As long as waking a thread takes, so that nobody waits for more than twice the time. */
+  private static final long LOOKOUT_NANOS = 50_000;
 
   private final List<Thread> threads = new ArrayList<>();
   private volatile @Nullable Task task;
@@ -91,7 +96,7 @@ public final class Crew implements AutoCloseable {
       LockSupport.unpark(threads.get(i));
     }
     mine.share(0);
-    while (mine.done.get() < units) LockSupport.park(this);
+    await(() -> mine.done.get() == units);
     task = null;
     var failure = mine.failure.get();
     if (failure instanceof RuntimeException e) throw e;
@@ -100,8 +105,21 @@ public final class Crew implements AutoCloseable {
 
   private void serve(int worker) {
     while (!closed) {
+      await(() -> closed || isWaiting(task));
       var current = task;
-      if (current != null && current.next.get() < current.units) current.share(worker);
+      if (current != null) current.share(worker);
+    }
+  }
+
+  private static boolean isWaiting(@Nullable Task task) {
+    return task != null && task.next.get() < task.units;
+  }
+
+  /** Returns when it is so; whoever makes it so wakes the thread. */
+  private void await(BooleanSupplier condition) {
+    long begun = System.nanoTime();
+    while (!condition.getAsBoolean()) {
+      if (System.nanoTime() - begun < LOOKOUT_NANOS) Thread.onSpinWait();
       else LockSupport.park(this);
     }
   }
