@@ -24,6 +24,8 @@ import dev.kvasir.live.LiveLoop;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
+import java.util.Comparator;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Locale;
@@ -36,8 +38,12 @@ import java.util.random.RandomGenerator;
 import java.util.random.RandomGeneratorFactory;
 
 /**
- * What planning costs between two executions, in every mode, on a backend that only sleeps: 256
- * sequences run, outputs end by surprise after 200 tokens in the mean, and others wait.
+ * What planning costs between two executions, in every mode, on a backend that only takes its time:
+ * 256 sequences run, outputs end by surprise after 200 tokens in the mean, and others wait.
+ *
+ * <p>A backend that sleeps has to be woken up, which takes longer than planning does where the
+ * machine is small or busy; one that spins shows the planning alone. The modes take turns, and a
+ * ratio is the median over the rounds of what two of them took in the same round.
  */
 public final class PlanningBench {
   private static final int RUNNING = 256;
@@ -45,7 +51,7 @@ public final class PlanningBench {
   private static final int PROMPT_TOKENS = 256;
   private static final int BLOCK_TOKENS = 16;
   private static final int BLOCKS = 1 << 17;
-  private static final Duration SLEEP = Duration.ofMillis(1);
+  private static final Duration STEP = Duration.ofMillis(1);
   private static final int[] WAITING = {0, 1_000, 10_000};
   private static final int ROUNDS_USUAL = 5;
   private static final int STEPS_USUAL = 600;
@@ -55,23 +61,41 @@ public final class PlanningBench {
   public static void main(String[] args) throws Exception {
     int rounds = args.length > 0 ? Integer.parseInt(args[0]) : ROUNDS_USUAL;
     int steps = args.length > 1 ? Integer.parseInt(args[1]) : STEPS_USUAL;
-    System.out.printf(
-        "%-10s %8s %10s %10s %8s %8s %8s %8s%n",
-        "mode", "waiting", "p50 us", "mean us", "of best", "hits", "repairs", "misses");
-    for (int waiting : WAITING) print(waiting, measure(waiting, rounds, steps));
+    for (var backend : Backend.values()) {
+      System.out.printf("on a backend that %s%n", backend.name().toLowerCase(Locale.ROOT));
+      System.out.printf(
+          "%-10s %8s %10s %10s %8s %8s %8s %8s%n",
+          "mode", "waiting", "p50 us", "mean us", "of best", "hits", "repairs", "misses");
+      for (int waiting : WAITING) print(waiting, measure(backend, waiting, rounds, steps));
+    }
+  }
+
+  /** How a backend takes its time. */
+  private enum Backend {
+    SLEEPS,
+    SPINS;
+
+    void pass(Duration time) throws InterruptedException {
+      if (this == SLEEPS) {
+        Thread.sleep(time);
+        return;
+      }
+      long begun = System.nanoTime();
+      while (System.nanoTime() - begun < time.toNanos()) Thread.onSpinWait();
+    }
   }
 
   /** All modes in turns, so that what else the machine does meets all of them. */
-  private static Map<PlanningMode, Gaps> measure(int waiting, int rounds, int steps)
-      throws Exception {
+  private static Map<PlanningMode, Gaps> measure(
+      Backend backend, int waiting, int rounds, int steps) throws Exception {
     var found = new EnumMap<PlanningMode, Gaps>(PlanningMode.class);
     for (var mode : PlanningMode.values()) found.put(mode, new Gaps());
     for (int round = -1; round < rounds; round++) {
       for (var entry : found.entrySet()) {
-        try (var run = new Run(entry.getKey(), waiting, steps)) {
-          var gaps = run.gaps();
+        try (var run = new Run(backend, entry.getKey(), waiting, steps)) {
+          var measured = run.round();
           // The first round warms up.
-          if (round >= 0) entry.getValue().add(gaps);
+          if (round >= 0) entry.getValue().add(measured);
         }
       }
     }
@@ -79,8 +103,7 @@ public final class PlanningBench {
   }
 
   private static void print(int waiting, Map<PlanningMode, Gaps> found) {
-    double best = Double.MAX_VALUE;
-    for (var gaps : found.values()) best = Math.min(best, gaps.micros(0.5));
+    var best = Collections.min(found.values(), Comparator.comparingDouble(Gaps::micros));
     for (var entry : found.entrySet()) {
       var gaps = entry.getValue();
       System.out.printf(
@@ -88,37 +111,48 @@ public final class PlanningBench {
           "%-10s %8d %10.2f %10.2f %8.3f %8d %8d %8d%n",
           entry.getKey().name().toLowerCase(Locale.ROOT),
           waiting,
-          gaps.micros(0.5),
-          gaps.meanMicros(),
-          gaps.micros(0.5) / best,
+          gaps.micros(),
+          median(gaps.means),
+          gaps.ratio(best),
           gaps.planning.hits(),
           gaps.planning.repairs(),
           gaps.planning.misses());
     }
   }
 
-  /** The times between the end of one execution and the beginning of the next. */
+  private static double median(List<Double> numbers) {
+    var sorted = numbers.stream().sorted().toList();
+    return sorted.get(sorted.size() / 2);
+  }
+
+  /** The times between the end of one execution and the beginning of the next, by round. */
   private static final class Gaps {
-    private long[] nanos = {};
+    private final List<Double> medians = new ArrayList<>();
+    private final List<Double> means = new ArrayList<>();
     private PlanningStats planning = PlanningStats.NONE;
 
-    void add(Gaps more) {
-      int before = nanos.length;
-      nanos = Arrays.copyOf(nanos, before + more.nanos.length);
-      System.arraycopy(more.nanos, 0, nanos, before, more.nanos.length);
-      planning = planning.plus(more.planning);
-    }
-
-    double micros(double quantile) {
-      var sorted = nanos.clone();
+    void add(Round round) {
+      var sorted = round.nanos.clone();
       Arrays.sort(sorted);
-      return sorted[(int) (quantile * (sorted.length - 1))] / 1e3;
+      medians.add(sorted[sorted.length / 2] / 1e3);
+      means.add(Arrays.stream(sorted).average().orElseThrow() / 1e3);
+      planning = planning.plus(round.planning);
     }
 
-    double meanMicros() {
-      return Arrays.stream(nanos).average().orElse(0) / 1e3;
+    double micros() {
+      return median(medians);
+    }
+
+    double ratio(Gaps other) {
+      var ratios = new ArrayList<Double>();
+      for (int i = 0; i < medians.size(); i++) ratios.add(medians.get(i) / other.medians.get(i));
+      return median(ratios);
     }
   }
+
+  /** What one engine showed. */
+  @SuppressWarnings("ArrayRecordComponent")
+  private record Round(long[] nanos, PlanningStats planning) {}
 
   /** Names that nobody shares. */
   private record OwnNames(long id) implements BlockNames {
@@ -138,8 +172,9 @@ public final class PlanningBench {
     private final RandomGenerator random = RandomGeneratorFactory.of("L64X128MixRandom").create(7);
     private final LiveLoop loop = new LiveLoop("planning bench");
     private final ExecutorService device = Executors.newSingleThreadExecutor();
-    private final CompletableFuture<Gaps> ended = new CompletableFuture<>();
+    private final CompletableFuture<Round> ended = new CompletableFuture<>();
     private final Engine engine;
+    private final Backend backend;
     private final int waiting;
     private final long[] nanos;
     private int count;
@@ -147,7 +182,8 @@ public final class PlanningBench {
     private long ids;
     private boolean over;
 
-    Run(PlanningMode mode, int waiting, int steps) {
+    Run(Backend backend, PlanningMode mode, int waiting, int steps) {
+      this.backend = backend;
       this.waiting = waiting;
       this.nanos = new long[steps];
       var settings = PoolSettings.of(Tier.DEVICE, BLOCKS, BLOCK_TOKENS);
@@ -161,7 +197,7 @@ public final class PlanningBench {
               System::nanoTime);
     }
 
-    Gaps gaps() throws Exception {
+    Round round() throws Exception {
       loop.execute(
           () -> {
             for (int i = 0; i < RUNNING + waiting; i++) submit();
@@ -191,12 +227,12 @@ public final class PlanningBench {
         if (random.nextInt(OUTPUT_MEAN) == 0) stopped.add(row.sequence());
       }
       var result = new StepResult(List.of(), stopped, List.of());
-      device.execute(() -> sleep(result, done));
+      device.execute(() -> compute(result, done));
     }
 
-    private void sleep(StepResult result, Consumer<StepResult> done) {
+    private void compute(StepResult result, Consumer<StepResult> done) {
       try {
-        Thread.sleep(SLEEP);
+        backend.pass(STEP);
       } catch (InterruptedException e) {
         Thread.currentThread().interrupt();
       }
@@ -211,10 +247,7 @@ public final class PlanningBench {
     private void end() {
       if (over) return;
       over = true;
-      var gaps = new Gaps();
-      gaps.nanos = nanos;
-      gaps.planning = engine.load().planning();
-      ended.complete(gaps);
+      ended.complete(new Round(nanos, engine.load().planning()));
     }
 
     @Override
