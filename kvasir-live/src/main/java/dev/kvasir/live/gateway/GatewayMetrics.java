@@ -1,5 +1,6 @@
 package dev.kvasir.live.gateway;
 
+import dev.kvasir.kv.Tier;
 import dev.kvasir.live.metrics.Histogram;
 import dev.kvasir.live.metrics.MetricsText;
 import dev.kvasir.live.metrics.MetricsText.Label;
@@ -7,6 +8,7 @@ import dev.kvasir.router.Availability;
 import dev.kvasir.router.Router;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 
 /**
@@ -100,6 +102,13 @@ final class GatewayMetrics {
     for (var post : roster.shown()) {
       double tokens = (double) router.load(post.id()).prefillTokens();
       out.gauge("kvasir_worker_prefill_tokens", "To be prefilled there.", tokens, label(post));
+    }
+    for (var post : roster.shown()) {
+      for (var tier : Tier.values()) {
+        var name = new Label("tier", tier.name().toLowerCase(Locale.ROOT));
+        double held = router.index().held(post.id(), tier);
+        out.gauge("kvasir_worker_blocks", "Blocks the index finds there.", held, label(post), name);
+      }
     }
   }
 
