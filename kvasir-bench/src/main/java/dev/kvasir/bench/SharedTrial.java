@@ -5,7 +5,6 @@ import dev.kvasir.kv.TokenBlock;
 import dev.kvasir.live.LiveLoop;
 import dev.kvasir.live.store.HostMemory;
 import dev.kvasir.live.store.SharedStore;
-import dev.kvasir.live.store.SlotsAbove;
 import dev.kvasir.offload.BlockCopy;
 import dev.kvasir.offload.CopyOutcome;
 import dev.kvasir.time.EventLoop;
@@ -28,7 +27,7 @@ final class SharedTrial implements SharedTierBench.Trial {
       String name,
       int blocks,
       int blockBytes,
-      BiFunction<EventLoop, SlotsAbove, SharedStore> open) {
+      BiFunction<EventLoop, HostMemory, SharedStore> open) {
     this.name = name;
     this.blocks = blocks;
     this.above = new HostMemory("above", blocks, blockBytes);

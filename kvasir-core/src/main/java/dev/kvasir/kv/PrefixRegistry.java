@@ -4,6 +4,7 @@ import dev.kvasir.Nullable;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.EnumSet;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 
@@ -25,6 +26,7 @@ public final class PrefixRegistry {
   private final HashIndex index = new HashIndex();
   private final @Nullable FrequencySketch frequency;
   private final Set<Tier> served = EnumSet.noneOf(Tier.class);
+  private Tier[] order = TIERS;
 
   private @Nullable TokenBlock[] contents = new TokenBlock[0];
 
@@ -35,6 +37,13 @@ public final class PrefixRegistry {
   /** A registry that also counts how often each block is used. */
   public PrefixRegistry(FrequencySketch frequency) {
     this.frequency = frequency;
+  }
+
+  /** Says how the tiers stand, from the top down, where it is not the fastest first. */
+  public void arrange(List<Tier> ladder) {
+    var all = new LinkedHashSet<>(ladder);
+    all.addAll(List.of(TIERS));
+    order = all.toArray(new Tier[0]);
   }
 
   /** How many different blocks are on any tier. */
@@ -63,7 +72,7 @@ public final class PrefixRegistry {
     return found;
   }
 
-  /** The fastest tier that holds the block; null if none does. */
+  /** The fastest tier that holds the block, which is the uppermost; null if none does. */
   public @Nullable Tier fastest(BlockHash hash) {
     int entry = index.find(hash);
     return entry == ABSENT ? null : fastest(entry);
@@ -164,7 +173,7 @@ public final class PrefixRegistry {
   }
 
   private Tier fastest(int entry) {
-    for (var tier : TIERS) {
+    for (var tier : order) {
       if (slot(entry, tier.level()) != ABSENT) return tier;
     }
     throw new IllegalStateException("entry " + entry + " is on no tier");

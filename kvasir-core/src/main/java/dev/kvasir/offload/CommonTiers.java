@@ -4,6 +4,7 @@ import dev.kvasir.Nullable;
 import dev.kvasir.kv.BlockPool;
 import dev.kvasir.kv.FrequencySketch;
 import dev.kvasir.kv.PrefixRegistry;
+import dev.kvasir.kv.Tier;
 import dev.kvasir.time.EventLoop;
 import java.util.ArrayList;
 import java.util.List;
@@ -41,6 +42,15 @@ public final class CommonTiers {
     this.rungs = List.copyOf(rungs);
     this.frequency = frequency;
     this.edges = edges(loop, this.rungs, frequency, settlement);
+    registry.arrange(order(first, this.rungs));
+  }
+
+  /** The tiers from the top down. */
+  static List<Tier> order(BlockPool first, List<Rung> rungs) {
+    var order = new ArrayList<Tier>();
+    order.add(first.tier());
+    for (var rung : rungs) order.add(rung.pool().tier());
+    return order;
   }
 
   /** One pipeline for each rung, each sending on into the next. */

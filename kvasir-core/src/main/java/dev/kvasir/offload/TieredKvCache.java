@@ -11,6 +11,7 @@ import dev.kvasir.kv.KvSpan;
 import dev.kvasir.kv.KvStore;
 import dev.kvasir.kv.PooledKv;
 import dev.kvasir.kv.PrefixRegistry;
+import dev.kvasir.kv.Tier;
 import dev.kvasir.kv.WeakBlock;
 import dev.kvasir.time.EventLoop;
 import java.time.Duration;
@@ -62,6 +63,7 @@ public final class TieredKvCache implements KvStore {
       List<Rung> rungs,
       ClimbLimits limits,
       @Nullable FrequencySketch frequency) {
+    registry.arrange(CommonTiers.order(top, rungs));
     var settled = new Settlement();
     var edges = CommonTiers.edges(loop, rungs, frequency, settled);
     this(loop, new TierLookup(registry, registry), top, rungs, limits, edges, settled);
@@ -247,10 +249,15 @@ public final class TieredKvCache implements KvStore {
     return warnings;
   }
 
+  /** What is no memory of this machine may be in any order: all of it is reached through that. */
+  private static boolean mayStand(Tier tier, Tier above) {
+    return tier.level() > above.level() || (tier.level() > Tier.HOST.level() && tier != above);
+  }
+
   private static void requireOrder(BlockPool top, List<Rung> rungs) {
     var above = top;
     for (var rung : rungs) {
-      if (rung.pool().tier().level() <= above.tier().level()) {
+      if (!mayStand(rung.pool().tier(), above.tier())) {
         throw new IllegalArgumentException(
             rung.pool().tier() + " cannot stand below " + above.tier());
       }

@@ -228,6 +228,33 @@ class TieredKvCacheTest {
         .hasMessage("DEVICE cannot stand below HOST");
   }
 
+  @Test
+  void whatIsNoMemoryMayStandInAnyOrderAndTheUpperOneGives() {
+    var above = tiers.pool(Tier.OBJECT, 16);
+    var objects = new HeldStore(tiers.loop);
+    var ladder =
+        new TieredKvCache(
+            tiers.loop,
+            tiers.registry,
+            tiers.device,
+            List.of(
+                Rung.of(tiers.host, tiers.store),
+                Rung.of(above, objects),
+                Rung.of(disk, diskStore)));
+    for (var pool : List.of(above, disk)) {
+      for (var block : pool.allocate(4).orElseThrow()) {
+        block.receive(TestTiers.content(block.id())).release();
+      }
+    }
+    ladder.find(TestTiers.hashes(0, 4), PATIENCE, found::add);
+    assertThat(diskStore.calls).isEmpty();
+    objects.succeed();
+    tiers.passTime(SOON);
+    tiers.store.succeed();
+    tiers.passTime(SOON);
+    assertThat(found.getFirst().arrivedFrom()).hasSize(4).containsOnly(Tier.OBJECT);
+  }
+
   private TieredKvCache cache(ReuseCost cost) {
     return new TieredKvCache(
         tiers.loop,

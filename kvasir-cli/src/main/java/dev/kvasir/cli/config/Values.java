@@ -5,6 +5,7 @@ import dev.kvasir.live.store.Secret;
 import dev.kvasir.sim.spec.Durations;
 import dev.kvasir.sim.spec.Nearest;
 import java.io.IOException;
+import java.lang.reflect.ParameterizedType;
 import java.lang.reflect.Type;
 import java.net.URI;
 import java.nio.file.Path;
@@ -122,6 +123,7 @@ final class Values {
     if (type instanceof Class<?> kind && kind.isEnum()) {
       return String.join(", ", Arrays.stream(kind.getEnumConstants()).map(Values::text).toList());
     }
+    if (type instanceof ParameterizedType) return "list";
     return switch (type.getTypeName()) {
       case "int", "long" -> "whole number";
       case "double" -> "number";
@@ -129,7 +131,6 @@ final class Values {
       case "java.nio.file.Path" -> "file";
       case "java.net.URI" -> "URL";
       case "dev.kvasir.live.store.Secret" -> "secret";
-      case "java.util.List<java.lang.String>" -> "list";
       default -> "text";
     };
   }

@@ -1,5 +1,8 @@
 package dev.kvasir.cli.serve;
 
+import static java.util.Objects.requireNonNull;
+
+import dev.kvasir.live.engine.DiskTier;
 import dev.kvasir.live.engine.EdgeSettings;
 import dev.kvasir.live.engine.GuardSettings;
 import dev.kvasir.live.engine.ObjectTier;
@@ -18,6 +21,9 @@ final class LadderText {
   private final Lines lines;
   private int above;
 
+  /** Whether the tier above the next one is no memory. */
+  private boolean isRelayed;
+
   LadderText(ServeSettings settings, Path folder, Lines lines) {
     this.settings = settings;
     this.folder = folder;
@@ -34,9 +40,15 @@ final class LadderText {
     }
     edge(ladder.host().edge());
     tier("host", ladder.host().blocks(), "that the engines share");
-    if (ladder.hasDisk()) disk();
-    if (ladder.remote() != null) remote(ladder.remote());
-    if (ladder.object() != null) object(ladder.object());
+    for (var tier : ladder.below()) {
+      switch (tier) {
+        case DEVICE, HOST -> throw new IllegalStateException(tier + " below host memory");
+        case DISK -> disk(ladder.disk());
+        case REMOTE -> remote(requireNonNull(ladder.remote()));
+        case OBJECT -> object(requireNonNull(ladder.object()));
+      }
+      isRelayed = true;
+    }
   }
 
   private void remote(RemoteTier tier) {
@@ -72,8 +84,7 @@ final class LadderText {
     guard(guard);
   }
 
-  private void disk() {
-    var disk = settings.tiers().disk();
+  private void disk(DiskTier disk) {
     edge(disk.edge());
     tier("disk", disk.blocks(), "in " + folder + "; a restart finds them again");
     guard(disk.guard());
@@ -106,6 +117,9 @@ final class LadderText {
         pipeline.limits().queueBlocksMax(),
         Durations.text(pipeline.limits().deadline()));
     lines.say("    |     up: %s", brought(edge));
+    if (isRelayed) {
+      lines.say("    |     both ways through %d blocks of host memory", edge.batchBlocksMax());
+    }
   }
 
   private static String chosen(EdgeSettings edge) {

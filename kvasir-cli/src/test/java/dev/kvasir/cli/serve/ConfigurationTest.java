@@ -119,6 +119,11 @@ class ConfigurationTest {
     wrong("cache: x\ncache: y", ":2: 'cache' is there twice");
     wrong("listen: [", ": this is no YAML");
     wrong("- listen", "there are no keys here");
+    wrong("tiers: {order: [remote, host]}", "order [remote, host]: host comes first, since all");
+    wrong("tiers:\n  order: [host, dist]", ":2: tiers.order[1]: 'dist'", "mean 'disk'?");
+    wrong("tiers: {order: [device, host]}", "each engine has its device memory above these");
+    wrong("tiers: {order: [host, disk, disk]}", "order [host, disk, disk] names a tier twice");
+    wrong("tiers: {order: [host], remote: }", "leaves out disk: name it there, or do without");
   }
 
   @Test
@@ -152,6 +157,9 @@ class ConfigurationTest {
         .doesNotContain("hush", "0000");
     assertThat(check("workers: [{url: 'http://d:1', events: 'tcp://d:2'}]", 0))
         .contains("1 workers:", "d:1 at http://d:1 prefills and decodes", "at tcp://d:2");
+    assertThat(check("tiers: {order: 'host, object, disk', object: }", 0))
+        .containsSubsequence("host    2,048", "object  262,144", "disk    4,096")
+        .contains("through 64 blocks of host memory");
     assertThat(check("listen: {prot: 1}", 65)).contains("kvasir.yaml:1: listen.prot");
   }
 

@@ -33,6 +33,11 @@ public record EdgeSettings(int usesMin, PipelineSettings pipeline, ReuseCost cos
     return !cost.equals(ReuseCost.FREE);
   }
 
+  /** How many blocks are moved together at most. */
+  public int batchBlocksMax() {
+    return pipeline.batch().blocksMax();
+  }
+
   Rung rung(BlockPool pool, TierStore store) {
     var policies = new ArrayList<OffloadPolicy>();
     policies.add(OffloadPolicy.presence());

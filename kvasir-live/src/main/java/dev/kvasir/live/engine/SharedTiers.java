@@ -14,20 +14,18 @@ import dev.kvasir.live.store.DiskStore;
 import dev.kvasir.live.store.HostMemory;
 import dev.kvasir.live.store.HostStore;
 import dev.kvasir.live.store.SealSettings;
-import dev.kvasir.live.store.SharedStore;
-import dev.kvasir.live.store.SlotsAbove;
 import dev.kvasir.live.store.object.ObjectBlocks;
 import dev.kvasir.live.store.remote.RedisBlocks;
 import dev.kvasir.offload.ClimbLimits;
 import dev.kvasir.offload.CommonTiers;
-import dev.kvasir.offload.GuardedStore;
 import dev.kvasir.offload.OffloadPipeline;
+import dev.kvasir.offload.RelayedStore;
 import dev.kvasir.offload.Rung;
+import dev.kvasir.offload.TierStore;
 import dev.kvasir.offload.TieredKvCache;
 import dev.kvasir.time.EventLoop;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -58,25 +56,29 @@ public final class SharedTiers implements AutoCloseable {
   private final SharedLook look;
   private @Nullable DiskStore disk;
 
-  /** Where the blocks of the next tier down come from. */
-  private SlotsAbove above;
+  /** The store of the tier that was added last; none while that is host memory. */
+  private @Nullable TierStore above;
+
+  /** The first slot of host memory that no tier and no edge has. */
+  private int unused;
 
   private SharedTiers(EventLoop loop, LoadedModel model, EngineGroupSettings settings)
       throws IOException {
     this.loop = loop;
     this.ladder = settings.ladder();
     this.layout = layout(model);
-    boolean counted = ladder.edges().stream().anyMatch(EdgeSettings::countsUses);
+    var below = ladder.below();
+    boolean counted =
+        ladder.host().edge().countsUses()
+            || below.stream().anyMatch(tier -> ladder.edge(tier).countsUses());
     this.uses = counted ? new FrequencySketch(USES_BLOCKS) : null;
     this.registry = registry();
     int bytes = model.cpu().shape().kvBytesPerBlock();
-    this.memory = owned.add(new HostMemory("host memory", ladder.host().blocks(), bytes));
-    this.above = memory;
+    this.unused = ladder.host().blocks();
+    this.memory = owned.add(new HostMemory("host memory", unused + between(below), bytes));
     try {
       pool(Tier.HOST, ladder.host().blocks());
-      if (ladder.hasDisk()) addDisk(settings);
-      if (ladder.remote() != null) addRemote(ladder.remote());
-      if (ladder.object() != null) addObject(ladder.object());
+      for (var tier : below) add(tier, settings);
       this.tiers = new CommonTiers(loop, registry, host(), rungs, uses);
       this.look = new SharedLook(registry, places);
     } catch (IOException | RuntimeException e) {
@@ -91,6 +93,20 @@ public final class SharedTiers implements AutoCloseable {
     return new SharedTiers(loop, model, settings);
   }
 
+  /** How many blocks are on their way between tiers that are no memory. */
+  private int between(List<Tier> below) {
+    return below.stream().skip(1).mapToInt(tier -> ladder.edge(tier).batchBlocksMax()).sum();
+  }
+
+  private void add(Tier tier, EngineGroupSettings settings) throws IOException {
+    switch (tier) {
+      case DEVICE, HOST -> throw new IllegalArgumentException(tier + " is not below host memory");
+      case DISK -> addDisk(settings);
+      case REMOTE -> addRemote(Objects.requireNonNull(ladder.remote()));
+      case OBJECT -> addObject(Objects.requireNonNull(ladder.object()));
+    }
+  }
+
   private void addDisk(EngineGroupSettings settings) throws IOException {
     var tier = ladder.disk();
     var folder = Objects.requireNonNull(settings.diskFolder(), "checked by the settings");
@@ -98,33 +114,36 @@ public final class SharedTiers implements AutoCloseable {
     var store = owned.add(DiskStore.open(loop, memory, blocks));
     var pool = pool(Tier.DISK, tier.blocks());
     store.restore(pool);
-    rungs.add(tier.edge().rung(pool, tier.guard().guard(loop, store)));
+    addRung(pool, tier.guard().guard(loop, store), tier.edge());
     disk = store;
-    boolean last = ladder.remote() == null && ladder.object() == null;
-    if (!last) above = owned.add(store.slots(tier.threads()));
   }
 
   private void addRemote(RemoteTier tier) {
-    var store = owned.add(RedisBlocks.open(loop, above, tier.server(), seals(tier.seal())));
+    var store = owned.add(RedisBlocks.open(loop, memory, tier.server(), seals(tier.seal())));
     var pool = pool(Tier.REMOTE, tier.blocks());
-    addShared(pool, store, tier.guard().guard(loop, store), tier.edge(), tier.lookTime());
+    var guarded = tier.guard().guard(loop, store);
+    addRung(pool, guarded, tier.edge());
+    places.add(new SharedLook.Place(pool, store, guarded, tier.lookTime()));
   }
 
   private void addObject(ObjectTier tier) {
-    var store = owned.add(ObjectBlocks.open(loop, above, tier.server(), seals(tier.seal())));
+    var store = owned.add(ObjectBlocks.open(loop, memory, tier.server(), seals(tier.seal())));
     var pool = pool(Tier.OBJECT, tier.blocks());
-    addShared(pool, store, tier.guard().guard(loop, store), tier.edge(), tier.lookTime());
+    var guarded = tier.guard().guard(loop, store);
+    addRung(pool, guarded, tier.edge());
+    places.add(new SharedLook.Place(pool, store, guarded, tier.lookTime()));
   }
 
-  private void addShared(
-      BlockPool pool,
-      SharedStore store,
-      GuardedStore guarded,
-      EdgeSettings edge,
-      Duration patience) {
-    rungs.add(edge.rung(pool, guarded));
-    places.add(new SharedLook.Place(pool, store, guarded, patience));
-    above = store.slots();
+  /** Every store copies to and from host memory, so what is not right below it needs a relay. */
+  private void addRung(BlockPool pool, TierStore store, EdgeSettings edge) {
+    if (above == null) {
+      rungs.add(edge.rung(pool, store));
+    } else {
+      int slots = edge.batchBlocksMax();
+      rungs.add(edge.rung(pool, new RelayedStore(above, store, unused, slots)));
+      unused += slots;
+    }
+    above = store;
   }
 
   private BlockSeals seals(SealSettings settings) {

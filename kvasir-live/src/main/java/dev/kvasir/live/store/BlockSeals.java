@@ -7,7 +7,6 @@ import static javax.crypto.Cipher.ENCRYPT_MODE;
 import dev.kvasir.kv.TokenBlock;
 import dev.kvasir.live.Sha256;
 import dev.kvasir.live.store.SealSettings.Protection;
-import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.security.GeneralSecurityException;
 import java.security.MessageDigest;
@@ -93,11 +92,11 @@ public final class BlockSeals {
   }
 
   /** The block as it may leave. */
-  ByteBuffer seal(TokenBlock block, SlotsAbove above, int slot) throws IOException {
+  ByteBuffer seal(TokenBlock block, HostMemory above, int slot) {
     boolean secret = settings.protection() == Protection.ENCRYPTED;
     int plain = PAGE_BYTES + format.blockBytes();
     var sealed = new byte[secret ? plain : sealedBytes()];
-    above.read(block, slot, bytes(sealed, 0));
+    above.read(slot, bytes(sealed, 0));
     new BlockHeader(format, 0, 0, block).seal(page(sealed, 0), bytes(sealed, 0));
     try {
       switch (settings.protection()) {

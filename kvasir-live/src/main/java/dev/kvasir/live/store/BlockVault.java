@@ -132,13 +132,8 @@ final class BlockVault implements AutoCloseable {
 
   /** Writes the block and makes it readable. */
   CopyOutcome store(BlockCopy copy) {
-    return store(copy, above);
-  }
-
-  /** The same for a block that is in other memory than that of the tier above. */
-  CopyOutcome store(BlockCopy copy, HostMemory from) {
     try {
-      publish(write(copy, from));
+      publish(write(copy));
       return CopyOutcome.COPIED;
     } catch (IOException e) {
       return failed("write", copy, e);
@@ -147,16 +142,12 @@ final class BlockVault implements AutoCloseable {
 
   /** Writes the block's bytes; nobody finds them before they are published or committed. */
   Written write(BlockCopy copy) throws IOException {
-    return write(copy, above);
-  }
-
-  private Written write(BlockCopy copy, HostMemory from) throws IOException {
     int slot = copy.below();
     int seen = losses.get();
     index.remove(slot);
     long generation = index.nextGeneration();
     var header = new BlockHeader(settings.format(), slot, generation, copy.block());
-    var span = from.span(copy.above());
+    var span = above.span(copy.above());
     header.seal(span);
     file.write(settings.span().at(slot), span.asByteBuffer());
     if (quarantined(slot)) prove(header);
@@ -241,11 +232,6 @@ final class BlockVault implements AutoCloseable {
    * load, from the page that vouches for the bytes.
    */
   CopyOutcome read(BlockCopy copy) {
-    return read(copy, above);
-  }
-
-  /** The same into other memory than that of the tier above. */
-  CopyOutcome read(BlockCopy copy, HostMemory into) {
     int slot = copy.below();
     var held = index.held(slot);
     if (held == null || !held.block().hash().equals(copy.block().hash())) {
@@ -253,11 +239,11 @@ final class BlockVault implements AutoCloseable {
       return new Damaged("disk slot " + slot + " does not hold " + copy.block());
     }
     try {
-      var fault = fault(held, into.span(copy.above()));
+      var fault = fault(held, above.span(copy.above()));
       if (fault != null) return quarantine(slot, fault);
       bytesRead.add(settings.blockBytes());
       if (copy.block().length() > 0) return CopyOutcome.COPIED;
-      int[] tokens = BlockHeader.tokens(settings.format(), into.span(copy.above()));
+      int[] tokens = BlockHeader.tokens(settings.format(), above.span(copy.above()));
       return tokens.length == 0 ? CopyOutcome.COPIED : new Copied(held.block().withTokens(tokens));
     } catch (IOException e) {
       return failed("read", copy, e);

@@ -117,11 +117,6 @@ public final class DiskStore implements TierStore, AutoCloseable {
     committer.sync(outcome -> StoreCall.answer(loop, () -> done.accept(outcome)));
   }
 
-  /** The slots of this tier, for the one below it; so many threads may use them at a time. */
-  public DiskSlots slots(int threads) {
-    return new DiskSlots(vault, settings, threads);
-  }
-
   /** How the file of blocks is read and written here. */
   public FileAccess access() {
     return vault.access();

@@ -1,6 +1,5 @@
 package dev.kvasir.live.store;
 
-import dev.kvasir.kv.TokenBlock;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
@@ -13,7 +12,7 @@ import java.util.Locale;
  * each has a page behind its bytes, where the disk store puts its header. Whoever uses a slot after
  * {@link #close} gets an {@link IllegalStateException}; close the stores first.
  */
-public final class HostMemory implements SlotsAbove, AutoCloseable {
+public final class HostMemory implements AutoCloseable {
   private final String name;
   private final int blocks;
   private final BlockSpan span;
@@ -51,7 +50,6 @@ public final class HostMemory implements SlotsAbove, AutoCloseable {
     return blocks;
   }
 
-  @Override
   public int blockBytes() {
     return span.blockBytes();
   }
@@ -95,17 +93,17 @@ public final class HostMemory implements SlotsAbove, AutoCloseable {
     return memory;
   }
 
-  @Override
-  public void read(TokenBlock block, int slot, ByteBuffer into) {
+  /** Copies the bytes of one block into a buffer of just that size. */
+  void read(int slot, ByteBuffer into) {
     MemorySegment.ofBuffer(into).copyFrom(slot(slot));
   }
 
-  @Override
-  public void write(TokenBlock block, int slot, ByteBuffer from) {
+  /** Copies the bytes of one block from a buffer of just that size. */
+  void write(int slot, ByteBuffer from) {
     slot(slot).copyFrom(MemorySegment.ofBuffer(from));
   }
 
-  @Override
+  /** The slot's number, if there is one of that number. */
   public int check(int slot) {
     if (slot < 0 || slot >= blocks) {
       throw new IllegalArgumentException(name + " has no slot " + slot + " of " + blocks);

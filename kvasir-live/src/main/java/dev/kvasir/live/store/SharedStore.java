@@ -43,7 +43,7 @@ public final class SharedStore implements TierStore, AutoCloseable {
   private static final int LOOKS_MAX = 8;
 
   private final EventLoop loop;
-  private final SlotsAbove above;
+  private final HostMemory above;
   private final SharedLimits limits;
   private final BlockSeals seals;
   private final BlockTransport transport;
@@ -64,7 +64,7 @@ public final class SharedStore implements TierStore, AutoCloseable {
   public SharedStore(
       String name,
       EventLoop loop,
-      SlotsAbove above,
+      HostMemory above,
       SharedLimits limits,
       BlockSeals seals,
       BlockTransport transport) {
@@ -152,11 +152,6 @@ public final class SharedStore implements TierStore, AutoCloseable {
     }
     for (var block : learned) block.release();
     return learned.size();
-  }
-
-  /** What is on the server, as slots for another shared tier below this one. */
-  public SlotsAbove slots() {
-    return new SharedSlots(seals, transport, watchdog, limits.timeout());
   }
 
   public SharedStats stats() {
@@ -251,8 +246,8 @@ public final class SharedStore implements TierStore, AutoCloseable {
       }
       case BlockSeals.Opened.Good(var bytes, var content) -> {
         try {
-          above.write(copy.block(), copy.above(), bytes);
-        } catch (IOException | IllegalStateException e) {
+          above.write(copy.above(), bytes);
+        } catch (IllegalStateException e) {
           return new Failed("the slot above: " + e.getMessage());
         }
         loaded.increment();
@@ -271,7 +266,7 @@ public final class SharedStore implements TierStore, AutoCloseable {
         var sealed = seals.seal(block, above, task.copy().above());
         boolean wrong = suspects.has(block.hash());
         parcels.add(new Parcel(block, sealed, wrong ? Write.REPLACE : Write.IF_ABSENT));
-      } catch (IOException | IllegalStateException e) {
+      } catch (IllegalStateException e) {
         outcomes.put(block.hash(), new Failed("the slot above: " + e.getMessage()));
       }
     }

@@ -3,6 +3,7 @@ package dev.kvasir.live.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvasir.engine.EngineSettings;
+import dev.kvasir.kv.Tier;
 import dev.kvasir.live.http.HttpSettings;
 import dev.kvasir.live.http.Network;
 import dev.kvasir.live.model.PocketModel;
@@ -17,6 +18,7 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -76,10 +78,28 @@ class SharingTest {
       try (var jedis = redis.client()) {
         jedis.flushAll();
       }
-      try (var third = new Side(ladder, folder.resolve("third"))) {
-        assertThat(cached(third.ask())).isGreaterThanOrEqualTo(96);
-        assertThat(third.found("object")).isPositive();
-      }
+      assertFound(ladder, "third", "object");
+    }
+  }
+
+  @Test
+  void theTiersMayStandInAnotherOrder() throws Exception {
+    try (var redis = RedisServer.start(folder.resolve("redis"));
+        var server = S3Server.start(folder.resolve("s3"))) {
+      var usual = LadderSettings.of(64, 128).with(remote(redis)).with(object(server));
+      var ladder = usual.inOrder(List.of(Tier.HOST, Tier.OBJECT, Tier.REMOTE, Tier.DISK));
+      share(ladder, "object");
+      // It came to the disk by the bucket and by Redis, and needs neither of them any more.
+      redis.kill();
+      assertFound(
+          usual.inOrder(List.of(Tier.HOST, Tier.DISK, Tier.REMOTE, Tier.OBJECT)), "first", "disk");
+    }
+  }
+
+  private void assertFound(LadderSettings ladder, String side, String tier) throws Exception {
+    try (var one = new Side(ladder, folder.resolve(side))) {
+      assertThat(cached(one.ask())).isGreaterThanOrEqualTo(96);
+      assertThat(one.found(tier)).isPositive();
     }
   }
 

@@ -6,8 +6,6 @@ import dev.kvasir.Seeds;
 import dev.kvasir.kv.TokenBlock;
 import dev.kvasir.live.store.BlockSeals.Opened;
 import dev.kvasir.live.store.SealSettings.Protection;
-import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.Arrays;
@@ -40,11 +38,7 @@ class BlockSealsTest {
 
   private byte[] sealed(BlockSeals seals, long key) {
     TestBlocks.fill(above.slot(0), key, 1);
-    try {
-      return seals.seal(TestBlocks.block(key), above, 0).array();
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
+    return seals.seal(TestBlocks.block(key), above, 0).array();
   }
 
   private static Opened open(BlockSeals seals, long key, byte[] sealed) {
@@ -52,7 +46,7 @@ class BlockSealsTest {
   }
 
   @Test
-  void whatWasSealedOpensAndTheTokensAreThere() throws IOException {
+  void whatWasSealedOpensAndTheTokensAreThere() {
     int[] tokens = {4, 5, 6};
     var block = TokenBlock.of(TestBlocks.hash(1), null, 0, tokens);
     for (var protection : Protection.values()) {
@@ -62,7 +56,7 @@ class BlockSealsTest {
       assertThat(sealed.capacity()).isEqualTo(seals.sealedBytes());
       var named = TestBlocks.block(1);
       var good = (Opened.Good) seals.open(named, sealed);
-      above.write(named, 1, good.bytes());
+      above.write(1, good.bytes());
       assertThat(TestBlocks.check(above.slot(1), 1)).isEqualTo(1);
       assertThat(good.content().tokens()).isEqualTo(tokens);
     }

@@ -27,7 +27,7 @@ public final class SharedShelf implements AutoCloseable {
   public TierStore called;
 
   public SharedShelf(
-      int slots, int blockBytes, BiFunction<EventLoop, SlotsAbove, SharedStore> open) {
+      int slots, int blockBytes, BiFunction<EventLoop, HostMemory, SharedStore> open) {
     this.above = new HostMemory("above", slots, blockBytes);
     this.store = open.apply(caller.loop, above);
     this.called = store;

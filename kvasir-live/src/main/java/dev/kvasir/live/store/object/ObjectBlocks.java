@@ -8,9 +8,9 @@ import dev.kvasir.kv.TokenBlock;
 import dev.kvasir.live.store.BlockName;
 import dev.kvasir.live.store.BlockSeals;
 import dev.kvasir.live.store.BlockTransport;
+import dev.kvasir.live.store.HostMemory;
 import dev.kvasir.live.store.Presence;
 import dev.kvasir.live.store.SharedStore;
-import dev.kvasir.live.store.SlotsAbove;
 import dev.kvasir.live.store.object.Claims.Outcome;
 import dev.kvasir.live.store.object.Places.Place;
 import dev.kvasir.live.store.object.Requests.Result;
@@ -61,7 +61,7 @@ public final class ObjectBlocks implements BlockTransport {
 
   /** An object tier below those slots; the bucket is there already. */
   public static SharedStore open(
-      EventLoop loop, SlotsAbove above, ObjectSettings settings, BlockSeals seals) {
+      EventLoop loop, HostMemory above, ObjectSettings settings, BlockSeals seals) {
     var limits = settings.limits().withBatch(settings.packBlocks(seals.blockBytes()));
     var transport = new ObjectBlocks(settings, seals);
     transport.sweeper.start();

@@ -8,9 +8,9 @@ import dev.kvasir.kv.TokenBlock;
 import dev.kvasir.live.store.BlockName;
 import dev.kvasir.live.store.BlockSeals;
 import dev.kvasir.live.store.BlockTransport;
+import dev.kvasir.live.store.HostMemory;
 import dev.kvasir.live.store.Presence;
 import dev.kvasir.live.store.SharedStore;
-import dev.kvasir.live.store.SlotsAbove;
 import dev.kvasir.time.EventLoop;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -56,7 +56,7 @@ public final class RedisBlocks implements BlockTransport {
 
   /** A remote tier below those slots. */
   public static SharedStore open(
-      EventLoop loop, SlotsAbove above, RemoteSettings settings, BlockSeals seals) {
+      EventLoop loop, HostMemory above, RemoteSettings settings, BlockSeals seals) {
     var transport = new RedisBlocks(settings, seals.namespace());
     return new SharedStore("remote", loop, above, settings.limits(), seals, transport);
   }

@@ -27,6 +27,7 @@ import dev.kvasir.live.store.SharedStore;
 import dev.kvasir.live.store.TestBlocks;
 import dev.kvasir.offload.BlockCopy;
 import dev.kvasir.offload.CopyOutcome;
+import dev.kvasir.offload.RelayedStore;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -211,10 +212,11 @@ class RemoteStoreTest {
     var folder = DiskSettings.of(temp.resolve("disk"), 16, BLOCK_BYTES);
     try (var server = RedisServer.start(temp);
         var caller = new Caller();
-        var host = new HostMemory("host", 8, BLOCK_BYTES);
+        var host = new HostMemory("host", 11, BLOCK_BYTES);
         var disk = DiskStore.open(caller.loop, host, folder);
-        var slots = disk.slots(2);
-        var store = RedisBlocks.open(caller.loop, slots, RemoteSettings.of(server.node()), seals)) {
+        var redis = RedisBlocks.open(caller.loop, host, RemoteSettings.of(server.node()), seals)) {
+      // Three blocks at a time pass through what is left of the memory.
+      var store = new RelayedStore(disk, redis, 8, 3);
       var down = new ArrayList<BlockCopy>();
       var below = new ArrayList<BlockCopy>();
       for (int i = 0; i < 8; i++) {
