@@ -40,7 +40,8 @@ final class ObjectTrials {
               "object tier, packs of " + blocks,
               BLOCKS,
               blockBytes,
-              (loop, above) -> ObjectBlocks.open(loop, above, settings, seals)));
+              (loop, above) -> ObjectBlocks.open(loop, above, settings, seals),
+              () -> {}));
     }
     int packed = Math.clamp(USUAL / blockBytes, 1, 256);
     trials.add(new Plain(endpoint, bucket, blockBytes, packed));
@@ -79,6 +80,9 @@ final class ObjectTrials {
     public String name() {
       return "plain SDK, objects of " + objectBlocks;
     }
+
+    @Override
+    public void clear() {}
 
     @Override
     public long store() throws IOException {

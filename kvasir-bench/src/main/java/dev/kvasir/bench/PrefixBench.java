@@ -1,6 +1,7 @@
 package dev.kvasir.bench;
 
 import dev.kvasir.engine.EngineSettings;
+import dev.kvasir.kv.Tier;
 import dev.kvasir.live.engine.EmbeddedEngine;
 import dev.kvasir.live.engine.EngineGroup;
 import dev.kvasir.live.engine.EngineGroupSettings;
@@ -8,25 +9,38 @@ import dev.kvasir.live.engine.Generation;
 import dev.kvasir.live.engine.GenerationEnd;
 import dev.kvasir.live.engine.GenerationListener;
 import dev.kvasir.live.engine.GenerationRequest;
+import dev.kvasir.live.engine.LadderSettings;
 import dev.kvasir.live.engine.LoadedModel;
+import dev.kvasir.live.engine.ObjectTier;
 import dev.kvasir.live.engine.Piece;
+import dev.kvasir.live.engine.RemoteTier;
 import dev.kvasir.live.model.sample.SamplingSettings;
+import dev.kvasir.live.store.object.ObjectSettings;
+import dev.kvasir.live.store.remote.RemoteSettings;
 import java.io.IOException;
+import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Locale;
+import java.util.Objects;
 import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
 
 /**
  * How long the first token of a prompt takes whose first 600 tokens are known: computed again, from
- * the engine's own memory, from host memory, and from disk after a restart; in turns of one run.
+ * the engine's own memory, from host memory, from disk after a restart, and from a Redis and a
+ * bucket that another process would find it in; in turns of one run.
  *
  * <p>Before that some hundred short prompts take the same ways, as a server is not measured in its
  * first seconds.
+ *
+ * <pre>
+ *   PrefixBench [HOST:PORT [ENDPOINT BUCKET]]
+ * </pre>
  */
 public final class PrefixBench {
   private static final int PREFIX_TOKENS = 600;
@@ -36,44 +50,65 @@ public final class PrefixBench {
   private static final int WARMUP_PROMPTS = 400;
   private static final int WARMUP_PREFIX_TOKENS = 64;
   private static final Duration DRAIN_MAX = Duration.ofSeconds(30);
+  private static final int HOST_BLOCKS = 512;
 
   private final LoadedModel model;
   private final Path folder;
-  private final SplittableRandom random = new SplittableRandom(7);
+  private final LadderSettings ladder;
+
+  /** Not the same each time, for what was computed last time is still on the servers. */
+  private final SplittableRandom random = new SplittableRandom(System.nanoTime());
+
   private int requests;
 
-  private PrefixBench(LoadedModel model, Path folder) {
+  private PrefixBench(LoadedModel model, Path folder, LadderSettings ladder) {
     this.model = model;
     this.folder = folder;
+    this.ladder = ladder;
   }
 
   public static void main(String[] args) throws IOException {
     var folder = Files.createTempDirectory("kvasir-prefix");
     int threads = Runtime.getRuntime().availableProcessors();
     try (var model = LoadedModel.builtIn(folder, threads)) {
-      new PrefixBench(model, folder).run();
+      new PrefixBench(model, folder, ladder(args)).run();
     }
+  }
+
+  private static LadderSettings ladder(String[] args) {
+    var ladder = LadderSettings.of(HOST_BLOCKS, 2_048);
+    if (args.length > 0) ladder = ladder.with(RemoteTier.DEFAULT.at(RemoteSettings.of(args[0])));
+    if (args.length > 2) {
+      var bucket = ObjectSettings.of(URI.create(args[1]), args[2]);
+      ladder = ladder.with(ObjectTier.DEFAULT.at(bucket));
+    }
+    return ladder;
   }
 
   private void run() throws IOException {
     warmUp();
-    var seconds = new double[4][ROUNDS];
+    var names = new ArrayList<>(List.of("computed", "from engine memory", "from host memory"));
+    for (var tier : ladder.below()) names.add("from " + tier.name().toLowerCase(Locale.ROOT));
+    var seconds = new double[names.size()][ROUNDS];
     for (int round = -WARMUP_ROUNDS; round < ROUNDS; round++) {
       var taken = round();
-      for (int i = 0; i < taken.length && round >= 0; i++) seconds[i][round] = taken[i];
+      for (int i = 0; i < taken.size() && round >= 0; i++) seconds[i][round] = taken.get(i);
     }
-    var names = new String[] {"computed", "from engine memory", "from host memory", "from disk"};
     System.out.println("first token of a prompt with a known prefix of 600 tokens, median");
     double computed = median(seconds[0]);
-    for (int i = 0; i < names.length; i++) {
+    for (int i = 0; i < names.size(); i++) {
       double middle = median(seconds[i]);
       System.out.printf(
-          Locale.ROOT, "%-20s %8.2f ms %8.1f times%n", names[i], middle * 1e3, computed / middle);
+          Locale.ROOT,
+          "%-20s %8.2f ms %8.1f times%n",
+          names.get(i),
+          middle * 1e3,
+          computed / middle);
     }
   }
 
   private void warmUp() throws IOException {
-    try (var group = open()) {
+    try (var group = open(LadderSettings.of(HOST_BLOCKS, 0))) {
       var prefixes = new ArrayList<int[]>();
       for (int i = 0; i < WARMUP_PROMPTS; i++) prefixes.add(tokens(WARMUP_PREFIX_TOKENS));
       for (var prefix : prefixes) ask(group.engines().getFirst(), prefix);
@@ -86,27 +121,42 @@ public final class PrefixBench {
     return random.ints(count, 300, 4_000).toArray();
   }
 
-  /** A new prefix is computed by one engine, found by it, found by the other, found after all. */
-  private double[] round() throws IOException {
+  /**
+   * A new prefix is computed by one engine, found by it, found by the other, and then by engines
+   * with nothing but one of the tiers to find it on.
+   */
+  private List<Double> round() throws IOException {
     var prefix = tokens(PREFIX_TOKENS);
-    var taken = new double[4];
-    try (var group = open()) {
-      taken[0] = ask(group.engines().getFirst(), prefix);
-      taken[1] = ask(group.engines().getFirst(), prefix);
+    var taken = new ArrayList<Double>();
+    try (var group = open(ladder)) {
+      taken.add(ask(group.engines().getFirst(), prefix));
+      taken.add(ask(group.engines().getFirst(), prefix));
       settle(group);
-      taken[2] = ask(group.engines().getLast(), prefix);
+      taken.add(ask(group.engines().getLast(), prefix));
       group.drain(DRAIN_MAX);
     }
-    try (var group = open()) {
-      taken[3] = ask(group.engines().getFirst(), prefix);
+    for (var tier : ladder.below()) {
+      try (var group = open(alone(tier))) {
+        taken.add(ask(group.engines().getFirst(), prefix));
+      }
     }
     return taken;
   }
 
-  private EngineGroup open() throws IOException {
+  private LadderSettings alone(Tier tier) {
+    var host = LadderSettings.of(HOST_BLOCKS, 0);
+    return switch (tier) {
+      case DEVICE, HOST -> host;
+      case DISK -> LadderSettings.of(HOST_BLOCKS, ladder.disk().blocks());
+      case REMOTE -> host.with(Objects.requireNonNull(ladder.remote()));
+      case OBJECT -> host.with(Objects.requireNonNull(ladder.object()));
+    };
+  }
+
+  private EngineGroup open(LadderSettings tiers) throws IOException {
+    var disk = folder.resolve("disk");
     return EngineGroup.open(
-        model,
-        EngineGroupSettings.of(2, 256, 512, 2_048, folder.resolve("disk"), EngineSettings.DEFAULT));
+        model, new EngineGroupSettings(2, 256, tiers, disk, EngineSettings.DEFAULT));
   }
 
   private static void settle(EngineGroup group) {

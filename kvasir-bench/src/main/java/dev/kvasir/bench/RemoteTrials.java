@@ -14,6 +14,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import redis.clients.jedis.ConnectionPoolConfig;
+import redis.clients.jedis.Jedis;
 import redis.clients.jedis.RedisClient;
 import redis.clients.jedis.params.SetParams;
 
@@ -35,19 +36,33 @@ final class RemoteTrials {
             "remote tier",
             BLOCKS,
             blockBytes,
-            (loop, above) -> RedisBlocks.open(loop, above, settings, seals)),
+            (loop, above) -> RedisBlocks.open(loop, above, settings, seals),
+            () -> clear(node)),
         new Pipelines(node, blockBytes),
         new Benchmark(node, blockBytes));
   }
 
+  private static void clear(String node) {
+    try (var client = client(node)) {
+      client.flushAll();
+    }
+  }
+
+  private static Jedis client(String node) {
+    var parts = node.split(":", -1);
+    return new Jedis(parts[0], Integer.parseInt(parts[1]));
+  }
+
   /** What anybody would write with Jedis: no checks, no tier. */
   private static final class Pipelines implements SharedTierBench.Trial {
+    private final String node;
     private final int blockBytes;
     private final RedisClient client;
     private final byte[][] values = new byte[BLOCKS][];
     private int generation;
 
     Pipelines(String node, int blockBytes) {
+      this.node = node;
       this.blockBytes = blockBytes;
       for (int i = 0; i < BLOCKS; i++) values[i] = new byte[blockBytes];
       var pool = new ConnectionPoolConfig();
@@ -63,6 +78,11 @@ final class RemoteTrials {
     @Override
     public String name() {
       return "plain pipelines of Jedis";
+    }
+
+    @Override
+    public void clear() {
+      RemoteTrials.clear(node);
     }
 
     @Override
@@ -119,7 +139,7 @@ final class RemoteTrials {
     }
   }
 
-  /** The server's own measure of itself, a program in C. */
+  /** The server's own measure of itself, a program in C; its keys are by chance, as many. */
   private record Benchmark(String node, int blockBytes) implements SharedTierBench.Trial {
     /** More than for the others, so that its start does not count. */
     private static final int REQUESTS = 8 * BLOCKS;
@@ -130,16 +150,26 @@ final class RemoteTrials {
     }
 
     @Override
-    public long store() throws IOException {
-      return run("set");
+    public void clear() {
+      RemoteTrials.clear(node);
     }
 
     @Override
-    public long load() throws IOException {
-      return run("get");
+    public long store() throws IOException {
+      run("set");
+      return (long) REQUESTS * blockBytes;
     }
 
-    private long run(String test) throws IOException {
+    /** Some keys of chance were drawn twice when storing, so that others were never stored. */
+    @Override
+    public long load() throws IOException {
+      run("get");
+      try (var client = client(node)) {
+        return client.dbSize() * blockBytes;
+      }
+    }
+
+    private void run(String test) throws IOException {
       var parts = node.split(":", -1);
       var command =
           List.of(
@@ -158,6 +188,8 @@ final class RemoteTrials {
               "-c",
               "" + THREADS,
               "-n",
+              "" + REQUESTS,
+              "-r",
               "" + REQUESTS);
       try {
         int status = new ProcessBuilder(command).start().waitFor();
@@ -165,7 +197,6 @@ final class RemoteTrials {
       } catch (InterruptedException e) {
         throw new IOException(e);
       }
-      return (long) REQUESTS * blockBytes;
     }
 
     @Override

@@ -23,6 +23,9 @@ public final class SharedTierBench {
   interface Trial extends AutoCloseable {
     String name();
 
+    /** Empties the server, where what is left there would be in the way. */
+    void clear();
+
     /** Stores blocks that were never there; returns how many bytes of blocks. */
     long store() throws IOException;
 
@@ -49,6 +52,7 @@ public final class SharedTierBench {
   /** Runs all in turns; the first is ours, and the others are what it is held against. */
   private static void compare(List<Trial> trials) throws IOException {
     for (var trial : trials) {
+      trial.clear();
       trial.store();
       trial.load();
     }
@@ -57,6 +61,7 @@ public final class SharedTierBench {
     var loaded = new LinkedHashMap<String, Double>();
     for (int round = 0; round < ROUNDS; round++) {
       for (var trial : trials) {
+        trial.clear();
         long start = System.nanoTime();
         long bytes = trial.store();
         long middle = System.nanoTime();

@@ -20,6 +20,7 @@ final class SharedTrial implements SharedTierBench.Trial {
   private final HostMemory above;
   private final LiveLoop loop = new LiveLoop("shared tier bench");
   private final SharedStore store;
+  private final Runnable clear;
   private List<BlockCopy> copies = new ArrayList<>();
   private long next = System.nanoTime();
 
@@ -27,17 +28,24 @@ final class SharedTrial implements SharedTierBench.Trial {
       String name,
       int blocks,
       int blockBytes,
-      BiFunction<EventLoop, HostMemory, SharedStore> open) {
+      BiFunction<EventLoop, HostMemory, SharedStore> open,
+      Runnable clear) {
     this.name = name;
     this.blocks = blocks;
     this.above = new HostMemory("above", blocks, blockBytes);
     this.store = open.apply(loop, above);
+    this.clear = clear;
     for (int i = 0; i < blocks; i++) above.slot(i).fill((byte) i);
   }
 
   @Override
   public String name() {
     return name;
+  }
+
+  @Override
+  public void clear() {
+    clear.run();
   }
 
   @Override

@@ -39,6 +39,9 @@ public final class BlockSeals {
   private static final int CHANCE_BYTES = 12;
   private static final int TAG_BYTES = 16;
 
+  /** New arrays cost as much as sealing does; more than this are not kept. */
+  private static final long SPARE_BYTES_MAX = 16 << 20;
+
   /** What was found in a sealed block. */
   sealed interface Opened {
     /** The block: its bytes, and what it holds, with its tokens if any came along. */
@@ -53,6 +56,7 @@ public final class BlockSeals {
   private final Function<TokenBlock, String> tenants;
   private final SecureRandom chance = new SecureRandom();
   private final String namespace;
+  private final SpareArrays spares;
 
   /**
    * Seals for blocks of that size and layout.
@@ -65,6 +69,9 @@ public final class BlockSeals {
     this.settings = settings;
     this.tenants = tenants;
     this.namespace = name();
+    boolean secret = settings.protection() == Protection.ENCRYPTED;
+    int length = secret ? PAGE_BYTES + blockBytes : sealedBytes();
+    this.spares = new SpareArrays(length, SPARE_BYTES_MAX);
   }
 
   /** Seals of one tenant. */
@@ -93,9 +100,8 @@ public final class BlockSeals {
 
   /** The block as it may leave. */
   ByteBuffer seal(TokenBlock block, HostMemory above, int slot) {
-    boolean secret = settings.protection() == Protection.ENCRYPTED;
     int plain = PAGE_BYTES + format.blockBytes();
-    var sealed = new byte[secret ? plain : sealedBytes()];
+    var sealed = spares.take();
     above.read(slot, bytes(sealed, 0));
     new BlockHeader(format, 0, 0, block).seal(page(sealed, 0), bytes(sealed, 0));
     try {
@@ -103,13 +109,20 @@ public final class BlockSeals {
         case CHECKSUM -> {}
         case SIGNED -> sign(block, sealed, 0, plain).doFinal(sealed, plain);
         case ENCRYPTED -> {
-          return ByteBuffer.wrap(encrypt(block, sealed));
+          var encrypted = encrypt(block, sealed);
+          spares.give(sealed);
+          return ByteBuffer.wrap(encrypted);
         }
       }
       return ByteBuffer.wrap(sealed);
     } catch (GeneralSecurityException e) {
       throw new IllegalStateException("this JDK cannot seal blocks", e);
     }
+  }
+
+  /** Hears that nobody needs the sealed block any more. */
+  void spare(ByteBuffer sealed) {
+    if (sealed.arrayOffset() == 0) spares.give(sealed.array());
   }
 
   /** Whether these bytes, which may be anybody's, are the block. */

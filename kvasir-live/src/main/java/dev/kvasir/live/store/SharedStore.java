@@ -274,6 +274,8 @@ public final class SharedStore implements TierStore, AutoCloseable {
     for (var parcel : parcels) {
       var hash = parcel.block().hash();
       outcomes.put(hash, arrived(hash, sent.get(hash)));
+      // Not where sending failed: who sends may still be at it.
+      seals.spare(parcel.sealed());
     }
     return tasks.stream().map(task -> outcomes.get(task.copy().block().hash())).toList();
   }

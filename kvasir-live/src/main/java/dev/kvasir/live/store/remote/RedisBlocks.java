@@ -1,6 +1,7 @@
 package dev.kvasir.live.store.remote;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
+import static redis.clients.jedis.Protocol.Command.SET;
 
 import dev.kvasir.Nullable;
 import dev.kvasir.kv.BlockHash;
@@ -25,11 +26,15 @@ import java.util.function.BiFunction;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import redis.clients.jedis.AbstractPipeline;
+import redis.clients.jedis.BuilderFactory;
+import redis.clients.jedis.CommandArguments;
+import redis.clients.jedis.CommandObject;
 import redis.clients.jedis.ConnectionPool;
 import redis.clients.jedis.RedisClient;
 import redis.clients.jedis.RedisClusterClient;
 import redis.clients.jedis.Response;
 import redis.clients.jedis.UnifiedJedis;
+import redis.clients.jedis.args.Rawable;
 import redis.clients.jedis.exceptions.JedisException;
 import redis.clients.jedis.params.SetParams;
 
@@ -105,8 +110,11 @@ public final class RedisBlocks implements BlockTransport {
                 (hash, parcel) -> {
                   var how = SetParams.setParams().px(ttlMillis);
                   if (parcel.write() == Write.IF_ABSENT) how.nx();
-                  replies.put(
-                      hash, pipeline.set(key(parcel.block()), parcel.sealed().array(), how));
+                  // Jedis copies arrays, but not what is Rawable.
+                  Rawable bytes = parcel.sealed()::array;
+                  var set = new CommandArguments(SET).key(key(parcel.block())).add(bytes);
+                  var command = new CommandObject<>(set.addParams(how), BuilderFactory.STRING);
+                  replies.put(hash, pipeline.executeCommand(command));
                 }));
     return told(
         replies, ok -> ok == null ? new Sent.Present() : new Sent.Written(), Sent.Refused::new);
