@@ -36,7 +36,7 @@ final class EmbeddedWorkers implements AutoCloseable {
     var all = new EmbeddedWorkers(group);
     try {
       all.owned.add(group);
-      group.warmUp();
+      group.beginPlainly();
       for (var engine : group.engines()) all.add(network, sockets, engine);
       return all;
     } catch (IOException | RuntimeException e) {

@@ -33,6 +33,7 @@ import org.zeromq.ZContext;
 /** All that serves together: perhaps engines of our own, and the gateway in front. */
 final class Serving implements AutoCloseable {
   private static final int BLOCKS_MAX = 1 << 20;
+  private static final Duration START_MAX = Duration.ofSeconds(30);
   private static final Duration DRAIN_MAX = Duration.ofSeconds(30);
 
   private final Owned owned = new Owned();
@@ -91,6 +92,8 @@ final class Serving implements AutoCloseable {
       serving.front(settings, started.settings(), folder, served.name(), served.contextTokens());
       var group = started.group();
       group.tellSteps(new StepLines(group.loop(), serving.gateway()::capture));
+      serving.gateway().awaitModel(START_MAX);
+      group.warmUp();
       return serving;
     } catch (IOException | RuntimeException e) {
       serving.close();

@@ -28,6 +28,9 @@ import java.util.function.Consumer;
  * has computed and sent down, the others bring up instead of computing it.
  */
 public final class EngineGroup implements AutoCloseable {
+  /** Who asks at once is answered before the warm-up takes a processor. */
+  private static final Duration WARM_UP_DELAY = Duration.ofSeconds(1);
+
   private final LoadedModel model;
   private final LiveLoop loop = new LiveLoop("kvasir-engines");
   private final StepThread thread = new StepThread();
@@ -73,9 +76,15 @@ public final class EngineGroup implements AutoCloseable {
     return new EmbeddedEngine(parts, steps, settings.engine());
   }
 
-  /** Makes the first answers quicker; they wait for it, and it for nobody. */
+  /** Has answers computed plainly, until {@link #warmUp} was asked for and is over. */
+  public void beginPlainly() {
+    model.cpu().computePlainly();
+  }
+
+  /** Has all compiled, in a while, that makes answers quicker. */
   public void warmUp() {
-    thread.execute(() -> WarmUp.run(model.cpu()));
+    var warmUp = owned.add(new WarmUp(model.cpu()));
+    loop.execute(() -> loop.after(WARM_UP_DELAY, warmUp::start));
   }
 
   /** Tells from now on, on the loop, how long each step takes. */

@@ -12,11 +12,6 @@ final class StepThread implements AutoCloseable {
           Thread.ofPlatform().name("kvasir-steps").daemon(true).factory());
   private long freeNanos;
 
-  /** Runs it after all that came before. */
-  void execute(Runnable task) {
-    turn(_ -> task.run());
-  }
-
   /**
    * Runs it after all that came before.
    *

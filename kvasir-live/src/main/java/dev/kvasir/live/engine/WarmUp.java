@@ -1,35 +1,62 @@
 package dev.kvasir.live.engine;
 
+import dev.kvasir.live.Threads;
 import dev.kvasir.live.model.CpuModel;
 import dev.kvasir.live.model.ModelShape;
 import dev.kvasir.live.model.StepRow;
 import dev.kvasir.live.store.HostMemory;
+import java.time.Duration;
 import java.util.Arrays;
-import java.util.List;
 
-/** Has the machine compile the model's code before anybody waits for an answer. */
-final class WarmUp {
-  private static final int PROMPT_TOKENS = 3 * ModelShape.BLOCK_TOKENS;
-  private static final int STEPS = 12;
-  private static final int BLOCKS = ModelShape.blocks(PROMPT_TOKENS + STEPS);
+/**
+ * Has the machine compile the model's quickest code while the model computes plainly.
+ *
+ * <p>Until they are compiled, vectors are much slower than no vectors, and what comes out is the
+ * same, bit for bit. So nobody who asks early has to wait for this.
+ */
+final class WarmUp implements AutoCloseable {
+  private static final Duration LONGEST = Duration.ofSeconds(5);
+  private static final int ROUNDS = 40;
 
-  private WarmUp() {}
+  /** Four are computed together and one alone: both ways are to be compiled. */
+  private static final int TOKENS = 5;
 
-  /** Computes a prompt and a few tokens of nobody's, in memory of its own. */
-  static void run(CpuModel model) {
-    var logits = new float[1][model.shape().vocabulary()];
+  private static final int PLACES = 9;
+  private static final int BLOCKS = ModelShape.blocks(PLACES * TOKENS);
+
+  private final CpuModel model;
+  private final Thread thread =
+      Thread.ofPlatform().name("kvasir-warm-up").daemon(true).unstarted(this::run);
+  private volatile boolean closed;
+
+  WarmUp(CpuModel model) {
+    this.model = model;
+  }
+
+  synchronized void start() {
+    if (!closed) thread.start();
+  }
+
+  /** Computes tokens of nobody's, in memory of its own. */
+  private void run() {
+    long begunNanos = System.nanoTime();
     var slots = new int[BLOCKS];
     Arrays.setAll(slots, i -> i);
-    var prompt = new int[PROMPT_TOKENS];
-    Arrays.setAll(prompt, i -> i % model.shape().vocabulary());
-    int[] next = prompt;
-    int position = 0;
+    var tokens = new int[TOKENS];
     try (var memory = new HostMemory("warm-up", BLOCKS, model.shape().kvBytesPerBlock())) {
-      for (int step = 0; step < STEPS; step++) {
-        model.forward(List.of(new StepRow(next, position, slots, true)), memory, logits);
-        position += next.length;
-        next = new int[] {step % model.shape().vocabulary()};
+      for (int round = 0; round < ROUNDS && !closed; round++) {
+        model.rehearse(new StepRow(tokens, round % PLACES * TOKENS, slots, true), memory);
+        if (System.nanoTime() - begunNanos > LONGEST.toNanos()) break;
       }
     }
+    model.computeFully();
+  }
+
+  @Override
+  public void close() {
+    synchronized (this) {
+      closed = true;
+    }
+    Threads.join(thread);
   }
 }

@@ -35,6 +35,7 @@ import java.util.function.Supplier;
 public final class Gateway implements AutoCloseable {
   private static final Duration TOKENIZE_TIME = Duration.ofMillis(50);
   private static final Duration STOP_TIME = Duration.ofSeconds(30);
+  private static final Duration LOOK_PACE = Duration.ofMillis(20);
   private static final int CONNECTIONS_PER_WORKER = 16_384;
 
   private final LiveLoop loop;
@@ -134,6 +135,20 @@ public final class Gateway implements AutoCloseable {
       first.add(watch.start());
     }
     if (!first.isEmpty()) Network.await(Future.join(first).otherwiseEmpty());
+  }
+
+  /** Waits until a worker has told what it serves, as long as there is patience. */
+  public void awaitModel(Duration patience) {
+    var served =
+        new CompletableFuture<Boolean>()
+            .completeOnTimeout(false, patience.toNanos(), TimeUnit.NANOSECONDS);
+    loop.execute(() -> lookForModel(served));
+    served.join();
+  }
+
+  private void lookForModel(CompletableFuture<Boolean> served) {
+    if (!parts.roster().models().isEmpty()) served.complete(true);
+    else if (!served.isDone()) loop.after(LOOK_PACE, () -> lookForModel(served));
   }
 
   /** Takes other keys from now on. */

@@ -2,6 +2,7 @@ package dev.kvasir.live.model;
 
 import dev.kvasir.live.model.compute.Crew;
 import dev.kvasir.live.model.compute.Kernels;
+import dev.kvasir.live.model.compute.ScalarKernels;
 import dev.kvasir.live.model.gguf.GgufFile;
 import dev.kvasir.live.model.gguf.ModelFileException;
 import dev.kvasir.live.store.HostMemory;
@@ -33,8 +34,12 @@ public final class CpuModel implements AutoCloseable {
   private final String fingerprint;
   private final Crew crew;
   private final AtomicBoolean busy = new AtomicBoolean();
-  private final Pass together;
-  private final List<Pass> apart = new ArrayList<>();
+  private final Kernels kernels;
+  private final Passes full;
+  private volatile Passes passes;
+
+  /** Steps by the whole crew together, or by each of its threads alone. */
+  private record Passes(Pass together, List<Pass> apart) {}
 
   private CpuModel(GgufFile file, int vocabulary, Kernels kernels, int threads)
       throws ModelFileException {
@@ -53,11 +58,19 @@ public final class CpuModel implements AutoCloseable {
     }
     this.fingerprint = "gguf sha256 " + file.sha256() + ", blocks of 16, float32";
     this.crew = new Crew("model", threads);
-    this.together = new Pass(shape, weights, kernels, this::share, threads);
-    for (int i = 0; i < threads; i++) {
-      Pass.Team alone = (units, _, work) -> Crew.alone(units, work);
-      apart.add(new Pass(shape, weights, kernels, alone, 1));
-    }
+    this.kernels = kernels;
+    this.full = passes(kernels);
+    this.passes = full;
+  }
+
+  private Passes passes(Kernels kernels) {
+    var apart = new ArrayList<Pass>();
+    for (int i = 0; i < crew.size(); i++) apart.add(alone(kernels));
+    return new Passes(new Pass(shape, weights, kernels, this::share, crew.size()), apart);
+  }
+
+  private Pass alone(Kernels kernels) {
+    return new Pass(shape, weights, kernels, (units, _, work) -> Crew.alone(units, work), 1);
   }
 
   /** Loads the model in the file, to compute with so many threads. */
@@ -80,6 +93,24 @@ public final class CpuModel implements AutoCloseable {
   /** Names everything that shapes keys and values: the weights, and how a block is laid out. */
   public String fingerprint() {
     return fingerprint;
+  }
+
+  /** Computes the same without vectors from the next step on, until {@link #computeFully}. */
+  public void computePlainly() {
+    if (!(kernels instanceof ScalarKernels)) passes = passes(new ScalarKernels());
+  }
+
+  /** Computes with the kernels it was opened with from the next step on. */
+  public void computeFully() {
+    passes = full;
+  }
+
+  /**
+   * Computes a row by the thread that asks, beside the steps, with the kernels it was opened with.
+   */
+  public void rehearse(StepRow row, HostMemory memory) {
+    check(0, row, memory);
+    alone(kernels).run(PassTokens.of(List.of(row), List.of(0), memory), (_, _, _) -> {});
   }
 
   /** How many bytes the weights take outside the heap. */
@@ -108,13 +139,15 @@ public final class CpuModel implements AutoCloseable {
     Pass.LogitSink sink =
         (row, all, from) -> System.arraycopy(all, from, logits[row], 0, shape.vocabulary());
     var groups = StepSplit.of(rows, memory.blocks(), crew.size());
+    var now = passes;
     if (groups.size() == 1) {
-      together.run(PassTokens.of(rows, groups.getFirst(), memory), sink);
+      now.together.run(PassTokens.of(rows, groups.getFirst(), memory), sink);
       return;
     }
     crew.run(
         groups.size(),
-        (group, _) -> apart.get(group).run(PassTokens.of(rows, groups.get(group), memory), sink));
+        (group, _) ->
+            now.apart.get(group).run(PassTokens.of(rows, groups.get(group), memory), sink));
   }
 
   private void share(int units, long multiplications, Crew.Work work) {

@@ -21,7 +21,7 @@ public sealed interface Kernels permits VectorKernels, ScalarKernels {
   /** The best there is on this machine, and a line in the log that says which. */
   static Kernels best() {
     var log = System.getLogger(Kernels.class.getName());
-    if (ModuleLayer.boot().findModule("jdk.incubator.vector").isEmpty()) {
+    if (!VectorModule.isLoaded()) {
       log.log(
           WARNING,
           "the model computes without the Vector API, several times slower: start java with"

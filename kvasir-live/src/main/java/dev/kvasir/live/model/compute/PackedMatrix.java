@@ -117,8 +117,27 @@ public final class PackedMatrix {
   float value(int strip, int k, int within) {
     long at = at(strip, k, within);
     if (!coded()) return bytes.get(ValueLayout.JAVA_FLOAT, at);
-    int bits = bytes.get(ValueLayout.JAVA_SHORT, at) << 16;
-    return Float.intBitsToFloat(bits >> 3 & HALF_MASK) * scale;
+    return half(bytes.get(ValueLayout.JAVA_SHORT, at) << 16) * scale;
+  }
+
+  /** The half in the upper 16 bits, as the kernels read it. */
+  private static float half(int bits) {
+    return Float.intBitsToFloat(bits >> 3 & HALF_MASK);
+  }
+
+  /** All weights of a strip at one depth, each divided by the scale. */
+  void scaledValues(int strip, int k, float[] out) {
+    long at = strip * stripBytes() + (long) k * stripRows() * valueBytes;
+    if (!coded()) {
+      MemorySegment.copy(bytes, ValueLayout.JAVA_FLOAT, at, out, 0, stripRows());
+      return;
+    }
+    var pairs = new int[stripRows() / 2];
+    MemorySegment.copy(bytes, ValueLayout.JAVA_INT, at, pairs, 0, pairs.length);
+    for (int i = 0; i < lanes; i++) out[i] = half(pairs[i] << 16);
+    for (int i = 0; i < lanes; i++) out[i + lanes] = half(pairs[i]);
+    for (int i = 0; i < lanes; i++) out[i + 2 * lanes] = half(pairs[i + lanes] << 16);
+    for (int i = 0; i < lanes; i++) out[i + 3 * lanes] = half(pairs[i + lanes]);
   }
 
   /** The bits of a float that a half fills, once it is shifted by three. */

@@ -23,9 +23,9 @@ public final class ScalarKernels implements Kernels {
       Arrays.fill(out, to, to + rows, 0);
     }
     for (int k = 0; k < depth; k++) {
-      for (int i = 0; i < rows; i++) weights[i] = matrix.value(strip, k, i);
+      matrix.scaledValues(strip, k, weights);
       for (int token = first; token < first + tokens; token++) {
-        float one = x[token * depth + k] / matrix.scale();
+        float one = x[token * depth + k];
         int to = token * matrix.outputs() + strip * rows;
         for (int i = 0; i < rows; i++) out[to + i] = Math.fma(weights[i], one, out[to + i]);
       }
