@@ -32,7 +32,9 @@ final class LauncherIT {
       Files.createDirectories(copy.resolveSibling("."));
       Files.copy(Script.projectRoot().resolve(file), copy);
     }
-    Path tools = Script.gatherTools(folder.resolve("programs"), "readlink", "cat", "find", "mkdir");
+    Path tools =
+        Script.gatherTools(
+            folder.resolve("programs"), "readlink", "cat", "find", "mkdir", "tr", "date");
     environment.put("PATH", tools.toString());
     environment.put("JAVA25_HOME", System.getProperty("java.home", ""));
   }

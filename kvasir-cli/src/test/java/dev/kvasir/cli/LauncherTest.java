@@ -18,8 +18,30 @@ import org.junit.jupiter.api.io.TempDir;
 /** Runs the launcher in a project of its own, whose java and mvn only tell how they are called. */
 final class LauncherTest {
   private static final String[] TOOLS = {
-    "readlink", "cat", "find", "touch", "mkdir", "mv", "grep", "sed", "tail", "sleep"
+    "readlink",
+    "cat",
+    "find",
+    "touch",
+    "mkdir",
+    "mv",
+    "grep",
+    "sed",
+    "tail",
+    "sleep",
+    "tr",
+    "date",
+    "rm"
   };
+
+  /** Tells how it is called, and makes an AOT cache if that is what it is asked for. */
+  private static final String JAVA =
+      """
+      printf '<%s>' "$@"
+      for argument; do
+        case $argument in -XX:AOTCacheOutput=*) echo rehearsed >"${argument#*=}" ;; esac
+      done
+      """;
+
   private static final String MAVEN =
       """
       echo built >>"$BUILDS"
@@ -50,7 +72,7 @@ final class LauncherTest {
     }
     tools = Script.gatherTools(folder.resolve("tools"), TOOLS);
     Script.gatherTools(tools, "flock");
-    Path jdk = FindJdkTest.fakeJdk(folder.resolve("jdk"), "25", "printf '<%s>' \"$@\"");
+    Path jdk = FindJdkTest.fakeJdk(folder.resolve("jdk"), "25", JAVA);
     environment.put("PATH", tools.toString());
     environment.put("KVASIR_JDK_FOLDERS", "");
     environment.put("JAVA25_HOME", jdk.toString());
@@ -168,6 +190,66 @@ final class LauncherTest {
     Files.delete(folder.resolve("jdk/bin/javac"));
 
     assertThat(kvasir("--version").exit()).isZero();
+  }
+
+  @Test
+  void whatIsBuiltIsRehearsedOnceForEachJdk() throws Exception {
+    maven(MAVEN);
+    runtime("25.0.1+8");
+    assertThat(kvasir("doctor").out()).contains("<-XX:AOTCache=" + cache("25.0.1+8"));
+    runtime("25.0.2+9");
+    assertThat(kvasir("doctor").out()).doesNotContain("<-XX:AOTCache");
+
+    var second = kvasir("serve");
+    var third = kvasir("serve");
+
+    assertThat(second.err().lines()).hasSize(1).allMatch(line -> line.contains("preparing"));
+    assertThat(second.out()).contains("<-XX:AOTCache=" + cache("25.0.2+9"));
+    assertThat(third).isEqualTo(new Script.Result(0, second.out(), ""));
+    assertThat(cache("25.0.1+8")).doesNotExist();
+  }
+
+  @Test
+  void aRehearsalThatFailsBreaksNoStart() throws Exception {
+    maven(MAVEN);
+    runtime("25.0.1+8");
+    Path java = folder.resolve("jdk/bin/java");
+    Script.executable(java, "case $* in *AOTCacheOutput*) exit 1 ;; esac\n" + JAVA);
+
+    var result = kvasir("serve");
+
+    assertThat(result.exit()).isZero();
+    assertThat(result.out()).endsWith("<-jar><" + jar() + "><serve>").doesNotContain("AOTCache");
+    assertThat(kvasir("prepare").exit()).isEqualTo(ExitCode.UNAVAILABLE);
+  }
+
+  @Test
+  void whereNothingCanBeWrittenItStartsWithoutACache() throws Exception {
+    maven(MAVEN);
+    kvasir("--version");
+    runtime("25.0.1+8");
+    Path target = jar().resolveSibling(".");
+    assumeThat(target.toFile().setWritable(false) && !Files.isWritable(target)).isTrue();
+
+    var bare = kvasir("serve");
+    environment.put("XDG_CACHE_HOME", folder.resolve("caches").toString());
+    var cached = kvasir("serve");
+    assertThat(target.toFile().setWritable(true)).isTrue();
+
+    assertThat(bare.exit()).isZero();
+    assertThat(bare.out()).doesNotContain("AOTCache");
+    assertThat(cached.out()).contains("<-XX:AOTCache=" + folder.toRealPath() + "/caches/kvasir/");
+  }
+
+  /** Gives the JDK a version that tells it from others. */
+  private void runtime(String version) throws IOException {
+    Path release = folder.resolve("jdk/release");
+    Files.writeString(release, "JAVA_VERSION=\"25\"\nJAVA_RUNTIME_VERSION=\"" + version + "\"\n");
+  }
+
+  private Path cache(String version) throws IOException {
+    long seconds = Files.getLastModifiedTime(jar()).toMillis() / 1_000;
+    return jar().resolveSibling("kvasir-" + version + "-" + seconds + ".aot");
   }
 
   private Script.Result kvasir(String... args) throws Exception {

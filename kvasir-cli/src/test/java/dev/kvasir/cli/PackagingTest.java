@@ -47,9 +47,10 @@ class PackagingTest {
   }
 
   @Test
-  void theImageHoldsTheJarThatTheBuildMakes() throws IOException {
-    assertThat(read("Dockerfile")).contains("/kvasir-cli/target/kvasir.jar");
-    assertThat(read("../kvasir")).contains("/kvasir-cli/target/kvasir.jar");
+  void theImageHoldsTheDistributionThatTheBuildMakes() throws IOException {
+    assertThat(read("Dockerfile")).contains("kvasir-cli/target/distribution/kvasir-");
+    assertThat(read("../kvasir-cli/pom.xml"))
+        .contains("${project.build.directory}/distribution", "/kvasir-${project.version}\"");
   }
 
   private static String read(String file) throws IOException {

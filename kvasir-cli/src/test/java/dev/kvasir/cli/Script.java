@@ -77,7 +77,7 @@ final class Script {
     }
   }
 
-  private static Optional<Path> onThePath(String name) {
+  static Optional<Path> onThePath(String name) {
     String folders = System.getenv().getOrDefault("PATH", "/usr/bin:/bin");
     return Arrays.stream(folders.split(":", -1))
         .map(folder -> Path.of(folder).resolve(name).toAbsolutePath())

@@ -2,13 +2,11 @@ package dev.kvasir.cli;
 
 import java.io.BufferedReader;
 import java.io.IOException;
-import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpResponse;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /** `kvasir serve` in a process of its own, on the classes of this build. */
@@ -25,8 +23,7 @@ final class ServerProcess {
   }
 
   /** Starts it on ports that are free, with its cache in the folder, and waits until it serves. */
-  static ServerProcess start(List<String> words, Path folder)
-      throws IOException, InterruptedException {
+  static ServerProcess start(List<String> words, Path folder) throws IOException {
     var command =
         new ArrayList<>(
             List.of(
@@ -38,31 +35,23 @@ final class ServerProcess {
                 Main.class.getName()));
     command.addAll(words);
     command.addAll(List.of("--port=0", "--admin-port=0", "--cache-dir=" + folder.resolve("cache")));
-    var process =
-        new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.DISCARD).start();
+    return start(command, Collections.emptyMap());
+  }
+
+  /** Starts it with these variables besides the usual ones, and waits until it serves. */
+  static ServerProcess start(List<String> command, Map<String, String> environment)
+      throws IOException {
+    var builder = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.DISCARD);
+    builder.environment().putAll(environment);
+    var process = builder.start();
     BufferedReader out = process.inputReader();
     for (var line = out.readLine(); line != null; line = out.readLine()) {
       if (line.startsWith(ENDPOINT)) {
-        var url = line.substring(ENDPOINT.length()).replace("/v1", "");
-        awaitModels(url);
-        return new ServerProcess(process, url);
+        return new ServerProcess(process, line.substring(ENDPOINT.length()).replace("/v1", ""));
       }
     }
     process.destroyForcibly();
     throw new IOException("the server ended before it served: " + command);
-  }
-
-  /** On a busy machine the gateway listens before its workers have told what they serve. */
-  private static void awaitModels(String url) throws IOException, InterruptedException {
-    var asked = HttpRequest.newBuilder(URI.create(url + "/v1/models")).build();
-    try (var client = HttpClient.newHttpClient()) {
-      for (int tries = 0; tries < 10 * PATIENCE_SECONDS; tries++) {
-        var answer = client.send(asked, HttpResponse.BodyHandlers.ofString());
-        if (answer.body().contains("\"id\"")) return;
-        Thread.sleep(100);
-      }
-    }
-    throw new IOException(url + " serves no model");
   }
 
   String url() {

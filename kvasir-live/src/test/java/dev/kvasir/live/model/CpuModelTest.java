@@ -91,6 +91,20 @@ class CpuModelTest {
     }
   }
 
+  @Test
+  void computingPlainlyForAWhileChangesNoBit() throws IOException {
+    var prompt = prompt(new SplittableRandom(6), 40, 4096);
+    try (var model = CpuModel.open(PocketModel.file(), 2);
+        var memory = Sequences.memory(model, 3)) {
+      var slots = Sequences.slots(0, 3);
+      var logits = Sequences.logits(model, memory, slots, prompt);
+      model.computePlainly();
+      assertThat(Sequences.logits(model, memory, slots, prompt)).isEqualTo(logits);
+      model.computeFully();
+      assertThat(Sequences.logits(model, memory, slots, prompt)).isEqualTo(logits);
+    }
+  }
+
   /**
    * Alone and whole, against batches of all in random chunks at random places, by 1 to 3 threads.
    */
