@@ -64,6 +64,12 @@ final class GatewayOptions {
       names = "--log-requests",
       paramLabel = "FILE",
       description = "Write a line of JSON for each request: where it went, why, and its times.")
+  private @Nullable String requests;
+
+  @Option(
+      names = "--log-format",
+      paramLabel = "HOW",
+      description = "How it is told what happens: text or json. Usually text.")
   private @Nullable String log;
 
   @Option(
@@ -99,7 +105,8 @@ final class GatewayOptions {
         .with("--heavy-tokens", "routing.heavy-tokens-min", heavyTokens)
         .with("--naming", "routing.naming", naming)
         .with("--capture", "files.capture", capture)
-        .with("--log-requests", "files.requests", log)
+        .with("--log-requests", "files.requests", requests)
+        .with("--log-format", "files.log", log)
         .with("--traces", "files.traces", traces)
         .with("--worker-key", "routing.worker-key", workerKey)
         .with("--api-keys", "listen.api-keys", apiKeys);

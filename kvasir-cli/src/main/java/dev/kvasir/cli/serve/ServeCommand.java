@@ -72,21 +72,21 @@ public final class ServeCommand implements Callable<Integer> {
     var settings = configuration.read();
     var folder = CacheFolder.usual(environment, Path.of(System.getProperty("user.home")));
     var asked = new CountDownLatch(1);
-    try (var _ = Interrupt.of(asked::countDown, STOP_MAX);
-        var serving = Serving.of(settings, folder, version);
-        var _ = new Reload(configuration, settings, serving, RELOAD_PACE, this::log)) {
-      tell(serving, settings, (System.nanoTime() - begunNanos) / 1e9);
-      asked.await();
-      err.println("kvasir: finishing what is under way …");
-      serving.drain();
+    try (var log = new ServeLog(err, settings.files().log())) {
+      try (var _ = Interrupt.of(asked::countDown, STOP_MAX);
+          var serving = Serving.of(settings, folder, version);
+          var _ = new Reload(configuration, settings, serving, RELOAD_PACE, log::say)) {
+        tell(serving, settings, (System.nanoTime() - begunNanos) / 1e9);
+        if (settings.listen().isOpenToAnybody()) {
+          log.warn("anybody who can reach this machine may ask; see --api-keys.");
+        }
+        asked.await();
+        log.say("finishing what is under way …");
+        serving.drain();
+      }
+      log.say("stopped.");
     }
-    err.println("kvasir: stopped.");
     return ExitCode.OK;
-  }
-
-  private void log(String line) {
-    err.println("kvasir: " + line);
-    err.flush();
   }
 
   private void tell(Serving serving, ServeSettings settings, double seconds) {
@@ -104,9 +104,6 @@ public final class ServeCommand implements Callable<Integer> {
     out.println();
     out.println("Ctrl-C finishes what is under way and stops.");
     out.flush();
-    if (settings.listen().isOpenToAnybody()) {
-      err.println("kvasir: anybody who can reach this machine may ask; see --api-keys.");
-    }
   }
 
   private String engines(EmbeddedWorkers embedded) {

@@ -129,6 +129,7 @@ final class SettingsText {
     var files = settings.files();
     if (files.capture() != null) lines.say("The traffic is captured in %s.", files.capture());
     if (files.requests() != null) lines.say("Each request is logged in %s.", files.requests());
+    if (files.log() == LogFormat.JSON) lines.say("What happens is told in lines of JSON.");
     if (files.traces() != null) lines.say("A trace of each request is sent to %s.", files.traces());
   }
 }

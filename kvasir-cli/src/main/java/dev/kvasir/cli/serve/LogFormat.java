@@ -1,0 +1,9 @@
+package dev.kvasir.cli.serve;
+
+/** How it is told what happens while serving. */
+public enum LogFormat {
+  /** Lines for people. */
+  TEXT,
+  /** An object of JSON in each line, for programs. */
+  JSON
+}
