@@ -31,6 +31,8 @@ public final class EngineGroup implements AutoCloseable {
   /** Who asks at once is answered before the warm-up takes a processor. */
   private static final Duration WARM_UP_DELAY = Duration.ofSeconds(1);
 
+  private static final int WARM_UP_DELAYS_MAX = 10;
+
   private final LoadedModel model;
   private final LiveLoop loop = new LiveLoop("kvasir-engines");
   private final StepThread thread = new StepThread();
@@ -81,10 +83,20 @@ public final class EngineGroup implements AutoCloseable {
     model.cpu().computePlainly();
   }
 
-  /** Has all compiled, in a while, that makes answers quicker. */
+  /** Has all compiled that makes answers quicker, when nobody waits for one or in ten seconds. */
   public void warmUp() {
     var warmUp = owned.add(new WarmUp(model.cpu()));
-    loop.execute(() -> loop.after(WARM_UP_DELAY, warmUp::start));
+    loop.execute(() -> later(warmUp, WARM_UP_DELAYS_MAX));
+  }
+
+  private void later(WarmUp warmUp, int delays) {
+    loop.after(
+        WARM_UP_DELAY,
+        () -> {
+          boolean busy = engines.stream().anyMatch(engine -> engine.answering() > 0);
+          if (busy && delays > 1) later(warmUp, delays - 1);
+          else warmUp.start();
+        });
   }
 
   /** Tells from now on, on the loop, how long each step takes. */
