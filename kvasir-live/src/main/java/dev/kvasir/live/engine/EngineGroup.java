@@ -31,7 +31,7 @@ public final class EngineGroup implements AutoCloseable {
   /** Who asks at once is answered before the warm-up takes a processor. */
   private static final Duration WARM_UP_DELAY = Duration.ofSeconds(1);
 
-  private static final int WARM_UP_DELAYS_MAX = 10;
+  private static final int WARM_UP_DELAYS_MAX = 3;
 
   private final LoadedModel model;
   private final LiveLoop loop = new LiveLoop("kvasir-engines");
@@ -40,6 +40,7 @@ public final class EngineGroup implements AutoCloseable {
   private final @Nullable SharedTiers tiers;
   private final Owned owned = new Owned();
   private Consumer<StepTime> times = _ -> {};
+  private @Nullable WarmUp warmUp;
 
   private EngineGroup(LoadedModel model, EngineGroupSettings settings) throws IOException {
     this.model = model;
@@ -80,22 +81,23 @@ public final class EngineGroup implements AutoCloseable {
 
   /** Has answers computed plainly, until {@link #warmUp} was asked for and is over. */
   public void beginPlainly() {
-    model.cpu().computePlainly();
+    warmUp = owned.add(new WarmUp(model.cpu()));
+    model.cpu().computePlainly(warmUp::start);
   }
 
-  /** Has all compiled that makes answers quicker, when nobody waits for one or in ten seconds. */
+  /** Has all compiled that makes answers quicker, when nobody waits for one or in seconds. */
   public void warmUp() {
-    var warmUp = owned.add(new WarmUp(model.cpu()));
-    loop.execute(() -> later(warmUp, WARM_UP_DELAYS_MAX));
+    var begun = warmUp;
+    if (begun != null) loop.execute(() -> later(begun, WARM_UP_DELAYS_MAX));
   }
 
-  private void later(WarmUp warmUp, int delays) {
+  private void later(WarmUp begun, int delays) {
     loop.after(
         WARM_UP_DELAY,
         () -> {
           boolean busy = engines.stream().anyMatch(engine -> engine.answering() > 0);
-          if (busy && delays > 1) later(warmUp, delays - 1);
-          else warmUp.start();
+          if (busy && delays > 1) later(begun, delays - 1);
+          else begun.start();
         });
   }
 

@@ -12,7 +12,7 @@ import java.util.Arrays;
  * Has the machine compile the model's quickest code while the model computes plainly.
  *
  * <p>Until they are compiled, vectors are much slower than no vectors, and what comes out is the
- * same, bit for bit. So nobody who asks early has to wait for this.
+ * same, bit for bit. So nobody who asks early has to wait for this, unless with a long prompt.
  */
 final class WarmUp implements AutoCloseable {
   private static final Duration LONGEST = Duration.ofSeconds(5);
@@ -33,8 +33,9 @@ final class WarmUp implements AutoCloseable {
     this.model = model;
   }
 
+  /** Begins, unless it has begun. */
   synchronized void start() {
-    if (!closed) thread.start();
+    if (!closed && thread.getState() == Thread.State.NEW) thread.start();
   }
 
   /** Computes tokens of nobody's, in memory of its own. */
@@ -58,5 +59,6 @@ final class WarmUp implements AutoCloseable {
       closed = true;
     }
     Threads.join(thread);
+    model.computeFully();
   }
 }

@@ -1,5 +1,6 @@
 package dev.kvasir.live.model;
 
+import dev.kvasir.Nullable;
 import dev.kvasir.live.model.compute.Crew;
 import dev.kvasir.live.model.compute.Kernels;
 import dev.kvasir.live.model.compute.ScalarKernels;
@@ -11,6 +12,8 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
@@ -25,6 +28,11 @@ public final class CpuModel implements AutoCloseable {
   /** So many tokens a step may have; the memory of a step grows with it. */
   public static final int STEP_TOKENS_MAX = 8_192;
 
+  /** More tokens than these take longer plainly than it takes to have vectors compiled. */
+  private static final int PLAIN_TOKENS_MAX = 64;
+
+  private static final int HURRY_SECONDS = 10;
+
   /** Below this a piece of work takes less time than waking another thread. */
   private static final long SHARED_MULTIPLICATIONS_MIN = 1_000_000;
 
@@ -37,6 +45,9 @@ public final class CpuModel implements AutoCloseable {
   private final Kernels kernels;
   private final Passes full;
   private volatile Passes passes;
+  private volatile CompletableFuture<@Nullable Void> fully =
+      CompletableFuture.completedFuture(null);
+  private volatile Runnable hurry = () -> {};
 
   /** Steps by the whole crew together, or by each of its threads alone. */
   private record Passes(Pass together, List<Pass> apart) {}
@@ -95,14 +106,31 @@ public final class CpuModel implements AutoCloseable {
     return fingerprint;
   }
 
-  /** Computes the same without vectors from the next step on, until {@link #computeFully}. */
-  public void computePlainly() {
-    if (!(kernels instanceof ScalarKernels)) passes = passes(new ScalarKernels());
+  /**
+   * Computes the same without vectors from the next step on, until {@link #computeFully}.
+   *
+   * @param hurry run by a step that has too many tokens for that, and then waits
+   */
+  public void computePlainly(Runnable hurry) {
+    if (kernels instanceof ScalarKernels) return;
+    this.hurry = hurry;
+    fully = new CompletableFuture<>();
+    passes = passes(new ScalarKernels());
   }
 
   /** Computes with the kernels it was opened with from the next step on. */
   public void computeFully() {
     passes = full;
+    fully.complete(null);
+  }
+
+  private Passes passesFor(List<StepRow> rows) {
+    int tokens = rows.stream().mapToInt(row -> row.tokens().length).sum();
+    if (tokens > PLAIN_TOKENS_MAX && !fully.isDone()) {
+      hurry.run();
+      fully.copy().completeOnTimeout(null, HURRY_SECONDS, TimeUnit.SECONDS).join();
+    }
+    return passes;
   }
 
   /**
@@ -139,7 +167,7 @@ public final class CpuModel implements AutoCloseable {
     Pass.LogitSink sink =
         (row, all, from) -> System.arraycopy(all, from, logits[row], 0, shape.vocabulary());
     var groups = StepSplit.of(rows, memory.blocks(), crew.size());
-    var now = passes;
+    var now = passesFor(rows);
     if (groups.size() == 1) {
       now.together.run(PassTokens.of(rows, groups.getFirst(), memory), sink);
       return;

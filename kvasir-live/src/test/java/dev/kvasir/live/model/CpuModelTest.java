@@ -18,6 +18,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Random;
 import java.util.SplittableRandom;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -98,10 +99,29 @@ class CpuModelTest {
         var memory = Sequences.memory(model, 3)) {
       var slots = Sequences.slots(0, 3);
       var logits = Sequences.logits(model, memory, slots, prompt);
-      model.computePlainly();
+      model.computePlainly(() -> {});
       assertThat(Sequences.logits(model, memory, slots, prompt)).isEqualTo(logits);
       model.computeFully();
       assertThat(Sequences.logits(model, memory, slots, prompt)).isEqualTo(logits);
+    }
+  }
+
+  @Test
+  void aLongStepIsNotComputedPlainlyButHurriesWhoeverPreparesVectors() throws IOException {
+    var prompt = prompt(new SplittableRandom(6), 80, 4096);
+    try (var model = CpuModel.open(PocketModel.file(), 2);
+        var memory = Sequences.memory(model, 5)) {
+      var slots = Sequences.slots(0, 5);
+      var hurried = new AtomicInteger();
+      model.computePlainly(
+          () -> {
+            hurried.incrementAndGet();
+            model.computeFully();
+          });
+      var logits = Sequences.logits(model, memory, slots, prompt);
+      assertThat(hurried).hasValue(1);
+      assertThat(Sequences.logits(model, memory, slots, prompt)).isEqualTo(logits);
+      assertThat(hurried).hasValue(1);
     }
   }
 
