@@ -134,7 +134,7 @@ public final class PrefixIndex {
     }
   }
 
-  /** Takes in what an instance tells; answers whether it is known. */
+  /** Takes in all that an instance tells at once; answers whether it is known. */
   public boolean on(int instance, List<KvEvent> events) {
     for (int i = 0; i < events.size(); i++) {
       if (events.get(i) instanceof KvEvent.Stored(_, var block)) table.approach(block.hash());

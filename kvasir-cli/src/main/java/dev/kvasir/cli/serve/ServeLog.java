@@ -16,7 +16,7 @@ final class ServeLog implements AutoCloseable {
 
   private final PrintWriter err;
   private final LogFormat format;
-  private final Lines lines = new Lines();
+  private final JsonLines lines = new JsonLines();
   private final List<Handler> before = List.of(ROOT.getHandlers());
 
   /** Takes over what the parts log from now on, where it is not to be text. */
@@ -51,7 +51,7 @@ final class ServeLog implements AutoCloseable {
   }
 
   /** Writes what is logged as objects of JSON. */
-  private final class Lines extends Handler {
+  private final class JsonLines extends Handler {
     private final SimpleFormatter text = new SimpleFormatter();
 
     @Override

@@ -87,17 +87,17 @@ public final class EngineGroup implements AutoCloseable {
 
   /** Has all compiled that makes answers quicker, when nobody waits for one or in seconds. */
   public void warmUp() {
-    var begun = warmUp;
-    if (begun != null) loop.execute(() -> later(begun, WARM_UP_DELAYS_MAX));
+    var prepared = warmUp;
+    if (prepared != null) loop.execute(() -> later(prepared, WARM_UP_DELAYS_MAX));
   }
 
-  private void later(WarmUp begun, int delays) {
+  private void later(WarmUp prepared, int delays) {
     loop.after(
         WARM_UP_DELAY,
         () -> {
           boolean busy = engines.stream().anyMatch(engine -> engine.answering() > 0);
-          if (busy && delays > 1) later(begun, delays - 1);
-          else begun.start();
+          if (busy && delays > 1) later(prepared, delays - 1);
+          else prepared.start();
         });
   }
 

@@ -49,8 +49,9 @@ final class WarmUp implements AutoCloseable {
         model.rehearse(new StepRow(tokens, round % PLACES * TOKENS, slots, true), memory);
         if (System.nanoTime() - begunNanos > LONGEST.toNanos()) break;
       }
+    } finally {
+      model.computeFully();
     }
-    model.computeFully();
   }
 
   @Override
