@@ -49,7 +49,7 @@ class TutorialTest {
       case "load" -> {
         var asked = new ArrayList<>(words);
         asked.addAll(List.of("--url", requireNonNull(server, "a server to load").url()));
-        assertThat(succeed(asked)).contains("24 of 24 answered");
+        assertThat(succeed(asked)).contains("80 of 80 answered");
       }
       default -> {
         stop();

@@ -27,6 +27,7 @@ final class CpuSteps implements StepRunner {
   private final Sampler sampler;
   private final Consumer<StepTime> times;
   private final List<float[]> logits = new ArrayList<>();
+  private long overNanos;
 
   /**
    * Steps that run on that thread, in turn with those of others who share the model.
@@ -50,14 +51,24 @@ final class CpuSteps implements StepRunner {
   @Override
   public void run(Batch batch, List<Turn> turns, Consumer<StepOutcome> done) {
     thread.turn(
+        askedNanos(batch),
         begunNanos -> {
           var outcome = compute(turns);
           loop.execute(
               () -> {
-                times.accept(StepTime.of(batch, System.nanoTime() - begunNanos));
+                overNanos = System.nanoTime();
+                times.accept(StepTime.of(batch, overNanos - begunNanos));
                 done.accept(outcome);
               });
         });
+  }
+
+  /**
+   * Whoever decodes was in the step before, too: since then there was only planning and telling,
+   * which an answer waits for as it does for the step itself.
+   */
+  private long askedNanos(Batch batch) {
+    return batch.decodes() > 0 ? overNanos : System.nanoTime();
   }
 
   private StepOutcome compute(List<Turn> turns) {

@@ -15,11 +15,11 @@ final class StepThread implements AutoCloseable {
   /**
    * Runs it after all that came before.
    *
+   * @param askedNanos since when somebody waits for it
    * @param task hears when its turn began: when it was asked for, or when the one before was over.
    *     What it took the thread to wake up counts to the turn
    */
-  void turn(LongConsumer task) {
-    long askedNanos = System.nanoTime();
+  void turn(long askedNanos, LongConsumer task) {
     thread.execute(
         () -> {
           task.accept(Math.max(askedNanos, freeNanos));

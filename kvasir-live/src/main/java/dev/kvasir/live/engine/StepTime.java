@@ -7,7 +7,8 @@ import dev.kvasir.engine.Batch;
  *
  * @param prefillContext for each prompt token, the tokens it looked back on, all together
  * @param decodeContext the same for the decode rows
- * @param nanos from the begin of its turn until the engine heard of its end
+ * @param nanos from the begin of its turn until the engine heard of its end; where somebody
+ *     decodes, what the engine did since the step before counts to the turn
  */
 public record StepTime(
     long prefillTokens, long prefillContext, int decodes, long decodeContext, long nanos) {

@@ -9,7 +9,8 @@ import java.util.List;
  *
  * <p>Errors count by their share of the step, so that the many short steps matter as much as the
  * few long ones, and large ones count less, since another program had the processor then. In sum
- * the model takes as long as the steps took: what other programs cost is in it.
+ * the model takes as long as the steps took, what other programs cost included: over those that
+ * only decode, and over the others.
  *
  * @param model without anything around the steps
  * @param offP50 half of the steps are off by at most this share
@@ -28,36 +29,55 @@ public record StepFit(LinearModel model, int steps, double offP50) {
     double[] betas = solve(steps, steps.stream().mapToDouble(MeasuredStep::micros).toArray());
     for (int round = 0; round < ROUNDS; round++) betas = solve(steps, sizes(steps, betas));
     double off = offP50(steps, betas);
-    double scale = scale(steps, predicted(steps, betas));
-    var list = Arrays.stream(betas).map(beta -> beta * scale).boxed().toList();
+    var list = Arrays.stream(scaled(steps, betas)).boxed().toList();
     return new StepFit(LinearModel.of(List.of(0.0, 0.0, 0.0), list), steps.size(), off);
+  }
+
+  /** The model made as slow as the steps were: those that only decode, and with them the others. */
+  private static double[] scaled(List<MeasuredStep> steps, double[] betas) {
+    var decoding = steps.stream().filter(step -> step.prefillTokens() == 0).toList();
+    var prompting = steps.stream().filter(step -> step.prefillTokens() > 0).toList();
+    var prompts = new double[] {0, betas[1], 0, betas[3], 0};
+    var rows = new double[] {betas[0], 0, betas[2], 0, betas[4]};
+    double ofRows = times(rows, decoding, new double[rows.length]);
+    for (int i = 0; i < rows.length; i++) rows[i] *= ofRows;
+    double ofPrompts = times(prompts, prompting, rows);
+    for (int i = 0; i < rows.length; i++) rows[i] += prompts[i] * ofPrompts;
+    return rows;
+  }
+
+  /**
+   * How often these costs must be taken to come, with the rest, to what the steps took; but for the
+   * few that took longest by far.
+   */
+  private static double times(double[] costs, List<MeasuredStep> steps, double[] rest) {
+    var part = predicted(steps, costs);
+    var beside = predicted(steps, rest);
+    var slowness = new double[part.length];
+    for (int i = 0; i < slowness.length; i++)
+      slowness[i] = steps.get(i).micros() / (part[i] + beside[i]);
+    var sorted = slowness.clone();
+    Arrays.sort(sorted);
+    double most = sorted.length == 0 ? 0 : sorted[(int) ((1 - STALLED) * (sorted.length - 1))];
+    double took = 0;
+    double expected = 0;
+    for (int i = 0; i < slowness.length; i++) {
+      if (slowness[i] > most) continue;
+      took += steps.get(i).micros() - beside[i];
+      expected += part[i];
+    }
+    return took > 0 && expected > 0 ? took / expected : 1;
   }
 
   /** What the error of each step is measured by: what is predicted, and more if it is far off. */
   private static double[] sizes(List<MeasuredStep> steps, double[] betas) {
     var sizes = predicted(steps, betas);
     for (int i = 0; i < sizes.length; i++) {
+      sizes[i] = Math.max(1, sizes[i]);
       double off = Math.abs(steps.get(i).micros() / sizes[i] - 1);
       sizes[i] *= Math.sqrt(Math.max(1, off / OFF_MUCH));
     }
     return sizes;
-  }
-
-  /** How much longer all steps took than predicted, but for the few that took longest by far. */
-  private static double scale(List<MeasuredStep> steps, double[] predicted) {
-    var slowness = new double[predicted.length];
-    for (int i = 0; i < slowness.length; i++) slowness[i] = steps.get(i).micros() / predicted[i];
-    var sorted = slowness.clone();
-    Arrays.sort(sorted);
-    double most = sorted[(int) ((1 - STALLED) * (sorted.length - 1))];
-    double took = 0;
-    double expected = 0;
-    for (int i = 0; i < slowness.length; i++) {
-      if (slowness[i] > most) continue;
-      took += steps.get(i).micros();
-      expected += predicted[i];
-    }
-    return took / expected;
   }
 
   /** The closest model, where errors count by their share of these sizes. */
@@ -79,7 +99,7 @@ public record StepFit(LinearModel model, int steps, double offP50) {
       var factors = steps.get(i).factors();
       double sum = 0;
       for (int column = 0; column < betas.length; column++) sum += betas[column] * factors[column];
-      predicted[i] = Math.max(1, sum);
+      predicted[i] = sum;
     }
     return predicted;
   }

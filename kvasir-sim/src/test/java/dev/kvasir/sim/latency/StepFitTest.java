@@ -34,6 +34,34 @@ class StepFitTest {
   }
 
   @Test
+  void whatDecodingTookInSumIsKeptThoughMostOfItsStepsWereQuicker() {
+    var random = new SplittableRandom(5);
+    var steps = new ArrayList<MeasuredStep>();
+    double took = 0;
+    double foretold = 0;
+    for (var step : steps(random, 0, 0)) {
+      boolean isSlow = step.prefillTokens() == 0 && random.nextInt(5) == 0;
+      steps.add(isSlow ? times(3, step) : step);
+    }
+    var model = StepFit.of(steps).model();
+    for (var step : steps) {
+      if (step.prefillTokens() > 0) continue;
+      took += step.micros();
+      foretold += model.decodeMicros((int) step.decodes(), step.decodeContext());
+    }
+    assertThat(foretold).isCloseTo(took, CLOSE);
+  }
+
+  private static MeasuredStep times(int factor, MeasuredStep step) {
+    return new MeasuredStep(
+        step.prefillTokens(),
+        step.prefillContext(),
+        step.decodes(),
+        step.decodeContext(),
+        factor * step.micros());
+  }
+
+  @Test
   void aFewStepsAreNotEnough() {
     var few = steps(new SplittableRandom(1), 0, 0).subList(0, 5);
     assertThatThrownBy(() -> StepFit.of(few)).hasMessageContaining("capture for longer");
