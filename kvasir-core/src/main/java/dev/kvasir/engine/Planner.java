@@ -23,6 +23,7 @@ final class Planner {
   private final Outlook outlook;
   private int tokensLeft;
   private int available;
+  private int fetchable;
   private RunningPlan rows = NOTHING;
   private List<Sequence> givenUp = List.of();
   private List<Sequence> fetches = List.of();
@@ -109,7 +110,7 @@ final class Planner {
     admissions = new ArrayList<>();
     givenUp = new ArrayList<>(0);
     int seats = state.settings.sequencesMax() - outlook.running;
-    int fetchesMax = state.settings.sequencesMax() - state.fetching;
+    fetchable = state.kv.fetchable();
     for (var sequence : state.waiting.inOrder()) {
       int joined = admissions.size();
       if (joined == most || joined >= seats || tokensLeft <= 0) break;
@@ -120,11 +121,7 @@ final class Planner {
         break;
       }
       var match = match(sequence);
-      if (match.below() > 0) {
-        if (fetches.size() < fetchesMax) fetches.add(sequence);
-      } else if (!admit(sequence, match)) {
-        break;
-      }
+      if (!(match.below() > 0 ? fetch(sequence, match) : admit(sequence, match))) break;
     }
     return this;
   }
@@ -162,9 +159,37 @@ final class Planner {
 
   private boolean admit(Sequence sequence, KvMatch match) {
     int start = state.start(sequence, match.blocks());
-    int part = state.settings.clipChunk(sequence.prefillTokens() - start);
-    part = Math.min(part, tokensLeft);
-    int blocks = state.blocksBehind(match.blocks(), start + part) + match.idle();
+    int part = Math.min(firstPart(sequence, start), tokensLeft);
+    if (!claim(sequence, match, start + part)) return false;
+    admissions.add(new Admission(sequence, match.blocks(), part));
+    tokensLeft -= part;
+    return true;
+  }
+
+  /**
+   * Has its blocks brought up if it can join once they are there: what is fetched into a full
+   * memory does not arrive, and would be computed instead. While others fill the ways up, those
+   * behind it may join.
+   */
+  private boolean fetch(Sequence sequence, KvMatch match) {
+    int underWay = state.fetching + fetches.size();
+    if (underWay == state.settings.sequencesMax()) return true;
+    // More than can ever be fetched at once is fetched as far as it goes.
+    if (match.below() > fetchable && underWay > 0) return true;
+    int start = state.start(sequence, match.blocks() + match.below());
+    if (!claim(sequence, match, start + firstPart(sequence, start))) return false;
+    fetches.add(sequence);
+    fetchable -= match.below();
+    return true;
+  }
+
+  private int firstPart(Sequence sequence, int start) {
+    return state.settings.clipChunk(sequence.prefillTokens() - start);
+  }
+
+  /** Takes the memory for its first tokens, so many, if there is as much. */
+  private boolean claim(Sequence sequence, KvMatch match, int tokens) {
+    int blocks = state.blocksBehind(match.blocks(), tokens) + match.idle();
     if (blocks > available && giveUpOthers(sequence, blocks)) {
       // All that is cached may be idle once they have let go of it.
       blocks += sequence.span == null ? match.blocks() - match.idle() : 0;
@@ -174,8 +199,6 @@ final class Planner {
       blocked = new Blocked(sequence, match.blocks(), available);
       return false;
     }
-    admissions.add(new Admission(sequence, match.blocks(), part));
-    tokensLeft -= part;
     available -= blocks;
     return true;
   }

@@ -304,6 +304,7 @@ public final class Scheduler {
   private void giveUp(Sequence sequence) {
     sequence.blocks().release();
     sequence.span = null;
+    sequence.fetched = false;
     state.reserved.remove(sequence);
   }
 

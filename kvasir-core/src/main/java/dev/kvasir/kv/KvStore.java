@@ -30,6 +30,9 @@ public interface KvStore {
   /** How many more blocks would be available if all of the spans were released. */
   int reclaimable(List<KvSpan> spans);
 
+  /** How many blocks {@link #fetch} can still bring up besides those that are on their way. */
+  int fetchable();
+
   /**
    * Brings up the first {@code blocks} blocks as far as they lie on slower tiers. The answer comes
    * later, once, with what is there then: perhaps nothing.

@@ -51,6 +51,14 @@ final class Ascents {
     return climbing.size();
   }
 
+  /** How many more blocks could come all the way up, if those under way all do. */
+  int room() {
+    if (rungs.isEmpty()) return 0;
+    int stillBelow = climbing.size() - reserved[0];
+    int unclaimed = top.available() - stillBelow;
+    return Math.max(0, Math.min(limits.reservedMax(top.total()) - climbing.size(), unclaimed));
+  }
+
   int overdue() {
     return overdue;
   }

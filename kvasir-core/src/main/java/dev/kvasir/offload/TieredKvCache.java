@@ -178,6 +178,11 @@ public final class TieredKvCache implements KvStore {
   }
 
   @Override
+  public int fetchable() {
+    return ascents.room();
+  }
+
+  @Override
   public void fetch(BlockNames names, int blocks, Consumer<KvSpan> done) {
     find(
         names(names, blocks),

@@ -192,6 +192,11 @@ final class SteppedTiers implements KvStore {
   }
 
   @Override
+  public int fetchable() {
+    return 0;
+  }
+
+  @Override
   public void fetch(BlockNames names, int blocks, Consumer<KvSpan> done) {
     throw new IllegalStateException("reloads take no time, yet " + blocks + " blocks are fetched");
   }

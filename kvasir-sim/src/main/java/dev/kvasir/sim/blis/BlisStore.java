@@ -116,6 +116,11 @@ final class BlisStore implements KvStore {
   }
 
   @Override
+  public int fetchable() {
+    return 0;
+  }
+
+  @Override
   public void fetch(BlockNames wanted, int blocks, Consumer<KvSpan> done) {
     throw new IllegalStateException("no tier below, yet " + blocks + " blocks are fetched");
   }
