@@ -1,5 +1,6 @@
 package dev.kvasir.cli.serve;
 
+import dev.kvasir.Nullable;
 import dev.kvasir.live.http.Json;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -18,6 +19,8 @@ final class ServeLog implements AutoCloseable {
   private final LogFormat format;
   private final JsonLines lines = new JsonLines();
   private final List<Handler> before = List.of(ROOT.getHandlers());
+  private final Thread.@Nullable UncaughtExceptionHandler uncaught =
+      Thread.getDefaultUncaughtExceptionHandler();
 
   /** Takes over what the parts log from now on, where it is not to be text. */
   ServeLog(PrintWriter err, LogFormat format) {
@@ -26,6 +29,14 @@ final class ServeLog implements AutoCloseable {
     if (format == LogFormat.TEXT) return;
     before.forEach(ROOT::removeHandler);
     ROOT.addHandler(lines);
+    Thread.setDefaultUncaughtExceptionHandler(this::ended);
+  }
+
+  /** A thread ended by a failure that nobody expected. */
+  private void ended(Thread thread, Throwable failure) {
+    var event = new LogRecord(Level.SEVERE, thread.getName() + " ended: " + failure);
+    event.setThrown(failure);
+    lines.publish(event);
   }
 
   /** Says what the command does. */
@@ -89,6 +100,7 @@ final class ServeLog implements AutoCloseable {
   @Override
   public void close() {
     if (format == LogFormat.TEXT) return;
+    Thread.setDefaultUncaughtExceptionHandler(uncaught);
     ROOT.removeHandler(lines);
     before.forEach(ROOT::addHandler);
   }

@@ -46,6 +46,24 @@ class ServeLogTest {
   }
 
   @Test
+  void aThreadThatEndsUnexpectedlyIsALineOfJsonToo() throws InterruptedException {
+    try (var _ = new ServeLog(err, LogFormat.JSON)) {
+      Thread.ofPlatform()
+          .name("a-thread")
+          .start(
+              () -> {
+                throw new IllegalStateException("on purpose");
+              })
+          .join();
+    }
+    var line = JsonMapper.shared().readTree(written.toString().strip());
+    assertThat(text(line, "level")).isEqualTo("ERROR");
+    assertThat(text(line, "event")).contains("a-thread ended", "on purpose");
+    assertThat(text(line, "error")).contains("ServeLogTest");
+    assertThat(Thread.getDefaultUncaughtExceptionHandler()).isNull();
+  }
+
+  @Test
   void itLeavesTheLogAsItWas() {
     var root = Logger.getLogger("");
     var before = List.of(root.getHandlers());
