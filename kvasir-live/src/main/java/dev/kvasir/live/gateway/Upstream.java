@@ -1,6 +1,7 @@
 package dev.kvasir.live.gateway;
 
 import dev.kvasir.live.http.Network;
+import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.MultiMap;
 import io.vertx.core.buffer.Buffer;
@@ -12,8 +13,15 @@ import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.PoolOptions;
 import io.vertx.core.http.RequestOptions;
 import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 
-/** The connections to all workers. */
+/**
+ * The connections to all workers.
+ *
+ * <p>Each loop has its own: bytes that another loop reads would have to be handed over to the one
+ * that writes them, and wake it up.
+ */
 final class Upstream implements AutoCloseable {
   /** What is sent to a worker. */
   record Message(HttpMethod method, String path, MultiMap headers, Buffer body) {
@@ -31,30 +39,34 @@ final class Upstream implements AutoCloseable {
 
   private static final int WAITING_MAX = 16_384;
 
-  private final HttpClient client;
+  private final Network network;
+  private final HttpClientOptions options;
+  private final PoolOptions pool;
   private final String key;
+  private final Map<Context, HttpClient> clients = new ConcurrentHashMap<>();
 
   /**
    * Opens no connection yet.
    *
+   * @param connectionsMax to each worker, of each loop
    * @param key what workers are sent as key; empty for none
    */
   Upstream(Network network, int connectionsMax, Duration connectTime, String key) {
-    var options =
+    this.network = network;
+    this.options =
         new HttpClientOptions()
             .setKeepAlive(true)
             .setKeepAliveTimeout(REST_SECONDS)
             .setTcpNoDelay(true)
             .setConnectTimeout((int) connectTime.toMillis())
             .setHttp2ClearTextUpgrade(false);
-    var pool = new PoolOptions().setHttp1MaxSize(connectionsMax).setMaxWaitQueueSize(WAITING_MAX);
-    this.client = network.vertx().createHttpClient(options, pool);
+    this.pool = new PoolOptions().setHttp1MaxSize(connectionsMax).setMaxWaitQueueSize(WAITING_MAX);
     this.key = key;
   }
 
-  /** A connection with the head of the request ready to be sent. */
-  Future<HttpClientRequest> request(Worker worker, Message message) {
-    var options =
+  /** A connection of this loop, with the head of the request ready to be sent. */
+  Future<HttpClientRequest> request(Context loop, Worker worker, Message message) {
+    var head =
         new RequestOptions()
             .setMethod(message.method())
             .setHost(worker.host())
@@ -62,16 +74,20 @@ final class Upstream implements AutoCloseable {
             .setSsl(worker.isSecure())
             .setURI(message.path())
             .setFollowRedirects(false);
-    for (var header : message.headers()) options.putHeader(header.getKey(), header.getValue());
+    for (var header : message.headers()) head.putHeader(header.getKey(), header.getValue());
     if (message.body().length() > 0) {
-      options.putHeader(HttpHeaders.CONTENT_TYPE, "application/json");
+      head.putHeader(HttpHeaders.CONTENT_TYPE, "application/json");
     }
-    if (!key.isEmpty()) options.putHeader(HttpHeaders.AUTHORIZATION, "Bearer " + key);
-    return client.request(options);
+    if (!key.isEmpty()) head.putHeader(HttpHeaders.AUTHORIZATION, "Bearer " + key);
+    return client(loop).request(head);
+  }
+
+  private HttpClient client(Context loop) {
+    return clients.computeIfAbsent(loop, _ -> network.vertx().createHttpClient(options, pool));
   }
 
   @Override
   public void close() {
-    Network.await(client.close());
+    Network.await(Future.join(clients.values().stream().map(HttpClient::close).toList()));
   }
 }

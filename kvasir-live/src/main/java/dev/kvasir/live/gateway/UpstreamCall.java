@@ -68,7 +68,7 @@ final class UpstreamCall {
                 Math.max(1, firstTime.toMillis()),
                 _ -> call.fail(Failure.STALLED, "no answer from " + worker.name()));
     upstream
-        .request(worker, message)
+        .request(context, worker, message)
         .onComplete(
             request -> call.connected(request, message.body()),
             failure -> call.fail(Failure.UNREACHABLE, why(worker, failure)));
