@@ -6,6 +6,7 @@ import dev.kvasir.live.gateway.Worker;
 import dev.kvasir.live.http.Network;
 import io.vertx.core.Vertx;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -26,6 +27,7 @@ public final class ProxyBench {
   private static final double P50_GOAL = 3;
   private static final double P99_GOAL = 4;
   private static final double RATE_GOAL = 0.4;
+  private static final Duration PATIENCE = Duration.ofSeconds(30);
   private static final String SERVE = "serve";
 
   /** One way to the worker, and what was measured of it in each round. */
@@ -99,6 +101,7 @@ public final class ProxyBench {
     var settings = GatewaySettings.of(0, List.of(Worker.of("http://127.0.0.1:" + worker)));
     try (var network = Network.open();
         var gateway = Gateway.start(network, settings)) {
+      gateway.awaitModel(PATIENCE);
       System.out.println(gateway.port());
       var _ = System.in.read();
     }

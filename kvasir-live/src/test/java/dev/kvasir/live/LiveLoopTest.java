@@ -249,6 +249,84 @@ class LiveLoopTest implements EventLoopContract {
   }
 
   @Test
+  void aLoopThatRestsRunsATaskHereAtOnceAndOneThatIsBusyLater() {
+    settle();
+    awaitWaiting();
+    loop.executeHere(() -> ran.add("at once"));
+    assertThat(ran).containsExactly("at once");
+    CountDownLatch finish = new CountDownLatch(1);
+    loop.execute(() -> await(finish));
+    loop.executeHere(() -> ran.add(Thread.currentThread().getName()));
+    assertThat(ran).containsExactly("at once");
+    finish.countDown();
+    settle();
+    assertThat(ran).containsExactly("at once", "loop-under-test");
+  }
+
+  @Test
+  void whatATaskRunHereHandsInFollowsItInOrder() {
+    Timer late = loop.after(AN_HOUR, () -> ran.add("late"));
+    awaitWaiting();
+    loop.executeHere(
+        () -> {
+          loop.execute(() -> ran.add("second"));
+          loop.executeHere(() -> ran.add("third"));
+          ran.add("first");
+        });
+    loop.execute(late::cancel);
+    settle();
+    assertThat(ran).containsExactly("first", "second", "third");
+  }
+
+  @Test
+  void aTimerThatATaskRunHereSetsIsNotLate() {
+    Timer late = loop.after(AN_HOUR, () -> ran.add("late"));
+    CountDownLatch early = new CountDownLatch(1);
+    awaitWaiting();
+    loop.executeHere(() -> loop.after(SOON, early::countDown));
+    await(early);
+    late.cancel();
+  }
+
+  @Test
+  void whatATaskRunHereThrowsIsReportedAndNotThrown() {
+    RuntimeException failure = new IllegalStateException("thrown by a task");
+    awaitWaiting();
+    loop.executeHere(() -> fail(failure));
+    loop.execute(() -> ran.add("after it"));
+    settle();
+    assertThat(failures).containsExactly(failure);
+    assertThat(ran).containsExactly("after it");
+  }
+
+  @Test
+  void closeWaitsForATaskRunHereUnlessThatIsWhoCloses() {
+    awaitWaiting();
+    CountDownLatch running = new CountDownLatch(1);
+    CountDownLatch finish = new CountDownLatch(1);
+    CompletableFuture<Void> elsewhere =
+        CompletableFuture.runAsync(
+            () ->
+                loop.executeHere(
+                    () -> {
+                      running.countDown();
+                      await(finish);
+                      loop.close();
+                      ran.add("finished");
+                    }),
+            Thread::startVirtualThread);
+    await(running);
+    CompletableFuture<Void> closed =
+        CompletableFuture.runAsync(loop::close, Thread::startVirtualThread);
+    awaitRejection();
+    assertThat(closed).isNotDone();
+    finish.countDown();
+    CompletableFuture.allOf(elsewhere, closed).orTimeout(60, SECONDS).join();
+    assertThat(failures).isEmpty();
+    assertThat(ran).containsExactly("finished");
+  }
+
+  @Test
   void underStressEveryTaskThatIsNotCancelledRunsOnceAndAlone() throws Exception {
     for (long seed = 1; seed <= Integer.getInteger("kvasir.scale", 1); seed++) {
       LoopStress stress = new LoopStress(loop, seed);

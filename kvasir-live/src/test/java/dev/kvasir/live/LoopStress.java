@@ -64,10 +64,11 @@ final class LoopStress {
 
   private Fate handIn(int thread, int task, RandomGenerator random) {
     Duration soon = Duration.ofNanos(random.nextLong(2_000_000));
-    switch (random.nextInt(4)) {
+    switch (random.nextInt(5)) {
       case 0 -> loop.execute(() -> executed(thread, task));
-      case 1 -> loop.after(soon, () -> ran(task));
-      case 2 -> {
+      case 1 -> loop.executeHere(() -> executed(thread, task));
+      case 2 -> loop.after(soon, () -> ran(task));
+      case 3 -> {
         doomed.add(loop.after(soon, () -> ran(task)));
         return Fate.MAY_RUN;
       }

@@ -63,7 +63,7 @@ final class Journey implements Ticket.Holder, AnswerPipe.Listener {
 
   void start() {
     exchange.whenOver(this::over);
-    parts.loop().execute(() -> parts.dispatch().enter(ticket));
+    onLoop(() -> parts.dispatch().enter(ticket));
   }
 
   @Override
@@ -195,7 +195,7 @@ final class Journey implements Ticket.Holder, AnswerPipe.Listener {
     prefillCall = null;
     prefillUsage = told;
     int id = where().prefillId();
-    parts.loop().execute(() -> parts.roster().succeeded(id));
+    onLoop(() -> parts.roster().succeeded(id));
     onRoute(
         route -> {
           if (!ticket.answered) route.prefillDone();
@@ -250,7 +250,7 @@ final class Journey implements Ticket.Holder, AnswerPipe.Listener {
   @Override
   public void begins() {
     int id = where().decodeId();
-    parts.loop().execute(() -> parts.roster().succeeded(id));
+    onLoop(() -> parts.roster().succeeded(id));
     explanation.write();
     if (pipe == null || pipe.status() != 200) return;
     onRoute(
@@ -301,7 +301,7 @@ final class Journey implements Ticket.Holder, AnswerPipe.Listener {
       giveUp(error);
     } else {
       int decoder = where().decodeId();
-      parts.loop().execute(() -> parts.dispatch().again(ticket, decoder));
+      onLoop(() -> parts.dispatch().again(ticket, decoder));
     }
   }
 
@@ -340,7 +340,7 @@ final class Journey implements Ticket.Holder, AnswerPipe.Listener {
   private void over() {
     cancel();
     var how = ending == null ? new Ending(Outcome.GONE, 0, "", Usage.UNKNOWN, 0) : ending;
-    parts.loop().execute(() -> parts.dispatch().leave(ticket, how));
+    onLoop(() -> parts.dispatch().leave(ticket, how));
   }
 
   /**
@@ -369,16 +369,18 @@ final class Journey implements Ticket.Holder, AnswerPipe.Listener {
   }
 
   private void onRoute(Consumer<Route> step) {
-    parts
-        .loop()
-        .execute(
-            () -> {
-              if (ticket.state == Ticket.State.PLACED) step.accept(ticket.openRoute());
-            });
+    onLoop(
+        () -> {
+          if (ticket.state == Ticket.State.PLACED) step.accept(ticket.openRoute());
+        });
+  }
+
+  private void onLoop(Runnable step) {
+    parts.loop().executeHere(step);
   }
 
   private void blame(int worker) {
-    parts.loop().execute(() -> parts.roster().failed(worker, parts.loop().nanos()));
+    onLoop(() -> parts.roster().failed(worker, parts.loop().nanos()));
   }
 
   private Placed where() {
