@@ -1,5 +1,6 @@
 package dev.kvasir.router;
 
+import dev.kvasir.Nullable;
 import dev.kvasir.kv.CachedBlocks;
 
 /** How much of one prefix each instance holds, by its place in the index. */
@@ -8,17 +9,17 @@ final class PrefixMatch {
 
   private final int[] blocks;
 
-  /** Blocks that are not on the device, by place and level. */
-  private final int[] below;
+  /** Blocks that are not on the device, by place and level; null while there are none. */
+  private int @Nullable [] below;
 
   PrefixMatch(int places) {
     this.blocks = new int[places];
-    this.below = new int[places * TIERS];
   }
 
   CachedBlocks at(int place) {
     int all = blocks[place];
     if (all == 0) return CachedBlocks.NONE;
+    if (below == null) return new CachedBlocks(all, 0, 0, 0, 0);
     int from = place * TIERS;
     int host = below[from + 1];
     int disk = below[from + 2];
@@ -37,6 +38,8 @@ final class PrefixMatch {
 
   /** One block more of these places is on that level and no faster one. */
   void below(int word, long places, int level) {
+    if (places == 0) return;
+    if (below == null) below = new int[blocks.length * TIERS];
     for (long left = places; left != 0; left &= left - 1) {
       below[(word * Long.SIZE + Long.numberOfTrailingZeros(left)) * TIERS + level]++;
     }

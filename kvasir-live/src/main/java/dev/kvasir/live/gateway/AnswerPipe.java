@@ -112,14 +112,14 @@ final class AnswerPipe {
     if (over) return;
     heardNanos = System.nanoTime();
     if (!stream) {
-      held.appendBuffer(chunk);
+      hold(chunk);
       if (begun) schedule();
       else if (held.length() > HELD_BYTES_MAX) pass();
       return;
     }
     var whole = events.feed(chunk);
     if (whole.length() == 0) return;
-    held.appendBuffer(whole);
+    hold(whole);
     if (begun) {
       tell();
       schedule();
@@ -130,6 +130,10 @@ final class AnswerPipe {
       tell();
       schedule();
     }
+  }
+
+  private void hold(Buffer more) {
+    held = held.length() == 0 ? more : held.appendBuffer(more);
   }
 
   private void begin() {

@@ -34,18 +34,19 @@ final class EventSplitter {
   Buffer feed(Buffer chunk) {
     append(chunk);
     int whole = 0;
-    while (scanned < length) {
-      int end = blankLineEnd();
-      if (end < 0) continue;
-      see(eventStart, end);
-      eventStart = end;
-      whole = end;
+    for (int line = lineEnd(); line >= 0; line = lineEnd()) {
+      if (!endsEvent(line)) continue;
+      whole = line + 1;
+      see(eventStart, whole);
+      eventStart = whole;
     }
     if (whole == 0 && length > EVENT_BYTES_MAX) {
       torn = true;
       whole = length;
     }
-    return take(whole);
+    if (whole < length || whole > chunk.length()) return take(whole);
+    clear();
+    return chunk;
   }
 
   /** Events other than the last, {@code [DONE]}. */
@@ -84,13 +85,19 @@ final class EventSplitter {
     length = needed;
   }
 
-  /** Goes on by one byte; the end of an event where that ends an empty line, else -1. */
-  private int blankLineEnd() {
-    int at = scanned++;
-    if (bytes[at] != '\n') return -1;
-    int before = at - 1;
+  /** Goes on to the next end of a line, and returns where it is; -1 where there is none. */
+  private int lineEnd() {
+    int at = scanned;
+    while (at < length && bytes[at] != '\n') at++;
+    scanned = Math.min(length, at + 1);
+    return at < length ? at : -1;
+  }
+
+  /** Whether the line that ends there is empty. */
+  private boolean endsEvent(int line) {
+    int before = line - 1;
     if (before >= eventStart && bytes[before] == '\r') before--;
-    return before >= eventStart && bytes[before] == '\n' ? at + 1 : -1;
+    return before >= eventStart && bytes[before] == '\n';
   }
 
   private void see(int from, int to) {
@@ -128,12 +135,18 @@ final class EventSplitter {
 
   private Buffer take(int count) {
     if (count == 0) return Buffer.buffer();
-    var out = Buffer.buffer(Arrays.copyOf(bytes, count));
+    var out = Buffer.buffer(count).appendBytes(bytes, 0, count);
     length -= count;
     System.arraycopy(bytes, count, bytes, 0, length);
     scanned -= count;
     eventStart = 0;
     return out;
+  }
+
+  private void clear() {
+    length = 0;
+    scanned = 0;
+    eventStart = 0;
   }
 
   private static byte[] ascii(String text) {

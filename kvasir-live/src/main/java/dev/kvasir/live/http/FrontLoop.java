@@ -49,6 +49,8 @@ final class FrontLoop extends VerticleBase {
             .setMaxInitialLineLength(limits.uriBytesMax())
             .setMaxHeaderSize(limits.headerBytesMax())
             .setHandle100ContinueAutomatically(true)
+            .setPerFrameWebSocketCompressionSupported(false)
+            .setPerMessageWebSocketCompressionSupported(false)
             .setHttp2ClearTextEnabled(false);
     var tls = state.settings().tls();
     if (tls == null) return options;
@@ -146,7 +148,7 @@ final class FrontLoop extends VerticleBase {
   private static final class BodyReader {
     private final Exchange exchange;
     private final FrontState state;
-    private final Buffer collected = Buffer.buffer();
+    private Buffer collected = Buffer.buffer();
     private long booked;
 
     BodyReader(Exchange exchange, FrontState state) {
@@ -176,7 +178,7 @@ final class FrontLoop extends VerticleBase {
             ApiError.unavailable("no_memory", "too much is under way; come again", SOON));
       } else {
         booked += chunk.length();
-        collected.appendBuffer(chunk);
+        collected = collected.length() == 0 ? chunk : collected.appendBuffer(chunk);
       }
     }
   }
