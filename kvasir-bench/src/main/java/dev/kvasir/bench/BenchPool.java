@@ -56,6 +56,7 @@ final class BenchPool {
   List<Block.Registered> register(int chain) {
     var content = contents.get(chain);
     var blocks = pool.allocate(content.size()).orElseThrow();
+    pool.approach(hashes.get(chain));
     var registered = new Block.Registered[content.size()];
     for (int i = 0; i < registered.length; i++) {
       registered[i] = blocks.get(i).receive(content.get(i));

@@ -17,7 +17,8 @@ import picocli.CommandLine.Command;
       "  kvasir load --url http://127.0.0.1:8000 --rate 4 --requests 200",
       "  kvasir doctor --cache-dir /var/cache/kvasir",
       "  kvasir bench --tiers --dir /var/cache",
-      "  kvasir prepare     (quick starts: done at the first 'serve', here for an image or a package)",
+      "  kvasir prepare     (quick starts: done at the first 'serve', here for an image or a"
+          + " package)",
       "",
       "Environment:",
       "  JAVA25_HOME        the JDK to use; without it one is looked for",

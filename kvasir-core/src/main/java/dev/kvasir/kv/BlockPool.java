@@ -115,23 +115,31 @@ public final class BlockPool {
     var blocks = new EmptyBlocks(this, count);
     // Evicted first, for that is where a policy may be found out.
     if (fromFree < count) evictInto(blocks, fromFree);
-    for (int i = 0; i < fromFree; i++) put(blocks, i, free.remove());
+    for (int i = 0; i < fromFree; i++) blocks.put(i, free.remove());
     counters.allocated += count;
     return Optional.of(blocks);
   }
 
   private void evictInto(EmptyBlocks blocks, int from) {
-    int at = from;
+    boolean isLarge = registry.isLarge();
+    int until = from;
     try {
-      for (; at < blocks.size(); at++) put(blocks, at, evict());
+      for (; until < blocks.size(); until++) {
+        int slot = victim();
+        if (!isLarge) unregister(slot);
+        blocks.put(until, slot);
+      }
     } catch (IllegalStateException e) {
-      for (int i = from; i < at; i++) blocks.get(i).release();
+      if (isLarge) unregister(blocks, from, until);
+      for (int i = from; i < until; i++) blocks.get(i).release();
       throw e;
     }
+    if (isLarge) unregister(blocks, from, until);
   }
 
-  private void put(EmptyBlocks blocks, int index, int slot) {
-    blocks.put(index, slot, turn(slot));
+  private void unregister(EmptyBlocks blocks, int from, int until) {
+    for (int i = from; i < until; i++) registry.approach(entries[blocks.slot(i)]);
+    for (int i = from; i < until; i++) unregister(blocks.slot(i));
   }
 
   /** Holds the longest prefix of the blocks that is here. */
@@ -186,6 +194,16 @@ public final class BlockPool {
     return (int) (states[slot] & HOLDS);
   }
 
+  /** Reads ahead for blocks about to be registered: that waits for memory once, not for each. */
+  public void approach(List<BlockHash> hashes) {
+    for (int near = 0; near < hashes.size(); ) near = registry.approach(hashes, near);
+  }
+
+  void approach(BlockNames names, int from, int until) {
+    if (!registry.isLarge()) return;
+    for (int i = from; i < until; i++) registry.approach(names.name(i));
+  }
+
   public boolean has(BlockHash hash) {
     return registry.has(hash, tier);
   }
@@ -209,8 +227,7 @@ public final class BlockPool {
     for (int i = 0; i < count; i++) {
       int slot = victim();
       gone.add(content(slot));
-      forget(slot);
-      free.add(slot);
+      drop(slot);
     }
     return gone;
   }
@@ -218,8 +235,13 @@ public final class BlockPool {
   /** Forgets every cached block, and tells how many there were. */
   public int clear() {
     int before = cached;
-    while (cached > 0) free.add(evict());
+    while (cached > 0) drop(victim());
     return before;
+  }
+
+  private void drop(int slot) {
+    unregister(slot);
+    free.add(slot);
   }
 
   void checkLength(int slot, TokenBlock content) {
@@ -292,14 +314,7 @@ public final class BlockPool {
     }
   }
 
-  /** Makes a cached block forgotten, and gives its slot, empty, to the caller. */
-  private int evict() {
-    int slot = victim();
-    forget(slot);
-    return slot;
-  }
-
-  /** Takes the slot that goes next out of the cached ones; its block is still known. */
+  /** Makes the slot that goes next an empty one; its block is still known. */
   private int victim() {
     int slot = eviction.evict();
     if (slot == EvictionPolicy.NONE || (states[slot] & LOWER) != 0) {
@@ -308,12 +323,8 @@ public final class BlockPool {
     }
     cached--;
     counters.evicted++;
-    return slot;
-  }
-
-  private void forget(int slot) {
-    unregister(slot);
     states[slot] += stateOfEmpty;
+    return slot;
   }
 
   private void unregister(int slot) {

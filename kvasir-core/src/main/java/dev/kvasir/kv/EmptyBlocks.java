@@ -19,8 +19,12 @@ final class EmptyBlocks extends AbstractList<Block.Empty> implements RandomAcces
     this.blocks = new long[count];
   }
 
-  void put(int index, int slot, long turn) {
-    blocks[index] = turn << Integer.SIZE | slot;
+  void put(int index, int slot) {
+    blocks[index] = (long) pool.turn(slot) << Integer.SIZE | slot;
+  }
+
+  int slot(int index) {
+    return (int) blocks[index];
   }
 
   @Override

@@ -98,6 +98,11 @@ final class HashIndex {
     if (link != NOTHING) read += rows[(link - 1) << ROW_SHIFT];
   }
 
+  /** Reads what taking out the entry will change. */
+  void approach(int entry) {
+    read += cells[cellOf(linkOf(entry))];
+  }
+
   /**
    * Sets a value of the hash, for which an entry is made where there is none.
    *

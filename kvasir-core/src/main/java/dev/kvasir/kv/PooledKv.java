@@ -125,6 +125,10 @@ public final class PooledKv implements KvStore {
                     count + " blocks planned, " + pool.available() + " available"));
   }
 
+  void approach(BlockNames names, int from, int until) {
+    pool.approach(names, from, until);
+  }
+
   void tell(List<Block.Registered> blocks) {
     filled.accept(blocks);
   }

@@ -62,6 +62,7 @@ final class PooledSpan implements KvSpan {
   public void fill(int end) {
     int before = known.size();
     int full = end / kv.blockTokens();
+    if (full > before + 1) kv.approach(names, before, full);
     while (known.size() < full) {
       known.add(compute(open.remove(), names.block(known.size())));
     }

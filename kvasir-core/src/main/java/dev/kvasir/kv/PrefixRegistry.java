@@ -125,6 +125,21 @@ public final class PrefixRegistry {
     return until;
   }
 
+  /** Whether it pays off to say what comes next. */
+  boolean isLarge() {
+    return index.isLarge();
+  }
+
+  /** Says that the entry is about to go. */
+  void approach(int entry) {
+    index.approach(entry);
+  }
+
+  /** Says that the block is about to be looked up or entered. */
+  void approach(BlockHash hash) {
+    index.approach(hash);
+  }
+
   int slot(int entry, int level) {
     return index.value(entry, level);
   }
