@@ -51,7 +51,13 @@ public interface BlockTransport extends AutoCloseable {
   }
 
   /** A block to send. */
-  record Parcel(TokenBlock block, ByteBuffer sealed, Write write) {}
+  record Parcel(TokenBlock block, ByteBuffer sealed, Write write) {
+    /** Not over the bytes, which are many, and which the name of the block stands for. */
+    @Override
+    public int hashCode() {
+      return block.hash().hashCode();
+    }
+  }
 
   Map<BlockHash, Fetched> fetch(List<TokenBlock> blocks) throws IOException;
 

@@ -4,15 +4,16 @@ import static java.nio.charset.StandardCharsets.US_ASCII;
 
 import dev.kvasir.Nullable;
 import java.io.IOException;
+import java.io.InputStream;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.ZonedDateTime;
 import java.time.format.DateTimeFormatter;
 import java.time.format.DateTimeParseException;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import software.amazon.awssdk.awscore.retry.AwsRetryStrategy;
-import software.amazon.awssdk.core.ResponseBytes;
 import software.amazon.awssdk.core.checksums.RequestChecksumCalculation;
 import software.amazon.awssdk.core.checksums.ResponseChecksumValidation;
 import software.amazon.awssdk.core.exception.SdkException;
@@ -21,7 +22,6 @@ import software.amazon.awssdk.http.SdkHttpResponse;
 import software.amazon.awssdk.http.apache5.Apache5HttpClient;
 import software.amazon.awssdk.regions.Region;
 import software.amazon.awssdk.services.s3.S3Client;
-import software.amazon.awssdk.services.s3.model.GetObjectResponse;
 import software.amazon.awssdk.services.s3.model.S3Exception;
 
 /**
@@ -112,13 +112,20 @@ final class Bucket implements AutoCloseable {
   }
 
   /** Reads so many bytes, or as many as there are; null if there are none. */
-  byte @Nullable [] read(String name, long from, long length) throws IOException {
+  byte @Nullable [] read(String name, long from, int length) throws IOException {
     var range = "bytes=" + from + "-" + (from + length - 1);
-    ResponseBytes<GetObjectResponse> got =
-        found(
-            () ->
-                client.getObjectAsBytes(request -> request.bucket(bucket).key(name).range(range)));
-    return got == null ? null : got.asByteArrayUnsafe();
+    return found(
+        () ->
+            client.getObject(
+                request -> request.bucket(bucket).key(name).range(range),
+                (_, body) -> body(body, length)));
+  }
+
+  /** The SDK's own way grows an array step by step, and copies it at the end. */
+  private static byte[] body(InputStream body, int length) throws IOException {
+    var bytes = new byte[length];
+    int read = body.readNBytes(bytes, 0, length);
+    return read == length ? bytes : Arrays.copyOf(bytes, read);
   }
 
   /** Removes it if it is still that of the tag. */

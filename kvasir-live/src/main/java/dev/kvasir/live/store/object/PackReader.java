@@ -75,7 +75,7 @@ final class PackReader {
   /** The bytes of the run; none if the pack is not there. */
   private byte[] read(Run run) throws IOException {
     long from = Pack.listBytes(run.packBlocks()) + (long) run.first() * sealedBytes;
-    long length = (long) (run.last() - run.first() + 1) * sealedBytes;
+    int length = (run.last() - run.first() + 1) * sealedBytes;
     var bytes = bucket.read(prefix + run.pack(), from, length);
     return bytes == null ? new byte[0] : bytes;
   }

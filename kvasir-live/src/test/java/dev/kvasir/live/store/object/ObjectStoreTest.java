@@ -226,7 +226,7 @@ class ObjectStoreTest {
     }
     blocks.close();
     var none = new ObjectBound(Duration.ofMillis(1), 1, Duration.ofDays(1));
-    var brief = settings().with(none).withClaimTtl(Duration.ofMillis(2));
+    var brief = settings().with(none).withClaimTtl(Duration.ofMillis(500));
     var last = new ObjectBlocks(brief, SEALS);
     try (var bucket = new Bucket(settings())) {
       long end = System.nanoTime() + Duration.ofSeconds(10).toNanos();
