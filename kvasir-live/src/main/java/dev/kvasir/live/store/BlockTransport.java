@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.Map;
+import java.util.function.BiConsumer;
 
 /**
  * A server that keeps sealed blocks for whoever shares it.
@@ -59,7 +60,11 @@ public interface BlockTransport extends AutoCloseable {
     }
   }
 
-  Map<BlockHash, Fetched> fetch(List<TokenBlock> blocks) throws IOException;
+  /**
+   * Fetches the blocks, and says of each what came of it as soon as it is known: by the thread that
+   * asks, and never after this returns. The bytes are only lent.
+   */
+  void fetch(List<TokenBlock> blocks, BiConsumer<BlockHash, Fetched> each) throws IOException;
 
   Map<BlockHash, Sent> send(List<Parcel> parcels) throws IOException;
 

@@ -41,6 +41,7 @@ public final class SharedStore implements TierStore, AutoCloseable {
   private static final System.Logger LOG = System.getLogger(SharedStore.class.getName());
   private static final int SUSPECTS_MAX = 4096;
   private static final int LOOKS_MAX = 8;
+  private static final Failed UNANSWERED = new Failed("the server did not answer for it");
 
   private final EventLoop loop;
   private final HostMemory above;
@@ -208,14 +209,26 @@ public final class SharedStore implements TierStore, AutoCloseable {
     }
   }
 
+  /** Checks and copies each block as it comes, while the processor still has it at hand. */
   private List<CopyOutcome> load(List<Task> tasks) throws Exception {
     var blocks = distinct(tasks).stream().map(task -> task.copy().block()).toList();
-    var fetched = watchdog.within(limits.timeout(), () -> transport.fetch(blocks));
-    var outcomes = new ArrayList<CopyOutcome>();
-    for (var task : tasks) {
-      outcomes.add(received(task.copy(), fetched.get(task.copy().block().hash())));
-    }
+    var outcomes = new ArrayList<CopyOutcome>(Collections.nCopies(tasks.size(), UNANSWERED));
+    var _ =
+        watchdog.within(
+            limits.timeout(),
+            () -> {
+              transport.fetch(blocks, (hash, fetched) -> receive(tasks, hash, fetched, outcomes));
+              return outcomes;
+            });
     return outcomes;
+  }
+
+  private void receive(
+      List<Task> tasks, BlockHash hash, Fetched fetched, List<CopyOutcome> outcomes) {
+    for (int i = 0; i < tasks.size(); i++) {
+      var copy = tasks.get(i).copy();
+      if (copy.block().hash().equals(hash)) outcomes.set(i, received(copy, fetched));
+    }
   }
 
   private static List<Task> distinct(List<Task> tasks) {
@@ -224,9 +237,8 @@ public final class SharedStore implements TierStore, AutoCloseable {
     return List.copyOf(distinct.values());
   }
 
-  private CopyOutcome received(BlockCopy copy, @Nullable Fetched fetched) {
+  private CopyOutcome received(BlockCopy copy, Fetched fetched) {
     return switch (fetched) {
-      case null -> new Failed("the server did not answer for it");
       case Fetched.Lost(var reason) -> new Failed(reason);
       case Fetched.Absent() -> {
         missing.increment();
@@ -282,7 +294,7 @@ public final class SharedStore implements TierStore, AutoCloseable {
 
   private CopyOutcome arrived(BlockHash hash, @Nullable Sent sent) {
     return switch (sent) {
-      case null -> new Failed("the server did not answer for it");
+      case null -> UNANSWERED;
       case Sent.Refused(var reason) -> new Failed(reason);
       case Sent.Written() -> {
         stored.increment();

@@ -23,6 +23,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BiConsumer;
 
 /**
  * Blocks in a bucket: packs of them, and a small object for each that says which pack.
@@ -120,15 +121,16 @@ public final class ObjectBlocks implements BlockTransport {
   }
 
   @Override
-  public Map<BlockHash, Fetched> fetch(List<TokenBlock> blocks) throws IOException {
+  public void fetch(List<TokenBlock> blocks, BiConsumer<BlockHash, Fetched> each)
+      throws IOException {
     var fetched = new LinkedHashMap<BlockHash, Fetched>();
     var found = find(blocks, fetched);
     fetched.putAll(reader.read(found));
     fetched.forEach(
         (hash, outcome) -> {
           if (outcome instanceof Fetched.Absent) places.forget(hash);
+          each.accept(hash, outcome);
         });
-    return fetched;
   }
 
   /** Where the blocks are; says of the others why nobody knows. */

@@ -1,6 +1,7 @@
 package dev.kvasir.live.store.remote;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
+import static redis.clients.jedis.Protocol.Command.GET;
 import static redis.clients.jedis.Protocol.Command.SET;
 
 import dev.kvasir.Nullable;
@@ -21,7 +22,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BiConsumer;
 import java.util.function.BiFunction;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -29,14 +32,17 @@ import redis.clients.jedis.AbstractPipeline;
 import redis.clients.jedis.BuilderFactory;
 import redis.clients.jedis.CommandArguments;
 import redis.clients.jedis.CommandObject;
+import redis.clients.jedis.Connection;
 import redis.clients.jedis.ConnectionPool;
 import redis.clients.jedis.RedisClient;
 import redis.clients.jedis.RedisClusterClient;
 import redis.clients.jedis.Response;
 import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.args.Rawable;
+import redis.clients.jedis.exceptions.JedisDataException;
 import redis.clients.jedis.exceptions.JedisException;
 import redis.clients.jedis.params.SetParams;
+import redis.clients.jedis.util.Pool;
 
 /**
  * Blocks in Redis or Valkey: one key each, many in one round trip.
@@ -48,31 +54,71 @@ public final class RedisBlocks implements BlockTransport {
   private static final int SCAN_COUNT = 1000;
 
   private final RemoteSettings settings;
+  private final int sealedBytes;
   private final String prefix;
   private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
+  private final AtomicLong doubts = new AtomicLong();
   private final ReentrantLock lock = new ReentrantLock();
   private @Nullable UnifiedJedis client;
   private boolean closed;
 
-  RedisBlocks(RemoteSettings settings, String namespace) {
+  RedisBlocks(RemoteSettings settings, BlockSeals seals) {
     this.settings = settings;
-    this.prefix = settings.prefix() + ":" + namespace + ":";
+    this.sealedBytes = seals.sealedBytes();
+    this.prefix = settings.prefix() + ":" + seals.namespace() + ":";
   }
 
   /** A remote tier below those slots. */
   public static SharedStore open(
       EventLoop loop, HostMemory above, RemoteSettings settings, BlockSeals seals) {
-    var transport = new RedisBlocks(settings, seals.namespace());
+    var transport = new RedisBlocks(settings, seals);
     return new SharedStore("remote", loop, above, settings.limits(), seals, transport);
   }
 
   @Override
-  public Map<BlockHash, Fetched> fetch(List<TokenBlock> blocks) throws IOException {
-    var replies = ask(blocks, (pipeline, block) -> pipeline.get(key(block)));
-    return told(
-        replies,
-        bytes -> bytes == null ? new Fetched.Absent() : new Fetched.Found(ByteBuffer.wrap(bytes)),
-        Fetched.Lost::new);
+  public void fetch(List<TokenBlock> blocks, BiConsumer<BlockHash, Fetched> each)
+      throws IOException {
+    if (client() instanceof RedisClient single) {
+      stream(single.getPool(), blocks, each);
+    } else {
+      var replies = ask(blocks, (pipeline, block) -> pipeline.get(key(block)));
+      told(replies, RedisBlocks::fetched, Fetched.Lost::new).forEach(each);
+    }
+  }
+
+  private static Fetched fetched(byte @Nullable [] bytes) {
+    return bytes == null ? new Fetched.Absent() : new Fetched.Found(ByteBuffer.wrap(bytes));
+  }
+
+  /** As a pipeline, but that of Jedis has read all replies before it shows the first. */
+  private void stream(
+      Pool<Connection> pool, List<TokenBlock> blocks, BiConsumer<BlockHash, Fetched> each)
+      throws IOException {
+    long doubtsBefore = doubts.get();
+    try (var connection = (BlockConnection) pool.getResource()) {
+      boolean inStep = false;
+      try {
+        for (var block : blocks) connection.sendCommand(GET, key(block));
+        for (var block : blocks) each.accept(block.hash(), reply(connection));
+        inStep = doubts.get() == doubtsBefore;
+      } finally {
+        if (!inStep) connection.setBroken();
+      }
+    } catch (JedisException e) {
+      throw new IOException(e.getMessage(), e);
+    } catch (RuntimeException e) {
+      doubt();
+      throw new IOException("the answer makes no sense: " + e.getMessage(), e);
+    }
+  }
+
+  /** An error is that of one block alone. */
+  private static Fetched reply(BlockConnection connection) {
+    try {
+      return fetched(connection.lend());
+    } catch (JedisDataException e) {
+      return new Fetched.Lost("" + e.getMessage());
+    }
   }
 
   /** Those that are there only live longer, and their bytes do not travel. */
@@ -147,6 +193,7 @@ public final class RedisBlocks implements BlockTransport {
 
   @Override
   public void doubt() {
+    doubts.incrementAndGet();
     lock.lock();
     try {
       switch (client) {
@@ -234,7 +281,7 @@ public final class RedisBlocks implements BlockTransport {
     }
     try {
       if (closed) throw new IOException("the store is closed");
-      if (client == null) client = RedisConnection.open(settings);
+      if (client == null) client = RedisConnection.open(settings, sealedBytes);
       return client;
     } finally {
       lock.unlock();

@@ -6,6 +6,7 @@ import static dev.kvasir.live.store.remote.RemoteSettings.port;
 import dev.kvasir.live.store.remote.RemoteAccess.Tls;
 import java.time.Duration;
 import java.util.LinkedHashSet;
+import redis.clients.jedis.ConnectionFactory;
 import redis.clients.jedis.ConnectionPoolConfig;
 import redis.clients.jedis.DefaultJedisClientConfig;
 import redis.clients.jedis.HostAndPort;
@@ -15,6 +16,7 @@ import redis.clients.jedis.RedisClusterClient;
 import redis.clients.jedis.SslOptions;
 import redis.clients.jedis.SslVerifyMode;
 import redis.clients.jedis.UnifiedJedis;
+import redis.clients.jedis.providers.PooledConnectionProvider;
 
 /** How a client of Redis is made from settings. */
 final class RedisConnection {
@@ -32,19 +34,26 @@ final class RedisConnection {
 
   private RedisConnection() {}
 
-  static UnifiedJedis open(RemoteSettings settings) {
+  static UnifiedJedis open(RemoteSettings settings, int sealedBytes) {
     return switch (settings.shape()) {
-      case SINGLE -> single(settings);
+      case SINGLE -> single(settings, sealedBytes);
       case CLUSTER -> cluster(settings);
     };
   }
 
-  private static UnifiedJedis single(RemoteSettings settings) {
-    var node = settings.nodes().getFirst();
+  private static UnifiedJedis single(RemoteSettings settings, int sealedBytes) {
+    var first = settings.nodes().getFirst();
+    var node = new HostAndPort(host(first), port(first));
+    var client = client(settings);
+    var connections =
+        ConnectionFactory.builder()
+            .hostAndPort(node)
+            .clientConfig(client)
+            .connectionBuilder(new BlockConnection.Maker(node, client, sealedBytes))
+            .build();
     return RedisClient.builder()
-        .hostAndPort(host(node), port(node))
-        .clientConfig(client(settings))
-        .poolConfig(pool(settings))
+        .clientConfig(client)
+        .connectionProvider(new PooledConnectionProvider(connections, pool(settings)))
         .build();
   }
 
