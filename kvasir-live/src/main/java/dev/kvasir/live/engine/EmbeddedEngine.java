@@ -94,7 +94,7 @@ public final class EmbeddedEngine {
    * Learns what other processes have stored of a prompt, and goes on; at once where there are no
    * tiers to ask, or nothing is missing here.
    */
-  void learn(GenerationRequest request, Runnable then) {
+  public void learn(GenerationRequest request, Runnable then) {
     if (parts.look().isIdle()) {
       then.run();
       return;

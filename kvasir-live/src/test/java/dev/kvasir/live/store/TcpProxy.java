@@ -7,6 +7,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicLong;
@@ -35,6 +36,7 @@ public final class TcpProxy implements AutoCloseable {
   private final List<Socket> sockets = new CopyOnWriteArrayList<>();
   private final AtomicLong bytesUp = new AtomicLong();
   private volatile Fault fault = Fault.NONE;
+  private volatile Duration delay = Duration.ZERO;
   private volatile boolean closed;
 
   public TcpProxy(int target) throws IOException {
@@ -50,6 +52,11 @@ public final class TcpProxy implements AutoCloseable {
   /** How many bytes clients have sent to the server. */
   public long bytesUp() {
     return bytesUp.get();
+  }
+
+  /** From now on each 16 KiB of an answer take that long. */
+  public void delay(Duration next) {
+    delay = next;
   }
 
   public void fault(Fault next) {
@@ -110,6 +117,7 @@ public final class TcpProxy implements AutoCloseable {
       for (int read = in.read(buffer); read >= 0; read = in.read(buffer)) {
         hold(Fault.HALF_OPEN);
         hold(Fault.STALL);
+        if (delay.isPositive()) Thread.sleep(delay);
         // Short answers are the protocol's own; what is flipped or cut is a block.
         if (fault == Fault.FLIP && read > BUFFER_BYTES / 2) buffer[read / 2] ^= 0x10;
         if (fault == Fault.CUT && read > BUFFER_BYTES / 2) return;

@@ -58,6 +58,10 @@ public final class RedisServer implements AutoCloseable {
     throw new IOException("no free port");
   }
 
+  public int port() {
+    return port;
+  }
+
   public String node() {
     return "127.0.0.1:" + port;
   }
