@@ -16,7 +16,7 @@ import java.util.SequencedMap;
  * </pre>
  */
 public final class SharedTierBench {
-  private static final int ROUNDS = Integer.getInteger("rounds", 5);
+  private static final int ROUNDS = Integer.getInteger("rounds", 20);
   private static final double GOAL = 0.8;
 
   /** One way to use a server. */
