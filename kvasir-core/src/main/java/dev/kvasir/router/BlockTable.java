@@ -83,6 +83,11 @@ final class BlockTable {
     }
   }
 
+  /** Reads what giving up the row will change. */
+  void approach(int row) {
+    read += buckets[bucket(hash(row))];
+  }
+
   /** A row for a hash that has none; its words are zero. */
   int add(BlockHash hash) {
     if (size == capacity) {

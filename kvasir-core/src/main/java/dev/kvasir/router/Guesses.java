@@ -29,6 +29,16 @@ final class Guesses {
     return count == ring.length;
   }
 
+  /** How many must go for so many more to have room. */
+  int surplus(int more) {
+    return Math.clamp(count + (long) more - ring.length, 0, count);
+  }
+
+  /** The row of the guess that is so many places behind the oldest. */
+  int row(int behind) {
+    return row(ring[(first + behind) % ring.length]);
+  }
+
   boolean isDue(long nowNanos) {
     return count > 0 && nowNanos - madeNanos[first] >= lifetimeNanos;
   }

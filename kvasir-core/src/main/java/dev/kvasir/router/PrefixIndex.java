@@ -21,6 +21,7 @@ public final class PrefixIndex {
   private static final int TIERS = PrefixMatch.TIERS;
   private static final int DEVICE = Tier.DEVICE.level();
   private static final int NOBODY = -1;
+  private static final int STRIDES_AHEAD = 16;
 
   /** Who reads a row finds, for each word of places, one word for each tier. */
   private final BlockTable table;
@@ -182,6 +183,7 @@ public final class PrefixIndex {
     int length = prefix.size();
     boolean anybody = true;
     for (int from = 0; from < length && anybody; from += stride) {
+      if (from % (STRIDES_AHEAD * stride) == 0) approach(prefix, from, STRIDES_AHEAD);
       int end = Math.min(length, from + stride);
       boolean doubtful = leap(prefix.get(end - 1), alive, rest);
       if (doubtful) walk(match, rest, prefix, from, end);
@@ -193,6 +195,15 @@ public final class PrefixIndex {
     }
     for (int word = 0; word < words; word++) match.end(word, alive[word], length);
     return match;
+  }
+
+  /** Reads ahead where the ends of so many strides lead, from the one that holds the block on. */
+  private void approach(List<BlockHash> prefix, int from, int strides) {
+    int length = prefix.size();
+    int begin = from - from % stride;
+    for (int i = 0; i < strides && begin < length; i++, begin += stride) {
+      table.approach(prefix.get(Math.min(length, begin + stride) - 1));
+    }
   }
 
   /** Leaves those alive that have the block on their device; answers whether others are left. */
@@ -282,6 +293,9 @@ public final class PrefixIndex {
   private void expect(int place, List<BlockHash> prefix, int cached, long nowNanos) {
     settle(nowNanos);
     int length = prefix.size();
+    int more = Math.ceilDiv(length, stride) - cached / stride;
+    approach(prefix, cached, more);
+    for (int i = guesses.surplus(more) - 1; i >= 0; i--) table.approach(guesses.row(i));
     for (int i = cached; i < length; i++) {
       if ((i + 1) % stride != 0 && i + 1 != length) continue;
       int row = enter(prefix.get(i));
