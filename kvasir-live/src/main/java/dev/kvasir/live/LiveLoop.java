@@ -14,7 +14,8 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 
 /**
- * A loop in real time: one thread of its own and the machine's monotonic clock.
+ * A loop in real time: one thread of its own and the machine's monotonic clock. Tasks run one at a
+ * time, on that thread or, by {@link #executeHere}, on the caller's.
  *
  * <p>Every method may be called from any thread. A timer cancelled on the loop does not run; one
  * cancelled from elsewhere may be running already. An open loop keeps the process alive. Only

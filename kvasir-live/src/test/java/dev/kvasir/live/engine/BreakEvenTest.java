@@ -15,7 +15,6 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.SplittableRandom;
-import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -37,7 +36,7 @@ class BreakEvenTest {
 
   @TempDir private Path folder;
 
-  /** How the first token was come by. */
+  /** How the one token was come by. */
   private record Answer(Duration taken, int fromRedis) {}
 
   @BeforeAll
@@ -109,25 +108,13 @@ class BreakEvenTest {
     try (var group = EngineGroup.open(model, settings)) {
       var engine = group.engines().getFirst();
       var request = GenerationRequest.of("r", prompt, 1, SamplingSettings.greedy());
-      var first = new CompletableFuture<Long>();
-      var over = new CompletableFuture<Integer>();
-      var listener =
-          new GenerationListener() {
-            @Override
-            public void grown(Generation generation, Piece piece) {
-              first.complete(System.nanoTime());
-            }
-
-            @Override
-            public void ended(Generation generation, GenerationEnd end) {
-              over.complete(generation.usage().cached().remote());
-            }
-          };
+      var answers = new Answers(1);
       long begun = System.nanoTime();
-      engine.loop().execute(() -> engine.learn(request, () -> engine.submit(request, listener)));
-      int fromRedis = over.join();
+      engine.loop().execute(() -> engine.learn(request, () -> engine.submit(request, answers)));
+      int fromRedis = answers.await().usage("r").cached().remote();
+      var taken = Duration.ofNanos(System.nanoTime() - begun);
       assertThat(group.drain(PATIENCE)).isTrue();
-      return new Answer(Duration.ofNanos(first.join() - begun), fromRedis);
+      return new Answer(taken, fromRedis);
     }
   }
 }
