@@ -13,6 +13,9 @@ final class MultiLruEviction implements EvictionPolicy {
   /** For each count its level. */
   private final byte[] levels = new byte[FrequencySketch.COUNT_MAX + 1];
 
+  /** No level below this one has a slot. */
+  private int lowest;
+
   /** For each slot the hash of its block, mixed for the sketch. */
   private final long[] mixed;
 
@@ -44,7 +47,9 @@ final class MultiLruEviction implements EvictionPolicy {
 
   @Override
   public void cached(int slot) {
-    lists.add(levels[sketch.count(mixed[slot])], slot);
+    int level = levels[sketch.count(mixed[slot])];
+    lowest = Math.min(lowest, level);
+    lists.add(level, slot);
   }
 
   @Override
@@ -54,11 +59,9 @@ final class MultiLruEviction implements EvictionPolicy {
 
   @Override
   public int evict() {
-    for (int level = 0; level <= levelMax; level++) {
-      int first = lists.removeFirst(level);
-      if (first != NONE) return first;
-    }
-    return NONE;
+    int first = lists.removeFirst(lowest);
+    while (first == NONE && lowest < levelMax) first = lists.removeFirst(++lowest);
+    return first;
   }
 
   @Override
