@@ -85,7 +85,7 @@ final class ObjectTrials {
     public void clear() {}
 
     @Override
-    public long store() throws IOException {
+    public double store() throws IOException {
       generation++;
       return inParallel(
           name ->
@@ -94,12 +94,13 @@ final class ObjectTrials {
     }
 
     @Override
-    public long load() throws IOException {
+    public double load() throws IOException {
       return inParallel(name -> client.getObjectAsBytes(get -> get.bucket(bucket).key(name)));
     }
 
-    private long inParallel(Step step) throws IOException {
+    private double inParallel(Step step) throws IOException {
       int objects = Math.max(1, BLOCKS / objectBlocks);
+      long start = System.nanoTime();
       try (var threads = Executors.newFixedThreadPool(REQUESTS)) {
         var futures = new ArrayList<Future<?>>();
         for (int i = 0; i < objects; i++) {
@@ -110,7 +111,7 @@ final class ObjectTrials {
       } catch (InterruptedException | ExecutionException e) {
         throw new IOException(e);
       }
-      return (long) objects * objectBlocks * blockBytes;
+      return (double) objects * objectBlocks * blockBytes / (System.nanoTime() - start);
     }
 
     @Override

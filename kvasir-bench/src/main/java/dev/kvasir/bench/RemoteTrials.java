@@ -1,9 +1,12 @@
 package dev.kvasir.bench;
 
+import static dev.kvasir.bench.SharedTierBench.BLOCK_BYTES;
 import static java.nio.charset.StandardCharsets.UTF_8;
+import static java.util.Locale.ROOT;
 
 import dev.kvasir.live.store.BlockSeals;
 import dev.kvasir.live.store.SealSettings;
+import dev.kvasir.live.store.SharedLimits;
 import dev.kvasir.live.store.remote.RedisBlocks;
 import dev.kvasir.live.store.remote.RemoteSettings;
 import java.io.IOException;
@@ -18,28 +21,30 @@ import redis.clients.jedis.Jedis;
 import redis.clients.jedis.RedisClient;
 import redis.clients.jedis.params.SetParams;
 
-/** The remote tier, plain pipelines of Jedis, and redis-benchmark, with as much under way each. */
+/**
+ * The remote tier, plain pipelines of Jedis, and redis-benchmark: as many blocks, connections and
+ * commands under way each, all keys new when stored and there when loaded.
+ */
 final class RemoteTrials {
-  private static final int BLOCKS = Integer.getInteger("blocks", 512);
-  private static final int DEPTH = 32;
+  private static final int BLOCKS = Integer.getInteger("blocks", (256 << 20) / BLOCK_BYTES);
+  private static final int DEPTH = Math.min(32, (32 << 20) / BLOCK_BYTES);
   private static final int THREADS = 4;
 
   private RemoteTrials() {}
 
-  static List<SharedTierBench.Trial> all(String node, int blockBytes) {
+  static List<SharedTierBench.Trial> all(String node) {
     var usual = RemoteSettings.of(node).withTtl(Duration.ofSeconds(20));
-    var limits = usual.limits().withBatch(DEPTH).withThreads(THREADS);
-    var settings = usual.with(limits.withTimeout(Duration.ofSeconds(30)));
-    var seals = BlockSeals.of(blockBytes, 0, SealSettings.CHECKSUM);
+    var settings = usual.with(new SharedLimits(THREADS, DEPTH, BLOCKS, Duration.ofSeconds(30)));
+    var seals = BlockSeals.of(BLOCK_BYTES, 0, SealSettings.CHECKSUM);
     return List.of(
         new SharedTrial(
             "remote tier",
             BLOCKS,
-            blockBytes,
+            BLOCK_BYTES,
             (loop, above) -> RedisBlocks.open(loop, above, settings, seals),
             () -> clear(node)),
-        new Pipelines(node, blockBytes),
-        new Benchmark(node, blockBytes));
+        new Pipelines(node),
+        new Benchmark(node));
   }
 
   private static void clear(String node) {
@@ -56,15 +61,13 @@ final class RemoteTrials {
   /** What anybody would write with Jedis: no checks, no tier. */
   private static final class Pipelines implements SharedTierBench.Trial {
     private final String node;
-    private final int blockBytes;
     private final RedisClient client;
     private final byte[][] values = new byte[BLOCKS][];
     private int generation;
 
-    Pipelines(String node, int blockBytes) {
+    Pipelines(String node) {
       this.node = node;
-      this.blockBytes = blockBytes;
-      for (int i = 0; i < BLOCKS; i++) values[i] = new byte[blockBytes];
+      for (int i = 0; i < BLOCKS; i++) values[i] = new byte[BLOCK_BYTES];
       var pool = new ConnectionPoolConfig();
       pool.setMaxTotal(THREADS);
       var parts = node.split(":", -1);
@@ -86,7 +89,7 @@ final class RemoteTrials {
     }
 
     @Override
-    public long store() throws IOException {
+    public double store() throws IOException {
       generation++;
       return inParallel(
           key -> {
@@ -100,7 +103,7 @@ final class RemoteTrials {
     }
 
     @Override
-    public long load() throws IOException {
+    public double load() throws IOException {
       return inParallel(
           key -> {
             try (var pipeline = client.pipelined()) {
@@ -114,7 +117,8 @@ final class RemoteTrials {
       return ("plain:" + generation + ":" + key).getBytes(UTF_8);
     }
 
-    private long inParallel(Step step) throws IOException {
+    private double inParallel(Step step) throws IOException {
+      long start = System.nanoTime();
       try (var threads = Executors.newFixedThreadPool(THREADS)) {
         var futures = new ArrayList<Future<?>>();
         for (int key = 0; key < BLOCKS; key += DEPTH) {
@@ -125,7 +129,7 @@ final class RemoteTrials {
       } catch (InterruptedException | ExecutionException e) {
         throw new IOException(e);
       }
-      return (long) BLOCKS * blockBytes;
+      return (double) BLOCKS * BLOCK_BYTES / (System.nanoTime() - start);
     }
 
     @Override
@@ -139,10 +143,10 @@ final class RemoteTrials {
     }
   }
 
-  /** The server's own measure of itself, a program in C; its keys are by chance, as many. */
-  private record Benchmark(String node, int blockBytes) implements SharedTierBench.Trial {
-    /** More than for the others, so that its start does not count. */
-    private static final int REQUESTS = 8 * BLOCKS;
+  /** The server's own measure of itself, a program in C, by its own clock. */
+  private record Benchmark(String node) implements SharedTierBench.Trial {
+    /** So many keys by chance are all new. */
+    private static final int KEYS_MANY = 1_000_000_000;
 
     @Override
     public String name() {
@@ -155,47 +159,33 @@ final class RemoteTrials {
     }
 
     @Override
-    public long store() throws IOException {
-      run("set");
-      return (long) REQUESTS * blockBytes;
+    public double store() throws IOException {
+      return run("set", KEYS_MANY);
     }
 
-    /** Some keys of chance were drawn twice when storing, so that others were never stored. */
+    /** It draws its keys by chance, so that those it stored are not those that it then asks for. */
     @Override
-    public long load() throws IOException {
-      run("get");
+    public double load() throws IOException {
+      clear();
       try (var client = client(node)) {
-        return client.dbSize() * blockBytes;
+        var value = new byte[BLOCK_BYTES];
+        for (int i = 0; i < BLOCKS; i++)
+          client.set("key:%012d".formatted(i).getBytes(UTF_8), value);
       }
+      return run("get", BLOCKS);
     }
 
-    private void run(String test) throws IOException {
+    private double run(String test, int keys) throws IOException {
       var parts = node.split(":", -1);
       var command =
-          List.of(
-              "redis-benchmark",
-              "-h",
-              parts[0],
-              "-p",
-              parts[1],
-              "-t",
-              test,
-              "-q",
-              "-d",
-              "" + blockBytes,
-              "-P",
-              "" + DEPTH,
-              "-c",
-              "" + THREADS,
-              "-n",
-              "" + REQUESTS,
-              "-r",
-              "" + REQUESTS);
-      try {
-        int status = new ProcessBuilder(command).start().waitFor();
-        if (status != 0) throw new IOException("redis-benchmark ended with " + status);
-      } catch (InterruptedException e) {
-        throw new IOException(e);
+          "redis-benchmark --csv -h %s -p %s -t %s -d %d -P %d -c %d -n %d -r %d"
+              .formatted(parts[0], parts[1], test, BLOCK_BYTES, DEPTH, THREADS, BLOCKS, keys);
+      var process = new ProcessBuilder(command.split(" ", -1)).start();
+      try (var out = process.inputReader()) {
+        // "SET","15312.15",...
+        var rates = out.lines().filter(line -> line.startsWith("\"" + test.toUpperCase(ROOT)));
+        var rate = rates.findFirst().orElseThrow(() -> new IOException("no answer to " + command));
+        return Double.parseDouble(rate.split("\"", -1)[3]) * BLOCK_BYTES / 1e9;
       }
     }
 

@@ -2,6 +2,7 @@ package dev.kvasir.bench;
 
 import dev.kvasir.live.store.SealSettings;
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -16,8 +17,10 @@ import java.util.SequencedMap;
  * </pre>
  */
 public final class SharedTierBench {
-  private static final int ROUNDS = Integer.getInteger("rounds", 20);
+  private static final int ROUNDS = Integer.getInteger("rounds", 9);
   private static final double GOAL = 0.8;
+
+  static final int BLOCK_BYTES = Integer.getInteger("block", 64 << 10);
 
   /** One way to use a server. */
   interface Trial extends AutoCloseable {
@@ -26,11 +29,11 @@ public final class SharedTierBench {
     /** Empties the server, where what is left there would be in the way. */
     void clear();
 
-    /** Stores blocks that were never there; returns how many bytes of blocks. */
-    long store() throws IOException;
+    /** Stores blocks that are not there; returns bytes of blocks by nanosecond. */
+    double store() throws IOException;
 
-    /** Loads what was last stored; returns how many bytes of blocks. */
-    long load() throws IOException;
+    /** Loads blocks that are there; returns bytes of blocks by nanosecond. */
+    double load() throws IOException;
 
     @Override
     void close();
@@ -39,11 +42,10 @@ public final class SharedTierBench {
   private SharedTierBench() {}
 
   public static void main(String[] arguments) throws Exception {
-    int blockBytes = Integer.getInteger("block", 64 << 10);
     if (arguments.length == 2 && arguments[0].equals("remote")) {
-      compare(RemoteTrials.all(arguments[1], blockBytes));
+      compare(RemoteTrials.all(arguments[1]));
     } else if (arguments.length == 3 && arguments[0].equals("object")) {
-      compare(ObjectTrials.all(arguments[1], arguments[2], blockBytes, SealSettings.CHECKSUM));
+      compare(ObjectTrials.all(arguments[1], arguments[2], BLOCK_BYTES, SealSettings.CHECKSUM));
     } else {
       System.err.println("SharedTierBench remote HOST:PORT | object ENDPOINT BUCKET");
     }
@@ -51,23 +53,18 @@ public final class SharedTierBench {
 
   /** Runs all in turns; the first is ours, and the others are what it is held against. */
   private static void compare(List<Trial> trials) throws IOException {
-    for (var trial : trials) {
-      trial.clear();
-      trial.store();
-      trial.load();
-    }
-    // Of all rounds the best: the one in which others on the machine disturbed least.
-    var stored = new LinkedHashMap<String, Double>();
-    var loaded = new LinkedHashMap<String, Double>();
-    for (int round = 0; round < ROUNDS; round++) {
+    var stored = new LinkedHashMap<String, List<Double>>();
+    var loaded = new LinkedHashMap<String, List<Double>>();
+    // The first rounds are for the compilers.
+    int warm = Math.ceilDiv(ROUNDS, 2);
+    for (int round = -warm; round < ROUNDS; round++) {
       for (var trial : trials) {
         trial.clear();
-        long start = System.nanoTime();
-        long bytes = trial.store();
-        long middle = System.nanoTime();
-        stored.merge(trial.name(), (double) bytes / (middle - start), Math::max);
-        bytes = trial.load();
-        loaded.merge(trial.name(), (double) bytes / (System.nanoTime() - middle), Math::max);
+        double store = trial.store();
+        double load = trial.load();
+        if (round < 0) continue;
+        stored.computeIfAbsent(trial.name(), _ -> new ArrayList<>()).add(store);
+        loaded.computeIfAbsent(trial.name(), _ -> new ArrayList<>()).add(load);
       }
     }
     print("store", stored);
@@ -75,17 +72,28 @@ public final class SharedTierBench {
     for (var trial : trials) trial.close();
   }
 
-  private static void print(String what, SequencedMap<String, Double> rates) {
-    double ours = rates.firstEntry().getValue();
+  /** Each ratio is of one round, in which the machine was as busy for both. */
+  private static void print(String what, SequencedMap<String, List<Double>> rates) {
+    var ours = rates.firstEntry().getValue();
     rates.forEach(
-        (name, rate) ->
-            System.out.printf(
-                Locale.ROOT,
-                "%-6s %-34s %7.3f GB/s  ratio %.2f (goal %.1f)%n",
-                what,
-                name,
-                rate,
-                ours / rate,
-                GOAL));
+        (name, theirs) -> {
+          var ratios = new ArrayList<Double>();
+          for (int i = 0; i < ROUNDS; i++) ratios.add(ours.get(i) / theirs.get(i));
+          ratios.sort(null);
+          System.out.printf(
+              Locale.ROOT,
+              "%-6s %-34s %7.3f GB/s  ratio %.2f (%.2f to %.2f, goal %.1f)%n",
+              what,
+              name,
+              median(theirs),
+              median(ratios),
+              ratios.getFirst(),
+              ratios.getLast(),
+              GOAL);
+        });
+  }
+
+  private static double median(List<Double> values) {
+    return values.stream().sorted().toList().get(values.size() / 2);
   }
 }

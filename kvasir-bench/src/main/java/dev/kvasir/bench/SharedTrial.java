@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.BiFunction;
+import java.util.function.Consumer;
 
 /** A shared tier as the pipeline uses it: one call with many blocks, answered on a loop. */
 final class SharedTrial implements SharedTierBench.Trial {
@@ -49,30 +50,31 @@ final class SharedTrial implements SharedTierBench.Trial {
   }
 
   @Override
-  public long store() {
+  public double store() {
     copies = new ArrayList<>();
     for (int i = 0; i < blocks; i++) {
       long key = next++;
       var hash = new BlockHash(key, key * 31, key * 1_000_003, ~key);
       copies.add(new BlockCopy(TokenBlock.named(hash, null, 0), i, i));
     }
-    var done = new CompletableFuture<List<CopyOutcome>>();
-    loop.execute(() -> store.store(copies, done::complete));
-    return bytes(done.join());
+    return timed(done -> store.store(copies, done));
   }
 
   @Override
-  public long load() {
-    var done = new CompletableFuture<List<CopyOutcome>>();
-    loop.execute(() -> store.load(copies, done::complete));
-    return bytes(done.join());
+  public double load() {
+    return timed(done -> store.load(copies, done));
   }
 
-  private long bytes(List<CopyOutcome> outcomes) {
+  private double timed(Consumer<Consumer<List<CopyOutcome>>> call) {
+    var done = new CompletableFuture<List<CopyOutcome>>();
+    long start = System.nanoTime();
+    loop.execute(() -> call.accept(done::complete));
+    var outcomes = done.join();
+    long nanos = System.nanoTime() - start;
     for (var outcome : outcomes) {
       if (!(outcome instanceof CopyOutcome.Copied)) throw new IllegalStateException("" + outcome);
     }
-    return (long) outcomes.size() * above.blockBytes();
+    return (double) outcomes.size() * above.blockBytes() / nanos;
   }
 
   @Override

@@ -39,9 +39,6 @@ public final class BlockSeals {
   private static final int CHANCE_BYTES = 12;
   private static final int TAG_BYTES = 16;
 
-  /** New arrays cost as much as sealing does; more than this are not kept. */
-  private static final long SPARE_BYTES_MAX = 16 << 20;
-
   /** What was found in a sealed block. */
   sealed interface Opened {
     /** The block: its bytes, and what it holds, with its tokens if any came along. */
@@ -56,7 +53,6 @@ public final class BlockSeals {
   private final Function<TokenBlock, String> tenants;
   private final SecureRandom chance = new SecureRandom();
   private final String namespace;
-  private final SpareArrays spares;
 
   /**
    * Seals for blocks of that size and layout.
@@ -69,9 +65,6 @@ public final class BlockSeals {
     this.settings = settings;
     this.tenants = tenants;
     this.namespace = name();
-    boolean secret = settings.protection() == Protection.ENCRYPTED;
-    int length = secret ? PAGE_BYTES + blockBytes : sealedBytes();
-    this.spares = new SpareArrays(length, SPARE_BYTES_MAX);
   }
 
   /** Seals of one tenant. */
@@ -98,31 +91,21 @@ public final class BlockSeals {
     };
   }
 
-  /** The block as it may leave. */
-  ByteBuffer seal(TokenBlock block, HostMemory above, int slot) {
-    int plain = PAGE_BYTES + format.blockBytes();
-    var sealed = spares.take();
-    above.read(slot, bytes(sealed, 0));
-    new BlockHeader(format, 0, 0, block).seal(page(sealed, 0), bytes(sealed, 0));
+  /** The block as it may leave; its bytes stay where they are, unless they are encrypted. */
+  SealedBlock seal(TokenBlock block, HostMemory above, int slot) {
+    var page = ByteBuffer.allocate(PAGE_BYTES);
+    var bytes = above.slot(slot).asByteBuffer();
+    new BlockHeader(format, 0, 0, block).seal(page, bytes);
+    page.clear();
     try {
-      switch (settings.protection()) {
-        case CHECKSUM -> {}
-        case SIGNED -> sign(block, sealed, 0, plain).doFinal(sealed, plain);
-        case ENCRYPTED -> {
-          var encrypted = encrypt(block, sealed);
-          spares.give(sealed);
-          return ByteBuffer.wrap(encrypted);
-        }
-      }
-      return ByteBuffer.wrap(sealed);
+      return switch (settings.protection()) {
+        case CHECKSUM -> SealedBlock.of(page, bytes);
+        case SIGNED -> SealedBlock.of(page, bytes, ByteBuffer.wrap(sign(block, page, bytes)));
+        case ENCRYPTED -> SealedBlock.of(encrypt(block, page, bytes));
+      };
     } catch (GeneralSecurityException e) {
       throw new IllegalStateException("this JDK cannot seal blocks", e);
     }
-  }
-
-  /** Hears that nobody needs the sealed block any more. */
-  void spare(ByteBuffer sealed) {
-    if (sealed.arrayOffset() == 0) spares.give(sealed.array());
   }
 
   /** Whether these bytes, which may be anybody's, are the block. */
@@ -130,59 +113,67 @@ public final class BlockSeals {
     if (sealed.remaining() != sealedBytes()) {
       return new Opened.Bad(sealed.remaining() + " bytes, expected " + sealedBytes());
     }
-    var array = sealed.array();
-    int at = sealed.arrayOffset() + sealed.position();
+    int plainBytes = PAGE_BYTES + format.blockBytes();
     try {
-      switch (settings.protection()) {
-        case CHECKSUM -> {}
-        case SIGNED -> {
-          int end = at + PAGE_BYTES + format.blockBytes();
-          var tag = sign(block, array, at, end - at).doFinal();
-          var found = new byte[HMAC_BYTES];
-          System.arraycopy(array, end, found, 0, HMAC_BYTES);
-          if (!MessageDigest.isEqual(tag, found)) return new Opened.Bad("the signature is wrong");
-        }
-        case ENCRYPTED -> {
-          array =
-              cipher(DECRYPT_MODE, block, array, at)
-                  .doFinal(array, at + CHANCE_BYTES, sealedBytes() - CHANCE_BYTES);
-          at = 0;
-        }
+      var plain =
+          switch (settings.protection()) {
+            case CHECKSUM, SIGNED -> sealed.slice(sealed.position(), plainBytes);
+            case ENCRYPTED -> decrypt(block, sealed);
+          };
+      var page = plain.slice(0, PAGE_BYTES);
+      var bytes = plain.slice(PAGE_BYTES, format.blockBytes());
+      if (settings.protection() == Protection.SIGNED) {
+        var found = new byte[HMAC_BYTES];
+        sealed.get(sealed.position() + plainBytes, found);
+        boolean right = MessageDigest.isEqual(sign(block, page, bytes), found);
+        if (!right) return new Opened.Bad("the signature is wrong");
       }
+      return open(block, page, bytes);
     } catch (GeneralSecurityException e) {
       return new Opened.Bad("it cannot be decrypted: " + e.getMessage());
     }
-    var page = page(array, at);
-    var fault = new BlockHeader(format, 0, 0, block).fault(page, bytes(array, at));
+  }
+
+  private Opened open(TokenBlock block, ByteBuffer page, ByteBuffer bytes) {
+    var fault = new BlockHeader(format, 0, 0, block).fault(page, bytes);
     if (fault != null) return new Opened.Bad(fault);
     int[] tokens = BlockHeader.tokens(page);
     boolean more = block.length() == 0 && tokens.length > 0;
-    return new Opened.Good(bytes(array, at), more ? block.withTokens(tokens) : block);
+    return new Opened.Good(bytes, more ? block.withTokens(tokens) : block);
   }
 
-  private Mac sign(TokenBlock block, byte[] array, int at, int length)
+  private byte[] sign(TokenBlock block, ByteBuffer page, ByteBuffer bytes)
       throws GeneralSecurityException {
     var mac = mac(key(block));
     mac.update(namespace.getBytes(UTF_8));
-    mac.update(array, at, length);
-    return mac;
+    mac.update(page.duplicate());
+    mac.update(bytes.duplicate());
+    return mac.doFinal();
   }
 
-  private byte[] encrypt(TokenBlock block, byte[] plain) throws GeneralSecurityException {
-    var sealed = new byte[sealedBytes()];
+  private ByteBuffer encrypt(TokenBlock block, ByteBuffer page, ByteBuffer bytes)
+      throws GeneralSecurityException {
     var start = new byte[CHANCE_BYTES];
     chance.nextBytes(start);
-    System.arraycopy(start, 0, sealed, 0, CHANCE_BYTES);
-    var _ =
-        cipher(ENCRYPT_MODE, block, sealed, 0)
-            .doFinal(plain, 0, plain.length, sealed, CHANCE_BYTES);
-    return sealed;
+    var sealed = ByteBuffer.allocate(sealedBytes()).put(start);
+    var cipher = cipher(ENCRYPT_MODE, block, start);
+    var _ = cipher.update(page.duplicate(), sealed);
+    var _ = cipher.doFinal(bytes.duplicate(), sealed);
+    return sealed.clear();
   }
 
-  private Cipher cipher(int mode, TokenBlock block, byte[] start, int at)
-      throws GeneralSecurityException {
+  private ByteBuffer decrypt(TokenBlock block, ByteBuffer sealed) throws GeneralSecurityException {
+    var from = sealed.duplicate();
+    var start = new byte[CHANCE_BYTES];
+    from.get(start);
+    var plain = ByteBuffer.allocate(PAGE_BYTES + format.blockBytes());
+    var _ = cipher(DECRYPT_MODE, block, start).doFinal(from, plain);
+    return plain.clear();
+  }
+
+  private Cipher cipher(int mode, TokenBlock block, byte[] start) throws GeneralSecurityException {
     var cipher = Cipher.getInstance("AES/GCM/NoPadding");
-    var parameters = new GCMParameterSpec(TAG_BYTES * Byte.SIZE, start, at, CHANCE_BYTES);
+    var parameters = new GCMParameterSpec(TAG_BYTES * Byte.SIZE, start);
     cipher.init(mode, new SecretKeySpec(key(block), "AES"), parameters);
     cipher.updateAAD(namespace.getBytes(UTF_8));
     return cipher;
@@ -216,13 +207,5 @@ public final class BlockSeals {
     } catch (GeneralSecurityException e) {
       throw new IllegalStateException("this JDK cannot name what it seals", e);
     }
-  }
-
-  private static ByteBuffer page(byte[] array, int at) {
-    return ByteBuffer.wrap(array).slice(at, PAGE_BYTES);
-  }
-
-  private ByteBuffer bytes(byte[] array, int at) {
-    return ByteBuffer.wrap(array).slice(at + PAGE_BYTES, format.blockBytes());
   }
 }

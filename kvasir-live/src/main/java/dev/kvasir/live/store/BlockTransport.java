@@ -52,7 +52,7 @@ public interface BlockTransport extends AutoCloseable {
   }
 
   /** A block to send. */
-  record Parcel(TokenBlock block, ByteBuffer sealed, Write write) {
+  record Parcel(TokenBlock block, SealedBlock sealed, Write write) {
     /** Not over the bytes, which are many, and which the name of the block stands for. */
     @Override
     public int hashCode() {

@@ -61,8 +61,14 @@ public final class SharedStore implements TierStore, AutoCloseable {
   private final LongAdder damaged = new LongAdder();
   private final LongAdder failed = new LongAdder();
 
-  /** A store over the transport, which it then owns; the name is for threads. */
+  /**
+   * A store over the transport, which it then owns.
+   *
+   * @param kind what threads to start: such that leave the transport when they are interrupted
+   * @param name for the threads
+   */
   public SharedStore(
+      Thread.Builder kind,
       String name,
       EventLoop loop,
       HostMemory above,
@@ -85,8 +91,7 @@ public final class SharedStore implements TierStore, AutoCloseable {
     this.watchdog = new Watchdog(name);
     this.queue = new CopyQueue(limits.queueMax());
     int batch = limits.batchBlocks(seals.sealedBytes());
-    this.workers =
-        new Workers(Thread.ofVirtual(), name, limits.threads(), queue, batch, this::work);
+    this.workers = new Workers(kind, name, limits.threads(), queue, batch, this::work);
   }
 
   @Override
@@ -286,8 +291,6 @@ public final class SharedStore implements TierStore, AutoCloseable {
     for (var parcel : parcels) {
       var hash = parcel.block().hash();
       outcomes.put(hash, arrived(hash, sent.get(hash)));
-      // Not where sending failed: who sends may still be at it.
-      seals.spare(parcel.sealed());
     }
     return tasks.stream().map(task -> outcomes.get(task.copy().block().hash())).toList();
   }

@@ -9,9 +9,9 @@ import java.util.concurrent.TimeUnit;
 /**
  * Interrupts a thread that takes too long, so that no server can keep one.
  *
- * <p>For virtual threads: only those leave a socket when they are interrupted, and close it. The
- * timeouts of sockets are not enough: there is none for writing, and each byte that arrives winds
- * the one for reading up again.
+ * <p>For virtual threads, and for all that use channels: those leave a socket when they are
+ * interrupted, and close it. The timeouts of sockets are not enough: there is none for writing, and
+ * each byte that arrives winds the one for reading up again.
  */
 final class Watchdog implements AutoCloseable {
   private final ScheduledThreadPoolExecutor timer;

@@ -38,7 +38,7 @@ class BlockSealsTest {
 
   private byte[] sealed(BlockSeals seals, long key) {
     TestBlocks.fill(above.slot(0), key, 1);
-    return seals.seal(TestBlocks.block(key), above, 0).array();
+    return seals.seal(TestBlocks.block(key), above, 0).bytes();
   }
 
   private static Opened open(BlockSeals seals, long key, byte[] sealed) {
@@ -53,9 +53,9 @@ class BlockSealsTest {
       var seals = seals(protection);
       TestBlocks.fill(above.slot(0), 1, 1);
       var sealed = seals.seal(block, above, 0);
-      assertThat(sealed.capacity()).isEqualTo(seals.sealedBytes());
+      assertThat(sealed.length()).isEqualTo(seals.sealedBytes());
       var named = TestBlocks.block(1);
-      var good = (Opened.Good) seals.open(named, sealed);
+      var good = (Opened.Good) seals.open(named, ByteBuffer.wrap(sealed.bytes()));
       above.write(1, good.bytes());
       assertThat(TestBlocks.check(above.slot(1), 1)).isEqualTo(1);
       assertThat(good.content().tokens()).isEqualTo(tokens);

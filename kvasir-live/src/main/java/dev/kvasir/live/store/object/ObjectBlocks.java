@@ -66,7 +66,7 @@ public final class ObjectBlocks implements BlockTransport {
     var limits = settings.limits().withBatch(settings.packBlocks(seals.blockBytes()));
     var transport = new ObjectBlocks(settings, seals);
     transport.sweeper.start();
-    return new SharedStore("object", loop, above, limits, seals, transport);
+    return new SharedStore(Thread.ofVirtual(), "object", loop, above, limits, seals, transport);
   }
 
   Sweeper sweeper() {

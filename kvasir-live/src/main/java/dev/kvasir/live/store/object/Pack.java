@@ -2,12 +2,8 @@ package dev.kvasir.live.store.object;
 
 import dev.kvasir.kv.BlockHash;
 import dev.kvasir.live.store.BlockTransport.Parcel;
-import java.io.ByteArrayInputStream;
-import java.io.InputStream;
-import java.io.SequenceInputStream;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -32,20 +28,15 @@ final class Pack {
   static RequestBody body(List<Parcel> parcels, int packBlocks) {
     var list = ByteBuffer.allocate(listBytes(packBlocks));
     long length = list.capacity();
-    var parts = new ArrayList<byte[]>();
-    parts.add(list.array());
+    var parts = new ArrayList<ByteBuffer>();
+    parts.add(list);
     for (var parcel : parcels) {
       list.put(parcel.block().hash().bytes());
-      parts.add(parcel.sealed().array());
-      length += parcel.sealed().capacity();
+      parts.addAll(parcel.sealed().parts());
+      length += parcel.sealed().length();
     }
-    return RequestBody.fromContentProvider(() -> stream(parts), length, "application/octet-stream");
-  }
-
-  private static InputStream stream(List<byte[]> parts) {
-    var streams = new ArrayList<InputStream>();
-    for (var part : parts) streams.add(new ByteArrayInputStream(part));
-    return new SequenceInputStream(Collections.enumeration(streams));
+    var type = "application/octet-stream";
+    return RequestBody.fromContentProvider(() -> new BufferStream(parts), length, type);
   }
 
   /** At which place in the pack each block of the list is. */

@@ -1,7 +1,6 @@
 package dev.kvasir.live.store.remote;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
-import static redis.clients.jedis.Protocol.Command.GET;
 import static redis.clients.jedis.Protocol.Command.SET;
 
 import dev.kvasir.Nullable;
@@ -13,6 +12,8 @@ import dev.kvasir.live.store.BlockTransport;
 import dev.kvasir.live.store.HostMemory;
 import dev.kvasir.live.store.Presence;
 import dev.kvasir.live.store.SharedStore;
+import dev.kvasir.live.store.remote.RemoteAccess.Tls;
+import dev.kvasir.live.store.remote.RemoteSettings.Shape;
 import dev.kvasir.time.EventLoop;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -32,7 +33,6 @@ import redis.clients.jedis.AbstractPipeline;
 import redis.clients.jedis.BuilderFactory;
 import redis.clients.jedis.CommandArguments;
 import redis.clients.jedis.CommandObject;
-import redis.clients.jedis.Connection;
 import redis.clients.jedis.ConnectionPool;
 import redis.clients.jedis.RedisClient;
 import redis.clients.jedis.RedisClusterClient;
@@ -41,8 +41,6 @@ import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.args.Rawable;
 import redis.clients.jedis.exceptions.JedisDataException;
 import redis.clients.jedis.exceptions.JedisException;
-import redis.clients.jedis.params.SetParams;
-import redis.clients.jedis.util.Pool;
 
 /**
  * Blocks in Redis or Valkey: one key each, many in one round trip.
@@ -72,34 +70,61 @@ public final class RedisBlocks implements BlockTransport {
   public static SharedStore open(
       EventLoop loop, HostMemory above, RemoteSettings settings, BlockSeals seals) {
     var transport = new RedisBlocks(settings, seals);
-    return new SharedStore("remote", loop, above, settings.limits(), seals, transport);
+    return new SharedStore(
+        threads(settings), "remote", loop, above, settings.limits(), seals, transport);
+  }
+
+  /**
+   * Every thread leaves a channel when it is interrupted, and one of the platform is back at work
+   * sooner after it has waited. Only virtual ones leave a stream.
+   */
+  private static Thread.Builder threads(RemoteSettings settings) {
+    boolean channels = settings.shape() == Shape.SINGLE && settings.access().tls() == Tls.OFF;
+    return channels ? Thread.ofPlatform().daemon(true) : Thread.ofVirtual();
   }
 
   @Override
   public void fetch(List<TokenBlock> blocks, BiConsumer<BlockHash, Fetched> each)
       throws IOException {
-    if (client() instanceof RedisClient single) {
-      stream(single.getPool(), blocks, each);
-    } else {
+    if (!(client() instanceof RedisClient single)) {
       var replies = ask(blocks, (pipeline, block) -> pipeline.get(key(block)));
       told(replies, RedisBlocks::fetched, Fetched.Lost::new).forEach(each);
+      return;
     }
+    exchange(
+        single,
+        connection -> {
+          connection.get(blocks.stream().map(this::key).toList());
+          for (var block : blocks) each.accept(block.hash(), fetched(connection));
+        });
   }
 
   private static Fetched fetched(byte @Nullable [] bytes) {
     return bytes == null ? new Fetched.Absent() : new Fetched.Found(ByteBuffer.wrap(bytes));
   }
 
-  /** As a pipeline, but that of Jedis has read all replies before it shows the first. */
-  private void stream(
-      Pool<Connection> pool, List<TokenBlock> blocks, BiConsumer<BlockHash, Fetched> each)
-      throws IOException {
+  /** An error is that of one block alone. */
+  private static Fetched fetched(BlockConnection connection) throws IOException {
+    try {
+      var bytes = connection.block();
+      return bytes == null ? new Fetched.Absent() : new Fetched.Found(bytes);
+    } catch (JedisDataException e) {
+      return new Fetched.Lost("" + e.getMessage());
+    }
+  }
+
+  /** Some commands and all of their replies. */
+  private interface Exchange {
+    void over(BlockConnection connection) throws IOException;
+  }
+
+  /** Speaks past Jedis; a connection that may be out of step then is not used again. */
+  private void exchange(RedisClient single, Exchange exchange) throws IOException {
     long doubtsBefore = doubts.get();
-    try (var connection = (BlockConnection) pool.getResource()) {
+    try (var connection = (BlockConnection) single.getPool().getResource()) {
       boolean inStep = false;
       try {
-        for (var block : blocks) connection.sendCommand(GET, key(block));
-        for (var block : blocks) each.accept(block.hash(), reply(connection));
+        exchange.over(connection);
         inStep = doubts.get() == doubtsBefore;
       } finally {
         if (!inStep) connection.setBroken();
@@ -109,15 +134,6 @@ public final class RedisBlocks implements BlockTransport {
     } catch (RuntimeException e) {
       doubt();
       throw new IOException("the answer makes no sense: " + e.getMessage(), e);
-    }
-  }
-
-  /** An error is that of one block alone. */
-  private static Fetched reply(BlockConnection connection) {
-    try {
-      return fetched(connection.lend());
-    } catch (JedisDataException e) {
-      return new Fetched.Lost("" + e.getMessage());
     }
   }
 
@@ -143,27 +159,53 @@ public final class RedisBlocks implements BlockTransport {
         case ABSENT -> missing.put(hash, parcel);
       }
     }
-    sent.putAll(write(missing, ttlMillis));
+    sent.putAll(write(missing));
     return sent;
   }
 
-  private Map<BlockHash, Sent> write(Map<BlockHash, Parcel> missing, long ttlMillis)
-      throws IOException {
+  private Map<BlockHash, Sent> write(Map<BlockHash, Parcel> missing) throws IOException {
+    var sent = new LinkedHashMap<BlockHash, Sent>();
+    if (client() instanceof RedisClient single) {
+      exchange(
+          single,
+          connection -> {
+            for (var parcel : missing.values()) {
+              connection.set(key(parcel.block()), parcel.sealed(), how(parcel));
+            }
+            for (var hash : missing.keySet()) sent.put(hash, sent(connection));
+          });
+      return sent;
+    }
     var replies = new LinkedHashMap<BlockHash, Response<String>>();
     run(
         pipeline ->
             missing.forEach(
                 (hash, parcel) -> {
-                  var how = SetParams.setParams().px(ttlMillis);
-                  if (parcel.write() == Write.IF_ABSENT) how.nx();
                   // Jedis copies arrays, but not what is Rawable.
-                  Rawable bytes = parcel.sealed()::array;
+                  Rawable bytes = parcel.sealed()::bytes;
                   var set = new CommandArguments(SET).key(key(parcel.block())).add(bytes);
-                  var command = new CommandObject<>(set.addParams(how), BuilderFactory.STRING);
+                  for (var word : how(parcel)) set.add(word);
+                  var command = new CommandObject<>(set, BuilderFactory.STRING);
                   replies.put(hash, pipeline.executeCommand(command));
                 }));
     return told(
         replies, ok -> ok == null ? new Sent.Present() : new Sent.Written(), Sent.Refused::new);
+  }
+
+  private List<String> how(Parcel parcel) {
+    var ttlMillis = "" + settings.ttl().toMillis();
+    return switch (parcel.write()) {
+      case REPLACE -> List.of("PX", ttlMillis);
+      case IF_ABSENT -> List.of("PX", ttlMillis, "NX");
+    };
+  }
+
+  private static Sent sent(BlockConnection connection) throws IOException {
+    try {
+      return connection.isSet() ? new Sent.Written() : new Sent.Present();
+    } catch (JedisDataException e) {
+      return new Sent.Refused("" + e.getMessage());
+    }
   }
 
   @Override

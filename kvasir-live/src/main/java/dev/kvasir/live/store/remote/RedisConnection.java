@@ -23,15 +23,6 @@ final class RedisConnection {
   /** How soon a slot that has moved to another node of a cluster is found again. */
   private static final Duration TOPOLOGY_REFRESH = Duration.ofSeconds(5);
 
-  private static final String BUFFER_PROPERTY = "jedis.bufferSize.input";
-
-  static {
-    // Jedis looks once, when it is first used; with its own 8 KiB a block takes eight reads.
-    if (System.getProperty(BUFFER_PROPERTY) == null) {
-      System.setProperty(BUFFER_PROPERTY, "" + (128 << 10));
-    }
-  }
-
   private RedisConnection() {}
 
   static UnifiedJedis open(RemoteSettings settings, int sealedBytes) {

@@ -194,7 +194,9 @@ class RemoteStoreTest {
             identity.key().toString(),
             "--tls-auth-clients",
             "no")) {
-      var settings = RemoteSettings.of("localhost:" + server.port);
+      var usual = RemoteSettings.of("localhost:" + server.port);
+      // The first time that a process uses TLS takes seconds on a busy machine.
+      var settings = usual.with(usual.limits().withTimeout(Duration.ofSeconds(20)));
       var trusting = RemoteAccess.OPEN.withTls(identity.trust(), identity.password());
       try (var shelf = shelf(settings.with(trusting))) {
         shelf.assertStores(keys(0, 20));
