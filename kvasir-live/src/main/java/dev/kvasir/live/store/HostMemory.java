@@ -93,11 +93,6 @@ public final class HostMemory implements AutoCloseable {
     return memory;
   }
 
-  /** Copies the bytes of one block into a buffer of just that size. */
-  void read(int slot, ByteBuffer into) {
-    MemorySegment.ofBuffer(into).copyFrom(slot(slot));
-  }
-
   /** Copies the bytes of one block from a buffer of just that size. */
   void write(int slot, ByteBuffer from) {
     slot(slot).copyFrom(MemorySegment.ofBuffer(from));

@@ -14,27 +14,34 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/** A process that stores the same blocks as another one at the same time. */
+/** A process that stores the same blocks as another one at the same time, from the other end. */
 public final class RaceChild {
   public static final int BLOCK_BYTES = 16 << 10;
 
   private static final int SLOTS = 64;
   private static final int ROUNDS_MAX = 1000;
+  private static final char READY = '!';
 
   private RaceChild() {}
 
   /** What a child has done. */
   public record Account(long stored, long present, long failed) {}
 
-  /** Runs two of them to their ends. */
+  /** Runs two of them to their ends, heat by heat: each begins at one signal for both. */
   public static List<Account> race(String kind, String where, int blocks)
       throws IOException, InterruptedException {
-    var children = List.of(start(kind, where, blocks), start(kind, where, blocks));
-    for (var child : children) {
-      int ready = child.getInputStream().read();
-      if (ready < 0) throw new AssertionError("a child ended with " + child.waitFor());
+    var children = List.of(start(kind, where, blocks, "up"), start(kind, where, blocks, "down"));
+    for (int heat = 0; heat <= Math.ceilDiv(blocks, SLOTS); heat++) {
+      for (var child : children) {
+        if (child.getInputStream().read() == READY) continue;
+        throw new AssertionError("a child ended with " + child.waitFor());
+      }
+      // In turns, since whoever hears it first has an advantage.
+      for (var child : heat % 2 == 0 ? children : children.reversed()) {
+        child.getOutputStream().write(READY);
+        child.getOutputStream().flush();
+      }
     }
-    for (var child : children) child.getOutputStream().close();
     var accounts = new ArrayList<Account>();
     for (var child : children) {
       var output = new String(child.getInputStream().readAllBytes(), UTF_8);
@@ -47,7 +54,8 @@ public final class RaceChild {
     return accounts;
   }
 
-  private static Process start(String kind, String where, int blocks) throws IOException {
+  private static Process start(String kind, String where, int blocks, String way)
+      throws IOException {
     var java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
     return new ProcessBuilder(
             java,
@@ -60,7 +68,8 @@ public final class RaceChild {
             RaceChild.class.getName(),
             kind,
             where,
-            "" + blocks)
+            "" + blocks,
+            way)
         .redirectError(ProcessBuilder.Redirect.INHERIT)
         .start();
   }
@@ -84,22 +93,37 @@ public final class RaceChild {
   public static void main(String[] arguments) throws IOException {
     Quiet.please();
     try (var shelf = shelf(arguments[0], arguments[1])) {
-      // Warm, and at the line; the race begins when the other is, too.
+      // Warm before the first heat.
       shelf.look(List.of(TestBlocks.block(0)));
-      System.out.println("ready");
-      var _ = System.in.read();
-      var left = keys(0, Integer.parseInt(arguments[2]));
-      for (int round = 0; !left.isEmpty() && round < ROUNDS_MAX; round++) {
-        var outcomes = shelf.store(left);
-        var again = new ArrayList<Long>();
-        for (int i = 0; i < left.size(); i++) {
-          if (!(outcomes.get(i) instanceof Copied)) again.add(left.get(i));
-        }
-        left = again;
+      int blocks = Integer.parseInt(arguments[2]);
+      for (int first = 0; first < blocks; first += SLOTS) {
+        awaitSignal();
+        var heat = keys(first, Math.min(blocks, first + SLOTS));
+        store(shelf, arguments[3].equals("up") ? heat : heat.reversed());
       }
+      awaitSignal();
       var stats = shelf.store.stats();
-      System.out.println(stats.stored() + " " + stats.present() + " " + stats.failed());
-      if (!left.isEmpty()) throw new IllegalStateException(left.size() + " blocks are left");
+      System.out.println("\n" + stats.stored() + " " + stats.present() + " " + stats.failed());
     }
+  }
+
+  private static void awaitSignal() throws IOException {
+    System.out.write(READY);
+    System.out.flush();
+    var _ = System.in.read();
+  }
+
+  /** Stores all of them, or finds that the other one has. */
+  private static void store(SharedShelf shelf, List<Long> keys) {
+    var left = keys;
+    for (int round = 0; !left.isEmpty() && round < ROUNDS_MAX; round++) {
+      var outcomes = shelf.store(left);
+      var again = new ArrayList<Long>();
+      for (int i = 0; i < left.size(); i++) {
+        if (!(outcomes.get(i) instanceof Copied)) again.add(left.get(i));
+      }
+      left = again;
+    }
+    if (!left.isEmpty()) throw new IllegalStateException(left.size() + " blocks are left");
   }
 }

@@ -59,8 +59,12 @@ class ObjectFaultTest {
   }
 
   private static SharedShelf shelf(HttpProxy proxy) {
+    return shelf(proxy, Duration.ofSeconds(2));
+  }
+
+  private static SharedShelf shelf(HttpProxy proxy, Duration claimTtl) {
     var settings = ObjectStoreTest.settings(proxy.endpoint());
-    return ObjectStoreTest.shelf(settings.withClaimTtl(Duration.ofSeconds(2)));
+    return ObjectStoreTest.shelf(settings.withClaimTtl(claimTtl));
   }
 
   private static GuardedStore guard(SharedShelf shelf) {
@@ -136,8 +140,10 @@ class ObjectFaultTest {
     Seeds.each(
         Seeds.scale(),
         random -> {
+          // None of these faults is a stall, so a batch that takes long is one on a busy machine.
+          var patient = Duration.ofSeconds(20);
           try (var proxy = new HttpProxy(server.port);
-              var shelf = shelf(proxy)) {
+              var shelf = shelf(proxy, patient)) {
             proxy.plan(
                 (_, _) -> {
                   synchronized (random) {

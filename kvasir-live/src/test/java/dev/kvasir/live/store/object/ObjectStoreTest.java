@@ -248,6 +248,7 @@ class ObjectStoreTest {
     System.out.println("race for " + blocks + " blocks in a bucket: " + accounts);
     assertThat(accounts.stream().mapToLong(RaceChild.Account::stored).sum()).isEqualTo(blocks);
     assertThat(accounts).allMatch(account -> account.failed() == 0);
+    assertThat(accounts).allMatch(account -> account.stored() >= blocks / 20);
     try (var shelf = RaceChild.shelf("object", server.endpoint().toString())) {
       shelf.assertLoads(keys(0, blocks));
     }

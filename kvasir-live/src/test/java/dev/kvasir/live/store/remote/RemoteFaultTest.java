@@ -206,6 +206,7 @@ class RemoteFaultTest {
       System.out.println("race for " + blocks + " blocks in a Redis: " + accounts);
       assertThat(accounts.stream().mapToLong(RaceChild.Account::stored).sum()).isEqualTo(blocks);
       assertThat(accounts).allMatch(account -> account.failed() == 0);
+      assertThat(accounts).allMatch(account -> account.stored() >= blocks / 20);
       try (var shelf = RaceChild.shelf("remote", server.node())) {
         shelf.assertLoads(keys(0, blocks));
       }
