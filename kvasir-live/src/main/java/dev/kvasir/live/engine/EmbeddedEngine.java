@@ -61,6 +61,8 @@ public final class EmbeddedEngine {
     this.steps = new SampledSteps(runner, loop);
     var within = settings.withContext(parts.model().contextTokens());
     this.engine = new Engine(loop, parts.kv(), steps, within, System::nanoTime);
+    // Nearly everybody asks without a salt: the first of them need not wait for it.
+    var _ = hasher("");
   }
 
   public String name() {
