@@ -14,18 +14,20 @@ import java.util.Map;
 final class PromotionChoice {
   private final Map<Tier, ReuseCost> costs = new EnumMap<>(Tier.class);
 
+  /** A rung without figures of its own counts computing as dear; one that has them knows. */
+  private final long recomputeNanos;
+
   PromotionChoice(List<Rung> rungs) {
     for (var rung : rungs) costs.put(rung.pool().tier(), rung.cost());
-  }
-
-  /** How many of the blocks, whose tiers these are, to have at the top. */
-  int blocks(List<Tier> tiers) {
-    // A rung without figures of its own counts computing as dear; one that has them knows.
-    long recomputeNanos =
+    this.recomputeNanos =
         costs.values().stream()
             .mapToLong(cost -> cost.recomputePerBlock().toNanos())
             .min()
             .orElse(0);
+  }
+
+  /** How many of the blocks, whose tiers these are, to have at the top. */
+  int blocks(List<Tier> tiers) {
     var used = new EnumMap<Tier, Boolean>(Tier.class);
     int best = 0;
     long bestNanos = 0;
