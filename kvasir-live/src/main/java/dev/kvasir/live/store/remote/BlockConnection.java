@@ -21,6 +21,7 @@ final class BlockConnection extends Connection {
   private static final int LINE_BYTES_MAX = 1024;
   private static final char BULK = '$';
   private static final char ERROR = '-';
+  private static final ByteBuffer NO_BLOCK = ByteBuffer.allocate(0);
 
   private final BlockSocket socket;
   private final ByteBuffer line = ByteBuffer.allocateDirect(LINE_BYTES_MAX).limit(0);
@@ -58,21 +59,30 @@ final class BlockConnection extends Connection {
     socket.write(request.bytes());
   }
 
-  /** The next block that was asked for, null if it is not there; lent until the next one. */
+  /**
+   * The next block that was asked for, null if it is not there; lent until the next one. Of one
+   * that has another length than ours have, no byte is left.
+   */
   @Nullable
   ByteBuffer block() throws IOException {
     var head = head();
     if (head == null) return null;
     if (head.charAt(0) != BULK) throw new IOException("'" + head + "' came, expected a block");
     int length = Integer.parseInt(head.substring(1));
-    var into = length == block.capacity() ? block.clear() : ByteBuffer.allocate(length);
-    int buffered = Math.min(length, line.remaining());
+    // What is longer than a block is read past in pieces: the server does not say how much we keep.
+    for (int left = length; left > 0; left -= block.capacity()) {
+      fill(block.clear().limit(Math.min(left, block.capacity())));
+    }
+    var end = line();
+    if (!end.isEmpty()) throw new IOException("'" + end + "' came, expected the end of a block");
+    return length == block.capacity() ? block.flip() : NO_BLOCK;
+  }
+
+  private void fill(ByteBuffer into) throws IOException {
+    int buffered = Math.min(into.remaining(), line.remaining());
     into.put(line.slice(line.position(), buffered));
     line.position(line.position() + buffered);
     while (into.hasRemaining()) socket.read(into);
-    var end = line();
-    if (!end.isEmpty()) throw new IOException("'" + end + "' came, expected the end of a block");
-    return into.flip();
   }
 
   /** Sends a block; the words say how it is to be set. */

@@ -1,6 +1,7 @@
 package dev.kvasir.live.store.remote;
 
 import static dev.kvasir.live.store.SharedShelf.keys;
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -31,6 +32,7 @@ import dev.kvasir.offload.RelayedStore;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
@@ -89,6 +91,24 @@ class RemoteStoreTest {
       try (var client = server.client()) {
         assertThat(client.dbSize()).isEqualTo(30);
       }
+    }
+  }
+
+  @Test
+  void whatHasAnotherLengthIsRefusedAndTheOthersOfItsBatchCome() throws Exception {
+    try (var server = RedisServer.start(temp);
+        var shelf = shelf(RemoteSettings.of(server.node()))) {
+      shelf.assertStores(keys(0, 10));
+      try (var client = server.client()) {
+        var stored = List.copyOf(client.keys("*")).subList(0, 4);
+        var whole = Objects.requireNonNull(client.get(stored.getFirst().getBytes(UTF_8)));
+        int[] lengths = {0, whole.length - 1, 2 * whole.length, 100 * whole.length + 1};
+        for (int i = 0; i < lengths.length; i++) {
+          client.set(stored.get(i).getBytes(UTF_8), Arrays.copyOf(whole, lengths[i]));
+        }
+      }
+      assertThat(Tally.of(shelf.load(keys(0, 10)))).isEqualTo(new Tally(6, 4, 0));
+      assertThat(Tally.of(shelf.load(keys(0, 10)))).isEqualTo(new Tally(6, 4, 0));
     }
   }
 
