@@ -49,11 +49,16 @@ final class Pass {
     for (int t = 0; t < rows.count(); t++) {
       weights.embedding().row(rows.token(t), 1, buffers.x(), t * width);
     }
-    for (int layer = 0; layer < shape.layers(); layer++) {
-      attention(layer, weights.layers().get(layer));
-      inner(weights.layers().get(layer));
+    for (int index = 0; index < shape.layers(); index++) {
+      var layer = weights.layers().get(index);
+      project(index, layer);
+      if (index == shape.layers() - 1) keepSampled(layer.attention().outputs());
+      if (tokens.count() == 0) return;
+      attention.run(index, layer, tokens, buffers);
+      finish(layer.attentionOutput());
+      inner(layer);
     }
-    head(rows.sampledRows(), sink);
+    head(tokens.sampledRows(), sink);
   }
 
   /** Takes the logits of a row. */
@@ -62,14 +67,28 @@ final class Pass {
     void accept(int row, float[] logits, int from);
   }
 
-  private void attention(int index, Weights.Layer layer) {
+  /** Computes queries, keys and values of all tokens. */
+  private void project(int index, Weights.Layer layer) {
     var matrix = layer.attention();
-    var projected = buffers.projected();
     normalize(layer.attentionNorm(), matrix.scale());
-    multiply(matrix, buffers.normed(), tokens.count(), projected);
+    multiply(matrix, buffers.normed(), tokens.count(), buffers.projected());
     for (int t = 0; t < tokens.count(); t++) place(index, layer, t, t * matrix.outputs());
-    attention.run(index, layer, tokens, buffers);
-    finish(layer.attentionOutput());
+  }
+
+  /** Once all keys and values are written, nobody asks for the rest of a token not sampled. */
+  private void keepSampled(int projected) {
+    var sampled = tokens.sampledRows();
+    for (int i = 0; i < sampled.size(); i++) {
+      int from = sampled.get(i).token();
+      move(buffers.x(), from, i, shape.width());
+      move(buffers.projected(), from, i, projected);
+    }
+    tokens = tokens.sampled();
+    attention.begin(tokens);
+  }
+
+  private static void move(float[] rows, int from, int to, int size) {
+    System.arraycopy(rows, from * size, rows, to * size, size);
   }
 
   /** Turns one token's queries and keys, and writes its keys and values into its block. */

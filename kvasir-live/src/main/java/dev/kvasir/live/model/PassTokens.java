@@ -47,6 +47,20 @@ final class PassTokens {
     return line;
   }
 
+  /** The last token of each sampled row, and no other. */
+  PassTokens sampled() {
+    var line = new PassTokens(memory, sampled.size());
+    for (int i = 0; i < sampled.size(); i++) {
+      int token = sampled.get(i).token();
+      line.tokens[i] = tokens[token];
+      line.positions[i] = positions[token];
+      line.blocks[i] = blocks[token];
+      line.runs.add(new Run(i, 1));
+      line.sampled.add(new Sampled(sampled.get(i).row(), i));
+    }
+    return line;
+  }
+
   private void append(int index, StepRow row, int first, HostMemory at) {
     var begins = new long[ModelShape.blocks(row.end())];
     for (int i = 0; i < begins.length; i++) begins[i] = at.at(row.blocks()[i]);
