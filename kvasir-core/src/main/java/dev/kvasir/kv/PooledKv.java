@@ -68,6 +68,7 @@ public final class PooledKv implements KvStore {
 
   @Override
   public int reclaimable(List<KvSpan> spans) {
+    if (spans.size() == 1) return reclaimable((PooledSpan) spans.getFirst());
     int owned = 0;
     int shared = 0;
     for (var span : spans) {
@@ -86,6 +87,15 @@ public final class PooledKv implements KvStore {
       while (end < shared && slots[end] == slots[i]) end++;
       if (end - i == pool.holds(slots[i])) freed++;
       i = end;
+    }
+    return freed;
+  }
+
+  /** A sequence by itself, as most end, has no block twice. */
+  private int reclaimable(PooledSpan span) {
+    int freed = span.owned();
+    for (var block : span.known()) {
+      if (pool.holds(block.id) == 1) freed++;
     }
     return freed;
   }

@@ -13,6 +13,7 @@ public enum SloClass {
   private static final SloClass[] ALL = values();
 
   private final int priority;
+  private final String label = name().toLowerCase(Locale.ROOT);
 
   SloClass(int priority) {
     this.priority = priority;
@@ -27,7 +28,7 @@ public enum SloClass {
   }
 
   public String label() {
-    return name().toLowerCase(Locale.ROOT);
+    return label;
   }
 
   /** Higher is more important; below zero may be refused to protect the others. */
