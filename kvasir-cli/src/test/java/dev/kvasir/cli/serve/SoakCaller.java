@@ -62,7 +62,13 @@ final class SoakCaller {
           default -> stream(Integer.MAX_VALUE);
         }
       } catch (IOException | ExecutionException | TimeoutException e) {
-        wrong.add("caller " + number + ": " + e);
+        wrong.add(
+            "caller %d, %d s before the end: %s, %s"
+                .formatted(
+                    number,
+                    TimeUnit.NANOSECONDS.toSeconds(endNanos - System.nanoTime()),
+                    e,
+                    e.getCause()));
       } catch (InterruptedException e) {
         Thread.currentThread().interrupt();
         return;
