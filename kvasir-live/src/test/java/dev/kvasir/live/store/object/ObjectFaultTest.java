@@ -93,7 +93,7 @@ class ObjectFaultTest {
         proxy.plan((_, _) -> fault);
         var outcomes = new ArrayList<CopyOutcome>();
         var believed = new ArrayList<>(all);
-        int first = 100 * (1 + seen.size());
+        int first = rounds * (1 + seen.size());
         for (int round = 0; round < rounds; round++) {
           outcomes.addAll(visit(shelf, believed, first + round));
         }
