@@ -1,5 +1,7 @@
 package dev.kvasir.live.store;
 
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
+
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -8,9 +10,13 @@ import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.time.Duration;
+import java.time.LocalDateTime;
+import java.time.format.DateTimeFormatter;
 import java.util.List;
+import java.util.Locale;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.regex.Pattern;
 
 /** Stands between a client and a server, and does to the connections what networks do. */
 public final class TcpProxy implements AutoCloseable {
@@ -30,6 +36,10 @@ public final class TcpProxy implements AutoCloseable {
   }
 
   private static final int BUFFER_BYTES = 16 << 10;
+  private static final Pattern HTTP_TIME =
+      Pattern.compile("(?i)(?<=\r\n(Date|Last-Modified): )\\w{3}, \\d{2} [^\r]{17} GMT");
+  private static final DateTimeFormatter HTTP_FORMAT =
+      DateTimeFormatter.ofPattern("EEE, dd MMM yyyy HH:mm:ss 'GMT'", Locale.ENGLISH);
 
   private final ServerSocket listener;
   private final int target;
@@ -37,6 +47,7 @@ public final class TcpProxy implements AutoCloseable {
   private final AtomicLong bytesUp = new AtomicLong();
   private volatile Fault fault = Fault.NONE;
   private volatile Duration delay = Duration.ZERO;
+  private volatile Duration ahead = Duration.ZERO;
   private volatile boolean closed;
 
   public TcpProxy(int target) throws IOException {
@@ -57,6 +68,11 @@ public final class TcpProxy implements AutoCloseable {
   /** From now on each 16 KiB of an answer take that long. */
   public void delay(Duration next) {
     delay = next;
+  }
+
+  /** From now on the clock of an HTTP server is that far ahead of ours. */
+  public void clockAhead(Duration next) {
+    ahead = next;
   }
 
   public void fault(Fault next) {
@@ -121,10 +137,20 @@ public final class TcpProxy implements AutoCloseable {
         // Short answers are the protocol's own; what is flipped or cut is a block.
         if (fault == Fault.FLIP && read > BUFFER_BYTES / 2) buffer[read / 2] ^= 0x10;
         if (fault == Fault.CUT && read > BUFFER_BYTES / 2) return;
+        if (!ahead.isZero()) shiftTimes(buffer, read);
         out.write(buffer, 0, read);
       }
     } catch (IOException | InterruptedException e) {
       // The other direction ends with the sockets.
+    }
+  }
+
+  private void shiftTimes(byte[] buffer, int length) {
+    for (var found :
+        HTTP_TIME.matcher(new String(buffer, 0, length, ISO_8859_1)).results().toList()) {
+      var told = LocalDateTime.parse(found.group(), HTTP_FORMAT);
+      byte[] shifted = HTTP_FORMAT.format(told.plus(ahead)).getBytes(ISO_8859_1);
+      System.arraycopy(shifted, 0, buffer, found.start(), shifted.length);
     }
   }
 

@@ -17,6 +17,7 @@ import dev.kvasir.live.store.SealSettings.Protection;
 import dev.kvasir.live.store.Secret;
 import dev.kvasir.live.store.SharedShelf;
 import dev.kvasir.live.store.SharedShelf.Tally;
+import dev.kvasir.live.store.TcpProxy;
 import dev.kvasir.live.store.TestBlocks;
 import java.io.IOException;
 import java.net.URI;
@@ -31,6 +32,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import software.amazon.awssdk.core.sync.RequestBody;
 
 @Timeout(120)
@@ -155,11 +158,26 @@ class ObjectStoreTest {
 
   @Test
   void theClaimOfADeadServerIsTakenOverOnceByWhoeverComesFirstAfterTheTtl() throws Exception {
-    var ttl = Duration.ofSeconds(2);
+    try (var proxy = new HttpProxy(server.port)) {
+      takeOver(proxy.endpoint());
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"PT1H", "PT-1H"})
+  void claimsLiveAsLongWhenTheClockOfTheBucketIsAnHourOff(Duration ahead) throws Exception {
     try (var proxy = new HttpProxy(server.port);
-        var bucket = new Bucket(settings());
-        var one = shelf(settings(proxy.endpoint()).withClaimTtl(ttl));
-        var two = shelf(settings(proxy.endpoint()).withClaimTtl(ttl))) {
+        var shifted = new TcpProxy(proxy.endpoint().getPort())) {
+      shifted.clockAhead(ahead);
+      takeOver(URI.create("http://127.0.0.1:" + shifted.port()));
+    }
+  }
+
+  private void takeOver(URI endpoint) throws Exception {
+    var ttl = Duration.ofSeconds(2);
+    try (var bucket = new Bucket(settings());
+        var one = shelf(settings(endpoint).withClaimTtl(ttl));
+        var two = shelf(settings(endpoint).withClaimTtl(ttl))) {
       var dead = new Claim("00000000000000aa", "00000000000000aa-1", 8);
       for (long key = 0; key < 8; key++) {
         var name = PREFIX + "/k/" + BlockName.of(TestBlocks.block(key));
