@@ -1,40 +1,36 @@
 package dev.kvasir.cli.serve;
 
+import dev.kvasir.Nullable;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.InputStreamReader;
 import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 
 /** Somebody who asks, reads to the end or leaves in the middle, and asks again. */
 final class SoakCaller {
   private static final Duration PATIENCE = Duration.ofMinutes(1);
+  private static final String STREAM = ", \"stream\": true";
   private static final List<String> WORDS =
       List.of("lantern", "candle", "river", "bridge", "needle", "anchor", "violin", "harvest");
 
-  private final HttpClient client;
   private final URI url;
   private final int number;
   private final SplittableRandom random;
   private final List<String> wrong = new ArrayList<>();
+  private @Nullable SoakConnection connection;
   private int whole;
   private int left;
   private int busy;
 
-  SoakCaller(HttpClient client, String url, int number) {
-    this.client = client;
-    this.url = URI.create(url + "/v1/chat/completions");
+  SoakCaller(String url, int number) {
+    this.url = URI.create(url);
     this.number = number;
     this.random = new SplittableRandom(number);
   }
@@ -61,67 +57,68 @@ final class SoakCaller {
           case 2 -> leaveBeforeTheAnswer();
           default -> stream(Integer.MAX_VALUE);
         }
-      } catch (IOException | ExecutionException | TimeoutException e) {
-        wrong.add(
-            "caller %d, %d s before the end: %s, %s"
-                .formatted(
-                    number,
-                    TimeUnit.NANOSECONDS.toSeconds(endNanos - System.nanoTime()),
-                    e,
-                    e.getCause()));
+      } catch (IOException | RuntimeException e) {
+        long seconds = TimeUnit.NANOSECONDS.toSeconds(endNanos - System.nanoTime());
+        wrong.add("caller %d, %d s before the end: %s".formatted(number, seconds, e));
+        leave();
       } catch (InterruptedException e) {
         Thread.currentThread().interrupt();
-        return;
+        break;
       }
     }
+    leave();
   }
 
-  private HttpRequest request(String more) {
+  private String question(String more) {
     var preamble = "Rule " + random.nextInt(12) + ": be brief. ";
-    var body =
-        """
-        {"messages": [{"role": "system", "content": "%s"},
-                      {"role": "user", "content": "What is a %s?"}], "max_tokens": %s%s}\
-        """
-            .formatted(
-                preamble.repeat(4 + random.nextInt(30)),
-                WORDS.get(random.nextInt(WORDS.size())),
-                1 + random.nextInt(40),
-                more);
-    return HttpRequest.newBuilder(url)
-        .header("content-type", "application/json")
-        .timeout(PATIENCE)
-        .POST(HttpRequest.BodyPublishers.ofString(body))
-        .build();
+    return """
+    {"messages": [{"role": "system", "content": "%s"},
+                  {"role": "user", "content": "What is a %s?"}], "max_tokens": %s%s}\
+    """
+        .formatted(
+            preamble.repeat(4 + random.nextInt(30)),
+            WORDS.get(random.nextInt(WORDS.size())),
+            1 + random.nextInt(40),
+            more);
   }
 
-  private void askWhole() throws IOException, InterruptedException {
-    var answer = client.send(request(""), BodyHandlers.ofString());
-    if (isServed(answer.statusCode(), answer.body())) whole++;
+  private SoakConnection ask(String more) throws IOException {
+    if (connection == null) connection = new SoakConnection(url, PATIENCE);
+    connection.send("/v1/chat/completions", question(more));
+    return connection;
   }
 
-  private void leaveBeforeTheAnswer()
-      throws InterruptedException, ExecutionException, TimeoutException {
-    var asked = client.sendAsync(request(", \"stream\": true"), BodyHandlers.discarding());
+  private void askWhole() throws IOException {
+    var answer = ask("").answer();
+    var body = new String(answer.body().readAllBytes(), StandardCharsets.UTF_8);
+    if (isServed(answer.status(), body)) whole++;
+  }
+
+  private void leaveBeforeTheAnswer() throws IOException, InterruptedException {
+    var asked = ask(STREAM);
     Thread.sleep(random.nextInt(60));
-    asked.cancel(true);
     left++;
+    if (random.nextBoolean()) asked.abort();
+    leave();
   }
 
   /** Reads so many events, or all there are. */
-  private void stream(int events)
-      throws IOException, InterruptedException, ExecutionException, TimeoutException {
-    var asked = client.sendAsync(request(", \"stream\": true"), BodyHandlers.ofInputStream());
-    var answer = asked.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
-    try (var body = answer.body()) {
-      if (answer.statusCode() != 200) {
-        isServed(answer.statusCode(), new String(body.readAllBytes(), StandardCharsets.UTF_8));
-      } else if (read(body, events)) {
-        whole++;
-      } else {
-        left++;
-      }
+  private void stream(int events) throws IOException {
+    var answer = ask(STREAM).answer();
+    if (answer.status() != 200) {
+      var body = new String(answer.body().readAllBytes(), StandardCharsets.UTF_8);
+      isServed(answer.status(), body);
+    } else if (read(answer.body(), events)) {
+      whole++;
+    } else {
+      left++;
+      leave();
     }
+  }
+
+  private void leave() {
+    if (connection != null) connection.close();
+    connection = null;
   }
 
   /** Whether the stream was read to its end. */
@@ -129,12 +126,19 @@ final class SoakCaller {
     var reader = new BufferedReader(new InputStreamReader(body, StandardCharsets.UTF_8));
     int seen = 0;
     for (var line = reader.readLine(); line != null; line = reader.readLine()) {
-      if (line.equals("data: [DONE]")) return true;
+      if (line.equals("data: [DONE]")) return isOver(reader);
       if (line.contains("\"error\"")) wrong.add("caller " + number + " was told " + line);
       if (line.startsWith("data: ") && ++seen >= events) return false;
     }
     wrong.add("caller " + number + ": a stream of " + seen + " events ended without [DONE]");
     return false;
+  }
+
+  private boolean isOver(BufferedReader reader) throws IOException {
+    for (var line = reader.readLine(); line != null; line = reader.readLine()) {
+      if (!line.isEmpty()) wrong.add("caller " + number + " heard after the end: " + line);
+    }
+    return true;
   }
 
   private boolean isServed(int status, String body) {

@@ -46,7 +46,7 @@ class SoakTest {
       var callers = new ArrayList<SoakCaller>();
       var threads = new ArrayList<Thread>();
       for (int i = 0; i < CALLERS; i++) {
-        var caller = new SoakCaller(client, serving.gateway().url(), i);
+        var caller = new SoakCaller(serving.gateway().url(), i);
         callers.add(caller);
         threads.add(Thread.ofVirtual().start(() -> caller.run(end)));
       }

@@ -96,10 +96,6 @@ final class FrontLoop extends VerticleBase {
       var authorization = request.getHeader(HttpHeaders.AUTHORIZATION);
       var caller = state.keys().admit(endpoint.access(), authorization);
       if (endpoint.hasBody()) requireReadable(request);
-      if (state.isDraining() && endpoint.access() != Access.PUBLIC) {
-        throw new Refused(
-            ApiError.unavailable("draining", "this server stops; ask another one", SOON));
-      }
       serve(endpoint, new Exchange(request, context, caller));
     } catch (Refused refused) {
       new Exchange(request, context, Caller.ANYONE).failAndClose(refused.error());
@@ -136,6 +132,12 @@ final class FrontLoop extends VerticleBase {
           state.ends();
           watch.rests(connection, System.nanoTime());
         });
+    // Counted before: whoever drains sees it under way, or it sees that somebody drains.
+    if (state.isDraining() && endpoint.access() != Access.PUBLIC) {
+      exchange.failAndClose(
+          ApiError.unavailable("draining", "this server stops; ask another one", SOON));
+      return;
+    }
     new BodyReader(exchange, state)
         .read(
             () -> {
