@@ -10,7 +10,8 @@ import jdk.incubator.vector.IntVector;
 import jdk.incubator.vector.VectorSpecies;
 
 /**
- * Products of a strip with one token or four at once.
+ * Products of a strip with one token or four at once; where there are two or three the last is
+ * computed over and over, which costs less than it would to unpack the strip for each.
  *
  * <p>Shifts and masks are constants, as the compiler makes single instructions of those only.
  */
@@ -33,16 +34,17 @@ final class VectorProducts {
     long at = strip * matrix.stripBytes();
     int depth = matrix.depth();
     int outputs = matrix.outputs();
-    int token = first;
-    for (; token <= first + tokens - TILE_TOKENS; token += TILE_TOKENS) {
-      int to = token * outputs + strip * matrix.stripRows();
-      if (matrix.coded()) halves4(w, at, depth, x, token * depth, out, to, outputs);
-      else floats4(w, at, depth, x, token * depth, out, to, outputs);
-    }
-    for (; token < first + tokens; token++) {
-      int to = token * outputs + strip * matrix.stripRows();
-      if (matrix.coded()) halves1(w, at, depth, x, token * depth, out, to);
-      else floats1(w, at, depth, x, token * depth, out, to);
+    for (int done = 0; done < tokens; done += TILE_TOKENS) {
+      int from = (first + done) * depth;
+      int to = (first + done) * outputs + strip * matrix.stripRows();
+      int last = Math.min(TILE_TOKENS, tokens - done) - 1;
+      if (last == 0) {
+        if (matrix.coded()) halves1(w, at, depth, x, from, out, to);
+        else floats1(w, at, depth, x, from, out, to);
+      } else {
+        if (matrix.coded()) halves4(w, at, depth, x, from, out, to, outputs, last);
+        else floats4(w, at, depth, x, from, out, to, outputs, last);
+      }
     }
   }
 
@@ -64,7 +66,17 @@ final class VectorProducts {
   }
 
   private static void halves4(
-      MemorySegment w, long at, int depth, float[] x, int from, float[] out, int to, int outputs) {
+      MemorySegment w,
+      long at,
+      int depth,
+      float[] x,
+      int from,
+      float[] out,
+      int to,
+      int outputs,
+      int last) {
+    int n1 = Math.min(1, last), n2 = Math.min(2, last), n3 = Math.min(3, last);
+    int k1 = n1 * depth, k2 = n2 * depth, k3 = n3 * depth;
     FloatVector a0 = FloatVector.zero(FLOATS), b0 = a0, c0 = a0, d0 = a0;
     FloatVector a1 = a0, b1 = a0, c1 = a0, d1 = a0, a2 = a0, b2 = a0, c2 = a0, d2 = a0;
     FloatVector a3 = a0, b3 = a0, c3 = a0, d3 = a0;
@@ -82,26 +94,26 @@ final class VectorProducts {
       b0 = wb.fma(s, b0);
       c0 = wc.fma(s, c0);
       d0 = wd.fma(s, d0);
-      s = FloatVector.broadcast(FLOATS, x[k + depth]);
+      s = FloatVector.broadcast(FLOATS, x[k + k1]);
       a1 = wa.fma(s, a1);
       b1 = wb.fma(s, b1);
       c1 = wc.fma(s, c1);
       d1 = wd.fma(s, d1);
-      s = FloatVector.broadcast(FLOATS, x[k + 2 * depth]);
+      s = FloatVector.broadcast(FLOATS, x[k + k2]);
       a2 = wa.fma(s, a2);
       b2 = wb.fma(s, b2);
       c2 = wc.fma(s, c2);
       d2 = wd.fma(s, d2);
-      s = FloatVector.broadcast(FLOATS, x[k + 3 * depth]);
+      s = FloatVector.broadcast(FLOATS, x[k + k3]);
       a3 = wa.fma(s, a3);
       b3 = wb.fma(s, b3);
       c3 = wc.fma(s, c3);
       d3 = wd.fma(s, d3);
     }
     store(out, to, a0, b0, c0, d0);
-    store(out, to + outputs, a1, b1, c1, d1);
-    store(out, to + 2 * outputs, a2, b2, c2, d2);
-    store(out, to + 3 * outputs, a3, b3, c3, d3);
+    store(out, to + n1 * outputs, a1, b1, c1, d1);
+    store(out, to + n2 * outputs, a2, b2, c2, d2);
+    store(out, to + n3 * outputs, a3, b3, c3, d3);
   }
 
   private static void floats1(
@@ -120,7 +132,17 @@ final class VectorProducts {
   }
 
   private static void floats4(
-      MemorySegment w, long at, int depth, float[] x, int from, float[] out, int to, int outputs) {
+      MemorySegment w,
+      long at,
+      int depth,
+      float[] x,
+      int from,
+      float[] out,
+      int to,
+      int outputs,
+      int last) {
+    int n1 = Math.min(1, last), n2 = Math.min(2, last), n3 = Math.min(3, last);
+    int k1 = n1 * depth, k2 = n2 * depth, k3 = n3 * depth;
     FloatVector a0 = FloatVector.zero(FLOATS), b0 = a0, c0 = a0, d0 = a0;
     FloatVector a1 = a0, b1 = a0, c1 = a0, d1 = a0, a2 = a0, b2 = a0, c2 = a0, d2 = a0;
     FloatVector a3 = a0, b3 = a0, c3 = a0, d3 = a0;
@@ -136,26 +158,26 @@ final class VectorProducts {
       b0 = wb.fma(s, b0);
       c0 = wc.fma(s, c0);
       d0 = wd.fma(s, d0);
-      s = FloatVector.broadcast(FLOATS, x[k + depth]);
+      s = FloatVector.broadcast(FLOATS, x[k + k1]);
       a1 = wa.fma(s, a1);
       b1 = wb.fma(s, b1);
       c1 = wc.fma(s, c1);
       d1 = wd.fma(s, d1);
-      s = FloatVector.broadcast(FLOATS, x[k + 2 * depth]);
+      s = FloatVector.broadcast(FLOATS, x[k + k2]);
       a2 = wa.fma(s, a2);
       b2 = wb.fma(s, b2);
       c2 = wc.fma(s, c2);
       d2 = wd.fma(s, d2);
-      s = FloatVector.broadcast(FLOATS, x[k + 3 * depth]);
+      s = FloatVector.broadcast(FLOATS, x[k + k3]);
       a3 = wa.fma(s, a3);
       b3 = wb.fma(s, b3);
       c3 = wc.fma(s, c3);
       d3 = wd.fma(s, d3);
     }
     store(out, to, a0, b0, c0, d0);
-    store(out, to + outputs, a1, b1, c1, d1);
-    store(out, to + 2 * outputs, a2, b2, c2, d2);
-    store(out, to + 3 * outputs, a3, b3, c3, d3);
+    store(out, to + n1 * outputs, a1, b1, c1, d1);
+    store(out, to + n2 * outputs, a2, b2, c2, d2);
+    store(out, to + n3 * outputs, a3, b3, c3, d3);
   }
 
   /** Called once behind a loop, so what it costs to hand over vectors does not count. */
