@@ -9,6 +9,9 @@ package dev.kvasir.kv;
 final class SlotSet {
   static final int NONE = EvictionPolicy.NONE;
 
+  /** How many numbers are in one word. */
+  static final int NEAR = Long.SIZE;
+
   private static final int WORD_SHIFT = 6;
 
   private final long[] words;
@@ -24,6 +27,15 @@ final class SlotSet {
 
   void remove(int number) {
     words[number >>> WORD_SHIFT] &= ~(1L << number);
+  }
+
+  /** Takes out the least number in the word of this one, or {@link #NONE}. */
+  int removeNear(int number) {
+    int at = number >>> WORD_SHIFT;
+    long bits = words[at];
+    if (bits == 0) return NONE;
+    words[at] = bits & bits - 1;
+    return numberOf(at, bits);
   }
 
   /** The least number that is not below this one, else the least of all, else {@link #NONE}. */

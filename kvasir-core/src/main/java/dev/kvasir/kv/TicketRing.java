@@ -11,7 +11,7 @@ import java.util.Arrays;
  */
 final class TicketRing {
   private static final int NONE = EvictionPolicy.NONE;
-  private static final int PLACES_MIN = 64;
+  private static final int PLACES_MIN = 256;
 
   private final int[] placeOf;
   private final int[] slotAt;
@@ -44,7 +44,8 @@ final class TicketRing {
   void join(int slot) {
     int place = placeOf[slot];
     waiting.add(place);
-    oldest = Math.min(oldest, ticket(place));
+    long ticket = ticket(place);
+    if (ticket < oldest) oldest = ticket;
   }
 
   /** The slot leaves the line but keeps its place. */
@@ -59,13 +60,25 @@ final class TicketRing {
 
   /** Takes out the slot in line that drew first, or {@link EvictionPolicy#NONE}. */
   int removeFirst() {
+    int place = isNear() ? waiting.removeNear(place(oldest)) : NONE;
+    if (place == NONE) place = search();
+    if (place == NONE) return NONE;
+    int slot = slotAt[place];
+    slotAt[place] = NONE;
+    return slot;
+  }
+
+  /** Whether the ring has not come back yet to the places beside that of the oldest. */
+  private boolean isNear() {
+    return next - oldest <= slotAt.length - SlotSet.NEAR;
+  }
+
+  private int search() {
     int place = waiting.nextAround(place(Math.max(oldest, next - slotAt.length)));
     if (place == NONE) return NONE;
     waiting.remove(place);
     oldest = ticket(place);
-    int slot = slotAt[place];
-    slotAt[place] = NONE;
-    return slot;
+    return place;
   }
 
   private int place(long ticket) {

@@ -93,7 +93,7 @@ abstract sealed class ModelOrder {
     private long next;
 
     Tickets(int slots) {
-      int ring = 64;
+      int ring = 256;
       while (ring < 4 * slots) ring *= 2;
       this.places = ring;
     }
