@@ -42,8 +42,8 @@ final class VectorProducts {
         if (matrix.coded()) halves1(w, at, depth, x, from, out, to);
         else floats1(w, at, depth, x, from, out, to);
       } else {
-        if (matrix.coded()) halves4(w, at, depth, x, from, out, to, outputs, last);
-        else floats4(w, at, depth, x, from, out, to, outputs, last);
+        if (matrix.coded()) halves4(matrix, at, x, from, out, to, last);
+        else floats4(matrix, at, x, from, out, to, last);
       }
     }
   }
@@ -56,45 +56,35 @@ final class VectorProducts {
       var s = FloatVector.broadcast(FLOATS, x[from + k]);
       var u = IntVector.fromMemorySegment(INTS, w, p, ORDER);
       var v = IntVector.fromMemorySegment(INTS, w, p + VECTOR_BYTES, ORDER);
-      a = u.lanewise(LSHL, 16).lanewise(ASHR, 3).and(MASK).reinterpretAsFloats().fma(s, a);
-      b = u.lanewise(ASHR, 3).and(MASK).reinterpretAsFloats().fma(s, b);
-      c = v.lanewise(LSHL, 16).lanewise(ASHR, 3).and(MASK).reinterpretAsFloats().fma(s, c);
-      d = v.lanewise(ASHR, 3).and(MASK).reinterpretAsFloats().fma(s, d);
+      a = low(u).fma(s, a);
+      b = high(u).fma(s, b);
+      c = low(v).fma(s, c);
+      d = high(v).fma(s, d);
       p += 2L * VECTOR_BYTES;
     }
     store(out, to, a, b, c, d);
   }
 
   private static void halves4(
-      MemorySegment w,
-      long at,
-      int depth,
-      float[] x,
-      int from,
-      float[] out,
-      int to,
-      int outputs,
-      int last) {
-    int n1 = Math.min(1, last), n2 = Math.min(2, last), n3 = Math.min(3, last);
-    int k1 = n1 * depth, k2 = n2 * depth, k3 = n3 * depth;
+      PackedMatrix matrix, long at, float[] x, int from, float[] out, int to, int last) {
+    var w = matrix.bytes();
+    int depth = matrix.depth(), outputs = matrix.outputs();
+    int middle = Math.min(2, last);
+    int k2 = middle * depth, k3 = last * depth;
     FloatVector a0 = FloatVector.zero(FLOATS), b0 = a0, c0 = a0, d0 = a0;
     FloatVector a1 = a0, b1 = a0, c1 = a0, d1 = a0, a2 = a0, b2 = a0, c2 = a0, d2 = a0;
     FloatVector a3 = a0, b3 = a0, c3 = a0, d3 = a0;
     long p = at;
-    for (int k = from; k < from + depth; k++) {
+    for (int k = from; k < from + depth; k++, p += 2L * VECTOR_BYTES) {
       var u = IntVector.fromMemorySegment(INTS, w, p, ORDER);
       var v = IntVector.fromMemorySegment(INTS, w, p + VECTOR_BYTES, ORDER);
-      p += 2L * VECTOR_BYTES;
-      var wa = u.lanewise(LSHL, 16).lanewise(ASHR, 3).and(MASK).reinterpretAsFloats();
-      var wb = u.lanewise(ASHR, 3).and(MASK).reinterpretAsFloats();
-      var wc = v.lanewise(LSHL, 16).lanewise(ASHR, 3).and(MASK).reinterpretAsFloats();
-      var wd = v.lanewise(ASHR, 3).and(MASK).reinterpretAsFloats();
+      FloatVector wa = low(u), wb = high(u), wc = low(v), wd = high(v);
       var s = FloatVector.broadcast(FLOATS, x[k]);
       a0 = wa.fma(s, a0);
       b0 = wb.fma(s, b0);
       c0 = wc.fma(s, c0);
       d0 = wd.fma(s, d0);
-      s = FloatVector.broadcast(FLOATS, x[k + k1]);
+      s = FloatVector.broadcast(FLOATS, x[k + depth]);
       a1 = wa.fma(s, a1);
       b1 = wb.fma(s, b1);
       c1 = wc.fma(s, c1);
@@ -111,9 +101,17 @@ final class VectorProducts {
       d3 = wd.fma(s, d3);
     }
     store(out, to, a0, b0, c0, d0);
-    store(out, to + n1 * outputs, a1, b1, c1, d1);
-    store(out, to + n2 * outputs, a2, b2, c2, d2);
-    store(out, to + n3 * outputs, a3, b3, c3, d3);
+    store(out, to + outputs, a1, b1, c1, d1);
+    store(out, to + middle * outputs, a2, b2, c2, d2);
+    store(out, to + last * outputs, a3, b3, c3, d3);
+  }
+
+  private static FloatVector low(IntVector pair) {
+    return high(pair.lanewise(LSHL, 16));
+  }
+
+  private static FloatVector high(IntVector pair) {
+    return pair.lanewise(ASHR, 3).and(MASK).reinterpretAsFloats();
   }
 
   private static void floats1(
@@ -132,33 +130,26 @@ final class VectorProducts {
   }
 
   private static void floats4(
-      MemorySegment w,
-      long at,
-      int depth,
-      float[] x,
-      int from,
-      float[] out,
-      int to,
-      int outputs,
-      int last) {
-    int n1 = Math.min(1, last), n2 = Math.min(2, last), n3 = Math.min(3, last);
-    int k1 = n1 * depth, k2 = n2 * depth, k3 = n3 * depth;
+      PackedMatrix matrix, long at, float[] x, int from, float[] out, int to, int last) {
+    var w = matrix.bytes();
+    int depth = matrix.depth(), outputs = matrix.outputs();
+    int middle = Math.min(2, last);
+    int k2 = middle * depth, k3 = last * depth;
     FloatVector a0 = FloatVector.zero(FLOATS), b0 = a0, c0 = a0, d0 = a0;
     FloatVector a1 = a0, b1 = a0, c1 = a0, d1 = a0, a2 = a0, b2 = a0, c2 = a0, d2 = a0;
     FloatVector a3 = a0, b3 = a0, c3 = a0, d3 = a0;
     long p = at;
-    for (int k = from; k < from + depth; k++) {
+    for (int k = from; k < from + depth; k++, p += 4L * VECTOR_BYTES) {
       var wa = FloatVector.fromMemorySegment(FLOATS, w, p, ORDER);
       var wb = FloatVector.fromMemorySegment(FLOATS, w, p + VECTOR_BYTES, ORDER);
       var wc = FloatVector.fromMemorySegment(FLOATS, w, p + 2L * VECTOR_BYTES, ORDER);
       var wd = FloatVector.fromMemorySegment(FLOATS, w, p + 3L * VECTOR_BYTES, ORDER);
-      p += 4L * VECTOR_BYTES;
       var s = FloatVector.broadcast(FLOATS, x[k]);
       a0 = wa.fma(s, a0);
       b0 = wb.fma(s, b0);
       c0 = wc.fma(s, c0);
       d0 = wd.fma(s, d0);
-      s = FloatVector.broadcast(FLOATS, x[k + k1]);
+      s = FloatVector.broadcast(FLOATS, x[k + depth]);
       a1 = wa.fma(s, a1);
       b1 = wb.fma(s, b1);
       c1 = wc.fma(s, c1);
@@ -175,9 +166,9 @@ final class VectorProducts {
       d3 = wd.fma(s, d3);
     }
     store(out, to, a0, b0, c0, d0);
-    store(out, to + n1 * outputs, a1, b1, c1, d1);
-    store(out, to + n2 * outputs, a2, b2, c2, d2);
-    store(out, to + n3 * outputs, a3, b3, c3, d3);
+    store(out, to + outputs, a1, b1, c1, d1);
+    store(out, to + middle * outputs, a2, b2, c2, d2);
+    store(out, to + last * outputs, a3, b3, c3, d3);
   }
 
   /** Called once behind a loop, so what it costs to hand over vectors does not count. */
