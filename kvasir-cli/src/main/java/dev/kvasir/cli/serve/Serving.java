@@ -3,6 +3,7 @@ package dev.kvasir.cli.serve;
 import dev.kvasir.Nullable;
 import dev.kvasir.live.Owned;
 import dev.kvasir.live.dashboard.LadderState;
+import dev.kvasir.live.engine.EmbeddedLadder;
 import dev.kvasir.live.engine.LoadedModel;
 import dev.kvasir.live.engine.PromptTokens;
 import dev.kvasir.live.engine.StepLines;

@@ -94,7 +94,12 @@ class ServeTest {
       assertThat(state.at("/decisions/0/reason").asString()).isNotBlank();
       assertThat(state.at("/models/0").asString()).isEqualTo("kvasir-pocket-7m");
       assertThat(get(serving.gateway().adminUrl() + "/metrics").body())
-          .contains("kvasir_decisions_total");
+          .contains("kvasir_decisions_total")
+          .containsPattern("kvasir_tier_blocks\\{tier=\"device\",worker=\"engine-[01]\"} [1-9]")
+          .contains("kvasir_tier_blocks_max{tier=\"disk\"} ")
+          .contains("kvasir_offload_waiting{from=\"host\",to=\"disk\"} ")
+          .contains("kvasir_onboard_searches{worker=\"engine-1\"} 0")
+          .contains("kvasir_store_queued{tier=\"disk\"} ");
     }
   }
 

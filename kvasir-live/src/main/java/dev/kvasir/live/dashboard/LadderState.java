@@ -1,19 +1,29 @@
 package dev.kvasir.live.dashboard;
 
+import dev.kvasir.live.store.StoreTally;
 import java.util.List;
 
 /**
- * The memory of engines of our own, as the dashboard shows it.
+ * The memory of engines of our own, as the dashboard shows it and Prometheus is told.
  *
  * @param tiers from the fastest down
  * @param edges the pipelines between them, from the top down
+ * @param climbs what is on its way up, for each engine
+ * @param stores what keeps the bytes of the tiers below host memory, from the top down
  */
-public record LadderState(List<TierState> tiers, List<EdgeState> edges) {
+public record LadderState(
+    List<TierState> tiers,
+    List<EdgeState> edges,
+    List<ClimbState> climbs,
+    List<StoreTally> stores) {
   /** What there is to show where engines run elsewhere. */
-  public static final LadderState NONE = new LadderState(List.of(), List.of());
+  public static final LadderState NONE =
+      new LadderState(List.of(), List.of(), List.of(), List.of());
 
   public LadderState {
     tiers = List.copyOf(tiers);
     edges = List.copyOf(edges);
+    climbs = List.copyOf(climbs);
+    stores = List.copyOf(stores);
   }
 }

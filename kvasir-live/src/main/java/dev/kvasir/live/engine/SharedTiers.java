@@ -14,6 +14,7 @@ import dev.kvasir.live.store.DiskStore;
 import dev.kvasir.live.store.HostMemory;
 import dev.kvasir.live.store.HostStore;
 import dev.kvasir.live.store.SealSettings;
+import dev.kvasir.live.store.StoreTally;
 import dev.kvasir.live.store.object.ObjectBlocks;
 import dev.kvasir.live.store.remote.RedisBlocks;
 import dev.kvasir.offload.ClimbLimits;
@@ -205,6 +206,16 @@ public final class SharedTiers implements AutoCloseable {
 
   public BlockPool host() {
     return pools.getFirst();
+  }
+
+  /** What the stores of the tiers below host memory have done, from the top down. */
+  public List<StoreTally> stores() {
+    var tallies = new ArrayList<StoreTally>();
+    if (disk != null) tallies.add(StoreTally.of(Tier.DISK, disk.stats()));
+    for (var place : places) {
+      tallies.add(StoreTally.of(place.pool().tier(), place.store().stats()));
+    }
+    return tallies;
   }
 
   /** The disk tier; null where there is none. */

@@ -1,5 +1,8 @@
 package dev.kvasir.live.gateway;
 
+import static java.lang.System.Logger.Level.ERROR;
+
+import dev.kvasir.live.dashboard.LadderState;
 import dev.kvasir.live.http.Access;
 import dev.kvasir.live.http.ApiError;
 import dev.kvasir.live.http.Endpoint;
@@ -11,17 +14,23 @@ import io.vertx.core.buffer.Buffer;
 import java.util.List;
 import java.util.Locale;
 import java.util.function.IntConsumer;
+import java.util.function.Supplier;
 
 /** What whoever runs a gateway can ask it for, at an address of its own. */
 final class AdminApi {
+  private static final System.Logger LOG = System.getLogger(AdminApi.class.getName());
+
   private final GatewayParts parts;
   private final Router router;
   private final GatewayMetrics metrics;
+  private final Supplier<LadderState> ladder;
 
-  AdminApi(GatewayParts parts, Router router, GatewayMetrics metrics) {
+  AdminApi(
+      GatewayParts parts, Router router, GatewayMetrics metrics, Supplier<LadderState> ladder) {
     this.parts = parts;
     this.router = router;
     this.metrics = metrics;
+    this.ladder = ladder;
   }
 
   List<Endpoint> endpoints() {
@@ -32,17 +41,24 @@ final class AdminApi {
         Endpoint.post("/workers/resume", Access.ADMIN, e -> change(e, parts.roster()::resume)));
   }
 
+  /** Asks engines of our own on a thread that may wait, then the router on its loop. */
   private void metrics(Exchange exchange) {
-    parts
-        .loop()
-        .execute(
-            () -> {
-              var text = metrics.write(router, parts.roster(), parts.dispatch());
-              exchange
-                  .context()
-                  .runOnContext(
-                      _ -> exchange.answer(200, MetricsText.CONTENT_TYPE, Buffer.buffer(text)));
+    exchange
+        .context()
+        .executeBlocking(ladder::get, false)
+        .onComplete(
+            state -> parts.loop().execute(() -> metrics(exchange, state)),
+            bug -> {
+              LOG.log(ERROR, "no figures of the tiers", bug);
+              exchange.fail(ApiError.internal());
             });
+  }
+
+  private void metrics(Exchange exchange, LadderState state) {
+    var out = metrics.write(router, parts.roster(), parts.dispatch());
+    new LadderMetrics(state, out).write();
+    var text = Buffer.buffer(out.toString());
+    exchange.context().runOnContext(_ -> exchange.answer(200, MetricsText.CONTENT_TYPE, text));
   }
 
   private void workers(Exchange exchange) {

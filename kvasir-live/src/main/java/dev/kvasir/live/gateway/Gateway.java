@@ -74,7 +74,7 @@ public final class Gateway implements AutoCloseable {
     var view = new GatewayView(this, parts, journal.recent(), origin, beside);
     endpoints.addAll(Dashboard.endpoints(view));
     api = HttpFront.start(network, settings.api(), Endpoints.of(endpoints));
-    var desk = new AdminApi(parts, router, journal.metrics());
+    var desk = new AdminApi(parts, router, journal.metrics(), beside.ladder());
     var keeping = new ArrayList<>(desk.endpoints());
     keeping.addAll(beside.admin());
     admin = HttpFront.start(network, settings.admin(), Endpoints.of(keeping));

@@ -54,8 +54,7 @@ final class GatewayMetrics {
     }
   }
 
-  /** All of it, as text. */
-  String write(Router router, Roster roster, Dispatch dispatch) {
+  MetricsText write(Router router, Roster roster, Dispatch dispatch) {
     var out = new MetricsText();
     counters(out, "kvasir_decisions_total", "Requests by class and reason.", decisions);
     counters(out, "kvasir_requests_total", "Requests by how they ended.", outcomes);
@@ -69,7 +68,7 @@ final class GatewayMetrics {
     out.gauge("kvasir_index_blocks", "Blocks the index knows.", router.index().size());
     out.gauge("kvasir_sessions", "Sessions with a home.", router.sessions());
     workers(out, router, roster);
-    return out.toString();
+    return out;
   }
 
   /** The share of cached tokens is told over told, not a mean of rates. */

@@ -3,6 +3,7 @@ package dev.kvasir.live.gateway;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvasir.engine.EngineSettings;
+import dev.kvasir.live.engine.EmbeddedLadder;
 import dev.kvasir.live.engine.EngineGroup;
 import dev.kvasir.live.engine.EngineGroupSettings;
 import dev.kvasir.live.engine.EngineServer;
@@ -24,6 +25,7 @@ import java.util.TreeSet;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -40,20 +42,24 @@ class GrafanaTest {
   private static String told;
 
   @BeforeAll
-  static void ask() throws IOException, InterruptedException {
+  static void ask(@TempDir Path folder) throws IOException, InterruptedException {
     board = JsonMapper.shared().readTree(Files.readString(FILE));
-    var settings = EngineGroupSettings.of(1, 200, 400, 0, null, EngineSettings.DEFAULT);
+    var settings = EngineGroupSettings.of(1, 200, 400, 64, folder, EngineSettings.DEFAULT);
     try (var model = LoadedModel.builtIn(PocketModel.folder(), 1);
         var group = EngineGroup.open(model, settings);
         var network = Network.open(1);
         var server =
             EngineServer.start(network, HttpSettings.local(0), group.engines().getFirst());
-        var gateway = Gateway.start(network, before(server));
+        var gateway = Gateway.start(network, before(server), beside(group));
         var client = HttpClient.newHttpClient()) {
       var request = post(gateway.url() + "/v1/completions");
       assertThat(client.send(request, BodyHandlers.ofString()).statusCode()).isEqualTo(200);
       told = get(client, server.front().url()) + get(client, gateway.adminUrl());
     }
+  }
+
+  private static Gateway.Beside beside(EngineGroup group) {
+    return new Gateway.Beside("test", new EmbeddedLadder(group), List.of(), null);
   }
 
   private static GatewaySettings before(EngineServer server) {
@@ -84,7 +90,7 @@ class GrafanaTest {
     var own = found(FAMILY, told, 1);
     own.removeIf(name -> !name.startsWith("kvasir_"));
     for (var name : own) assertThat(queries()).containsPattern("\\b" + name + "(_bucket)?\\b");
-    assertThat(own).hasSizeGreaterThan(15);
+    assertThat(own).hasSizeGreaterThan(35);
   }
 
   /** All but the instance, which Prometheus adds. */

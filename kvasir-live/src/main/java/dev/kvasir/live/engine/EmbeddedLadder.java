@@ -1,19 +1,20 @@
-package dev.kvasir.cli.serve;
+package dev.kvasir.live.engine;
 
 import dev.kvasir.kv.BlockPool;
+import dev.kvasir.live.dashboard.ClimbState;
 import dev.kvasir.live.dashboard.EdgeState;
 import dev.kvasir.live.dashboard.LadderState;
 import dev.kvasir.live.dashboard.TierState;
-import dev.kvasir.live.engine.EngineGroup;
 import dev.kvasir.offload.OffloadPipeline;
 import dev.kvasir.offload.TieredKvCache;
 import java.util.ArrayList;
+import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 
-/** Shows the memory of embedded engines on the dashboard. */
-record EmbeddedLadder(EngineGroup group) implements Supplier<LadderState> {
+/** Tells of the memory of embedded engines; asked on any thread that may wait. */
+public record EmbeddedLadder(EngineGroup group) implements Supplier<LadderState> {
   @Override
   public LadderState get() {
     var answer = new CompletableFuture<LadderState>();
@@ -24,22 +25,24 @@ record EmbeddedLadder(EngineGroup group) implements Supplier<LadderState> {
   private LadderState state() {
     var tiers = new ArrayList<TierState>();
     var edges = new ArrayList<EdgeState>();
+    var climbs = new ArrayList<ClimbState>();
     long blockBytes = group.model().cpu().shape().kvBytesPerBlock();
     for (var engine : group.engines()) {
       var name = "device " + engine.name();
       tiers.add(tier(name, engine.memory(), blockBytes));
       if (engine.kv() instanceof TieredKvCache ladder) {
         edges.add(edge(name, "host", ladder.edges().getFirst()));
+        climbs.add(new ClimbState(engine.name(), ladder.climbs()));
       }
     }
     var shared = group.tiers();
-    if (shared == null) return new LadderState(tiers, edges);
+    if (shared == null) return new LadderState(tiers, edges, climbs, List.of());
     var pools = shared.pools();
     for (var pool : pools) tiers.add(tier(name(pool), pool, blockBytes));
     for (int i = 0; i < shared.edges().size(); i++) {
       edges.add(edge(name(pools.get(i)), name(pools.get(i + 1)), shared.edges().get(i)));
     }
-    return new LadderState(tiers, edges);
+    return new LadderState(tiers, edges, climbs, shared.stores());
   }
 
   private static String name(BlockPool pool) {

@@ -1,0 +1,31 @@
+package dev.kvasir.live.store;
+
+import dev.kvasir.kv.Tier;
+
+/**
+ * What the store of a tier has done since it was opened, whatever kind it is.
+ *
+ * @param stored blocks answered as stored
+ * @param loaded blocks answered as loaded
+ * @param damaged loads of something that was not the block
+ * @param failed copies that could not be made
+ * @param queued copies that wait or are being made
+ */
+public record StoreTally(
+    Tier tier, long stored, long loaded, long damaged, long failed, int queued) {
+  public static StoreTally of(Tier tier, DiskStats stats) {
+    return new StoreTally(
+        tier, stats.stored(), stats.loaded(), stats.damaged(), stats.failed(), stats.queued());
+  }
+
+  /** Blocks that were there already count as stored. */
+  public static StoreTally of(Tier tier, SharedStats stats) {
+    return new StoreTally(
+        tier,
+        stats.stored() + stats.present(),
+        stats.loaded(),
+        stats.damaged(),
+        stats.failed(),
+        stats.queued());
+  }
+}
