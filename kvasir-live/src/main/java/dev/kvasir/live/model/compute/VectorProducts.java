@@ -68,8 +68,7 @@ final class VectorProducts {
   private static void halves4(
       PackedMatrix matrix, long at, float[] x, int from, float[] out, int to, int last) {
     var w = matrix.bytes();
-    int depth = matrix.depth(), outputs = matrix.outputs();
-    int middle = Math.min(2, last);
+    int depth = matrix.depth(), outputs = matrix.outputs(), middle = Math.min(2, last);
     int k2 = middle * depth, k3 = last * depth;
     FloatVector a0 = FloatVector.zero(FLOATS), b0 = a0, c0 = a0, d0 = a0;
     FloatVector a1 = a0, b1 = a0, c1 = a0, d1 = a0, a2 = a0, b2 = a0, c2 = a0, d2 = a0;
@@ -132,8 +131,7 @@ final class VectorProducts {
   private static void floats4(
       PackedMatrix matrix, long at, float[] x, int from, float[] out, int to, int last) {
     var w = matrix.bytes();
-    int depth = matrix.depth(), outputs = matrix.outputs();
-    int middle = Math.min(2, last);
+    int depth = matrix.depth(), outputs = matrix.outputs(), middle = Math.min(2, last);
     int k2 = middle * depth, k3 = last * depth;
     FloatVector a0 = FloatVector.zero(FLOATS), b0 = a0, c0 = a0, d0 = a0;
     FloatVector a1 = a0, b1 = a0, c1 = a0, d1 = a0, a2 = a0, b2 = a0, c2 = a0, d2 = a0;
