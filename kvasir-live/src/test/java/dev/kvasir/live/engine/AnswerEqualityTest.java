@@ -1,5 +1,6 @@
 package dev.kvasir.live.engine;
 
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvasir.engine.EngineSettings;
@@ -9,7 +10,9 @@ import dev.kvasir.live.model.PocketModel;
 import dev.kvasir.live.model.sample.SamplingSettings;
 import dev.kvasir.live.model.text.ChatMessage;
 import java.io.IOException;
+import java.nio.channels.FileChannel;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -79,6 +82,23 @@ class AnswerEqualityTest {
       var again = Answers.of(group.engines().getFirst(), requests(2, 10));
       check(again, requests(2, 10));
       assertThat(again.usage("greedy 0").cached().disk()).isGreaterThan(8);
+    }
+  }
+
+  @Test
+  void whenTheFileOfTheDiskTierIsCutOffWhileItIsUsed() throws IOException {
+    try (var group = group(1, 400, 800, 900)) {
+      Answers.of(group.engines().getFirst(), requests(2, 10));
+      assertThat(group.drain(Duration.ofSeconds(30))).isTrue();
+    }
+    try (var group = group(1, 400, 800, 900);
+        var file = FileChannel.open(folder.resolve("disk/blocks.kv"), StandardOpenOption.WRITE)) {
+      file.truncate(0);
+      var answers = Answers.of(group.engines().getFirst(), requests(2, 10));
+      check(answers, requests(2, 10));
+      assertThat(answers.usage("greedy 0").cached().disk()).isZero();
+      var disk = requireNonNull(requireNonNull(group.tiers()).disk());
+      assertThat(disk.stats().damaged() + disk.stats().failed()).isPositive();
     }
   }
 
