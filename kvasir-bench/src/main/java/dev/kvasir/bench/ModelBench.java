@@ -79,6 +79,8 @@ public final class ModelBench {
       System.out.printf(
           Locale.ROOT, "%-34s %10.2f%n", "batch 32 to batch 1", ratio(rates[2], rates[0]));
     }
+    // A thread of llama.cpp's outlives its model, and would keep the process alive.
+    System.exit(0);
   }
 
   private static void alone(CpuModel model, Path file) {

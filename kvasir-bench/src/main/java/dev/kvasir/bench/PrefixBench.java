@@ -35,8 +35,11 @@ import java.util.concurrent.CompletableFuture;
  * the engine's own memory, from host memory, from disk after a restart, and from a Redis and a
  * bucket that another process would find it in; in turns of one run.
  *
- * <p>Before that some hundred short prompts take the same ways, as a server is not measured in its
- * first seconds.
+ * <p>Once the prompt is nothing but the prefix, and once it has some tokens of its own behind it.
+ * What does not fill a block is computed in any case: 8 of 600 tokens, 16 of 608.
+ *
+ * <p>Before that some hundred prompts take the same ways, until the compiler has nothing more to
+ * do: it would take one of the cores from what is measured.
  *
  * <pre>
  *   PrefixBench [HOST:PORT [ENDPOINT BUCKET]]
@@ -44,9 +47,9 @@ import java.util.concurrent.CompletableFuture;
  */
 public final class PrefixBench {
   private static final int PREFIX_TOKENS = 600;
-  private static final int OWN_TOKENS = 8;
-  private static final int ROUNDS = 15;
-  private static final int WARMUP_ROUNDS = 5;
+  private static final List<Integer> OWN_TOKENS = List.of(0, 8);
+  private static final int ROUNDS = 31;
+  private static final int WARMUP_ROUNDS = 100;
   private static final int WARMUP_PROMPTS = 400;
   private static final int WARMUP_PREFIX_TOKENS = 64;
   private static final Duration DRAIN_MAX = Duration.ofSeconds(30);
@@ -87,14 +90,23 @@ public final class PrefixBench {
 
   private void run() throws IOException {
     warmUp();
+    for (int own : OWN_TOKENS) compare(own);
+  }
+
+  private void compare(int own) throws IOException {
     var names = new ArrayList<>(List.of("computed", "from engine memory", "from host memory"));
     for (var tier : ladder.below()) names.add("from " + tier.name().toLowerCase(Locale.ROOT));
     var seconds = new double[names.size()][ROUNDS];
-    for (int round = -WARMUP_ROUNDS; round < ROUNDS; round++) {
-      var taken = round();
-      for (int i = 0; i < taken.size() && round >= 0; i++) seconds[i][round] = taken.get(i);
+    for (int round = 0; round < ROUNDS; round++) {
+      var taken = round(own);
+      for (int i = 0; i < taken.size(); i++) seconds[i][round] = taken.get(i);
     }
-    System.out.println("first token of a prompt with a known prefix of 600 tokens, median");
+    System.out.printf(
+        Locale.ROOT,
+        "first token behind a known prefix of %d tokens and %d of its own, median of %d%n",
+        PREFIX_TOKENS,
+        own,
+        ROUNDS);
     double computed = median(seconds[0]);
     for (int i = 0; i < names.size(); i++) {
       double middle = median(seconds[i]);
@@ -111,9 +123,12 @@ public final class PrefixBench {
     try (var group = open(LadderSettings.of(HOST_BLOCKS, 0))) {
       var prefixes = new ArrayList<int[]>();
       for (int i = 0; i < WARMUP_PROMPTS; i++) prefixes.add(tokens(WARMUP_PREFIX_TOKENS));
-      for (var prefix : prefixes) ask(group.engines().getFirst(), prefix);
+      for (var prefix : prefixes) ask(group.engines().getFirst(), prefix, 1);
       settle(group);
-      for (var prefix : prefixes) ask(group.engines().getLast(), prefix);
+      for (var prefix : prefixes) ask(group.engines().getLast(), prefix, 1);
+    }
+    for (int i = 0; i < WARMUP_ROUNDS; i++) {
+      var _ = round(OWN_TOKENS.get(i % OWN_TOKENS.size()));
     }
   }
 
@@ -125,19 +140,19 @@ public final class PrefixBench {
    * A new prefix is computed by one engine, found by it, found by the other, and then by engines
    * with nothing but one of the tiers to find it on.
    */
-  private List<Double> round() throws IOException {
+  private List<Double> round(int own) throws IOException {
     var prefix = tokens(PREFIX_TOKENS);
     var taken = new ArrayList<Double>();
     try (var group = open(ladder)) {
-      taken.add(ask(group.engines().getFirst(), prefix));
-      taken.add(ask(group.engines().getFirst(), prefix));
+      taken.add(ask(group.engines().getFirst(), prefix, own));
+      taken.add(ask(group.engines().getFirst(), prefix, own));
       settle(group);
-      taken.add(ask(group.engines().getLast(), prefix));
+      taken.add(ask(group.engines().getLast(), prefix, own));
       group.drain(DRAIN_MAX);
     }
     for (var tier : ladder.below()) {
       try (var group = open(alone(tier))) {
-        taken.add(ask(group.engines().getFirst(), prefix));
+        taken.add(ask(group.engines().getFirst(), prefix, own));
       }
     }
     return taken;
@@ -164,9 +179,9 @@ public final class PrefixBench {
     group.loop().execute(() -> group.engines().forEach(EmbeddedEngine::resume));
   }
 
-  private double ask(EmbeddedEngine engine, int[] prefix) {
-    var prompt = Arrays.copyOf(prefix, prefix.length + OWN_TOKENS);
-    System.arraycopy(tokens(OWN_TOKENS), 0, prompt, prefix.length, OWN_TOKENS);
+  private double ask(EmbeddedEngine engine, int[] prefix, int own) {
+    var prompt = Arrays.copyOf(prefix, prefix.length + own);
+    System.arraycopy(tokens(own), 0, prompt, prefix.length, own);
     var request = GenerationRequest.of("r" + requests++, prompt, 1, SamplingSettings.greedy());
     var first = new CompletableFuture<Long>();
     var over = new CompletableFuture<GenerationEnd>();
