@@ -132,19 +132,13 @@ public final class BlockPool {
     unregister(blocks, from, until);
   }
 
-  /**
-   * The registry hands entries out again last first: they are given back so that the blocks that
-   * come next get them in ascending order, which is an eighth quicker.
-   */
+  /** In such an order that the registry hands the entries out again ascending: that is quicker. */
   private void unregister(EmptyBlocks blocks, int from, int until) {
     if (from == until) return;
-    if (registry.isLarge()) {
-      for (int i = from; i < until; i++) registry.approach(entries[blocks.slot(i)]);
-    }
+    int near = registry.isLarge() ? until : from;
+    for (int i = from; i < near; i++) registry.approach(entries[blocks.slot(i)]);
     boolean ascend = entries[blocks.slot(from)] < entries[blocks.slot(until - 1)];
-    for (int i = from; i < until; i++) {
-      unregister(blocks.slot(ascend ? from + until - 1 - i : i));
-    }
+    for (int i = from; i < until; i++) unregister(blocks.slot(ascend ? from + until - 1 - i : i));
   }
 
   /** Holds the longest prefix of the blocks that is here. */
