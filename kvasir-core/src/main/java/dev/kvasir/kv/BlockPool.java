@@ -121,24 +121,25 @@ public final class BlockPool {
   }
 
   private void evictInto(EmptyBlocks blocks, int from) {
+    boolean isLarge = registry.isLarge();
     int until = from;
     try {
-      for (; until < blocks.size(); until++) blocks.put(until, victim());
+      for (; until < blocks.size(); until++) {
+        int slot = victim();
+        if (!isLarge) unregister(slot);
+        blocks.put(until, slot);
+      }
     } catch (IllegalStateException e) {
-      unregister(blocks, from, until);
+      if (isLarge) unregister(blocks, from, until);
       for (int i = from; i < until; i++) blocks.get(i).release();
       throw e;
     }
-    unregister(blocks, from, until);
+    if (isLarge) unregister(blocks, from, until);
   }
 
-  /** In such an order that the registry hands the entries out again ascending: that is quicker. */
   private void unregister(EmptyBlocks blocks, int from, int until) {
-    if (from == until) return;
-    int near = registry.isLarge() ? until : from;
-    for (int i = from; i < near; i++) registry.approach(entries[blocks.slot(i)]);
-    boolean ascend = entries[blocks.slot(from)] < entries[blocks.slot(until - 1)];
-    for (int i = from; i < until; i++) unregister(blocks.slot(ascend ? from + until - 1 - i : i));
+    for (int i = from; i < until; i++) registry.approach(entries[blocks.slot(i)]);
+    for (int i = from; i < until; i++) unregister(blocks.slot(i));
   }
 
   /** Holds the longest prefix of the blocks that is here. */
