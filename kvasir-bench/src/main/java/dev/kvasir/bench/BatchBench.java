@@ -20,7 +20,6 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.SplittableRandom;
@@ -182,21 +181,13 @@ public final class BatchBench implements AutoCloseable {
   }
 
   private static void print(String name, double[][] rates) {
-    var ratios = new double[ROUNDS];
-    Arrays.setAll(ratios, i -> rates[0][i] / rates[1][i]);
     System.out.printf(
         Locale.ROOT,
         "%s: %.0f, llama.cpp %.0f, ratio %.2f%n",
         name,
-        median(rates[0]),
-        median(rates[1]),
-        median(ratios));
-  }
-
-  private static double median(double[] numbers) {
-    var sorted = numbers.clone();
-    Arrays.sort(sorted);
-    return sorted[sorted.length / 2];
+        Median.of(rates[0]),
+        Median.of(rates[1]),
+        Median.ratio(rates[0], rates[1]));
   }
 
   @Override

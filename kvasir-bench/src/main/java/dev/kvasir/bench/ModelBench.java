@@ -74,10 +74,10 @@ public final class ModelBench {
       var rates = rates(cases);
       System.out.printf("%n%d threads, real time%n", threads);
       for (int i = 0; i < cases.size(); i++) {
-        print(cases.get(i).name, median(rates[i]), "");
+        print(cases.get(i).name, Median.of(rates[i]), "");
       }
       System.out.printf(
-          Locale.ROOT, "%-34s %10.2f%n", "batch 32 to batch 1", ratio(rates[2], rates[0]));
+          Locale.ROOT, "%-34s %10.2f%n", "batch 32 to batch 1", Median.ratio(rates[2], rates[0]));
     }
     // A thread of llama.cpp's outlives its model, and would keep the process alive.
     System.exit(0);
@@ -98,15 +98,15 @@ public final class ModelBench {
       boolean ours = i <= BATCHES.length;
       var beside = new StringBuilder();
       if (ours && plain.isPresent()) {
-        beside.append(times(ratio(rates[i], rates[i + BATCHES.length + 1]), "the C loop"));
+        beside.append(times(Median.ratio(rates[i], rates[i + BATCHES.length + 1]), "the C loop"));
       }
       if (i == 0 && llama != null) {
-        beside.append(times(ratio(rates[0], rates[cases.size() - 1]), "llama.cpp"));
+        beside.append(times(Median.ratio(rates[0], rates[cases.size() - 1]), "llama.cpp"));
       }
-      print(cases.get(i).name, median(rates[i]), beside.toString());
+      print(cases.get(i).name, Median.of(rates[i]), beside.toString());
     }
     System.out.printf(
-        Locale.ROOT, "%-34s %10.2f%n", "batch 32 to batch 1", ratio(rates[2], rates[0]));
+        Locale.ROOT, "%-34s %10.2f%n", "batch 32 to batch 1", Median.ratio(rates[2], rates[0]));
     plain.ifPresent(PlainProducts::close);
     if (llama != null) llama.close();
   }
@@ -233,18 +233,6 @@ public final class ModelBench {
       }
     }
     return rates;
-  }
-
-  private static double median(double[] numbers) {
-    var sorted = numbers.clone();
-    Arrays.sort(sorted);
-    return sorted[sorted.length / 2];
-  }
-
-  private static double ratio(double[] ones, double[] others) {
-    var ratios = new double[ones.length];
-    Arrays.setAll(ratios, i -> ones[i] / others[i]);
-    return median(ratios);
   }
 
   private static long threadNanos() {

@@ -107,9 +107,9 @@ public final class PrefixBench {
         PREFIX_TOKENS,
         own,
         ROUNDS);
-    double computed = median(seconds[0]);
+    double computed = Median.of(seconds[0]);
     for (int i = 0; i < names.size(); i++) {
-      double middle = median(seconds[i]);
+      double middle = Median.of(seconds[i]);
       System.out.printf(
           Locale.ROOT,
           "%-20s %8.2f ms %8.1f times%n",
@@ -201,11 +201,5 @@ public final class PrefixBench {
     engine.loop().execute(() -> engine.learn(request, () -> engine.submit(request, listener)));
     over.join();
     return (first.join() - begun) / 1e9;
-  }
-
-  private static double median(double[] values) {
-    var sorted = values.clone();
-    Arrays.sort(sorted);
-    return sorted[sorted.length / 2];
   }
 }
