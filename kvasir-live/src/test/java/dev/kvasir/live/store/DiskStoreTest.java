@@ -242,11 +242,17 @@ class DiskStoreTest {
   @Test
   void closingAnswersWhatWaits() throws Exception {
     var folder = new LossyFolder();
+    var begun = new CountDownLatch(1);
     var gate = new CountDownLatch(1);
     var settings = new DiskSettings(temp, BLOCKS, BLOCK_BYTES, 0, Ack.STORED, 1, 64);
     var shelf = new Shelf(settings, folder);
-    folder.trouble((_, _) -> awaitGate(gate));
+    folder.trouble(
+        (_, _) -> {
+          begun.countDown();
+          awaitGate(gate);
+        });
     var running = shelf.caller.begin(shelf.store, copies(0, 1));
+    begun.await();
     var waiting = shelf.caller.begin(shelf.store, copies(1, 20));
     while (shelf.store.stats().queued() < 20) Thread.onSpinWait();
     var closing = Thread.ofPlatform().start(shelf::close);
