@@ -111,6 +111,7 @@ public final class BlockPool {
       counters.refused++;
       return Optional.empty();
     }
+    registry.age();
     int fromFree = Math.min(count, free.size());
     var blocks = new EmptyBlocks(this, count);
     // Evicted first, for that is where a policy may be found out.
@@ -121,29 +122,28 @@ public final class BlockPool {
   }
 
   private void evictInto(EmptyBlocks blocks, int from) {
-    boolean isLarge = registry.isLarge();
     int until = from;
     try {
-      for (; until < blocks.size(); until++) {
-        int slot = victim();
-        if (!isLarge) unregister(slot);
-        blocks.put(until, slot);
-      }
+      for (; until < blocks.size(); until++) blocks.put(until, victim());
     } catch (IllegalStateException e) {
-      if (isLarge) unregister(blocks, from, until);
+      forget(blocks, from, until);
       for (int i = from; i < until; i++) blocks.get(i).release();
       throw e;
     }
-    if (isLarge) unregister(blocks, from, until);
+    forget(blocks, from, until);
   }
 
-  private void unregister(EmptyBlocks blocks, int from, int until) {
-    for (int i = from; i < until; i++) registry.approach(entries[blocks.slot(i)]);
-    for (int i = from; i < until; i++) unregister(blocks.slot(i));
+  private void forget(EmptyBlocks victims, int from, int until) {
+    counters.evicted += until - from;
+    if (registry.isLarge()) {
+      for (int i = from; i < until; i++) registry.approach(entries[victims.slot(i)]);
+    }
+    for (int i = from; i < until; i++) unregister(victims.slot(i));
   }
 
   /** Holds the longest prefix of the blocks that is here. */
   public List<Block.Registered> match(List<BlockHash> hashes) {
+    registry.age();
     int count = hashes.size();
     var found = new Block.Registered[count];
     int matched = 0;
@@ -169,6 +169,7 @@ public final class BlockPool {
 
   /** Holds the block, if it is here. */
   public Optional<Block.Registered> hold(BlockHash hash) {
+    registry.age();
     counters.asked++;
     int slot = registry.slot(hash, level);
     if (slot == ABSENT) return Optional.empty();
@@ -234,12 +235,11 @@ public final class BlockPool {
 
   /** Forgets every cached block, and tells how many there were. */
   public int clear() {
-    int before = cached;
-    while (cached > 0) drop(victim());
-    return before;
+    return evict(cached).size();
   }
 
   private void drop(int slot) {
+    counters.evicted++;
     unregister(slot);
     free.add(slot);
   }
@@ -322,7 +322,6 @@ public final class BlockPool {
           eviction + " named slot " + slot + " with " + cached + " blocks cached on " + tier);
     }
     cached--;
-    counters.evicted++;
     states[slot] += stateOfEmpty;
     return slot;
   }

@@ -12,7 +12,7 @@ public interface Eviction {
     /** How many slots there are; they are numbered from 0. */
     int count();
 
-    /** The slot that holds the block, or {@link EvictionPolicy#NONE}. */
+    /** The slot that holds the block, or has just given it up, or {@link EvictionPolicy#NONE}. */
     int slotOf(BlockHash hash);
 
     /** What the slot holds, or has just given up. */

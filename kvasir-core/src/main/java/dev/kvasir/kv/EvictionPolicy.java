@@ -26,7 +26,7 @@ public interface EvictionPolicy {
   /** Somebody holds the cached slot again. */
   void held(int slot);
 
-  /** Gives up the cached slot that goes next: its block is gone. */
+  /** Gives up the cached slot that goes next. Others may be asked for before its name is gone. */
   int evict();
 
   /** The block of the held slot is gone. */

@@ -3,17 +3,16 @@ package dev.kvasir.kv;
 /**
  * Estimates how often each block was used lately, in 4 bits a counter.
  *
- * <p>A block has two counters in one word, one in each half, and counts as often as the smaller of
- * them says. The word is chosen by the low bits of the mixed hash and the counters by its high
- * bits, so that every counter can be reached whatever the size. After ten uses per block of
- * capacity all counters are halved; every use counts towards that, also one that finds its counters
- * full, so that the sketch decays at any size and under any load.
+ * <p>There are sixteen counters for each block, so that few blocks share one. The low bits of the
+ * mixed hash choose the word and the high ones the counter in it, so that every counter can be
+ * reached whatever the size. After ten uses per block of capacity all counters are halved; every
+ * use counts towards that, also one that finds its counter full, so that the sketch decays at any
+ * size and under any load.
  */
 public final class FrequencySketch {
   /** What a counter can say at most. */
   public static final int COUNT_MAX = 15;
 
-  private static final int BLOCKS_PER_WORD = 2;
   private static final int USES_PER_BLOCK = 10;
   private static final int BLOCKS_MAX = 1 << 28;
 
@@ -30,22 +29,32 @@ public final class FrequencySketch {
     if (blocks < 1 || blocks > BLOCKS_MAX) {
       throw new IllegalArgumentException(blocks + " blocks, expected 1 to " + BLOCKS_MAX);
     }
-    int rounded = blocks == 1 ? 1 : Integer.highestOneBit(blocks - 1) << 1;
-    this.words = new long[Math.max(1, rounded / BLOCKS_PER_WORD)];
+    this.words = new long[blocks == 1 ? 1 : Integer.highestOneBit(blocks - 1) << 1];
     this.usesMax = (long) blocks * USES_PER_BLOCK;
   }
 
   /** Counts one use. */
   public void touch(BlockHash hash) {
+    add(hash);
+    age();
+  }
+
+  /**
+   * Counts one of several uses, after which the sketch has to {@link #age}. Were that done here,
+   * the compiler would have all that the caller knows read again for each block.
+   */
+  void add(BlockHash hash) {
     long mixed = mixed(hash);
     int at = (int) mixed & words.length - 1;
+    int shift = shift(mixed);
     long word = words[at];
-    // Of a counter that is full, and of no other, the lowest bit is left.
-    long full = word & word >>> 1;
-    full &= full >>> 2;
-    long ones = 1L << shift(mixed) | 1L << Integer.SIZE << shift(mixed << 3);
-    words[at] = word + (ones & ~full);
-    if (++uses >= usesMax) decay();
+    if ((word >>> shift & COUNT_MAX) != COUNT_MAX) words[at] = word + (1L << shift);
+    uses++;
+  }
+
+  /** Halves all counters, if it is time. */
+  void age() {
+    if (uses >= usesMax) decay();
   }
 
   /** How often the block was used lately: 0 to {@link #COUNT_MAX}. */
@@ -56,9 +65,7 @@ public final class FrequencySketch {
   /** The count of the block whose hash was mixed to this. */
   int count(long mixed) {
     long word = words[(int) mixed & words.length - 1];
-    int first = (int) (word >>> shift(mixed)) & COUNT_MAX;
-    int second = (int) (word >>> Integer.SIZE >>> shift(mixed << 3)) & COUNT_MAX;
-    return Math.min(first, second);
+    return (int) (word >>> shift(mixed)) & COUNT_MAX;
   }
 
   /** How often all counters were halved. */
@@ -72,9 +79,9 @@ public final class FrequencySketch {
     decays++;
   }
 
-  /** Where in its half of the word a counter is: the three highest bits say which of eight. */
+  /** Where in its word a counter is: the four highest bits say which of sixteen. */
   private static int shift(long mixed) {
-    return (int) (mixed >>> 59) & 28;
+    return (int) (mixed >>> 58) & 60;
   }
 
   /** The hash as one number, of which the lowest bits and the highest say different things. */

@@ -48,6 +48,7 @@ final class HashIndex {
   void reserve(int more) {
     int grown = Math.addExact(capacity, more);
     rows = Arrays.copyOf(rows, Math.multiplyExact(grown, 1 << ROW_SHIFT));
+    Arrays.fill(rows, capacity << ROW_SHIFT, rows.length, NO_VALUES);
     var old = cells;
     long wanted = Math.clamp((long) CELLS_PER_ENTRY * grown, CELLS_MIN, CELLS_MAX);
     cells = new int[Math.toIntExact(Long.highestOneBit(wanted - 1) << 1)];
@@ -114,12 +115,12 @@ final class HashIndex {
       if (holds(link - 1, hash)) return setValue(link - 1, number, value);
     }
     int entry = open(hash);
-    rows[word(entry, number)] = NO_VALUES ^ flips(number, value);
+    rows[word(entry, number)] ^= flips(number, value);
     chain(entry, home);
     return entry;
   }
 
-  /** Takes the entry out; its number is free for another hash. */
+  /** Takes out the entry, which has lost all values; its number is free for another hash. */
   void remove(int entry) {
     long link = linkOf(entry);
     if (cells[cellOf(link)] == entry + 1) cells[cellOf(link)] = nextOf(link);
@@ -171,6 +172,7 @@ final class HashIndex {
     return (rows[row + 2] ^ hash.third()) | (rows[row + 3] ^ hash.fourth());
   }
 
+  /** An entry for the hash, without values: they were never set, or are lost. */
   private int open(BlockHash hash) {
     if (unusedCount == 0) {
       throw new IllegalStateException("index full with " + capacity + " entries, adding " + hash);
@@ -182,9 +184,6 @@ final class HashIndex {
     rows[row + 1] = hash.second();
     rows[row + 2] = hash.third();
     rows[row + 3] = hash.fourth();
-    rows[row + ROW_VALUES] = NO_VALUES;
-    rows[row + ROW_VALUES + 1] = NO_VALUES;
-    rows[row + ROW_VALUES + 2] = NO_VALUES;
     return entry;
   }
 

@@ -22,6 +22,9 @@ final class LineageEviction implements EvictionPolicy {
   private static final int ASIDE = 0x40000000;
   private static final int COUNT = ~(CACHED | ASIDE);
 
+  /** In place of the children: the block has left the slot, though its name may still lead here. */
+  private static final int GONE = -1;
+
   /** In place of a slot: the parent is, or was, a ghost, and has to be asked for by name. */
   private static final int BY_NAME = -2;
 
@@ -110,6 +113,7 @@ final class LineageEviction implements EvictionPolicy {
     if (parent >= 0 && turnOf(parent) == rows[row + PARENT_TURN]) lose(parent);
     else if (parent != NONE) loseByName(slot);
     if (rows[row + CHILDREN] != 0) haunt(slot);
+    rows[row + CHILDREN] = GONE;
   }
 
   /** The next one all around: which of those that nobody can reach goes first matters little. */
@@ -153,8 +157,11 @@ final class LineageEviction implements EvictionPolicy {
     var hash = slots.contentOf(child).parent();
     if (hash == null) throw new IllegalStateException("slot " + child + " follows nothing");
     int slot = slots.slotOf(hash);
-    if (slot == NONE) ghosts.computeIfPresent(hash, (_, count) -> count == 1 ? null : count - 1);
-    else lose(slot);
+    if (slot == NONE || rows[(slot << ROW_SHIFT) + CHILDREN] == GONE) {
+      ghosts.computeIfPresent(hash, (_, count) -> count == 1 ? null : count - 1);
+    } else {
+      lose(slot);
+    }
   }
 
   /** The number of those that follow a ghost, which is one no more. */

@@ -6,12 +6,15 @@ import java.util.Arrays;
 final class MultiLruEviction implements EvictionPolicy {
   static final int[] THRESHOLDS = {3, 8, 15};
 
+  private static final int LEVEL_BITS = Long.SIZE / (FrequencySketch.COUNT_MAX + 1);
+  private static final int LEVEL = (1 << LEVEL_BITS) - 1;
+
   private final SlotLists lists;
   private final int levelMax;
   private final FrequencySketch sketch;
 
-  /** For each count its level. */
-  private final byte[] levels = new byte[FrequencySketch.COUNT_MAX + 1];
+  /** For each count its level, in as many bits each. */
+  private final long levels;
 
   /** No level below this one has a slot. */
   private int lowest;
@@ -35,9 +38,17 @@ final class MultiLruEviction implements EvictionPolicy {
     this.lists = new SlotLists(slots, levelMax + 1);
     this.sketch = sketch;
     this.mixed = new long[slots];
+    this.levels = levels(thresholds);
+  }
+
+  private static long levels(int[] thresholds) {
+    long levels = 0;
     for (int threshold : thresholds) {
-      for (int count = threshold; count < levels.length; count++) levels[count]++;
+      for (int count = threshold; count <= FrequencySketch.COUNT_MAX; count++) {
+        levels += 1L << (LEVEL_BITS * count);
+      }
     }
+    return levels;
   }
 
   @Override
@@ -47,8 +58,9 @@ final class MultiLruEviction implements EvictionPolicy {
 
   @Override
   public void cached(int slot) {
-    int level = levels[sketch.count(mixed[slot])];
-    lowest = Math.min(lowest, level);
+    int count = sketch.count(mixed[slot]);
+    int level = (int) (levels >>> (LEVEL_BITS * count)) & LEVEL;
+    if (level < lowest) lowest = level;
     lists.add(level, slot);
   }
 
@@ -59,9 +71,8 @@ final class MultiLruEviction implements EvictionPolicy {
 
   @Override
   public int evict() {
-    int first = lists.removeFirst(lowest);
-    while (first == NONE && lowest < levelMax) first = lists.removeFirst(++lowest);
-    return first;
+    while (lowest < levelMax && lists.isEmpty(lowest)) lowest++;
+    return lists.removeFirst(lowest);
   }
 
   @Override

@@ -184,7 +184,12 @@ public final class PrefixRegistry {
 
   /** Counts one use of the block. */
   void touch(BlockHash hash) {
-    if (frequency != null) frequency.touch(hash);
+    if (frequency != null) frequency.add(hash);
+  }
+
+  /** Lets the counts of uses age, if it is time. */
+  void age() {
+    if (frequency != null) frequency.age();
   }
 
   private Tier fastest(int entry) {

@@ -38,6 +38,10 @@ final class SlotLists {
     return first < slots ? first : EvictionPolicy.NONE;
   }
 
+  boolean isEmpty(int list) {
+    return first(list) == EvictionPolicy.NONE;
+  }
+
   /** Takes the first slot off the list, unless there is none. */
   int removeFirst(int list) {
     int head = slots + list;

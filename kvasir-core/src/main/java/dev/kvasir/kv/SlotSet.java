@@ -29,13 +29,9 @@ final class SlotSet {
     words[number >>> WORD_SHIFT] &= ~(1L << number);
   }
 
-  /** Takes out the least number in the word of this one, or {@link #NONE}. */
-  int removeNear(int number) {
-    int at = number >>> WORD_SHIFT;
-    long bits = words[at];
-    if (bits == 0) return NONE;
-    words[at] = bits & bits - 1;
-    return numberOf(at, bits);
+  /** Takes out all numbers in the word of this one. */
+  void removeNear(int number) {
+    words[number >>> WORD_SHIFT] = 0;
   }
 
   /** The least number that is not below this one, else the least of all, else {@link #NONE}. */

@@ -13,8 +13,15 @@ final class TicketRing {
   private static final int NONE = EvictionPolicy.NONE;
   private static final int PLACES_MIN = 256;
 
+  /** Marks a slot that keeps its place but does not wait there. */
+  private static final int AWAY = Integer.MIN_VALUE;
+
   private final int[] placeOf;
+
+  /** For each place the slot that waits there; below 0 where one is away, or there is none. */
   private final int[] slotAt;
+
+  /** All places where a slot waits, and some near the oldest that one has just left. */
   private final SlotSet waiting;
 
   /** The number of the next ticket. */
@@ -37,12 +44,13 @@ final class TicketRing {
     while (slotAt[place(ticket)] != NONE) ticket++;
     next = ticket + 1;
     placeOf[slot] = place(ticket);
-    slotAt[place(ticket)] = slot;
+    slotAt[place(ticket)] = slot | AWAY;
   }
 
   /** The slot waits in line, at its place. */
   void join(int slot) {
     int place = placeOf[slot];
+    slotAt[place] = slot;
     waiting.add(place);
     long ticket = ticket(place);
     if (ticket < oldest) oldest = ticket;
@@ -50,7 +58,9 @@ final class TicketRing {
 
   /** The slot leaves the line but keeps its place. */
   void leave(int slot) {
-    waiting.remove(placeOf[slot]);
+    int place = placeOf[slot];
+    slotAt[place] = slot | AWAY;
+    waiting.remove(place);
   }
 
   /** The slot, which is not in line, gives up its place. */
@@ -60,25 +70,32 @@ final class TicketRing {
 
   /** Takes out the slot in line that drew first, or {@link EvictionPolicy#NONE}. */
   int removeFirst() {
-    int place = isNear() ? waiting.removeNear(place(oldest)) : NONE;
-    if (place == NONE) place = search();
+    // Nearly always it has the place behind the one before it.
+    int place = place(oldest);
+    if (slotAt[place] < 0 || next - oldest > slotAt.length) place = search();
     if (place == NONE) return NONE;
     int slot = slotAt[place];
     slotAt[place] = NONE;
+    advance(ticket(place) + 1);
     return slot;
-  }
-
-  /** Whether the ring has not come back yet to the places beside that of the oldest. */
-  private boolean isNear() {
-    return next - oldest <= slotAt.length - SlotSet.NEAR;
   }
 
   private int search() {
     int place = waiting.nextAround(place(Math.max(oldest, next - slotAt.length)));
-    if (place == NONE) return NONE;
-    waiting.remove(place);
-    oldest = ticket(place);
+    while (place != NONE && slotAt[place] < 0) {
+      waiting.remove(place);
+      place = waiting.nextAround(place);
+    }
     return place;
+  }
+
+  /** What was left behind goes word by word, unless the ring has come back to it. */
+  private void advance(long ticket) {
+    long first = oldest & -SlotSet.NEAR;
+    oldest = ticket;
+    if (ticket >= first + SlotSet.NEAR && next <= first + slotAt.length) {
+      waiting.removeNear(place(first));
+    }
   }
 
   private int place(long ticket) {

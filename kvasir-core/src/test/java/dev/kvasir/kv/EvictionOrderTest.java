@@ -128,6 +128,21 @@ class EvictionOrderTest {
   }
 
   @Test
+  void lineageForgetsAChildThatGoesTogetherWithItsParent() {
+    var pool = Evictions.LINEAGE.pool(3);
+    var chain = Chains.chain(1, 3);
+    var blocks = Chains.register(pool, chain);
+    blocks.get(0).release();
+    blocks.get(1).release();
+    pool.release(pool.allocate(2).orElseThrow());
+    blocks.get(2).onRelease(PoolSettings.Release.RESET);
+    blocks.get(2).release();
+    store(pool, chain.get(0));
+    store(pool, B);
+    assertThat(evicted(pool, List.of(chain.get(0), B))).containsExactly(chain.get(0), B);
+  }
+
+  @Test
   void lineageGivesUpAnInnerBlockWhenEveryEndIsHeld() {
     var pool = Evictions.LINEAGE.pool(2);
     var chain = Chains.chain(1, 2);

@@ -30,7 +30,7 @@ class FrequencySketchTest {
     for (int use = 0; use < 15; use++) sketch.touch(HOT);
     for (int use = 0; use < 45 * blocks; use++) sketch.touch(Chains.hash(1 + use % blocks, 0));
     assertThat(sketch.decays()).isEqualTo(4);
-    // 15 -> 7 -> 3 -> 1 -> 0 by itself; the rest is what others added to its two counters.
+    // 15 -> 7 -> 3 -> 1 -> 0 by itself; the rest is what others added to its counter.
     assertThat(sketch.count(HOT)).isLessThan(15);
   }
 

@@ -27,6 +27,7 @@ class HashIndexTest {
               assertThat(index.value(known, name + 1 & 3)).isEqualTo(HashIndex.ABSENT);
             }
             if (known != null && random.nextBoolean()) {
+              assertThat(index.unsetValue(known, name & 3)).isTrue();
               index.remove(known);
               model.remove(name);
             } else if (known == null && model.size() < 32) {

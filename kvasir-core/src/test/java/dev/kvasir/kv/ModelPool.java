@@ -44,6 +44,7 @@ final class ModelPool {
   List<Integer> allocate(int count) {
     var ids = new ArrayList<Integer>();
     if (count > free.size() + cached()) return ids;
+    sketch.age();
     while (free.size() < count) forget(order.victim());
     for (int i = 0; i < count; i++) {
       int id = free.remove();
@@ -68,13 +69,13 @@ final class ModelPool {
       primaries.put(block.hash().toString(), id);
       contents.put(id, block);
       holds.put(id, 1);
-      sketch.touch(block.hash());
+      sketch.add(block.hash());
       order.registered(id, block);
       return id;
     }
     if (settings.duplicates() == PoolSettings.Duplicates.REJECT) {
       free.add(id);
-      hold(block.hash());
+      take(block.hash());
       return first;
     }
     takeUp(first);
@@ -83,12 +84,29 @@ final class ModelPool {
     return id;
   }
 
+  /** The ids held, up to the first that is not there. */
+  List<Integer> match(List<BlockHash> hashes) {
+    sketch.age();
+    var ids = new ArrayList<Integer>();
+    for (var hash : hashes) {
+      int id = take(hash);
+      if (id == ModelOrder.NONE) break;
+      ids.add(id);
+    }
+    return ids;
+  }
+
   /** The id held, or -1. */
   int hold(BlockHash hash) {
+    sketch.age();
+    return take(hash);
+  }
+
+  private int take(BlockHash hash) {
     var id = primaries.get(hash.toString());
     if (id == null) return ModelOrder.NONE;
     takeUp(id);
-    sketch.touch(hash);
+    sketch.add(hash);
     return id;
   }
 
