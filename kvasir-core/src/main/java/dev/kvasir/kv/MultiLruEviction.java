@@ -17,7 +17,7 @@ final class MultiLruEviction implements EvictionPolicy {
   private final SlotLists lists;
   private final FrequencySketch sketch;
 
-  /** For each count its level, in as many bits each. */
+  /** The level of each count, in {@link #LEVEL_BITS} bits each, that of 0 lowest. */
   private final long levels;
 
   /** For each slot the hash of its block, mixed for the sketch. */
@@ -73,7 +73,7 @@ final class MultiLruEviction implements EvictionPolicy {
     return lists.removeFirst(lowest());
   }
 
-  /** Spelled out, since a loop in the pool's loop over its victims costs a tenth of a life. */
+  /** Spelled out: a loop would lie inside the pool's loop over its victims, and slow that down. */
   private int lowest() {
     if (!lists.isEmpty(COLD)) return COLD;
     if (!lists.isEmpty(WARM)) return WARM;
