@@ -27,6 +27,11 @@ public final class BlockPool {
   private static final long LOWER = 0xffffffffL;
   private static final long TURN = 1L << Integer.SIZE;
 
+  /** Beside it: the entry of a block that is registered, else how full it is. */
+  private static final int DETAIL = 1;
+
+  private static final int ROW_SHIFT = 1;
+
   private final Tier tier;
   private final int level;
   private final int blockTokens;
@@ -37,10 +42,7 @@ public final class BlockPool {
   private final EvictionPolicy eviction;
 
   private final IntQueue free;
-  private final long[] states;
-  private final int[] entries;
-  private final int[] computed;
-  private final int[] filled;
+  private final long[] rows;
   private final PoolCounters counters = new PoolCounters();
   private int cached;
 
@@ -54,12 +56,9 @@ public final class BlockPool {
     this.stateOfEmpty = settings.release() == PoolSettings.Release.RESET ? RESET | OWNED : OWNED;
     int blocks = settings.blocks();
     this.free = new IntQueue(blocks);
-    this.states = new long[blocks];
-    this.entries = new int[blocks];
-    this.computed = new int[blocks];
-    this.filled = new int[blocks];
+    this.rows = new long[Math.multiplyExact(blocks, 1 << ROW_SHIFT)];
     for (int slot = 0; slot < blocks; slot++) {
-      states[slot] = stateOfEmpty;
+      rows[slot << ROW_SHIFT] = stateOfEmpty;
       free.add(slot);
     }
     registry.reserve(settings.tier(), blocks);
@@ -136,7 +135,7 @@ public final class BlockPool {
   private void forget(EmptyBlocks victims, int from, int until) {
     counters.evicted += until - from;
     if (registry.isLarge()) {
-      for (int i = from; i < until; i++) registry.approach(entries[victims.slot(i)]);
+      for (int i = from; i < until; i++) registry.approach(entry(victims.slot(i)));
     }
     for (int i = from; i < until; i++) unregister(victims.slot(i));
   }
@@ -184,7 +183,7 @@ public final class BlockPool {
     while (found < blocksMax) {
       int slot = registry.slot(names.name(found), level);
       if (slot == ABSENT) break;
-      if ((states[slot] & HOLDS) == 0) idle++;
+      if ((rows[slot << ROW_SHIFT] & HOLDS) == 0) idle++;
       found++;
     }
     return found == 0 ? KvMatch.NONE : new KvMatch(found, idle, 0);
@@ -192,7 +191,7 @@ public final class BlockPool {
 
   /** How many hold the block in the slot. */
   int holds(int slot) {
-    return (int) (states[slot] & HOLDS);
+    return (int) (rows[slot << ROW_SHIFT] & HOLDS);
   }
 
   /** Reads ahead for blocks about to be registered: that waits for memory once, not for each. */
@@ -258,8 +257,8 @@ public final class BlockPool {
     var hash = content.hash();
     int entry = registry.enter(content, level, slot);
     if (entry < 0) return registerAgain(slot, registry.slot(~entry, level), hash);
-    entries[slot] = entry;
-    states[slot] += TURN - OWNED + 1;
+    rows[(slot << ROW_SHIFT) + DETAIL] = entry;
+    rows[slot << ROW_SHIFT] += TURN - OWNED + 1;
     registry.touch(hash);
     eviction.registered(slot, content);
     if (events.heard()) events.publish(new KvEvent.Stored(tier, content));
@@ -274,8 +273,8 @@ public final class BlockPool {
       return take(first, hash);
     }
     takeUp(first);
-    entries[slot] = entries[first];
-    states[slot] = (states[slot] & ~LOWER) + TURN + DUPLICATE + 1;
+    rows[(slot << ROW_SHIFT) + DETAIL] = entry(first);
+    rows[slot << ROW_SHIFT] = (rows[slot << ROW_SHIFT] & ~LOWER) + TURN + DUPLICATE + 1;
     return new Block.Registered(this, slot, hash);
   }
 
@@ -286,8 +285,8 @@ public final class BlockPool {
   }
 
   private void takeUp(int slot) {
-    long state = states[slot];
-    states[slot] = state + 1;
+    long state = rows[slot << ROW_SHIFT];
+    rows[slot << ROW_SHIFT] = state + 1;
     if ((state & HOLDS) == 0) {
       eviction.held(slot);
       cached--;
@@ -295,18 +294,18 @@ public final class BlockPool {
   }
 
   void holdAgain(int slot) {
-    states[slot]++;
+    rows[slot << ROW_SHIFT]++;
   }
 
   void releaseHold(int slot) {
-    long state = --states[slot];
+    long state = --rows[slot << ROW_SHIFT];
     if ((state & HOLDS) != 0) return;
     if ((state & LOWER) == 0) {
       cached++;
       eviction.cached(slot);
     } else if ((state & DUPLICATE) != 0) {
       discard(slot);
-      releaseHold(registry.slot(entries[slot], level));
+      releaseHold(registry.slot(entry(slot), level));
     } else {
       eviction.removed(slot);
       unregister(slot);
@@ -317,65 +316,68 @@ public final class BlockPool {
   /** Makes the slot that goes next an empty one; its block is still known. */
   private int victim() {
     int slot = eviction.evict();
-    if (slot == EvictionPolicy.NONE || (states[slot] & LOWER) != 0) {
+    if (slot == EvictionPolicy.NONE || (rows[slot << ROW_SHIFT] & LOWER) != 0) {
       throw new IllegalStateException(
           eviction + " named slot " + slot + " with " + cached + " blocks cached on " + tier);
     }
     cached--;
-    states[slot] += stateOfEmpty;
+    rows[slot << ROW_SHIFT] += stateOfEmpty;
     return slot;
   }
 
   private void unregister(int slot) {
-    int entry = entries[slot];
+    int entry = entry(slot);
     if (events.heard()) events.publish(new KvEvent.Removed(tier, registry.hash(entry)));
     registry.remove(entry, level);
   }
 
   /** Gives back a slot that is not registered, or not any more. */
   void discard(int slot) {
-    states[slot] = (states[slot] & ~LOWER) + stateOfEmpty;
+    rows[slot << ROW_SHIFT] = (rows[slot << ROW_SHIFT] & ~LOWER) + stateOfEmpty;
     free.add(slot);
   }
 
   int turn(int slot) {
-    return (int) (states[slot] >>> Integer.SIZE);
+    return (int) (rows[slot << ROW_SHIFT] >>> Integer.SIZE);
   }
 
   void advance(int slot) {
-    states[slot] += TURN;
+    rows[slot << ROW_SHIFT] += TURN;
   }
 
   int computed(int slot) {
-    return computed[slot];
+    return (int) (rows[(slot << ROW_SHIFT) + DETAIL] >>> Integer.SIZE);
   }
 
   int filled(int slot) {
-    return filled[slot];
+    return (int) rows[(slot << ROW_SHIFT) + DETAIL];
   }
 
   void fill(int slot, int tokensComputed, int tokensFilled) {
-    computed[slot] = tokensComputed;
-    filled[slot] = tokensFilled;
+    rows[(slot << ROW_SHIFT) + DETAIL] = (long) tokensComputed << Integer.SIZE | tokensFilled;
   }
 
   void fillMore(int slot, int count) {
-    int space = blockTokens - filled[slot];
+    int space = blockTokens - filled(slot);
     if (count < 1 || count > space) {
       throw new IllegalArgumentException(
           count + " tokens for " + tier + " block " + slot + ", space for " + space);
     }
-    filled[slot] += count;
+    rows[(slot << ROW_SHIFT) + DETAIL] += count;
+  }
+
+  private int entry(int slot) {
+    return (int) rows[(slot << ROW_SHIFT) + DETAIL];
   }
 
   TokenBlock content(int slot) {
-    return registry.content(entries[slot]);
+    return registry.content(entry(slot));
   }
 
   void onRelease(int slot, PoolSettings.Release release) {
-    long state = states[slot];
+    long state = rows[slot << ROW_SHIFT];
     boolean reset = release == PoolSettings.Release.RESET && (state & DUPLICATE) == 0;
-    states[slot] = reset ? state | RESET : state & ~RESET;
+    rows[slot << ROW_SHIFT] = reset ? state | RESET : state & ~RESET;
   }
 
   /** What the eviction policy sees of this pool. */

@@ -8,10 +8,8 @@ import dev.kvasir.engine.EngineSettings;
 import dev.kvasir.kv.Block;
 import dev.kvasir.kv.BlockNames;
 import dev.kvasir.kv.BlockPool;
-import dev.kvasir.kv.KvEvent;
 import dev.kvasir.kv.KvEvents;
 import dev.kvasir.kv.KvStore;
-import dev.kvasir.kv.KvSubscription;
 import dev.kvasir.kv.PooledKv;
 import dev.kvasir.kv.Tier;
 import dev.kvasir.offload.Rung;
@@ -22,13 +20,10 @@ import dev.kvasir.sim.report.TierResult;
 import dev.kvasir.time.EventLoop;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 
 /** One engine of the product with its memory, on a model and tiers that only take time. */
 public final class SimInstance {
-  private static final int EVENTS_AT_ONCE = 64;
-
   private final int index;
   private final KvStore memory;
   private final Engine engine;
@@ -108,26 +103,9 @@ public final class SimInstance {
     return memory.blockTokens();
   }
 
-  /** Hands on what happens to the blocks, from outside of the pools. */
-  void listen(int eventsMax, EventLoop loop, Consumer<List<KvEvent>> listener) {
-    listen(pools.events(), eventsMax, loop, listener);
-    if (below != null) listen(below.events(), eventsMax, loop, listener);
-  }
-
-  private static void listen(
-      KvEvents events, int eventsMax, EventLoop loop, Consumer<List<KvEvent>> listener) {
-    var subscriptions = new ArrayList<KvSubscription>();
-    subscriptions.add(
-        events.subscribe(
-            eventsMax,
-            () ->
-                loop.execute(
-                    () -> {
-                      var subscription = subscriptions.getFirst();
-                      while (subscription.waiting() > 0) {
-                        listener.accept(subscription.poll(EVENTS_AT_ONCE));
-                      }
-                    })));
+  /** What happens to the blocks it can use, to be read from outside of the pools. */
+  List<KvEvents> events() {
+    return below == null ? List.of(pools.events()) : List.of(pools.events(), below.events());
   }
 
   /** Takes in blocks that another instance computed; none where there is no room for them. */

@@ -27,8 +27,10 @@ import java.util.function.LongConsumer;
 
 /** Runs the product, router and engines, in virtual time. */
 public final class Simulator {
-  private static final int EVENTS_MAX = 1 << 20;
   private static final long INDEX_ENTRIES_MAX = 1L << 26;
+
+  /** After so many events the router hears of the blocks, even if nobody looks. */
+  private static final int STEPS_UNHEARD = 256;
 
   private final VirtualLoop loop = new VirtualLoop();
   private final ClusterSpec spec;
@@ -37,8 +39,10 @@ public final class Simulator {
   private final Router router;
   private final Link network;
   private final List<SimInstance> instances = new ArrayList<>();
+  private final List<CacheNews> news = new ArrayList<>();
   private final List<Flight> flights = new ArrayList<>();
   private final Timeline timeline = new Timeline();
+  private long steps;
   private long toldNanos;
   private long ended;
 
@@ -94,9 +98,10 @@ public final class Simulator {
     if (spec.routing().awareness() == RoutingSpec.Awareness.CACHE_AWARE) listen(instance);
   }
 
-  /** What an instance has cached reaches the router at once, and never from inside a pool. */
   private void listen(SimInstance instance) {
-    instance.listen(EVENTS_MAX, loop, events -> router.on(instance.index(), events));
+    for (var events : instance.events()) {
+      news.add(new CacheNews(events, heard -> router.on(instance.index(), heard)));
+    }
   }
 
   /** Runs to the end; {@code progress} hears of each request that is over. */
@@ -108,7 +113,7 @@ public final class Simulator {
   public RunResult run(long horizonNanos, LongConsumer progress) {
     begin();
     long told = 0;
-    while (loop.nextNanos() <= horizonNanos && loop.step()) {
+    while (loop.nextNanos() <= horizonNanos && step()) {
       if (ended == told) continue;
       told = ended;
       progress.accept(told);
@@ -116,7 +121,13 @@ public final class Simulator {
     return result();
   }
 
-  /** The first request is on its way; whoever steps the loop can look between any two events. */
+  /** The next event; false if there is none. */
+  boolean step() {
+    if (++steps % STEPS_UNHEARD == 0) hear();
+    return loop.step();
+  }
+
+  /** The first request is on its way; whoever steps can look between any two events. */
   void begin() {
     var first = workload.next();
     if (first != null) expect(first);
@@ -143,6 +154,7 @@ public final class Simulator {
   }
 
   private void open(Flight flight, ContentNames names) {
+    hear();
     tell();
     var asked = routed(flight.request(), names);
     var admission = spec.routing().admission();
@@ -164,6 +176,11 @@ public final class Simulator {
     var sloClass = SloClass.of(request.caller().sloClass());
     return new RouteRequest(
         request.turn().session(), request.promptTokens(), prefix, sloClass, List.of());
+  }
+
+  /** The router gets to know what the instances have cached. */
+  private void hear() {
+    for (int i = 0; i < news.size(); i++) news.get(i).handOver();
   }
 
   /** Instances tell how they are when it was long enough ago that they did. */

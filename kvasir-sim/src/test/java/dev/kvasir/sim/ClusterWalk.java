@@ -50,7 +50,7 @@ final class ClusterWalk {
   void run() {
     simulator.begin();
     long events = 0;
-    while (simulator.loop().step()) {
+    while (simulator.step()) {
       check();
       assertThat(++events).as("events without an end").isLessThan(EVENTS_MAX);
     }

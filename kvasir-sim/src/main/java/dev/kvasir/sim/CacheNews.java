@@ -1,0 +1,30 @@
+package dev.kvasir.sim;
+
+import dev.kvasir.kv.KvEvent;
+import dev.kvasir.kv.KvEvents;
+import dev.kvasir.kv.KvSubscription;
+import java.util.List;
+import java.util.function.Consumer;
+
+/**
+ * What becomes of the blocks of an instance, on its way to the router.
+ *
+ * <p>The router knows of it at once, for it is handed over before anybody looks. Until then it is
+ * left to gather: many events together wait for memory once, and not each by itself.
+ */
+final class CacheNews {
+  private static final int EVENTS_MAX = 1 << 20;
+  private static final int EVENTS_AT_ONCE = 256;
+
+  private final KvSubscription subscription;
+  private final Consumer<List<KvEvent>> listener;
+
+  CacheNews(KvEvents events, Consumer<List<KvEvent>> listener) {
+    this.subscription = events.subscribe(EVENTS_MAX, () -> {});
+    this.listener = listener;
+  }
+
+  void handOver() {
+    while (subscription.waiting() > 0) listener.accept(subscription.poll(EVENTS_AT_ONCE));
+  }
+}
