@@ -10,4 +10,9 @@ public record NeverOffload(PlacementSettings settings) implements PlacementPolic
     return new Colocate(
         query.decode().id(), Reason.DISABLED, Prediction.colocated(query, settings));
   }
+
+  @Override
+  public boolean offloads() {
+    return false;
+  }
 }

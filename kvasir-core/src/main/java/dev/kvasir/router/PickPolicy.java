@@ -11,6 +11,11 @@ import java.util.List;
 public interface PickPolicy {
   InstanceView pick(RouteRequest request, ClusterView cluster);
 
+  /** Whether it looks at nothing of the instances but that they are there. */
+  default boolean isBlind() {
+    return false;
+  }
+
   /** The names that {@link #named} knows, the default first. */
   List<String> NAMES =
       List.of(

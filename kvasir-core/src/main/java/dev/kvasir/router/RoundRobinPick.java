@@ -9,4 +9,9 @@ public final class RoundRobinPick implements PickPolicy {
     var instances = cluster.instances();
     return instances.get((int) (picked++ % instances.size()));
   }
+
+  @Override
+  public boolean isBlind() {
+    return true;
+  }
 }

@@ -3,6 +3,7 @@ package dev.kvasir.sim;
 import dev.kvasir.kv.KvEvent;
 import dev.kvasir.kv.KvEvents;
 import dev.kvasir.kv.KvSubscription;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
 
@@ -18,13 +19,21 @@ final class CacheNews {
 
   private final KvSubscription subscription;
   private final Consumer<List<KvEvent>> listener;
+  private final List<List<KvEvent>> gathered = new ArrayList<>();
 
   CacheNews(KvEvents events, Consumer<List<KvEvent>> listener) {
     this.subscription = events.subscribe(EVENTS_MAX, () -> {});
     this.listener = listener;
   }
 
+  /** Takes what has happened from the instance, which may then go on. */
+  void gather() {
+    while (subscription.waiting() > 0) gathered.add(subscription.poll(EVENTS_AT_ONCE));
+  }
+
+  /** Tells the router what was gathered. */
   void handOver() {
-    while (subscription.waiting() > 0) listener.accept(subscription.poll(EVENTS_AT_ONCE));
+    for (int i = 0; i < gathered.size(); i++) listener.accept(gathered.get(i));
+    gathered.clear();
   }
 }

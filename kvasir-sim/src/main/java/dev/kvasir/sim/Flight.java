@@ -12,6 +12,7 @@ import dev.kvasir.router.Route;
 import dev.kvasir.router.SloClass;
 import dev.kvasir.sim.report.Ending;
 import dev.kvasir.sim.report.RequestResult;
+import dev.kvasir.sim.report.Timeline;
 import dev.kvasir.sim.workload.ContentNames;
 import dev.kvasir.sim.workload.Request;
 import dev.kvasir.time.Timer;
@@ -58,17 +59,28 @@ final class Flight implements SequenceListener {
 
   void fly(Route opened) {
     route = opened;
+    instance = opened.placement().decode();
+    var first =
+        switch (opened.placement()) {
+          case Colocate(int decode, _, _) -> simulator.instance(decode);
+          case Offload(int prefill, _, _, _) -> simulator.instance(prefill);
+        };
+    simulator.timeline().change(now() / 1000, -1, 0);
+    first.clock().ask(() -> begin(first));
+  }
+
+  private void begin(SimInstance first) {
+    serving = first;
+    first.timeline().change(now() / 1000, 1, 0);
     if (request.deadlineNanos() > 0) {
       long left = Math.max(0, request.deadlineNanos() - now());
-      deadline = simulator.loop().after(Duration.ofNanos(left), this::timeOut);
+      deadline = first.clock().loop().after(Duration.ofNanos(left), this::timeOut);
     }
-    instance = opened.placement().decode();
-    switch (opened.placement()) {
-      case Colocate(int decode, _, _) -> submit(simulator.instance(decode), 0);
-      case Offload(int prefill, _, _, _) -> {
-        opened.prefillSent();
-        serving = simulator.instance(prefill);
-        sequence = serving.engine().submit(asked(1, 0), new PrefillElsewhere());
+    switch (openRoute().placement()) {
+      case Colocate _ -> submit(first, 0);
+      case Offload _ -> {
+        openRoute().prefillSent();
+        sequence = first.engine().submit(asked(1, 0), new PrefillElsewhere());
       }
     }
   }
@@ -143,7 +155,7 @@ final class Flight implements SequenceListener {
   @Override
   public void admitted(Sequence admitted) {
     running = true;
-    simulator.timeline().change(now() / 1000, -1, 1);
+    timeline().change(now() / 1000, -1, 1);
     // What it computed before it had to make room was not cached when it came.
     if (admittedElsewhere || admittedNanos != NEVER) return;
     admittedNanos = now();
@@ -158,14 +170,14 @@ final class Flight implements SequenceListener {
 
   private void waitAgain() {
     running = false;
-    simulator.timeline().change(now() / 1000, 1, -1);
+    timeline().change(now() / 1000, 1, -1);
   }
 
   @Override
   public void prefilled(Sequence prefilled) {
     if (firstNanos != NEVER) return;
     firstNanos = now();
-    openRoute().firstToken();
+    tell(openRoute()::firstToken);
   }
 
   @Override
@@ -192,19 +204,30 @@ final class Flight implements SequenceListener {
   private void end(Ending how) {
     ending = how;
     endNanos = now();
-    simulator.timeline().change(now() / 1000, running ? 0 : -1, running ? -1 : 0);
+    timeline().change(now() / 1000, running ? 0 : -1, running ? -1 : 0);
     if (deadline != null) deadline.cancel();
     deadline = null;
-    if (route != null) {
-      routeClass = route.routeClass().label(route.placement());
-      route.close();
+    var opened = route;
+    if (opened != null) {
+      routeClass = opened.routeClass().label(opened.placement());
+      tell(opened::close);
     }
+    tell(() -> simulator.over(request, how));
     // A million of these stay until the end of the run: what they no longer need goes now.
     route = null;
     names = null;
     sequence = null;
     serving = null;
-    simulator.over(request, how);
+  }
+
+  /** What the rest of the cluster is to know. */
+  private void tell(Runnable news) {
+    if (serving == null) news.run();
+    else serving.clock().tell(news);
+  }
+
+  private Timeline timeline() {
+    return serving == null ? simulator.timeline() : serving.timeline();
   }
 
   private Route openRoute() {
@@ -214,7 +237,7 @@ final class Flight implements SequenceListener {
   }
 
   private long now() {
-    return simulator.loop().nanos();
+    return serving == null ? simulator.loop().nanos() : serving.clock().nanos();
   }
 
   RequestResult result() {

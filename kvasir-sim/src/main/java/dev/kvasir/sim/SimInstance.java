@@ -17,6 +17,7 @@ import dev.kvasir.offload.TieredKvCache;
 import dev.kvasir.sim.latency.LatencyModel;
 import dev.kvasir.sim.report.InstanceResult;
 import dev.kvasir.sim.report.TierResult;
+import dev.kvasir.sim.report.Timeline;
 import dev.kvasir.time.EventLoop;
 import java.util.ArrayList;
 import java.util.List;
@@ -25,6 +26,8 @@ import java.util.function.LongSupplier;
 /** One engine of the product with its memory, on a model and tiers that only take time. */
 public final class SimInstance {
   private final int index;
+  private final InstanceClock clock;
+  private final Timeline timeline = new Timeline();
   private final KvStore memory;
   private final Engine engine;
   private final TimedModel model;
@@ -34,19 +37,21 @@ public final class SimInstance {
   private @Nullable SteppedTiers stepped;
 
   /**
-   * An instance on a loop.
+   * An instance on a clock.
    *
    * @param below the tiers that it shares with others; null where it has its own
    * @param turns what computes its steps
    */
   SimInstance(
       int index,
-      EventLoop loop,
+      InstanceClock clock,
       InstanceSpec spec,
       LatencyModel latency,
       @Nullable SharedTiers below,
       Turns turns) {
     this.index = index;
+    this.clock = clock;
+    var loop = clock.loop();
     this.pools = new Pools(spec);
     this.below = below;
     this.memory = memory(loop, spec);
@@ -89,6 +94,15 @@ public final class SimInstance {
 
   public int index() {
     return index;
+  }
+
+  InstanceClock clock() {
+    return clock;
+  }
+
+  /** Who waits and runs here. */
+  Timeline timeline() {
+    return timeline;
   }
 
   public Engine engine() {

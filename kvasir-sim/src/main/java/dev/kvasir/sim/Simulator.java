@@ -42,32 +42,61 @@ public final class Simulator {
   private final List<CacheNews> news = new ArrayList<>();
   private final List<Flight> flights = new ArrayList<>();
   private final Timeline timeline = new Timeline();
+  private final @Nullable SideBySide sideBySide;
   private long steps;
   private long toldNanos;
   private long ended;
 
+  /** A simulation of one event after the other. */
   public Simulator(ClusterSpec spec, LatencyModel latency, Workload workload) {
+    this(spec, latency, workload, null);
+  }
+
+  /**
+   * A simulation with the same outcome, in less time.
+   *
+   * @param crew runs instances side by side, where they share nothing; null for one after the other
+   */
+  public Simulator(ClusterSpec spec, LatencyModel latency, Workload workload, @Nullable Crew crew) {
     this.spec = spec;
     this.latency = latency;
     this.workload = workload;
-    var routing = spec.routing();
-    this.router =
-        new Router(
-            loop,
-            routing
-                .settings()
-                .withBlockTokens(spec.instance().blockTokens())
-                .withIndex(index(spec)),
-            routing.picks(),
-            routing.placements());
+    this.router = router(spec);
     this.network = new Link(loop, spec.handOver().tokensPerMicro());
     var shared = spec.shared();
     boolean hasShared = shared.contains(Shared.TIERS) && !spec.instance().tiers().isEmpty();
     var tiers = hasShared ? new SharedTiers(loop, spec.instance()) : null;
     var turns = new Turns();
+    boolean isApart = crew != null && isApart();
+    var clocks = new ArrayList<OwnClock>();
     for (int index = 0; index < spec.roles().size(); index++) {
-      addInstance(index, tiers, shared.contains(Shared.PROCESSOR) ? turns : new Turns());
+      // What instances do comes after all that comes to the cluster at the same time.
+      var lane = loop.lane(1 + index);
+      if (isApart) clocks.add(new OwnClock(lane, sight()));
+      var clock = isApart ? clocks.getLast() : new InstanceClock.Shared(lane);
+      addInstance(index, clock, tiers, shared.contains(Shared.PROCESSOR) ? turns : new Turns());
     }
+    this.sideBySide =
+        crew == null || !isApart ? null : new SideBySide(loop, clocks, news, crew, sight());
+  }
+
+  private Router router(ClusterSpec spec) {
+    var routing = spec.routing();
+    var settings =
+        routing.settings().withBlockTokens(spec.instance().blockTokens()).withIndex(index(spec));
+    return new Router(loop, settings, routing.picks(), routing.placements());
+  }
+
+  /** Whether instances hear of nothing but what the router sends them. */
+  private boolean isApart() {
+    return spec.shared().isEmpty() && !spec.routing().placements().offloads() && workload.isOpen();
+  }
+
+  private Sight sight() {
+    var routing = spec.routing();
+    boolean isBlind =
+        routing.picks().isBlind() && routing.admission() == null && workload.isWithoutSessions();
+    return isBlind ? Sight.BLIND : Sight.LOOKING;
   }
 
   /** An index that can know all blocks of the cluster, however many those are. */
@@ -84,8 +113,9 @@ public final class Simulator {
         usual.stride());
   }
 
-  private void addInstance(int index, @Nullable SharedTiers tiers, Turns turns) {
-    var instance = new SimInstance(index, loop, spec.instance(), latency, tiers, turns);
+  private void addInstance(
+      int index, InstanceClock clock, @Nullable SharedTiers tiers, Turns turns) {
+    var instance = new SimInstance(index, clock, spec.instance(), latency, tiers, turns);
     instances.add(instance);
     int id =
         router.add(
@@ -113,12 +143,22 @@ public final class Simulator {
   public RunResult run(long horizonNanos, LongConsumer progress) {
     begin();
     long told = 0;
-    while (loop.nextNanos() <= horizonNanos && step()) {
+    while (advance(horizonNanos)) {
       if (ended == told) continue;
       told = ended;
       progress.accept(told);
     }
     return result();
+  }
+
+  /** Does one event, or what instances can do side by side; false if nothing is left to do. */
+  private boolean advance(long horizonNanos) {
+    var apart = sideBySide;
+    if (apart == null) return loop.nextNanos() <= horizonNanos && step();
+    long next = apart.nextNanos();
+    if (next > horizonNanos || next == Long.MAX_VALUE) return false;
+    apart.advance(horizonNanos);
+    return true;
   }
 
   /** The next event; false if there is none. */
@@ -180,7 +220,10 @@ public final class Simulator {
 
   /** The router gets to know what the instances have cached. */
   private void hear() {
-    for (int i = 0; i < news.size(); i++) news.get(i).handOver();
+    for (int i = 0; i < news.size(); i++) {
+      news.get(i).gather();
+      news.get(i).handOver();
+    }
   }
 
   /** Instances tell how they are when it was long enough ago that they did. */
@@ -203,6 +246,10 @@ public final class Simulator {
 
   VirtualLoop loop() {
     return loop;
+  }
+
+  Router router() {
+    return router;
   }
 
   LatencyModel latency() {
@@ -245,11 +292,16 @@ public final class Simulator {
   }
 
   RunResult result() {
+    var apart = sideBySide;
+    long endMicros = (apart == null ? loop.nanos() : apart.meet()) / 1000;
     var requests = new ArrayList<RequestResult>(flights.size());
     for (var flight : flights) requests.add(flight.result());
     var figures = new ArrayList<InstanceResult>();
-    for (var instance : instances) figures.add(instance.result());
-    timeline.change(micros(), 0, 0);
-    return new RunResult(requests, figures, micros(), timeline);
+    var timelines = new ArrayList<>(List.of(timeline));
+    for (var instance : instances) {
+      figures.add(instance.result());
+      timelines.add(instance.timeline());
+    }
+    return new RunResult(requests, figures, endMicros, Timeline.sum(timelines, endMicros));
   }
 }

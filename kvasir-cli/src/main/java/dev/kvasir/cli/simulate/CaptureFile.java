@@ -1,6 +1,7 @@
 package dev.kvasir.cli.simulate;
 
 import dev.kvasir.Nullable;
+import dev.kvasir.sim.Crew;
 import dev.kvasir.sim.latency.StepFit;
 import dev.kvasir.sim.report.Fidelity;
 import dev.kvasir.sim.report.RunResult;
@@ -66,7 +67,7 @@ record CaptureFile(Path path, Capture capture) {
         fit.model().betas().stream().map(each -> each.toString()).collect(Collectors.joining(","));
     var stepped = settings.with("latency-model", "linear").with("beta-coeffs", betas);
     var options = stepped.with("trace", path.toString()).options();
-    var run = new Setup(options, err).run(_ -> {});
+    var run = new Setup(options, err, Crew.ALONE).run(_ -> {});
     double late = Fidelity.of(capture.requests(), run).lateP50Micros();
     err.printf(
         Locale.ROOT,

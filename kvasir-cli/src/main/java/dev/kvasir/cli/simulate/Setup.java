@@ -9,6 +9,7 @@ import dev.kvasir.router.PlacementSettings;
 import dev.kvasir.router.RouterSettings;
 import dev.kvasir.sim.CacheReplay;
 import dev.kvasir.sim.ClusterSpec;
+import dev.kvasir.sim.Crew;
 import dev.kvasir.sim.InstanceSpec;
 import dev.kvasir.sim.RoutingSpec;
 import dev.kvasir.sim.Simulator;
@@ -37,10 +38,12 @@ final class Setup {
 
   private final SimulateOptions options;
   private final PrintWriter err;
+  private final Crew crew;
 
-  Setup(SimulateOptions options, PrintWriter err) {
+  Setup(SimulateOptions options, PrintWriter err, Crew crew) {
     this.options = options;
     this.err = err;
+    this.crew = crew;
   }
 
   RunResult run(LongConsumer progress) throws IOException {
@@ -146,7 +149,8 @@ final class Setup {
 
   private RunResult runProduct(Workload workload, LongConsumer progress) throws IOException {
     long horizonNanos = Math.multiplyExact(options.workload.horizonMicros(), 1000L);
-    return new Simulator(cluster(), options.model.model(err), workload).run(horizonNanos, progress);
+    return new Simulator(cluster(), options.model.model(err), workload, crew)
+        .run(horizonNanos, progress);
   }
 
   private ClusterSpec cluster() throws IOException {

@@ -1,6 +1,7 @@
 package dev.kvasir.cli.simulate;
 
 import dev.kvasir.cli.process.ExitCode;
+import dev.kvasir.sim.Crew;
 import dev.kvasir.sim.latency.LatencyError;
 import dev.kvasir.sim.page.ComparisonPage;
 import dev.kvasir.sim.page.RunPage;
@@ -42,6 +43,7 @@ import picocli.CommandLine.Spec;
     usageHelpWidth = 100,
     sortOptions = false)
 public final class SimulateCommand implements Callable<Integer> {
+  private static final Crew ALL_CORES = tasks -> tasks.parallelStream().forEach(Runnable::run);
   private static final String TRY_HELP = " Try 'kvasir simulate --help'.";
 
   private final PrintWriter out;
@@ -82,7 +84,7 @@ public final class SimulateCommand implements Callable<Integer> {
       return ExitCode.OK;
     }
     options = plan.options();
-    var setup = new Setup(options, err);
+    var setup = new Setup(options, err, ALL_CORES);
     if (options.cacheOnly) {
       writeFound(setup.replay());
       return ExitCode.OK;

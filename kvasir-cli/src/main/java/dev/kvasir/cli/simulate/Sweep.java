@@ -1,5 +1,6 @@
 package dev.kvasir.cli.simulate;
 
+import dev.kvasir.sim.Crew;
 import dev.kvasir.sim.report.Comparison;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -68,7 +69,7 @@ final class Sweep {
 
   private Told run(List<String> values, SimulateOptions options) throws IOException {
     var said = new StringWriter();
-    var setup = new Setup(options, new PrintWriter(said, true));
+    var setup = new Setup(options, new PrintWriter(said, true), Crew.ALONE);
     try {
       var result = setup.run(completed -> requireGoingOn());
       var point = new Comparison.Point(values, setup.summary(result), setup.fleet());

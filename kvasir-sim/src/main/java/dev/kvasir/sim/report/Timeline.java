@@ -1,6 +1,7 @@
 package dev.kvasir.sim.report;
 
 import java.util.Arrays;
+import java.util.List;
 
 /**
  * How many requests waited and ran over time, in a bounded number of equal spans.
@@ -17,6 +18,24 @@ public final class Timeline {
   private long lastMicros;
   private long waiting;
   private long running;
+
+  /** What several timelines tell together, up to that time. */
+  public static Timeline sum(List<Timeline> parts, long endMicros) {
+    var sum = new Timeline();
+    for (var part : parts) {
+      part.advance(endMicros);
+      while (sum.spanMicros < part.spanMicros) sum.fold();
+    }
+    sum.lastMicros = endMicros;
+    for (var part : parts) {
+      while (part.spanMicros < sum.spanMicros) part.fold();
+      for (int i = 0; i < SPANS; i++) {
+        sum.waitingMicros[i] += part.waitingMicros[i];
+        sum.runningMicros[i] += part.runningMicros[i];
+      }
+    }
+    return sum;
+  }
 
   /** From now on so many more wait and run, or fewer. */
   public void change(long nowMicros, int waitingMore, int runningMore) {

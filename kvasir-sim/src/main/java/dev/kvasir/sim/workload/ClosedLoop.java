@@ -99,4 +99,14 @@ public final class ClosedLoop implements Workload {
     if (left.isEmpty()) rounds.remove(session);
     return row == null ? null : row.at(Math.addExact(nanos, row.turn().thinkNanos()));
   }
+
+  @Override
+  public boolean isOpen() {
+    return false;
+  }
+
+  @Override
+  public boolean isWithoutSessions() {
+    return false;
+  }
 }

@@ -28,4 +28,14 @@ final class OpenLoop implements Workload {
   public @Nullable Request after(Request answered, long nanos) {
     return null;
   }
+
+  @Override
+  public boolean isOpen() {
+    return true;
+  }
+
+  @Override
+  public boolean isWithoutSessions() {
+    return false;
+  }
 }

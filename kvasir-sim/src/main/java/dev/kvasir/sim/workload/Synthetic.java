@@ -10,12 +10,14 @@ public final class Synthetic implements Workload {
   private final PriorityQueue<Place> queue = new PriorityQueue<>();
   private final Map<String, ClientSource> clients = new HashMap<>();
   private final long endNanos;
+  private final boolean withoutSessions;
   private long requestsLeft;
 
   public Synthetic(WorkloadSpec spec) {
     endNanos = spec.duration().toNanos();
     requestsLeft = spec.requestsMax();
     var specs = spec.clients();
+    withoutSessions = specs.stream().allMatch(client -> client.sessions() == null);
     for (int index = 0; index < specs.size(); index++) {
       var source = new ClientSource(specs.get(index), spec.seed());
       clients.put(source.id(), source);
@@ -59,5 +61,15 @@ public final class Synthetic implements Workload {
     if (request == null || request.arrivalNanos() >= endNanos) return null;
     requestsLeft--;
     return request;
+  }
+
+  @Override
+  public boolean isOpen() {
+    return withoutSessions;
+  }
+
+  @Override
+  public boolean isWithoutSessions() {
+    return withoutSessions;
   }
 }

@@ -17,6 +17,12 @@ public interface Workload {
   @Nullable
   Request after(Request answered, long nanos);
 
+  /** Whether all requests come by themselves. */
+  boolean isOpen();
+
+  /** Whether it is known of every request that it belongs to no session. */
+  boolean isWithoutSessions();
+
   /** An open loop: requests come when they come, whatever happens to those before them. */
   static Workload open(Iterator<Request> requests) {
     return new OpenLoop(requests);

@@ -1,0 +1,9 @@
+package dev.kvasir.sim;
+
+/** What the router sees of the instances when it decides. */
+enum Sight {
+  /** It looks at them: they have to come so far first. */
+  LOOKING,
+  /** It decides without looking, so that they may be behind. */
+  BLIND
+}

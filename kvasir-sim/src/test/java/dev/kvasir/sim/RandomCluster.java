@@ -1,0 +1,126 @@
+package dev.kvasir.sim;
+
+import dev.kvasir.engine.BatchQuirk;
+import dev.kvasir.engine.EngineSettings;
+import dev.kvasir.engine.EngineSettings.Victim;
+import dev.kvasir.engine.SchedulingPolicy;
+import dev.kvasir.kv.Tier;
+import dev.kvasir.router.Role;
+import dev.kvasir.sim.latency.LatencyModel;
+import dev.kvasir.sim.latency.LinearModel;
+import dev.kvasir.sim.workload.Caller;
+import dev.kvasir.sim.workload.Content;
+import dev.kvasir.sim.workload.Request;
+import dev.kvasir.sim.workload.Turn;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.random.RandomGenerator;
+
+/** A cluster made by chance and short of everything, and what is asked of it. */
+final class RandomCluster {
+  private final RandomGenerator random;
+  private final int blockTokens;
+  private final int blocks;
+  private final int requests;
+
+  RandomCluster(RandomGenerator random, int blockTokens) {
+    this.random = random;
+    this.blockTokens = blockTokens;
+    this.blocks = 8 + random.nextInt(56);
+    this.requests = 20 + random.nextInt(100);
+  }
+
+  LatencyModel latency() {
+    return LinearModel.of(List.of(random.nextInt(2) * 100.0, 0.5, 3.0), betas());
+  }
+
+  private List<Double> betas() {
+    return List.of(20.0 + random.nextInt(500), random.nextDouble() * 10, random.nextDouble() * 20);
+  }
+
+  ClusterSpec spec() {
+    var picks = pick("round-robin", "least-loaded", "balanced", "weighted", "longest-prefix");
+    var placement = pick("never", "always", "predictive", "seed-heuristic");
+    var roles = new ArrayList<Role>();
+    for (int i = 1 + random.nextInt(4); i > 0; i--) roles.add(Role.BOTH);
+    if (!placement.equals("never") && roles.size() > 1 && random.nextBoolean()) {
+      roles.set(0, Role.PREFILL);
+      roles.set(1, random.nextBoolean() ? Role.DECODE : Role.BOTH);
+    }
+    return Clusters.of(roles, instance(), picks, placement);
+  }
+
+  /** Instances that have nothing to do with each other. */
+  ClusterSpec apart(String... picks) {
+    var roles = Collections.nCopies(1 + random.nextInt(4), Role.BOTH);
+    return Clusters.of(roles, instance(), pick(picks), "never");
+  }
+
+  private InstanceSpec instance() {
+    var eviction = pick("lru", "lineage", "fifo", "multi-lru", "s3-fifo");
+    return random.nextInt(4) == 0
+        ? new InstanceSpec(
+            engine(), blocks, blockTokens, eviction, tiers(1), new TransferModel.Step(0.5))
+        : new InstanceSpec(
+            engine(), blocks, blockTokens, eviction, tiers(3), new TransferModel.Event());
+  }
+
+  private EngineSettings engine() {
+    var orders = SchedulingPolicy.values();
+    return new EngineSettings(
+        1 + random.nextInt(8),
+        4 + random.nextInt(60),
+        random.nextBoolean() ? 0 : 1 + random.nextInt(16),
+        // Whatever is taken on can be held to its end.
+        blocks * blockTokens,
+        orders[random.nextInt(orders.length)],
+        random.nextBoolean() ? Victim.NEWEST : Victim.LEAST_URGENT,
+        EnumSet.noneOf(BatchQuirk.class));
+  }
+
+  private List<TierSpec> tiers(int most) {
+    var kinds = List.of(Tier.HOST, Tier.DISK, Tier.OBJECT);
+    var tiers = new ArrayList<TierSpec>();
+    for (var kind : kinds.subList(0, random.nextInt(most + 1))) {
+      tiers.add(
+          new TierSpec(
+              kind,
+              4 + random.nextInt(100),
+              0.1 + random.nextDouble() * 10,
+              Duration.ofNanos(random.nextInt(200_000))));
+    }
+    return tiers;
+  }
+
+  /** In the order of arrival. */
+  List<Request> requests() {
+    var rows = new ArrayList<Request>();
+    for (int i = 0; i < requests; i++) rows.add(request(i));
+    rows.sort(Comparator.comparingLong(Request::arrivalNanos));
+    return rows;
+  }
+
+  private Request request(int index) {
+    long arrival = random.nextLong(requests * 300_000L);
+    int prompt = 1 + random.nextInt(blocks * blockTokens);
+    int output = random.nextInt(40);
+    var session = random.nextInt(3) == 0 ? "session " + random.nextInt(5) : "";
+    var content =
+        random.nextBoolean()
+            ? Content.shared(random.nextInt(3), random.nextInt(prompt + 1), index)
+            : Content.session(Content.number(session));
+    var caller = new Caller("", pick("", "critical", "batch", "background"));
+    long deadline = random.nextInt(4) == 0 ? arrival + 1 + random.nextInt(20_000_000) : 0;
+    var turn = session.isEmpty() ? Turn.ALONE : new Turn(session, index, 0);
+    return new Request(
+        "request_" + index, arrival, prompt, output, content, caller, turn, deadline);
+  }
+
+  private String pick(String... names) {
+    return names[random.nextInt(names.length)];
+  }
+}

@@ -1,0 +1,155 @@
+package dev.kvasir.sim;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kvasir.Nullable;
+import dev.kvasir.Seeds;
+import dev.kvasir.sim.latency.LatencyModel;
+import dev.kvasir.sim.latency.LinearModel;
+import dev.kvasir.sim.report.Goodput;
+import dev.kvasir.sim.report.RunResult;
+import dev.kvasir.sim.report.Summary;
+import dev.kvasir.sim.report.SummaryJson;
+import dev.kvasir.sim.workload.Request;
+import dev.kvasir.sim.workload.Turn;
+import dev.kvasir.sim.workload.Workload;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Random;
+import java.util.random.RandomGenerator;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Test;
+
+class SideBySideTest {
+  private static final long BURST_NANOS = 5_000_000;
+  private static final Crew ALL_CORES = tasks -> tasks.parallelStream().forEach(Runnable::run);
+
+  /** Steps of equal length, so that much happens at the same time. */
+  private static final LatencyModel EVEN =
+      LinearModel.of(List.of(0.0, 0.0, 0.0), List.of(100.0, 0.0, 0.0));
+
+  private int performed;
+
+  @Test
+  void whoeverRunsInstancesThatShareNothingItComesToTheSame() {
+    Seeds.each(60 * Seeds.scale(), random -> compare(random, Sight.LOOKING));
+    assertThat(performed).isPositive();
+  }
+
+  @Test
+  void instancesBehindARouterThatDoesNotLookComeToTheSame() {
+    Seeds.each(60 * Seeds.scale(), random -> compare(random, Sight.BLIND));
+    assertThat(performed).isPositive();
+  }
+
+  /** Where a time that is reached by many events at once, and a time that is not, end the run. */
+  private void compare(RandomGenerator random, Sight sight) {
+    long seed = random.nextLong();
+    long horizon = random.nextBoolean() ? Long.MAX_VALUE : BURST_NANOS * (1 + random.nextInt(4));
+    var expected = told(seed, sight, null, horizon);
+    assertThat(told(seed, sight, Crew.ALONE, horizon)).isEqualTo(expected);
+    assertThat(told(seed, sight, shuffling(random), horizon)).isEqualTo(expected);
+    assertThat(told(seed, sight, ALL_CORES, horizon)).isEqualTo(expected);
+  }
+
+  private Crew shuffling(RandomGenerator random) {
+    return tasks -> {
+      performed++;
+      var shuffled = new ArrayList<>(tasks);
+      Collections.shuffle(shuffled, Random.from(random));
+      shuffled.forEach(Runnable::run);
+    };
+  }
+
+  /** Everything that a run tells; all that it is made of is made anew. */
+  private static List<String> told(long seed, Sight sight, @Nullable Crew crew, long horizon) {
+    var random = new Random(seed);
+    int blockTokens = random.nextBoolean() ? 4 : 64;
+    var made = new RandomCluster(random, blockTokens);
+    var requests = requests(made, random, sight);
+    var latency = random.nextBoolean() ? EVEN : made.latency();
+    var spec =
+        switch (sight) {
+          case BLIND -> admittingAll(made.apart("round-robin"));
+          case LOOKING ->
+              made.apart("round-robin", "least-loaded", "balanced", "weighted", "longest-prefix");
+        };
+    var workload =
+        switch (sight) {
+          case BLIND -> withoutSessions(Workload.open(requests.iterator()));
+          case LOOKING -> Workload.open(requests.iterator());
+        };
+    var simulator = new Simulator(spec, latency, workload, crew);
+    var told = told(simulator.run(horizon, _ -> {}));
+    if (sight == Sight.LOOKING) told.add(simulator.router().estimates().toString());
+    return told;
+  }
+
+  private static List<String> told(RunResult run) {
+    var told = new StringBuilder().append(run.endMicros()).append('\n');
+    for (var request : run.requests()) told.append(request).append('\n');
+    for (var instance : run.instances()) {
+      told.append(instance.steps()).append(' ').append(instance.tiers());
+      told.append(' ').append(instance.planning()).append('\n');
+    }
+    var timeline = run.timeline();
+    for (int span = 0; span < timeline.spans(); span++) {
+      told.append(timeline.waiting(span)).append(' ').append(timeline.running(span)).append('\n');
+    }
+    var scale = new Summary.Scale(4, 1000, Goodput.Targets.NONE);
+    told.append(SummaryJson.write(Summary.of(run, scale)));
+    return told.toString().lines().collect(Collectors.toCollection(ArrayList::new));
+  }
+
+  /** In bursts, so that much happens at the same time, and much in between. */
+  private static List<Request> requests(RandomCluster made, Random random, Sight sight) {
+    var requests = new ArrayList<Request>();
+    boolean inBursts = random.nextInt(4) > 0;
+    for (var request : made.requests()) {
+      long arrival = request.arrivalNanos();
+      var moved = inBursts ? request.at(arrival - arrival % BURST_NANOS) : request;
+      requests.add(sight == Sight.BLIND ? moved.in(Turn.ALONE) : moved);
+    }
+    return requests;
+  }
+
+  private static ClusterSpec admittingAll(ClusterSpec spec) {
+    var routing = spec.routing();
+    return ClusterSpec.apart(
+        spec.roles(),
+        spec.instance(),
+        new RoutingSpec(
+            routing.settings(),
+            null,
+            routing.picks(),
+            routing.placements(),
+            routing.signalInterval(),
+            routing.awareness()),
+        spec.handOver());
+  }
+
+  private static Workload withoutSessions(Workload open) {
+    return new Workload() {
+      @Override
+      public @Nullable Request next() {
+        return open.next();
+      }
+
+      @Override
+      public @Nullable Request after(Request answered, long nanos) {
+        return open.after(answered, nanos);
+      }
+
+      @Override
+      public boolean isOpen() {
+        return true;
+      }
+
+      @Override
+      public boolean isWithoutSessions() {
+        return true;
+      }
+    };
+  }
+}
