@@ -33,13 +33,13 @@ class SideBySideTest {
 
   @Test
   void whoeverRunsInstancesThatShareNothingItComesToTheSame() {
-    Seeds.each(60 * Seeds.scale(), random -> compare(random, Sight.LOOKING));
+    Seeds.each(30 * Seeds.scale(), random -> compare(random, Sight.LOOKING));
     assertThat(performed).isPositive();
   }
 
   @Test
   void instancesBehindARouterThatDoesNotLookComeToTheSame() {
-    Seeds.each(60 * Seeds.scale(), random -> compare(random, Sight.BLIND));
+    Seeds.each(30 * Seeds.scale(), random -> compare(random, Sight.BLIND));
     assertThat(performed).isPositive();
   }
 

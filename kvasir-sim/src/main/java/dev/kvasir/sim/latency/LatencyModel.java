@@ -6,7 +6,7 @@ import java.util.List;
  * How long an engine's work takes, in whole microseconds.
  *
  * <p>Fractions are cut off, not rounded, and a step takes at least one microsecond: the clock of a
- * simulation must move.
+ * simulation must move. Several instances may ask at once: a model remembers nothing.
  */
 public interface LatencyModel {
   /** The time of one forward pass. */
