@@ -10,6 +10,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -31,6 +32,18 @@ final class SimulateTest {
             think: {distribution: exponential, mean: 2s}
             context: accumulate
       """;
+
+  /** Without sessions, so that instances run side by side. */
+  private static final String STRANGERS =
+      """
+      requests: 200
+      clients:
+        - id: strangers
+          rate: 5
+          input: {distribution: lognormal, mean: 600, stdev: 300, max: 2000}
+          output: {distribution: exponential, mean: 40, max: 200}
+      """;
+
   private static final String CLUSTER =
       "simulate --json --instances 3 --total-kv-blocks 600 --kv-cpu-blocks 900 --workload";
   private static final String GOOD =
@@ -49,19 +62,27 @@ final class SimulateTest {
   }
 
   @ParameterizedTest
-  @ValueSource(ints = {1, 2, 4})
-  void theNumberOfCoresChangesNoByte(int cores) throws IOException, InterruptedException {
-    var workload = workload();
+  @CsvSource({"1, balanced", "2, balanced", "4, balanced", "1, round-robin", "4, round-robin"})
+  void theNumberOfCoresChangesNoByte(int cores, String routing)
+      throws IOException, InterruptedException {
+    for (var asked : List.of(WORKLOAD, STRANGERS)) {
+      var workload = Files.writeString(folder.resolve("asked.yaml"), asked);
+      var line = "--routing-policy " + routing + " --workload";
+      var words = words(CLUSTER.replace("--workload", line), workload);
+      assertThat(elsewhere(cores, words)).isEqualTo(kvasir(words).out());
+    }
+  }
+
+  private String elsewhere(int cores, List<String> words) throws IOException, InterruptedException {
     var command = words(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     command.add("-XX:ActiveProcessorCount=" + cores);
     command.add("-cp");
     command.add(System.getProperty("java.class.path"));
     command.add(Main.class.getName());
-    command.addAll(words(CLUSTER, workload));
-    var elsewhere =
-        Script.start(new LinkedHashMap<>(), folder, command.toArray(new String[0])).finish();
-    assertThat(elsewhere.exit()).as(elsewhere.err()).isEqualTo(ExitCode.OK);
-    assertThat(elsewhere.out()).isEqualTo(kvasir(words(CLUSTER, workload)).out());
+    command.addAll(words);
+    var run = Script.start(new LinkedHashMap<>(), folder, command.toArray(new String[0])).finish();
+    assertThat(run.exit()).as(run.err()).isEqualTo(ExitCode.OK);
+    return run.out();
   }
 
   @ParameterizedTest
