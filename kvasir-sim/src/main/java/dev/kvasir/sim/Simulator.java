@@ -95,7 +95,10 @@ public final class Simulator {
   private Sight sight() {
     var routing = spec.routing();
     boolean isBlind =
-        routing.picks().isBlind() && routing.admission() == null && workload.isWithoutSessions();
+        routing.picks().isBlind()
+            && routing.awareness() == RoutingSpec.Awareness.BLIND
+            && routing.admission() == null
+            && workload.isWithoutSessions();
     return isBlind ? Sight.BLIND : Sight.LOOKING;
   }
 

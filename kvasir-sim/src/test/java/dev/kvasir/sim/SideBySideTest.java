@@ -43,7 +43,7 @@ class SideBySideTest {
     assertThat(performed).isPositive();
   }
 
-  /** Where a time that is reached by many events at once, and a time that is not, end the run. */
+  /** Half of the runs are cut short, at a time when much may happen. */
   private void compare(RandomGenerator random, Sight sight) {
     long seed = random.nextLong();
     long horizon = random.nextBoolean() ? Long.MAX_VALUE : BURST_NANOS * (1 + random.nextInt(4));
