@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 
 /** Holds docs/style.md wherever a reader of the sources can see it. */
 class TidyTest {
-  private static final int FILE_LINES_MAX = 400;
+  private static final int FILE_LINES_MAX = 700;
   private static final int METHOD_LINES_MAX = 40;
   private static final int COLUMNS_MAX = 100;
 
