@@ -25,9 +25,4 @@ record Leg(Member member, int uncachedTokens, long work, boolean alone, LedgerEn
   boolean isOpen() {
     return entry.state() != LedgerEntry.State.CLOSED;
   }
-
-  /** Whether the time its prefill took is the machine's own. */
-  boolean tellsSpeed() {
-    return alone && uncachedTokens >= PrefillSpeed.TOKENS_MIN;
-  }
 }

@@ -12,6 +12,7 @@ final class Member {
   private Availability availability = Availability.READY;
   private EngineSignals signals = EngineSignals.NONE;
   private long toldNanos;
+  private boolean tellingCached;
 
   Member(int id, int place, Instance instance) {
     this.id = id;
@@ -38,6 +39,15 @@ final class Member {
 
   PrefillSpeed speed() {
     return speed;
+  }
+
+  /** Its answers say how much of a prompt was cached; those that do not say it are cut short. */
+  void tellsCached() {
+    tellingCached = true;
+  }
+
+  boolean isTellingCached() {
+    return tellingCached;
   }
 
   Availability availability() {

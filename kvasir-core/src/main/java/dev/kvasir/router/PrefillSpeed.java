@@ -6,7 +6,8 @@ import java.util.Arrays;
  * How fast an instance prefills, from the prefills that had it to themselves.
  *
  * <p>The 90th percentile of the latest samples: what disturbed the others can only have made them
- * slower.
+ * slower. What was cached without being known would make them faster; {@link Route#told} takes that
+ * out.
  */
 final class PrefillSpeed {
   private static final int SAMPLES_MAX = 64;

@@ -16,6 +16,11 @@ import dev.kvasir.router.PrefillPlacement.Reason;
 public final class Route implements AutoCloseable {
   private static final int NOBODY = -1;
 
+  /** What stands for a number that nobody has told. */
+  public static final int UNTOLD = -1;
+
+  private static final long NO_SAMPLE = -1;
+
   private final Router router;
   private final long number;
   private final RouteRequest request;
@@ -26,6 +31,12 @@ public final class Route implements AutoCloseable {
   private PrefillPlacement placement;
   private RouteTimes times;
   private long emittedTokens;
+
+  /** How long the prefill took, where that tells of the speed of its instance. */
+  private long prefillNanos = NO_SAMPLE;
+
+  private int toldPromptTokens = UNTOLD;
+  private int toldCachedTokens = UNTOLD;
   private boolean closed;
 
   Route(Router router, long number, PlacementQuery query, PrefillPlacement placement) {
@@ -85,9 +96,14 @@ public final class Route implements AutoCloseable {
     if (leg == null) throw new IllegalStateException("prefill of " + this + " is not elsewhere");
     leg.entry().close();
     times = times.prefillDone(router.nanos());
-    if (leg.tellsSpeed()) {
-      router.prefilled(leg.member(), leg.work(), times.prefillDone() - times.opened());
-    }
+    prefillNanos = times.prefillDone() - times.opened();
+  }
+
+  /** Another instance prefilled it in an earlier attempt: the time of that is not known here. */
+  public void prefillSkipped() {
+    prefillSent();
+    prefillDone();
+    prefillNanos = NO_SAMPLE;
   }
 
   /** The other instance has failed: the request prefills where it decodes. */
@@ -108,6 +124,7 @@ public final class Route implements AutoCloseable {
     }
     if (leg.isOpen()) leg.entry().close();
     decodeLeg.prefill(router.nanos());
+    prefillNanos = NO_SAMPLE;
     placement = new Colocate(offload.decode(), reason, offload.predicted());
   }
 
@@ -119,9 +136,7 @@ public final class Route implements AutoCloseable {
     times = times.firstToken(now);
     var leg = prefillLeg;
     if (leg == null) {
-      if (decodeLeg.tellsSpeed()) {
-        router.prefilled(decodeLeg.member(), decodeLeg.work(), now - times.opened());
-      }
+      prefillNanos = now - times.opened();
     } else if (leg.isOpen()) {
       leg.entry().close();
     } else if (placement instanceof Offload) {
@@ -136,10 +151,45 @@ public final class Route implements AutoCloseable {
     emittedTokens += tokens;
   }
 
+  /**
+   * What the instance that prefilled it has told of the prompt, in its own tokens.
+   *
+   * <p>The router may not have known of cached blocks, or have believed in some that were gone. The
+   * share that was cached corrects the speed that the time of the prefill tells.
+   *
+   * @param promptTokens of the whole prompt, or {@link #UNTOLD}
+   * @param cachedTokens of these, what did not have to be computed, or {@link #UNTOLD}
+   */
+  public void told(int promptTokens, int cachedTokens) {
+    requireOpen(cachedTokens + " cached tokens");
+    toldPromptTokens = promptTokens;
+    toldCachedTokens = cachedTokens;
+  }
+
+  /** The speed is learnt at the end, when the instance has told what it had cached. */
+  private void learn() {
+    if (prefillNanos == NO_SAMPLE) return;
+    var leg = prefillLeg == null ? decodeLeg : prefillLeg;
+    boolean isTold = toldPromptTokens > 0 && toldCachedTokens >= 0;
+    if (isTold) leg.member().tellsCached();
+    if (!leg.alone() || leg.member().isTellingCached() != isTold) return;
+    int uncached = isTold ? toldUncached() : leg.uncachedTokens();
+    if (uncached < PrefillSpeed.TOKENS_MIN) return;
+    long work = isTold ? router.estimates().work(uncached, request.promptTokens()) : leg.work();
+    router.prefilled(leg.member(), work, prefillNanos);
+  }
+
+  /** Tokens of the router, which may count otherwise than the instance does. */
+  private int toldUncached() {
+    double share = 1 - Math.min(1, (double) toldCachedTokens / toldPromptTokens);
+    return (int) Math.round(share * request.promptTokens());
+  }
+
   /** The request has ended, well or not. */
   @Override
   public void close() {
     if (closed) return;
+    learn();
     closed = true;
     times = times.done(router.nanos());
     decodeLeg.entry().close();

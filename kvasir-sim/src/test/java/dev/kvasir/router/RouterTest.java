@@ -256,6 +256,63 @@ class RouterTest {
     assertThat(pair.estimates().workPerSecond()).isEqualTo(30_000);
   }
 
+  /** After a restart of the gateway the caches are full, and nothing is known of them. */
+  @Test
+  void cacheHitsThatTheRouterDidNotKnowOfDoNotMakeAnInstanceFast() {
+    router.add(Instance.of("worker"));
+    for (int i = 0; i < 16; i++) {
+      var cached = open("", 8_192, i * 1_000L);
+      loop.runFor(Duration.ofMillis(30));
+      cached.firstToken();
+      cached.told(8_000, 7_990);
+      cached.close();
+    }
+    assertThat(router.estimates().workPerSecond()).isEqualTo(8_000);
+    for (int i = 0; i < 16; i++) {
+      var half = open("", 8_192, (100 + i) * 1_000L);
+      loop.runFor(Duration.ofSeconds(1));
+      half.firstToken();
+      half.told(8_000, 4_000);
+      half.close();
+    }
+    long work = Estimates.DEFAULT.work(4_096, 8_192);
+    assertThat(router.estimates().workPerSecond()).isEqualTo(work);
+  }
+
+  @Test
+  void answersOfATellingInstanceThatAreCutShortSayNothingOfItsSpeed() {
+    router.add(Instance.of("worker"));
+    for (int i = 0; i < 20; i++) {
+      var route = open("", 8_192, i * 1_000L);
+      loop.runFor(Duration.ofSeconds(1));
+      route.firstToken();
+      if (i % 2 == 0) route.told(8_192, 0);
+      if (i % 2 == 1) loop.runFor(Duration.ofSeconds(1));
+      route.close();
+    }
+    assertThat(router.estimates().workPerSecond()).isEqualTo(Estimates.DEFAULT.work(8_192, 8_192));
+    for (int i = 0; i < 100; i++) {
+      var gone = open("", 8_192, (100 + i) * 1_000L);
+      loop.runFor(Duration.ofMillis(1));
+      gone.firstToken();
+      gone.close();
+    }
+    assertThat(router.estimates().workPerSecond()).isEqualTo(Estimates.DEFAULT.work(8_192, 8_192));
+  }
+
+  @Test
+  void prefillOfAnEarlierAttemptSaysNothingOfTheSpeed() {
+    var pair = pair();
+    for (int i = 0; i < 16; i++) {
+      var route = pair.open(Views.request(60_000)).orElseThrow();
+      loop.runFor(Duration.ofNanos(900));
+      route.prefillSkipped();
+      route.firstToken();
+      route.close();
+    }
+    assertThat(pair.estimates().workPerSecond()).isEqualTo(10_000);
+  }
+
   @Test
   void removedInstanceEndsWhatItHas() {
     int id = router.add(Instance.of("worker"));

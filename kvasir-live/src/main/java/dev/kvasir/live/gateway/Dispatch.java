@@ -90,12 +90,17 @@ final class Dispatch {
       keys.leave(ticket.ask.caller(), promptTokens, tokens);
     }
     if (route != null) {
+      if (!route.isClosed()) tell(route, ending.usage());
       route.close();
       inFlight--;
       measure();
     }
     book.accept(decision(ticket, route, ending));
     next();
+  }
+
+  private static void tell(Route route, Usage usage) {
+    route.told(usage.promptTokens(), usage.cachedTokens());
   }
 
   /** Takes in those that wait, as far as there is room. */

@@ -114,8 +114,7 @@ final class Journey implements Ticket.Holder, AnswerPipe.Listener {
   /** Another worker has prefilled it already, in an earlier attempt. */
   private static void skipPrefill(Route route) {
     if (!(route.placement() instanceof Offload)) return;
-    route.prefillSent();
-    route.prefillDone();
+    route.prefillSkipped();
   }
 
   private void prefillFirst(Worker worker) {
