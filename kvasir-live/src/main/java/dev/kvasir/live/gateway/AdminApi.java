@@ -47,7 +47,7 @@ final class AdminApi {
         .context()
         .executeBlocking(ladder::get, false)
         .onComplete(
-            state -> parts.loop().execute(() -> metrics(exchange, state)),
+            state -> onLoop(exchange, () -> metrics(exchange, state)),
             bug -> {
               LOG.log(ERROR, "no figures of the tiers", bug);
               exchange.fail(ApiError.internal());
@@ -62,26 +62,30 @@ final class AdminApi {
   }
 
   private void workers(Exchange exchange) {
-    parts.loop().execute(() -> answer(exchange, list()));
+    onLoop(exchange, () -> answer(exchange, list()));
   }
 
   /** The body names the worker, as {@code {"worker": NAME}}. */
   private void change(Exchange exchange, IntConsumer change) {
     var name = RequestFields.of(exchange.body().getBytes()).text("worker");
-    parts
-        .loop()
-        .execute(
-            () -> {
-              for (var post : parts.roster().posts()) {
-                if (!post.worker().name().equals(name)) continue;
-                change.accept(post.id());
-                answer(exchange, list());
-                return;
-              }
-              var unknown =
-                  ApiError.badField("worker", "no such worker; see /workers for those there are");
-              exchange.context().runOnContext(_ -> exchange.fail(unknown));
-            });
+    onLoop(
+        exchange,
+        () -> {
+          for (var post : parts.roster().posts()) {
+            if (!post.worker().name().equals(name)) continue;
+            change.accept(post.id());
+            answer(exchange, list());
+            return;
+          }
+          var unknown =
+              ApiError.badField("worker", "no such worker; see /workers for those there are");
+          exchange.context().runOnContext(_ -> exchange.fail(unknown));
+        });
+  }
+
+  /** Does it on the loop of the router; whatever it throws is answered. */
+  private void onLoop(Exchange exchange, Runnable task) {
+    parts.loop().execute(() -> exchange.guardElsewhere(task));
   }
 
   private static void answer(Exchange exchange, String json) {

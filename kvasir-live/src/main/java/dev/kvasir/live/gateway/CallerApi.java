@@ -1,13 +1,16 @@
 package dev.kvasir.live.gateway;
 
+import dev.kvasir.live.Sha256;
 import dev.kvasir.live.http.Access;
 import dev.kvasir.live.http.ApiError;
 import dev.kvasir.live.http.Endpoint;
 import dev.kvasir.live.http.Exchange;
+import dev.kvasir.live.http.Refused;
+import io.vertx.core.Future;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /** What callers can ask a gateway for. */
@@ -15,6 +18,7 @@ final class CallerApi {
   private static final String CHAT = "/v1/chat/completions";
   private static final String COMPLETIONS = "/v1/completions";
   private static final String EMBEDDINGS = "/v1/embeddings";
+  private static final int MODEL_CHARS_MAX = 256;
   private static final Duration LOOP_TIME = Duration.ofSeconds(1);
 
   private final GatewayParts parts;
@@ -43,42 +47,77 @@ final class CallerApi {
         Endpoint.get("/ready", Access.PUBLIC, this::ready));
   }
 
+  /** Counts the request before anything is done for it, then reads it. */
   private void forward(Exchange exchange, String path) {
     long receivedNanos = parts.loop().nanos();
+    var caller = exchange.caller();
+    var id = id(exchange);
+    var limit = parts.dispatch().keys().begin(caller, receivedNanos);
+    if (limit != null) {
+      var refused = new Ask(id, path, caller, "", "", PromptNames.NONE, false, receivedNanos, null);
+      parts.loop().execute(() -> parts.dispatch().turnedAway(refused, limit));
+      throw new Refused(limit);
+    }
+    exchange.whenOver(() -> parts.dispatch().keys().end(caller));
+    read(exchange, path, id, receivedNanos);
+  }
+
+  /** Refuses what cannot be served before anybody works for it. */
+  private void read(Exchange exchange, String path, String id, long receivedNanos) {
     var fields = RequestFields.of(exchange.body().getBytes());
     fields.isTrue("stream");
-    var model = fields.text("model");
+    var model = fields.shortText("model", MODEL_CHARS_MAX);
     var tenant = exchange.caller().tenant();
     var asked = fields.text("cache_salt");
     var salt = tenant.isEmpty() ? asked : secret.salt(tenant, asked);
+    var ask =
+        new Ask(
+            id,
+            path,
+            exchange.caller(),
+            model,
+            session(exchange, fields, tenant),
+            PromptNames.NONE,
+            isSplittable(path, fields),
+            receivedNanos,
+            traced ? TraceMark.of(exchange.header(TraceMark.HEADER)) : null);
     var bodies = new LegBodies(fields, tenant.isEmpty() ? "" : salt);
-    Supplier<PromptNames> byBytes =
-        () -> PromptNames.ofBytes(fields, model, salt, routing.settings().blockTokens());
-    Consumer<PromptNames> go =
-        names -> {
-          if (exchange.isOver()) return;
-          var ask =
-              new Ask(
-                  id(exchange),
-                  path,
-                  exchange.caller(),
-                  model,
-                  session(exchange, fields, tenant),
-                  names,
-                  isSplittable(path, fields),
-                  receivedNanos,
-                  traced ? TraceMark.of(exchange.header(TraceMark.HEADER)) : null);
-          new Journey(parts, exchange, bodies, ask).start();
-        };
-    if (routing.naming() == Routing.Naming.BYTES || path.equals(EMBEDDINGS)) {
-      go.accept(byBytes.get());
-      return;
+    names(exchange, fields, ask, salt)
+        .onComplete(
+            names -> exchange.guard(() -> start(exchange, bodies, ask.with(names))),
+            bug ->
+                exchange.guard(
+                    () -> {
+                      throw bug instanceof Refused refused
+                          ? refused
+                          : new IllegalStateException("the prompt has no names", bug);
+                    }));
+  }
+
+  /** By tokens where they are to be had, or else by bytes. */
+  private Future<PromptNames> names(Exchange exchange, RequestFields fields, Ask ask, String salt) {
+    int block = routing.settings().blockTokens();
+    Supplier<PromptNames> byBytes = () -> PromptNames.ofBytes(fields, ask.model(), salt, block);
+    if (routing.naming() == Routing.Naming.BYTES || ask.path().equals(EMBEDDINGS)) {
+      return Future.succeededFuture(byBytes.get());
     }
-    tokenizer
-        .tokens(exchange.context(), path, exchange.body().getBytes())
-        .map(tokens -> PromptNames.ofTokens(tokens, model, salt, routing.settings().blockTokens()))
-        .otherwise(_ -> byBytes.get())
-        .onSuccess(go::accept);
+    return tokens(exchange, ask.path(), fields)
+        .map(tokens -> PromptNames.ofTokens(tokens, ask.model(), salt, block))
+        .otherwise(_ -> byBytes.get());
+  }
+
+  private Future<int[]> tokens(Exchange exchange, String path, RequestFields fields) {
+    try {
+      return tokenizer.tokens(exchange.context(), path, fields.body());
+    } catch (RuntimeException e) {
+      return Future.failedFuture(e);
+    }
+  }
+
+  private void start(Exchange exchange, LegBodies bodies, Ask ask) {
+    if (exchange.isOver()) return;
+    exchange.handOver();
+    new Journey(parts, exchange, bodies, ask).start();
   }
 
   /** What the caller calls it, and what makes it one of its kind. */
@@ -88,11 +127,12 @@ final class CallerApi {
     return given == null ? own : given + "-" + own;
   }
 
+  /** A hash of what the caller calls it, however long that is: sessions are kept for long. */
   private static String session(Exchange exchange, RequestFields fields, String tenant) {
     var session = exchange.header("x-session-id");
     if (session == null) session = fields.text("prompt_cache_key");
     if (session.isEmpty()) return "";
-    return tenant.length() + ":" + tenant + session;
+    return Sha256.hex((tenant.length() + ":" + tenant + session).getBytes(StandardCharsets.UTF_8));
   }
 
   /** One prompt with one answer, of text. */
@@ -107,14 +147,13 @@ final class CallerApi {
   }
 
   private void models(Exchange exchange) {
-    parts
-        .loop()
-        .execute(
-            () -> {
-              var models = String.join(",", parts.roster().models().values());
-              var list = "{\"object\":\"list\",\"data\":[" + models + "]}";
-              exchange.context().runOnContext(_ -> exchange.answer(200, list));
-            });
+    onLoop(
+        exchange,
+        () -> {
+          var models = String.join(",", parts.roster().models().values());
+          var list = "{\"object\":\"list\",\"data\":[" + models + "]}";
+          exchange.context().runOnContext(_ -> exchange.answer(200, list));
+        });
   }
 
   /** Whether requests can be served now; a loop that hangs counts as no. */
@@ -123,13 +162,17 @@ final class CallerApi {
     long timer =
         exchange.context().owner().setTimer(LOOP_TIME.toMillis(), _ -> exchange.fail(hung));
     exchange.whenOver(() -> exchange.context().owner().cancelTimer(timer));
-    parts
-        .loop()
-        .execute(
-            () -> {
-              int ready = parts.roster().ready();
-              exchange.context().runOnContext(_ -> tell(exchange, ready));
-            });
+    onLoop(
+        exchange,
+        () -> {
+          int ready = parts.roster().ready();
+          exchange.context().runOnContext(_ -> tell(exchange, ready));
+        });
+  }
+
+  /** Does it on the loop of the router; whatever it throws is answered. */
+  private void onLoop(Exchange exchange, Runnable task) {
+    parts.loop().execute(() -> exchange.guardElsewhere(task));
   }
 
   private static void tell(Exchange exchange, int ready) {

@@ -25,6 +25,12 @@ record Decision(
     return (route.times().firstToken() - ask.receivedNanos()) / 1e9;
   }
 
+  /** This one without the names of its prompt's blocks, to be kept for a while. */
+  Decision brief() {
+    return new Decision(
+        ask.with(ask.names().length()), route, decode, prefill, attempts, ending, doneNanos);
+  }
+
   double seconds() {
     return (doneNanos - ask.receivedNanos()) / 1e9;
   }

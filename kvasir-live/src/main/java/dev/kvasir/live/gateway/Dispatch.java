@@ -49,6 +49,17 @@ final class Dispatch {
     return waiting.size();
   }
 
+  /** Where requests are counted before they enter; from any thread. */
+  KeyMeter keys() {
+    return keys;
+  }
+
+  /** Writes down a request that was refused before it could enter. */
+  void turnedAway(Ask ask, ApiError error) {
+    var ending = new Ending(Outcome.REFUSED, error.status(), error.code(), Usage.UNKNOWN, 0);
+    book.accept(new Decision(ask, null, "", "", 0, ending, loop.nanos()));
+  }
+
   void enter(Ticket ticket) {
     var limit = keys.enter(ticket.ask.caller(), ticket.ask.names().tokens(), loop.nanos());
     if (limit != null) {

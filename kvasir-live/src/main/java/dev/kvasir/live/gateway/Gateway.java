@@ -216,6 +216,10 @@ public final class Gateway implements AutoCloseable {
     return parts.dispatch();
   }
 
+  Recent recent() {
+    return journal.recent();
+  }
+
   /** How many tokens a block has where prompts are named. */
   public int blockTokens() {
     return blockTokens;

@@ -48,10 +48,11 @@ final class Journal implements AutoCloseable {
   /** On the loop of the router; the lines are made elsewhere. */
   void write(Decision decision) {
     metrics.count(decision);
-    recent.add(decision);
-    if (log != null) log.add(() -> lines.of(decision));
+    var brief = decision.brief();
+    recent.add(brief);
+    if (log != null) log.add(() -> lines.of(brief));
     if (capture != null) capture.add(() -> captures.of(decision));
-    if (traces != null) traces.add(decision);
+    if (traces != null) traces.add(brief);
   }
 
   /** Adds a line to the capture, if there is one; it is made on another thread. */

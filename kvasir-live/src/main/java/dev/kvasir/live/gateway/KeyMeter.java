@@ -8,7 +8,11 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
 
-/** How much has been asked with each key; belongs to one loop. */
+/**
+ * How much has been asked with each key; from any thread.
+ *
+ * <p>A request is counted before anything is done for it, and its tokens once they are known.
+ */
 final class KeyMeter {
   private static final Duration SOON = Duration.ofSeconds(1);
 
@@ -25,17 +29,12 @@ final class KeyMeter {
 
   private final Map<String, Use> uses = new HashMap<>();
 
-  /**
-   * Counts a request; says why not where it is one too many, and counts nothing then.
-   *
-   * @param promptTokens as far as they are known before anybody has answered
-   */
+  /** Counts a request; says why not where it is one too many, and counts nothing then. */
   @Nullable
-  ApiError enter(Caller caller, int promptTokens, long nowNanos) {
+  synchronized ApiError begin(Caller caller, long nowNanos) {
     var limits = caller.limits();
     var use = uses.computeIfAbsent(caller.key(), _ -> new Use(limits, nowNanos));
     use.requests.fill(limits.requestsPerMinute(), nowNanos);
-    use.tokens.fill(limits.tokensPerMinute(), nowNanos);
     if (use.concurrent >= limits.concurrentMax()) {
       return ApiError.tooMany(
           "too_many_concurrent",
@@ -43,14 +42,36 @@ final class KeyMeter {
           SOON);
     }
     var refusal = refusal(use.requests, 1, limits.requestsPerMinute() + " requests");
-    if (refusal == null) {
-      refusal = refusal(use.tokens, promptTokens, limits.tokensPerMinute() + " tokens");
-    }
     if (refusal != null) return refusal;
     use.requests.take(1);
-    use.tokens.take(promptTokens);
     use.concurrent++;
     return null;
+  }
+
+  /** The request that was begun is over. */
+  synchronized void end(Caller caller) {
+    var use = use(caller);
+    if (use.concurrent == 0) {
+      throw new IllegalStateException("a request of " + caller.tenant() + " ended twice");
+    }
+    use.concurrent--;
+  }
+
+  /**
+   * Counts the tokens of a request that was begun; says why not where they are too many, and gives
+   * the request back then.
+   *
+   * @param promptTokens as far as they are known before anybody has answered
+   */
+  @Nullable
+  synchronized ApiError enter(Caller caller, int promptTokens, long nowNanos) {
+    var limits = caller.limits();
+    var use = use(caller);
+    use.tokens.fill(limits.tokensPerMinute(), nowNanos);
+    var refusal = refusal(use.tokens, promptTokens, limits.tokensPerMinute() + " tokens");
+    if (refusal == null) use.tokens.take(promptTokens);
+    else use.requests.take(-1);
+    return refusal;
   }
 
   private static @Nullable ApiError refusal(Allowance allowance, int wanted, String limit) {
@@ -60,17 +81,18 @@ final class KeyMeter {
   }
 
   /**
-   * The request is over.
+   * The tokens of the request are known.
    *
    * @param promptTokens as they were counted when it entered
    * @param tokens what it came to, prompt and answer together
    */
-  void leave(Caller caller, int promptTokens, long tokens) {
+  synchronized void leave(Caller caller, int promptTokens, long tokens) {
+    use(caller).tokens.take((double) (tokens - promptTokens));
+  }
+
+  private Use use(Caller caller) {
     var use = uses.get(caller.key());
-    if (use == null || use.concurrent == 0) {
-      throw new IllegalStateException("a request of " + caller.tenant() + " left twice");
-    }
-    use.concurrent--;
-    use.tokens.take((double) (tokens - promptTokens));
+    if (use == null) throw new IllegalStateException(caller.tenant() + " has begun no request");
+    return use;
   }
 }

@@ -18,11 +18,19 @@ record PromptNames(int tokens, List<BlockHash> blocks) {
   /** Longer prompts are named up to here. */
   static final int BLOCKS_MAX = 16_384;
 
+  /** Those of a prompt that nobody has looked at. */
+  static final PromptNames NONE = new PromptNames(1, List.of());
+
   private static final int BYTES_PER_TOKEN = Integer.BYTES;
   private static final String BY_BYTES = "bytes of ";
 
   PromptNames {
     blocks = List.copyOf(blocks);
+  }
+
+  /** As long, but without names: a long prompt has some hundred kilobytes of them. */
+  PromptNames length() {
+    return new PromptNames(tokens, List.of());
   }
 
   /** By the bytes of all that comes into the prompt, in the order it does. */

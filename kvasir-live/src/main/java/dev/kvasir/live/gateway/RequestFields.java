@@ -35,6 +35,7 @@ final class RequestFields {
 
   /** Throws {@link Refused} for anything but one JSON object. */
   static RequestFields of(byte[] body) {
+    Json.requireUtf8(body);
     try (var parser = Json.factory().createParser(ObjectReadContext.empty(), body)) {
       if (parser.nextToken() != JsonToken.START_OBJECT) throw new Refused(notAnObject());
       var spans = new LinkedHashMap<String, Span>();
@@ -89,7 +90,25 @@ final class RequestFields {
     if (!value.isString()) {
       throw new Refused(ApiError.badField(name, "\"" + name + "\" is to be a text"));
     }
-    return value.asString();
+    var text = value.asString();
+    if (!StandardCharsets.UTF_8.newEncoder().canEncode(text)) {
+      throw new Refused(
+          ApiError.badField(name, "\"" + name + "\" has half a character: send whole ones"));
+    }
+    return text;
+  }
+
+  /** As {@link #text}, for what is kept or repeated. */
+  String shortText(String name, int charsMax) {
+    var text = text(name);
+    if (text.length() > charsMax) {
+      throw new Refused(
+          ApiError.badField(
+              name,
+              "\"%s\" has %d characters: at most %d are taken"
+                  .formatted(name, text.length(), charsMax)));
+    }
+    return text;
   }
 
   boolean isTrue(String name) {
@@ -103,6 +122,10 @@ final class RequestFields {
 
   int bytes() {
     return body.length;
+  }
+
+  byte[] body() {
+    return body;
   }
 
   Buffer buffer() {

@@ -28,6 +28,7 @@ public final class Exchange {
   private final List<Runnable> atEnd = new ArrayList<>();
   private Buffer body = Buffer.buffer();
   private boolean over;
+  private boolean handedOver;
 
   Exchange(HttpServerRequest request, Context context, Caller caller) {
     this.request = request;
@@ -67,6 +68,15 @@ public final class Exchange {
   /** Whether there is nobody left to answer, or nothing left to say. */
   public boolean isOver() {
     return over;
+  }
+
+  /** Somebody answers it who has limits of time of his own; until then the server's hold. */
+  public void handOver() {
+    handedOver = true;
+  }
+
+  boolean isHandedOver() {
+    return handedOver;
   }
 
   /** Runs the task when the exchange is over, in the order they came; at once if it is already. */

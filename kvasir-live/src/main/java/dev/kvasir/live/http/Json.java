@@ -16,6 +16,12 @@ public final class Json {
   private static final int NAME_MAX = 4_096;
   private static final int NUMBER_MAX = 100;
 
+  /** From so many bytes a parser guesses the encoding. */
+  private static final int ENCODING_BYTES = 4;
+
+  /** Bytes from here on stand in the marks of other encodings, and nowhere in UTF-8. */
+  private static final int MARK_MIN = 0xFE;
+
   private static final JsonFactory FACTORY =
       JsonFactory.builder()
           .streamReadConstraints(
@@ -33,12 +39,26 @@ public final class Json {
 
   /** The tree of a body; throws {@link Refused} where there is none. */
   public static JsonNode read(byte[] bytes) {
+    requireUtf8(bytes);
     try {
       var tree = MAPPER.readTree(bytes);
       if (tree.isMissingNode()) throw new Refused(ApiError.badRequest("the body is empty"));
       return tree;
     } catch (JacksonException e) {
       throw new Refused(unreadable(e));
+    }
+  }
+
+  /**
+   * Throws {@link Refused} where the parser would guess UTF-16 or UTF-32 from the first bytes: it
+   * does not know then at which byte a value stands, and workers read UTF-8 alone.
+   */
+  public static void requireUtf8(byte[] bytes) {
+    for (int i = 0; i < Math.min(bytes.length, ENCODING_BYTES); i++) {
+      int unsigned = Byte.toUnsignedInt(bytes[i]);
+      if (unsigned == 0 || unsigned >= MARK_MIN) {
+        throw new Refused(ApiError.badRequest("the body is not UTF-8: send JSON in UTF-8"));
+      }
     }
   }
 

@@ -19,40 +19,62 @@ class KeyMeterTest {
 
   @Test
   void promptsAndAnswersAreTakenFromTheTokensOfAMinute() {
-    assertThat(meter.enter(ada, 400, 0)).isNull();
-    meter.leave(ada, 400, 500);
-    assertThat(wait(meter.enter(ada, 150, 0))).isEqualTo(Duration.ofSeconds(5));
-    assertThat(meter.enter(ada, 150, 5 * SECOND)).isNull();
+    assertThat(enter(ada, 400, 0)).isNull();
+    leave(ada, 400, 500);
+    assertThat(wait(enter(ada, 150, 0))).isEqualTo(Duration.ofSeconds(5));
+    assertThat(enter(ada, 150, 5 * SECOND)).isNull();
   }
 
   @Test
   void whatAnAnswerTookTooMuchIsMadeUpForLater() {
-    assertThat(meter.enter(ada, 10, 0)).isNull();
-    meter.leave(ada, 10, 900);
-    assertThat(wait(meter.enter(ada, 10, 0))).isEqualTo(Duration.ofSeconds(31));
+    assertThat(enter(ada, 10, 0)).isNull();
+    leave(ada, 10, 900);
+    assertThat(wait(enter(ada, 10, 0))).isEqualTo(Duration.ofSeconds(31));
   }
 
   @Test
   void aPromptLongerThanTheTokensOfAMinuteNeedsAllOfThem() {
-    assertThat(meter.enter(ada, 5_000, 0)).isNull();
-    meter.leave(ada, 5_000, 5_000);
-    assertThat(wait(meter.enter(ada, 5_000, 0))).isEqualTo(Duration.ofSeconds(500));
+    assertThat(enter(ada, 5_000, 0)).isNull();
+    leave(ada, 5_000, 5_000);
+    assertThat(wait(enter(ada, 5_000, 0))).isEqualTo(Duration.ofSeconds(500));
   }
 
   @Test
   void whatWasNeverServedIsGivenBack() {
-    assertThat(meter.enter(ada, 600, 0)).isNull();
-    meter.leave(ada, 600, 0);
-    assertThat(meter.enter(ada, 600, 0)).isNull();
+    assertThat(enter(ada, 600, 0)).isNull();
+    leave(ada, 600, 0);
+    assertThat(enter(ada, 600, 0)).isNull();
   }
 
   @Test
   void requestsAtATimeAreBounded() {
-    for (int i = 0; i < 3; i++) assertThat(meter.enter(ada, 1, 0)).isNull();
-    var refused = Objects.requireNonNull(meter.enter(ada, 1, 0));
+    for (int i = 0; i < 3; i++) assertThat(enter(ada, 1, 0)).isNull();
+    var refused = Objects.requireNonNull(enter(ada, 1, 0));
     assertThat(refused.code()).isEqualTo("too_many_concurrent");
-    meter.leave(ada, 1, 1);
-    assertThat(meter.enter(ada, 1, 0)).isNull();
+    leave(ada, 1, 1);
+    assertThat(enter(ada, 1, 0)).isNull();
+  }
+
+  @Test
+  void whoseTokensAreTooManyHasAskedNothing() {
+    var few = new Caller("bob", "b", ApiKey.Scope.USER, new KeyLimits(2, 600, 3));
+    assertThat(enter(few, 600, 0)).isNull();
+    for (int i = 0; i < 5; i++) assertThat(wait(enter(few, 600, 0))).isPositive();
+    leave(few, 600, 0);
+    assertThat(enter(few, 600, 0)).isNull();
+  }
+
+  private @Nullable ApiError enter(Caller caller, int tokens, long nanos) {
+    var refused = meter.begin(caller, nanos);
+    if (refused != null) return refused;
+    refused = meter.enter(caller, tokens, nanos);
+    if (refused != null) meter.end(caller);
+    return refused;
+  }
+
+  private void leave(Caller caller, int promptTokens, long tokens) {
+    meter.leave(caller, promptTokens, tokens);
+    meter.end(caller);
   }
 
   private static Duration wait(@Nullable ApiError refused) {

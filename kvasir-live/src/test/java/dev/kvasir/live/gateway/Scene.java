@@ -36,10 +36,10 @@ final class Scene implements AutoCloseable {
 
   Scene(UnaryOperator<Worker> kind, UnaryOperator<GatewaySettings> change) {
     this.kind = kind;
-    this.gateway = open(change);
+    this.gateway = open(Gateway.Beside.NOTHING, change);
   }
 
-  private Gateway open(UnaryOperator<GatewaySettings> change) {
+  private Gateway open(Gateway.Beside beside, UnaryOperator<GatewaySettings> change) {
     var workers =
         List.of(kind.apply(first.worker().named("one")), kind.apply(second.worker().named("two")));
     var settings =
@@ -49,12 +49,16 @@ final class Scene implements AutoCloseable {
                 FailureRules.DEFAULT
                     .within(Duration.ofSeconds(5), Duration.ofMillis(500))
                     .resting(1_000_000, Duration.ofMillis(50)));
-    return Gateway.start(network, change.apply(settings));
+    return Gateway.start(network, change.apply(settings), beside);
   }
 
   void reopen(UnaryOperator<GatewaySettings> change) {
+    reopen(Gateway.Beside.NOTHING, change);
+  }
+
+  void reopen(Gateway.Beside beside, UnaryOperator<GatewaySettings> change) {
     gateway.close();
-    gateway = open(change);
+    gateway = open(beside, change);
   }
 
   @Override
