@@ -38,9 +38,13 @@ public final class Engine {
   /** What was asked while a step ran and concerns more than the queue. */
   private final List<Runnable> commands = new ArrayList<>();
 
+  /** Whom to tell that nothing moves any more. */
+  private final List<Runnable> pausing = new ArrayList<>();
+
+  /** The batch that is planned or runs; its blocks may be written. */
   private @Nullable Batch executing;
+
   private @Nullable PauseMode pause;
-  private @Nullable Runnable paused;
   private @Nullable Timer retry;
   private boolean woken;
   private long steps;
@@ -94,14 +98,15 @@ public final class Engine {
   }
 
   /**
-   * Stops serving when no step runs any more; {@code done} is called once nothing moves: all is
-   * given up, has ended, or stands still.
+   * Stops serving when no step runs any more; {@code done} is called once, when nothing moves: all
+   * is given up, has ended, or stands still. A {@link #resume} that comes first calls it too. The
+   * last of several pauses decides the mode.
    */
   public void pause(PauseMode mode, Runnable done) {
     command(
         () -> {
           pause = mode;
-          paused = done;
+          pausing.add(done);
           if (mode == PauseMode.ABORT) List.copyOf(listeners.keySet()).forEach(this::abort);
           tellPaused();
         });
@@ -112,7 +117,7 @@ public final class Engine {
     command(
         () -> {
           pause = null;
-          paused = null;
+          answerPauses();
           wake();
         });
   }
@@ -169,7 +174,6 @@ public final class Engine {
       if (isStarved() && retry == null) retry = loop.after(RETRY_INTERVAL, this::retry);
       return;
     }
-    executing = batch;
     steps++;
     for (var part : batch.admissions()) listener(part.sequence()).admitted(part.sequence());
     long delay = plans.virtualDelayNanos();
@@ -183,8 +187,15 @@ public final class Engine {
       int before = scheduler.reserved();
       var batch = plans.next();
       boolean isRoomier = !batch.preempted().isEmpty() || scheduler.reserved() < before;
-      for (var sequence : batch.preempted()) listener(sequence).preempted(sequence);
-      if (!batch.isEmpty() || !isRoomier) return batch;
+      // Its blocks are taken: what a listener asks for now must wait until the step is over.
+      if (!batch.isEmpty()) executing = batch;
+      for (var sequence : batch.preempted()) {
+        var listener = listeners.get(sequence);
+        if (listener != null) listener.preempted(sequence);
+      }
+      boolean isOver = !batch.isEmpty() || !isRoomier;
+      // A listener may just have paused the engine.
+      if (isOver || pause == PauseMode.KEEP) return batch;
     }
   }
 
@@ -251,10 +262,15 @@ public final class Engine {
   }
 
   private void tellPaused() {
-    var done = paused;
-    if (done == null || (pause != PauseMode.KEEP && !listeners.isEmpty())) return;
-    paused = null;
-    done.run();
+    if (pause != PauseMode.KEEP && !listeners.isEmpty()) return;
+    answerPauses();
+  }
+
+  private void answerPauses() {
+    if (pausing.isEmpty()) return;
+    var asked = List.copyOf(pausing);
+    pausing.clear();
+    for (var done : asked) done.run();
   }
 
   private SequenceListener listener(Sequence sequence) {

@@ -347,7 +347,7 @@ public final class Scheduler {
     sequence.span = span;
     sequence.fetched = true;
     sequence.state = State.WAITING;
-    state.waiting.addFirst(sequence);
+    state.waiting.putBack(sequence);
     state.reserved.add(sequence);
     ready.run();
   }

@@ -4,7 +4,10 @@ import java.util.Comparator;
 
 /** Who is admitted first. */
 public enum SchedulingPolicy {
-  /** Whoever came first; who had to make room comes before all. */
+  /**
+   * Whoever came first; who had to make room comes before all. Who had blocks fetched from a slower
+   * tier keeps its place.
+   */
   FIRST_COME,
   /** The most urgent. */
   PRIORITY,
@@ -16,7 +19,7 @@ public enum SchedulingPolicy {
   /** A queue that keeps this order. */
   WaitQueue open() {
     return switch (this) {
-      case FIRST_COME -> WaitQueue.firstCome();
+      case FIRST_COME -> new WaitQueue(Comparator.comparingLong(each -> each.turn));
       case PRIORITY -> sorted(Comparator.comparingInt(each -> each.request().priority()));
       case SHORTEST_PROMPT ->
           sorted(Comparator.comparingInt(each -> each.request().promptTokens()));
@@ -25,7 +28,7 @@ public enum SchedulingPolicy {
   }
 
   private static WaitQueue sorted(Comparator<Sequence> first) {
-    return WaitQueue.sorted(
+    return new WaitQueue(
         first
             .thenComparingLong(each -> each.request().arrivalNanos())
             .thenComparing(each -> each.request().id()));

@@ -42,6 +42,9 @@ public final class Sequence {
   /** How many tokens behind its cached blocks came along with it; lost with its blocks. */
   int tail;
 
+  /** Its place in the order of arrival. */
+  long turn;
+
   int computed;
   int kept;
   long rank = NEVER;

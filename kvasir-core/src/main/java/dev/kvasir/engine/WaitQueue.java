@@ -1,48 +1,60 @@
 package dev.kvasir.engine;
 
 import java.util.Comparator;
-import java.util.LinkedHashSet;
-import java.util.SequencedSet;
 import java.util.TreeSet;
 
 /** The sequences that wait for admission, in the order of their turn. */
 final class WaitQueue {
-  private final SequencedSet<Sequence> sequences;
-  private final boolean sorted;
+  private final TreeSet<Sequence> sequences;
+  private long lastTurn;
+  private long firstTurn;
+  private long reorders;
 
-  private WaitQueue(SequencedSet<Sequence> sequences) {
-    this.sequences = sequences;
-    this.sorted = sequences instanceof TreeSet;
-  }
-
-  static WaitQueue firstCome() {
-    return new WaitQueue(new LinkedHashSet<>());
-  }
-
-  static WaitQueue sorted(Comparator<Sequence> order) {
-    return new WaitQueue(new TreeSet<>(order));
+  WaitQueue(Comparator<Sequence> order) {
+    this.sequences = new TreeSet<>(order);
   }
 
   int size() {
     return sequences.size();
   }
 
+  /** Puts a sequence that has just come behind all others, where the order is that of arrival. */
   void add(Sequence sequence) {
-    if (!sequences.add(sequence)) throw new IllegalStateException(sequence + " waits already");
+    sequence.turn = ++lastTurn;
+    insert(sequence);
   }
 
-  /** Back in line before all others, where the order is that of arrival. */
+  /** Puts the sequence before all others, where the order is that of arrival. */
   void addFirst(Sequence sequence) {
-    if (sorted) add(sequence);
-    else sequences.addFirst(sequence);
+    sequence.turn = --firstTurn;
+    insert(sequence);
+  }
+
+  /** Puts a sequence that was taken out back to where it stood. */
+  void putBack(Sequence sequence) {
+    insert(sequence);
   }
 
   void remove(Sequence sequence) {
     if (!sequences.remove(sequence)) throw new IllegalStateException(sequence + " does not wait");
+    reorders++;
+  }
+
+  /**
+   * How often the queue changed other than by somebody who joined at its end. As long as this stays
+   * the same, the sequences that stood in it stand in it as before.
+   */
+  long reorders() {
+    return reorders;
   }
 
   /** Whose turn it is, first to last. */
   Iterable<Sequence> inOrder() {
     return sequences;
+  }
+
+  private void insert(Sequence sequence) {
+    if (!sequences.add(sequence)) throw new IllegalStateException(sequence + " waits already");
+    if (!sequences.last().equals(sequence)) reorders++;
   }
 }

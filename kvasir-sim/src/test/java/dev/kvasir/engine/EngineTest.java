@@ -190,4 +190,25 @@ class EngineTest {
     assertThat(planning.misses()).isEqualTo(1);
     assertThat(planning.hits()).isEqualTo(29);
   }
+
+  @Test
+  void everyPauseIsAnsweredOnceHoweverManyThereAre() {
+    submit("a", 3);
+    loop.runFor(STEP.dividedBy(2));
+    engine.pause(PauseMode.WAIT, () -> heard.add("first"));
+    engine.pause(PauseMode.WAIT, () -> heard.add("second"));
+    loop.run(100);
+    assertThat(heard).containsExactly("admitted a", "prefilled a", "Finished a", "first", "second");
+  }
+
+  @Test
+  void aPauseThatIsOvertakenByResumeIsAnsweredToo() {
+    submit("a", 30);
+    loop.runFor(STEP.dividedBy(2));
+    engine.pause(PauseMode.WAIT, () -> heard.add("answered"));
+    engine.resume();
+    loop.runFor(STEP.multipliedBy(2));
+    assertThat(heard).containsExactly("admitted a", "prefilled a", "answered");
+    assertThat(engine.isPaused()).isFalse();
+  }
 }
