@@ -6,24 +6,35 @@ import dev.kvasir.live.engine.EnginePublisher;
 import dev.kvasir.live.engine.EngineServer;
 import dev.kvasir.live.gateway.Connector;
 import dev.kvasir.live.gateway.Worker;
+import dev.kvasir.live.http.ApiKeys;
 import dev.kvasir.live.http.HttpSettings;
 import dev.kvasir.live.http.Network;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
-/** One of our own engines behind a server of its own, which can be started again. */
+/**
+ * One of our own engines behind a server of its own, which can be started again.
+ *
+ * <p>The server takes only the key of this process: other users of the machine can reach its port.
+ */
 final class EmbeddedWorker implements AutoCloseable {
   private final Network network;
   private final EmbeddedEngine engine;
   private final EnginePublisher publisher;
+  private final ApiKeys keys;
   private EngineServer server;
 
-  EmbeddedWorker(Network network, EmbeddedEngine engine, EnginePublisher publisher) {
+  EmbeddedWorker(Network network, EmbeddedEngine engine, EnginePublisher publisher, ApiKeys keys) {
     this.network = network;
     this.engine = engine;
     this.publisher = publisher;
-    this.server = EngineServer.start(network, HttpSettings.local(0), engine);
+    this.keys = keys;
+    this.server = start(0);
+  }
+
+  private EngineServer start(int port) {
+    return EngineServer.start(network, HttpSettings.local(port).with(keys), engine);
   }
 
   String name() {
@@ -45,7 +56,7 @@ final class EmbeddedWorker implements AutoCloseable {
     server.front().drain(patience);
     server.close();
     forget(patience);
-    server = EngineServer.start(network, HttpSettings.local(port), engine);
+    server = start(port);
   }
 
   private void forget(Duration patience) {

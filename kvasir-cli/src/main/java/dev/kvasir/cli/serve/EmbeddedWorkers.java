@@ -9,23 +9,43 @@ import dev.kvasir.live.engine.LoadedModel;
 import dev.kvasir.live.events.PublisherSettings;
 import dev.kvasir.live.gateway.Connector;
 import dev.kvasir.live.http.ApiError;
+import dev.kvasir.live.http.ApiKey;
+import dev.kvasir.live.http.ApiKeys;
 import dev.kvasir.live.http.Network;
 import dev.kvasir.live.http.Refused;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HexFormat;
 import java.util.List;
 import org.zeromq.ZContext;
 
-/** Engines of our own, each behind a server of its own, as any other worker would be. */
+/**
+ * Engines of our own, each behind a server of its own, as any other worker would be.
+ *
+ * <p>Only this process can use them: their servers take a key that is made at each start and told
+ * to nobody but the gateway, and their KV events, which hold the tokens of prompts, stay inside.
+ */
 final class EmbeddedWorkers implements AutoCloseable {
+  private static final int KEY_BYTES = 32;
+
   private final Owned owned = new Owned();
   private final List<EmbeddedWorker> workers = new ArrayList<>();
   private final EngineGroup group;
+  private final String key = randomKey();
+  private final ApiKeys keys =
+      new ApiKeys(List.of(ApiKey.of("gateway", key).in(ApiKey.Scope.GATEWAY)));
 
   private EmbeddedWorkers(EngineGroup group) {
     this.group = group;
+  }
+
+  private static String randomKey() {
+    var bytes = new byte[KEY_BYTES];
+    new SecureRandom().nextBytes(bytes);
+    return HexFormat.of().formatHex(bytes);
   }
 
   static EmbeddedWorkers start(
@@ -48,14 +68,19 @@ final class EmbeddedWorkers implements AutoCloseable {
   private void add(Network network, ZContext sockets, EmbeddedEngine engine) throws IOException {
     var tiers = group.tiers();
     List<KvEvents> below = tiers == null ? List.of() : List.of(tiers.events());
-    var loopback = PublisherSettings.loopback("kv-events");
-    var publisher = new EnginePublisher(sockets, loopback, engine, below);
-    workers.add(owned.add(new EmbeddedWorker(network, engine, publisher)));
+    var inside = PublisherSettings.inProcess("kvasir-" + engine.name(), "kv-events");
+    var publisher = new EnginePublisher(sockets, inside, engine, below);
+    workers.add(owned.add(new EmbeddedWorker(network, engine, publisher, keys)));
   }
 
   List<WorkerSettings> settings() {
     var connector = group.tiers() == null ? Connector.NONE : Connector.NIXL;
     return workers.stream().map(worker -> worker.settings(connector)).toList();
+  }
+
+  /** What the gateway has to send them as its key. */
+  String key() {
+    return key;
   }
 
   /** The worker of that name, or an error that can be answered. */

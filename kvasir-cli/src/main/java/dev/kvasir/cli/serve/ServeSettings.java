@@ -83,10 +83,14 @@ public record ServeSettings(
    * How the gateway works in front of these workers.
    *
    * @param contextTokens what a conversation may have with engines of our own; 0 for others
+   * @param workerKey what workers are sent as key; empty for none
    */
   GatewaySettings gateway(
-      List<WorkerSettings> present, int contextTokens, ApiKeys keys, NameKey secret) {
-    var key = routing.workerKey();
+      List<WorkerSettings> present,
+      int contextTokens,
+      ApiKeys keys,
+      String workerKey,
+      NameKey secret) {
     return GatewaySettings.of(listen.port(), present.stream().map(WorkerSettings::worker).toList())
         .at(listen.api(limits.http(), keys), listen.admin(keys))
         .with(routing.routing(naming(), contextTokens))
@@ -94,6 +98,12 @@ public record ServeSettings(
         .with(limits.failures())
         .probing(routing.probePace())
         .with(files.files())
-        .with(key == null ? "" : key.reveal(), secret);
+        .with(workerKey, secret);
+  }
+
+  /** What workers elsewhere are sent as key; empty for none. */
+  String workerKey() {
+    var key = routing.workerKey();
+    return key == null ? "" : key.reveal();
   }
 }

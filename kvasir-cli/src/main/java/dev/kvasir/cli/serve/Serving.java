@@ -124,8 +124,9 @@ final class Serving implements AutoCloseable {
       throws IOException {
     var given = settings.routing().tenantSecret();
     var secret = given == null ? TenantSecret.in(folder) : NameKey.of(given.reveal());
+    var workerKey = embedded.map(EmbeddedWorkers::key).orElse(settings.workerKey());
     var gatewaySettings =
-        settings.gateway(workers, contextTokens, settings.listen().keys(), secret);
+        settings.gateway(workers, contextTokens, settings.listen().keys(), workerKey, secret);
     Supplier<LadderState> ladder =
         embedded
             .<Supplier<LadderState>>map(own -> new EmbeddedLadder(own.group()))

@@ -27,7 +27,7 @@ public record WorkerSettings(
   public static final WorkerSettings DEFAULT =
       new WorkerSettings("", "", Role.BOTH, Connector.NONE, "", "", "");
 
-  private static final String ZMQ = "tcp://[^:]+:\\d+";
+  private static final String ZMQ = "tcp://[^:]+:\\d+|inproc://kvasir-[a-z0-9-]+";
 
   public WorkerSettings {
     boolean bare = url.isEmpty() && name.isEmpty() && events.isEmpty() && replay.isEmpty();

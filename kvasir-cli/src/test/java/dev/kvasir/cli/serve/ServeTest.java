@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.kvasir.live.gateway.Gateway;
 import dev.kvasir.live.gateway.GatewaySettings;
+import dev.kvasir.live.gateway.NameKey;
 import dev.kvasir.live.gateway.Routing;
 import dev.kvasir.live.http.ApiKey;
 import dev.kvasir.live.http.Network;
@@ -24,6 +25,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -127,7 +129,8 @@ class ServeTest {
   private static GatewaySettings placing(EmbeddedWorkers workers) {
     var settings = RouterSettings.DEFAULT.withClasses(new RouteClass.Limits(16, 0.1, 64));
     return GatewaySettings.of(0, workers.settings().stream().map(WorkerSettings::worker).toList())
-        .with(Routing.DEFAULT.with(settings).by("balanced", "always"));
+        .with(Routing.DEFAULT.with(settings).by("balanced", "always"))
+        .with(workers.key(), NameKey.of("secret".repeat(8)));
   }
 
   @Test
@@ -146,6 +149,52 @@ class ServeTest {
           .isInstanceOf(IllegalArgumentException.class)
           .hasMessageContaining(keys.toString());
     }
+  }
+
+  @Test
+  void anEnginesPortAnswersNobodyButTheGateway() throws Exception {
+    try (var serving = embedded()) {
+      assertThat(ask(serving, "lantern").statusCode()).isEqualTo(200);
+      for (var worker : serving.embedded().orElseThrow().settings()) {
+        assertThat(ask(worker.url(), "lantern").statusCode()).isEqualTo(401);
+        for (var path : List.of("/v1/completions", "/tokenize", "/detokenize")) {
+          assertThat(post(worker.url() + path)).as(path).isEqualTo(401);
+        }
+        assertThat(post(worker.url() + "/reset_prefix_cache")).isEqualTo(401);
+        assertThat(get(worker.url() + "/v1/models").statusCode()).isEqualTo(401);
+      }
+    }
+  }
+
+  @Test
+  void theTokensThatEnginesTellOfStayInTheProcess() throws Exception {
+    try (var serving = embedded()) {
+      for (var worker : serving.embedded().orElseThrow().settings()) {
+        assertThat(worker.events()).startsWith("inproc://");
+        assertThat(worker.replay()).startsWith("inproc://");
+      }
+      assertThat(ask(serving, "lantern").statusCode()).isEqualTo(200);
+      awaitBlocks(serving);
+    }
+  }
+
+  /** Until the gateway has heard of blocks that an engine holds. */
+  private void awaitBlocks(Serving serving) throws Exception {
+    var held = Pattern.compile("kvasir_worker_blocks\\{[^}]*} [1-9]");
+    for (int i = 0; i < 100; i++) {
+      if (held.matcher(get(serving.gateway().adminUrl() + "/metrics").body()).find()) return;
+      Thread.sleep(50);
+    }
+    throw new AssertionError("no block was told of in five seconds");
+  }
+
+  private int post(String url) throws Exception {
+    var request =
+        HttpRequest.newBuilder(URI.create(url))
+            .header("content-type", "application/json")
+            .POST(HttpRequest.BodyPublishers.ofString("{}"))
+            .build();
+    return client.send(request, BodyHandlers.ofString()).statusCode();
   }
 
   @Test

@@ -145,6 +145,8 @@ public final class KvEventSubscriber implements AutoCloseable {
   }
 
   private void run() {
+    // Sockets of this process are connected at once, and their monitor says nothing of it.
+    if (settings.endpoint().startsWith("inproc:")) connected();
     try (var all = sockets.createPoller(4);
         var wakeups = sockets.createPoller(1)) {
       all.register(wakeup.channel(), ZMQ.Poller.POLLIN);
@@ -175,10 +177,7 @@ public final class KvEventSubscriber implements AutoCloseable {
   /** A message of each socket that has one. */
   private void receive() {
     var event = ZEvent.recv(monitor, ZMQ.DONTWAIT);
-    if (event != null) {
-      connects.incrementAndGet();
-      loop.execute(replays::connected);
-    }
+    if (event != null) connected();
     var published = WireFrames.of(live);
     if (!published.isEmpty()) take(WireFrames.live(published), () -> {});
     var answer = WireFrames.of(replay);
@@ -186,6 +185,11 @@ public final class KvEventSubscriber implements AutoCloseable {
     var numbered = WireFrames.replayed(answer);
     if (numbered != null && numbered.isEnd()) loop.execute(replays::ended);
     else take(numbered, replays::answered);
+  }
+
+  private void connected() {
+    connects.incrementAndGet();
+    loop.execute(replays::connected);
   }
 
   private void take(WireFrames.@Nullable Numbered numbered, Runnable before) {

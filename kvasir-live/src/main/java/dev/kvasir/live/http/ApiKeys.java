@@ -22,7 +22,7 @@ public record ApiKeys(List<ApiKey> all) {
     if (access == Access.PUBLIC || all.isEmpty()) return Caller.ANYONE;
     var key = find(authorization);
     if (key == null) throw new Refused(ApiError.unauthorised());
-    if (access == Access.ADMIN && key.scope() != ApiKey.Scope.ADMIN) {
+    if (access == Access.ADMIN && key.scope() == ApiKey.Scope.USER) {
       throw new Refused(ApiError.forbidden("this takes a key for administration"));
     }
     return Caller.of(key);

@@ -3,7 +3,7 @@ package dev.kvasir.live.http;
 /**
  * Who sent a request, as far as the key tells.
  *
- * @param tenant empty where no keys are set
+ * @param tenant empty where no keys are set, and for a gateway
  * @param key which one, by the beginning of its hash; empty where no keys are set
  */
 public record Caller(String tenant, String key, ApiKey.Scope scope, KeyLimits limits) {
@@ -13,7 +13,7 @@ public record Caller(String tenant, String key, ApiKey.Scope scope, KeyLimits li
   private static final int KEY_DIGITS = 16;
 
   static Caller of(ApiKey key) {
-    return new Caller(
-        key.tenant(), key.sha256().substring(0, KEY_DIGITS), key.scope(), key.limits());
+    var tenant = key.scope() == ApiKey.Scope.GATEWAY ? "" : key.tenant();
+    return new Caller(tenant, key.sha256().substring(0, KEY_DIGITS), key.scope(), key.limits());
   }
 }

@@ -1,0 +1,265 @@
+import java.io.File;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import javax.tools.ToolProvider;
+
+/**
+ * Plants each fault of tools/faults in a built checkout and runs the test that must catch it.
+ *
+ * <p>ProveFaults ROOT CLASSPATHS LAUNCHER [WORD...]: CLASSPATHS holds MODULE.txt for each module,
+ * LAUNCHER is JUnit's console launcher. A planted file is compiled into a folder that stands first
+ * on the class path, so nothing of the checkout changes. Exits with 1 when a fault is not caught.
+ */
+public final class ProveFaults {
+  private static final List<String> MODULES =
+      List.of("kvasir-core", "kvasir-sim", "kvasir-live", "kvasir-cli");
+  private static final int SECONDS_MAX = 180;
+
+  private final Path root;
+  private final Path classPaths;
+  private final Path launcher;
+  private final Path scratch;
+
+  /** One fault: what it says, the test that catches it, and the changed files by their paths. */
+  record Fault(String name, String says, String test, Map<String, String> files) {
+    String testClass() {
+      return test.substring(0, test.indexOf('.'));
+    }
+  }
+
+  private ProveFaults(Path root, Path classPaths, Path launcher) throws IOException {
+    this.root = root;
+    this.classPaths = classPaths;
+    this.launcher = launcher;
+    this.scratch = Files.createTempDirectory("prove-faults");
+  }
+
+  public static void main(String[] args) throws Exception {
+    var words = List.of(args).subList(3, args.length);
+    var prover = new ProveFaults(Path.of(args[0]), Path.of(args[1]), Path.of(args[2]));
+    System.exit(prover.run(words) ? 0 : 1);
+  }
+
+  private boolean run(List<String> words) throws Exception {
+    long startNanos = System.nanoTime();
+    var faults = new ArrayList<Fault>();
+    for (var file : list(root.resolve("tools/faults"))) {
+      if (!file.toString().endsWith(".fault")) continue;
+      var text = file.getFileName() + " " + Files.readString(file);
+      if (!words.isEmpty() && words.stream().noneMatch(text::contains)) continue;
+      faults.add(read(file));
+    }
+    boolean sound = faults.isEmpty() || passesUnplanted(faults);
+    int caught = 0;
+    for (var fault : faults) if (isCaught(fault)) caught++;
+    long seconds = TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - startNanos);
+    System.out.printf(
+        "%d of %d faults in behaviour caught by the test meant for them, in %d seconds%n",
+        caught, faults.size(), seconds);
+    return sound && caught == faults.size();
+  }
+
+  private static List<Path> list(Path folder) throws IOException {
+    try (Stream<Path> files = Files.list(folder)) {
+      return files.sorted().toList();
+    }
+  }
+
+  private Fault read(Path path) throws IOException {
+    var head = new LinkedHashMap<String, String>();
+    var files = new LinkedHashMap<String, String>();
+    var name = path.getFileName().toString().replace(".fault", "");
+    StringBuilder before = null;
+    StringBuilder after = null;
+    for (var line : Files.readAllLines(path)) {
+      if (line.equals("<<<<")) {
+        before = new StringBuilder();
+      } else if (line.equals("====") && before != null && after == null) {
+        after = new StringBuilder();
+      } else if (line.equals(">>>>") && after != null) {
+        var file = head.get("file");
+        var text = files.containsKey(file) ? files.get(file) : source(name, file);
+        files.put(file, replaced(name, text, before.toString(), after.toString()));
+        before = null;
+        after = null;
+      } else if (after != null) {
+        after.append(line).append('\n');
+      } else if (before != null) {
+        before.append(line).append('\n');
+      } else if (line.contains(": ")) {
+        head.put(line.substring(0, line.indexOf(':')), line.substring(line.indexOf(':') + 2));
+      }
+    }
+    if (files.isEmpty()
+        || !head.containsKey("fault")
+        || !head.getOrDefault("test", "").contains(".")) {
+      throw new IllegalArgumentException(
+          name + " needs fault:, test: Class.method, file: and a change");
+    }
+    return new Fault(name, head.get("fault"), head.get("test"), files);
+  }
+
+  private String source(String name, String file) throws IOException {
+    var path = root.resolve(file == null ? "" : file);
+    if (!Files.isRegularFile(path)) throw new IllegalArgumentException(name + ": no file " + file);
+    return Files.readString(path);
+  }
+
+  private static String replaced(String name, String text, String before, String after) {
+    int first = text.indexOf(before);
+    if (first < 0 || text.indexOf(before, first + 1) >= 0) {
+      throw new IllegalArgumentException(
+          name + ": the text to replace must occur once, and does not:\n" + before);
+    }
+    return text.substring(0, first) + after + text.substring(first + before.length());
+  }
+
+  /** A test that fails anyway proves nothing. */
+  private boolean passesUnplanted(List<Fault> faults) throws Exception {
+    var byModule = new TreeMap<String, List<Fault>>();
+    for (var fault : faults) {
+      byModule.computeIfAbsent(module(fault.testClass()), _ -> new ArrayList<>()).add(fault);
+    }
+    boolean sound = true;
+    for (var entry : byModule.entrySet()) {
+      var log = scratch.resolve("unplanted.log");
+      int status = test(entry.getKey(), null, entry.getValue(), log, 5 * SECONDS_MAX);
+      if (status == 0) continue;
+      sound = false;
+      System.out.println("the tests of " + entry.getKey() + " fail before anything is planted:");
+      Files.readAllLines(log).stream()
+          .filter(line -> line.contains("=>") || line.contains("[X]") || line.contains("✘"))
+          .limit(20)
+          .forEach(System.out::println);
+    }
+    return sound;
+  }
+
+  private boolean isCaught(Fault fault) throws Exception {
+    var folder = scratch.resolve(fault.name());
+    var log = scratch.resolve(fault.name() + ".log");
+    var verdict = "NOT CAUGHT";
+    var words = "";
+    if (!compile(fault, folder, log)) {
+      verdict = "DOES NOT COMPILE";
+      words = Files.readString(log).lines().findFirst().orElse("");
+    } else {
+      int status = test(module(fault.testClass()), folder, List.of(fault), log, SECONDS_MAX);
+      words =
+          Files.readString(log).lines().filter(line -> line.contains("=>")).findFirst().orElse("");
+      if (status == 1 || status == 124) verdict = "caught";
+      if (status == 124) words = "no end in " + SECONDS_MAX + " seconds";
+    }
+    System.out.printf(
+        "%-58s %-10s %-70s %s%n",
+        cut(fault.says(), 58), verdict, cut(fault.test(), 70), cut(words.strip(), 100));
+    return verdict.equals("caught");
+  }
+
+  private boolean compile(Fault fault, Path folder, Path log) throws IOException {
+    var arguments = new ArrayList<>(List.of("-nowarn", "-parameters", "-proc:none", "-g"));
+    arguments.addAll(List.of("--add-modules", "jdk.incubator.vector"));
+    arguments.addAll(
+        List.of(
+            "-cp",
+            classPath("kvasir-cli", null) + File.pathSeparator + classPath("kvasir-live", null)));
+    Files.createDirectories(folder.resolve("classes"));
+    arguments.addAll(List.of("-d", folder.resolve("classes").toString()));
+    boolean any = false;
+    for (var file : fault.files().entrySet()) {
+      boolean java = file.getKey().endsWith(".java");
+      var target =
+          java
+              ? folder.resolve("sources").resolve(file.getKey())
+              : folder.resolve("classes").resolve(file.getKey().replaceFirst(".*/resources/", ""));
+      Files.createDirectories(target.getParent());
+      Files.writeString(target, file.getValue());
+      if (java) arguments.add(target.toString());
+      any |= java;
+    }
+    if (!any) return true;
+    try (var out = Files.newOutputStream(log)) {
+      return ToolProvider.getSystemJavaCompiler()
+              .run(null, out, out, arguments.toArray(String[]::new))
+          == 0;
+    }
+  }
+
+  private String classPath(String module, Path planted) throws IOException {
+    var path = new ArrayList<String>();
+    if (planted != null) path.add(planted.resolve("classes").toString());
+    for (var each : MODULES) {
+      path.add(root.resolve(each + "/target/classes").toString());
+      path.add(root.resolve(each + "/target/test-classes").toString());
+    }
+    var rest = Files.readString(classPaths.resolve(module + ".txt")).strip();
+    for (var entry : rest.split(File.pathSeparator)) {
+      if (!entry.startsWith(root.toString())) path.add(entry);
+    }
+    return String.join(File.pathSeparator, path);
+  }
+
+  private int test(String module, Path planted, List<Fault> faults, Path log, int seconds)
+      throws Exception {
+    var command = new ArrayList<String>();
+    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    command.addAll(List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"));
+    command.addAll(List.of("--add-modules", "jdk.incubator.vector"));
+    command.addAll(
+        List.of("--enable-native-access=ALL-UNNAMED", "--sun-misc-unsafe-memory-access=deny"));
+    command.addAll(List.of("-Dkvasir.root=" + root, "-Dkvasir.scale=1", "-Dkvasir.soak.seconds=5"));
+    command.addAll(List.of("-cp", launcher + File.pathSeparator + classPath(module, planted)));
+    command.addAll(List.of("org.junit.platform.console.ConsoleLauncher", "execute"));
+    command.addAll(List.of("--disable-banner", "--disable-ansi-colors", "--fail-if-no-tests"));
+    for (var fault : faults) {
+      command.add("--select-class=" + qualified(fault.testClass()));
+      command.add("--include-methodname=.*[.$]" + fault.test().replaceFirst("\\.", "[.#]"));
+    }
+    var process =
+        new ProcessBuilder(command)
+            .directory(root.resolve(module).toFile())
+            .redirectErrorStream(true)
+            .redirectOutput(log.toFile())
+            .start();
+    if (process.waitFor(seconds, TimeUnit.SECONDS)) return process.exitValue();
+    process.descendants().forEach(ProcessHandle::destroyForcibly);
+    process.destroyForcibly().waitFor();
+    return 124;
+  }
+
+  private Path find(String testClass) throws IOException {
+    for (var module : MODULES) {
+      try (Stream<Path> files = Files.walk(root.resolve(module + "/src/test/java"))) {
+        var found = files.filter(file -> file.endsWith(testClass + ".java")).findFirst();
+        if (found.isPresent()) return found.get();
+      }
+    }
+    throw new IllegalArgumentException("there is no test class " + testClass);
+  }
+
+  private String module(String testClass) throws IOException {
+    return root.relativize(find(testClass)).getName(0).toString();
+  }
+
+  private String qualified(String testClass) throws IOException {
+    var file = find(testClass);
+    var sources = root.resolve(module(testClass) + "/src/test/java");
+    return sources
+        .relativize(file)
+        .toString()
+        .replace(".java", "")
+        .replace(File.separatorChar, '.');
+  }
+
+  private static String cut(String text, int length) {
+    return text.length() <= length ? text : text.substring(0, length - 1) + "…";
+  }
+}
