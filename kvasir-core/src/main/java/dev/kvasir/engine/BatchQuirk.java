@@ -7,5 +7,10 @@ public enum BatchQuirk {
   /** A preempted sequence forgets what it had sampled and samples it again. */
   PREEMPTION_FORGETS_OUTPUT,
   /** Sequences are admitted one by one, each seeing the blocks that the one before just took. */
-  ADMITS_ONE_BY_ONE
+  ADMITS_ONE_BY_ONE,
+  /**
+   * Running sequences take their blocks in order, each preempting for itself: a victim that stands
+   * further ahead has taken blocks in this step, and what these blocks held before is lost.
+   */
+  PREEMPTS_ONE_BY_ONE
 }

@@ -9,6 +9,7 @@ import dev.kvasir.kv.KvSpan;
 import dev.kvasir.kv.KvStore;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.LinkedHashMap;
 import java.util.List;
 
 /**
@@ -147,6 +148,7 @@ public final class Scheduler {
     if (!settings.has(BatchQuirk.ADMITS_ONE_BY_ONE)) return apply(compute());
     var planner = planner(Outlook.now(state)).planRunning();
     var decision = planner.decision();
+    if (settings.has(BatchQuirk.PREEMPTS_ONE_BY_ONE)) takeBlocksInOrder(decision);
     var batch = apply(decision);
     if (!decision.preempted().isEmpty()) return batch;
     var parts = new ArrayList<>(batch.parts());
@@ -168,10 +170,38 @@ public final class Scheduler {
         batch.rows());
   }
 
+  /**
+   * Takes the blocks of those that run in the order of their admission, and lets each victim go at
+   * the moment in which the blocks do not suffice.
+   */
+  private void takeBlocksInOrder(ScheduleDecision decision) {
+    var victims = decision.preempted().iterator();
+    var given = new LinkedHashMap<Sequence, Integer>();
+    int tokensLeft = settings.stepTokensMax();
+    for (var each = state.running.first(); each != null && tokensLeft > 0; each = each.after) {
+      int computed = state.computed(each);
+      int wanted = each.decoding ? 1 : settings.clipChunk(each.prefillTokens() - computed);
+      int tokens = Math.min(wanted, tokensLeft);
+      int blocks = state.blocksFor(computed, tokens);
+      while (blocks > kv.available()) {
+        if (!victims.hasNext()) return;
+        var victim = victims.next();
+        preempt(victim);
+        tokensLeft += given.getOrDefault(victim, 0);
+        if (victim == each) return;
+      }
+      if (blocks > 0) each.blocks().reserve(computed + tokens);
+      given.put(each, tokens);
+      tokensLeft -= tokens;
+    }
+  }
+
   /** Takes the blocks that the decision needs, and says what to compute. */
   public Batch apply(ScheduleDecision decision) {
     for (var sequence : decision.givenUp()) giveUp(sequence);
-    for (var sequence : decision.preempted()) preempt(sequence);
+    for (var sequence : decision.preempted()) {
+      if (sequence.state == State.RUNNING) preempt(sequence);
+    }
     // What is cached must be held before anything is taken, or it could be evicted for it.
     var spans = new ArrayList<KvSpan>(decision.admissions().size());
     for (var admission : decision.admissions()) spans.add(open(admission));

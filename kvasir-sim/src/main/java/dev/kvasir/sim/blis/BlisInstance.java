@@ -5,6 +5,7 @@ import dev.kvasir.engine.PlanningStats;
 import dev.kvasir.engine.Scheduler;
 import dev.kvasir.engine.Sequence;
 import dev.kvasir.engine.SequenceRequest;
+import dev.kvasir.engine.StepEnd;
 import dev.kvasir.router.EngineSignals;
 import dev.kvasir.router.SloClass;
 import dev.kvasir.sim.VirtualLoop;
@@ -29,6 +30,8 @@ import java.util.function.BiConsumer;
  * the next step waits until it is over.
  */
 final class BlisInstance {
+  private static final StepEnd NOTHING_COMPUTED = new StepEnd(List.of(), List.of());
+
   private final int index;
   private final BlisSettings settings;
   private final LatencyModel latency;
@@ -128,7 +131,8 @@ final class BlisInstance {
     busyMicros += advance;
     log.add(advance + latency.outputTokenMicros());
     for (var sequence : batch.idle()) skip(tracking(sequence), advance);
-    var end = scheduler.complete(batch);
+    // A step can compute nothing: the first in line made room for itself, and the others wait.
+    var end = batch.isEmpty() ? NOTHING_COMPUTED : scheduler.complete(batch);
     for (var sequence : end.prefilled()) firstToken(tracking(sequence), now + advance);
     for (var sequence : end.ended()) complete(sequence, now + advance);
     if (scheduler.running() > 0 || scheduler.waiting() > 0) {
