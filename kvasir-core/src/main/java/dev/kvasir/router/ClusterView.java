@@ -2,11 +2,15 @@ package dev.kvasir.router;
 
 import java.util.List;
 
-/** The instances that may take a request, at one moment. */
+/**
+ * The instances that may take a request, at one moment.
+ *
+ * @param instances with an assumption in place of each figure of load that one did not tell
+ */
 public record ClusterView(
     long nanos, int blockTokens, List<InstanceView> instances, Estimates estimates) {
   public ClusterView {
-    instances = List.copyOf(instances);
+    instances = List.copyOf(AssumedSignals.in(instances));
     if (blockTokens < 1) throw new IllegalArgumentException(blockTokens + " tokens a block");
   }
 

@@ -1,14 +1,17 @@
 package dev.kvasir.router;
 
 /**
- * What an engine last told of itself.
+ * What an engine last told of itself; {@link #UNKNOWN} for each figure that it did not tell.
+ *
+ * <p>Unknown is not zero: an engine that has no time to tell its load is rather busy than idle. See
+ * {@link AssumedSignals} for what policies see in its place.
  *
  * @param queueDepth requests that wait
  * @param batchSize requests that run
  * @param kvUtilisation share of its blocks in use, 0 to 1
  * @param hitRate share of tokens it found cached, 0 to 1
- * @param freeBlocks blocks a new request could have, or {@link #UNKNOWN}
- * @param prefillTokens tokens that wait to be prefilled, or {@link #UNKNOWN}
+ * @param freeBlocks blocks a new request could have
+ * @param prefillTokens tokens that wait to be prefilled
  */
 public record EngineSignals(
     int queueDepth,
@@ -20,13 +23,17 @@ public record EngineSignals(
   public static final int UNKNOWN = -1;
 
   /** Nothing has been told. */
-  public static final EngineSignals NONE = of(0, 0, 0);
+  public static final EngineSignals NONE = of(UNKNOWN, UNKNOWN, UNKNOWN);
+
+  /** It was told that there is nothing to do. */
+  public static final EngineSignals IDLE = of(0, 0, 0);
 
   public EngineSignals {
-    if (queueDepth < 0 || batchSize < 0 || freeBlocks < UNKNOWN || prefillTokens < UNKNOWN) {
-      throw new IllegalArgumentException(
-          "queue %d, batch %d, free %d, prefill %d"
-              .formatted(queueDepth, batchSize, freeBlocks, prefillTokens));
+    if (queueDepth < UNKNOWN || batchSize < UNKNOWN) {
+      throw new IllegalArgumentException("queue " + queueDepth + ", batch " + batchSize);
+    }
+    if (freeBlocks < UNKNOWN || prefillTokens < UNKNOWN) {
+      throw new IllegalArgumentException("free " + freeBlocks + ", prefill " + prefillTokens);
     }
     if (!isShare(kvUtilisation) || !isShare(hitRate)) {
       throw new IllegalArgumentException(
@@ -36,10 +43,15 @@ public record EngineSignals(
 
   /** What engines of every kind tell. */
   public static EngineSignals of(int queueDepth, int batchSize, double kvUtilisation) {
-    return new EngineSignals(queueDepth, batchSize, kvUtilisation, 0, UNKNOWN, UNKNOWN);
+    return new EngineSignals(queueDepth, batchSize, kvUtilisation, UNKNOWN, UNKNOWN, UNKNOWN);
+  }
+
+  /** Whether all that policies look at was told. */
+  boolean isLoadKnown() {
+    return queueDepth != UNKNOWN && batchSize != UNKNOWN && kvUtilisation != UNKNOWN;
   }
 
   private static boolean isShare(double value) {
-    return value >= 0 && value <= 1;
+    return value == UNKNOWN || (value >= 0 && value <= 1);
   }
 }

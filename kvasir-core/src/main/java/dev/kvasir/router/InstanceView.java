@@ -5,7 +5,7 @@ import dev.kvasir.kv.CachedBlocks;
 /**
  * An instance as a policy sees it for one request.
  *
- * @param signals what the engine told, which may be old
+ * @param signals what the engine told, which may be old, or what is assumed in its place
  * @param load what is booked on it
  * @param cached the leading blocks of the request that it holds
  * @param workPerSecond how fast it prefills, see {@link Estimates#work}
@@ -28,6 +28,10 @@ public record InstanceView(
   public static InstanceView of(int id, EngineSignals signals, Load load, CachedBlocks cached) {
     return new InstanceView(
         id, Role.BOTH, "any", signals, load, cached, Estimates.DEFAULT.workPerSecond());
+  }
+
+  InstanceView with(EngineSignals other) {
+    return new InstanceView(id, role, connector, other, load, cached, workPerSecond);
   }
 
   /** What it has to do, with requests counted once for being routed and once for being there. */

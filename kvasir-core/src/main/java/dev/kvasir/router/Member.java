@@ -63,9 +63,13 @@ final class Member {
     toldNanos = nowNanos;
   }
 
+  boolean isFresh(long nowNanos, long freshNanos) {
+    return nowNanos - toldNanos <= freshNanos;
+  }
+
   /** What the engine told, if it is not too old. */
   EngineSignals signals(long nowNanos, long freshNanos) {
-    return nowNanos - toldNanos <= freshNanos ? signals : EngineSignals.NONE;
+    return isFresh(nowNanos, freshNanos) ? signals : EngineSignals.NONE;
   }
 
   InstanceView view(EngineSignals fresh, Load load, CachedBlocks cached, Estimates estimates) {

@@ -68,6 +68,11 @@ public final class Router {
     return member != null;
   }
 
+  /** Whether the engine of the instance has told its load so lately that it is believed. */
+  public boolean isFresh(int id) {
+    return member(id).isFresh(loop.nanos(), settings.freshness().toNanos());
+  }
+
   /** Blocks came to the instance, or went; answers whether the instance is known. */
   public boolean on(int id, List<KvEvent> events) {
     return index.on(id, events);

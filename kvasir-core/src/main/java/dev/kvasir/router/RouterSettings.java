@@ -36,6 +36,10 @@ public record RouterSettings(
     return new RouterSettings(tokens, freshness, start, classes, sessions, index);
   }
 
+  public RouterSettings withFreshness(Duration time) {
+    return new RouterSettings(blockTokens, time, start, classes, sessions, index);
+  }
+
   public RouterSettings withStart(Estimates estimates) {
     return new RouterSettings(blockTokens, freshness, estimates, classes, sessions, index);
   }

@@ -13,6 +13,18 @@ public interface Ties {
     return count -> 0;
   }
 
+  /** Each in its turn, so that none is always taken. */
+  static Ties inTurn() {
+    return new Ties() {
+      private int turn;
+
+      @Override
+      public int pick(int count) {
+        return Math.floorMod(turn++, count);
+      }
+    };
+  }
+
   static Ties random(RandomGenerator random) {
     return random::nextInt;
   }

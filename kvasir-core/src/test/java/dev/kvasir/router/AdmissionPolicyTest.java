@@ -62,6 +62,22 @@ class AdmissionPolicyTest {
   }
 
   @Test
+  void instancesThatTellNothingMakeNoFleetLookIdle() {
+    var silent = InstanceView.of(0, EngineSignals.NONE, Load.NONE, CachedBlocks.NONE);
+    var gate = AdmissionPolicy.gaieLegacy(5, 0.8);
+    assertThat(
+            gate.admit(request(1, SloClass.SHEDDABLE), Views.cluster(silent, saturated(1, 5, 0))))
+        .isInstanceOf(Admission.Rejected.class);
+    var sent = new Load(9, 5, 500, 500, 4, 900, 0, 0, Double.POSITIVE_INFINITY);
+    var busy = InstanceView.of(0, EngineSignals.NONE, sent, CachedBlocks.NONE);
+    assertThat(gate.admit(request(1, SloClass.SHEDDABLE), Views.cluster(busy)))
+        .isInstanceOf(Admission.Rejected.class);
+    assertThat(
+            AdmissionPolicy.tierShed(12, 3).admit(request(1, SloClass.BATCH), Views.cluster(busy)))
+        .isEqualTo(new Admission.Rejected("tier-shed: class=batch priority=-1 < min=3 load=18"));
+  }
+
+  @Test
   void someTakeAllAndSomeTakeNothing() {
     assertThat(AdmissionPolicy.alwaysAdmit().admit(request(9, SloClass.BATCH), at(0)))
         .isEqualTo(admitted());

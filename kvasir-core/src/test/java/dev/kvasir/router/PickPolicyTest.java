@@ -56,9 +56,43 @@ class PickPolicyTest {
 
   @Test
   void busiestIsTheFirstWithTheMostToDo() {
-    var busy = InstanceView.of(1, EngineSignals.NONE, Load.inFlight(3), CachedBlocks.NONE);
+    var busy = InstanceView.of(1, EngineSignals.IDLE, Load.inFlight(3), CachedBlocks.NONE);
     var alsoBusy = InstanceView.of(2, EngineSignals.of(2, 1, 0), Load.NONE, CachedBlocks.NONE);
     assertThat(pick("always-busiest", idle(0), busy, alsoBusy)).isEqualTo(1);
+  }
+
+  @Test
+  void whoTellsNothingIsTakenForAverageAndNotForIdle() {
+    var silent = InstanceView.of(0, EngineSignals.NONE, Load.NONE, CachedBlocks.NONE);
+    var short1 = InstanceView.of(1, EngineSignals.of(1, 2, 0.2), Load.NONE, CachedBlocks.NONE);
+    var long2 = InstanceView.of(2, EngineSignals.of(5, 4, 0.6), Load.NONE, CachedBlocks.NONE);
+    for (var name : List.of("least-loaded", "weighted")) {
+      assertThat(pick(name, silent, short1, long2)).as(name).isEqualTo(1);
+      assertThat(pick(name, silent, long2)).as(name).isZero();
+    }
+    assertThat(Views.cluster(silent, short1, long2).instances().getFirst().signals())
+        .isEqualTo(EngineSignals.of(3, 3, 0.4));
+  }
+
+  @Test
+  void whoTellsNothingHasAtLeastWhatWasSentThere() {
+    var sent = new Load(9, 5, 500, 500, 4, 900, 0, 0, Double.POSITIVE_INFINITY);
+    var silent = InstanceView.of(0, EngineSignals.NONE, sent, CachedBlocks.NONE);
+    var other = InstanceView.of(1, EngineSignals.of(1, 2, 0.2), Load.NONE, CachedBlocks.NONE);
+    assertThat(Views.cluster(silent, other).instances().getFirst().signals())
+        .isEqualTo(EngineSignals.of(5, 4, 0.2));
+    assertThat(Views.cluster(silent).instances().getFirst().signals())
+        .isEqualTo(EngineSignals.of(5, 4, 0));
+  }
+
+  @Test
+  void equalsAreTakenInTurn() {
+    var policy = PickPolicy.named("least-loaded", "", Ties.inTurn());
+    var taken = new int[2];
+    for (int i = 0; i < 20; i++) {
+      taken[policy.pick(Views.request(16), Views.cluster(idle(0), idle(1))).id()]++;
+    }
+    assertThat(taken).containsExactly(10, 10);
   }
 
   @Test
@@ -74,7 +108,7 @@ class PickPolicyTest {
   void balancedPrefersTheFasterOfTwoAlike() {
     var fast =
         new InstanceView(
-            1, Role.BOTH, "any", EngineSignals.NONE, Load.NONE, CachedBlocks.NONE, 20_000);
+            1, Role.BOTH, "any", EngineSignals.IDLE, Load.NONE, CachedBlocks.NONE, 20_000);
     assertThat(pick("balanced", idle(0), fast)).isEqualTo(1);
   }
 

@@ -251,7 +251,7 @@ class PredictivePlacementTest {
   }
 
   private static InstanceView holding(CachedBlocks cached) {
-    return new InstanceView(3, Role.BOTH, "any", EngineSignals.NONE, Load.NONE, cached, 10_000);
+    return new InstanceView(3, Role.BOTH, "any", EngineSignals.IDLE, Load.NONE, cached, 10_000);
   }
 
   private static InstanceView with(InstanceView view, EngineSignals signals) {

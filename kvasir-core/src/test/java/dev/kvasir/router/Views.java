@@ -44,7 +44,7 @@ final class Views {
   static InstanceView instance(int id, Load load, int cachedTokens) {
     var cached = CachedBlocks.onDevice(cachedTokens / BLOCK_TOKENS);
     return new InstanceView(
-        id, Role.BOTH, "any", EngineSignals.NONE, load, cached, LINEAR.workPerSecond());
+        id, Role.BOTH, "any", EngineSignals.IDLE, load, cached, LINEAR.workPerSecond());
   }
 
   /** An instance with nothing to prefill that decodes streams of so many tokens in all. */

@@ -233,6 +233,6 @@ class WeightedPickTest {
   }
 
   private static InstanceView cached(int id, int blocks) {
-    return InstanceView.of(id, EngineSignals.NONE, Load.NONE, CachedBlocks.onDevice(blocks));
+    return InstanceView.of(id, EngineSignals.IDLE, Load.NONE, CachedBlocks.onDevice(blocks));
   }
 }

@@ -58,7 +58,8 @@ public final class Gateway implements AutoCloseable {
     watching = network.vertx().getOrCreateContext();
     var routing = settings.routing();
     blockTokens = routing.settings().blockTokens();
-    router = new Router(loop, routing.settings(), routing.pickPolicy(), routing.placementPolicy());
+    var fresh = routing.settings().withFreshness(freshness(settings));
+    router = new Router(loop, fresh, routing.pickPolicy(), routing.placementPolicy());
     var failures = settings.failures();
     upstream =
         new Upstream(network, CONNECTIONS_PER_WORKER, failures.connectTime(), settings.workerKey());
@@ -108,6 +109,13 @@ public final class Gateway implements AutoCloseable {
     public Beside {
       admin = List.copyOf(admin);
     }
+  }
+
+  /** What a worker told is believed until it should have told twice again. */
+  private static Duration freshness(GatewaySettings settings) {
+    var least = settings.routing().settings().freshness();
+    var twice = settings.probePace().multipliedBy(2);
+    return twice.compareTo(least) > 0 ? twice : least;
   }
 
   private long originMicros() {

@@ -5,11 +5,13 @@ import dev.kvasir.live.metrics.Histogram;
 import dev.kvasir.live.metrics.MetricsText;
 import dev.kvasir.live.metrics.MetricsText.Label;
 import dev.kvasir.router.Availability;
+import dev.kvasir.router.EngineSignals;
 import dev.kvasir.router.Router;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.function.ToDoubleFunction;
 
 /**
  * What a gateway tells of itself, in the text format of Prometheus; belongs to the router's loop.
@@ -68,6 +70,7 @@ final class GatewayMetrics {
     out.gauge("kvasir_index_blocks", "Blocks the index knows.", router.index().size());
     out.gauge("kvasir_sessions", "Sessions with a home.", router.sessions());
     workers(out, router, roster);
+    told(out, roster);
     return out;
   }
 
@@ -108,6 +111,49 @@ final class GatewayMetrics {
         double held = router.index().held(post.id(), tier);
         out.gauge("kvasir_worker_blocks", "Blocks the index finds there.", held, label(post), name);
       }
+    }
+  }
+
+  /** What workers tell of themselves at /metrics; nothing of one that has not told lately. */
+  private static void told(MetricsText out, Roster roster) {
+    var name = "kvasir_worker_told_";
+    told(out, roster, name + "waiting", "Requests that wait there.", r -> r.signals().queueDepth());
+    told(out, roster, name + "running", "Requests that run there.", r -> r.signals().batchSize());
+    told(
+        out,
+        roster,
+        name + "kv_cache_usage",
+        "Share of its KV cache in use.",
+        r -> r.signals().kvUtilisation());
+    told(
+        out,
+        roster,
+        name + "prefix_cache_hit_rate",
+        "Share of prompt tokens that its own KV cache had.",
+        WorkerMetrics.Report::hitRate);
+    told(
+        out,
+        roster,
+        name + "external_prefix_cache_hit_rate",
+        "Share of prompt tokens looked up outside its own KV cache that were there.",
+        WorkerMetrics.Report::externalHitRate);
+    told(
+        out,
+        roster,
+        name + "gpu_utilisation",
+        "Share of the time that its GPUs compute.",
+        WorkerMetrics.Report::gpuUtilisation);
+  }
+
+  private static void told(
+      MetricsText out,
+      Roster roster,
+      String name,
+      String help,
+      ToDoubleFunction<WorkerMetrics.Report> figure) {
+    for (var post : roster.shown()) {
+      double value = figure.applyAsDouble(roster.report(post));
+      if (value != EngineSignals.UNKNOWN) out.gauge(name, help, value, label(post));
     }
   }
 

@@ -54,18 +54,19 @@ final class GatewayView implements DashboardSource {
     var instances = new ArrayList<InstanceState>();
     for (var post : parts.roster().posts()) {
       var name = post.worker().name();
-      var signals = post.signals();
+      var signals = parts.roster().report(post).signals();
       var load = router.load(post.id());
       long free = Math.max(0, signals.freeBlocks());
-      long total = Math.round(free / Math.max(1e-9, 1 - signals.kvUtilisation()));
+      double used = Math.max(0, signals.kvUtilisation());
+      long total = Math.round(free / Math.max(1e-9, 1 - used));
       instances.add(
           new InstanceState(
               name,
               post.worker().url().toString(),
               post.worker().role(),
               post.availability(),
-              signals.queueDepth(),
-              signals.batchSize(),
+              Math.max(0, signals.queueDepth()),
+              Math.max(0, signals.batchSize()),
               load.prefillTokens(),
               load.decodeStreams(),
               Math.max(0, total - free),

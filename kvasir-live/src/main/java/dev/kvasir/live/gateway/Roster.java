@@ -4,7 +4,6 @@ import static java.lang.System.Logger.Level.INFO;
 
 import dev.kvasir.Nullable;
 import dev.kvasir.router.Availability;
-import dev.kvasir.router.EngineSignals;
 import dev.kvasir.router.Router;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -24,7 +23,7 @@ final class Roster {
     private boolean leaving;
     private Map<String, String> models = Map.of();
     private String engine = "";
-    private EngineSignals signals = EngineSignals.NONE;
+    private WorkerMetrics.Report report = WorkerMetrics.Report.NONE;
 
     private Post(Worker worker, int id, WorkerHealth health) {
       this.worker = worker;
@@ -48,11 +47,6 @@ final class Roster {
     /** By which others ask for what it prefilled; empty where it has not told. */
     String engine() {
       return engine;
-    }
-
-    /** What it last told of itself. */
-    EngineSignals signals() {
-      return signals;
     }
 
     /** Whether it is to be forgotten once it has ended what it has. */
@@ -196,11 +190,16 @@ final class Roster {
     settle(post);
   }
 
-  void tell(int id, EngineSignals signals) {
+  void tell(int id, WorkerMetrics.Report report) {
     var post = find(id);
     if (post == null) return;
-    post.signals = signals;
-    router.tell(id, signals);
+    post.report = report;
+    router.tell(id, report.signals());
+  }
+
+  /** What the worker told of itself; nothing where that is too long ago to be believed. */
+  WorkerMetrics.Report report(Post post) {
+    return router.isFresh(post.id) ? post.report : WorkerMetrics.Report.NONE;
   }
 
   void serves(int id, Map<String, String> models) {

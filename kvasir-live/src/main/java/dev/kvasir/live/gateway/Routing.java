@@ -49,7 +49,7 @@ public record Routing(
   }
 
   PickPolicy pickPolicy() {
-    return PickPolicy.named(picks, WeightedPick.SCORERS_DEFAULT, Ties.first());
+    return PickPolicy.named(picks, WeightedPick.SCORERS_DEFAULT, Ties.inTurn());
   }
 
   PlacementPolicy placementPolicy() {

@@ -89,8 +89,8 @@ final class WorkerWatch {
 
   private void busy(Buffer body) {
     var text = body.toString(StandardCharsets.UTF_8);
-    var signals = WorkerMetrics.read(text, blockTokens);
-    onLoop(() -> roster.tell(post.id(), signals));
+    var report = WorkerMetrics.read(text, blockTokens);
+    onLoop(() -> roster.tell(post.id(), report));
   }
 
   private void models(Buffer body) {

@@ -36,6 +36,9 @@ final class ScriptedWorker implements AutoCloseable {
   volatile boolean healthy = true;
   volatile String metrics = "";
 
+  /** Whether a question for its metrics gets no answer. */
+  volatile boolean hidesMetrics;
+
   private ScriptedWorker(Network network, Map<Long, Integer> attempts) {
     this.network = network;
     this.attempts = attempts;
@@ -132,7 +135,9 @@ final class ScriptedWorker implements AutoCloseable {
     private void answer(String path, Map<String, String> headers, String body) {
       switch (path) {
         case "/health" -> plain(healthy ? 200 : 503, "{}");
-        case "/metrics" -> plain(200, metrics);
+        case "/metrics" -> {
+          if (!hidesMetrics) plain(200, metrics);
+        }
         case "/v1/models" ->
             plain(200, "{\"data\":[{\"id\":\"" + MODEL + "\",\"object\":\"model\"}]}");
         case "/query" -> plain(200, "{\"0\":{\"engine_id\":\"engine-" + port() + "\"}}");

@@ -19,14 +19,19 @@ class WorkerMetricsTest {
       vllm:cache_config_info{block_size="32",num_gpu_blocks="100"} 1.0
       vllm:prefix_cache_queries_total{engine="0"} 200.0
       vllm:prefix_cache_hits_total{engine="0"} 50.0
+      vllm:external_prefix_cache_queries_total{engine="0"} 150.0
       vllm:external_prefix_cache_hits_total{engine="0"} 30.0
       vllm:unknown NaN
       """;
 
   @Test
   void vllmIsUnderstood() {
-    assertThat(WorkerMetrics.read(VLLM, 16))
+    var report = WorkerMetrics.read(VLLM, 16);
+    assertThat(report.signals())
         .isEqualTo(new EngineSignals(7, 5, 0.5, 0.4, 100, EngineSignals.UNKNOWN));
+    assertThat(report.hitRate()).isEqualTo(0.25);
+    assertThat(report.externalHitRate()).isEqualTo(0.2);
+    assertThat(report.gpuUtilisation()).isEqualTo(EngineSignals.UNKNOWN);
   }
 
   @Test
@@ -39,15 +44,33 @@ class WorkerMetricsTest {
         sglang:cache_hit_rate{model_name="m"} 0.3
         sglang:max_total_num_tokens{model_name="m"} 3200
         """;
-    assertThat(WorkerMetrics.read(text, 16))
+    var report = WorkerMetrics.read(text, 16);
+    assertThat(report.signals())
         .isEqualTo(new EngineSignals(1, 4, 0.5, 0.3, 100, EngineSignals.UNKNOWN));
+    assertThat(report.hitRate()).isEqualTo(0.3);
+    assertThat(report.externalHitRate()).isEqualTo(EngineSignals.UNKNOWN);
   }
 
   @Test
   void nonsenseTellsNothing() {
-    assertThat(WorkerMetrics.read("<html>no metrics</html>", 16)).isEqualTo(EngineSignals.NONE);
-    assertThat(WorkerMetrics.read("vllm:num_requests_running -1\nvllm:kv_cache_usage_perc 9", 16))
-        .isEqualTo(EngineSignals.of(0, 0, 1));
+    assertThat(WorkerMetrics.read("<html>no metrics</html>", 16))
+        .isEqualTo(WorkerMetrics.Report.NONE);
+    var text = "vllm:num_requests_running -1\nvllm:kv_cache_usage_perc 9";
+    assertThat(WorkerMetrics.read(text, 16).signals())
+        .isEqualTo(EngineSignals.of(EngineSignals.UNKNOWN, EngineSignals.UNKNOWN, 1));
+  }
+
+  @Test
+  void whatIsNotToldIsUnknownAndNotZero() {
+    var report = WorkerMetrics.read("vllm:num_requests_waiting 3", 16);
+    assertThat(report.signals())
+        .isEqualTo(EngineSignals.of(3, EngineSignals.UNKNOWN, EngineSignals.UNKNOWN));
+  }
+
+  @Test
+  void gpusAreReadWhereTheyAreTold() {
+    var text = "DCGM_FI_DEV_GPU_UTIL{gpu=\"0\"} 80\nDCGM_FI_DEV_GPU_UTIL{gpu=\"1\"} 20";
+    assertThat(WorkerMetrics.read(text, 16).gpuUtilisation()).isEqualTo(0.5);
   }
 
   @Test

@@ -38,7 +38,7 @@ public final class BlisRouting {
     this.inFlight = new int[settings.instances()];
     this.signalMicros = new long[settings.instances()];
     for (int i = 0; i < settings.instances(); i++) {
-      signals.add(EngineSignals.NONE);
+      signals.add(EngineSignals.IDLE);
       caches.add(new HashSet<>());
     }
   }
