@@ -106,6 +106,13 @@ public abstract sealed class Block {
       pool.checkLength(id, content);
       return pool.register(id, content);
     }
+
+    /** Registers content that was copied here from another tier: that is no use of the block. */
+    public Registered receiveMoved(TokenBlock content) {
+      check();
+      pool.checkLength(id, content);
+      return pool.registerMoved(id, content);
+    }
   }
 
   /** A block with room for more tokens; those it has are computed. */

@@ -90,6 +90,21 @@ public final class BlockPool {
     return total() - free.size() - cached;
   }
 
+  /**
+   * How many blocks somebody holds, counted slot by slot and not from the other figures: with these
+   * it makes the total, or the pool has lost count. Reads every slot, so it is for checks.
+   */
+  public int countHeld() {
+    var isFree = new boolean[total()];
+    for (int i = 0; i < free.size(); i++) isFree[free.get(i)] = true;
+    int count = 0;
+    for (int slot = 0; slot < isFree.length; slot++) {
+      long state = rows[slot << ROW_SHIFT] & LOWER;
+      if ((state & HOLDS) != 0 || (state != 0 && !isFree[slot])) count++;
+    }
+    return count;
+  }
+
   public int cached() {
     return cached;
   }
@@ -176,6 +191,17 @@ public final class BlockPool {
     return Optional.of(take(slot, hash));
   }
 
+  /**
+   * Holds the block, if it is here, for whoever moves it and does not use it: nothing is counted,
+   * and it does not make the block stay longer.
+   */
+  Optional<Block.Registered> pin(BlockHash hash) {
+    int slot = registry.slot(hash, level);
+    if (slot == ABSENT) return Optional.empty();
+    takeUpUnused(slot);
+    return Optional.of(new Block.Registered(this, slot, hash));
+  }
+
   /** What of the first {@code blocksMax} blocks is here, without holding or counting anything. */
   KvMatch look(BlockNames names, int blocksMax) {
     int found = 0;
@@ -256,23 +282,42 @@ public final class BlockPool {
     counters.registered++;
     var hash = content.hash();
     int entry = registry.enter(content, level, slot);
-    if (entry < 0) return registerAgain(slot, registry.slot(~entry, level), hash);
-    rows[(slot << ROW_SHIFT) + DETAIL] = entry;
-    rows[slot << ROW_SHIFT] += TURN - OWNED + 1;
+    if (entry < 0) {
+      int first = registry.slot(~entry, level);
+      takeUp(first);
+      if (settings.duplicates() == PoolSettings.Duplicates.REJECT) registry.touch(hash);
+      return registerAgain(slot, first, hash);
+    }
     registry.touch(hash);
-    eviction.registered(slot, content);
-    if (events.heard()) events.publish(new KvEvent.Stored(tier, content));
-    return new Block.Registered(this, slot, hash);
+    return registered(slot, entry, content);
   }
 
+  /** Registers a copy of a block of another tier, which is no use of it. */
+  Block.Registered registerMoved(int slot, TokenBlock content) {
+    counters.registered++;
+    int entry = registry.enter(content, level, slot);
+    if (entry >= 0) return registered(slot, entry, content);
+    int first = registry.slot(~entry, level);
+    takeUpUnused(first);
+    return registerAgain(slot, first, content.hash());
+  }
+
+  private Block.Registered registered(int slot, int entry, TokenBlock content) {
+    rows[(slot << ROW_SHIFT) + DETAIL] = entry;
+    rows[slot << ROW_SHIFT] += TURN - OWNED + 1;
+    eviction.registered(slot, content);
+    if (events.heard()) events.publish(new KvEvent.Stored(tier, content));
+    return new Block.Registered(this, slot, content.hash());
+  }
+
+  /** The block lies in the slot {@code first} already, which was held for this. */
   private Block.Registered registerAgain(int slot, int first, BlockHash hash) {
     counters.duplicates++;
     if (settings.duplicates() == PoolSettings.Duplicates.REJECT) {
       advance(slot);
       discard(slot);
-      return take(first, hash);
+      return new Block.Registered(this, first, hash);
     }
-    takeUp(first);
     rows[(slot << ROW_SHIFT) + DETAIL] = entry(first);
     rows[slot << ROW_SHIFT] = (rows[slot << ROW_SHIFT] & ~LOWER) + TURN + DUPLICATE + 1;
     return new Block.Registered(this, slot, hash);
@@ -289,6 +334,15 @@ public final class BlockPool {
     rows[slot << ROW_SHIFT] = state + 1;
     if ((state & HOLDS) == 0) {
       eviction.held(slot);
+      cached--;
+    }
+  }
+
+  private void takeUpUnused(int slot) {
+    long state = rows[slot << ROW_SHIFT];
+    rows[slot << ROW_SHIFT] = state + 1;
+    if ((state & HOLDS) == 0) {
+      eviction.heldUnused(slot);
       cached--;
     }
   }

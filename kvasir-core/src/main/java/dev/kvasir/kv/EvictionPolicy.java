@@ -26,6 +26,11 @@ public interface EvictionPolicy {
   /** Somebody holds the cached slot again. */
   void held(int slot);
 
+  /** Somebody holds the cached slot again to move its block, which is no use of it. */
+  default void heldUnused(int slot) {
+    held(slot);
+  }
+
   /** Gives up the cached slot that goes next. Others may be asked for before its name is gone. */
   int evict();
 

@@ -14,6 +14,13 @@ final class IntQueue {
     return size;
   }
 
+  /** The number that so many stand before. */
+  int get(int before) {
+    if (before >= size) throw new IndexOutOfBoundsException(before + " of " + size);
+    int at = first + before;
+    return ring[at < ring.length ? at : at - ring.length];
+  }
+
   void add(int number) {
     if (size == ring.length) throw new IllegalStateException("queue full with " + size);
     int at = first + size;

@@ -28,6 +28,11 @@ public final class KvSubscription {
   private long dropped;
 
   private long lost;
+
+  /** Whether the last wake-up call returned. */
+  private boolean woken = true;
+
+  private long wakeUpsFailed;
   private boolean closed;
 
   KvSubscription(KvEvents source, int eventsMax, long begin, Runnable ready) {
@@ -73,6 +78,11 @@ public final class KvSubscription {
     return lost;
   }
 
+  /** How often the wake-up call threw; the next event called again. */
+  public long wakeUpsFailed() {
+    return wakeUpsFailed;
+  }
+
   /** Ends the subscription; what waits is dropped. May be called more than once. */
   public void close() {
     if (closed) return;
@@ -90,7 +100,21 @@ public final class KvSubscription {
       grow();
     }
     ring[place(waiting++)] = event;
-    if (waiting == 1 && dropped == 0) ready.run();
+    if ((waiting == 1 && dropped == 0) || !woken) wake();
+  }
+
+  /**
+   * A pool is in the middle of its work here, and other subscribers are still to be told: what the
+   * wake-up throws is counted, and the next event tries again.
+   */
+  private void wake() {
+    woken = false;
+    try {
+      ready.run();
+      woken = true;
+    } catch (RuntimeException | Error failure) {
+      wakeUpsFailed++;
+    }
   }
 
   private @Nullable KvEvent remove() {

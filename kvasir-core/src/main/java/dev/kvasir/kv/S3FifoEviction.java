@@ -52,6 +52,11 @@ final class S3FifoEviction implements EvictionPolicy {
   }
 
   @Override
+  public void heldUnused(int slot) {
+    dequeue(queueOf(states[slot]), slot);
+  }
+
+  @Override
   public int evict() {
     while (true) {
       int queue = smallCount > smallMax || lists.first(MAIN) == NONE ? SMALL : MAIN;

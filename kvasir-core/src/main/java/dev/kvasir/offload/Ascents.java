@@ -177,7 +177,7 @@ final class Ascents {
     private boolean arrive(Climber climber, Block.Empty target, CopyOutcome outcome) {
       return switch (outcome) {
         case CopyOutcome.Copied(var restored) -> {
-          climber.step(target.receive(content(climber, restored)));
+          climber.step(target.receiveMoved(content(climber, restored)));
           yield true;
         }
         case CopyOutcome.Damaged _ -> {

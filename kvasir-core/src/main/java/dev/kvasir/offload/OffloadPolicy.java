@@ -55,13 +55,21 @@ public interface OffloadPolicy {
                 : new Verdict.Filter("used " + candidate.uses() + " times, not over " + usesMin));
   }
 
-  /** Passes when fetching the block back would be quicker than computing it again. */
+  /**
+   * Passes when fetching blocks back is quicker than computing them again, if enough of them are
+   * wanted at once. How many that will be is not known yet, so the latency, which all of them
+   * share, is left to whoever fetches.
+   */
   static OffloadPolicy cost(ReuseCost cost) {
     return of(
         candidate ->
-            cost.worthLoading(1)
+            cost.paysOff()
                 ? Verdict.PASS
-                : new Verdict.Filter("load " + cost.load(1) + ", recompute " + cost.recompute(1)));
+                : new Verdict.Filter(
+                    "load "
+                        + cost.loadPerBlock()
+                        + " a block, recompute "
+                        + cost.recomputePerBlock()));
   }
 
   /** Passes what all pass; the first that filters says why. */

@@ -29,6 +29,11 @@ public record ReuseCost(Duration loadLatency, Duration loadPerBlock, Duration re
     return recomputePerBlock.multipliedBy(blocks);
   }
 
+  /** Whether there is a number of blocks that are quicker to bring back than to compute again. */
+  public boolean paysOff() {
+    return loadPerBlock.compareTo(recomputePerBlock) < 0;
+  }
+
   /** Whether bringing that many blocks back is quicker than computing them again. */
   public boolean worthLoading(int blocks) {
     return load(blocks).compareTo(recompute(blocks)) < 0;

@@ -98,7 +98,7 @@ final class Transfer {
       Map<TransferHandle, List<Block.Registered>> moved) {
     return switch (outcome) {
       case CopyOutcome.Copied _ -> {
-        var registered = target.receive(item.held().content());
+        var registered = target.receiveMoved(item.held().content());
         moved.computeIfAbsent(item.handle(), handle -> new ArrayList<>()).add(registered);
         yield BlockOutcome.COMPLETED;
       }

@@ -72,6 +72,28 @@ class KvEventsTest {
   }
 
   @Test
+  void wakeUpThatThrowsHarmsNeitherThePoolNorOtherSubscribersAndIsTriedAgain() {
+    var calls = new ArrayList<String>();
+    var failing =
+        events.subscribe(
+            8,
+            () -> {
+              calls.add("failing");
+              if (calls.size() == 1) throw new IllegalStateException("the reader is gone");
+            });
+    var other = events.subscribe(8, () -> calls.add("other"));
+    var block = Chains.register(pool, CHAIN.subList(0, 1)).getFirst();
+    assertThat(calls).containsExactly("failing", "other");
+    assertThat(failing.wakeUpsFailed()).isEqualTo(1);
+    assertThat(drain(other)).hasSize(1);
+    block.release();
+    assertThat(pool.held() + pool.countHeld()).isZero();
+    Chains.register(pool, CHAIN.subList(1, 2));
+    assertThat(calls).containsExactly("failing", "other", "failing", "other");
+    assertThat(drain(failing)).hasSize(2);
+  }
+
+  @Test
   void lateSubscriberHearsOnlyWhatComesLater() {
     events.subscribe(8, () -> {});
     Chains.register(pool, CHAIN.subList(0, 1));

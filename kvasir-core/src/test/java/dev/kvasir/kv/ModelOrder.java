@@ -21,6 +21,11 @@ abstract sealed class ModelOrder {
 
   abstract void held(int id);
 
+  /** Held by somebody who moves the block and does not use it. */
+  void heldUnused(int id) {
+    held(id);
+  }
+
   abstract int victim();
 
   abstract void removed(int id);
@@ -218,6 +223,12 @@ abstract sealed class ModelOrder {
       small.remove(id);
       main.remove(id);
       uses.merge(id, 1, (before, one) -> Math.min(3, before + one));
+    }
+
+    @Override
+    void heldUnused(int id) {
+      small.remove(id);
+      main.remove(id);
     }
 
     @Override

@@ -66,19 +66,36 @@ final class ModelPool {
     owned.remove(id);
     var first = primaries.get(block.hash().toString());
     if (first == null) {
-      primaries.put(block.hash().toString(), id);
-      contents.put(id, block);
-      holds.put(id, 1);
       sketch.add(block.hash());
-      order.registered(id, block);
-      return id;
-    }
-    if (settings.duplicates() == PoolSettings.Duplicates.REJECT) {
-      free.add(id);
-      take(block.hash());
-      return first;
+      return enter(id, block);
     }
     takeUp(first);
+    if (settings.duplicates() == PoolSettings.Duplicates.REJECT) sketch.add(block.hash());
+    return again(id, first, block);
+  }
+
+  /** The same for a block that comes from another tier, which is no use of it. */
+  int registerMoved(int id, TokenBlock block) {
+    owned.remove(id);
+    var first = primaries.get(block.hash().toString());
+    if (first == null) return enter(id, block);
+    takeUpUnused(first);
+    return again(id, first, block);
+  }
+
+  private int enter(int id, TokenBlock block) {
+    primaries.put(block.hash().toString(), id);
+    contents.put(id, block);
+    holds.put(id, 1);
+    order.registered(id, block);
+    return id;
+  }
+
+  private int again(int id, int first, TokenBlock block) {
+    if (settings.duplicates() == PoolSettings.Duplicates.REJECT) {
+      free.add(id);
+      return first;
+    }
     contents.put(id, block);
     holds.put(id, 1);
     return id;
@@ -100,6 +117,14 @@ final class ModelPool {
   int hold(BlockHash hash) {
     sketch.age();
     return take(hash);
+  }
+
+  /** The id held without a use, or -1. */
+  int pin(BlockHash hash) {
+    var id = primaries.get(hash.toString());
+    if (id == null) return ModelOrder.NONE;
+    takeUpUnused(id);
+    return id;
   }
 
   private int take(BlockHash hash) {
@@ -139,6 +164,10 @@ final class ModelPool {
 
   private void takeUp(int id) {
     if (holds.merge(id, 1, Integer::sum) == 1) order.held(id);
+  }
+
+  private void takeUpUnused(int id) {
+    if (holds.merge(id, 1, Integer::sum) == 1) order.heldUnused(id);
   }
 
   private void forget(int id) {

@@ -71,7 +71,10 @@ class PoolModelTest {
         case 0, 1, 2 -> allocate();
         case 3, 4, 5 -> advance();
         case 6, 7 -> match();
-        case 8 -> scattered();
+        case 8 -> {
+          scattered();
+          move();
+        }
         case 9, 10 -> release();
         case 11 -> rare();
         default -> throw new IllegalStateException();
@@ -141,6 +144,20 @@ class PoolModelTest {
       }
     }
 
+    /** A block is taken up by its name, or comes from another tier: neither is a use of it. */
+    private void move() {
+      var content = one(one(chains));
+      if (random.nextBoolean()) {
+        var upgraded = new WeakBlock(pool, content.hash()).upgrade();
+        int expected = model.pin(content.hash());
+        assertThat(upgraded.map(Block::id).orElse(ModelOrder.NONE)).isEqualTo(expected);
+        upgraded.ifPresent(held::add);
+      } else if (!owned.isEmpty() && owned.getLast() instanceof Block.Empty empty) {
+        owned.removeLast();
+        hold(empty.receiveMoved(content), model.registerMoved(empty.id(), content));
+      }
+    }
+
     private void release() {
       for (int i = random.nextInt(4); i >= 0; i--) {
         if (random.nextInt(4) == 0 && !owned.isEmpty()) {
@@ -166,12 +183,7 @@ class PoolModelTest {
             model.share(block.id());
             held.add(block.share());
           }
-          case 1 -> {
-            int expected = model.hold(block.hash());
-            var upgraded = block.weak().upgrade().orElseThrow();
-            assertThat(upgraded.id()).isEqualTo(expected);
-            held.add(upgraded);
-          }
+          case 1 -> hold(block.weak().upgrade().orElseThrow(), model.pin(block.hash()));
           default -> {
             var release = one(PoolSettings.Release.values());
             model.resets.remove(block.id());
@@ -187,7 +199,7 @@ class PoolModelTest {
           pool.free() == model.free.size()
               && pool.held() == model.held()
               && pool.cached() == model.cached()
-              && pool.free() + pool.held() + pool.cached() == pool.total()
+              && pool.countHeld() == model.held()
               && registry.size() == model.primaries.size();
       for (var chain : chains) {
         for (var block : chain) same &= pool.has(block.hash()) == model.has(block.hash());

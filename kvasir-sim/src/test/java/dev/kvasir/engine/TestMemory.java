@@ -41,7 +41,7 @@ record TestMemory(BlockPool pool, KvStore kv) {
   }
 
   void check() {
-    assertThat(pool.free() + pool.held() + pool.cached()).isEqualTo(pool.total());
+    assertThat(pool.free() + pool.countHeld() + pool.cached()).isEqualTo(pool.total());
     assertThat(pool.available()).isBetween(0, pool.total());
   }
 }

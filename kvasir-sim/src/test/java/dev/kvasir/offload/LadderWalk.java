@@ -229,7 +229,7 @@ final class LadderWalk {
 
   private void check() {
     for (var pool : pools) {
-      assertThat(pool.free() + pool.held() + pool.cached()).isEqualTo(pool.total());
+      assertThat(pool.free() + pool.countHeld() + pool.cached()).isEqualTo(pool.total());
     }
     for (var edge : cache.edges()) {
       assertThat(edge.load().waiting()).isBetween(0, edge.load().waitingMax());

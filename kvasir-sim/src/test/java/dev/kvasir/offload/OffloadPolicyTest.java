@@ -71,7 +71,18 @@ class OffloadPolicyTest {
         new ReuseCost(Duration.ofNanos(100_000), Duration.ofNanos(500_000), Duration.ofMillis(2));
     assertThat(ask(OffloadPolicy.cost(fastDisk), FRESH)).isEqualTo(Verdict.PASS);
     assertThat(ask(OffloadPolicy.cost(slowDisk), FRESH))
-        .isEqualTo(new Verdict.Filter("load PT0.004S, recompute PT0.002S"));
+        .isEqualTo(new Verdict.Filter("load PT0.003S a block, recompute PT0.002S"));
+  }
+
+  @Test
+  void blocksThatPayOffTogetherAreStoredThoughOneAloneWouldNot() {
+    var remote =
+        new ReuseCost(Duration.ofMillis(30), Duration.ofNanos(500_000), Duration.ofMillis(5));
+    assertThat(remote.worthLoading(1)).isFalse();
+    assertThat(remote.worthLoading(100)).isTrue();
+    var tiers = new TestTiers(PipelineSettings.DEFAULT, OffloadPolicy.cost(remote));
+    assertThat(tiers.offload(0, 100).progress().filtered()).isZero();
+    assertThat(tiers.pipeline.load().pending()).isEqualTo(100);
   }
 
   @Test

@@ -161,7 +161,7 @@ final class StallWalk {
 
   private void check() {
     for (var pool : pools) {
-      assertThat(pool.free() + pool.held() + pool.cached()).isEqualTo(pool.total());
+      assertThat(pool.free() + pool.countHeld() + pool.cached()).isEqualTo(pool.total());
     }
     var climbs = cache.climbs();
     assertThat(climbs.searches()).isBetween(0, limits.searchesMax());

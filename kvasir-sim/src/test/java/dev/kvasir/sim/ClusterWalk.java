@@ -47,7 +47,7 @@ final class ClusterWalk {
       var load = instance.load();
       present += load.waiting() + load.running();
       for (var pool : instance.pools()) {
-        assertThat(pool.free() + pool.held() + pool.cached()).isEqualTo(pool.total());
+        assertThat(pool.free() + pool.countHeld() + pool.cached()).isEqualTo(pool.total());
       }
     }
     assertThat(present).isLessThanOrEqualTo(simulator.underWay());
