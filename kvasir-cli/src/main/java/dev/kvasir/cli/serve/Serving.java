@@ -44,7 +44,6 @@ final class Serving implements AutoCloseable {
   private final ZContext sockets;
   private Optional<EmbeddedWorkers> embedded = Optional.empty();
   private Optional<Gateway> gateway = Optional.empty();
-  private String model = "";
 
   private Serving(String version) {
     this.version = version;
@@ -68,7 +67,7 @@ final class Serving implements AutoCloseable {
       throws IOException {
     var serving = new Serving(version);
     try {
-      serving.front(settings, settings.workers(), folder, "", 0);
+      serving.front(settings, settings.workers(), folder, 0);
       return serving;
     } catch (IOException | RuntimeException e) {
       serving.close();
@@ -89,8 +88,8 @@ final class Serving implements AutoCloseable {
           serving.owned.add(
               EmbeddedWorkers.start(serving.network, serving.sockets, model, settings, folder));
       serving.embedded = Optional.of(started);
-      var served = model.served();
-      serving.front(settings, started.settings(), folder, served.name(), served.contextTokens());
+      int contextTokens = model.served().contextTokens();
+      serving.front(settings, started.settings(), folder, contextTokens);
       var group = started.group();
       group.tellSteps(new StepLines(group.loop(), serving.gateway()::capture));
       serving.gateway().awaitModel(START_MAX);
@@ -116,11 +115,7 @@ final class Serving implements AutoCloseable {
   }
 
   private void front(
-      ServeSettings settings,
-      List<WorkerSettings> workers,
-      Path folder,
-      String model,
-      int contextTokens)
+      ServeSettings settings, List<WorkerSettings> workers, Path folder, int contextTokens)
       throws IOException {
     var given = settings.routing().tenantSecret();
     var secret = given == null ? TenantSecret.in(folder) : NameKey.of(given.reveal());
@@ -135,7 +130,6 @@ final class Serving implements AutoCloseable {
     var started = owned.add(Gateway.start(network, gatewaySettings, beside));
     gateway = Optional.of(started);
     started.capture(new CaptureHead(settings, workers, contextTokens)::line);
-    this.model = model;
     for (var worker : workers) listen(started, worker);
   }
 
@@ -200,7 +194,7 @@ final class Serving implements AutoCloseable {
     if (worker.events().isEmpty()) return;
     var blocks =
         new EngineBlocks(
-            (adapter, salt) -> Gateway.hasher(adapter.isEmpty() ? model : adapter, salt),
+            Gateway::hasher,
             started.blockTokens(),
             BLOCKS_MAX,
             started.events(worker.worker().name()));

@@ -23,13 +23,19 @@ final class AdminApi {
   private final GatewayParts parts;
   private final Router router;
   private final GatewayMetrics metrics;
+  private final PromptNaming naming;
   private final Supplier<LadderState> ladder;
 
   AdminApi(
-      GatewayParts parts, Router router, GatewayMetrics metrics, Supplier<LadderState> ladder) {
+      GatewayParts parts,
+      Router router,
+      GatewayMetrics metrics,
+      PromptNaming naming,
+      Supplier<LadderState> ladder) {
     this.parts = parts;
     this.router = router;
     this.metrics = metrics;
+    this.naming = naming;
     this.ladder = ladder;
   }
 
@@ -56,6 +62,7 @@ final class AdminApi {
 
   private void metrics(Exchange exchange, LadderState state) {
     var out = metrics.write(router, parts.roster(), parts.dispatch());
+    naming.write(out);
     new LadderMetrics(state, out).write();
     var text = Buffer.buffer(out.toString());
     exchange.context().runOnContext(_ -> exchange.answer(200, MetricsText.CONTENT_TYPE, text));

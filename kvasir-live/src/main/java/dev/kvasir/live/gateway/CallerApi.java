@@ -6,35 +6,31 @@ import dev.kvasir.live.http.ApiError;
 import dev.kvasir.live.http.Endpoint;
 import dev.kvasir.live.http.Exchange;
 import dev.kvasir.live.http.Refused;
-import io.vertx.core.Future;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.Supplier;
 
 /** What callers can ask a gateway for. */
 final class CallerApi {
   private static final String CHAT = "/v1/chat/completions";
   private static final String COMPLETIONS = "/v1/completions";
-  private static final String EMBEDDINGS = "/v1/embeddings";
+  static final String EMBEDDINGS = "/v1/embeddings";
   private static final int MODEL_CHARS_MAX = 256;
   private static final Duration LOOP_TIME = Duration.ofSeconds(1);
 
   private final GatewayParts parts;
-  private final Routing routing;
   private final NameKey secret;
   private final boolean traced;
-  private final PromptTokenizer tokenizer;
+  private final PromptNaming naming;
   private final String boot = Long.toHexString(System.currentTimeMillis());
   private final AtomicLong count = new AtomicLong();
 
-  CallerApi(GatewayParts parts, GatewaySettings settings, PromptTokenizer tokenizer) {
+  CallerApi(GatewayParts parts, GatewaySettings settings, PromptNaming naming) {
     this.parts = parts;
-    this.routing = settings.routing();
     this.secret = settings.secret();
     this.traced = settings.files().traces() != null;
-    this.tokenizer = tokenizer;
+    this.naming = naming;
   }
 
   List<Endpoint> endpoints() {
@@ -82,7 +78,9 @@ final class CallerApi {
             receivedNanos,
             traced ? TraceMark.of(exchange.header(TraceMark.HEADER)) : null);
     var bodies = new LegBodies(fields, tenant.isEmpty() ? "" : salt);
-    names(exchange, fields, ask, salt)
+    var prompt = new PromptNaming.Prompt(path, fields, model, salt);
+    naming
+        .names(exchange.context(), prompt)
         .onComplete(
             names -> exchange.guard(() -> start(exchange, bodies, ask.with(names))),
             bug ->
@@ -92,26 +90,6 @@ final class CallerApi {
                           ? refused
                           : new IllegalStateException("the prompt has no names", bug);
                     }));
-  }
-
-  /** By tokens where they are to be had, or else by bytes. */
-  private Future<PromptNames> names(Exchange exchange, RequestFields fields, Ask ask, String salt) {
-    int block = routing.settings().blockTokens();
-    Supplier<PromptNames> byBytes = () -> PromptNames.ofBytes(fields, ask.model(), salt, block);
-    if (routing.naming() == Routing.Naming.BYTES || ask.path().equals(EMBEDDINGS)) {
-      return Future.succeededFuture(byBytes.get());
-    }
-    return tokens(exchange, ask.path(), fields)
-        .map(tokens -> PromptNames.ofTokens(tokens, ask.model(), salt, block))
-        .otherwise(_ -> byBytes.get());
-  }
-
-  private Future<int[]> tokens(Exchange exchange, String path, RequestFields fields) {
-    try {
-      return tokenizer.tokens(exchange.context(), path, fields.body());
-    } catch (RuntimeException e) {
-      return Future.failedFuture(e);
-    }
   }
 
   private void start(Exchange exchange, LegBodies bodies, Ask ask) {

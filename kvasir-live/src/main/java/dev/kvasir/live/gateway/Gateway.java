@@ -21,6 +21,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.TimeUnit;
@@ -33,7 +34,6 @@ import java.util.function.Supplier;
  * answer it best, and brings the answer back as it comes.
  */
 public final class Gateway implements AutoCloseable {
-  private static final Duration TOKENIZE_TIME = Duration.ofMillis(50);
   private static final Duration STOP_TIME = Duration.ofSeconds(30);
   private static final Duration LOOK_PACE = Duration.ofMillis(20);
   private static final int CONNECTIONS_PER_WORKER = 16_384;
@@ -50,7 +50,7 @@ public final class Gateway implements AutoCloseable {
   private final HttpFront api;
   private final HttpFront admin;
   private final AtomicBoolean closed = new AtomicBoolean();
-  private volatile List<Worker> ready = List.of();
+  private volatile List<Ready> ready = List.of();
 
   private Gateway(Network network, GatewaySettings settings, Beside beside) {
     loop = new LiveLoop("router");
@@ -69,13 +69,14 @@ public final class Gateway implements AutoCloseable {
     var dispatch = new Dispatch(loop, router, roster, settings.queue(), journal::write);
     parts = new GatewayParts(loop, dispatch, roster, upstream, failures);
     use(settings.workers());
-    refresh();
-    var door = new CallerApi(parts, settings, tokenizer(beside.tokenizer()));
+    onLoopNow(this::refresh);
+    var naming = new PromptNaming(tokenizer(beside.tokenizer()), routing, roster::modelNames);
+    var door = new CallerApi(parts, settings, naming);
     var endpoints = new ArrayList<>(door.endpoints());
     var view = new GatewayView(this, parts, journal.recent(), origin, beside);
     endpoints.addAll(Dashboard.endpoints(view));
     api = HttpFront.start(network, settings.api(), Endpoints.of(endpoints));
-    var desk = new AdminApi(parts, router, journal.metrics(), beside.ladder());
+    var desk = new AdminApi(parts, router, journal.metrics(), naming, beside.ladder());
     var keeping = new ArrayList<>(desk.endpoints());
     keeping.addAll(beside.admin());
     admin = HttpFront.start(network, settings.admin(), Endpoints.of(keeping));
@@ -126,7 +127,18 @@ public final class Gateway implements AutoCloseable {
 
   private PromptTokenizer tokenizer(@Nullable PromptTokenizer known) {
     if (known != null) return known;
-    return new WorkerTokenizer(upstream, () -> ready, TOKENIZE_TIME);
+    return new WorkerTokenizer(upstream, this::ready, WorkerTokenizer.Time.DEFAULT);
+  }
+
+  /** A worker that takes requests, and the models it serves; none where it has not told. */
+  private record Ready(Worker worker, Set<String> models) {
+    boolean serves(String model) {
+      return model.isEmpty() || models.isEmpty() || models.contains(model);
+    }
+  }
+
+  private List<Worker> ready(String model) {
+    return ready.stream().filter(each -> each.serves(model)).map(Ready::worker).toList();
   }
 
   /**
@@ -167,19 +179,16 @@ public final class Gateway implements AutoCloseable {
 
   /** Lets others than the router's loop know who is there, and those go who were to. */
   private void refresh() {
-    loop.execute(
-        () -> {
-          for (int id : parts.roster().sweep()) {
-            var watch = watches.remove(id);
-            if (watch != null) watch.stop();
-          }
-          ready =
-              parts.roster().posts().stream()
-                  .filter(post -> post.availability() == Availability.READY)
-                  .map(Roster.Post::worker)
-                  .toList();
-          loop.after(pace, this::refresh);
-        });
+    for (int id : parts.roster().sweep()) {
+      var watch = watches.remove(id);
+      if (watch != null) watch.stop();
+    }
+    ready =
+        parts.roster().posts().stream()
+            .filter(post -> post.availability() == Availability.READY)
+            .map(post -> new Ready(post.worker(), Set.copyOf(post.models().keySet())))
+            .toList();
+    loop.after(pace, this::refresh);
   }
 
   public String url() {
@@ -248,10 +257,15 @@ public final class Gateway implements AutoCloseable {
   }
 
   private void onRoster(Consumer<Roster> change) {
+    onLoopNow(() -> change.accept(parts.roster()));
+  }
+
+  /** Does it on the loop of the router, and answers when it is done. */
+  private void onLoopNow(Runnable task) {
     var _ =
         onLoop(
             () -> {
-              change.accept(parts.roster());
+              task.run();
               return 0;
             });
   }
@@ -278,11 +292,11 @@ public final class Gateway implements AutoCloseable {
   /**
    * Names blocks as requests do.
    *
-   * @param model as requests name it, the adapter where there is one
+   * @param adapter the LoRA adapter; empty for the worker's own model, whatever it is called
    * @param salt as it reaches the worker; empty for none
    */
-  public static BlockHasher hasher(String model, String salt) {
-    return PromptNames.hasher(model, salt);
+  public static BlockHasher hasher(String adapter, String salt) {
+    return PromptNames.hasher(adapter, salt);
   }
 
   /** Takes nothing new, lets what is under way end, as long as there is patience, and stops. */

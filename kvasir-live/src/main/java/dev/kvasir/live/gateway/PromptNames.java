@@ -23,6 +23,8 @@ record PromptNames(int tokens, List<BlockHash> blocks) {
 
   private static final int BYTES_PER_TOKEN = Integer.BYTES;
   private static final String BY_BYTES = "bytes of ";
+  private static final String OWN_MODEL = "the worker's model";
+  private static final String OTHER_MODEL = "model ";
 
   PromptNames {
     blocks = List.copyOf(blocks);
@@ -33,14 +35,18 @@ record PromptNames(int tokens, List<BlockHash> blocks) {
     return new PromptNames(tokens, List.of());
   }
 
-  /** By the bytes of all that comes into the prompt, in the order it does. */
+  /**
+   * By the bytes of all that comes into the prompt, in the order it does.
+   *
+   * @param model as {@link ModelNames} has it
+   */
   static PromptNames ofBytes(RequestFields fields, String model, String salt, int blockTokens) {
     var prompt = fields.raw(fields.has("messages") ? "messages" : promptField(fields));
     var tools = fields.raw("tools");
     var bytes = ByteBuffer.allocate(tools.length + prompt.length).put(tools).put(prompt).flip();
     var tokens = new int[bytes.limit() / BYTES_PER_TOKEN];
     bytes.order(ByteOrder.LITTLE_ENDIAN).asIntBuffer().get(tokens);
-    return named(tokens, hasher(BY_BYTES + model, salt), blockTokens);
+    return named(tokens, new Sha256Hasher(BY_BYTES + named(model), salt), blockTokens);
   }
 
   static PromptNames ofTokens(int[] tokens, String model, String salt, int blockTokens) {
@@ -56,9 +62,17 @@ record PromptNames(int tokens, List<BlockHash> blocks) {
     return fields.has("prompt") ? "prompt" : "input";
   }
 
-  /** Requests that name no model are for the one there is. */
+  /**
+   * Names blocks by their tokens.
+   *
+   * @param model as {@link ModelNames} has it: empty for a worker's own model, else an adapter
+   */
   static BlockHasher hasher(String model, String salt) {
-    return new Sha256Hasher(model.isEmpty() ? "default" : model, salt);
+    return new Sha256Hasher(named(model), salt);
+  }
+
+  private static String named(String model) {
+    return model.isEmpty() ? OWN_MODEL : OTHER_MODEL + model;
   }
 
   private static PromptNames named(int[] tokens, BlockHasher hasher, int blockTokens) {

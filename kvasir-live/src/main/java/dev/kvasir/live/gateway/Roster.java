@@ -64,6 +64,9 @@ final class Roster {
   private final FailureRules rules;
   private final List<Post> posts = new ArrayList<>();
 
+  /** Read on other loops as well. */
+  private volatile ModelNames modelNames = ModelNames.NONE;
+
   Roster(Router router, FailureRules rules) {
     this.router = router;
     this.rules = rules;
@@ -107,6 +110,7 @@ final class Roster {
       gone.add(post.id);
       LOG.log(INFO, "worker {0} is gone", post.worker.name());
     }
+    if (!gone.isEmpty()) nameModels();
     return gone;
   }
 
@@ -204,7 +208,18 @@ final class Roster {
 
   void serves(int id, Map<String, String> models) {
     var post = find(id);
-    if (post != null) post.models = models;
+    if (post == null || post.models.equals(models)) return;
+    post.models = models;
+    nameModels();
+  }
+
+  private void nameModels() {
+    modelNames = ModelNames.of(posts.stream().map(Post::models).toList());
+  }
+
+  /** What the models that requests name mean for the names of blocks; from any thread. */
+  ModelNames modelNames() {
+    return modelNames;
   }
 
   void named(int id, String engine) {

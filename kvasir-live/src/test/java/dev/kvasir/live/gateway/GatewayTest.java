@@ -174,13 +174,6 @@ class GatewayTest {
   }
 
   @Test
-  void promptsAreNamedByTheirTokensWhereWorkersTellThem() {
-    scene.reopen(s -> s.with(s.routing().with(Routing.Naming.TOKENS)));
-    assertThat(scene.stream(Plan.GOOD).statusCode()).isEqualTo(200);
-    assertThat(scene.gateway.onLoop(() -> scene.gateway.router().opened())).isEqualTo(1);
-  }
-
-  @Test
   void decisionsAreExplainedLoggedCapturedAndCounted() throws Exception {
     var log = folder.resolve("decisions.jsonl");
     var capture = folder.resolve("capture.jsonl");

@@ -33,11 +33,20 @@ final class ScriptedWorker implements AutoCloseable {
   private final AtomicInteger cancelled = new AtomicInteger();
   private final AtomicInteger streaming = new AtomicInteger();
   private final AtomicLong flooded = new AtomicLong();
+  private final AtomicInteger tokenized = new AtomicInteger();
   volatile boolean healthy = true;
   volatile String metrics = "";
 
   /** Whether a question for its metrics gets no answer. */
   volatile boolean hidesMetrics;
+
+  /** The entries of its list of models. */
+  volatile String models = "{\"id\":\"" + MODEL + "\",\"object\":\"model\"}";
+
+  /** What it answers as the tokens of any prompt, and after how long. */
+  volatile String tokens = "1,2,3,4,5,6,7,8";
+
+  volatile int tokenizeMillis;
 
   private ScriptedWorker(Network network, Map<Long, Integer> attempts) {
     this.network = network;
@@ -79,6 +88,11 @@ final class ScriptedWorker implements AutoCloseable {
 
   int streaming() {
     return streaming.get();
+  }
+
+  /** How often it was asked for tokens. */
+  int tokenized() {
+    return tokenized.get();
   }
 
   @Override
@@ -138,16 +152,22 @@ final class ScriptedWorker implements AutoCloseable {
         case "/metrics" -> {
           if (!hidesMetrics) plain(200, metrics);
         }
-        case "/v1/models" ->
-            plain(200, "{\"data\":[{\"id\":\"" + MODEL + "\",\"object\":\"model\"}]}");
+        case "/v1/models" -> plain(200, "{\"data\":[" + models + "]}");
         case "/query" -> plain(200, "{\"0\":{\"engine_id\":\"engine-" + port() + "\"}}");
-        case "/tokenize" -> plain(200, "{\"tokens\":[1,2,3,4,5,6,7,8]}");
+        case "/tokenize" -> tokenize();
         default -> {
           var tree = Json.read(body.getBytes(StandardCharsets.UTF_8));
           seen.add(new Seen(path, headers, tree, body));
           perform(tree);
         }
       }
+    }
+
+    private void tokenize() {
+      tokenized.incrementAndGet();
+      var answer = "{\"tokens\":[" + tokens + "]}";
+      if (tokenizeMillis == 0) plain(200, answer);
+      else network.vertx().setTimer(tokenizeMillis, _ -> plain(200, answer));
     }
 
     private void perform(JsonNode body) {

@@ -1,0 +1,145 @@
+package dev.kvasir.cli.serve;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kvasir.live.fleet.Fleet;
+import dev.kvasir.live.fleet.FleetSettings;
+import dev.kvasir.live.fleet.FleetWorker;
+import dev.kvasir.live.fleet.TestFleet;
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import picocli.CommandLine;
+import tools.jackson.databind.json.JsonMapper;
+
+/** What the router believes of workers that tell KV events, beside what they answer as cached. */
+@Timeout(120)
+class ServeEventsTest {
+  private static final String MODEL = TestFleet.MODEL;
+  private static final Duration STEP = Duration.ofMillis(1);
+  private static final int BLOCK_TOKENS = 16;
+  private static final Duration PATIENCE = Duration.ofSeconds(20);
+
+  /** What one request showed. */
+  private record Seen(String worker, int believed, int cached, int promptTokens) {}
+
+  private final HttpClient client = HttpClient.newHttpClient();
+  private final List<AutoCloseable> opened = new ArrayList<>();
+
+  @TempDir private Path folder;
+
+  @AfterEach
+  void close() throws Exception {
+    for (var each : opened.reversed()) each.close();
+    client.close();
+  }
+
+  @Test
+  void aPromptThatNamesItsModelIsFoundWhereEventsSayItIs() throws Exception {
+    var serving = serving(fleet());
+    assertBeliefIsTruth(serving, List.of(MODEL, MODEL, MODEL));
+  }
+
+  @Test
+  void aPromptIsFoundWhetherOrNotItNamesItsModel() throws Exception {
+    var serving = serving(fleet());
+    assertBeliefIsTruth(serving, List.of("", MODEL, "", MODEL));
+  }
+
+  @Test
+  void aPromptIsFoundInEmbeddedEnginesWhetherOrNotItNamesItsModel() throws Exception {
+    var serving = serving("--device-blocks=128", "--host-blocks=256", "--disk-blocks=512");
+    assertBeliefIsTruth(serving, List.of("", "kvasir-pocket-7m", "", "kvasir-pocket-7m"));
+  }
+
+  /** Asks for one prompt again and again: after the first time it is cached, and known to be. */
+  private void assertBeliefIsTruth(Serving serving, List<String> models) throws Exception {
+    var first = ask(serving, models.getFirst());
+    assertThat(first.believed()).isZero();
+    awaitBlocks(serving, first.worker(), first.promptTokens() / BLOCK_TOKENS);
+    for (var model : models.subList(1, models.size())) {
+      var seen = ask(serving, model);
+      assertThat(seen.worker()).as("model '%s'", model).isEqualTo(first.worker());
+      assertThat(seen.cached()).isGreaterThanOrEqualTo(96);
+      assertThat(seen.believed()).as("model '%s'", model).isEqualTo(seen.cached());
+    }
+  }
+
+  private Fleet fleet() throws IOException {
+    var fleet = TestFleet.start(FleetSettings.local(2), () -> STEP);
+    opened.add(fleet);
+    return fleet;
+  }
+
+  private Serving serving(Fleet fleet) throws IOException {
+    return serving(fleet.workers().stream().map(ServeEventsTest::option).toArray(String[]::new));
+  }
+
+  private static String option(FleetWorker worker) {
+    return "--worker=%s,events=%s,replay=%s"
+        .formatted(worker.url(), worker.events().endpoint(), worker.events().replayEndpoint());
+  }
+
+  private Serving serving(String... options) throws IOException {
+    var all = new ServeOptions();
+    var line = new ArrayList<>(List.of("--port=0", "--admin-port=0"));
+    line.addAll(List.of(options));
+    CommandLine.populateCommand(all, line.toArray(String[]::new));
+    var serving = Serving.of(all.configuration(Map.of()).read(), folder.resolve("cache"), "test");
+    opened.add(serving);
+    return serving;
+  }
+
+  private Seen ask(Serving serving, String model) throws Exception {
+    var named = model.isEmpty() ? "" : "\"model\": \"" + model + "\", ";
+    var body =
+        "{%s\"messages\": [{\"role\": \"user\", \"content\": \"%s\"}], \"max_tokens\": 2}"
+            .formatted(named, "Tell me of the lantern by the door. ".repeat(14));
+    var request =
+        HttpRequest.newBuilder(URI.create(serving.gateway().url() + "/v1/chat/completions"))
+            .header("content-type", "application/json")
+            .header("x-kvasir-explain", "1")
+            .timeout(Duration.ofMinutes(1))
+            .POST(BodyPublishers.ofString(body))
+            .build();
+    var answer = client.send(request, BodyHandlers.ofString());
+    assertThat(answer.statusCode()).as(answer.body()).isEqualTo(200);
+    var usage = JsonMapper.shared().readTree(answer.body()).path("usage");
+    return new Seen(
+        answer.headers().firstValue("x-kvasir-instance").orElseThrow(),
+        Integer.parseInt(answer.headers().firstValue("x-kvasir-cached-tokens").orElseThrow()),
+        usage.path("prompt_tokens_details").path("cached_tokens").asInt(),
+        usage.path("prompt_tokens").asInt());
+  }
+
+  /** Waits until the index has heard of so many blocks of the worker. */
+  private void awaitBlocks(Serving serving, String worker, int blocks) throws Exception {
+    var pattern =
+        Pattern.compile("kvasir_worker_blocks\\{worker=\"" + worker + "\",tier=\"device\"} (\\d+)");
+    long start = System.nanoTime();
+    while (System.nanoTime() - start < PATIENCE.toNanos()) {
+      var found = pattern.matcher(metrics(serving));
+      if (found.find() && Integer.parseInt(found.group(1)) >= blocks) return;
+      Thread.sleep(20);
+    }
+    throw new AssertionError("blocks of " + worker + ": " + metrics(serving));
+  }
+
+  private String metrics(Serving serving) throws Exception {
+    var url = URI.create(serving.gateway().adminUrl() + "/metrics");
+    return client.send(HttpRequest.newBuilder(url).build(), BodyHandlers.ofString()).body();
+  }
+}
