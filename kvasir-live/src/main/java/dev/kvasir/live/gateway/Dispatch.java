@@ -9,6 +9,7 @@ import dev.kvasir.router.Router;
 import dev.kvasir.time.EventLoop;
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.Optional;
 import java.util.function.Consumer;
 
 /**
@@ -136,7 +137,7 @@ final class Dispatch {
 
   private void place(Ticket ticket) {
     ticket.attempts++;
-    var opened = router.open(ticket.request);
+    var opened = open(ticket);
     if (opened.isEmpty()) {
       if (ticket.route == null) {
         refuse(ticket, nobody());
@@ -149,6 +150,16 @@ final class Dispatch {
     ticket.route = together(ticket, opened.get());
     ticket.state = Ticket.State.PLACED;
     ticket.holder.placed(placed(ticket.route));
+  }
+
+  /** Where the caller's requests failed before, only if nobody else is there. */
+  private Optional<Route> open(Ticket ticket) {
+    var request = ticket.request;
+    for (int id : roster.doubted(ticket.ask.caller())) request = request.avoiding(id);
+    var opened = router.open(request);
+    return opened.isEmpty() && !request.equals(ticket.request)
+        ? router.open(ticket.request)
+        : opened;
   }
 
   /** A request that cannot be split is placed again, with only its decoder to choose from. */

@@ -13,6 +13,8 @@ import java.time.Duration;
  * @param handoverTime how long a worker keeps what it prefilled for another
  * @param failuresMax as many failures in a row take a worker out
  * @param restTime for at least this long
+ * @param readyShareMin as long as at least this share of the workers stays, 0 to 1; what probes say
+ *     is not bound by it
  */
 public record FailureRules(
     int attemptsMax,
@@ -22,7 +24,8 @@ public record FailureRules(
     Duration silenceTime,
     Duration handoverTime,
     int failuresMax,
-    Duration restTime) {
+    Duration restTime,
+    double readyShareMin) {
   /** What becomes of a request whose prefill was sent elsewhere, when that goes wrong. */
   public enum Split {
     /** It prefills where it decodes. */
@@ -40,11 +43,16 @@ public record FailureRules(
           Duration.ofMinutes(1),
           Duration.ofSeconds(25),
           5,
-          Duration.ofSeconds(5));
+          Duration.ofSeconds(5),
+          0.5);
 
   public FailureRules {
     if (attemptsMax < 1 || failuresMax < 1) {
       throw new IllegalArgumentException(attemptsMax + " attempts, " + failuresMax + " failures");
+    }
+    if (!(readyShareMin >= 0 && readyShareMin <= 1)) {
+      throw new IllegalArgumentException(
+          "ready-share-min " + readyShareMin + ", expected a share from 0 to 1");
     }
     var times = new Duration[] {connectTime, firstTime, silenceTime, handoverTime, restTime};
     for (var time : times) {
@@ -61,21 +69,59 @@ public record FailureRules(
         silenceTime,
         handoverTime,
         failuresMax,
-        restTime);
+        restTime,
+        readyShareMin);
   }
 
   public FailureRules within(Duration first, Duration silence) {
     return new FailureRules(
-        attemptsMax, split, connectTime, first, silence, handoverTime, failuresMax, restTime);
+        attemptsMax,
+        split,
+        connectTime,
+        first,
+        silence,
+        handoverTime,
+        failuresMax,
+        restTime,
+        readyShareMin);
   }
 
   public FailureRules resting(int failures, Duration rest) {
     return new FailureRules(
-        attemptsMax, split, connectTime, firstTime, silenceTime, handoverTime, failures, rest);
+        attemptsMax,
+        split,
+        connectTime,
+        firstTime,
+        silenceTime,
+        handoverTime,
+        failures,
+        rest,
+        readyShareMin);
+  }
+
+  public FailureRules keeping(double readyShare) {
+    return new FailureRules(
+        attemptsMax,
+        split,
+        connectTime,
+        firstTime,
+        silenceTime,
+        handoverTime,
+        failuresMax,
+        restTime,
+        readyShare);
   }
 
   public FailureRules trying(int attempts) {
     return new FailureRules(
-        attempts, split, connectTime, firstTime, silenceTime, handoverTime, failuresMax, restTime);
+        attempts,
+        split,
+        connectTime,
+        firstTime,
+        silenceTime,
+        handoverTime,
+        failuresMax,
+        restTime,
+        readyShareMin);
   }
 }

@@ -98,6 +98,14 @@ final class GatewayMetrics {
       out.gauge("kvasir_worker_ready", "Whether it is sent requests.", ready, label(post));
     }
     for (var post : roster.shown()) {
+      var help = "Times that it was left alone for its failures.";
+      out.counter("kvasir_worker_ejections_total", help, post.ejections(), label(post));
+    }
+    for (var post : roster.shown()) {
+      var help = "Times that it was not, so that enough workers stay.";
+      out.counter("kvasir_worker_ejections_withheld_total", help, post.withheld(), label(post));
+    }
+    for (var post : roster.shown()) {
       int count = router.load(post.id()).inFlight();
       out.gauge("kvasir_worker_in_flight", "What is booked there.", count, label(post));
     }

@@ -194,7 +194,7 @@ final class Journey implements Ticket.Holder, AnswerPipe.Listener {
     prefillCall = null;
     prefillUsage = told;
     int id = where().prefillId();
-    onLoop(() -> parts.roster().succeeded(id));
+    praise(id);
     onRoute(
         route -> {
           if (!ticket.answered) route.prefillDone();
@@ -249,7 +249,7 @@ final class Journey implements Ticket.Holder, AnswerPipe.Listener {
   @Override
   public void begins() {
     int id = where().decodeId();
-    onLoop(() -> parts.roster().succeeded(id));
+    praise(id);
     explanation.write();
     if (pipe == null || pipe.status() != 200) return;
     onRoute(
@@ -379,7 +379,12 @@ final class Journey implements Ticket.Holder, AnswerPipe.Listener {
   }
 
   private void blame(int worker) {
-    onLoop(() -> parts.roster().failed(worker, parts.loop().nanos()));
+    onLoop(() -> parts.roster().failed(worker, ticket.ask.caller()));
+  }
+
+  private void praise(int worker) {
+    var caller = ticket.ask.caller();
+    onLoop(() -> parts.roster().succeeded(worker, caller, parts.loop().nanos()));
   }
 
   private Placed where() {

@@ -3,6 +3,7 @@ package dev.kvasir.live.gateway;
 import static java.lang.System.Logger.Level.INFO;
 
 import dev.kvasir.Nullable;
+import dev.kvasir.live.http.Caller;
 import dev.kvasir.router.Availability;
 import dev.kvasir.router.Router;
 import java.util.ArrayList;
@@ -19,6 +20,8 @@ final class Roster {
     private final Worker worker;
     private final int id;
     private final WorkerHealth health;
+    private long ejections;
+    private long withheld;
     private boolean draining;
     private boolean leaving;
     private Map<String, String> models = Map.of();
@@ -47,6 +50,16 @@ final class Roster {
     /** By which others ask for what it prefilled; empty where it has not told. */
     String engine() {
       return engine;
+    }
+
+    /** How often it was taken out for its failures. */
+    long ejections() {
+      return ejections;
+    }
+
+    /** How often it was not, so that enough workers stay. */
+    long withheld() {
+      return withheld;
     }
 
     /** Whether it is to be forgotten once it has ended what it has. */
@@ -156,15 +169,58 @@ final class Roster {
     return count;
   }
 
-  void succeeded(int id) {
+  /**
+   * The worker has answered the caller well. Workers in doubt that failed the same caller are taken
+   * out: the fault was theirs.
+   */
+  void succeeded(int id, Caller caller, long nowNanos) {
     var post = find(id);
     if (post != null) post.health.succeeded();
+    for (var other : posts) {
+      if (other.id != id && other.health.isInDoubtFor(name(caller))) eject(other, nowNanos);
+    }
   }
 
-  void failed(int id, long nowNanos) {
+  /** The worker has failed the caller; whose fault that was is seen when others have answered. */
+  void failed(int id, Caller caller) {
     var post = find(id);
-    if (post == null) return;
-    post.health.failed(nowNanos);
+    if (post != null) post.health.failed(name(caller));
+  }
+
+  /** The workers that may be at fault for failures of the caller: others are to be tried. */
+  List<Integer> doubted(Caller caller) {
+    var doubted = new ArrayList<Integer>();
+    for (var post : posts) if (post.health.isInDoubtFor(name(caller))) doubted.add(post.id);
+    return doubted;
+  }
+
+  /** One tenant is one caller, however many keys it has. */
+  private static String name(Caller caller) {
+    return caller.tenant().isEmpty() ? "key " + caller.key() : "tenant " + caller.tenant();
+  }
+
+  /** Takes the worker out, unless too few would stay. */
+  private void eject(Post post, long nowNanos) {
+    int all = 0;
+    int ready = 0;
+    for (var other : posts) {
+      if (other.draining) continue;
+      all++;
+      if (!other.equals(post) && other.availability() == Availability.READY) ready++;
+    }
+    if (ready < Math.ceil(rules.readyShareMin() * all)) {
+      post.withheld++;
+      post.health.forgive();
+      LOG.log(
+          INFO,
+          "worker {0} fails and is kept: only {1} of {2} others are ready",
+          post.worker.name(),
+          ready,
+          all - 1);
+      return;
+    }
+    post.ejections++;
+    post.health.eject(nowNanos);
     settle(post);
   }
 

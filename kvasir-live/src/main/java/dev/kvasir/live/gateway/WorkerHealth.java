@@ -3,8 +3,10 @@ package dev.kvasir.live.gateway;
 /**
  * Whether a worker is well enough to be sent requests, by how requests and probes went.
  *
- * <p>It takes the worker out after some failures in a row, and puts it back once it has rested and
- * a probe succeeds; the next failure then takes it out at once.
+ * <p>Some failures in a row put it in doubt: the fault may be the worker's or that of the requests.
+ * Its callers are sent elsewhere then. Once one of them has been answered there, the fault is the
+ * worker's, and it is taken out; see {@link Roster#succeeded}. It is put back when it has rested
+ * and a probe succeeds; the next failure then puts it in doubt at once.
  */
 final class WorkerHealth {
   private static final int PROBES_MAX = 2;
@@ -12,6 +14,11 @@ final class WorkerHealth {
   private final int failuresMax;
   private final long restNanos;
   private int failures;
+
+  /** Whose requests failed in a row; empty, with {@link #severalCallers}, where it is not one. */
+  private String caller = "";
+
+  private boolean severalCallers;
   private int probeFailures;
   private boolean open = true;
   private long openedNanos;
@@ -28,12 +35,34 @@ final class WorkerHealth {
   }
 
   void succeeded() {
-    if (!open) failures = 0;
+    if (!open) forgive();
   }
 
-  void failed(long nowNanos) {
+  /** Begins to count anew. */
+  void forgive() {
+    failures = 0;
+    caller = "";
+    severalCallers = false;
+  }
+
+  void failed(String failedCaller) {
+    if (failures == 0 || caller.isEmpty()) caller = failedCaller;
+    else if (!caller.equals(failedCaller)) severalCallers = true;
     failures++;
-    if (failures >= failuresMax) open(nowNanos);
+  }
+
+  boolean isInDoubt() {
+    return !open && failures >= failuresMax;
+  }
+
+  /** Whether it is in doubt, and a success of the caller elsewhere would speak against it. */
+  boolean isInDoubtFor(String other) {
+    return isInDoubt() && (severalCallers || caller.equals(other));
+  }
+
+  /** Takes the worker out for its failures. */
+  void eject(long nowNanos) {
+    open(nowNanos);
   }
 
   void probeFailed(long nowNanos) {
@@ -45,7 +74,9 @@ final class WorkerHealth {
     probeFailures = 0;
     if (!open || nowNanos - openedNanos < restNanos) return;
     open = false;
-    failures = Math.max(0, Math.min(failures, failuresMax) - 1);
+    int left = Math.max(0, Math.min(failures, failuresMax) - 1);
+    forgive();
+    failures = left;
   }
 
   private void open(long nowNanos) {

@@ -37,6 +37,9 @@ final class ScriptedWorker implements AutoCloseable {
   volatile boolean healthy = true;
   volatile String metrics = "";
 
+  /** Whether it answers every request with 500, well as it says it is. */
+  volatile boolean broken;
+
   /** Whether a question for its metrics gets no answer. */
   volatile boolean hidesMetrics;
 
@@ -158,7 +161,8 @@ final class ScriptedWorker implements AutoCloseable {
         default -> {
           var tree = Json.read(body.getBytes(StandardCharsets.UTF_8));
           seen.add(new Seen(path, headers, tree, body));
-          perform(tree);
+          if (broken) plain(500, "{\"error\":{\"message\":\"broken\"}}");
+          else perform(tree);
         }
       }
     }

@@ -19,28 +19,42 @@ class WorkerHealthTest {
   }
 
   @Test
-  void failuresInARowTakeItOutAndASuccessBetweenThemCounts() {
+  void failuresInARowPutItInDoubtAndASuccessBetweenThemCounts() {
     breaker.probeSucceeded(0);
-    breaker.failed(1);
-    breaker.failed(2);
+    breaker.failed("ada");
+    breaker.failed("ada");
     breaker.succeeded();
-    breaker.failed(3);
-    breaker.failed(4);
+    breaker.failed("ada");
+    breaker.failed("ada");
+    assertThat(breaker.isInDoubt()).isFalse();
+    breaker.failed("ada");
+    assertThat(breaker.isInDoubt()).isTrue();
     assertThat(breaker.isOpen()).isFalse();
-    breaker.failed(5);
-    assertThat(breaker.isOpen()).isTrue();
   }
 
   @Test
-  void itRestsBeforeItComesBackAndOneFailureTakesItOutAgain() {
+  void failuresOfOneCallerAreInDoubtForThatCallerAlone() {
     breaker.probeSucceeded(0);
-    for (int i = 0; i < 3; i++) breaker.failed(SECOND);
+    for (int i = 0; i < 3; i++) breaker.failed("ada");
+    assertThat(breaker.isInDoubtFor("ada")).isTrue();
+    assertThat(breaker.isInDoubtFor("bob")).isFalse();
+    breaker.failed("bob");
+    assertThat(breaker.isInDoubtFor("eve")).isTrue();
+  }
+
+  @Test
+  void itRestsBeforeItComesBackAndOneFailurePutsItInDoubtAgain() {
+    breaker.probeSucceeded(0);
+    for (int i = 0; i < 3; i++) breaker.failed("ada");
+    breaker.eject(SECOND);
+    assertThat(breaker.isOpen()).isTrue();
     breaker.probeSucceeded(5 * SECOND);
     assertThat(breaker.isOpen()).isTrue();
     breaker.probeSucceeded(6 * SECOND);
     assertThat(breaker.isOpen()).isFalse();
-    breaker.failed(7 * SECOND);
-    assertThat(breaker.isOpen()).isTrue();
+    assertThat(breaker.isInDoubt()).isFalse();
+    breaker.failed("bob");
+    assertThat(breaker.isInDoubtFor("bob")).isTrue();
   }
 
   @Test
