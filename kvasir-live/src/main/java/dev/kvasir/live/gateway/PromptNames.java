@@ -12,7 +12,8 @@ import java.util.List;
  * How long a prompt is, and the names of its blocks.
  *
  * <p>Where its tokens are not known, four bytes of it stand for one: prompts that begin alike have
- * the same first names either way, which is all that routing needs.
+ * the same first names either way, which is all that routing needs. An image or another part that
+ * is no text counts as {@link MediaParts#TOKENS}, however many bytes it has.
  */
 record PromptNames(int tokens, List<BlockHash> blocks) {
   /** Longer prompts are named up to here. */
@@ -41,7 +42,10 @@ record PromptNames(int tokens, List<BlockHash> blocks) {
    * @param model as {@link ModelNames} has it
    */
   static PromptNames ofBytes(RequestFields fields, String model, String salt, int blockTokens) {
-    var prompt = fields.raw(fields.has("messages") ? "messages" : promptField(fields));
+    var prompt =
+        fields.has("messages")
+            ? MediaParts.in(fields.raw("messages")).replaced(BYTES_PER_TOKEN)
+            : fields.raw(promptField(fields));
     var tools = fields.raw("tools");
     var bytes = ByteBuffer.allocate(tools.length + prompt.length).put(tools).put(prompt).flip();
     var tokens = new int[bytes.limit() / BYTES_PER_TOKEN];
@@ -56,6 +60,11 @@ record PromptNames(int tokens, List<BlockHash> blocks) {
   /** Whether every full block has its name. */
   boolean isWhole(int blockTokens) {
     return blocks.size() == tokens / blockTokens;
+  }
+
+  /** Whether parts of it are no text, so that equal tokens do not make equal prompts. */
+  static boolean hasMedia(RequestFields fields) {
+    return fields.has("messages") && !MediaParts.in(fields.raw("messages")).isEmpty();
   }
 
   private static String promptField(RequestFields fields) {

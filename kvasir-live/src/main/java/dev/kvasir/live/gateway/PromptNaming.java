@@ -20,6 +20,8 @@ final class PromptNaming {
     TOKENS("tokens", ""),
     CONFIGURED("bytes", "configured"),
     EMBEDDINGS("bytes", "embeddings"),
+    /** The tokens of an image are placeholders, the same for every image. */
+    MEDIA("bytes", "media"),
     NO_WORKER("bytes", "no_worker"),
     TIMEOUT("bytes", "timeout"),
     REFUSED("bytes", "refused"),
@@ -79,6 +81,7 @@ final class PromptNaming {
     if (prompt.path().equals(CallerApi.EMBEDDINGS)) {
       return byBytes(prompt, model, Used.EMBEDDINGS);
     }
+    if (PromptNames.hasMedia(prompt.fields())) return byBytes(prompt, model, Used.MEDIA);
     return tokens(context, prompt)
         .transform(
             tokens -> {
