@@ -1,5 +1,7 @@
 package dev.kvasir.live;
 
+import java.time.Duration;
+
 /** What the live parts need of threads beyond the JDK. */
 public final class Threads {
   private Threads() {}
@@ -15,5 +17,24 @@ public final class Threads {
       }
     }
     if (interrupted) Thread.currentThread().interrupt();
+  }
+
+  /**
+   * Waits no longer than that for the thread to end; whether it has. Keeps an interrupt likewise.
+   */
+  public static boolean join(Thread thread, Duration longest) {
+    boolean interrupted = false;
+    long end = System.nanoTime() + longest.toNanos();
+    while (thread.isAlive()) {
+      long left = end - System.nanoTime();
+      if (left <= 0) break;
+      try {
+        thread.join(Duration.ofNanos(left));
+      } catch (InterruptedException e) {
+        interrupted = true;
+      }
+    }
+    if (interrupted) Thread.currentThread().interrupt();
+    return !thread.isAlive();
   }
 }

@@ -20,7 +20,9 @@ import java.util.concurrent.atomic.AtomicInteger;
  * first; the context goes with the last who holds it.
  */
 public final class CudaDevice implements AutoCloseable {
-  private static final int REGISTER_MAPPED = 2;
+  /** For all contexts of the process, and with an address for kernels. */
+  private static final int REGISTER_SHARED_MAPPED = 1 | 2;
+
   private static final int STREAM_APART = 1;
   private static final int EVENT_UNTIMED = 2;
 
@@ -77,6 +79,11 @@ public final class CudaDevice implements AutoCloseable {
     return new CudaDevice(driver, gpu);
   }
 
+  /** Another hold on the same GPU's context, with counts of its own; binds the calling thread. */
+  public CudaDevice again() throws CudaFailure {
+    return new CudaDevice(driver, gpu);
+  }
+
   public Gpu gpu() {
     return gpu;
   }
@@ -113,7 +120,7 @@ public final class CudaDevice implements AutoCloseable {
 
   /** Pins host memory, so that the GPU reads and writes it at the speed of the link. */
   public CudaHandle register(MemorySegment memory) throws CudaFailure {
-    driver.call(CudaCall.REGISTER, memory.address(), memory.byteSize(), REGISTER_MAPPED);
+    driver.call(CudaCall.REGISTER, memory.address(), memory.byteSize(), REGISTER_SHARED_MAPPED);
     return taken(Kind.REGISTRATION, memory.address(), CudaCall.UNREGISTER);
   }
 

@@ -316,7 +316,7 @@ final class BlockVault implements AutoCloseable {
     }
   }
 
-  static CopyOutcome failed(String what, BlockCopy copy, Exception e) {
+  static CopyOutcome failed(String what, BlockCopy copy, Throwable e) {
     var message = e.getMessage();
     return new Failed(
         "disk " + what + " of slot " + copy.below() + ": " + (message == null ? e : message));

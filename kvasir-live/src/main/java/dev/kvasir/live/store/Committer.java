@@ -6,6 +6,7 @@ import dev.kvasir.live.Threads;
 import dev.kvasir.offload.CopyOutcome;
 import dev.kvasir.offload.CopyOutcome.Failed;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
@@ -13,7 +14,7 @@ import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 
 /**
- * The one thread of a disk store that syncs, and writes the index anew.
+ * The one thread of a disk store that syncs.
  *
  * <p>What is handed in while a sync runs goes with the next one, all together: so many blocks cost
  * one sync.
@@ -70,17 +71,6 @@ final class Committer {
     done.accept(new Failed(refusal));
   }
 
-  /** Looks whether the index has grown too long. */
-  void nudge() {
-    if (!vault.index().due()) return;
-    lock.lock();
-    try {
-      changed.signal();
-    } finally {
-      lock.unlock();
-    }
-  }
-
   /** Commits what is there, and ends; the threads that hand in have ended before. */
   void close() {
     lock.lock();
@@ -99,7 +89,7 @@ final class Committer {
       List<Consumer<CopyOutcome>> waiting;
       lock.lock();
       try {
-        while (!closed && pending.isEmpty() && syncs.isEmpty() && !vault.index().due()) {
+        while (!closed && pending.isEmpty() && syncs.isEmpty()) {
           changed.awaitUninterruptibly();
         }
         if (closed && pending.isEmpty() && syncs.isEmpty()) return;
@@ -115,20 +105,45 @@ final class Committer {
   }
 
   private void commit(List<Pending> blocks, List<Consumer<CopyOutcome>> waiting) {
+    if (!blocks.isEmpty()) {
+      var outcomes = outcomes(blocks);
+      for (int i = 0; i < blocks.size(); i++) {
+        var task = blocks.get(i).task();
+        var outcome = outcomes.get(i);
+        guard("answering a copy", () -> answers.accept(task, outcome));
+      }
+    }
+    if (waiting.isEmpty()) return;
+    var outcome = synced();
+    for (var done : waiting) guard("answering a sync", () -> done.accept(outcome));
+  }
+
+  /**
+   * One outcome for each, whatever is thrown: a copy without an answer holds its slots for good.
+   */
+  private List<CopyOutcome> outcomes(List<Pending> blocks) {
     try {
-      if (!blocks.isEmpty()) {
-        var outcomes = vault.commit(blocks.stream().map(Pending::written).toList());
-        for (int i = 0; i < blocks.size(); i++) {
-          answers.accept(blocks.get(i).task(), outcomes.get(i));
-        }
-      }
-      if (!waiting.isEmpty()) {
-        var outcome = vault.sync();
-        for (var done : waiting) done.accept(outcome);
-      }
-      vault.checkpoint();
+      return vault.commit(blocks.stream().map(Pending::written).toList());
     } catch (RuntimeException | Error e) {
-      LOG.log(ERROR, "the committer of a disk store failed, and goes on", e);
+      LOG.log(ERROR, "a commit of " + blocks.size() + " blocks failed", e);
+      return Collections.nCopies(blocks.size(), new Failed("disk commit: " + e));
+    }
+  }
+
+  private CopyOutcome synced() {
+    try {
+      return vault.sync();
+    } catch (RuntimeException | Error e) {
+      LOG.log(ERROR, "a sync of the disk tier failed", e);
+      return new Failed("disk sync: " + e);
+    }
+  }
+
+  private static void guard(String what, Runnable task) {
+    try {
+      task.run();
+    } catch (RuntimeException | Error e) {
+      LOG.log(ERROR, what + " failed", e);
     }
   }
 }

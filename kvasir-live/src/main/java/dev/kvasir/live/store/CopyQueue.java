@@ -7,8 +7,10 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.EnumMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
@@ -38,6 +40,7 @@ final class CopyQueue {
   private final Condition changed = lock.newCondition();
   private final Map<Kind, Deque<Task>> waiting = new EnumMap<>(Kind.class);
   private final Map<Kind, Integer> taken = new EnumMap<>(Kind.class);
+  private final Set<Task> running = new LinkedHashSet<>();
   private final Map<Integer, Integer> above = new TreeMap<>();
   private final Map<Integer, Integer> loading = new TreeMap<>();
   private final Map<Integer, Integer> storing = new TreeMap<>();
@@ -96,16 +99,21 @@ final class CopyQueue {
       var first = turn % STORE_TURN == 0 ? Kind.STORE : Kind.LOAD;
       var kind = deque(first).isEmpty() ? other(first) : first;
       while (tasks.size() < max && !deque(kind).isEmpty()) tasks.add(deque(kind).remove());
+      running.addAll(tasks);
       return tasks;
     } finally {
       lock.unlock();
     }
   }
 
-  /** Frees the task's slots and its room in the queue, then answers it. */
+  /**
+   * Frees the task's slots and its room in the queue, then answers it; not if it was abandoned, for
+   * then it has its answer.
+   */
   void answer(Task task, CopyOutcome outcome) {
     lock.lock();
     try {
+      if (!running.remove(task)) return;
       taken.merge(task.kind(), -1, Integer::sum);
       vacate(above, task.copy().above());
       vacate(task.kind() == Kind.STORE ? storing : loading, task.copy().below());
@@ -125,7 +133,7 @@ final class CopyQueue {
     }
   }
 
-  /** Takes no more, and returns what nobody has begun. */
+  /** Takes no more, and returns what nobody has begun, to be answered by the caller. */
   List<Task> close() {
     lock.lock();
     try {
@@ -135,8 +143,19 @@ final class CopyQueue {
         left.addAll(deque);
         deque.clear();
       }
+      running.addAll(left);
       changed.signalAll();
       return left;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** What is being made and has no answer. */
+  List<Task> running() {
+    lock.lock();
+    try {
+      return List.copyOf(running);
     } finally {
       lock.unlock();
     }

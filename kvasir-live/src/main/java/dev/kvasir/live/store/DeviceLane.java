@@ -18,6 +18,7 @@ import dev.kvasir.live.cuda.MoveKernel.Width;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
 
 /**
@@ -112,6 +113,16 @@ final class DeviceLane implements AutoCloseable {
       lanes.add(taken.add(new DeviceLane(above, below, kernel, direction, ordered, beside)));
     }
     return lanes;
+  }
+
+  /** All streams that the lanes put work into, each once. */
+  static List<CudaStream> streams(List<DeviceLane> lanes) {
+    var streams = new LinkedHashSet<CudaStream>();
+    for (var lane : lanes) {
+      streams.add(lane.ordered);
+      streams.add(lane.beside);
+    }
+    return List.copyOf(streams);
   }
 
   /**

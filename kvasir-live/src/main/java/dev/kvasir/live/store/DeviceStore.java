@@ -25,6 +25,12 @@ import java.util.function.Consumer;
  * and each is handed over in chunks, so that neither waits for a long queue of the other. Slots are
  * watched on the loop: a slot takes part in one copy at a time, but that a slot below may be loaded
  * into several above.
+ *
+ * <p>What computes on the GPU has streams of its own, of which this store knows nothing. Two
+ * contracts keep copies and kernels apart. A store is asked for with the {@link #after(CudaStream)
+ * precondition} that the kernels writing the block are done. A block is released when the kernels
+ * reading it are done, or after {@link #loadAfter}: then loads into its slot wait for them on the
+ * GPU.
  */
 public final class DeviceStore implements TierStore, AutoCloseable {
   private final EventLoop loop;
@@ -114,6 +120,25 @@ public final class DeviceStore implements TierStore, AutoCloseable {
       throw failure;
     }
     return after(event);
+  }
+
+  /**
+   * Orders all loads that are asked for from now on behind what is in the stream now: they write no
+   * slot before that is done, though no thread waits for it.
+   *
+   * <p>A load writes into a slot that the pool gave out, and the pool gives out what was released.
+   * So whoever releases a block of the GPU while a kernel in a stream still reads it, calls this
+   * first. On the loop, by a thread bound to the GPU.
+   */
+  public void loadAfter(CudaStream stream) throws CudaFailure {
+    var event = above.device().event();
+    try {
+      stream.record(event);
+    } catch (CudaFailure failure) {
+      event.close();
+      throw failure;
+    }
+    up.after(event);
   }
 
   /** Met on the loop once the event is reached; the event is the store's from now on. */

@@ -46,7 +46,7 @@ public final class DeviceTier implements AutoCloseable {
     this.device = device;
     this.memory = taken.add(DeviceMemory.allocate(device, layout));
     DeviceStore.requireMatch(memory, below);
-    taken.add(device.register(below.whole()));
+    taken.add(below.pin(device));
     var kernel = taken.add(MoveKernel.load(device));
     this.costs = CostTrial.measure(device, kernel, layout);
     this.store = taken.add(new DeviceStore(loop, memory, below, kernel, costs, queueMax));

@@ -62,6 +62,10 @@ final class DeviceWatch {
       } catch (CudaFailure failure) {
         waits.add(wait);
         throw failure;
+      } catch (RuntimeException e) {
+        // Such as an event that its maker has closed: that of nobody else.
+        fail(wait, "the event cannot be asked: " + e.getMessage());
+        reached = true;
       }
     }
     return reached;
@@ -82,7 +86,7 @@ final class DeviceWatch {
     count.decrementAndGet();
     try {
       wait.event.close();
-    } catch (CudaFailure failure) {
+    } catch (CudaFailure | RuntimeException failure) {
       LOG.log(DEBUG, "an event was not given back: {0}", failure.getMessage());
     }
   }

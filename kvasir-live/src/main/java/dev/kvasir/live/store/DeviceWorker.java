@@ -1,5 +1,7 @@
 package dev.kvasir.live.store;
 
+import static java.lang.System.Logger.Level.DEBUG;
+import static java.lang.System.Logger.Level.ERROR;
 import static java.lang.System.Logger.Level.WARNING;
 
 import dev.kvasir.Nullable;
@@ -9,6 +11,7 @@ import dev.kvasir.live.cuda.CopyWay;
 import dev.kvasir.live.cuda.CudaEvent;
 import dev.kvasir.live.cuda.CudaFailure;
 import dev.kvasir.live.cuda.CudaStack;
+import dev.kvasir.live.cuda.CudaStream;
 import dev.kvasir.live.cuda.Direction;
 import dev.kvasir.live.cuda.MoveKernel;
 import dev.kvasir.offload.Precondition;
@@ -37,6 +40,8 @@ final class DeviceWorker implements AutoCloseable {
   private final Consumer<DeviceCall> settle;
   private final DeviceRoad road;
   private final Queue<DeviceCall> calls = new ConcurrentLinkedQueue<>();
+  private final Queue<CudaEvent> barriers = new ConcurrentLinkedQueue<>();
+  private final List<CudaStream> streams;
   private final DeviceWatch watch;
   private final CudaStack taken = new CudaStack();
   private final Map<CopyWay, LongAdder> chunks = new EnumMap<>(CopyWay.class);
@@ -63,6 +68,7 @@ final class DeviceWorker implements AutoCloseable {
     for (var way : CopyWay.values()) chunks.put(way, new LongAdder());
     try {
       var lanes = DeviceLane.open(taken, above, below, kernel, direction);
+      this.streams = DeviceLane.streams(lanes);
       this.road = new DeviceRoad(lanes, above.layout(), costs);
     } catch (CudaFailure failure) {
       taken.close();
@@ -127,7 +133,7 @@ final class DeviceWorker implements AutoCloseable {
     try {
       above.device().bind();
     } catch (CudaFailure failure) {
-      lose(failure);
+      lose(text(failure));
     }
     long idleSince = System.nanoTime();
     while (true) {
@@ -137,11 +143,12 @@ final class DeviceWorker implements AutoCloseable {
       else pause(idleSince);
     }
     watch.fail("the store is closed");
+    dropBarriers();
   }
 
   private void pause(long idleSince) {
     if (!road.isBusy() && watch.isEmpty()) {
-      if (calls.isEmpty() && !closed) LockSupport.park(this);
+      if (calls.isEmpty() && barriers.isEmpty() && !closed) LockSupport.park(this);
     } else if (road.isBusy() && System.nanoTime() - idleSince < EAGER_NANOS) {
       Thread.onSpinWait();
     } else {
@@ -165,17 +172,51 @@ final class DeviceWorker implements AutoCloseable {
     var gone = lost;
     if (gone != null) {
       watch.fail(gone);
+      dropBarriers();
       return moved;
     }
     try {
+      // After the calls were taken: whoever asked for a barrier did so before handing in a call.
+      moved |= setBarriers();
       if (closed) answerAll(road.drop("the store is closed"));
       moved |= answerAll(road.finished());
       moved |= begin();
       moved |= watch.look();
     } catch (CudaFailure failure) {
-      lose(failure);
+      lose(text(failure));
+    } catch (RuntimeException | Error bug) {
+      // A thread that dies in silence would leave everything after it without an answer.
+      LOG.log(ERROR, above.device() + ": the thread of its copies failed", bug);
+      lose("the thread of its copies failed: " + bug);
     }
     return moved;
+  }
+
+  /** Makes what this worker begins from now on wait, on the GPU, until the event is reached. */
+  void after(CudaEvent event) {
+    barriers.add(event);
+    LockSupport.unpark(thread);
+    if (closed && !thread.isAlive()) dropBarriers();
+  }
+
+  private boolean setBarriers() throws CudaFailure {
+    boolean moved = false;
+    for (var event = barriers.poll(); event != null; event = barriers.poll()) {
+      moved = true;
+      for (var stream : streams) stream.after(event);
+      event.close();
+    }
+    return moved;
+  }
+
+  private void dropBarriers() {
+    for (var event = barriers.poll(); event != null; event = barriers.poll()) {
+      try {
+        event.close();
+      } catch (CudaFailure failure) {
+        LOG.log(DEBUG, "an event was not given back: {0}", failure.getMessage());
+      }
+    }
   }
 
   private boolean begin() throws CudaFailure {
@@ -189,13 +230,19 @@ final class DeviceWorker implements AutoCloseable {
         if (count != null) count.increment();
       } catch (CudaFailure failure) {
         if (failure.isContextLost()) throw failure;
-        LOG.log(WARNING, above.device() + ": a copy failed, {0}", failure.getMessage());
-        chunk.call().fail(text(failure));
-        // Part of it may be under way, and the slots are not free until then.
-        chunk.lane().mark(chunk.way());
+        giveUp(chunk, text(failure));
+      } catch (RuntimeException bug) {
+        giveUp(chunk, bug.toString());
       }
     }
     return moved;
+  }
+
+  private void giveUp(DeviceRoad.Chunk chunk, String reason) throws CudaFailure {
+    LOG.log(WARNING, above.device() + ": a copy failed, {0}", reason);
+    chunk.call().fail(reason);
+    // Part of it may be under way, and the slots are not free until then.
+    chunk.lane().mark(chunk.way());
   }
 
   private boolean answerAll(List<DeviceCall> over) {
@@ -209,8 +256,8 @@ final class DeviceWorker implements AutoCloseable {
   }
 
   /** Nothing works any more on this GPU: everything fails from now on, and says why. */
-  private void lose(CudaFailure failure) {
-    var reason = above.device() + " is lost, " + text(failure);
+  private void lose(String why) {
+    var reason = above.device() + " is lost, " + why;
     LOG.log(WARNING, "{0}; the ladder goes on without it", reason);
     lost = reason;
     answerAll(road.abandon(reason));

@@ -11,7 +11,9 @@ import java.util.BitSet;
 import java.util.Comparator;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.stream.IntStream;
 
@@ -20,6 +22,11 @@ import java.util.stream.IntStream;
  *
  * <p>The log is written before memory is changed. When it has grown to its bound a new one with
  * only what is held takes its place. Every method may be called from any thread.
+ *
+ * <p>Two locks, so that no look-up waits for the disk: {@code writing} orders what goes into the
+ * log, and is held while the log is written; {@code lock} guards memory alone. A new log is written
+ * from a copy of memory with neither of them held. What is noted meanwhile goes into the present
+ * log, and is repeated in the new one before that takes its place.
  */
 final class DiskIndex implements AutoCloseable {
   private static final System.Logger LOG = System.getLogger(DiskIndex.class.getName());
@@ -32,6 +39,8 @@ final class DiskIndex implements AutoCloseable {
   private final DiskFolder folder;
   private final DiskFormat format;
   private final long slack;
+  private final ReentrantLock writing = new ReentrantLock();
+  private final Condition checkpointed = writing.newCondition();
   private final ReentrantLock lock = new ReentrantLock();
   private final @Nullable TokenBlock[] blocks;
   private final long[] generations;
@@ -40,6 +49,12 @@ final class DiskIndex implements AutoCloseable {
   private final BitSet forgotten = new BitSet();
 
   private final BitSet unsynced = new BitSet();
+
+  /** What was noted since the checkpoint under way copied memory; null while there is none. */
+  private @Nullable List<IndexRecord> noted;
+
+  /** Slots that the checkpoint under way leaves out, and that were not written since. */
+  private final BitSet leftOut = new BitSet();
 
   private @Nullable IndexLog log;
   private long generation;
@@ -127,28 +142,36 @@ final class DiskIndex implements AutoCloseable {
 
   /** Notes that the slot is about to be overwritten. */
   void remove(int slot) throws IOException {
-    lock.lock();
+    writing.lock();
     try {
       var block = blocks[slot];
       if (block == null) return;
       append(new IndexRecord(Kind.GONE, slot, generations[slot], block));
-      blocks[slot] = null;
-      forgotten.clear(slot);
-      unsynced.clear(slot);
+      change(slot, generations[slot], null);
     } finally {
-      lock.unlock();
+      writing.unlock();
     }
   }
 
   /** Notes that the slot holds the block now. */
   void put(int slot, long generation, TokenBlock block) throws IOException {
-    lock.lock();
+    writing.lock();
     try {
       append(new IndexRecord(Kind.HELD, slot, generation, block));
+      change(slot, generation, block);
+    } finally {
+      writing.unlock();
+    }
+  }
+
+  private void change(int slot, long generation, @Nullable TokenBlock block) {
+    lock.lock();
+    try {
       blocks[slot] = block;
       generations[slot] = generation;
       forgotten.clear(slot);
-      unsynced.set(slot);
+      leftOut.clear(slot);
+      unsynced.set(slot, block != null);
     } finally {
       lock.unlock();
     }
@@ -208,7 +231,7 @@ final class DiskIndex implements AutoCloseable {
   /** Returns once every record written before is on the device. */
   void sync() throws IOException {
     IndexLog synced;
-    lock.lock();
+    writing.lock();
     try {
       if (suspect) {
         checkpoint();
@@ -218,7 +241,7 @@ final class DiskIndex implements AutoCloseable {
       folderUnsynced = false;
       synced = current();
     } finally {
-      lock.unlock();
+      writing.unlock();
     }
     try {
       synced.sync();
@@ -229,43 +252,86 @@ final class DiskIndex implements AutoCloseable {
 
   /** A sync has failed, unless a checkpoint closed the log during it and synced all of it anew. */
   private void refuse(IndexLog log, IOException failure) throws IOException {
-    lock.lock();
+    writing.lock();
     try {
       if (log != this.log && !folderUnsynced) return;
       // The kernel may now take the lost pages for written: no sync of this file counts any more.
       suspect = true;
       throw failure;
     } finally {
-      lock.unlock();
+      writing.unlock();
     }
   }
 
-  /** Puts a new log with what is held in the place of the present one. */
+  /**
+   * Puts a new log with what is held in the place of the present one. Where another thread does so
+   * already, waits for that one and makes another.
+   */
   void checkpoint() throws IOException {
+    writing.lock();
+    try {
+      while (noted != null) checkpointed.awaitUninterruptibly();
+      noted = new ArrayList<>();
+      try {
+        install(writeNext(copy()));
+        folder.sync();
+        folderUnsynced = false;
+      } catch (IOException e) {
+        // Not with every record from here on: a full disk is not made better by that.
+        dueBytes = bytes + slack / 8 * IndexRecord.BYTES;
+        throw e;
+      } finally {
+        noted = null;
+        checkpointed.signalAll();
+      }
+    } finally {
+      writing.unlock();
+    }
+  }
+
+  /** What is held now. */
+  private Copy copy() {
     lock.lock();
     try {
-      install(writeNext());
-      folder.sync();
-      folderUnsynced = false;
-    } catch (IOException e) {
-      // Not with every record from here on: a full disk is not made better by that.
-      dueBytes = bytes + slack / 8 * IndexRecord.BYTES;
-      throw e;
+      leftOut.clear();
+      leftOut.or(forgotten);
+      return new Copy(blocks.clone(), generations.clone(), (BitSet) forgotten.clone());
     } finally {
       lock.unlock();
     }
   }
 
-  private IndexLog writeNext() throws IOException {
+  /** Writes the copy with nothing locked, then what was noted meanwhile with the log locked. */
+  private IndexLog writeNext(Copy copy) throws IOException {
+    IndexLog next;
+    int holds = writing.getHoldCount();
+    for (int i = 0; i < holds; i++) writing.unlock();
     try {
-      return IndexLog.write(folder, format, serial + 1, records());
+      next = IndexLog.write(folder, format, serial + 1, copy.records());
     } catch (IOException e) {
-      try {
-        if (folder.names().contains(IndexLog.NAME_NEW)) folder.delete(IndexLog.NAME_NEW);
-      } catch (IOException second) {
-        e.addSuppressed(second);
-      }
+      deleteNext(e);
       throw e;
+    } finally {
+      for (int i = 0; i < holds; i++) writing.lock();
+    }
+    if (noted == null || noted.isEmpty()) return next;
+    try {
+      for (var record : noted) next.append(record);
+      // What was durable in the present log is durable in the new one before that takes its place.
+      next.sync();
+      return next;
+    } catch (IOException e) {
+      next.close();
+      deleteNext(e);
+      throw e;
+    }
+  }
+
+  private void deleteNext(IOException cause) {
+    try {
+      if (folder.names().contains(IndexLog.NAME_NEW)) folder.delete(IndexLog.NAME_NEW);
+    } catch (IOException e) {
+      cause.addSuppressed(e);
     }
   }
 
@@ -290,31 +356,47 @@ final class DiskIndex implements AutoCloseable {
     serial = next.serial();
     bytes = next.bytes();
     dueBytes = bytes + slack / 2 * IndexRecord.BYTES;
-    for (int i = forgotten.nextSetBit(0); i >= 0; i = forgotten.nextSetBit(i + 1)) blocks[i] = null;
-    forgotten.clear();
+    dropLeftOut();
     suspect = false;
     folderUnsynced = true;
     checkpoints.increment();
   }
 
-  private Iterator<IndexRecord> records() {
-    var held = new ArrayList<Integer>();
-    for (int slot = 0; slot < blocks.length; slot++) {
-      if (at(slot) != null) held.add(slot);
+  /** The log no longer says that these hold a block; those forgotten since then it still does. */
+  private void dropLeftOut() {
+    lock.lock();
+    try {
+      for (int i = leftOut.nextSetBit(0); i >= 0; i = leftOut.nextSetBit(i + 1)) blocks[i] = null;
+      forgotten.andNot(leftOut);
+      leftOut.clear();
+    } finally {
+      lock.unlock();
     }
-    return held.stream().map(this::current).iterator();
   }
 
-  private IndexRecord current(int slot) {
-    var block = blocks[slot];
-    if (block == null) throw new IllegalStateException("slot " + slot + " holds nothing");
-    return new IndexRecord(Kind.HELD, slot, generations[slot], block);
+  /** What was held at one time. */
+  private record Copy(@Nullable TokenBlock[] blocks, long[] generations, BitSet forgotten) {
+    Iterator<IndexRecord> records() {
+      return IntStream.range(0, blocks.length)
+          .filter(slot -> blocks[slot] != null && !forgotten.get(slot))
+          .mapToObj(this::record)
+          .iterator();
+    }
+
+    private IndexRecord record(int slot) {
+      var block = Objects.requireNonNull(blocks[slot]);
+      return new IndexRecord(Kind.HELD, slot, generations[slot], block);
+    }
   }
 
   private void append(IndexRecord next) throws IOException {
-    if (bytes + IndexRecord.BYTES > bytesMax()) checkpoint();
+    while (bytes + IndexRecord.BYTES > bytesMax()) {
+      if (noted == null) checkpoint();
+      else checkpointed.awaitUninterruptibly();
+    }
     current().append(next);
     bytes = current().bytes();
+    if (noted != null) noted.add(next);
   }
 
   private IndexLog current() {

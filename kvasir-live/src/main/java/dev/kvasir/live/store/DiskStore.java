@@ -5,6 +5,7 @@ import static java.lang.System.Logger.Level.WARNING;
 import dev.kvasir.Nullable;
 import dev.kvasir.kv.Block;
 import dev.kvasir.kv.BlockPool;
+import dev.kvasir.live.Threads;
 import dev.kvasir.live.store.CopyQueue.Kind;
 import dev.kvasir.live.store.CopyQueue.Task;
 import dev.kvasir.offload.BlockCopy;
@@ -15,6 +16,7 @@ import dev.kvasir.offload.CopyOutcome.Failed;
 import dev.kvasir.offload.TierStore;
 import dev.kvasir.time.EventLoop;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
@@ -30,6 +32,7 @@ import java.util.function.Consumer;
  */
 public final class DiskStore implements TierStore, AutoCloseable {
   private static final System.Logger LOG = System.getLogger(DiskStore.class.getName());
+  private static final Duration CLOSE_MAX = Duration.ofSeconds(10);
 
   private final EventLoop loop;
   private final HostMemory above;
@@ -38,10 +41,12 @@ public final class DiskStore implements TierStore, AutoCloseable {
   private final List<Recovered> recovered;
   private final CopyQueue queue;
   private final Committer committer;
+  private final Checkpointer checkpointer;
   private final Workers workers;
   private final LongAdder stored = new LongAdder();
   private final LongAdder loaded = new LongAdder();
   private final LongAdder failed = new LongAdder();
+  private @Nullable Thread closing;
 
   DiskStore(EventLoop loop, HostMemory above, DiskSettings settings, DiskFolder folder)
       throws IOException {
@@ -52,6 +57,7 @@ public final class DiskStore implements TierStore, AutoCloseable {
     this.recovered = vault.held();
     this.queue = new CopyQueue(settings.queueMax());
     this.committer = new Committer(vault, settings.queueMax(), this::answer);
+    this.checkpointer = new Checkpointer(vault);
     this.workers = new Workers("disk", settings.threads(), queue, 1, this::work);
   }
 
@@ -138,12 +144,37 @@ public final class DiskStore implements TierStore, AutoCloseable {
         queue.depth());
   }
 
-  /** Finishes what runs, answers what waits, syncs and lets go of the folder. */
+  /**
+   * Finishes what runs, answers what waits, syncs and lets go of the folder. A disk that does not
+   * return costs ten seconds: what it was asked for then is answered as failed, and the folder is
+   * let go of when it does return.
+   */
   @Override
   public void close() {
+    close(CLOSE_MAX);
+  }
+
+  void close(Duration longest) {
     for (var task : queue.close()) answer(task, new Failed("the store is closed"));
+    if (closing == null) {
+      closing = Thread.ofPlatform().name("kvasir-disk-close").daemon(true).start(this::finish);
+    }
+    if (Threads.join(closing, longest)) return;
+    var running = queue.running();
+    LOG.log(
+        WARNING,
+        "{0}: the disk has not returned in {1} ms; {2} copies are given up, and the folder stays "
+            + "locked until it does",
+        settings.folder(),
+        longest.toMillis(),
+        running.size());
+    for (var task : running) answer(task, new Failed("the store is closed, and the disk stalls"));
+  }
+
+  private void finish() {
     workers.join();
     committer.close();
+    checkpointer.close();
     try {
       vault.close();
     } catch (IOException e) {
@@ -176,7 +207,7 @@ public final class DiskStore implements TierStore, AutoCloseable {
           case LOAD -> answer(task, vault.read(task.copy()));
           case STORE -> store(task);
         }
-      } catch (IOException | RuntimeException e) {
+      } catch (IOException | RuntimeException | OutOfMemoryError e) {
         var what = task.kind() == Kind.LOAD ? "read" : "write";
         answer(task, BlockVault.failed(what, task.copy(), e));
       }
@@ -188,7 +219,7 @@ public final class DiskStore implements TierStore, AutoCloseable {
       case STORED -> answer(task, vault.store(task.copy()));
       case DURABLE -> committer.commit(task, vault.write(task.copy()));
     }
-    committer.nudge();
+    checkpointer.nudge();
   }
 
   private void answer(Task task, CopyOutcome outcome) {

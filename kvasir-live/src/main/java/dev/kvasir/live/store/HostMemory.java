@@ -1,9 +1,14 @@
 package dev.kvasir.live.store;
 
+import dev.kvasir.Nullable;
+import dev.kvasir.live.cuda.CudaDevice;
+import dev.kvasir.live.cuda.CudaFailure;
+import dev.kvasir.live.cuda.CudaHandle;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.util.Locale;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
  * The memory of one tier outside the heap: a fixed number of slots, each one contiguous span.
@@ -18,6 +23,8 @@ public final class HostMemory implements AutoCloseable {
   private final BlockSpan span;
   private final Arena arena = Arena.ofShared();
   private final MemorySegment memory;
+  private @Nullable Pinned pinned;
+  private int pins;
 
   /** Takes the memory; the name is for messages. */
   public HostMemory(String name, int blocks, int blockBytes) {
@@ -92,6 +99,43 @@ public final class HostMemory implements AutoCloseable {
     if (!arena.scope().isAlive()) throw new IllegalStateException(name + " is closed");
     return memory;
   }
+
+  /**
+   * Registers all of it with the GPUs of this process, once however many ask: CUDA refuses a second
+   * time. The calling thread stays bound to the device; closing what is returned gives it back.
+   */
+  synchronized AutoCloseable pin(CudaDevice device) throws CudaFailure {
+    if (pins == 0) {
+      // A hold of its own on the GPU: whoever was first may be gone first.
+      var holder = device.again();
+      try {
+        pinned = new Pinned(holder, holder.register(open()));
+      } catch (CudaFailure failure) {
+        holder.close();
+        throw failure;
+      } finally {
+        device.bind();
+      }
+    }
+    pins++;
+    var given = new AtomicBoolean();
+    return () -> {
+      if (given.compareAndSet(false, true)) unpin();
+    };
+  }
+
+  private synchronized void unpin() throws CudaFailure {
+    var last = pinned;
+    if (--pins > 0 || last == null) return;
+    pinned = null;
+    try (var holder = last.holder) {
+      holder.bind();
+      last.registration.close();
+    }
+  }
+
+  /** The memory as it is registered, and with whom. */
+  private record Pinned(CudaDevice holder, CudaHandle registration) {}
 
   /** Copies the bytes of one block from a buffer of just that size. */
   void write(int slot, ByteBuffer from) {

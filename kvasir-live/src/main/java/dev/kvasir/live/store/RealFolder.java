@@ -71,6 +71,7 @@ final class RealFolder implements DiskFolder {
       if (!OURS.contains(name)) {
         throw new IOException(path + " has a file that is not Kvasir's: " + name);
       }
+      requirePlain(path.resolve(name));
     }
     var real = path.toRealPath();
     if (!HELD.add(real)) {
@@ -83,6 +84,17 @@ final class RealFolder implements DiskFolder {
       HELD.remove(real);
       throw e;
     }
+  }
+
+  /** A link would have us write, or change the permissions of, what lies outside the folder. */
+  private static void requirePlain(Path file) throws IOException {
+    boolean plain = Files.isRegularFile(file, NOFOLLOW_LINKS);
+    if (plain && Files.getAttribute(file, "unix:nlink", NOFOLLOW_LINKS).equals(1)) return;
+    throw new IOException(
+        file
+            + " is "
+            + (plain ? "a file of several names" : "not a plain file")
+            + ": links are not followed here; delete it, or name another folder");
   }
 
   private static String inUse(Path path, String pid) {

@@ -10,6 +10,7 @@ import dev.kvasir.live.cuda.StubCuda;
 import dev.kvasir.offload.Precondition;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 
@@ -75,6 +76,14 @@ final class DeviceBench implements AutoCloseable {
   private MemorySegment part(int part, int slot) {
     return MemorySegment.ofAddress(memory.address(part, slot))
         .reinterpret(memory.layout().partBytes());
+  }
+
+  long word(long address) {
+    return MemorySegment.ofAddress(address).reinterpret(Long.BYTES).get(ValueLayout.JAVA_LONG, 0);
+  }
+
+  void zero(long address) {
+    MemorySegment.ofAddress(address).reinterpret(Long.BYTES).fill((byte) 0);
   }
 
   /** Waits until it is no longer pending. */

@@ -206,6 +206,64 @@ class DeviceStoreTest {
   }
 
   @Test
+  void anEventThatItsMakerClosedFailsItsPreconditionAndNothingElse() throws CudaFailure {
+    try (var bench = new DeviceBench(WHOLE, only(CopyWay.RUNS));
+        var stream = bench.device.stream(Urgency.USUAL)) {
+      bench.stub.hold(stream);
+      Precondition waits;
+      try (var event = bench.device.event()) {
+        stream.record(event);
+        waits = bench.store.after(event);
+      }
+      bench.settle(waits);
+      assertThat(waits.state()).isEqualTo(Precondition.State.FAILED);
+      assertThat(waits.reason()).contains("closed");
+      // The thread that looked at the event goes on.
+      bench.stub.letGo();
+      assertThat(bench.caller.store(bench.store, List.of(copy(1, 1))))
+          .containsExactly(CopyOutcome.COPIED);
+      assertThat(bench.store.lost()).isNull();
+      bench.settle(bench.store.after(stream));
+    }
+  }
+
+  @Test
+  void aLoadWritesItsSlotOnlyAfterTheKernelsThatStillReadIt() throws CudaFailure {
+    for (var way : CopyWay.values()) {
+      try (var bench = new DeviceBench(WHOLE, only(way));
+          var stream = bench.device.stream(Urgency.USUAL);
+          var wrong = bench.device.allocate(Long.BYTES)) {
+        long slot = bench.memory.address(0, 5);
+        bench.zero(wrong.value());
+        bench.kernels.fill(stream, slot, bench.words(), 42);
+        bench.stub.hold(stream);
+        bench.kernels.check(stream, slot, bench.words(), 42, wrong.value());
+        TestBlocks.fill(bench.host.slot(9), 5, 1);
+        var loaded = new CompletableFuture<List<CopyOutcome>>();
+        bench.caller.loop.execute(
+            () -> {
+              try {
+                bench.device.bind();
+                bench.store.loadAfter(stream);
+                bench.store.load(List.of(copy(5, 9)), loaded::complete);
+              } catch (CudaFailure failure) {
+                loaded.completeExceptionally(failure);
+              }
+            });
+        // A copy the other way passes, and the load does not.
+        assertThat(bench.caller.store(bench.store, List.of(copy(1, 1))))
+            .containsExactly(CopyOutcome.COPIED);
+        assertThat(loaded).isNotDone();
+        bench.stub.letGo();
+        assertThat(Caller.await(loaded)).containsExactly(CopyOutcome.COPIED);
+        stream.await();
+        assertThat(bench.word(wrong.value())).as("words written too early by %s", way).isZero();
+        bench.check(5, 5);
+      }
+    }
+  }
+
+  @Test
   void aClosedStoreAnswersAndLeavesNothingBehind() throws CudaFailure {
     var bench = new DeviceBench(WHOLE, only(CopyWay.DIRECT));
     var begun = bench.caller.begin(bench.store, Slots.SCATTERED.copies(BLOCKS));

@@ -7,6 +7,9 @@ import dev.kvasir.live.cuda.CudaAnswer;
 import dev.kvasir.live.cuda.Direction;
 import dev.kvasir.live.cuda.StubCuda;
 import dev.kvasir.live.store.DeviceTier.Opening;
+import dev.kvasir.offload.BlockCopy;
+import dev.kvasir.offload.CopyOutcome;
+import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -45,6 +48,29 @@ class DeviceTierTest {
       }
     }
     assertThat(stub.live()).containsExactly(0, 0, 0, 0, 0);
+  }
+
+  @Test
+  void severalTiersStandOnOneHostMemoryAndGoInAnyOrder() {
+    var stub = StubCuda.fresh();
+    for (int firstToGo = 0; firstToGo < 2; firstToGo++) {
+      try (var caller = new Caller();
+          var below = new HostMemory("host", 16, 16 << 10)) {
+        var tiers = new ArrayList<DeviceTier>();
+        for (int gpu = 0; gpu < 2; gpu++) {
+          var opening = DeviceTier.open(caller.loop, stub.ask(), gpu, LAYOUT, below, 64);
+          assertThat(opening).isInstanceOf(Opening.Ready.class);
+          tiers.add(((Opening.Ready) opening).tier());
+        }
+        tiers.remove(firstToGo).close();
+        var copies = List.of(new BlockCopy(TestBlocks.block(1), 3, 4));
+        try (var left = tiers.getFirst()) {
+          assertThat(caller.store(left.store(), copies)).containsExactly(CopyOutcome.COPIED);
+          assertThat(caller.load(left.store(), copies)).containsExactly(CopyOutcome.COPIED);
+        }
+      }
+      assertThat(stub.live()).containsExactly(0, 0, 0, 0, 0);
+    }
   }
 
   @Test

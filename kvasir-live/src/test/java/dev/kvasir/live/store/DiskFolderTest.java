@@ -10,6 +10,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -109,6 +110,31 @@ class DiskFolderTest {
     Files.move(folder().resolve("blocks.kv"), temp.resolve("elsewhere/blocks.kv"));
     Files.createSymbolicLink(folder().resolve("blocks.kv"), temp.resolve("elsewhere/blocks.kv"));
     assertThatThrownBy(() -> open(settings())).isInstanceOf(IOException.class);
+  }
+
+  @Test
+  void aLinkInTheFolderIsNeverFollowedOutOfIt() throws IOException {
+    for (var name : List.of("lock", "index.log", "index.new", "blocks.kv")) {
+      for (var kind : List.of("symbolic", "dangling", "hard", "folder")) {
+        var own = temp.resolve(name + "-" + kind);
+        new Shelf(DiskSettings.of(own, BLOCKS, BLOCK_BYTES)).close();
+        var outside = temp.resolve("outside-" + name + "-" + kind);
+        if (!kind.equals("dangling")) Files.writeString(outside, "precious");
+        Files.deleteIfExists(own.resolve(name));
+        switch (kind) {
+          case "hard" -> Files.createLink(own.resolve(name), outside);
+          case "folder" -> Files.createDirectory(own.resolve(name));
+          default -> Files.createSymbolicLink(own.resolve(name), outside);
+        }
+        assertThatThrownBy(() -> open(DiskSettings.of(own, BLOCKS, BLOCK_BYTES)))
+            .as("%s as a %s link", name, kind)
+            .isInstanceOf(IOException.class)
+            .hasMessageContaining(name)
+            .hasMessageContaining("links are not followed here");
+        if (kind.equals("dangling")) assertThat(outside).doesNotExist();
+        else assertThat(outside).hasContent("precious");
+      }
+    }
   }
 
   @Test

@@ -20,6 +20,9 @@ import java.util.TreeMap;
  * All checks that need a real GPU, one after the other; the results go to a file and the screen.
  */
 final class GpuCheck {
+  /** How it ends when a check could not be made. */
+  static final int FAILED = 70;
+
   private final CudaAnswer answer;
   private final Path folder;
   private final PrintStream out;
@@ -35,13 +38,14 @@ final class GpuCheck {
    * Arguments: a folder for files of up to 30 GB, the result file, what to run (rates, chain,
    * passes, beside), GiB of the chain, how many passes, and what PyTorch came to or nothing.
    */
-  public static void main(String[] arguments) throws IOException {
-    int status = 70;
+  public static void main(String[] arguments) {
+    int status = FAILED;
     try {
       status = run(arguments);
-    } finally {
-      System.exit(status); // The threads of what failed half-way must not keep the process.
+    } catch (Throwable failure) {
+      failure.printStackTrace();
     }
+    System.exit(status); // The threads of what failed half-way must not keep the process.
   }
 
   private static int run(String[] arguments) throws IOException {

@@ -9,10 +9,11 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 typedef uint64_t word;
 enum { OPS = 65536, SPANS = 4096, PARAMETERS = 5 };
-enum { COPY, MARK, HOLD, MOVE, FILL, CHECK };
+enum { COPY, MARK, HOLD, MOVE, FILL, CHECK, SLOW_FILL, WAIT };
 
 typedef struct { int kind; word to, from, bytes, rows, to_pitch, from_pitch, p[PARAMETERS]; } op;
 typedef struct { op ops[OPS]; long first, next; } stream;
@@ -90,10 +91,23 @@ static void check(word *at, word words, word seed, word *wrong) {
   if (!known((word) at, 8 * words)) lost = 700;
   for (word i = 0; i < words && !lost; i++) *wrong += at[i] != word_of(seed, i);
 }
+static word now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (word) t.tv_sec * 1000000000u + t.tv_nsec;
+}
 static void work(stream *s) {
   if (s->first == s->next) return;
   op *o = &s->ops[s->first % OPS];
   if (o->kind == HOLD && held) return;
+  if (o->kind == WAIT && ((stream *) o->p[0])->first < (long) o->p[1]) {
+    work((stream *) o->p[0]);
+    return;
+  }
+  if (o->kind == SLOW_FILL) {
+    if (!o->p[4]) o->p[4] = now();
+    if (now() - o->p[4] < o->p[3]) return;
+  }
   s->first++;
   if (o->kind == COPY)
     for (word r = 0; r < o->rows; r++)
@@ -101,7 +115,7 @@ static void work(stream *s) {
   if (o->kind == MOVE)
     for (word i = 0; i < o->p[1] / o->p[2]; i++)
       copy(((word *) o->p[0])[2 * i + 1], ((word *) o->p[0])[2 * i], o->p[4]);
-  if (o->kind == FILL) fill((word *) o->p[0], o->p[1], o->p[2]);
+  if (o->kind == FILL || o->kind == SLOW_FILL) fill((word *) o->p[0], o->p[1], o->p[2]);
   if (o->kind == CHECK) check((word *) o->p[0], o->p[1], o->p[2], (word *) o->p[3]);
 }
 static op *add(stream *s, int kind) {
@@ -152,6 +166,9 @@ int cuMemFree_v2(word at) {
 }
 int cuMemHostRegister_v2(word at, word bytes, unsigned f) {
   ENTER("cuMemHostRegister_v2");
+  for (int i = 0; i < SPANS; i++)
+    if (spans[i].bytes && spans[i].registered && at < spans[i].at + spans[i].bytes
+        && spans[i].at < at + bytes) LEAVE(712);
   live[1]++;
   LEAVE(put(at, bytes, 1));
 }
@@ -175,7 +192,15 @@ int cuStreamSynchronize(word h) {
   while (s->first < s->next && !lost) work(s);
   LEAVE(lost);
 }
-int cuStreamWaitEvent(word s, word e, unsigned f) { return 0; }
+int cuStreamWaitEvent(word s, word h, unsigned f) {
+  ENTER("cuStreamWaitEvent");
+  event *e = (event *) h;
+  if (!e->of) LEAVE(0);
+  op *o = add((stream *) s, WAIT);
+  o->p[0] = (word) e->of;
+  o->p[1] = e->at;
+  LEAVE(0);
+}
 int cuEventCreate(word *e, unsigned f) {
   ENTER("cuEventCreate");
   *e = (word) calloc(1, sizeof(event));
@@ -226,7 +251,7 @@ int cuModuleLoadDataEx(word *m, const char *text, unsigned n, void *k, void *v) 
 }
 int cuModuleGetFunction(word *f, word m, const char *name) {
   *f = !strcmp(name, "kvasir_move") ? MOVE : !strcmp(name, "check") ? CHECK
-      : !strcmp(name, "fill") || !strcmp(name, "slow_fill") ? FILL : MARK;
+      : !strcmp(name, "fill") ? FILL : !strcmp(name, "slow_fill") ? SLOW_FILL : MARK;
   return 0;
 }
 int cuModuleUnload(word m) { ENTER("cuModuleUnload"); live[4]--; LEAVE(0); }
@@ -235,6 +260,7 @@ int cuLaunchKernel(word f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, u
   ENTER("cuLaunchKernel");
   op *o = add((stream *) s, (int) f);
   for (int i = 0; i < PARAMETERS; i++) o->p[i] = *p[i];
+  if (f == SLOW_FILL) o->p[4] = 0;
   if (f == MOVE && !known(o->p[0], 16 * (o->p[1] / o->p[2]))) lost = 700;
   LEAVE(gx * bx == 0 || bx > 1024 ? 1 : 0);
 }
