@@ -17,9 +17,6 @@ import java.util.Locale;
 
 /** Single values, as text and as what they stand for. */
 final class Values {
-  private static final String ENVIRONMENT = "env:";
-  private static final String FILE = "file:";
-
   private Values() {}
 
   /** What the text stands for; an {@link IllegalArgumentException} says what it should be. */
@@ -84,11 +81,11 @@ final class Values {
   private static Secret secret(Written.Text written) {
     var text = written.text();
     try {
-      if (text.startsWith(ENVIRONMENT)) {
-        return Secret.fromEnvironment(text.substring(ENVIRONMENT.length()));
+      if (text.startsWith(Secret.ENVIRONMENT)) {
+        return Secret.fromEnvironment(text.substring(Secret.ENVIRONMENT.length()));
       }
-      if (text.startsWith(FILE)) {
-        var named = new Written.Text(text.substring(FILE.length()), written.origin());
+      if (text.startsWith(Secret.FILE)) {
+        var named = new Written.Text(text.substring(Secret.FILE.length()), written.origin());
         return Secret.fromFile(path(named));
       }
     } catch (IOException e) {

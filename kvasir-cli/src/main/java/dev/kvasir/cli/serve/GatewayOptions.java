@@ -2,6 +2,7 @@ package dev.kvasir.cli.serve;
 
 import dev.kvasir.Nullable;
 import dev.kvasir.cli.config.Said;
+import dev.kvasir.live.store.Secret;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
@@ -82,7 +83,9 @@ final class GatewayOptions {
   @Option(
       names = "--worker-key",
       paramLabel = "KEY",
-      description = "What workers are sent as key; env:NAME or file:PATH keep it out of sight.")
+      description =
+          "What workers are sent as key, as env:NAME or file:PATH; the key itself could be read in"
+              + " the list of processes.")
   private @Nullable String workerKey;
 
   @Option(
@@ -93,6 +96,11 @@ final class GatewayOptions {
               + " per-minute=N, tokens-per-minute=N, at-once=N. Tenants never share a block."
               + " Usually everybody may.")
   private @Nullable String apiKeys;
+
+  /** Whether the key itself was given, and not where it stands. */
+  boolean showsWorkerKey() {
+    return workerKey != null && !Secret.isReference(workerKey);
+  }
 
   /** What was said, as one would have written it in a file. */
   Said said() {

@@ -7,6 +7,7 @@ import dev.kvasir.live.http.HttpSettings;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.regex.Pattern;
 
 /**
  * Where requests come in, and whose.
@@ -16,6 +17,8 @@ import java.util.List;
  * @param apiKeys a file with a line for each key; null where everybody may ask
  * @param tlsCertificate a file in PEM; null for none
  * @param tlsKey the key of the certificate, in PEM
+ * @param names under which callers reach it besides, as by way of a proxy: without keys no others
+ *     are served on this machine's own addresses
  */
 public record ListenSettings(
     String host,
@@ -23,27 +26,35 @@ public record ListenSettings(
     int adminPort,
     @Nullable Path apiKeys,
     @Nullable Path tlsCertificate,
-    @Nullable Path tlsKey) {
+    @Nullable Path tlsKey,
+    List<String> names) {
   public static final ListenSettings DEFAULT =
-      new ListenSettings(HttpSettings.LOOPBACK, 8_000, 8_001, null, null, null);
+      new ListenSettings(HttpSettings.LOOPBACK, 8_000, 8_001, null, null, null, List.of());
 
-  private static final List<String> LOOPBACKS = List.of("127.0.0.1", "localhost", "::1");
+  private static final Pattern NAME = Pattern.compile("[A-Za-z0-9._-]+|\\[[0-9A-Fa-f:.]+\\]");
 
   public ListenSettings {
+    names = List.copyOf(names);
+    for (var name : names) {
+      if (!NAME.matcher(name).matches()) {
+        throw new IllegalArgumentException(
+            "name '" + name + "', expected a host name without scheme and port, as in example.org");
+      }
+    }
     if ((tlsCertificate == null) != (tlsKey == null)) {
       throw new IllegalArgumentException("TLS needs both a certificate and its key");
     }
-    var _ = new HttpSettings(host, port, HttpLimits.DEFAULT, ApiKeys.NONE, null);
+    var _ = HttpSettings.local(port).at(host, port);
     var _ = HttpSettings.local(adminPort);
   }
 
   /** Whether others than this machine may ask, whoever they are. */
   boolean isOpenToAnybody() {
-    return apiKeys == null && !LOOPBACKS.contains(host);
+    return apiKeys == null && !HttpSettings.local(port).at(host, port).isLoopback();
   }
 
   ListenSettings withKeys(@Nullable Path file) {
-    return new ListenSettings(host, port, adminPort, file, tlsCertificate, tlsKey);
+    return new ListenSettings(host, port, adminPort, file, tlsCertificate, tlsKey, names);
   }
 
   ApiKeys keys() throws IOException {
@@ -55,10 +66,10 @@ public record ListenSettings(
         tlsCertificate == null || tlsKey == null
             ? null
             : new HttpSettings.Tls(tlsCertificate.toString(), tlsKey.toString());
-    return new HttpSettings(host, port, limits, keys, tls);
+    return new HttpSettings(host, port, limits, keys, tls, names);
   }
 
   HttpSettings admin(ApiKeys keys) {
-    return HttpSettings.local(adminPort).with(keys);
+    return HttpSettings.local(adminPort).with(keys).named(names);
   }
 }

@@ -80,6 +80,11 @@ public final class ServeCommand implements Callable<Integer> {
         if (settings.listen().isOpenToAnybody()) {
           log.warn("anybody who can reach this machine may ask; see --api-keys.");
         }
+        if (options.showsWorkerKey()) {
+          log.warn(
+              "every user of this machine can read --worker-key in the list of processes;"
+                  + " give it as env:NAME or file:PATH.");
+        }
         asked.await();
         log.say("finishing what is under way …");
         serving.drain();

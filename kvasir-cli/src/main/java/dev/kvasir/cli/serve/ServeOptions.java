@@ -30,6 +30,11 @@ final class ServeOptions {
   @Mixin private GatewayOptions gateway = new GatewayOptions();
   @Mixin private EmbeddedOptions engines = new EmbeddedOptions();
 
+  /** Whether a secret stands in the clear where all users of a machine can read it. */
+  boolean showsWorkerKey() {
+    return gateway.showsWorkerKey();
+  }
+
   /** Where the settings come from. */
   Configuration configuration(Map<String, String> environment) {
     var said = gateway.said().keys().under(engines.said().keys());

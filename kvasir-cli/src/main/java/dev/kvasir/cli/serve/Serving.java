@@ -150,6 +150,7 @@ final class Serving implements AutoCloseable {
   private void restart(Exchange exchange) {
     var name = Json.read(exchange.body().getBytes()).path("worker").asString("");
     var worker = embedded.orElseThrow().worker(name);
+    exchange.handOver();
     // It waits for answers under way, which a loop of the network must not.
     Thread.ofVirtual()
         .start(

@@ -2,13 +2,14 @@ package dev.kvasir.cli.serve;
 
 import static java.lang.System.Logger.Level.WARNING;
 
+import dev.kvasir.live.PrivateFiles;
 import dev.kvasir.live.gateway.NameKey;
 import dev.kvasir.live.store.Secret;
 import java.io.IOException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.security.SecureRandom;
 import java.util.HexFormat;
 
@@ -27,11 +28,15 @@ final class TenantSecret {
     return folder.resolve(FILE);
   }
 
-  /** The one in the folder, which is made where it is not there. */
+  /**
+   * The one in the folder, which is made where it is not there; throws an {@link
+   * IllegalArgumentException} for one that others could have read or written.
+   */
   static NameKey in(Path folder) {
     var file = file(folder);
     try {
-      if (!Files.exists(file)) make(folder, file);
+      if (!Files.exists(file, LinkOption.NOFOLLOW_LINKS)) make(folder, file);
+      PrivateFiles.require(file);
       return NameKey.of(Secret.fromFile(file).reveal());
     } catch (IOException | UnsupportedOperationException e) {
       LOG.log(WARNING, "no secret can be kept, so tenants find nothing after a restart: " + e);
@@ -41,9 +46,8 @@ final class TenantSecret {
 
   /** Whole or not at all; of two who make it at a time, the first. */
   private static void make(Path folder, Path file) throws IOException {
-    Files.createDirectories(folder);
-    var owner = PosixFilePermissions.fromString("rw-------");
-    var begun = Files.createTempFile(folder, FILE, "", PosixFilePermissions.asFileAttribute(owner));
+    PrivateFiles.folder(folder);
+    var begun = Files.createTempFile(folder, FILE, "", PrivateFiles.file(folder));
     try {
       var bytes = new byte[BYTES];
       new SecureRandom().nextBytes(bytes);

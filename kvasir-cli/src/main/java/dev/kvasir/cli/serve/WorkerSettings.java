@@ -27,17 +27,27 @@ public record WorkerSettings(
   public static final WorkerSettings DEFAULT =
       new WorkerSettings("", "", Role.BOTH, Connector.NONE, "", "", "");
 
+  private static final int PORT_MAX = 65_535;
   private static final String ZMQ = "tcp://[^:]+:\\d+|inproc://kvasir-[a-z0-9-]+";
 
   public WorkerSettings {
     boolean bare = url.isEmpty() && name.isEmpty() && events.isEmpty() && replay.isEmpty();
     if (url.isEmpty() && !bare) throw new IllegalArgumentException("a worker without url");
     for (var address : new String[] {events, replay}) {
-      if (!address.isEmpty() && !address.matches(ZMQ)) {
-        throw new IllegalArgumentException("'" + address + "', expected tcp://HOST:PORT");
+      if (!address.isEmpty() && !(address.matches(ZMQ) && hasPort(address))) {
+        throw new IllegalArgumentException(
+            "'" + address + "', expected tcp://HOST:PORT with a port from 1 to 65535");
       }
     }
     if (!bare) made(url, name, role, connector, bootstrap);
+  }
+
+  private static boolean hasPort(String address) {
+    if (!address.startsWith("tcp:")) return true;
+    var digits = address.substring(address.lastIndexOf(':') + 1);
+    if (digits.length() > 5) return false;
+    int port = Integer.parseInt(digits);
+    return port > 0 && port <= PORT_MAX;
   }
 
   private static Worker made(

@@ -113,6 +113,10 @@ class ConfigurationTest {
     wrong("engines: {planning: repare}", "expected one of sequential, ", "mean 'repair'?");
     wrong("workers: {url: a}", ":1: workers: this is not a list");
     wrong("workers:\n  - url: d:8000", ":2: workers[0]: ", "give it as http://HOST:PORT");
+    wrong("workers:\n  - url: http://d:99999", ":2: workers[0]: ", "port 99999, expected 1 to");
+    wrong("workers: [{url: 'http://a:b@d'}]", "leave it out", "routing.worker-key");
+    wrong("workers: [{url: 'http://d', events: 'tcp://d:70000'}]", "a port from 1 to 65535");
+    wrong("listen: {names: 'https://a.b'}", "expected a host name without scheme and port");
     wrong("workers:\n  - name: d", ":2: workers[0]: a worker without url");
     wrong("workers:\n  - {}", "worker 1 has no url");
     wrong("workers: [{url: 'http://d'}, {url: 'http://d'}]", "two workers have one name");
@@ -161,6 +165,23 @@ class ConfigurationTest {
         .containsSubsequence("host    2,048", "object  262,144", "disk    4,096")
         .contains("through 64 blocks of host memory");
     assertThat(check("listen: {prot: 1}", 65)).contains("kvasir.yaml:1: listen.prot");
+  }
+
+  @Test
+  void aKeyOnTheCommandLineIsNoticed() {
+    for (var key : List.of("hush", "environment:X")) {
+      assertThat(options("--worker-key=" + key).showsWorkerKey()).as(key).isTrue();
+    }
+    for (var key : List.of("env:KEY", "file:key")) {
+      assertThat(options("--worker-key=" + key).showsWorkerKey()).as(key).isFalse();
+    }
+    assertThat(options().showsWorkerKey()).isFalse();
+  }
+
+  private static ServeOptions options(String... line) {
+    var options = new ServeOptions();
+    CommandLine.populateCommand(options, line);
+    return options;
   }
 
   @Test

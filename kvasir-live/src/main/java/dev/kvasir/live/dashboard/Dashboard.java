@@ -4,6 +4,8 @@ import static java.lang.System.Logger.Level.ERROR;
 
 import dev.kvasir.live.http.Access;
 import dev.kvasir.live.http.ApiError;
+import dev.kvasir.live.http.ApiKey;
+import dev.kvasir.live.http.Caller;
 import dev.kvasir.live.http.Endpoint;
 import dev.kvasir.live.http.Exchange;
 import io.vertx.core.http.HttpHeaders;
@@ -43,11 +45,17 @@ public final class Dashboard {
         Asset.of("/dashboard/prompt.js", SCRIPT, "prompt.js"));
   }
 
+  /** Who runs the server sees all of it, others what is theirs. */
+  private DashboardState visible(Caller caller) {
+    var all = source.snapshot();
+    return caller.scope() == ApiKey.Scope.ADMIN ? all : all.of(caller.tenant());
+  }
+
   /** Takes the snapshot on a thread that may wait, since the source asks other loops. */
   private void state(Exchange exchange) {
     exchange
         .context()
-        .executeBlocking(() -> source.snapshot().json(), false)
+        .executeBlocking(() -> visible(exchange.caller()).json(), false)
         .onSuccess(
             json -> {
               if (exchange.isOver()) return;

@@ -38,6 +38,21 @@ public record DashboardState(
     }
   }
 
+  /** What one tenant may see: of decisions its own, and of instances not where they are. */
+  public DashboardState of(String tenant) {
+    return new DashboardState(
+        version,
+        timeMillis,
+        uptimeSeconds,
+        models,
+        instances.stream().map(InstanceState::withoutUrl).toList(),
+        tiers,
+        edges,
+        decisions.stream().filter(decision -> decision.tenant().equals(tenant)).toList(),
+        ttft,
+        itl);
+  }
+
   /** The names of the records' components are the names of the fields; unknown numbers are null. */
   public String json() {
     return StateJson.of(this);

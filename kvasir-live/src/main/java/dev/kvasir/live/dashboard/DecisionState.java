@@ -6,6 +6,7 @@ import dev.kvasir.router.PrefillPlacement.Reason;
  * One route and what came of it, as the dashboard shows it; NaN stands for what is not known.
  *
  * @param timeMillis when it was decided, since 1970
+ * @param tenant whose request it was; empty where no keys are set
  * @param request the request's id
  * @param routeClass the seed's {@code route_class}
  * @param decode the instance that answers
@@ -16,6 +17,7 @@ import dev.kvasir.router.PrefillPlacement.Reason;
  */
 public record DecisionState(
     long timeMillis,
+    String tenant,
     String request,
     String routeClass,
     Reason reason,

@@ -36,4 +36,22 @@ public record InstanceState(
           name + " uses " + kvBlocksUsed + " of " + kvBlocksTotal + " blocks");
     }
   }
+
+  /** This one, without its address. */
+  InstanceState withoutUrl() {
+    return new InstanceState(
+        name,
+        "",
+        role,
+        availability,
+        waiting,
+        running,
+        prefillTokens,
+        decodeStreams,
+        kvBlocksUsed,
+        kvBlocksTotal,
+        requests,
+        hitRate,
+        tokensPerSecond);
+  }
 }

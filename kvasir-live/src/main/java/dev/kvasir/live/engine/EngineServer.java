@@ -89,6 +89,7 @@ public final class EngineServer implements AutoCloseable {
   }
 
   private void begin(Exchange exchange, Call call, int[] prompt) {
+    exchange.handOver();
     var id = (call.isChat() ? "chatcmpl-" : "cmpl-") + engine.name() + "-" + ids.incrementAndGet();
     var request = prompts.request(id, exchange.caller().tenant(), call, prompt);
     var format = new AnswerFormat(call.isChat(), id, model.name(), Instant.now().getEpochSecond());

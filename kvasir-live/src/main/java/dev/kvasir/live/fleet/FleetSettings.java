@@ -31,6 +31,6 @@ public record FleetSettings(
 
   HttpSettings http(int worker) {
     var usual = HttpSettings.local(firstPort == 0 ? 0 : firstPort + worker);
-    return new HttpSettings(host, usual.port(), usual.limits(), usual.keys(), usual.tls());
+    return usual.at(host, usual.port());
   }
 }

@@ -66,8 +66,7 @@ public final class FleetWorker implements AutoCloseable {
   /** Listens again where it did. */
   public synchronized void revive() {
     if (server != null) return;
-    var same =
-        new HttpSettings(settings.host(), port, settings.limits(), settings.keys(), settings.tls());
+    var same = settings.at(settings.host(), port);
     server = EngineServer.start(network, same, engine, faults);
   }
 

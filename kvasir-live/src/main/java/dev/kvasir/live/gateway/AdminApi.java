@@ -13,6 +13,7 @@ import dev.kvasir.router.Router;
 import io.vertx.core.buffer.Buffer;
 import java.util.List;
 import java.util.Locale;
+import java.util.function.Consumer;
 import java.util.function.IntConsumer;
 import java.util.function.Supplier;
 
@@ -23,20 +24,25 @@ final class AdminApi {
   private final GatewayParts parts;
   private final Router router;
   private final GatewayMetrics metrics;
-  private final PromptNaming naming;
   private final Supplier<LadderState> ladder;
+  private final Consumer<MetricsText> others;
 
+  /**
+   * An interface to a gateway.
+   *
+   * @param others writes figures of what stands around the router
+   */
   AdminApi(
       GatewayParts parts,
       Router router,
       GatewayMetrics metrics,
-      PromptNaming naming,
-      Supplier<LadderState> ladder) {
+      Supplier<LadderState> ladder,
+      Consumer<MetricsText> others) {
     this.parts = parts;
     this.router = router;
     this.metrics = metrics;
-    this.naming = naming;
     this.ladder = ladder;
+    this.others = others;
   }
 
   List<Endpoint> endpoints() {
@@ -62,7 +68,7 @@ final class AdminApi {
 
   private void metrics(Exchange exchange, LadderState state) {
     var out = metrics.write(router, parts.roster(), parts.dispatch());
-    naming.write(out);
+    others.accept(out);
     new LadderMetrics(state, out).write();
     var text = Buffer.buffer(out.toString());
     exchange.context().runOnContext(_ -> exchange.answer(200, MetricsText.CONTENT_TYPE, text));

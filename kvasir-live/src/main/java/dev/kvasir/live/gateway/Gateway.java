@@ -11,6 +11,7 @@ import dev.kvasir.live.http.Endpoint;
 import dev.kvasir.live.http.Endpoints;
 import dev.kvasir.live.http.HttpFront;
 import dev.kvasir.live.http.Network;
+import dev.kvasir.live.metrics.MetricsText;
 import dev.kvasir.router.Availability;
 import dev.kvasir.router.KvFeed;
 import dev.kvasir.router.Router;
@@ -76,7 +77,12 @@ public final class Gateway implements AutoCloseable {
     var view = new GatewayView(this, parts, journal.recent(), origin, beside);
     endpoints.addAll(Dashboard.endpoints(view));
     api = HttpFront.start(network, settings.api(), Endpoints.of(endpoints));
-    var desk = new AdminApi(parts, router, journal.metrics(), naming, beside.ladder());
+    Consumer<MetricsText> others =
+        out -> {
+          naming.write(out);
+          surroundings(out);
+        };
+    var desk = new AdminApi(parts, router, journal.metrics(), beside.ladder(), others);
     var keeping = new ArrayList<>(desk.endpoints());
     keeping.addAll(beside.admin());
     admin = HttpFront.start(network, settings.admin(), Endpoints.of(keeping));
@@ -117,6 +123,21 @@ public final class Gateway implements AutoCloseable {
     var least = settings.routing().settings().freshness();
     var twice = settings.probePace().multipliedBy(2);
     return twice.compareTo(least) > 0 ? twice : least;
+  }
+
+  /** Figures of the front and of what is written down, besides those of the router. */
+  private void surroundings(MetricsText out) {
+    api.refused()
+        .forEach(
+            (code, count) ->
+                out.counter(
+                    "kvasir_http_refused_total",
+                    "Requests refused before they reached the router, by error code.",
+                    count,
+                    new MetricsText.Label("code", code)));
+    out.gauge("kvasir_http_connections", "Connections of callers.", api.connections());
+    out.gauge("kvasir_http_body_bytes", "Bodies of requests under way.", api.bodyBytes());
+    journal.tell(out);
   }
 
   private long originMicros() {

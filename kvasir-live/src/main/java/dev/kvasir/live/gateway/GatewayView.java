@@ -87,6 +87,7 @@ final class GatewayView implements DashboardSource {
     double first = decision.firstTokenSeconds();
     return new DecisionState(
         millis(decision.ask().receivedNanos()),
+        decision.ask().caller().tenant(),
         decision.ask().id(),
         route.routeClass(),
         reason(route.reason()),

@@ -1,10 +1,17 @@
 package dev.kvasir.live.gateway;
 
 import dev.kvasir.Nullable;
+import dev.kvasir.live.metrics.MetricsText;
+import dev.kvasir.live.metrics.MetricsText.Label;
 import java.util.function.Supplier;
 
 /** Where decisions are written down: metrics, the dashboard, the log, the capture, traces. */
 final class Journal implements AutoCloseable {
+  /** About what a request holds that waits to be written, and each name of its blocks. */
+  private static final long LINE_BYTES = 2_048;
+
+  private static final long BLOCK_BYTES = 64;
+
   private final GatewayMetrics metrics = new GatewayMetrics();
   private final Recent recent = new Recent();
   private final DecisionLine lines;
@@ -50,14 +57,32 @@ final class Journal implements AutoCloseable {
     metrics.count(decision);
     var brief = decision.brief();
     recent.add(brief);
-    if (log != null) log.add(() -> lines.of(brief));
-    if (capture != null) capture.add(() -> captures.of(decision));
+    if (log != null) log.add(() -> lines.of(brief), LINE_BYTES);
+    if (capture != null) {
+      long bytes = LINE_BYTES + BLOCK_BYTES * decision.ask().names().blocks().size();
+      capture.add(() -> captures.of(decision), bytes);
+    }
     if (traces != null) traces.add(brief);
+  }
+
+  /** Tells how much was not written down since it came too fast. */
+  void tell(MetricsText out) {
+    dropped(out, "requests", log == null ? 0 : log.dropped());
+    dropped(out, "capture", capture == null ? 0 : capture.dropped());
+    dropped(out, "traces", traces == null ? 0 : traces.dropped());
+  }
+
+  private static void dropped(MetricsText out, String where, long count) {
+    out.counter(
+        "kvasir_records_dropped_total",
+        "Records of requests that came faster than they could be written.",
+        count,
+        new Label("record", where));
   }
 
   /** Adds a line to the capture, if there is one; it is made on another thread. */
   void capture(Supplier<@Nullable String> line) {
-    if (capture != null) capture.add(line);
+    if (capture != null) capture.add(line, LINE_BYTES);
   }
 
   @Override

@@ -3,15 +3,20 @@ package dev.kvasir.live.gateway;
 import static java.lang.System.Logger.Level.WARNING;
 
 import dev.kvasir.Nullable;
+import dev.kvasir.live.PrivateFiles;
 import dev.kvasir.live.Threads;
+import java.io.BufferedWriter;
 import java.io.IOException;
+import java.io.OutputStreamWriter;
 import java.io.UncheckedIOException;
 import java.io.Writer;
+import java.nio.channels.Channels;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
@@ -25,11 +30,15 @@ import java.util.function.Supplier;
 final class LineFile implements AutoCloseable {
   private static final System.Logger LOG = System.getLogger(LineFile.class.getName());
   private static final int LINES_MAX = 8_192;
+  private static final long BYTES_MAX = 64L << 20;
+
+  /** A line that is not made yet, and how much memory it holds until then. */
+  private record Waiting(Supplier<@Nullable String> line, long bytes) {}
 
   private final Path path;
   private final Writer writer;
-  private final ArrayBlockingQueue<Optional<Supplier<@Nullable String>>> lines =
-      new ArrayBlockingQueue<>(LINES_MAX);
+  private final ArrayBlockingQueue<Optional<Waiting>> lines = new ArrayBlockingQueue<>(LINES_MAX);
+  private final AtomicLong waitingBytes = new AtomicLong();
   private final AtomicLong dropped = new AtomicLong();
   private final Thread thread;
 
@@ -39,13 +48,13 @@ final class LineFile implements AutoCloseable {
     this.thread = Thread.ofPlatform().name("lines of " + path.getFileName()).unstarted(this::run);
   }
 
-  /** Opens the file behind what it holds. */
+  /** Opens the file behind what it holds; a new one is for its owner alone. */
   static LineFile open(Path path) {
     try {
-      var writer =
-          Files.newBufferedWriter(
-              path, StandardCharsets.UTF_8, StandardOpenOption.CREATE, StandardOpenOption.APPEND);
-      var file = new LineFile(path, writer);
+      var options = Set.of(StandardOpenOption.CREATE, StandardOpenOption.APPEND);
+      var channel = Files.newByteChannel(path, options, PrivateFiles.file(path));
+      var bytes = new OutputStreamWriter(Channels.newOutputStream(channel), StandardCharsets.UTF_8);
+      var file = new LineFile(path, new BufferedWriter(bytes));
       file.thread.start();
       return file;
     } catch (IOException e) {
@@ -53,9 +62,16 @@ final class LineFile implements AutoCloseable {
     }
   }
 
-  /** Adds a line that is made on the file's own thread; null for none. */
-  void add(Supplier<@Nullable String> line) {
-    if (!lines.offer(Optional.of(line))) dropped.incrementAndGet();
+  /**
+   * Adds a line that is made on the file's own thread; null for none.
+   *
+   * @param bytes about what it holds until then
+   */
+  void add(Supplier<@Nullable String> line, long bytes) {
+    boolean fits = waitingBytes.addAndGet(bytes) <= BYTES_MAX;
+    if (fits && lines.offer(Optional.of(new Waiting(line, bytes)))) return;
+    waitingBytes.addAndGet(-bytes);
+    dropped.incrementAndGet();
   }
 
   long dropped() {
@@ -65,7 +81,9 @@ final class LineFile implements AutoCloseable {
   private void run() {
     try (writer) {
       for (var next = lines.take(); next.isPresent(); next = lines.take()) {
-        var line = next.get().get();
+        var waiting = next.get();
+        var line = waiting.line.get();
+        waitingBytes.addAndGet(-waiting.bytes);
         if (line == null) continue;
         writer.write(line);
         writer.write('\n');

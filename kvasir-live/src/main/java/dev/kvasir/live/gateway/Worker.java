@@ -16,18 +16,41 @@ import java.util.Locale;
  */
 public record Worker(
     String name, URI url, Role role, Connector connector, String bootstrap, int blocks) {
+  private static final int PORT_MAX = 65_535;
+
   public Worker {
     if (name.isBlank()) throw new IllegalArgumentException("a worker needs a name");
+    if (url.getRawUserInfo() != null) {
+      throw new IllegalArgumentException(
+          "a worker's URL has a user or a password in it, which logs and metrics would show:"
+              + " leave it out, and give what workers are sent as routing.worker-key");
+    }
     var scheme = String.valueOf(url.getScheme()).toLowerCase(Locale.ROOT);
     boolean plain = url.getPath() == null || url.getPath().isEmpty() || url.getPath().equals("/");
+    plain &= url.getRawQuery() == null && url.getRawFragment() == null;
     if (!(scheme.equals("http") || scheme.equals("https")) || url.getHost() == null || !plain) {
       throw new IllegalArgumentException(
           "\"" + url + "\" is no worker; give it as http://HOST:PORT");
     }
+    requirePort(url.toString(), url.getPort() < 0 ? PORT_MAX : url.getPort());
     boolean needsBootstrap = connector == Connector.MOONCAKE || connector == Connector.SGLANG;
     if (needsBootstrap && role != Role.DECODE && !bootstrap.matches("[^:]+:\\d+")) {
       throw new IllegalArgumentException(
           name + " hands over by " + connector.label() + ": say where it bootstraps, as HOST:PORT");
+    }
+    int colon = bootstrap.lastIndexOf(':');
+    if (colon >= 0) requirePort(bootstrap, port(bootstrap.substring(colon + 1)));
+  }
+
+  /** Below zero where it is none. */
+  private static int port(String text) {
+    return text.matches("\\d{1,5}") ? Integer.parseInt(text) : -1;
+  }
+
+  private static void requirePort(String where, int port) {
+    if (port < 1 || port > PORT_MAX) {
+      throw new IllegalArgumentException(
+          "\"%s\" has port %d, expected 1 to %d".formatted(where, port, PORT_MAX));
     }
   }
 

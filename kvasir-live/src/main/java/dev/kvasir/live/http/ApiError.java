@@ -72,6 +72,10 @@ public record ApiError(
     return of(413, INVALID, "body_too_large", "the body may have " + bytesMax + " bytes");
   }
 
+  static ApiError noBody() {
+    return of(400, INVALID, "unexpected_body", "this path takes no body: send none");
+  }
+
   static ApiError notJson() {
     return of(415, INVALID, "wrong_content_type", "send the body as application/json");
   }

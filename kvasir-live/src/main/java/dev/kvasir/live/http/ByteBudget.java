@@ -1,29 +1,52 @@
 package dev.kvasir.live.http;
 
-import java.util.concurrent.atomic.AtomicLong;
+import java.util.HashMap;
+import java.util.Map;
 
-/** Bytes that many take from, and give back; from any thread. */
+/**
+ * Bytes that many take from, and give back; from any thread.
+ *
+ * <p>Each may hold at most as much as is left to all others. So one alone gets half, two get a
+ * third each, and whoever comes next always finds something, however much the others want.
+ */
 final class ByteBudget {
+  /** What became of an attempt to take some. */
+  enum Taken {
+    YES,
+    /** Nobody could have as many. */
+    ALL_IN_USE,
+    /** This one would hold more than its share. */
+    SHARE_IN_USE
+  }
+
   private final long bytesMax;
-  private final AtomicLong taken = new AtomicLong();
+  private final Map<String, Long> held = new HashMap<>();
+  private long taken;
 
   ByteBudget(long bytesMax) {
     this.bytesMax = bytesMax;
   }
 
-  /** Whether there were as many left. */
-  boolean take(long bytes) {
-    if (taken.addAndGet(bytes) <= bytesMax) return true;
-    taken.addAndGet(-bytes);
-    return false;
+  /** Takes them, or nothing. */
+  synchronized Taken take(String holder, long bytes) {
+    long left = bytesMax - taken - bytes;
+    if (left < 0) return Taken.ALL_IN_USE;
+    long own = held.getOrDefault(holder, 0L) + bytes;
+    if (own > left) return Taken.SHARE_IN_USE;
+    if (own > 0) held.put(holder, own);
+    taken += bytes;
+    return Taken.YES;
   }
 
-  void give(long bytes) {
-    long left = taken.addAndGet(-bytes);
-    if (left < 0) throw new IllegalStateException(bytes + " bytes given back, " + left + " taken");
+  synchronized void give(String holder, long bytes) {
+    long own = held.getOrDefault(holder, 0L) - bytes;
+    if (own < 0) throw new IllegalStateException(bytes + " bytes given back, lacking " + -own);
+    if (own == 0) held.remove(holder);
+    else held.put(holder, own);
+    taken -= bytes;
   }
 
-  long taken() {
-    return taken.get();
+  synchronized long taken() {
+    return taken;
   }
 }

@@ -20,12 +20,21 @@ final class ConnectionWatch {
   private static final class Visit {
     Phase phase = Phase.HEAD;
     long sinceNanos;
+    long servedNanos;
+    long windowNanos;
+    long windowBytes;
     @Nullable Exchange exchange;
     boolean stalled;
   }
 
+  private static final double NANOS = 1e9;
+  private static final ApiError NOT_PREPARED =
+      ApiError.unavailable(
+          "not_prepared", "the request could not be prepared in time", Duration.ofSeconds(1));
+
   private final HttpLimits limits;
   private final Map<HttpConnection, Visit> visits = new LinkedHashMap<>();
+  private long sweptNanos = System.nanoTime();
 
   ConnectionWatch(HttpLimits limits) {
     this.limits = limits;
@@ -45,6 +54,12 @@ final class ConnectionWatch {
     move(connection, Phase.BODY, null, nowNanos);
   }
 
+  /** More of the body has come. */
+  void grows(HttpConnection connection, long bytes) {
+    var visit = visits.get(connection);
+    if (visit != null) visit.windowBytes += bytes;
+  }
+
   void serves(HttpConnection connection, Exchange exchange, long nowNanos) {
     move(connection, Phase.ANSWER, exchange, nowNanos);
   }
@@ -61,10 +76,36 @@ final class ConnectionWatch {
     visit.sinceNanos = nowNanos;
     visit.exchange = exchange;
     visit.stalled = false;
+    visit.servedNanos = nowNanos;
+    visit.windowNanos = nowNanos;
+    visit.windowBytes = 0;
   }
 
-  /** To be called now and then: closes those whose time is up. */
+  /**
+   * Closes the connection that has waited longest to send a request, so that another one can come;
+   * false where none waits.
+   */
+  boolean closeIdle() {
+    Map.Entry<HttpConnection, Visit> longest = null;
+    for (var entry : visits.entrySet()) {
+      var visit = entry.getValue();
+      if (visit.phase != Phase.IDLE && visit.phase != Phase.HEAD) continue;
+      if (longest == null || visit.sinceNanos < longest.getValue().sinceNanos) longest = entry;
+    }
+    if (longest == null) return false;
+    visits.remove(longest.getKey());
+    longest.getKey().close();
+    return true;
+  }
+
+  /**
+   * To be called now and then: closes those whose time is up. A loop that was late itself blames
+   * nobody: what they sent may wait behind this.
+   */
   void sweep(long nowNanos) {
+    long pastNanos = nowNanos - sweptNanos;
+    sweptNanos = nowNanos;
+    if (pastNanos > 3 * pace().toNanos()) return;
     var late = new ArrayList<Map.Entry<HttpConnection, Visit>>();
     for (var entry : visits.entrySet()) {
       if (isLate(entry.getValue(), nowNanos)) late.add(entry);
@@ -76,13 +117,22 @@ final class ConnectionWatch {
   private static void end(HttpConnection connection, Visit visit) {
     var exchange = visit.exchange;
     if (exchange == null) connection.close();
+    else if (isUnanswered(exchange)) exchange.fail(NOT_PREPARED);
     else exchange.reset();
+  }
+
+  private static boolean isUnanswered(Exchange exchange) {
+    return !exchange.isHandedOver() && !exchange.response().headWritten();
   }
 
   /** How often to sweep, so that nobody has much more time than is his. */
   Duration pace() {
     var shortest = limits.headTime();
-    for (var time : new Duration[] {limits.bodyTime(), limits.idleTime(), limits.stallTime()}) {
+    var others =
+        new Duration[] {
+          limits.bodyWindow(), limits.idleTime(), limits.stallTime(), limits.prepareTime()
+        };
+    for (var time : others) {
       if (time.compareTo(shortest) < 0) shortest = time;
     }
     var pace = shortest.dividedBy(4);
@@ -93,10 +143,28 @@ final class ConnectionWatch {
   private boolean isLate(Visit visit, long nowNanos) {
     return switch (visit.phase) {
       case HEAD -> isOver(visit, limits.headTime(), nowNanos);
-      case BODY -> isOver(visit, limits.bodyTime(), nowNanos);
+      case BODY -> isOver(visit, limits.bodyTime(), nowNanos) || isSlow(visit, nowNanos);
       case IDLE -> isOver(visit, limits.idleTime(), nowNanos);
-      case ANSWER -> isStalled(visit, nowNanos);
+      case ANSWER -> isUnprepared(visit, nowNanos) || isStalled(visit, nowNanos);
     };
+  }
+
+  /** Fewer bytes have come in the latest window than are to. */
+  private boolean isSlow(Visit visit, long nowNanos) {
+    long pastNanos = nowNanos - visit.windowNanos;
+    if (pastNanos < limits.bodyWindow().toNanos()) return false;
+    boolean slow = visit.windowBytes < pastNanos / NANOS * limits.bodyRateMin();
+    visit.windowNanos = nowNanos;
+    visit.windowBytes = 0;
+    return slow;
+  }
+
+  private boolean isUnprepared(Visit visit, long nowNanos) {
+    var exchange = visit.exchange;
+    return exchange != null
+        && !exchange.isOver()
+        && isUnanswered(exchange)
+        && nowNanos - visit.servedNanos > limits.prepareTime().toNanos();
   }
 
   private boolean isStalled(Visit visit, long nowNanos) {

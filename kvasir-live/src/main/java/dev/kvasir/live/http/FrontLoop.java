@@ -11,6 +11,7 @@ import io.vertx.core.http.HttpServerOptions;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.net.PemKeyCertOptions;
 import java.time.Duration;
+import java.util.List;
 
 /** One loop's share of a server. */
 final class FrontLoop extends VerticleBase {
@@ -20,12 +21,14 @@ final class FrontLoop extends VerticleBase {
   private final int port;
   private final HttpLimits limits;
   private final ConnectionWatch watch;
+  private final HostCheck hosts;
 
   FrontLoop(FrontState state, int port) {
     this.state = state;
     this.port = port;
     this.limits = state.limits();
     this.watch = new ConnectionWatch(limits);
+    this.hosts = new HostCheck(state.settings().host(), state.settings().names());
   }
 
   @Override
@@ -60,7 +63,7 @@ final class FrontLoop extends VerticleBase {
   }
 
   private void connected(HttpConnection connection) {
-    boolean welcome = state.comes();
+    boolean welcome = state.comes() || watch.closeIdle();
     watch.came(connection, System.nanoTime());
     connection.exceptionHandler(_ -> {});
     connection.closeHandler(
@@ -68,7 +71,10 @@ final class FrontLoop extends VerticleBase {
           watch.left(connection);
           state.leaves();
         });
-    if (!welcome) connection.close();
+    if (!welcome) {
+      state.refuses("too_many_connections");
+      connection.close();
+    }
   }
 
   private void misunderstood(HttpServerRequest request) {
@@ -79,7 +85,7 @@ final class FrontLoop extends VerticleBase {
     } else if (cause instanceof TooLongHttpLineException) {
       error = ApiError.of(414, error.type(), "uri_too_long", "ask for a shorter path");
     }
-    new Exchange(request, context, Caller.ANYONE).failAndClose(error);
+    refuse(new Exchange(request, context, Caller.ANYONE), error);
   }
 
   private void requested(HttpServerRequest request) {
@@ -92,13 +98,31 @@ final class FrontLoop extends VerticleBase {
                 "too_many_headers",
                 "send at most " + limits.headersMax() + " headers"));
       }
+      var keys = state.keys();
+      if (keys.all().isEmpty()) {
+        hosts.require(request.getHeader(HttpHeaders.HOST), request.getHeader(HttpHeaders.ORIGIN));
+      }
       var endpoint = state.endpoints().find(request.method(), request.path());
       var authorization = request.getHeader(HttpHeaders.AUTHORIZATION);
-      var caller = state.keys().admit(endpoint.access(), authorization);
+      var caller = keys.admit(endpoint.access(), authorization);
       if (endpoint.hasBody()) requireReadable(request);
+      else requireNoBody(request);
       serve(endpoint, new Exchange(request, context, caller));
     } catch (Refused refused) {
-      new Exchange(request, context, Caller.ANYONE).failAndClose(refused.error());
+      refuse(new Exchange(request, context, Caller.ANYONE), refused.error());
+    }
+  }
+
+  private void refuse(Exchange exchange, ApiError error) {
+    state.refuses(error.code());
+    exchange.failAndClose(error);
+  }
+
+  private static void requireNoBody(HttpServerRequest request) {
+    var length = request.getHeader(HttpHeaders.CONTENT_LENGTH);
+    boolean none = length == null || length.equals("0");
+    if (!none || request.headers().contains(HttpHeaders.TRANSFER_ENCODING)) {
+      throw new Refused(ApiError.noBody());
     }
   }
 
@@ -134,11 +158,11 @@ final class FrontLoop extends VerticleBase {
         });
     // Counted before: whoever drains sees it under way, or it sees that somebody drains.
     if (state.isDraining() && endpoint.access() != Access.PUBLIC) {
-      exchange.failAndClose(
-          ApiError.unavailable("draining", "this server stops; ask another one", SOON));
+      refuse(
+          exchange, ApiError.unavailable("draining", "this server stops; ask another one", SOON));
       return;
     }
-    new BodyReader(exchange, state)
+    new BodyReader(exchange, state, watch)
         .read(
             () -> {
               watch.serves(connection, exchange, System.nanoTime());
@@ -150,13 +174,32 @@ final class FrontLoop extends VerticleBase {
   private static final class BodyReader {
     private final Exchange exchange;
     private final FrontState state;
+    private final ConnectionWatch watch;
+    private final String holder;
     private Buffer collected = Buffer.buffer();
     private long booked;
 
-    BodyReader(Exchange exchange, FrontState state) {
+    BodyReader(Exchange exchange, FrontState state, ConnectionWatch watch) {
       this.exchange = exchange;
       this.state = state;
-      exchange.whenOver(() -> state.bodies().give(booked));
+      this.watch = watch;
+      this.holder = holder(exchange);
+      exchange.whenOver(() -> state.bodies().give(holder, booked));
+    }
+
+    /** Whose share of the bytes it is: the tenant's, or that of the address it came from. */
+    private static String holder(Exchange exchange) {
+      var tenant = exchange.caller().tenant();
+      if (!tenant.isEmpty()) return "tenant " + tenant;
+      var address = exchange.request().remoteAddress();
+      return "address " + (address == null ? "" : network(address.hostAddress()));
+    }
+
+    /** One who has an address of IPv6 mostly has 2^64 of them. */
+    private static String network(String address) {
+      if (address.indexOf(':') < 0) return address;
+      var groups = address.split(":", -1);
+      return String.join(":", List.of(groups).subList(0, Math.min(4, groups.length)));
     }
 
     void read(Runnable whole) {
@@ -174,14 +217,31 @@ final class FrontLoop extends VerticleBase {
       if (exchange.isOver() || exchange.response().ended()) return;
       int bytesMax = state.limits().bodyBytesMax();
       if (collected.length() + (long) chunk.length() > bytesMax) {
-        exchange.failAndClose(ApiError.tooLarge(bytesMax));
-      } else if (!state.bodies().take(chunk.length())) {
-        exchange.failAndClose(
-            ApiError.unavailable("no_memory", "too much is under way; come again", SOON));
+        refuse(ApiError.tooLarge(bytesMax));
       } else {
-        booked += chunk.length();
-        collected = collected.length() == 0 ? chunk : collected.appendBuffer(chunk);
+        switch (state.bodies().take(holder, chunk.length())) {
+          case YES -> keep(chunk);
+          case ALL_IN_USE ->
+              refuse(ApiError.unavailable("no_memory", "too much is under way; come again", SOON));
+          case SHARE_IN_USE ->
+              refuse(
+                  ApiError.tooMany(
+                      "too_many_bytes",
+                      "as many bytes of yours are under way as may be; come again",
+                      SOON));
+        }
       }
+    }
+
+    private void refuse(ApiError error) {
+      state.refuses(error.code());
+      exchange.failAndClose(error);
+    }
+
+    private void keep(Buffer chunk) {
+      booked += chunk.length();
+      watch.grows(exchange.request().connection(), chunk.length());
+      collected = collected.length() == 0 ? chunk : collected.appendBuffer(chunk);
     }
   }
 }

@@ -1,18 +1,28 @@
 package dev.kvasir.live.http;
 
 import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
 /** What all loops of a server share. */
 final class FrontState {
+  /** Codes that are told with their count although it is zero, so that its growth is seen. */
+  private static final List<String> ALWAYS_TOLD =
+      List.of("no_memory", "too_many_bytes", "too_many_connections");
+
   private final HttpSettings settings;
   private final Endpoints endpoints;
   private final ByteBudget bodies;
   private final AtomicInteger connections = new AtomicInteger();
   private final AtomicInteger inFlight = new AtomicInteger();
+  private final ConcurrentSkipListMap<String, LongAdder> refused = new ConcurrentSkipListMap<>();
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition quiet = lock.newCondition();
   private volatile ApiKeys keys;
@@ -24,6 +34,7 @@ final class FrontState {
     this.endpoints = endpoints;
     this.bodies = new ByteBudget(settings.limits().bodiesBytesMax());
     this.keys = settings.keys();
+    for (var code : ALWAYS_TOLD) refused.put(code, new LongAdder());
   }
 
   HttpSettings settings() {
@@ -69,6 +80,16 @@ final class FrontState {
 
   void leaves() {
     connections.decrementAndGet();
+  }
+
+  void refuses(String code) {
+    refused.computeIfAbsent(code, _ -> new LongAdder()).increment();
+  }
+
+  Map<String, Long> refused() {
+    var counts = new LinkedHashMap<String, Long>();
+    refused.forEach((code, count) -> counts.put(code, count.sum()));
+    return counts;
   }
 
   int inFlight() {

@@ -2,6 +2,7 @@ package dev.kvasir.live.http;
 
 import io.vertx.core.DeploymentOptions;
 import java.time.Duration;
+import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
@@ -59,6 +60,16 @@ public final class HttpFront implements AutoCloseable {
 
   public int connections() {
     return state.connections();
+  }
+
+  /** What bodies of requests under way come to. */
+  public long bodyBytes() {
+    return state.bodies().taken();
+  }
+
+  /** How many requests were refused before anybody handled them, by the code of the error. */
+  public Map<String, Long> refused() {
+    return state.refused();
   }
 
   /** Takes other keys from now on. */

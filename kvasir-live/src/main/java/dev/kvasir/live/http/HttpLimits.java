@@ -10,11 +10,14 @@ import java.time.Duration;
  * @param headersMax how many headers
  * @param uriBytesMax the first line of a request
  * @param bodyBytesMax the body of one request
- * @param bodiesBytesMax the bodies of all requests under way
+ * @param bodiesBytesMax the bodies of all requests under way; one caller has half at the most
+ * @param bodyRateMin bytes a second with which a body is to come
+ * @param bodyWindow over how long that is looked at, again and again
  * @param headTime until the head of the first request is there, or of a next one that has begun
  * @param bodyTime until the body is there, from the head on
  * @param idleTime between two requests of a connection
  * @param stallTime how long a caller may not read what it is sent
+ * @param prepareTime until a request with its body is with whoever answers it
  */
 public record HttpLimits(
     int connectionsMax,
@@ -23,10 +26,13 @@ public record HttpLimits(
     int uriBytesMax,
     int bodyBytesMax,
     long bodiesBytesMax,
+    int bodyRateMin,
+    Duration bodyWindow,
     Duration headTime,
     Duration bodyTime,
     Duration idleTime,
-    Duration stallTime) {
+    Duration stallTime,
+    Duration prepareTime) {
   public static final HttpLimits DEFAULT =
       new HttpLimits(
           16_384,
@@ -35,10 +41,13 @@ public record HttpLimits(
           8 << 10,
           16 << 20,
           256L << 20,
+          1 << 10,
+          Duration.ofSeconds(5),
           Duration.ofSeconds(10),
           Duration.ofSeconds(60),
           Duration.ofSeconds(75),
-          Duration.ofSeconds(60));
+          Duration.ofSeconds(60),
+          Duration.ofSeconds(30));
 
   public HttpLimits {
     if (connectionsMax < 1 || headerBytesMax < 1 || headersMax < 1 || uriBytesMax < 1) {
@@ -46,11 +55,14 @@ public record HttpLimits(
           "%d connections, %d header bytes, %d headers, %d bytes of the first line"
               .formatted(connectionsMax, headerBytesMax, headersMax, uriBytesMax));
     }
-    if (bodyBytesMax < 1 || bodiesBytesMax < bodyBytesMax) {
+    if (bodyBytesMax < 1 || bodiesBytesMax < 2L * bodyBytesMax) {
       throw new IllegalArgumentException(
-          "bodies of " + bodyBytesMax + " bytes, all of them " + bodiesBytesMax);
+          "bodies of %d bytes, all of them %d: one caller has half of that, make it %d"
+              .formatted(bodyBytesMax, bodiesBytesMax, 2L * bodyBytesMax));
     }
-    for (var time : new Duration[] {headTime, bodyTime, idleTime, stallTime}) {
+    if (bodyRateMin < 0) throw new IllegalArgumentException(bodyRateMin + " bytes a second");
+    var times = new Duration[] {bodyWindow, headTime, bodyTime, idleTime, stallTime, prepareTime};
+    for (var time : times) {
       if (!time.isPositive()) throw new IllegalArgumentException("a time of " + time);
     }
   }
@@ -64,10 +76,13 @@ public record HttpLimits(
         uriBytesMax,
         bodyBytesMax,
         bodiesBytesMax,
+        bodyRateMin,
+        bodyWindow,
         head,
         body,
         idle,
-        stall);
+        stall,
+        prepareTime);
   }
 
   /** These, but for how large bodies may be. */
@@ -79,10 +94,13 @@ public record HttpLimits(
         uriBytesMax,
         oneBytesMax,
         allBytesMax,
+        bodyRateMin,
+        bodyWindow,
         headTime,
         bodyTime,
         idleTime,
-        stallTime);
+        stallTime,
+        prepareTime);
   }
 
   public HttpLimits withConnections(int max) {
@@ -93,9 +111,48 @@ public record HttpLimits(
         uriBytesMax,
         bodyBytesMax,
         bodiesBytesMax,
+        bodyRateMin,
+        bodyWindow,
         headTime,
         bodyTime,
         idleTime,
-        stallTime);
+        stallTime,
+        prepareTime);
+  }
+
+  /** These, but for how fast bodies are to come. */
+  public HttpLimits pacing(int bytesPerSecond, Duration window) {
+    return new HttpLimits(
+        connectionsMax,
+        headerBytesMax,
+        headersMax,
+        uriBytesMax,
+        bodyBytesMax,
+        bodiesBytesMax,
+        bytesPerSecond,
+        window,
+        headTime,
+        bodyTime,
+        idleTime,
+        stallTime,
+        prepareTime);
+  }
+
+  /** These, but for how long a request may wait for whoever answers it. */
+  public HttpLimits preparing(Duration time) {
+    return new HttpLimits(
+        connectionsMax,
+        headerBytesMax,
+        headersMax,
+        uriBytesMax,
+        bodyBytesMax,
+        bodiesBytesMax,
+        bodyRateMin,
+        bodyWindow,
+        headTime,
+        bodyTime,
+        idleTime,
+        stallTime,
+        time);
   }
 }

@@ -1,5 +1,6 @@
 package dev.kvasir.live.model;
 
+import dev.kvasir.live.PrivateFiles;
 import dev.kvasir.live.Sha256;
 import dev.kvasir.live.model.gguf.ModelFileException;
 import java.io.IOException;
@@ -56,7 +57,7 @@ public final class BuiltInModel {
     if (!Sha256.hex(bytes).equals(SHA256)) {
       throw new IOException("this copy of Kvasir is damaged: " + RESOURCE + " has changed");
     }
-    var folder = Files.createDirectories(file.toAbsolutePath().getParent());
+    var folder = PrivateFiles.folder(file.toAbsolutePath().getParent());
     var part = Files.createTempFile(folder, NAME, ".part");
     try {
       Files.write(part, bytes);

@@ -5,6 +5,7 @@ import static java.nio.charset.StandardCharsets.US_ASCII;
 import static java.nio.file.LinkOption.NOFOLLOW_LINKS;
 
 import dev.kvasir.Nullable;
+import dev.kvasir.live.PrivateFiles;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.nio.ByteBuffer;
@@ -110,7 +111,7 @@ final class RealFolder implements DiskFolder {
   private static void make(Path path) throws IOException {
     var absolute = path.toAbsolutePath();
     var parent = absolute.getParent();
-    if (parent != null) Files.createDirectories(parent);
+    if (parent != null) PrivateFiles.folder(parent);
     Files.createDirectory(absolute, PosixFilePermissions.asFileAttribute(FOLDER));
     if (parent != null) syncFolder(parent);
   }

@@ -9,6 +9,11 @@ import java.security.MessageDigest;
 
 /** A password or a key, which no log and no message shows. */
 public final class Secret {
+  /** Before the name of a variable, or of a file, in which the secret stands. */
+  public static final String ENVIRONMENT = "env:";
+
+  public static final String FILE = "file:";
+
   private static final int BYTES_MAX = 1 << 16;
 
   private final byte[] bytes;
@@ -20,6 +25,11 @@ public final class Secret {
   public static Secret of(String text) {
     if (text.isEmpty()) throw new IllegalArgumentException("an empty secret");
     return new Secret(text.getBytes(UTF_8));
+  }
+
+  /** Whether a text says where a secret stands, and is not the secret. */
+  public static boolean isReference(String text) {
+    return text.startsWith(ENVIRONMENT) || text.startsWith(FILE);
   }
 
   /** What is in the file, without the line end. */

@@ -126,6 +126,7 @@ final class Sample {
     double ttft = (moved ? elsewhere : here) * (0.9 + random.nextDouble() / 4);
     return new DecisionState(
         TIME_MILLIS + number * 250,
+        number % 3 == 0 ? "ada" : "",
         "chatcmpl-" + Long.toHexString(0x5eed_0000L + number * 7_919),
         warm ? "WARM" : moved ? "HEAVY_P2P" : "MEDIUM",
         reason,

@@ -1,0 +1,98 @@
+package dev.kvasir.live.gateway;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kvasir.live.http.ApiKey;
+import dev.kvasir.live.http.ApiKeys;
+import dev.kvasir.live.http.Json;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import tools.jackson.databind.JsonNode;
+
+/** What one tenant can learn of another, and others of both. */
+@Timeout(60)
+class TenantsApartTest {
+  private static final String PROMPT =
+      "{\"model\":\"tiny\",\"stream\":true,\"messages\":[{\"role\":\"user\",\"content\":\""
+          + "a prompt that fills some blocks, ".repeat(20)
+          + "\"}]}";
+
+  private final Scene scene = new Scene();
+
+  @TempDir private Path folder;
+
+  @AfterEach
+  void stop() {
+    scene.close();
+  }
+
+  @Test
+  void aTenantSeesItsOwnDecisionsOnTheDashboardAndNoAddresses() throws Exception {
+    var root = ApiKey.of("root", "r").in(ApiKey.Scope.ADMIN);
+    open(GatewaySettings.Files.NONE, root);
+    for (var key : List.of("a", "a", "b")) scene.postAs(key, PROMPT);
+    scene.assertBooksAreEmpty();
+    assertThat(rows("a")).hasSize(2).allMatch(row -> row.path("tenant").asString().equals("ada"));
+    assertThat(rows("b")).hasSize(1);
+    assertThat(rows("r")).hasSize(3);
+    assertThat(state("r").at("/instances/0/url").asString()).startsWith("http://");
+    assertThat(state("a").toString()).doesNotContain("http://");
+  }
+
+  @Test
+  void aCaptureDoesNotConfirmAGuessedPrompt() throws Exception {
+    var names = new ArrayList<List<String>>();
+    for (int i = 0; i < 2; i++) {
+      var capture = folder.resolve("capture-" + i);
+      open(new GatewaySettings.Files(null, capture, null));
+      for (var key : List.of("a", "a", "b")) scene.postAs(key, PROMPT);
+      scene.assertBooksAreEmpty();
+      scene.gateway.close();
+      for (var line : Files.readAllLines(capture)) names.add(blocks(line));
+    }
+    assertThat(names).hasSize(6).allMatch(blocks -> blocks.size() > 5);
+    assertThat(names.get(0)).as("of one tenant, in one capture").isEqualTo(names.get(1));
+    assertThat(names.get(0)).as("of another").doesNotContainAnyElementsOf(names.get(2));
+    assertThat(names.get(0)).as("in another capture").doesNotContainAnyElementsOf(names.get(3));
+  }
+
+  @Test
+  void aTenantsSessionIsNotAnothersOfTheSameName() {
+    open(GatewaySettings.Files.NONE);
+    var body = "{\"model\":\"tiny\",\"prompt_cache_key\":\"mine\"}";
+    for (var key : List.of("a", "b", "a", "b")) scene.postAs(key, body);
+    assertThat(scene.gateway.onLoop(() -> scene.gateway.router().sessions())).isEqualTo(2);
+  }
+
+  private void open(GatewaySettings.Files files, ApiKey... more) {
+    var keys = new ArrayList<ApiKey>(List.of(more));
+    keys.add(ApiKey.of("ada", "a"));
+    keys.add(ApiKey.of("bob", "b"));
+    scene.reopen(s -> s.at(s.api().with(new ApiKeys(keys)), s.admin()).with(files));
+  }
+
+  private JsonNode state(String key) {
+    var request = scene.request("/dashboard/state").header("authorization", "Bearer " + key);
+    return Json.read(Scene.bytes(scene.send(request)));
+  }
+
+  private List<JsonNode> rows(String key) {
+    var rows = new ArrayList<JsonNode>();
+    for (var row : state(key).path("decisions")) rows.add(row);
+    return rows;
+  }
+
+  private static List<String> blocks(String line) {
+    var blocks = new ArrayList<String>();
+    var bytes = line.getBytes(StandardCharsets.UTF_8);
+    for (var block : Json.read(bytes).path("blocks")) blocks.add(block.asString());
+    return blocks;
+  }
+}
