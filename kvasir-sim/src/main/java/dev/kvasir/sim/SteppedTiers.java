@@ -94,7 +94,7 @@ final class SteppedTiers implements KvStore {
     int count = blocks - here;
     pendingMicros +=
         host.latency().toNanos() / 1000
-            + (long) StrictMath.ceil(count * blockTokens() / host.tokensPerMicro());
+            + (long) StrictMath.ceil(count * blockTokens() / host.tokensUpPerMicro());
     return new Releasing(span, new CachedBlocks(here, count, 0, 0, 0));
   }
 

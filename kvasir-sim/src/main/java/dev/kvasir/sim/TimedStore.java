@@ -43,6 +43,15 @@ public final class TimedStore implements TierStore {
     this.up = new Link(loop, tokensPerMicro);
   }
 
+  /** A tier as fast as its spec says. */
+  TimedStore(EventLoop loop, int blockTokens, TierSpec spec) {
+    this.loop = loop;
+    this.blockTokens = blockTokens;
+    this.latency = spec.latency();
+    this.down = new Link(loop, spec.tokensDownPerMicro());
+    this.up = new Link(loop, spec.tokensUpPerMicro());
+  }
+
   @Override
   public void store(List<BlockCopy> copies, Consumer<List<CopyOutcome>> done) {
     stores += copies.size();

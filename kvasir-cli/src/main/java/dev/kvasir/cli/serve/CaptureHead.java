@@ -17,8 +17,10 @@ final class CaptureHead {
    * How a simulator is set to these settings.
    *
    * @param contextTokens what a conversation may have with engines of our own; 0 for others
+   * @param bytesPerToken what the K and V of a token take there; 0 for others
    */
-  CaptureHead(ServeSettings settings, List<WorkerSettings> workers, int contextTokens) {
+  CaptureHead(
+      ServeSettings settings, List<WorkerSettings> workers, int contextTokens, long bytesPerToken) {
     put("instances", count(workers, Role.BOTH));
     put("prefill-instances", count(workers, Role.PREFILL));
     put("decode-instances", count(workers, Role.DECODE));
@@ -29,6 +31,7 @@ final class CaptureHead {
     put("heavy-tokens", routing.classes(contextTokens).heavyTokensMin());
     options.put("ties", "first");
     put("snapshot-refresh-interval", routing.probePace().toNanos() / 1_000);
+    if (bytesPerToken > 0) put("kv-bytes-per-token", bytesPerToken);
     if (settings.isEmbedded()) engines(settings, contextTokens);
   }
 

@@ -18,6 +18,7 @@ import dev.kvasir.live.http.Endpoint;
 import dev.kvasir.live.http.Exchange;
 import dev.kvasir.live.http.Json;
 import dev.kvasir.live.http.Network;
+import dev.kvasir.live.model.ModelShape;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -129,8 +130,15 @@ final class Serving implements AutoCloseable {
     var beside = new Gateway.Beside(version, ladder, restarts(), tokenizer());
     var started = owned.add(Gateway.start(network, gatewaySettings, beside));
     gateway = Optional.of(started);
-    started.capture(new CaptureHead(settings, workers, contextTokens)::line);
+    started.capture(new CaptureHead(settings, workers, contextTokens, bytesPerToken())::line);
     for (var worker : workers) listen(started, worker);
+  }
+
+  /** What the K and V of a token take on engines of our own; 0 without them. */
+  private long bytesPerToken() {
+    return embedded
+        .map(own -> own.group().model().cpu().shape().kvBytesPerBlock() / ModelShape.BLOCK_TOKENS)
+        .orElse(0);
   }
 
   /** The tokens of our own engines are known here; others are asked for theirs. */

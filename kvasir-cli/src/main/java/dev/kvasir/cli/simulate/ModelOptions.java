@@ -1,6 +1,7 @@
 package dev.kvasir.cli.simulate;
 
 import dev.kvasir.Nullable;
+import dev.kvasir.sim.TierLink;
 import dev.kvasir.sim.latency.Deployment;
 import dev.kvasir.sim.latency.Hardware;
 import dev.kvasir.sim.latency.HardwareTable;
@@ -134,6 +135,12 @@ public final class ModelOptions {
   /** What the K and V of a token take on all GPUs of an instance. */
   long bytesPerToken() throws IOException {
     return (long) (new KvCapacity(deployment(), memoryShare).tokenBytesPerGpu() * gpus);
+  }
+
+  /** How such a GPU reaches host memory: those before the H100 have a bus of the generation 4. */
+  TierLink hostLink() {
+    boolean isOlder = hardware.startsWith("A100") || hardware.equals("L40S");
+    return TierLink.named(isOlder ? "pcie4-x16" : "pcie5-x16");
   }
 
   /** The longest text that the model can read, 0 where that is not known. */

@@ -82,14 +82,25 @@ final class Setup {
     int instances = options.routing.roles().size();
     var tokens = new EnumMap<Tier, Long>(Tier.class);
     int ladders = options.memory.isShared() ? 1 : instances;
-    for (var tier : options.memory.tiers()) {
-      tokens.put(tier.tier(), (long) tier.blocks() * options.memory.blockTokens() * ladders);
-    }
+    options
+        .memory
+        .tierBlocks()
+        .forEach(
+            (tier, blocks) ->
+                tokens.put(tier, (long) blocks * options.memory.blockTokens() * ladders));
     return new Fleet(instances * options.model.gpus(), tokens, knownBytesPerToken());
   }
 
   private long knownBytesPerToken() throws IOException {
+    long said = options.memory.bytesPerToken();
+    if (said > 0) return said;
     return options.model.isBlackbox() ? 0 : options.model.bytesPerToken();
+  }
+
+  /** What a token takes on its way; where nobody knows the model, that of the usual one. */
+  private long bytesPerToken() throws IOException {
+    long said = options.memory.bytesPerToken();
+    return said > 0 ? said : Math.max(1, options.model.bytesPerToken());
   }
 
   private int blocks() throws IOException {
@@ -141,7 +152,7 @@ final class Setup {
   }
 
   private void requireNoTiers() {
-    if (options.memory.tiers().isEmpty()) return;
+    if (options.memory.tierBlocks().isEmpty()) return;
     throw new IllegalArgumentException(
         "--compat blis has no slower tiers, since those of BLIS are known to be wrong;"
             + " leave --compat away to simulate tiers");
@@ -161,7 +172,7 @@ final class Setup {
             blocks(),
             memory.blockTokens(),
             memory.eviction(),
-            memory.tiers(),
+            memory.tiers(bytesPerToken(), options.model),
             memory.transfers());
     return new ClusterSpec(options.routing.roles(), instance, routing(), handOver(), shared());
   }
@@ -193,12 +204,11 @@ final class Setup {
   }
 
   private ClusterSpec.HandOver handOver() throws IOException {
-    double bytesPerToken = Math.max(1, options.model.bytesPerToken());
     double tokens =
         options.routing.handOverGigabytes()
             * BYTES_PER_GIGABYTE
             / MICROS_PER_SECOND
-            / bytesPerToken;
+            / bytesPerToken();
     long nanos = (long) (options.routing.handOverMillis() * 1e6);
     return new ClusterSpec.HandOver(Duration.ofNanos(nanos), tokens);
   }
