@@ -1,6 +1,7 @@
 package dev.kvasir.cli;
 
 import dev.kvasir.cli.process.ExitCode;
+import dev.kvasir.live.http.ListenFailure;
 import java.io.PrintWriter;
 import java.util.Map;
 import picocli.CommandLine;
@@ -21,6 +22,14 @@ record Bugs(PrintWriter err, Map<String, String> environment)
   int report(Throwable bug) {
     if (environment.containsKey(DEBUG)) {
       bug.printStackTrace(err);
+    }
+    if (bug instanceof ListenFailure failure) {
+      err.println(
+          "kvasir: "
+              + failure.getMessage()
+              + "; see the options with 'port' and 'host' in --help.");
+      err.flush();
+      return ExitCode.UNAVAILABLE;
     }
     String what = bug.toString().lines().findFirst().orElse("");
     err.println("kvasir: internal error: " + what + ". " + DEBUG + "=1 shows where.");

@@ -7,8 +7,11 @@ import dev.kvasir.cli.process.ExitCode;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -20,6 +23,8 @@ import tools.jackson.databind.json.JsonMapper;
 final class CommandsTest {
   private final StringWriter out = new StringWriter();
   private final StringWriter err = new StringWriter();
+
+  @TempDir Path home;
 
   @Test
   void helpSaysWhatItIsAndListsCommandsExampleAndExitCodes() {
@@ -161,6 +166,35 @@ final class CommandsTest {
 
     assertThat(failing(Map.of("KVASIR_DEBUG", "1"))).isEqualTo(ExitCode.INTERNAL);
     assertThat(err.toString()).contains("at dev.kvasir.cli.CommandsTest");
+  }
+
+  @Test
+  void aPortInUseIsToldWithWhatToDoByEveryServer() throws IOException {
+    try (var taken = new ServerSocket(0, 1, InetAddress.getByName("127.0.0.1"))) {
+      var port = Integer.toString(taken.getLocalPort());
+      var cache = Map.of("XDG_CACHE_HOME", home.toString());
+      var worker = "http://127.0.0.1:1";
+      var wanted =
+          List.of(
+              List.of("serve", "--worker", worker, "--port", port, "--admin-port", "0"),
+              List.of("serve", "--worker", worker, "--port", "0", "--admin-port", port),
+              List.of("fleet", "--workers", "1", "--port", port, "--control-port", "0"),
+              List.of("fleet", "--workers", "1", "--port", "0", "--control-port", port));
+      for (var args : wanted) {
+        err.getBuffer().setLength(0);
+        int code =
+            Main.run(
+                new PrintWriter(out, true),
+                new PrintWriter(err, true),
+                cache,
+                args.toArray(String[]::new));
+        assertThat(code).as(err.toString()).isEqualTo(ExitCode.UNAVAILABLE);
+        assertThat(err.toString().lines().toList().getLast())
+            .startsWith("kvasir: cannot listen on 127.0.0.1:" + port + ": another process uses")
+            .contains("choose another port", "--help")
+            .doesNotContain("netty", "bind(..)");
+      }
+    }
   }
 
   private int kvasir(String... args) {

@@ -50,7 +50,7 @@ final class MediaParts {
         while (parser.nextToken() == JsonToken.START_OBJECT) message(parser, spans);
       }
     } catch (JacksonException e) {
-      throw new Refused(Json.unreadable(e));
+      throw new Refused(Json.unreadable(e, messages));
     }
     return new MediaParts(messages, spans);
   }

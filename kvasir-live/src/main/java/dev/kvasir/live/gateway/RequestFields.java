@@ -52,7 +52,7 @@ final class RequestFields {
       if (parser.nextToken() != null) throw new Refused(notAnObject());
       return new RequestFields(body, spans);
     } catch (JacksonException e) {
-      throw new Refused(Json.unreadable(e));
+      throw new Refused(Json.unreadable(e, body));
     }
   }
 

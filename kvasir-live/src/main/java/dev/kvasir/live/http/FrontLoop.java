@@ -1,5 +1,6 @@
 package dev.kvasir.live.http;
 
+import dev.kvasir.Nullable;
 import io.netty.handler.codec.http.TooLongHttpHeaderException;
 import io.netty.handler.codec.http.TooLongHttpLineException;
 import io.vertx.core.Future;
@@ -105,7 +106,7 @@ final class FrontLoop extends VerticleBase {
       var endpoint = state.endpoints().find(request.method(), request.path());
       var authorization = request.getHeader(HttpHeaders.AUTHORIZATION);
       var caller = keys.admit(endpoint.access(), authorization);
-      if (endpoint.hasBody()) requireReadable(request);
+      if (endpoint.hasBody()) requireReadable(endpoint, request);
       else requireNoBody(request);
       serve(endpoint, new Exchange(request, context, caller));
     } catch (Refused refused) {
@@ -127,16 +128,30 @@ final class FrontLoop extends VerticleBase {
   }
 
   /** What can be refused for its head alone. */
-  private void requireReadable(HttpServerRequest request) {
+  private void requireReadable(Endpoint endpoint, HttpServerRequest request) {
     var type = request.getHeader(HttpHeaders.CONTENT_TYPE);
-    var json = "application/json";
-    if (type == null || !type.regionMatches(true, 0, json, 0, json.length())) {
+    if (!isOf(type, "application/json") && !isFromAShell(endpoint, request, type)) {
       throw new Refused(ApiError.notJson());
     }
     var length = request.getHeader(HttpHeaders.CONTENT_LENGTH);
     if (length != null && !fits(length)) {
       throw new Refused(ApiError.tooLarge(limits.bodyBytesMax()));
     }
+  }
+
+  /**
+   * Whoever runs the server asks by hand, and curl calls every body a form unless it is told
+   * otherwise. A page in a browser can do the same, but then there is an origin.
+   */
+  private static boolean isFromAShell(
+      Endpoint endpoint, HttpServerRequest request, @Nullable String type) {
+    return endpoint.access() == Access.ADMIN
+        && request.getHeader(HttpHeaders.ORIGIN) == null
+        && (type == null || isOf(type, "application/x-www-form-urlencoded"));
+  }
+
+  private static boolean isOf(@Nullable String type, String expected) {
+    return type != null && type.regionMatches(true, 0, expected, 0, expected.length());
   }
 
   private boolean fits(String length) {

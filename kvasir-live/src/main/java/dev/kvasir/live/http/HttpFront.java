@@ -1,6 +1,8 @@
 package dev.kvasir.live.http;
 
 import io.vertx.core.DeploymentOptions;
+import io.vertx.core.Future;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -27,7 +29,7 @@ public final class HttpFront implements AutoCloseable {
     this.host = host;
   }
 
-  /** Begins to listen; throws where the address cannot be had. */
+  /** Begins to listen; throws {@link ListenFailure} where the address cannot be had. */
   public static HttpFront start(Network network, HttpSettings settings, Endpoints endpoints) {
     var state = new FrontState(settings, endpoints);
     int port = settings.port() == 0 ? ANY_PORT.decrementAndGet() : settings.port();
@@ -37,7 +39,14 @@ public final class HttpFront implements AutoCloseable {
             .deployVerticle(
                 () -> new FrontLoop(state, port),
                 new DeploymentOptions().setInstances(network.loops()));
-    return new HttpFront(network, Network.await(deployed), state, settings.host());
+    var listening =
+        deployed.recover(
+            failure ->
+                Future.failedFuture(
+                    failure instanceof IOException
+                        ? ListenFailure.of(settings.host(), settings.port(), failure)
+                        : failure));
+    return new HttpFront(network, Network.await(listening), state, settings.host());
   }
 
   public int port() {

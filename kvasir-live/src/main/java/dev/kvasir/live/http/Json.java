@@ -3,6 +3,8 @@ package dev.kvasir.live.http;
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.StreamReadConstraints;
 import tools.jackson.core.StreamReadFeature;
+import tools.jackson.core.exc.StreamConstraintsException;
+import tools.jackson.core.exc.UnexpectedEndOfInputException;
 import tools.jackson.core.json.JsonFactory;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
@@ -45,7 +47,7 @@ public final class Json {
       if (tree.isMissingNode()) throw new Refused(ApiError.badRequest("the body is empty"));
       return tree;
     } catch (JacksonException e) {
-      throw new Refused(unreadable(e));
+      throw new Refused(unreadable(e, bytes));
     }
   }
 
@@ -62,9 +64,48 @@ public final class Json {
     }
   }
 
-  /** What to tell of JSON that cannot be read. */
-  public static ApiError unreadable(JacksonException e) {
-    return ApiError.badRequest("the body is not JSON that can be read: " + e.getOriginalMessage());
+  /**
+   * What to tell of JSON that cannot be read: what is wrong with it, and where.
+   *
+   * @param bytes in which the parser found it
+   */
+  public static ApiError unreadable(JacksonException e, byte[] bytes) {
+    return ApiError.badRequest("the body is not valid JSON: " + problem(e, bytes));
+  }
+
+  private static String problem(JacksonException e, byte[] bytes) {
+    var said = String.valueOf(e.getOriginalMessage());
+    if (e instanceof StreamConstraintsException) {
+      return "it goes beyond a limit; at most %d levels, %d letters a text, %d a name, %d a number"
+          .formatted(DEPTH_MAX, TEXT_MAX, NAME_MAX, NUMBER_MAX);
+    }
+    if (e instanceof UnexpectedEndOfInputException) {
+      return "it ends at byte " + bytes.length + ", before it is complete";
+    }
+    long at = e.getLocation() == null ? -1 : e.getLocation().getByteOffset();
+    if (at < 0 || at > bytes.length) return "it cannot be read";
+    var place = "line %d, column %d".formatted(line(bytes, at), column(bytes, at));
+    if (said.startsWith("Duplicate")) return "a name stands twice in one object, at " + place;
+    if (at == bytes.length) return "it ends at byte " + at + ", before it is complete";
+    return "unexpected " + shown(bytes[(int) at]) + " at " + place;
+  }
+
+  private static String shown(byte at) {
+    boolean isPlain = at > ' ' && at < Byte.MAX_VALUE;
+    return isPlain ? "'" + (char) at + "'" : "byte 0x%02x".formatted(Byte.toUnsignedInt(at));
+  }
+
+  private static int line(byte[] bytes, long at) {
+    int line = 1;
+    for (int i = 0; i < at; i++) if (bytes[i] == '\n') line++;
+    return line;
+  }
+
+  /** In bytes, since a broken body may have no letters to count. */
+  private static int column(byte[] bytes, long at) {
+    int start = (int) at;
+    while (start > 0 && bytes[start - 1] != '\n') start--;
+    return (int) at - start + 1;
   }
 
   /** Makes parsers with the same bounds, for bodies of which only a part matters. */

@@ -8,6 +8,7 @@ import dev.kvasir.live.http.Eventually;
 import java.net.URI;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.time.Duration;
 import java.util.List;
@@ -172,6 +173,30 @@ class GatewayFailureTest {
     assertThat(scene.send(request).body()).contains("draining");
     for (int i = 0; i < 4; i++) scene.stream(Plan.GOOD);
     assertThat(scene.second.seen()).isEmpty();
+  }
+
+  @Test
+  void aWorkerIsDrainedByHandWithoutAContentTypeAndNotByAPageInABrowser() throws Exception {
+    assertThat(drain("x-other", "1").statusCode()).isEqualTo(200);
+    assertThat(drain("content-type", "application/x-www-form-urlencoded").statusCode())
+        .isEqualTo(200);
+    assertThat(drain("content-type", "text/plain").statusCode()).isEqualTo(415);
+    assertThat(drain("origin", scene.gateway.adminUrl()).statusCode()).isEqualTo(415);
+  }
+
+  @Test
+  void aBrokenBodyIsToldWhatIsWrongAndWhere() throws Exception {
+    var broken = scene.post(Scene.CHAT, "{\"model\": tiny}");
+    assertThat(broken.statusCode()).isEqualTo(400);
+    assertThat(broken.body()).contains("unexpected ", " at line 1, column 1");
+  }
+
+  private HttpResponse<String> drain(String header, String value) {
+    var drain = URI.create(scene.gateway.adminUrl() + "/workers/drain");
+    return scene.send(
+        HttpRequest.newBuilder(drain)
+            .header(header, value)
+            .POST(BodyPublishers.ofString("{\"worker\":\"two\"}")));
   }
 
   @Test
