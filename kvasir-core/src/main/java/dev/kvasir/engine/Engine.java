@@ -76,7 +76,7 @@ public final class Engine {
     }
     inputTokens += request.promptTokens();
     listeners.put(sequence, listener);
-    plans.disturb();
+    plans.arrived(sequence);
     wake();
     return sequence;
   }

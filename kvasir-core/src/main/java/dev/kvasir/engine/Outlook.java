@@ -92,6 +92,11 @@ final class Outlook {
     return new Outlook(state, batch, Time.AHEAD_CAUTIOUS);
   }
 
+  /** Whether the step before is over, so that nothing is left to foresee. */
+  boolean isNow() {
+    return time == Time.NOW;
+  }
+
   int computed(Sequence sequence) {
     int computed = state.computed(sequence);
     if (time == Time.NOW) return computed;

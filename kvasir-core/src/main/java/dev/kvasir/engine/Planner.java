@@ -7,6 +7,7 @@ import dev.kvasir.engine.ScheduleDecision.Chunk;
 import dev.kvasir.kv.KvMatch;
 import dev.kvasir.kv.KvSpan;
 import java.util.ArrayList;
+import java.util.Iterator;
 import java.util.List;
 
 /**
@@ -19,8 +20,21 @@ final class Planner {
   private static final RunningPlan NOTHING =
       new RunningPlan(0, 0, List.of(), List.of(), List.of(), List.of());
 
+  /** How many that stand behind those who join are looked up ahead of time. */
+  private static final int PREPARED = 4;
+
+  /** Where a plan takes from what is cached of a sequence. */
+  enum Source {
+    /** From the memory: every sequence is looked up. */
+    MEMORY,
+    /** From what was looked up before, as far as that still holds. */
+    KEPT
+  }
+
   private final SchedulerState state;
   private final Outlook outlook;
+  private final Source source;
+  private final PlanningWork work;
   private int tokensLeft;
   private int available;
   private int fetchable;
@@ -29,11 +43,16 @@ final class Planner {
   private List<Sequence> fetches = List.of();
   private List<Admission> admissions = List.of();
   private boolean recomputed;
+  private int waitingMax = Integer.MAX_VALUE;
   private @Nullable Blocked blocked;
 
-  Planner(SchedulerState state, Outlook outlook, int tokensLeft) {
+  Planner(SchedulerState state, Outlook outlook, Source source, int tokensLeft) {
     this.state = state;
     this.outlook = outlook;
+    this.source = source;
+    this.work = state.work;
+    work.look();
+    if (source == Source.KEPT) state.matches.catchUp();
     this.tokensLeft = tokensLeft;
     this.available = outlook.available;
   }
@@ -48,7 +67,7 @@ final class Planner {
   }
 
   PreSchedule preSchedule() {
-    return new PreSchedule(decision(), rows, outlook);
+    return new PreSchedule(state, outlook, decision(), rows, available, waitingMax);
   }
 
   /** Whether the batch had to be gone through although a plan for it was there. */
@@ -64,6 +83,10 @@ final class Planner {
 
   /** The same, from a plan for it that was made ahead. */
   Planner planRunning(PreSchedule ahead) {
+    if (ahead.hasSameRows(outlook)) {
+      take(ahead.rows().withAvailable(outlook.available - ahead.taken()));
+      return this;
+    }
     if (planSteady()) return this;
     var repaired = new PressureRepair(state, outlook, ahead).plan(tokensLeft);
     recomputed = repaired == null;
@@ -83,6 +106,7 @@ final class Planner {
     int blocks = outlook.atBorder;
     List<Chunk> parts = outlook.prefilling.isEmpty() ? List.of() : new ArrayList<>();
     for (var sequence : outlook.prefilling) {
+      work.look();
       int computed = outlook.computed(sequence);
       int part = state.settings.clipChunk(sequence.prefillTokens() - computed);
       int left = tokensLeft - tokens;
@@ -105,25 +129,49 @@ final class Planner {
   /** Who joins, as many as said at most; nobody in a step for which somebody made room. */
   Planner planAdmissions(int most) {
     // Most steps have nobody to admit, and should cost nothing for it.
-    if (rows.isAtOthersCost() || state.waiting.size() == 0) return this;
+    if (rows.isAtOthersCost()) return this;
+    if (state.waiting.size() == 0) {
+      waitingMax = 0;
+      return this;
+    }
     fetches = new ArrayList<>();
     admissions = new ArrayList<>();
     givenUp = new ArrayList<>(0);
     int seats = state.settings.sequencesMax() - outlook.running;
     fetchable = state.kv.fetchable();
-    for (var sequence : state.waiting.inOrder()) {
-      int joined = admissions.size();
-      if (joined == most || joined >= seats || tokensLeft <= 0) break;
-      // What others gave up is still held: whom it would suit, only the next plan can tell.
-      if (!givenUp.isEmpty()) break;
-      if (isStillBlocked(sequence)) {
-        blocked = state.blocked;
-        break;
+    var line = state.waiting.inOrder().iterator();
+    while (line.hasNext()) {
+      var sequence = line.next();
+      if (isOver(most, seats) || !join(sequence)) {
+        prepareNext(sequence, line);
+        return this;
       }
-      var match = match(sequence);
-      if (!(match.below() > 0 ? fetch(sequence, match) : admit(sequence, match))) break;
     }
+    waitingMax = state.waiting.size();
     return this;
+  }
+
+  private boolean isOver(int most, int seats) {
+    if (admissions.size() >= Math.min(most, seats) || tokensLeft <= 0) return true;
+    // What others gave up is still held: whom it would suit, only the next plan can tell.
+    return !givenUp.isEmpty();
+  }
+
+  /** False if nobody behind the sequence may join either. */
+  private boolean join(Sequence sequence) {
+    if (isStillBlocked(sequence)) {
+      blocked = state.blocked;
+      return false;
+    }
+    var match = match(sequence);
+    return match.below() > 0 ? fetch(sequence, match) : admit(sequence, match);
+  }
+
+  /** Looks up the next in line, in case there is more room in the end than foreseen. */
+  private void prepareNext(Sequence first, Iterator<Sequence> line) {
+    if (source != Source.KEPT || outlook.isNow()) return;
+    match(first);
+    for (int i = 1; i < PREPARED && line.hasNext(); i++) match(line.next());
   }
 
   /**
@@ -139,22 +187,22 @@ final class Planner {
         && admissions.isEmpty()
         && fetches.isEmpty()
         && available <= last.available()
-        && (last.cachedBlocks() >= matchableBlocks(sequence)
+        && (last.cachedBlocks() >= state.matchableBlocks(sequence)
             || !state.kv.has(sequence.request().names().name(last.cachedBlocks())));
   }
 
   private KvMatch match(Sequence sequence) {
     var held = sequence.span;
     if (held != null) return new KvMatch(held.blocks(), 0, 0);
-    var match = state.kv.match(sequence.request().names(), matchableBlocks(sequence));
+    var match = cached(sequence, state.matchableBlocks(sequence));
     return sequence.fetched ? new KvMatch(match.blocks(), match.idle(), 0) : match;
   }
 
-  /** The last token must be computed even if it is cached: sampling needs what comes out of it. */
-  private int matchableBlocks(Sequence sequence) {
-    int tokens = sequence.prefillTokens();
-    if (!state.settings.has(BatchQuirk.WHOLE_PROMPT_IS_FREE)) tokens = Math.max(0, tokens - 1);
-    return tokens / state.kv.blockTokens();
+  private KvMatch cached(Sequence sequence, int blocksMax) {
+    if (source == Source.KEPT) return state.matches.of(sequence, blocksMax);
+    var match = state.kv.match(sequence.request().names(), blocksMax);
+    work.look(1 + match.blocks() + match.below());
+    return match;
   }
 
   private boolean admit(Sequence sequence, KvMatch match) {

@@ -1,43 +1,97 @@
 package dev.kvasir.engine;
 
+import java.util.Arrays;
+
 /**
  * Turns planning ahead off where it loses: where what is left to do between two steps takes longer
  * with a plan made ahead than without one.
  *
- * <p>Now and then a step is planned the other way, so that both are known.
+ * <p>It compares the medians of the last few steps of either kind, so that a single step decides
+ * nothing, however slow it was. Now and then one step is planned the other way. If that looks
+ * better, the next few are too, and then the gate decides anew.
  */
 final class PlanningGate {
-  private static final int SAMPLE_STEPS = 512;
-  private static final double WEIGHT = 1.0 / 16;
-  private static final double UNKNOWN = -1;
+  /** How many steps of one kind a median is taken of. */
+  static final int SAMPLES = 5;
+
+  /** How many steps there are from one that is planned the other way to the next. */
+  static final int PROBE_STEPS = 64;
 
   /** What planning ahead may lose before it is turned off: less is noise. */
   private static final double TOLERANCE = 1.05;
 
-  private double aheadNanos = UNKNOWN;
-  private double afterNanos = UNKNOWN;
-  private long steps;
+  private final Samples ahead = new Samples();
+  private final Samples after = new Samples();
+  private boolean wins = true;
+  private int steps;
+
+  /** How many of the next steps are to be planned the other way. */
+  private int probes;
+
+  /** Whether one such step was planned and may lead to more of them. */
+  private boolean probed;
 
   /** Whether to plan the next step ahead. */
   boolean opens() {
-    if (aheadNanos == UNKNOWN || afterNanos == UNKNOWN) return true;
-    boolean wins = aheadNanos <= afterNanos * TOLERANCE;
-    boolean isFree = aheadNanos == 0 && afterNanos == 0;
-    boolean samples = ++steps % SAMPLE_STEPS == 0 && !isFree;
-    return wins != samples;
+    // Where planning costs nothing there is nothing to compare.
+    if (!ahead.areEnough() || ahead.median == 0) return true;
+    if (!after.areEnough()) return false;
+    if (probes == 0 && ++steps >= PROBE_STEPS) {
+      steps = 0;
+      probes = 1;
+      probed = true;
+    }
+    if (probes == 0) return wins;
+    probes--;
+    return !wins;
   }
 
   /** A step with a plan made ahead waited that long for its batch. */
   void ahead(long nanos) {
-    aheadNanos = blend(aheadNanos, nanos);
+    boolean isHint = !wins && nanos <= after.median * TOLERANCE;
+    ahead.add(nanos);
+    if (!decide() && isHint) probeOn();
   }
 
   /** A step without one waited that long. */
   void after(long nanos) {
-    afterNanos = blend(afterNanos, nanos);
+    boolean isHint = wins && nanos * TOLERANCE < ahead.median;
+    after.add(nanos);
+    if (!decide() && isHint) probeOn();
   }
 
-  private static double blend(double average, long nanos) {
-    return average == UNKNOWN ? nanos : average + (nanos - average) * WEIGHT;
+  /** Whether it decided otherwise than before. */
+  private boolean decide() {
+    if (!ahead.areEnough() || !after.areEnough()) return false;
+    boolean won = wins;
+    wins = ahead.median <= after.median * TOLERANCE;
+    if (wins == won) return false;
+    probes = 0;
+    return true;
+  }
+
+  /** One step has hinted at the other way: as many more as it takes to turn the median. */
+  private void probeOn() {
+    if (probed) probes = SAMPLES / 2;
+    probed = false;
+  }
+
+  /** What the last few steps took. */
+  private static final class Samples {
+    private final long[] nanos = new long[SAMPLES];
+    private final long[] sorted = new long[SAMPLES];
+    private long count;
+    private long median;
+
+    void add(long sample) {
+      nanos[(int) (count++ % SAMPLES)] = sample;
+      System.arraycopy(nanos, 0, sorted, 0, SAMPLES);
+      Arrays.sort(sorted);
+      median = sorted[SAMPLES / 2];
+    }
+
+    boolean areEnough() {
+      return count >= SAMPLES;
+    }
   }
 }

@@ -3,16 +3,16 @@ package dev.kvasir.engine;
 /**
  * How steps are planned.
  *
- * @param nanosPerChange what planning costs where time is virtual, for each row, candidate and
- *     victim that a plan looks at; 0 where planning takes its real time
+ * @param nanosPerLook what planning costs where time is virtual, for each time that it looks at a
+ *     sequence: a row, a candidate or a victim; 0 where planning takes its real time
  */
-public record PlanningSettings(PlanningMode mode, long nanosPerChange) {
+public record PlanningSettings(PlanningMode mode, long nanosPerLook) {
   public static final PlanningSettings DEFAULT = of(PlanningMode.REPAIR);
 
   public PlanningSettings {
-    if (nanosPerChange < 0) {
+    if (nanosPerLook < 0) {
       throw new IllegalArgumentException(
-          "planning costs " + nanosPerChange + " ns a change, expected 0 or more");
+          "planning costs " + nanosPerLook + " ns a look, expected 0 or more");
     }
   }
 

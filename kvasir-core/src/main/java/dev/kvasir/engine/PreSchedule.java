@@ -2,16 +2,47 @@ package dev.kvasir.engine;
 
 /** A plan for the step after the one that runs, and what it takes for granted. */
 public final class PreSchedule {
+  private final SchedulerState state;
   private final ScheduleDecision decision;
   private final RunningPlan rows;
   private final int running;
   private final int available;
+  private final int availableAfter;
+  private final int waitingMax;
+  private final long step;
+  private final long surprises;
+  private final long reorders;
+  private final long forgotten;
+  private final int fetching;
+  private final int fetchable;
 
-  PreSchedule(ScheduleDecision decision, RunningPlan rows, Outlook outlook) {
+  /**
+   * A plan as it was made.
+   *
+   * @param availableAfter how many blocks are left when all that is planned has its blocks
+   * @param waitingMax how many may wait without anybody among them who was not considered; the
+   *     greatest number if the plan was complete before the end of the queue
+   */
+  PreSchedule(
+      SchedulerState state,
+      Outlook outlook,
+      ScheduleDecision decision,
+      RunningPlan rows,
+      int availableAfter,
+      int waitingMax) {
+    this.state = state;
     this.decision = decision;
     this.rows = rows;
     this.running = outlook.running;
     this.available = outlook.available;
+    this.availableAfter = availableAfter;
+    this.waitingMax = waitingMax;
+    this.step = state.applied;
+    this.surprises = state.surprises;
+    this.reorders = state.waiting.reorders();
+    this.forgotten = state.matches.forgotten();
+    this.fetching = state.fetching;
+    this.fetchable = state.kv.fetchable();
   }
 
   public ScheduleDecision decision() {
@@ -31,5 +62,47 @@ public final class PreSchedule {
   /** How many blocks can be had then. */
   int available() {
     return available;
+  }
+
+  /** How many blocks those that run take. */
+  int taken() {
+    return available - rows.available();
+  }
+
+  /** Whether it was made for the step that comes now, by the scheduler of this state. */
+  boolean isFor(SchedulerState other) {
+    return state == other && step == state.applied && step == state.completed;
+  }
+
+  /**
+   * Whether planning anew would decide the same. What is kept of those that wait must be up to
+   * date. Takes as long for many sequences as for few; where it is not sure it says no.
+   */
+  boolean isUnchanged(Outlook now) {
+    return hasSameRows(now) && hasSameQueue() && hasRoom(now);
+  }
+
+  /** Whether those that run get what was planned, if there is the memory for it. */
+  boolean hasSameRows(Outlook now) {
+    return surprises == state.surprises
+        && running == now.running
+        && !rows.isAtOthersCost()
+        && taken() <= now.available;
+  }
+
+  private boolean hasSameQueue() {
+    return reorders == state.waiting.reorders()
+        && state.waiting.size() <= waitingMax
+        && forgotten == state.matches.forgotten()
+        && fetching == state.fetching
+        && fetchable == state.kv.fetchable();
+  }
+
+  /** Who was turned away for lack of memory, now or before, must be considered again. */
+  private boolean hasRoom(Outlook now) {
+    return state.blocked == null
+        && decision.blocked() == null
+        && decision.givenUp().isEmpty()
+        && available - availableAfter <= now.available;
   }
 }

@@ -40,6 +40,7 @@ final class PressurePlan {
 
   private void run() {
     for (var each = state.running.first(); each != null && tokensLeft > 0; each = each.after) {
+      state.work.look();
       if (preempted.contains(each) || !outlook.stays(each)) continue;
       int computed = outlook.computed(each);
       int tokens =
@@ -70,6 +71,7 @@ final class PressurePlan {
   private List<Sequence> idle() {
     var idle = new ArrayList<Sequence>();
     for (var each = state.running.first(); each != null; each = each.after) {
+      state.work.check();
       if (!outlook.decodes(each) || !outlook.stays(each)) continue;
       if (!shares.containsKey(each) && !preempted.contains(each)) idle.add(each);
     }
@@ -106,6 +108,7 @@ final class PressurePlan {
   private @Nullable Sequence victim() {
     Sequence worst = null;
     for (var each = state.running.last(); each != null; each = each.before) {
+      state.work.check();
       if (preempted.contains(each) || !outlook.stays(each)) continue;
       if (state.settings.victim() == Victim.NEWEST) return each;
       if (worst == null || isWorse(each, worst)) worst = each;

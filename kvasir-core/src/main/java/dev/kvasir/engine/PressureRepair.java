@@ -51,6 +51,7 @@ final class PressureRepair {
     int tokens = outlook.decodes;
     int blocks = outlook.atBorder;
     for (var sequence : outlook.prefilling) {
+      state.work.look();
       tokens += tokens(sequence);
       blocks += blocks(sequence);
     }
@@ -82,6 +83,7 @@ final class PressureRepair {
     var victims = new ArrayList<Sequence>();
     var newest = state.running.last();
     for (var victim : ahead.rows().preempted()) {
+      state.work.look();
       if (victim.state != Sequence.State.RUNNING) continue;
       if (victim != newest) return null;
       victims.add(victim);

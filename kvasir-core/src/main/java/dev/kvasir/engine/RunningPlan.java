@@ -21,6 +21,11 @@ record RunningPlan(
     List<Chunk> chunks,
     List<Sequence> idle) {
 
+  /** The same with so many blocks left for others. */
+  RunningPlan withAvailable(int blocks) {
+    return new RunningPlan(tokensLeft, blocks, givenUp, preempted, chunks, idle);
+  }
+
   /** Whether anybody had to give anything back. */
   boolean isAtOthersCost() {
     return !givenUp.isEmpty() || !preempted.isEmpty();

@@ -2,6 +2,7 @@ package dev.kvasir.engine;
 
 import dev.kvasir.Nullable;
 import dev.kvasir.engine.Batch.Part;
+import dev.kvasir.engine.Planner.Source;
 import dev.kvasir.engine.ScheduleDecision.Admission;
 import dev.kvasir.engine.ScheduleDecision.Chunk;
 import dev.kvasir.engine.Sequence.State;
@@ -72,11 +73,14 @@ public final class Scheduler {
   public void remove(Sequence sequence) {
     switch (sequence.state) {
       case WAITING -> {
-        state.waiting.remove(sequence);
+        leaveQueue(sequence);
         state.reserved.remove(sequence);
       }
       case FETCHING -> state.fetching--;
-      case RUNNING -> leaveBatch(sequence);
+      case RUNNING -> {
+        if (!isComplete(sequence)) state.surprises++;
+        leaveBatch(sequence);
+      }
       case ENDED -> throw new IllegalStateException(sequence + " is over already");
     }
     sequence.leave();
@@ -85,33 +89,55 @@ public final class Scheduler {
 
   /** Plans the next step without changing anything. */
   public ScheduleDecision compute() {
-    return planner(Outlook.now(state)).planRunning().planAdmissions(EVERYBODY).decision();
+    return planner(Outlook.now(state), Source.MEMORY)
+        .planRunning()
+        .planAdmissions(EVERYBODY)
+        .decision();
   }
 
   /** Plans the step after the one that runs the batch, without changing anything. */
   public PreSchedule foresee(Batch batch) {
-    return foresee(Outlook.after(state, batch));
+    return foresee(batch, Outlook.after(state, batch), Source.KEPT);
   }
 
   /** The same, as if nobody left: there will be as much memory at least. */
   public PreSchedule foreseeCautiously(Batch batch) {
-    return foresee(Outlook.cautiouslyAfter(state, batch));
+    return foresee(batch, Outlook.cautiouslyAfter(state, batch), Source.MEMORY);
   }
 
-  private PreSchedule foresee(Outlook outlook) {
-    return planner(outlook).planRunning().planAdmissions(EVERYBODY).preSchedule();
+  private PreSchedule foresee(Batch batch, Outlook outlook, Source source) {
+    state.work.look(batch.changes());
+    return planner(outlook, source).planRunning().planAdmissions(EVERYBODY).preSchedule();
+  }
+
+  /** Looks up what is cached of a sequence that came while a plan was made or after it. */
+  public void prepare(Sequence sequence) {
+    // Those far behind have time, and would push out what is known of those in front.
+    if (sequence.state != State.WAITING || state.waiting.size() > settings.sequencesMax()) return;
+    state.matches.catchUp();
+    var _ = state.matches.of(sequence, state.matchableBlocks(sequence));
   }
 
   /**
-   * Puts right a plan that was made ahead, without changing anything: decides what {@link #compute}
-   * would decide.
+   * Puts right a plan that was made ahead, without changing anything in the batch, the queue or the
+   * memory: decides what {@link #compute} would decide.
    *
-   * <p>Who joins is looked at again, since the step may have filled blocks that they can share; the
-   * queue is in order, so this touches nobody but them.
+   * <p>A plan that still fits is taken as it is, which takes as long as there are changes in the
+   * memory to read. Else those that join are gone through again, and only those are looked up in
+   * the memory of whom something changed. A plan that was made for another step or by another
+   * scheduler is worth nothing, and all is computed.
    */
   public Repaired repair(PreSchedule ahead) {
-    var planner = planner(Outlook.now(state)).planRunning(ahead).planAdmissions(EVERYBODY);
-    var decision = planner.decision();
+    if (!ahead.isFor(state)) {
+      var decision = compute();
+      return new Repaired(decision, Repaired.Outcome.RECOMPUTED, decision.changes());
+    }
+    var now = Outlook.now(state);
+    var planner = planner(now, Source.KEPT);
+    if (ahead.isUnchanged(now)) {
+      return new Repaired(ahead.decision(), Repaired.Outcome.CLEAN, 0);
+    }
+    var decision = planner.planRunning(ahead).planAdmissions(EVERYBODY).decision();
     if (planner.isRecomputed()) {
       return new Repaired(decision, Repaired.Outcome.RECOMPUTED, decision.changes());
     }
@@ -122,12 +148,15 @@ public final class Scheduler {
 
   /** Whether a plan can be carried out as it is, given that nobody of the batch left. */
   public boolean isFeasible(PreSchedule ahead) {
+    state.work.look();
+    if (!ahead.isFor(state)) return false;
     var rows = ahead.rows();
     int left = kv.available() - (ahead.available() - rows.available());
     if (rows.isAtOthersCost() || left < 0 || !ahead.decision().givenUp().isEmpty()) return false;
     for (var admission : ahead.decision().admissions()) {
       var sequence = admission.sequence();
       int cached = admission.cachedBlocks();
+      state.work.look();
       if (sequence.span == null) {
         var match = kv.match(sequence.request().names(), cached);
         if (match.blocks() < cached) return false;
@@ -139,21 +168,31 @@ public final class Scheduler {
     return true;
   }
 
-  private Planner planner(Outlook outlook) {
-    return new Planner(state, outlook, settings.stepTokensMax());
+  private Planner planner(Outlook outlook, Source source) {
+    return new Planner(state, outlook, source, settings.stepTokensMax());
+  }
+
+  /**
+   * How much planning there was since the last time somebody asked: the sequences that plans looked
+   * at, counted where they do so.
+   */
+  public long takeWork() {
+    return state.work.take();
   }
 
   /** Plans the next step and commits to it. */
   public Batch schedule() {
     if (!settings.has(BatchQuirk.ADMITS_ONE_BY_ONE)) return apply(compute());
-    var planner = planner(Outlook.now(state)).planRunning();
+    var planner = planner(Outlook.now(state), Source.MEMORY).planRunning();
     var decision = planner.decision();
     if (settings.has(BatchQuirk.PREEMPTS_ONE_BY_ONE)) takeBlocksInOrder(decision);
     var batch = apply(decision);
     if (!decision.preempted().isEmpty()) return batch;
     var parts = new ArrayList<>(batch.parts());
     while (true) {
-      planner = new Planner(state, Outlook.now(state), planner.tokensLeft()).planAdmissions(1);
+      planner =
+          new Planner(state, Outlook.now(state), Source.MEMORY, planner.tokensLeft())
+              .planAdmissions(1);
       var next = planner.decision();
       for (var admission : next.admissions()) parts.add(join(admission, open(admission)));
       state.blocked = next.blocked();
@@ -198,6 +237,7 @@ public final class Scheduler {
 
   /** Takes the blocks that the decision needs, and says what to compute. */
   public Batch apply(ScheduleDecision decision) {
+    state.applied++;
     for (var sequence : decision.givenUp()) giveUp(sequence);
     for (var sequence : decision.preempted()) {
       if (sequence.state == State.RUNNING) preempt(sequence);
@@ -224,6 +264,7 @@ public final class Scheduler {
 
   /** Books a step: its tokens are computed. Whoever has ended is still to be removed. */
   public StepEnd complete(Batch batch) {
+    state.completed = state.applied;
     state.decoding.advance(stillIdle(batch));
     for (var sequence : state.decoding.atBorder()) {
       sequence.blocks().fill(state.decoding.computed(sequence));
@@ -320,7 +361,7 @@ public final class Scheduler {
 
   private Part join(Admission admission, KvSpan span) {
     var sequence = admission.sequence();
-    state.waiting.remove(sequence);
+    leaveQueue(sequence);
     state.reserved.remove(sequence);
     int start = state.start(sequence, admission.cachedBlocks());
     sequence.admit(ranks++, span, start);
@@ -352,6 +393,15 @@ public final class Scheduler {
     return state.computed(sequence) - sequence.request().promptTokens() + 1;
   }
 
+  private void leaveQueue(Sequence sequence) {
+    state.waiting.remove(sequence);
+    state.matches.drop(sequence);
+  }
+
+  private boolean isComplete(Sequence sequence) {
+    return sequence.decoding && state.computed(sequence) >= sequence.endTokens();
+  }
+
   private void leaveBatch(Sequence sequence) {
     if (sequence.decoding) state.decoding.remove(sequence);
     else state.prefilling.remove(sequence);
@@ -362,7 +412,7 @@ public final class Scheduler {
     var names = sequence.request().names();
     int blocksMax = Math.max(0, sequence.prefillTokens() - 1) / kv.blockTokens();
     var match = kv.match(names, blocksMax);
-    state.waiting.remove(sequence);
+    leaveQueue(sequence);
     sequence.state = State.FETCHING;
     state.fetching++;
     kv.fetch(names, match.blocks() + match.below(), span -> arrive(sequence, span));

@@ -23,14 +23,28 @@ final class SchedulerState {
   /** The sequences of the batch that get a token, for whoever computes them. */
   final DecodeRows rows = new DecodeRows(this);
 
+  final PlanningWork work = new PlanningWork();
+
+  /** What is known of those that wait, for plans that are made ahead. */
+  final PrefixMatches matches;
+
   ScheduleDecision.@Nullable Blocked blocked;
   int fetching;
+
+  /** How many decisions were applied, and which of them was the last to be completed. */
+  long applied;
+
+  long completed;
+
+  /** How many sequences left the batch before they had all their tokens. */
+  long surprises;
 
   SchedulerState(KvStore kv, EngineSettings settings) {
     this.kv = kv;
     this.settings = settings;
     this.waiting = settings.order().open();
     this.decoding = new DecodeRing(kv.blockTokens());
+    this.matches = new PrefixMatches(kv, work);
   }
 
   int computed(Sequence sequence) {
@@ -44,6 +58,13 @@ final class SchedulerState {
     int cached = cachedBlocks * kv.blockTokens();
     boolean isWhole = cachedBlocks == (sequence.prefillTokens() - 1) / kv.blockTokens();
     return isWhole ? cached + sequence.tail : cached;
+  }
+
+  /** The last token must be computed even if it is cached: sampling needs what comes out of it. */
+  int matchableBlocks(Sequence sequence) {
+    int tokens = sequence.prefillTokens();
+    if (!settings.has(BatchQuirk.WHOLE_PROMPT_IS_FREE)) tokens = Math.max(0, tokens - 1);
+    return tokens / kv.blockTokens();
   }
 
   /** How many more blocks it takes to hold that many tokens. */

@@ -2,6 +2,7 @@ package dev.kvasir.engine;
 
 import dev.kvasir.Nullable;
 import dev.kvasir.kv.CachedBlocks;
+import dev.kvasir.kv.KvMatch;
 import dev.kvasir.kv.KvSpan;
 
 /**
@@ -44,6 +45,12 @@ public final class Sequence {
 
   /** Its place in the order of arrival. */
   long turn;
+
+  /** What is cached of it, as long as {@link PrefixMatches} says that this still holds. */
+  @Nullable KvMatch match;
+
+  /** Under which number {@link NameTable} has it. */
+  long nameEntry;
 
   int computed;
   int kept;

@@ -14,12 +14,16 @@ final class StepPlans {
   private final EventLoop loop;
   private final Scheduler scheduler;
   private final PlanningMode mode;
-  private final long nanosPerChange;
+  private final long nanosPerLook;
   private final LongSupplier nanos;
   private final PlanningGate gate = new PlanningGate();
 
   private @Nullable PreSchedule ahead;
   private boolean disturbed;
+
+  /** Whether the step that runs could have had a successor planned, and had not. */
+  private boolean declined;
+
   private long begunNanos;
   private long measuredNanos;
   private long readyNanos;
@@ -39,7 +43,7 @@ final class StepPlans {
         settings.has(BatchQuirk.ADMITS_ONE_BY_ONE)
             ? PlanningMode.SEQUENTIAL
             : settings.planning().mode();
-    this.nanosPerChange = settings.planning().nanosPerChange();
+    this.nanosPerLook = settings.planning().nanosPerLook();
     this.nanos = nanos;
   }
 
@@ -54,13 +58,15 @@ final class StepPlans {
   }
 
   private Batch plannedAfter(long before) {
+    boolean compares = declined;
+    declined = false;
     var batch = scheduler.schedule();
-    long cost = cost(before, 1 + batch.changes());
-    gate.after(cost);
-    if (!batch.isEmpty()) {
-      misses++;
-      spend(cost);
-    }
+    long cost = cost(before);
+    if (batch.isEmpty()) return batch;
+    // What an engine does that has just stood still says nothing of one that is at work.
+    if (compares) gate.after(cost);
+    misses++;
+    spend(cost);
     return batch;
   }
 
@@ -68,9 +74,9 @@ final class StepPlans {
     long joined = joinedNanos();
     var repaired = scheduler.repair(plan);
     var batch = scheduler.apply(repaired.decision());
-    long cost = cost(before, repaired.changes());
-    gate.ahead(cost + joined);
+    long cost = cost(before);
     if (batch.isEmpty()) return batch;
+    gate.ahead(cost + joined);
     switch (repaired.outcome()) {
       case CLEAN -> hits++;
       case REPAIRED -> repairs++;
@@ -86,9 +92,9 @@ final class StepPlans {
     boolean valid = !disturbed && scheduler.isFeasible(plan);
     var decision = valid ? plan.decision() : scheduler.compute();
     var batch = scheduler.apply(decision);
-    long cost = cost(before, valid ? 0 : 1 + decision.changes());
-    gate.ahead(cost + joined);
+    long cost = cost(before);
     if (batch.isEmpty()) return batch;
+    gate.ahead(cost + joined);
     if (valid) hits++;
     else misses++;
     spend(cost);
@@ -98,17 +104,36 @@ final class StepPlans {
 
   /** The step runs: time to plan the one after it. */
   void begin(Batch batch) {
-    if (mode == PlanningMode.SEQUENTIAL || !gate.opens()) return;
+    if (mode == PlanningMode.SEQUENTIAL) return;
+    declined = !gate.opens();
+    if (declined) return;
     begunNanos = loop.nanos();
     long before = nanos.getAsLong();
     disturbed = false;
     var plan =
         mode == PlanningMode.REPAIR ? scheduler.foresee(batch) : scheduler.foreseeCautiously(batch);
     ahead = plan;
-    measuredNanos = nanos.getAsLong() - before;
-    long virtualNanos = nanosPerChange * (1 + plan.decision().changes());
-    readyNanos = begunNanos + virtualNanos;
-    planningNanos += measuredNanos + virtualNanos;
+    measuredNanos = 0;
+    readyNanos = begunNanos;
+    planned(before);
+  }
+
+  /** A sequence came: if a plan is there or under way, this is the time to look it up. */
+  void arrived(Sequence sequence) {
+    disturb();
+    if (ahead == null || mode != PlanningMode.REPAIR) return;
+    long before = nanos.getAsLong();
+    scheduler.prepare(sequence);
+    planned(before);
+  }
+
+  /** Books what was planned beside the step that runs. */
+  private void planned(long before) {
+    long measured = nanos.getAsLong() - before;
+    long virtual = nanosPerLook * scheduler.takeWork();
+    measuredNanos += measured;
+    readyNanos = Math.max(readyNanos, loop.nanos()) + virtual;
+    planningNanos += measured + virtual;
   }
 
   /** Something happened that the seed's rule does not forgive. */
@@ -118,7 +143,7 @@ final class StepPlans {
 
   /** How long the batch just planned could not run for want of its plan, in virtual time. */
   long virtualDelayNanos() {
-    return nanosPerChange == 0 ? 0 : exposedNow;
+    return nanosPerLook == 0 ? 0 : exposedNow;
   }
 
   PlanningStats stats() {
@@ -135,8 +160,8 @@ final class StepPlans {
     return isJoined ? measuredNanos : Math.max(0, readyNanos - loop.nanos());
   }
 
-  private long cost(long before, int changes) {
-    return nanos.getAsLong() - before + nanosPerChange * changes;
+  private long cost(long before) {
+    return nanos.getAsLong() - before + nanosPerLook * scheduler.takeWork();
   }
 
   private void spend(long cost) {

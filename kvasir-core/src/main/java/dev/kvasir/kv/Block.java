@@ -252,9 +252,9 @@ public abstract sealed class Block {
 
     @Override
     public void release() {
-      hash();
+      var known = hash();
       hash = null;
-      pool.releaseHold(id);
+      pool.releaseHold(id, known);
     }
   }
 }

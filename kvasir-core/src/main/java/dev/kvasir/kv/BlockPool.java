@@ -198,7 +198,7 @@ public final class BlockPool {
   Optional<Block.Registered> pin(BlockHash hash) {
     int slot = registry.slot(hash, level);
     if (slot == ABSENT) return Optional.empty();
-    takeUpUnused(slot);
+    takeUpUnused(slot, hash);
     return Optional.of(new Block.Registered(this, slot, hash));
   }
 
@@ -213,6 +213,11 @@ public final class BlockPool {
       found++;
     }
     return found == 0 ? KvMatch.NONE : new KvMatch(found, idle, 0);
+  }
+
+  /** Tells what changes of the blocks that {@link #look} answers for. */
+  KvWatch watch() {
+    return registry.watch();
   }
 
   /** How many hold the block in the slot. */
@@ -284,7 +289,7 @@ public final class BlockPool {
     int entry = registry.enter(content, level, slot);
     if (entry < 0) {
       int first = registry.slot(~entry, level);
-      takeUp(first);
+      takeUp(first, hash);
       if (settings.duplicates() == PoolSettings.Duplicates.REJECT) registry.touch(hash);
       return registerAgain(slot, first, hash);
     }
@@ -298,7 +303,7 @@ public final class BlockPool {
     int entry = registry.enter(content, level, slot);
     if (entry >= 0) return registered(slot, entry, content);
     int first = registry.slot(~entry, level);
-    takeUpUnused(first);
+    takeUpUnused(first, content.hash());
     return registerAgain(slot, first, content.hash());
   }
 
@@ -324,26 +329,28 @@ public final class BlockPool {
   }
 
   private Block.Registered take(int slot, BlockHash hash) {
-    takeUp(slot);
+    takeUp(slot, hash);
     registry.touch(hash);
     return new Block.Registered(this, slot, hash);
   }
 
-  private void takeUp(int slot) {
+  private void takeUp(int slot, BlockHash hash) {
     long state = rows[slot << ROW_SHIFT];
     rows[slot << ROW_SHIFT] = state + 1;
     if ((state & HOLDS) == 0) {
       eviction.held(slot);
       cached--;
+      registry.changed(hash);
     }
   }
 
-  private void takeUpUnused(int slot) {
+  private void takeUpUnused(int slot, BlockHash hash) {
     long state = rows[slot << ROW_SHIFT];
     rows[slot << ROW_SHIFT] = state + 1;
     if ((state & HOLDS) == 0) {
       eviction.heldUnused(slot);
       cached--;
+      registry.changed(hash);
     }
   }
 
@@ -351,15 +358,16 @@ public final class BlockPool {
     rows[slot << ROW_SHIFT]++;
   }
 
-  void releaseHold(int slot) {
+  void releaseHold(int slot, BlockHash hash) {
     long state = --rows[slot << ROW_SHIFT];
     if ((state & HOLDS) != 0) return;
     if ((state & LOWER) == 0) {
       cached++;
       eviction.cached(slot);
+      registry.changed(hash);
     } else if ((state & DUPLICATE) != 0) {
       discard(slot);
-      releaseHold(registry.slot(entry(slot), level));
+      releaseHold(registry.slot(entry(slot), level), hash);
     } else {
       eviction.removed(slot);
       unregister(slot);

@@ -6,8 +6,10 @@ package dev.kvasir.kv;
  * @param blocks how many blocks at the beginning are in the engine's memory
  * @param idle how many of these nobody holds, so that holding them makes fewer blocks available
  * @param below how many blocks behind them lie on slower tiers and are worth fetching
+ * @param examined on how many blocks at the beginning the answer rests: if nothing changed of these
+ *     it is the same again
  */
-public record KvMatch(int blocks, int idle, int below) {
+public record KvMatch(int blocks, int idle, int below, int examined) {
   public static final KvMatch NONE = new KvMatch(0, 0, 0);
 
   public KvMatch {
@@ -15,5 +17,14 @@ public record KvMatch(int blocks, int idle, int below) {
       throw new IllegalArgumentException(
           blocks + " blocks matched, " + idle + " of them idle, " + below + " below");
     }
+    if (examined < blocks + below) {
+      throw new IllegalArgumentException(
+          "%s blocks matched and %s below, only %s examined".formatted(blocks, below, examined));
+    }
+  }
+
+  /** An answer that rests on the blocks it counts and on the one behind them. */
+  public KvMatch(int blocks, int idle, int below) {
+    this(blocks, idle, below, blocks + below + 1);
   }
 }

@@ -21,6 +21,15 @@ public interface KvStore {
   /** How much of the first {@code blocksMax} blocks needs no computing. */
   KvMatch match(BlockNames names, int blocksMax);
 
+  /**
+   * Tells one who keeps answers of {@link #match} whether they still hold: they do as long as none
+   * of the blocks that they rest on changed. Empty if the store does not tell; then no answer may
+   * be kept.
+   */
+  default List<KvWatch> watch() {
+    return List.of();
+  }
+
   /** Whether the block is in the engine's memory. */
   boolean has(BlockHash name);
 

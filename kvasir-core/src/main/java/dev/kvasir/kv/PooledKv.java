@@ -42,6 +42,11 @@ public final class PooledKv implements KvStore {
   }
 
   @Override
+  public List<KvWatch> watch() {
+    return List.of(pool.watch());
+  }
+
+  @Override
   public boolean has(BlockHash name) {
     return pool.has(name);
   }

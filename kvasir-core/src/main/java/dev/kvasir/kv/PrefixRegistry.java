@@ -27,6 +27,7 @@ public final class PrefixRegistry {
   private final @Nullable FrequencySketch frequency;
   private final Set<Tier> served = EnumSet.noneOf(Tier.class);
   private Tier[] order = TIERS;
+  private KvWatch[] watches = {};
 
   private @Nullable TokenBlock[] contents = new TokenBlock[0];
 
@@ -44,6 +45,19 @@ public final class PrefixRegistry {
     var all = new LinkedHashSet<>(ladder);
     all.addAll(List.of(TIERS));
     order = all.toArray(new Tier[0]);
+  }
+
+  /** Tells what changes from now on to one who keeps answers of look-ups, for good. */
+  public KvWatch watch() {
+    var watch = new KvWatch();
+    watches = Arrays.copyOf(watches, watches.length + 1);
+    watches[watches.length - 1] = watch;
+    return watch;
+  }
+
+  /** Notes that the block has its first holder, or lost its last one. */
+  void changed(BlockHash hash) {
+    for (var watch : watches) watch.changed(hash);
   }
 
   /** How many different blocks are on any tier. */
@@ -151,6 +165,7 @@ public final class PrefixRegistry {
    */
   int enter(TokenBlock content, int level, int slot) {
     int entry = index.enter(content.hash(), level, slot);
+    if (entry >= 0) changed(content.hash());
     learn(entry < 0 ? ~entry : entry, content);
     return entry;
   }
@@ -166,6 +181,7 @@ public final class PrefixRegistry {
 
   /** Notes that the block of the entry is gone from the tier. */
   void remove(int entry, int level) {
+    if (watches.length > 0) changed(index.hash(entry));
     if (!index.unsetValue(entry, level)) return;
     index.remove(entry);
     contents[entry] = null;

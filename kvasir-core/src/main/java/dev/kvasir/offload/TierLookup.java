@@ -1,6 +1,7 @@
 package dev.kvasir.offload;
 
 import dev.kvasir.kv.BlockHash;
+import dev.kvasir.kv.KvWatch;
 import dev.kvasir.kv.PrefixRegistry;
 import dev.kvasir.kv.Tier;
 import java.util.ArrayList;
@@ -28,6 +29,11 @@ record TierLookup(PrefixRegistry top, PrefixRegistry below) {
       found.add(tier);
     }
     return found;
+  }
+
+  /** Tells what changes of all that is found here. */
+  List<KvWatch> watch() {
+    return isParted() ? List.of(top.watch(), below.watch()) : List.of(top.watch());
   }
 
   private boolean isParted() {

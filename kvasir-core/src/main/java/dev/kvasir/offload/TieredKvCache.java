@@ -9,6 +9,7 @@ import dev.kvasir.kv.FrequencySketch;
 import dev.kvasir.kv.KvMatch;
 import dev.kvasir.kv.KvSpan;
 import dev.kvasir.kv.KvStore;
+import dev.kvasir.kv.KvWatch;
 import dev.kvasir.kv.PooledKv;
 import dev.kvasir.kv.PrefixRegistry;
 import dev.kvasir.kv.Tier;
@@ -163,8 +164,14 @@ public final class TieredKvCache implements KvStore {
     if (here.blocks() == blocksMax || !lookup.has(names.name(here.blocks()))) {
       return here;
     }
-    int worthwhile = choice.blocks(lookup.prefix(names(names, blocksMax)));
-    return new KvMatch(here.blocks(), here.idle(), Math.max(0, worthwhile - here.blocks()));
+    var tiers = lookup.prefix(names(names, blocksMax));
+    int below = Math.max(0, choice.blocks(tiers) - here.blocks());
+    return new KvMatch(here.blocks(), here.idle(), below, tiers.size() + 1);
+  }
+
+  @Override
+  public List<KvWatch> watch() {
+    return lookup.watch();
   }
 
   @Override

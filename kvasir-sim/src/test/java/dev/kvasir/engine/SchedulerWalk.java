@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvasir.Nullable;
 import dev.kvasir.engine.EngineSettings.Victim;
+import dev.kvasir.kv.Block;
+import dev.kvasir.sim.VirtualLoop;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
@@ -12,21 +14,28 @@ import java.util.random.RandomGenerator;
 /** A scheduler on its way through steps in which anything may happen. */
 final class SchedulerWalk {
   private final RandomGenerator random;
+  private final VirtualLoop loop = new VirtualLoop();
   private final TestMemory memory;
+  private final CountingKv kv;
   private final Scheduler scheduler;
   private final List<Sequence> alive = new ArrayList<>();
+  private final List<Block.Registered> held = new ArrayList<>();
   private final int waitingMax;
   private long ids;
   final long[] outcomes = new long[Repaired.Outcome.values().length];
   long cancelled;
   long preempted;
+  long matchesRepaired;
+  long matchesComputed;
 
   SchedulerWalk(RandomGenerator random) {
     this.random = random;
     int blocks = 6 + random.nextInt(60);
-    this.memory = TestMemory.of(blocks);
+    this.memory =
+        random.nextInt(3) == 0 ? TestMemory.tiered(loop, blocks, 60) : TestMemory.of(blocks);
+    this.kv = new CountingKv(memory.kv(), CountingKv.Telling.CHANGES);
     this.waitingMax = 1 + random.nextInt(30);
-    this.scheduler = new Scheduler(memory.kv(), settings(random, blocks), () -> {});
+    this.scheduler = new Scheduler(kv, settings(random, blocks), () -> {});
   }
 
   private static EngineSettings settings(RandomGenerator random, int blocks) {
@@ -49,9 +58,12 @@ final class SchedulerWalk {
       var ahead = scheduler.foresee(batch);
       var cautious = scheduler.foreseeCautiously(batch);
       assertThat(picture()).isEqualTo(before);
+      loop.runUntil(loop.nanos() + random.nextInt(6_000));
+      if (random.nextInt(6) == 0) prepare();
       boolean calm = finish(batch);
       if (random.nextInt(3) == 0) calm &= !add();
       if (random.nextInt(20) == 0) calm &= !abort();
+      if (random.nextInt(8) == 0) calm &= !disturbMemory();
       batch = next(ahead, calm ? cautious : null);
       // Nothing was left to run when somebody had made room for itself alone.
       while (batch.isEmpty() && !batch.preempted().isEmpty()) batch = scheduler.schedule();
@@ -61,9 +73,15 @@ final class SchedulerWalk {
 
   private Batch next(PreSchedule ahead, @Nullable PreSchedule cautious) {
     var before = picture();
+    kv.takeMatches();
     var repaired = scheduler.repair(ahead);
+    long matches = kv.takeMatches();
     var fresh = scheduler.compute();
+    long matchesFresh = kv.takeMatches();
     assertThat(picture()).isEqualTo(before);
+    assertThat(matches).isLessThanOrEqualTo(matchesFresh);
+    matchesRepaired += matches;
+    matchesComputed += matchesFresh;
     assertThat(repaired.decision()).isEqualTo(fresh);
     note(ahead, repaired);
     if (cautious != null && random.nextBoolean() && scheduler.isFeasible(cautious)) {
@@ -122,6 +140,28 @@ final class SchedulerWalk {
     return alive.size() > before;
   }
 
+  /** Looks up those who wait, as an engine does with those who come during a step. */
+  private void prepare() {
+    for (var sequence : alive) {
+      if (random.nextInt(3) == 0) scheduler.prepare(sequence);
+    }
+  }
+
+  /** Somebody else evicts cached blocks, or holds some for a moment; true always. */
+  private boolean disturbMemory() {
+    var pool = memory.pool();
+    switch (random.nextInt(3)) {
+      case 0 -> kv.clear();
+      case 1 -> pool.evict(random.nextInt(pool.cached() + 1));
+      default -> {
+        int family = random.nextInt(3);
+        pool.hold(new TestNames(family, 8, 0).name(random.nextInt(4))).ifPresent(held::add);
+        if (held.size() > 2) held.removeFirst().release();
+      }
+    }
+    return true;
+  }
+
   /** True if there was somebody to give up. */
   private boolean abort() {
     if (alive.isEmpty()) return false;
@@ -136,6 +176,8 @@ final class SchedulerWalk {
 
   void drain() {
     for (var sequence : List.copyOf(alive)) remove(sequence);
+    for (var block : held) block.release();
+    loop.run(100_000);
     assertThat(memory.pool().held()).isZero();
   }
 

@@ -1,0 +1,39 @@
+package dev.kvasir.engine;
+
+/**
+ * Counts what planning does, where it does it, so that virtual time can be charged for that.
+ *
+ * <p>A look is working out what a sequence gets, or finding one of its blocks in KV memory. A check
+ * is far cheaper: reading one change of the memory, or using an answer that was kept.
+ */
+final class PlanningWork {
+  /** How many checks take as long as a look; the planning benches measure it. */
+  private static final int CHECKS_PER_LOOK = 8;
+
+  private long looks;
+  private long checks;
+
+  void look() {
+    looks++;
+  }
+
+  void look(int times) {
+    looks += times;
+  }
+
+  void check() {
+    checks++;
+  }
+
+  void check(long changes) {
+    checks += changes;
+  }
+
+  /** What was done since the last time, in looks; a part of one counts as one. */
+  long take() {
+    long units = looks + Math.ceilDiv(checks, CHECKS_PER_LOOK);
+    looks = 0;
+    checks = 0;
+    return units;
+  }
+}

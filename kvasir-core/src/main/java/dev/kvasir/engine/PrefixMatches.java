@@ -1,0 +1,99 @@
+package dev.kvasir.engine;
+
+import dev.kvasir.kv.KvMatch;
+import dev.kvasir.kv.KvStore;
+import dev.kvasir.kv.KvWatch;
+import java.util.List;
+
+/**
+ * What the KV memory said of the sequences that wait, for as long as it is true.
+ *
+ * <p>Each answer is entered under the names that it rests on. The memory tells which names changed,
+ * and {@link #catchUp} forgets the answers that rest on these: that takes as long as there are
+ * changes, however many sequences wait.
+ */
+final class PrefixMatches {
+  /** Answers that rest on more blocks are not kept, or one would push out all others. */
+  private static final int NAMES_MAX = NameTable.CAPACITY_MAX / 4;
+
+  private final KvStore kv;
+  private final PlanningWork work;
+  private NameTable names = new NameTable(List.of());
+  private List<KvWatch> watches = List.of();
+  private long[] read = {};
+  private boolean watching;
+  private long forgotten;
+
+  PrefixMatches(KvStore kv, PlanningWork work) {
+    this.kv = kv;
+    this.work = work;
+  }
+
+  /** How often an answer was forgotten because it was no longer true. */
+  long forgotten() {
+    return forgotten;
+  }
+
+  /** Forgets what is no longer true. */
+  void catchUp() {
+    if (!watching) watch();
+    for (int i = 0; i < read.length; i++) {
+      var watch = watches.get(i);
+      if (read[i] == watch.count()) continue;
+      catchUp(watch, read[i]);
+      read[i] = watch.count();
+    }
+  }
+
+  /** Whoever plans after each step never comes here, and costs the memory nothing. */
+  private void watch() {
+    watching = true;
+    watches = kv.watch();
+    read = new long[watches.size()];
+    names = new NameTable(watches);
+  }
+
+  private void catchUp(KvWatch watch, long from) {
+    long until = watch.count();
+    // Where more has changed than is kept, nothing is gained by reading it.
+    if (!watch.isKept(from) || until - from > names.size()) {
+      forgetAll();
+      return;
+    }
+    work.check(until - from);
+    for (long number = from; number < until; number++) {
+      forgotten += names.forget(watch.keyAt(number));
+    }
+  }
+
+  private void forgetAll() {
+    if (names.isEmpty()) return;
+    forgotten++;
+    names.clear();
+  }
+
+  /** What is cached of the sequence's first blocks, so many; as it was at the last catching up. */
+  KvMatch of(Sequence sequence, int blocksMax) {
+    var known = sequence.match;
+    if (known != null && names.isCurrent(sequence)) {
+      work.check();
+      return known;
+    }
+    var match = kv.match(sequence.request().names(), blocksMax);
+    work.look(1 + match.blocks() + match.below());
+    if (!watches.isEmpty()) keep(sequence, match, Math.min(match.examined(), blocksMax));
+    return match;
+  }
+
+  private void keep(Sequence sequence, KvMatch match, int examined) {
+    if (examined > NAMES_MAX) return;
+    sequence.match = match;
+    names.enter(sequence, examined);
+  }
+
+  /** The sequence waits no longer. */
+  void drop(Sequence sequence) {
+    sequence.match = null;
+    names.leave(sequence);
+  }
+}

@@ -1,0 +1,73 @@
+package dev.kvasir.kv;
+
+import java.util.Arrays;
+
+/**
+ * Tells what changed of the blocks that one watcher is interested in, in the order of change: a
+ * block came to a tier or left it, or its first holder took it or its last one released it.
+ *
+ * <p>Whoever keeps an answer of {@link KvStore#match} reads here whether it still holds, in a time
+ * that grows with what changed of these blocks, and not with what is kept. Now and then a block is
+ * told that nobody asked about. The oldest changes are overwritten by new ones: a watcher who comes
+ * too late must ask the store again.
+ */
+public final class KvWatch {
+  private static final int CAPACITY = 1 << 12;
+
+  /** One bit for some of the keys each: few enough to stay close to the processor. */
+  private static final int FILTER_BITS = 15;
+
+  /** Names may differ in a few bits only; this spreads them over the upper ones. */
+  private static final long SPREAD = 0x9e3779b97f4a7c15L;
+
+  private final long[] filter = new long[1 << FILTER_BITS - 6];
+  private final long[] keys = new long[CAPACITY];
+  private long count;
+
+  KvWatch() {}
+
+  /** The word that stands for the name here; different names seldom have the same. */
+  public static long key(BlockHash name) {
+    return name.spread() * SPREAD;
+  }
+
+  /** Asks to be told of the block with that key from now on. */
+  public void add(long key) {
+    filter[word(key)] |= 1L << bit(key);
+  }
+
+  /** Asks to be told of nothing any more. */
+  public void clear() {
+    Arrays.fill(filter, 0);
+  }
+
+  /** How many changes were told so far; the next one has this number. */
+  public long count() {
+    return count;
+  }
+
+  /** Whether all changes from that number on can still be read. */
+  public boolean isKept(long from) {
+    return count - from <= CAPACITY;
+  }
+
+  /** The key of the block that the change of that number was about. */
+  public long keyAt(long number) {
+    return keys[(int) number & (CAPACITY - 1)];
+  }
+
+  void changed(BlockHash name) {
+    long key = key(name);
+    if ((filter[word(key)] >>> bit(key) & 1) == 0) return;
+    keys[(int) count++ & (CAPACITY - 1)] = key;
+  }
+
+  private static int word(long key) {
+    return (int) (key >>> Long.SIZE - FILTER_BITS + 6);
+  }
+
+  /** The bits behind those that choose the word; a shift takes the last six of these. */
+  private static int bit(long key) {
+    return (int) (key >>> Long.SIZE - FILTER_BITS);
+  }
+}
