@@ -29,7 +29,8 @@ public record ClusterSpec(
    * What it takes to hand K and V over to another instance.
    *
    * @param latency before the first byte
-   * @param tokensPerMicro the KV of how many tokens the network carries in a microsecond
+   * @param tokensPerMicro the KV of how many tokens an instance sends in a microsecond, and how
+   *     many it receives
    */
   public record HandOver(Duration latency, double tokensPerMicro) {
     public HandOver {

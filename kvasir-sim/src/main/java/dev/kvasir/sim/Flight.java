@@ -32,6 +32,7 @@ final class Flight implements SequenceListener {
   private Ending ending = Ending.UNFINISHED;
   private boolean running;
   private int instance = -1;
+  private int prefillInstance = -1;
   private String routeClass = "";
   private long admittedNanos = NEVER;
 
@@ -65,6 +66,7 @@ final class Flight implements SequenceListener {
           case Colocate(int decode, _, _) -> simulator.instance(decode);
           case Offload(int prefill, _, _, _) -> simulator.instance(prefill);
         };
+    prefillInstance = first.index();
     simulator.timeline().change(now() / 1000, -1, 0);
     first.clock().ask(() -> begin(first));
   }
@@ -132,7 +134,8 @@ final class Flight implements SequenceListener {
       waitAgain();
       openRoute().prefillDone();
       admittedElsewhere = true;
-      simulator.handOver(request.promptTokens(), this::arrive);
+      int decode = openRoute().placement().decode();
+      simulator.handOver(prefillInstance, decode, request.promptTokens(), this::arrive);
     }
 
     /**
@@ -256,6 +259,7 @@ final class Flight implements SequenceListener {
     return new RequestResult(
         request,
         instance,
+        prefillInstance,
         ending,
         routeClass,
         first,

@@ -14,6 +14,7 @@ import dev.kvasir.kv.PooledKv;
 import dev.kvasir.kv.Tier;
 import dev.kvasir.offload.Rung;
 import dev.kvasir.offload.TieredKvCache;
+import dev.kvasir.router.Role;
 import dev.kvasir.sim.latency.LatencyModel;
 import dev.kvasir.sim.report.InstanceResult;
 import dev.kvasir.sim.report.TierResult;
@@ -139,9 +140,10 @@ public final class SimInstance {
     return received;
   }
 
-  InstanceResult result() {
+  InstanceResult result(Role role) {
     var load = engine.load();
     return new InstanceResult(
+        role,
         load.waiting(),
         load.running(),
         load.preemptions(),

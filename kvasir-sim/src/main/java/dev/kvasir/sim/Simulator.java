@@ -37,7 +37,7 @@ public final class Simulator {
   private final LatencyModel latency;
   private final Workload workload;
   private final Router router;
-  private final Link network;
+  private final Network network;
   private final List<SimInstance> instances = new ArrayList<>();
   private final List<CacheNews> news = new ArrayList<>();
   private final List<Flight> flights = new ArrayList<>();
@@ -62,7 +62,7 @@ public final class Simulator {
     this.latency = latency;
     this.workload = workload;
     this.router = router(spec);
-    this.network = new Link(loop, spec.handOver().tokensPerMicro());
+    this.network = new Network(loop, spec.roles().size(), spec.handOver().tokensPerMicro());
     var shared = spec.shared();
     boolean hasShared = shared.contains(Shared.TIERS) && !spec.instance().tiers().isEmpty();
     var tiers = hasShared ? new SharedTiers(loop, spec.instance()) : null;
@@ -276,9 +276,9 @@ public final class Simulator {
     return timeline;
   }
 
-  /** Carries the K and V of so many tokens to another instance. */
-  void handOver(int tokens, Runnable done) {
-    loop.after(spec.handOver().latency(), () -> network.carry(tokens, done));
+  /** Carries the K and V of so many tokens from one instance to another. */
+  void handOver(int from, int to, int tokens, Runnable done) {
+    loop.after(spec.handOver().latency(), () -> network.carry(from, to, tokens, done));
   }
 
   /** The request is over; what its caller does next may be another one. */
@@ -302,7 +302,7 @@ public final class Simulator {
     var figures = new ArrayList<InstanceResult>();
     var timelines = new ArrayList<>(List.of(timeline));
     for (var instance : instances) {
-      figures.add(instance.result());
+      figures.add(instance.result(spec.roles().get(instance.index())));
       timelines.add(instance.timeline());
     }
     return new RunResult(requests, figures, endMicros, Timeline.sum(timelines, endMicros));

@@ -59,8 +59,8 @@ final class RoutingOptions {
       paramLabel = "NAME",
       description =
           "Where prompts are computed: predictive, slo, always, never, seed-heuristic or"
-              + " seed-cost. Usually ${DEFAULT-VALUE}.")
-  private String placement = "never";
+              + " seed-cost (default: never; with --prefill-instances predictive).")
+  private @Nullable String placement;
 
   @Option(
       names = "--prefill-throughput",
@@ -71,7 +71,8 @@ final class RoutingOptions {
   @Option(
       names = "--pd-transfer-bandwidth",
       paramLabel = "GB/S",
-      description = "Between instances. Usually ${DEFAULT-VALUE}.")
+      description =
+          "What an instance sends to others, and what it receives (default: ${DEFAULT-VALUE}).")
   private double handOverGigabytes = 25;
 
   @Option(
@@ -181,8 +182,16 @@ final class RoutingOptions {
     return policyFile().routingOr(routing == null ? usual : routing);
   }
 
+  /**
+   * Whoever has instances for prompts wants them used; else a prompt stays where it is answered.
+   */
   String placement() {
-    return placement;
+    if (placement != null) return placement;
+    return prefillInstances > 0 ? "predictive" : "never";
+  }
+
+  int heavyTokens() {
+    return heavyTokens;
   }
 
   double prefillThroughput() {

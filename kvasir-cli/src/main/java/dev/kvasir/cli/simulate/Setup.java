@@ -6,6 +6,7 @@ import dev.kvasir.kv.Tier;
 import dev.kvasir.router.Estimates;
 import dev.kvasir.router.PlacementPolicy;
 import dev.kvasir.router.PlacementSettings;
+import dev.kvasir.router.Role;
 import dev.kvasir.router.RouterSettings;
 import dev.kvasir.sim.CacheReplay;
 import dev.kvasir.sim.ClusterSpec;
@@ -18,6 +19,7 @@ import dev.kvasir.sim.blis.BlisRouting;
 import dev.kvasir.sim.blis.BlisSettings;
 import dev.kvasir.sim.report.CacheFound;
 import dev.kvasir.sim.report.Fleet;
+import dev.kvasir.sim.report.InstanceTotal;
 import dev.kvasir.sim.report.RunResult;
 import dev.kvasir.sim.report.Summary;
 import dev.kvasir.sim.workload.Workload;
@@ -29,6 +31,7 @@ import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.function.LongConsumer;
 
 /** Turns what was said on the command line into a simulation, and runs it. */
@@ -69,6 +72,34 @@ final class Setup {
 
   Summary summary(RunResult run) throws IOException {
     return Summary.of(run, scale());
+  }
+
+  /** Says of each role whose instances did nothing why, and what to set. */
+  void warnOfIdleRoles(Summary summary) {
+    if (summary.completedRequests() == 0) return;
+    for (var role : Role.values()) {
+      var those = summary.instances().stream().filter(each -> each.role() == role).toList();
+      if (those.isEmpty() || !those.stream().allMatch(InstanceTotal::isIdle)) continue;
+      err.printf(
+          Locale.ROOT,
+          "kvasir: warning: none of the %d %s instances got work: %s%n",
+          those.size(),
+          role == Role.BOTH ? "other" : role.name().toLowerCase(Locale.ROOT),
+          role == Role.PREFILL ? whyNoPrefills() : "the others took all requests");
+    }
+  }
+
+  private String whyNoPrefills() {
+    var placement = options.routing.placement();
+    return placement.equals("never")
+        ? "with --placement never prompts are computed where they are answered; say --placement"
+            + " predictive"
+        : String.format(
+            Locale.ROOT,
+            "under --placement %s no prompt with --heavy-tokens %d or more uncached tokens was"
+                + " worth sending there; lower --heavy-tokens, or leave these instances out",
+            placement,
+            options.routing.heavyTokens());
   }
 
   /** How to read what a run gives. */

@@ -93,8 +93,10 @@ public final class SimulateCommand implements Callable<Integer> {
     try (var progress = Progress.on(err)) {
       run = setup.run(progress::completed);
     }
+    var summary = setup.summary(run);
+    setup.warnOfIdleRoles(summary);
     var measured = options.workload.validate();
-    if (measured == null) write(run, setup.summary(run));
+    if (measured == null) write(run, summary);
     else compare(CaptureFile.compare(measured, run));
     if (options.output.report != null) {
       Files.writeString(options.output.report, RunPage.of(run, setup.scale(), plan.asked()));

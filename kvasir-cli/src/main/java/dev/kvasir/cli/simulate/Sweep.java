@@ -72,7 +72,9 @@ final class Sweep {
     var setup = new Setup(options, new PrintWriter(said, true), Crew.ALONE);
     try {
       var result = setup.run(completed -> requireGoingOn());
-      var point = new Comparison.Point(values, setup.summary(result), setup.fleet());
+      var summary = setup.summary(result);
+      setup.warnOfIdleRoles(summary);
+      var point = new Comparison.Point(values, summary, setup.fleet());
       done.incrementAndGet();
       return new Told(point, said.toString());
     } catch (IllegalArgumentException wrong) {

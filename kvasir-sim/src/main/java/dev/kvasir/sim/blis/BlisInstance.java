@@ -7,6 +7,7 @@ import dev.kvasir.engine.Sequence;
 import dev.kvasir.engine.SequenceRequest;
 import dev.kvasir.engine.StepEnd;
 import dev.kvasir.router.EngineSignals;
+import dev.kvasir.router.Role;
 import dev.kvasir.router.SloClass;
 import dev.kvasir.sim.VirtualLoop;
 import dev.kvasir.sim.blis.BlisSettings.Edition;
@@ -252,6 +253,7 @@ final class BlisInstance {
 
   InstanceResult result() {
     return new InstanceResult(
+        Role.BOTH,
         scheduler.waiting(),
         scheduler.running(),
         scheduler.preemptions(),

@@ -47,6 +47,7 @@ final class Tracked {
     return new RequestResult(
         request,
         instance,
+        instance,
         ending,
         "",
         ttftMicros,

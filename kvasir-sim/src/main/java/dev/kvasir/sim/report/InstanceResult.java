@@ -1,11 +1,13 @@
 package dev.kvasir.sim.report;
 
 import dev.kvasir.engine.PlanningStats;
+import dev.kvasir.router.Role;
 import java.util.List;
 
 /**
  * What one instance did.
  *
+ * @param role which part of requests it is there for
  * @param waiting requests that still waited at the end
  * @param running requests that were still being computed at the end
  * @param preemptions how often a request had to make room
@@ -20,6 +22,7 @@ import java.util.List;
  * @param planning how the plans for its steps were come by
  */
 public record InstanceResult(
+    Role role,
     int waiting,
     int running,
     long preemptions,

@@ -26,6 +26,9 @@ public final class RequestLines {
     var node = JSON.createObjectNode();
     node.put("request_id", request.id());
     node.put("instance", result.instance() < 0 ? "" : "instance_" + result.instance());
+    if (result.prefillInstance() != result.instance()) {
+      node.put("prefill_instance", "instance_" + result.prefillInstance());
+    }
     node.put("outcome", result.ending().name().toLowerCase(Locale.ROOT));
     if (!result.routeClass().isEmpty()) node.put("route_class", result.routeClass());
     node.put("arrival_us", request.arrivalNanos() / 1000);

@@ -6,7 +6,8 @@ import dev.kvasir.sim.workload.Request;
 /**
  * What became of one request; times in microseconds from its arrival, -1 where they never came.
  *
- * @param instance who served it, -1 for nobody
+ * @param instance who answered it, -1 for nobody
+ * @param prefillInstance who computed its prompt, -1 for nobody
  * @param routeClass how heavy it was and where it was prefilled, by the names of the route's log;
  *     empty where there is no placement
  * @param ttftMicros when the first token came
@@ -21,6 +22,7 @@ import dev.kvasir.sim.workload.Request;
 public record RequestResult(
     Request request,
     int instance,
+    int prefillInstance,
     Ending ending,
     String routeClass,
     long ttftMicros,

@@ -36,7 +36,8 @@ public record Summary(
     double offloadShare,
     Goodput goodput,
     List<TierTotal> tiers,
-    PlanningStats planning) {
+    PlanningStats planning,
+    List<InstanceTotal> instances) {
 
   /** Mean and percentiles in milliseconds. */
   public record Spread(double mean, double p50, double p90, double p95, double p99) {
@@ -117,7 +118,8 @@ public record Summary(
         offloadShare(requests),
         Goodput.of(requests, run.endMicros() / 1e6, scale.targets()),
         tiers(run, scale),
-        planning(run));
+        planning(run),
+        InstanceTotal.of(run));
   }
 
   private static PlanningStats planning(RunResult run) {

@@ -57,6 +57,7 @@ public final class SummaryJson {
     goodput(node, summary.goodput());
     planning(node, summary.planning());
     tiers(node, summary);
+    instances(node, summary);
     return node;
   }
 
@@ -79,6 +80,22 @@ public final class SummaryJson {
     node.put("preschedule_misses", planning.misses());
     node.put("planning_ms", planning.planningNanos() / 1e6);
     node.put("planning_exposed_ms", planning.exposedNanos() / 1e6);
+  }
+
+  private static void instances(ObjectNode node, Summary summary) {
+    var instances = node.putArray("instances");
+    for (var total : summary.instances()) {
+      var instance = instances.addObject();
+      instance.put("instance", "instance_" + total.index());
+      instance.put("role", total.role().name().toLowerCase(Locale.ROOT));
+      instance.put("requests", total.requests());
+      instance.put("prefills_for_others", total.prefillsForOthers());
+      instance.put("utilisation", total.utilisation());
+      instance.put("steps", total.steps());
+      instance.put("preemption_count", total.preemptions());
+      instance.put("block_hit_rate", total.blockHitRate());
+      instance.put("token_hit_rate", total.tokenHitRate());
+    }
   }
 
   private static void tiers(ObjectNode node, Summary summary) {

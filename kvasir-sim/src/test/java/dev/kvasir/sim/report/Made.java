@@ -3,6 +3,7 @@ package dev.kvasir.sim.report;
 import dev.kvasir.engine.PlanningStats;
 import dev.kvasir.kv.CachedBlocks;
 import dev.kvasir.kv.Tier;
+import dev.kvasir.router.Role;
 import dev.kvasir.sim.workload.Content;
 import dev.kvasir.sim.workload.Request;
 import java.time.Duration;
@@ -26,6 +27,7 @@ public final class Made {
           new RequestResult(
               request,
               i % 2,
+              i % 4 == 0 ? (i + 1) % 2 : i % 2,
               Ending.COMPLETED,
               i % 4 == 0 ? "HEAVY_P2P" : "HEAVY_COLO",
               first,
@@ -54,7 +56,19 @@ public final class Made {
             new TierResult(Tier.HOST, 200, 30, 20, 5, 1, 1000, 2000),
             new TierResult(Tier.DISK, 400, 30, 10, 0, 0, 1000, 2000));
     return new InstanceResult(
-        0, 0, 0, 500, 400_000, 160L * requests, 70, 30, 0, gaps, tiers, PlanningStats.NONE);
+        Role.BOTH,
+        0,
+        0,
+        0,
+        500,
+        400_000,
+        160L * requests,
+        70,
+        30,
+        0,
+        gaps,
+        tiers,
+        PlanningStats.NONE);
   }
 
   public static Summary.Scale scale(Duration ttft) {

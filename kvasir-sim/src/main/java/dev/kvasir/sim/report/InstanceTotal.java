@@ -1,0 +1,63 @@
+package dev.kvasir.sim.report;
+
+import dev.kvasir.router.Role;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * What one instance did in a whole run.
+ *
+ * @param requests those that it answered
+ * @param prefillsForOthers prompts that it computed and another instance answered
+ * @param utilisation the share of the time in which it computed
+ * @param blockHitRate the share of the blocks it needed that needed no computing
+ * @param tokenHitRate the share of tokens that were cached, of the prompts that it computed
+ */
+public record InstanceTotal(
+    int index,
+    Role role,
+    long requests,
+    long prefillsForOthers,
+    double utilisation,
+    long steps,
+    long preemptions,
+    double blockHitRate,
+    double tokenHitRate) {
+  static List<InstanceTotal> of(RunResult run) {
+    int count = run.instances().size();
+    var requests = new long[count];
+    var prefills = new long[count];
+    var cached = new long[count];
+    var tokens = new long[count];
+    for (var each : run.requests()) {
+      if (each.instance() < 0) continue;
+      requests[each.instance()]++;
+      int prefill = each.prefillInstance();
+      if (prefill != each.instance()) prefills[prefill]++;
+      if (each.schedulingMicros() == RequestResult.NEVER) continue;
+      cached[prefill] += each.cachedTokens();
+      tokens[prefill] += each.request().promptTokens();
+    }
+    var totals = new ArrayList<InstanceTotal>();
+    for (int i = 0; i < count; i++) {
+      var figures = run.instances().get(i);
+      totals.add(
+          new InstanceTotal(
+              i,
+              figures.role(),
+              requests[i],
+              prefills[i],
+              run.endMicros() == 0 ? 0 : (double) figures.busyMicros() / run.endMicros(),
+              figures.steps(),
+              figures.preemptions(),
+              figures.hitRate(),
+              tokens[i] == 0 ? 0 : (double) cached[i] / tokens[i]));
+    }
+    return totals;
+  }
+
+  /** Whether anybody gave it something to do. */
+  public boolean isIdle() {
+    return requests + prefillsForOthers == 0;
+  }
+}
