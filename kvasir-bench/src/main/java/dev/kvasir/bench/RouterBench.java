@@ -70,7 +70,7 @@ public class RouterBench {
 
     @Setup(Level.Trial)
     public void make() {
-      var index = new IndexSettings(1 << 20, INSTANCES, 1 << 14, Duration.ofSeconds(5), 8);
+      var index = new IndexSettings(1 << 20, 1 << 14, Duration.ofSeconds(5), 8);
       router =
           new Router(
               loop,

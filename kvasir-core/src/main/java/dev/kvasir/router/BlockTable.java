@@ -24,7 +24,7 @@ final class BlockTable {
   /** The rows one after the other; those who own the table may change all but the hashes. */
   long[] rows;
 
-  final int stride;
+  int stride;
 
   /** The first row of each bucket, and the one after each row: its number + 1, or 0 for none. */
   private int[] buckets;
@@ -41,15 +41,32 @@ final class BlockTable {
   private long read;
 
   BlockTable(int capacity, int words) {
-    if (capacity < 1 || (long) capacity * (HASH_WORDS + words) > Integer.MAX_VALUE) {
-      throw new IllegalArgumentException(
-          "a table of " + capacity + " rows with " + words + " words each");
-    }
+    require(capacity, words);
     this.capacity = capacity;
     this.stride = HASH_WORDS + words;
     this.rows = new long[0];
     this.following = new int[0];
     this.buckets = new int[1];
+  }
+
+  private static void require(int capacity, int words) {
+    if (capacity < 1 || (long) capacity * (HASH_WORDS + words) > Integer.MAX_VALUE) {
+      throw new IllegalArgumentException(
+          "a table of " + capacity + " rows with " + words + " words each");
+    }
+  }
+
+  /** Gives every row so many words beside its hash, not fewer than before; new ones are zero. */
+  void widen(int words) {
+    require(capacity, words);
+    int wider = HASH_WORDS + words;
+    int count = rows.length / stride;
+    var moved = new long[count * wider];
+    for (int row = 0; row < count; row++) {
+      System.arraycopy(rows, row * stride, moved, row * wider, stride);
+    }
+    rows = moved;
+    stride = wider;
   }
 
   int capacity() {

@@ -26,39 +26,50 @@ public final class PrefixIndex {
   /** Who reads a row finds, for each word of places, one word for each tier. */
   private final BlockTable table;
 
-  private final int words;
   private final int stride;
   private final Guesses guesses;
 
+  private final long[] touched;
+
+  /** How many words have the bits of all places. */
+  private int words;
+
   /** The instance at each place. */
-  private final int[] instanceAt;
+  private int[] instanceAt = {};
 
   /** What was routed to each place, for those that tell no events. */
-  private final @Nullable RecentBlocks[] routed;
+  private @Nullable RecentBlocks[] routed = {};
 
   /** Places that tell events, as bits. */
-  private final long[] telling;
+  private long[] telling = {};
 
   /** Places in use, as bits. */
-  private final long[] present;
+  private long[] present = {};
 
-  private final long[] touched;
-  private final long[] held;
+  private long[] held = {};
   private int hand;
   private long evicted;
 
   public PrefixIndex(IndexSettings settings) {
     this.stride = settings.stride();
-    this.words = Math.ceilDiv(settings.instancesMax(), Long.SIZE);
-    this.table = new BlockTable(settings.entriesMax(), words * TIERS);
-    this.guesses = new Guesses(settings, words);
-    this.instanceAt = new int[settings.instancesMax()];
-    Arrays.fill(instanceAt, NOBODY);
-    this.routed = new RecentBlocks[settings.instancesMax()];
-    this.telling = new long[words];
-    this.present = new long[words];
+    this.table = new BlockTable(settings.entriesMax(), TIERS);
+    this.guesses = new Guesses(settings);
     this.touched = new long[Math.ceilDiv(settings.entriesMax(), Long.SIZE)];
-    this.held = new long[settings.instancesMax() * TIERS];
+    widen(1);
+  }
+
+  /** Makes room for as many more instances as so many words have bits. */
+  private void widen(int more) {
+    table.widen(more * TIERS);
+    words = more;
+    int places = more * Long.SIZE;
+    int before = instanceAt.length;
+    instanceAt = Arrays.copyOf(instanceAt, places);
+    Arrays.fill(instanceAt, before, places, NOBODY);
+    routed = Arrays.copyOf(routed, places);
+    telling = Arrays.copyOf(telling, more);
+    present = Arrays.copyOf(present, more);
+    held = Arrays.copyOf(held, places * TIERS);
   }
 
   /** How many different blocks it knows of. */
@@ -99,8 +110,8 @@ public final class PrefixIndex {
     if (place(instance) != NOBODY) throw new IllegalArgumentException(instance + " is known");
     int place = place(NOBODY);
     if (place == NOBODY) {
-      throw new IllegalStateException(
-          "index for " + instanceAt.length + " instances, adding " + instance);
+      place = instanceAt.length;
+      widen(2 * words);
     }
     instanceAt[place] = instance;
     present[place / Long.SIZE] |= 1L << place;
@@ -133,6 +144,12 @@ public final class PrefixIndex {
         dropIfBare(row);
       }
     }
+  }
+
+  /** Forgets what was routed to the instance; of one that tells events, what it told stays. */
+  public void forgetRouted(int instance) {
+    int place = place(instance);
+    if (place != NOBODY && routed[place] != null) forget(instance);
   }
 
   /** Takes in all that an instance tells at once; answers whether it is known. */
@@ -299,7 +316,9 @@ public final class PrefixIndex {
     for (int i = cached; i < length; i++) {
       if ((i + 1) % stride != 0 && i + 1 != length) continue;
       int row = enter(prefix.get(i));
-      if (isSet(row, DEVICE, place)) continue;
+      // One that was expected already is expected anew; one that was told needs no guess.
+      boolean expected = guesses.settle(row, place);
+      if (isSet(row, DEVICE, place) && !expected) continue;
       set(row, DEVICE, place);
       if (guesses.isFull()) giveUp();
       guesses.add(row, place, nowNanos);
@@ -313,11 +332,9 @@ public final class PrefixIndex {
 
   private void giveUp() {
     long guess = guesses.poll();
-    int row = Guesses.row(guess);
-    int place = Guesses.place(guess);
-    if (!guesses.isOpen(row, place)) return;
-    clear(row, DEVICE, place);
-    dropIfBare(row);
+    if (!Guesses.isOpen(guess)) return;
+    clear(Guesses.row(guess), DEVICE, Guesses.place(guess));
+    dropIfBare(Guesses.row(guess));
   }
 
   private int enter(BlockHash hash) {

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 class PrefixIndexTest {
   private static final long SECOND = 1_000_000_000;
 
-  private final PrefixIndex index = index(100, 4, 50);
+  private final PrefixIndex index = index(100, 50);
 
   @Test
   void eachBlockCountsOnTheFastestTierThatHasIt() {
@@ -127,7 +127,7 @@ class PrefixIndexTest {
 
   @Test
   void fullIndexForgetsWhatWasNotStoredAgain() {
-    var small = index(3, 1, 5);
+    var small = index(3, 5);
     small.add(0);
     for (int name = 0; name < 3; name++) stored(small, 0, Views.hash(name));
     stored(small, 0, Views.hash(3));
@@ -138,9 +138,39 @@ class PrefixIndexTest {
   }
 
   @Test
-  void moreInstancesThanItHasPlacesAreRefused() {
+  void aGuessIsNotGivenUpByTheClockOfAnOlderOne() {
+    int place = index.add(7);
+    stored(7, Tier.DEVICE, Views.hash(99));
+    index.sent(place, Views.hashes(0, 1), 9, 0, 0);
+    stored(7, Tier.DEVICE, Views.hash(0));
+    removed(7, Tier.DEVICE, Views.hash(0));
+    index.sent(place, Views.hashes(0, 1), 9, 0, 4 * SECOND);
+    // Confirmed and removed meanwhile: the second guess has its own five seconds.
+    index.settle(5 * SECOND);
+    assertThat(index.holds(7, Tier.DEVICE, Views.hash(0))).isTrue();
+    // Sent a third time while the second is open: it is expected anew.
+    index.sent(place, Views.hashes(0, 1), 9, 0, 8 * SECOND);
+    index.settle(9 * SECOND);
+    assertThat(index.holds(7, Tier.DEVICE, Views.hash(0))).isTrue();
+    index.settle(13 * SECOND);
+    assertThat(index.holds(7, Tier.DEVICE, Views.hash(0))).isFalse();
+  }
+
+  @Test
+  void anyNumberOfInstancesHasPlaces() {
+    var large = new PrefixIndex(settings(2_000, 50, 1));
+    for (int id = 0; id < 1_000; id++) {
+      large.add(id);
+      stored(large, id, Views.hash(id));
+      stored(large, id, Views.hash(1_999));
+    }
+    for (int id = 0; id < 1_000; id++) {
+      assertThat(large.holds(id, Tier.DEVICE, Views.hash(id))).isTrue();
+      assertThat(large.held(id, Tier.DEVICE)).isEqualTo(2);
+      assertThat(large.cached(id, Views.hashes(1_999, 1))).isEqualTo(CachedBlocks.onDevice(1));
+    }
+    assertThat(large.size()).isEqualTo(1_001);
     for (int id = 0; id < 4; id++) index.add(id);
-    assertThatThrownBy(() -> index.add(4)).hasMessage("index for 4 instances, adding 4");
     assertThatThrownBy(() -> index.add(3)).hasMessage("3 is known");
     assertThatThrownBy(() -> index.remove(9)).hasMessage("9 is not known");
   }
@@ -151,8 +181,8 @@ class PrefixIndexTest {
         100,
         random -> {
           int stride = 2 + random.nextInt(9);
-          var quick = new PrefixIndex(settings(200, 70, 50, stride));
-          var exact = new PrefixIndex(settings(200, 70, 50, 1));
+          var quick = new PrefixIndex(settings(200, 50, stride));
+          var exact = new PrefixIndex(settings(200, 50, 1));
           for (int id = 0; id < 70; id++) {
             quick.add(id);
             exact.add(id);
@@ -183,11 +213,11 @@ class PrefixIndexTest {
     index.on(instance, new KvEvent.Removed(tier, hash));
   }
 
-  private static PrefixIndex index(int entries, int instances, int guesses) {
-    return new PrefixIndex(settings(entries, instances, guesses, 1));
+  private static PrefixIndex index(int entries, int guesses) {
+    return new PrefixIndex(settings(entries, guesses, 1));
   }
 
-  private static IndexSettings settings(int entries, int instances, int guesses, int stride) {
-    return new IndexSettings(entries, instances, guesses, Duration.ofSeconds(5), stride);
+  private static IndexSettings settings(int entries, int guesses, int stride) {
+    return new IndexSettings(entries, guesses, Duration.ofSeconds(5), stride);
   }
 }

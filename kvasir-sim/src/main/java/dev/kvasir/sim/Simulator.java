@@ -108,12 +108,7 @@ public final class Simulator {
     long blocks = spec.instance().blocks();
     for (var tier : spec.instance().tiers()) blocks += tier.blocks();
     long entries = Math.min(INDEX_ENTRIES_MAX, blocks * spec.roles().size());
-    return new IndexSettings(
-        (int) Math.max(usual.entriesMax(), entries),
-        Math.max(usual.instancesMax(), spec.roles().size()),
-        usual.guessesMax(),
-        usual.guessLifetime(),
-        usual.stride());
+    return usual.withEntries((int) Math.max(usual.entriesMax(), entries));
   }
 
   private void addInstance(

@@ -35,7 +35,7 @@ class RouterBooksTest {
 
     Walk(RandomGenerator random, String pick, String placement) {
       this.random = random;
-      var index = new IndexSettings(300, 6, 100, Duration.ofSeconds(5), 8);
+      var index = new IndexSettings(300, 100, Duration.ofSeconds(5), 8);
       this.router =
           new Router(
               loop,

@@ -349,7 +349,7 @@ class RouterTest {
   private Router router(RouterSettings settings, String pick, String placement) {
     return new Router(
         loop,
-        settings.withIndex(new IndexSettings(20_000, 8, 1_000, Duration.ofSeconds(5), 8)),
+        settings.withIndex(new IndexSettings(20_000, 1_000, Duration.ofSeconds(5), 8)),
         PickPolicy.named(pick, WeightedPick.SCORERS_DEFAULT, Ties.first()),
         PlacementPolicy.named(placement, PlacementSettings.DEFAULT));
   }

@@ -76,7 +76,7 @@ class TraceRoutingTest {
 
   private static Outcome route(String pick) {
     var loop = new VirtualLoop();
-    var index = new IndexSettings(100_000, INSTANCES, 1, Duration.ZERO, 8);
+    var index = new IndexSettings(100_000, 1, Duration.ZERO, 8);
     var settings =
         RouterSettings.DEFAULT
             .withBlockTokens(BLOCK_TOKENS)
