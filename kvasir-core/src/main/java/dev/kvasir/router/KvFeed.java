@@ -13,8 +13,8 @@ import java.util.TreeMap;
  *
  * <p>A batch that comes early waits for those before it, which the instance is asked to repeat.
  * When they do not come in time the index forgets the instance, since it no longer knows what was
- * removed, and goes on from the batch that waited. A number that goes back with a later stamp means
- * that the instance began anew.
+ * removed, and goes on from the batch that waited. A number that goes back with a later stamp, or
+ * that comes again with another stamp, means that the instance began anew.
  *
  * @param <E> an event, as the instance tells it: what it means may depend on those before it
  */
@@ -46,6 +46,9 @@ public final class KvFeed<E> {
 
   private record Batch<E>(long stamp, List<E> events) {}
 
+  /** Of so many batches at the beginning and at the end it is remembered when they were made. */
+  private static final int STAMPS = 1_024;
+
   private final EventLoop loop;
   private final Limits limits;
   private final Target<E> target;
@@ -63,6 +66,18 @@ public final class KvFeed<E> {
   private long bornSequence;
 
   private long bornStamp = Long.MIN_VALUE;
+
+  /** The stamps of the first batches of the present life, and of the last ones, by number. */
+  private final long[] firstStamps = new long[STAMPS];
+
+  private final long[] lastStamps = new long[STAMPS];
+
+  /** From which number on stamps were kept in the present life. */
+  private long stampedFrom;
+
+  /** Whether the next batch is taken whatever its number, since nobody knows where to go on. */
+  private boolean anyNumber;
+
   private long formerStamp = Long.MIN_VALUE;
   private long duplicates;
   private long gaps;
@@ -109,6 +124,39 @@ public final class KvFeed<E> {
     return early.size();
   }
 
+  /** The number of the batch that is to come next. */
+  public long next() {
+    return next;
+  }
+
+  /** The instance has told nothing yet in its present life: what it told before is void. */
+  public void beganAnew() {
+    if (next == 0 && early.isEmpty()) return;
+    restarts++;
+    lose();
+    next = 0;
+  }
+
+  /** Nobody can say what was missed: it goes on with the batch that comes next. */
+  public void lost() {
+    boolean knew = next > 0 || !early.isEmpty();
+    if (knew) gaps++;
+    lose();
+    anyNumber = true;
+  }
+
+  private void lose() {
+    target.forget();
+    early.clear();
+    bornSequence = 0;
+    bornStamp = Long.MIN_VALUE;
+    formerStamp = Long.MIN_VALUE;
+    lastStamp = Long.MIN_VALUE;
+    next = 0;
+    stampedFrom = 0;
+    watch();
+  }
+
   /**
    * Takes a batch in.
    *
@@ -116,11 +164,18 @@ public final class KvFeed<E> {
    * @param stamp when it was made, on the clock of the instance
    */
   public void accept(long sequence, long stamp, List<E> events) {
-    if (isFormer(sequence, stamp) || (sequence < next && stamp <= lastStamp)) {
+    if (anyNumber) beginAt(sequence);
+    if (isFormer(sequence, stamp)) {
       duplicates++;
       return;
     }
-    if (sequence < next) restart(sequence, stamp);
+    if (sequence < next) {
+      if (stamp <= lastStamp && !isOther(sequence, stamp)) {
+        duplicates++;
+        return;
+      }
+      restart(sequence, stamp);
+    }
     early.put(sequence, new Batch<>(stamp, List.copyOf(events)));
     drain();
     if (early.size() > limits.batchesMax()) skip();
@@ -132,14 +187,37 @@ public final class KvFeed<E> {
     return sequence >= bornSequence ? stamp < bornStamp : stamp <= formerStamp;
   }
 
+  private void beginAt(long sequence) {
+    anyNumber = false;
+    next = sequence;
+    stampedFrom = sequence;
+  }
+
+  /** Whether a batch of that number was taken that was made at another time. */
+  private boolean isOther(long sequence, long stamp) {
+    if (sequence < stampedFrom) return false;
+    if (sequence - stampedFrom < STAMPS) {
+      return firstStamps[(int) (sequence - stampedFrom)] != stamp;
+    }
+    return next - sequence <= STAMPS && lastStamps[(int) (sequence % STAMPS)] != stamp;
+  }
+
+  private void remember(long sequence, long stamp) {
+    if (sequence - stampedFrom < STAMPS) firstStamps[(int) (sequence - stampedFrom)] = stamp;
+    lastStamps[(int) (sequence % STAMPS)] = stamp;
+  }
+
   private void restart(long sequence, long stamp) {
     restarts++;
     bornSequence = sequence;
     bornStamp = stamp;
-    formerStamp = lastStamp;
+    // Where the clock went back, stamps cannot tell the lives apart.
+    formerStamp = stamp > lastStamp ? lastStamp : Long.MIN_VALUE;
+    lastStamp = formerStamp;
     target.forget();
     early.clear();
     next = 0;
+    stampedFrom = 0;
   }
 
   /** Applies what is next in turn. */
@@ -147,6 +225,7 @@ public final class KvFeed<E> {
     for (var batch = early.remove(next); batch != null; batch = early.remove(next)) {
       for (var event : batch.events()) target.on(event);
       lastStamp = Math.max(lastStamp, batch.stamp());
+      remember(next, batch.stamp());
       next++;
     }
   }
@@ -167,6 +246,7 @@ public final class KvFeed<E> {
     gaps++;
     target.forget();
     next = early.firstKey();
+    stampedFrom = next;
     drain();
     watch();
   }

@@ -83,6 +83,14 @@ public final class Router {
     index.forget(id);
   }
 
+  /**
+   * The instance cannot be reached. Whether it lost what it has cached only its events can tell; of
+   * one that tells none nobody will know, so that nothing is believed of it any more.
+   */
+  public void unreachable(int id) {
+    index.forgetRouted(id);
+  }
+
   public PrefixIndex index() {
     return index;
   }

@@ -23,7 +23,7 @@ class KvFeedTest {
 
   private final VirtualLoop loop = new VirtualLoop();
   private final PrefixIndex index =
-      new PrefixIndex(new IndexSettings(NAMES, 4, 100, Duration.ofSeconds(5), 1));
+      new PrefixIndex(new IndexSettings(NAMES, 100, Duration.ofSeconds(5), 1));
   private final List<Long> asked = new ArrayList<>();
   private final KvFeed<KvEvent> feed =
       new KvFeed<>(loop, KvFeed.Limits.DEFAULT, KvFeed.into(index, INSTANCE), asked::add);
@@ -79,6 +79,47 @@ class KvFeedTest {
   }
 
   @Test
+  void aNumberThatComesAgainWithAnotherStampIsAnotherLifeWhateverTheClockSays() {
+    for (int sequence = 0; sequence < 3_000; sequence++) {
+      feed.accept(sequence, 5_000 + sequence, List.of(stored(1)));
+    }
+    feed.accept(2_999, 7_999, List.of(stored(1)));
+    feed.accept(7, 5_007, List.of(stored(1)));
+    assertThat(feed.restarts()).isZero();
+    // The clock of the instance went back while it was away.
+    feed.accept(0, 40, List.of(stored(2)));
+    feed.accept(1, 41, List.of(stored(3)));
+    assertThat(feed.restarts()).isEqualTo(1);
+    assertThat(holds(1)).isFalse();
+    assertThat(holds(2)).isTrue();
+    assertThat(holds(3)).isTrue();
+  }
+
+  @Test
+  void whatWasToldIsVoidWhereNobodyCanSayWhatWasMissed() {
+    feed.accept(0, 100, List.of(stored(1)));
+    feed.accept(1, 101, List.of(stored(2)));
+    feed.lost();
+    assertThat(holds(1)).isFalse();
+    // It passed its old number unseen: the batch that comes is taken at once.
+    feed.accept(2, 50, List.of(stored(3)));
+    assertThat(holds(3)).isTrue();
+    assertThat(feed.gaps()).isEqualTo(1);
+    feed.accept(4, 52, List.of(stored(4)));
+    assertThat(asked).containsExactly(3L);
+  }
+
+  @Test
+  void anInstanceThatToldNothingYetHoldsNothing() {
+    feed.accept(0, 100, List.of(stored(1)));
+    feed.beganAnew();
+    assertThat(holds(1)).isFalse();
+    assertThat(feed.restarts()).isEqualTo(1);
+    feed.accept(0, 90, List.of(stored(2)));
+    assertThat(holds(2)).isTrue();
+  }
+
+  @Test
   void waitingBatchesAreBounded() {
     var tight = new KvFeed.Limits(4, Duration.ofDays(1));
     var small = new KvFeed<KvEvent>(loop, tight, KvFeed.into(index, INSTANCE), asked::add);
@@ -112,7 +153,7 @@ class KvFeedTest {
   private static final class Channel {
     private final VirtualLoop loop = new VirtualLoop();
     private final PrefixIndex index =
-        new PrefixIndex(new IndexSettings(NAMES, 70, 100, Duration.ofSeconds(5), 1));
+        new PrefixIndex(new IndexSettings(NAMES, 100, Duration.ofSeconds(5), 1));
     private final Set<BlockHash> truth = new LinkedHashSet<>();
     private final List<List<KvEvent>> history = new ArrayList<>();
     private final List<Long> stamps = new ArrayList<>();

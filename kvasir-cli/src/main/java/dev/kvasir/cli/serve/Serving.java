@@ -7,9 +7,6 @@ import dev.kvasir.live.engine.EmbeddedLadder;
 import dev.kvasir.live.engine.LoadedModel;
 import dev.kvasir.live.engine.PromptTokens;
 import dev.kvasir.live.engine.StepLines;
-import dev.kvasir.live.events.EngineBlocks;
-import dev.kvasir.live.events.KvEventSubscriber;
-import dev.kvasir.live.events.SubscriberSettings;
 import dev.kvasir.live.gateway.Gateway;
 import dev.kvasir.live.gateway.NameKey;
 import dev.kvasir.live.gateway.PromptTokenizer;
@@ -34,12 +31,11 @@ import org.zeromq.ZContext;
 
 /** All that serves together: perhaps engines of our own, and the gateway in front. */
 final class Serving implements AutoCloseable {
-  private static final int BLOCKS_MAX = 1 << 20;
   private static final Duration START_MAX = Duration.ofSeconds(30);
   private static final Duration DRAIN_MAX = Duration.ofSeconds(30);
 
   private final Owned owned = new Owned();
-  private final Map<WorkerSettings, KvEventSubscriber> subscribers = new LinkedHashMap<>();
+  private final Map<WorkerSettings, ListenedEvents> listened = new LinkedHashMap<>();
   private final String version;
   private final Network network;
   private final ZContext sockets;
@@ -191,24 +187,17 @@ final class Serving implements AutoCloseable {
   }
 
   private void use(List<WorkerSettings> workers) throws IOException {
-    for (var told : List.copyOf(subscribers.keySet())) {
-      var subscriber = workers.contains(told) ? null : subscribers.remove(told);
-      if (subscriber != null) subscriber.close();
+    for (var told : List.copyOf(listened.keySet())) {
+      var events = workers.contains(told) ? null : listened.remove(told);
+      if (events != null) events.close();
     }
     gateway().use(workers.stream().map(WorkerSettings::worker).toList());
-    for (var worker : workers) if (!subscribers.containsKey(worker)) listen(gateway(), worker);
+    for (var worker : workers) if (!listened.containsKey(worker)) listen(gateway(), worker);
   }
 
   private void listen(Gateway started, WorkerSettings worker) throws IOException {
     if (worker.events().isEmpty()) return;
-    var blocks =
-        new EngineBlocks(
-            Gateway::hasher,
-            started.blockTokens(),
-            BLOCKS_MAX,
-            started.events(worker.worker().name()));
-    var settings = SubscriberSettings.of(worker.events(), worker.replayIfAny());
-    subscribers.put(worker, new KvEventSubscriber(sockets, started.loop(), settings, blocks));
+    listened.put(worker, ListenedEvents.start(sockets, started, worker));
   }
 
   Gateway gateway() {
@@ -227,8 +216,8 @@ final class Serving implements AutoCloseable {
 
   @Override
   public void close() {
-    subscribers.values().forEach(KvEventSubscriber::close);
-    subscribers.clear();
+    listened.values().forEach(ListenedEvents::close);
+    listened.clear();
     owned.close();
   }
 }

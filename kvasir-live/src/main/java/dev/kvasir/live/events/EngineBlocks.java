@@ -8,16 +8,21 @@ import dev.kvasir.kv.TokenBlock;
 import dev.kvasir.kv.TokenSequence;
 import dev.kvasir.live.events.EngineEvent.KeyPart;
 import dev.kvasir.router.KvFeed;
+import java.util.EnumMap;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.function.Consumer;
 
 /**
  * Gives an engine's blocks the names that requests give them: made from their tokens, whatever the
  * engine's own hashes are made from.
  *
- * <p>What cannot be placed is counted and left out: blocks after one that is not known, of another
- * size, of layers that do not keep whole prompts, or with images in them. When it knows too many
- * blocks, those that were not heard of for longest count as removed. Belongs to one loop.
+ * <p>What cannot be placed is left out and counted by its {@link DropReason}. When it knows too
+ * many blocks, those that were not heard of for longest count as removed. Belongs to one loop.
+ *
+ * <p>An engine may have a block in its memory twice, and tells of each copy that it was stored and
+ * that it was removed: the block is there until the last copy is gone.
  */
 public final class EngineBlocks implements KvFeed.Target<EngineEvent> {
   /** Makes the hasher for an adapter, empty for none, and a tenant's salt, empty for none. */
@@ -33,6 +38,9 @@ public final class EngineBlocks implements KvFeed.Target<EngineEvent> {
 
     /** The tiers it is on, as bits. */
     int tiers;
+
+    /** How many times the engine has it in its memory. */
+    int copies;
 
     Known(TokenBlock block, BlockHasher hasher, @Nullable Integer group) {
       this.block = block;
@@ -56,16 +64,28 @@ public final class EngineBlocks implements KvFeed.Target<EngineEvent> {
   private final LinkedHashMap<EngineHash, Known> known = new LinkedHashMap<>(16, 0.75f, true);
 
   private final LinkedHashMap<Owner, BlockHasher> owners = new LinkedHashMap<>(16, 0.75f, true);
-  private long unplaced;
+  private final EnumMap<DropReason, Long> dropped = new EnumMap<>(DropReason.class);
+  private final Consumer<DropReason> firstDrop;
+
+  /** Knows no blocks at first, and tells nobody what it leaves out. */
+  public EngineBlocks(
+      Hashers hashers, int blockTokens, int blocksMax, KvFeed.Target<KvEvent> target) {
+    this(hashers, blockTokens, blocksMax, target, _ -> {});
+  }
 
   /**
    * Knows no blocks at first.
    *
    * @param blockTokens how many tokens a block has where requests are named
    * @param blocksMax how many blocks it may know
+   * @param firstDrop is told of each reason when it occurs for the first time
    */
   public EngineBlocks(
-      Hashers hashers, int blockTokens, int blocksMax, KvFeed.Target<KvEvent> target) {
+      Hashers hashers,
+      int blockTokens,
+      int blocksMax,
+      KvFeed.Target<KvEvent> target,
+      Consumer<DropReason> firstDrop) {
     if (blockTokens < 1 || blocksMax < 1) {
       throw new IllegalArgumentException(blocksMax + " blocks of " + blockTokens + " tokens");
     }
@@ -73,6 +93,7 @@ public final class EngineBlocks implements KvFeed.Target<EngineEvent> {
     this.blockTokens = blockTokens;
     this.blocksMax = blocksMax;
     this.target = target;
+    this.firstDrop = firstDrop;
   }
 
   /** How many blocks it knows. */
@@ -80,9 +101,19 @@ public final class EngineBlocks implements KvFeed.Target<EngineEvent> {
     return known.size();
   }
 
-  /** How many blocks could not be placed. */
+  /** How many blocks were left out. */
   public long unplaced() {
-    return unplaced;
+    return dropped.values().stream().mapToLong(Long::longValue).sum();
+  }
+
+  /** How many blocks were left out, by reason. */
+  public Map<DropReason, Long> dropped() {
+    return new EnumMap<>(dropped);
+  }
+
+  private void drop(DropReason reason, int count) {
+    if (count < 1) return;
+    if (dropped.merge(reason, (long) count, Long::sum) == count) firstDrop.accept(reason);
   }
 
   @Override
@@ -102,43 +133,60 @@ public final class EngineBlocks implements KvFeed.Target<EngineEvent> {
 
   private void store(EngineEvent.Stored stored) {
     var tier = tier(stored.place());
-    int placed = 0;
-    if (tier != null && isWholePrompt(stored.group())) {
-      placed = stored.tokens().length == 0 ? copied(stored, tier) : computed(stored, tier);
-    }
-    unplaced += stored.hashes().size() - placed;
+    int count = stored.hashes().size();
+    if (tier == null) drop(DropReason.MEDIUM, count);
+    else if (!isWholePrompt(stored.group())) drop(DropReason.LAYERS, count);
+    else if (stored.tokens().length == 0) copied(stored, tier);
+    else computed(stored, tier);
   }
 
-  /** Places blocks that are known by their hashes; answers how many. */
-  private int copied(EngineEvent.Stored stored, Tier tier) {
-    int placed = 0;
+  /** Places blocks that are known by their hashes. */
+  private void copied(EngineEvent.Stored stored, Tier tier) {
     for (var hash : stored.hashes()) {
       var block = known.get(hash);
-      if (block == null) continue;
-      hold(block, tier);
-      placed++;
+      if (block == null) drop(DropReason.COPY, 1);
+      else hold(block, tier);
     }
-    return placed;
   }
 
-  /** Places blocks by their tokens; answers how many, from the first on. */
-  private int computed(EngineEvent.Stored stored, Tier tier) {
+  /** Places blocks by their tokens, from the first on. */
+  private void computed(EngineEvent.Stored stored, Tier tier) {
     int count = stored.hashes().size();
     var before = stored.parent() == null ? null : known.get(stored.parent());
-    if (before == null && stored.parent() != null) return 0;
-    if (stored.blockTokens() != blockTokens) return 0;
-    if (stored.tokens().length != (long) count * blockTokens) return 0;
+    if (stored.blockTokens() != blockTokens) {
+      drop(DropReason.BLOCK_SIZE, count);
+    } else if (stored.tokens().length != (long) count * blockTokens) {
+      drop(DropReason.TOKEN_COUNT, count);
+    } else if (before == null && stored.parent() != null) {
+      drop(DropReason.PARENT, count);
+    } else {
+      computed(stored, tier, before);
+    }
+  }
+
+  private void computed(EngineEvent.Stored stored, Tier tier, @Nullable Known parent) {
+    int count = stored.hashes().size();
+    var before = parent;
     for (int i = 0; i < count; i++) {
       var hash = stored.hashes().get(i);
       var block = known.get(hash);
       if (block == null) block = next(stored, i, before);
-      if (block == null) return i;
+      if (block == null) {
+        drop(reason(stored, before), count - i);
+        break;
+      }
       known.put(hash, block);
       hold(block, tier);
       before = block;
     }
     trim();
-    return count;
+  }
+
+  /** Why there was no next block. */
+  private static DropReason reason(EngineEvent.Stored stored, @Nullable Known before) {
+    if (stored.adapter().name() == null && stored.adapter().id() != null) return DropReason.ADAPTER;
+    boolean isLong = before != null && before.block.position() + 1 >= TokenSequence.BLOCKS_MAX;
+    return isLong ? DropReason.LENGTH : DropReason.EXTRA_KEYS;
   }
 
   private @Nullable Known next(EngineEvent.Stored stored, int index, @Nullable Known before) {
@@ -192,11 +240,14 @@ public final class EngineBlocks implements KvFeed.Target<EngineEvent> {
   private void trim() {
     while (known.size() > blocksMax) {
       var oldest = known.pollFirstEntry().getValue();
+      drop(DropReason.CAPACITY, 1);
+      oldest.copies = Math.min(1, oldest.copies);
       for (var tier : Tier.values()) release(oldest, tier);
     }
   }
 
   private void hold(Known block, Tier tier) {
+    if (tier == Tier.DEVICE) block.copies++;
     block.tiers |= 1 << tier.level();
     target.on(new KvEvent.Stored(tier, block.block));
   }
@@ -204,6 +255,7 @@ public final class EngineBlocks implements KvFeed.Target<EngineEvent> {
   private void release(Known block, Tier tier) {
     int bit = 1 << tier.level();
     if ((block.tiers & bit) == 0) return;
+    if (tier == Tier.DEVICE && --block.copies > 0) return;
     block.tiers &= ~bit;
     target.on(new KvEvent.Removed(tier, block.block.hash()));
   }

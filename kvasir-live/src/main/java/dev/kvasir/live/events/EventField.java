@@ -16,14 +16,29 @@ enum EventField {
   GROUP("group_idx"),
   KIND("kv_cache_spec_kind"),
   WINDOW("kv_cache_spec_sliding_window"),
-  LOCALITY("locality");
+  LOCALITY("locality"),
+  /** Of SGLang, which writes maps only where it has it. */
+  CACHE_SALT("cache_salt");
 
   static final String TYPE = "type";
   static final String STORED = "BlockStored";
   static final String REMOVED = "BlockRemoved";
   static final String CLEARED = "AllBlocksCleared";
 
-  static final List<EventField> OF_STORED = List.of(values());
+  static final List<EventField> OF_STORED =
+      List.of(
+          HASHES,
+          PARENT,
+          TOKENS,
+          BLOCK_TOKENS,
+          LORA_ID,
+          MEDIUM,
+          LORA_NAME,
+          EXTRA_KEYS,
+          GROUP,
+          KIND,
+          WINDOW,
+          LOCALITY);
   static final List<EventField> OF_REMOVED = List.of(HASHES, MEDIUM, GROUP, LOCALITY);
 
   private final String text;
@@ -40,13 +55,13 @@ enum EventField {
   boolean isAlwaysWritten() {
     return switch (this) {
       case HASHES, PARENT, TOKENS, BLOCK_TOKENS, LORA_ID, MEDIUM, LORA_NAME -> true;
-      case EXTRA_KEYS, GROUP, KIND, WINDOW, LOCALITY -> false;
+      case EXTRA_KEYS, GROUP, KIND, WINDOW, LOCALITY, CACHE_SALT -> false;
     };
   }
 
   /** The field of that name; null where it is of a newer engine. */
   static @Nullable EventField named(String text) {
-    for (var field : OF_STORED) {
+    for (var field : values()) {
       if (field.text.equals(text)) return field;
     }
     return null;

@@ -20,6 +20,7 @@ final class EventFields {
   private @Nullable Integer group;
   private @Nullable String kind;
   private @Nullable Integer window;
+  private String salt = "";
 
   EventFields(MsgpackReader in) {
     this.in = in;
@@ -41,6 +42,7 @@ final class EventFields {
       case GROUP -> group = in.integer(0, Integer.MAX_VALUE);
       case KIND -> kind = in.text();
       case WINDOW -> window = in.integer(0, Integer.MAX_VALUE);
+      case CACHE_SALT -> salt = in.text();
     }
   }
 
@@ -52,8 +54,20 @@ final class EventFields {
         blockTokens,
         new EngineEvent.Adapter(loraId, loraName),
         place(),
-        extraKeys,
+        salted(),
         new EngineEvent.Group(group, kind, window));
+  }
+
+  /** A salt counts as an extra key of the block that begins a sequence, as vLLM tells it. */
+  private List<List<KeyPart>> salted() {
+    var part = new KeyPart.Text(salt);
+    if (salt.isEmpty() || parent != null) return extraKeys;
+    var blocks = new ArrayList<>(extraKeys);
+    if (blocks.isEmpty()) blocks.add(List.of());
+    var first = new ArrayList<>(blocks.getFirst());
+    if (!first.contains(part)) first.add(part);
+    blocks.set(0, List.copyOf(first));
+    return blocks;
   }
 
   EngineEvent removed() throws MalformedFrame {

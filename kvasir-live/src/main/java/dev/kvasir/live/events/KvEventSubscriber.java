@@ -9,6 +9,7 @@ import dev.kvasir.live.Threads;
 import dev.kvasir.router.KvFeed;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -26,7 +27,8 @@ import org.zeromq.ZMQException;
  * batches into order, and asks for those that are missing. Connections are made again as often as
  * they break, and each time everything the engine still has is asked for, since it may have begun
  * anew meanwhile. Where the loop is slow the sockets have to wait, and what they then drop is asked
- * for like anything else.
+ * for like anything else. An engine that sends more than {@link MessageBounds} allow is left alone
+ * for a while.
  */
 public final class KvEventSubscriber implements AutoCloseable {
   private static final System.Logger LOG = System.getLogger(KvEventSubscriber.class.getName());
@@ -34,6 +36,9 @@ public final class KvEventSubscriber implements AutoCloseable {
   private static final int SECOND_MILLIS = 1_000;
   private static final int REQUESTS_MAX = 16;
   private static final long NONE = -1;
+
+  /** How long an engine that sent too much is not listened to. */
+  private static final Duration REST = Duration.ofMinutes(1);
 
   private final ZContext sockets;
   private final SubscriberSettings settings;
@@ -50,6 +55,10 @@ public final class KvEventSubscriber implements AutoCloseable {
   private final AtomicLong requested = new AtomicLong(NONE);
 
   private final AtomicInteger onLoop = new AtomicInteger();
+  private final AtomicLong onLoopBytes = new AtomicLong();
+  private final AtomicLong excesses = new AtomicLong();
+  private final MessageBounds liveBounds;
+  private final MessageBounds replayBounds;
   private final AtomicLong batches = new AtomicLong();
   private final AtomicLong malformed = new AtomicLong();
   private final AtomicLong unknown = new AtomicLong();
@@ -71,12 +80,16 @@ public final class KvEventSubscriber implements AutoCloseable {
     this.sockets = sockets;
     this.settings = settings;
     this.loop = loop;
-    this.replays = new Replays(loop, settings.order(), target, this::request);
+    boolean repeats = settings.replayEndpoint() != null;
+    this.replays = new Replays(loop, settings.order(), target, repeats ? this::request : null);
     this.decoder = new EventDecoder(settings.limits());
     this.live = sockets.createSocket(SocketType.SUB);
     this.replay = sockets.createSocket(SocketType.DEALER);
     this.monitor = sockets.createSocket(SocketType.PAIR);
     this.wakeup = new Wakeup();
+    int frameBytesMax = settings.limits().frameBytesMax();
+    this.liveBounds = new MessageBounds(frameBytesMax, wakeup::raise);
+    this.replayBounds = new MessageBounds(frameBytesMax, wakeup::raise);
     try {
       connect();
     } catch (ZMQException | IllegalArgumentException e) {
@@ -93,19 +106,34 @@ public final class KvEventSubscriber implements AutoCloseable {
   }
 
   private void connect() {
-    prepare(live);
-    prepare(replay);
+    prepare(live, liveBounds);
+    prepare(replay, replayBounds);
     replay.setSndHWM(REQUESTS_MAX);
     var inside = "inproc://kv-events-" + MONITORS.incrementAndGet();
     live.monitor(inside, ZMQ.EVENT_CONNECTED | ZMQ.EVENT_ACCEPTED);
     monitor.connect(inside);
     live.subscribe(settings.topic().getBytes(StandardCharsets.UTF_8));
+    attach();
+  }
+
+  private void attach() {
     if (settings.replayEndpoint() != null) replay.connect(settings.replayEndpoint());
-    if (settings.endpoint().contains("*")) live.bind(settings.endpoint());
+    if (isBound()) live.bind(settings.endpoint());
     else live.connect(settings.endpoint());
   }
 
-  private void prepare(ZMQ.Socket socket) {
+  private void detach() {
+    if (settings.replayEndpoint() != null) replay.disconnect(settings.replayEndpoint());
+    if (isBound()) live.unbind(live.getLastEndpoint());
+    else live.disconnect(settings.endpoint());
+  }
+
+  private boolean isBound() {
+    return settings.endpoint().contains("*");
+  }
+
+  private void prepare(ZMQ.Socket socket, MessageBounds bounds) {
+    socket.setMsgAllocator(bounds);
     socket.setLinger(0);
     socket.setMaxMsgSize(settings.limits().frameBytesMax());
     socket.setReconnectIVL(SECOND_MILLIS / 10);
@@ -120,6 +148,7 @@ public final class KvEventSubscriber implements AutoCloseable {
     return new SubscriberStats(
         batches.get(),
         malformed.get(),
+        excesses.get(),
         unknown.get(),
         connects.get(),
         replays.requests(),
@@ -137,9 +166,13 @@ public final class KvEventSubscriber implements AutoCloseable {
     Threads.join(thread);
   }
 
-  /** Where nobody can be asked, the feed gives up by itself. */
+  /** The engine was out of sight: asks whether it is the same; to be called on the loop. */
+  public void check() {
+    replays.check();
+  }
+
   private void request(long sequence) {
-    if (closed || settings.replayEndpoint() == null) return;
+    if (closed) return;
     requested.set(sequence);
     wakeup.raise();
   }
@@ -153,7 +186,11 @@ public final class KvEventSubscriber implements AutoCloseable {
       wakeups.register(wakeup.channel(), ZMQ.Poller.POLLIN);
       for (var socket : List.of(monitor, live, replay)) all.register(socket, ZMQ.Poller.POLLIN);
       while (!closed) {
-        boolean ready = onLoop.get() < settings.batchesMax();
+        if (isExceeded()) {
+          rest(wakeups);
+          continue;
+        }
+        boolean ready = isReady();
         (ready ? all : wakeups).poll(-1);
         wakeup.lower();
         sendRequest();
@@ -164,6 +201,45 @@ public final class KvEventSubscriber implements AutoCloseable {
     } finally {
       closeSockets();
     }
+  }
+
+  private boolean isReady() {
+    return onLoop.get() < settings.batchesMax()
+        && onLoopBytes.get() < settings.limits().frameBytesMax();
+  }
+
+  private boolean isExceeded() {
+    return liveBounds.isExceeded() || replayBounds.isExceeded();
+  }
+
+  /** Breaks the connections of an engine that sends too much, and makes them again later. */
+  private void rest(ZMQ.Poller wakeups) {
+    var bounds = liveBounds.isExceeded() ? liveBounds : replayBounds;
+    boolean first = excesses.getAndIncrement() == 0;
+    LOG.log(
+        first ? WARNING : DEBUG,
+        "{0} is disconnected for {1} s: the engine sent {2}",
+        thread.getName(),
+        REST.toSeconds(),
+        bounds.excess());
+    detach();
+    long end = System.nanoTime() + REST.toNanos();
+    for (long left = REST.toNanos(); !closed && left > 0; left = end - System.nanoTime()) {
+      wakeups.poll(Math.clamp(left / 1_000_000, 1, SECOND_MILLIS / 10));
+      wakeup.lower();
+      // A socket ends its connections only when it is asked for something.
+      discard(live);
+      discard(replay);
+    }
+    if (closed) return;
+    liveBounds.reset();
+    replayBounds.reset();
+    attach();
+  }
+
+  private static void discard(ZMQ.Socket socket) {
+    var frames = WireFrames.of(socket);
+    while (!frames.isEmpty()) frames = WireFrames.of(socket);
   }
 
   /** If the engine cannot be reached the request is lost, and made anew once it can be. */
@@ -178,10 +254,14 @@ public final class KvEventSubscriber implements AutoCloseable {
   private void receive() {
     var event = ZEvent.recv(monitor, ZMQ.DONTWAIT);
     if (event != null) connected();
-    var published = WireFrames.of(live);
-    if (!published.isEmpty()) take(WireFrames.live(published), () -> {});
-    var answer = WireFrames.of(replay);
-    if (answer.isEmpty()) return;
+    var published = WireFrames.of(live, liveBounds::taken);
+    if (!published.isEmpty()) take(WireFrames.live(published), replays::told);
+    else liveBounds.drained();
+    var answer = WireFrames.of(replay, replayBounds::taken);
+    if (answer.isEmpty()) {
+      replayBounds.drained();
+      return;
+    }
     var numbered = WireFrames.replayed(answer);
     if (numbered != null && numbered.isEnd()) loop.execute(replays::ended);
     else take(numbered, replays::answered);
@@ -195,25 +275,35 @@ public final class KvEventSubscriber implements AutoCloseable {
   private void take(WireFrames.@Nullable Numbered numbered, Runnable before) {
     if (numbered == null || numbered.isEnd()) {
       drop("frames that are not those of a batch");
+      loop.execute(before);
       return;
     }
     switch (decoder.decode(numbered.payload())) {
-      case EventDecoder.Outcome.Malformed(var reason) -> drop(reason);
+      case EventDecoder.Outcome.Malformed(var reason) -> {
+        drop(reason);
+        loop.execute(before);
+      }
       case EventDecoder.Outcome.Decoded(var batch, var passed) -> {
         batches.incrementAndGet();
         unknown.addAndGet(passed);
         onLoop.incrementAndGet();
-        loop.execute(() -> accept(numbered.sequence(), batch, before));
+        int size = numbered.payload().length;
+        onLoopBytes.addAndGet(size);
+        loop.execute(() -> accept(numbered.sequence(), batch, size, before));
       }
     }
   }
 
-  private void accept(long sequence, EngineBatch batch, Runnable before) {
+  private void accept(long sequence, EngineBatch batch, int size, Runnable before) {
     try {
       before.run();
       replays.feed().accept(sequence, batch.stampNanos(), batch.events());
     } finally {
-      if (onLoop.getAndDecrement() == settings.batchesMax()) wakeup.raise();
+      int count = onLoop.getAndDecrement();
+      long bytes = onLoopBytes.getAndAdd(-size);
+      long bytesMax = settings.limits().frameBytesMax();
+      boolean resumes = bytes >= bytesMax && bytes - size < bytesMax;
+      if (count == settings.batchesMax() || resumes) wakeup.raise();
     }
   }
 

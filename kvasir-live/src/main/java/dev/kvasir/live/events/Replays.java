@@ -1,5 +1,6 @@
 package dev.kvasir.live.events;
 
+import dev.kvasir.Nullable;
 import dev.kvasir.router.KvFeed;
 import dev.kvasir.time.EventLoop;
 import java.time.Duration;
@@ -10,7 +11,8 @@ import java.util.function.LongConsumer;
  *
  * <p>A feed names the missing batch anew with every one that comes, and answers take their time. So
  * nobody is asked while an answer is coming in; when it has ended, and still something is missing
- * that was not asked for, it is asked for then. Belongs to one loop.
+ * that was not asked for, it is asked for then. An engine that has nothing to repeat of what it
+ * told has begun anew. Belongs to one loop.
  */
 final class Replays {
   /** An answer of which nothing came for so long has been lost. */
@@ -18,19 +20,28 @@ final class Replays {
 
   private final EventLoop loop;
   private final KvFeed<EngineEvent> feed;
-  private final LongConsumer request;
+  private final @Nullable LongConsumer request;
   private boolean considering;
   private boolean answering;
+
+  /** Whether a batch came since the engine was asked last. */
+  private boolean heard;
+
   private long heardNanos;
   private long asked;
   private long wanted;
   private long requests;
 
+  /**
+   * Asks nothing yet.
+   *
+   * @param request asks the engine to repeat; null where it does not repeat
+   */
   Replays(
       EventLoop loop,
       KvFeed.Limits limits,
       KvFeed.Target<EngineEvent> target,
-      LongConsumer request) {
+      @Nullable LongConsumer request) {
     this.loop = loop;
     this.request = request;
     this.feed = new KvFeed<>(loop, limits, target, this::want);
@@ -45,19 +56,39 @@ final class Replays {
     return requests;
   }
 
-  /** The engine has been reached, perhaps in another life: only its first batches can tell. */
+  /**
+   * The engine has been reached, perhaps in another life: only its first batches can tell. One that
+   * does not repeat leaves open what was missed, or whether it is the same.
+   */
   void connected() {
-    ask(0);
+    if (request == null) feed.lost();
+    else ask(0);
+  }
+
+  /** The engine was out of sight: what it told last shows whether it is the same, and what came. */
+  void check() {
+    if (request != null && feed.next() > 0) ask(feed.next() - 1);
+  }
+
+  /** A batch came as it was told. */
+  void told() {
+    heard = true;
   }
 
   /** A batch came as an answer. */
   void answered() {
+    heard = true;
     heardNanos = loop.nanos();
   }
 
   void ended() {
     answering = false;
-    if (feed.waiting() > 0 && wanted != asked) ask(wanted);
+    if (!heard && asked < feed.next()) {
+      feed.beganAnew();
+      if (asked > 0) ask(0);
+    } else if (feed.waiting() > 0 && wanted != asked) {
+      ask(wanted);
+    }
   }
 
   /** What has been handed to the loop already may be what is missing, and goes first. */
@@ -75,7 +106,9 @@ final class Replays {
   }
 
   private void ask(long sequence) {
+    if (request == null) return;
     answering = true;
+    heard = false;
     heardNanos = loop.nanos();
     asked = sequence;
     requests++;

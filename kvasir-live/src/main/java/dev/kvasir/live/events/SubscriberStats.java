@@ -5,6 +5,7 @@ package dev.kvasir.live.events;
  *
  * @param batches batches that could be read
  * @param malformed messages that could not, and were dropped
+ * @param excesses how often the engine was disconnected, since it sent too much
  * @param unknown events of kinds that are not known here
  * @param connects how often the engine was reached
  * @param requests how often it was asked to repeat
@@ -15,6 +16,7 @@ package dev.kvasir.live.events;
 public record SubscriberStats(
     long batches,
     long malformed,
+    long excesses,
     long unknown,
     long connects,
     long requests,

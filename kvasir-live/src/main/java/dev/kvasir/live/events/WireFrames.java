@@ -4,6 +4,7 @@ import dev.kvasir.Nullable;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.IntConsumer;
 import org.zeromq.ZMQ;
 
 /** The frames of messages: what is said around a batch. */
@@ -27,9 +28,19 @@ final class WireFrames {
 
   /** The frames of the message that comes next; of one that has too many, not all. */
   static List<byte[]> of(ZMQ.Socket socket) {
+    return of(socket, _ -> {});
+  }
+
+  /**
+   * The frames of the message that comes next; of one that has too many, not all.
+   *
+   * @param taken is told the bytes of each frame
+   */
+  static List<byte[]> of(ZMQ.Socket socket, IntConsumer taken) {
     var frames = new ArrayList<byte[]>(4);
     byte @Nullable [] frame = socket.recv(ZMQ.DONTWAIT);
     while (frame != null) {
+      taken.accept(frame.length);
       if (frames.size() < FRAMES_MAX) frames.add(frame);
       frame = socket.hasReceiveMore() ? socket.recv() : null;
     }

@@ -67,7 +67,13 @@ public final class Gateway implements AutoCloseable {
     var roster = new Roster(router, failures);
     long origin = originMicros();
     journal = Journal.open(settings.files(), origin, blockTokens);
-    var dispatch = new Dispatch(loop, router, roster, settings.queue(), journal::write);
+    var events = new EventMetrics(roster);
+    Consumer<Decision> book =
+        decision -> {
+          journal.write(decision);
+          events.count(decision);
+        };
+    var dispatch = new Dispatch(loop, router, roster, settings.queue(), book);
     parts = new GatewayParts(loop, dispatch, roster, upstream, failures);
     use(settings.workers());
     onLoopNow(this::refresh);
@@ -80,6 +86,7 @@ public final class Gateway implements AutoCloseable {
     Consumer<MetricsText> others =
         out -> {
           naming.write(out);
+          events.write(out);
           surroundings(out);
         };
     var desk = new AdminApi(parts, router, journal.metrics(), beside.ladder(), others);
@@ -299,6 +306,11 @@ public final class Gateway implements AutoCloseable {
    */
   public KvFeed.Target<KvEvent> events(String worker) {
     return onLoop(() -> KvFeed.into(router.index(), parts.roster().post(worker).id()));
+  }
+
+  /** Is told whose events are listened to, to check them and to tell what came of them. */
+  public void hear(String worker, WorkerEvents events) {
+    onRoster(roster -> roster.hears(roster.post(worker).id(), events));
   }
 
   /**

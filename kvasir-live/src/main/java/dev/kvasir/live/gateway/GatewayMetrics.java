@@ -68,6 +68,9 @@ final class GatewayMetrics {
     out.gauge("kvasir_requests_in_flight", "With the workers.", dispatch.inFlight());
     out.gauge("kvasir_requests_waiting", "Before them.", dispatch.waiting());
     out.gauge("kvasir_index_blocks", "Blocks the index knows.", router.index().size());
+    out.gauge("kvasir_index_blocks_max", "Blocks it can know.", router.index().capacity());
+    out.counter(
+        "kvasir_index_evicted_total", "Blocks it had no room for.", router.index().evicted());
     out.gauge("kvasir_sessions", "Sessions with a home.", router.sessions());
     workers(out, router, roster);
     told(out, roster);

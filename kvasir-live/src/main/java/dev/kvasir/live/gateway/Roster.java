@@ -27,6 +27,7 @@ final class Roster {
     private Map<String, String> models = Map.of();
     private String engine = "";
     private WorkerMetrics.Report report = WorkerMetrics.Report.NONE;
+    private @Nullable WorkerEvents events;
 
     private Post(Worker worker, int id, WorkerHealth health) {
       this.worker = worker;
@@ -60,6 +61,12 @@ final class Roster {
     /** How often it was not, so that enough workers stay. */
     long withheld() {
       return withheld;
+    }
+
+    /** Its KV events; null where nobody listens to them. */
+    @Nullable
+    WorkerEvents events() {
+      return events;
     }
 
     /** Whether it is to be forgotten once it has ended what it has. */
@@ -278,6 +285,10 @@ final class Roster {
     return modelNames;
   }
 
+  void hears(int id, WorkerEvents events) {
+    post(id).events = events;
+  }
+
   void named(int id, String engine) {
     var post = find(id);
     if (post == null) return;
@@ -308,6 +319,8 @@ final class Roster {
     if (before == now) return;
     LOG.log(INFO, "worker {0} is {1}, was {2}", post.worker.name(), now, before);
     router.become(post.id, now);
-    if (now == Availability.DOWN) router.restarted(post.id);
+    if (now == Availability.DOWN) router.unreachable(post.id);
+    var events = post.events;
+    if (before == Availability.DOWN && events != null) events.check();
   }
 }

@@ -14,6 +14,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
@@ -150,6 +151,47 @@ class EngineBlocksTest {
   }
 
   @Test
+  void aBlockIsThereUntilItsLastCopyIsGone() {
+    blocks.on(stored(List.of(1L, 2L), null, 0, List.of()));
+    blocks.on(stored(List.of(1L, 2L), null, 0, List.of()));
+    blocks.on(new EngineEvent.Removed(hashes(List.of(2L)), GPU, null));
+    assertThat(believed.device).containsExactlyElementsOf(names("", "").subList(0, 2));
+    blocks.on(new EngineEvent.Removed(hashes(List.of(2L)), GPU, null));
+    assertThat(believed.device).containsExactlyElementsOf(names("", "").subList(0, 1));
+    assertThat(blocks.size()).isEqualTo(1);
+    blocks.on(new EngineEvent.Cleared());
+    blocks.on(stored(List.of(1L), null, 0, List.of()));
+    blocks.on(new EngineEvent.Removed(hashes(List.of(1L)), GPU, null));
+    assertThat(believed.device).isEmpty();
+  }
+
+  @Test
+  void whatIsLeftOutIsCountedByReasonAndToldOnceEach() {
+    var told = new ArrayList<DropReason>();
+    var counted = new EngineBlocks(EngineBlocksTest::hasher, BLOCK, 100, believed, told::add);
+    for (int i = 0; i < 3; i++) {
+      counted.on(
+          new EngineEvent.Stored(
+              hashes(List.of(1L)),
+              null,
+              TOKENS,
+              TOKENS.length,
+              EngineEvent.Adapter.NONE,
+              GPU,
+              List.of(),
+              EngineEvent.Group.ONLY));
+      counted.on(stored(List.of(3L), 2L, 2 * BLOCK, List.of()));
+    }
+    var image = new KeyPart.Media("picture", 5);
+    counted.on(stored(List.of(1L, 2L, 3L), null, 0, List.of(List.of(), List.of(image), List.of())));
+    assertThat(counted.dropped())
+        .containsExactlyInAnyOrderEntriesOf(
+            Map.of(DropReason.BLOCK_SIZE, 3L, DropReason.PARENT, 3L, DropReason.EXTRA_KEYS, 2L));
+    assertThat(told)
+        .containsExactly(DropReason.BLOCK_SIZE, DropReason.PARENT, DropReason.EXTRA_KEYS);
+  }
+
+  @Test
   void clearingForgetsEverything() {
     blocks.on(stored(List.of(1L, 2L, 3L), null, 0, List.of()));
     blocks.on(new EngineEvent.Cleared());
@@ -163,6 +205,7 @@ class EngineBlocksTest {
     small.on(stored(List.of(1L, 2L, 3L), null, 0, List.of()));
     assertThat(small.size()).isEqualTo(2);
     assertThat(believed.device).containsExactlyElementsOf(names("", "").subList(1, 3));
+    assertThat(small.dropped()).containsEntry(DropReason.CAPACITY, 1L);
   }
 
   private static EngineEvent stored(

@@ -113,6 +113,27 @@ class EventCodecTest {
   }
 
   @Test
+  void theSaltOfSglangIsReadWhereASequenceBegins() throws IOException {
+    try (var packer = MessagePack.newDefaultBufferPacker()) {
+      packer.packArrayHeader(2).packDouble(2.5).packArrayHeader(2);
+      for (int i = 0; i < 2; i++) {
+        packer.packMapHeader(6).packString("type").packString("BlockStored");
+        packer.packString("block_hashes").packArrayHeader(1).packLong(7 + i);
+        packer.packString("parent_block_hash");
+        if (i == 0) packer.packNil();
+        else packer.packLong(7);
+        packer.packString("token_ids").packArrayHeader(1).packInt(5);
+        packer.packString("block_size").packInt(1);
+        packer.packString("cache_salt").packString("secret");
+      }
+      var events = decoded(packer.toByteArray()).events();
+      assertThat(((EngineEvent.Stored) events.getFirst()).extraKeys())
+          .containsExactly(List.of(new KeyPart.Text("secret")));
+      assertThat(((EngineEvent.Stored) events.getLast()).extraKeys()).isEmpty();
+    }
+  }
+
+  @Test
   void valuesOfNewerEnginesArePassedOver() throws IOException {
     try (var packer = MessagePack.newDefaultBufferPacker()) {
       packer.packArrayHeader(4).packDouble(2.5).packArrayHeader(3);

@@ -25,6 +25,7 @@ import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 import java.util.random.RandomGenerator;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -197,6 +198,62 @@ class KvEventSubscriberTest {
         second.publish(List.of(stored(fresh)));
         Await.until("the second life", () -> listener.believes(Set.copyOf(fresh.hashes())));
         assertThat(listener.stats().restarts()).isEqualTo(1);
+      }
+    }
+  }
+
+  @Test
+  void anEngineThatComesBackAndHasToldNothingHoldsNothing() throws Exception {
+    var first =
+        new KvEventPublisher(sockets, PublisherSettings.loopback(""), InstantSource.system());
+    var again = PublisherSettings.of(first.endpoint(), first.replayEndpoint(), "");
+    var settings = SubscriberSettings.of(again.endpoint(), again.replayEndpoint());
+    try (var listener = new Listener(settings)) {
+      var old = sequence(0, 2);
+      first.publish(List.of(stored(old)));
+      Await.until("the first life", () -> listener.believes(Set.copyOf(old.hashes())));
+      first.close();
+      try (var _ = reopened(again)) {
+        Await.until("the second life", () -> listener.believes(Set.of()));
+        assertThat(listener.stats().restarts()).isEqualTo(1);
+      }
+    }
+  }
+
+  @Test
+  void anEngineThatDoesNotRepeatIsForgottenWhenItsConnectionBreaks() throws Exception {
+    var first =
+        new KvEventPublisher(sockets, PublisherSettings.loopback(""), InstantSource.system());
+    var again = PublisherSettings.of(first.endpoint(), first.replayEndpoint(), "");
+    try (var listener = new Listener(SubscriberSettings.of(again.endpoint(), null))) {
+      var old = sequence(0, 2);
+      Await.until(
+          "the first life",
+          () -> {
+            first.publish(List.of(stored(old)));
+            return listener.believes(Set.copyOf(old.hashes()));
+          });
+      first.close();
+      try (var second = reopened(again)) {
+        Await.until("nothing", () -> listener.believes(Set.of()));
+        var fresh = sequence(1, 3);
+        Await.until(
+            "the second life",
+            () -> {
+              second.publish(List.of(stored(fresh)));
+              return listener.believes(Set.copyOf(fresh.hashes()));
+            });
+      }
+    }
+  }
+
+  @Test
+  void anEngineThatSendsAMessageWithoutEndIsDisconnected() throws Exception {
+    for (int frameBytes : new int[] {0, 200}) {
+      try (var engine = new EndlessPublisher(frameBytes, 256 << 20);
+          var listener = new Listener(SubscriberSettings.of(engine.endpoint(), null))) {
+        assertThat(engine.broken().get(60, TimeUnit.SECONDS)).isLessThan(256 << 20);
+        assertThat(listener.stats().excesses()).isEqualTo(1);
       }
     }
   }

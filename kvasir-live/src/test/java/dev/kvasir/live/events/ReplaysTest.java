@@ -64,13 +64,18 @@ class ReplaysTest {
   }
 
   private void live(long sequence) {
-    loop.execute(
-        () -> replays.feed().accept(sequence, sequence, List.of(new EngineEvent.Cleared())));
+    loop.execute(replays::told);
+    accept(sequence);
   }
 
   private void answer(long sequence) {
     loop.execute(replays::answered);
-    live(sequence);
+    accept(sequence);
+  }
+
+  private void accept(long sequence) {
+    loop.execute(
+        () -> replays.feed().accept(sequence, sequence, List.of(new EngineEvent.Cleared())));
   }
 
   private void run() {
@@ -138,6 +143,63 @@ class ReplaysTest {
     live(9);
     run();
     assertThat(asked).containsExactly(1L, 3L);
+  }
+
+  @Test
+  void anEngineThatHasNothingToRepeatBeganAnew() {
+    live(0);
+    live(1);
+    run();
+    loop.execute(replays::connected);
+    loop.execute(replays::ended);
+    run();
+    assertThat(counted.forgotten).isEqualTo(1);
+    assertThat(replays.feed().next()).isZero();
+    assertThat(asked).containsExactly(0L);
+  }
+
+  @Test
+  void anAnswerThatWasOvertakenByABatchSaysNothing() {
+    live(0);
+    run();
+    loop.execute(replays::connected);
+    live(1);
+    loop.execute(replays::ended);
+    run();
+    assertThat(counted.forgotten).isZero();
+  }
+
+  @Test
+  void anEngineThatWasOutOfSightIsAskedForWhatItToldLast() {
+    live(0);
+    live(1);
+    run();
+    loop.execute(replays::check);
+    answer(1);
+    loop.execute(replays::ended);
+    run();
+    assertThat(asked).containsExactly(1L);
+    assertThat(counted.forgotten).isZero();
+    // It does not have it any more: it began anew, and tells what it has.
+    loop.execute(replays::check);
+    loop.execute(replays::ended);
+    run();
+    assertThat(counted.forgotten).isEqualTo(1);
+    assertThat(asked).containsExactly(1L, 1L, 0L);
+  }
+
+  @Test
+  void anEngineThatDoesNotRepeatIsForgottenWhenItIsReachedAgain() {
+    var deaf = new Replays(loop, KvFeed.Limits.DEFAULT, counted, null);
+    loop.execute(deaf::connected);
+    loop.execute(() -> deaf.feed().accept(7, 7, List.of(new EngineEvent.Cleared())));
+    run();
+    assertThat(counted.events).isEqualTo(1);
+    int before = counted.forgotten;
+    loop.execute(deaf::connected);
+    run();
+    assertThat(counted.forgotten).isEqualTo(before + 1);
+    assertThat(deaf.requests()).isZero();
   }
 
   @Test

@@ -51,6 +51,9 @@ final class ScriptedWorker implements AutoCloseable {
 
   volatile int tokenizeMillis;
 
+  /** What whole answers tell as cached; below zero for nothing. */
+  volatile int cachedTokens = -1;
+
   private ScriptedWorker(Network network, Map<Long, Integer> attempts) {
     this.network = network;
     this.attempts = attempts;
@@ -167,6 +170,11 @@ final class ScriptedWorker implements AutoCloseable {
       }
     }
 
+    private String details() {
+      if (cachedTokens < 0) return "";
+      return ",\"prompt_tokens_details\":{\"cached_tokens\":" + cachedTokens + "}";
+    }
+
     private void tokenize() {
       tokenized.incrementAndGet();
       var answer = "{\"tokens\":[" + tokens + "]}";
@@ -184,7 +192,10 @@ final class ScriptedWorker implements AutoCloseable {
         else plain(200, prefilled());
       } else if (good && !body.path("stream").asBoolean(false)) {
         plain(
-            200, "{\"object\":\"whole\",\"usage\":{\"prompt_tokens\":9,\"completion_tokens\":3}}");
+            200,
+            "{\"object\":\"whole\",\"usage\":{\"prompt_tokens\":9,\"completion_tokens\":3"
+                + details()
+                + "}}");
       } else {
         perform(good ? plan.good() : plan, body);
       }

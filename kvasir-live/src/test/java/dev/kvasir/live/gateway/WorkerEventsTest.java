@@ -1,0 +1,130 @@
+package dev.kvasir.live.gateway;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kvasir.kv.BlockHash;
+import dev.kvasir.kv.KvEvent;
+import dev.kvasir.kv.Tier;
+import dev.kvasir.kv.TokenBlock;
+import dev.kvasir.live.http.Eventually;
+import java.net.URI;
+import java.net.http.HttpRequest;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** What a gateway makes of the KV events of its workers. */
+@Timeout(60)
+class WorkerEventsTest {
+  private final Scene scene = new Scene();
+
+  @AfterEach
+  void stop() {
+    scene.close();
+  }
+
+  @Test
+  void aWorkerThatWasUnreachableForAWhileStillHoldsWhatItTold() throws Exception {
+    var block = TokenBlock.named(new BlockHash(1, 2, 3, 4), null, 0);
+    var events = scene.gateway.events("one");
+    scene.gateway.onLoop(
+        () -> {
+          events.on(new KvEvent.Stored(Tier.DEVICE, block));
+          return 0;
+        });
+    var checks = new Events();
+    scene.gateway.hear("one", checks);
+    scene.first.healthy = false;
+    Eventually.ends(() -> scene.ready() == 2);
+    assertThat(held()).isEqualTo(1);
+    scene.first.healthy = true;
+    Eventually.ends(() -> scene.ready() < 2);
+    assertThat(held()).isEqualTo(1);
+    assertThat(checks.count.get()).isEqualTo(1);
+  }
+
+  @Test
+  void ofAWorkerThatTellsNothingNothingIsBelievedAfterItWasUnreachable() throws Exception {
+    var prompt = "\"messages\":[{\"role\":\"user\",\"content\":\"" + "a b c ".repeat(99) + "\"}]";
+    for (int i = 0; i < 2; i++) {
+      assertThat(scene.chat(Plan.GOOD, prompt).statusCode()).isEqualTo(200);
+    }
+    scene.first.healthy = false;
+    scene.second.healthy = false;
+    Eventually.ends(() -> scene.ready() > 0);
+    assertThat(scene.gateway.onLoop(() -> scene.gateway.router().index().size())).isZero();
+  }
+
+  @Test
+  void whatBecameOfEventsIsTold() throws Exception {
+    scene.gateway.hear("one", new Events());
+    assertThat(metrics())
+        .contains("kvasir_kv_event_batches_total{worker=\"one\"} 5\n")
+        .contains("kvasir_kv_event_gaps_total{worker=\"one\"} 7\n")
+        .contains("kvasir_kv_event_restarts_total{worker=\"one\"} 8\n")
+        .contains("kvasir_kv_event_blocks_dropped_total{worker=\"one\",reason=\"block_size\"} 9\n")
+        .contains(
+            "kvasir_kv_event_messages_dropped_total{worker=\"one\",reason=\"malformed\"} 10\n")
+        .doesNotContain("kvasir_kv_event_batches_total{worker=\"two\"}");
+  }
+
+  @Test
+  void expectedCachedTokensStandBesideThoseThatWereTold() throws Exception {
+    var tokens = IntStream.range(0, 40).mapToObj(String::valueOf).collect(Collectors.joining(","));
+    scene.first.tokens = tokens;
+    scene.second.tokens = tokens;
+    scene.first.cachedTokens = 16;
+    scene.second.cachedTokens = 16;
+    scene.reopen(s -> s.with(s.routing().with(Routing.Naming.TOKENS)));
+    var prompt = "\"messages\":[{\"role\":\"user\",\"content\":\"a\"}]";
+    var names =
+        IntStream.range(0, 3)
+            .mapToObj(_ -> scene.chat(Plan.GOOD, prompt))
+            .map(answer -> answer.headers().firstValue("x-kvasir-instance").orElseThrow())
+            .toList();
+    assertThat(List.copyOf(names).stream().distinct()).hasSize(1);
+    assertThat(metrics())
+        .contains(
+            "kvasir_worker_expected_cached_tokens_total{worker=\"%s\"} 64\n"
+                .formatted(names.getFirst()))
+        .contains(
+            "kvasir_worker_told_cached_tokens_total{worker=\"%s\"} 48\n"
+                .formatted(names.getFirst()));
+  }
+
+  private long held() {
+    return scene.gateway.onLoop(
+        () ->
+            scene
+                .gateway
+                .router()
+                .index()
+                .held(scene.gateway.router().instances().getFirst(), Tier.DEVICE));
+  }
+
+  private String metrics() throws InterruptedException {
+    scene.assertBooksAreEmpty();
+    return scene
+        .send(HttpRequest.newBuilder(URI.create(scene.gateway.adminUrl() + "/metrics")))
+        .body();
+  }
+
+  private static final class Events implements WorkerEvents {
+    private final AtomicInteger count = new AtomicInteger();
+
+    @Override
+    public void check() {
+      count.incrementAndGet();
+    }
+
+    @Override
+    public Counts counts() {
+      return new Counts(5, 6, 7, 8, Map.of("block_size", 9L), Map.of("malformed", 10L));
+    }
+  }
+}
