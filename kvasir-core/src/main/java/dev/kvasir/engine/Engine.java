@@ -210,6 +210,7 @@ public final class Engine {
   }
 
   private void execute(Batch batch) {
+    scheduler.start(batch);
     model.forward(batch, stepDone);
     plans.begin(batch);
   }

@@ -262,6 +262,14 @@ public final class Scheduler {
     return batch;
   }
 
+  /** The model begins with the batch: the blocks that it fills are being computed. */
+  public void start(Batch batch) {
+    for (var part : batch.parts()) part.sequence().blocks().start();
+    for (var sequence : state.decoding.atBorder()) {
+      if (!sequence.idle) sequence.blocks().start();
+    }
+  }
+
   /** Books a step: its tokens are computed. Whoever has ended is still to be removed. */
   public StepEnd complete(Batch batch) {
     state.completed = state.applied;

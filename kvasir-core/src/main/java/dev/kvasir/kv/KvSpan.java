@@ -19,6 +19,9 @@ public interface KvSpan {
   /** Takes the blocks that are missing for all tokens before that position. */
   void reserve(int end);
 
+  /** A step begins that computes into the blocks reserved so far. */
+  default void start() {}
+
   /** All tokens before that position are computed: full blocks can be shared from now on. */
   void fill(int end);
 

@@ -10,6 +10,8 @@ public final class PooledKv implements KvStore {
   private final Consumer<List<Block.Registered>> filled;
   private long hits;
   private long misses;
+  private int ready;
+  private int inflight;
 
   public PooledKv(BlockPool pool) {
     this(pool, _ -> {});
@@ -105,6 +107,16 @@ public final class PooledKv implements KvStore {
     return freed;
   }
 
+  /** How many blocks wait for the step that begins to fill them. */
+  public int ready() {
+    return ready;
+  }
+
+  /** How many blocks are being filled, by one step or by several. */
+  public int inflight() {
+    return inflight;
+  }
+
   @Override
   public int fetchable() {
     return 0;
@@ -138,6 +150,11 @@ public final class PooledKv implements KvStore {
             () ->
                 new IllegalStateException(
                     count + " blocks planned, " + pool.available() + " available"));
+  }
+
+  void count(int readyMore, int inflightMore) {
+    ready += readyMore;
+    inflight += inflightMore;
   }
 
   void approach(BlockNames names, int from, int until) {

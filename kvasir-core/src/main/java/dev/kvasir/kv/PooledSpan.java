@@ -4,13 +4,20 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The blocks of one sequence in a pool: the known ones first, then those being computed. */
+/**
+ * The blocks of one sequence in a pool: the known ones first, then those that steps are filling,
+ * then those that the next step will fill.
+ *
+ * <p>A block is scheduled as a whole. Where several steps fill it, it stays inflight until it is
+ * full: a step touches only those sequences for which it needs another block.
+ */
 final class PooledSpan implements KvSpan {
   private final PooledKv kv;
   private final BlockNames names;
   private final CachedBlocks cached;
   private final List<Block.Registered> known = new ArrayList<>();
-  private final ArrayDeque<Block.Partial> open = new ArrayDeque<>();
+  private final ArrayDeque<Block.Inflight> inflight = new ArrayDeque<>();
+  private final List<Block.Ready> ready = new ArrayList<>();
 
   PooledSpan(PooledKv kv, BlockNames names, CachedBlocks cached) {
     this.kv = kv;
@@ -28,12 +35,12 @@ final class PooledSpan implements KvSpan {
 
   /** How many of its blocks nobody else can know. */
   int owned() {
-    return open.size();
+    return inflight.size() + ready.size();
   }
 
   @Override
   public int blocks() {
-    return known.size() + open.size();
+    return known.size() + owned();
   }
 
   @Override
@@ -45,7 +52,8 @@ final class PooledSpan implements KvSpan {
   public int slot(int index) {
     if (index < known.size()) return known.get(index).id;
     int place = index - known.size();
-    for (var block : open) {
+    if (place >= inflight.size()) return ready.get(place - inflight.size()).id;
+    for (var block : inflight) {
       if (place-- == 0) return block.id;
     }
     throw new IndexOutOfBoundsException("block " + index + " of " + blocks());
@@ -55,23 +63,33 @@ final class PooledSpan implements KvSpan {
   public void reserve(int end) {
     int missing = Math.ceilDiv(end, kv.blockTokens()) - blocks();
     if (missing <= 0) return;
-    for (var block : kv.take(missing)) open.add(block.begin());
+    for (var block : kv.take(missing)) ready.add(block.begin().addTokens(kv.blockTokens()));
+    kv.count(missing, 0);
+  }
+
+  @Override
+  public void start() {
+    if (ready.isEmpty()) return;
+    for (var block : ready) inflight.add(block.scheduleCompute());
+    kv.count(-ready.size(), ready.size());
+    ready.clear();
   }
 
   @Override
   public void fill(int end) {
+    start();
     int before = known.size();
     int full = end / kv.blockTokens();
     if (full > before + 1) kv.approach(names, before, full);
     while (known.size() < full) {
-      known.add(compute(open.remove(), names.block(known.size())));
+      known.add(register(inflight.remove(), names.block(known.size())));
     }
+    kv.count(0, before - known.size());
     if (known.size() > before) kv.tell(known.subList(before, known.size()));
   }
 
-  private Block.Registered compute(Block.Partial block, TokenBlock content) {
-    var done = block.addTokens(block.space()).scheduleCompute().computeDone();
-    return switch (done) {
+  private static Block.Registered register(Block.Inflight block, TokenBlock content) {
+    return switch (block.computeDone()) {
       case Block.Complete complete -> complete.register(content);
       case Block.Partial partial ->
           throw new IllegalStateException(partial + " is full and not complete");
@@ -80,7 +98,10 @@ final class PooledSpan implements KvSpan {
 
   @Override
   public void release() {
-    while (!open.isEmpty()) open.removeLast().release();
+    kv.count(-ready.size(), -inflight.size());
+    for (var block : ready.reversed()) block.release();
+    ready.clear();
+    while (!inflight.isEmpty()) inflight.removeLast().release();
     kv.release(known);
     known.clear();
   }

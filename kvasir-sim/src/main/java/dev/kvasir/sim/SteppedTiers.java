@@ -155,6 +155,11 @@ final class SteppedTiers implements KvStore {
     }
 
     @Override
+    public void start() {
+      span.start();
+    }
+
+    @Override
     public void fill(int end) {
       span.fill(end);
     }

@@ -192,6 +192,16 @@ class EngineTest {
   }
 
   @Test
+  void aBatchThatOnlyDecodesGoesOnFromThePlanAsItWasMade() {
+    for (int i = 0; i < 8; i++) submit("s" + i, 20);
+    loop.run(10_000);
+    var planning = engine.load().planning();
+    assertThat(planning.misses()).isEqualTo(1);
+    assertThat(planning.repairs()).isZero();
+    assertThat(planning.hits()).isEqualTo(19);
+  }
+
+  @Test
   void everyPauseIsAnsweredOnceHoweverManyThereAre() {
     submit("a", 3);
     loop.runFor(STEP.dividedBy(2));

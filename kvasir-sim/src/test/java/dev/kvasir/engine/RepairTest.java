@@ -133,6 +133,17 @@ class RepairTest {
   }
 
   @Test
+  void aPlanForWhichThereIsNoRoomAnyMoreIsPutRight() {
+    var burst = new Burst(0);
+    var ahead = burst.foresee();
+    burst.scheduler.complete(burst.batch);
+    assertThat(burst.memory.pool().allocate(900)).isPresent();
+    var repaired = burst.scheduler.repair(ahead);
+    assertThat(repaired.decision()).isEqualTo(burst.scheduler.compute());
+    assertThat(repaired.decision().admissions()).hasSizeBetween(1, Burst.WAITING - 1);
+  }
+
+  @Test
   void aPlanOfAnotherSchedulerIsComputedAnewAndNotCalledRepaired() {
     var burst = new Burst(0);
     var other = new Burst(0);

@@ -61,7 +61,9 @@ final class EngineOptions {
   @Option(
       names = "--planning-cost",
       paramLabel = "NS",
-      description = "What planning takes for each sequence that a step changes. Usually 0.")
+      description =
+          "What planning takes for each look: at a sequence, or at one of its cached blocks"
+              + " (default: 0).")
   private long planningNanos;
 
   EngineSettings settings(Set<BatchQuirk> quirks, PolicyFile policy) {
