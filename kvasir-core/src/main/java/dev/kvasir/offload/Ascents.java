@@ -186,7 +186,7 @@ final class Ascents {
           climber.held().onRelease(PoolSettings.Release.RESET);
           yield false;
         }
-        case CopyOutcome.Failed _ -> {
+        case CopyOutcome.Failed _, CopyOutcome.Busy _ -> {
           target.release();
           yield false;
         }

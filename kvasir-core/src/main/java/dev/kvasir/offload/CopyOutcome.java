@@ -18,5 +18,11 @@ public sealed interface CopyOutcome {
   /** The copy could not be made this time. */
   record Failed(String reason) implements CopyOutcome {}
 
+  /**
+   * Another one is storing the block there just now: it need not be stored again, and is not there
+   * yet. Nothing has failed.
+   */
+  record Busy(String who) implements CopyOutcome {}
+
   Copied COPIED = new Copied(null);
 }

@@ -11,14 +11,25 @@ import java.util.function.Consumer;
 /**
  * A store behind a breaker: while it fails or stalls, it is left alone and answered for.
  *
- * <p>A call counts as failed when none of its copies came through, or when it took longer than
- * {@code slow}; a slow call still belongs to the store until it answers, since its slots do.
+ * <p>A call counts as failed when none of its copies came through, or when it took too long: longer
+ * than {@code slow} and four times what its copies take in the best case seen so far, so that a
+ * large call is not judged as a single block is. A slow call still belongs to the store until it
+ * answers, since its slots do. A call that began before the store was last left alone says nothing
+ * about the trial after it.
  */
 public final class GuardedStore implements TierStore {
+  /** How often the best case a call may take, beyond what is slow for any. */
+  private static final long BEST_CASES = 4;
+
   private final EventLoop loop;
   private final TierStore store;
   private final Duration slow;
   private final Breaker breaker;
+
+  /**
+   * The least time that one copy of a call took, of all calls that came through; 0 for none yet.
+   */
+  private long copyNanosMin;
 
   public GuardedStore(
       EventLoop loop, TierStore store, int failuresMax, Duration pause, Duration slow) {
@@ -58,7 +69,7 @@ public final class GuardedStore implements TierStore {
       loop.execute(() -> done.accept(Collections.nCopies(copies.size(), off)));
       return;
     }
-    var call = new Call();
+    var call = new Call(copies.size());
     work.accept(
         copies,
         outcomes -> {
@@ -69,20 +80,43 @@ public final class GuardedStore implements TierStore {
 
   /** One call under way, of which the breaker is told once. */
   private final class Call {
-    private final Timer timer = loop.after(slow, this::fail);
+    private final int copies;
+    private final long begunNanos = loop.nanos();
+    private final long openedBefore = breaker.opened();
+    private final Timer timer;
     private boolean judged;
+
+    Call(int copies) {
+      this.copies = copies;
+      var allowed = slow.plusNanos(BEST_CASES * copies * copyNanosMin);
+      this.timer = loop.after(allowed, this::fail);
+    }
 
     void answered(List<CopyOutcome> outcomes) {
       timer.cancel();
       // Damage is an answer: the store works, the block does not.
-      if (outcomes.stream().allMatch(CopyOutcome.Failed.class::isInstance)) fail();
-      else if (!judged) breaker.succeeded();
+      if (outcomes.stream().allMatch(CopyOutcome.Failed.class::isInstance)) {
+        fail();
+        return;
+      }
+      learn(outcomes);
+      if (!judged && isCurrent()) breaker.succeeded();
+    }
+
+    private void learn(List<CopyOutcome> outcomes) {
+      if (!outcomes.stream().allMatch(CopyOutcome.Copied.class::isInstance)) return;
+      long copyNanos = Math.max(1, (loop.nanos() - begunNanos) / copies);
+      copyNanosMin = copyNanosMin == 0 ? copyNanos : Math.min(copyNanosMin, copyNanos);
     }
 
     private void fail() {
       if (judged) return;
       judged = true;
-      breaker.failed(loop.nanos());
+      if (isCurrent()) breaker.failed(loop.nanos());
+    }
+
+    private boolean isCurrent() {
+      return breaker.opened() == openedBefore;
     }
   }
 }

@@ -104,6 +104,7 @@ public final class RelayedStore implements TierStore {
       case CopyOutcome.Copied copied -> copied;
       case CopyOutcome.Damaged(var reason) -> new CopyOutcome.Failed("the tier above: " + reason);
       case CopyOutcome.Failed(var reason) -> new CopyOutcome.Failed("the tier above: " + reason);
+      case CopyOutcome.Busy(var who) -> new CopyOutcome.Failed("the tier above waits for " + who);
     };
   }
 

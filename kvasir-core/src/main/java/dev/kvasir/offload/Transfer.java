@@ -104,6 +104,10 @@ final class Transfer {
       }
       case CopyOutcome.Damaged(var reason) -> failed(target, reason);
       case CopyOutcome.Failed(var reason) -> failed(target, reason);
+      case CopyOutcome.Busy(var who) -> {
+        target.release();
+        yield new BlockOutcome.Filtered("it is being stored by " + who);
+      }
     };
   }
 

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.kvasir.sim.VirtualLoop;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -71,6 +72,44 @@ class GuardedStoreTest {
     store.succeed();
     loop.runFor(Duration.ofMillis(1));
     assertThat(answers).hasSize(1);
+    assertThat(guarded.isOpen()).isTrue();
+  }
+
+  @Test
+  void aLateFailureFromBeforeThePauseDoesNotEndTheTrial() {
+    guarded.store(copies(), answers::add);
+    var old = store.calls.removeFirst();
+    for (int i = 0; i < 3; i++) call(FAILED);
+    loop.runFor(PAUSE);
+    guarded.store(copies(), answers::add);
+    // The old call fails while the trial is under way.
+    store.calls.addFirst(old);
+    store.answer(FAILED);
+    loop.runFor(Duration.ofMillis(1));
+    assertThat(guarded.opened()).isEqualTo(1);
+    store.answer(CopyOutcome.COPIED);
+    loop.runFor(Duration.ofMillis(1));
+    assertThat(guarded.isOpen()).isFalse();
+  }
+
+  @Test
+  void aCallOfManyBlocksIsAllowedTheTimeThatTheyTake() {
+    var block = SLOW.dividedBy(8);
+    guarded.store(copies(), answers::add);
+    loop.runFor(block);
+    store.answer(CopyOutcome.COPIED);
+    loop.runFor(Duration.ofMillis(1));
+    var many = Collections.nCopies(64, copies().getFirst());
+    for (int i = 0; i < 3; i++) {
+      guarded.store(many, answers::add);
+      loop.runFor(block.multipliedBy(64));
+      store.answer(CopyOutcome.COPIED);
+      loop.runFor(Duration.ofMillis(1));
+    }
+    assertThat(guarded.isOpen()).isFalse();
+    // And one of few blocks that takes as long is slow.
+    for (int i = 0; i < 3; i++) guarded.store(copies(), answers::add);
+    loop.runFor(block.multipliedBy(64));
     assertThat(guarded.isOpen()).isTrue();
   }
 

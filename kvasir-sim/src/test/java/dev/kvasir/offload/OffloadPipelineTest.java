@@ -56,6 +56,19 @@ class OffloadPipelineTest {
   }
 
   @Test
+  void whatAnotherIsStoringIsNotAFailure() {
+    var tiers = new TestTiers();
+    var handle = tiers.offload(0, 8);
+    tiers.store.answer(new CopyOutcome.Busy("another server"));
+    tiers.passTime(SOON);
+    assertThat(handle.status()).isEqualTo(TransferStatus.COMPLETE);
+    assertThat(handle.progress().failed()).isZero();
+    assertThat(handle.progress().filtered()).isEqualTo(8);
+    assertThat(tiers.host.free()).isEqualTo(tiers.host.total());
+    assertThat(tiers.registry.has(TestTiers.hash(0), Tier.HOST)).isFalse();
+  }
+
+  @Test
   void failedTransferRegistersNothing() {
     var tiers = new TestTiers();
     var handle = tiers.offload(0, 8);

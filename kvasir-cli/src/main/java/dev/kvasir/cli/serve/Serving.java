@@ -144,11 +144,23 @@ final class Serving implements AutoCloseable {
     return (_, _, body) -> prompts.of(body);
   }
 
-  /** Engines of our own can be started again, which is asked for as draining is. */
+  /** Engines of our own can be started again and reset, which is asked for as draining is. */
   private List<Endpoint> restarts() {
-    return embedded
-        .map(_ -> List.of(Endpoint.post("/workers/restart", Access.ADMIN, this::restart)))
-        .orElse(List.of());
+    if (embedded.isEmpty()) return List.of();
+    return List.of(
+        Endpoint.post("/workers/restart", Access.ADMIN, this::restart),
+        Endpoint.post("/reset_prefix_cache", Access.ADMIN, this::reset));
+  }
+
+  private void reset(Exchange exchange) {
+    embedded
+        .orElseThrow()
+        .group()
+        .reset(
+            report ->
+                exchange
+                    .context()
+                    .runOnContext(_ -> exchange.answer(report.status(), report.json())));
   }
 
   private void restart(Exchange exchange) {

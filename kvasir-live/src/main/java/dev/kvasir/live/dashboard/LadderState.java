@@ -10,20 +10,23 @@ import java.util.List;
  * @param edges the pipelines between them, from the top down
  * @param climbs what is on its way up, for each engine
  * @param stores what keeps the bytes of the tiers below host memory, from the top down
+ * @param unavailable tiers that are configured and could not be opened
  */
 public record LadderState(
     List<TierState> tiers,
     List<EdgeState> edges,
     List<ClimbState> climbs,
-    List<StoreTally> stores) {
+    List<StoreTally> stores,
+    List<String> unavailable) {
   /** What there is to show where engines run elsewhere. */
   public static final LadderState NONE =
-      new LadderState(List.of(), List.of(), List.of(), List.of());
+      new LadderState(List.of(), List.of(), List.of(), List.of(), List.of());
 
   public LadderState {
     tiers = List.copyOf(tiers);
     edges = List.copyOf(edges);
     climbs = List.copyOf(climbs);
     stores = List.copyOf(stores);
+    unavailable = List.copyOf(unavailable);
   }
 }

@@ -21,6 +21,7 @@ import dev.kvasir.time.EventLoop;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.function.Consumer;
 import java.util.function.IntConsumer;
 
 /** An engine with a real model behind it: prompts in, answers out. Belongs to one loop. */
@@ -38,6 +39,7 @@ public final class EmbeddedEngine {
    * @param shared the first tier that others see too; null where there is none
    * @param look asks what other processes have stored
    * @param events what happens to the blocks of its own memory
+   * @param resets resets its caches, and those of whoever shares them
    */
   record Parts(
       String name,
@@ -47,12 +49,14 @@ public final class EmbeddedEngine {
       BlockPool top,
       @Nullable BlockPool shared,
       SharedLook look,
-      KvEvents events) {}
+      KvEvents events,
+      CacheResets resets) {}
 
   private final Parts parts;
   private final SampledSteps steps;
   private final Engine engine;
   private volatile boolean broken;
+  private String generation = "";
   private final Map<String, BlockHasher> hashers = new LinkedHashMap<>(16, 0.75f, true);
 
   EmbeddedEngine(Parts parts, StepRunner runner, EngineSettings settings) {
@@ -189,9 +193,15 @@ public final class EmbeddedEngine {
     engine.resume();
   }
 
+  /** Resets the caches of this engine and of all that share them; see {@link CacheResets}. */
+  public void resetCache(Consumer<ResetReport> done) {
+    parts.resets().reset(done);
+  }
+
   /** Forgets all that is cached and not in use; tells how many blocks that were. */
-  public void resetCache(IntConsumer done) {
-    engine.resetCache(done);
+  void forget(IntConsumer done) {
+    if (broken) done.accept(0);
+    else engine.resetCache(done);
   }
 
   public EngineLoad load() {
@@ -204,10 +214,17 @@ public final class EmbeddedEngine {
   }
 
   private BlockHasher hasher(String salt) {
+    var now = parts.resets().generation();
+    if (!now.equals(generation)) {
+      hashers.clear();
+      generation = now;
+    }
     var known = hashers.get(salt);
     if (known != null) return known;
     if (hashers.size() == HASHERS_MAX) hashers.remove(hashers.keySet().iterator().next());
-    var made = new Sha256Hasher(model().fingerprint(), salt);
+    // What was computed before a reset has other names than what is computed after it.
+    var shape = model().fingerprint() + (generation.isEmpty() ? "" : "\n" + generation);
+    var made = new Sha256Hasher(shape, salt);
     hashers.put(salt, made);
     return made;
   }

@@ -36,13 +36,13 @@ public record EmbeddedLadder(EngineGroup group) implements Supplier<LadderState>
       }
     }
     var shared = group.tiers();
-    if (shared == null) return new LadderState(tiers, edges, climbs, List.of());
+    if (shared == null) return new LadderState(tiers, edges, climbs, List.of(), List.of());
     var pools = shared.pools();
     for (var pool : pools) tiers.add(tier(name(pool), pool, blockBytes));
     for (int i = 0; i < shared.edges().size(); i++) {
       edges.add(edge(name(pools.get(i)), name(pools.get(i + 1)), shared.edges().get(i)));
     }
-    return new LadderState(tiers, edges, climbs, shared.stores());
+    return new LadderState(tiers, edges, climbs, shared.stores(), shared.unavailable());
   }
 
   private static String name(BlockPool pool) {

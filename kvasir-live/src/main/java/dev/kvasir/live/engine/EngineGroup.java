@@ -19,6 +19,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 
 /**
@@ -39,16 +40,20 @@ public final class EngineGroup implements AutoCloseable {
   private final List<EmbeddedEngine> engines = new ArrayList<>();
   private final @Nullable SharedTiers tiers;
   private final Owned owned = new Owned();
+  private final CacheResets resets;
   private Consumer<StepTime> times = _ -> {};
   private @Nullable WarmUp warmUp;
 
-  private EngineGroup(LoadedModel model, EngineGroupSettings settings) throws IOException {
+  private EngineGroup(LoadedModel model, EngineGroupSettings settings) {
     this.model = model;
     try {
       boolean shares = settings.ladder().hasHost();
       this.tiers = shares ? owned.add(SharedTiers.open(loop, model, settings)) : null;
+      this.resets = new CacheResets(loop, tiers);
+      resets.open();
       for (int i = 0; i < settings.engines(); i++) engines.add(engine(i, settings));
-    } catch (IOException | RuntimeException e) {
+      engines.forEach(resets::add);
+    } catch (RuntimeException e) {
       stop();
       throw e;
     }
@@ -75,7 +80,8 @@ public final class EngineGroup implements AutoCloseable {
     var steps = new CpuSteps(loop, thread, model.cpu(), memory, this::stepped);
     var shared = tiers == null ? null : tiers.host();
     var look = tiers == null ? SharedLook.NONE : tiers.look();
-    var parts = new EmbeddedEngine.Parts(name, loop, model.served(), kv, top, shared, look, events);
+    var parts =
+        new EmbeddedEngine.Parts(name, loop, model.served(), kv, top, shared, look, events, resets);
     return new EmbeddedEngine(parts, steps, settings.engine());
   }
 
@@ -127,20 +133,34 @@ public final class EngineGroup implements AutoCloseable {
     return tiers;
   }
 
+  /** Resets the caches of all engines and tiers, also of other servers that share them. */
+  public void reset(Consumer<ResetReport> done) {
+    loop.execute(() -> resets.reset(done));
+  }
+
   /** Refuses what is new, finishes what is under way, and waits for that no longer than said. */
   public boolean drain(Duration longest) {
-    var drained = new CountDownLatch(engines.size() + 1);
-    loop.execute(
-        () -> {
-          for (var engine : engines) engine.pause(PauseMode.WAIT, drained::countDown);
-          if (tiers == null) drained.countDown();
-          else tiers.whenSettled(drained::countDown);
-        });
+    var drained = new CountDownLatch(1);
+    loop.execute(() -> drain(drained::countDown));
     try {
       return drained.await(longest.toNanos(), TimeUnit.NANOSECONDS);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       return false;
+    }
+  }
+
+  /** Engines first: what they still compute is sent down, and only then can that have ended. */
+  private void drain(Runnable done) {
+    var left = new AtomicInteger(engines.size());
+    for (var engine : engines) {
+      engine.pause(
+          PauseMode.WAIT,
+          () -> {
+            if (left.decrementAndGet() > 0) return;
+            if (tiers == null) done.run();
+            else tiers.whenSettled(done);
+          });
     }
   }
 

@@ -202,10 +202,10 @@ public final class EngineServer implements AutoCloseable {
         exchange,
         () ->
             engine.resetCache(
-                blocks -> {
-                  var answer = Json.object().put("blocks", blocks).toString();
-                  exchange.context().runOnContext(_ -> exchange.answer(200, answer));
-                }));
+                report ->
+                    exchange
+                        .context()
+                        .runOnContext(_ -> exchange.answer(report.status(), report.json()))));
   }
 
   /** Does it on the loop of the engine; whatever it throws is answered. */

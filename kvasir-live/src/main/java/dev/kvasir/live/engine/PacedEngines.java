@@ -43,6 +43,7 @@ public final class PacedEngines implements AutoCloseable {
     var registry = new PrefixRegistry();
     var shared = pool(Tier.HOST, Math.multiplyExact(count, blocks), registry, new KvEvents());
     var tiers = new CommonTiers(loop, registry, shared, List.of(), null);
+    var resets = new CacheResets(loop, null);
     for (int i = 0; i < count; i++) {
       var own = new PrefixRegistry();
       var events = new KvEvents();
@@ -50,12 +51,14 @@ public final class PacedEngines implements AutoCloseable {
       var step = Rung.of(shared, pace.link().apply(loop));
       KvStore kv = tiers.ladder(own, top, step, ClimbLimits.DEFAULT);
       var steps = new PacedSteps(pace.model().apply(loop), model.tokenizer());
-      engines.add(
+      var engine =
           new EmbeddedEngine(
               new EmbeddedEngine.Parts(
-                  "worker-" + i, loop, model, kv, top, shared, SharedLook.NONE, events),
+                  "worker-" + i, loop, model, kv, top, shared, SharedLook.NONE, events, resets),
               steps,
-              settings));
+              settings);
+      engines.add(engine);
+      resets.add(engine);
     }
   }
 

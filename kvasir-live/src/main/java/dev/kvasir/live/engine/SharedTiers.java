@@ -1,5 +1,7 @@
 package dev.kvasir.live.engine;
 
+import static java.lang.System.Logger.Level.ERROR;
+
 import dev.kvasir.Nullable;
 import dev.kvasir.kv.BlockPool;
 import dev.kvasir.kv.FrequencySketch;
@@ -29,6 +31,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Objects;
 import java.util.zip.CRC32C;
 
@@ -37,9 +40,11 @@ import java.util.zip.CRC32C;
  * servers that other processes use too.
  */
 public final class SharedTiers implements AutoCloseable {
+  private static final System.Logger LOG = System.getLogger(SharedTiers.class.getName());
   private static final int COPY_THREADS = 2;
   private static final int COPIES_MAX = 4_096;
-  private static final int USES_BLOCKS = 1 << 18;
+  private static final int USES_BLOCKS_MIN = 1 << 14;
+  private static final int USES_BLOCKS_MAX = 1 << 26;
   private static final ClimbLimits LIMITS = ClimbLimits.DEFAULT;
 
   private final EventLoop loop;
@@ -53,6 +58,7 @@ public final class SharedTiers implements AutoCloseable {
   private final List<BlockPool> pools = new ArrayList<>();
   private final List<Rung> rungs = new ArrayList<>();
   private final List<SharedLook.Place> places = new ArrayList<>();
+  private final List<String> unavailable = new ArrayList<>();
   private final CommonTiers tiers;
   private final SharedLook look;
   private @Nullable DiskStore disk;
@@ -63,8 +69,7 @@ public final class SharedTiers implements AutoCloseable {
   /** The first slot of host memory that no tier and no edge has. */
   private int unused;
 
-  private SharedTiers(EventLoop loop, LoadedModel model, EngineGroupSettings settings)
-      throws IOException {
+  private SharedTiers(EventLoop loop, LoadedModel model, EngineGroupSettings settings) {
     this.loop = loop;
     this.ladder = settings.ladder();
     this.layout = layout(model);
@@ -72,7 +77,7 @@ public final class SharedTiers implements AutoCloseable {
     boolean counted =
         ladder.host().edge().countsUses()
             || below.stream().anyMatch(tier -> ladder.edge(tier).countsUses());
-    this.uses = counted ? new FrequencySketch(USES_BLOCKS) : null;
+    this.uses = counted ? new FrequencySketch(usesBlocks(settings)) : null;
     this.registry = registry();
     int bytes = model.cpu().shape().kvBytesPerBlock();
     this.unused = ladder.host().blocks();
@@ -82,15 +87,14 @@ public final class SharedTiers implements AutoCloseable {
       for (var tier : below) add(tier, settings);
       this.tiers = new CommonTiers(loop, registry, host(), rungs, uses);
       this.look = new SharedLook(registry, places);
-    } catch (IOException | RuntimeException e) {
+    } catch (RuntimeException e) {
       close();
       throw e;
     }
   }
 
   /** Takes the memory and opens the folder, which may take a while. */
-  static SharedTiers open(EventLoop loop, LoadedModel model, EngineGroupSettings settings)
-      throws IOException {
+  static SharedTiers open(EventLoop loop, LoadedModel model, EngineGroupSettings settings) {
     return new SharedTiers(loop, model, settings);
   }
 
@@ -99,7 +103,7 @@ public final class SharedTiers implements AutoCloseable {
     return below.stream().skip(1).mapToInt(tier -> ladder.edge(tier).batchBlocksMax()).sum();
   }
 
-  private void add(Tier tier, EngineGroupSettings settings) throws IOException {
+  private void add(Tier tier, EngineGroupSettings settings) {
     switch (tier) {
       case DEVICE, HOST -> throw new IllegalArgumentException(tier + " is not below host memory");
       case DISK -> addDisk(settings);
@@ -108,11 +112,31 @@ public final class SharedTiers implements AutoCloseable {
     }
   }
 
-  private void addDisk(EngineGroupSettings settings) throws IOException {
+  /** How many blocks the tiers know together: a sketch of fewer would mix them up. */
+  static int usesBlocks(EngineGroupSettings settings) {
+    var ladder = settings.ladder();
+    var remote = ladder.remote();
+    var object = ladder.object();
+    long blocks = (long) settings.engines() * settings.deviceBlocks() + ladder.host().blocks();
+    blocks += ladder.disk().blocks();
+    blocks += remote == null ? 0 : remote.blocks();
+    blocks += object == null ? 0 : object.blocks();
+    return Math.clamp(blocks, USES_BLOCKS_MIN, USES_BLOCKS_MAX);
+  }
+
+  /** A folder that cannot be opened costs the tier, and not the service: it is only a cache. */
+  private void addDisk(EngineGroupSettings settings) {
     var tier = ladder.disk();
     var folder = Objects.requireNonNull(settings.diskFolder(), "checked by the settings");
     var blocks = tier.settings(folder, memory.blockBytes(), layout);
-    var store = owned.add(DiskStore.open(loop, memory, blocks));
+    DiskStore store;
+    try {
+      store = owned.add(DiskStore.open(loop, memory, blocks));
+    } catch (IOException | RuntimeException e) {
+      LOG.log(ERROR, "there is no disk tier until the next start: {0}", e.getMessage());
+      unavailable.add(Tier.DISK.name().toLowerCase(Locale.ROOT));
+      return;
+    }
     var pool = pool(Tier.DISK, tier.blocks());
     store.restore(pool);
     addRung(pool, tier.guard().guard(loop, store), tier.edge());
@@ -184,6 +208,16 @@ public final class SharedTiers implements AutoCloseable {
     tiers.settlement().whenSettled(then);
   }
 
+  /** The tiers on servers of others. */
+  List<SharedLook.Place> places() {
+    return List.copyOf(places);
+  }
+
+  /** Believes nothing to be on disk. */
+  void clearDisk() {
+    for (var pool : pools) if (pool.tier() == Tier.DISK) pool.clear();
+  }
+
   /** Asks other processes' servers for what is not known here. */
   SharedLook look() {
     return look;
@@ -216,6 +250,11 @@ public final class SharedTiers implements AutoCloseable {
       tallies.add(StoreTally.of(place.pool().tier(), place.store().stats()));
     }
     return tallies;
+  }
+
+  /** The tiers that are configured and could not be opened. */
+  public List<String> unavailable() {
+    return List.copyOf(unavailable);
   }
 
   /** The disk tier; null where there is none. */

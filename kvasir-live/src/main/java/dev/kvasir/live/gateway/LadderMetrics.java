@@ -35,6 +35,23 @@ record LadderMetrics(LadderState ladder, MetricsText out) {
     stores("kvasir_store_blocks_loaded_total", "Blocks loaded.", StoreTally::loaded);
     stores("kvasir_store_blocks_damaged_total", "Loads found wrong.", StoreTally::damaged);
     stores("kvasir_store_copies_failed_total", "Copies not made.", StoreTally::failed);
+    stores("kvasir_store_blocks_busy_total", "Stored by others just then.", StoreTally::busy);
+    stores("kvasir_store_lookups_total", "Look-ups of shared blocks.", StoreTally::looks);
+    stores(
+        "kvasir_store_lookups_refused_total",
+        "Look-ups not made, too many waited.",
+        StoreTally::looksRefused);
+    stores(
+        "kvasir_store_lookups_failed_total",
+        "Look-ups that the server did not answer.",
+        StoreTally::looksFailed);
+    for (var missing : ladder.unavailable()) {
+      out.gauge(
+          "kvasir_tier_unavailable",
+          "1 for a tier that is configured and could not be opened.",
+          1,
+          new Label("tier", missing));
+    }
     for (var store : ladder.stores()) {
       out.gauge("kvasir_store_queued", "Copies under way.", store.queued(), label(store));
     }

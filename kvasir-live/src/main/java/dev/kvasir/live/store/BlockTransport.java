@@ -7,6 +7,7 @@ import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.Map;
 import java.util.function.BiConsumer;
+import java.util.function.IntPredicate;
 
 /**
  * A server that keeps sealed blocks for whoever shares it.
@@ -73,6 +74,22 @@ public interface BlockTransport extends AutoCloseable {
 
   /** Some of what is there, at most so many. */
   List<TokenBlock> list(int blocksMax) throws IOException;
+
+  /** What was last set as the generation of this tier, by whomever; empty if nothing was. */
+  String generation() throws IOException;
+
+  /** Sets the generation of this tier, for all who share it. */
+  void setGeneration(String generation) throws IOException;
+
+  /** Sets it where there is none: a server may have lost it. */
+  void keepGeneration(String generation) throws IOException;
+
+  /**
+   * Removes all blocks, page by page.
+   *
+   * @param removed hears how many were removed, after each page; false ends it
+   */
+  void removeAll(IntPredicate removed) throws IOException;
 
   /** Hears that wrong bytes came: lets go of connections that may be out of step. */
   void doubt();

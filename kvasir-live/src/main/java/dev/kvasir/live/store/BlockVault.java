@@ -11,13 +11,16 @@ import dev.kvasir.offload.CopyOutcome.Damaged;
 import dev.kvasir.offload.CopyOutcome.Failed;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.concurrent.locks.ReentrantReadWriteLock;
 
 /**
  * The blocks in one folder: writes them, reads them back and vouches for what it read.
@@ -38,7 +41,7 @@ final class BlockVault implements AutoCloseable {
   private static final System.Logger LOG = System.getLogger(BlockVault.class.getName());
 
   /** A block whose bytes are written, and which nobody can find yet. */
-  record Written(BlockCopy copy, long generation, int losses) {}
+  record Written(BlockCopy copy, long generation, int losses, int resets) {}
 
   private final DiskFolder folder;
   private final DiskSettings settings;
@@ -48,6 +51,11 @@ final class BlockVault implements AutoCloseable {
   private final HostMemory proof;
   private final BitSet quarantined = new BitSet();
   private final AtomicInteger losses = new AtomicInteger();
+
+  /** Copies have the first, each for a short time; a reset has the second, alone. */
+  private final ReentrantReadWriteLock use = new ReentrantReadWriteLock();
+
+  private final AtomicInteger resets = new AtomicInteger();
 
   final LongAdder damaged = new LongAdder();
   final LongAdder bytesWritten = new LongAdder();
@@ -118,11 +126,21 @@ final class BlockVault implements AutoCloseable {
       if (newer == null) continue;
       // The machine stopped before the index said that the old copy is gone: the newer one, if
       // good.
-      boolean good = fault(newer, proof.span(0)) == null;
+      boolean good = isGood(newer);
       index.forget(good ? held.slot() : newer.slot());
       if (!good) newest.put(hash, held);
     }
     index.checkpoint();
+  }
+
+  /** A block that cannot be read is no better than a wrong one, and no reason not to open. */
+  private boolean isGood(DiskIndex.Held held) {
+    try {
+      return fault(held, proof.span(0)) == null;
+    } catch (IOException e) {
+      LOG.log(WARNING, "disk slot {0} cannot be read: {1}", held.slot(), e.getMessage());
+      return false;
+    }
   }
 
   /** What is here, in the order in which it was stored. */
@@ -142,7 +160,17 @@ final class BlockVault implements AutoCloseable {
 
   /** Writes the block's bytes; nobody finds them before they are published or committed. */
   Written write(BlockCopy copy) throws IOException {
+    use.readLock().lock();
+    try {
+      return writeBytes(copy);
+    } finally {
+      use.readLock().unlock();
+    }
+  }
+
+  private Written writeBytes(BlockCopy copy) throws IOException {
     int slot = copy.below();
+    int resetsSeen = resets.get();
     int seen = losses.get();
     index.remove(slot);
     long generation = index.nextGeneration();
@@ -152,14 +180,48 @@ final class BlockVault implements AutoCloseable {
     file.write(settings.span().at(slot), span.asByteBuffer());
     if (quarantined(slot)) prove(header);
     bytesWritten.add(settings.blockBytes());
-    return new Written(copy, generation, seen);
+    return new Written(copy, generation, seen, resetsSeen);
   }
 
   private void publish(Written written) throws IOException {
     if (written.losses() != losses.get()) {
       throw new IOException("a sync failed meanwhile, what was written may be lost");
     }
-    index.put(written.copy().below(), written.generation(), written.copy().block());
+    use.readLock().lock();
+    try {
+      if (written.resets() != resets.get()) throw new IOException("the tier was reset meanwhile");
+      index.put(written.copy().below(), written.generation(), written.copy().block());
+    } finally {
+      use.readLock().unlock();
+    }
+  }
+
+  /**
+   * Forgets all blocks and gives up their bytes, and returns once that is on the device: no block
+   * from before is found again, whatever happens. What is being written comes to nothing.
+   *
+   * @param note to be found when the folder is opened
+   * @param longest how long to wait for copies that are being made
+   * @return how many blocks there were
+   */
+  int reset(String note, Duration longest) throws IOException {
+    resets.incrementAndGet();
+    boolean free;
+    try {
+      free = use.writeLock().tryLock(longest.toNanos(), TimeUnit.NANOSECONDS);
+    } catch (InterruptedException e) {
+      throw new IOException("interrupted", e);
+    }
+    if (!free) throw new IOException("a copy has not ended in " + longest.toMillis() + " ms");
+    try {
+      int blocks = index.held().size();
+      index.clear(note);
+      file.truncate(0);
+      Preallocation.fit(folder, file, settings.fileBytes());
+      return blocks;
+    } finally {
+      use.writeLock().unlock();
+    }
   }
 
   /** A slot that held a damaged block is trusted again when it gives back what it was given. */
@@ -232,6 +294,15 @@ final class BlockVault implements AutoCloseable {
    * load, from the page that vouches for the bytes.
    */
   CopyOutcome read(BlockCopy copy) {
+    use.readLock().lock();
+    try {
+      return readBytes(copy);
+    } finally {
+      use.readLock().unlock();
+    }
+  }
+
+  private CopyOutcome readBytes(BlockCopy copy) {
     int slot = copy.below();
     var held = index.held(slot);
     if (held == null || !held.block().hash().equals(copy.block().hash())) {
@@ -296,6 +367,10 @@ final class BlockVault implements AutoCloseable {
     synchronized (quarantined) {
       return quarantined.cardinality();
     }
+  }
+
+  int resets() {
+    return resets.get();
   }
 
   FileAccess access() {

@@ -56,6 +56,7 @@ final class DiskIndex implements AutoCloseable {
   /** Slots that the checkpoint under way leaves out, and that were not written since. */
   private final BitSet leftOut = new BitSet();
 
+  private volatile String note = "";
   private @Nullable IndexLog log;
   private long generation;
   private long serial;
@@ -75,7 +76,9 @@ final class DiskIndex implements AutoCloseable {
 
   /** Reads what an earlier process left; {@link #checkpoint} then begins a log of our own. */
   void replay() throws IOException {
-    serial = IndexLog.replay(folder, format, this::note);
+    var head = IndexLog.replay(folder, format, this::note);
+    serial = head.serial();
+    note = head.note();
   }
 
   private void note(IndexRecord next) {
@@ -186,6 +189,24 @@ final class DiskIndex implements AutoCloseable {
     } finally {
       lock.unlock();
     }
+  }
+
+  /** What whoever emptied the index last left there. */
+  String note() {
+    return note;
+  }
+
+  /** Forgets all slots, and returns once the log on the device says so and has the note. */
+  void clear(String text) throws IOException {
+    lock.lock();
+    try {
+      forgotten.set(0, blocks.length);
+      unsynced.clear();
+    } finally {
+      lock.unlock();
+    }
+    note = text;
+    checkpoint();
   }
 
   /** Notes that the bytes of the slot are on the device. */
@@ -307,7 +328,7 @@ final class DiskIndex implements AutoCloseable {
     int holds = writing.getHoldCount();
     for (int i = 0; i < holds; i++) writing.unlock();
     try {
-      next = IndexLog.write(folder, format, serial + 1, copy.records());
+      next = IndexLog.write(folder, format, serial + 1, note, copy.records());
     } catch (IOException e) {
       deleteNext(e);
       throw e;

@@ -33,6 +33,7 @@ import java.util.function.Consumer;
 public final class DiskStore implements TierStore, AutoCloseable {
   private static final System.Logger LOG = System.getLogger(DiskStore.class.getName());
   private static final Duration CLOSE_MAX = Duration.ofSeconds(10);
+  private static final Duration RESET_MAX = Duration.ofSeconds(10);
 
   private final EventLoop loop;
   private final HostMemory above;
@@ -121,6 +122,26 @@ public final class DiskStore implements TierStore, AutoCloseable {
   /** Makes everything durable that was answered as stored before, and answers on the loop. */
   public void sync(Consumer<CopyOutcome> done) {
     committer.sync(outcome -> StoreCall.answer(loop, () -> done.accept(outcome)));
+  }
+
+  /** What was left with the last reset, in whichever process that was; empty without one. */
+  public String note() {
+    return vault.index().note();
+  }
+
+  /**
+   * Forgets all blocks for good, and leaves a note; blocks, so not for the loop's thread. No block
+   * stored before is found again once this returns, also by the process that opens the folder next.
+   *
+   * @return how many there were
+   */
+  public int reset(String note) throws IOException {
+    return vault.reset(note, RESET_MAX);
+  }
+
+  /** How many resets were begun. */
+  int resets() {
+    return vault.resets();
   }
 
   /** How the file of blocks is read and written here. */
@@ -226,7 +247,7 @@ public final class DiskStore implements TierStore, AutoCloseable {
     switch (outcome) {
       case Copied _ -> (task.kind() == Kind.STORE ? stored : loaded).increment();
       case Failed(String _) -> failed.increment();
-      case Damaged(String _) -> {} // The vault counts these, where it quarantines.
+      case Damaged(String _), CopyOutcome.Busy(String _) -> {} // The vault counts the damaged.
     }
     queue.answer(task, outcome);
   }

@@ -1,6 +1,7 @@
 package dev.kvasir.live.store;
 
 import static java.nio.ByteOrder.LITTLE_ENDIAN;
+import static java.nio.charset.StandardCharsets.US_ASCII;
 
 import dev.kvasir.Nullable;
 import dev.kvasir.live.store.BlockHeader.Hashes;
@@ -26,6 +27,9 @@ final class IndexLog implements AutoCloseable {
   private static final int LAYOUT_AT = 16;
   private static final int SERIAL_AT = 24;
   private static final int SUM_AT = 32;
+  private static final int NOTE_SUM_AT = 64;
+  private static final int NOTE_LENGTH_AT = 68;
+  private static final int NOTE_AT = 72;
   private static final int RECORDS_AT = BlockSpan.PAGE_BYTES;
   private static final int CHUNK_BYTES = 1024 * IndexRecord.BYTES;
 
@@ -54,12 +58,12 @@ final class IndexLog implements AutoCloseable {
 
   /** Writes a log of the records beside the present one and syncs it; it is not in place yet. */
   static IndexLog write(
-      DiskFolder folder, DiskFormat format, long serial, Iterator<IndexRecord> records)
+      DiskFolder folder, DiskFormat format, long serial, String note, Iterator<IndexRecord> records)
       throws IOException {
     var log = new IndexLog(folder.open(NAME_NEW, FileAccess.BUFFERED), serial);
     try {
       log.file.truncate(0);
-      log.file.write(0, header(format, serial));
+      log.file.write(0, header(format, serial, note));
       var chunk = buffer(CHUNK_BYTES);
       while (records.hasNext()) {
         chunk.clear();
@@ -74,20 +78,24 @@ final class IndexLog implements AutoCloseable {
     }
   }
 
-  /** Hands each record of the log in the folder on, and returns its serial. */
-  static long replay(DiskFolder folder, DiskFormat format, Consumer<IndexRecord> records)
+  /** What the first page of a log says besides its format. */
+  record Head(long serial, String note) {}
+
+  /** Hands each record of the log in the folder on, and returns what its first page says. */
+  static Head replay(DiskFolder folder, DiskFormat format, Consumer<IndexRecord> records)
       throws IOException {
     try (var file = folder.open(NAME, FileAccess.BUFFERED)) {
       var header = buffer(BlockSpan.PAGE_BYTES);
       file.read(0, header);
       long serial = check(header.flip(), format);
+      var note = note(header);
       var chunk = buffer(CHUNK_BYTES);
       long end = RECORDS_AT;
       do {
         file.read(end, chunk.clear());
         end += chunk.position();
       } while (handOn(chunk.flip(), serial, records) && chunk.limit() == CHUNK_BYTES);
-      return serial;
+      return new Head(serial, note);
     }
   }
 
@@ -122,7 +130,10 @@ final class IndexLog implements AutoCloseable {
     file.close();
   }
 
-  private static ByteBuffer header(DiskFormat format, long serial) {
+  /** The longest note that a log has room for. */
+  static final int NOTE_BYTES_MAX = 256;
+
+  private static ByteBuffer header(DiskFormat format, long serial, String note) {
     var header = buffer(BlockSpan.PAGE_BYTES);
     header.putLong(0, MAGIC);
     header.putInt(VERSION_AT, DiskFormat.VERSION);
@@ -130,7 +141,30 @@ final class IndexLog implements AutoCloseable {
     header.putLong(LAYOUT_AT, format.layout());
     header.putLong(SERIAL_AT, serial);
     header.putInt(SUM_AT, Hashes.sum(header, 0, SUM_AT));
+    byte[] text = note.getBytes(US_ASCII);
+    if (text.length > NOTE_BYTES_MAX) {
+      throw new IllegalArgumentException("a note of " + text.length + " bytes: " + note);
+    }
+    header.putInt(NOTE_LENGTH_AT, text.length);
+    header.put(NOTE_AT, text);
+    header.putInt(NOTE_SUM_AT, Hashes.sum(header, NOTE_LENGTH_AT, noteSpan(text.length)));
     return header;
+  }
+
+  private static int noteSpan(int textBytes) {
+    return NOTE_AT - NOTE_LENGTH_AT + textBytes;
+  }
+
+  /** The note of the first page; none if it has none, or a damaged one. */
+  private static String note(ByteBuffer header) {
+    int length = header.getInt(NOTE_LENGTH_AT);
+    if (length < 1 || length > NOTE_BYTES_MAX) return "";
+    if (header.getInt(NOTE_SUM_AT) != Hashes.sum(header, NOTE_LENGTH_AT, noteSpan(length))) {
+      return "";
+    }
+    byte[] text = new byte[length];
+    header.get(NOTE_AT, text);
+    return new String(text, US_ASCII);
   }
 
   /** The serial of the log, if it is one of ours; says what to do if not. */

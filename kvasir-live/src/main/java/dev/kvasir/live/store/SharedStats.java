@@ -13,6 +13,10 @@ package dev.kvasir.live.store;
  * @param bytesSent bytes of blocks sent
  * @param bytesFetched bytes of blocks fetched and found right
  * @param queued copies that wait or are being made
+ * @param looks look-ups asked for
+ * @param looksRefused of these, answered as unknown since too many waited
+ * @param looksFailed of these, not answered by the server
+ * @param looksWaiting look-ups that wait for others
  */
 public record SharedStats(
     long stored,
@@ -24,4 +28,8 @@ public record SharedStats(
     long failed,
     long bytesSent,
     long bytesFetched,
-    int queued) {}
+    int queued,
+    long looks,
+    long looksRefused,
+    long looksFailed,
+    int looksWaiting) {}

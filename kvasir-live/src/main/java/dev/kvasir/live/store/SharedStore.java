@@ -21,11 +21,14 @@ import dev.kvasir.offload.CopyOutcome.Failed;
 import dev.kvasir.offload.TierStore;
 import dev.kvasir.time.EventLoop;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.concurrent.Semaphore;
+import java.util.concurrent.Callable;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
 
@@ -40,7 +43,6 @@ import java.util.function.Consumer;
 public final class SharedStore implements TierStore, AutoCloseable {
   private static final System.Logger LOG = System.getLogger(SharedStore.class.getName());
   private static final int SUSPECTS_MAX = 4096;
-  private static final int LOOKS_MAX = 8;
   private static final Failed UNANSWERED = new Failed("the server did not answer for it");
 
   private final EventLoop loop;
@@ -52,7 +54,7 @@ public final class SharedStore implements TierStore, AutoCloseable {
   private final CopyQueue queue;
   private final Workers workers;
   private final Suspects suspects = new Suspects(SUSPECTS_MAX);
-  private final Semaphore looks = new Semaphore(LOOKS_MAX);
+  private final LookQueue looks;
   private final LongAdder stored = new LongAdder();
   private final LongAdder present = new LongAdder();
   private final LongAdder busy = new LongAdder();
@@ -90,6 +92,11 @@ public final class SharedStore implements TierStore, AutoCloseable {
     this.transport = transport;
     this.watchdog = new Watchdog(name);
     this.queue = new CopyQueue(limits.queueMax());
+    this.looks =
+        new LookQueue(
+            blocks -> watchdog.within(limits.timeout(), () -> transport.look(blocks)),
+            limits.lookBatches(),
+            limits.lookQueueMax());
     int batch = limits.batchBlocks(seals.sealedBytes());
     this.workers = new Workers(kind, name, limits.threads(), queue, batch, this::work);
   }
@@ -109,37 +116,71 @@ public final class SharedStore implements TierStore, AutoCloseable {
    * to learn what others have stored.
    */
   public void look(List<TokenBlock> blocks, Consumer<List<Presence>> done) {
-    if (!looks.tryAcquire()) {
-      StoreCall.answer(loop, () -> done.accept(unknown(blocks)));
-      return;
-    }
-    Thread.startVirtualThread(
-        () -> {
-          var found = unknown(blocks);
-          try {
-            var there = watchdog.within(limits.timeout(), () -> transport.look(blocks));
-            found.clear();
-            for (var block : blocks) {
-              found.add(there.getOrDefault(block.hash(), Presence.UNKNOWN));
-            }
-          } catch (Exception e) {
-            warn("asking for " + blocks.size() + " blocks", e);
-          } finally {
-            looks.release();
-            StoreCall.answer(loop, () -> done.accept(found));
-          }
-        });
-  }
-
-  private static List<Presence> unknown(List<TokenBlock> blocks) {
-    var unknown = new ArrayList<Presence>();
-    for (var _ : blocks) unknown.add(Presence.UNKNOWN);
-    return unknown;
+    looks.ask(blocks, told -> StoreCall.answer(loop, () -> done.accept(told)));
   }
 
   /** Some of what is on the server, at most so many; blocks, so not for the loop's thread. */
   public List<TokenBlock> list(int blocksMax) throws IOException {
     return transport.list(blocksMax);
+  }
+
+  /** The generation of this tier that was last set by whoever shares it; blocks. */
+  public String generation() throws IOException {
+    return bounded(transport::generation);
+  }
+
+  /** Sets the generation of this tier for all who share it; blocks. */
+  public void setGeneration(String generation) throws IOException {
+    var _ =
+        bounded(
+            () -> {
+              transport.setGeneration(generation);
+              return generation;
+            });
+  }
+
+  /** Sets it again where the server has none any more; blocks. */
+  public void keepGeneration(String generation) throws IOException {
+    var _ =
+        bounded(
+            () -> {
+              transport.keepGeneration(generation);
+              return generation;
+            });
+  }
+
+  /** What is called has the time of a batch. */
+  private <T> T bounded(Callable<T> call) throws IOException {
+    try {
+      return watchdog.within(limits.timeout(), call);
+    } catch (IOException | RuntimeException e) {
+      throw e;
+    } catch (Exception e) {
+      throw new IOException(e);
+    }
+  }
+
+  /**
+   * Removes the blocks of all who share this tier; blocks.
+   *
+   * @return how many were removed
+   * @throws IOException if not all could be removed in that time
+   */
+  public long removeAll(Duration longest) throws IOException {
+    long end = System.nanoTime() + longest.toNanos();
+    var removed = new AtomicLong();
+    var inTime = new AtomicBoolean(true);
+    transport.removeAll(
+        count -> {
+          removed.addAndGet(count);
+          inTime.set(System.nanoTime() - end < 0);
+          return inTime.get();
+        });
+    if (!inTime.get()) {
+      throw new IOException(
+          removed + " blocks were removed in " + longest.toSeconds() + " s, and there are more");
+    }
+    return removed.get();
   }
 
   /**
@@ -171,7 +212,11 @@ public final class SharedStore implements TierStore, AutoCloseable {
         failed.sum(),
         stored.sum() * seals.blockBytes(),
         loaded.sum() * seals.blockBytes(),
-        queue.depth());
+        queue.depth(),
+        looks.asked.sum(),
+        looks.refused.sum(),
+        looks.failed.sum(),
+        looks.waiting());
   }
 
   /** Finishes what runs, answers what waits and lets go of the server. */
@@ -310,8 +355,7 @@ public final class SharedStore implements TierStore, AutoCloseable {
       }
       case Sent.Busy(var who) -> {
         busy.increment();
-        // The server works, so its breaker need not hear of it; the block is just not there yet.
-        yield new Damaged("it is just being sent by " + who);
+        yield new CopyOutcome.Busy(who);
       }
     };
   }

@@ -6,6 +6,7 @@ import dev.kvasir.engine.EngineSettings;
 import dev.kvasir.kv.Tier;
 import dev.kvasir.live.http.HttpSettings;
 import dev.kvasir.live.http.Network;
+import dev.kvasir.live.model.ModelShape;
 import dev.kvasir.live.model.PocketModel;
 import dev.kvasir.live.store.object.ObjectSettings;
 import dev.kvasir.live.store.object.S3Server;
@@ -16,9 +17,14 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -121,6 +127,141 @@ class SharingTest {
     }
   }
 
+  @Test
+  void aResetOfOneIsAResetOfAllThatShareRedis() throws Exception {
+    try (var redis = RedisServer.start(folder.resolve("redis"))) {
+      resetAll(LadderSettings.of(64, 128).with(remote(redis)), "remote");
+      try (var jedis = redis.client()) {
+        assertThat(jedis.keys("*")).hasSizeGreaterThan(1);
+      }
+      // A server that was down while the others were reset learns of it when it starts.
+      try (var late =
+              new Side(LadderSettings.of(64, 128).with(remote(redis)), folder.resolve("x"));
+          var other = new Side(LadderSettings.of(64, 0).with(remote(redis)), folder.resolve("y"))) {
+        assertThat(cached(late.ask())).isGreaterThanOrEqualTo(96);
+        assertThat(late.group.drain(DRAIN)).isTrue();
+        late.close();
+        assertThat(other.reset().status()).isEqualTo(200);
+        assertThat(redis.client().keys("*")).hasSize(1);
+      }
+      try (var late =
+          new Side(LadderSettings.of(64, 128).with(remote(redis)), folder.resolve("x"))) {
+        assertThat(cached(late.ask())).isZero();
+      }
+    }
+  }
+
+  @Test
+  void aResetOfOneIsAResetOfAllThatShareABucket() throws Exception {
+    try (var server = S3Server.start(folder.resolve("s3"))) {
+      resetAll(LadderSettings.of(64, 0).with(object(server)), "object");
+    }
+  }
+
+  /** Both have the prompt; after the reset none has, and they share what is computed then. */
+  private void resetAll(LadderSettings ladder, String tier) throws Exception {
+    try (var first = new Side(ladder, folder.resolve("first"));
+        var second = new Side(ladder, folder.resolve("second"))) {
+      assertThat(cached(first.ask())).isZero();
+      first.settle();
+      assertThat(cached(second.ask())).isGreaterThanOrEqualTo(96);
+      second.settle();
+      var report = first.reset();
+      assertThat(report.status()).as(report.json()).isEqualTo(200);
+      assertThat(report.parts())
+          .filteredOn(part -> part.name().equals(tier))
+          .allSatisfy(part -> assertThat(part.blocks()).isPositive());
+      assertThat(cached(second.ask())).as("what another reset").isZero();
+      second.settle();
+      var brought = first.ask();
+      assertThat(cached(brought)).as("what was computed after it").isGreaterThanOrEqualTo(96);
+      first.settle();
+    }
+  }
+
+  @Test
+  void aServerThatCannotBeResetIsNamedAndItsBlocksAreNotUsedHere() throws Exception {
+    try (var redis = RedisServer.start(folder.resolve("redis"));
+        var side = new Side(LadderSettings.of(64, 128).with(remote(redis)), folder.resolve("d"))) {
+      var _ = side.ask();
+      side.settle();
+      redis.kill();
+      var report = side.reset();
+      assertThat(report.status()).isEqualTo(503);
+      assertThat(report.json()).contains("\"tier\":\"remote\"", "\"reset\":false", "reason");
+      assertThat(report.parts()).filteredOn(part -> part.failure() != null).hasSize(1);
+      assertThat(cached(side.ask())).isZero();
+    }
+  }
+
+  @Test
+  void aResetReachesAllEnginesAndTheDiskAndOutlivesTheProcess() throws Exception {
+    var ladder = LadderSettings.of(64, 128);
+    try (var side = new Side(ladder, folder.resolve("disk"), 2)) {
+      assertThat(cached(side.ask())).isZero();
+      assertThat(cached(side.ask(1))).isGreaterThanOrEqualTo(96);
+      side.settle();
+      var report = side.reset();
+      assertThat(report.status()).isEqualTo(200);
+      assertThat(report.parts())
+          .extracting(ResetReport.Part::name)
+          .containsExactly("engine-0", "engine-1", "disk");
+      assertThat(report.parts()).allSatisfy(part -> assertThat(part.blocks()).isPositive());
+      assertThat(cached(side.ask(1))).isZero();
+      // The caches work on, and what they have now is found after a restart.
+      assertThat(cached(side.ask(0))).isGreaterThanOrEqualTo(96);
+      assertThat(side.group.drain(DRAIN)).isTrue();
+    }
+    try (var side = new Side(ladder, folder.resolve("disk"))) {
+      assertThat(cached(side.ask())).isGreaterThanOrEqualTo(96);
+      side.settle();
+      assertThat(side.reset().status()).isEqualTo(200);
+    }
+    try (var side = new Side(ladder, folder.resolve("disk"))) {
+      assertThat(cached(side.ask())).isZero();
+    }
+  }
+
+  @Test
+  void whatIsUnderWayWhenItIsDrainedReachesTheDisk() throws Exception {
+    try (var side = new Side(LadderSettings.of(64, 128), folder.resolve("disk"))) {
+      var answer = CompletableFuture.supplyAsync(side::askUnchecked);
+      while (side.group.engines().getFirst().load().running() == 0 && !answer.isDone()) {
+        Thread.onSpinWait();
+      }
+      assertThat(side.group.drain(DRAIN)).isTrue();
+      var disk = Objects.requireNonNull(Objects.requireNonNull(side.group.tiers()).disk());
+      long prompt = answer.join().at("/usage/prompt_tokens").asInt() / ModelShape.BLOCK_TOKENS;
+      assertThat(disk.stats().stored()).isGreaterThanOrEqualTo(prompt);
+    }
+  }
+
+  @Test
+  void aDiskThatCannotBeOpenedCostsTheTierAndNotTheService() throws Exception {
+    var own = Files.createDirectories(folder.resolve("disk"));
+    Files.writeString(own.resolve("thesis.tex"), "precious");
+    try (var redis = RedisServer.start(folder.resolve("redis"))) {
+      var ladder = LadderSettings.of(64, 128).with(remote(redis));
+      try (var side = new Side(ladder, own)) {
+        assertThat(cached(side.ask())).isZero();
+        side.settle();
+        assertThat(cached(side.ask())).isGreaterThanOrEqualTo(96);
+        assertThat(new EmbeddedLadder(side.group).get().unavailable()).containsExactly("disk");
+        try (var jedis = redis.client()) {
+          assertThat(jedis.keys("*")).isNotEmpty();
+        }
+      }
+    }
+    assertThat(own.resolve("thesis.tex")).hasContent("precious");
+  }
+
+  @Test
+  void usesAreCountedForAsManyBlocksAsTheTiersHave() {
+    var ladder = LadderSettings.of(1 << 20, 1 << 22);
+    var settings = new EngineGroupSettings(2, 64, ladder, folder, EngineSettings.DEFAULT);
+    assertThat(SharedTiers.usesBlocks(settings)).isEqualTo((1 << 20) + (1 << 22) + 128);
+  }
+
   private void share(LadderSettings ladder, String tier) throws Exception {
     JsonNode computed;
     try (var first = new Side(ladder, folder.resolve("first"));
@@ -152,20 +293,53 @@ class SharingTest {
   /** A group of engines with its own memory and disk, as another process would have. */
   private final class Side implements AutoCloseable {
     private final EngineGroup group;
+    private final List<EngineServer> servers = new ArrayList<>();
     private final EngineServer server;
+    private boolean closed;
 
     Side(LadderSettings ladder, Path own) throws IOException {
+      this(ladder, own, 1);
+    }
+
+    Side(LadderSettings ladder, Path own, int engines) throws IOException {
       group =
           EngineGroup.open(
-              model, new EngineGroupSettings(1, 64, ladder, own, EngineSettings.DEFAULT));
-      server = EngineServer.start(network, HttpSettings.local(0), group.engines().getFirst());
+              model, new EngineGroupSettings(engines, 64, ladder, own, EngineSettings.DEFAULT));
+      for (var engine : group.engines()) {
+        servers.add(EngineServer.start(network, HttpSettings.local(0), engine));
+      }
+      server = servers.getFirst();
+    }
+
+    /** Waits until all that was computed is where it goes, and serves on. */
+    void settle() {
+      assertThat(group.drain(DRAIN)).isTrue();
+      group.loop().execute(() -> group.engines().forEach(EmbeddedEngine::resume));
+    }
+
+    ResetReport reset() throws Exception {
+      var report = new CompletableFuture<ResetReport>();
+      group.reset(report::complete);
+      return report.get(60, TimeUnit.SECONDS);
+    }
+
+    JsonNode askUnchecked() {
+      try {
+        return ask();
+      } catch (Exception e) {
+        throw new AssertionError(e);
+      }
     }
 
     JsonNode ask() throws Exception {
+      return ask(0);
+    }
+
+    JsonNode ask(int engine) throws Exception {
       var body = JsonMapper.shared().createObjectNode().put("prompt", PROMPT);
       body.put("max_tokens", 4).put("ignore_eos", true);
       var request =
-          HttpRequest.newBuilder(URI.create(server.front().url() + "/v1/completions"))
+          HttpRequest.newBuilder(URI.create(servers.get(engine).front().url() + "/v1/completions"))
               .header("content-type", "application/json")
               .POST(HttpRequest.BodyPublishers.ofString(body.toString()))
               .build();
@@ -189,7 +363,9 @@ class SharingTest {
 
     @Override
     public void close() {
-      server.close();
+      if (closed) return;
+      closed = true;
+      servers.forEach(EngineServer::close);
       group.close();
     }
   }

@@ -165,6 +165,100 @@ class DiskStallTest {
   }
 
   @Test
+  void aResetIsDurableBeforeItReturnsAndLeavesNoByte() {
+    Seeds.each(
+        50 * Seeds.scale(),
+        random -> {
+          try {
+            resetAndLosePower(random);
+          } catch (IOException e) {
+            throw new AssertionError(e);
+          }
+        });
+  }
+
+  private static void resetAndLosePower(RandomGenerator random) throws IOException {
+    var lossy = new LossyFolder();
+    var ack = random.nextBoolean() ? Ack.STORED : Ack.DURABLE;
+    try (var shelf = new Shelf(settings(ack), lossy)) {
+      for (int slot = 0; slot < BLOCKS; slot++) shelf.store(slot, slot);
+      if (random.nextBoolean()) shelf.caller.sync(shelf.store);
+      assertThat(shelf.store.reset("generation 7")).isEqualTo(BLOCKS);
+      assertThat(shelf.load(3, 3)).isInstanceOf(CopyOutcome.Damaged.class);
+      assertThat(lossy.bytes(BlockVault.BLOCKS)).containsOnly(0);
+      try (var found = new Shelf(settings(ack), lossy.afterPowerLoss(random))) {
+        assertThat(found.store.recovered()).isEmpty();
+        assertThat(found.store.note()).isEqualTo("generation 7");
+      }
+      // It serves on.
+      assertThat(shelf.store(5, 50)).isEqualTo(CopyOutcome.COPIED);
+      shelf.assertHolds(Map.of(5, 50L));
+    }
+    try (var found = new Shelf(settings(ack), lossy)) {
+      found.assertHolds(Map.of(5, 50L));
+      assertThat(found.store.note()).isEqualTo("generation 7");
+    }
+  }
+
+  @Test
+  void whatIsBeingWrittenDuringAResetComesToNothing() throws Exception {
+    for (var ack : Ack.values()) {
+      var folder = new HookedFolder(new LossyFolder());
+      var begun = new CountDownLatch(1);
+      var gate = new CountDownLatch(1);
+      try (var shelf = new Shelf(settings(ack), folder)) {
+        // A durable copy is written, and waits for the disk to be synced.
+        var at = ack == Ack.DURABLE ? "sync" : "write";
+        folder.hook(
+            (operation, name) -> {
+              if (!operation.equals(at) || !name.equals(BlockVault.BLOCKS)) return;
+              begun.countDown();
+              pass(gate);
+            });
+        var copy = new BlockCopy(TestBlocks.block(1), 0, 0);
+        var stuck = shelf.caller.begin(shelf.store, List.of(copy));
+        assertThat(begun.await(20, TimeUnit.SECONDS)).isTrue();
+        var reset = Thread.startVirtualThread(() -> resetUnchecked(shelf));
+        while (shelf.store.resets() == 0) Thread.onSpinWait();
+        gate.countDown();
+        assertThat(Caller.await(stuck).getFirst()).isInstanceOf(Failed.class);
+        reset.join();
+        assertThat(shelf.load(0, 1)).isInstanceOf(CopyOutcome.Damaged.class);
+      }
+    }
+  }
+
+  private static void resetUnchecked(Shelf shelf) {
+    try {
+      shelf.store.reset("generation 8");
+    } catch (IOException e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  @Test
+  void aBlockThatCannotBeReadWhenTheFolderIsOpenedCostsOnlyItself() throws Exception {
+    var lossy = new LossyFolder();
+    try (var shelf = new Shelf(settings(Ack.STORED), lossy)) {
+      shelf.store(0, 7);
+      shelf.store(1, 8);
+      // The same block in another slot, as a stop before the old one was noted as gone leaves it.
+      shelf.store(2, 7);
+    }
+    lossy.trouble(
+        (operation, name) -> {
+          if (operation.equals("read") && name.equals(BlockVault.BLOCKS)) {
+            throw new IOException("Input/output error");
+          }
+        });
+    try (var shelf = new Shelf(settings(Ack.STORED), lossy)) {
+      lossy.trouble((_, _) -> {});
+      assertThat(shelf.store.recovered()).extracting(Recovered::slot).containsExactly(0, 1);
+      shelf.assertHolds(Map.of(0, 7L, 1, 8L));
+    }
+  }
+
+  @Test
   void aStoreWhoseWriteDoesNotReturnIsClosedInTime() throws Exception {
     var folder = new HookedFolder(new LossyFolder());
     var gate = new CountDownLatch(1);

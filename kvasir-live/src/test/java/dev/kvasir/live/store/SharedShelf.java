@@ -33,20 +33,26 @@ public final class SharedShelf implements AutoCloseable {
     this.called = store;
   }
 
-  /** How many of some copies came to which end. */
-  public record Tally(int copied, int damaged, int failed) {
+  /** How many of some copies came to which end; what another is sending counts as skipped. */
+  public record Tally(int copied, int damaged, int failed, int skipped) {
+    public Tally(int copied, int damaged, int failed) {
+      this(copied, damaged, failed, 0);
+    }
+
     public static Tally of(List<CopyOutcome> outcomes) {
       int copied = 0;
       int damaged = 0;
       int failed = 0;
+      int skipped = 0;
       for (var outcome : outcomes) {
         switch (outcome) {
           case Copied _ -> copied++;
           case Damaged _ -> damaged++;
           case Failed _ -> failed++;
+          case CopyOutcome.Busy _ -> skipped++;
         }
       }
-      return new Tally(copied, damaged, failed);
+      return new Tally(copied, damaged, failed, skipped);
     }
   }
 

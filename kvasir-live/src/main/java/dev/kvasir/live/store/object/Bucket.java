@@ -22,6 +22,7 @@ import software.amazon.awssdk.http.SdkHttpResponse;
 import software.amazon.awssdk.http.apache5.Apache5HttpClient;
 import software.amazon.awssdk.regions.Region;
 import software.amazon.awssdk.services.s3.S3Client;
+import software.amazon.awssdk.services.s3.model.ObjectIdentifier;
 import software.amazon.awssdk.services.s3.model.S3Exception;
 
 /**
@@ -41,9 +42,6 @@ final class Bucket implements AutoCloseable {
 
   /** An object in a list. */
   record Listed(String name, long bytes, Instant written) {}
-
-  /** All objects with a prefix, and when that was, by the clock of the server. */
-  record Listing(List<Listed> objects, Instant now) {}
 
   private final S3Client client;
   private final String bucket;
@@ -142,33 +140,80 @@ final class Bucket implements AutoCloseable {
     var _ = call(() -> client.deleteObject(request -> request.bucket(bucket).key(name)));
   }
 
+  /** Removes all of them, by one request. */
+  void removeAll(List<String> names) throws IOException {
+    if (names.isEmpty()) return;
+    var objects = names.stream().map(name -> ObjectIdentifier.builder().key(name).build()).toList();
+    var answer =
+        call(
+            () ->
+                client.deleteObjects(
+                    request ->
+                        request
+                            .bucket(bucket)
+                            .delete(delete -> delete.objects(objects).quiet(true))));
+    if (answer.hasErrors() && !answer.errors().isEmpty()) {
+      var first = answer.errors().getFirst();
+      throw new IOException(
+          answer.errors().size() + " objects could not be removed: " + first.message());
+    }
+  }
+
   /** Lists by name, at most so many. */
-  Listing list(String prefix, int objectsMax) throws IOException {
+  List<Listed> list(String prefix, int objectsMax) throws IOException {
     var objects = new ArrayList<Listed>();
     @Nullable String next = null;
-    while (true) {
-      var token = next;
-      int count = Math.min(LIST_MAX, objectsMax - objects.size());
-      var page =
-          call(
-              () ->
-                  client.listObjectsV2(
-                      request ->
-                          request
-                              .bucket(bucket)
-                              .prefix(prefix)
-                              .maxKeys(count)
-                              .continuationToken(token)));
-      for (var object : page.contents()) {
-        var name = object.key().substring(prefix.length());
-        objects.add(new Listed(name, object.size(), object.lastModified()));
-      }
-      next = page.nextContinuationToken();
-      boolean more = page.isTruncated() != null && page.isTruncated() && next != null;
-      if (!more || objects.size() >= objectsMax) {
-        return new Listing(objects, now(page.sdkHttpResponse()));
-      }
+    do {
+      var page = page(prefix, next, Math.min(LIST_MAX, objectsMax - objects.size()));
+      objects.addAll(page.objects);
+      next = page.next;
+    } while (next != null && objects.size() < objectsMax);
+    return objects;
+  }
+
+  /** Does something with some of the objects in a bucket. */
+  interface Pages {
+    void take(List<Listed> page) throws IOException;
+  }
+
+  /**
+   * Lists all by name, a page at a time, of which none is kept.
+   *
+   * @return when the list began, by the clock of the server
+   */
+  Instant each(String prefix, Pages pages) throws IOException {
+    var page = page(prefix, null, LIST_MAX);
+    var began = page.now;
+    pages.take(page.objects);
+    while (page.next != null) {
+      page = page(prefix, page.next, LIST_MAX);
+      pages.take(page.objects);
     }
+    return began;
+  }
+
+  /** Some objects, what to ask for the next with, and when that was. */
+  private record Page(List<Listed> objects, @Nullable String next, Instant now) {}
+
+  private Page page(String prefix, @Nullable String token, int count) throws IOException {
+    var page =
+        call(
+            () ->
+                client.listObjectsV2(
+                    request ->
+                        request
+                            .bucket(bucket)
+                            .prefix(prefix)
+                            .maxKeys(count)
+                            .continuationToken(token)));
+    var objects = new ArrayList<Listed>();
+    for (var object : page.contents()) {
+      var name = object.key().substring(prefix.length());
+      objects.add(new Listed(name, object.size(), object.lastModified()));
+    }
+    boolean more = page.isTruncated() != null && page.isTruncated();
+    var next = more ? page.nextContinuationToken() : null;
+    return new Page(objects, next, now(page.sdkHttpResponse()));
   }
 
   @Override

@@ -2,6 +2,7 @@ package dev.kvasir.live.store.object;
 
 import static dev.kvasir.live.store.object.Claims.Intent.REPLACE;
 import static dev.kvasir.live.store.object.Claims.Intent.STORE;
+import static java.nio.charset.StandardCharsets.US_ASCII;
 
 import dev.kvasir.kv.BlockHash;
 import dev.kvasir.kv.TokenBlock;
@@ -22,8 +23,11 @@ import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BiConsumer;
+import java.util.function.IntPredicate;
+import software.amazon.awssdk.core.sync.RequestBody;
 
 /**
  * Blocks in a bucket: packs of them, and a small object for each that says which pack.
@@ -41,6 +45,7 @@ public final class ObjectBlocks implements BlockTransport {
   private final Bucket bucket;
   private final String claimPrefix;
   private final String packPrefix;
+  private final String generationName;
   private final String owner = HexFormat.of().toHexDigits(new SecureRandom().nextLong());
   private final AtomicLong packs = new AtomicLong();
   private final Requests requests;
@@ -54,6 +59,7 @@ public final class ObjectBlocks implements BlockTransport {
     this.bucket = new Bucket(settings);
     this.claimPrefix = prefix + "/k/";
     this.packPrefix = prefix + "/p/";
+    this.generationName = prefix + "/generation";
     this.requests = new Requests(settings.requestsMax());
     this.reader = new PackReader(bucket, packPrefix, requests, seals.sealedBytes());
     this.claims = new Claims(bucket, claimPrefix, reader, owner, settings.claimTtl());
@@ -209,11 +215,44 @@ public final class ObjectBlocks implements BlockTransport {
   @Override
   public List<TokenBlock> list(int blocksMax) throws IOException {
     var blocks = new ArrayList<TokenBlock>();
-    for (var object : bucket.list(claimPrefix, blocksMax).objects()) {
+    for (var object : bucket.list(claimPrefix, blocksMax)) {
       var block = BlockName.parse(object.name());
       if (block != null) blocks.add(block);
     }
     return blocks;
+  }
+
+  @Override
+  public String generation() throws IOException {
+    var note = bucket.read(generationName);
+    return note == null ? "" : note.text();
+  }
+
+  @Override
+  public void setGeneration(String generation) throws IOException {
+    bucket.write(generationName, RequestBody.fromString(generation));
+  }
+
+  @Override
+  public void keepGeneration(String generation) throws IOException {
+    var _ = bucket.create(generationName, generation.getBytes(US_ASCII));
+  }
+
+  /** Packs first: a claim whose pack is gone is a miss, and no block is read by its place. */
+  @Override
+  public void removeAll(IntPredicate removed) throws IOException {
+    var more = new AtomicBoolean(true);
+    for (var prefix : List.of(packPrefix, claimPrefix)) {
+      var _ =
+          bucket.each(
+              prefix,
+              page -> {
+                if (!more.get()) return;
+                bucket.removeAll(page.stream().map(object -> prefix + object.name()).toList());
+                // A block has one claim.
+                more.set(removed.test(prefix.equals(claimPrefix) ? page.size() : 0));
+              });
+    }
   }
 
   @Override

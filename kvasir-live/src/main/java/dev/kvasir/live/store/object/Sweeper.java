@@ -2,10 +2,13 @@ package dev.kvasir.live.store.object;
 
 import static java.lang.System.Logger.Level.WARNING;
 
+import dev.kvasir.Nullable;
 import java.io.IOException;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.List;
+import java.util.PriorityQueue;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * Keeps a bucket within its bound: packs that are too old go, then the oldest of those that are too
@@ -18,8 +21,11 @@ import java.util.List;
 final class Sweeper implements AutoCloseable {
   private static final System.Logger LOG = System.getLogger(Sweeper.class.getName());
 
-  /** More than the largest bound has packs; so much memory is not asked for at once. */
-  private static final int OBJECTS_MAX = 1 << 20;
+  /** The oldest packs, as many as one sweep takes away; the next sweep has the next. */
+  private static final int PACKS_MAX = 1 << 16;
+
+  private static final Comparator<Bucket.Listed> AGE =
+      Comparator.comparing(Bucket.Listed::written).thenComparing(Bucket.Listed::name);
 
   /** What a sweep left, and what it took away. */
   record Swept(int packs, long bytes, int packsRemoved, int claimsRemoved) {}
@@ -56,33 +62,62 @@ final class Sweeper implements AutoCloseable {
   }
 
   Swept sweep() throws IOException {
-    var listing = bucket.list(packs, OBJECTS_MAX);
-    var byAge = listing.objects();
-    byAge.sort(Comparator.comparing(Bucket.Listed::written));
-    var oldest = listing.now().minus(settings.bound().age());
-    long bytes = byAge.stream().mapToLong(Bucket.Listed::bytes).sum();
+    var oldest = new PriorityQueue<Bucket.Listed>(AGE.reversed());
+    var seen = new Seen();
+    var now =
+        bucket.each(
+            packs,
+            page -> {
+              for (var pack : page) {
+                seen.packs++;
+                seen.bytes += pack.bytes();
+                oldest.add(pack);
+                if (oldest.size() > PACKS_MAX) seen.next(oldest.remove());
+              }
+            });
+    var byAge = new ArrayList<>(oldest);
+    byAge.sort(AGE);
+    var tooOld = now.minus(settings.bound().age());
     int removed = 0;
     for (var pack : byAge) {
-      if (pack.written().isAfter(oldest) && bytes <= settings.bound().bytes()) break;
+      if (pack.written().isAfter(tooOld) && seen.bytes <= settings.bound().bytes()) break;
       bucket.remove(packs + pack.name());
-      bytes -= pack.bytes();
+      seen.bytes -= pack.bytes();
       removed++;
     }
-    int claimsRemoved = removeClaims(byAge.subList(removed, byAge.size()), listing.now());
-    return new Swept(byAge.size() - removed, bytes, removed, claimsRemoved);
+    var left = removed == byAge.size() ? seen.first : byAge.get(removed).written();
+    int claimsRemoved = removeClaims(left == null ? now : left);
+    return new Swept(seen.packs - removed, seen.bytes, removed, claimsRemoved);
   }
 
-  private int removeClaims(List<Bucket.Listed> left, Instant now) throws IOException {
-    var first = left.isEmpty() ? now : left.getFirst().written();
-    var horizon = first.minus(settings.claimTtl()).minus(settings.limits().timeout());
-    int removed = 0;
-    for (var claim : bucket.list(claims, OBJECTS_MAX).objects()) {
-      if (claim.written().isBefore(horizon)) {
-        bucket.remove(claims + claim.name());
-        removed++;
-      }
+  /** Takes away the claims of what is gone, page by page: there may be millions. */
+  private int removeClaims(Instant firstPack) throws IOException {
+    var horizon = firstPack.minus(settings.claimTtl()).minus(settings.limits().timeout());
+    var removed = new AtomicInteger();
+    var _ =
+        bucket.each(
+            claims,
+            page -> {
+              for (var claim : page) {
+                if (!claim.written().isBefore(horizon)) continue;
+                bucket.remove(claims + claim.name());
+                removed.incrementAndGet();
+              }
+            });
+    return removed.get();
+  }
+
+  /** What a list of packs came to, beyond the oldest of them. */
+  private static final class Seen {
+    private int packs;
+    private long bytes;
+
+    /** When the first pack was written that is not among the oldest. */
+    private @Nullable Instant first;
+
+    void next(Bucket.Listed pack) {
+      if (first == null || pack.written().isBefore(first)) first = pack.written();
     }
-    return removed;
   }
 
   @Override

@@ -29,6 +29,7 @@ import java.util.function.BiConsumer;
 import java.util.function.BiFunction;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.function.IntPredicate;
 import redis.clients.jedis.AbstractPipeline;
 import redis.clients.jedis.BuilderFactory;
 import redis.clients.jedis.CommandArguments;
@@ -50,6 +51,7 @@ import redis.clients.jedis.exceptions.JedisException;
  */
 public final class RedisBlocks implements BlockTransport {
   private static final int SCAN_COUNT = 1000;
+  private static final String GENERATION = "generation";
 
   private final RemoteSettings settings;
   private final int sealedBytes;
@@ -228,6 +230,50 @@ public final class RedisBlocks implements BlockTransport {
         }
       }
       return blocks;
+    } catch (JedisException e) {
+      throw new IOException(e.getMessage(), e);
+    }
+  }
+
+  @Override
+  public String generation() throws IOException {
+    try {
+      var set = client().get(prefix + GENERATION);
+      return set == null ? "" : set;
+    } catch (JedisException e) {
+      throw new IOException(e.getMessage(), e);
+    }
+  }
+
+  @Override
+  public void setGeneration(String generation) throws IOException {
+    try {
+      client().set(prefix + GENERATION, generation);
+    } catch (JedisException e) {
+      throw new IOException(e.getMessage(), e);
+    }
+  }
+
+  @Override
+  public void keepGeneration(String generation) throws IOException {
+    try {
+      client().setnx(prefix + GENERATION, generation);
+    } catch (JedisException e) {
+      throw new IOException(e.getMessage(), e);
+    }
+  }
+
+  @Override
+  public void removeAll(IntPredicate removed) throws IOException {
+    try {
+      var scan = client().scanIteration(SCAN_COUNT, prefix + "*");
+      while (!scan.isIterationCompleted()) {
+        var keys = new ArrayList<>(scan.nextBatch().getResult());
+        keys.remove(prefix + GENERATION);
+        // One command for each key: those of one command must lie on one node of a cluster.
+        run(pipeline -> keys.forEach(pipeline::unlink));
+        if (!removed.test(keys.size())) return;
+      }
     } catch (JedisException e) {
       throw new IOException(e.getMessage(), e);
     }

@@ -60,7 +60,7 @@ class ObjectStoreTest {
   @BeforeEach
   void empty() throws IOException {
     try (var bucket = new Bucket(settings())) {
-      for (var object : bucket.list("", 100_000).objects()) bucket.remove(object.name());
+      for (var object : bucket.list("", 100_000)) bucket.remove(object.name());
     }
   }
 
@@ -90,8 +90,8 @@ class ObjectStoreTest {
       shelf.assertStores(keys(0, 100));
       assertThat(shelf.store.stats().stored()).isEqualTo(100);
       assertThat(shelf.store.stats().present()).isEqualTo(100);
-      assertThat(bucket.list(PREFIX + "/k/", 1000).objects()).hasSize(100);
-      assertThat(bucket.list(PREFIX + "/p/", 1000).objects()).hasSizeBetween(2, 20);
+      assertThat(bucket.list(PREFIX + "/k/", 1000)).hasSize(100);
+      assertThat(bucket.list(PREFIX + "/p/", 1000)).hasSizeBetween(2, 20);
     }
     try (var single = shelf(settings().withPackBytes(1))) {
       single.assertStores(keys(200, 210));
@@ -138,7 +138,7 @@ class ObjectStoreTest {
         var bucket = new Bucket(settings())) {
       shelf.assertStores(keys(0, 8));
       shelf.assertStores(keys(8, 16));
-      var packs = bucket.list(PREFIX + "/p/", 10).objects();
+      var packs = bucket.list(PREFIX + "/p/", 10);
       var bytes = pack(bucket, packs.get(0).name());
       var other = pack(bucket, packs.get(1).name());
       bucket.write(PREFIX + "/p/" + packs.get(0).name(), RequestBody.fromBytes(other));
@@ -183,8 +183,9 @@ class ObjectStoreTest {
         var name = PREFIX + "/k/" + BlockName.of(TestBlocks.block(key));
         assertThat(bucket.create(name, dead.bytes())).isNotNull();
       }
-      assertThat(Tally.of(one.store(keys(0, 8)))).isEqualTo(new Tally(0, 8, 0));
+      assertThat(Tally.of(one.store(keys(0, 8)))).isEqualTo(new Tally(0, 0, 0, 8));
       assertThat(one.store.stats().busy()).isEqualTo(8);
+      assertThat(one.store.stats().failed()).isZero();
       assertThat(Tally.of(one.load(keys(0, 8)))).isEqualTo(new Tally(0, 8, 0));
       while (one.store.stats().stored() + two.store.stats().stored() < 8) {
         var mine = CompletableFuture.supplyAsync(() -> one.store(keys(0, 8)));
@@ -209,7 +210,7 @@ class ObjectStoreTest {
           var other = shelf(settings())) {
         proxy.plan((method, path) -> isPack(method, path) ? fault : Fault.NONE);
         assertThat(Tally.of(failing.store(keys(0, 8)))).isEqualTo(new Tally(0, 0, 8));
-        while (!bucket.list(PREFIX + "/k/", 10).objects().isEmpty()) Thread.onSpinWait();
+        while (!bucket.list(PREFIX + "/k/", 10).isEmpty()) Thread.onSpinWait();
         // What is not in the list any more can still be in the way for a moment.
         while (Tally.of(other.store(keys(0, 8))).copied() < 8) Thread.onSpinWait();
         other.assertLoads(keys(0, 8));
@@ -248,7 +249,7 @@ class ObjectStoreTest {
     var last = new ObjectBlocks(brief, SEALS);
     try (var bucket = new Bucket(settings())) {
       long end = System.nanoTime() + Duration.ofSeconds(10).toNanos();
-      while (!bucket.list(PREFIX, 10).objects().isEmpty()) {
+      while (!bucket.list(PREFIX, 10).isEmpty()) {
         try {
           last.sweeper().sweep();
         } catch (IOException e) {
@@ -257,6 +258,33 @@ class ObjectStoreTest {
       }
     }
     last.close();
+  }
+
+  @Test
+  void aSweepReachesEveryClaimHoweverManyThereAre() throws Exception {
+    int claims = 1_100;
+    var bound = new ObjectBound(Duration.ofDays(1), 200_000, Duration.ofDays(1));
+    var settings = settings().with(bound).withClaimTtl(Duration.ofMillis(200));
+    var blocks = new ObjectBlocks(settings, SEALS);
+    try (var bucket = new Bucket(settings())) {
+      var dead = new Claim("00000000000000aa", "00000000000000aa-1", 8);
+      for (long key = 0; key < claims; key++) {
+        bucket.create(PREFIX + "/k/" + BlockName.of(TestBlocks.block(key)), dead.bytes());
+      }
+      // Times in a bucket are in seconds, and none is as old as the TTL and the timeout yet.
+      int removed = 0;
+      long end = System.nanoTime() + Duration.ofSeconds(60).toNanos();
+      while (removed < claims && System.nanoTime() < end) {
+        try {
+          removed += blocks.sweeper().sweep().claimsRemoved();
+        } catch (IOException e) {
+          // The timeout of these settings is short; the next sweep goes on.
+          removed = claims - bucket.list(PREFIX + "/k/", 2 * claims).size();
+        }
+      }
+      assertThat(bucket.list(PREFIX + "/k/", 2 * claims)).isEmpty();
+    }
+    blocks.close();
   }
 
   @Test
