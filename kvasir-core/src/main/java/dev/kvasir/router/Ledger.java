@@ -45,6 +45,10 @@ final class Ledger {
     return prefills;
   }
 
+  long prefillWork() {
+    return prefillWork;
+  }
+
   boolean isEmpty() {
     return inFlight == 0
         && prefills == 0

@@ -5,10 +5,12 @@ package dev.kvasir.router;
  *
  * <pre>
  *   WAITING --prefill--> PREFILLING --decode--> DECODING --close--> CLOSED
- *      '---------------decode---------------------^
+ *      |                      ^-----prefill--------'^
+ *      '---------------decode-----------------------'
  * </pre>
  *
- * It is closed from any state, once.
+ * It is closed from any state, once. One that was taken to decode before any token came goes back
+ * to its prefill when that has to be done after all.
  */
 final class LedgerEntry {
   /** What of a request it stands for. */
@@ -44,7 +46,12 @@ final class LedgerEntry {
 
   /** It is to be prefilled here. */
   void prefill(int tokens, long work, long nowNanos) {
-    if (state != State.WAITING) throw new IllegalStateException("prefill of " + this);
+    if (state == State.DECODING && emittedTokens == 0) {
+      ledger.removeStream(this);
+      ledger.addContext(-promptTokens);
+    } else if (state != State.WAITING) {
+      throw new IllegalStateException("prefill of " + this);
+    }
     state = State.PREFILLING;
     this.tokens = tokens;
     this.work = work;

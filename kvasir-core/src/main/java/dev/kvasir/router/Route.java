@@ -6,6 +6,8 @@ import dev.kvasir.router.LedgerEntry.Part;
 import dev.kvasir.router.PrefillPlacement.Colocate;
 import dev.kvasir.router.PrefillPlacement.Offload;
 import dev.kvasir.router.PrefillPlacement.Reason;
+import dev.kvasir.time.Timer;
+import java.time.Duration;
 
 /**
  * One placed request, on the books until it is closed.
@@ -15,6 +17,7 @@ import dev.kvasir.router.PrefillPlacement.Reason;
  */
 public final class Route implements AutoCloseable {
   private static final int NOBODY = -1;
+  private static final double NANOS = 1e9;
 
   /** What stands for a number that nobody has told. */
   public static final int UNTOLD = -1;
@@ -38,6 +41,14 @@ public final class Route implements AutoCloseable {
   private int toldPromptTokens = UNTOLD;
   private int toldCachedTokens = UNTOLD;
   private boolean closed;
+
+  /** Whether the answer comes in one piece, so that nobody sees its first token. */
+  private boolean whole;
+
+  /** Whether the ledger has it decoding by prediction alone. */
+  private boolean assumed;
+
+  private @Nullable Timer prediction;
 
   Route(Router router, long number, PlacementQuery query, PrefillPlacement placement) {
     this.router = router;
@@ -83,6 +94,36 @@ public final class Route implements AutoCloseable {
     return closed;
   }
 
+  /**
+   * The answer comes in one piece, which tells nothing of its first token. The ledger counts it as
+   * decoding from when its prefill is predicted to end; no time and no speed is taken from it.
+   */
+  public void answersWhole() {
+    requireOpen("whole answer");
+    whole = true;
+    if (placement instanceof Colocate) predictPrefill();
+  }
+
+  private void predictPrefill() {
+    predictDecode(decodeLeg.member().ledger().prefillWork() / router.estimates().workPerSecond());
+  }
+
+  private void predictTransfer() {
+    predictDecode(router.estimates().transferSeconds(decodeLeg.uncachedTokens()));
+  }
+
+  private void predictDecode(double seconds) {
+    if (!whole || assumed || times.firstToken() != RouteTimes.NEVER) return;
+    if (prediction != null) prediction.cancel();
+    prediction = router.after(Duration.ofNanos((long) (seconds * NANOS)), this::assumeDecode);
+  }
+
+  private void assumeDecode() {
+    if (closed || assumed || times.firstToken() != RouteTimes.NEVER) return;
+    assumed = true;
+    decodeLeg.entry().decode();
+  }
+
   /** The prefill has been sent off. */
   public void prefillSent() {
     requireOpen("prefill sent");
@@ -97,6 +138,7 @@ public final class Route implements AutoCloseable {
     leg.entry().close();
     times = times.prefillDone(router.nanos());
     prefillNanos = times.prefillDone() - times.opened();
+    predictTransfer();
   }
 
   /** Another instance prefilled it in an earlier attempt: the time of that is not known here. */
@@ -126,12 +168,14 @@ public final class Route implements AutoCloseable {
     decodeLeg.prefill(router.nanos());
     prefillNanos = NO_SAMPLE;
     placement = new Colocate(offload.decode(), reason, offload.predicted());
+    assumed = false;
+    if (whole) predictPrefill();
   }
 
   /** The first token of the answer has come. */
   public void firstToken() {
     requireOpen("first token");
-    decodeLeg.entry().decode();
+    if (!assumed) decodeLeg.entry().decode();
     long now = router.nanos();
     times = times.firstToken(now);
     var leg = prefillLeg;
@@ -191,6 +235,7 @@ public final class Route implements AutoCloseable {
     if (closed) return;
     learn();
     closed = true;
+    if (prediction != null) prediction.cancel();
     times = times.done(router.nanos());
     decodeLeg.entry().close();
     if (prefillLeg != null && prefillLeg.isOpen()) prefillLeg.entry().close();

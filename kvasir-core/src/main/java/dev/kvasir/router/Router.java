@@ -4,6 +4,8 @@ import dev.kvasir.Nullable;
 import dev.kvasir.kv.CachedBlocks;
 import dev.kvasir.kv.KvEvent;
 import dev.kvasir.time.EventLoop;
+import dev.kvasir.time.Timer;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -193,6 +195,10 @@ public final class Router {
 
   long nanos() {
     return loop.nanos();
+  }
+
+  Timer after(Duration delay, Runnable task) {
+    return loop.after(delay, task);
   }
 
   /** The request will leave its blocks on the instance. */

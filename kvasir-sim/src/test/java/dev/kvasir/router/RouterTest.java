@@ -200,6 +200,73 @@ class RouterTest {
   }
 
   @Test
+  void aWholeAnswerDecodesFromWhenItsPrefillIsPredictedToEnd() {
+    int id = router.add(Instance.of("worker"));
+    var route = open("", 8_000, 0);
+    double seconds = route.placement().predicted().colocateSeconds();
+    route.answersWhole();
+    loop.runFor(Duration.ofMillis((long) (seconds * 1_000) - 1));
+    assertThat(router.load(id).prefillTokens()).isEqualTo(8_000);
+    loop.runFor(Duration.ofMillis(2));
+    assertThat(router.load(id).prefillTokens()).isZero();
+    assertThat(router.load(id).decodeStreams()).isEqualTo(1);
+    assertThat(router.load(id).contextTokens()).isEqualTo(8_000);
+    route.close();
+    assertThat(route.written().times().firstToken()).isEqualTo(RouteTimes.NEVER);
+    assertThat(router.load(id).inFlight()).isZero();
+    assertThat(router.load(id).contextTokens()).isZero();
+  }
+
+  @Test
+  void wholeAnswersTeachNoSpeed() {
+    router.add(Instance.of("worker"));
+    double before = router.estimates().workPerSecond();
+    for (int i = 0; i < 20; i++) {
+      var route = open("", 8_000, 10_000L * i);
+      route.answersWhole();
+      loop.runFor(Duration.ofSeconds(60));
+      route.close();
+    }
+    assertThat(router.estimates().workPerSecond()).isEqualTo(before);
+  }
+
+  @Test
+  void aStreamThatComesAllTheSameHasItsFirstToken() {
+    int id = router.add(Instance.of("worker"));
+    var route = open("", 8_000, 0);
+    route.answersWhole();
+    loop.runFor(Duration.ofSeconds(60));
+    route.firstToken();
+    route.emitted(3);
+    assertThat(router.load(id).contextTokens()).isEqualTo(8_003);
+    route.close();
+    assertThat(route.written().times().firstToken()).isEqualTo(60_000_000_000L);
+    assertThat(router.load(id).contextTokens()).isZero();
+  }
+
+  @Test
+  void aWholeAnswerPrefilledElsewhereDecodesAfterItsPredictedTransfer() {
+    var pair = pair();
+    var route = pair.open(Views.request(60_000)).orElseThrow();
+    var placed = (Offload) route.placement();
+    route.answersWhole();
+    route.prefillSent();
+    loop.runFor(Duration.ofSeconds(50));
+    assertThat(pair.load(placed.decode()).decodeStreams()).isZero();
+    route.prefillDone();
+    loop.runFor(Duration.ofSeconds(1));
+    assertThat(pair.load(placed.decode()).decodeStreams()).isEqualTo(1);
+    // What was handed over cannot be used, so that it is computed again where it decodes.
+    route.transferFailed();
+    assertThat(pair.load(placed.decode()).decodeStreams()).isZero();
+    assertThat(pair.load(placed.decode()).prefillTokens()).isEqualTo(60_000);
+    loop.runFor(Duration.ofMinutes(5));
+    assertThat(pair.load(placed.decode()).decodeStreams()).isEqualTo(1);
+    route.close();
+    assertThat(pair.load(placed.decode())).isEqualTo(recently(placed.decode(), pair));
+  }
+
+  @Test
   void failedPrefillElsewhereFallsBackToTheDecodingInstance() {
     var pair = pair();
     var route = pair.open(Views.request(60_000)).orElseThrow();
