@@ -1,6 +1,5 @@
 package dev.kvasir.live.gateway;
 
-import dev.kvasir.Nullable;
 import dev.kvasir.live.http.ApiError;
 import dev.kvasir.live.http.Exchange;
 import io.vertx.core.buffer.Buffer;
@@ -8,6 +7,7 @@ import io.vertx.core.http.HttpClientResponse;
 import io.vertx.core.http.HttpHeaders;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 
@@ -15,8 +15,9 @@ import java.util.Locale;
  * Brings the answer of a worker to the caller, byte for byte.
  *
  * <p>Nothing goes out before the first event of a stream is whole, or all of an answer that is not
- * a stream, unless that is large: until then another worker can be asked. Bytes that come within
- * one turn of the loop go out together; a caller who reads slowly slows the worker down.
+ * a stream, unless that would be too much to hold: until then another worker can be asked. Bytes
+ * that come within one turn of the loop go out together; a caller who reads slowly slows the worker
+ * down.
  */
 final class AnswerPipe {
   /** Hears how far the answer is. */
@@ -27,6 +28,7 @@ final class AnswerPipe {
     /** A stream begins with an event that tells of an error; nothing has gone out. */
     void beginsWithError();
 
+    /** So many events more have come, none of them an error; the first is the first token. */
     void emitted(int events);
 
     /** It cannot be finished; nothing has gone out. */
@@ -37,6 +39,10 @@ final class AnswerPipe {
   }
 
   private static final int HELD_BYTES_MAX = 1 << 20;
+
+  /** What a token of an answer is taken to be long that tells nothing of its tokens. */
+  private static final int TOKEN_BYTES = 4;
+
   private static final List<String> HOP_BY_HOP =
       List.of(
           "connection",
@@ -61,8 +67,12 @@ final class AnswerPipe {
   private boolean spent;
   private boolean flushing;
   private boolean paused;
+  private boolean endRelayed;
   private long told;
-  private long heardNanos = System.nanoTime();
+  private long passedBytes;
+  private final UsageScanner passed = new UsageScanner();
+  private final long startNanos = System.nanoTime();
+  private long heardNanos = startNanos;
   private long timer = -1;
 
   AnswerPipe(Exchange exchange, HttpClientResponse upstream, Listener listener) {
@@ -86,13 +96,28 @@ final class AnswerPipe {
     return spent;
   }
 
-  /** Reads the answer; after this long without a byte it has failed. */
-  void start(Duration silence) {
+  /** Whether it goes out, or is about to. */
+  boolean hasBegun() {
+    return begun;
+  }
+
+  /** Whether it comes event by event, so that its first token can be seen. */
+  boolean isStream() {
+    return stream;
+  }
+
+  /**
+   * Reads the answer.
+   *
+   * @param first until it can begin to go out; a stream's head comes before its prefill
+   * @param silence without a byte after that
+   */
+  void start(Duration first, Duration silence) {
     upstream.handler(this::heard);
     upstream.endHandler(_ -> ended());
     upstream.exceptionHandler(_ -> broke(Failure.CUT, "the worker broke off"));
-    long pace = Math.max(5, silence.toMillis() / 4);
-    timer = exchange.context().owner().setPeriodic(pace, _ -> watch(silence));
+    long pace = Math.max(5, Math.min(first.toMillis(), silence.toMillis()) / 4);
+    timer = exchange.context().owner().setPeriodic(pace, _ -> watch(first, silence));
   }
 
   /** Forgets the answer; nothing of it goes out any more. */
@@ -111,13 +136,7 @@ final class AnswerPipe {
   private void heard(Buffer chunk) {
     if (over) return;
     heardNanos = System.nanoTime();
-    if (!stream) {
-      hold(chunk);
-      if (begun) schedule();
-      else if (held.length() > HELD_BYTES_MAX) pass();
-      return;
-    }
-    var whole = events.feed(chunk);
+    var whole = stream ? events.feed(chunk) : chunk;
     if (whole.length() == 0) return;
     hold(whole);
     if (begun) {
@@ -125,7 +144,7 @@ final class AnswerPipe {
       schedule();
     } else if (events.beginsWithError()) {
       listener.beginsWithError();
-    } else if (events.events() > 0 || events.isDone()) {
+    } else if (events.events() > 0 || events.isDone() || held.length() > HELD_BYTES_MAX) {
       begin();
       tell();
       schedule();
@@ -141,7 +160,7 @@ final class AnswerPipe {
     begun = true;
     listener.begins();
     var response = exchange.response().setStatusCode(upstream.statusCode());
-    var named = upstream.headers().getAll(HttpHeaders.CONNECTION);
+    var named = connectionOptions();
     for (var header : upstream.headers()) {
       var name = header.getKey().toLowerCase(Locale.ROOT);
       if (!HOP_BY_HOP.contains(name) && !named.contains(name)) {
@@ -149,6 +168,15 @@ final class AnswerPipe {
       }
     }
     if (stream) response.putHeader("x-accel-buffering", "no");
+  }
+
+  /** The headers that are for this connection alone, by the worker's own word. */
+  private List<String> connectionOptions() {
+    var named = new ArrayList<String>();
+    for (var value : upstream.headers().getAll(HttpHeaders.CONNECTION)) {
+      for (var option : value.split(",", -1)) named.add(option.strip().toLowerCase(Locale.ROOT));
+    }
+    return named;
   }
 
   private void tell() {
@@ -171,11 +199,19 @@ final class AnswerPipe {
     var response = exchange.response();
     if (!response.headWritten()) response.setChunked(true);
     response.write(out);
+    endRelayed = events.isDone() || events.hasError();
+    if (!stream) account(out);
     if (response.writeQueueFull() && !paused) {
       paused = true;
       upstream.pause();
       response.drainHandler(_ -> drained());
     }
+  }
+
+  /** Remembers what an answer that is not held as a whole says of its tokens. */
+  private void account(Buffer out) {
+    passedBytes += out.length();
+    passed.feed(out);
   }
 
   private void drained() {
@@ -191,23 +227,46 @@ final class AnswerPipe {
       broke(Failure.CUT, "the worker ended the stream too soon");
       return;
     }
-    var last = stream ? events.usage() : usageOf(held);
-    finish(ending(Outcome.COMPLETE, "", Usage.of(last)));
+    if (!stream && begun) account(held);
+    finish(conclusion());
   }
 
-  private byte @Nullable [] usageOf(Buffer body) {
-    return begun || upstream.statusCode() != 200 ? null : body.getBytes();
+  private Ending conclusion() {
+    if (events.hasError()) return ending(Outcome.BROKEN, "upstream_error");
+    return ending(Outcome.COMPLETE, "");
   }
 
-  private void watch(Duration silence) {
-    if (paused || System.nanoTime() - heardNanos < silence.toNanos()) return;
-    broke(Failure.STALLED, "the worker fell silent");
+  /** What is to be written down where the caller leaves now: it may have all it waited for. */
+  Ending left() {
+    return endRelayed ? conclusion() : ending(Outcome.GONE, "");
+  }
+
+  /** Whether an answer that is not complete speaks against the worker. */
+  boolean isWorkersFault() {
+    var error = events.error();
+    return error == null || StreamError.of(error).isWorkersFault();
+  }
+
+  private Usage usage() {
+    if (stream) return Usage.of(events.usage());
+    if (upstream.statusCode() != 200) return Usage.UNKNOWN;
+    return passedBytes == 0 ? Usage.of(held.getBytes()) : passed.usage();
+  }
+
+  private void watch(Duration first, Duration silence) {
+    if (paused) return;
+    long now = System.nanoTime();
+    if (!begun && now - startNanos >= first.toNanos()) {
+      broke(Failure.STALLED, "the worker did not begin its answer in " + first);
+    } else if ((begun || !stream) && now - heardNanos >= silence.toNanos()) {
+      broke(Failure.STALLED, "the worker fell silent");
+    }
   }
 
   private void broke(Failure failure, String why) {
     if (over) return;
     if (stream && events.isDone()) {
-      finish(ending(Outcome.COMPLETE, "", Usage.of(events.usage())));
+      finish(conclusion());
     } else if (!begun) {
       discard();
       listener.failed(failure, why);
@@ -220,18 +279,21 @@ final class AnswerPipe {
   private void breakOff(String why) {
     var error = ApiError.badUpstream(why);
     if (!stream || events.isTorn()) {
-      listener.ends(ending(Outcome.BROKEN, error.code(), Usage.UNKNOWN));
+      listener.ends(ending(Outcome.BROKEN, error.code()));
       discard();
       exchange.reset();
       return;
     }
     var event = "data: " + error.json() + "\n\n";
     held.appendBytes(event.getBytes(StandardCharsets.UTF_8));
-    finish(ending(Outcome.BROKEN, error.code(), Usage.of(events.usage())));
+    finish(ending(Outcome.BROKEN, error.code()));
   }
 
-  private Ending ending(Outcome outcome, String code, Usage usage) {
-    return new Ending(outcome, upstream.statusCode(), code, usage, events.events());
+  private Ending ending(Outcome outcome, String code) {
+    var usage = usage();
+    long counted = usage.isUnknown() ? passedBytes / TOKEN_BYTES : 0;
+    int status = outcome == Outcome.GONE && !begun ? 0 : upstream.statusCode();
+    return new Ending(outcome, status, code, usage, stream ? events.events() : counted);
   }
 
   private void finish(Ending ending) {

@@ -13,8 +13,8 @@ import java.util.concurrent.atomic.AtomicLong;
 
 /** What callers can ask a gateway for. */
 final class CallerApi {
-  private static final String CHAT = "/v1/chat/completions";
-  private static final String COMPLETIONS = "/v1/completions";
+  static final String CHAT = "/v1/chat/completions";
+  static final String COMPLETIONS = "/v1/completions";
   static final String EMBEDDINGS = "/v1/embeddings";
   private static final int MODEL_CHARS_MAX = 256;
   private static final Duration LOOP_TIME = Duration.ofSeconds(1);
@@ -119,9 +119,15 @@ final class CallerApi {
     var n = fields.value("n");
     if (n != null && n.asInt(0) != 1) return false;
     if (fields.has("best_of") || fields.has("echo") || fields.has("prompt_logprobs")) return false;
-    if (path.equals(CHAT)) return true;
+    if (path.equals(CHAT)) return !mustCallTool(fields);
     var prompt = fields.value("prompt");
     return prompt != null && (prompt.isString() || (prompt.isArray() && prompt.path(0).isNumber()));
+  }
+
+  /** The one token that a prefill makes is no call of a tool, which vLLM answers with an error. */
+  private static boolean mustCallTool(RequestFields fields) {
+    var choice = fields.value("tool_choice");
+    return choice != null && choice.isString() && choice.asString().equals("required");
   }
 
   private void models(Exchange exchange) {

@@ -5,7 +5,8 @@ package dev.kvasir.live.gateway;
  *
  * @param status of the answer; 0 where there was none
  * @param code what went wrong, for programs; empty where nothing did
- * @param events of the answer, where it was a stream
+ * @param events of the answer, where it was a stream; of another one that tells no tokens and was
+ *     too large to be held, what its bytes are taken for
  */
 record Ending(Outcome outcome, int status, String code, Usage usage, long events) {
   /** What the caller got, by the worker's account or by counting. */

@@ -15,7 +15,7 @@ final class EventSplitter {
   private static final int EVENT_BYTES_MAX = 1 << 20;
   private static final byte[] DATA = ascii("data:");
   private static final byte[] DONE = ascii("[DONE]");
-  private static final byte[] ERROR = ascii("{\"error\"");
+  private static final byte[] ERROR = ascii("\"error\"");
   private static final byte[] USAGE = ascii("\"usage\":");
 
   private byte[] bytes = new byte[1_024];
@@ -25,9 +25,9 @@ final class EventSplitter {
 
   private long events;
   private boolean done;
-  private boolean error;
   private boolean errorFirst;
   private boolean torn;
+  private byte @Nullable [] error;
   private byte @Nullable [] usage;
 
   /** Takes bytes in, and returns all events that are whole now; empty where none is. */
@@ -49,7 +49,7 @@ final class EventSplitter {
     return chunk;
   }
 
-  /** Events other than the last, {@code [DONE]}. */
+  /** Events other than errors and the last, {@code [DONE]}. */
   long events() {
     return events;
   }
@@ -60,6 +60,11 @@ final class EventSplitter {
 
   /** Whether an event told of an error. */
   boolean hasError() {
+    return error != null;
+  }
+
+  /** The last event that told of an error, without what stands before its JSON. */
+  byte @Nullable [] error() {
     return error;
   }
 
@@ -101,20 +106,44 @@ final class EventSplitter {
   }
 
   private void see(int from, int to) {
-    int at = from;
-    if (!starts(DATA, at, to)) return;
-    at += DATA.length;
-    while (at < to && bytes[at] == ' ') at++;
+    int at = dataLine(from, to);
+    if (at < 0) return;
+    at = blanks(at + DATA.length, to);
     if (starts(DONE, at, to)) {
       done = true;
-      return;
-    }
-    events++;
-    if (starts(ERROR, at, to)) {
-      error = true;
-      errorFirst |= events == 1;
+    } else if (isError(at, to)) {
+      errorFirst |= events == 0;
+      error = Arrays.copyOfRange(bytes, at, to);
+    } else {
+      events++;
     }
     if (tells(at, to)) usage = Arrays.copyOfRange(bytes, at, to);
+  }
+
+  /** Where the first line of data begins; -1 where the event has none, as a comment. */
+  private int dataLine(int from, int to) {
+    int at = from;
+    while (at < to && !starts(DATA, at, to)) {
+      while (at < to && bytes[at] != '\n') at++;
+      at++;
+    }
+    return at < to ? at : -1;
+  }
+
+  private int blanks(int from, int to) {
+    int at = from;
+    while (at < to && (bytes[at] == ' ' || bytes[at] == '\t')) at++;
+    return at;
+  }
+
+  /** Whether it is an object whose first field is an error that is not null. */
+  private boolean isError(int from, int to) {
+    if (from >= to || bytes[from] != '{') return false;
+    int name = blanks(from + 1, to);
+    if (!starts(ERROR, name, to)) return false;
+    int colon = blanks(name + ERROR.length, to);
+    int value = blanks(colon + 1, to);
+    return colon < to && bytes[colon] == ':' && value < to && bytes[value] != 'n';
   }
 
   /** Whether the event has an account that is not null. */
@@ -122,7 +151,7 @@ final class EventSplitter {
     for (int at = from; at + USAGE.length < to; at++) {
       if (bytes[at] != '"' || !starts(USAGE, at, to)) continue;
       int value = at + USAGE.length;
-      while (value < to && bytes[value] == ' ') value++;
+      value = blanks(value, to);
       if (value < to && bytes[value] == '{') return true;
     }
     return false;

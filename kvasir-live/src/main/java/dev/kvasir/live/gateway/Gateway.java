@@ -257,6 +257,10 @@ public final class Gateway implements AutoCloseable {
     return router;
   }
 
+  Roster roster() {
+    return parts.roster();
+  }
+
   Dispatch dispatch() {
     return parts.dispatch();
   }

@@ -7,12 +7,14 @@ import dev.kvasir.live.http.Refused;
 import dev.kvasir.router.PrefillPlacement.Offload;
 import dev.kvasir.router.PrefillPlacement.Reason;
 import dev.kvasir.router.Route;
+import io.vertx.core.Future;
 import io.vertx.core.Handler;
 import io.vertx.core.MultiMap;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpClientResponse;
 import io.vertx.core.http.HttpHeaders;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.function.Consumer;
 
 /**
@@ -25,6 +27,7 @@ import java.util.function.Consumer;
 final class Journey implements Ticket.Holder, AnswerPipe.Listener {
   private static final int PARAMS_BYTES_MAX = 4 << 20;
   private static final int ERROR_BYTES_MAX = 64 << 10;
+  private static final Duration ERROR_TIME = Duration.ofSeconds(2);
   private static final int EMITTED_AT_ONCE = 32;
 
   /** An answer that says no, kept in case nobody has a better one. */
@@ -43,8 +46,14 @@ final class Journey implements Ticket.Holder, AnswerPipe.Listener {
   private @Nullable Handover handover;
   private @Nullable Kept kept;
   private @Nullable Ending ending;
+
+  /** What went wrong last, which tells more than that nobody is left to ask. */
+  private @Nullable ApiError failure;
+
   private Usage prefillUsage = Usage.UNKNOWN;
   private boolean split;
+  private final boolean whole;
+  private boolean tokens;
   private int attempts;
   private int emitted;
 
@@ -58,6 +67,8 @@ final class Journey implements Ticket.Holder, AnswerPipe.Listener {
     this.ticket = new Ticket(ask, this);
     this.explanation = new Explanation(exchange, ask.id());
     this.headers = RequestHeaders.forWorker(exchange);
+    // What is embedded is prefilled to its end.
+    this.whole = !bodies.fields().isTrue("stream") && !ask.path().equals(CallerApi.EMBEDDINGS);
     if (ask.trace() != null) headers.set(TraceMark.HEADER, ask.trace().header());
   }
 
@@ -73,7 +84,7 @@ final class Journey implements Ticket.Holder, AnswerPipe.Listener {
 
   @Override
   public void refused(ApiError error) {
-    exchange.context().runOnContext(_ -> giveUp(error));
+    exchange.context().runOnContext(_ -> giveUp(failure == null ? error : failure));
   }
 
   private void go(Placed where) {
@@ -82,6 +93,7 @@ final class Journey implements Ticket.Holder, AnswerPipe.Listener {
     attempts++;
     headers.set("x-request-id", id());
     explanation.placed(where);
+    if (whole) onRoute(Route::answersWhole);
     var prefill = where.prefill();
     split = true;
     var before = handover;
@@ -120,22 +132,33 @@ final class Journey implements Ticket.Holder, AnswerPipe.Listener {
   private void prefillFirst(Worker worker) {
     Consumer<HttpClientResponse> read =
         response ->
-            BoundedBody.read(response, PARAMS_BYTES_MAX)
-                .onComplete(now(body -> prefilled(worker, response.statusCode(), body.result())));
+            read(response, PARAMS_BYTES_MAX, parts.rules().silenceTime())
+                .onComplete(now(body -> prefilled(worker, response, body.result())));
     prefillCall =
         send(worker, bodies.nixlPrefill(), UpstreamCall.listener(read, this::prefillFailed));
   }
 
-  private void prefilled(Worker holder, int status, @Nullable Buffer body) {
-    var params = status == 200 && body != null ? params(body) : "";
+  private Future<Buffer> read(HttpClientResponse response, int bytesMax, Duration time) {
+    return BoundedBody.read(exchange.context(), response, bytesMax, time);
+  }
+
+  private void prefilled(Worker holder, HttpClientResponse response, @Nullable Buffer body) {
+    var params = response.statusCode() == 200 && body != null ? params(body) : "";
     if (body == null || params.isEmpty()) {
-      prefillFailed(Failure.ERROR, "the prefill was answered with " + status);
+      prefillRefused(response, body);
       return;
     }
     prefillSucceeded(Usage.of(body.getBytes()));
     long keptNanos = parts.rules().handoverTime().toNanos();
     handover = new Handover(holder, params, System.nanoTime() + keptNanos);
     decode(bodies.nixlDecode(params));
+  }
+
+  /** Where the request is wrong, whoever decodes says so in words that fit what was asked. */
+  private void prefillRefused(HttpClientResponse response, @Nullable Buffer body) {
+    var kind = Failure.ofPrefill(response.statusCode());
+    if (kind == Failure.REFUSED && isStrict()) kept = kept(response, body);
+    prefillFailed(kind, "the prefill was answered with status " + response.statusCode());
   }
 
   private static String params(Buffer body) {
@@ -167,17 +190,16 @@ final class Journey implements Ticket.Holder, AnswerPipe.Listener {
   }
 
   private void skim(HttpClientResponse response) {
-    int status = response.statusCode();
-    if (status != 200) {
-      prefillFailed(Failure.ERROR, "the prefill was answered with " + status);
-      return;
-    }
-    BoundedBody.read(response, PARAMS_BYTES_MAX)
+    // The head of a stream comes before its prefill.
+    var rules = parts.rules();
+    var time = AnswerPipe.isStream(response) ? rules.firstTime() : rules.silenceTime();
+    read(response, PARAMS_BYTES_MAX, time)
         .onComplete(
             now(
                 read -> {
                   var body = read.result();
-                  if (body == null) prefillFailed(Failure.CUT, "the prefill broke off");
+                  if (response.statusCode() != 200) prefillRefused(response, body);
+                  else if (body == null) prefillFailed(Failure.CUT, "the prefill broke off");
                   else prefillSucceeded(Usage.of(response, body));
                 }));
   }
@@ -201,9 +223,9 @@ final class Journey implements Ticket.Holder, AnswerPipe.Listener {
         });
   }
 
-  private void prefillFailed(Failure failure, String why) {
+  private void prefillFailed(Failure kind, String why) {
     if (exchange.isOver() || isAnswering()) return;
-    if (failure.isItsFault()) blame(where().prefillId());
+    if (kind.isItsFault()) blame(where().prefillId());
     cancel();
     if (isStrict()) {
       giveUp(ApiError.badUpstream(why));
@@ -212,7 +234,7 @@ final class Journey implements Ticket.Holder, AnswerPipe.Listener {
     split = false;
     explanation.changed(Reason.OFFLOAD_FAILED_FALLBACK_COLO);
     onRoute(Route::prefillFailed);
-    decode(bodies.whole());
+    decodeNext(bodies.whole());
   }
 
   private void decode(Buffer body) {
@@ -220,21 +242,36 @@ final class Journey implements Ticket.Holder, AnswerPipe.Listener {
   }
 
   private void answered(HttpClientResponse response) {
-    var failure = Failure.of(response.statusCode());
-    if (failure != null) {
-      BoundedBody.read(response, ERROR_BYTES_MAX)
-          .onComplete(now(read -> refusedBy(response, failure, read.result())));
-      return;
+    var kind = Failure.of(response.statusCode());
+    if (kind == Failure.UNUSABLE) {
+      failed(kind, said(response) + ", which is no answer; check that its URL is right");
+    } else if (kind != null) {
+      var silence = parts.rules().silenceTime();
+      read(response, ERROR_BYTES_MAX, silence.compareTo(ERROR_TIME) < 0 ? silence : ERROR_TIME)
+          .onComplete(now(read -> refusedBy(response, kind, read.result())));
+    } else {
+      pipe = new AnswerPipe(exchange, response, this);
+      pipe.start(parts.rules().firstTime(), parts.rules().silenceTime());
     }
-    pipe = new AnswerPipe(exchange, response, this);
-    pipe.start(parts.rules().silenceTime());
   }
 
-  private void refusedBy(HttpClientResponse response, Failure failure, @Nullable Buffer body) {
+  private void refusedBy(HttpClientResponse response, Failure kind, @Nullable Buffer body) {
     if (body != null) decodeCall = null;
-    var retryAfter = response.getHeader(HttpHeaders.RETRY_AFTER);
-    kept = new Kept(response.statusCode(), retryAfter, body == null ? Buffer.buffer() : body);
-    failed(failure, "worker " + where().decode().name() + " answered " + response.statusCode());
+    kept = kept(response, body);
+    failed(kind, said(response));
+  }
+
+  private String said(HttpClientResponse response) {
+    return "worker " + where().decode().name() + " answered with status " + response.statusCode();
+  }
+
+  private static Kept kept(HttpClientResponse response, @Nullable Buffer body) {
+    int status = response.statusCode();
+    var lost = ApiError.badUpstream("a worker answered with status " + status + " and no more");
+    return new Kept(
+        status,
+        response.getHeader(HttpHeaders.RETRY_AFTER),
+        body == null || body.length() == 0 ? Buffer.buffer(lost.json()) : body);
   }
 
   @Override
@@ -248,21 +285,25 @@ final class Journey implements Ticket.Holder, AnswerPipe.Listener {
 
   @Override
   public void begins() {
-    int id = where().decodeId();
-    praise(id);
     explanation.write();
-    if (pipe == null || pipe.status() != 200) return;
+  }
+
+  @Override
+  public void emitted(int events) {
+    if (!tokens) {
+      tokens = true;
+      firstToken();
+    }
+    emitted += events;
+    if (emitted >= EMITTED_AT_ONCE) tellEmitted();
+  }
+
+  private void firstToken() {
     onRoute(
         route -> {
           route.firstToken();
           ticket.answered = true;
         });
-  }
-
-  @Override
-  public void emitted(int events) {
-    emitted += events;
-    if (emitted >= EMITTED_AT_ONCE) tellEmitted();
   }
 
   private void tellEmitted() {
@@ -278,25 +319,35 @@ final class Journey implements Ticket.Holder, AnswerPipe.Listener {
   @Override
   public void ends(Ending how) {
     tellEmitted();
-    ending = split ? how.with(how.usage().after(prefillUsage)) : how;
-    if (how.outcome() == Outcome.BROKEN) blame(where().decodeId());
+    // Of one token, the end of a whole answer is the first token.
+    if (whole && !tokens && how.usage().outputTokens() == 1) firstToken();
+    ending = judged(how);
+  }
+
+  /** The worker hears of it only here: one that breaks off all that it begins does not succeed. */
+  private Ending judged(Ending how) {
+    int id = where().decodeId();
+    if (how.outcome() == Outcome.COMPLETE) praise(id);
+    if (how.outcome() == Outcome.BROKEN && (pipe == null || pipe.isWorkersFault())) blame(id);
+    return split ? how.with(how.usage().after(prefillUsage)) : how;
   }
 
   /** The worker that was to answer has failed, and nothing has gone out. */
   @Override
-  public void failed(Failure failure, String why) {
+  public void failed(Failure kind, String why) {
     if (exchange.isOver()) return;
     boolean handedOver = split;
-    if (failure.isItsFault() && !(handedOver && failure == Failure.ERROR)) {
+    if (kind.isItsFault() && !(handedOver && kind == Failure.ERROR)) {
       blame(where().decodeId());
     }
     cancel();
     var error = ApiError.badUpstream(why);
+    failure = error;
     if (handedOver && isStrict()) {
       giveUp(error);
-    } else if (handedOver && failure == Failure.ERROR) {
+    } else if (handedOver && kind == Failure.ERROR) {
       recompute();
-    } else if (attempts >= parts.rules().attemptsMax() || isFinal(failure)) {
+    } else if (attempts >= parts.rules().attemptsMax() || isFinal(kind)) {
       giveUp(error);
     } else {
       int decoder = where().decodeId();
@@ -305,8 +356,8 @@ final class Journey implements Ticket.Holder, AnswerPipe.Listener {
   }
 
   /** The worker answered that the request itself fails: others would say the same. */
-  private boolean isFinal(Failure failure) {
-    return failure == Failure.ERROR && kept != null && kept.status == 500;
+  private boolean isFinal(Failure kind) {
+    return kind == Failure.ERROR && kept != null && kept.status == 500;
   }
 
   private void recompute() {
@@ -318,7 +369,15 @@ final class Journey implements Ticket.Holder, AnswerPipe.Listener {
         route -> {
           if (route.placement() instanceof Offload) route.transferFailed();
         });
-    decode(bodies.whole());
+    decodeNext(bodies.whole());
+  }
+
+  /**
+   * Decodes in the next turn of the loop: a connection opened in the one that broke another may get
+   * the same file descriptor, and hear of what was meant for that.
+   */
+  private void decodeNext(Buffer body) {
+    exchange.context().runOnContext(now(_ -> decode(body)));
   }
 
   private void giveUp(ApiError error) {
@@ -337,6 +396,7 @@ final class Journey implements Ticket.Holder, AnswerPipe.Listener {
   }
 
   private void over() {
+    if (ending == null && pipe != null) ending = judged(pipe.left());
     cancel();
     var how = ending == null ? new Ending(Outcome.GONE, 0, "", Usage.UNKNOWN, 0) : ending;
     onLoop(() -> parts.dispatch().leave(ticket, how));
@@ -397,6 +457,6 @@ final class Journey implements Ticket.Holder, AnswerPipe.Listener {
   }
 
   private boolean isAnswering() {
-    return exchange.response().headWritten();
+    return exchange.response().headWritten() || (pipe != null && pipe.hasBegun());
   }
 }

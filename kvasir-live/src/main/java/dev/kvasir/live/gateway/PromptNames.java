@@ -39,13 +39,13 @@ record PromptNames(int tokens, List<BlockHash> blocks) {
   /**
    * By the bytes of all that comes into the prompt, in the order it does.
    *
+   * @param path where the request was sent: it says which field is the prompt, whatever else there
+   *     is
    * @param model as {@link ModelNames} has it
    */
-  static PromptNames ofBytes(RequestFields fields, String model, String salt, int blockTokens) {
-    var prompt =
-        fields.has("messages")
-            ? MediaParts.in(fields.raw("messages")).replaced(BYTES_PER_TOKEN)
-            : fields.raw(promptField(fields));
+  static PromptNames ofBytes(
+      String path, RequestFields fields, String model, String salt, int blockTokens) {
+    var prompt = prompt(path, fields);
     var tools = fields.raw("tools");
     var bytes = ByteBuffer.allocate(tools.length + prompt.length).put(tools).put(prompt).flip();
     var tokens = new int[bytes.limit() / BYTES_PER_TOKEN];
@@ -67,8 +67,16 @@ record PromptNames(int tokens, List<BlockHash> blocks) {
     return fields.has("messages") && !MediaParts.in(fields.raw("messages")).isEmpty();
   }
 
-  private static String promptField(RequestFields fields) {
-    return fields.has("prompt") ? "prompt" : "input";
+  /** What is embedded may be either field; the longer one is counted where there are both. */
+  private static byte[] prompt(String path, RequestFields fields) {
+    if (path.equals(CallerApi.COMPLETIONS)) return fields.raw("prompt");
+    var messages =
+        fields.has("messages")
+            ? MediaParts.in(fields.raw("messages")).replaced(BYTES_PER_TOKEN)
+            : new byte[0];
+    if (!path.equals(CallerApi.EMBEDDINGS)) return messages;
+    var input = fields.raw("input");
+    return input.length < messages.length ? messages : input;
   }
 
   /**

@@ -104,7 +104,7 @@ final class PromptNaming {
     counts.incrementAndGet(why.ordinal());
     try {
       return Future.succeededFuture(
-          PromptNames.ofBytes(prompt.fields(), model, prompt.salt(), blockTokens));
+          PromptNames.ofBytes(prompt.path(), prompt.fields(), model, prompt.salt(), blockTokens));
     } catch (RuntimeException e) {
       return Future.failedFuture(e);
     }

@@ -53,6 +53,11 @@ final class Roster {
       return engine;
     }
 
+    /** Requests that failed there in a row. */
+    int failures() {
+      return health.failures();
+    }
+
     /** How often it was taken out for its failures. */
     long ejections() {
       return ejections;

@@ -96,6 +96,8 @@ final class UpstreamCall {
         .send(body)
         .onComplete(
             response -> {
+              // Who reads it hears of it; an answer that is not read is broken off in silence.
+              response.exceptionHandler(_ -> {});
               if (settle()) listener.answered(response);
             },
             failure -> fail(Failure.CUT, "the worker broke off: " + failure.getMessage()));

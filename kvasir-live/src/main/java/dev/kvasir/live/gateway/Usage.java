@@ -14,6 +14,10 @@ import io.vertx.core.http.HttpClientResponse;
 record Usage(int promptTokens, int outputTokens, int cachedTokens) {
   static final Usage UNKNOWN = new Usage(-1, -1, -1);
 
+  boolean isUnknown() {
+    return equals(UNKNOWN);
+  }
+
   /** From an answer, or the event of one; unknown where it says nothing that can be read. */
   static Usage of(byte @Nullable [] json) {
     if (json == null) return UNKNOWN;

@@ -14,13 +14,18 @@ final class WholeCall implements UpstreamCall.Listener {
 
   private static final int ANSWER_BYTES_MAX = 16 << 20;
 
+  private final Context context;
+  private final Duration time;
   private final Promise<Reply> reply = Promise.promise();
 
-  private WholeCall() {}
+  private WholeCall(Context context, Duration time) {
+    this.context = context;
+    this.time = time;
+  }
 
   static Future<Reply> send(
       Upstream upstream, Context context, Worker worker, Upstream.Message message, Duration time) {
-    var whole = new WholeCall();
+    var whole = new WholeCall(context, time);
     var call = UpstreamCall.send(upstream, context, worker, message, time, whole);
     var late = "no answer to " + message.path() + " from " + worker.name() + " in " + time;
     long timer =
@@ -36,7 +41,7 @@ final class WholeCall implements UpstreamCall.Listener {
 
   @Override
   public void answered(HttpClientResponse response) {
-    BoundedBody.read(response, ANSWER_BYTES_MAX)
+    BoundedBody.read(context, response, ANSWER_BYTES_MAX, time)
         .onComplete(
             body -> reply.tryComplete(new Reply(response.statusCode(), body)), reply::tryFail);
   }

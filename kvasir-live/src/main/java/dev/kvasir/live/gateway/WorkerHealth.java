@@ -51,6 +51,11 @@ final class WorkerHealth {
     failures++;
   }
 
+  /** Failures in a row. */
+  int failures() {
+    return failures;
+  }
+
   boolean isInDoubt() {
     return !open && failures >= failuresMax;
   }

@@ -32,6 +32,17 @@ final class WorkerTokenizer implements PromptTokenizer {
     }
   }
 
+  private static final String[] COMPLETION_FIELDS = {"model", "prompt", "add_special_tokens"};
+  private static final String[] CHAT_FIELDS = {
+    "model",
+    "messages",
+    "tools",
+    "add_special_tokens",
+    "add_generation_prompt",
+    "chat_template",
+    "chat_template_kwargs"
+  };
+
   private final Upstream upstream;
   private final Function<String, List<Worker>> ready;
   private final Time time;
@@ -58,16 +69,7 @@ final class WorkerTokenizer implements PromptTokenizer {
           new NoTokens(Used.NO_WORKER, "no worker can tell the tokens of '" + model + "'"));
     }
     var worker = workers.get(Math.floorMod(turn.getAndIncrement(), workers.size()));
-    var body =
-        request.only(
-            "model",
-            "prompt",
-            "messages",
-            "tools",
-            "add_special_tokens",
-            "add_generation_prompt",
-            "chat_template",
-            "chat_template_kwargs");
+    var body = request.only(path.equals(CallerApi.CHAT) ? CHAT_FIELDS : COMPLETION_FIELDS);
     var message = Upstream.Message.post("/tokenize", MultiMap.caseInsensitiveMultiMap(), body);
     var limit = time.of(body.length());
     long begun = System.nanoTime();

@@ -1,0 +1,326 @@
+package dev.kvasir.live.gateway;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kvasir.live.http.Eventually;
+import dev.kvasir.live.http.Json;
+import java.io.IOException;
+import java.net.Socket;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.UnaryOperator;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Answers of workers that are not as they should be. */
+@Timeout(60)
+class WorkerAnswerTest {
+  private static final String STREAM = "{\"model\":\"tiny\",\"stream\":true}";
+  private static final String WHOLE = "{\"model\":\"tiny\"}";
+  private static final String EVENT = "data: {\"n\":1}\n\n";
+  private static final String DONE = "data: [DONE]\n\n";
+
+  /** The kernel takes up to 40 MiB between the two; what the gateway holds comes on top. */
+  private static final int BOUND = 64 << 20;
+
+  private static final int HEAP_BOUND = 4 << 20;
+
+  private RawScene scene = new RawScene();
+
+  @AfterEach
+  void stop() throws Exception {
+    scene.assertBooksAreEmpty();
+    scene.close();
+  }
+
+  private void reopen(UnaryOperator<GatewaySettings> change) {
+    scene.close();
+    scene = new RawScene(UnaryOperator.identity(), change);
+  }
+
+  private static GatewaySettings within(GatewaySettings s, Duration first, Duration silence) {
+    return s.with(s.failures().within(first, silence));
+  }
+
+  @Test
+  void aStatusThatIsNoAnswerIsToldAsABadGateway() {
+    for (int status : List.of(101, 102, 199, 301, 307, 399, 600, 999)) {
+      scene.completing(
+          call -> {
+            call.send(RawWorker.head(status, "text/html", "location: /", "content-length: 0"));
+            call.close();
+          });
+      var answer = scene.post(RawScene.CHAT, WHOLE);
+      assertThat(answer.statusCode()).as("%d", status).isEqualTo(502);
+      assertThat(answer.headers().firstValue("location")).isEmpty();
+      assertThat(error(answer)).as("%d", status).isNotEmpty();
+    }
+  }
+
+  @Test
+  void aStatusThatIsNoAnswerIsTriedElsewhere() {
+    var count = new AtomicInteger();
+    scene.completing(
+        call -> {
+          if (count.getAndIncrement() == 0) call.json(307, "{}");
+          else call.json(200, "{\"ok\":1}");
+        });
+    var answer = scene.post(RawScene.CHAT, WHOLE);
+    assertThat(answer.statusCode()).isEqualTo(200);
+    assertThat(answer.headers().firstValue("x-kvasir-attempts")).contains("2");
+  }
+
+  @Test
+  void aRefusalWhoseBodyNeverComesIsTriedElsewhere() {
+    for (int status : List.of(503, 429, 502)) {
+      var count = new AtomicInteger();
+      scene.completing(
+          call -> {
+            if (count.getAndIncrement() > 0) {
+              call.json(200, "{\"ok\":1}");
+              return;
+            }
+            call.send(RawWorker.head(status, "application/json", "content-length: 20") + "{");
+            call.hang();
+          });
+      var answer = scene.post(RawScene.CHAT, WHOLE);
+      assertThat(answer.statusCode()).as("%d", status).isEqualTo(200);
+    }
+  }
+
+  @Test
+  void aRefusalWhoseBodyNeverComesIsStillToldWhenNobodyElseAnswers() {
+    scene.completing(
+        call -> {
+          call.send(RawWorker.head(503, "application/json", "retry-after: 7") + "{");
+          call.hang();
+        });
+    var answer = scene.post(RawScene.CHAT, WHOLE);
+    assertThat(answer.statusCode()).isEqualTo(503);
+    assertThat(error(answer)).isNotEmpty();
+  }
+
+  @Test
+  void aWholeAnswerThatComesInDropsIsGivenUp() {
+    reopen(s -> within(s, Duration.ofMillis(400), Duration.ofMillis(200)));
+    scene.completing(
+        call -> {
+          call.send(RawWorker.head(200, "application/json", "content-length: 1000000"));
+          drops(call, " ");
+        });
+    assertThat(scene.post(RawScene.CHAT, WHOLE).statusCode()).isIn(502, 503);
+  }
+
+  @Test
+  void aStreamOfCommentsAloneIsGivenUp() {
+    reopen(s -> within(s, Duration.ofMillis(400), Duration.ofMillis(200)));
+    scene.completing(
+        call -> {
+          call.streamHead();
+          drops(call, ": wait\n\n");
+        });
+    assertThat(scene.post(RawScene.CHAT, STREAM).statusCode()).isIn(502, 503);
+  }
+
+  /** The head of a stream comes before its prefill, which may take long. */
+  @Test
+  void aStreamMaySayNothingForAsLongAsAFirstByteMayTake() {
+    reopen(s -> within(s, Duration.ofSeconds(20), Duration.ofMillis(50)));
+    scene.completing(
+        call -> {
+          call.streamHead();
+          pause(Duration.ofMillis(400));
+          call.send(EVENT + DONE);
+          call.close();
+        });
+    var answer = scene.post(RawScene.CHAT, STREAM);
+    assertThat(answer.body()).isEqualTo(EVENT + DONE);
+    assertThat(answer.headers().firstValue("x-kvasir-attempts")).contains("1");
+  }
+
+  /** Waits as a worker does; nothing is asserted of how long. */
+  private static void pause(Duration time) throws IOException {
+    try {
+      Thread.sleep(time);
+    } catch (InterruptedException e) {
+      throw new IOException(e);
+    }
+  }
+
+  private static void drops(RawWorker.Call call, String drop) throws IOException {
+    while (true) {
+      call.send(drop);
+      pause(Duration.ofMillis(20));
+    }
+  }
+
+  @Test
+  void whatComesBeforeTheFirstEventIsHeldWithinABound() throws Exception {
+    for (var endless :
+        List.of("data: " + "x".repeat(60_000), ":\n\n".repeat(20_000), "\n".repeat(60_000))) {
+      scene.completing(
+          call -> {
+            call.streamHead();
+            call.endless(endless);
+          });
+      assertWorkerIsSlowedDown(STREAM);
+    }
+  }
+
+  @Test
+  void aWholeAnswerWithoutEndIsHeldWithinABound() throws Exception {
+    scene.completing(
+        call -> {
+          call.send(RawWorker.head(200, "application/json", "connection: close"));
+          call.endless(" ".repeat(60_000));
+        });
+    assertWorkerIsSlowedDown(WHOLE);
+  }
+
+  @Test
+  void aCallerWhoReadsNothingOfAStreamSlowsItsWorkerDown() throws Exception {
+    scene.completing(
+        call -> {
+          call.streamHead();
+          call.endless(EVENT.repeat(4_000));
+        });
+    assertWorkerIsSlowedDown(STREAM);
+  }
+
+  /** The caller reads nothing: what the worker can send is bounded. */
+  private void assertWorkerIsSlowedDown(String body) throws Exception {
+    long before = sent();
+    try (var _ = scene.raw("", RawScene.CHAT, body)) {
+      Eventually.ends(() -> sent() < before + 8_000);
+      long seen = -1;
+      while (seen != sent() && sent() < before + BOUND) {
+        seen = sent();
+        Thread.sleep(200);
+      }
+      assertThat(sent()).isLessThan(before + BOUND);
+    }
+    scene.assertBooksAreEmpty();
+  }
+
+  private long sent() {
+    return scene.first.sent() + scene.second.sent();
+  }
+
+  @Test
+  void aCallerWhoReadsNothingIsLetGoAfterAWhile() throws Exception {
+    var stall = Duration.ofMillis(200);
+    reopen(
+        s -> {
+          var limits = s.api().limits();
+          var times = limits.within(limits.headTime(), limits.bodyTime(), limits.idleTime(), stall);
+          return s.at(s.api().with(times), s.admin());
+        });
+    var ended = new AtomicInteger();
+    scene.completing(
+        call -> {
+          try {
+            if (call.body().contains("true")) {
+              call.streamHead();
+              call.endless(EVENT.repeat(4_000));
+            } else {
+              call.json(200, "\"" + "x".repeat(32 << 20) + "\"");
+            }
+          } finally {
+            ended.incrementAndGet();
+          }
+        });
+    for (var body : List.of(STREAM, WHOLE)) {
+      int before = ended.get();
+      try (Socket socket = scene.raw("", RawScene.CHAT, body)) {
+        Eventually.ends(() -> ended.get() == before);
+        scene.assertBooksAreEmpty();
+        assertThat(socket.isConnected()).isTrue();
+      }
+    }
+  }
+
+  @Test
+  void manyCallersWhoReadNothingAreHeldWithinABoundEach() throws Exception {
+    int callers = 16;
+    scene.completing(
+        call -> {
+          call.streamHead();
+          call.endless(EVENT.repeat(4_000));
+        });
+    long before = heap();
+    var sockets = new Socket[callers];
+    for (int i = 0; i < callers; i++) sockets[i] = scene.raw("", RawScene.CHAT, STREAM);
+    Eventually.ends(() -> sent() < callers * (1L << 20));
+    assertThat(heap() - before).isLessThan((long) callers * HEAP_BOUND);
+    for (var socket : sockets) socket.close();
+  }
+
+  private static long heap() {
+    System.gc();
+    return Runtime.getRuntime().totalMemory() - Runtime.getRuntime().freeMemory();
+  }
+
+  @Test
+  void whatConnectionNamesGoesNoFurther() {
+    scene.completing(
+        call ->
+            call.send(
+                RawWorker.head(
+                        200,
+                        "application/json",
+                        "Connection: keep-alive, X-Foo",
+                        "connection:x-bar ,, X-Baz",
+                        "x-foo: 1",
+                        "x-bar: 2",
+                        "x-baz: 3",
+                        "x-other: 4",
+                        "content-length: 2")
+                    + "{}"));
+    var headers = scene.post(RawScene.CHAT, WHOLE).headers();
+    assertThat(headers.firstValue("x-other")).contains("4");
+    assertThat(headers.map()).doesNotContainKeys("x-foo", "x-bar", "x-baz");
+  }
+
+  @Test
+  void tokensThatNeverComeOrNeverEndDoNotKeepARequest() {
+    reopen(s -> s.with(s.routing().with(Routing.Naming.TOKENS)));
+    scene.completing(call -> call.json(200, "{\"ok\":1}"));
+    var scripts =
+        List.<RawWorker.Script>of(
+            RawWorker.Call::hang,
+            call -> {
+              call.send(RawWorker.head(200, "application/json", "content-length: 100"));
+              call.hang();
+            },
+            call -> {
+              call.send(RawWorker.head(200, "application/json", "connection: close"));
+              call.endless("[".repeat(4_096));
+            },
+            call -> {
+              call.send(RawWorker.head(200, "application/json", "content-length: 90000"));
+              drops(call, "[");
+            },
+            call -> call.json(200, "{\"tokens\":{\"a\":1}}"),
+            call -> call.json(200, "{\"tokens\":[" + "1,".repeat(200_000) + "1]}"),
+            call -> call.json(200, "{\"tokens\":[-1,\"a\",null,1e99]}"),
+            call -> call.json(500, "{\"tokens\":[1]}"),
+            call -> call.json(999, "{"));
+    for (var script : scripts) {
+      scene.first.on("/tokenize", script);
+      scene.second.on("/tokenize", script);
+      for (int i = 0; i < 2; i++) {
+        assertThat(scene.post(RawScene.CHAT, "{\"messages\":[\"abcdefgh\"]}").statusCode())
+            .isEqualTo(200);
+      }
+    }
+  }
+
+  private static String error(HttpResponse<String> answer) {
+    var body = answer.body().getBytes(StandardCharsets.UTF_8);
+    return Json.read(body).path("error").path("message").asString("");
+  }
+}
