@@ -32,6 +32,7 @@ public interface Scorer {
     known.put("precise-prefix-cache", () -> highest(view -> view.cached().total()));
     known.put("queue-depth", () -> lowest(view -> view.signals().queueDepth()));
     known.put("kv-utilization", () -> each(view -> 1 - view.signals().kvUtilisation()));
+    known.put("cache-hit-rate", () -> each(Scorer::hitRate));
     known.put("load-balance", () -> each(view -> 1 / (1.0 + view.effectiveLoad())));
     known.put("prefix-affinity", PrefixAffinityScorer::new);
     known.put("no-hit-lru", NoHitLruScorer::new);
@@ -116,6 +117,12 @@ public interface Scorer {
   private static double loadAware(InstanceView view) {
     int queueMax = 128;
     return 0.5 * (1 - (double) Math.min(view.signals().queueDepth(), queueMax) / queueMax);
+  }
+
+  /** The share that the instance found cached so far; one that told nothing is in the middle. */
+  private static double hitRate(InstanceView view) {
+    double told = view.signals().hitRate();
+    return told == EngineSignals.UNKNOWN ? 0.5 : told;
   }
 
   private static int batchSize(InstanceView view) {

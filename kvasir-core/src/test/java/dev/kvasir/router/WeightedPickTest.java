@@ -34,6 +34,12 @@ class WeightedPickTest {
   }
 
   @Test
+  void theHitRateThatAnInstanceTellsCountsAndOneThatTellsNothingIsInTheMiddle() {
+    assertThat(scores("cache-hit-rate:1", hitting(0, 0.25), hitting(1, 0.75), view(2, 0, 0, 0)))
+        .containsExactly(0.25, 0.75, 0.5);
+  }
+
+  @Test
   void loadBalanceCountsTheWholeEffectiveLoad() {
     assertThat(scores("load-balance:1", view(0, 1, 1, 1), view(1, 0, 0, 0)))
         .containsExactly(0.25, 1);
@@ -226,6 +232,12 @@ class WeightedPickTest {
   private static InstanceView view(int id, int queueDepth, int batchSize, int inFlight) {
     var signals = EngineSignals.of(queueDepth, batchSize, 0);
     return InstanceView.of(id, signals, Load.inFlight(inFlight), CachedBlocks.NONE);
+  }
+
+  private static InstanceView hitting(int id, double hitRate) {
+    var signals = new EngineSignals(0, 0, 0, hitRate, EngineSignals.UNKNOWN, EngineSignals.UNKNOWN);
+    return new InstanceView(
+        id, Role.BOTH, "any", signals, Load.of(0, 0, 0), CachedBlocks.NONE, 1000);
   }
 
   private static InstanceView used(int id, double utilisation) {

@@ -1,5 +1,6 @@
 package dev.kvasir.sim;
 
+import dev.kvasir.Nullable;
 import dev.kvasir.kv.BlockHash;
 import dev.kvasir.kv.BlockNames;
 import dev.kvasir.kv.BlockPool;
@@ -37,6 +38,10 @@ final class SteppedTiers implements KvStore {
   private long loaded;
   private long evicted;
   private long thrashed;
+  private long lookUpsInVain;
+
+  /** Whose last look-up ended at a block that is on neither tier. */
+  private @Nullable BlockNames missing;
 
   SteppedTiers(EventLoop loop, BlockPool pool, TierSpec host, double threshold) {
     this.loop = loop;
@@ -74,20 +79,32 @@ final class SteppedTiers implements KvStore {
     return thrashed;
   }
 
+  boolean isInMemory(BlockHash name) {
+    return device.has(name);
+  }
+
+  boolean isOnHost(BlockHash name) {
+    return offloaded.containsKey(name);
+  }
+
   /** What is on the host counts as here, and as idle, since it needs a block to come back to. */
   @Override
   public KvMatch match(BlockNames names, int blocksMax) {
     var here = device.match(names, blocksMax);
     int all = here.blocks();
     while (all < blocksMax && offloaded.containsKey(names.name(all))) all++;
+    missing = all < blocksMax ? names : null;
     return new KvMatch(all, here.idle() + all - here.blocks(), 0);
   }
 
   @Override
   public KvSpan open(BlockNames names, int blocks) {
+    // A look-up counts when its answer is used: plans that are thrown away find nothing.
+    if (missing == names) lookUpsInVain++;
+    missing = null;
     int here = Math.min(blocks, device.match(names, blocks).blocks());
     var span = device.open(names, here);
-    if (here == blocks) return new Releasing(span, CachedBlocks.onDevice(here));
+    if (here == blocks) return new Releasing(names, span, CachedBlocks.onDevice(here));
     span.reserve(blocks * blockTokens());
     for (int i = here; i < blocks; i++) reload(names.name(i));
     span.fill(blocks * blockTokens());
@@ -95,7 +112,7 @@ final class SteppedTiers implements KvStore {
     pendingMicros +=
         host.latency().toNanos() / 1000
             + (long) StrictMath.ceil(count * blockTokens() / host.tokensUpPerMicro());
-    return new Releasing(span, new CachedBlocks(here, count, 0, 0, 0));
+    return new Releasing(names, span, new CachedBlocks(here, count, 0, 0, 0));
   }
 
   private void reload(BlockHash name) {
@@ -124,12 +141,15 @@ final class SteppedTiers implements KvStore {
     return over;
   }
 
-  /** A span whose release may push memory over the threshold. */
+  /** A span whose release may push memory over the threshold, and drops copies on the host. */
   private final class Releasing implements KvSpan {
+    private final BlockNames names;
     private final KvSpan span;
     private final CachedBlocks cached;
+    private int full;
 
-    Releasing(KvSpan span, CachedBlocks cached) {
+    Releasing(BlockNames names, KvSpan span, CachedBlocks cached) {
+      this.names = names;
       this.span = span;
       this.cached = cached;
     }
@@ -162,11 +182,13 @@ final class SteppedTiers implements KvStore {
     @Override
     public void fill(int end) {
       span.fill(end);
+      full = end / blockTokens();
     }
 
     @Override
     public void release() {
       span.release();
+      for (int i = 0; i < full; i++) offloaded.remove(names.name(i));
       offload();
     }
   }
@@ -212,7 +234,7 @@ final class SteppedTiers implements KvStore {
     return device.clear();
   }
 
-  /** The host's hits, which the device counted as blocks to compute, are hits too. */
+  /** The host's hits, which the device counted as blocks to compute, are hits of both. */
   @Override
   public long hits() {
     return device.hits() + loaded;
@@ -220,6 +242,6 @@ final class SteppedTiers implements KvStore {
 
   @Override
   public long misses() {
-    return device.misses() - loaded;
+    return device.misses() - loaded + lookUpsInVain;
   }
 }

@@ -3,6 +3,7 @@ package dev.kvasir.sim;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
+import dev.kvasir.Seeds;
 import dev.kvasir.kv.BlockPool;
 import dev.kvasir.kv.Eviction;
 import dev.kvasir.kv.FrequencySketch;
@@ -90,15 +91,64 @@ class SteppedTiersTest {
     assertThat(tiers.match(names(2), 3).blocks()).isEqualTo(3);
   }
 
+  /** Hits of memory h and of the host c, misses of memory m, look-ups in vain on the host n. */
   @Test
-  void hitsOfBothTiersCount() {
+  void theHitRateIsHitsOfBothTiersAmongHitsMissesAndLookUpsInVain() {
     var tiers = tiers(10, 100, 0.5);
     use(tiers, 1, 8);
+    // Nothing on either: m = 8, n = 1.
     assertThat(tiers.hitRate()).isZero();
     use(tiers, 1, 8);
-    assertThat(tiers.hits()).isEqualTo(8);
-    assertThat(tiers.misses()).isEqualTo(8);
-    assertThat(tiers.hitRate()).isCloseTo(0.5, within(1e-12));
+    // All on one of them, so that no look-up was in vain: h = 5, c = 3.
+    assertThat(tiers.hits()).isEqualTo(5 + 3);
+    assertThat(tiers.hitRate()).isCloseTo(8.0 / (8 + 8 + 1), within(1e-12));
+    use(tiers, 1, 9);
+    // The ninth block is on neither: m = 9, n = 2.
+    assertThat(tiers.hitRate()).isCloseTo(16.0 / (16 + 9 + 2), within(1e-12));
+  }
+
+  @Test
+  void aPlanThatIsThrownAwayIsNoLookUp() {
+    var tiers = tiers(10, 100, 0.5);
+    for (int i = 0; i < 5; i++) tiers.match(names(1), 8);
+    use(tiers, 1, 8);
+    assertThat(tiers.misses()).isEqualTo(8 + 1);
+  }
+
+  @Test
+  void releaseDropsTheHostsCopiesOfWhatMemoryHolds() {
+    var tiers = tiers(20, 100, 0.5);
+    use(tiers, 1, 8);
+    // The back of the first prompt goes to the host, and its middle is lost for the others.
+    use(tiers, 3, 6);
+    use(tiers, 2, 12);
+    assertThat(tiers.match(names(1), 8).blocks()).isEqualTo(2);
+    assertThat(tiers.isOnHost(names(1).name(5))).isTrue();
+    use(tiers, 1, 6);
+    assertThat(tiers.isInMemory(names(1).name(5))).isTrue();
+    assertThat(tiers.isOnHost(names(1).name(5))).isFalse();
+    assertThat(tiers.isOnHost(names(1).name(6))).isTrue();
+  }
+
+  @Test
+  void aBlockThatNobodyUsesIsOnOneTierAtATime() {
+    Seeds.each(
+        20 * Seeds.scale(),
+        random -> {
+          var tiers = tiers(12, 1 + random.nextInt(20), random.nextDouble());
+          for (int i = 0; i < 60; i++) {
+            use(tiers, random.nextInt(4), 1 + random.nextInt(10));
+            for (int block = 0; block < 40; block++) {
+              assertThat(places(tiers, block / 10, block % 10)).isLessThan(2);
+            }
+          }
+          assertThat(tiers.hitRate()).isBetween(0.0, 1.0);
+        });
+  }
+
+  private static int places(SteppedTiers tiers, int prompt, int block) {
+    var name = names(prompt).name(block);
+    return (tiers.isInMemory(name) ? 1 : 0) + (tiers.isOnHost(name) ? 1 : 0);
   }
 
   private SteppedTiers tiers(int blocks, int hostBlocks, double threshold) {
