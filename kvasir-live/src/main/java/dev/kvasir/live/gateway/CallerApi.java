@@ -107,8 +107,9 @@ final class CallerApi {
 
   /** A hash of what the caller calls it, however long that is: sessions are kept for long. */
   private static String session(Exchange exchange, RequestFields fields, String tenant) {
-    var session = exchange.header("x-session-id");
-    if (session == null) session = fields.text("prompt_cache_key");
+    var key = fields.text("prompt_cache_key");
+    var header = exchange.header("x-session-id");
+    var session = header == null ? key : header;
     if (session.isEmpty()) return "";
     return Sha256.hex((tenant.length() + ":" + tenant + session).getBytes(StandardCharsets.UTF_8));
   }

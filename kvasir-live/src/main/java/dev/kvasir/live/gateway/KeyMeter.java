@@ -57,6 +57,13 @@ final class KeyMeter {
     use.concurrent--;
   }
 
+  /** Requests that were begun and are not over. */
+  synchronized int concurrent() {
+    int sum = 0;
+    for (var use : uses.values()) sum += use.concurrent;
+    return sum;
+  }
+
   /**
    * Counts the tokens of a request that was begun; says why not where they are too many, and gives
    * the request back then.

@@ -92,6 +92,8 @@ class BadRequestTest {
           });
       assertThat(post("{" + PROMPT + "}", StandardCharsets.UTF_8).statusCode()).isIn(200, 500);
     }
+    tokenizer((_, _, _) -> Future.succeededFuture(null));
+    assertThat(post("{" + PROMPT + "}", StandardCharsets.UTF_8).statusCode()).isEqualTo(500);
     tokenizer((_, _, _) -> Future.failedFuture("no tokens today"));
     assertThat(post("{" + PROMPT + "}", StandardCharsets.UTF_8).statusCode()).isEqualTo(200);
   }
@@ -136,6 +138,17 @@ class BadRequestTest {
                     .mapToInt(decision -> decision.ask().session().length())
                     .max());
     assertThat(kept.orElseThrow()).isBetween(1, 100);
+  }
+
+  @Test
+  void ofAPromptOnlyItsLengthIsKeptOnceItIsAnswered() throws Exception {
+    var prompt = "\"messages\":[\"" + "many words ".repeat(1_000) + "\"]";
+    assertThat(scene.chat(Plan.GOOD, prompt).statusCode()).isEqualTo(200);
+    scene.assertBooksAreEmpty();
+    var names =
+        scene.gateway.onLoop(() -> scene.gateway.recent().decisions().getFirst().ask().names());
+    assertThat(names.tokens()).isGreaterThan(2_000);
+    assertThat(names.blocks()).isEmpty();
   }
 
   private void tokenizer(PromptTokenizer tokenizer) {

@@ -156,6 +156,10 @@ class HttpFrontTest {
     var many = request("/health").GET();
     for (int i = 0; i < 101; i++) many.header("x-" + i, "1");
     assertThat(send(many).statusCode()).isEqualTo(431);
+    try (var socket = connect()) {
+      write(socket, head("GET /health", "x-y: 1\r\n".repeat(120) + "x-z: 1"));
+      assertThat(read(socket)).contains(" 431 ");
+    }
   }
 
   @Test

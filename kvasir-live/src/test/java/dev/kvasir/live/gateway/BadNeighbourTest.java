@@ -1,0 +1,196 @@
+package dev.kvasir.live.gateway;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kvasir.live.http.ApiKey;
+import dev.kvasir.live.http.ApiKeys;
+import dev.kvasir.live.http.HttpLimits;
+import dev.kvasir.live.http.Network;
+import dev.kvasir.live.http.RawClient;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.management.ManagementFactory;
+import java.net.SocketTimeoutException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Queue;
+import java.util.SplittableRandom;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/**
+ * One tenant does its worst within its limits while another asks at a steady rate.
+ *
+ * <p>Here only refusals, memory and hanging are held against the gateway; how much longer the other
+ * one waits is printed, and {@code -Dkvasir.neighbour.ratio=1.5} makes a bound of it.
+ */
+@Timeout(300)
+class BadNeighbourTest {
+  private static final int SCALE = Integer.getInteger("kvasir.scale", 1);
+  private static final int ASKED = Integer.getInteger("kvasir.neighbour.requests", 100 * SCALE);
+  private static final double RATIO_MAX =
+      Double.parseDouble(System.getProperty("kvasir.neighbour.ratio", "Infinity"));
+  private static final Duration PACE = Duration.ofMillis(10);
+  private static final Duration PATIENCE = Duration.ofSeconds(20);
+  private static final int BODY_BYTES = 1 << 20;
+  private static final int BODIES_BYTES = 16 << 20;
+  private static final int HELD_MAX = 24;
+  private static final long KEPT_BYTES_MAX = 24L << 20;
+  private static final String BAD = "authorization: Bearer of-eve";
+  private static final String PROMPT =
+      "{\"model\":\"tiny\",\"messages\":[{\"role\":\"user\",\"content\":\"hello\"}]}";
+
+  private final Network network = Network.open(2);
+  private final InstantWorker worker = InstantWorker.start(network);
+  private final HttpClient client = HttpClient.newHttpClient();
+  private final Queue<String> wrong = new ConcurrentLinkedQueue<>();
+  private final Gateway gateway = Gateway.start(network, settings());
+
+  private GatewaySettings settings() {
+    var keys = new ApiKeys(List.of(ApiKey.of("ada", "of-ada"), ApiKey.of("eve", "of-eve")));
+    var limits = HttpLimits.DEFAULT.withBodies(BODY_BYTES, BODIES_BYTES);
+    var settings = GatewaySettings.of(0, List.of(worker.worker("one"), worker.worker("two")));
+    return settings
+        .at(settings.api().with(limits).with(keys), settings.admin())
+        .with(settings.routing().with(Routing.Naming.TOKENS))
+        .with(FailureRules.DEFAULT.resting(1_000_000, PACE))
+        .probing(PATIENCE);
+  }
+
+  @Test
+  void nothingOfTheOtherTenantIsRefusedAndNothingOfTheWorstIsKept() throws Exception {
+    try {
+      ask(ASKED);
+      double alone = ask(ASKED);
+      long before = settledBytes();
+      var over = new AtomicBoolean();
+      var neighbour = Thread.ofPlatform().name("bad neighbour").start(() -> worst(over));
+      double beside = ask(3 * ASKED);
+      over.set(true);
+      neighbour.join();
+      long kept = settledBytes() - before;
+      System.out.printf(
+          "p99 %.1f ms alone, %.1f ms beside a bad neighbour, ratio %.2f; %,d KiB kept%n",
+          alone * 1e3, beside * 1e3, beside / alone, kept >> 10);
+      assertThat(wrong).isEmpty();
+      assertThat(kept).isLessThan(KEPT_BYTES_MAX);
+      assertThat(beside / alone).isLessThan(RATIO_MAX);
+    } finally {
+      client.close();
+      gateway.close();
+      worker.close();
+      network.close();
+    }
+  }
+
+  /** Asks at a steady rate; all must be answered. Returns the 99th percentile in seconds. */
+  private double ask(int count) throws Exception {
+    var seconds = new double[count];
+    var request =
+        HttpRequest.newBuilder(URI.create(gateway.url() + Scene.CHAT))
+            .header("content-type", "application/json")
+            .header("authorization", "Bearer of-ada")
+            .timeout(PATIENCE)
+            .POST(BodyPublishers.ofString(PROMPT))
+            .build();
+    for (int i = 0; i < count; i++) {
+      long begunNanos = System.nanoTime();
+      var answer = client.send(request, BodyHandlers.ofString());
+      seconds[i] = (System.nanoTime() - begunNanos) / 1e9;
+      assertThat(answer.statusCode()).as(answer.body()).isEqualTo(200);
+      Thread.sleep(PACE);
+    }
+    Arrays.sort(seconds);
+    return seconds[count * 99 / 100];
+  }
+
+  /** Large bodies, bodies that do not end, requests that hang or break off, and long names. */
+  private void worst(AtomicBoolean over) {
+    var random = new SplittableRandom(7);
+    var held = new ArrayDeque<RawClient>();
+    for (int turn = 0; !over.get(); turn++) {
+      try {
+        held.add(one(turn, random));
+        if (held.size() > HELD_MAX) held.remove().close();
+        Thread.sleep(PACE);
+      } catch (SocketTimeoutException e) {
+        wrong.add("turn " + turn + " was not answered");
+      } catch (IOException e) {
+        if (!held.isEmpty()) close(held.remove());
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+        return;
+      }
+    }
+    held.forEach(BadNeighbourTest::close);
+  }
+
+  private RawClient one(int turn, SplittableRandom random) throws IOException {
+    var raw = RawClient.connect(gateway.port());
+    switch (turn % 6) {
+      case 0 -> raw.write(RawClient.post(Scene.CHAT, BODY_BYTES, BAD)).write(almostAll());
+      case 1 -> {
+        var length = "content-length: " + BODY_BYTES;
+        answered("a body where none belongs", raw.write(RawClient.head("GET /health", length)));
+      }
+      case 2 -> {
+        var body = "{\"prompt_cache_key\":5,\"x\":\"" + "y".repeat(BODY_BYTES / 2) + "\"}";
+        answered("a key of the wrong kind", body(raw, body));
+      }
+      case 3 -> {
+        var name = "n".repeat(BODY_BYTES / 2) + random.nextLong();
+        var body = "{\"model\":\"tiny\",\"prompt_cache_key\":\"" + name + "\"}";
+        answered("a long name", body(raw, body));
+      }
+      case 4 -> {
+        var prompt = "p ".repeat(BODY_BYTES / 8);
+        body(raw, "{\"model\":\"tiny\",\"stream\":true,\"prompt\":\"" + prompt + "\"}");
+        raw.close();
+      }
+      default -> answered("a long model", body(raw, "{\"model\":\"" + "m".repeat(9_999) + "\"}"));
+    }
+    return raw;
+  }
+
+  /** Whatever is asked for, something is answered. */
+  private void answered(String what, RawClient raw) throws IOException {
+    var status = raw.status();
+    if (!status.startsWith("HTTP/1.1 ")) wrong.add(what + " was answered with \"" + status + "\"");
+  }
+
+  private static RawClient body(RawClient raw, String body) throws IOException {
+    return raw.write(RawClient.post(Scene.CHAT, body.length(), BAD)).write(body);
+  }
+
+  private static byte[] almostAll() {
+    var bytes = new byte[BODY_BYTES - 1];
+    Arrays.fill(bytes, (byte) ' ');
+    return bytes;
+  }
+
+  private static void close(RawClient raw) {
+    try {
+      raw.close();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private static long settledBytes() {
+    long bytes = Long.MAX_VALUE;
+    for (int i = 0; i < 3; i++) {
+      System.gc();
+      bytes = Math.min(bytes, ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed());
+    }
+    return bytes;
+  }
+}

@@ -1,0 +1,118 @@
+package dev.kvasir.live.gateway;
+
+import java.io.BufferedInputStream;
+import java.io.EOFException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.util.Locale;
+import java.util.SplittableRandom;
+import java.util.concurrent.TimeUnit;
+
+/** Holds one conversation over a socket, and says what was wrong with the answers. */
+final class FuzzClient {
+  private static final int PATIENCE_MILLIS = (int) TimeUnit.SECONDS.toMillis(20);
+  private static final int PIECES_MAX = 4;
+
+  private final Socket socket;
+  private final InputStream in;
+  private final FuzzConversation said;
+  private String body = "";
+
+  private FuzzClient(Socket socket, FuzzConversation said) throws IOException {
+    this.socket = socket;
+    this.in = new BufferedInputStream(socket.getInputStream());
+    this.said = said;
+  }
+
+  /** Throws where an answer is missing or must not be. */
+  static void hold(int port, FuzzConversation said) throws IOException {
+    try (var socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
+      socket.setTcpNoDelay(true);
+      socket.setSoTimeout(PATIENCE_MILLIS);
+      new FuzzClient(socket, said).hold();
+    }
+  }
+
+  private void hold() throws IOException {
+    if (said.end() == FuzzConversation.End.READS) {
+      write();
+      read();
+      return;
+    }
+    try {
+      write();
+      if (said.seed() % 2 == 0) in.skipNBytes(1);
+    } catch (IOException e) {
+      return;
+    }
+    if (said.end() == FuzzConversation.End.RESETS) socket.setSoLinger(true, 0);
+  }
+
+  /** In a few pieces, cut anywhere. */
+  private void write() throws IOException {
+    var bytes = said.written();
+    var random = new SplittableRandom(said.seed());
+    var out = socket.getOutputStream();
+    int at = 0;
+    for (int i = random.nextInt(PIECES_MAX); i > 0 && at < bytes.length; i--) {
+      int size = 1 + random.nextInt(bytes.length - at);
+      out.write(bytes, at, size);
+      at += size;
+    }
+    out.write(bytes, at, bytes.length - at);
+  }
+
+  private void read() throws IOException {
+    for (var request : said.requests()) {
+      int status = status(request);
+      if (request.expected().allows(status)) continue;
+      throw new IOException(status + " for " + request + ": " + body);
+    }
+  }
+
+  private int status(FuzzConversation.Request request) throws IOException {
+    try {
+      return status();
+    } catch (IOException e) {
+      throw new IOException("no answer to " + request + ": " + e, e);
+    }
+  }
+
+  /** Reads one answer to its end. */
+  private int status() throws IOException {
+    var first = line();
+    int status = Integer.parseInt(first.substring(9, 12));
+    long length = 0;
+    boolean chunked = false;
+    for (var line = line(); !line.isEmpty(); line = line()) {
+      var header = line.toLowerCase(Locale.ROOT);
+      if (header.startsWith("content-length:"))
+        length = Long.parseLong(header.substring(15).strip());
+      if (header.startsWith("transfer-encoding: chunked")) chunked = true;
+    }
+    if (chunked) skipChunks();
+    else body = new String(in.readNBytes((int) length), StandardCharsets.UTF_8);
+    return status;
+  }
+
+  private void skipChunks() throws IOException {
+    for (int size = size(); size > 0; size = size()) in.skipNBytes(size + 2L);
+    in.skipNBytes(2);
+  }
+
+  private int size() throws IOException {
+    return Integer.parseInt(line(), 16);
+  }
+
+  private String line() throws IOException {
+    var line = new StringBuilder();
+    for (int next = in.read(); next != '\n'; next = in.read()) {
+      if (next < 0) throw new EOFException("the server closed after \"" + line + "\"");
+      if (next != '\r') line.append((char) next);
+    }
+    return line.toString();
+  }
+}
