@@ -25,19 +25,19 @@ final class AdminApi {
   private final Router router;
   private final GatewayMetrics metrics;
   private final Supplier<LadderState> ladder;
-  private final Consumer<MetricsText> others;
+  private final List<Consumer<MetricsText>> others;
 
   /**
    * An interface to a gateway.
    *
-   * @param others writes figures of what stands around the router
+   * @param others write figures of what stands around the router
    */
   AdminApi(
       GatewayParts parts,
       Router router,
       GatewayMetrics metrics,
       Supplier<LadderState> ladder,
-      Consumer<MetricsText> others) {
+      List<Consumer<MetricsText>> others) {
     this.parts = parts;
     this.router = router;
     this.metrics = metrics;
@@ -68,7 +68,7 @@ final class AdminApi {
 
   private void metrics(Exchange exchange, LadderState state) {
     var out = metrics.write(router, parts.roster(), parts.dispatch());
-    others.accept(out);
+    for (var other : others) other.accept(out);
     new LadderMetrics(state, out).write();
     var text = Buffer.buffer(out.toString());
     exchange.context().runOnContext(_ -> exchange.answer(200, MetricsText.CONTENT_TYPE, text));

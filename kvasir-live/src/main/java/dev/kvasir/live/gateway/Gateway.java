@@ -83,12 +83,7 @@ public final class Gateway implements AutoCloseable {
     var view = new GatewayView(this, parts, journal.recent(), origin, beside);
     endpoints.addAll(Dashboard.endpoints(view));
     api = HttpFront.start(network, settings.api(), Endpoints.of(endpoints));
-    Consumer<MetricsText> others =
-        out -> {
-          naming.write(out);
-          events.write(out);
-          surroundings(out);
-        };
+    List<Consumer<MetricsText>> others = List.of(naming::write, events::write, this::surroundings);
     var desk = new AdminApi(parts, router, journal.metrics(), beside.ladder(), others);
     var keeping = new ArrayList<>(desk.endpoints());
     keeping.addAll(beside.admin());

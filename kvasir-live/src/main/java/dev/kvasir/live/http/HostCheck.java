@@ -48,7 +48,7 @@ final class HostCheck {
     if (host != null && !anyHost && !isOurs(lower(host))) {
       throw new Refused(
           ApiError.forbidden(
-              "this server is not \"%s\": ask 127.0.0.1 or localhost, or add the name to listen.names"
+              "this server is not \"%s\": ask 127.0.0.1, or add the name to listen.names"
                   .formatted(shown(host))));
     }
     if (origin != null && !isSame(lower(origin), host)) {
