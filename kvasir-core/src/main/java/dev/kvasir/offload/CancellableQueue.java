@@ -34,6 +34,13 @@ final class CancellableQueue<T extends Sweepable> {
     return first;
   }
 
+  /** Takes the item out, if it waits here. */
+  boolean remove(T item) {
+    if (!waiting.remove(item)) return false;
+    blocks -= item.size();
+    return true;
+  }
+
   /** Ends what the sweep wants ended, and removes what is empty then. */
   void sweep(Sweepable.Sweep sweep) {
     for (var item : new ArrayList<>(waiting)) {

@@ -14,8 +14,7 @@ final class CancellationToken {
   void request() {
     if (requested) return;
     requested = true;
-    // One by one: what one of them does may make another forget.
-    while (!waiting.isEmpty()) waiting.removeFirst().run();
+    Callbacks.drain(waiting);
   }
 
   /** Runs once when cancellation is requested. */

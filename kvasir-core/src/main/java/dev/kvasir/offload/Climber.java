@@ -7,14 +7,43 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
 
-/** One block on its way up: its hold on the rung it has reached, and who waits for it. */
+/**
+ * One block on its way up one ladder: its hold on the rung it has reached, and who waits for it.
+ */
 final class Climber {
+  private final Ascents ladder;
+  private final long sequence;
+  private final Callbacks callbacks;
   private final List<Consumer<Block.@Nullable Registered>> waiting = new ArrayList<>();
   private Block.Registered held;
+  private int rung;
   private boolean overdue;
 
-  Climber(Block.Registered held) {
+  /**
+   * A block that sets off.
+   *
+   * @param sequence how many were wanted on the ladder before it
+   * @param rung where it is held, 0 being right below the top
+   */
+  Climber(Ascents ladder, long sequence, int rung, Block.Registered held, Callbacks callbacks) {
+    this.ladder = ladder;
+    this.sequence = sequence;
+    this.rung = rung;
     this.held = held;
+    this.callbacks = callbacks;
+  }
+
+  Ascents ladder() {
+    return ladder;
+  }
+
+  long sequence() {
+    return sequence;
+  }
+
+  /** The rung it is held on; -1 at the top. */
+  int rung() {
+    return rung;
   }
 
   Block.Registered held() {
@@ -38,25 +67,32 @@ final class Climber {
   void step(Block.Registered above) {
     held.release();
     held = above;
+    rung--;
   }
 
   /** Tells who waits to do without the block; the store still has its slots. */
   void giveUp() {
     overdue = true;
-    var told = List.copyOf(waiting);
-    waiting.clear();
-    for (var then : told) then.accept(null);
+    tell(null);
   }
 
   /** Gives everybody who waits a hold of their own. */
   void reach() {
-    for (var then : waiting) then.accept(held.share());
+    tell(held);
     held.release();
   }
 
   /** The block comes no further; whoever waits does without it. */
   void fall() {
     held.release();
-    for (var then : waiting) then.accept(null);
+    tell(null);
+  }
+
+  private void tell(Block.@Nullable Registered block) {
+    var told = List.copyOf(waiting);
+    waiting.clear();
+    for (var then : told) {
+      callbacks.run(() -> then.accept(block == null ? null : block.share()));
+    }
   }
 }

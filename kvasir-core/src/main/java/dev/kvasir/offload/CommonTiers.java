@@ -13,6 +13,8 @@ import java.util.List;
  * Tiers that several ladders stand on: what one of them sends down, the others can bring up.
  *
  * <p>Each ladder has a top of its own, with a registry of its own. All of them belong to one loop.
+ * The edges between these tiers are the same for all ladders, on the way down and on the way up: a
+ * block is moved once, and what may be reserved of a tier is reserved by all of them together.
  */
 public final class CommonTiers {
   private final EventLoop loop;
@@ -22,6 +24,7 @@ public final class CommonTiers {
   private final @Nullable FrequencySketch frequency;
   private final Settlement settlement = new Settlement();
   private final List<OffloadPipeline> edges;
+  private final List<TierLoads> loads;
 
   /**
    * Makes the tiers ready for their ladders.
@@ -42,6 +45,7 @@ public final class CommonTiers {
     this.rungs = List.copyOf(rungs);
     this.frequency = frequency;
     this.edges = edges(loop, this.rungs, frequency, settlement);
+    this.loads = TierLoads.of(loop, first, this.rungs);
     registry.arrange(order(first, this.rungs));
   }
 
@@ -87,8 +91,15 @@ public final class CommonTiers {
     var below = new ArrayList<Rung>();
     below.add(step);
     below.addAll(rungs);
+    var up = new ArrayList<>(TierLoads.of(loop, top, List.of(step)));
+    up.addAll(loads);
     return new TieredKvCache(
-        loop, new TierLookup(own, registry), top, below, limits, all, settlement);
+        loop,
+        new TierLookup(own, registry),
+        top,
+        below,
+        limits,
+        new TieredKvCache.Edges(all, up, settlement));
   }
 
   /** The pipelines between these tiers, from the top down. */

@@ -70,7 +70,9 @@ public final class GuardedStore implements TierStore {
       return;
     }
     var call = new Call(copies.size());
-    work.accept(
+    AnsweredCall.make(
+        loop,
+        work,
         copies,
         outcomes -> {
           call.answered(outcomes);

@@ -85,6 +85,6 @@ final class OffloadContainer implements Sweepable {
 
   /** Ends all blocks it has. */
   void end(BlockOutcome outcome) {
-    for (var item : commit()) item.end(outcome);
+    for (var item : commit()) handle.guard(() -> item.end(outcome));
   }
 }

@@ -57,8 +57,11 @@ final class OffloadItem {
 
   /** Settles the block and lets it go. */
   void end(BlockOutcome outcome) {
-    letGo();
-    settle(outcome);
+    try {
+      letGo();
+    } finally {
+      settle(outcome);
+    }
   }
 
   /** Settles the block as failed while its bytes may still be read: the hold stays. */
@@ -66,15 +69,16 @@ final class OffloadItem {
     settle(new BlockOutcome.Failed(reason));
   }
 
-  /** Gives up the hold, or the wait for it. */
+  /** Gives up the hold, or the wait for it; counted first, since a hold may be gone by mistake. */
   void letGo() {
-    if (held != null) {
-      held.release();
-      held = null;
+    var hold = held;
+    held = null;
+    if (hold != null) {
       traffic.leaveMoving();
+      hold.release();
     } else {
-      source.drop();
       traffic.leaveWaiting();
+      source.drop();
     }
   }
 

@@ -5,6 +5,7 @@ import dev.kvasir.kv.Block;
 import dev.kvasir.kv.BlockHash;
 import dev.kvasir.kv.BlockPool;
 import dev.kvasir.kv.FrequencySketch;
+import dev.kvasir.kv.WeakBlock;
 import dev.kvasir.time.EventLoop;
 import java.util.ArrayList;
 import java.util.List;
@@ -27,6 +28,7 @@ public final class OffloadPipeline {
   private final BlockPool below;
   private final @Nullable FrequencySketch frequency;
   private final Settlement settlement;
+  private final Callbacks callbacks;
   private final PipelineTraffic traffic = new PipelineTraffic();
   private final PipelineCounters totals = new PipelineCounters();
   private final CancellableQueue<OffloadContainer> containers = new CancellableQueue<>();
@@ -51,6 +53,7 @@ public final class OffloadPipeline {
     this.below = edge.below();
     this.frequency = edge.frequency();
     this.settlement = settlement;
+    this.callbacks = new Callbacks(loop);
     this.batch = settings.batch().within(below.total());
     this.sweeper =
         new CancelSweeper(loop, settings.sweepInterval(), containers, batches, this::advance);
@@ -60,7 +63,8 @@ public final class OffloadPipeline {
     this.batcher = new Batcher(loop, batch, containers, batches, executor::run);
     this.awaiter = new PreconditionAwaiter(loop, this::queue);
     this.evaluator =
-        new PolicyEvaluator(loop, policy, settings.policyTimeout(), this::facts, awaiter::add);
+        new PolicyEvaluator(
+            loop, policy, settings.policyTimeout(), this::facts, this::passOn, awaiter::add);
   }
 
   /**
@@ -77,22 +81,61 @@ public final class OffloadPipeline {
     this.next = next;
   }
 
-  /** Takes the blocks, or nothing when that would be more than may wait. */
+  /**
+   * Takes the blocks, or nothing when more would wait than may wait just now.
+   *
+   * @throws IllegalArgumentException where these are more than may ever wait
+   */
   public Optional<TransferHandle> enqueue(OffloadRequest request) {
     int count = request.blocks().size();
+    int most = settings.limits().queueBlocksMax();
+    if (count > most) {
+      throw new IllegalArgumentException(
+          "%s blocks in one request, at most %s may wait for %s: split it, or raise queueBlocksMax"
+              .formatted(count, most, below.tier()));
+    }
     if (count > room()) {
       totals.refused(count);
       return Optional.empty();
     }
-    var handle = new TransferHandle(++handles, count, cancelled -> sweeper.arm());
+    return Optional.of(accept(request));
+  }
+
+  /**
+   * Takes the first of the blocks, as many as may wait, and refuses the others; those stay the
+   * caller's. Empty where none may wait.
+   */
+  public Optional<TransferHandle> enqueueWhatFits(OffloadRequest request) {
+    int count = request.blocks().size();
+    int fitting = Math.min(count, room());
+    if (fitting < count) totals.refused(count - fitting);
+    return fitting == 0 ? Optional.empty() : Optional.of(accept(request.first(fitting)));
+  }
+
+  private TransferHandle accept(OffloadRequest request) {
+    var made = new ArrayList<OffloadContainer>();
+    var handle =
+        new TransferHandle(
+            ++handles, request.blocks().size(), _ -> sweeper.cancelled(made), callbacks);
     settlement.open();
     handle.whenDone(
         result -> {
           totals.ended(handle.progress());
           settlement.close();
         });
-    for (var container : containers(request, handle)) evaluator.add(container);
-    return Optional.of(handle);
+    made.addAll(containers(request, handle));
+    for (var container : List.copyOf(made)) evaluator.add(container);
+    return handle;
+  }
+
+  /** Whether the block is wanted on the tier below and on its way there. */
+  boolean isPending(BlockHash hash) {
+    return traffic.isPending(hash);
+  }
+
+  /** How many waiting containers were looked at to find those that were cancelled or too old. */
+  long swept() {
+    return sweeper.looked();
   }
 
   /** How many more blocks may wait. */
@@ -112,7 +155,8 @@ public final class OffloadPipeline {
         traffic.moving(),
         traffic.pending(),
         executor.onDeck(),
-        executor.running());
+        executor.running(),
+        executor.overdue());
   }
 
   /** A request larger than a batch travels in several containers, under one token. */
@@ -133,7 +177,7 @@ public final class OffloadPipeline {
   private void queue(OffloadContainer container) {
     containers.add(container);
     var left = Deadlines.left(container.deadlineNanos(), loop.nanos());
-    container.until(loop.after(left, sweeper::sweep));
+    container.until(loop.after(left, () -> sweeper.expired(container)));
     batcher.run();
   }
 
@@ -147,15 +191,35 @@ public final class OffloadPipeline {
     return new OffloadPolicy.Candidate(hash, below.has(hash), traffic.isPending(hash), uses);
   }
 
+  /** What the tier below has already may be missing further down, where it failed to come. */
+  private void passOn(OffloadItem item) {
+    var further = next;
+    if (further == null || further.below.has(item.hash()) || further.isPending(item.hash())) {
+      return;
+    }
+    sendOn(further, item.handle(), List.of(new WeakBlock(below, item.hash())));
+  }
+
+  /** Sends blocks of the tier below further down, unless their transfer was cancelled meanwhile. */
+  private static void sendOn(
+      OffloadPipeline further, TransferHandle handle, List<WeakBlock> blocks) {
+    if (handle.token().isRequested()) return;
+    var hop = further.enqueueWhatFits(OffloadRequest.weak(blocks));
+    int taken = hop.map(one -> one.progress().submitted()).orElse(0);
+    hop.ifPresent(handle::chain);
+    if (taken < blocks.size()) handle.refuseBelow(blocks.size() - taken);
+  }
+
   /** Passes on what has been moved. */
   private final class Moved implements Transfer.Listener {
     @Override
     public void registered(TransferHandle handle, List<Block.Registered> blocks) {
-      if (next != null) {
+      try {
         var weak = blocks.stream().map(Block.Registered::weak).toList();
-        next.enqueue(OffloadRequest.weak(weak)).ifPresent(handle::chain);
+        if (next != null) sendOn(next, handle, weak);
+      } finally {
+        below.release(blocks);
       }
-      below.release(blocks);
     }
 
     @Override

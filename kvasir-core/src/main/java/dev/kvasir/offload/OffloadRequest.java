@@ -12,6 +12,9 @@ import java.util.List;
  * @param priority higher goes first, equal ones first come first served
  */
 public record OffloadRequest(List<SourceBlock> blocks, Precondition precondition, int priority) {
+  /** The priority of blocks that were used again; others have 0. */
+  public static final int USED_AGAIN = 1;
+
   public OffloadRequest {
     blocks = List.copyOf(blocks);
     if (blocks.isEmpty()) throw new IllegalArgumentException("no blocks to offload");
@@ -29,6 +32,13 @@ public record OffloadRequest(List<SourceBlock> blocks, Precondition precondition
 
   private static OffloadRequest of(List<? extends SourceBlock> blocks) {
     return new OffloadRequest(List.copyOf(blocks), Precondition.met(), 0);
+  }
+
+  /** The first blocks of it. */
+  OffloadRequest first(int count) {
+    return count == blocks.size()
+        ? this
+        : new OffloadRequest(blocks.subList(0, count), precondition, priority);
   }
 
   public OffloadRequest after(Precondition precondition) {

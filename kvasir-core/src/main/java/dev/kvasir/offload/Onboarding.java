@@ -9,6 +9,7 @@ import dev.kvasir.time.Timer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.Consumer;
 
 /** One request's wait for its prefix to come up the ladder. */
@@ -68,9 +69,19 @@ public final class Onboarding {
   }
 
   void begin(EventLoop loop, Duration longest, List<BlockHash> hashes, Ascents ascents) {
+    // What is at the top is held first: room is not made for the front of a prefix with its back.
+    var here = new ArrayList<Optional<Block.Registered>>(hashes.size());
+    for (var hash : hashes) here.add(ascents.here(hash));
+    boolean isPrefix = true;
     for (int i = 0; i < hashes.size(); i++) {
       int at = i;
-      ascents.want(hashes.get(i), block -> settle(at, block));
+      var block = here.get(i);
+      if (isPrefix && block.isEmpty()) {
+        isPrefix = ascents.want(hashes.get(i), arrival -> settle(at, arrival));
+        if (isPrefix) continue;
+      }
+      if (!isPrefix) block.ifPresent(Block.Registered::release);
+      settle(at, isPrefix ? block.orElse(null) : null);
     }
     ascents.start();
     if (missing == 0) answer();

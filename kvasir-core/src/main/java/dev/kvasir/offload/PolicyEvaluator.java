@@ -13,25 +13,40 @@ import java.util.List;
 import java.util.function.Consumer;
 import java.util.function.Function;
 
-/** First stage: asks the policy about each block of a container, one after the other. */
+/**
+ * First stage: asks the policy about each block of a container, one after the other.
+ *
+ * <p>A policy that throws fails the container it was asked about.
+ */
 final class PolicyEvaluator {
   private final EventLoop loop;
   private final OffloadPolicy policy;
   private final Duration timeout;
   private final Function<BlockHash, OffloadPolicy.Candidate> facts;
+  private final Consumer<OffloadItem> present;
   private final Consumer<OffloadContainer> out;
+  private final Callbacks callbacks;
 
+  /**
+   * The stage.
+   *
+   * @param present is told of each block that is filtered and below already, before it ends
+   * @param out takes what passed
+   */
   PolicyEvaluator(
       EventLoop loop,
       OffloadPolicy policy,
       Duration timeout,
       Function<BlockHash, OffloadPolicy.Candidate> facts,
+      Consumer<OffloadItem> present,
       Consumer<OffloadContainer> out) {
     this.loop = loop;
     this.policy = policy;
     this.timeout = timeout;
     this.facts = facts;
+    this.present = present;
     this.out = out;
+    this.callbacks = new Callbacks(loop);
   }
 
   void add(OffloadContainer container) {
@@ -58,17 +73,26 @@ final class PolicyEvaluator {
     void run() {
       if (running) return;
       running = true;
-      while (asked == null && !undecided.isEmpty()) {
-        var item = undecided.remove();
-        asked = item;
-        policy.judge(facts.apply(item.hash()), verdict -> answered(item, verdict));
-        if (asked != null) timer = loop.after(timeout, () -> timedOut(item));
+      try {
+        while (asked == null && !undecided.isEmpty()) ask(undecided.remove());
+      } catch (RuntimeException | Error failure) {
+        callbacks.report(failure);
+        fail("the policy threw " + failure);
+        return;
+      } finally {
+        running = false;
       }
-      running = false;
       if (asked == null && undecided.isEmpty()) finish();
     }
 
-    private void answered(OffloadItem item, Verdict verdict) {
+    private void ask(OffloadItem item) {
+      asked = item;
+      var candidate = facts.apply(item.hash());
+      policy.judge(candidate, verdict -> answered(item, candidate, verdict));
+      if (asked != null) timer = loop.after(timeout, () -> timedOut(item, candidate));
+    }
+
+    private void answered(OffloadItem item, OffloadPolicy.Candidate candidate, Verdict verdict) {
       // An answer that comes after the time-out or the cancellation is for nobody.
       if (asked != item) return;
       asked = null;
@@ -79,13 +103,17 @@ final class PolicyEvaluator {
           item.pass();
           passed.add(item);
         }
-        case Verdict.Filter(var reason) -> filter(item, reason);
+        case Verdict.Filter(var reason) -> {
+          if (candidate.present()) callbacks.run(() -> present.accept(item));
+          filter(item, reason);
+        }
       }
       run();
     }
 
-    private void timedOut(OffloadItem item) {
-      if (asked == item) answered(item, new Verdict.Filter("policy gave no answer in " + timeout));
+    private void timedOut(OffloadItem item, OffloadPolicy.Candidate candidate) {
+      if (asked != item) return;
+      answered(item, candidate, new Verdict.Filter("policy gave no answer in " + timeout));
     }
 
     private void filter(OffloadItem item, String reason) {
@@ -94,11 +122,20 @@ final class PolicyEvaluator {
     }
 
     private void cancel() {
+      end(new BlockOutcome.Cancelled());
+    }
+
+    private void fail(String reason) {
+      container.token().forget(onCancel);
+      end(new BlockOutcome.Failed(reason));
+    }
+
+    private void end(BlockOutcome outcome) {
       asked = null;
       undecided.clear();
       passed.clear();
       if (timer != null) timer.cancel();
-      container.end(new BlockOutcome.Cancelled());
+      container.end(outcome);
     }
 
     private void finish() {

@@ -55,7 +55,6 @@ public final class Precondition {
       throw new IllegalStateException("precondition is " + state + ", cannot become " + end);
     }
     state = end;
-    // One by one: what one of them does may make another forget.
-    while (!waiting.isEmpty()) waiting.removeFirst().run();
+    Callbacks.drain(waiting);
   }
 }

@@ -63,40 +63,51 @@ public final class RelayedStore implements TierStore {
 
   private void fetch(Way way, List<Step> part) {
     var source = way == Way.DOWN ? above : below;
-    source.load(
-        part.stream().map(Step::fetched).toList(), outcomes -> fetched(way, part, outcomes));
+    AnsweredCall.make(
+        source::load,
+        part.stream().map(Step::fetched).toList(),
+        outcomes -> fetched(way, part, outcomes));
   }
 
   private void fetched(Way way, List<Step> part, List<CopyOutcome> outcomes) {
     var further = new ArrayList<Step>();
-    for (int i = 0; i < part.size(); i++) {
-      var step = part.get(i);
-      if (outcomes.get(i) instanceof CopyOutcome.Copied copied) {
-        step.passage.outcomes.set(step.index, copied);
-        further.add(step);
-      } else {
-        end(step, way == Way.DOWN ? ofAbove(outcomes.get(i)) : outcomes.get(i));
+    try {
+      for (int i = 0; i < part.size(); i++) {
+        var step = part.get(i);
+        if (outcomes.get(i) instanceof CopyOutcome.Copied copied) {
+          step.passage.outcomes.set(step.index, copied);
+          further.add(step);
+        } else {
+          end(step, way == Way.DOWN ? ofAbove(outcomes.get(i)) : outcomes.get(i));
+        }
       }
+    } finally {
+      if (further.isEmpty()) run();
+      else passOn(way, further);
     }
-    if (further.isEmpty()) {
-      run();
-      return;
-    }
+  }
+
+  private void passOn(Way way, List<Step> part) {
     var target = way == Way.DOWN ? below : above;
-    target.store(
-        further.stream().map(Step::passedOn).toList(), told -> passedOn(way, further, told));
+    AnsweredCall.make(
+        target::store,
+        part.stream().map(Step::passedOn).toList(),
+        outcomes -> passedOn(way, part, outcomes));
   }
 
   private void passedOn(Way way, List<Step> part, List<CopyOutcome> outcomes) {
-    for (int i = 0; i < part.size(); i++) {
-      var step = part.get(i);
-      var outcome = outcomes.get(i);
-      // Who loads is told what came along with the bytes.
-      if (way == Way.DOWN) end(step, outcome);
-      else if (outcome instanceof CopyOutcome.Copied) end(step, step.outcome());
-      else end(step, ofAbove(outcome));
+    try {
+      for (int i = 0; i < part.size(); i++) {
+        var step = part.get(i);
+        var outcome = outcomes.get(i);
+        // Who loads is told what came along with the bytes.
+        if (way == Way.DOWN) end(step, outcome);
+        else if (outcome instanceof CopyOutcome.Copied) end(step, step.outcome());
+        else end(step, ofAbove(outcome));
+      }
+    } finally {
+      run();
     }
-    run();
   }
 
   private static CopyOutcome ofAbove(CopyOutcome outcome) {

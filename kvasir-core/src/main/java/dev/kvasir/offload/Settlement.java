@@ -1,5 +1,6 @@
 package dev.kvasir.offload;
 
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -29,8 +30,8 @@ public final class Settlement {
 
   void close() {
     if (--open > 0) return;
-    var woken = List.copyOf(waiting);
+    var woken = new ArrayDeque<>(waiting);
     waiting.clear();
-    woken.forEach(Runnable::run);
+    Callbacks.drain(woken);
   }
 }

@@ -19,6 +19,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.TreeMap;
 import java.util.function.Consumer;
 
 /**
@@ -38,6 +39,10 @@ public final class TieredKvCache implements KvStore {
   private final EventLoop loop;
   private final PromotionChoice choice;
   private final ClimbLimits limits;
+
+  /** Blocks to offer again, by the edge whose tier lacks them. */
+  private final TreeMap<Integer, List<WeakBlock>> lacking = new TreeMap<>();
+
   private int searches;
   private long searchesDeclined;
   private long declined;
@@ -66,9 +71,20 @@ public final class TieredKvCache implements KvStore {
       @Nullable FrequencySketch frequency) {
     registry.arrange(CommonTiers.order(top, rungs));
     var settled = new Settlement();
-    var edges = CommonTiers.edges(loop, rungs, frequency, settled);
-    this(loop, new TierLookup(registry, registry), top, rungs, limits, edges, settled);
+    var edges =
+        new Edges(
+            CommonTiers.edges(loop, rungs, frequency, settled),
+            TierLoads.of(loop, top, rungs),
+            settled);
+    this(loop, new TierLookup(registry, registry), top, rungs, limits, edges);
   }
+
+  /**
+   * The ways between the tiers, from the top down.
+   *
+   * @param settlement knows when everything sent down has ended
+   */
+  record Edges(List<OffloadPipeline> down, List<TierLoads> up, Settlement settlement) {}
 
   TieredKvCache(
       EventLoop loop,
@@ -76,18 +92,17 @@ public final class TieredKvCache implements KvStore {
       BlockPool top,
       List<Rung> rungs,
       ClimbLimits limits,
-      List<OffloadPipeline> edges,
-      Settlement settlement) {
+      Edges edges) {
     requireOrder(top, rungs);
     this.loop = loop;
     this.lookup = lookup;
     this.top = top;
     this.device = new PooledKv(top, this::sendDown);
     this.rungs = List.copyOf(rungs);
-    this.edges = List.copyOf(edges);
-    this.settlement = settlement;
+    this.edges = List.copyOf(edges.down());
+    this.settlement = edges.settlement();
     this.limits = limits;
-    this.ascents = new Ascents(loop, top, this.rungs, limits);
+    this.ascents = new Ascents(loop, top, this.rungs, List.copyOf(edges.up()), limits);
     this.choice = new PromotionChoice(this.rungs);
   }
 
@@ -107,7 +122,7 @@ public final class TieredKvCache implements KvStore {
       List<BlockHash> hashes, Duration patience, Consumer<Onboarding.Found> done) {
     var tiers = lookup.prefix(hashes);
     int worthwhile = choice.blocks(tiers);
-    var onboarding = new Onboarding(worthwhile, tiers, done);
+    var onboarding = new Onboarding(worthwhile, tiers, found -> answer(found, done));
     var wanted = hashes.subList(0, worthwhile);
     if (searches < limits.searchesMax()) {
       if (worthwhile > 0) open(onboarding);
@@ -120,17 +135,59 @@ public final class TieredKvCache implements KvStore {
     return onboarding;
   }
 
+  private void answer(Onboarding.Found found, Consumer<Onboarding.Found> done) {
+    for (var block : found.blocks()) offerAgain(block.hash());
+    done.accept(found);
+  }
+
   private void open(Onboarding onboarding) {
     searches++;
     onboarding.whenSettled(() -> searches--);
   }
 
-  /** What was just computed goes down at once, unless the pipeline is full: then it is not kept. */
+  /** What was just computed goes down at once, as far as the pipeline has room for it. */
   private void sendDown(List<Block.Registered> blocks) {
     if (edges.isEmpty()) return;
     var sources = new ArrayList<WeakBlock>(blocks.size());
     for (var block : blocks) sources.add(block.weak());
-    if (offload(OffloadRequest.weak(sources)).isEmpty()) declined += blocks.size();
+    send(edges.getFirst(), OffloadRequest.weak(sources));
+  }
+
+  private void send(OffloadPipeline edge, OffloadRequest request) {
+    var handle = edge.enqueueWhatFits(request);
+    int taken = handle.map(one -> one.progress().submitted()).orElse(0);
+    declined += request.blocks().size() - taken;
+  }
+
+  /**
+   * Offers a block that was found at the top once more to the first edge whose tier lacks it: a
+   * policy may want it now, and a hop that failed is repeated. It goes before blocks that nobody
+   * has asked for twice. The offer is made in a task of its own, since it may hold blocks while the
+   * engine, which calls this, has planned with them.
+   */
+  private void offerAgain(BlockHash hash) {
+    var source = top;
+    for (int i = 0; i < edges.size(); i++) {
+      var pool = rungs.get(i).pool();
+      if (!pool.has(hash)) {
+        // What is on its way there is offered to the next edge when it has come.
+        if (edges.get(i).isPending(hash)) return;
+        if (lacking.isEmpty()) loop.execute(this::sendLacking);
+        lacking.computeIfAbsent(i, _ -> new ArrayList<>()).add(new WeakBlock(source, hash));
+        return;
+      }
+      source = pool;
+    }
+  }
+
+  private void sendLacking() {
+    var offers = new TreeMap<>(lacking);
+    lacking.clear();
+    offers.forEach(
+        (edge, blocks) -> {
+          var request = OffloadRequest.weak(blocks).withPriority(OffloadRequest.USED_AGAIN);
+          send(edges.get(edge), request);
+        });
   }
 
   /** Blocks that were not sent down, because too many were waiting. */
@@ -176,7 +233,9 @@ public final class TieredKvCache implements KvStore {
 
   @Override
   public KvSpan open(BlockNames names, int blocks) {
-    return device.open(names, blocks);
+    var span = device.open(names, blocks);
+    for (int i = 0; i < blocks; i++) offerAgain(names.name(i));
+    return span;
   }
 
   @Override

@@ -1,7 +1,9 @@
 package dev.kvasir.offload;
 
+import dev.kvasir.Nullable;
 import dev.kvasir.kv.Block;
 import dev.kvasir.kv.BlockPool;
+import dev.kvasir.time.Timer;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -19,22 +21,34 @@ final class Transfer {
   }
 
   private final List<OffloadItem> items;
-  private final long deadlineNanos;
   private final BlockPool below;
   private final Listener listener;
+  private final Callbacks callbacks;
   private List<Block.Empty> targets = List.of();
+  private @Nullable Timer timer;
   private boolean abandoned;
   private boolean finished;
 
-  Transfer(List<OffloadItem> items, long deadlineNanos, BlockPool below, Listener listener) {
+  Transfer(List<OffloadItem> items, BlockPool below, Listener listener, Callbacks callbacks) {
     this.items = items;
-    this.deadlineNanos = deadlineNanos;
     this.below = below;
     this.listener = listener;
+    this.callbacks = callbacks;
   }
 
-  long deadlineNanos() {
-    return deadlineNanos;
+  int size() {
+    return items.size();
+  }
+
+  /** Remembers the one timer it waits with, on deck or for the store. */
+  void until(Timer next) {
+    stopTimer();
+    timer = next;
+  }
+
+  private void stopTimer() {
+    if (timer != null) timer.cancel();
+    timer = null;
   }
 
   /** Takes room for all blocks below, or none. */
@@ -55,29 +69,41 @@ final class Transfer {
 
   /** Ends all blocks before anything was copied. */
   void fail(String reason) {
-    for (var item : items) item.end(new BlockOutcome.Failed(reason));
+    stopTimer();
+    for (var target : targets) callbacks.run(target::release);
+    targets = List.of();
+    for (var item : items) callbacks.run(() -> item.end(new BlockOutcome.Failed(reason)));
   }
 
   /** Answers for all blocks without the store's word; they are let go when it comes. */
   void abandon(String reason) {
     abandoned = true;
-    for (var item : items) item.abandon(reason);
+    for (var item : items) callbacks.run(() -> item.abandon(reason));
   }
 
-  /** Registers what was copied, and nothing else. */
-  void finish(List<CopyOutcome> outcomes) {
+  boolean isAbandoned() {
+    return abandoned;
+  }
+
+  /** Takes the store's answer, which comes once, with one outcome for each copy. */
+  void answer(List<CopyOutcome> outcomes) {
     if (finished || outcomes.size() != items.size()) {
       throw new IllegalStateException(
           outcomes.size() + " outcomes for " + items.size() + " copies, finished " + finished);
     }
     finished = true;
+    stopTimer();
+  }
+
+  /** Registers what was copied, and nothing else. */
+  void finish(List<CopyOutcome> outcomes) {
     if (abandoned) letGo();
     else register(outcomes);
   }
 
   private void letGo() {
-    below.release(targets);
-    for (var item : items) item.letGo();
+    for (var target : targets) callbacks.run(target::release);
+    for (var item : items) callbacks.run(item::letGo);
   }
 
   private void register(List<CopyOutcome> outcomes) {
@@ -87,20 +113,29 @@ final class Transfer {
       ends.add(register(items.get(i), targets.get(i), outcomes.get(i), moved));
     }
     // The next hop is told before this one ends, so that a chain never looks settled in between.
-    moved.forEach(listener::registered);
-    for (int i = 0; i < items.size(); i++) items.get(i).end(ends.get(i));
+    moved.forEach((handle, blocks) -> callbacks.run(() -> listener.registered(handle, blocks)));
+    for (int i = 0; i < items.size(); i++) {
+      var item = items.get(i);
+      var end = ends.get(i);
+      callbacks.run(() -> item.end(end));
+    }
   }
 
-  private static BlockOutcome register(
+  private BlockOutcome register(
       OffloadItem item,
       Block.Empty target,
       CopyOutcome outcome,
       Map<TransferHandle, List<Block.Registered>> moved) {
     return switch (outcome) {
       case CopyOutcome.Copied _ -> {
-        var registered = target.receiveMoved(item.held().content());
-        moved.computeIfAbsent(item.handle(), handle -> new ArrayList<>()).add(registered);
-        yield BlockOutcome.COMPLETED;
+        try {
+          var registered = target.receiveMoved(item.held().content());
+          moved.computeIfAbsent(item.handle(), handle -> new ArrayList<>()).add(registered);
+          yield BlockOutcome.COMPLETED;
+        } catch (RuntimeException | Error failure) {
+          callbacks.report(failure);
+          yield failed(target, "registering it threw " + failure);
+        }
       }
       case CopyOutcome.Damaged(var reason) -> failed(target, reason);
       case CopyOutcome.Failed(var reason) -> failed(target, reason);
@@ -111,8 +146,8 @@ final class Transfer {
     };
   }
 
-  private static BlockOutcome failed(Block.Empty target, String reason) {
-    target.release();
+  private BlockOutcome failed(Block.Empty target, String reason) {
+    callbacks.run(target::release);
     return new BlockOutcome.Failed(reason);
   }
 }

@@ -19,17 +19,20 @@ public final class TransferHandle {
   private final List<TransferResult.Ended> ended;
   private final List<Consumer<TransferResult>> listeners = new ArrayList<>();
   private final Consumer<TransferHandle> onCancel;
+  private final Callbacks callbacks;
   private TransferStatus status = TransferStatus.EVALUATING;
   private @Nullable TransferResult result;
   private final List<TransferHandle> next = new ArrayList<>();
+  private int refusedBelow;
   private int completed;
   private int failed;
   private int evicted;
   private int filtered;
   private int cancelled;
 
-  TransferHandle(long id, int submitted, Consumer<TransferHandle> onCancel) {
+  TransferHandle(long id, int submitted, Consumer<TransferHandle> onCancel, Callbacks callbacks) {
     this.id = id;
+    this.callbacks = callbacks;
     this.submitted = submitted;
     this.onCancel = onCancel;
     this.ended = new ArrayList<>(submitted);
@@ -61,12 +64,25 @@ public final class TransferHandle {
 
   /**
    * Asks for the end of the transfer. Blocks that are not upgraded yet are released within two
-   * sweeps; those that are go on to their end. May be called at any time, any number of times.
+   * sweeps; those that are go on to their end, and no further down. The transfers that carry its
+   * blocks further down already are asked the same, also when this one has ended. May be called at
+   * any time, any number of times.
    */
   public void cancel() {
-    if (status.isFinal() || token.isRequested()) return;
-    token.request();
-    if (!status.isFinal()) onCancel.accept(this);
+    try {
+      if (!status.isFinal()) request();
+    } finally {
+      for (var hop : List.copyOf(next)) hop.cancel();
+    }
+  }
+
+  private void request() {
+    if (token.isRequested()) return;
+    try {
+      token.request();
+    } finally {
+      if (!status.isFinal()) onCancel.accept(this);
+    }
   }
 
   /** The transfers that carry this one's blocks further down, one for each batch they were in. */
@@ -74,8 +90,22 @@ public final class TransferHandle {
     return List.copyOf(next);
   }
 
+  /** Blocks that were moved and that the next edge down had no room for, so that they stay. */
+  public int refusedBelow() {
+    return refusedBelow;
+  }
+
+  /** Runs one of several steps, so that what it throws keeps none of the others from running. */
+  void guard(Runnable step) {
+    callbacks.run(step);
+  }
+
   void chain(TransferHandle hop) {
     next.add(hop);
+  }
+
+  void refuseBelow(int blocks) {
+    refusedBelow += blocks;
   }
 
   CancellationToken token() {
@@ -115,6 +145,6 @@ public final class TransferHandle {
     result = end;
     var told = List.copyOf(listeners);
     listeners.clear();
-    told.forEach(listener -> listener.accept(end));
+    for (var listener : told) callbacks.run(() -> listener.accept(end));
   }
 }

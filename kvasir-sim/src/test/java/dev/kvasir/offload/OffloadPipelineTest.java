@@ -165,7 +165,7 @@ class OffloadPipelineTest {
   }
 
   @Test
-  void storeThatNeverAnswersCostsNoHandleItsEndAndKeepsItsBlocks() {
+  void storeThatNeverAnswersCostsNoHandleItsEndAndKeepsOnlyTheBlocksItWasGiven() {
     var tiers = new TestTiers();
     var stuck = tiers.offload(0, 8);
     var behind = tiers.offload(10, 8);
@@ -173,16 +173,68 @@ class OffloadPipelineTest {
     tiers.passTime(PipelineLimits.DEFAULT.deadline().plus(FLUSH));
     assertThat(stuck.status()).isEqualTo(TransferStatus.FAILED);
     assertThat(waiting.status()).isEqualTo(TransferStatus.FAILED);
-    assertThat(behind.status()).isEqualTo(TransferStatus.TRANSFERRING);
-    // The store may still read the blocks it was given.
-    assertThat(tiers.device.held()).isEqualTo(16);
+    assertThat(behind.status()).isEqualTo(TransferStatus.FAILED);
+    assertThat(behind.result().orElseThrow().blocks().getFirst().outcome())
+        .isEqualTo(new BlockOutcome.Failed("no transfer to HOST ended before the deadline"));
+    assertThat(tiers.settlement.pending()).isZero();
+    // The store may still read the blocks it was given, and no others.
+    assertThat(tiers.device.held()).isEqualTo(8);
+    assertThat(tiers.pipeline.load().overdue()).isEqualTo(8);
+    assertThat(tiers.pipeline.load().onDeck()).isZero();
     tiers.store.succeed();
     tiers.passTime(SOON);
+    assertThat(tiers.store.calls).isEmpty();
+    assertThat(tiers.registry.has(TestTiers.hash(0), Tier.HOST)).isFalse();
+    assertThat(tiers.device.held() + tiers.host.held()).isZero();
+    assertThat(tiers.pipeline.load().isEmpty()).isTrue();
+  }
+
+  @Test
+  void batchOnDeckThatStartsInTimeOutlivesItsDeadline() {
+    var tiers = new TestTiers();
+    tiers.offload(0, 8);
+    var behind = tiers.offload(10, 8);
+    tiers.passTime(PipelineLimits.DEFAULT.deadline().minus(SOON));
+    tiers.store.succeed();
+    tiers.passTime(SOON.multipliedBy(2));
+    assertThat(behind.status()).isEqualTo(TransferStatus.TRANSFERRING);
     tiers.store.succeed();
     tiers.passTime(SOON);
     assertThat(behind.status()).isEqualTo(TransferStatus.COMPLETE);
-    assertThat(tiers.registry.has(TestTiers.hash(0), Tier.HOST)).isFalse();
-    assertThat(tiers.device.held() + tiers.host.held()).isZero();
+  }
+
+  @Test
+  void requestThatIsLargerThanTheQueueIsABugAndNotBackPressure() {
+    var tiers = new TestTiers(PipelineSettings.DEFAULT, OffloadPolicy.passAll(), 8193, 16);
+    assertThatThrownBy(() -> tiers.offload(0, 8193))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessage(
+            "8193 blocks in one request, at most 8192 may wait for HOST: split it, or raise"
+                + " queueBlocksMax");
+    assertThat(tiers.pipeline.totals().refused()).isZero();
+    // Who has to do with what fits gets that.
+    var weak = OffloadRequest.weak(tiers.cached(0, 8193));
+    var handle = tiers.pipeline.enqueueWhatFits(weak).orElseThrow();
+    assertThat(handle.progress().submitted()).isEqualTo(8192);
+    assertThat(tiers.pipeline.totals().refused()).isEqualTo(1);
+  }
+
+  @Test
+  void cancellationLooksOnlyAtWhatWasCancelled() {
+    var tiers = new TestTiers(PipelineSettings.DEFAULT, OffloadPolicy.passAll(), 8192, 64);
+    for (int i = 0; i < 16; i++) tiers.offload(i, 1);
+    var waiting = new ArrayList<TransferHandle>();
+    for (int i = 100; i < 8000; i++) waiting.add(tiers.offload(i, 1));
+    waiting.get(4000).cancel();
+    waiting.get(7000).cancel();
+    tiers.passTime(PipelineSettings.DEFAULT.sweepInterval());
+    assertThat(waiting.get(4000).status()).isEqualTo(TransferStatus.CANCELLED);
+    assertThat(waiting.get(7000).status()).isEqualTo(TransferStatus.CANCELLED);
+    assertThat(tiers.pipeline.swept()).isEqualTo(2);
+    // So do deadlines: each container is looked at once.
+    tiers.passTime(PipelineLimits.DEFAULT.deadline());
+    assertThat(waiting).allMatch(handle -> handle.status().isFinal());
+    assertThat(tiers.pipeline.swept()).isLessThanOrEqualTo(2 + waiting.size());
   }
 
   @Test
@@ -283,6 +335,60 @@ class OffloadPipelineTest {
     assertThat(disk.cached()).isEqualTo(8);
     assertThat(tiers.registry.tiers(TestTiers.hash(0)))
         .containsExactly(Tier.DEVICE, Tier.HOST, Tier.DISK);
+  }
+
+  @Test
+  void cancellingReachesTheHopsThatCarryTheBlocksOn() {
+    var tiers = new TestTiers();
+    var down = chained(tiers, new HeldStore(tiers.loop), PipelineLimits.DEFAULT);
+    var handle = tiers.offload(0, 4);
+    tiers.passTime(FLUSH);
+    tiers.store.succeed();
+    tiers.passTime(SOON);
+    var hop = handle.next().getFirst();
+    assertThat(handle.status()).isEqualTo(TransferStatus.COMPLETE);
+    assertThat(hop.status()).isEqualTo(TransferStatus.QUEUED);
+    handle.cancel();
+    tiers.passTime(FLUSH);
+    assertThat(hop.status()).isEqualTo(TransferStatus.CANCELLED);
+    // What is upgraded when it is cancelled goes to its end, and no further down.
+    var upgraded = tiers.offload(10, 8);
+    upgraded.cancel();
+    tiers.store.succeed();
+    tiers.passTime(SOON);
+    assertThat(upgraded.progress().completed()).isEqualTo(8);
+    assertThat(upgraded.next()).isEmpty();
+    assertThat(down.load().isEmpty()).isTrue();
+  }
+
+  @Test
+  void hopThatIsRefusedForRoomIsToldAndCounted() {
+    var tiers = new TestTiers();
+    var limits =
+        new PipelineLimits(6, Duration.ofSeconds(1), Duration.ofSeconds(1), Duration.ofMillis(1));
+    var down = chained(tiers, new HeldStore(tiers.loop), limits);
+    var handle = tiers.offload(0, 8);
+    tiers.store.succeed();
+    tiers.passTime(SOON);
+    assertThat(handle.status()).isEqualTo(TransferStatus.COMPLETE);
+    assertThat(handle.next().getFirst().progress().submitted()).isEqualTo(6);
+    assertThat(handle.refusedBelow()).isEqualTo(2);
+    assertThat(down.totals().refused()).isEqualTo(2);
+  }
+
+  private static OffloadPipeline chained(TestTiers tiers, TierStore store, PipelineLimits limits) {
+    var settings =
+        new PipelineSettings(
+            BatchSettings.DEFAULT, Duration.ofMillis(1), Duration.ofMillis(10), 1, limits);
+    var down =
+        new OffloadPipeline(
+            tiers.loop,
+            settings,
+            OffloadPolicy.presence(),
+            new OffloadPipeline.Edge(tiers.pool(Tier.DISK, 64), store, null),
+            tiers.settlement);
+    tiers.pipeline.chain(down);
+    return down;
   }
 
   @Test

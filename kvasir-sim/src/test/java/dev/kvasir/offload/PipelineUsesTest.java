@@ -72,8 +72,8 @@ class PipelineUsesTest {
     var walk = new PipelineUsesTest();
     var cache =
         disk
-            ? walk.ladder(Eviction.s3Fifo(), 64, 100, 4096)
-            : walk.ladder(Eviction.s3Fifo(), 64, 100);
+            ? walk.ladder(Eviction.s3Fifo(), 128, 100, 4096)
+            : walk.ladder(Eviction.s3Fifo(), 128, 100);
     for (int i = 0; i < 40; i += 8) walk.send(cache, i, 8);
     int scanned = 1000;
     int found = 0;

@@ -159,6 +159,56 @@ class TieredKvCacheTest {
   }
 
   @Test
+  void fullTopBringsUpTheFrontOfAPrefixWhereverItLies() {
+    for (int i = 0; i < 10; i++) TestTiers.put(disk, i);
+    for (int i = 10; i < 20; i++) TestTiers.put(tiers.host, i);
+    var held = tiers.device.allocate(tiers.device.total() - 10).orElseThrow();
+    find(0, 20);
+    assertThat(tiers.store.calls).isEmpty();
+    diskStore.succeed();
+    tiers.passTime(SOON);
+    tiers.store.succeed();
+    tiers.passTime(SOON);
+    assertThat(found.getFirst().blocks()).hasSize(10);
+    tiers.device.release(found.getFirst().blocks());
+    tiers.device.release(held);
+    assertNothingHeld();
+  }
+
+  @Test
+  void whatLiesBehindBlocksThatFindNoRoomOnTheWayStaysBelow() {
+    for (int i = 0; i < 4; i++) TestTiers.put(disk, i);
+    for (int i = 4; i < 8; i++) TestTiers.put(tiers.host, i);
+    var occupied = tiers.host.allocate(tiers.host.total() - 4 - 3).orElseThrow();
+    find(0, 8);
+    assertThat(diskStore.calls.element().copies()).hasSize(3);
+    assertThat(tiers.store.calls).isEmpty();
+    diskStore.succeed();
+    tiers.passTime(SOON);
+    tiers.store.succeed();
+    tiers.passTime(SOON);
+    assertThat(found.getFirst().blocks()).hasSize(3);
+    tiers.device.release(found.getFirst().blocks());
+    tiers.host.release(occupied);
+    assertNothingHeld();
+  }
+
+  @Test
+  void blocksAtTheTopAreNotEvictedForTheFrontOfTheirOwnPrefix() {
+    for (int i = 0; i < 4; i++) TestTiers.put(tiers.host, i);
+    for (int i = 4; i < 8; i++) TestTiers.put(tiers.device, i);
+    var held = tiers.device.allocate(tiers.device.total() - 4 - 2).orElseThrow();
+    find(0, 8);
+    assertThat(tiers.store.calls.element().copies()).hasSize(2);
+    tiers.store.succeed();
+    tiers.passTime(SOON);
+    assertThat(found.getFirst().blocks()).hasSize(2);
+    tiers.device.release(found.getFirst().blocks());
+    tiers.device.release(held);
+    assertNothingHeld();
+  }
+
+  @Test
   void nothingIsBroughtUpThatIsCheaperToCompute() {
     var slow =
         cache(new ReuseCost(Duration.ofMillis(50), Duration.ofMillis(2), Duration.ofMillis(10)));

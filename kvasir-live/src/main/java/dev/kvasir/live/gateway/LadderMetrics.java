@@ -74,6 +74,7 @@ record LadderMetrics(LadderState ladder, MetricsText out) {
     edges("kvasir_offload_waiting_max", "The most that may wait.", PipelineLoad::waitingMax);
     edges("kvasir_offload_moving", "Blocks after their upgrade.", PipelineLoad::moving);
     edges("kvasir_offload_transfers", "Batches being copied.", PipelineLoad::transfers);
+    edges("kvasir_offload_overdue", "Blocks a late store still has.", PipelineLoad::overdue);
     for (var edge : ladder.edges()) ended(edge, edge.totals());
   }
 

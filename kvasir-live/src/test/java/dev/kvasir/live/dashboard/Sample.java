@@ -31,8 +31,8 @@ final class Sample {
             new TierState("host", 0, 16_384, 0, 0, 0, 0),
             new TierState("disk", 812, 65_536, 812L << 17, 0, 0, 0)),
         List.of(
-            new EdgeState("device", "host", new PipelineLoad(0, 512, 0, 0, 0, 0), totals(0)),
-            new EdgeState("host", "disk", new PipelineLoad(0, 512, 0, 0, 0, 0), totals(0))),
+            new EdgeState("device", "host", new PipelineLoad(0, 512, 0, 0, 0, 0, 0), totals(0)),
+            new EdgeState("host", "disk", new PipelineLoad(0, 512, 0, 0, 0, 0, 0), totals(0))),
         List.of(),
         none,
         none);
@@ -58,10 +58,11 @@ final class Sample {
             new EdgeState(
                 "device",
                 "host",
-                new PipelineLoad(24, 512, 16, 40, 2, 1),
+                new PipelineLoad(24, 512, 16, 40, 2, 1, 0),
                 totals(58_118 + requests)),
-            new EdgeState("host", "disk", new PipelineLoad(7, 512, 0, 7, 0, 0), totals(43_200)),
-            new EdgeState("disk", "object", new PipelineLoad(0, 512, 0, 0, 0, 0), totals(120_331))),
+            new EdgeState("host", "disk", new PipelineLoad(7, 512, 0, 7, 0, 0, 0), totals(43_200)),
+            new EdgeState(
+                "disk", "object", new PipelineLoad(0, 512, 0, 0, 0, 0, 0), totals(120_331))),
         decisions(requests),
         latency(0.12, requests),
         latency(0.019, requests));
