@@ -107,6 +107,16 @@ final class LauncherTest {
   }
 
   @Test
+  void aServerThatIsOutOfMemoryEnds() throws Exception {
+    maven(MAVEN);
+    assertThat(kvasir("serve").out()).contains("<-XX:+ExitOnOutOfMemoryError><-jar>");
+    assertThat(kvasir("fleet").out()).contains("<-XX:+ExitOnOutOfMemoryError><-jar>");
+    assertThat(kvasir("simulate").out()).doesNotContain("OutOfMemory");
+    environment.put("KVASIR_JAVA_OPTS", "-XX:-ExitOnOutOfMemoryError");
+    assertThat(kvasir("serve").out()).contains("<-XX:-ExitOnOutOfMemoryError><-jar>");
+  }
+
+  @Test
   void aChangedSourceIsBuiltAgain() throws Exception {
     maven(MAVEN);
     kvasir();

@@ -47,6 +47,12 @@ class PackagingTest {
   }
 
   @Test
+  void aServerThatEndsIsStartedAgain() throws IOException {
+    assertThat(read("kvasir.service")).contains("Restart=on-failure", "/opt/kvasir/kvasir serve");
+    assertThat(read("Dockerfile")).contains("ENTRYPOINT [\"/opt/kvasir/kvasir\"]");
+  }
+
+  @Test
   void theImageHoldsTheDistributionThatTheBuildMakes() throws IOException {
     assertThat(read("Dockerfile")).contains("kvasir-cli/target/distribution/kvasir-");
     assertThat(read("../kvasir-cli/pom.xml"))

@@ -48,6 +48,14 @@ final class GatewayOptions {
   private @Nullable String heavyTokens;
 
   @Option(
+      names = "--index-blocks",
+      paramLabel = "N",
+      description =
+          "How many different blocks the router knows of, on all workers together; each takes about"
+              + " 100 bytes (default: 1048576).")
+  private @Nullable String indexBlocks;
+
+  @Option(
       names = "--naming",
       paramLabel = "HOW",
       description =
@@ -111,6 +119,7 @@ final class GatewayOptions {
         .with("--routing", "routing.policy", routing)
         .with("--placement", "routing.placement", placement)
         .with("--heavy-tokens", "routing.heavy-tokens-min", heavyTokens)
+        .with("--index-blocks", "routing.index-blocks", indexBlocks)
         .with("--naming", "routing.naming", naming)
         .with("--capture", "files.capture", capture)
         .with("--log-requests", "files.requests", requests)

@@ -4,6 +4,7 @@ import dev.kvasir.Nullable;
 import dev.kvasir.cli.config.Words;
 import dev.kvasir.live.gateway.Routing;
 import dev.kvasir.live.store.Secret;
+import dev.kvasir.router.IndexSettings;
 import dev.kvasir.router.PickPolicy;
 import dev.kvasir.router.PlacementPolicy;
 import dev.kvasir.router.RouteClass;
@@ -21,6 +22,7 @@ import java.time.Duration;
  *     prompt; 0 for 512, or a sixteenth of the context of engines of our own where that is less
  * @param heavyTokensMin as many uncached tokens may be computed elsewhere; 0 for 2048, or a quarter
  *     of the context of engines of our own where that is less
+ * @param indexBlocks how many different blocks the router knows of, on all workers together
  * @param probePace how often workers are asked how they are
  * @param workerKey what workers are sent as key; null for none
  * @param tenantSecret from which the salts of tenants are made; null for one kept in the cache
@@ -32,6 +34,7 @@ public record RoutingSettings(
     Routing.@Nullable Naming naming,
     int warmTokensMax,
     int heavyTokensMin,
+    int indexBlocks,
     Duration probePace,
     @Nullable Secret workerKey,
     @Nullable Secret tenantSecret) {
@@ -42,10 +45,13 @@ public record RoutingSettings(
           null,
           0,
           0,
+          IndexSettings.DEFAULT.entriesMax(),
           Duration.ofSeconds(1),
           null,
           null);
 
+  private static final int INDEX_BLOCKS_MIN = 1_024;
+  private static final int INDEX_BLOCKS_MAX = 1 << 26;
   private static final int CONTEXTS_PER_WARM = 16;
   private static final int CONTEXTS_PER_HEAVY = 4;
 
@@ -55,6 +61,11 @@ public record RoutingSettings(
     if (warmTokensMax < 0 || heavyTokensMin < 0) {
       throw new IllegalArgumentException(
           "warm below " + warmTokensMax + " tokens, heavy from " + heavyTokensMin);
+    }
+    if (indexBlocks < INDEX_BLOCKS_MIN || indexBlocks > INDEX_BLOCKS_MAX) {
+      throw new IllegalArgumentException(
+          "an index of %d blocks, expected %d to %d"
+              .formatted(indexBlocks, INDEX_BLOCKS_MIN, INDEX_BLOCKS_MAX));
     }
     if (!probePace.isPositive()) throw new IllegalArgumentException("probes every " + probePace);
   }
@@ -67,7 +78,10 @@ public record RoutingSettings(
    */
   Routing routing(Routing.Naming named, int contextTokens) {
     return Routing.DEFAULT
-        .with(RouterSettings.DEFAULT.withClasses(classes(contextTokens)))
+        .with(
+            RouterSettings.DEFAULT
+                .withClasses(classes(contextTokens))
+                .withIndex(IndexSettings.DEFAULT.withEntries(indexBlocks)))
         .by(policy, placement)
         .with(named);
   }

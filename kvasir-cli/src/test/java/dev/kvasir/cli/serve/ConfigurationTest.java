@@ -53,6 +53,15 @@ class ConfigurationTest {
   }
 
   @Test
+  void theIndexOfTheRouterHasTheSizeThatIsAskedFor() throws IOException {
+    var settings = read("", Map.of(), "--index-blocks=5000").routing();
+    var index = settings.routing(Routing.Naming.TOKENS, 0).settings().index();
+    assertThat(index.entriesMax()).isEqualTo(5_000);
+    assertThatThrownBy(() -> read("", Map.of(), "--index-blocks=7"))
+        .hasMessageContaining("an index of 7 blocks, expected 1024 to");
+  }
+
+  @Test
   void workersAreTheSameInAFileInAVariableAndAsOptions() throws IOException {
     var yaml =
         """

@@ -99,7 +99,7 @@ final class EventMetrics {
     workers.forEach(
         (worker, sums) ->
             out.counter(
-                "kvasir_worker_told_cached_tokens_total",
+                "kvasir_worker_actual_cached_tokens_total",
                 "Cached tokens by the worker's account, of the same requests.",
                 sums.told,
                 new Label("worker", worker)));

@@ -11,7 +11,11 @@ import java.net.URI;
 import java.net.http.HttpRequest;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.logging.Handler;
+import java.util.logging.LogRecord;
+import java.util.logging.Logger;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
@@ -75,9 +79,7 @@ class WorkerEventsTest {
 
   @Test
   void expectedCachedTokensStandBesideThoseThatWereTold() throws Exception {
-    var tokens = IntStream.range(0, 40).mapToObj(String::valueOf).collect(Collectors.joining(","));
-    scene.first.tokens = tokens;
-    scene.second.tokens = tokens;
+    tokens();
     scene.first.cachedTokens = 16;
     scene.second.cachedTokens = 16;
     scene.reopen(s -> s.with(s.routing().with(Routing.Naming.TOKENS)));
@@ -93,8 +95,63 @@ class WorkerEventsTest {
             "kvasir_worker_expected_cached_tokens_total{worker=\"%s\"} 64\n"
                 .formatted(names.getFirst()))
         .contains(
-            "kvasir_worker_told_cached_tokens_total{worker=\"%s\"} 48\n"
+            "kvasir_worker_actual_cached_tokens_total{worker=\"%s\"} 48\n"
                 .formatted(names.getFirst()));
+  }
+
+  @Test
+  void eventsThatDoNotMatchTheRequestsAreLoggedOnceUntilTheyDo() throws Exception {
+    tokens();
+    scene.reopen(s -> s.with(s.routing().with(Routing.Naming.TOKENS)));
+    for (var worker : List.of("one", "two")) scene.gateway.hear(worker, new Events());
+    var logged = new CopyOnWriteArrayList<String>();
+    var logger = Logger.getLogger(EventMetrics.class.getName());
+    var handler = new Recorder(logged);
+    logger.addHandler(handler);
+    try {
+      answers(0, 2 * EventMetrics.ANSWERS);
+      assertThat(logged).hasSize(1).allMatch(line -> line.contains("do not match the requests"));
+      answers(32, 2 * EventMetrics.ANSWERS);
+      assertThat(logged).hasSize(2);
+      assertThat(logged.getLast()).contains("match the requests again");
+    } finally {
+      logger.removeHandler(handler);
+    }
+  }
+
+  /** Of forty tokens the router expects two blocks of sixteen wherever they were before. */
+  private void tokens() {
+    var tokens = IntStream.range(0, 40).mapToObj(String::valueOf).collect(Collectors.joining(","));
+    scene.first.tokens = tokens;
+    scene.second.tokens = tokens;
+  }
+
+  private void answers(int cachedTokens, int count) throws InterruptedException {
+    scene.first.cachedTokens = cachedTokens;
+    scene.second.cachedTokens = cachedTokens;
+    for (int i = 0; i < count; i++) {
+      scene.chat(Plan.GOOD, "\"messages\":[{\"role\":\"user\",\"content\":\"a\"}]");
+    }
+    scene.assertBooksAreEmpty();
+  }
+
+  private static final class Recorder extends Handler {
+    private final List<String> lines;
+
+    Recorder(List<String> lines) {
+      this.lines = lines;
+    }
+
+    @Override
+    public void publish(LogRecord line) {
+      lines.add(line.getMessage());
+    }
+
+    @Override
+    public void flush() {}
+
+    @Override
+    public void close() {}
   }
 
   private long held() {
