@@ -14,6 +14,9 @@ public sealed interface BlockHasher permits Sha256Hasher, Xxh3Hasher {
   /** The most tokens a block may have. */
   int BLOCK_TOKENS_MAX = 1 << 16;
 
+  /** What only this tenant's blocks are mixed with; empty where all may share. */
+  String salt();
+
   /**
    * The name of the block that holds the tokens {@code from} up to {@code to} of a sequence.
    *

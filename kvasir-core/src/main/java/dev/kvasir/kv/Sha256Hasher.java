@@ -36,6 +36,7 @@ public final class Sha256Hasher implements BlockHasher {
 
   private final MessageDigest digest = sha256();
   private final BlockHash namespace;
+  private final String salt;
   private final byte[] result = new byte[BlockHash.BYTES];
   private byte[] message = new byte[512];
 
@@ -51,6 +52,12 @@ public final class Sha256Hasher implements BlockHasher {
     hashText(model);
     hashText(salt);
     this.namespace = finish();
+    this.salt = salt;
+  }
+
+  @Override
+  public String salt() {
+    return salt;
   }
 
   @Override

@@ -3,8 +3,9 @@ package dev.kvasir.kv;
 import dev.kvasir.Nullable;
 
 /**
- * The content of one full block: its hash, the hash before it, its place in the sequence and its
- * tokens. Where only names are known, as in a trace of hashes, the tokens are empty.
+ * The content of one full block: its hash, the hash before it, its place in the sequence, its
+ * tokens, and the salt that its hash was mixed with. Where only names are known, as in a trace of
+ * hashes, the tokens are empty; so is the salt where it is not known.
  */
 public final class TokenBlock {
   private static final int[] UNKNOWN = {};
@@ -14,13 +15,16 @@ public final class TokenBlock {
   private final int position;
   private final int length;
   private final int[] tokens;
+  private final String salt;
 
-  private TokenBlock(BlockHash hash, @Nullable BlockHash parent, int position, int[] tokens) {
+  private TokenBlock(
+      BlockHash hash, @Nullable BlockHash parent, int position, int[] tokens, String salt) {
     this.hash = hash;
     this.parent = parent;
     this.position = position;
     this.length = tokens.length;
     this.tokens = tokens;
+    this.salt = salt;
   }
 
   /** A block of known tokens; the array is copied. */
@@ -31,7 +35,8 @@ public final class TokenBlock {
       throw new IllegalArgumentException("block at position " + position + ", parent " + parent);
     }
     if (hash.equals(parent)) throw new IllegalArgumentException(hash + " is its own parent");
-    return new TokenBlock(hash, parent, position, tokens.length == 0 ? UNKNOWN : tokens.clone());
+    return new TokenBlock(
+        hash, parent, position, tokens.length == 0 ? UNKNOWN : tokens.clone(), "");
   }
 
   /** A block of which only the names are known. */
@@ -41,7 +46,12 @@ public final class TokenBlock {
 
   /** The same block, of which the tokens are known now; the array is copied. */
   public TokenBlock withTokens(int[] known) {
-    return new TokenBlock(hash, parent, position, known.clone());
+    return new TokenBlock(hash, parent, position, known.clone(), salt);
+  }
+
+  /** The same block, of which the salt is known now. */
+  TokenBlock salted(String known) {
+    return new TokenBlock(hash, parent, position, tokens, known);
   }
 
   public BlockHash hash() {
@@ -51,6 +61,11 @@ public final class TokenBlock {
   /** The hash of the block before this one; null for the first of a sequence. */
   public @Nullable BlockHash parent() {
     return parent;
+  }
+
+  /** What its hash was mixed with besides tokens; empty for nothing, or where it is not known. */
+  public String salt() {
+    return salt;
   }
 
   /** How many blocks come before this one. */

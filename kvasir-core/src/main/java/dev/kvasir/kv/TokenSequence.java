@@ -23,6 +23,7 @@ public final class TokenSequence {
   }
 
   private final Hashing hashing;
+  private final String salt;
   private final int blockTokens;
   private final int lengthMax;
   private final List<ExtraKey> extraKeys;
@@ -37,14 +38,19 @@ public final class TokenSequence {
 
   /** An empty sequence in which the runs of the extra keys, sorted, stand for other than text. */
   public TokenSequence(BlockHasher hasher, int blockTokens, List<ExtraKey> extraKeys) {
-    this(hasher::hash, blockTokens, extraKeys);
+    this(hasher::hash, hasher.salt(), blockTokens, extraKeys);
   }
 
   TokenSequence(Hashing hashing, int blockTokens, List<ExtraKey> extraKeys) {
+    this(hashing, "", blockTokens, extraKeys);
+  }
+
+  private TokenSequence(Hashing hashing, String salt, int blockTokens, List<ExtraKey> extraKeys) {
     if (blockTokens < 1 || blockTokens > BlockHasher.BLOCK_TOKENS_MAX) {
       throw new IllegalArgumentException("block of " + blockTokens + " tokens");
     }
     this.hashing = hashing;
+    this.salt = salt;
     this.blockTokens = blockTokens;
     this.lengthMax = (int) Math.min((long) blockTokens * BLOCKS_MAX, Integer.MAX_VALUE - 8);
     this.extraKeys = List.copyOf(extraKeys);
@@ -130,7 +136,8 @@ public final class TokenSequence {
     Objects.checkIndex(index, hashes.size());
     int from = index * blockTokens;
     return TokenBlock.of(
-        hashes.get(index), parentOf(index), index, tokens(from, from + blockTokens));
+            hashes.get(index), parentOf(index), index, tokens(from, from + blockTokens))
+        .salted(salt);
   }
 
   /** A copy of the tokens from one index up to another. */

@@ -32,6 +32,7 @@ public final class Xxh3Hasher implements BlockHasher {
   private static final byte PLACEHOLDER = 1;
 
   private final Xxh3 blocks;
+  private final String salt;
   private byte[] message = new byte[512];
 
   /**
@@ -45,6 +46,12 @@ public final class Xxh3Hasher implements BlockHasher {
     if (!lora.isEmpty()) seed += SEED_0.hash(Utf8.bytes(lora));
     if (!salt.isEmpty()) seed += SEED_1.hash(Utf8.bytes(salt));
     this.blocks = new Xxh3(seed);
+    this.salt = salt;
+  }
+
+  @Override
+  public String salt() {
+    return salt;
   }
 
   @Override

@@ -6,12 +6,14 @@ import dev.kvasir.live.fleet.Fleet;
 import dev.kvasir.live.fleet.FleetSettings;
 import dev.kvasir.live.fleet.FleetWorker;
 import dev.kvasir.live.fleet.TestFleet;
+import dev.kvasir.live.http.ApiKey;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -39,6 +41,8 @@ class ServeEventsTest {
   private final HttpClient client = HttpClient.newHttpClient();
   private final List<AutoCloseable> opened = new ArrayList<>();
 
+  private String bearer = "nobody";
+
   @TempDir private Path folder;
 
   @AfterEach
@@ -65,6 +69,36 @@ class ServeEventsTest {
     assertBeliefIsTruth(serving, List.of("", "kvasir-pocket-7m", "", "kvasir-pocket-7m"));
   }
 
+  @Test
+  void aTenantIsFoundInItsOwnBlocksAndNotInThoseOfAnother() throws Exception {
+    var keys = folder.resolve("keys");
+    var lines = new ArrayList<String>();
+    for (var tenant : List.of("ada", "bob")) {
+      lines.add(tenant + " " + ApiKey.of(tenant, tenant + "-key").sha256());
+    }
+    Files.write(keys, lines);
+    var line = new ArrayList<>(options(fleet()));
+    line.add("--api-keys=" + keys);
+    var serving = serving(line.toArray(String[]::new));
+    bearer = "ada-key";
+    assertBeliefIsTruth(serving, List.of(MODEL, MODEL));
+    bearer = "bob-key";
+    var other = ask(serving, MODEL);
+    assertThat(List.of(other.believed(), other.cached())).containsExactly(0, 0);
+  }
+
+  @Test
+  void whatBecomesOfEventsIsAmongTheMetrics() throws Exception {
+    var fleet = fleet();
+    var serving = serving(fleet);
+    assertBeliefIsTruth(serving, List.of(MODEL, MODEL));
+    assertThat(metrics(serving))
+        .containsPattern("kvasir_kv_event_batches_total\\{worker=\"[^\"]+\"} [1-9]")
+        .containsPattern("blocks_dropped_total\\{worker=\"[^\"]+\",reason=\"block_size\"} 0")
+        .containsPattern("kvasir_worker_expected_cached_tokens_total\\{worker=\"[^\"]+\"} [1-9]")
+        .contains("kvasir_prompts_named_total{by=\"tokens\",reason=\"\"} 2\n");
+  }
+
   /** Asks for one prompt again and again: after the first time it is cached, and known to be. */
   private void assertBeliefIsTruth(Serving serving, List<String> models) throws Exception {
     var first = ask(serving, models.getFirst());
@@ -85,7 +119,11 @@ class ServeEventsTest {
   }
 
   private Serving serving(Fleet fleet) throws IOException {
-    return serving(fleet.workers().stream().map(ServeEventsTest::option).toArray(String[]::new));
+    return serving(options(fleet).toArray(String[]::new));
+  }
+
+  private static List<String> options(Fleet fleet) {
+    return fleet.workers().stream().map(ServeEventsTest::option).toList();
   }
 
   private static String option(FleetWorker worker) {
@@ -112,6 +150,7 @@ class ServeEventsTest {
         HttpRequest.newBuilder(URI.create(serving.gateway().url() + "/v1/chat/completions"))
             .header("content-type", "application/json")
             .header("x-kvasir-explain", "1")
+            .header("authorization", "Bearer " + bearer)
             .timeout(Duration.ofMinutes(1))
             .POST(BodyPublishers.ofString(body))
             .build();

@@ -18,6 +18,7 @@ import java.util.function.Consumer;
  */
 public final class KvEventTeller implements AutoCloseable {
   private static final int EVENTS_MAX = 1_000;
+  private static final char TENANT_END = '\0';
 
   private final EventLoop loop;
   private final EngineHash.Form form;
@@ -107,9 +108,19 @@ public final class KvEventTeller implements AutoCloseable {
             blockTokens,
             EngineEvent.Adapter.NONE,
             place(runTier),
-            List.of(),
+            salted(first),
             EngineEvent.Group.ONLY));
     run.clear();
+  }
+
+  /**
+   * The salt is told with the block that begins a sequence, as vLLM does: that of the request,
+   * which the engine puts behind the tenant of its own caller.
+   */
+  private static List<List<EngineEvent.KeyPart>> salted(TokenBlock first) {
+    var salt = first.salt().substring(first.salt().indexOf(TENANT_END) + 1);
+    if (salt.isEmpty() || first.parent() != null) return List.of();
+    return List.of(List.of(new EngineEvent.KeyPart.Text(salt)));
   }
 
   private @Nullable EngineHash named(@Nullable BlockHash hash) {
