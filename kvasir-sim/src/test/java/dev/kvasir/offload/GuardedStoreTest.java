@@ -77,10 +77,15 @@ class GuardedStoreTest {
 
   @Test
   void aLateFailureFromBeforeThePauseDoesNotEndTheTrial() {
+    var pause = SLOW.dividedBy(4);
+    var guarded = new GuardedStore(loop, store, 3, pause, SLOW);
     guarded.store(copies(), answers::add);
     var old = store.calls.removeFirst();
-    for (int i = 0; i < 3; i++) call(FAILED);
-    loop.runFor(PAUSE);
+    for (int i = 0; i < 3; i++) {
+      guarded.store(copies(), answers::add);
+      store.answer(FAILED);
+    }
+    loop.runFor(pause.plusMillis(1));
     guarded.store(copies(), answers::add);
     // The old call fails while the trial is under way.
     store.calls.addFirst(old);
