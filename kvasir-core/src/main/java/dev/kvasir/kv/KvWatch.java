@@ -20,7 +20,7 @@ public final class KvWatch {
   /** Names may differ in a few bits only; this spreads them over the upper ones. */
   private static final long SPREAD = 0x9e3779b97f4a7c15L;
 
-  private final long[] filter = new long[1 << FILTER_BITS - 6];
+  private final long[] filter = new long[1 << (FILTER_BITS - 6)];
   private final long[] keys = new long[CAPACITY];
   private long count;
 
@@ -58,16 +58,16 @@ public final class KvWatch {
 
   void changed(BlockHash name) {
     long key = key(name);
-    if ((filter[word(key)] >>> bit(key) & 1) == 0) return;
+    if (((filter[word(key)] >>> bit(key)) & 1) == 0) return;
     keys[(int) count++ & (CAPACITY - 1)] = key;
   }
 
   private static int word(long key) {
-    return (int) (key >>> Long.SIZE - FILTER_BITS + 6);
+    return (int) (key >>> (Long.SIZE - FILTER_BITS + 6));
   }
 
   /** The bits behind those that choose the word; a shift takes the last six of these. */
   private static int bit(long key) {
-    return (int) (key >>> Long.SIZE - FILTER_BITS);
+    return (int) (key >>> (Long.SIZE - FILTER_BITS));
   }
 }
