@@ -161,7 +161,8 @@ public final class Route implements AutoCloseable {
   private void fallBack(Reason reason) {
     requireOpen(reason.label());
     var leg = prefillLeg;
-    if (leg == null || !(placement instanceof Offload offload)) {
+    boolean begun = times.firstToken() != RouteTimes.NEVER;
+    if (begun || leg == null || !(placement instanceof Offload offload)) {
       throw new IllegalStateException(reason.label() + " of " + this);
     }
     if (leg.isOpen()) leg.entry().close();

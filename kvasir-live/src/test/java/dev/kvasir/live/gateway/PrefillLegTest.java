@@ -169,6 +169,7 @@ class PrefillLegTest {
   private void failWhileTheAnswerBegins(String failure) throws Exception {
     var arrived = new CyclicBarrier(3);
     var written = new CyclicBarrier(3);
+    var begun = new CountDownLatch(1);
     scene.completing(
         call -> {
           boolean prefills = scene.second.seen().contains(call);
@@ -176,11 +177,12 @@ class PrefillLegTest {
           if (!prefills) {
             call.streamHead();
             call.send(EVENT);
+            begun.countDown();
           } else if (failure.equals("status")) {
-            pause();
+            awaitQuietly(begun);
             call.json(500, "{}");
           } else {
-            pause();
+            awaitQuietly(begun);
             call.socket().setSoLinger(true, 0);
             call.close();
           }
