@@ -88,7 +88,8 @@ final class RawScene implements AutoCloseable {
     var head =
         "POST "
             + path
-            + " HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\n"
+            + " HTTP/1.1\r\nhost: 127.0.0.1\r\nconnection: close\r\n"
+            + "content-type: application/json\r\n"
             + (key.isEmpty() ? "" : "authorization: Bearer " + key + "\r\n")
             + "content-length: "
             + bytes.length

@@ -85,11 +85,17 @@ final class RawWorker implements AutoCloseable {
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
+    well();
+    Thread.ofVirtual().start(this::accept);
+  }
+
+  /** Is well, and has a model, whatever it was told to say of itself before. */
+  void well() {
     on("/health", call -> call.json(200, "{}"));
     on("/metrics", call -> call.json(200, ""));
     on("/v1/models", call -> call.json(200, "{\"data\":[{\"id\":\"tiny\"}]}"));
     on("/query", call -> call.json(200, "{\"0\":{\"engine_id\":\"e\"}}"));
-    Thread.ofVirtual().start(this::accept);
+    scripts.remove("/tokenize");
   }
 
   RawWorker on(String path, Script script) {
