@@ -17,12 +17,14 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.function.UnaryOperator;
 
 /** A gateway in front of two workers that send what a test writes, and callers of it. */
 final class RawScene implements AutoCloseable {
   static final String CHAT = "/v1/chat/completions";
   static final String COMPLETIONS = "/v1/completions";
+  private static final int ANSWER_SECONDS = 25;
 
   final Network network = Network.open(1);
   final HttpClient client = HttpClient.newHttpClient();
@@ -65,7 +67,9 @@ final class RawScene implements AutoCloseable {
   }
 
   CompletableFuture<HttpResponse<String>> begin(String path, String body) {
-    return client.sendAsync(request(path, body), BodyHandlers.ofString());
+    return client
+        .sendAsync(request(path, body), BodyHandlers.ofString())
+        .orTimeout(ANSWER_SECONDS, TimeUnit.SECONDS);
   }
 
   HttpResponse<String> postAs(String key, String path, String body) {
@@ -75,7 +79,10 @@ final class RawScene implements AutoCloseable {
             .header("authorization", "Bearer " + key)
             .POST(BodyPublishers.ofString(body))
             .build();
-    return client.sendAsync(request, BodyHandlers.ofString()).join();
+    return client
+        .sendAsync(request, BodyHandlers.ofString())
+        .orTimeout(ANSWER_SECONDS, TimeUnit.SECONDS)
+        .join();
   }
 
   /** A connection over which the request has been sent; more is up to the test. */
