@@ -197,6 +197,31 @@ final class CommandsTest {
     }
   }
 
+  @Test
+  void placementOptionsThatCannotBeMeantAreToldWithTheirNames() {
+    var serve = new String[] {"serve", "--worker", "http://127.0.0.1:1", "", ""};
+    var wrong =
+        Map.of(
+            "--prefill-throughput", "-5",
+            "--placements-max", "0",
+            "--dedicated-placements-max", "many");
+    wrong.forEach(
+        (option, value) -> {
+          err.getBuffer().setLength(0);
+          serve[3] = option;
+          serve[4] = value;
+          assertThat(kvasir(serve)).as(option).isEqualTo(ExitCode.USAGE);
+          assertThat(err.toString()).contains(option, value);
+        });
+    for (var option : List.of("--session-patience", "--placements-max", "--overload-factor")) {
+      err.getBuffer().setLength(0);
+      assertThat(kvasir("simulate", "--requests", "1", option, "-1"))
+          .as(option)
+          .isEqualTo(ExitCode.USAGE);
+      assertThat(err.toString()).contains("-1");
+    }
+  }
+
   private int kvasir(String... args) {
     return Main.run(new PrintWriter(out, true), new PrintWriter(err, true), Map.of(), args);
   }

@@ -39,6 +39,11 @@ public record Estimates(
     return new Estimates(workPerSecond, transfer.toNanos() / NANOS, 0, parityTokens, credit);
   }
 
+  /** These, but for how fast the instances prefill at the start. */
+  public Estimates startingAt(double speed) {
+    return new Estimates(speed, transferBaseSeconds, transferTokenSeconds, parityTokens, credit);
+  }
+
   /** These, for a model of another parity. */
   public Estimates withParity(double tokens) {
     return new Estimates(workPerSecond, transferBaseSeconds, transferTokenSeconds, tokens, credit);

@@ -20,7 +20,7 @@ public record PredictivePlacement(PlacementSettings settings) implements Placeme
     var prefill = prefillers.cheapest(other -> seconds(query, other));
     if (prefill == null) return alone(query, prefillers.refusal());
     var predicted = Prediction.of(query, prefill, settings);
-    return predicted.gainSeconds() > settings.marginSeconds()
+    return predicted.gainSeconds() > settings.marginSeconds(prefill, predicted)
         ? new Offload(prefill.id(), decode.id(), offloadReason(decode, prefill), predicted)
         : new Colocate(decode.id(), colocateReason(query, prefill), predicted);
   }

@@ -25,7 +25,7 @@ record Prefillers(List<InstanceView> instances, Reason refusal) {
       if (!other.canPrefillFor(query.decode())) continue;
       if (!hasBlocks(other, query)) {
         if (refusal == Reason.P_UNAVAILABLE) refusal = Reason.P_NO_KV_SPACE;
-      } else if (other.load().placements() >= settings.placementsMax()) {
+      } else if (!settings.hasRoom(other)) {
         refusal = Reason.OFFLOAD_CAP;
       } else {
         open.add(other);

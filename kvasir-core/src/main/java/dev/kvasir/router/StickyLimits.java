@@ -26,6 +26,10 @@ public record StickyLimits(int sessionsMax, Duration lifetime, Duration patience
     }
   }
 
+  public StickyLimits withPatience(Duration other) {
+    return new StickyLimits(sessionsMax, lifetime, other);
+  }
+
   double patienceSeconds() {
     return patience.toNanos() / NANOS;
   }

@@ -178,6 +178,20 @@ class PredictivePlacementTest {
     assertThat(margin(251).place(query)).isInstanceOf(Colocate.class);
   }
 
+  /** A whole request could move there, without a hand-over. */
+  @Test
+  void anInstanceThatDecodesTooMustBeBetterByAShareOfTheTime() {
+    var decode = instance(0, decoding(4, 900));
+    var query = query(30_000, decode, free());
+    assertThat(PREDICTIVE.place(query)).isInstanceOf(Offload.class);
+    var usual = new PredictivePlacement(PlacementSettings.DEFAULT);
+    assertThat(usual.place(query)).isInstanceOf(Colocate.class);
+    var dedicated =
+        new InstanceView(
+            1, Role.PREFILL, "any", EngineSignals.IDLE, Load.NONE, CachedBlocks.NONE, 10_000);
+    assertThat(usual.place(query(30_000, decode, dedicated))).isInstanceOf(Offload.class);
+  }
+
   @Test
   void cachedBlocksFurtherDownSpareLess() {
     var cluster = Views.cluster(free());
@@ -243,7 +257,7 @@ class PredictivePlacementTest {
   private static PredictivePlacement margin(int millis) {
     return new PredictivePlacement(
         new PlacementSettings(
-            0.5, 4, Duration.ofMillis(millis), 1.5, 1, 10_000, SloTargets.DEFAULT));
+            0.5, 4, Duration.ofMillis(millis), 0, 1.5, 1, 0, 10_000, SloTargets.DEFAULT));
   }
 
   private static Load slack(Load load, double seconds) {

@@ -17,7 +17,7 @@ final class Views {
           .starting(10_000, Duration.ofMillis(500));
 
   static final PlacementSettings SETTINGS =
-      new PlacementSettings(0.5, 4, Duration.ZERO, 1.5, 1, 10_000, SloTargets.DEFAULT);
+      new PlacementSettings(0.5, 4, Duration.ZERO, 0, 1.5, 1, 0, 10_000, SloTargets.DEFAULT);
 
   private Views() {}
 

@@ -308,6 +308,41 @@ class RouterTest {
     }
   }
 
+  /** One that only prefills, and three that decode six streams each. */
+  @Test
+  void aDedicatedPrefillerTakesAsManyPromptsAsItsQueueIsWorth() {
+    assertThat(offloaded(4, PlacementSettings.DEFAULT)).isBetween(3, 4);
+    assertThat(offloaded(40, PlacementSettings.DEFAULT)).isBetween(4, 20);
+  }
+
+  @Test
+  void whatADedicatedPrefillerTakesCanBeBounded() {
+    assertThat(offloaded(4, PlacementSettings.DEFAULT.withLimits(1, 1, 1.5))).isEqualTo(1);
+    assertThat(offloaded(4, PlacementSettings.DEFAULT.withLimits(1, 2, 1.5))).isEqualTo(2);
+    assertThatThrownBy(() -> PlacementSettings.DEFAULT.withLimits(0, -1, 1.5))
+        .hasMessage(
+            "placements-max 0, expected 1 or more; dedicated-placements-max -1, expected 0 or"
+                + " more");
+  }
+
+  private int offloaded(int prompts, PlacementSettings placement) {
+    var pool =
+        new Router(
+            loop,
+            RouterSettings.DEFAULT,
+            PickPolicy.named("balanced", WeightedPick.SCORERS_DEFAULT, Ties.first()),
+            PlacementPolicy.named("predictive", placement));
+    pool.add(new Instance("p", Role.PREFILL, "nixl", 10_000));
+    for (int i = 0; i < 3; i++) pool.add(new Instance("d" + i, Role.DECODE, "nixl", 10_000));
+    for (int i = 0; i < 18; i++) pool.open(Views.request(100)).orElseThrow().firstToken();
+    int offloaded = 0;
+    for (int i = 0; i < prompts; i++) {
+      var placed = pool.open(Views.request(30_000)).orElseThrow().placement();
+      if (placed instanceof Offload) offloaded++;
+    }
+    return offloaded;
+  }
+
   @Test
   void speedOfPrefillAndTransferIsLearnt() {
     var pair = pair();

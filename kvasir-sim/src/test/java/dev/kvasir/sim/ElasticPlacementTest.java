@@ -10,6 +10,7 @@ import dev.kvasir.router.PlacementPolicy;
 import dev.kvasir.router.PlacementSettings;
 import dev.kvasir.router.Role;
 import dev.kvasir.router.RouterSettings;
+import dev.kvasir.router.StickyLimits;
 import dev.kvasir.router.Ties;
 import dev.kvasir.router.WeightedPick;
 import dev.kvasir.sim.latency.Deployment;
@@ -36,13 +37,15 @@ import org.junit.jupiter.api.Test;
 /**
  * Short questions and documents on eight instances, as examples/elastic-placement.yaml has them.
  *
- * <p>The claims are about the mean over seeds: single ones stray by several per cent, so that the
- * long profile, which runs five of them, says more than the one seed that is run otherwise.
+ * <p>The claims are about the mean over seeds: single ones stray by several per cent. Three are
+ * run, and five in the long profile. Policies are compared with the same patience of sessions: else
+ * the one whose sessions leave a busy home sooner wins by that alone.
  */
 class ElasticPlacementTest {
   private static final int BLOCK_TOKENS = 64;
   private static final double WITHIN = 1.02;
   private static final List<Long> SEEDS = List.of(1L, 2L, 3L, 4L, 5L);
+  private static final int SEEDS_MIN = 3;
   private static final Duration START = Duration.ofNanos(50_000);
   private static final Deployment DEPLOYMENT =
       new Deployment(ModelShape.LLAMA_8B, HardwareTable.known().find("L40S"), 1);
@@ -51,8 +54,11 @@ class ElasticPlacementTest {
   /** What one policy gives at one load, over all seeds. */
   private record Figures(double half, double most, double offloadShare) {}
 
-  /** What the policies give at one load, in parts of the usual one. */
+  /** What the policies give at one load, in parts of the usual one, with the same patience. */
   private record Compared(double load, Figures never, Figures always, Figures predictive) {}
+
+  /** As much as predictive has, whatever the settings say. */
+  private static final Duration SHORT = Duration.ofMillis(50);
 
   private static final List<Compared> BY_LOAD = new ArrayList<>();
 
@@ -63,7 +69,10 @@ class ElasticPlacementTest {
       var loaded = workload.times(load);
       BY_LOAD.add(
           new Compared(
-              load, mean(loaded, "never"), mean(loaded, "always"), mean(loaded, "predictive")));
+              load,
+              mean(loaded, "never", SHORT),
+              mean(loaded, "always", SHORT),
+              mean(loaded, "predictive", SHORT)));
     }
   }
 
@@ -74,13 +83,13 @@ class ElasticPlacementTest {
     }
   }
 
-  private static Figures mean(WorkloadSpec workload, String policy) {
-    var seeds = SEEDS.subList(0, Math.min(SEEDS.size(), Seeds.scale()));
+  private static Figures mean(WorkloadSpec workload, String policy, Duration patience) {
+    var seeds = SEEDS.subList(0, Math.min(SEEDS.size(), SEEDS_MIN + Seeds.scale() - 1));
     double half = 0;
     double most = 0;
     double share = 0;
     for (long seed : seeds) {
-      var summary = run(workload.drawn(seed), policy);
+      var summary = run(workload.drawn(seed), policy, patience);
       half += summary.ttft().p50() / seeds.size();
       most += summary.ttft().p90() / seeds.size();
       share += summary.offloadShare() / seeds.size();
@@ -88,12 +97,14 @@ class ElasticPlacementTest {
     return new Figures(half, most, share);
   }
 
-  private static Summary run(WorkloadSpec workload, String policy) {
+  private static Summary run(WorkloadSpec workload, String policy, Duration patience) {
     var latency = LatencyModels.named("trained-physics", List.of(), List.of(), DEPLOYMENT);
     var random = new SplittableRandom(workload.seed());
     var routing =
         new RoutingSpec(
-            RouterSettings.DEFAULT.withStart(Estimates.DEFAULT.starting(8_000, START)),
+            RouterSettings.DEFAULT
+                .withStart(Estimates.DEFAULT.starting(8_000, START))
+                .withSessions(StickyLimits.DEFAULT.withPatience(patience)),
             null,
             PickPolicy.named("balanced", WeightedPick.SCORERS_DEFAULT, Ties.random(random)),
             PlacementPolicy.named(policy, PlacementSettings.DEFAULT),
@@ -113,15 +124,21 @@ class ElasticPlacementTest {
     return Summary.of(result, new Summary.Scale(BLOCK_TOKENS, 1, Goodput.Targets.NONE));
   }
 
+  /**
+   * The seed's pattern: sessions that stay with their instance as long as it is a second behind.
+   */
   @Test
-  void alwaysHelpsTheMedianAndRuinsTheTailWhereItIsCrowded() {
-    var crowded = BY_LOAD.getLast();
-    assertThat(crowded.always.half).isLessThan(crowded.never.half);
-    assertThat(crowded.always.most).isGreaterThan(1.25 * crowded.never.most);
+  void alwaysHelpsTheMedianAndRuinsTheTailWhereItIsCrowdedAndSessionsStay() throws IOException {
+    var crowded = workload().times(1.6);
+    var patience = StickyLimits.DEFAULT.patience();
+    var never = mean(crowded, "never", patience);
+    var always = mean(crowded, "always", patience);
+    assertThat(always.half).isLessThan(never.half);
+    assertThat(always.most).isGreaterThan(1.25 * never.most);
   }
 
   @Test
-  void predictiveIsAtNoLoadWorseThanTheBetterOfBoth() {
+  void predictiveIsAtNoLoadMoreThanTwoPerCentWorseThanTheBetterOfBothWithTheSamePatience() {
     for (var by : BY_LOAD) {
       double half = Math.min(by.never.half, by.always.half);
       double most = Math.min(by.never.most, by.always.most);
@@ -130,10 +147,11 @@ class ElasticPlacementTest {
     }
   }
 
+  /** Where a whole request can move, it is seldom worth it to move its prefill alone. */
   @Test
-  void predictiveOffloadsSomeHeavyPromptsAndFarFromAll() {
+  void predictiveOffloadsFewHeavyPromptsAmongInstancesThatDoBoth() {
     for (var by : BY_LOAD) {
-      assertThat(by.predictive.offloadShare).isBetween(0.01, 0.25);
+      assertThat(by.predictive.offloadShare).as("load %s", by.load).isBetween(0.0001, 0.05);
       assertThat(by.always.offloadShare).isGreaterThan(0.99);
     }
   }

@@ -56,6 +56,29 @@ final class GatewayOptions {
   private @Nullable String indexBlocks;
 
   @Option(
+      names = "--prefill-throughput",
+      paramLabel = "N",
+      description =
+          "Tokens a second that a worker is taken to prefill until it has been measured"
+              + " (default: 8000).")
+  private @Nullable String prefillThroughput;
+
+  @Option(
+      names = "--placements-max",
+      paramLabel = "N",
+      description =
+          "Prompts that a worker which also decodes prefills for others at a time (default: 1).")
+  private @Nullable String placementsMax;
+
+  @Option(
+      names = "--dedicated-placements-max",
+      paramLabel = "N",
+      description =
+          "The same for a worker that only prefills; 0 for as many as its predicted queue is worth"
+              + " (default: 0).")
+  private @Nullable String dedicatedPlacementsMax;
+
+  @Option(
       names = "--naming",
       paramLabel = "HOW",
       description =
@@ -120,6 +143,12 @@ final class GatewayOptions {
         .with("--placement", "routing.placement", placement)
         .with("--heavy-tokens", "routing.heavy-tokens-min", heavyTokens)
         .with("--index-blocks", "routing.index-blocks", indexBlocks)
+        .with("--prefill-throughput", "routing.prefill.throughput", prefillThroughput)
+        .with("--placements-max", "routing.prefill.placements-max", placementsMax)
+        .with(
+            "--dedicated-placements-max",
+            "routing.prefill.dedicated-placements-max",
+            dedicatedPlacementsMax)
         .with("--naming", "routing.naming", naming)
         .with("--capture", "files.capture", capture)
         .with("--log-requests", "files.requests", requests)

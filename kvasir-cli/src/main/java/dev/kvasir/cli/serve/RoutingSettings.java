@@ -9,6 +9,7 @@ import dev.kvasir.router.PickPolicy;
 import dev.kvasir.router.PlacementPolicy;
 import dev.kvasir.router.RouteClass;
 import dev.kvasir.router.RouterSettings;
+import dev.kvasir.router.StickyLimits;
 import java.time.Duration;
 
 /**
@@ -23,6 +24,9 @@ import java.time.Duration;
  * @param heavyTokensMin as many uncached tokens may be computed elsewhere; 0 for 2048, or a quarter
  *     of the context of engines of our own where that is less
  * @param indexBlocks how many different blocks the router knows of, on all workers together
+ * @param prefill how fast workers are taken to be, and how much they prefill for others
+ * @param sessionPatience how much later than elsewhere the first token may come where a session was
+ *     before; predictive and slo have 50 ms at most
  * @param probePace how often workers are asked how they are
  * @param workerKey what workers are sent as key; null for none
  * @param tenantSecret from which the salts of tenants are made; null for one kept in the cache
@@ -35,6 +39,8 @@ public record RoutingSettings(
     int warmTokensMax,
     int heavyTokensMin,
     int indexBlocks,
+    PrefillSettings prefill,
+    Duration sessionPatience,
     Duration probePace,
     @Nullable Secret workerKey,
     @Nullable Secret tenantSecret) {
@@ -46,6 +52,8 @@ public record RoutingSettings(
           0,
           0,
           IndexSettings.DEFAULT.entriesMax(),
+          PrefillSettings.DEFAULT,
+          StickyLimits.DEFAULT.patience(),
           Duration.ofSeconds(1),
           null,
           null);
@@ -67,6 +75,9 @@ public record RoutingSettings(
           "an index of %d blocks, expected %d to %d"
               .formatted(indexBlocks, INDEX_BLOCKS_MIN, INDEX_BLOCKS_MAX));
     }
+    if (sessionPatience.isNegative()) {
+      throw new IllegalArgumentException("session-patience " + sessionPatience + " is below 0");
+    }
     if (!probePace.isPositive()) throw new IllegalArgumentException("probes every " + probePace);
   }
 
@@ -81,7 +92,10 @@ public record RoutingSettings(
         .with(
             RouterSettings.DEFAULT
                 .withClasses(classes(contextTokens))
-                .withIndex(IndexSettings.DEFAULT.withEntries(indexBlocks)))
+                .withIndex(IndexSettings.DEFAULT.withEntries(indexBlocks))
+                .withStart(prefill.start())
+                .withSessions(StickyLimits.DEFAULT.withPatience(sessionPatience)))
+        .with(prefill.placement())
         .by(policy, placement)
         .with(named);
   }

@@ -3,8 +3,10 @@ package dev.kvasir.cli.simulate;
 import dev.kvasir.Nullable;
 import dev.kvasir.router.AdmissionPolicy;
 import dev.kvasir.router.PickPolicy;
+import dev.kvasir.router.PlacementSettings;
 import dev.kvasir.router.Role;
 import dev.kvasir.router.RouteClass;
+import dev.kvasir.router.StickyLimits;
 import dev.kvasir.router.Ties;
 import dev.kvasir.router.TokenBucket;
 import dev.kvasir.router.WeightedPick;
@@ -13,6 +15,7 @@ import dev.kvasir.sim.spec.Section;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -23,6 +26,8 @@ import picocli.CommandLine.Option;
 /** The simulated cluster, and how requests find their way in it. */
 @Command(optionListHeading = "%nCluster:%n")
 final class RoutingOptions {
+  private static final double NANOS_PER_MILLI = 1e6;
+
   @Option(
       names = {"--instances", "--num-instances"},
       paramLabel = "N",
@@ -67,6 +72,39 @@ final class RoutingOptions {
       paramLabel = "N",
       description = "Tokens a second that placement starts from. Usually ${DEFAULT-VALUE}.")
   private double prefillThroughput = 8000;
+
+  @Option(
+      names = "--placements-max",
+      paramLabel = "N",
+      description =
+          "Prompts that an instance which also decodes prefills for others at a time"
+              + " (default: ${DEFAULT-VALUE}).")
+  private int placementsMax = PlacementSettings.DEFAULT.placementsMax();
+
+  @Option(
+      names = "--dedicated-placements-max",
+      paramLabel = "N",
+      description =
+          "The same for one that only prefills; 0 for as many as its predicted queue is worth"
+              + " (default: ${DEFAULT-VALUE}).")
+  private int dedicatedPlacementsMax = PlacementSettings.DEFAULT.dedicatedPlacementsMax();
+
+  @Option(
+      names = "--overload-factor",
+      paramLabel = "N",
+      description =
+          "How many times the average load is too much to prefill for others, under seed-heuristic"
+              + " (default: ${DEFAULT-VALUE}).")
+  private double overloadFactor = PlacementSettings.DEFAULT.overloadFactor();
+
+  @Option(
+      names = "--session-patience",
+      paramLabel = "MS",
+      description =
+          "How much later than elsewhere the first token of a session may come at the instance it"
+              + " had before; predictive and slo have 50 at most (default: ${DEFAULT-VALUE}).")
+  private double sessionPatienceMillis =
+      StickyLimits.DEFAULT.patience().toNanos() / NANOS_PER_MILLI;
 
   @Option(
       names = "--pd-transfer-bandwidth",
@@ -192,6 +230,21 @@ final class RoutingOptions {
 
   int heavyTokens() {
     return heavyTokens;
+  }
+
+  PlacementSettings placementSettings() {
+    return PlacementSettings.DEFAULT
+        .withTokensPerSecond(prefillThroughput)
+        .withLimits(placementsMax, dedicatedPlacementsMax, overloadFactor);
+  }
+
+  StickyLimits sessions() {
+    if (!(sessionPatienceMillis >= 0 && sessionPatienceMillis < Long.MAX_VALUE / NANOS_PER_MILLI)) {
+      throw new IllegalArgumentException(
+          "--session-patience " + sessionPatienceMillis + ", expected milliseconds, 0 or more");
+    }
+    return StickyLimits.DEFAULT.withPatience(
+        Duration.ofNanos((long) (sessionPatienceMillis * NANOS_PER_MILLI)));
   }
 
   double prefillThroughput() {

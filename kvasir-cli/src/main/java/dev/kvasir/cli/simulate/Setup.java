@@ -5,7 +5,6 @@ import dev.kvasir.engine.EngineSettings;
 import dev.kvasir.kv.Tier;
 import dev.kvasir.router.Estimates;
 import dev.kvasir.router.PlacementPolicy;
-import dev.kvasir.router.PlacementSettings;
 import dev.kvasir.router.Role;
 import dev.kvasir.router.RouterSettings;
 import dev.kvasir.sim.CacheReplay;
@@ -218,7 +217,6 @@ final class Setup {
   private RoutingSpec routing() throws IOException {
     var routing = options.routing;
     var name = routing.routing("balanced");
-    var placement = PlacementSettings.DEFAULT.withTokensPerSecond(routing.prefillThroughput());
     var start =
         Estimates.DEFAULT.starting(
             routing.prefillThroughput(), Duration.ofNanos((long) (routing.handOverMillis() * 1e6)));
@@ -226,10 +224,13 @@ final class Setup {
         List.of("round-robin", "least-loaded").contains(name)
             && routing.placement().equals("never");
     return new RoutingSpec(
-        RouterSettings.DEFAULT.withStart(start).withClasses(routing.classes()),
+        RouterSettings.DEFAULT
+            .withStart(start)
+            .withClasses(routing.classes())
+            .withSessions(routing.sessions()),
         routing.admitsAll() ? null : routing.admission(),
         routing.picks(name, options.workload.seed()),
-        PlacementPolicy.named(routing.placement(), placement),
+        PlacementPolicy.named(routing.placement(), routing.placementSettings()),
         Duration.ofNanos(routing.snapshotMicros() * 1000),
         blind ? RoutingSpec.Awareness.BLIND : RoutingSpec.Awareness.CACHE_AWARE);
   }

@@ -40,6 +40,10 @@ public record Routing(
     return new Routing(other, picks, placements, placement, naming);
   }
 
+  public Routing with(PlacementSettings other) {
+    return new Routing(settings, picks, placements, other, naming);
+  }
+
   public Routing with(Naming other) {
     return new Routing(settings, picks, placements, placement, other);
   }
