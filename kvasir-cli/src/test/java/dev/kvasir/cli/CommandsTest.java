@@ -213,9 +213,10 @@ final class CommandsTest {
           assertThat(kvasir(serve)).as(option).isEqualTo(ExitCode.USAGE);
           assertThat(err.toString()).contains(option, value);
         });
+    var scenario = Path.of("..", "examples", "elastic-placement.yaml").toString();
     for (var option : List.of("--session-patience", "--placements-max", "--overload-factor")) {
       err.getBuffer().setLength(0);
-      assertThat(kvasir("simulate", "--requests", "1", option, "-1"))
+      assertThat(kvasir("simulate", "--scenario", scenario, option, "-1"))
           .as(option)
           .isEqualTo(ExitCode.USAGE);
       assertThat(err.toString()).contains("-1");

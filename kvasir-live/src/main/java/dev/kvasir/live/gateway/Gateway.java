@@ -59,8 +59,7 @@ public final class Gateway implements AutoCloseable {
     watching = network.vertx().getOrCreateContext();
     var routing = settings.routing();
     blockTokens = routing.settings().blockTokens();
-    var fresh = routing.settings().withFreshness(freshness(settings));
-    router = new Router(loop, fresh, routing.pickPolicy(), routing.placementPolicy());
+    router = router(settings);
     var failures = settings.failures();
     upstream =
         new Upstream(network, CONNECTIONS_PER_WORKER, failures.connectTime(), settings.workerKey());
@@ -118,6 +117,12 @@ public final class Gateway implements AutoCloseable {
     public Beside {
       admin = List.copyOf(admin);
     }
+  }
+
+  private Router router(GatewaySettings settings) {
+    var routing = settings.routing();
+    var fresh = routing.settings().withFreshness(freshness(settings));
+    return new Router(loop, fresh, routing.pickPolicy(), routing.placementPolicy());
   }
 
   /** What a worker told is believed until it should have told twice again. */
