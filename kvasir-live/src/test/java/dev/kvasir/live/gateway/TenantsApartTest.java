@@ -75,7 +75,9 @@ class TenantsApartTest {
     var keys = new ArrayList<ApiKey>(List.of(more));
     keys.add(ApiKey.of("ada", "a"));
     keys.add(ApiKey.of("bob", "b"));
-    scene.reopen(s -> s.at(s.api().with(new ApiKeys(keys)), s.admin()).with(files));
+    var secret = NameKey.of("the same after a restart");
+    scene.reopen(
+        s -> s.at(s.api().with(new ApiKeys(keys)), s.admin()).with(files).with("", secret));
   }
 
   private JsonNode state(String key) {
