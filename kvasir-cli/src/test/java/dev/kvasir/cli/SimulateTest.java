@@ -85,14 +85,34 @@ final class SimulateTest {
     return run.out();
   }
 
+  /** An engine on a pool of blocks, without router, tiers or whatever stands between them. */
   @ParameterizedTest
   @ValueSource(strings = {"event", "step"})
-  void noHostMemoryIsTheSameToTheByteAsNoSuchTier(String transfers) throws IOException {
-    var line = "simulate --json --total-kv-blocks 600 --transfer-model " + transfers;
-    var alone = kvasir(words(line + " --workload", workload()));
-    var empty = kvasir(words(line + " --kv-cpu-blocks 0 --workload", workload()));
-    assertThat(alone.code()).as(alone.err()).isEqualTo(ExitCode.OK);
-    assertThat(empty.out()).isEqualTo(alone.out());
+  void noHostMemoryIsTheSingleTierStoreItself(String transfers) throws IOException {
+    var trace = Files.writeString(folder.resolve("trace.jsonl"), SingleTier.trace());
+    var requests = folder.resolve("requests.jsonl");
+    var line =
+        "simulate --json --kv-cpu-blocks 0 --latency-model linear --alpha-coeffs 0,0,0"
+            + " --beta-coeffs 1000,20,30 --eviction lru --total-kv-blocks "
+            + SingleTier.BLOCKS
+            + " --transfer-model "
+            + transfers
+            + " --requests-out "
+            + requests
+            + " --trace";
+    var run = kvasir(words(line, trace)).json();
+    var told = new LinkedHashMap<String, List<Long>>();
+    Spoken.requests(requests)
+        .forEach(
+            (id, each) ->
+                told.put(id, List.of(each.path("ttft_us").asLong(), each.path("e2e_us").asLong())));
+    var alone = SingleTier.run(trace);
+    assertThat(told).containsExactlyInAnyOrderEntriesOf(alone.times());
+    // The run is one in which memory runs out and blocks are found again.
+    assertThat(alone.hits()).isPositive();
+    assertThat(alone.evicted()).isPositive();
+    assertThat(run.path("cache_hit_rate").asDouble()).isCloseTo(alone.hitRate(), within(1e-12));
+    assertThat(run.path("tiers").size()).isEqualTo(1);
   }
 
   /** What a plain program finds with the same blocks and no time; see the trace's own page. */
