@@ -68,7 +68,9 @@ final class Guesses {
   /** Takes the oldest out; answers with it where it is open, else with {@link #NONE}. */
   long poll() {
     long guess = ring[first];
-    if (guess != NONE) settle(row(guess), place(guess));
+    if (guess != NONE) {
+      var _ = settle(row(guess), place(guess));
+    }
     first = (first + 1) % ring.length;
     count--;
     return guess;

@@ -174,7 +174,7 @@ public final class PrefixIndex {
       case KvEvent.Stored(var tier, var block) -> {
         int row = enter(block.hash());
         set(row, tier.level(), place);
-        if (tier.level() == DEVICE) guesses.settle(row, place);
+        if (tier.level() == DEVICE) confirm(row, place);
       }
       case KvEvent.Removed(var tier, var hash) -> {
         int row = table.find(hash);
@@ -381,7 +381,12 @@ public final class PrefixIndex {
     if ((table.rows[at] & 1L << place) == 0) return;
     table.rows[at] &= ~(1L << place);
     held[place * TIERS + level]--;
-    if (level == DEVICE) guesses.settle(row, place);
+    if (level == DEVICE) confirm(row, place);
+  }
+
+  /** What becomes of the block is known now, and no guess any more. */
+  private void confirm(int row, int place) {
+    var _ = guesses.settle(row, place);
   }
 
   private void dropIfBare(int row) {

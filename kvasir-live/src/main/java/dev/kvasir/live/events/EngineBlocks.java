@@ -113,7 +113,9 @@ public final class EngineBlocks implements KvFeed.Target<EngineEvent> {
 
   private void drop(DropReason reason, int count) {
     if (count < 1) return;
-    if (dropped.merge(reason, (long) count, Long::sum) == count) firstDrop.accept(reason);
+    long before = dropped.getOrDefault(reason, 0L);
+    dropped.put(reason, before + count);
+    if (before == 0) firstDrop.accept(reason);
   }
 
   @Override
