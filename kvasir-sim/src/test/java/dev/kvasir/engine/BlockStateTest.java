@@ -22,6 +22,7 @@ class BlockStateTest {
   private final Engine engine = new Engine(loop, kv, this::forward, EngineSettings.DEFAULT);
 
   private void forward(Batch batch, Consumer<StepResult> done) {
+    assertThat(batch.isEmpty()).isFalse();
     see("forward");
     loop.after(STEP, () -> done.accept(StepResult.UNSEEN));
   }

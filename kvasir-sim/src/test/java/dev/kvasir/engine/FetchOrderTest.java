@@ -23,6 +23,7 @@ class FetchOrderTest {
       new Engine(loop, memory.kv(), this::forward, EngineSettings.DEFAULT);
 
   private void forward(Batch batch, Consumer<StepResult> done) {
+    assertThat(batch.isEmpty()).isFalse();
     loop.after(Duration.ofMillis(1), () -> done.accept(StepResult.UNSEEN));
   }
 
