@@ -42,6 +42,7 @@ import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.args.Rawable;
 import redis.clients.jedis.exceptions.JedisDataException;
 import redis.clients.jedis.exceptions.JedisException;
+import redis.clients.jedis.params.SetParams;
 
 /**
  * Blocks in Redis or Valkey: one key each, many in one round trip.
@@ -257,7 +258,7 @@ public final class RedisBlocks implements BlockTransport {
   @Override
   public void keepGeneration(String generation) throws IOException {
     try {
-      client().setnx(prefix + GENERATION, generation);
+      client().set(prefix + GENERATION, generation, SetParams.setParams().nx());
     } catch (JedisException e) {
       throw new IOException(e.getMessage(), e);
     }
