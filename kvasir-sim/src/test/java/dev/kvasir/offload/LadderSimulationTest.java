@@ -34,7 +34,8 @@ class LadderSimulationTest {
   void aMillionCancellationsLeakNothingAndAreConfirmedInTime() {
     var cancellations = new ArrayList<Long>();
     Seeds.each(
-        700 * Seeds.scale(), random -> cancellations.add(new LadderWalk(random).storm(OPERATIONS)));
+        1_200 * Seeds.scale(),
+        random -> cancellations.add(new LadderWalk(random).storm(OPERATIONS)));
     long total = cancellations.stream().mapToLong(Long::longValue).sum();
     report("cancellations: " + total);
     if (!Seeds.isReplay()) assertThat(total).isGreaterThanOrEqualTo(1_000_000);

@@ -93,13 +93,28 @@ final class LadderWalk {
   long storm(int operations) {
     for (int i = 0; i < operations; i++) {
       if (held.size() < 6) compute();
-      if (open.size() < 3) offload();
+      for (int tries = 0; tries < 3 && open.stream().noneMatch(LadderWalk::isWanted); tries++) {
+        offload();
+      }
       if (random.nextInt(4) == 0) operate(random.nextInt(12));
-      cancel();
+      cancelAnother();
       check();
     }
     end();
     return cancellations;
+  }
+
+  /** Whether the transfer goes on and nobody has cancelled it. */
+  private static boolean isWanted(TransferHandle handle) {
+    return !handle.status().isFinal() && !handle.token().isRequested();
+  }
+
+  private void cancelAnother() {
+    for (var handle : List.copyOf(open)) {
+      if (!isWanted(handle)) continue;
+      cancel(handle);
+      return;
+    }
   }
 
   void run(int operations) {
@@ -201,9 +216,18 @@ final class LadderWalk {
     else if (!searches.isEmpty()) searches.remove(random.nextInt(searches.size())).cancel();
   }
 
+  /** Cancels a transfer that was not cancelled before; now and then one that was, too. */
   private void cancel() {
     if (open.isEmpty()) return;
     var handle = one(open);
+    if (!isWanted(handle)) {
+      handle.cancel();
+      return;
+    }
+    cancel(handle);
+  }
+
+  private void cancel(TransferHandle handle) {
     cancellations++;
     boolean upgraded = handle.status() == TransferStatus.TRANSFERRING;
     handle.cancel();

@@ -1,0 +1,19 @@
+package dev.kvasir.offload;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kvasir.Seeds;
+import java.util.ArrayList;
+import org.junit.jupiter.api.Test;
+
+/** Two engines over the same tiers, under every fault, in virtual time. */
+class CommonTiersSimulationTest {
+  @Test
+  void enginesShareTiersWithoutLoadingTwiceReservingTooMuchOrCountingMoves() {
+    var fetched = new ArrayList<Long>();
+    Seeds.each(300 * Seeds.scale(), random -> fetched.add(new CommonTiersWalk(random).run(1_000)));
+    long total = fetched.stream().mapToLong(Long::longValue).sum();
+    System.out.println("CommonTiersSimulationTest blocks brought up: " + total);
+    if (!Seeds.isReplay()) assertThat(total).isGreaterThan(5_000);
+  }
+}
