@@ -396,6 +396,7 @@ final class DiskIndex implements AutoCloseable {
   }
 
   /** What was held at one time. */
+  @SuppressWarnings("ArrayRecordComponent") // never compared, and nobody else has the arrays
   private record Copy(@Nullable TokenBlock[] blocks, long[] generations, BitSet forgotten) {
     Iterator<IndexRecord> records() {
       return IntStream.range(0, blocks.length)
