@@ -8,8 +8,8 @@ import java.time.Duration;
  * @param attemptsMax how many workers are tried for a request of which no byte has been answered
  * @param split what happens when the two workers of a split request cannot finish it together
  * @param connectTime until a worker takes a connection
- * @param firstTime until the head of an answer, the prefill included, and once more until the
- *     first event of a stream, whose head may come before its prefill, or all of another answer
+ * @param firstTime until the head of an answer, the prefill included, and once more until the first
+ *     event of a stream, whose head may come before its prefill, or all of another answer
  * @param silenceTime between bytes of an answer, once it has begun
  * @param handoverTime how long a worker keeps what it prefilled for another
  * @param failuresMax as many failures in a row take a worker out
