@@ -143,7 +143,7 @@ public final class Gateway implements AutoCloseable {
                     count,
                     new MetricsText.Label("code", code)));
     out.gauge("kvasir_http_connections", "Connections of callers.", api.connections());
-    out.gauge("kvasir_http_body_bytes", "Bodies of requests under way.", api.bodyBytes());
+    out.gauge("kvasir_http_body_bytes", "Bodies of requests under way.", (double) api.bodyBytes());
     journal.tell(out);
   }
 

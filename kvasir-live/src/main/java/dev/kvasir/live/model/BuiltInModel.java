@@ -1,5 +1,7 @@
 package dev.kvasir.live.model;
 
+import static java.util.Objects.requireNonNull;
+
 import dev.kvasir.live.PrivateFiles;
 import dev.kvasir.live.Sha256;
 import dev.kvasir.live.model.gguf.ModelFileException;
@@ -57,7 +59,7 @@ public final class BuiltInModel {
     if (!Sha256.hex(bytes).equals(SHA256)) {
       throw new IOException("this copy of Kvasir is damaged: " + RESOURCE + " has changed");
     }
-    var folder = PrivateFiles.folder(file.toAbsolutePath().getParent());
+    var folder = PrivateFiles.folder(requireNonNull(file.toAbsolutePath().getParent()));
     var part = Files.createTempFile(folder, NAME, ".part");
     try {
       Files.write(part, bytes);

@@ -92,7 +92,7 @@ class BadRequestTest {
           });
       assertThat(post("{" + PROMPT + "}", StandardCharsets.UTF_8).statusCode()).isIn(200, 500);
     }
-    tokenizer((_, _, _) -> Future.succeededFuture(null));
+    tokenizer((_, _, _) -> Future.succeededFuture());
     assertThat(post("{" + PROMPT + "}", StandardCharsets.UTF_8).statusCode()).isEqualTo(500);
     tokenizer((_, _, _) -> Future.failedFuture("no tokens today"));
     assertThat(post("{" + PROMPT + "}", StandardCharsets.UTF_8).statusCode()).isEqualTo(200);
