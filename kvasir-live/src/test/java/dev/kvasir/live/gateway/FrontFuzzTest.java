@@ -44,8 +44,8 @@ class FrontFuzzTest {
 
   private static final double GROWTH_MAX = 1.1;
 
-  /** Buffers that threads keep grow by so much, however small the heap is. */
-  private static final double GROWTH_BYTES = 8 << 20;
+  /** What threads keep for buffers, and the index of new prompts, come to less than this. */
+  private static final double GROWTH_BYTES = 16 << 20;
 
   /** What is known of sessions is bounded, so that it does not grow for ever here. */
   private static final StickyLimits STICKY =
