@@ -170,7 +170,7 @@ final class CommandsTest {
 
   @Test
   void aPortInUseIsToldWithWhatToDoByEveryServer() throws IOException {
-    try (var taken = new ServerSocket(0, 1, InetAddress.getByName("127.0.0.1"))) {
+    try (var taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
       var port = Integer.toString(taken.getLocalPort());
       var cache = Map.of("XDG_CACHE_HOME", home.toString());
       var worker = "http://127.0.0.1:1";

@@ -17,9 +17,6 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /** How long it takes to bring a prompt back from a tier, in the units of data sheets. */
 final class TierSpeedTest {
-  private static final String ROW =
-      "{\"timestamp\": %s, \"input_length\": 3584, \"output_length\": 1, \"hash_ids\": %s}\n";
-
   /** All but the last block of the prompt, whose end must be computed for a first token. */
   private static final double TOKENS = 3568;
 
@@ -100,7 +97,9 @@ final class TierSpeedTest {
     for (int i = 0; i <= 6; i++) {
       int prompt = i == 6 ? 0 : i;
       var ids = IntStream.range(0, 7).mapToObj(id -> 7 * prompt + id).toList();
-      rows.append(ROW.formatted(10_000 * i, ids));
+      rows.append(
+          "{\"timestamp\": %s, \"input_length\": 3584, \"output_length\": 1, \"hash_ids\": %s}\n"
+              .formatted(10_000 * i, ids));
     }
     return Files.writeString(folder.resolve("trace.jsonl"), rows);
   }

@@ -41,7 +41,7 @@ final class Callbacks {
         tasks.removeFirst().run();
       } catch (RuntimeException | Error failure) {
         if (first == null) first = failure;
-        else if (first != failure) first.addSuppressed(failure);
+        else if (!failure.equals(first)) first.addSuppressed(failure);
       }
     }
     rethrow(first);

@@ -100,7 +100,7 @@ final class SteppedTiers implements KvStore {
   @Override
   public KvSpan open(BlockNames names, int blocks) {
     // A look-up counts when its answer is used: plans that are thrown away find nothing.
-    if (missing == names) lookUpsInVain++;
+    if (names.equals(missing)) lookUpsInVain++;
     missing = null;
     int here = Math.min(blocks, device.match(names, blocks).blocks());
     var span = device.open(names, here);

@@ -378,7 +378,7 @@ class RouterTest {
       half.close();
     }
     long work = Estimates.DEFAULT.work(4_096, 8_192);
-    assertThat(router.estimates().workPerSecond()).isEqualTo(work);
+    assertThat(router.estimates().workPerSecond()).isEqualTo((double) work);
   }
 
   @Test
@@ -392,14 +392,16 @@ class RouterTest {
       if (i % 2 == 1) loop.runFor(Duration.ofSeconds(1));
       route.close();
     }
-    assertThat(router.estimates().workPerSecond()).isEqualTo(Estimates.DEFAULT.work(8_192, 8_192));
+    assertThat(router.estimates().workPerSecond())
+        .isEqualTo((double) Estimates.DEFAULT.work(8_192, 8_192));
     for (int i = 0; i < 100; i++) {
       var gone = open("", 8_192, (100 + i) * 1_000L);
       loop.runFor(Duration.ofMillis(1));
       gone.firstToken();
       gone.close();
     }
-    assertThat(router.estimates().workPerSecond()).isEqualTo(Estimates.DEFAULT.work(8_192, 8_192));
+    assertThat(router.estimates().workPerSecond())
+        .isEqualTo((double) Estimates.DEFAULT.work(8_192, 8_192));
   }
 
   @Test

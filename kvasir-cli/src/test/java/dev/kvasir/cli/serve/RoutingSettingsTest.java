@@ -37,7 +37,7 @@ class RoutingSettingsTest {
         new RoutingSettings(
             usual.policy(),
             usual.placement(),
-            usual.naming(),
+            Routing.Naming.BYTES,
             0,
             0,
             usual.indexBlocks(),

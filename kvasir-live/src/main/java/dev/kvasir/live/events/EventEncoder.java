@@ -101,6 +101,8 @@ public final class EventEncoder {
       case KIND -> text(stored.group().kind());
       case WINDOW -> integer(stored.group().window());
       case LOCALITY -> text(stored.place().locality());
+      // Our engines tell salts as extra keys, as vLLM does.
+      case CACHE_SALT -> throw new IllegalStateException(field + " of " + stored);
     }
   }
 

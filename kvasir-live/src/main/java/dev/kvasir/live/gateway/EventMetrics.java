@@ -48,7 +48,7 @@ final class EventMetrics {
     var usage = decision.ending().usage();
     if (route == null || !decision.prefill().isEmpty()) return;
     if (usage.cachedTokens() < 0 || usage.promptTokens() < 0) return;
-    long expected = route.promptTokens() - route.uncachedTokens();
+    int expected = route.promptTokens() - route.uncachedTokens();
     var sums = workers.computeIfAbsent(decision.decode(), _ -> new Sums());
     sums.expected += expected;
     sums.told += usage.cachedTokens();

@@ -4,7 +4,9 @@ import dev.kvasir.live.metrics.MetricsText;
 import dev.kvasir.live.metrics.MetricsText.Label;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
-import java.util.concurrent.atomic.AtomicLongArray;
+import java.util.EnumMap;
+import java.util.Objects;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Supplier;
 
 /**
@@ -65,13 +67,14 @@ final class PromptNaming {
   private final Routing.Naming naming;
   private final int blockTokens;
   private final Supplier<ModelNames> models;
-  private final AtomicLongArray counts = new AtomicLongArray(Used.values().length);
+  private final EnumMap<Used, LongAdder> counts = new EnumMap<>(Used.class);
 
   PromptNaming(PromptTokenizer tokenizer, Routing routing, Supplier<ModelNames> models) {
     this.tokenizer = tokenizer;
     this.naming = routing.naming();
     this.blockTokens = routing.settings().blockTokens();
     this.models = models;
+    for (var used : Used.values()) counts.put(used, new LongAdder());
   }
 
   /** Answers on the context; fails only where the prompt cannot be named at all. */
@@ -86,7 +89,7 @@ final class PromptNaming {
         .transform(
             tokens -> {
               if (tokens.failed()) return byBytes(prompt, model, why(tokens.cause()));
-              counts.incrementAndGet(Used.TOKENS.ordinal());
+              count(Used.TOKENS);
               return Future.succeededFuture(
                   PromptNames.ofTokens(tokens.result(), model, prompt.salt(), blockTokens));
             });
@@ -101,13 +104,17 @@ final class PromptNaming {
   }
 
   private Future<PromptNames> byBytes(Prompt prompt, String model, Used why) {
-    counts.incrementAndGet(why.ordinal());
+    count(why);
     try {
       return Future.succeededFuture(
           PromptNames.ofBytes(prompt.path(), prompt.fields(), model, prompt.salt(), blockTokens));
     } catch (RuntimeException e) {
       return Future.failedFuture(e);
     }
+  }
+
+  private void count(Used used) {
+    Objects.requireNonNull(counts.get(used)).increment();
   }
 
   private static Used why(Throwable failure) {
@@ -119,7 +126,7 @@ final class PromptNaming {
       out.counter(
           "kvasir_prompts_named_total",
           "Prompts by what they were named by, and why not by tokens; KV events match tokens.",
-          counts.get(used.ordinal()),
+          Objects.requireNonNull(counts.get(used)).sum(),
           new Label("by", used.by),
           new Label("reason", used.reason));
     }

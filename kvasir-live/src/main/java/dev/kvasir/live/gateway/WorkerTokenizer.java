@@ -78,7 +78,8 @@ final class WorkerTokenizer implements PromptTokenizer {
             failure -> {
               boolean late = System.nanoTime() - begun >= limit.toNanos();
               return Future.failedFuture(
-                  new NoTokens(late ? Used.TIMEOUT : Used.ERROR, failure.getMessage()));
+                  new NoTokens(
+                      late ? Used.TIMEOUT : Used.ERROR, String.valueOf(failure.getMessage())));
             })
         .map(WorkerTokenizer::read);
   }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.kvasir.live.http.Eventually;
 import dev.kvasir.live.http.Network;
 import java.io.IOException;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.net.URI;
@@ -90,7 +91,7 @@ final class RawScene implements AutoCloseable {
     var socket = new Socket();
     // Else the kernel takes many megabytes for a caller who reads nothing.
     socket.setReceiveBufferSize(16 << 10);
-    socket.connect(new InetSocketAddress("127.0.0.1", gateway.port()));
+    socket.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), gateway.port()));
     var bytes = body.getBytes(StandardCharsets.UTF_8);
     var head =
         "POST "

@@ -4,6 +4,7 @@ import dev.kvasir.live.http.HttpSettings;
 import java.io.BufferedInputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.OutputStream;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -50,7 +51,7 @@ final class RawWorker implements AutoCloseable {
     /** Sends nothing more until the other side is gone. */
     void hang() throws IOException {
       InputStream in = socket.getInputStream();
-      while (in.read() >= 0) continue;
+      in.transferTo(OutputStream.nullOutputStream());
     }
 
     /** Sends the same again and again until the other side is gone. */
@@ -81,7 +82,7 @@ final class RawWorker implements AutoCloseable {
 
   RawWorker() {
     try {
-      server = new ServerSocket(0, 4_096, InetAddress.getByName(HttpSettings.LOOPBACK));
+      server = new ServerSocket(0, 4_096, InetAddress.getLoopbackAddress());
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }

@@ -43,7 +43,8 @@ final class GpuCheck {
     try {
       status = run(arguments);
     } catch (Throwable failure) {
-      failure.printStackTrace();
+      System.err.println("gpu-check failed");
+      failure.printStackTrace(System.err);
     }
     System.exit(status); // The threads of what failed half-way must not keep the process.
   }
