@@ -31,7 +31,7 @@ public final class ProveFaults {
   /** One fault: what it says, the test that catches it, and the changed files by their paths. */
   record Fault(String name, String says, String test, Map<String, String> files) {
     String testClass() {
-      return test.substring(0, test.indexOf('.'));
+      return test.split("\\.")[0];
     }
   }
 
@@ -51,19 +51,25 @@ public final class ProveFaults {
   private boolean run(List<String> words) throws Exception {
     long startNanos = System.nanoTime();
     var faults = new ArrayList<Fault>();
+    int lost = 0;
     for (var file : list(root.resolve("tools/faults"))) {
       if (!file.toString().endsWith(".fault")) continue;
       var text = file.getFileName() + " " + Files.readString(file);
       if (!words.isEmpty() && words.stream().noneMatch(text::contains)) continue;
-      faults.add(read(file));
+      try {
+        faults.add(read(file));
+      } catch (IllegalArgumentException e) {
+        System.out.println("DOES NOT APPLY " + e.getMessage());
+        lost++;
+      }
     }
-    boolean sound = faults.isEmpty() || passesUnplanted(faults);
+    boolean sound = lost == 0 && (faults.isEmpty() || passesUnplanted(faults));
     int caught = 0;
     for (var fault : faults) if (isCaught(fault)) caught++;
     long seconds = TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - startNanos);
     System.out.printf(
         "%d of %d faults in behaviour caught by the test meant for them, in %d seconds%n",
-        caught, faults.size(), seconds);
+        caught, faults.size() + lost, seconds);
     return sound && caught == faults.size();
   }
 
@@ -113,7 +119,11 @@ public final class ProveFaults {
     return Files.readString(path);
   }
 
-  private static String replaced(String name, String text, String before, String after) {
+  /** Whole lines, or else a part of one. */
+  private static String replaced(String name, String text, String lines, String by) {
+    boolean whole = text.contains(lines);
+    var before = whole ? lines : lines.strip();
+    var after = whole ? by : by.strip();
     int first = text.indexOf(before);
     if (first < 0 || text.indexOf(before, first + 1) >= 0) {
       throw new IllegalArgumentException(
@@ -221,7 +231,8 @@ public final class ProveFaults {
     command.addAll(List.of("--disable-banner", "--disable-ansi-colors", "--fail-if-no-tests"));
     for (var fault : faults) {
       command.add("--select-class=" + qualified(fault.testClass()));
-      command.add("--include-methodname=.*[.$]" + fault.test().replaceFirst("\\.", "[.#]"));
+      var method = fault.test().contains(".") ? fault.test() : fault.test() + "..*";
+      command.add("--include-methodname=.*[.$]" + method.replaceFirst("\\.", "[.#]"));
     }
     var process =
         new ProcessBuilder(command)

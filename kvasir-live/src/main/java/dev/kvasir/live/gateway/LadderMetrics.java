@@ -45,16 +45,16 @@ record LadderMetrics(LadderState ladder, MetricsText out) {
         "kvasir_store_lookups_failed_total",
         "Look-ups that the server did not answer.",
         StoreTally::looksFailed);
-    for (var missing : ladder.unavailable()) {
-      out.gauge(
-          "kvasir_tier_unavailable",
-          "1 for a tier that is configured and could not be opened.",
-          1,
-          new Label("tier", missing));
-    }
+    for (var tier : ladder.tiers()) unavailable(0, labels(tier));
+    for (var missing : ladder.unavailable()) unavailable(1, new Label("tier", missing));
     for (var store : ladder.stores()) {
       out.gauge("kvasir_store_queued", "Copies under way.", store.queued(), label(store));
     }
+  }
+
+  private void unavailable(int value, Label... labels) {
+    var help = "1 for a tier that is configured and could not be opened.";
+    out.gauge("kvasir_tier_unavailable", help, value, labels);
   }
 
   private void tiers(String name, String help, ToLongFunction<TierState> figure) {

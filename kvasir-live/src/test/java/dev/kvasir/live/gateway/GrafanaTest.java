@@ -20,6 +20,7 @@ import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Pattern;
@@ -52,6 +53,7 @@ class GrafanaTest {
             EngineServer.start(network, HttpSettings.local(0), group.engines().getFirst());
         var gateway = Gateway.start(network, before(server), beside(group));
         var client = HttpClient.newHttpClient()) {
+      gateway.hear(Worker.of(server.front().url()).name(), new NoEvents());
       var request = post(gateway.url() + "/v1/completions");
       assertThat(client.send(request, BodyHandlers.ofString()).statusCode()).isEqualTo(200);
       told = get(client, server.front().url()) + get(client, gateway.adminUrl());
@@ -64,6 +66,19 @@ class GrafanaTest {
 
   private static GatewaySettings before(EngineServer server) {
     return GatewaySettings.of(0, List.of(Worker.of(server.front().url())));
+  }
+
+  /** A worker whose events are listened to, and which has told none. */
+  private static final class NoEvents implements WorkerEvents {
+    @Override
+    public void check() {
+      // It was never out of sight.
+    }
+
+    @Override
+    public Counts counts() {
+      return new Counts(0, 0, 0, 0, Map.of("block_size", 0L), Map.of("malformed", 0L));
+    }
   }
 
   private static HttpRequest post(String url) {
