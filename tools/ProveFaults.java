@@ -106,9 +106,9 @@ public final class ProveFaults {
     }
     if (files.isEmpty()
         || !head.containsKey("fault")
-        || !head.getOrDefault("test", "").contains(".")) {
+        || !head.containsKey("test")) {
       throw new IllegalArgumentException(
-          name + " needs fault:, test: Class.method, file: and a change");
+          name + " needs fault:, test:, file: and a change");
     }
     return new Fault(name, head.get("fault"), head.get("test"), files);
   }

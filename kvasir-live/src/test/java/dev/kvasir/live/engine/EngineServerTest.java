@@ -167,7 +167,7 @@ class EngineServerTest {
         "{\"prompt\": \"a\", \"max_tokens\": 5000} | 400 | the model's context is 1024",
         "{\"prompt\": \"a\", \"model\": \"other\"} | 404 | the model \"other\" is not here",
         "{\"prompt\": [99999]} | 400 | there is no token 99999",
-        "{\"prompt\": \"a | 400 | not JSON that can be read",
+        "{\"prompt\": \"a | 400 | the body is not valid JSON",
         "[] | 400 | the body is no JSON object",
       })
   void whatIsWrongIsSaid(String body, int status, String message) throws Exception {

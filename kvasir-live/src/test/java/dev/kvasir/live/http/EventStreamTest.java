@@ -107,7 +107,7 @@ class EventStreamTest {
 
   private Socket rawCall() throws IOException {
     var socket = new Socket(InetAddress.getLoopbackAddress(), front.port());
-    var head = "POST /stream HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n";
+    var head = "POST /stream HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n";
     var request = head + "content-length: 2\r\n\r\n{}";
     socket.getOutputStream().write(request.getBytes(StandardCharsets.US_ASCII));
     return socket;

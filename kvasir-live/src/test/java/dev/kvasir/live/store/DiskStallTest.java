@@ -51,7 +51,8 @@ class DiskStallTest {
             });
         long before = shelf.store.stats().checkpoints();
         long key = 1000;
-        while (begun.getCount() > 0) {
+        // A full log has to wait for the checkpoint, which must have begun before.
+        while (!begun.await(2, TimeUnit.MILLISECONDS)) {
           assertThat(shelf.store(2, ++key)).isEqualTo(CopyOutcome.COPIED);
         }
         // Neither the lock of the index nor the thread that syncs is taken up by the checkpoint.
