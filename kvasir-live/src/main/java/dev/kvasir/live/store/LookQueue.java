@@ -110,7 +110,16 @@ final class LookQueue {
       for (var block : question.blocks) {
         told.add(there.getOrDefault(block.hash(), Presence.UNKNOWN));
       }
+      tell(question, told);
+    }
+  }
+
+  /** Whoever throws on hearing an answer keeps nobody else from theirs. */
+  private static void tell(Question question, List<Presence> told) {
+    try {
       question.done.accept(told);
+    } catch (RuntimeException e) {
+      LOG.log(WARNING, "an answer about " + told.size() + " blocks was not taken", e);
     }
   }
 

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvasir.kv.BlockHash;
 import dev.kvasir.kv.TokenBlock;
+import dev.kvasir.live.http.Eventually;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -40,12 +41,15 @@ class LookQueueTest {
   }
 
   @Test
-  void whatThereIsNoRoomForIsUnknownAndCounted() {
+  void whatThereIsNoRoomForIsUnknownAndCounted() throws InterruptedException {
     var queue = new LookQueue(this::allThere, 2, 3);
     var answers = new ArrayList<CompletableFuture<List<Presence>>>();
-    for (int i = 0; i < 2; i++) answers.add(ask(queue, i));
-    // Both are under way before others come to wait.
-    while (batches.get() < 2) Thread.onSpinWait();
+    for (int i = 0; i < 2; i++) {
+      int under = i + 1;
+      answers.add(ask(queue, i));
+      // It is under way before the next one comes, or both would go together.
+      Eventually.ends(() -> batches.get() < under);
+    }
     for (int i = 2; i < 10; i++) answers.add(ask(queue, i));
     assertThat(queue.waiting()).isEqualTo(3);
     for (int i = 5; i < 10; i++) {
@@ -55,6 +59,20 @@ class LookQueueTest {
     gate.countDown();
     for (int i = 0; i < 5; i++) {
       assertThat(Caller.await(answers.get(i))).containsExactly(Presence.THERE);
+    }
+  }
+
+  @Test
+  void whoThrowsWhenAnsweredKeepsNobodyFromBeingAnswered() {
+    gate.countDown();
+    var queue = new LookQueue(this::allThere, 1, 100);
+    for (int i = 0; i < 3; i++) {
+      queue.ask(
+          List.of(TestBlocks.block(i)),
+          _ -> {
+            throw new IllegalStateException("on purpose");
+          });
+      assertThat(Caller.await(ask(queue, 10 + i))).containsExactly(Presence.THERE);
     }
   }
 
