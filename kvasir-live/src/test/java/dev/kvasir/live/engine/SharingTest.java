@@ -201,6 +201,7 @@ class SharingTest {
     var ladder = LadderSettings.of(64, 128);
     try (var side = new Side(ladder, folder.resolve("disk"), 2)) {
       assertThat(cached(side.ask())).isZero();
+      side.settle();
       assertThat(cached(side.ask(1))).isGreaterThanOrEqualTo(96);
       side.settle();
       var report = side.reset();
@@ -211,6 +212,7 @@ class SharingTest {
       assertThat(report.parts()).allSatisfy(part -> assertThat(part.blocks()).isPositive());
       assertThat(cached(side.ask(1))).isZero();
       // The caches work on, and what they have now is found after a restart.
+      side.settle();
       assertThat(cached(side.ask(0))).isGreaterThanOrEqualTo(96);
       assertThat(side.group.drain(DRAIN)).isTrue();
     }
