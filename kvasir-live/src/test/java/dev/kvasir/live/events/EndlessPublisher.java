@@ -6,6 +6,7 @@ import java.io.OutputStream;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.net.SocketTimeoutException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
@@ -14,6 +15,7 @@ import java.util.concurrent.CompletableFuture;
 /** An engine that sends one message without end, as raw ZMTP 3.0 over TCP. */
 final class EndlessPublisher implements AutoCloseable {
   private static final int GREETING_BYTES = 64;
+  private static final int HANDSHAKE_MILLIS = 2_000;
   private static final byte MORE = 1;
   private static final byte COMMAND = 4;
 
@@ -22,7 +24,7 @@ final class EndlessPublisher implements AutoCloseable {
   private final CompletableFuture<Long> broken = new CompletableFuture<>();
 
   /**
-   * Waits for one subscriber.
+   * Waits for a subscriber.
    *
    * @param frameBytes of each part, at most 255
    * @param bytesMax when to stop
@@ -43,11 +45,16 @@ final class EndlessPublisher implements AutoCloseable {
   }
 
   private void serve(long bytesMax) {
-    try (var socket = server.accept()) {
-      shakeHands(socket);
-      broken.complete(flood(socket.getOutputStream(), bytesMax));
-    } catch (IOException | IllegalStateException e) {
-      broken.completeExceptionally(e);
+    while (!broken.isDone()) {
+      try (var socket = server.accept()) {
+        socket.setSoTimeout(HANDSHAKE_MILLIS);
+        shakeHands(socket);
+        broken.complete(flood(socket.getOutputStream(), bytesMax));
+      } catch (SocketTimeoutException e) {
+        // Its greeting does not come: hung up on, the subscriber connects anew.
+      } catch (IOException | IllegalStateException e) {
+        broken.completeExceptionally(e);
+      }
     }
   }
 
