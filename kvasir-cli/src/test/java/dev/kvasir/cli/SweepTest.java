@@ -155,11 +155,11 @@ final class SweepTest {
   @Test
   void mistakesInAScenarioAreAnsweredWithWhereAndWhatToDo() throws IOException {
     assertThat(wrong("settings: {instnces: 2}\n"))
-        .contains("s.yaml: settings: no option is called 'instnces'; did you mean 'instances'?");
+        .contains("s.yaml:9: settings: no option is called 'instnces'; did you mean 'instances'?");
     assertThat(wrong("setings: {instances: 2}\n"))
-        .contains("no key is called 'setings' here; did you mean 'settings'?");
+        .contains("unknown key 'setings'; did you mean 'settings'?");
     assertThat(wrong("settings: {sweep: 2}\n")).contains("write it at the top of the file");
-    assertThat(wrong("sweep: {seed: [1, 1]}\n")).contains("s.yaml: sweep: ").contains("twice");
+    assertThat(wrong("sweep: {seed: [1, 1]}\n")).contains("s.yaml:9: sweep: ").contains("twice");
   }
 
   private String wrong(String more) throws IOException {

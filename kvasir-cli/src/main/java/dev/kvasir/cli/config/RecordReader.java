@@ -3,6 +3,7 @@ package dev.kvasir.cli.config;
 import dev.kvasir.Nullable;
 import dev.kvasir.sim.spec.Nearest;
 import dev.kvasir.sim.spec.SpecError;
+import dev.kvasir.sim.spec.Written;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.RecordComponent;
 import java.lang.reflect.Type;
@@ -49,8 +50,8 @@ public final class RecordReader {
               var near = Nearest.to(key, known).map(word -> "did you mean '" + word + "'?");
               throw new SpecError(
                   value.origin().place() + ": " + above + key,
-                  "no key is called '" + key + "' here",
-                  near.orElse("known are " + String.join(", ", known)));
+                  "unknown key '" + key + "'",
+                  near.orElse("known keys: " + String.join(", ", known)));
             });
   }
 

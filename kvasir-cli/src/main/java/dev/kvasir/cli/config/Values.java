@@ -4,6 +4,7 @@ import dev.kvasir.Nullable;
 import dev.kvasir.live.store.Secret;
 import dev.kvasir.sim.spec.Durations;
 import dev.kvasir.sim.spec.Nearest;
+import dev.kvasir.sim.spec.Written;
 import java.io.IOException;
 import java.lang.reflect.ParameterizedType;
 import java.lang.reflect.Type;
@@ -74,7 +75,7 @@ final class Values {
 
   private static Path path(Written.Text written) {
     var folder = written.origin().folder();
-    return folder == null ? Path.of(written.text()) : folder.resolve(written.text());
+    return folder == null ? Path.of(written.text()) : Path.of(folder).resolve(written.text());
   }
 
   /** Better {@code env:NAME} or {@code file:PATH} than the secret itself. */

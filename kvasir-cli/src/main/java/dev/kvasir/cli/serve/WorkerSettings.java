@@ -1,10 +1,10 @@
 package dev.kvasir.cli.serve;
 
 import dev.kvasir.Nullable;
-import dev.kvasir.cli.config.Written;
 import dev.kvasir.live.gateway.Connector;
 import dev.kvasir.live.gateway.Worker;
 import dev.kvasir.router.Role;
+import dev.kvasir.sim.spec.Written;
 
 /**
  * A worker as it is configured, with what only those who listen to it need.

@@ -112,7 +112,7 @@ class ConfigurationTest {
 
   @Test
   void whatIsWrongIsToldWithItsPlaceAndWhatWasExpected() {
-    wrong("listen:\n  prot: 1", ":2: listen.prot: no key is called 'prot'", "mean 'port'?");
+    wrong("listen:\n  prot: 1", ":2: listen.prot: unknown key 'prot'", "mean 'port'?");
     wrong("listen:\n  port: high", ":2: listen.port: 'high', expected a whole number");
     wrong("listen:\n\n  port: 70000", ":3: listen: port 70000, expected 0 to 65535");
     wrong("listen: 8000", ":1: listen: this is not keys of its own");
@@ -130,7 +130,7 @@ class ConfigurationTest {
     wrong("workers:\n  - {}", "worker 1 has no url");
     wrong("workers: [{url: 'http://d'}, {url: 'http://d'}]", "two workers have one name");
     wrong("cache: x\ncache: y", ":2: 'cache' is there twice");
-    wrong("listen: [", ": this is no YAML");
+    wrong("listen: [", ": this is not YAML");
     wrong("- listen", "there are no keys here");
     wrong("tiers: {order: [remote, host]}", "order [remote, host]: host comes first, since all");
     wrong("tiers:\n  order: [host, dist]", ":2: tiers.order[1]: 'dist'", "mean 'disk'?");
@@ -146,7 +146,7 @@ class ConfigurationTest {
     assertThatThrownBy(() -> read("listen: {port: 1}", Map.of("KVASIR_LISTEN_PORT", "high")))
         .hasMessageStartingWith("KVASIR_LISTEN_PORT: listen.port: 'high'");
     assertThatThrownBy(() -> read("", Map.of(), "--worker=http://d:8000,rule=decode"))
-        .hasMessageStartingWith("--worker: workers[0].rule: no key is called 'rule' here");
+        .hasMessageStartingWith("--worker: workers[0].rule: unknown key 'rule'");
     assertThatThrownBy(() -> read("", Map.of(), "--worker=http://d:8000,decode"))
         .hasMessageContaining("\"decode\" is no key=value");
   }

@@ -8,10 +8,6 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.function.Function;
-import tools.jackson.core.JacksonException;
-import tools.jackson.core.StreamReadFeature;
-import tools.jackson.databind.JsonNode;
-import tools.jackson.dataformat.yaml.YAMLMapper;
 
 /**
  * The keys and values of a part of a YAML file, read strictly.
@@ -19,27 +15,27 @@ import tools.jackson.dataformat.yaml.YAMLMapper;
  * <p>Whatever key is asked for is known; {@link #done} then finds those that nobody asked for.
  */
 public final class Section {
-  private final String where;
-  private final JsonNode node;
+  private final String path;
+  private final Written.Keys keys;
   private final Set<String> known = new LinkedHashSet<>();
 
-  private Section(String where, JsonNode node) {
-    this.where = where;
-    this.node = node;
-    if (!node.isObject()) throw error("there are no keys here", "write 'key: value' lines");
+  private Section(String path, Written.Keys keys) {
+    this.path = path;
+    this.keys = keys;
   }
 
   /** The whole of a file. */
   public static Section read(String name, Reader yaml) {
-    var mapper = YAMLMapper.builder().enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION).build();
-    try {
-      return new Section(name, mapper.readTree(yaml));
-    } catch (JacksonException failure) {
-      var place = failure.getLocation();
-      var at = place == null ? "" : ":" + place.getLineNr();
-      var said = failure.getOriginalMessage().lines().findFirst().orElse("");
-      throw new SpecError(name + at, "this is no YAML", said.isEmpty() ? "check it" : said);
+    return new Section("", YamlReader.read(name, null, yaml));
+  }
+
+  /** A part that was read before, found at that path. */
+  public static Section of(String path, Written written) {
+    if (written instanceof Written.Keys keys) return new Section(path, keys);
+    if (written instanceof Written.Blank(var origin)) {
+      return new Section(path, Written.Keys.none(origin));
     }
+    throw new SpecError(place(path, written), "there are no keys here", "write 'key: value' lines");
   }
 
   /** Reads a section by the given function, and then refuses the keys it does not know. */
@@ -55,32 +51,37 @@ public final class Section {
 
   /** Throws if there is a key that nobody has asked for. */
   public void done() {
-    for (var key : node.propertyNames()) {
-      if (known.contains(key)) continue;
-      var near = Nearest.to(key, known).map(word -> "did you mean '" + word + "'?");
-      throw new SpecError(
-          where, "no key is called '" + key + "' here", near.orElse("known are " + known));
-    }
+    keys.values()
+        .forEach(
+            (key, value) -> {
+              if (known.contains(key)) return;
+              var near = Nearest.to(key, known).map(word -> "did you mean '" + word + "'?");
+              throw new SpecError(
+                  place(under(key), value),
+                  "unknown key '" + key + "'",
+                  near.orElse("known keys: " + String.join(", ", known)));
+            });
   }
 
   public boolean has(String key) {
     known.add(key);
-    return !node.path(key).isMissingNode() && !node.path(key).isNull();
+    var value = keys.values().get(key);
+    return value != null && !(value instanceof Written.Blank);
   }
 
   /** The keys as they are written; those who ask take them all upon themselves. */
   public List<String> keys() {
-    known.addAll(node.propertyNames());
-    return List.copyOf(node.propertyNames());
+    known.addAll(keys.values().sequencedKeySet());
+    return List.copyOf(keys.values().sequencedKeySet());
   }
 
   /** Whether the value has keys of its own. */
   public boolean hasSection(String key) {
-    return has(key) && node.path(key).isObject();
+    return has(key) && keys.values().get(key) instanceof Written.Keys;
   }
 
   public Section section(String key) {
-    return new Section(under(key), value(key));
+    return of(under(key), value(key));
   }
 
   /** The section of that key as the function reads it; null if there is none. */
@@ -90,19 +91,16 @@ public final class Section {
 
   /** The sections that stand in a list under the key. */
   public <T> List<T> sections(String key, Function<Section, T> reading) {
-    var list = value(key);
-    if (!list.isArray()) throw wrong(key, "a list");
     var result = new ArrayList<T>();
-    for (int index = 0; index < list.size(); index++) {
-      result.add(new Section(under(key) + "[" + index + "]", list.path(index)).as(reading));
+    for (var each : items(key, "a list")) {
+      result.add(of(under(key) + "[" + result.size() + "]", each).as(reading));
     }
     return result;
   }
 
   public String text(String key) {
-    var value = value(key);
-    if (!value.isValueNode()) throw wrong(key, "a text");
-    return value.asString();
+    if (value(key) instanceof Written.Text text) return text.text();
+    throw wrong(key, "a string");
   }
 
   public String text(String key, String otherwise) {
@@ -111,30 +109,40 @@ public final class Section {
 
   /** A list of texts, or one text alone. */
   public List<String> texts(String key) {
-    var list = value(key);
-    if (!list.isArray()) return List.of(text(key));
+    if (!(value(key) instanceof Written.Items items)) return List.of(text(key));
     var result = new ArrayList<String>();
-    for (int index = 0; index < list.size(); index++) {
-      if (!list.path(index).isValueNode()) throw wrong(key, "a list of single values");
-      result.add(list.path(index).asString());
+    for (var each : items.values()) {
+      if (!(each instanceof Written.Text text)) throw wrong(key, "a list of single values");
+      result.add(text.text());
     }
     return result;
   }
 
   public double number(String key) {
-    var value = value(key);
-    if (!value.isNumber()) throw wrong(key, "a number");
-    return value.asDouble();
+    return number(key, value(key), "a number");
   }
 
   public double number(String key, double otherwise) {
     return has(key) ? number(key) : otherwise;
   }
 
+  private double number(String key, Written value, String needed) {
+    if (!(value instanceof Written.Text(var text, _))) throw wrong(key, needed);
+    try {
+      double number = Double.parseDouble(text);
+      if (Double.isFinite(number)) return number;
+    } catch (NumberFormatException _) {
+      // Said below.
+    }
+    throw wrong(key, needed);
+  }
+
   public long whole(String key) {
-    var value = value(key);
-    if (!value.canConvertToLong() || !value.isIntegralNumber()) throw wrong(key, "a whole number");
-    return value.asLong();
+    try {
+      return Long.parseLong(text(key).replace("_", ""));
+    } catch (NumberFormatException _) {
+      throw wrong(key, "a whole number");
+    }
   }
 
   public long whole(String key, long otherwise) {
@@ -152,14 +160,8 @@ public final class Section {
   }
 
   public double[] numbers(String key) {
-    var list = value(key);
-    if (!list.isArray()) throw wrong(key, "a list of numbers");
-    var result = new double[list.size()];
-    for (int index = 0; index < result.length; index++) {
-      if (!list.path(index).isNumber()) throw wrong(key, "a list of numbers");
-      result[index] = list.path(index).asDouble();
-    }
-    return result;
+    var needed = "a list of numbers";
+    return items(key, needed).stream().mapToDouble(each -> number(key, each, needed)).toArray();
   }
 
   /** A time with its unit, such as 250ms or 1.5h. */
@@ -173,29 +175,40 @@ public final class Section {
     return has(key) ? duration(key) : otherwise;
   }
 
-  private JsonNode value(String key) {
-    if (has(key)) return node.path(key);
-    var near = Nearest.to(key, node.propertyNames()).filter(word -> !known.contains(word));
+  private List<Written> items(String key, String needed) {
+    if (value(key) instanceof Written.Items items) return items.values();
+    throw wrong(key, needed);
+  }
+
+  private Written value(String key) {
+    var value = keys.values().get(key);
+    if (has(key) && value != null) return value;
+    var near = Nearest.to(key, keys.values().sequencedKeySet());
     throw new SpecError(
-        where,
+        place(path, keys),
         "there is no '" + key + "'",
-        near.map(word -> "is '" + word + "' meant to be it?")
+        near.filter(word -> !known.contains(word))
+            .map(word -> "is '" + word + "' meant to be it?")
             .orElse("it cannot be left out: add it"));
   }
 
   private String under(String key) {
-    return where + (where.indexOf(':') < 0 ? ": " : ".") + key;
+    return path.isEmpty() ? key : path + "." + key;
+  }
+
+  private static String place(String path, Written written) {
+    return written.origin().place() + (path.isEmpty() ? "" : ": " + path);
   }
 
   private SpecError wrong(String key, String needed) {
-    var value = node.path(key);
-    var shown = value.isValueNode() ? "'" + value.asString() + "'" : "no single value";
-    return new SpecError(where, "'" + key + "' is " + shown, needed + " is needed there");
+    var value = value(key);
+    var shown = value instanceof Written.Text(var text, _) ? "'" + text + "'" : "no single value";
+    return new SpecError(place(under(key), value), "this is " + shown, "it must be " + needed);
   }
 
   /** For what is wrong with this section as a whole. */
   public SpecError error(String problem, String remedy) {
-    return new SpecError(where, problem, remedy);
+    return new SpecError(place(path, keys), problem, remedy);
   }
 
   /** For a word that is none of those that could stand there. */
@@ -203,6 +216,6 @@ public final class Section {
     var near = Nearest.to(text(key), words).map(word -> "did you mean '" + word + "'?");
     return error(
         "'" + key + "' is '" + text(key) + "'",
-        near.orElse("it can be " + String.join(", ", words)));
+        near.orElse("it must be one of " + String.join(", ", words)));
   }
 }

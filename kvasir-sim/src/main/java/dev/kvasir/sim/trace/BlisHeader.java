@@ -1,8 +1,10 @@
 package dev.kvasir.sim.trace;
 
-import tools.jackson.core.JacksonException;
-import tools.jackson.databind.JsonNode;
-import tools.jackson.dataformat.yaml.YAMLMapper;
+import dev.kvasir.sim.spec.SpecError;
+import dev.kvasir.sim.spec.Written;
+import dev.kvasir.sim.spec.YamlReader;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
 
 /**
  * What the header of a BLIS TraceV2 says about its rows.
@@ -15,41 +17,45 @@ record BlisHeader(long unitNanos, boolean accumulates) {
   static final BlisHeader USUAL = new BlisHeader(1000, false);
 
   static BlisHeader read(TraceInput input) {
-    JsonNode header;
+    Written.Keys header;
     try {
-      header = YAMLMapper.builder().build().readTree(input.bytes());
-    } catch (JacksonException failure) {
-      throw error(input, Math.max(0, failure.getLocation().getLineNr()), "this is no YAML");
+      var yaml = new InputStreamReader(input.bytes(), StandardCharsets.UTF_8);
+      header = YamlReader.read(input.name(), null, yaml);
+    } catch (SpecError wrong) {
+      throw error(input, "the header cannot be read: " + wrong.getMessage());
     }
-    if (!header.isObject()) throw error(input, 0, "this is no header");
-    int version = header.path("trace_version").asInt(0);
-    if (version != 2 && version != 3) {
-      throw error(input, 0, "trace_version is " + header.path("trace_version").asString("missing"));
+    var version = text(header, "trace_version", "missing");
+    if (!version.equals("2") && !version.equals("3")) {
+      throw error(input, "trace_version is " + version);
     }
     return new BlisHeader(unit(input, header), accumulates(input, header));
   }
 
-  private static long unit(TraceInput input, JsonNode header) {
-    var unit = header.path("time_unit").asString("us");
+  private static String text(Written.Keys header, String key, String otherwise) {
+    return header.values().get(key) instanceof Written.Text(var text, _) ? text : otherwise;
+  }
+
+  private static long unit(TraceInput input, Written.Keys header) {
+    var unit = text(header, "time_unit", "us");
     return switch (unit) {
       case "us", "microseconds" -> 1000;
-      default -> throw error(input, 0, "time_unit is '" + unit + "'");
+      default -> throw error(input, "time_unit is '" + unit + "'");
     };
   }
 
-  private static boolean accumulates(TraceInput input, JsonNode header) {
-    var growth = header.path("session_context_growth").asString("");
+  private static boolean accumulates(TraceInput input, Written.Keys header) {
+    var growth = text(header, "session_context_growth", "");
     return switch (growth) {
       case "" -> false;
       case "accumulate" -> true;
-      default -> throw error(input, 0, "session_context_growth is '" + growth + "'");
+      default -> throw error(input, "session_context_growth is '" + growth + "'");
     };
   }
 
-  private static TraceError error(TraceInput input, long line, String problem) {
+  private static TraceError error(TraceInput input, String problem) {
     return new TraceError(
         input.name(),
-        line,
+        0,
         problem,
         "a TraceV2 header has trace_version 2 or 3, time_unit us and, for sessions whose rows add"
             + " to each other, session_context_growth accumulate");

@@ -1,7 +1,6 @@
-package dev.kvasir.cli.config;
+package dev.kvasir.sim.spec;
 
 import dev.kvasir.Nullable;
-import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.SequencedMap;
@@ -14,7 +13,7 @@ public sealed interface Written {
    * @param place a file and a line, a variable or an option
    * @param folder where files lie that are named there; null for the working folder
    */
-  record Origin(String place, @Nullable Path folder) {
+  record Origin(String place, @Nullable String folder) {
     /** Something that is not in a file. */
     public static Origin of(String place) {
       return new Origin(place, null);
