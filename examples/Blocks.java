@@ -1,11 +1,11 @@
 import dev.kvasir.kv.Block;
 import dev.kvasir.kv.BlockPool;
-import dev.kvasir.kv.KvEvents;
 import dev.kvasir.kv.PoolSettings;
 import dev.kvasir.kv.PrefixRegistry;
-import dev.kvasir.kv.Sha256Hasher;
-import dev.kvasir.kv.Tier;
-import dev.kvasir.kv.TokenSequence;
+import dev.kvasir.kv.event.KvEvents;
+import dev.kvasir.kv.event.Tier;
+import dev.kvasir.kv.name.Sha256Hasher;
+import dev.kvasir.kv.name.TokenSequence;
 import java.util.ArrayList;
 
 /** Prompts that begin alike. Run: java -cp kvasir-core/target/classes examples/Blocks.java */

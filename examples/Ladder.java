@@ -1,11 +1,11 @@
 import dev.kvasir.kv.Block;
 import dev.kvasir.kv.BlockPool;
-import dev.kvasir.kv.KvEvents;
 import dev.kvasir.kv.PoolSettings;
 import dev.kvasir.kv.PrefixRegistry;
-import dev.kvasir.kv.Sha256Hasher;
-import dev.kvasir.kv.Tier;
-import dev.kvasir.kv.TokenSequence;
+import dev.kvasir.kv.event.KvEvents;
+import dev.kvasir.kv.event.Tier;
+import dev.kvasir.kv.name.Sha256Hasher;
+import dev.kvasir.kv.name.TokenSequence;
 import dev.kvasir.live.LiveLoop;
 import dev.kvasir.live.cuda.CudaDriver;
 import dev.kvasir.live.store.DeviceLayout;
@@ -13,11 +13,11 @@ import dev.kvasir.live.store.DeviceTier;
 import dev.kvasir.live.store.DiskSettings;
 import dev.kvasir.live.store.DiskStore;
 import dev.kvasir.live.store.HostMemory;
-import dev.kvasir.offload.OffloadRequest;
-import dev.kvasir.offload.Onboarding;
-import dev.kvasir.offload.Rung;
 import dev.kvasir.offload.TieredKvCache;
-import dev.kvasir.offload.TransferResult;
+import dev.kvasir.offload.onboard.Onboarding;
+import dev.kvasir.offload.onboard.Rung;
+import dev.kvasir.offload.pipeline.OffloadRequest;
+import dev.kvasir.offload.pipeline.TransferHandle;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -64,7 +64,7 @@ final class Ladder {
     var prompt = new TokenSequence(new Sha256Hasher("some-model, float16", "tenant A"), 4);
     prompt.extend(new int[] {1, 2, 3, 4, 5, 6, 7, 8, 9});
     var cache = new TieredKvCache(loop, REGISTRY, top, below);
-    var sent = new CompletableFuture<TransferResult>();
+    var sent = new CompletableFuture<TransferHandle.Result>();
     loop.execute(
         () -> {
           var blocks = new ArrayList<Block.Registered>();

@@ -1,6 +1,8 @@
 package dev.kvasir;
 
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
+import static java.util.stream.Collectors.counting;
+import static java.util.stream.Collectors.groupingBy;
 import static java.util.stream.Collectors.toCollection;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -9,6 +11,7 @@ import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaModifier;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.function.BiPredicate;
 import java.util.regex.Pattern;
@@ -22,6 +25,15 @@ class ArchitectureTest {
   private static final List<String> PLAIN = plus(CORE, "sim");
   private static final List<String> ALL_BUT_CLI = plus(PLAIN, "live", "bench");
   private static final List<String> ALL = plus(ALL_BUT_CLI, "cli", "boot");
+
+  /** Packages that are larger than a package may be. */
+  private static final List<String> NOT_YET_SPLIT =
+      List.of(
+          "dev.kvasir.live.gateway",
+          "dev.kvasir.live.store",
+          "dev.kvasir.live.engine",
+          "dev.kvasir.cli.serve",
+          "dev.kvasir.bench");
 
   private static final String FUNCTION = "java.util.function.Function";
 
@@ -93,6 +105,34 @@ class ArchitectureTest {
   @Test
   void packagesFormNoCycle() {
     slices().matching("dev.kvasir.(**)").should().beFreeOfCycles().check(HOUSE.classes());
+  }
+
+  @Test
+  void aPackageHasAtMostTwentyFiveFiles() {
+    var sizes =
+        SOURCES.stream()
+            .filter(source -> !source.name().endsWith("package-info.java"))
+            .collect(
+                groupingBy(
+                    source -> source.unit().getPackageName().toString(), TreeMap::new, counting()));
+    sizes.keySet().removeAll(NOT_YET_SPLIT);
+    assertThat(sizes).allSatisfy((name, files) -> assertThat(files).as(name).isLessThan(26));
+  }
+
+  @Test
+  void everyPackageOfTheCoreSaysWhatItIs() {
+    var described =
+        SOURCES.stream()
+            .filter(source -> source.name().endsWith("package-info.java"))
+            .map(source -> source.unit().getPackageName().toString())
+            .toList();
+    var packages =
+        SOURCES.stream()
+            .filter(source -> source.name().startsWith("kvasir-core/"))
+            .map(source -> source.unit().getPackageName().toString())
+            .filter(name -> !name.equals("dev.kvasir"))
+            .distinct();
+    assertThat(packages).allSatisfy(name -> assertThat(described).contains(name));
   }
 
   @Test

@@ -1,15 +1,15 @@
 package dev.kvasir.bench;
 
 import dev.kvasir.kv.Block;
-import dev.kvasir.kv.BlockHash;
 import dev.kvasir.kv.BlockPool;
-import dev.kvasir.kv.Eviction;
-import dev.kvasir.kv.FrequencySketch;
-import dev.kvasir.kv.KvEvents;
 import dev.kvasir.kv.PoolSettings;
 import dev.kvasir.kv.PrefixRegistry;
-import dev.kvasir.kv.Tier;
-import dev.kvasir.kv.TokenBlock;
+import dev.kvasir.kv.event.KvEvents;
+import dev.kvasir.kv.event.Tier;
+import dev.kvasir.kv.evict.Eviction;
+import dev.kvasir.kv.evict.FrequencySketch;
+import dev.kvasir.kv.name.BlockHash;
+import dev.kvasir.kv.name.TokenBlock;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;

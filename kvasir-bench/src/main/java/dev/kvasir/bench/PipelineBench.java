@@ -1,22 +1,22 @@
 package dev.kvasir.bench;
 
 import dev.kvasir.kv.Block;
-import dev.kvasir.kv.BlockHash;
 import dev.kvasir.kv.BlockPool;
-import dev.kvasir.kv.KvEvents;
 import dev.kvasir.kv.PoolSettings;
 import dev.kvasir.kv.PrefixRegistry;
-import dev.kvasir.kv.Tier;
-import dev.kvasir.kv.TokenBlock;
 import dev.kvasir.kv.WeakBlock;
-import dev.kvasir.offload.OffloadPipeline;
-import dev.kvasir.offload.OffloadPolicy;
-import dev.kvasir.offload.OffloadRequest;
-import dev.kvasir.offload.PipelineSettings;
-import dev.kvasir.offload.Settlement;
-import dev.kvasir.offload.TransferStatus;
+import dev.kvasir.kv.event.KvEvents;
+import dev.kvasir.kv.event.Tier;
+import dev.kvasir.kv.name.BlockHash;
+import dev.kvasir.kv.name.TokenBlock;
+import dev.kvasir.offload.pipeline.OffloadPipeline;
+import dev.kvasir.offload.pipeline.OffloadPolicy;
+import dev.kvasir.offload.pipeline.OffloadRequest;
+import dev.kvasir.offload.pipeline.PipelineSettings;
+import dev.kvasir.offload.pipeline.Settlement;
+import dev.kvasir.offload.pipeline.TransferHandle;
 import dev.kvasir.sim.TimedStore;
-import dev.kvasir.sim.VirtualLoop;
+import dev.kvasir.time.VirtualLoop;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -105,7 +105,8 @@ public class PipelineBench {
       int from = edge.next + sent;
       var request = OffloadRequest.weak(edge.weak.subList(from, from + edge.request));
       var handle = edge.pipeline.enqueue(request).orElseThrow();
-      if (handle.status() == TransferStatus.COMPLETE) throw new IllegalStateException("filtered");
+      if (handle.status() == TransferHandle.Status.COMPLETE)
+        throw new IllegalStateException("filtered");
     }
     edge.next += BATCH;
     edge.loop.run(1_000_000);

@@ -3,23 +3,20 @@ package dev.kvasir.bench;
 import dev.kvasir.engine.Batch;
 import dev.kvasir.engine.Engine;
 import dev.kvasir.engine.EngineSettings;
-import dev.kvasir.engine.PlanningMode;
+import dev.kvasir.engine.ModelBackend;
 import dev.kvasir.engine.PlanningSettings;
-import dev.kvasir.engine.PlanningStats;
 import dev.kvasir.engine.Sequence;
-import dev.kvasir.engine.SequenceEnd;
 import dev.kvasir.engine.SequenceListener;
 import dev.kvasir.engine.SequenceRequest;
-import dev.kvasir.engine.StepResult;
-import dev.kvasir.kv.BlockHash;
-import dev.kvasir.kv.BlockNames;
 import dev.kvasir.kv.BlockPool;
-import dev.kvasir.kv.KvEvents;
 import dev.kvasir.kv.PoolSettings;
 import dev.kvasir.kv.PooledKv;
 import dev.kvasir.kv.PrefixRegistry;
-import dev.kvasir.kv.Tier;
-import dev.kvasir.kv.TokenBlock;
+import dev.kvasir.kv.event.KvEvents;
+import dev.kvasir.kv.event.Tier;
+import dev.kvasir.kv.name.BlockHash;
+import dev.kvasir.kv.name.BlockNames;
+import dev.kvasir.kv.name.TokenBlock;
 import dev.kvasir.live.LiveLoop;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -86,10 +83,10 @@ public final class PlanningBench {
   }
 
   /** All modes in turns, so that what else the machine does meets all of them. */
-  private static Map<PlanningMode, Gaps> measure(
+  private static Map<PlanningSettings.Mode, Gaps> measure(
       Backend backend, int waiting, int rounds, int steps) throws Exception {
-    var found = new EnumMap<PlanningMode, Gaps>(PlanningMode.class);
-    for (var mode : PlanningMode.values()) found.put(mode, new Gaps());
+    var found = new EnumMap<PlanningSettings.Mode, Gaps>(PlanningSettings.Mode.class);
+    for (var mode : PlanningSettings.Mode.values()) found.put(mode, new Gaps());
     for (int round = -1; round < rounds; round++) {
       for (var entry : found.entrySet()) {
         try (var run = new Run(backend, entry.getKey(), waiting, steps)) {
@@ -102,7 +99,7 @@ public final class PlanningBench {
     return found;
   }
 
-  private static void print(int waiting, Map<PlanningMode, Gaps> found) {
+  private static void print(int waiting, Map<PlanningSettings.Mode, Gaps> found) {
     var best = Collections.min(found.values(), Comparator.comparingDouble(Gaps::micros));
     for (var entry : found.entrySet()) {
       var gaps = entry.getValue();
@@ -129,7 +126,7 @@ public final class PlanningBench {
   private static final class Gaps {
     private final List<Double> medians = new ArrayList<>();
     private final List<Double> means = new ArrayList<>();
-    private PlanningStats planning = PlanningStats.NONE;
+    private PlanningSettings.Stats planning = PlanningSettings.Stats.NONE;
 
     void add(Round round) {
       var sorted = round.nanos.clone();
@@ -152,7 +149,7 @@ public final class PlanningBench {
 
   /** What one engine showed. */
   @SuppressWarnings("ArrayRecordComponent")
-  private record Round(long[] nanos, PlanningStats planning) {}
+  private record Round(long[] nanos, PlanningSettings.Stats planning) {}
 
   /** Names that nobody shares. */
   private record OwnNames(long id) implements BlockNames {
@@ -182,7 +179,7 @@ public final class PlanningBench {
     private long ids;
     private boolean over;
 
-    Run(Backend backend, PlanningMode mode, int waiting, int steps) {
+    Run(Backend backend, PlanningSettings.Mode mode, int waiting, int steps) {
       this.backend = backend;
       this.waiting = waiting;
       this.nanos = new long[steps];
@@ -213,7 +210,7 @@ public final class PlanningBench {
           this);
     }
 
-    private void forward(Batch batch, Consumer<StepResult> done) {
+    private void forward(Batch batch, Consumer<ModelBackend.StepResult> done) {
       boolean full = batch.decodes() > RUNNING * 9 / 10;
       if (full && idleSince != 0 && count < nanos.length) {
         nanos[count++] = System.nanoTime() - idleSince;
@@ -226,11 +223,11 @@ public final class PlanningBench {
       for (var row : batch.rows()) {
         if (random.nextInt(OUTPUT_MEAN) == 0) stopped.add(row.sequence());
       }
-      var result = new StepResult(List.of(), stopped, List.of());
+      var result = new ModelBackend.StepResult(List.of(), stopped, List.of());
       device.execute(() -> compute(result, done));
     }
 
-    private void compute(StepResult result, Consumer<StepResult> done) {
+    private void compute(ModelBackend.StepResult result, Consumer<ModelBackend.StepResult> done) {
       try {
         backend.pass(STEP);
       } catch (InterruptedException e) {
@@ -267,7 +264,7 @@ public final class PlanningBench {
 
     /** Whoever ends is followed by another, so that as many wait as before. */
     @Override
-    public void ended(Sequence sequence, SequenceEnd end) {
+    public void ended(Sequence sequence, Sequence.End end) {
       if (!over) submit();
     }
   }

@@ -1,7 +1,7 @@
 package dev.kvasir.bench;
 
 import dev.kvasir.engine.EngineSettings;
-import dev.kvasir.kv.Tier;
+import dev.kvasir.kv.event.Tier;
 import dev.kvasir.live.engine.EmbeddedEngine;
 import dev.kvasir.live.engine.EngineGroup;
 import dev.kvasir.live.engine.EngineGroupSettings;

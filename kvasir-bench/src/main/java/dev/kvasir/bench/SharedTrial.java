@@ -1,12 +1,12 @@
 package dev.kvasir.bench;
 
-import dev.kvasir.kv.BlockHash;
-import dev.kvasir.kv.TokenBlock;
+import dev.kvasir.kv.name.BlockHash;
+import dev.kvasir.kv.name.TokenBlock;
 import dev.kvasir.live.LiveLoop;
 import dev.kvasir.live.store.HostMemory;
 import dev.kvasir.live.store.SharedStore;
-import dev.kvasir.offload.BlockCopy;
-import dev.kvasir.offload.CopyOutcome;
+import dev.kvasir.offload.store.BlockCopy;
+import dev.kvasir.offload.store.CopyOutcome;
 import dev.kvasir.time.EventLoop;
 import java.util.ArrayList;
 import java.util.List;

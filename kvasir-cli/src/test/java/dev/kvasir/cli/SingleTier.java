@@ -3,20 +3,18 @@ package dev.kvasir.cli;
 import dev.kvasir.engine.Engine;
 import dev.kvasir.engine.EngineSettings;
 import dev.kvasir.engine.Sequence;
-import dev.kvasir.engine.SequenceEnd;
 import dev.kvasir.engine.SequenceListener;
 import dev.kvasir.engine.SequenceRequest;
 import dev.kvasir.kv.BlockPool;
-import dev.kvasir.kv.Eviction;
-import dev.kvasir.kv.FrequencySketch;
-import dev.kvasir.kv.KvEvents;
 import dev.kvasir.kv.PoolSettings;
 import dev.kvasir.kv.PooledKv;
 import dev.kvasir.kv.PrefixRegistry;
-import dev.kvasir.kv.Tier;
-import dev.kvasir.router.SloClass;
+import dev.kvasir.kv.event.KvEvents;
+import dev.kvasir.kv.event.Tier;
+import dev.kvasir.kv.evict.Eviction;
+import dev.kvasir.kv.evict.FrequencySketch;
+import dev.kvasir.router.view.SloClass;
 import dev.kvasir.sim.TimedModel;
-import dev.kvasir.sim.VirtualLoop;
 import dev.kvasir.sim.latency.LinearModel;
 import dev.kvasir.sim.trace.Trace;
 import dev.kvasir.sim.trace.TraceInput;
@@ -24,6 +22,7 @@ import dev.kvasir.sim.trace.TraceOptions;
 import dev.kvasir.sim.workload.ContentNames;
 import dev.kvasir.sim.workload.Request;
 import dev.kvasir.time.EventLoop;
+import dev.kvasir.time.VirtualLoop;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -128,7 +127,7 @@ final class SingleTier {
     }
 
     @Override
-    public void ended(Sequence over, SequenceEnd end) {
+    public void ended(Sequence over, Sequence.End end) {
       times.put(request.id(), List.of(first, micros()));
     }
 

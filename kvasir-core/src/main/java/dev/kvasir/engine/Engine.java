@@ -30,7 +30,7 @@ public final class Engine {
   private final Scheduler scheduler;
   private final StepPlans plans;
   private final Map<Sequence, SequenceListener> listeners = new LinkedHashMap<>();
-  private final Consumer<StepResult> stepDone = this::stepDone;
+  private final Consumer<ModelBackend.StepResult> stepDone = this::stepDone;
 
   /** Sequences given up while a step may still write their blocks. */
   private final List<Sequence> leaving = new ArrayList<>();
@@ -71,7 +71,7 @@ public final class Engine {
     var sequence = scheduler.add(request);
     if (refusal != null) {
       scheduler.remove(sequence);
-      listener.ended(sequence, new SequenceEnd.Refused(refusal));
+      listener.ended(sequence, new Sequence.End.Refused(refusal));
       return sequence;
     }
     inputTokens += request.promptTokens();
@@ -92,7 +92,7 @@ public final class Engine {
     if (executing != null && sequence.state() == Sequence.State.RUNNING) {
       leaving.add(sequence);
     } else {
-      end(sequence, new SequenceEnd.Aborted());
+      end(sequence, new Sequence.End.Aborted());
       wake();
     }
   }
@@ -137,8 +137,8 @@ public final class Engine {
   }
 
   /** How it is right now; asking disturbs nothing. */
-  public EngineLoad load() {
-    return new EngineLoad(
+  public Load load() {
+    return new Load(
         scheduler.waiting(),
         scheduler.running(),
         kv.total() - kv.available(),
@@ -215,13 +215,13 @@ public final class Engine {
     plans.begin(batch);
   }
 
-  private void stepDone(StepResult result) {
+  private void stepDone(ModelBackend.StepResult result) {
     var batch = executing;
     if (batch == null) throw new IllegalStateException("a step is done, and none was running");
     executing = null;
     // What a failed row wrote must not be taken for computed.
     for (var failure : result.failed()) {
-      endOnce(failure.sequence(), new SequenceEnd.Failed(failure.reason()));
+      endOnce(failure.sequence(), new Sequence.End.Failed(failure.reason()));
     }
     var end = scheduler.complete(batch);
     for (var sequence : end.prefilled()) {
@@ -232,9 +232,9 @@ public final class Engine {
       var listener = listeners.get(sampled.sequence());
       if (listener != null) listener.sampled(sampled.sequence(), sampled.token());
     }
-    for (var sequence : end.ended()) endOnce(sequence, new SequenceEnd.Finished());
-    for (var sequence : result.stopped()) endOnce(sequence, new SequenceEnd.Finished());
-    for (var sequence : leaving) endOnce(sequence, new SequenceEnd.Aborted());
+    for (var sequence : end.ended()) endOnce(sequence, new Sequence.End.Finished());
+    for (var sequence : result.stopped()) endOnce(sequence, new Sequence.End.Finished());
+    for (var sequence : leaving) endOnce(sequence, new Sequence.End.Aborted());
     leaving.clear();
     obey();
     step();
@@ -248,13 +248,13 @@ public final class Engine {
     for (var command : asked) command.run();
   }
 
-  private void endOnce(Sequence sequence, SequenceEnd how) {
+  private void endOnce(Sequence sequence, Sequence.End how) {
     if (sequence.state() == Sequence.State.ENDED) return;
     plans.disturb();
     end(sequence, how);
   }
 
-  private void end(Sequence sequence, SequenceEnd how) {
+  private void end(Sequence sequence, Sequence.End how) {
     var listener = listener(sequence);
     scheduler.remove(sequence);
     listeners.remove(sequence);
@@ -278,5 +278,39 @@ public final class Engine {
     var listener = listeners.get(sequence);
     if (listener == null) throw new IllegalStateException(sequence + " is not served here");
     return listener;
+  }
+
+  /** What becomes of an engine's work when it is paused. */
+  public enum PauseMode {
+    /** All of it is given up, and new work is refused. */
+    ABORT,
+    /** It goes on to its end, and new work is refused. */
+    WAIT,
+    /** It stands still and keeps its blocks; new work waits. */
+    KEEP
+  }
+
+  /**
+   * What an engine has to do right now.
+   *
+   * @param waiting sequences that are not in the batch yet
+   * @param running sequences in the batch
+   * @param blocksUsed blocks that somebody holds
+   * @param preemptions how often a sequence had to make room so far
+   * @param steps forward passes so far
+   * @param planning how their plans were come by
+   */
+  public record Load(
+      int waiting,
+      int running,
+      int blocksUsed,
+      int blocks,
+      double hitRate,
+      long preemptions,
+      long steps,
+      PlanningSettings.Stats planning) {
+    public double kvUtilisation() {
+      return (double) blocksUsed / blocks;
+    }
   }
 }

@@ -17,8 +17,8 @@ import java.util.List;
  * something changes. When one of them is short, the whole batch is gone through in order.
  */
 final class Planner {
-  private static final RunningPlan NOTHING =
-      new RunningPlan(0, 0, List.of(), List.of(), List.of(), List.of());
+  private static final ScheduleDecision.RunningPlan NOTHING =
+      new ScheduleDecision.RunningPlan(0, 0, List.of(), List.of(), List.of(), List.of());
 
   /** How many that stand behind those who join are looked up ahead of time. */
   private static final int PREPARED = 4;
@@ -38,7 +38,7 @@ final class Planner {
   private int tokensLeft;
   private int available;
   private int fetchable;
-  private RunningPlan rows = NOTHING;
+  private ScheduleDecision.RunningPlan rows = NOTHING;
   private List<Sequence> givenUp = List.of();
   private List<Sequence> fetches = List.of();
   private List<Admission> admissions = List.of();
@@ -94,7 +94,7 @@ final class Planner {
     return this;
   }
 
-  private void take(RunningPlan plan) {
+  private void take(ScheduleDecision.RunningPlan plan) {
     rows = plan;
     tokensLeft = plan.tokensLeft();
     available = plan.available();
@@ -121,7 +121,7 @@ final class Planner {
     }
     if (tokens > tokensLeft || blocks > available) return false;
     take(
-        new RunningPlan(
+        new ScheduleDecision.RunningPlan(
             tokensLeft - tokens, available - blocks, List.of(), List.of(), parts, List.of()));
     return true;
   }

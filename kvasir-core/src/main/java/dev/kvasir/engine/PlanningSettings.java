@@ -6,8 +6,8 @@ package dev.kvasir.engine;
  * @param nanosPerLook what planning costs where time is virtual, for each time that it looks at a
  *     sequence: a row, a candidate or a victim; 0 where planning takes its real time
  */
-public record PlanningSettings(PlanningMode mode, long nanosPerLook) {
-  public static final PlanningSettings DEFAULT = of(PlanningMode.REPAIR);
+public record PlanningSettings(Mode mode, long nanosPerLook) {
+  public static final PlanningSettings DEFAULT = of(Mode.REPAIR);
 
   public PlanningSettings {
     if (nanosPerLook < 0) {
@@ -16,7 +16,51 @@ public record PlanningSettings(PlanningMode mode, long nanosPerLook) {
     }
   }
 
-  public static PlanningSettings of(PlanningMode mode) {
+  public static PlanningSettings of(Mode mode) {
     return new PlanningSettings(mode, 0);
+  }
+
+  /** When the next step is planned. */
+  public enum Mode {
+    /** After the step before it, on what that step brought about. */
+    SEQUENTIAL,
+    /**
+     * While the step before it runs. The plan is thrown away if a command came or a sequence ended
+     * meanwhile, and made anew.
+     */
+    DISCARD,
+    /**
+     * While the step before it runs, on what that step will bring about if nobody is surprised.
+     * What came otherwise is put right in the plan.
+     */
+    REPAIR
+  }
+
+  /**
+   * How the plans for the steps so far were come by. Each step is one of the first three.
+   *
+   * @param hits steps that began from a plan made ahead, as it was
+   * @param repairs steps that began from a plan made ahead, put right
+   * @param misses steps that were planned after the step before them
+   * @param planningNanos what planning took
+   * @param exposedNanos how much of that no step ran beside
+   */
+  public record Stats(long hits, long repairs, long misses, long planningNanos, long exposedNanos) {
+    public static final Stats NONE = new Stats(0, 0, 0, 0, 0);
+
+    /** The share of steps that began from a plan made ahead; 0 before the first. */
+    public double aheadRate() {
+      long all = hits + repairs + misses;
+      return all == 0 ? 0 : (double) (hits + repairs) / all;
+    }
+
+    public Stats plus(Stats other) {
+      return new Stats(
+          hits + other.hits,
+          repairs + other.repairs,
+          misses + other.misses,
+          planningNanos + other.planningNanos,
+          exposedNanos + other.exposedNanos);
+    }
   }
 }

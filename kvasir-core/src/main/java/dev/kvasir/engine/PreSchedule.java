@@ -4,7 +4,7 @@ package dev.kvasir.engine;
 public final class PreSchedule {
   private final SchedulerState state;
   private final ScheduleDecision decision;
-  private final RunningPlan rows;
+  private final ScheduleDecision.RunningPlan rows;
   private final int running;
   private final int available;
   private final int availableAfter;
@@ -27,7 +27,7 @@ public final class PreSchedule {
       SchedulerState state,
       Outlook outlook,
       ScheduleDecision decision,
-      RunningPlan rows,
+      ScheduleDecision.RunningPlan rows,
       int availableAfter,
       int waitingMax) {
     this.state = state;
@@ -50,7 +50,7 @@ public final class PreSchedule {
   }
 
   /** What those that run get. */
-  RunningPlan rows() {
+  ScheduleDecision.RunningPlan rows() {
     return rows;
   }
 

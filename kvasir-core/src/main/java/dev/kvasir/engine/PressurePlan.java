@@ -32,9 +32,9 @@ final class PressurePlan {
     this.tokensLeft = tokensLeft;
   }
 
-  RunningPlan plan() {
+  ScheduleDecision.RunningPlan plan() {
     run();
-    return new RunningPlan(
+    return new ScheduleDecision.RunningPlan(
         tokensLeft, available(), givenUp, List.copyOf(preempted), chunks(), idle());
   }
 

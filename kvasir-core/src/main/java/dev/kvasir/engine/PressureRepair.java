@@ -27,17 +27,16 @@ final class PressureRepair {
   }
 
   /** Null where the batch must be gone through. */
-  @Nullable
-  RunningPlan plan(int tokensMax) {
+  ScheduleDecision.@Nullable RunningPlan plan(int tokensMax) {
     return ahead.rows().isAtOthersCost() ? cancel(tokensMax) : keep();
   }
 
   /** Too few tokens and enough memory: the same rows get the same again. */
-  private @Nullable RunningPlan keep() {
+  private ScheduleDecision.@Nullable RunningPlan keep() {
     var rows = ahead.rows();
     int taken = ahead.available() - rows.available();
     if (outlook.running != ahead.running() || taken > outlook.available) return null;
-    return new RunningPlan(
+    return new ScheduleDecision.RunningPlan(
         rows.tokensLeft(),
         outlook.available - taken,
         List.of(),
@@ -46,7 +45,7 @@ final class PressureRepair {
         rows.idle());
   }
 
-  private @Nullable RunningPlan cancel(int tokensMax) {
+  private ScheduleDecision.@Nullable RunningPlan cancel(int tokensMax) {
     if (state.settings.victim() != Victim.NEWEST || !state.reserved.isEmpty()) return null;
     int tokens = outlook.decodes;
     int blocks = outlook.atBorder;
@@ -74,7 +73,7 @@ final class PressureRepair {
       blocks += blocks(last);
     }
     int room = roomWithout(spans);
-    return new RunningPlan(
+    return new ScheduleDecision.RunningPlan(
         tokensMax - tokens, room - blocks, List.of(), victims, chunks(victims), List.of());
   }
 

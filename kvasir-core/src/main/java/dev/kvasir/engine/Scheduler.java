@@ -49,7 +49,8 @@ public final class Scheduler {
           .formatted(prompt, request.outputTokensMax(), context);
     }
     // Whoever cannot be held to its end would make room for itself again and again.
-    long computed = settings.has(BatchQuirk.PREEMPTION_FORGETS_OUTPUT) ? prompt : held(request);
+    long computed =
+        settings.has(EngineSettings.BatchQuirk.PREEMPTION_FORGETS_OUTPUT) ? prompt : held(request);
     long blocks = Math.ceilDiv(computed, kv.blockTokens());
     if (blocks > kv.total()) {
       return "%s prompt tokens and up to %s of output take %s blocks, more than the %s of memory"
@@ -182,10 +183,10 @@ public final class Scheduler {
 
   /** Plans the next step and commits to it. */
   public Batch schedule() {
-    if (!settings.has(BatchQuirk.ADMITS_ONE_BY_ONE)) return apply(compute());
+    if (!settings.has(EngineSettings.BatchQuirk.ADMITS_ONE_BY_ONE)) return apply(compute());
     var planner = planner(Outlook.now(state), Source.MEMORY).planRunning();
     var decision = planner.decision();
-    if (settings.has(BatchQuirk.PREEMPTS_ONE_BY_ONE)) takeBlocksInOrder(decision);
+    if (settings.has(EngineSettings.BatchQuirk.PREEMPTS_ONE_BY_ONE)) takeBlocksInOrder(decision);
     var batch = apply(decision);
     if (!decision.preempted().isEmpty()) return batch;
     var parts = new ArrayList<>(batch.parts());
@@ -390,7 +391,8 @@ public final class Scheduler {
   private void preempt(Sequence sequence) {
     int sampled = sampled(sequence);
     leaveBatch(sequence);
-    sequence.preempt(settings.has(BatchQuirk.PREEMPTION_FORGETS_OUTPUT) ? 0 : sampled);
+    sequence.preempt(
+        settings.has(EngineSettings.BatchQuirk.PREEMPTION_FORGETS_OUTPUT) ? 0 : sampled);
     state.waiting.addFirst(sequence);
     preemptions++;
   }
@@ -438,5 +440,32 @@ public final class Scheduler {
     state.waiting.putBack(sequence);
     state.reserved.add(sequence);
     ready.run();
+  }
+
+  /**
+   * What a step brought about.
+   *
+   * @param prefilled sequences whose prompt is computed, so that they got a token
+   * @param ended sequences that have all their tokens; they still hold their blocks
+   */
+  public record StepEnd(List<Sequence> prefilled, List<Sequence> ended) {}
+
+  /**
+   * A plan made ahead, put right.
+   *
+   * @param decision what planning anew would decide
+   * @param outcome what had to be done for it
+   * @param changes in how many places it differs from the plan
+   */
+  public record Repaired(ScheduleDecision decision, Outcome outcome, int changes) {
+    /** What had to be done to a plan. */
+    public enum Outcome {
+      /** Nothing. */
+      CLEAN,
+      /** It was changed where something came otherwise. */
+      REPAIRED,
+      /** The batch was gone through again. */
+      RECOMPUTED
+    }
   }
 }

@@ -21,7 +21,7 @@ final class SchedulerState {
   final List<Sequence> reserved = new ArrayList<>();
 
   /** The sequences of the batch that get a token, for whoever computes them. */
-  final DecodeRows rows = new DecodeRows(this);
+  final Batch.DecodeRows rows = new Batch.DecodeRows(this);
 
   final PlanningWork work = new PlanningWork();
 
@@ -63,7 +63,8 @@ final class SchedulerState {
   /** The last token must be computed even if it is cached: sampling needs what comes out of it. */
   int matchableBlocks(Sequence sequence) {
     int tokens = sequence.prefillTokens();
-    if (!settings.has(BatchQuirk.WHOLE_PROMPT_IS_FREE)) tokens = Math.max(0, tokens - 1);
+    if (!settings.has(EngineSettings.BatchQuirk.WHOLE_PROMPT_IS_FREE))
+      tokens = Math.max(0, tokens - 1);
     return tokens / kv.blockTokens();
   }
 

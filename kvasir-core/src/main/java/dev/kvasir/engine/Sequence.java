@@ -144,4 +144,19 @@ public final class Sequence {
   public String toString() {
     return request.id() + " " + state;
   }
+
+  /** How a sequence ended. */
+  public sealed interface End {
+    /** It has all its tokens. */
+    record Finished() implements End {}
+
+    /** Whoever asked for it gave it up. */
+    record Aborted() implements End {}
+
+    /** The model could not go on with it. */
+    record Failed(String reason) implements End {}
+
+    /** It can never be served. */
+    record Refused(String reason) implements End {}
+  }
 }

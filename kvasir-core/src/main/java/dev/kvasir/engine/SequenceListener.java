@@ -15,5 +15,5 @@ public interface SequenceListener {
   default void sampled(Sequence sequence, int token) {}
 
   /** It is over; nothing more is heard of it. */
-  void ended(Sequence sequence, SequenceEnd end);
+  void ended(Sequence sequence, Sequence.End end);
 }

@@ -1,6 +1,6 @@
 package dev.kvasir.engine;
 
-import dev.kvasir.kv.BlockNames;
+import dev.kvasir.kv.name.BlockNames;
 
 /**
  * What an engine is asked to compute.

@@ -13,7 +13,7 @@ import java.util.function.LongSupplier;
 final class StepPlans {
   private final EventLoop loop;
   private final Scheduler scheduler;
-  private final PlanningMode mode;
+  private final PlanningSettings.Mode mode;
   private final long nanosPerLook;
   private final LongSupplier nanos;
   private final PlanningGate gate = new PlanningGate();
@@ -40,8 +40,8 @@ final class StepPlans {
     this.scheduler = scheduler;
     // Who joins one by one is decided and done in one go.
     this.mode =
-        settings.has(BatchQuirk.ADMITS_ONE_BY_ONE)
-            ? PlanningMode.SEQUENTIAL
+        settings.has(EngineSettings.BatchQuirk.ADMITS_ONE_BY_ONE)
+            ? PlanningSettings.Mode.SEQUENTIAL
             : settings.planning().mode();
     this.nanosPerLook = settings.planning().nanosPerLook();
     this.nanos = nanos;
@@ -54,7 +54,7 @@ final class StepPlans {
     exposedNow = 0;
     long before = nanos.getAsLong();
     if (plan == null) return plannedAfter(before);
-    return mode == PlanningMode.REPAIR ? repaired(plan, before) : validated(plan, before);
+    return mode == PlanningSettings.Mode.REPAIR ? repaired(plan, before) : validated(plan, before);
   }
 
   private Batch plannedAfter(long before) {
@@ -104,14 +104,16 @@ final class StepPlans {
 
   /** The step runs: time to plan the one after it. */
   void begin(Batch batch) {
-    if (mode == PlanningMode.SEQUENTIAL) return;
+    if (mode == PlanningSettings.Mode.SEQUENTIAL) return;
     declined = !gate.opens();
     if (declined) return;
     begunNanos = loop.nanos();
     long before = nanos.getAsLong();
     disturbed = false;
     var plan =
-        mode == PlanningMode.REPAIR ? scheduler.foresee(batch) : scheduler.foreseeCautiously(batch);
+        mode == PlanningSettings.Mode.REPAIR
+            ? scheduler.foresee(batch)
+            : scheduler.foreseeCautiously(batch);
     ahead = plan;
     measuredNanos = 0;
     readyNanos = begunNanos;
@@ -121,7 +123,7 @@ final class StepPlans {
   /** A sequence came: if a plan is there or under way, this is the time to look it up. */
   void arrived(Sequence sequence) {
     disturb();
-    if (ahead == null || mode != PlanningMode.REPAIR) return;
+    if (ahead == null || mode != PlanningSettings.Mode.REPAIR) return;
     long before = nanos.getAsLong();
     scheduler.prepare(sequence);
     planned(before);
@@ -146,8 +148,8 @@ final class StepPlans {
     return nanosPerLook == 0 ? 0 : exposedNow;
   }
 
-  PlanningStats stats() {
-    return new PlanningStats(hits, repairs, misses, planningNanos, exposedNanos);
+  PlanningSettings.Stats stats() {
+    return new PlanningSettings.Stats(hits, repairs, misses, planningNanos, exposedNanos);
   }
 
   /**

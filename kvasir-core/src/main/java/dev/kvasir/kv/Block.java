@@ -1,6 +1,8 @@
 package dev.kvasir.kv;
 
 import dev.kvasir.Nullable;
+import dev.kvasir.kv.name.BlockHash;
+import dev.kvasir.kv.name.TokenBlock;
 
 /**
  * A block in one state of its life.

@@ -1,5 +1,14 @@
 package dev.kvasir.kv;
 
+import dev.kvasir.kv.event.KvEvent;
+import dev.kvasir.kv.event.KvEvents;
+import dev.kvasir.kv.event.Tier;
+import dev.kvasir.kv.evict.Eviction;
+import dev.kvasir.kv.evict.EvictionPolicy;
+import dev.kvasir.kv.evict.IntQueue;
+import dev.kvasir.kv.name.BlockHash;
+import dev.kvasir.kv.name.BlockNames;
+import dev.kvasir.kv.name.TokenBlock;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;

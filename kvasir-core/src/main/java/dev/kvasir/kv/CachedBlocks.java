@@ -1,5 +1,6 @@
 package dev.kvasir.kv;
 
+import dev.kvasir.kv.event.Tier;
 import java.util.List;
 
 /** How many blocks needed no computing, by the tier they were found on. */

@@ -1,5 +1,6 @@
 package dev.kvasir.kv;
 
+import dev.kvasir.kv.name.BlockHash;
 import java.util.Arrays;
 
 /**

@@ -1,5 +1,7 @@
 package dev.kvasir.kv;
 
+import dev.kvasir.kv.name.BlockHash;
+import dev.kvasir.kv.name.BlockNames;
 import java.util.List;
 import java.util.function.Consumer;
 

@@ -1,5 +1,8 @@
 package dev.kvasir.kv;
 
+import dev.kvasir.kv.event.Tier;
+import dev.kvasir.kv.evict.Eviction;
+
 /**
  * How one tier's pool is made.
  *

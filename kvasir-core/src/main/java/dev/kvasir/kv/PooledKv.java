@@ -1,5 +1,8 @@
 package dev.kvasir.kv;
 
+import dev.kvasir.kv.event.Tier;
+import dev.kvasir.kv.name.BlockHash;
+import dev.kvasir.kv.name.BlockNames;
 import java.util.Arrays;
 import java.util.List;
 import java.util.function.Consumer;

@@ -1,5 +1,7 @@
 package dev.kvasir.kv;
 
+import dev.kvasir.kv.name.BlockNames;
+import dev.kvasir.kv.name.TokenBlock;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,6 +1,10 @@
 package dev.kvasir.kv;
 
 import dev.kvasir.Nullable;
+import dev.kvasir.kv.event.Tier;
+import dev.kvasir.kv.evict.FrequencySketch;
+import dev.kvasir.kv.name.BlockHash;
+import dev.kvasir.kv.name.TokenBlock;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.EnumSet;

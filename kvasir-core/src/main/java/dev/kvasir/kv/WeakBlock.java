@@ -1,5 +1,6 @@
 package dev.kvasir.kv;
 
+import dev.kvasir.kv.name.BlockHash;
 import java.util.Optional;
 
 /** Names a registered block without holding it; holds are counted, never left to the collector. */

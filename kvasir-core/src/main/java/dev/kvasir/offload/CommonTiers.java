@@ -2,9 +2,15 @@ package dev.kvasir.offload;
 
 import dev.kvasir.Nullable;
 import dev.kvasir.kv.BlockPool;
-import dev.kvasir.kv.FrequencySketch;
 import dev.kvasir.kv.PrefixRegistry;
-import dev.kvasir.kv.Tier;
+import dev.kvasir.kv.event.Tier;
+import dev.kvasir.kv.evict.FrequencySketch;
+import dev.kvasir.offload.onboard.ClimbLimits;
+import dev.kvasir.offload.onboard.Rung;
+import dev.kvasir.offload.onboard.TierLoads;
+import dev.kvasir.offload.onboard.TierLookup;
+import dev.kvasir.offload.pipeline.OffloadPipeline;
+import dev.kvasir.offload.pipeline.Settlement;
 import dev.kvasir.time.EventLoop;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,5 +1,8 @@
 package dev.kvasir.router;
 
+import dev.kvasir.router.view.ClusterView;
+import dev.kvasir.router.view.InstanceView;
+import dev.kvasir.router.view.RouteRequest;
 import java.util.List;
 
 /** Decides whether a request is taken at all; it may remember what it has taken. */

@@ -1,6 +1,9 @@
 package dev.kvasir.router;
 
 import dev.kvasir.Nullable;
+import dev.kvasir.router.view.EngineSignals;
+import dev.kvasir.router.view.Load;
+import dev.kvasir.router.view.SloTargets;
 import java.util.ArrayList;
 import java.util.List;
 

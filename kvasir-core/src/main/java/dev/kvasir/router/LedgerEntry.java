@@ -1,5 +1,7 @@
 package dev.kvasir.router;
 
+import dev.kvasir.router.view.SloTargets;
+
 /**
  * One request, or its prefill, on the books of an instance.
  *

@@ -1,5 +1,7 @@
 package dev.kvasir.router;
 
+import dev.kvasir.router.placement.PlacementQuery;
+
 /**
  * A request on one instance: what it has to compute there, and its entry in the books.
  *

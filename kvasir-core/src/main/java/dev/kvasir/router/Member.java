@@ -1,6 +1,13 @@
 package dev.kvasir.router;
 
 import dev.kvasir.kv.CachedBlocks;
+import dev.kvasir.router.view.Availability;
+import dev.kvasir.router.view.EngineSignals;
+import dev.kvasir.router.view.Estimates;
+import dev.kvasir.router.view.Instance;
+import dev.kvasir.router.view.InstanceView;
+import dev.kvasir.router.view.Load;
+import dev.kvasir.router.view.PrefillSpeed;
 
 /** An instance of the fleet, and all that the router keeps of it. */
 final class Member {

@@ -3,9 +3,14 @@ package dev.kvasir.router;
 import dev.kvasir.Nullable;
 import dev.kvasir.kv.CachedBlocks;
 import dev.kvasir.router.LedgerEntry.Part;
-import dev.kvasir.router.PrefillPlacement.Colocate;
-import dev.kvasir.router.PrefillPlacement.Offload;
-import dev.kvasir.router.PrefillPlacement.Reason;
+import dev.kvasir.router.placement.PlacementQuery;
+import dev.kvasir.router.placement.PrefillPlacement;
+import dev.kvasir.router.placement.PrefillPlacement.Colocate;
+import dev.kvasir.router.placement.PrefillPlacement.Offload;
+import dev.kvasir.router.placement.PrefillPlacement.Reason;
+import dev.kvasir.router.placement.RouteClass;
+import dev.kvasir.router.view.PrefillSpeed;
+import dev.kvasir.router.view.RouteRequest;
 import dev.kvasir.time.Timer;
 import java.time.Duration;
 

@@ -1,6 +1,7 @@
 package dev.kvasir.router;
 
 import dev.kvasir.kv.CachedBlocks;
+import dev.kvasir.router.placement.Prediction;
 
 /**
  * What is written down of a route, so that its decision can be judged and replayed.

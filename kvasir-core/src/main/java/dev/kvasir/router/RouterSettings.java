@@ -1,5 +1,9 @@
 package dev.kvasir.router;
 
+import dev.kvasir.router.index.IndexSettings;
+import dev.kvasir.router.placement.RouteClass;
+import dev.kvasir.router.placement.StickyLimits;
+import dev.kvasir.router.view.Estimates;
 import java.time.Duration;
 
 /**

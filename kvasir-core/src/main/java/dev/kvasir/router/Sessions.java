@@ -1,6 +1,7 @@
 package dev.kvasir.router;
 
 import dev.kvasir.Nullable;
+import dev.kvasir.router.placement.StickyLimits;
 import java.util.LinkedHashMap;
 
 /** Where sessions are at home, those used least lately first to be forgotten. */

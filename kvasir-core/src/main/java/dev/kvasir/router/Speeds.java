@@ -1,5 +1,8 @@
 package dev.kvasir.router;
 
+import dev.kvasir.router.placement.TransferSpeed;
+import dev.kvasir.router.view.Estimates;
+import dev.kvasir.router.view.PrefillSpeed;
 import java.util.Arrays;
 import java.util.List;
 

@@ -1,5 +1,8 @@
 package dev.kvasir.router;
 
+import dev.kvasir.router.view.ClusterView;
+import dev.kvasir.router.view.RouteRequest;
+
 /**
  * Admits requests at a rate of prompt tokens, with a bucket for bursts.
  *

@@ -5,6 +5,14 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.kvasir.kv.PoolSettings.Duplicates;
 import dev.kvasir.kv.PoolSettings.Release;
+import dev.kvasir.kv.event.KvEvents;
+import dev.kvasir.kv.event.Tier;
+import dev.kvasir.kv.evict.Eviction;
+import dev.kvasir.kv.evict.EvictionPolicy;
+import dev.kvasir.kv.evict.FrequencySketch;
+import dev.kvasir.kv.name.BlockHash;
+import dev.kvasir.kv.name.Chains;
+import dev.kvasir.kv.name.TokenBlock;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;

@@ -3,6 +3,10 @@ package dev.kvasir.kv;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.kvasir.kv.event.KvEvents;
+import dev.kvasir.kv.event.Tier;
+import dev.kvasir.kv.name.Chains;
+import dev.kvasir.kv.name.TokenBlock;
 import org.junit.jupiter.api.Test;
 
 class BlockTest {

@@ -3,6 +3,12 @@ package dev.kvasir.kv;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.kvasir.kv.event.KvEvents;
+import dev.kvasir.kv.event.Tier;
+import dev.kvasir.kv.evict.Eviction;
+import dev.kvasir.kv.evict.FrequencySketch;
+import dev.kvasir.kv.name.Chains;
+import dev.kvasir.kv.name.TokenBlock;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;

@@ -1,7 +1,16 @@
 package dev.kvasir.kv;
 
+import dev.kvasir.kv.event.KvEvents;
+import dev.kvasir.kv.event.Tier;
+import dev.kvasir.kv.evict.Eviction;
+import dev.kvasir.kv.evict.EvictionPolicy;
+import dev.kvasir.kv.evict.FrequencySketch;
+import dev.kvasir.kv.name.BlockHash;
+import dev.kvasir.kv.name.Chains;
+import dev.kvasir.kv.name.TokenBlock;
+
 /** Every eviction policy there is, for tests that run over all of them. */
-enum Evictions {
+public enum Evictions {
   LRU,
   FIFO,
   MULTI_LRU,
@@ -18,14 +27,14 @@ enum Evictions {
     };
   }
 
-  BlockPool pool(int blocks) {
+  public BlockPool pool(int blocks) {
     var sketch = new FrequencySketch(64);
     var settings = PoolSettings.of(Tier.DEVICE, blocks, 16).with(eviction(sketch));
     return new BlockPool(settings, new PrefixRegistry(sketch), new KvEvents());
   }
 
   /** A policy by itself, over slots of which none is known by its hash. */
-  EvictionPolicy policy(int slots) {
+  public EvictionPolicy policy(int slots) {
     return eviction(new FrequencySketch(64))
         .open(
             new Eviction.Slots() {

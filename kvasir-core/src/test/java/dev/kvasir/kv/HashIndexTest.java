@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.kvasir.Seeds;
+import dev.kvasir.kv.name.BlockHash;
+import dev.kvasir.kv.name.Chains;
 import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 

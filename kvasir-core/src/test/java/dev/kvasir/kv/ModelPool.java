@@ -1,5 +1,9 @@
 package dev.kvasir.kv;
 
+import dev.kvasir.kv.evict.FrequencySketch;
+import dev.kvasir.kv.evict.ModelOrder;
+import dev.kvasir.kv.name.BlockHash;
+import dev.kvasir.kv.name.TokenBlock;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -10,38 +14,38 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 
 /** What a pool should do, said with plain maps. */
-final class ModelPool {
+public final class ModelPool {
   private final PoolSettings settings;
   private final FrequencySketch sketch;
   private final ModelOrder order;
-  final Deque<Integer> free = new ArrayDeque<>();
-  final Map<String, Integer> primaries = new TreeMap<>();
+  public final Deque<Integer> free = new ArrayDeque<>();
+  public final Map<String, Integer> primaries = new TreeMap<>();
   final Map<Integer, TokenBlock> contents = new TreeMap<>();
   final Map<Integer, Integer> holds = new TreeMap<>();
   final Set<Integer> owned = new TreeSet<>();
-  final Set<Integer> resets = new TreeSet<>();
+  public final Set<Integer> resets = new TreeSet<>();
 
-  ModelPool(PoolSettings settings, FrequencySketch sketch, ModelOrder order) {
+  public ModelPool(PoolSettings settings, FrequencySketch sketch, ModelOrder order) {
     this.settings = settings;
     this.sketch = sketch;
     this.order = order;
     for (int id = 0; id < settings.blocks(); id++) free.add(id);
   }
 
-  int cached() {
+  public int cached() {
     return (int) holds.values().stream().filter(count -> count == 0).count();
   }
 
-  int held() {
+  public int held() {
     return owned.size() + (int) holds.values().stream().filter(count -> count > 0).count();
   }
 
-  boolean has(BlockHash hash) {
+  public boolean has(BlockHash hash) {
     return primaries.containsKey(hash.toString());
   }
 
   /** The ids, or none when there are too few. */
-  List<Integer> allocate(int count) {
+  public List<Integer> allocate(int count) {
     var ids = new ArrayList<Integer>();
     if (count > free.size() + cached()) return ids;
     sketch.age();
@@ -56,13 +60,13 @@ final class ModelPool {
     return ids;
   }
 
-  void discard(int id) {
+  public void discard(int id) {
     owned.remove(id);
     free.add(id);
   }
 
   /** The id that is held in the end. */
-  int register(int id, TokenBlock block) {
+  public int register(int id, TokenBlock block) {
     owned.remove(id);
     var first = primaries.get(block.hash().toString());
     if (first == null) {
@@ -75,7 +79,7 @@ final class ModelPool {
   }
 
   /** The same for a block that comes from another tier, which is no use of it. */
-  int registerMoved(int id, TokenBlock block) {
+  public int registerMoved(int id, TokenBlock block) {
     owned.remove(id);
     var first = primaries.get(block.hash().toString());
     if (first == null) return enter(id, block);
@@ -102,7 +106,7 @@ final class ModelPool {
   }
 
   /** The ids held, up to the first that is not there. */
-  List<Integer> match(List<BlockHash> hashes) {
+  public List<Integer> match(List<BlockHash> hashes) {
     sketch.age();
     var ids = new ArrayList<Integer>();
     for (var hash : hashes) {
@@ -114,13 +118,13 @@ final class ModelPool {
   }
 
   /** The id held, or -1. */
-  int hold(BlockHash hash) {
+  public int hold(BlockHash hash) {
     sketch.age();
     return take(hash);
   }
 
   /** The id held without a use, or -1. */
-  int pin(BlockHash hash) {
+  public int pin(BlockHash hash) {
     var id = primaries.get(hash.toString());
     if (id == null) return ModelOrder.NONE;
     takeUpUnused(id);
@@ -135,11 +139,11 @@ final class ModelPool {
     return id;
   }
 
-  void share(int id) {
+  public void share(int id) {
     takeUp(id);
   }
 
-  void release(int id) {
+  public void release(int id) {
     int left = holds.merge(id, -1, Integer::sum);
     if (left > 0) return;
     var block = contents.get(id);
@@ -158,7 +162,7 @@ final class ModelPool {
     }
   }
 
-  void clear() {
+  public void clear() {
     for (int left = cached(); left > 0; left--) forget(order.victim());
   }
 

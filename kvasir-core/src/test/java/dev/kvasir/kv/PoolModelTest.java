@@ -3,6 +3,12 @@ package dev.kvasir.kv;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvasir.Seeds;
+import dev.kvasir.kv.event.KvEvents;
+import dev.kvasir.kv.event.Tier;
+import dev.kvasir.kv.evict.FrequencySketch;
+import dev.kvasir.kv.evict.ModelOrder;
+import dev.kvasir.kv.name.Chains;
+import dev.kvasir.kv.name.TokenBlock;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.random.RandomGenerator;

@@ -2,6 +2,12 @@ package dev.kvasir.kv;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kvasir.kv.event.KvEvents;
+import dev.kvasir.kv.event.Tier;
+import dev.kvasir.kv.evict.FrequencySketch;
+import dev.kvasir.kv.name.BlockHash;
+import dev.kvasir.kv.name.Chains;
+import dev.kvasir.kv.name.TokenBlock;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 

@@ -5,6 +5,14 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.kvasir.kv.CachedBlocks;
 import dev.kvasir.router.AdmissionPolicy.Admission;
+import dev.kvasir.router.view.ClusterView;
+import dev.kvasir.router.view.EngineSignals;
+import dev.kvasir.router.view.Estimates;
+import dev.kvasir.router.view.InstanceView;
+import dev.kvasir.router.view.Load;
+import dev.kvasir.router.view.RouteRequest;
+import dev.kvasir.router.view.SloClass;
+import dev.kvasir.router.view.Views;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 

@@ -3,6 +3,10 @@ package dev.kvasir.router;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
+import dev.kvasir.router.placement.TransferSpeed;
+import dev.kvasir.router.view.Estimates;
+import dev.kvasir.router.view.Instance;
+import dev.kvasir.router.view.PrefillSpeed;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 

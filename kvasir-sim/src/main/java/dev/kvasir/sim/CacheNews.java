@@ -1,8 +1,8 @@
 package dev.kvasir.sim;
 
-import dev.kvasir.kv.KvEvent;
-import dev.kvasir.kv.KvEvents;
-import dev.kvasir.kv.KvSubscription;
+import dev.kvasir.kv.event.KvEvent;
+import dev.kvasir.kv.event.KvEvents;
+import dev.kvasir.kv.event.KvSubscription;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;

@@ -2,12 +2,12 @@ package dev.kvasir.sim;
 
 import dev.kvasir.kv.Block;
 import dev.kvasir.kv.BlockPool;
-import dev.kvasir.kv.Eviction;
-import dev.kvasir.kv.FrequencySketch;
-import dev.kvasir.kv.KvEvents;
 import dev.kvasir.kv.PoolSettings;
 import dev.kvasir.kv.PrefixRegistry;
-import dev.kvasir.kv.Tier;
+import dev.kvasir.kv.event.KvEvents;
+import dev.kvasir.kv.event.Tier;
+import dev.kvasir.kv.evict.Eviction;
+import dev.kvasir.kv.evict.FrequencySketch;
 import dev.kvasir.sim.report.CacheFound;
 import dev.kvasir.sim.workload.ContentNames;
 import dev.kvasir.sim.workload.Request;

@@ -1,6 +1,6 @@
 package dev.kvasir.sim;
 
-import dev.kvasir.router.Role;
+import dev.kvasir.router.view.Role;
 import java.time.Duration;
 import java.util.List;
 

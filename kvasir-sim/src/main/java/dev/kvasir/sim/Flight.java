@@ -2,14 +2,13 @@ package dev.kvasir.sim;
 
 import dev.kvasir.Nullable;
 import dev.kvasir.engine.Sequence;
-import dev.kvasir.engine.SequenceEnd;
 import dev.kvasir.engine.SequenceListener;
 import dev.kvasir.engine.SequenceRequest;
 import dev.kvasir.kv.CachedBlocks;
-import dev.kvasir.router.PrefillPlacement.Colocate;
-import dev.kvasir.router.PrefillPlacement.Offload;
 import dev.kvasir.router.Route;
-import dev.kvasir.router.SloClass;
+import dev.kvasir.router.placement.PrefillPlacement.Colocate;
+import dev.kvasir.router.placement.PrefillPlacement.Offload;
+import dev.kvasir.router.view.SloClass;
 import dev.kvasir.sim.report.Ending;
 import dev.kvasir.sim.report.RequestResult;
 import dev.kvasir.sim.report.Timeline;
@@ -122,11 +121,11 @@ final class Flight implements SequenceListener {
     public void prefilled(Sequence prefill) {}
 
     @Override
-    public void ended(Sequence prefill, SequenceEnd end) {
+    public void ended(Sequence prefill, Sequence.End end) {
       switch (end) {
-        case SequenceEnd.Finished _ -> handOver();
-        case SequenceEnd.Aborted _, SequenceEnd.Failed _ -> end(Ending.TIMED_OUT);
-        case SequenceEnd.Refused _ -> end(Ending.DROPPED);
+        case Sequence.End.Finished _ -> handOver();
+        case Sequence.End.Aborted _, Sequence.End.Failed _ -> end(Ending.TIMED_OUT);
+        case Sequence.End.Refused _ -> end(Ending.DROPPED);
       }
     }
 
@@ -184,11 +183,11 @@ final class Flight implements SequenceListener {
   }
 
   @Override
-  public void ended(Sequence over, SequenceEnd end) {
+  public void ended(Sequence over, Sequence.End end) {
     switch (end) {
-      case SequenceEnd.Finished _ -> end(Ending.COMPLETED);
-      case SequenceEnd.Refused _ -> end(Ending.DROPPED);
-      case SequenceEnd.Aborted _, SequenceEnd.Failed _ -> end(Ending.TIMED_OUT);
+      case Sequence.End.Finished _ -> end(Ending.COMPLETED);
+      case Sequence.End.Refused _ -> end(Ending.DROPPED);
+      case Sequence.End.Aborted _, Sequence.End.Failed _ -> end(Ending.TIMED_OUT);
     }
   }
 

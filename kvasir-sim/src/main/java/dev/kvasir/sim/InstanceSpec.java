@@ -1,8 +1,8 @@
 package dev.kvasir.sim;
 
 import dev.kvasir.engine.EngineSettings;
-import dev.kvasir.kv.Eviction;
-import dev.kvasir.kv.Tier;
+import dev.kvasir.kv.event.Tier;
+import dev.kvasir.kv.evict.Eviction;
 import java.util.List;
 
 /**

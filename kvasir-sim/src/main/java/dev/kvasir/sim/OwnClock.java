@@ -1,6 +1,7 @@
 package dev.kvasir.sim;
 
 import dev.kvasir.time.EventLoop;
+import dev.kvasir.time.VirtualLoop;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,12 +1,12 @@
 package dev.kvasir.sim;
 
 import dev.kvasir.kv.BlockPool;
-import dev.kvasir.kv.KvEvents;
 import dev.kvasir.kv.PrefixRegistry;
-import dev.kvasir.offload.ClimbLimits;
+import dev.kvasir.kv.event.KvEvents;
 import dev.kvasir.offload.CommonTiers;
-import dev.kvasir.offload.Rung;
 import dev.kvasir.offload.TieredKvCache;
+import dev.kvasir.offload.onboard.ClimbLimits;
+import dev.kvasir.offload.onboard.Rung;
 import dev.kvasir.time.EventLoop;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,5 +1,6 @@
 package dev.kvasir.sim;
 
+import dev.kvasir.time.VirtualLoop;
 import java.util.ArrayList;
 import java.util.List;
 

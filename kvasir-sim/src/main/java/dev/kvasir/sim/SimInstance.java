@@ -1,20 +1,18 @@
 package dev.kvasir.sim;
 
 import dev.kvasir.Nullable;
-import dev.kvasir.engine.BatchQuirk;
 import dev.kvasir.engine.Engine;
-import dev.kvasir.engine.EngineLoad;
 import dev.kvasir.engine.EngineSettings;
 import dev.kvasir.kv.Block;
-import dev.kvasir.kv.BlockNames;
 import dev.kvasir.kv.BlockPool;
-import dev.kvasir.kv.KvEvents;
 import dev.kvasir.kv.KvStore;
 import dev.kvasir.kv.PooledKv;
-import dev.kvasir.kv.Tier;
-import dev.kvasir.offload.Rung;
+import dev.kvasir.kv.event.KvEvents;
+import dev.kvasir.kv.event.Tier;
+import dev.kvasir.kv.name.BlockNames;
 import dev.kvasir.offload.TieredKvCache;
-import dev.kvasir.router.Role;
+import dev.kvasir.offload.onboard.Rung;
+import dev.kvasir.router.view.Role;
 import dev.kvasir.sim.latency.LatencyModel;
 import dev.kvasir.sim.report.InstanceResult;
 import dev.kvasir.sim.report.TierResult;
@@ -65,7 +63,7 @@ public final class SimInstance {
   /** Reloads within a step may evict what the next one in line was promised. */
   private static EngineSettings settings(InstanceSpec spec) {
     return spec.transfers() instanceof TransferModel.Step && !spec.tiers().isEmpty()
-        ? spec.engine().with(BatchQuirk.ADMITS_ONE_BY_ONE)
+        ? spec.engine().with(EngineSettings.BatchQuirk.ADMITS_ONE_BY_ONE)
         : spec.engine();
   }
 
@@ -110,7 +108,7 @@ public final class SimInstance {
     return engine;
   }
 
-  public EngineLoad load() {
+  public Engine.Load load() {
     return engine.load();
   }
 

@@ -1,14 +1,14 @@
 package dev.kvasir.sim;
 
 import dev.kvasir.Nullable;
-import dev.kvasir.kv.BlockHash;
+import dev.kvasir.kv.name.BlockHash;
 import dev.kvasir.router.AdmissionPolicy.Admission;
-import dev.kvasir.router.EngineSignals;
-import dev.kvasir.router.IndexSettings;
-import dev.kvasir.router.Instance;
-import dev.kvasir.router.RouteRequest;
 import dev.kvasir.router.Router;
-import dev.kvasir.router.SloClass;
+import dev.kvasir.router.index.IndexSettings;
+import dev.kvasir.router.view.EngineSignals;
+import dev.kvasir.router.view.Instance;
+import dev.kvasir.router.view.RouteRequest;
+import dev.kvasir.router.view.SloClass;
 import dev.kvasir.sim.ClusterSpec.Shared;
 import dev.kvasir.sim.latency.LatencyModel;
 import dev.kvasir.sim.report.Ending;
@@ -19,6 +19,7 @@ import dev.kvasir.sim.report.Timeline;
 import dev.kvasir.sim.workload.ContentNames;
 import dev.kvasir.sim.workload.Request;
 import dev.kvasir.sim.workload.Workload;
+import dev.kvasir.time.VirtualLoop;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;

@@ -1,15 +1,15 @@
 package dev.kvasir.sim;
 
 import dev.kvasir.Nullable;
-import dev.kvasir.kv.BlockHash;
-import dev.kvasir.kv.BlockNames;
 import dev.kvasir.kv.BlockPool;
 import dev.kvasir.kv.CachedBlocks;
 import dev.kvasir.kv.KvMatch;
 import dev.kvasir.kv.KvSpan;
 import dev.kvasir.kv.KvStore;
 import dev.kvasir.kv.PooledKv;
-import dev.kvasir.kv.TokenBlock;
+import dev.kvasir.kv.name.BlockHash;
+import dev.kvasir.kv.name.BlockNames;
+import dev.kvasir.kv.name.TokenBlock;
 import dev.kvasir.time.EventLoop;
 import java.util.LinkedHashMap;
 import java.util.List;

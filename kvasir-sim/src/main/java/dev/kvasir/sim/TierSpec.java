@@ -1,6 +1,6 @@
 package dev.kvasir.sim;
 
-import dev.kvasir.kv.Tier;
+import dev.kvasir.kv.event.Tier;
 import dev.kvasir.time.EventLoop;
 import java.time.Duration;
 

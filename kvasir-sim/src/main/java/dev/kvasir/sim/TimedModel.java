@@ -2,7 +2,6 @@ package dev.kvasir.sim;
 
 import dev.kvasir.engine.Batch;
 import dev.kvasir.engine.ModelBackend;
-import dev.kvasir.engine.StepResult;
 import dev.kvasir.sim.latency.LatencyModel;
 import dev.kvasir.sim.latency.StepShape;
 import dev.kvasir.sim.report.Gaps;
@@ -41,14 +40,14 @@ public final class TimedModel implements ModelBackend {
   }
 
   @Override
-  public void forward(Batch batch, Consumer<StepResult> done) {
+  public void forward(Batch batch, Consumer<ModelBackend.StepResult> done) {
     long micros = stepMicros(batch) + extraMicros.getAsLong();
     busyMicros += micros;
     decodeTokens += batch.decodes();
     long end = turns.take(loop.nanos(), Math.multiplyExact(micros, 1000L));
     long nanos = end - loop.nanos();
     gaps.add(nanos / 1000 + latency.outputTokenMicros(), batch.decodes());
-    loop.after(Duration.ofNanos(nanos), () -> done.accept(StepResult.UNSEEN));
+    loop.after(Duration.ofNanos(nanos), () -> done.accept(ModelBackend.StepResult.UNSEEN));
   }
 
   private long stepMicros(Batch batch) {

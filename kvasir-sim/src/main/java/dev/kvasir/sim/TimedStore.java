@@ -1,8 +1,8 @@
 package dev.kvasir.sim;
 
-import dev.kvasir.offload.BlockCopy;
-import dev.kvasir.offload.CopyOutcome;
-import dev.kvasir.offload.TierStore;
+import dev.kvasir.offload.store.BlockCopy;
+import dev.kvasir.offload.store.CopyOutcome;
+import dev.kvasir.offload.store.TierStore;
 import dev.kvasir.time.EventLoop;
 import java.time.Duration;
 import java.util.Arrays;

@@ -3,8 +3,8 @@ package dev.kvasir.sim;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvasir.Seeds;
-import dev.kvasir.kv.Tier;
-import dev.kvasir.router.Role;
+import dev.kvasir.kv.event.Tier;
+import dev.kvasir.router.view.Role;
 import dev.kvasir.sim.latency.LinearModel;
 import dev.kvasir.sim.report.Ending;
 import dev.kvasir.sim.report.RunResult;

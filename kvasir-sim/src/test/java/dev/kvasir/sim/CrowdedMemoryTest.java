@@ -2,7 +2,7 @@ package dev.kvasir.sim;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kvasir.kv.Tier;
+import dev.kvasir.kv.event.Tier;
 import dev.kvasir.sim.latency.LinearModel;
 import dev.kvasir.sim.report.RunResult;
 import dev.kvasir.sim.workload.Content;

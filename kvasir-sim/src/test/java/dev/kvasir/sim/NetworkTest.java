@@ -3,11 +3,12 @@ package dev.kvasir.sim;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvasir.Seeds;
-import dev.kvasir.router.Role;
+import dev.kvasir.router.view.Role;
 import dev.kvasir.sim.latency.LinearModel;
 import dev.kvasir.sim.workload.Content;
 import dev.kvasir.sim.workload.Request;
 import dev.kvasir.sim.workload.Workload;
+import dev.kvasir.time.VirtualLoop;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

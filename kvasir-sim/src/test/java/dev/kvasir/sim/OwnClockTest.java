@@ -3,6 +3,7 @@ package dev.kvasir.sim;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvasir.Seeds;
+import dev.kvasir.time.VirtualLoop;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,11 +1,10 @@
 package dev.kvasir.sim;
 
-import dev.kvasir.engine.BatchQuirk;
 import dev.kvasir.engine.EngineSettings;
 import dev.kvasir.engine.EngineSettings.Victim;
 import dev.kvasir.engine.SchedulingPolicy;
-import dev.kvasir.kv.Tier;
-import dev.kvasir.router.Role;
+import dev.kvasir.kv.event.Tier;
+import dev.kvasir.router.view.Role;
 import dev.kvasir.sim.latency.LatencyModel;
 import dev.kvasir.sim.latency.LinearModel;
 import dev.kvasir.sim.workload.Caller;
@@ -79,7 +78,7 @@ final class RandomCluster {
         blocks * blockTokens,
         orders[random.nextInt(orders.length)],
         random.nextBoolean() ? Victim.NEWEST : Victim.LEAST_URGENT,
-        EnumSet.noneOf(BatchQuirk.class));
+        EnumSet.noneOf(EngineSettings.BatchQuirk.class));
   }
 
   private List<TierSpec> tiers(int most) {

@@ -5,14 +5,15 @@ import static org.assertj.core.api.Assertions.within;
 
 import dev.kvasir.Seeds;
 import dev.kvasir.kv.BlockPool;
-import dev.kvasir.kv.Eviction;
-import dev.kvasir.kv.FrequencySketch;
-import dev.kvasir.kv.KvEvents;
 import dev.kvasir.kv.PoolSettings;
 import dev.kvasir.kv.PrefixRegistry;
-import dev.kvasir.kv.Tier;
+import dev.kvasir.kv.event.KvEvents;
+import dev.kvasir.kv.event.Tier;
+import dev.kvasir.kv.evict.Eviction;
+import dev.kvasir.kv.evict.FrequencySketch;
 import dev.kvasir.sim.workload.Content;
 import dev.kvasir.sim.workload.ContentNames;
+import dev.kvasir.time.VirtualLoop;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 

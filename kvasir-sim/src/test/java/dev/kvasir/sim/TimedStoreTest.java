@@ -2,10 +2,11 @@ package dev.kvasir.sim;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kvasir.kv.BlockHash;
-import dev.kvasir.kv.TokenBlock;
-import dev.kvasir.offload.BlockCopy;
-import dev.kvasir.offload.CopyOutcome;
+import dev.kvasir.kv.name.BlockHash;
+import dev.kvasir.kv.name.TokenBlock;
+import dev.kvasir.offload.store.BlockCopy;
+import dev.kvasir.offload.store.CopyOutcome;
+import dev.kvasir.time.VirtualLoop;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

@@ -3,7 +3,7 @@ package dev.kvasir.cli.serve;
 import dev.kvasir.engine.EngineSettings;
 import dev.kvasir.live.http.Json;
 import dev.kvasir.live.model.ModelShape;
-import dev.kvasir.router.Role;
+import dev.kvasir.router.view.Role;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;

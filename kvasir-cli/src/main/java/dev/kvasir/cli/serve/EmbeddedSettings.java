@@ -2,7 +2,6 @@ package dev.kvasir.cli.serve;
 
 import dev.kvasir.Nullable;
 import dev.kvasir.engine.EngineSettings;
-import dev.kvasir.engine.PlanningMode;
 import dev.kvasir.engine.PlanningSettings;
 import dev.kvasir.live.engine.EngineGroupSettings;
 import dev.kvasir.live.engine.LadderSettings;
@@ -20,9 +19,13 @@ import java.nio.file.Path;
  * @param planning when steps are planned
  */
 public record EmbeddedSettings(
-    @Nullable Path model, int count, int threads, int deviceBlocks, PlanningMode planning) {
+    @Nullable Path model,
+    int count,
+    int threads,
+    int deviceBlocks,
+    PlanningSettings.Mode planning) {
   public static final EmbeddedSettings DEFAULT =
-      new EmbeddedSettings(null, 2, 0, 512, PlanningMode.REPAIR);
+      new EmbeddedSettings(null, 2, 0, 512, PlanningSettings.Mode.REPAIR);
 
   static final int STEP_TOKENS_MAX = 512;
 
@@ -53,7 +56,7 @@ public record EmbeddedSettings(
       int deviceBlocks,
       LadderSettings ladder,
       @Nullable Path folder,
-      PlanningMode planning) {
+      PlanningSettings.Mode planning) {
     var usual = EngineSettings.DEFAULT;
     var engine =
         new EngineSettings(

@@ -1,6 +1,6 @@
 package dev.kvasir.cli.serve;
 
-import dev.kvasir.engine.PauseMode;
+import dev.kvasir.engine.Engine;
 import dev.kvasir.live.engine.EmbeddedEngine;
 import dev.kvasir.live.engine.EnginePublisher;
 import dev.kvasir.live.engine.EngineServer;
@@ -66,7 +66,7 @@ final class EmbeddedWorker implements AutoCloseable {
         .execute(
             () ->
                 engine.pause(
-                    PauseMode.WAIT,
+                    Engine.PauseMode.WAIT,
                     () -> {
                       engine.memory().clear();
                       engine.resume();

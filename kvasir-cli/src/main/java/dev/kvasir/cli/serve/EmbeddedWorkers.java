@@ -1,6 +1,6 @@
 package dev.kvasir.cli.serve;
 
-import dev.kvasir.kv.KvEvents;
+import dev.kvasir.kv.event.KvEvents;
 import dev.kvasir.live.Owned;
 import dev.kvasir.live.engine.EmbeddedEngine;
 import dev.kvasir.live.engine.EngineGroup;

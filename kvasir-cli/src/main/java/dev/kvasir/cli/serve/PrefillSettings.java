@@ -1,7 +1,7 @@
 package dev.kvasir.cli.serve;
 
-import dev.kvasir.router.Estimates;
-import dev.kvasir.router.PlacementSettings;
+import dev.kvasir.router.placement.PlacementSettings;
+import dev.kvasir.router.view.Estimates;
 
 /**
  * What is assumed of prefills, and how many a worker computes for others.

@@ -4,12 +4,12 @@ import dev.kvasir.Nullable;
 import dev.kvasir.cli.config.Words;
 import dev.kvasir.live.gateway.Routing;
 import dev.kvasir.live.store.Secret;
-import dev.kvasir.router.IndexSettings;
-import dev.kvasir.router.PickPolicy;
-import dev.kvasir.router.PlacementPolicy;
-import dev.kvasir.router.RouteClass;
 import dev.kvasir.router.RouterSettings;
-import dev.kvasir.router.StickyLimits;
+import dev.kvasir.router.index.IndexSettings;
+import dev.kvasir.router.pick.PickPolicy;
+import dev.kvasir.router.placement.PlacementPolicy;
+import dev.kvasir.router.placement.RouteClass;
+import dev.kvasir.router.placement.StickyLimits;
 import java.time.Duration;
 
 /**

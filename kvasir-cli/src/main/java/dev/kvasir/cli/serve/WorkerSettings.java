@@ -3,7 +3,7 @@ package dev.kvasir.cli.serve;
 import dev.kvasir.Nullable;
 import dev.kvasir.live.gateway.Connector;
 import dev.kvasir.live.gateway.Worker;
-import dev.kvasir.router.Role;
+import dev.kvasir.router.view.Role;
 import dev.kvasir.sim.spec.Written;
 
 /**

@@ -1,6 +1,6 @@
 package dev.kvasir.cli.simulate;
 
-import dev.kvasir.kv.Tier;
+import dev.kvasir.kv.event.Tier;
 import dev.kvasir.sim.report.Prices;
 import dev.kvasir.sim.report.TierPrice;
 import java.util.List;

@@ -1,9 +1,7 @@
 package dev.kvasir.cli.simulate;
 
-import dev.kvasir.engine.BatchQuirk;
 import dev.kvasir.engine.EngineSettings;
 import dev.kvasir.engine.EngineSettings.Victim;
-import dev.kvasir.engine.PlanningMode;
 import dev.kvasir.engine.PlanningSettings;
 import dev.kvasir.engine.SchedulingPolicy;
 import java.util.Set;
@@ -66,7 +64,7 @@ final class EngineOptions {
               + " (default: 0).")
   private long planningNanos;
 
-  EngineSettings settings(Set<BatchQuirk> quirks, PolicyFile policy) {
+  EngineSettings settings(Set<EngineSettings.BatchQuirk> quirks, PolicyFile policy) {
     return new EngineSettings(
         sequencesMax,
         stepTokensMax,
@@ -78,11 +76,11 @@ final class EngineOptions {
         new PlanningSettings(planning(), planningNanos));
   }
 
-  private PlanningMode planning() {
+  private PlanningSettings.Mode planning() {
     return switch (planning) {
-      case "sequential" -> PlanningMode.SEQUENTIAL;
-      case "discard" -> PlanningMode.DISCARD;
-      case "repair" -> PlanningMode.REPAIR;
+      case "sequential" -> PlanningSettings.Mode.SEQUENTIAL;
+      case "discard" -> PlanningSettings.Mode.DISCARD;
+      case "repair" -> PlanningSettings.Mode.REPAIR;
       default ->
           throw new IllegalArgumentException(
               "--planning " + planning + "; it is sequential, discard or repair");

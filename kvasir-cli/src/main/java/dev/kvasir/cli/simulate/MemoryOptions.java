@@ -1,7 +1,7 @@
 package dev.kvasir.cli.simulate;
 
 import dev.kvasir.Nullable;
-import dev.kvasir.kv.Tier;
+import dev.kvasir.kv.event.Tier;
 import dev.kvasir.sim.TierLink;
 import dev.kvasir.sim.TierSpec;
 import dev.kvasir.sim.TransferModel;

@@ -1,12 +1,11 @@
 package dev.kvasir.cli.simulate;
 
-import dev.kvasir.engine.BatchQuirk;
 import dev.kvasir.engine.EngineSettings;
-import dev.kvasir.kv.Tier;
-import dev.kvasir.router.Estimates;
-import dev.kvasir.router.PlacementPolicy;
-import dev.kvasir.router.Role;
+import dev.kvasir.kv.event.Tier;
 import dev.kvasir.router.RouterSettings;
+import dev.kvasir.router.placement.PlacementPolicy;
+import dev.kvasir.router.view.Estimates;
+import dev.kvasir.router.view.Role;
 import dev.kvasir.sim.CacheReplay;
 import dev.kvasir.sim.ClusterSpec;
 import dev.kvasir.sim.Crew;
@@ -174,7 +173,8 @@ final class Setup {
   /** There a request is as long as the model reads and the memory holds, unless one says. */
   private EngineSettings blisEngine() throws IOException {
     var engine =
-        options.engine.settings(EnumSet.allOf(BatchQuirk.class), options.routing.policyFile());
+        options.engine.settings(
+            EnumSet.allOf(EngineSettings.BatchQuirk.class), options.routing.policyFile());
     if (options.engine.contextTokensMax() > 0) return engine;
     long held = (long) blocks() * options.memory.blockTokens();
     int read = options.model.contextTokens();
@@ -198,7 +198,8 @@ final class Setup {
     var memory = options.memory;
     var instance =
         new InstanceSpec(
-            options.engine.settings(EnumSet.noneOf(BatchQuirk.class), options.routing.policyFile()),
+            options.engine.settings(
+                EnumSet.noneOf(EngineSettings.BatchQuirk.class), options.routing.policyFile()),
             blocks(),
             memory.blockTokens(),
             memory.eviction(),

@@ -4,12 +4,12 @@ import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.kvasir.engine.PlanningMode;
+import dev.kvasir.engine.PlanningSettings;
 import dev.kvasir.live.engine.ObjectTier;
 import dev.kvasir.live.gateway.Connector;
 import dev.kvasir.live.gateway.Routing;
 import dev.kvasir.live.store.remote.RemoteAccess;
-import dev.kvasir.router.Role;
+import dev.kvasir.router.view.Role;
 import dev.kvasir.sim.spec.SpecError;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -97,7 +97,7 @@ class ConfigurationTest {
         files:
         """;
     var settings = read(yaml, Map.of());
-    assertThat(settings.engines().planning()).isEqualTo(PlanningMode.DISCARD);
+    assertThat(settings.engines().planning()).isEqualTo(PlanningSettings.Mode.DISCARD);
     assertThat(settings.engines().deviceBlocks()).isEqualTo(1_000);
     assertThat(settings.engines().model()).isEqualTo(folder.resolve("models/a.gguf"));
     assertThat(settings.routing().naming()).isEqualTo(Routing.Naming.BYTES);

@@ -1,6 +1,6 @@
 package dev.kvasir.live.dashboard;
 
-import dev.kvasir.router.PrefillPlacement.Reason;
+import dev.kvasir.router.placement.PrefillPlacement.Reason;
 
 /**
  * One route and what came of it, as the dashboard shows it; NaN stands for what is not known.

@@ -1,7 +1,6 @@
 package dev.kvasir.live.dashboard;
 
-import dev.kvasir.offload.PipelineLoad;
-import dev.kvasir.offload.PipelineTotals;
+import dev.kvasir.offload.pipeline.OffloadPipeline;
 
 /**
  * The pipeline between two tiers as the dashboard shows it.
@@ -9,4 +8,5 @@ import dev.kvasir.offload.PipelineTotals;
  * @param from the name of the upper tier
  * @param to the name of the lower tier
  */
-public record EdgeState(String from, String to, PipelineLoad load, PipelineTotals totals) {}
+public record EdgeState(
+    String from, String to, OffloadPipeline.Load load, OffloadPipeline.Totals totals) {}

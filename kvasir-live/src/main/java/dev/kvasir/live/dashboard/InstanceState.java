@@ -1,7 +1,7 @@
 package dev.kvasir.live.dashboard;
 
-import dev.kvasir.router.Availability;
-import dev.kvasir.router.Role;
+import dev.kvasir.router.view.Availability;
+import dev.kvasir.router.view.Role;
 
 /**
  * One instance as the dashboard shows it.

@@ -1,11 +1,11 @@
 package dev.kvasir.live.engine;
 
 import dev.kvasir.kv.BlockPool;
-import dev.kvasir.offload.OffloadPolicy;
-import dev.kvasir.offload.PipelineSettings;
-import dev.kvasir.offload.ReuseCost;
-import dev.kvasir.offload.Rung;
-import dev.kvasir.offload.TierStore;
+import dev.kvasir.offload.onboard.Rung;
+import dev.kvasir.offload.pipeline.OffloadPolicy;
+import dev.kvasir.offload.pipeline.PipelineSettings;
+import dev.kvasir.offload.pipeline.ReuseCost;
+import dev.kvasir.offload.store.TierStore;
 import java.util.ArrayList;
 
 /**

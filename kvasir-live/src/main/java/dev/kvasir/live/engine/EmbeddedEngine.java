@@ -4,18 +4,16 @@ import static java.lang.System.Logger.Level.ERROR;
 
 import dev.kvasir.Nullable;
 import dev.kvasir.engine.Engine;
-import dev.kvasir.engine.EngineLoad;
 import dev.kvasir.engine.EngineSettings;
-import dev.kvasir.engine.PauseMode;
 import dev.kvasir.engine.Sequence;
 import dev.kvasir.engine.SequenceRequest;
-import dev.kvasir.kv.BlockHasher;
 import dev.kvasir.kv.BlockPool;
-import dev.kvasir.kv.KvEvents;
 import dev.kvasir.kv.KvStore;
-import dev.kvasir.kv.Sha256Hasher;
-import dev.kvasir.kv.TokenBlock;
-import dev.kvasir.kv.TokenSequence;
+import dev.kvasir.kv.event.KvEvents;
+import dev.kvasir.kv.name.BlockHasher;
+import dev.kvasir.kv.name.Sha256Hasher;
+import dev.kvasir.kv.name.TokenBlock;
+import dev.kvasir.kv.name.TokenSequence;
 import dev.kvasir.live.model.ModelShape;
 import dev.kvasir.time.EventLoop;
 import java.util.ArrayList;
@@ -185,7 +183,7 @@ public final class EmbeddedEngine {
   }
 
   /** Stops serving; see {@link Engine#pause}. */
-  public void pause(PauseMode mode, Runnable done) {
+  public void pause(Engine.PauseMode mode, Runnable done) {
     engine.pause(mode, done);
   }
 
@@ -204,7 +202,7 @@ public final class EmbeddedEngine {
     else engine.resetCache(done);
   }
 
-  public EngineLoad load() {
+  public Engine.Load load() {
     return engine.load();
   }
 

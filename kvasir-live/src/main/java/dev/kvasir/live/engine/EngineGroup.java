@@ -1,14 +1,14 @@
 package dev.kvasir.live.engine;
 
 import dev.kvasir.Nullable;
-import dev.kvasir.engine.PauseMode;
+import dev.kvasir.engine.Engine;
 import dev.kvasir.kv.BlockPool;
-import dev.kvasir.kv.KvEvents;
 import dev.kvasir.kv.KvStore;
 import dev.kvasir.kv.PoolSettings;
 import dev.kvasir.kv.PooledKv;
 import dev.kvasir.kv.PrefixRegistry;
-import dev.kvasir.kv.Tier;
+import dev.kvasir.kv.event.KvEvents;
+import dev.kvasir.kv.event.Tier;
 import dev.kvasir.live.LiveLoop;
 import dev.kvasir.live.Owned;
 import dev.kvasir.live.model.ModelShape;
@@ -155,7 +155,7 @@ public final class EngineGroup implements AutoCloseable {
     var left = new AtomicInteger(engines.size());
     for (var engine : engines) {
       engine.pause(
-          PauseMode.WAIT,
+          Engine.PauseMode.WAIT,
           () -> {
             if (left.decrementAndGet() > 0) return;
             if (tiers == null) done.run();

@@ -1,8 +1,8 @@
 package dev.kvasir.live.engine;
 
-import dev.kvasir.engine.EngineLoad;
+import dev.kvasir.engine.Engine;
 import dev.kvasir.kv.KvStore;
-import dev.kvasir.kv.Tier;
+import dev.kvasir.kv.event.Tier;
 import dev.kvasir.live.metrics.Histogram;
 import dev.kvasir.live.metrics.MetricsText;
 import dev.kvasir.live.metrics.MetricsText.Label;
@@ -61,7 +61,7 @@ final class EngineMeter {
     handoverSeconds += seconds;
   }
 
-  String text(ServedModel model, EngineLoad load, KvStore kv) {
+  String text(ServedModel model, Engine.Load load, KvStore kv) {
     var text = new MetricsText(List.of(new Label("model_name", model.name())));
     text.gauge("vllm:num_requests_running", "Sequences in the batch.", load.running())
         .gauge("vllm:num_requests_waiting", "Sequences that wait.", load.waiting())
@@ -111,7 +111,7 @@ final class EngineMeter {
             "kvasir_handover_seconds_total", "Time until others could have them.", handoverSeconds);
   }
 
-  private static void plans(MetricsText text, EngineLoad load) {
+  private static void plans(MetricsText text, Engine.Load load) {
     var name = "kvasir_steps_total";
     var help = "Steps by how their plan was come by.";
     var plans = load.planning();

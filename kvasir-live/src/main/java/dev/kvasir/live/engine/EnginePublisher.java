@@ -1,6 +1,6 @@
 package dev.kvasir.live.engine;
 
-import dev.kvasir.kv.KvEvents;
+import dev.kvasir.kv.event.KvEvents;
 import dev.kvasir.live.events.EngineHash;
 import dev.kvasir.live.events.KvEventPublisher;
 import dev.kvasir.live.events.KvEventTeller;

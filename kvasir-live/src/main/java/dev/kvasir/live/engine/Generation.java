@@ -2,14 +2,13 @@ package dev.kvasir.live.engine;
 
 import dev.kvasir.Nullable;
 import dev.kvasir.engine.Sequence;
-import dev.kvasir.engine.SequenceEnd;
 import dev.kvasir.engine.SequenceListener;
-import dev.kvasir.kv.BlockHash;
-import dev.kvasir.kv.BlockHasher;
-import dev.kvasir.kv.BlockNames;
 import dev.kvasir.kv.CachedBlocks;
-import dev.kvasir.kv.TokenBlock;
-import dev.kvasir.kv.TokenSequence;
+import dev.kvasir.kv.name.BlockHash;
+import dev.kvasir.kv.name.BlockHasher;
+import dev.kvasir.kv.name.BlockNames;
+import dev.kvasir.kv.name.TokenBlock;
+import dev.kvasir.kv.name.TokenSequence;
 import dev.kvasir.live.model.ModelShape;
 import dev.kvasir.live.model.sample.TokenChoice;
 import dev.kvasir.live.model.sample.TokenHistory;
@@ -137,15 +136,15 @@ public final class Generation implements BlockNames, SequenceListener {
   }
 
   @Override
-  public void ended(Sequence sequence, SequenceEnd end) {
+  public void ended(Sequence sequence, Sequence.End end) {
     listener.ended(
         this,
         switch (end) {
-          case SequenceEnd.Finished() ->
+          case Sequence.End.Finished() ->
               stopped ? new GenerationEnd.Stopped() : new GenerationEnd.Full();
-          case SequenceEnd.Aborted() -> new GenerationEnd.Aborted();
-          case SequenceEnd.Refused(String reason) -> new GenerationEnd.Refused(reason);
-          case SequenceEnd.Failed(String reason) -> new GenerationEnd.Failed(reason);
+          case Sequence.End.Aborted() -> new GenerationEnd.Aborted();
+          case Sequence.End.Refused(String reason) -> new GenerationEnd.Refused(reason);
+          case Sequence.End.Failed(String reason) -> new GenerationEnd.Failed(reason);
         });
   }
 

@@ -1,7 +1,7 @@
 package dev.kvasir.live.engine;
 
-import dev.kvasir.offload.GuardedStore;
-import dev.kvasir.offload.TierStore;
+import dev.kvasir.offload.store.GuardedStore;
+import dev.kvasir.offload.store.TierStore;
 import dev.kvasir.time.EventLoop;
 import java.time.Duration;
 

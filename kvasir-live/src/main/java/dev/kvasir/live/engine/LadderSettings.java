@@ -3,7 +3,7 @@ package dev.kvasir.live.engine;
 import static java.util.Objects.requireNonNull;
 
 import dev.kvasir.Nullable;
-import dev.kvasir.kv.Tier;
+import dev.kvasir.kv.event.Tier;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;

@@ -3,9 +3,8 @@ package dev.kvasir.live.engine;
 import dev.kvasir.Nullable;
 import dev.kvasir.engine.Batch;
 import dev.kvasir.engine.ModelBackend;
+import dev.kvasir.engine.ModelBackend.StepResult.Sampled;
 import dev.kvasir.engine.Sequence;
-import dev.kvasir.engine.StepResult;
-import dev.kvasir.engine.StepResult.Sampled;
 import dev.kvasir.kv.KvSpan;
 import dev.kvasir.live.model.ModelShape;
 import dev.kvasir.live.model.StepRow;
@@ -43,7 +42,7 @@ final class SampledSteps implements ModelBackend {
   }
 
   @Override
-  public void forward(Batch batch, Consumer<StepResult> done) {
+  public void forward(Batch batch, Consumer<ModelBackend.StepResult> done) {
     var turns = new ArrayList<Turn>(batch.parts().size() + batch.decodes());
     for (var part : batch.parts()) turns.add(turn(part.sequence(), part.start(), part.tokens()));
     for (var row : batch.rows()) turns.add(turn(row.sequence(), row.position(), 1));
@@ -68,14 +67,15 @@ final class SampledSteps implements ModelBackend {
     return slots;
   }
 
-  private static StepResult result(Batch batch, List<Turn> turns, StepOutcome outcome) {
+  private static ModelBackend.StepResult result(
+      Batch batch, List<Turn> turns, StepOutcome outcome) {
     return switch (outcome) {
-      case StepOutcome.Broken(String reason) -> StepResult.broken(batch, reason);
+      case StepOutcome.Broken(String reason) -> ModelBackend.StepResult.broken(batch, reason);
       case StepOutcome.Chosen chosen -> taken(turns, chosen);
     };
   }
 
-  private static StepResult taken(List<Turn> turns, StepOutcome.Chosen chosen) {
+  private static ModelBackend.StepResult taken(List<Turn> turns, StepOutcome.Chosen chosen) {
     var sampled = new ArrayList<Sampled>(turns.size());
     var stopped = new ArrayList<Sequence>();
     for (int i = 0; i < turns.size(); i++) {
@@ -86,7 +86,7 @@ final class SampledSteps implements ModelBackend {
       if (generation.take(choice.get())) stopped.add(sequence);
       sampled.add(new Sampled(sequence, choice.get().token()));
     }
-    return new StepResult(sampled, stopped, List.of());
+    return new ModelBackend.StepResult(sampled, stopped, List.of());
   }
 
   private Generation generation(Sequence sequence) {

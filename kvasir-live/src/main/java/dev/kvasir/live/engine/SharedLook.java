@@ -1,13 +1,13 @@
 package dev.kvasir.live.engine;
 
 import dev.kvasir.Nullable;
-import dev.kvasir.kv.BlockHash;
 import dev.kvasir.kv.BlockPool;
 import dev.kvasir.kv.PrefixRegistry;
-import dev.kvasir.kv.TokenBlock;
+import dev.kvasir.kv.name.BlockHash;
+import dev.kvasir.kv.name.TokenBlock;
 import dev.kvasir.live.store.Presence;
 import dev.kvasir.live.store.SharedStore;
-import dev.kvasir.offload.GuardedStore;
+import dev.kvasir.offload.store.GuardedStore;
 import dev.kvasir.time.EventLoop;
 import dev.kvasir.time.Timer;
 import java.time.Duration;

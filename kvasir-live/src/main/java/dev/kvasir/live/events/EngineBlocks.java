@@ -1,13 +1,13 @@
 package dev.kvasir.live.events;
 
 import dev.kvasir.Nullable;
-import dev.kvasir.kv.BlockHasher;
-import dev.kvasir.kv.KvEvent;
-import dev.kvasir.kv.Tier;
-import dev.kvasir.kv.TokenBlock;
-import dev.kvasir.kv.TokenSequence;
+import dev.kvasir.kv.event.KvEvent;
+import dev.kvasir.kv.event.Tier;
+import dev.kvasir.kv.name.BlockHasher;
+import dev.kvasir.kv.name.TokenBlock;
+import dev.kvasir.kv.name.TokenSequence;
 import dev.kvasir.live.events.EngineEvent.KeyPart;
-import dev.kvasir.router.KvFeed;
+import dev.kvasir.router.index.KvFeed;
 import java.util.EnumMap;
 import java.util.LinkedHashMap;
 import java.util.List;

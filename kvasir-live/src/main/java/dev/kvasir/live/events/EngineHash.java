@@ -1,6 +1,6 @@
 package dev.kvasir.live.events;
 
-import dev.kvasir.kv.BlockHash;
+import dev.kvasir.kv.name.BlockHash;
 import java.util.Arrays;
 
 /** A block's name as its engine made it; only that engine can say what it stands for. */

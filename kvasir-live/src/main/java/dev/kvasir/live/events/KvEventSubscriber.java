@@ -6,7 +6,7 @@ import static java.lang.System.Logger.Level.WARNING;
 import dev.kvasir.Nullable;
 import dev.kvasir.live.LiveLoop;
 import dev.kvasir.live.Threads;
-import dev.kvasir.router.KvFeed;
+import dev.kvasir.router.index.KvFeed;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;

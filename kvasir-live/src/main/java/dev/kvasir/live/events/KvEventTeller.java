@@ -1,12 +1,12 @@
 package dev.kvasir.live.events;
 
 import dev.kvasir.Nullable;
-import dev.kvasir.kv.BlockHash;
-import dev.kvasir.kv.KvEvent;
-import dev.kvasir.kv.KvEvents;
-import dev.kvasir.kv.KvSubscription;
-import dev.kvasir.kv.Tier;
-import dev.kvasir.kv.TokenBlock;
+import dev.kvasir.kv.event.KvEvent;
+import dev.kvasir.kv.event.KvEvents;
+import dev.kvasir.kv.event.KvSubscription;
+import dev.kvasir.kv.event.Tier;
+import dev.kvasir.kv.name.BlockHash;
+import dev.kvasir.kv.name.TokenBlock;
 import dev.kvasir.time.EventLoop;
 import java.util.ArrayList;
 import java.util.List;

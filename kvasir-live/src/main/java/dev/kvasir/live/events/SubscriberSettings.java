@@ -1,7 +1,7 @@
 package dev.kvasir.live.events;
 
 import dev.kvasir.Nullable;
-import dev.kvasir.router.KvFeed;
+import dev.kvasir.router.index.KvFeed;
 
 /**
  * Whose events are listened to, and how.

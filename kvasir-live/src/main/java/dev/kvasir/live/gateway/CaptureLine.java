@@ -1,7 +1,7 @@
 package dev.kvasir.live.gateway;
 
 import dev.kvasir.Nullable;
-import dev.kvasir.kv.BlockHash;
+import dev.kvasir.kv.name.BlockHash;
 import dev.kvasir.live.http.Json;
 import dev.kvasir.router.RouteRecord;
 import java.nio.charset.StandardCharsets;

@@ -2,10 +2,10 @@ package dev.kvasir.live.gateway;
 
 import dev.kvasir.Nullable;
 import dev.kvasir.live.http.ApiError;
-import dev.kvasir.router.PrefillPlacement.Offload;
 import dev.kvasir.router.Route;
-import dev.kvasir.router.RouteRequest;
 import dev.kvasir.router.Router;
+import dev.kvasir.router.placement.PrefillPlacement.Offload;
+import dev.kvasir.router.view.RouteRequest;
 import dev.kvasir.time.EventLoop;
 import java.time.Duration;
 import java.util.ArrayDeque;

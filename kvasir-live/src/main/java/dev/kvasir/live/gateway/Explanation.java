@@ -2,7 +2,7 @@ package dev.kvasir.live.gateway;
 
 import dev.kvasir.Nullable;
 import dev.kvasir.live.http.Exchange;
-import dev.kvasir.router.PrefillPlacement.Reason;
+import dev.kvasir.router.placement.PrefillPlacement.Reason;
 import java.util.Locale;
 
 /** The headers of an answer that say where the request went and why, for callers who ask. */

@@ -1,8 +1,8 @@
 package dev.kvasir.live.gateway;
 
 import dev.kvasir.Nullable;
-import dev.kvasir.kv.BlockHasher;
-import dev.kvasir.kv.KvEvent;
+import dev.kvasir.kv.event.KvEvent;
+import dev.kvasir.kv.name.BlockHasher;
 import dev.kvasir.live.LiveLoop;
 import dev.kvasir.live.dashboard.Dashboard;
 import dev.kvasir.live.dashboard.LadderState;
@@ -12,9 +12,9 @@ import dev.kvasir.live.http.Endpoints;
 import dev.kvasir.live.http.HttpFront;
 import dev.kvasir.live.http.Network;
 import dev.kvasir.live.metrics.MetricsText;
-import dev.kvasir.router.Availability;
-import dev.kvasir.router.KvFeed;
 import dev.kvasir.router.Router;
+import dev.kvasir.router.index.KvFeed;
+import dev.kvasir.router.view.Availability;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import java.time.Duration;

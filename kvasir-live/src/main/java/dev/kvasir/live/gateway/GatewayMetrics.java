@@ -1,12 +1,12 @@
 package dev.kvasir.live.gateway;
 
-import dev.kvasir.kv.Tier;
+import dev.kvasir.kv.event.Tier;
 import dev.kvasir.live.metrics.Histogram;
 import dev.kvasir.live.metrics.MetricsText;
 import dev.kvasir.live.metrics.MetricsText.Label;
-import dev.kvasir.router.Availability;
-import dev.kvasir.router.EngineSignals;
 import dev.kvasir.router.Router;
+import dev.kvasir.router.view.Availability;
+import dev.kvasir.router.view.EngineSignals;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;

@@ -5,8 +5,8 @@ import dev.kvasir.live.dashboard.DashboardState;
 import dev.kvasir.live.dashboard.DecisionState;
 import dev.kvasir.live.dashboard.InstanceState;
 import dev.kvasir.live.dashboard.LadderState;
-import dev.kvasir.router.PrefillPlacement.Reason;
 import dev.kvasir.router.Router;
+import dev.kvasir.router.placement.PrefillPlacement.Reason;
 import java.util.ArrayList;
 import java.util.List;
 

@@ -7,9 +7,8 @@ import dev.kvasir.live.dashboard.TierState;
 import dev.kvasir.live.metrics.MetricsText;
 import dev.kvasir.live.metrics.MetricsText.Label;
 import dev.kvasir.live.store.StoreTally;
-import dev.kvasir.offload.ClimbLoad;
-import dev.kvasir.offload.PipelineLoad;
-import dev.kvasir.offload.PipelineTotals;
+import dev.kvasir.offload.onboard.ClimbLoad;
+import dev.kvasir.offload.pipeline.OffloadPipeline;
 import java.util.List;
 import java.util.Locale;
 import java.util.function.ToIntFunction;
@@ -70,21 +69,23 @@ record LadderMetrics(LadderState ladder, MetricsText out) {
   }
 
   private void down() {
-    edges("kvasir_offload_waiting", "Blocks before their upgrade.", PipelineLoad::waiting);
-    edges("kvasir_offload_waiting_max", "The most that may wait.", PipelineLoad::waitingMax);
-    edges("kvasir_offload_moving", "Blocks after their upgrade.", PipelineLoad::moving);
-    edges("kvasir_offload_transfers", "Batches being copied.", PipelineLoad::transfers);
-    edges("kvasir_offload_overdue", "Blocks a late store still has.", PipelineLoad::overdue);
+    edges("kvasir_offload_waiting", "Blocks before their upgrade.", OffloadPipeline.Load::waiting);
+    edges(
+        "kvasir_offload_waiting_max", "The most that may wait.", OffloadPipeline.Load::waitingMax);
+    edges("kvasir_offload_moving", "Blocks after their upgrade.", OffloadPipeline.Load::moving);
+    edges("kvasir_offload_transfers", "Batches being copied.", OffloadPipeline.Load::transfers);
+    edges(
+        "kvasir_offload_overdue", "Blocks a late store still has.", OffloadPipeline.Load::overdue);
     for (var edge : ladder.edges()) ended(edge, edge.totals());
   }
 
-  private void edges(String name, String help, ToIntFunction<PipelineLoad> figure) {
+  private void edges(String name, String help, ToIntFunction<OffloadPipeline.Load> figure) {
     for (var edge : ladder.edges()) {
       out.gauge(name, help, figure.applyAsInt(edge.load()), from(edge), to(edge));
     }
   }
 
-  private void ended(EdgeState edge, PipelineTotals totals) {
+  private void ended(EdgeState edge, OffloadPipeline.Totals totals) {
     ended(edge, "completed", totals.completed());
     ended(edge, "failed", totals.failed());
     ended(edge, "evicted", totals.evicted());

@@ -1,8 +1,8 @@
 package dev.kvasir.live.gateway;
 
-import dev.kvasir.kv.BlockHash;
-import dev.kvasir.kv.BlockHasher;
-import dev.kvasir.kv.Sha256Hasher;
+import dev.kvasir.kv.name.BlockHash;
+import dev.kvasir.kv.name.BlockHasher;
+import dev.kvasir.kv.name.Sha256Hasher;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayList;

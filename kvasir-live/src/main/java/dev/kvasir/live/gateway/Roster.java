@@ -4,8 +4,8 @@ import static java.lang.System.Logger.Level.INFO;
 
 import dev.kvasir.Nullable;
 import dev.kvasir.live.http.Caller;
-import dev.kvasir.router.Availability;
 import dev.kvasir.router.Router;
+import dev.kvasir.router.view.Availability;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;

@@ -1,11 +1,11 @@
 package dev.kvasir.live.gateway;
 
-import dev.kvasir.router.PickPolicy;
-import dev.kvasir.router.PlacementPolicy;
-import dev.kvasir.router.PlacementSettings;
 import dev.kvasir.router.RouterSettings;
-import dev.kvasir.router.Ties;
-import dev.kvasir.router.WeightedPick;
+import dev.kvasir.router.pick.PickPolicy;
+import dev.kvasir.router.pick.Ties;
+import dev.kvasir.router.pick.WeightedPick;
+import dev.kvasir.router.placement.PlacementPolicy;
+import dev.kvasir.router.placement.PlacementSettings;
 
 /**
  * How a gateway chooses workers.

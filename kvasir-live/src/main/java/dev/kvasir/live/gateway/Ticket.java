@@ -3,7 +3,7 @@ package dev.kvasir.live.gateway;
 import dev.kvasir.Nullable;
 import dev.kvasir.live.http.ApiError;
 import dev.kvasir.router.Route;
-import dev.kvasir.router.RouteRequest;
+import dev.kvasir.router.view.RouteRequest;
 import dev.kvasir.time.Timer;
 
 /** A request at the gateway, from its admission to its end; belongs to the loop of the router. */

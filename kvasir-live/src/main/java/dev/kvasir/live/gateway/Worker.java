@@ -1,7 +1,7 @@
 package dev.kvasir.live.gateway;
 
-import dev.kvasir.router.Instance;
-import dev.kvasir.router.Role;
+import dev.kvasir.router.view.Instance;
+import dev.kvasir.router.view.Role;
 import java.net.URI;
 import java.util.Locale;
 

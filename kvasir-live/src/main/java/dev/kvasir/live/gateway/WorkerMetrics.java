@@ -1,6 +1,6 @@
 package dev.kvasir.live.gateway;
 
-import dev.kvasir.router.EngineSignals;
+import dev.kvasir.router.view.EngineSignals;
 
 /**
  * Reads what vLLM and SGLang tell of themselves in the text format of Prometheus.

@@ -1,8 +1,8 @@
 package dev.kvasir.live.store;
 
 import dev.kvasir.Nullable;
-import dev.kvasir.kv.BlockHash;
-import dev.kvasir.kv.TokenBlock;
+import dev.kvasir.kv.name.BlockHash;
+import dev.kvasir.kv.name.TokenBlock;
 import java.util.regex.Pattern;
 
 /**

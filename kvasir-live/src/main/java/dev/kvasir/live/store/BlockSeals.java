@@ -4,7 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static javax.crypto.Cipher.DECRYPT_MODE;
 import static javax.crypto.Cipher.ENCRYPT_MODE;
 
-import dev.kvasir.kv.TokenBlock;
+import dev.kvasir.kv.name.TokenBlock;
 import dev.kvasir.live.Sha256;
 import dev.kvasir.live.store.SealSettings.Protection;
 import java.nio.ByteBuffer;

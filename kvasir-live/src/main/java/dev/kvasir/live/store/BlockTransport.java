@@ -1,7 +1,7 @@
 package dev.kvasir.live.store;
 
-import dev.kvasir.kv.BlockHash;
-import dev.kvasir.kv.TokenBlock;
+import dev.kvasir.kv.name.BlockHash;
+import dev.kvasir.kv.name.TokenBlock;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.List;

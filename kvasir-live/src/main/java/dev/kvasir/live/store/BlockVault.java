@@ -3,12 +3,12 @@ package dev.kvasir.live.store;
 import static java.lang.System.Logger.Level.WARNING;
 
 import dev.kvasir.Nullable;
-import dev.kvasir.kv.BlockHash;
-import dev.kvasir.offload.BlockCopy;
-import dev.kvasir.offload.CopyOutcome;
-import dev.kvasir.offload.CopyOutcome.Copied;
-import dev.kvasir.offload.CopyOutcome.Damaged;
-import dev.kvasir.offload.CopyOutcome.Failed;
+import dev.kvasir.kv.name.BlockHash;
+import dev.kvasir.offload.store.BlockCopy;
+import dev.kvasir.offload.store.CopyOutcome;
+import dev.kvasir.offload.store.CopyOutcome.Copied;
+import dev.kvasir.offload.store.CopyOutcome.Damaged;
+import dev.kvasir.offload.store.CopyOutcome.Failed;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;

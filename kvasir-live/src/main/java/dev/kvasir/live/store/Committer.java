@@ -3,8 +3,8 @@ package dev.kvasir.live.store;
 import static java.lang.System.Logger.Level.ERROR;
 
 import dev.kvasir.live.Threads;
-import dev.kvasir.offload.CopyOutcome;
-import dev.kvasir.offload.CopyOutcome.Failed;
+import dev.kvasir.offload.store.CopyOutcome;
+import dev.kvasir.offload.store.CopyOutcome.Failed;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;

@@ -1,8 +1,8 @@
 package dev.kvasir.live.store;
 
 import dev.kvasir.Nullable;
-import dev.kvasir.offload.BlockCopy;
-import dev.kvasir.offload.CopyOutcome;
+import dev.kvasir.offload.store.BlockCopy;
+import dev.kvasir.offload.store.CopyOutcome;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;

@@ -4,7 +4,7 @@ import static java.lang.System.Logger.Level.DEBUG;
 
 import dev.kvasir.live.cuda.CudaEvent;
 import dev.kvasir.live.cuda.CudaFailure;
-import dev.kvasir.offload.Precondition;
+import dev.kvasir.offload.pipeline.Precondition;
 import dev.kvasir.time.EventLoop;
 import java.util.ArrayDeque;
 import java.util.Deque;

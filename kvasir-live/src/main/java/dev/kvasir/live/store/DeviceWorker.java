@@ -14,7 +14,7 @@ import dev.kvasir.live.cuda.CudaStack;
 import dev.kvasir.live.cuda.CudaStream;
 import dev.kvasir.live.cuda.Direction;
 import dev.kvasir.live.cuda.MoveKernel;
-import dev.kvasir.offload.Precondition;
+import dev.kvasir.offload.pipeline.Precondition;
 import dev.kvasir.time.EventLoop;
 import java.util.EnumMap;
 import java.util.List;

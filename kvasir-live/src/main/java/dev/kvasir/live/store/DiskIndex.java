@@ -3,7 +3,7 @@ package dev.kvasir.live.store;
 import static java.lang.System.Logger.Level.WARNING;
 
 import dev.kvasir.Nullable;
-import dev.kvasir.kv.TokenBlock;
+import dev.kvasir.kv.name.TokenBlock;
 import dev.kvasir.live.store.IndexRecord.Kind;
 import java.io.IOException;
 import java.util.ArrayList;

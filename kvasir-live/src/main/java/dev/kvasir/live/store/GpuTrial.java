@@ -1,7 +1,7 @@
 package dev.kvasir.live.store;
 
-import dev.kvasir.kv.BlockHash;
-import dev.kvasir.kv.TokenBlock;
+import dev.kvasir.kv.name.BlockHash;
+import dev.kvasir.kv.name.TokenBlock;
 import dev.kvasir.live.LiveLoop;
 import dev.kvasir.live.cuda.CudaAnswer;
 import dev.kvasir.live.cuda.CudaDevice.Urgency;
@@ -11,8 +11,8 @@ import dev.kvasir.live.cuda.CudaStream;
 import dev.kvasir.live.cuda.Direction;
 import dev.kvasir.live.store.TierBench.Rate;
 import dev.kvasir.live.store.TierBench.Series;
-import dev.kvasir.offload.BlockCopy;
-import dev.kvasir.offload.CopyOutcome;
+import dev.kvasir.offload.store.BlockCopy;
+import dev.kvasir.offload.store.CopyOutcome;
 import java.io.IOException;
 import java.util.ArrayDeque;
 import java.util.ArrayList;

@@ -2,10 +2,10 @@ package dev.kvasir.live.store;
 
 import dev.kvasir.Nullable;
 import dev.kvasir.live.store.CopyQueue.Kind;
-import dev.kvasir.offload.BlockCopy;
-import dev.kvasir.offload.CopyOutcome;
-import dev.kvasir.offload.CopyOutcome.Failed;
-import dev.kvasir.offload.TierStore;
+import dev.kvasir.offload.store.BlockCopy;
+import dev.kvasir.offload.store.CopyOutcome;
+import dev.kvasir.offload.store.CopyOutcome.Failed;
+import dev.kvasir.offload.store.TierStore;
 import dev.kvasir.time.EventLoop;
 import java.lang.foreign.MemorySegment;
 import java.util.List;

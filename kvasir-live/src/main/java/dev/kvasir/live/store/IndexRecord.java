@@ -1,7 +1,7 @@
 package dev.kvasir.live.store;
 
 import dev.kvasir.Nullable;
-import dev.kvasir.kv.TokenBlock;
+import dev.kvasir.kv.name.TokenBlock;
 import dev.kvasir.live.store.BlockHeader.Hashes;
 import java.nio.ByteBuffer;
 

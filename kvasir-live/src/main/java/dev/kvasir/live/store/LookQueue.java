@@ -2,8 +2,8 @@ package dev.kvasir.live.store;
 
 import static java.lang.System.Logger.Level.WARNING;
 
-import dev.kvasir.kv.BlockHash;
-import dev.kvasir.kv.TokenBlock;
+import dev.kvasir.kv.name.BlockHash;
+import dev.kvasir.kv.name.TokenBlock;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;

@@ -3,7 +3,7 @@ package dev.kvasir.live.store;
 import static java.lang.System.Logger.Level.DEBUG;
 
 import dev.kvasir.Nullable;
-import dev.kvasir.offload.CopyOutcome;
+import dev.kvasir.offload.store.CopyOutcome;
 import dev.kvasir.time.EventLoop;
 import java.util.ArrayList;
 import java.util.List;

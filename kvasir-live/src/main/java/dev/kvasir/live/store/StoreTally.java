@@ -1,6 +1,6 @@
 package dev.kvasir.live.store;
 
-import dev.kvasir.kv.Tier;
+import dev.kvasir.kv.event.Tier;
 
 /**
  * What the store of a tier has done since it was opened, whatever kind it is.

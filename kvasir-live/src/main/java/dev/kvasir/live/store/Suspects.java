@@ -1,6 +1,6 @@
 package dev.kvasir.live.store;
 
-import dev.kvasir.kv.BlockHash;
+import dev.kvasir.kv.name.BlockHash;
 import java.util.LinkedHashSet;
 import java.util.SequencedSet;
 

@@ -5,8 +5,8 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.kvasir.live.http.ApiKey;
 import dev.kvasir.live.http.ApiKeys;
-import dev.kvasir.router.Availability;
-import dev.kvasir.router.PrefillPlacement.Reason;
+import dev.kvasir.router.placement.PrefillPlacement.Reason;
+import dev.kvasir.router.view.Availability;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.AfterAll;

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import dev.kvasir.live.http.ApiKey;
 import dev.kvasir.live.http.ApiKeys;
 import dev.kvasir.live.http.Json;
-import dev.kvasir.router.Availability;
+import dev.kvasir.router.view.Availability;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;

@@ -1,10 +1,9 @@
 package dev.kvasir.live.dashboard;
 
-import dev.kvasir.offload.PipelineLoad;
-import dev.kvasir.offload.PipelineTotals;
-import dev.kvasir.router.Availability;
-import dev.kvasir.router.PrefillPlacement.Reason;
-import dev.kvasir.router.Role;
+import dev.kvasir.offload.pipeline.OffloadPipeline;
+import dev.kvasir.router.placement.PrefillPlacement.Reason;
+import dev.kvasir.router.view.Availability;
+import dev.kvasir.router.view.Role;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -31,8 +30,10 @@ final class Sample {
             new TierState("host", 0, 16_384, 0, 0, 0, 0),
             new TierState("disk", 812, 65_536, 812L << 17, 0, 0, 0)),
         List.of(
-            new EdgeState("device", "host", new PipelineLoad(0, 512, 0, 0, 0, 0, 0), totals(0)),
-            new EdgeState("host", "disk", new PipelineLoad(0, 512, 0, 0, 0, 0, 0), totals(0))),
+            new EdgeState(
+                "device", "host", new OffloadPipeline.Load(0, 512, 0, 0, 0, 0, 0), totals(0)),
+            new EdgeState(
+                "host", "disk", new OffloadPipeline.Load(0, 512, 0, 0, 0, 0, 0), totals(0))),
         List.of(),
         none,
         none);
@@ -58,18 +59,22 @@ final class Sample {
             new EdgeState(
                 "device",
                 "host",
-                new PipelineLoad(24, 512, 16, 40, 2, 1, 0),
+                new OffloadPipeline.Load(24, 512, 16, 40, 2, 1, 0),
                 totals(58_118 + requests)),
-            new EdgeState("host", "disk", new PipelineLoad(7, 512, 0, 7, 0, 0, 0), totals(43_200)),
             new EdgeState(
-                "disk", "object", new PipelineLoad(0, 512, 0, 0, 0, 0, 0), totals(120_331))),
+                "host", "disk", new OffloadPipeline.Load(7, 512, 0, 7, 0, 0, 0), totals(43_200)),
+            new EdgeState(
+                "disk",
+                "object",
+                new OffloadPipeline.Load(0, 512, 0, 0, 0, 0, 0),
+                totals(120_331))),
         decisions(requests),
         latency(0.12, requests),
         latency(0.019, requests));
   }
 
-  private static PipelineTotals totals(long completed) {
-    return new PipelineTotals(
+  private static OffloadPipeline.Totals totals(long completed) {
+    return new OffloadPipeline.Totals(
         completed, completed / 40_000, completed / 300, completed / 9, completed / 2_000, 0);
   }
 

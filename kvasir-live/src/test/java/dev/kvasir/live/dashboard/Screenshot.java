@@ -1,6 +1,6 @@
 package dev.kvasir.live.dashboard;
 
-import dev.kvasir.router.Availability;
+import dev.kvasir.router.view.Availability;
 import java.nio.file.Path;
 
 /** Takes the pictures of the dashboard, of a server that runs or of one made up. */

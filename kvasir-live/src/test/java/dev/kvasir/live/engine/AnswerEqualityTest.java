@@ -4,7 +4,6 @@ import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvasir.engine.EngineSettings;
-import dev.kvasir.engine.PlanningMode;
 import dev.kvasir.engine.PlanningSettings;
 import dev.kvasir.live.model.PocketModel;
 import dev.kvasir.live.model.sample.SamplingSettings;
@@ -114,7 +113,7 @@ class AnswerEqualityTest {
 
   @ParameterizedTest
   @EnumSource
-  void howeverStepsArePlanned(PlanningMode mode) throws IOException {
+  void howeverStepsArePlanned(PlanningSettings.Mode mode) throws IOException {
     var settings =
         EngineGroupSettings.of(
             1, 60, 0, 0, null, EngineSettings.DEFAULT.with(PlanningSettings.of(mode)));

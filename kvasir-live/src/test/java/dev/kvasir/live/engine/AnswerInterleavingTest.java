@@ -3,7 +3,6 @@ package dev.kvasir.live.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvasir.engine.EngineSettings;
-import dev.kvasir.engine.PlanningMode;
 import dev.kvasir.engine.PlanningSettings;
 import dev.kvasir.live.model.Architecture;
 import dev.kvasir.live.model.TinyModel;
@@ -93,7 +92,7 @@ class AnswerInterleavingTest {
     }
 
     private EngineGroupSettings settings() {
-      var modes = PlanningMode.values();
+      var modes = PlanningSettings.Mode.values();
       var engine =
           new EngineSettings(
               2 + random.nextInt(15),
@@ -102,7 +101,7 @@ class AnswerInterleavingTest {
               0,
               EngineSettings.DEFAULT.order(),
               EngineSettings.DEFAULT.victim(),
-              EnumSet.noneOf(dev.kvasir.engine.BatchQuirk.class),
+              EnumSet.noneOf(EngineSettings.BatchQuirk.class),
               PlanningSettings.of(modes[random.nextInt(modes.length)]));
       int device = 9 + random.nextInt(24);
       int host = random.nextBoolean() ? 0 : 8 + random.nextInt(64);

@@ -4,13 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvasir.engine.EngineSettings;
 import dev.kvasir.engine.ModelBackend;
-import dev.kvasir.engine.StepResult;
 import dev.kvasir.live.http.HttpSettings;
 import dev.kvasir.live.http.Network;
 import dev.kvasir.live.model.PocketModel;
-import dev.kvasir.offload.BlockCopy;
-import dev.kvasir.offload.CopyOutcome;
-import dev.kvasir.offload.TierStore;
+import dev.kvasir.offload.store.BlockCopy;
+import dev.kvasir.offload.store.CopyOutcome;
+import dev.kvasir.offload.store.TierStore;
 import dev.kvasir.time.EventLoop;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -68,7 +67,7 @@ class EngineBreakdownTest {
   private ModelBackend breaking(EventLoop loop) {
     return (_, done) -> {
       if (++steps > 5) throw new IllegalStateException("a step on purpose");
-      loop.after(Duration.ofMillis(1), () -> done.accept(StepResult.UNSEEN));
+      loop.after(Duration.ofMillis(1), () -> done.accept(ModelBackend.StepResult.UNSEEN));
     };
   }
 

@@ -3,7 +3,7 @@ package dev.kvasir.live.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvasir.engine.EngineSettings;
-import dev.kvasir.kv.Tier;
+import dev.kvasir.kv.event.Tier;
 import dev.kvasir.live.http.HttpSettings;
 import dev.kvasir.live.http.Network;
 import dev.kvasir.live.model.ModelShape;

@@ -1,9 +1,9 @@
 package dev.kvasir.live.events;
 
 import dev.kvasir.Nullable;
-import dev.kvasir.kv.BlockHash;
-import dev.kvasir.kv.Sha256Hasher;
-import dev.kvasir.kv.TokenSequence;
+import dev.kvasir.kv.name.BlockHash;
+import dev.kvasir.kv.name.Sha256Hasher;
+import dev.kvasir.kv.name.TokenSequence;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;

@@ -2,7 +2,7 @@ package dev.kvasir.live.events;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kvasir.router.KvFeed;
+import dev.kvasir.router.index.KvFeed;
 import dev.kvasir.time.EventLoop;
 import dev.kvasir.time.TaskQueue;
 import dev.kvasir.time.Timer;

@@ -2,18 +2,18 @@ package dev.kvasir.live.events;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kvasir.kv.BlockHash;
-import dev.kvasir.kv.Sha256Hasher;
-import dev.kvasir.kv.TokenSequence;
+import dev.kvasir.kv.name.BlockHash;
+import dev.kvasir.kv.name.Sha256Hasher;
+import dev.kvasir.kv.name.TokenSequence;
 import dev.kvasir.live.LiveLoop;
 import dev.kvasir.live.model.SharedFiles;
-import dev.kvasir.router.Instance;
-import dev.kvasir.router.KvFeed;
-import dev.kvasir.router.NeverOffload;
-import dev.kvasir.router.PlacementSettings;
-import dev.kvasir.router.RoundRobinPick;
 import dev.kvasir.router.Router;
 import dev.kvasir.router.RouterSettings;
+import dev.kvasir.router.index.KvFeed;
+import dev.kvasir.router.pick.RoundRobinPick;
+import dev.kvasir.router.placement.NeverOffload;
+import dev.kvasir.router.placement.PlacementSettings;
+import dev.kvasir.router.view.Instance;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;

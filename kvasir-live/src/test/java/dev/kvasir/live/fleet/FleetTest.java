@@ -3,15 +3,15 @@ package dev.kvasir.live.fleet;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.kvasir.kv.KvEvent;
-import dev.kvasir.kv.Sha256Hasher;
+import dev.kvasir.kv.event.KvEvent;
+import dev.kvasir.kv.name.Sha256Hasher;
 import dev.kvasir.live.LiveLoop;
 import dev.kvasir.live.engine.Mischief;
 import dev.kvasir.live.events.EngineBlocks;
 import dev.kvasir.live.events.KvEventSubscriber;
 import dev.kvasir.live.events.SubscriberSettings;
 import dev.kvasir.live.http.HttpSettings;
-import dev.kvasir.router.KvFeed;
+import dev.kvasir.router.index.KvFeed;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;

@@ -1,13 +1,12 @@
 package dev.kvasir.live.fleet;
 
 import dev.kvasir.engine.ModelBackend;
-import dev.kvasir.engine.StepResult;
 import dev.kvasir.live.engine.PacedEngines;
 import dev.kvasir.live.engine.ServedModel;
 import dev.kvasir.live.model.PocketModel;
-import dev.kvasir.offload.BlockCopy;
-import dev.kvasir.offload.CopyOutcome;
-import dev.kvasir.offload.TierStore;
+import dev.kvasir.offload.store.BlockCopy;
+import dev.kvasir.offload.store.CopyOutcome;
+import dev.kvasir.offload.store.TierStore;
 import dev.kvasir.time.EventLoop;
 import java.io.IOException;
 import java.time.Duration;
@@ -39,7 +38,7 @@ public final class TestFleet {
   }
 
   private static ModelBackend steps(EventLoop loop, Supplier<Duration> step) {
-    return (_, done) -> loop.after(step.get(), () -> done.accept(StepResult.UNSEEN));
+    return (_, done) -> loop.after(step.get(), () -> done.accept(ModelBackend.StepResult.UNSEEN));
   }
 
   /** A way to the memory that all share, which takes a moment. */

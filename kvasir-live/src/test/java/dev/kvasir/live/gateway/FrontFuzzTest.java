@@ -10,7 +10,7 @@ import dev.kvasir.live.http.Eventually;
 import dev.kvasir.live.http.HttpLimits;
 import dev.kvasir.live.http.Network;
 import dev.kvasir.router.RouterSettings;
-import dev.kvasir.router.StickyLimits;
+import dev.kvasir.router.placement.StickyLimits;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;

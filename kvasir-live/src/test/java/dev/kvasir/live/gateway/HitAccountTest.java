@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.kvasir.live.fleet.FleetSettings;
 import dev.kvasir.live.fleet.TestFleet;
 import dev.kvasir.live.http.Network;
-import dev.kvasir.router.RouteClass;
+import dev.kvasir.router.placement.RouteClass;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;

@@ -5,11 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.sun.management.UnixOperatingSystemMXBean;
 import dev.kvasir.Nullable;
 import dev.kvasir.engine.Batch;
-import dev.kvasir.engine.BatchQuirk;
 import dev.kvasir.engine.EngineSettings;
 import dev.kvasir.engine.ModelBackend;
 import dev.kvasir.engine.SchedulingPolicy;
-import dev.kvasir.engine.StepResult;
 import dev.kvasir.live.fleet.Fleet;
 import dev.kvasir.live.fleet.FleetSettings;
 import dev.kvasir.live.fleet.FleetWorker;
@@ -97,10 +95,10 @@ class ManyStreamsTest {
     return (batch, done) -> loop.after(STEP, () -> end(loop, batch, done));
   }
 
-  private void end(EventLoop loop, Batch batch, Consumer<StepResult> done) {
+  private void end(EventLoop loop, Batch batch, Consumer<ModelBackend.StepResult> done) {
     boolean begins = !batch.admissions().isEmpty();
     boolean may = begins ? asked() >= STREAMS : begun.get() >= STREAMS;
-    if (may || failed.get()) done.accept(StepResult.UNSEEN);
+    if (may || failed.get()) done.accept(ModelBackend.StepResult.UNSEEN);
     else loop.after(STEP, () -> end(loop, batch, done));
   }
 
@@ -122,7 +120,7 @@ class ManyStreamsTest {
             0,
             SchedulingPolicy.FIRST_COME,
             EngineSettings.Victim.NEWEST,
-            EnumSet.noneOf(BatchQuirk.class));
+            EnumSet.noneOf(EngineSettings.BatchQuirk.class));
     return new FleetSettings(WORKERS, HttpSettings.LOOPBACK, 0, 4 * STREAMS, engine);
   }
 

@@ -3,7 +3,7 @@ package dev.kvasir.live.gateway;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvasir.live.LiveLoop;
-import dev.kvasir.router.RouteClass;
+import dev.kvasir.router.placement.RouteClass;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvasir.live.gateway.Plan.Break;
 import dev.kvasir.live.gateway.Plan.Fault;
-import dev.kvasir.router.RouteClass;
+import dev.kvasir.router.placement.RouteClass;
 import java.util.List;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;

@@ -2,10 +2,10 @@ package dev.kvasir.live.gateway;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kvasir.kv.BlockHash;
-import dev.kvasir.kv.KvEvent;
-import dev.kvasir.kv.Tier;
-import dev.kvasir.kv.TokenBlock;
+import dev.kvasir.kv.event.KvEvent;
+import dev.kvasir.kv.event.Tier;
+import dev.kvasir.kv.name.BlockHash;
+import dev.kvasir.kv.name.TokenBlock;
 import dev.kvasir.live.http.Eventually;
 import java.net.URI;
 import java.net.http.HttpRequest;

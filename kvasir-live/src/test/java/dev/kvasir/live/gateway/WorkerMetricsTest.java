@@ -2,7 +2,7 @@ package dev.kvasir.live.gateway;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kvasir.router.EngineSignals;
+import dev.kvasir.router.view.EngineSignals;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 

@@ -3,7 +3,7 @@ package dev.kvasir.live.store;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvasir.Seeds;
-import dev.kvasir.kv.TokenBlock;
+import dev.kvasir.kv.name.TokenBlock;
 import dev.kvasir.live.store.BlockSeals.Opened;
 import dev.kvasir.live.store.SealSettings.Protection;
 import java.nio.ByteBuffer;

@@ -3,9 +3,9 @@ package dev.kvasir.live.store;
 import static java.util.concurrent.TimeUnit.SECONDS;
 
 import dev.kvasir.live.LiveLoop;
-import dev.kvasir.offload.BlockCopy;
-import dev.kvasir.offload.CopyOutcome;
-import dev.kvasir.offload.TierStore;
+import dev.kvasir.offload.store.BlockCopy;
+import dev.kvasir.offload.store.CopyOutcome;
+import dev.kvasir.offload.store.TierStore;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;

@@ -3,9 +3,9 @@ package dev.kvasir.live.store;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvasir.Seeds;
-import dev.kvasir.offload.BlockCopy;
-import dev.kvasir.offload.CopyOutcome;
-import dev.kvasir.offload.CopyOutcome.Damaged;
+import dev.kvasir.offload.store.BlockCopy;
+import dev.kvasir.offload.store.CopyOutcome;
+import dev.kvasir.offload.store.CopyOutcome.Damaged;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;

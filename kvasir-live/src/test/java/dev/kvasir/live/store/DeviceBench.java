@@ -7,7 +7,7 @@ import dev.kvasir.live.cuda.CudaStack;
 import dev.kvasir.live.cuda.Direction;
 import dev.kvasir.live.cuda.MoveKernel;
 import dev.kvasir.live.cuda.StubCuda;
-import dev.kvasir.offload.Precondition;
+import dev.kvasir.offload.pipeline.Precondition;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;

@@ -3,9 +3,9 @@ package dev.kvasir.live.store;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvasir.Seeds;
-import dev.kvasir.offload.BlockCopy;
-import dev.kvasir.offload.CopyOutcome;
-import dev.kvasir.offload.CopyOutcome.Copied;
+import dev.kvasir.offload.store.BlockCopy;
+import dev.kvasir.offload.store.CopyOutcome;
+import dev.kvasir.offload.store.CopyOutcome.Copied;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;

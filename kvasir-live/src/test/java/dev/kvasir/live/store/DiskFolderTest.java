@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import dev.kvasir.offload.CopyOutcome;
+import dev.kvasir.offload.store.CopyOutcome;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

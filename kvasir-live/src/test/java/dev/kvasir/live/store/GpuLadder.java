@@ -1,20 +1,18 @@
 package dev.kvasir.live.store;
 
 import dev.kvasir.kv.BlockPool;
-import dev.kvasir.kv.KvEvents;
 import dev.kvasir.kv.PoolSettings;
 import dev.kvasir.kv.PrefixRegistry;
-import dev.kvasir.kv.Tier;
+import dev.kvasir.kv.event.KvEvents;
+import dev.kvasir.kv.event.Tier;
 import dev.kvasir.live.LiveLoop;
 import dev.kvasir.live.cuda.CudaAnswer;
 import dev.kvasir.live.cuda.CudaDevice.Urgency;
 import dev.kvasir.live.cuda.CudaStack;
 import dev.kvasir.live.cuda.CudaStream;
-import dev.kvasir.offload.BatchSettings;
-import dev.kvasir.offload.PipelineLimits;
-import dev.kvasir.offload.PipelineSettings;
-import dev.kvasir.offload.Rung;
 import dev.kvasir.offload.TieredKvCache;
+import dev.kvasir.offload.onboard.Rung;
+import dev.kvasir.offload.pipeline.PipelineSettings;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -76,10 +74,10 @@ final class GpuLadder implements AutoCloseable {
 
   private static PipelineSettings settings() {
     var limits =
-        new PipelineLimits(
+        new PipelineSettings.Limits(
             QUEUE_MAX, Duration.ofSeconds(120), Duration.ofSeconds(60), Duration.ofMillis(1));
     return new PipelineSettings(
-        new BatchSettings(8, 64, Duration.ofMillis(1)),
+        new PipelineSettings.Batching(8, 64, Duration.ofMillis(1)),
         Duration.ofMillis(100),
         Duration.ofMillis(5),
         4,

@@ -2,8 +2,8 @@ package dev.kvasir.live.store;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kvasir.kv.BlockHash;
-import dev.kvasir.kv.TokenBlock;
+import dev.kvasir.kv.name.BlockHash;
+import dev.kvasir.kv.name.TokenBlock;
 import dev.kvasir.live.http.Eventually;
 import java.io.IOException;
 import java.util.ArrayList;

@@ -4,7 +4,7 @@ import dev.kvasir.kv.Block;
 import dev.kvasir.live.cuda.CudaAnswer;
 import dev.kvasir.live.cuda.CudaDevice.Urgency;
 import dev.kvasir.live.cuda.CudaStream;
-import dev.kvasir.offload.OffloadRequest;
+import dev.kvasir.offload.pipeline.OffloadRequest;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayDeque;

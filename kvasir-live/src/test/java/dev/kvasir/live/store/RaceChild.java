@@ -7,7 +7,7 @@ import dev.kvasir.live.store.object.ObjectBlocks;
 import dev.kvasir.live.store.object.ObjectSettings;
 import dev.kvasir.live.store.remote.RedisBlocks;
 import dev.kvasir.live.store.remote.RemoteSettings;
-import dev.kvasir.offload.CopyOutcome.Copied;
+import dev.kvasir.offload.store.CopyOutcome.Copied;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Path;

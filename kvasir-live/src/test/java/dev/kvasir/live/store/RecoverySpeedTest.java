@@ -3,12 +3,12 @@ package dev.kvasir.live.store;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvasir.kv.BlockPool;
-import dev.kvasir.kv.KvEvents;
 import dev.kvasir.kv.PoolSettings;
 import dev.kvasir.kv.PrefixRegistry;
-import dev.kvasir.kv.Tier;
-import dev.kvasir.offload.BlockCopy;
-import dev.kvasir.offload.CopyOutcome;
+import dev.kvasir.kv.event.KvEvents;
+import dev.kvasir.kv.event.Tier;
+import dev.kvasir.offload.store.BlockCopy;
+import dev.kvasir.offload.store.CopyOutcome;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;

@@ -2,13 +2,13 @@ package dev.kvasir.live.store;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kvasir.kv.TokenBlock;
-import dev.kvasir.offload.BlockCopy;
-import dev.kvasir.offload.CopyOutcome;
-import dev.kvasir.offload.CopyOutcome.Copied;
-import dev.kvasir.offload.CopyOutcome.Damaged;
-import dev.kvasir.offload.CopyOutcome.Failed;
-import dev.kvasir.offload.TierStore;
+import dev.kvasir.kv.name.TokenBlock;
+import dev.kvasir.offload.store.BlockCopy;
+import dev.kvasir.offload.store.CopyOutcome;
+import dev.kvasir.offload.store.CopyOutcome.Copied;
+import dev.kvasir.offload.store.CopyOutcome.Damaged;
+import dev.kvasir.offload.store.CopyOutcome.Failed;
+import dev.kvasir.offload.store.TierStore;
 import dev.kvasir.time.EventLoop;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;

@@ -2,9 +2,9 @@ package dev.kvasir.live.store;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kvasir.offload.BlockCopy;
-import dev.kvasir.offload.CopyOutcome;
-import dev.kvasir.offload.CopyOutcome.Copied;
+import dev.kvasir.offload.store.BlockCopy;
+import dev.kvasir.offload.store.CopyOutcome;
+import dev.kvasir.offload.store.CopyOutcome.Copied;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;

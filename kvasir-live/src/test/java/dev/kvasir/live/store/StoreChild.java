@@ -1,7 +1,7 @@
 package dev.kvasir.live.store;
 
-import dev.kvasir.offload.BlockCopy;
-import dev.kvasir.offload.CopyOutcome.Copied;
+import dev.kvasir.offload.store.BlockCopy;
+import dev.kvasir.offload.store.CopyOutcome.Copied;
 import java.io.File;
 import java.io.IOException;
 import java.io.PrintStream;

@@ -2,8 +2,8 @@ package dev.kvasir.live.store;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kvasir.kv.BlockHash;
-import dev.kvasir.kv.TokenBlock;
+import dev.kvasir.kv.name.BlockHash;
+import dev.kvasir.kv.name.TokenBlock;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 

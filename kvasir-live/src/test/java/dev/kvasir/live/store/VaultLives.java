@@ -2,10 +2,10 @@ package dev.kvasir.live.store;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kvasir.offload.BlockCopy;
-import dev.kvasir.offload.CopyOutcome;
-import dev.kvasir.offload.CopyOutcome.Copied;
-import dev.kvasir.offload.CopyOutcome.Failed;
+import dev.kvasir.offload.store.BlockCopy;
+import dev.kvasir.offload.store.CopyOutcome;
+import dev.kvasir.offload.store.CopyOutcome.Copied;
+import dev.kvasir.offload.store.CopyOutcome.Failed;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,6 +1,5 @@
 package dev.kvasir.sim.blis;
 
-import dev.kvasir.sim.VirtualLoop;
 import dev.kvasir.sim.latency.LatencyModel;
 import dev.kvasir.sim.report.Ending;
 import dev.kvasir.sim.report.InstanceResult;
@@ -10,6 +9,7 @@ import dev.kvasir.sim.report.Timeline;
 import dev.kvasir.sim.workload.Request;
 import dev.kvasir.sim.workload.Workload;
 import dev.kvasir.time.EventLoop;
+import dev.kvasir.time.VirtualLoop;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

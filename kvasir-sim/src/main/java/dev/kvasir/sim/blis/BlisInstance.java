@@ -1,15 +1,13 @@
 package dev.kvasir.sim.blis;
 
 import dev.kvasir.engine.Batch;
-import dev.kvasir.engine.PlanningStats;
+import dev.kvasir.engine.PlanningSettings;
 import dev.kvasir.engine.Scheduler;
 import dev.kvasir.engine.Sequence;
 import dev.kvasir.engine.SequenceRequest;
-import dev.kvasir.engine.StepEnd;
-import dev.kvasir.router.EngineSignals;
-import dev.kvasir.router.Role;
-import dev.kvasir.router.SloClass;
-import dev.kvasir.sim.VirtualLoop;
+import dev.kvasir.router.view.EngineSignals;
+import dev.kvasir.router.view.Role;
+import dev.kvasir.router.view.SloClass;
 import dev.kvasir.sim.blis.BlisSettings.Edition;
 import dev.kvasir.sim.latency.LatencyModel;
 import dev.kvasir.sim.latency.StepShape;
@@ -17,6 +15,7 @@ import dev.kvasir.sim.report.Ending;
 import dev.kvasir.sim.report.InstanceResult;
 import dev.kvasir.sim.workload.ContentNames;
 import dev.kvasir.time.EventLoop;
+import dev.kvasir.time.VirtualLoop;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -31,7 +30,8 @@ import java.util.function.BiConsumer;
  * the next step waits until it is over.
  */
 final class BlisInstance {
-  private static final StepEnd NOTHING_COMPUTED = new StepEnd(List.of(), List.of());
+  private static final Scheduler.StepEnd NOTHING_COMPUTED =
+      new Scheduler.StepEnd(List.of(), List.of());
 
   private final int index;
   private final BlisSettings settings;
@@ -265,6 +265,6 @@ final class BlisInstance {
         allocationFailures,
         log.gaps(),
         List.of(),
-        PlanningStats.NONE);
+        PlanningSettings.Stats.NONE);
   }
 }

@@ -1,16 +1,16 @@
 package dev.kvasir.sim.blis;
 
-import dev.kvasir.kv.BlockHash;
 import dev.kvasir.kv.CachedBlocks;
+import dev.kvasir.kv.name.BlockHash;
 import dev.kvasir.router.AdmissionPolicy;
-import dev.kvasir.router.ClusterView;
-import dev.kvasir.router.EngineSignals;
-import dev.kvasir.router.Estimates;
-import dev.kvasir.router.InstanceView;
-import dev.kvasir.router.Load;
-import dev.kvasir.router.PickPolicy;
-import dev.kvasir.router.RouteRequest;
-import dev.kvasir.router.SloClass;
+import dev.kvasir.router.pick.PickPolicy;
+import dev.kvasir.router.view.ClusterView;
+import dev.kvasir.router.view.EngineSignals;
+import dev.kvasir.router.view.Estimates;
+import dev.kvasir.router.view.InstanceView;
+import dev.kvasir.router.view.Load;
+import dev.kvasir.router.view.RouteRequest;
+import dev.kvasir.router.view.SloClass;
 import dev.kvasir.sim.workload.Request;
 import java.util.ArrayList;
 import java.util.HashSet;

@@ -1,9 +1,9 @@
 package dev.kvasir.sim.blis;
 
-import dev.kvasir.kv.BlockHash;
-import dev.kvasir.kv.BlockNames;
 import dev.kvasir.kv.CachedBlocks;
 import dev.kvasir.kv.KvSpan;
+import dev.kvasir.kv.name.BlockHash;
+import dev.kvasir.kv.name.BlockNames;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;

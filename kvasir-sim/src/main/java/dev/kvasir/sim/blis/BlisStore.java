@@ -1,11 +1,11 @@
 package dev.kvasir.sim.blis;
 
 import dev.kvasir.Nullable;
-import dev.kvasir.kv.BlockHash;
-import dev.kvasir.kv.BlockNames;
 import dev.kvasir.kv.KvMatch;
 import dev.kvasir.kv.KvSpan;
 import dev.kvasir.kv.KvStore;
+import dev.kvasir.kv.name.BlockHash;
+import dev.kvasir.kv.name.BlockNames;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;

@@ -1,6 +1,6 @@
 package dev.kvasir.sim.page;
 
-import dev.kvasir.kv.Tier;
+import dev.kvasir.kv.event.Tier;
 import dev.kvasir.sim.report.Quantiles;
 import dev.kvasir.sim.report.RequestResult;
 import dev.kvasir.sim.report.RunResult;

@@ -1,6 +1,6 @@
 package dev.kvasir.sim.page;
 
-import dev.kvasir.kv.Tier;
+import dev.kvasir.kv.event.Tier;
 import dev.kvasir.sim.report.Comparison;
 import dev.kvasir.sim.report.Summary;
 import java.util.ArrayList;

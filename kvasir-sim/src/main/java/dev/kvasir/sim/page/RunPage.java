@@ -1,6 +1,6 @@
 package dev.kvasir.sim.page;
 
-import dev.kvasir.kv.Tier;
+import dev.kvasir.kv.event.Tier;
 import dev.kvasir.sim.report.Gaps;
 import dev.kvasir.sim.report.Goodput;
 import dev.kvasir.sim.report.Quantiles;

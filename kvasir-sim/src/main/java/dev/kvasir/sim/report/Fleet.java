@@ -1,6 +1,6 @@
 package dev.kvasir.sim.report;
 
-import dev.kvasir.kv.Tier;
+import dev.kvasir.kv.event.Tier;
 import java.util.EnumMap;
 import java.util.Map;
 

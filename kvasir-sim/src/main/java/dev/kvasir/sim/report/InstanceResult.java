@@ -1,7 +1,7 @@
 package dev.kvasir.sim.report;
 
-import dev.kvasir.engine.PlanningStats;
-import dev.kvasir.router.Role;
+import dev.kvasir.engine.PlanningSettings;
+import dev.kvasir.router.view.Role;
 import java.util.List;
 
 /**
@@ -34,7 +34,7 @@ public record InstanceResult(
     long allocationFailures,
     Gaps gaps,
     List<TierResult> tiers,
-    PlanningStats planning) {
+    PlanningSettings.Stats planning) {
   public InstanceResult {
     tiers = List.copyOf(tiers);
   }

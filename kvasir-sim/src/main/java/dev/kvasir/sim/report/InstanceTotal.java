@@ -1,6 +1,6 @@
 package dev.kvasir.sim.report;
 
-import dev.kvasir.router.Role;
+import dev.kvasir.router.view.Role;
 import java.util.ArrayList;
 import java.util.List;
 

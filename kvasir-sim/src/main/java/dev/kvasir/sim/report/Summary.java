@@ -1,7 +1,7 @@
 package dev.kvasir.sim.report;
 
-import dev.kvasir.engine.PlanningStats;
-import dev.kvasir.kv.Tier;
+import dev.kvasir.engine.PlanningSettings;
+import dev.kvasir.kv.event.Tier;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.ToLongFunction;
@@ -36,7 +36,7 @@ public record Summary(
     double offloadShare,
     Goodput goodput,
     List<TierTotal> tiers,
-    PlanningStats planning,
+    PlanningSettings.Stats planning,
     List<InstanceTotal> instances) {
 
   /** Mean and percentiles in milliseconds. */
@@ -122,8 +122,8 @@ public record Summary(
         InstanceTotal.of(run));
   }
 
-  private static PlanningStats planning(RunResult run) {
-    var all = PlanningStats.NONE;
+  private static PlanningSettings.Stats planning(RunResult run) {
+    var all = PlanningSettings.Stats.NONE;
     for (var instance : run.instances()) all = all.plus(instance.planning());
     return all;
   }

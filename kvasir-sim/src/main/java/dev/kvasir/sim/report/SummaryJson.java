@@ -1,6 +1,6 @@
 package dev.kvasir.sim.report;
 
-import dev.kvasir.engine.PlanningStats;
+import dev.kvasir.engine.PlanningSettings;
 import java.util.Locale;
 import tools.jackson.databind.SerializationFeature;
 import tools.jackson.databind.json.JsonMapper;
@@ -74,7 +74,7 @@ public final class SummaryJson {
     node.put("slo_attainment", goodput.attainment());
   }
 
-  private static void planning(ObjectNode node, PlanningStats planning) {
+  private static void planning(ObjectNode node, PlanningSettings.Stats planning) {
     node.put("preschedule_hits", planning.hits());
     node.put("preschedule_repairs", planning.repairs());
     node.put("preschedule_misses", planning.misses());

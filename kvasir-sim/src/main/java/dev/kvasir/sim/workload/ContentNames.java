@@ -1,8 +1,8 @@
 package dev.kvasir.sim.workload;
 
-import dev.kvasir.kv.BlockHash;
-import dev.kvasir.kv.BlockNames;
-import dev.kvasir.kv.TokenBlock;
+import dev.kvasir.kv.name.BlockHash;
+import dev.kvasir.kv.name.BlockNames;
+import dev.kvasir.kv.name.TokenBlock;
 import java.util.ArrayList;
 import java.util.List;
 

@@ -1,6 +1,6 @@
 package dev.kvasir.sim.workload;
 
-import dev.kvasir.kv.BlockHash;
+import dev.kvasir.kv.name.BlockHash;
 
 /**
  * Walks the blocks of a content and names each by its tokens and everything before them.

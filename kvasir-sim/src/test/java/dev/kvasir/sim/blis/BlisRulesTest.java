@@ -3,14 +3,13 @@ package dev.kvasir.sim.blis;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvasir.Seeds;
-import dev.kvasir.engine.BatchQuirk;
 import dev.kvasir.engine.EngineSettings;
 import dev.kvasir.engine.EngineSettings.Victim;
 import dev.kvasir.engine.SchedulingPolicy;
 import dev.kvasir.router.AdmissionPolicy;
-import dev.kvasir.router.PickPolicy;
-import dev.kvasir.router.Ties;
-import dev.kvasir.router.WeightedPick;
+import dev.kvasir.router.pick.PickPolicy;
+import dev.kvasir.router.pick.Ties;
+import dev.kvasir.router.pick.WeightedPick;
 import dev.kvasir.sim.blis.BlisSettings.ClusterTimes;
 import dev.kvasir.sim.blis.BlisSettings.Edition;
 import dev.kvasir.sim.latency.LatencyModel;
@@ -64,7 +63,7 @@ class BlisRulesTest {
             0,
             order,
             victim,
-            EnumSet.allOf(BatchQuirk.class));
+            EnumSet.allOf(EngineSettings.BatchQuirk.class));
     make(random, blocks * TOKENS);
     int preemptions = new ReferenceEngine(settings, blocks, TOKENS).run(references);
     var run = blis(settings, blocks);

@@ -1,6 +1,6 @@
 package dev.kvasir.sim.blis;
 
-import dev.kvasir.router.SloClass;
+import dev.kvasir.router.view.SloClass;
 import dev.kvasir.sim.workload.Request;
 import java.util.ArrayList;
 import java.util.List;

@@ -2,7 +2,7 @@ package dev.kvasir.sim.page;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kvasir.kv.Tier;
+import dev.kvasir.kv.event.Tier;
 import dev.kvasir.sim.report.Comparison;
 import dev.kvasir.sim.report.Fleet;
 import dev.kvasir.sim.report.Goodput;

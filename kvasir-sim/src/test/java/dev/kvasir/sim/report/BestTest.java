@@ -2,7 +2,7 @@ package dev.kvasir.sim.report;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kvasir.kv.Tier;
+import dev.kvasir.kv.event.Tier;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;

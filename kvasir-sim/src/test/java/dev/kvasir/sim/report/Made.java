@@ -1,9 +1,9 @@
 package dev.kvasir.sim.report;
 
-import dev.kvasir.engine.PlanningStats;
+import dev.kvasir.engine.PlanningSettings;
 import dev.kvasir.kv.CachedBlocks;
-import dev.kvasir.kv.Tier;
-import dev.kvasir.router.Role;
+import dev.kvasir.kv.event.Tier;
+import dev.kvasir.router.view.Role;
 import dev.kvasir.sim.workload.Content;
 import dev.kvasir.sim.workload.Request;
 import java.time.Duration;
@@ -68,7 +68,7 @@ public final class Made {
         0,
         gaps,
         tiers,
-        PlanningStats.NONE);
+        PlanningSettings.Stats.NONE);
   }
 
   public static Summary.Scale scale(Duration ttft) {

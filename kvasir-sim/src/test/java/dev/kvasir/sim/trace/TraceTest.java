@@ -3,7 +3,7 @@ package dev.kvasir.sim.trace;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.kvasir.kv.BlockHash;
+import dev.kvasir.kv.name.BlockHash;
 import dev.kvasir.sim.Shared;
 import dev.kvasir.sim.workload.Content;
 import dev.kvasir.sim.workload.Request;

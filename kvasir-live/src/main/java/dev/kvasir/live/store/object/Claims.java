@@ -2,7 +2,7 @@ package dev.kvasir.live.store.object;
 
 import static java.lang.System.Logger.Level.DEBUG;
 
-import dev.kvasir.kv.TokenBlock;
+import dev.kvasir.kv.name.TokenBlock;
 import dev.kvasir.live.store.BlockName;
 import java.io.IOException;
 import java.time.Duration;

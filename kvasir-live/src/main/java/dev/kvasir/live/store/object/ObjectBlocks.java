@@ -4,8 +4,8 @@ import static dev.kvasir.live.store.object.Claims.Intent.REPLACE;
 import static dev.kvasir.live.store.object.Claims.Intent.STORE;
 import static java.nio.charset.StandardCharsets.US_ASCII;
 
-import dev.kvasir.kv.BlockHash;
-import dev.kvasir.kv.TokenBlock;
+import dev.kvasir.kv.name.BlockHash;
+import dev.kvasir.kv.name.TokenBlock;
 import dev.kvasir.live.store.BlockName;
 import dev.kvasir.live.store.BlockSeals;
 import dev.kvasir.live.store.BlockTransport;

@@ -1,6 +1,6 @@
 package dev.kvasir.live.store.object;
 
-import dev.kvasir.kv.BlockHash;
+import dev.kvasir.kv.name.BlockHash;
 import dev.kvasir.live.store.BlockTransport.Parcel;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;

@@ -1,7 +1,7 @@
 package dev.kvasir.live.store.object;
 
 import dev.kvasir.Nullable;
-import dev.kvasir.kv.BlockHash;
+import dev.kvasir.kv.name.BlockHash;
 import dev.kvasir.live.store.BlockTransport.Fetched;
 import dev.kvasir.live.store.object.Places.Place;
 import dev.kvasir.live.store.object.Requests.Result;

@@ -1,7 +1,7 @@
 package dev.kvasir.live.store.object;
 
 import dev.kvasir.Nullable;
-import dev.kvasir.kv.BlockHash;
+import dev.kvasir.kv.name.BlockHash;
 import java.util.LinkedHashMap;
 import java.util.SequencedMap;
 

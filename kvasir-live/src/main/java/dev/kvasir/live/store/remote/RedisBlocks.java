@@ -4,8 +4,8 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static redis.clients.jedis.Protocol.Command.SET;
 
 import dev.kvasir.Nullable;
-import dev.kvasir.kv.BlockHash;
-import dev.kvasir.kv.TokenBlock;
+import dev.kvasir.kv.name.BlockHash;
+import dev.kvasir.kv.name.TokenBlock;
 import dev.kvasir.live.store.BlockName;
 import dev.kvasir.live.store.BlockSeals;
 import dev.kvasir.live.store.BlockTransport;

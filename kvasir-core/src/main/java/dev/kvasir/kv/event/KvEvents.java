@@ -1,0 +1,45 @@
+package dev.kvasir.kv.event;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/** Hands what happens to blocks to whoever subscribed; nobody listening costs nothing. */
+public final class KvEvents {
+  private final List<KvSubscription> subscriptions = new ArrayList<>();
+  private long published;
+  private boolean heard;
+
+  /**
+   * Begins to listen: at most {@code eventsMax} events wait to be read, older ones are dropped.
+   *
+   * @param ready runs when the first event comes to wait, while a pool is at work: it must not call
+   *     the pool but schedule the reading
+   */
+  public KvSubscription subscribe(int eventsMax, Runnable ready) {
+    if (eventsMax < 1) throw new IllegalArgumentException(eventsMax + " events at most");
+    var subscription = new KvSubscription(this, eventsMax, published, ready);
+    subscriptions.add(subscription);
+    heard = true;
+    return subscription;
+  }
+
+  /** How many events there have been while anybody listened. */
+  public long published() {
+    return published;
+  }
+
+  /** Whether an event would be heard, so that it need not be made where it would not. */
+  public boolean heard() {
+    return heard;
+  }
+
+  public void publish(KvEvent event) {
+    published++;
+    for (int i = 0; i < subscriptions.size(); i++) subscriptions.get(i).offer(event);
+  }
+
+  void leave(KvSubscription subscription) {
+    subscriptions.remove(subscription);
+    heard = !subscriptions.isEmpty();
+  }
+}

@@ -1,0 +1,74 @@
+package dev.kvasir.kv.evict;
+
+import dev.kvasir.kv.name.BlockHash;
+import dev.kvasir.kv.name.TokenBlock;
+import java.util.List;
+
+/** Names an order of eviction, and makes the policy that keeps it for one pool. */
+@FunctionalInterface
+public interface Eviction {
+  EvictionPolicy open(Slots slots);
+
+  /** What a policy may know of the pool it serves. */
+  interface Slots {
+    /** How many slots there are; they are numbered from 0. */
+    int count();
+
+    /** The slot that holds the block, or has just given it up, or {@link EvictionPolicy#NONE}. */
+    int slotOf(BlockHash hash);
+
+    /** What the slot holds, or has just given up. */
+    TokenBlock contentOf(int slot);
+  }
+
+  /** The names that {@link #named} knows, the default first. */
+  List<String> NAMES = List.of("lineage", "lru", "fifo", "multi-lru", "s3-fifo");
+
+  /**
+   * The policy of that name.
+   *
+   * @param sketch what the registry of the pools counts uses with; only multi-lru asks it
+   */
+  static Eviction named(String name, FrequencySketch sketch) {
+    return switch (name) {
+      case "lineage" -> lineage();
+      case "lru" -> lru();
+      case "fifo" -> fifo();
+      case "multi-lru" -> multiLru(sketch);
+      case "s3-fifo" -> s3Fifo();
+      default ->
+          throw new IllegalArgumentException("no eviction \"" + name + "\", use one of " + NAMES);
+    };
+  }
+
+  /** Least recently released first. */
+  static Eviction lru() {
+    return slots -> new LruEviction(slots.count());
+  }
+
+  /** First registered first, however often it was used since. */
+  static Eviction fifo() {
+    return slots -> new FifoEviction(slots.count());
+  }
+
+  /** Seldom used first, then least recently released; the registry must share the sketch. */
+  static Eviction multiLru(FrequencySketch sketch) {
+    return slots -> new MultiLruEviction(slots.count(), sketch, MultiLruEviction.THRESHOLDS);
+  }
+
+  /** Like {@link #multiLru(FrequencySketch)}, with the counts at which the next level begins. */
+  static Eviction multiLru(FrequencySketch sketch, int warm, int hot, int veryHot) {
+    int[] thresholds = {warm, hot, veryHot};
+    return slots -> new MultiLruEviction(slots.count(), sketch, thresholds);
+  }
+
+  /** Ends of chains first, so that what is left can still be reached from its beginning. */
+  static Eviction lineage() {
+    return LineageEviction::new;
+  }
+
+  /** Blocks never used again leave early and do not push out those that were. */
+  static Eviction s3Fifo() {
+    return slots -> new S3FifoEviction(slots.count());
+  }
+}

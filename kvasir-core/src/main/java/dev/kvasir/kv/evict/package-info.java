@@ -1,0 +1,14 @@
+/**
+ * Which cached block goes first when a pool needs room. {@link dev.kvasir.kv.evict.Eviction} names
+ * the policies; each is one class behind {@link dev.kvasir.kv.evict.EvictionPolicy}, which sees
+ * slots and keeps its state in arrays.
+ *
+ * <pre>
+ *   registered --> cached <--> held
+ *        |            |          |
+ *     removed      evicted    removed
+ * </pre>
+ *
+ * <p>The same calls give the same victims, on any machine (INV-10).
+ */
+package dev.kvasir.kv.evict;

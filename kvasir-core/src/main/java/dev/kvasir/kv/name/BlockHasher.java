@@ -1,0 +1,29 @@
+package dev.kvasir.kv.name;
+
+import dev.kvasir.Nullable;
+import java.util.List;
+
+/**
+ * Names full blocks, each by its own tokens and the name of the block before it; so a sequence that
+ * grows by a block costs the hashing of one block.
+ *
+ * <p>A hasher stands for one model and one tenant: blocks of different hashers share no names. It
+ * reuses its buffers and therefore belongs to one loop, like the sequences that use it.
+ */
+public sealed interface BlockHasher permits Sha256Hasher, Xxh3Hasher {
+  /** The most tokens a block may have. */
+  int BLOCK_TOKENS_MAX = 1 << 16;
+
+  /** What only this tenant's blocks are mixed with; empty where all may share. */
+  String salt();
+
+  /**
+   * The name of the block that holds the tokens {@code from} up to {@code to} of a sequence.
+   *
+   * @param parent the name of the block before it; null for the first of a sequence
+   * @param tokens the sequence from its first token on; only the block's own are read
+   * @param extraKeys runs of the sequence, sorted; those that do not touch the block have no effect
+   */
+  BlockHash hash(
+      @Nullable BlockHash parent, int[] tokens, int from, int to, List<ExtraKey> extraKeys);
+}

@@ -1,0 +1,13 @@
+package dev.kvasir.kv.name;
+
+/**
+ * The full blocks of one sequence by their place: the prompt's at once, those of the output as soon
+ * as their tokens are known.
+ */
+public interface BlockNames {
+  /** The name of the block at that place. */
+  BlockHash name(int index);
+
+  /** What the block at that place holds. */
+  TokenBlock block(int index);
+}

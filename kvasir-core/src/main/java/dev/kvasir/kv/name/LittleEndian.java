@@ -1,0 +1,43 @@
+package dev.kvasir.kv.name;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteOrder;
+
+/** Numbers in byte arrays, least significant byte first, at any offset. */
+final class LittleEndian {
+  private static final VarHandle INT =
+      MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.LITTLE_ENDIAN);
+  private static final VarHandle LONG =
+      MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
+
+  private LittleEndian() {}
+
+  static int readInt(byte[] bytes, int at) {
+    return (int) INT.get(bytes, at);
+  }
+
+  static long readLong(byte[] bytes, int at) {
+    return (long) LONG.get(bytes, at);
+  }
+
+  /** Writes four bytes and returns the offset behind them. */
+  static int writeInt(byte[] bytes, int at, int value) {
+    INT.set(bytes, at, value);
+    return at + Integer.BYTES;
+  }
+
+  /** Writes eight bytes and returns the offset behind them. */
+  static int writeLong(byte[] bytes, int at, long value) {
+    LONG.set(bytes, at, value);
+    return at + Long.BYTES;
+  }
+
+  /** Writes the tokens from one index up to another and returns the offset behind them. */
+  static int writeTokens(byte[] bytes, int at, int[] tokens, int from, int to) {
+    for (int index = from; index < to; index++) {
+      INT.set(bytes, at + (index - from) * Integer.BYTES, tokens[index]);
+    }
+    return at + (to - from) * Integer.BYTES;
+  }
+}

@@ -1,0 +1,36 @@
+package dev.kvasir.offload.onboard;
+
+import dev.kvasir.offload.store.Deadlines;
+import java.time.Duration;
+
+/**
+ * What keeps the way up the ladder from filling it or making callers wait without end.
+ *
+ * @param loadTimeout how long a store may take to load blocks before whoever waits is told to do
+ *     without them
+ * @param searchesMax searches that may have blocks on their way; further ones get what is at the
+ *     top, at once
+ * @param reservedPercentMax how much of a tier may be reserved for blocks that climb to it, so that
+ *     a store that stands still never takes all the room there is to compute in
+ */
+public record ClimbLimits(Duration loadTimeout, int searchesMax, int reservedPercentMax) {
+  private static final int PERCENT = 100;
+
+  public static final ClimbLimits DEFAULT = new ClimbLimits(Duration.ofSeconds(10), 1024, 50);
+
+  public ClimbLimits {
+    Deadlines.requirePositive("loadTimeout", loadTimeout);
+    if (searchesMax < 1) {
+      throw new IllegalArgumentException(searchesMax + " searches at most, expected 1 up");
+    }
+    if (reservedPercentMax < 1 || reservedPercentMax > PERCENT) {
+      throw new IllegalArgumentException(
+          reservedPercentMax + " percent reserved at most, expected 1 to " + PERCENT);
+    }
+  }
+
+  /** The most blocks that may be reserved on a tier of that many; one at least. */
+  public int reservedMax(int blocks) {
+    return Math.max(1, (int) ((long) blocks * reservedPercentMax / PERCENT));
+  }
+}

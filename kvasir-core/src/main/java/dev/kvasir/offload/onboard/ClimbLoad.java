@@ -1,0 +1,19 @@
+package dev.kvasir.offload.onboard;
+
+/**
+ * What is on its way up the ladder now, and what was turned away so far.
+ *
+ * @param searches searches that have blocks on their way
+ * @param searchesMax the most there may be of them
+ * @param climbing blocks on their way
+ * @param overdue those of them whose store has not answered in time; nobody waits for them
+ * @param searchesDeclined searches that got only what was at the top, since too many waited
+ * @param loadsTimedOut loads that were not answered in time
+ */
+public record ClimbLoad(
+    int searches,
+    int searchesMax,
+    int climbing,
+    int overdue,
+    long searchesDeclined,
+    long loadsTimedOut) {}

@@ -1,0 +1,99 @@
+package dev.kvasir.offload.onboard;
+
+import dev.kvasir.Nullable;
+import dev.kvasir.kv.Block;
+import dev.kvasir.kv.name.BlockHash;
+import dev.kvasir.offload.store.Callbacks;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+
+/**
+ * One block on its way up one ladder: its hold on the rung it has reached, and who waits for it.
+ */
+final class Climber {
+  private final Ascents ladder;
+  private final long sequence;
+  private final Callbacks callbacks;
+  private final List<Consumer<Block.@Nullable Registered>> waiting = new ArrayList<>();
+  private Block.Registered held;
+  private int rung;
+  private boolean overdue;
+
+  /**
+   * A block that sets off.
+   *
+   * @param sequence how many were wanted on the ladder before it
+   * @param rung where it is held, 0 being right below the top
+   */
+  Climber(Ascents ladder, long sequence, int rung, Block.Registered held, Callbacks callbacks) {
+    this.ladder = ladder;
+    this.sequence = sequence;
+    this.rung = rung;
+    this.held = held;
+    this.callbacks = callbacks;
+  }
+
+  Ascents ladder() {
+    return ladder;
+  }
+
+  long sequence() {
+    return sequence;
+  }
+
+  /** The rung it is held on; -1 at the top. */
+  int rung() {
+    return rung;
+  }
+
+  Block.Registered held() {
+    return held;
+  }
+
+  BlockHash hash() {
+    return held.hash();
+  }
+
+  /** Whether its store has not answered in time, so that waiting for it is no use. */
+  boolean isOverdue() {
+    return overdue;
+  }
+
+  void await(Consumer<Block.@Nullable Registered> then) {
+    waiting.add(then);
+  }
+
+  /** The block is registered on the next rung: that hold replaces the one below. */
+  void step(Block.Registered above) {
+    held.release();
+    held = above;
+    rung--;
+  }
+
+  /** Tells who waits to do without the block; the store still has its slots. */
+  void giveUp() {
+    overdue = true;
+    tell(null);
+  }
+
+  /** Gives everybody who waits a hold of their own. */
+  void reach() {
+    tell(held);
+    held.release();
+  }
+
+  /** The block comes no further; whoever waits does without it. */
+  void fall() {
+    held.release();
+    tell(null);
+  }
+
+  private void tell(Block.@Nullable Registered block) {
+    var told = List.copyOf(waiting);
+    waiting.clear();
+    for (var then : told) {
+      callbacks.run(() -> then.accept(block == null ? null : block.share()));
+    }
+  }
+}

@@ -1,0 +1,50 @@
+package dev.kvasir.offload.onboard;
+
+import dev.kvasir.kv.event.Tier;
+import dev.kvasir.offload.pipeline.ReuseCost;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Decides how much of a found prefix to bring up, where computing it again may be cheaper.
+ *
+ * <p>What is not brought up is computed again with everything behind it, so the choice is where to
+ * cut: the place where loading before it and computing after it cost least together.
+ */
+public final class PromotionChoice {
+  private final Map<Tier, ReuseCost> costs = new EnumMap<>(Tier.class);
+
+  /** A rung without figures of its own counts computing as dear; one that has them knows. */
+  private final long recomputeNanos;
+
+  public PromotionChoice(List<Rung> rungs) {
+    for (var rung : rungs) costs.put(rung.pool().tier(), rung.cost());
+    this.recomputeNanos =
+        costs.values().stream()
+            .mapToLong(cost -> cost.recomputePerBlock().toNanos())
+            .min()
+            .orElse(0);
+  }
+
+  /** How many of the blocks, whose tiers these are, to have at the top. */
+  public int blocks(List<Tier> tiers) {
+    var used = new EnumMap<Tier, Boolean>(Tier.class);
+    int best = 0;
+    long bestNanos = 0;
+    long nanos = 0;
+    for (int i = 0; i < tiers.size(); i++) {
+      var cost = costs.get(tiers.get(i));
+      if (cost != null) {
+        nanos += cost.loadPerBlock().toNanos();
+        if (used.put(tiers.get(i), true) == null) nanos += cost.loadLatency().toNanos();
+      }
+      nanos -= recomputeNanos;
+      if (nanos <= bestNanos) {
+        best = i + 1;
+        bestNanos = nanos;
+      }
+    }
+    return best;
+  }
+}

@@ -1,0 +1,202 @@
+package dev.kvasir.offload.onboard;
+
+import dev.kvasir.Nullable;
+import dev.kvasir.kv.Block;
+import dev.kvasir.kv.BlockPool;
+import dev.kvasir.kv.PoolSettings;
+import dev.kvasir.kv.name.BlockHash;
+import dev.kvasir.kv.name.TokenBlock;
+import dev.kvasir.offload.store.AnsweredCall;
+import dev.kvasir.offload.store.BlockCopy;
+import dev.kvasir.offload.store.Callbacks;
+import dev.kvasir.offload.store.CopyOutcome;
+import dev.kvasir.time.EventLoop;
+import dev.kvasir.time.Timer;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Loads from one tier into the one above it, for all ladders that have this edge.
+ *
+ * <p>A block is loaded once, however many ladders want it. What may be reserved on the tier above
+ * is counted here, so that several ladders together take no more of it than one may. A load that
+ * its store does not answer in time fails for all who wait, and for all who ask until it is
+ * answered; its slots stay reserved, since they are the store's.
+ */
+public final class TierLoads {
+  private final EventLoop loop;
+  private final BlockPool above;
+  private final Rung rung;
+  private final Callbacks callbacks;
+
+  /** The loads under way, by the blocks in them. */
+  private final HashMap<BlockHash, Load> loading = new HashMap<>();
+
+  private int reserved;
+
+  TierLoads(EventLoop loop, BlockPool above, Rung rung) {
+    this.loop = loop;
+    this.above = above;
+    this.rung = rung;
+    this.callbacks = new Callbacks(loop);
+  }
+
+  /** One for each rung below the pool. */
+  public static List<TierLoads> of(EventLoop loop, BlockPool top, List<Rung> rungs) {
+    var made = new ArrayList<TierLoads>();
+    var above = top;
+    for (var rung : rungs) {
+      made.add(new TierLoads(loop, above, rung));
+      above = rung.pool();
+    }
+    return made;
+  }
+
+  /** Blocks of the tier above that loads under way are for. */
+  int reserved() {
+    return reserved;
+  }
+
+  /** How many more blocks can be loaded now. */
+  int room(ClimbLimits limits) {
+    int unreserved = limits.reservedMax(above.total()) - reserved;
+    return Math.max(0, Math.min(unreserved, above.available()));
+  }
+
+  boolean isLoading(BlockHash hash) {
+    return loading.containsKey(hash);
+  }
+
+  /** Whether the block is being loaded and its store has not answered in time. */
+  boolean isOverdue(BlockHash hash) {
+    var load = loading.get(hash);
+    return load != null && load.late;
+  }
+
+  /**
+   * Loads the blocks in one transfer, as far as there is room; those that are being loaded already
+   * are waited for. Each climber is told by its ladder how it went.
+   *
+   * @return those that there is no room for
+   */
+  List<Climber> load(List<Climber> group, ClimbLimits limits) {
+    int room = room(limits);
+    var fresh = new ArrayList<Climber>();
+    var left = new ArrayList<Climber>();
+    for (var climber : group) {
+      var known = loading.get(climber.hash());
+      if (known != null && !known.late) known.join(climber);
+      else if (known == null && fresh.size() < room) fresh.add(climber);
+      else left.add(climber);
+    }
+    if (!fresh.isEmpty()) begin(fresh, limits);
+    return left;
+  }
+
+  private void begin(List<Climber> climbers, ClimbLimits limits) {
+    var targets = above.allocate(climbers.size()).orElseThrow();
+    new Load(climbers, targets, limits).begin();
+  }
+
+  /** A group on its way: the slots on both sides are the store's until it answers. */
+  private final class Load {
+    private final Map<BlockHash, List<Climber>> climbers = new LinkedHashMap<>();
+    private final List<Block.Empty> targets;
+    private final Ascents beginner;
+    private final Timer timer;
+    private boolean late;
+    private boolean answered;
+
+    Load(List<Climber> group, List<Block.Empty> targets, ClimbLimits limits) {
+      for (var climber : group) {
+        climbers.computeIfAbsent(climber.hash(), _ -> new ArrayList<>()).add(climber);
+      }
+      this.targets = targets;
+      this.beginner = group.getFirst().ladder();
+      this.timer = loop.after(limits.loadTimeout(), this::giveUp);
+    }
+
+    void begin() {
+      reserved += targets.size();
+      var copies = new ArrayList<BlockCopy>(targets.size());
+      for (var same : climbers.values()) {
+        var held = same.getFirst().held();
+        copies.add(new BlockCopy(held.content(), targets.get(copies.size()).id(), held.id()));
+        loading.put(held.hash(), this);
+      }
+      AnsweredCall.make(loop, rung.store()::load, copies, this::answered);
+    }
+
+    void join(Climber climber) {
+      climbers.computeIfAbsent(climber.hash(), _ -> new ArrayList<>()).add(climber);
+    }
+
+    private void giveUp() {
+      late = true;
+      beginner.timedOut();
+      for (var same : climbers.values()) {
+        for (var climber : List.copyOf(same)) climber.ladder().giveUp(climber);
+      }
+    }
+
+    private void answered(List<CopyOutcome> outcomes) {
+      if (answered || outcomes.size() != targets.size()) {
+        throw new IllegalStateException(
+            outcomes.size() + " outcomes for " + targets.size() + " loads, answered " + answered);
+      }
+      answered = true;
+      timer.cancel();
+      reserved -= targets.size();
+      for (var hash : climbers.keySet()) loading.remove(hash);
+      var arrived = new LinkedHashMap<Ascents, List<Climber>>();
+      var fallen = new ArrayList<Climber>();
+      int at = 0;
+      for (var same : climbers.values()) {
+        if (arrive(same, targets.get(at), outcomes.get(at))) {
+          for (var climber : same) {
+            arrived.computeIfAbsent(climber.ladder(), _ -> new ArrayList<>()).add(climber);
+          }
+        } else {
+          fallen.addAll(same);
+        }
+        at++;
+      }
+      arrived.forEach((ladder, higher) -> callbacks.run(() -> ladder.arrived(higher)));
+      for (var climber : fallen) callbacks.run(() -> climber.ladder().fall(climber));
+    }
+
+    /** Whether the block is on the tier above now. */
+    private boolean arrive(List<Climber> same, Block.Empty target, CopyOutcome outcome) {
+      return switch (outcome) {
+        case CopyOutcome.Copied(var restored) -> {
+          var registered = target.receiveMoved(content(same.getFirst(), restored));
+          for (var climber : same) climber.step(registered.share());
+          registered.release();
+          yield true;
+        }
+        case CopyOutcome.Damaged _ -> {
+          target.release();
+          // Not the block's bytes: whoever holds it last also makes it a miss.
+          same.getFirst().held().onRelease(PoolSettings.Release.RESET);
+          yield false;
+        }
+        case CopyOutcome.Failed _, CopyOutcome.Busy _ -> {
+          target.release();
+          yield false;
+        }
+      };
+    }
+
+    /** What the block holds: with its tokens, if the store brought them along. */
+    private static TokenBlock content(Climber climber, @Nullable TokenBlock restored) {
+      if (restored == null) return climber.held().content();
+      if (!restored.hash().equals(climber.hash())) {
+        throw new IllegalStateException(restored + " was loaded for " + climber.held().content());
+      }
+      return restored;
+    }
+  }
+}

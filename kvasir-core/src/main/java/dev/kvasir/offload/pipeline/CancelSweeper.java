@@ -1,0 +1,83 @@
+package dev.kvasir.offload.pipeline;
+
+import dev.kvasir.time.EventLoop;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * Takes out of the queues what was cancelled or has outlived its deadline.
+ *
+ * <p>Sleeps while there is nothing to sweep: the first cancellation sets it for one interval later,
+ * and each container that joins a queue sets it for its deadline. A sweep looks at the containers
+ * that it was told of and at the one batch that may wait, not at everything that waits.
+ */
+final class CancelSweeper {
+  private final EventLoop loop;
+  private final Duration interval;
+  private final CancellableQueue<OffloadContainer> containers;
+  private final CancellableQueue<OffloadBatch> batches;
+  private final Runnable swept;
+  private List<OffloadContainer> marked = new ArrayList<>();
+  private long looked;
+  private boolean armed;
+
+  CancelSweeper(
+      EventLoop loop,
+      Duration interval,
+      CancellableQueue<OffloadContainer> containers,
+      CancellableQueue<OffloadBatch> batches,
+      Runnable swept) {
+    this.loop = loop;
+    this.interval = interval;
+    this.containers = containers;
+    this.batches = batches;
+    this.swept = swept;
+  }
+
+  /** Sweeps these containers one interval from now, once for all who ask until then. */
+  void cancelled(List<OffloadContainer> cancelled) {
+    marked.addAll(cancelled);
+    if (armed) return;
+    armed = true;
+    loop.after(interval, this::onTimer);
+  }
+
+  private void onTimer() {
+    armed = false;
+    var swept = marked;
+    marked = new ArrayList<>();
+    sweep(swept);
+  }
+
+  /** The deadline of the container has come. */
+  void expired(OffloadContainer container) {
+    sweep(List.of(container));
+  }
+
+  private void sweep(List<OffloadContainer> told) {
+    try {
+      batches.sweep(this::end);
+      for (var container : told) {
+        looked++;
+        var outcome = end(container);
+        if (outcome.isPresent() && containers.remove(container)) container.end(outcome.get());
+      }
+    } finally {
+      swept.run();
+    }
+  }
+
+  /** How many waiting containers all sweeps so far have looked at. */
+  long looked() {
+    return looked;
+  }
+
+  /** How a container that is not to go on ends (P4); empty when it may go on. */
+  Optional<BlockOutcome> end(OffloadContainer container) {
+    if (container.token().isRequested()) return Optional.of(new BlockOutcome.Cancelled());
+    if (loop.nanos() >= container.deadlineNanos()) return Optional.of(BlockOutcome.PAST_DEADLINE);
+    return Optional.empty();
+  }
+}

@@ -1,0 +1,119 @@
+package dev.kvasir.offload.pipeline;
+
+import dev.kvasir.kv.name.BlockHash;
+import java.util.List;
+import java.util.function.Consumer;
+import java.util.function.Function;
+
+/** Whether a block is worth moving down a tier. */
+@FunctionalInterface
+public interface OffloadPolicy {
+  /** Answers once, at once or later, on the loop of the pipeline. */
+  void judge(Candidate candidate, Consumer<Verdict> answer);
+
+  /**
+   * What a policy may know of a block.
+   *
+   * @param present it is on the tier below already
+   * @param pending it is on its way there
+   * @param uses how often it was used lately, or {@link #UNCOUNTED}
+   */
+  record Candidate(BlockHash hash, boolean present, boolean pending, int uses) {
+    public static final int UNCOUNTED = -1;
+  }
+
+  /** The answer, with its reason. */
+  sealed interface Verdict {
+    record Pass() implements Verdict {}
+
+    record Filter(String reason) implements Verdict {}
+
+    Verdict PASS = new Pass();
+  }
+
+  /** Everything passes. */
+  static OffloadPolicy passAll() {
+    return of(candidate -> Verdict.PASS);
+  }
+
+  /** What is below already, or on its way there, is filtered. */
+  static OffloadPolicy presence() {
+    return of(
+        candidate ->
+            candidate.present()
+                ? new Verdict.Filter("already below")
+                : candidate.pending() ? new Verdict.Filter("already on its way") : Verdict.PASS);
+  }
+
+  /** What was used more often than that passes; so does everything where uses are not counted. */
+  static OffloadPolicy frequency(int usesMin) {
+    if (usesMin < 0) throw new IllegalArgumentException("uses " + usesMin + ", expected 0 or more");
+    return of(
+        candidate ->
+            candidate.uses() == Candidate.UNCOUNTED || candidate.uses() > usesMin
+                ? Verdict.PASS
+                : new Verdict.Filter("used " + candidate.uses() + " times, not over " + usesMin));
+  }
+
+  /**
+   * Passes when fetching blocks back is quicker than computing them again, if enough of them are
+   * wanted at once. How many that will be is not known yet, so the latency, which all of them
+   * share, is left to whoever fetches.
+   */
+  static OffloadPolicy cost(ReuseCost cost) {
+    return of(
+        candidate ->
+            cost.paysOff()
+                ? Verdict.PASS
+                : new Verdict.Filter(
+                    "load "
+                        + cost.loadPerBlock()
+                        + " a block, recompute "
+                        + cost.recomputePerBlock()));
+  }
+
+  /** Passes what all pass; the first that filters says why. */
+  static OffloadPolicy allOf(List<OffloadPolicy> policies) {
+    return policies.isEmpty() ? passAll() : new Chain(policies, Verdict.Filter.class);
+  }
+
+  /** Passes what any passes; of nothing, everything. */
+  static OffloadPolicy anyOf(List<OffloadPolicy> policies) {
+    return policies.isEmpty() ? passAll() : new Chain(policies, Verdict.Pass.class);
+  }
+
+  /** A policy that needs only to think. */
+  static OffloadPolicy of(Function<Candidate, Verdict> rule) {
+    return (candidate, answer) -> answer.accept(rule.apply(candidate));
+  }
+
+  /** Asks policies in turn until one answers in the deciding way; else the last answer counts. */
+  static final class Chain implements OffloadPolicy {
+    private final List<OffloadPolicy> policies;
+    private final Class<? extends Verdict> deciding;
+
+    Chain(List<OffloadPolicy> policies, Class<? extends Verdict> deciding) {
+      this.policies = List.copyOf(policies);
+      this.deciding = deciding;
+    }
+
+    @Override
+    public void judge(Candidate candidate, Consumer<Verdict> answer) {
+      ask(0, candidate, answer);
+    }
+
+    private void ask(int at, Candidate candidate, Consumer<Verdict> answer) {
+      policies
+          .get(at)
+          .judge(
+              candidate,
+              verdict -> {
+                if (deciding.isInstance(verdict) || at + 1 == policies.size()) {
+                  answer.accept(verdict);
+                } else {
+                  ask(at + 1, candidate, answer);
+                }
+              });
+    }
+  }
+}

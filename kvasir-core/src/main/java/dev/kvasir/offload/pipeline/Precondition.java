@@ -1,0 +1,61 @@
+package dev.kvasir.offload.pipeline;
+
+import dev.kvasir.offload.store.Callbacks;
+import java.util.LinkedHashSet;
+
+/** Something that must be over, such as a forward pass, before blocks may be read. */
+public final class Precondition {
+  /** Where a precondition stands. */
+  public enum State {
+    PENDING,
+    MET,
+    FAILED
+  }
+
+  private final LinkedHashSet<Runnable> waiting = new LinkedHashSet<>();
+  private State state = State.PENDING;
+  private String reason = "";
+
+  /** One that is met already. */
+  public static Precondition met() {
+    var met = new Precondition();
+    met.state = State.MET;
+    return met;
+  }
+
+  public State state() {
+    return state;
+  }
+
+  /** Why it failed. */
+  public String reason() {
+    return reason;
+  }
+
+  public void meet() {
+    settle(State.MET);
+  }
+
+  /** It will never be met: what waits for it fails. */
+  public void fail(String reason) {
+    this.reason = reason;
+    settle(State.FAILED);
+  }
+
+  /** Runs once when it is no longer pending. */
+  void whenSettled(Runnable then) {
+    waiting.add(then);
+  }
+
+  void forget(Runnable then) {
+    waiting.remove(then);
+  }
+
+  private void settle(State end) {
+    if (state != State.PENDING) {
+      throw new IllegalStateException("precondition is " + state + ", cannot become " + end);
+    }
+    state = end;
+    Callbacks.drain(waiting);
+  }
+}

@@ -1,0 +1,38 @@
+package dev.kvasir.offload.pipeline;
+
+import dev.kvasir.offload.store.Callbacks;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Knows when everything that was submitted has ended, on all the pipelines that share it.
+ *
+ * <p>A hop down the ladder begins before the one above ends, so that a chain settles as a whole.
+ */
+public final class Settlement {
+  private final List<Runnable> waiting = new ArrayList<>();
+  private long open;
+
+  /** How many transfers have not ended. */
+  public long pending() {
+    return open;
+  }
+
+  /** Runs when nothing is pending: now, or when the last transfer ends. */
+  public void whenSettled(Runnable then) {
+    if (open == 0) then.run();
+    else waiting.add(then);
+  }
+
+  void open() {
+    open++;
+  }
+
+  void close() {
+    if (--open > 0) return;
+    var woken = new ArrayDeque<>(waiting);
+    waiting.clear();
+    Callbacks.drain(woken);
+  }
+}

@@ -1,0 +1,219 @@
+package dev.kvasir.offload.pipeline;
+
+import dev.kvasir.Nullable;
+import dev.kvasir.kv.name.BlockHash;
+import dev.kvasir.offload.store.Callbacks;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Consumer;
+
+/**
+ * The caller's side of one transfer: follow it, or ask for its end.
+ *
+ * <p>Every block of it is settled exactly once, and the transfer ends with the last of them.
+ */
+public final class TransferHandle {
+  private final long id;
+  private final int submitted;
+  private final CancellationToken token = new CancellationToken();
+  private final List<Result.Ended> ended;
+  private final List<Consumer<Result>> listeners = new ArrayList<>();
+  private final Consumer<TransferHandle> onCancel;
+  private final Callbacks callbacks;
+  private Status status = Status.EVALUATING;
+  private @Nullable Result result;
+  private final List<TransferHandle> next = new ArrayList<>();
+  private int refusedBelow;
+  private int completed;
+  private int failed;
+  private int evicted;
+  private int filtered;
+  private int cancelled;
+
+  TransferHandle(long id, int submitted, Consumer<TransferHandle> onCancel, Callbacks callbacks) {
+    this.id = id;
+    this.callbacks = callbacks;
+    this.submitted = submitted;
+    this.onCancel = onCancel;
+    this.ended = new ArrayList<>(submitted);
+  }
+
+  public long id() {
+    return id;
+  }
+
+  public Status status() {
+    return status;
+  }
+
+  /** How far it has come. */
+  public Counts progress() {
+    return new Counts(submitted, completed, failed, evicted, filtered, cancelled);
+  }
+
+  /** How it ended, once it has. */
+  public Optional<Result> result() {
+    return Optional.ofNullable(result);
+  }
+
+  /** Is told the result once: at the end, or at once if that has been. */
+  public void whenDone(Consumer<Result> listener) {
+    if (result == null) listeners.add(listener);
+    else listener.accept(result);
+  }
+
+  /**
+   * Asks for the end of the transfer. Blocks that are not upgraded yet are released within two
+   * sweeps; those that are go on to their end, and no further down. The transfers that carry its
+   * blocks further down already are asked the same, also when this one has ended. May be called at
+   * any time, any number of times.
+   */
+  public void cancel() {
+    try {
+      if (!status.isFinal()) request();
+    } finally {
+      for (var hop : List.copyOf(next)) hop.cancel();
+    }
+  }
+
+  private void request() {
+    if (token.isRequested()) return;
+    try {
+      token.request();
+    } finally {
+      if (!status.isFinal()) onCancel.accept(this);
+    }
+  }
+
+  /** The transfers that carry this one's blocks further down, one for each batch they were in. */
+  public List<TransferHandle> next() {
+    return List.copyOf(next);
+  }
+
+  /** Blocks that were moved and that the next edge down had no room for, so that they stay. */
+  public int refusedBelow() {
+    return refusedBelow;
+  }
+
+  /** Runs one of several steps, so that what it throws keeps none of the others from running. */
+  void guard(Runnable step) {
+    callbacks.run(step);
+  }
+
+  void chain(TransferHandle hop) {
+    next.add(hop);
+  }
+
+  void refuseBelow(int blocks) {
+    refusedBelow += blocks;
+  }
+
+  CancellationToken token() {
+    return token;
+  }
+
+  /** Whether somebody has asked to cancel this transfer. */
+  public boolean isCancelRequested() {
+    return token.isRequested();
+  }
+
+  void queued() {
+    if (status == Status.EVALUATING) status = Status.QUEUED;
+  }
+
+  void transferring() {
+    if (!status.isFinal()) status = Status.TRANSFERRING;
+  }
+
+  void settle(BlockHash hash, BlockOutcome outcome) {
+    if (ended.size() == submitted) {
+      throw new IllegalStateException(
+          "transfer " + id + " of " + submitted + " blocks: one more, " + hash + " " + outcome);
+    }
+    ended.add(new Result.Ended(hash, outcome));
+    switch (outcome) {
+      case BlockOutcome.Completed _ -> completed++;
+      case BlockOutcome.Failed _ -> failed++;
+      case BlockOutcome.Evicted _ -> evicted++;
+      case BlockOutcome.Filtered _ -> filtered++;
+      case BlockOutcome.Cancelled _ -> cancelled++;
+    }
+    if (ended.size() == submitted) finish();
+  }
+
+  private void finish() {
+    status = cancelled > 0 ? Status.CANCELLED : failed > 0 ? Status.FAILED : Status.COMPLETE;
+    var end = new Result(id, status, ended);
+    result = end;
+    var told = List.copyOf(listeners);
+    listeners.clear();
+    for (var listener : told) callbacks.run(() -> listener.accept(end));
+  }
+
+  /** How many blocks of a transfer ended how, out of those submitted. */
+  public record Counts(
+      int submitted, int completed, int failed, int evicted, int filtered, int cancelled) {
+
+    /** Blocks whose end is known. */
+    public int settled() {
+      return completed + failed + evicted + filtered + cancelled;
+    }
+  }
+
+  /** Where a transfer stands; the last three are final. */
+  public enum Status {
+    EVALUATING,
+    QUEUED,
+    TRANSFERRING,
+    COMPLETE,
+    CANCELLED,
+    FAILED;
+
+    public boolean isFinal() {
+      return compareTo(COMPLETE) >= 0;
+    }
+  }
+
+  /**
+   * How a transfer ended, block by block; the blocks are all that were submitted.
+   *
+   * @param status complete, cancelled if any block was, else failed if any block did
+   */
+  public record Result(long id, TransferHandle.Status status, List<Ended> blocks) {
+    /** One block and its end. */
+    public record Ended(BlockHash hash, BlockOutcome outcome) {}
+
+    public Result {
+      if (!status.isFinal()) throw new IllegalArgumentException("transfer " + id + " is " + status);
+      blocks = List.copyOf(blocks);
+    }
+
+    public List<BlockHash> completed() {
+      return ended(BlockOutcome.Completed.class);
+    }
+
+    public List<BlockHash> failed() {
+      return ended(BlockOutcome.Failed.class);
+    }
+
+    public List<BlockHash> evicted() {
+      return ended(BlockOutcome.Evicted.class);
+    }
+
+    public List<BlockHash> filtered() {
+      return ended(BlockOutcome.Filtered.class);
+    }
+
+    public List<BlockHash> cancelled() {
+      return ended(BlockOutcome.Cancelled.class);
+    }
+
+    private List<BlockHash> ended(Class<? extends BlockOutcome> kind) {
+      return blocks.stream()
+          .filter(block -> kind.isInstance(block.outcome()))
+          .map(Ended::hash)
+          .toList();
+    }
+  }
+}

@@ -1,0 +1,28 @@
+package dev.kvasir.offload.store;
+
+import dev.kvasir.Nullable;
+import dev.kvasir.kv.name.TokenBlock;
+
+/** What became of one copy. */
+public sealed interface CopyOutcome {
+  /**
+   * The bytes are there, and are those of the block.
+   *
+   * @param content the block with its tokens, where the store knows them and who asked did not
+   */
+  record Copied(@Nullable TokenBlock content) implements CopyOutcome {}
+
+  /** The slot does not hold the block's exact bytes, and will not: it is a miss from now on. */
+  record Damaged(String reason) implements CopyOutcome {}
+
+  /** The copy could not be made this time. */
+  record Failed(String reason) implements CopyOutcome {}
+
+  /**
+   * Another one is storing the block there just now: it need not be stored again, and is not there
+   * yet. Nothing has failed.
+   */
+  record Busy(String who) implements CopyOutcome {}
+
+  Copied COPIED = new Copied(null);
+}

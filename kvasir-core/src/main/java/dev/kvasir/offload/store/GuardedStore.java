@@ -1,0 +1,124 @@
+package dev.kvasir.offload.store;
+
+import dev.kvasir.time.EventLoop;
+import dev.kvasir.time.Timer;
+import java.time.Duration;
+import java.util.Collections;
+import java.util.List;
+import java.util.function.BiConsumer;
+import java.util.function.Consumer;
+
+/**
+ * A store behind a breaker: while it fails or stalls, it is left alone and answered for.
+ *
+ * <p>A call counts as failed when none of its copies came through, or when it took too long: longer
+ * than {@code slow} and four times what its copies take in the best case seen so far, so that a
+ * large call is not judged as a single block is. A slow call still belongs to the store until it
+ * answers, since its slots do. A call that began before the store was last left alone says nothing
+ * about the trial after it.
+ */
+public final class GuardedStore implements TierStore {
+  /** How often the best case a call may take, beyond what is slow for any. */
+  private static final long BEST_CASES = 4;
+
+  private final EventLoop loop;
+  private final TierStore store;
+  private final Duration slow;
+  private final Breaker breaker;
+
+  /**
+   * The least time that one copy of a call took, of all calls that came through; 0 for none yet.
+   */
+  private long copyNanosMin;
+
+  public GuardedStore(
+      EventLoop loop, TierStore store, int failuresMax, Duration pause, Duration slow) {
+    Deadlines.requirePositive("slow", slow);
+    this.loop = loop;
+    this.store = store;
+    this.slow = slow;
+    this.breaker = new Breaker(failuresMax, pause);
+  }
+
+  /** Whether the store is being left alone. */
+  public boolean isOpen() {
+    return breaker.state() != Breaker.State.CLOSED;
+  }
+
+  /** How often it had to be left alone. */
+  public long opened() {
+    return breaker.opened();
+  }
+
+  @Override
+  public void store(List<BlockCopy> copies, Consumer<List<CopyOutcome>> done) {
+    guard(copies, done, store::store);
+  }
+
+  @Override
+  public void load(List<BlockCopy> copies, Consumer<List<CopyOutcome>> done) {
+    guard(copies, done, store::load);
+  }
+
+  private void guard(
+      List<BlockCopy> copies,
+      Consumer<List<CopyOutcome>> done,
+      BiConsumer<List<BlockCopy>, Consumer<List<CopyOutcome>>> work) {
+    if (!breaker.admits(loop.nanos())) {
+      CopyOutcome off = new CopyOutcome.Failed("tier is left alone after failures");
+      loop.execute(() -> done.accept(Collections.nCopies(copies.size(), off)));
+      return;
+    }
+    var call = new Call(copies.size());
+    AnsweredCall.make(
+        loop,
+        work,
+        copies,
+        outcomes -> {
+          call.answered(outcomes);
+          done.accept(outcomes);
+        });
+  }
+
+  /** One call under way, of which the breaker is told once. */
+  private final class Call {
+    private final int copies;
+    private final long begunNanos = loop.nanos();
+    private final long openedBefore = breaker.opened();
+    private final Timer timer;
+    private boolean judged;
+
+    Call(int copies) {
+      this.copies = copies;
+      var allowed = slow.plusNanos(BEST_CASES * copies * copyNanosMin);
+      this.timer = loop.after(allowed, this::fail);
+    }
+
+    void answered(List<CopyOutcome> outcomes) {
+      timer.cancel();
+      // Damage is an answer: the store works, the block does not.
+      if (outcomes.stream().allMatch(CopyOutcome.Failed.class::isInstance)) {
+        fail();
+        return;
+      }
+      learn(outcomes);
+      if (!judged && isCurrent()) breaker.succeeded();
+    }
+
+    private void learn(List<CopyOutcome> outcomes) {
+      if (!outcomes.stream().allMatch(CopyOutcome.Copied.class::isInstance)) return;
+      long copyNanos = Math.max(1, (loop.nanos() - begunNanos) / copies);
+      copyNanosMin = copyNanosMin == 0 ? copyNanos : Math.min(copyNanosMin, copyNanos);
+    }
+
+    private void fail() {
+      if (judged) return;
+      judged = true;
+      if (isCurrent()) breaker.failed(loop.nanos());
+    }
+
+    private boolean isCurrent() {
+      return breaker.opened() == openedBefore;
+    }
+  }
+}

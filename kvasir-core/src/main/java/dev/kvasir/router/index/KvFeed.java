@@ -1,0 +1,253 @@
+package dev.kvasir.router.index;
+
+import dev.kvasir.Nullable;
+import dev.kvasir.kv.event.KvEvent;
+import dev.kvasir.time.EventLoop;
+import dev.kvasir.time.Timer;
+import java.time.Duration;
+import java.util.List;
+import java.util.TreeMap;
+
+/**
+ * The numbered batches of events of one instance, brought into order for the index.
+ *
+ * <p>A batch that comes early waits for those before it, which the instance is asked to repeat.
+ * When they do not come in time the index forgets the instance, since it no longer knows what was
+ * removed, and goes on from the batch that waited. A number that goes back with a later stamp, or
+ * that comes again with another stamp, means that the instance began anew.
+ *
+ * @param <E> an event, as the instance tells it: what it means may depend on those before it
+ */
+public final class KvFeed<E> {
+  /** Takes the events of an instance in their order. */
+  public interface Target<E> {
+    void on(E event);
+
+    /** Nothing that was told of the instance can be relied on any more. */
+    void forget();
+  }
+
+  /** Asks an instance to repeat its batches from a number on. */
+  @FunctionalInterface
+  public interface Replay {
+    void from(long sequence);
+  }
+
+  /** How much may wait, and for how long. */
+  public record Limits(int batchesMax, Duration patience) {
+    public static final Limits DEFAULT = new Limits(1_024, Duration.ofSeconds(2));
+
+    public Limits {
+      if (batchesMax < 1 || patience.isNegative()) {
+        throw new IllegalArgumentException(batchesMax + " batches for " + patience);
+      }
+    }
+  }
+
+  private record Batch<E>(long stamp, List<E> events) {}
+
+  /** Of so many batches at the beginning and at the end it is remembered when they were made. */
+  private static final int STAMPS = 1_024;
+
+  private final EventLoop loop;
+  private final Limits limits;
+  private final Target<E> target;
+  private final Replay replay;
+  private final TreeMap<Long, Batch<E>> early = new TreeMap<>();
+  private @Nullable Timer giveUp;
+  private long next;
+
+  /** The batch that was last asked for. */
+  private long missing;
+
+  private long lastStamp = Long.MIN_VALUE;
+
+  /** The first batch seen of the instance's present life, and the last stamp of the former. */
+  private long bornSequence;
+
+  private long bornStamp = Long.MIN_VALUE;
+
+  /** The stamps of the first batches of the present life, and of the last ones, by number. */
+  private final long[] firstStamps = new long[STAMPS];
+
+  private final long[] lastStamps = new long[STAMPS];
+
+  /** From which number on stamps were kept in the present life. */
+  private long stampedFrom;
+
+  /** Whether the next batch is taken whatever its number, since nobody knows where to go on. */
+  private boolean anyNumber;
+
+  private long formerStamp = Long.MIN_VALUE;
+  private long duplicates;
+  private long gaps;
+  private long restarts;
+
+  public KvFeed(EventLoop loop, Limits limits, Target<E> target, Replay replay) {
+    this.loop = loop;
+    this.limits = limits;
+    this.target = target;
+    this.replay = replay;
+  }
+
+  /** Takes what an instance tells into the index. */
+  public static Target<KvEvent> into(PrefixIndex index, int instance) {
+    return new Target<>() {
+      @Override
+      public void on(KvEvent event) {
+        index.on(instance, event);
+      }
+
+      @Override
+      public void forget() {
+        index.forget(instance);
+      }
+    };
+  }
+
+  /** Batches that came again, or from before the instance began anew. */
+  public long duplicates() {
+    return duplicates;
+  }
+
+  /** How often batches were missing for good. */
+  public long gaps() {
+    return gaps;
+  }
+
+  public long restarts() {
+    return restarts;
+  }
+
+  /** How many batches wait for earlier ones. */
+  public int waiting() {
+    return early.size();
+  }
+
+  /** The number of the batch that is to come next. */
+  public long next() {
+    return next;
+  }
+
+  /** The instance has told nothing yet in its present life: what it told before is void. */
+  public void beganAnew() {
+    if (next == 0 && early.isEmpty()) return;
+    restarts++;
+    lose();
+    next = 0;
+  }
+
+  /** Nobody can say what was missed: it goes on with the batch that comes next. */
+  public void lost() {
+    boolean knew = next > 0 || !early.isEmpty();
+    if (knew) gaps++;
+    lose();
+    anyNumber = true;
+  }
+
+  private void lose() {
+    target.forget();
+    early.clear();
+    bornSequence = 0;
+    bornStamp = Long.MIN_VALUE;
+    formerStamp = Long.MIN_VALUE;
+    lastStamp = Long.MIN_VALUE;
+    next = 0;
+    stampedFrom = 0;
+    watch();
+  }
+
+  /**
+   * Takes a batch in.
+   *
+   * @param sequence its number, from 0 on in each life of the instance
+   * @param stamp when it was made, on the clock of the instance
+   */
+  public void accept(long sequence, long stamp, List<E> events) {
+    if (anyNumber) beginAt(sequence);
+    if (isFormer(sequence, stamp)) {
+      duplicates++;
+      return;
+    }
+    if (sequence < next) {
+      if (stamp <= lastStamp && !isOther(sequence, stamp)) {
+        duplicates++;
+        return;
+      }
+      restart(sequence, stamp);
+    }
+    early.put(sequence, new Batch<>(stamp, List.copyOf(events)));
+    drain();
+    if (early.size() > limits.batchesMax()) skip();
+    watch();
+  }
+
+  /** Whether the batch is from before the instance began anew. */
+  private boolean isFormer(long sequence, long stamp) {
+    return sequence >= bornSequence ? stamp < bornStamp : stamp <= formerStamp;
+  }
+
+  private void beginAt(long sequence) {
+    anyNumber = false;
+    next = sequence;
+    stampedFrom = sequence;
+  }
+
+  /** Whether a batch of that number was taken that was made at another time. */
+  private boolean isOther(long sequence, long stamp) {
+    if (sequence < stampedFrom) return false;
+    if (sequence - stampedFrom < STAMPS) {
+      return firstStamps[(int) (sequence - stampedFrom)] != stamp;
+    }
+    return next - sequence <= STAMPS && lastStamps[(int) (sequence % STAMPS)] != stamp;
+  }
+
+  private void remember(long sequence, long stamp) {
+    if (sequence - stampedFrom < STAMPS) firstStamps[(int) (sequence - stampedFrom)] = stamp;
+    lastStamps[(int) (sequence % STAMPS)] = stamp;
+  }
+
+  private void restart(long sequence, long stamp) {
+    restarts++;
+    bornSequence = sequence;
+    bornStamp = stamp;
+    // Where the clock went back, stamps cannot tell the lives apart.
+    formerStamp = stamp > lastStamp ? lastStamp : Long.MIN_VALUE;
+    lastStamp = formerStamp;
+    target.forget();
+    early.clear();
+    next = 0;
+    stampedFrom = 0;
+  }
+
+  /** Applies what is next in turn. */
+  private void drain() {
+    for (var batch = early.remove(next); batch != null; batch = early.remove(next)) {
+      for (var event : batch.events()) target.on(event);
+      lastStamp = Math.max(lastStamp, batch.stamp());
+      remember(next, batch.stamp());
+      next++;
+    }
+  }
+
+  /** Whenever another batch is the missing one, it is asked for, and has its own time to come. */
+  private void watch() {
+    if (giveUp != null && !early.isEmpty() && missing == next) return;
+    if (giveUp != null) giveUp.cancel();
+    giveUp = null;
+    if (early.isEmpty()) return;
+    missing = next;
+    giveUp = loop.after(limits.patience(), this::skip);
+    replay.from(next);
+  }
+
+  /** The missing batches will not come: what the index knows of the instance is worth nothing. */
+  private void skip() {
+    gaps++;
+    target.forget();
+    next = early.firstKey();
+    stampedFrom = next;
+    drain();
+    watch();
+  }
+}

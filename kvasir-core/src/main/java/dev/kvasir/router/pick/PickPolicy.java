@@ -1,0 +1,79 @@
+package dev.kvasir.router.pick;
+
+import dev.kvasir.router.view.ClusterView;
+import dev.kvasir.router.view.InstanceView;
+import dev.kvasir.router.view.RouteRequest;
+import java.util.List;
+
+/**
+ * Chooses the instance that takes a request; it may remember what it chose.
+ *
+ * <p>The cluster it is shown has at least one instance, and it answers with one of those.
+ */
+@FunctionalInterface
+public interface PickPolicy {
+  InstanceView pick(RouteRequest request, ClusterView cluster);
+
+  /** Whether it looks at nothing of the instances but that they are there. */
+  default boolean isBlind() {
+    return false;
+  }
+
+  /** The names that {@link #named} knows, the default first. */
+  List<String> NAMES =
+      List.of(
+          "balanced",
+          "round-robin",
+          "least-loaded",
+          "longest-prefix",
+          "weighted",
+          "always-busiest");
+
+  /**
+   * The policy of that name.
+   *
+   * @param scorers for {@code weighted}, as in {@link WeightedPick#SCORERS_DEFAULT}
+   */
+  static PickPolicy named(String name, String scorers, Ties ties) {
+    return switch (name) {
+      case "balanced" -> new BalancedPick(BalancedPick.Prices.DEFAULT, ties);
+      case "round-robin" -> new RoundRobinPick();
+      case "least-loaded" -> leastLoaded(ties);
+      case "longest-prefix" -> longestPrefix();
+      case "weighted" -> new WeightedPick(Scorer.parse(scorers), ties);
+      case "always-busiest" -> alwaysBusiest();
+      default ->
+          throw new IllegalArgumentException("no routing \"" + name + "\", use one of " + NAMES);
+    };
+  }
+
+  /** The one with the least effective load. */
+  static PickPolicy leastLoaded(Ties ties) {
+    return (_, cluster) -> {
+      var instances = cluster.instances();
+      var cost = new double[instances.size()];
+      for (int i = 0; i < cost.length; i++) cost[i] = -instances.get(i).effectiveLoad();
+      return instances.get(Best.of(cost, ties));
+    };
+  }
+
+  /** The one that holds the most of the prefix, the first of several; whatever it has to do. */
+  static PickPolicy longestPrefix() {
+    return (_, cluster) -> {
+      var instances = cluster.instances();
+      var score = new double[instances.size()];
+      for (int i = 0; i < score.length; i++) score[i] = instances.get(i).cached().total();
+      return instances.get(Best.of(score, Ties.first()));
+    };
+  }
+
+  /** The one with the most to do, to see what that does. */
+  static PickPolicy alwaysBusiest() {
+    return (_, cluster) -> {
+      var instances = cluster.instances();
+      var score = new double[instances.size()];
+      for (int i = 0; i < score.length; i++) score[i] = instances.get(i).effectiveLoad();
+      return instances.get(Best.of(score, Ties.first()));
+    };
+  }
+}

@@ -1,0 +1,2 @@
+/** Which worker answers a request: pure functions from a view of the cluster to a worker. */
+package dev.kvasir.router.pick;

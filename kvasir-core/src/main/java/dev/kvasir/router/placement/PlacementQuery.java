@@ -1,0 +1,43 @@
+package dev.kvasir.router.placement;
+
+import dev.kvasir.router.view.ClusterView;
+import dev.kvasir.router.view.InstanceView;
+import dev.kvasir.router.view.RouteRequest;
+
+/** A request that will decode on one of the instances, to be told where to prefill. */
+public record PlacementQuery(
+    RouteRequest request, RouteClass routeClass, InstanceView decode, ClusterView cluster) {
+  double ownSeconds(InstanceView instance) {
+    return cluster.ownSeconds(request, instance);
+  }
+
+  double queueSeconds(InstanceView instance) {
+    return cluster.queueSeconds(instance);
+  }
+
+  /**
+   * How much later than at the best instance it would be where it decodes.
+   *
+   * @param workPrice what a second of its own prefill counts, where one in the queue counts 1
+   */
+  double lateSeconds(double workPrice) {
+    double best = Double.POSITIVE_INFINITY;
+    for (var view : cluster.instances()) best = Math.min(best, seconds(view, workPrice));
+    return seconds(decode, workPrice) - best;
+  }
+
+  private double seconds(InstanceView view, double workPrice) {
+    return queueSeconds(view) + workPrice * ownSeconds(view);
+  }
+
+  public InstanceView view(int id) {
+    for (var view : cluster.instances()) {
+      if (view.id() == id) return view;
+    }
+    throw new IllegalArgumentException("instance " + id + " is none that was offered");
+  }
+
+  int blocks() {
+    return Math.ceilDiv(request.promptTokens(), cluster.blockTokens());
+  }
+}

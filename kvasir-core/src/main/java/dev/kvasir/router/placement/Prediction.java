@@ -1,0 +1,49 @@
+package dev.kvasir.router.placement;
+
+import dev.kvasir.router.view.InstanceView;
+
+/**
+ * What two ways of prefilling a request would cost.
+ *
+ * @param colocateSeconds until its first token, where it decodes
+ * @param offloadSeconds until its first token, by way of another instance
+ * @param colocateHarmSeconds what the decodes there would lose meanwhile, weighted by their number
+ * @param offloadHarmSeconds what the decodes on the other would lose
+ */
+public record Prediction(
+    double colocateSeconds,
+    double offloadSeconds,
+    double colocateHarmSeconds,
+    double offloadHarmSeconds) {
+  /**
+   * What a second of prefill costs on top where another instance has it cached: somebody behind it
+   * waits that second for nothing.
+   */
+  static final double REWORK = 1;
+
+  /** How much better the other instance is; below zero where it is worse. */
+  public double gainSeconds() {
+    return colocateSeconds - offloadSeconds + colocateHarmSeconds - offloadHarmSeconds;
+  }
+
+  /** The prediction where no other instance can be asked. */
+  static Prediction colocated(PlacementQuery query, PlacementSettings settings) {
+    double own = query.ownSeconds(query.decode());
+    double harm = settings.harm(query.decode()) * own;
+    return new Prediction(
+        query.queueSeconds(query.decode()) + own, Double.POSITIVE_INFINITY, harm, 0);
+  }
+
+  static Prediction of(PlacementQuery query, InstanceView prefill, PlacementSettings settings) {
+    var decode = query.decode();
+    double colocated = query.ownSeconds(decode);
+    double offloaded = query.ownSeconds(prefill);
+    int moved = query.cluster().uncachedTokens(query.request(), decode);
+    double transfer = query.cluster().estimates().transferSeconds(moved);
+    return new Prediction(
+        query.queueSeconds(decode) + colocated,
+        Math.max(query.queueSeconds(prefill) + offloaded + transfer, query.queueSeconds(decode)),
+        settings.harm(decode) * colocated,
+        settings.harm(prefill) * offloaded + REWORK * Math.max(0, offloaded - colocated));
+  }
+}

@@ -1,0 +1,76 @@
+package dev.kvasir.router.view;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * What is assumed of instances that have not told their load lately.
+ *
+ * <p>Each figure is the mean of those that tell it, and at least what the router itself has sent
+ * there. So an instance that is silent is neither preferred to the others nor left out.
+ */
+final class AssumedSignals {
+  private final List<InstanceView> instances;
+
+  private AssumedSignals(List<InstanceView> instances) {
+    this.instances = instances;
+  }
+
+  /** The instances, with an assumption for each figure of load that was not told. */
+  static List<InstanceView> in(List<InstanceView> instances) {
+    for (int i = 0; i < instances.size(); i++) {
+      if (!instances.get(i).signals().isLoadKnown()) {
+        return new AssumedSignals(instances).filled();
+      }
+    }
+    return instances;
+  }
+
+  private List<InstanceView> filled() {
+    double queue = 0;
+    double batch = 0;
+    double usage = 0;
+    int queues = 0;
+    int batches = 0;
+    int usages = 0;
+    for (var instance : instances) {
+      var told = instance.signals();
+      if (told.queueDepth() != EngineSignals.UNKNOWN) {
+        queue += told.queueDepth();
+        queues++;
+      }
+      if (told.batchSize() != EngineSignals.UNKNOWN) {
+        batch += told.batchSize();
+        batches++;
+      }
+      if (told.kvUtilisation() != EngineSignals.UNKNOWN) {
+        usage += told.kvUtilisation();
+        usages++;
+      }
+    }
+    int queueMean = (int) Math.round(queue / Math.max(1, queues));
+    int batchMean = (int) Math.round(batch / Math.max(1, batches));
+    double usageMean = usage / Math.max(1, usages);
+    var filled = new ArrayList<InstanceView>(instances.size());
+    for (var instance : instances) {
+      filled.add(instance.with(assumed(instance, queueMean, batchMean, usageMean)));
+    }
+    return filled;
+  }
+
+  private static EngineSignals assumed(
+      InstanceView instance, int queueMean, int batchMean, double usageMean) {
+    var told = instance.signals();
+    var load = instance.load();
+    boolean isQueueTold = told.queueDepth() != EngineSignals.UNKNOWN;
+    boolean isBatchTold = told.batchSize() != EngineSignals.UNKNOWN;
+    boolean isUsageTold = told.kvUtilisation() != EngineSignals.UNKNOWN;
+    return new EngineSignals(
+        isQueueTold ? told.queueDepth() : Math.max(queueMean, load.prefills()),
+        isBatchTold ? told.batchSize() : Math.max(batchMean, load.decodeStreams()),
+        isUsageTold ? told.kvUtilisation() : usageMean,
+        told.hitRate(),
+        told.freeBlocks(),
+        told.prefillTokens());
+  }
+}

@@ -1,0 +1,49 @@
+package dev.kvasir.router.view;
+
+import dev.kvasir.kv.CachedBlocks;
+
+/**
+ * An instance as a policy sees it for one request.
+ *
+ * @param signals what the engine told, which may be old, or what is assumed in its place
+ * @param load what is booked on it
+ * @param cached the leading blocks of the request that it holds
+ * @param workPerSecond how fast it prefills, see {@link Estimates#work}
+ */
+public record InstanceView(
+    int id,
+    Role role,
+    String connector,
+    EngineSignals signals,
+    Load load,
+    CachedBlocks cached,
+    double workPerSecond) {
+  public InstanceView {
+    if (!(workPerSecond > 0)) {
+      throw new IllegalArgumentException("instance " + id + " at " + workPerSecond + " a second");
+    }
+  }
+
+  /** An instance of which these are known, at the start speed of the default estimates. */
+  public static InstanceView of(int id, EngineSignals signals, Load load, CachedBlocks cached) {
+    return new InstanceView(
+        id, Role.BOTH, "any", signals, load, cached, Estimates.DEFAULT.workPerSecond());
+  }
+
+  InstanceView with(EngineSignals other) {
+    return new InstanceView(id, role, connector, other, load, cached, workPerSecond);
+  }
+
+  /** What it has to do, with requests counted once for being routed and once for being there. */
+  public int effectiveLoad() {
+    return signals.queueDepth() + signals.batchSize() + load.inFlight();
+  }
+
+  /** Whether it can prefill for the other one, over a common connector. */
+  public boolean canPrefillFor(InstanceView decode) {
+    return id != decode.id
+        && role.prefillsForOthers()
+        && !connector.isEmpty()
+        && connector.equals(decode.connector);
+  }
+}

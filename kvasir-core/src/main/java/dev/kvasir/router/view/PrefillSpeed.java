@@ -1,0 +1,41 @@
+package dev.kvasir.router.view;
+
+import dev.kvasir.router.Route;
+import java.util.Arrays;
+
+/**
+ * How fast an instance prefills, from the prefills that had it to themselves.
+ *
+ * <p>The 90th percentile of the latest samples: what disturbed the others can only have made them
+ * slower. What was cached without being known would make them faster; {@link Route#told} takes that
+ * out.
+ */
+public final class PrefillSpeed {
+  private static final int SAMPLES_MAX = 64;
+  private static final int SAMPLES_MIN = 8;
+  private static final double NANOS = 1e9;
+
+  /** Shorter ones tell more of overheads than of speed. */
+  public static final int TOKENS_MIN = 1_024;
+
+  private final double[] samples = new double[SAMPLES_MAX];
+  private long count;
+  private double workPerSecond;
+
+  public void sample(long work, long nanos) {
+    if (nanos <= 0) return;
+    samples[(int) (count++ % SAMPLES_MAX)] = work / (nanos / NANOS);
+    if (!isKnown()) return;
+    var sorted = Arrays.copyOf(samples, (int) Math.min(count, SAMPLES_MAX));
+    Arrays.sort(sorted);
+    workPerSecond = sorted[Math.ceilDiv(sorted.length * 9, 10) - 1];
+  }
+
+  public boolean isKnown() {
+    return count >= SAMPLES_MIN;
+  }
+
+  public double workPerSecond() {
+    return workPerSecond;
+  }
+}

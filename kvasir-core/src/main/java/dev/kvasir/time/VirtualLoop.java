@@ -1,0 +1,119 @@
+package dev.kvasir.time;
+
+import java.time.Duration;
+
+/**
+ * A loop in virtual time: the clock stands still while a task runs, and jumps to the next one.
+ *
+ * <p>What a task throws comes out of the method that ran it. That task is spent, the others still
+ * wait, and the loop may be run again.
+ */
+public final class VirtualLoop implements EventLoop {
+  private final TaskQueue queue = new TaskQueue();
+  private long nanos;
+  private boolean running;
+
+  @Override
+  public long nanos() {
+    return nanos;
+  }
+
+  @Override
+  public void execute(Runnable task) {
+    queue.add(nanos, task);
+  }
+
+  @Override
+  public Timer after(Duration delay, Runnable task) {
+    return queue.add(TaskQueue.due(nanos, delay), task);
+  }
+
+  /**
+   * This loop as its users of lower rank see it: of tasks that are due at the same time, those of a
+   * lane with a smaller number run first. The loop itself is lane 0.
+   */
+  public EventLoop lane(int lane) {
+    if (lane < 0) throw new IllegalArgumentException("lane " + lane);
+    return new Lane(lane);
+  }
+
+  private final class Lane implements EventLoop {
+    private final int lane;
+
+    Lane(int lane) {
+      this.lane = lane;
+    }
+
+    @Override
+    public long nanos() {
+      return nanos;
+    }
+
+    @Override
+    public void execute(Runnable task) {
+      queue.add(nanos, lane, task);
+    }
+
+    @Override
+    public Timer after(Duration delay, Runnable task) {
+      return queue.add(TaskQueue.due(nanos, delay), lane, task);
+    }
+  }
+
+  /** How many tasks wait, whether due or not. */
+  public int pending() {
+    return queue.size();
+  }
+
+  /** When the next task is due; the end of time if there is none. */
+  public long nextNanos() {
+    return queue.nextNanos();
+  }
+
+  /** Runs the next task; false if there is none. */
+  public boolean step() {
+    refuseTasks();
+    if (queue.size() == 0) return false;
+    nanos = queue.nextNanos();
+    Runnable task = queue.remove();
+    running = true;
+    try {
+      task.run();
+    } finally {
+      running = false;
+    }
+    return true;
+  }
+
+  /** Runs until nothing waits; the limit ends what would go on for ever. */
+  public void run(long tasksMax) {
+    if (tasksMax < 0) throw new IllegalArgumentException("at most " + tasksMax + " tasks");
+    for (long tasks = 0; tasks < tasksMax; tasks++) {
+      if (!step()) return;
+    }
+    if (queue.size() > 0) {
+      throw new IllegalStateException(
+          "still busy after " + tasksMax + " tasks, at " + nanos + " ns, pending " + queue.size());
+    }
+  }
+
+  /** Runs all that is due up to and including that time, which is then the time. */
+  public void runUntil(long endNanos) {
+    refuseTasks();
+    if (endNanos < nanos) {
+      throw new IllegalArgumentException("from " + nanos + " ns back to " + endNanos + " ns");
+    }
+    while (queue.size() > 0 && queue.nextNanos() <= endNanos) step();
+    nanos = endNanos;
+  }
+
+  /** Runs all that is due within that time from now. */
+  public void runFor(Duration time) {
+    runUntil(TaskQueue.due(nanos, time));
+  }
+
+  /** A task that ran the loop would be overlapped by others, which no loop allows. */
+  private void refuseTasks() {
+    if (running) throw new IllegalStateException("a task at " + nanos + " ns runs its own loop");
+  }
+}

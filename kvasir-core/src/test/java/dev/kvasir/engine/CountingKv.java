@@ -1,0 +1,101 @@
+package dev.kvasir.engine;
+
+import dev.kvasir.kv.KvMatch;
+import dev.kvasir.kv.KvSpan;
+import dev.kvasir.kv.KvStore;
+import dev.kvasir.kv.KvWatch;
+import dev.kvasir.kv.name.BlockHash;
+import dev.kvasir.kv.name.BlockNames;
+import java.util.List;
+import java.util.function.Consumer;
+
+/** KV memory that counts how often it is asked what is cached. */
+final class CountingKv implements KvStore {
+  /** Whether the memory tells what changes. */
+  enum Telling {
+    CHANGES,
+    NOTHING
+  }
+
+  private final KvStore kv;
+  private final Telling telling;
+  private long matches;
+
+  CountingKv(KvStore kv, Telling telling) {
+    this.kv = kv;
+    this.telling = telling;
+  }
+
+  /** How often it was asked since the last time this was called. */
+  long takeMatches() {
+    long count = matches;
+    matches = 0;
+    return count;
+  }
+
+  @Override
+  public KvMatch match(BlockNames names, int blocksMax) {
+    matches++;
+    return kv.match(names, blocksMax);
+  }
+
+  @Override
+  public List<KvWatch> watch() {
+    return telling == Telling.CHANGES ? kv.watch() : List.of();
+  }
+
+  @Override
+  public int blockTokens() {
+    return kv.blockTokens();
+  }
+
+  @Override
+  public int total() {
+    return kv.total();
+  }
+
+  @Override
+  public int available() {
+    return kv.available();
+  }
+
+  @Override
+  public boolean has(BlockHash name) {
+    return kv.has(name);
+  }
+
+  @Override
+  public KvSpan open(BlockNames names, int blocks) {
+    return kv.open(names, blocks);
+  }
+
+  @Override
+  public int reclaimable(List<KvSpan> spans) {
+    return kv.reclaimable(spans);
+  }
+
+  @Override
+  public int fetchable() {
+    return kv.fetchable();
+  }
+
+  @Override
+  public void fetch(BlockNames names, int blocks, Consumer<KvSpan> done) {
+    kv.fetch(names, blocks, done);
+  }
+
+  @Override
+  public int clear() {
+    return kv.clear();
+  }
+
+  @Override
+  public long hits() {
+    return kv.hits();
+  }
+
+  @Override
+  public long misses() {
+    return kv.misses();
+  }
+}

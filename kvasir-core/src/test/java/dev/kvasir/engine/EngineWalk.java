@@ -1,0 +1,195 @@
+package dev.kvasir.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kvasir.engine.EngineSettings.Victim;
+import dev.kvasir.time.VirtualLoop;
+import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.random.RandomGenerator;
+
+/** An engine under random commands, looked at after every event. */
+final class EngineWalk {
+  /** What became of a sequence. */
+  private final class Fate implements SequenceListener {
+    private int admissions;
+    private int preemptions;
+    private int ends;
+
+    @Override
+    public void admitted(Sequence sequence) {
+      admissions++;
+      assertThat(ends).isZero();
+    }
+
+    @Override
+    public void preempted(Sequence sequence) {
+      preemptions++;
+      assertThat(preemptions).isLessThanOrEqualTo(admissions);
+      assertThat(ends).isZero();
+      if (random.nextInt(8) == 0) engine.abort(sequences.get(random.nextInt(sequences.size())));
+    }
+
+    @Override
+    public void prefilled(Sequence sequence) {
+      assertThat(ends).isZero();
+    }
+
+    @Override
+    public void sampled(Sequence sequence, int token) {
+      assertThat(ends).isZero();
+    }
+
+    @Override
+    public void ended(Sequence sequence, Sequence.End end) {
+      ends++;
+      assertThat(ends).isEqualTo(1);
+    }
+  }
+
+  private static final long TASKS_MAX = 50_000;
+
+  private final RandomGenerator random;
+  private final VirtualLoop loop = new VirtualLoop();
+  private final TestMemory memory;
+  private final ChancyModel model;
+  private final Engine engine;
+  private final boolean tiered;
+  private final List<Sequence> sequences = new ArrayList<>();
+  private final List<Fate> fates = new ArrayList<>();
+  private int pauses;
+  private int pausesDone;
+
+  EngineWalk(RandomGenerator random, PlanningSettings planning) {
+    this.random = random;
+    int blocks = 8 + random.nextInt(40);
+    this.tiered = random.nextInt(3) == 0;
+    this.memory = tiered ? TestMemory.tiered(loop, blocks, 60) : TestMemory.of(blocks);
+    this.model = new ChancyModel(loop, random);
+    this.engine = new Engine(loop, memory.kv(), model, settings(random).with(planning));
+  }
+
+  private static EngineSettings settings(RandomGenerator random) {
+    var orders = SchedulingPolicy.values();
+    return new EngineSettings(
+        1 + random.nextInt(12),
+        random.nextInt(4) == 0 ? 6 + random.nextInt(12) : 64,
+        random.nextInt(3) == 0 ? 2 + random.nextInt(12) : 0,
+        0,
+        orders[random.nextInt(orders.length)],
+        random.nextInt(4) == 0 ? Victim.LEAST_URGENT : Victim.NEWEST,
+        EnumSet.noneOf(EngineSettings.BatchQuirk.class));
+  }
+
+  void run(int commands) {
+    for (int i = 0; i < commands; i++) {
+      command();
+      check();
+      advance(loop.nanos() + random.nextInt(4_000));
+    }
+  }
+
+  private void command() {
+    switch (random.nextInt(40)) {
+      case 0 -> {
+        pauses++;
+        var modes = Engine.PauseMode.values();
+        engine.pause(modes[random.nextInt(modes.length)], () -> pausesDone++);
+      }
+      case 1, 2, 3, 4 -> engine.resume();
+      case 5 -> engine.resetCache(blocks -> assertThat(blocks).isNotNegative());
+      case 6, 7, 8 -> {
+        if (!sequences.isEmpty()) engine.abort(sequences.get(random.nextInt(sequences.size())));
+      }
+      case 9, 10 -> assertThat(engine.load().blocksUsed()).isNotNegative();
+      default -> submit();
+    }
+  }
+
+  private void submit() {
+    int id = sequences.size();
+    if (engine.load().waiting() > 20) return;
+    var fate = new Fate();
+    int room = memory.pool().total() * TestMemory.BLOCK_TOKENS;
+    int prompt = 1 + random.nextInt(Math.min(40, room));
+    int output = Math.min(1 + random.nextInt(30), room - prompt + 1);
+    var names = new TestNames(random.nextInt(3), random.nextInt(8), id);
+    fates.add(fate);
+    sequences.add(
+        engine.submit(
+            new SequenceRequest(
+                "s" + id, names, prompt, output, random.nextInt(3), loop.nanos() + id),
+            fate));
+  }
+
+  private void advance(long nanos) {
+    while (loop.nextNanos() <= nanos) {
+      loop.step();
+      check();
+    }
+    loop.runUntil(nanos);
+  }
+
+  private void check() {
+    memory.check();
+    var held = new BitSet();
+    int running = 0;
+    int waiting = 0;
+    for (int i = 0; i < sequences.size(); i++) {
+      var sequence = sequences.get(i);
+      assertThat(fates.get(i).ends).isEqualTo(sequence.state() == Sequence.State.ENDED ? 1 : 0);
+      switch (sequence.state()) {
+        case RUNNING -> running++;
+        case WAITING, FETCHING -> waiting++;
+        case ENDED -> assertThat(sequence.span).isNull();
+      }
+      if (sequence.span == null) continue;
+      boolean reserved = sequence.state() == Sequence.State.WAITING && sequence.fetched;
+      assertThat(reserved || sequence.state() == Sequence.State.RUNNING).isTrue();
+      for (int block = 0; block < sequence.span.blocks(); block++) {
+        held.set(sequence.span.slot(block));
+      }
+    }
+    var load = engine.load();
+    assertThat(load.running()).isEqualTo(running);
+    assertThat(load.waiting()).isEqualTo(waiting);
+    // A transfer to or from the tier below holds blocks of its own; so does a duplicate its first.
+    if (tiered) assertThat(memory.pool().held()).isGreaterThanOrEqualTo(held.cardinality());
+    else assertThat(memory.pool().held() - held.cardinality()).isBetween(0, duplicates());
+  }
+
+  private int duplicates() {
+    return (int) Math.min(Integer.MAX_VALUE, memory.pool().stats().duplicates());
+  }
+
+  /** Lets all that is left end in peace, and finds everything free. */
+  Engine.Load drain() {
+    model.calmDown();
+    engine.resume();
+    for (long tasks = 0; loop.step(); tasks++) {
+      check();
+      assertThat(tasks).as(this::picture).isLessThan(TASKS_MAX);
+    }
+    var load = engine.load();
+    assertThat(load.waiting() + load.running()).as(() -> "left over at " + load).isZero();
+    assertThat(memory.pool().held()).isZero();
+    assertThat(pausesDone).isEqualTo(pauses);
+    var planning = load.planning();
+    assertThat(planning.hits() + planning.repairs() + planning.misses()).isEqualTo(load.steps());
+    return load;
+  }
+
+  private String picture() {
+    int from = Math.max(0, model.steps.size() - 8);
+    var left = sequences.stream().filter(each -> each.state() != Sequence.State.ENDED).toList();
+    return "%s, tiered %s, left %s, last steps %s"
+        .formatted(engine.load(), tiered, left, model.steps.subList(from, model.steps.size()));
+  }
+
+  /** What each step computed. */
+  List<String> steps() {
+    return model.steps;
+  }
+}

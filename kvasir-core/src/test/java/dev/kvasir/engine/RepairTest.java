@@ -1,0 +1,170 @@
+package dev.kvasir.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kvasir.Seeds;
+import org.junit.jupiter.api.Test;
+
+/** A plan made ahead and put right is the plan that would be made anew. */
+class RepairTest {
+  private static final int STEPS = 400;
+
+  /** The long profile runs a million steps. */
+  private static final int SEEDS = Seeds.scale() == 1 ? 60 : 125 * Seeds.scale();
+
+  @Test
+  void aRepairedPlanEqualsAFreshOneWhateverHappened() {
+    var outcomes = new long[Scheduler.Repaired.Outcome.values().length];
+    var preemptions = new long[2];
+    var matches = new long[2];
+    Seeds.each(
+        SEEDS,
+        random -> {
+          var walk = new SchedulerWalk(random);
+          walk.run(STEPS);
+          walk.drain();
+          for (int i = 0; i < outcomes.length; i++) outcomes[i] += walk.outcomes[i];
+          preemptions[0] += walk.preempted;
+          preemptions[1] += walk.cancelled;
+          matches[0] += walk.matchesRepaired;
+          matches[1] += walk.matchesComputed;
+        });
+    System.out.printf(
+        "RepairTest clean %d, repaired %d, recomputed %d; preempted %d, cancelled %d;"
+            + " look-ups by repairing %d, by computing %d%n",
+        outcomes[0],
+        outcomes[1],
+        outcomes[2],
+        preemptions[0],
+        preemptions[1],
+        matches[0],
+        matches[1]);
+    if (Seeds.isReplay()) return;
+    for (long count : outcomes) assertThat(count).isGreaterThan(SEEDS);
+    for (long count : preemptions) assertThat(count).isPositive();
+    assertThat(matches[0]).isLessThan(matches[1] * 2 / 3);
+  }
+
+  /** A scheduler with one running sequence and many that will join in the step after it. */
+  private static final class Burst {
+    private static final int WAITING = 40;
+    private static final int PROMPT = 8 * TestMemory.BLOCK_TOKENS;
+
+    private final TestMemory memory = TestMemory.of(1_000);
+    private final CountingKv kv = new CountingKv(memory.kv(), CountingKv.Telling.CHANGES);
+    private final Scheduler scheduler = new Scheduler(kv, EngineSettings.DEFAULT, () -> {});
+    private final Sequence first;
+    private Batch batch;
+
+    /** The sequence that runs first begins with so many of the blocks of the others' families. */
+    Burst(int shared) {
+      this.first = add(0, shared);
+      this.batch = scheduler.schedule();
+      for (int i = 1; i <= WAITING; i++) add(i, 4);
+      kv.takeMatches();
+    }
+
+    private Sequence add(int id, int shared) {
+      var names = new TestNames(id % 4, shared, 1_000 + id);
+      return scheduler.add(new SequenceRequest("s" + id, names, PROMPT, 20, 0, id));
+    }
+
+    PreSchedule foresee() {
+      return scheduler.foresee(batch);
+    }
+
+    /** Ends the step that runs, and applies a decision. */
+    void next(ScheduleDecision decision) {
+      batch = scheduler.apply(decision);
+      kv.takeMatches();
+    }
+  }
+
+  @Test
+  void aPlanThatStillFitsIsTakenWithoutAskingTheMemoryAgain() {
+    var burst = new Burst(0);
+    var ahead = burst.foresee();
+    assertThat(burst.kv.takeMatches()).isEqualTo(Burst.WAITING);
+    burst.scheduler.complete(burst.batch);
+    var repaired = burst.scheduler.repair(ahead);
+    assertThat(repaired.outcome()).isEqualTo(Scheduler.Repaired.Outcome.CLEAN);
+    assertThat(burst.kv.takeMatches()).isZero();
+    assertThat(burst.scheduler.compute()).isEqualTo(repaired.decision());
+    assertThat(burst.kv.takeMatches()).isEqualTo(Burst.WAITING);
+    assertThat(repaired.decision().admissions()).hasSize(Burst.WAITING);
+  }
+
+  @Test
+  void whatAPlanThatStillFitsCostsDoesNotGrowWithTheNumberOfThoseWhoJoin() {
+    var burst = new Burst(0);
+    var ahead = burst.foresee();
+    burst.scheduler.complete(burst.batch);
+    long planned = burst.scheduler.takeWork();
+    assertThat(planned).isGreaterThan(Burst.WAITING);
+    burst.scheduler.repair(ahead);
+    assertThat(burst.scheduler.takeWork()).isEqualTo(1);
+    burst.scheduler.compute();
+    assertThat(burst.scheduler.takeWork()).isGreaterThan(Burst.WAITING);
+  }
+
+  @Test
+  void onlyThoseAreLookedUpAgainOfWhomSomethingChanged() {
+    var burst = new Burst(4);
+    var ahead = burst.foresee();
+    assertThat(burst.kv.takeMatches()).isEqualTo(Burst.WAITING);
+    // The step fills four blocks that a quarter of those who wait begin with.
+    burst.scheduler.complete(burst.batch);
+    var repaired = burst.scheduler.repair(ahead);
+    assertThat(repaired.outcome()).isEqualTo(Scheduler.Repaired.Outcome.REPAIRED);
+    assertThat(burst.kv.takeMatches()).isEqualTo(Burst.WAITING / 4);
+    assertThat(repaired.decision()).isEqualTo(burst.scheduler.compute());
+  }
+
+  @Test
+  void aSequenceThatEndsBySurpriseHasNobodyElseLookedUpAgain() {
+    var burst = new Burst(0);
+    var ahead = burst.foresee();
+    burst.scheduler.complete(burst.batch);
+    burst.scheduler.remove(burst.first);
+    burst.kv.takeMatches();
+    var repaired = burst.scheduler.repair(ahead);
+    assertThat(burst.kv.takeMatches()).isZero();
+    assertThat(repaired.decision()).isEqualTo(burst.scheduler.compute());
+  }
+
+  @Test
+  void aPlanForWhichThereIsNoRoomAnyMoreIsPutRight() {
+    var burst = new Burst(0);
+    var ahead = burst.foresee();
+    burst.scheduler.complete(burst.batch);
+    assertThat(burst.memory.pool().allocate(900)).isPresent();
+    var repaired = burst.scheduler.repair(ahead);
+    assertThat(repaired.decision()).isEqualTo(burst.scheduler.compute());
+    assertThat(repaired.decision().admissions()).hasSizeBetween(1, Burst.WAITING - 1);
+  }
+
+  @Test
+  void aPlanOfAnotherSchedulerIsComputedAnewAndNotCalledRepaired() {
+    var burst = new Burst(0);
+    var other = new Burst(0);
+    var foreign = other.foresee();
+    burst.scheduler.complete(burst.batch);
+    other.scheduler.complete(other.batch);
+    var repaired = burst.scheduler.repair(foreign);
+    assertThat(repaired.outcome()).isEqualTo(Scheduler.Repaired.Outcome.RECOMPUTED);
+    assertThat(repaired.decision()).isEqualTo(burst.scheduler.compute());
+    assertThat(burst.scheduler.isFeasible(foreign)).isFalse();
+  }
+
+  @Test
+  void aPlanOfAnEarlierStepIsComputedAnewAndNotCalledRepaired() {
+    var burst = new Burst(0);
+    var old = burst.foresee();
+    burst.scheduler.complete(burst.batch);
+    burst.next(burst.scheduler.repair(old).decision());
+    burst.scheduler.complete(burst.batch);
+    var repaired = burst.scheduler.repair(old);
+    assertThat(repaired.outcome()).isEqualTo(Scheduler.Repaired.Outcome.RECOMPUTED);
+    assertThat(repaired.decision()).isEqualTo(burst.scheduler.compute());
+  }
+}

@@ -1,0 +1,198 @@
+package dev.kvasir.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kvasir.Nullable;
+import dev.kvasir.engine.EngineSettings.Victim;
+import dev.kvasir.kv.Block;
+import dev.kvasir.time.VirtualLoop;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.random.RandomGenerator;
+
+/** A scheduler on its way through steps in which anything may happen. */
+final class SchedulerWalk {
+  private final RandomGenerator random;
+  private final VirtualLoop loop = new VirtualLoop();
+  private final TestMemory memory;
+  private final CountingKv kv;
+  private final Scheduler scheduler;
+  private final List<Sequence> alive = new ArrayList<>();
+  private final List<Block.Registered> held = new ArrayList<>();
+  private final int waitingMax;
+  private long ids;
+  final long[] outcomes = new long[Scheduler.Repaired.Outcome.values().length];
+  long cancelled;
+  long preempted;
+  long matchesRepaired;
+  long matchesComputed;
+
+  SchedulerWalk(RandomGenerator random) {
+    this.random = random;
+    int blocks = 6 + random.nextInt(60);
+    this.memory =
+        random.nextInt(3) == 0 ? TestMemory.tiered(loop, blocks, 60) : TestMemory.of(blocks);
+    this.kv = new CountingKv(memory.kv(), CountingKv.Telling.CHANGES);
+    this.waitingMax = 1 + random.nextInt(30);
+    this.scheduler = new Scheduler(kv, settings(random, blocks), () -> {});
+  }
+
+  private static EngineSettings settings(RandomGenerator random, int blocks) {
+    var orders = SchedulingPolicy.values();
+    return new EngineSettings(
+        1 + random.nextInt(16),
+        random.nextInt(4) == 0 ? 4 + random.nextInt(12) : 64,
+        random.nextInt(3) == 0 ? 1 + random.nextInt(12) : 0,
+        blocks * TestMemory.BLOCK_TOKENS,
+        orders[random.nextInt(orders.length)],
+        random.nextInt(4) == 0 ? Victim.LEAST_URGENT : Victim.NEWEST,
+        EnumSet.noneOf(EngineSettings.BatchQuirk.class));
+  }
+
+  /** Runs steps, each from a plan made ahead of it. */
+  void run(int steps) {
+    var batch = scheduler.schedule();
+    for (int i = 0; i < steps; i++) {
+      var before = picture();
+      var ahead = scheduler.foresee(batch);
+      var cautious = scheduler.foreseeCautiously(batch);
+      assertThat(picture()).isEqualTo(before);
+      loop.runUntil(loop.nanos() + random.nextInt(6_000));
+      if (random.nextInt(6) == 0) prepare();
+      boolean calm = finish(batch);
+      if (random.nextInt(3) == 0) calm &= !add();
+      if (random.nextInt(20) == 0) calm &= !abort();
+      if (random.nextInt(8) == 0) calm &= !disturbMemory();
+      batch = next(ahead, calm ? cautious : null);
+      // Nothing was left to run when somebody had made room for itself alone.
+      while (batch.isEmpty() && !batch.preempted().isEmpty()) batch = scheduler.schedule();
+      memory.check();
+    }
+  }
+
+  private Batch next(PreSchedule ahead, @Nullable PreSchedule cautious) {
+    var before = picture();
+    kv.takeMatches();
+    var repaired = scheduler.repair(ahead);
+    long matches = kv.takeMatches();
+    var fresh = scheduler.compute();
+    long matchesFresh = kv.takeMatches();
+    assertThat(picture()).isEqualTo(before);
+    assertThat(matches).isLessThanOrEqualTo(matchesFresh);
+    matchesRepaired += matches;
+    matchesComputed += matchesFresh;
+    assertThat(repaired.decision()).isEqualTo(fresh);
+    note(ahead, repaired);
+    if (cautious != null && random.nextBoolean() && scheduler.isFeasible(cautious)) {
+      return scheduler.apply(cautious.decision());
+    }
+    return scheduler.apply(repaired.decision());
+  }
+
+  private void note(PreSchedule ahead, Scheduler.Repaired repaired) {
+    switch (repaired.outcome()) {
+      case CLEAN -> outcomes[0]++;
+      case REPAIRED -> outcomes[1]++;
+      case RECOMPUTED -> outcomes[2]++;
+    }
+    int planned = ahead.decision().preempted().size();
+    int kept = repaired.decision().preempted().size();
+    preempted += kept;
+    if (repaired.outcome() == Scheduler.Repaired.Outcome.REPAIRED)
+      cancelled += Math.max(0, planned - kept);
+  }
+
+  /** Books the step, with surprises; true if there was none. */
+  private boolean finish(Batch batch) {
+    boolean calm = true;
+    var computed = new ArrayList<Sequence>();
+    for (var part : batch.parts()) computed.add(part.sequence());
+    for (var row : batch.rows()) computed.add(row.sequence());
+    assertThat(computed).hasSize(batch.parts().size() + batch.decodes());
+    var stopped = new ArrayList<Sequence>();
+    for (var sequence : computed) {
+      if (random.nextInt(60) == 0) {
+        remove(sequence);
+        calm = false;
+      } else if (random.nextInt(30) == 0) {
+        stopped.add(sequence);
+      }
+    }
+    var end = scheduler.complete(batch);
+    for (var sequence : end.ended()) remove(sequence);
+    for (var sequence : stopped) {
+      if (sequence.state() != Sequence.State.ENDED) remove(sequence);
+    }
+    return calm && end.ended().isEmpty() && stopped.isEmpty();
+  }
+
+  /** True if anybody came. */
+  private boolean add() {
+    int before = alive.size();
+    for (int count = random.nextInt(4); count > 0 && scheduler.waiting() < waitingMax; count--) {
+      int prompt = 1 + random.nextInt(40);
+      var names = new TestNames(random.nextInt(3), random.nextInt(8), ++ids);
+      var request =
+          new SequenceRequest(
+              "s" + ids, names, prompt, 1 + random.nextInt(30), random.nextInt(3), ids);
+      if (scheduler.refusal(request) == null) alive.add(scheduler.add(request));
+    }
+    return alive.size() > before;
+  }
+
+  /** Looks up those who wait, as an engine does with those who come during a step. */
+  private void prepare() {
+    for (var sequence : alive) {
+      if (random.nextInt(3) == 0) scheduler.prepare(sequence);
+    }
+  }
+
+  /** Somebody else evicts cached blocks, or holds some for a moment; true always. */
+  private boolean disturbMemory() {
+    var pool = memory.pool();
+    switch (random.nextInt(3)) {
+      case 0 -> kv.clear();
+      case 1 -> pool.evict(random.nextInt(pool.cached() + 1));
+      default -> {
+        int family = random.nextInt(3);
+        pool.hold(new TestNames(family, 8, 0).name(random.nextInt(4))).ifPresent(held::add);
+        if (held.size() > 2) held.removeFirst().release();
+      }
+    }
+    return true;
+  }
+
+  /** True if there was somebody to give up. */
+  private boolean abort() {
+    if (alive.isEmpty()) return false;
+    remove(alive.get(random.nextInt(alive.size())));
+    return true;
+  }
+
+  private void remove(Sequence sequence) {
+    scheduler.remove(sequence);
+    alive.remove(sequence);
+  }
+
+  void drain() {
+    for (var sequence : List.copyOf(alive)) remove(sequence);
+    for (var block : held) block.release();
+    loop.run(100_000);
+    assertThat(memory.pool().held()).isZero();
+  }
+
+  /** All that a plan could have changed. */
+  private List<Object> picture() {
+    var picture = new ArrayList<Object>();
+    for (var sequence : alive) {
+      picture.add(sequence.toString());
+      picture.add(scheduler.computed(sequence));
+      picture.add(sequence.span == null ? -1 : sequence.blocks().blocks());
+    }
+    picture.add(memory.pool().stats());
+    picture.add(List.of(memory.pool().free(), memory.pool().held(), memory.pool().cached()));
+    picture.add(List.of(scheduler.waiting(), scheduler.running(), scheduler.preemptions()));
+    return picture;
+  }
+}

@@ -1,0 +1,47 @@
+package dev.kvasir.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kvasir.kv.BlockPool;
+import dev.kvasir.kv.KvStore;
+import dev.kvasir.kv.PoolSettings;
+import dev.kvasir.kv.PooledKv;
+import dev.kvasir.kv.PrefixRegistry;
+import dev.kvasir.kv.event.KvEvents;
+import dev.kvasir.kv.event.Tier;
+import dev.kvasir.kv.evict.Eviction;
+import dev.kvasir.offload.TieredKvCache;
+import dev.kvasir.offload.onboard.Rung;
+import dev.kvasir.offload.store.SlowStore;
+import dev.kvasir.time.EventLoop;
+import java.time.Duration;
+import java.util.List;
+
+/** KV memory of a test: a pool, and perhaps a tier below it. */
+record TestMemory(BlockPool pool, KvStore kv) {
+  static final int BLOCK_TOKENS = 4;
+
+  static TestMemory of(int blocks) {
+    var pool = pool(Tier.DEVICE, blocks, new PrefixRegistry());
+    return new TestMemory(pool, new PooledKv(pool));
+  }
+
+  /** A small memory above a host tier that takes its time. */
+  static TestMemory tiered(EventLoop loop, int blocks, int hostBlocks) {
+    var registry = new PrefixRegistry();
+    var top = pool(Tier.DEVICE, blocks, registry);
+    var store = new SlowStore(loop, Duration.ofNanos(3_000), BLOCK_TOKENS * 500L);
+    var rung = Rung.of(pool(Tier.HOST, hostBlocks, registry), store);
+    return new TestMemory(top, new TieredKvCache(loop, registry, top, List.of(rung)));
+  }
+
+  private static BlockPool pool(Tier tier, int blocks, PrefixRegistry registry) {
+    var settings = PoolSettings.of(tier, blocks, BLOCK_TOKENS).with(Eviction.lru());
+    return new BlockPool(settings, registry, new KvEvents());
+  }
+
+  void check() {
+    assertThat(pool.free() + pool.countHeld() + pool.cached()).isEqualTo(pool.total());
+    assertThat(pool.available()).isBetween(0, pool.total());
+  }
+}

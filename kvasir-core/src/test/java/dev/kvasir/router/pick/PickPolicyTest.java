@@ -1,0 +1,141 @@
+package dev.kvasir.router.pick;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.kvasir.Seeds;
+import dev.kvasir.kv.CachedBlocks;
+import dev.kvasir.router.view.EngineSignals;
+import dev.kvasir.router.view.InstanceView;
+import dev.kvasir.router.view.Load;
+import dev.kvasir.router.view.Role;
+import dev.kvasir.router.view.RouteRequest;
+import dev.kvasir.router.view.Views;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class PickPolicyTest {
+  @Test
+  void everyPolicyPicksOneOfThoseItWasShown() {
+    Seeds.each(
+        50,
+        random -> {
+          for (var name : PickPolicy.NAMES) {
+            var policy = PickPolicy.named(name, WeightedPick.SCORERS_DEFAULT, Ties.random(random));
+            for (int step = 0; step < 50; step++) {
+              var views = new InstanceView[1 + random.nextInt(9)];
+              int first = random.nextInt(100);
+              for (int i = 0; i < views.length; i++) {
+                views[i] =
+                    InstanceView.of(
+                        first + i,
+                        EngineSignals.of(random.nextInt(3), random.nextInt(3), random.nextDouble()),
+                        Load.of(random.nextInt(900), random.nextInt(3), random.nextInt(900)),
+                        CachedBlocks.onDevice(random.nextInt(4)));
+              }
+              var request = RouteRequest.of("", 100, Views.hashes(random.nextInt(9), 4));
+              assertThat(views).contains(policy.pick(request, Views.cluster(views)));
+            }
+          }
+        });
+  }
+
+  @Test
+  void roundRobinTakesThemInTurn() {
+    var policy = new RoundRobinPick();
+    var cluster = Views.cluster(idle(3), idle(5), idle(9));
+    assertThat(
+            List.of(
+                policy.pick(Views.request(1), cluster).id(),
+                policy.pick(Views.request(1), cluster).id(),
+                policy.pick(Views.request(1), cluster).id(),
+                policy.pick(Views.request(1), cluster).id()))
+        .containsExactly(3, 5, 9, 3);
+  }
+
+  @Test
+  void longestPrefixWinsWhateverTheLoad() {
+    var busy = Views.instance(1, Load.of(90_000, 9, 90_000), 64);
+    assertThat(pick("longest-prefix", idle(0), busy)).isEqualTo(1);
+    assertThat(pick("longest-prefix", idle(0), idle(1))).isZero();
+  }
+
+  @Test
+  void busiestIsTheFirstWithTheMostToDo() {
+    var busy = InstanceView.of(1, EngineSignals.IDLE, Load.inFlight(3), CachedBlocks.NONE);
+    var alsoBusy = InstanceView.of(2, EngineSignals.of(2, 1, 0), Load.NONE, CachedBlocks.NONE);
+    assertThat(pick("always-busiest", idle(0), busy, alsoBusy)).isEqualTo(1);
+  }
+
+  @Test
+  void whoTellsNothingIsTakenForAverageAndNotForIdle() {
+    var silent = InstanceView.of(0, EngineSignals.NONE, Load.NONE, CachedBlocks.NONE);
+    var short1 = InstanceView.of(1, EngineSignals.of(1, 2, 0.2), Load.NONE, CachedBlocks.NONE);
+    var long2 = InstanceView.of(2, EngineSignals.of(5, 4, 0.6), Load.NONE, CachedBlocks.NONE);
+    for (var name : List.of("least-loaded", "weighted")) {
+      assertThat(pick(name, silent, short1, long2)).as(name).isEqualTo(1);
+      assertThat(pick(name, silent, long2)).as(name).isZero();
+    }
+    assertThat(Views.cluster(silent, short1, long2).instances().getFirst().signals())
+        .isEqualTo(EngineSignals.of(3, 3, 0.4));
+  }
+
+  @Test
+  void whoTellsNothingHasAtLeastWhatWasSentThere() {
+    var sent = new Load(9, 5, 500, 500, 4, 900, 0, 0, Double.POSITIVE_INFINITY);
+    var silent = InstanceView.of(0, EngineSignals.NONE, sent, CachedBlocks.NONE);
+    var other = InstanceView.of(1, EngineSignals.of(1, 2, 0.2), Load.NONE, CachedBlocks.NONE);
+    assertThat(Views.cluster(silent, other).instances().getFirst().signals())
+        .isEqualTo(EngineSignals.of(5, 4, 0.2));
+    assertThat(Views.cluster(silent).instances().getFirst().signals())
+        .isEqualTo(EngineSignals.of(5, 4, 0));
+  }
+
+  @Test
+  void equalsAreTakenInTurn() {
+    var policy = PickPolicy.named("least-loaded", "", Ties.inTurn());
+    var taken = new int[2];
+    for (int i = 0; i < 20; i++) {
+      taken[policy.pick(Views.request(16), Views.cluster(idle(0), idle(1))).id()]++;
+    }
+    assertThat(taken).containsExactly(10, 10);
+  }
+
+  @Test
+  void balancedWeighsWhatIsCachedAgainstWhatWaits() {
+    var holder = Views.instance(0, Views.prefilling(700), 800);
+    var other = Views.instance(1, Load.NONE);
+    assertThat(pick("balanced", holder, other)).isZero();
+    var busier = Views.instance(0, Views.prefilling(900), 800);
+    assertThat(pick("balanced", busier, other)).isEqualTo(1);
+  }
+
+  @Test
+  void balancedPrefersTheFasterOfTwoAlike() {
+    var fast =
+        new InstanceView(
+            1, Role.BOTH, "any", EngineSignals.IDLE, Load.NONE, CachedBlocks.NONE, 20_000);
+    assertThat(pick("balanced", idle(0), fast)).isEqualTo(1);
+  }
+
+  @Test
+  void balancedEvensOutWhatIsNeverBusyWhenAsked() {
+    var used = new Load(0, 0, 0, 0, 0, 0, 0, 10_000, Double.POSITIVE_INFINITY);
+    assertThat(pick("balanced", Views.instance(0, used), idle(1))).isEqualTo(1);
+  }
+
+  @Test
+  void unknownNamesAreAnsweredWithTheKnownOnes() {
+    assertThatThrownBy(() -> PickPolicy.named("random", "", Ties.first()))
+        .hasMessage("no routing \"random\", use one of " + PickPolicy.NAMES);
+  }
+
+  private static int pick(String name, InstanceView... views) {
+    var policy = PickPolicy.named(name, WeightedPick.SCORERS_DEFAULT, Ties.first());
+    return policy.pick(Views.request(1_600), Views.cluster(views)).id();
+  }
+
+  private static InstanceView idle(int id) {
+    return Views.instance(id, Load.NONE);
+  }
+}
