@@ -2,8 +2,8 @@ package dev.kvasir.sim;
 
 import dev.kvasir.Nullable;
 import dev.kvasir.kv.name.BlockHash;
-import dev.kvasir.router.AdmissionPolicy.Admission;
 import dev.kvasir.router.Router;
+import dev.kvasir.router.flow.AdmissionPolicy.Admission;
 import dev.kvasir.router.index.IndexSettings;
 import dev.kvasir.router.view.EngineSignals;
 import dev.kvasir.router.view.Instance;

@@ -1,8 +1,8 @@
 package dev.kvasir.sim;
 
 import dev.kvasir.engine.EngineSettings;
-import dev.kvasir.router.AdmissionPolicy;
 import dev.kvasir.router.RouterSettings;
+import dev.kvasir.router.flow.AdmissionPolicy;
 import dev.kvasir.router.pick.PickPolicy;
 import dev.kvasir.router.pick.Ties;
 import dev.kvasir.router.pick.WeightedPick;

@@ -2,7 +2,7 @@ package dev.kvasir.cli.serve;
 
 import dev.kvasir.live.http.ApiKey;
 import dev.kvasir.live.http.ApiKeys;
-import dev.kvasir.live.http.KeyLimits;
+import dev.kvasir.router.flow.KeyLimits;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -2,7 +2,7 @@ package dev.kvasir.cli.serve;
 
 import dev.kvasir.live.gateway.Connector;
 import dev.kvasir.live.http.ApiKey;
-import dev.kvasir.live.http.KeyLimits;
+import dev.kvasir.router.flow.KeyLimits;
 import dev.kvasir.sim.spec.Durations;
 import java.io.IOException;
 import java.nio.file.Path;

@@ -1,8 +1,7 @@
 package dev.kvasir.cli.simulate;
 
 import dev.kvasir.Nullable;
-import dev.kvasir.router.AdmissionPolicy;
-import dev.kvasir.router.TokenBucket;
+import dev.kvasir.router.flow.AdmissionPolicy;
 import dev.kvasir.router.pick.PickPolicy;
 import dev.kvasir.router.pick.Ties;
 import dev.kvasir.router.pick.WeightedPick;
@@ -302,7 +301,8 @@ final class RoutingOptions {
     var asked = policyFile().admissionOr(said);
     return switch (asked.policy()) {
       case "always-admit" -> AdmissionPolicy.alwaysAdmit();
-      case "token-bucket" -> new TokenBucket(asked.bucketCapacity(), asked.bucketRate());
+      case "token-bucket" ->
+          AdmissionPolicy.tokenBucket(asked.bucketCapacity(), asked.bucketRate());
       case "tier-shed" -> AdmissionPolicy.tierShed(asked.shedThreshold(), asked.shedPriority());
       case "gaie-legacy" -> AdmissionPolicy.gaieLegacy(5, 0.8);
       case "reject-all" -> AdmissionPolicy.rejectAll();

@@ -49,8 +49,10 @@ final class AdminApi {
     return List.of(
         Endpoint.get("/metrics", Access.PUBLIC, this::metrics),
         Endpoint.get("/workers", Access.ADMIN, this::workers),
-        Endpoint.post("/workers/drain", Access.ADMIN, e -> change(e, parts.roster()::drain)),
-        Endpoint.post("/workers/resume", Access.ADMIN, e -> change(e, parts.roster()::resume)));
+        Endpoint.post(
+            "/workers/drain", Access.ADMIN, e -> change(e, parts.workers().table()::drain)),
+        Endpoint.post(
+            "/workers/resume", Access.ADMIN, e -> change(e, parts.workers().table()::resume)));
   }
 
   /** Asks engines of our own on a thread that may wait, then the router on its loop. */
@@ -67,7 +69,7 @@ final class AdminApi {
   }
 
   private void metrics(Exchange exchange, LadderState state) {
-    var out = metrics.write(router, parts.roster(), parts.dispatch());
+    var out = metrics.write(router, parts.workers(), parts.flow());
     for (var other : others) other.accept(out);
     new LadderMetrics(state, out).write();
     var text = Buffer.buffer(out.toString());
@@ -84,9 +86,9 @@ final class AdminApi {
     onLoop(
         exchange,
         () -> {
-          for (var post : parts.roster().posts()) {
-            if (!post.worker().name().equals(name)) continue;
-            change.accept(post.id());
+          for (var entry : parts.workers().entries()) {
+            if (!entry.worker().name().equals(name)) continue;
+            change.accept(entry.id());
             answer(exchange, list());
             return;
           }
@@ -108,14 +110,14 @@ final class AdminApi {
   private String list() {
     var list = Json.object();
     var workers = list.putArray("workers");
-    for (var post : parts.roster().posts()) {
+    for (var entry : parts.workers().entries()) {
       var worker = workers.addObject();
-      worker.put("name", post.worker().name());
-      worker.put("url", post.worker().url().toString());
-      worker.put("availability", post.availability().name().toLowerCase(Locale.ROOT));
-      worker.put("in_flight", router.load(post.id()).inFlight());
+      worker.put("name", entry.worker().name());
+      worker.put("url", entry.worker().config().url().toString());
+      worker.put("availability", entry.availability().name().toLowerCase(Locale.ROOT));
+      worker.put("in_flight", router.load(entry.id()).inFlight());
       var models = worker.putArray("models");
-      for (var model : post.models().keySet()) models.add(model);
+      for (var model : entry.worker().models().keySet()) models.add(model);
     }
     return list.toString();
   }

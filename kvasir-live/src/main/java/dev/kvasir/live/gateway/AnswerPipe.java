@@ -2,6 +2,7 @@ package dev.kvasir.live.gateway;
 
 import dev.kvasir.live.http.ApiError;
 import dev.kvasir.live.http.Exchange;
+import dev.kvasir.router.flow.LegFailure;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpClientResponse;
 import io.vertx.core.http.HttpHeaders;
@@ -32,7 +33,7 @@ final class AnswerPipe {
     void emitted(int events);
 
     /** It cannot be finished; nothing has gone out. */
-    void failed(Failure failure, String why);
+    void failed(LegFailure failure, String why);
 
     /** The last of it is about to go out. */
     void ends(Ending ending);
@@ -115,7 +116,7 @@ final class AnswerPipe {
   void start(Duration first, Duration silence) {
     upstream.handler(this::heard);
     upstream.endHandler(_ -> ended());
-    upstream.exceptionHandler(_ -> broke(Failure.CUT, "the worker broke off"));
+    upstream.exceptionHandler(_ -> broke(LegFailure.CUT, "the worker broke off"));
     long pace = Math.max(5, Math.min(first.toMillis(), silence.toMillis()) / 4);
     timer = exchange.context().owner().setPeriodic(pace, _ -> watch(first, silence));
   }
@@ -224,7 +225,7 @@ final class AnswerPipe {
     spent = true;
     if (over) return;
     if (stream && !events.isDone() && !events.hasError()) {
-      broke(Failure.CUT, "the worker ended the stream too soon");
+      broke(LegFailure.CUT, "the worker ended the stream too soon");
       return;
     }
     if (!stream && begun) account(held);
@@ -257,13 +258,13 @@ final class AnswerPipe {
     if (paused) return;
     long now = System.nanoTime();
     if (!begun && now - startNanos >= first.toNanos()) {
-      broke(Failure.STALLED, "the worker did not begin its answer in " + first);
+      broke(LegFailure.STALLED, "the worker did not begin its answer in " + first);
     } else if ((begun || !stream) && now - heardNanos >= silence.toNanos()) {
-      broke(Failure.STALLED, "the worker fell silent");
+      broke(LegFailure.STALLED, "the worker fell silent");
     }
   }
 
-  private void broke(Failure failure, String why) {
+  private void broke(LegFailure failure, String why) {
     if (over) return;
     if (stream && events.isDone()) {
       finish(conclusion());

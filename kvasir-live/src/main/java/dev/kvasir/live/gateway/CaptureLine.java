@@ -32,20 +32,20 @@ final class CaptureLine {
     var ending = decision.ending();
     if (route == null || ending.outcome() != Outcome.COMPLETE || ending.status() != 200)
       return null;
-    var ask = decision.ask();
+    var request = decision.request();
     var line = Json.object();
     line.put("schema", "kvasir.capture.v1");
-    line.put("id", hash(ask.id()));
-    line.put("arrival_us", originMicros + ask.receivedNanos() / NANOS_PER_MICRO);
-    line.put("prompt_tokens", ask.names().tokens());
+    line.put("id", hash(request.id()));
+    line.put("arrival_us", originMicros + request.receivedNanos() / NANOS_PER_MICRO);
+    line.put("prompt_tokens", request.names().tokens());
     line.put("output_tokens", ending.outputTokens());
-    if (ask.names().isWhole(blockTokens) && !ask.names().blocks().isEmpty()) {
+    if (request.names().isWhole(blockTokens) && !request.names().blocks().isEmpty()) {
       line.put("block_tokens", blockTokens);
       var blocks = line.putArray("blocks");
-      for (var block : ask.names().blocks()) blocks.add(name(block));
+      for (var block : request.names().blocks()) blocks.add(name(block));
     }
-    if (!ask.session().isEmpty()) line.put("session", hash(ask.session()));
-    if (!ask.caller().tenant().isEmpty()) line.put("tenant", hash(ask.caller().tenant()));
+    if (!request.session().isEmpty()) line.put("session", hash(request.session()));
+    if (!request.caller().tenant().isEmpty()) line.put("tenant", hash(request.caller().tenant()));
     line.put("instance", decision.decode());
     if (!decision.prefill().isEmpty()) line.put("prefill", decision.prefill());
     // An answer that is no stream comes all at once: nobody saw its first token.

@@ -12,7 +12,7 @@ import dev.kvasir.router.RouteRecord;
  * @param doneNanos when it was over, on the clock of the router's loop
  */
 record Decision(
-    Ask ask,
+    RequestDetails request,
     @Nullable RouteRecord route,
     String decode,
     String prefill,
@@ -22,16 +22,22 @@ record Decision(
   /** Until the first token, in seconds; below zero where none came. */
   double firstTokenSeconds() {
     if (route == null || route.times().firstToken() < 0) return -1;
-    return (route.times().firstToken() - ask.receivedNanos()) / 1e9;
+    return (route.times().firstToken() - request.receivedNanos()) / 1e9;
   }
 
   /** This one without the names of its prompt's blocks, to be kept for a while. */
   Decision brief() {
     return new Decision(
-        ask.with(ask.names().length()), route, decode, prefill, attempts, ending, doneNanos);
+        request.with(request.names().length()),
+        route,
+        decode,
+        prefill,
+        attempts,
+        ending,
+        doneNanos);
   }
 
   double seconds() {
-    return (doneNanos - ask.receivedNanos()) / 1e9;
+    return (doneNanos - request.receivedNanos()) / 1e9;
   }
 }

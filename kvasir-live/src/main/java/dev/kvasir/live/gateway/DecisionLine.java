@@ -13,16 +13,16 @@ record DecisionLine(long originMicros) {
 
   String of(Decision decision) {
     var line = Json.object();
-    var ask = decision.ask();
-    line.put("id", ask.id());
-    line.put("path", ask.path());
-    line.put("model", ask.model());
+    var request = decision.request();
+    line.put("id", request.id());
+    line.put("path", request.path());
+    line.put("model", request.model());
     line.put("outcome", decision.ending().outcome().label());
     line.put("status", decision.ending().status());
     if (!decision.ending().code().isEmpty()) line.put("error", decision.ending().code());
     line.put("attempts", decision.attempts());
     route(line, decision);
-    time(line, "t_proxy_recv", ask.receivedNanos());
+    time(line, "t_proxy_recv", request.receivedNanos());
     time(line, "t_done", decision.doneNanos());
     tokens(line, "output_tokens", decision.ending().outputTokens());
     tokens(line, "told_prompt_tokens", decision.ending().usage().promptTokens());

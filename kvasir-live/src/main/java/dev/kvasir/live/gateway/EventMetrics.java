@@ -35,11 +35,11 @@ final class EventMetrics {
     private boolean differs;
   }
 
-  private final Roster roster;
-  private final Map<String, Sums> workers = new TreeMap<>();
+  private final GatewayWorkers workers;
+  private final Map<String, Sums> byWorker = new TreeMap<>();
 
-  EventMetrics(Roster roster) {
-    this.roster = roster;
+  EventMetrics(GatewayWorkers workers) {
+    this.workers = workers;
   }
 
   /** Of a split request the worker that answers tells what it was handed over, too. */
@@ -49,7 +49,7 @@ final class EventMetrics {
     if (route == null || !decision.prefill().isEmpty()) return;
     if (usage.cachedTokens() < 0 || usage.promptTokens() < 0) return;
     int expected = route.promptTokens() - route.uncachedTokens();
-    var sums = workers.computeIfAbsent(decision.decode(), _ -> new Sums());
+    var sums = byWorker.computeIfAbsent(decision.decode(), _ -> new Sums());
     sums.expected += expected;
     sums.told += usage.cachedTokens();
     sums.answers++;
@@ -82,21 +82,21 @@ final class EventMetrics {
   }
 
   private boolean isHeard(String worker) {
-    return roster.posts().stream()
-        .anyMatch(post -> post.events() != null && post.worker().name().equals(worker));
+    return workers.entries().stream()
+        .anyMatch(entry -> entry.worker().events() != null && entry.worker().name().equals(worker));
   }
 
   void write(MetricsText out) {
     // A worker that is gone is counted no longer: names of workers are few, but come and go.
-    workers.keySet().retainAll(roster.posts().stream().map(p -> p.worker().name()).toList());
-    workers.forEach(
+    byWorker.keySet().retainAll(workers.entries().stream().map(p -> p.worker().name()).toList());
+    byWorker.forEach(
         (worker, sums) ->
             out.counter(
                 "kvasir_worker_expected_cached_tokens_total",
                 "Cached tokens the index expected, of requests whose answer tells them.",
                 sums.expected,
                 new Label("worker", worker)));
-    workers.forEach(
+    byWorker.forEach(
         (worker, sums) ->
             out.counter(
                 "kvasir_worker_actual_cached_tokens_total",
@@ -104,9 +104,9 @@ final class EventMetrics {
                 sums.told,
                 new Label("worker", worker)));
     var heard = new TreeMap<String, WorkerEvents.Counts>();
-    for (var post : roster.shown()) {
-      var events = post.events();
-      if (events != null) heard.put(post.worker().name(), events.counts());
+    for (var entry : workers.shown()) {
+      var events = entry.worker().events();
+      if (events != null) heard.put(entry.worker().name(), events.counts());
     }
     each(out, heard, "batches", "Batches of KV events.", WorkerEvents.Counts::batches);
     each(out, heard, "connects", "Connections for KV events.", WorkerEvents.Counts::connects);

@@ -2,7 +2,6 @@ package dev.kvasir.live.gateway;
 
 import dev.kvasir.Nullable;
 import dev.kvasir.live.http.Exchange;
-import dev.kvasir.router.placement.PrefillPlacement.Reason;
 import java.util.Locale;
 
 /** The headers of an answer that say where the request went and why, for callers who ask. */
@@ -20,14 +19,12 @@ final class Explanation {
     this.id = id;
   }
 
+  /** The request is sent there; what is changed within an attempt is the reason alone. */
   void placed(Placed where) {
+    reason = where.route().reason();
+    if (where.attempt() == attempts) return;
     placed = where;
-    reason = where.reason();
-    attempts++;
-  }
-
-  void changed(Reason other) {
-    reason = other.label();
+    attempts = where.attempt();
   }
 
   /** Puts them into the head of the answer, which has not gone out. */
@@ -37,12 +34,13 @@ final class Explanation {
     put("x-kvasir-attempts", Integer.toString(attempts));
     var where = placed;
     if (where == null) return;
-    put("x-kvasir-route-class", where.routeClass());
+    var route = where.route();
+    put("x-kvasir-route-class", route.routeClass());
     put("x-kvasir-reason", reason);
     put("x-kvasir-instance", where.decode().name());
-    put("x-kvasir-cached-tokens", Integer.toString(where.cachedTokens()));
-    put("x-kvasir-colocate-seconds", seconds(where.colocateSeconds()));
-    put("x-kvasir-offload-seconds", seconds(where.offloadSeconds()));
+    put("x-kvasir-cached-tokens", Integer.toString(route.promptTokens() - route.uncachedTokens()));
+    put("x-kvasir-colocate-seconds", seconds(route.predicted().colocateSeconds()));
+    put("x-kvasir-offload-seconds", seconds(route.predicted().offloadSeconds()));
     if (where.prefill() != null) {
       put("x-kvasir-prefill-instance", where.prefill().name());
     }

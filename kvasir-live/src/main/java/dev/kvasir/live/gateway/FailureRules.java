@@ -1,5 +1,8 @@
 package dev.kvasir.live.gateway;
 
+import dev.kvasir.router.flow.EjectionRules;
+import dev.kvasir.router.flow.RetryRules;
+import dev.kvasir.router.flow.RetryRules.Split;
 import java.time.Duration;
 
 /**
@@ -27,14 +30,6 @@ public record FailureRules(
     int failuresMax,
     Duration restTime,
     double readyShareMin) {
-  /** What becomes of a request whose prefill was sent elsewhere, when that goes wrong. */
-  public enum Split {
-    /** It prefills where it decodes. */
-    FALL_BACK,
-    /** It fails, so that somebody notices. */
-    STRICT
-  }
-
   public static final FailureRules DEFAULT =
       new FailureRules(
           3,
@@ -51,14 +46,21 @@ public record FailureRules(
     if (attemptsMax < 1 || failuresMax < 1) {
       throw new IllegalArgumentException(attemptsMax + " attempts, " + failuresMax + " failures");
     }
-    if (!(readyShareMin >= 0 && readyShareMin <= 1)) {
-      throw new IllegalArgumentException(
-          "ready-share-min " + readyShareMin + ", expected a share from 0 to 1");
-    }
     var times = new Duration[] {connectTime, firstTime, silenceTime, handoverTime, restTime};
     for (var time : times) {
       if (!time.isPositive()) throw new IllegalArgumentException("a time of " + time);
     }
+    var _ = new EjectionRules(failuresMax, restTime, readyShareMin);
+  }
+
+  /** What happens to a request whose worker fails. */
+  public RetryRules retries() {
+    return new RetryRules(attemptsMax, split, handoverTime);
+  }
+
+  /** What happens to a worker that fails. */
+  public EjectionRules ejection() {
+    return new EjectionRules(failuresMax, restTime, readyShareMin);
   }
 
   public FailureRules with(Split other) {

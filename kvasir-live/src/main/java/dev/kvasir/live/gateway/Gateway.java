@@ -13,6 +13,8 @@ import dev.kvasir.live.http.HttpFront;
 import dev.kvasir.live.http.Network;
 import dev.kvasir.live.metrics.MetricsText;
 import dev.kvasir.router.Router;
+import dev.kvasir.router.flow.FlowSettings;
+import dev.kvasir.router.flow.RequestFlow;
 import dev.kvasir.router.index.KvFeed;
 import dev.kvasir.router.view.Availability;
 import io.vertx.core.Context;
@@ -63,21 +65,23 @@ public final class Gateway implements AutoCloseable {
     var failures = settings.failures();
     upstream =
         new Upstream(network, CONNECTIONS_PER_WORKER, failures.connectTime(), settings.workerKey());
-    var roster = new Roster(router, failures);
+    var workers = new GatewayWorkers(router, failures.ejection());
     long origin = originMicros();
     journal = Journal.open(settings.files(), origin, blockTokens);
-    var events = new EventMetrics(roster);
+    var events = new EventMetrics(workers);
     Consumer<Decision> book =
         decision -> {
           journal.write(decision);
           events.count(decision);
         };
-    var dispatch = new Dispatch(loop, router, roster, settings.queue(), book);
-    parts = new GatewayParts(loop, dispatch, roster, upstream, failures);
+    var flowSettings = new FlowSettings(settings.queue(), failures.retries(), null);
+    var flow = new RequestFlow(loop, router, workers.table(), flowSettings);
+    var naming = new PromptNaming(tokenizer(beside.tokenizer()), routing, workers::modelNames);
+    var reader = new RequestReader(settings, naming);
+    parts = new GatewayParts(loop, flow, workers, upstream, failures, reader, book);
     use(settings.workers());
     onLoopNow(this::refresh);
-    var naming = new PromptNaming(tokenizer(beside.tokenizer()), routing, roster::modelNames);
-    var door = new CallerApi(parts, settings, naming);
+    var door = new CallerApi(parts);
     var endpoints = new ArrayList<>(door.endpoints());
     var view = new GatewayView(this, parts, journal.recent(), origin, beside);
     endpoints.addAll(Dashboard.endpoints(view));
@@ -175,11 +179,12 @@ public final class Gateway implements AutoCloseable {
    */
   public void use(List<Worker> workers) {
     if (workers.isEmpty()) throw new IllegalArgumentException("a gateway needs a worker");
-    var added = onLoop(() -> parts.roster().have(workers, loop.nanos()));
+    var added = onLoop(() -> parts.workers().have(workers, loop.nanos()));
     var first = new ArrayList<Future<?>>();
-    for (var post : added) {
-      var watch = new WorkerWatch(parts, post, blockTokens, pace, watching);
-      watches.put(post.id(), watch);
+    for (var entry : added) {
+      var watch =
+          new WorkerWatch(upstream, loop, parts.workers(), entry, blockTokens, pace, watching);
+      watches.put(entry.id(), watch);
       first.add(watch.start());
     }
     if (!first.isEmpty()) Network.await(Future.join(first).otherwiseEmpty());
@@ -195,7 +200,7 @@ public final class Gateway implements AutoCloseable {
   }
 
   private void lookForModel(CompletableFuture<Boolean> served) {
-    if (!parts.roster().models().isEmpty()) served.complete(true);
+    if (!parts.workers().models().isEmpty()) served.complete(true);
     else if (!served.isDone()) loop.after(LOOK_PACE, () -> lookForModel(served));
   }
 
@@ -207,14 +212,17 @@ public final class Gateway implements AutoCloseable {
 
   /** Lets others than the router's loop know who is there, and those go who were to. */
   private void refresh() {
-    for (int id : parts.roster().sweep()) {
+    for (int id : parts.workers().sweep()) {
       var watch = watches.remove(id);
       if (watch != null) watch.stop();
     }
     ready =
-        parts.roster().posts().stream()
-            .filter(post -> post.availability() == Availability.READY)
-            .map(post -> new Ready(post.worker(), Set.copyOf(post.models().keySet())))
+        parts.workers().entries().stream()
+            .filter(entry -> entry.availability() == Availability.READY)
+            .map(
+                entry ->
+                    new Ready(
+                        entry.worker().config(), Set.copyOf(entry.worker().models().keySet())))
             .toList();
     loop.after(pace, this::refresh);
   }
@@ -257,12 +265,12 @@ public final class Gateway implements AutoCloseable {
     return router;
   }
 
-  Roster roster() {
-    return parts.roster();
+  GatewayWorkers workers() {
+    return parts.workers();
   }
 
-  Dispatch dispatch() {
-    return parts.dispatch();
+  RequestFlow flow() {
+    return parts.flow();
   }
 
   Recent recent() {
@@ -281,15 +289,15 @@ public final class Gateway implements AutoCloseable {
 
   /** Sends the worker nothing new, until it is to {@link #resume}. */
   public void drain(String worker) {
-    onRoster(roster -> roster.drain(roster.post(worker).id()));
+    onWorkers(workers -> workers.table().drain(workers.entry(worker).id()));
   }
 
   public void resume(String worker) {
-    onRoster(roster -> roster.resume(roster.post(worker).id()));
+    onWorkers(workers -> workers.table().resume(workers.entry(worker).id()));
   }
 
-  private void onRoster(Consumer<Roster> change) {
-    onLoopNow(() -> change.accept(parts.roster()));
+  private void onWorkers(Consumer<GatewayWorkers> change) {
+    onLoopNow(() -> change.accept(parts.workers()));
   }
 
   /** Does it on the loop of the router, and answers when it is done. */
@@ -309,12 +317,12 @@ public final class Gateway implements AutoCloseable {
    * prompts named by their tokens.
    */
   public KvFeed.Target<KvEvent> events(String worker) {
-    return onLoop(() -> KvFeed.into(router.index(), parts.roster().post(worker).id()));
+    return onLoop(() -> KvFeed.into(router.index(), parts.workers().entry(worker).id()));
   }
 
   /** Is told whose events are listened to, to check them and to tell what came of them. */
   public void hear(String worker, WorkerEvents events) {
-    onRoster(roster -> roster.hears(roster.post(worker).id(), events));
+    onWorkers(workers -> workers.entry(worker).worker().hears(events));
   }
 
   /**

@@ -5,6 +5,8 @@ import dev.kvasir.live.metrics.Histogram;
 import dev.kvasir.live.metrics.MetricsText;
 import dev.kvasir.live.metrics.MetricsText.Label;
 import dev.kvasir.router.Router;
+import dev.kvasir.router.flow.RequestFlow;
+import dev.kvasir.router.flow.WorkerEntry;
 import dev.kvasir.router.view.Availability;
 import dev.kvasir.router.view.EngineSignals;
 import java.util.LinkedHashMap;
@@ -56,7 +58,7 @@ final class GatewayMetrics {
     }
   }
 
-  MetricsText write(Router router, Roster roster, Dispatch dispatch) {
+  MetricsText write(Router router, GatewayWorkers workers, RequestFlow flow) {
     var out = new MetricsText();
     counters(out, "kvasir_decisions_total", "Requests by class and reason.", decisions);
     counters(out, "kvasir_requests_total", "Requests by how they ended.", outcomes);
@@ -65,15 +67,15 @@ final class GatewayMetrics {
     tokens(out);
     out.histogram("kvasir_time_to_first_token_seconds", "Until the first token.", firstToken);
     out.histogram("kvasir_request_seconds", "Until the end.", whole);
-    out.gauge("kvasir_requests_in_flight", "With the workers.", dispatch.inFlight());
-    out.gauge("kvasir_requests_waiting", "Before them.", dispatch.waiting());
+    out.gauge("kvasir_requests_in_flight", "With the workers.", flow.inFlight());
+    out.gauge("kvasir_requests_waiting", "Before them.", flow.waiting());
     out.gauge("kvasir_index_blocks", "Blocks the index knows.", router.index().size());
     out.gauge("kvasir_index_blocks_max", "Blocks it can know.", router.index().capacity());
     out.counter(
         "kvasir_index_evicted_total", "Blocks it had no room for.", router.index().evicted());
     out.gauge("kvasir_sessions", "Sessions with a home.", router.sessions());
-    workers(out, router, roster);
-    told(out, roster);
+    workers(out, router, workers);
+    told(out, workers);
     return out;
   }
 
@@ -95,62 +97,64 @@ final class GatewayMetrics {
     out.counter("kvasir_output_tokens_total", "Tokens of answers.", outputTokens);
   }
 
-  private static void workers(MetricsText out, Router router, Roster roster) {
-    for (var post : roster.shown()) {
-      int ready = post.availability() == Availability.READY ? 1 : 0;
-      out.gauge("kvasir_worker_ready", "Whether it is sent requests.", ready, label(post));
+  private static void workers(MetricsText out, Router router, GatewayWorkers workers) {
+    for (var entry : workers.shown()) {
+      int ready = entry.availability() == Availability.READY ? 1 : 0;
+      out.gauge("kvasir_worker_ready", "Whether it is sent requests.", ready, label(entry));
     }
-    for (var post : roster.shown()) {
+    for (var entry : workers.shown()) {
       var help = "Times that it was left alone for its failures.";
-      out.counter("kvasir_worker_ejections_total", help, post.ejections(), label(post));
+      out.counter("kvasir_worker_ejections_total", help, entry.ejections(), label(entry));
     }
-    for (var post : roster.shown()) {
+    for (var entry : workers.shown()) {
       var help = "Times that it was not, so that enough workers stay.";
-      out.counter("kvasir_worker_ejections_withheld_total", help, post.withheld(), label(post));
+      out.counter("kvasir_worker_ejections_withheld_total", help, entry.withheld(), label(entry));
     }
-    for (var post : roster.shown()) {
-      int count = router.load(post.id()).inFlight();
-      out.gauge("kvasir_worker_in_flight", "What is booked there.", count, label(post));
+    for (var entry : workers.shown()) {
+      int count = router.load(entry.id()).inFlight();
+      out.gauge("kvasir_worker_in_flight", "What is booked there.", count, label(entry));
     }
-    for (var post : roster.shown()) {
-      double tokens = (double) router.load(post.id()).prefillTokens();
-      out.gauge("kvasir_worker_prefill_tokens", "To be prefilled there.", tokens, label(post));
+    for (var entry : workers.shown()) {
+      double tokens = (double) router.load(entry.id()).prefillTokens();
+      out.gauge("kvasir_worker_prefill_tokens", "To be prefilled there.", tokens, label(entry));
     }
-    for (var post : roster.shown()) {
+    for (var entry : workers.shown()) {
       for (var tier : Tier.values()) {
         var name = new Label("tier", tier.name().toLowerCase(Locale.ROOT));
-        double held = router.index().held(post.id(), tier);
-        out.gauge("kvasir_worker_blocks", "Blocks the index finds there.", held, label(post), name);
+        double held = router.index().held(entry.id(), tier);
+        out.gauge(
+            "kvasir_worker_blocks", "Blocks the index finds there.", held, label(entry), name);
       }
     }
   }
 
   /** What workers tell of themselves at /metrics; nothing of one that has not told lately. */
-  private static void told(MetricsText out, Roster roster) {
+  private static void told(MetricsText out, GatewayWorkers workers) {
     var name = "kvasir_worker_told_";
-    told(out, roster, name + "waiting", "Requests that wait there.", r -> r.signals().queueDepth());
-    told(out, roster, name + "running", "Requests that run there.", r -> r.signals().batchSize());
+    told(
+        out, workers, name + "waiting", "Requests that wait there.", r -> r.signals().queueDepth());
+    told(out, workers, name + "running", "Requests that run there.", r -> r.signals().batchSize());
     told(
         out,
-        roster,
+        workers,
         name + "kv_cache_usage",
         "Share of its KV cache in use.",
         r -> r.signals().kvUtilisation());
     told(
         out,
-        roster,
+        workers,
         name + "prefix_cache_hit_rate",
         "Share of prompt tokens that its own KV cache had.",
         WorkerMetrics.Report::hitRate);
     told(
         out,
-        roster,
+        workers,
         name + "external_prefix_cache_hit_rate",
         "Share of prompt tokens looked up outside its own KV cache that were there.",
         WorkerMetrics.Report::externalHitRate);
     told(
         out,
-        roster,
+        workers,
         name + "gpu_utilisation",
         "Share of the time that its GPUs compute.",
         WorkerMetrics.Report::gpuUtilisation);
@@ -158,18 +162,18 @@ final class GatewayMetrics {
 
   private static void told(
       MetricsText out,
-      Roster roster,
+      GatewayWorkers workers,
       String name,
       String help,
       ToDoubleFunction<WorkerMetrics.Report> figure) {
-    for (var post : roster.shown()) {
-      double value = figure.applyAsDouble(roster.report(post));
-      if (value != EngineSignals.UNKNOWN) out.gauge(name, help, value, label(post));
+    for (var entry : workers.shown()) {
+      double value = figure.applyAsDouble(workers.report(entry));
+      if (value != EngineSignals.UNKNOWN) out.gauge(name, help, value, label(entry));
     }
   }
 
-  private static Label label(Roster.Post post) {
-    return new Label("worker", post.worker().name());
+  private static Label label(WorkerEntry<LiveWorker> entry) {
+    return new Label("worker", entry.worker().name());
   }
 
   private static void counters(

@@ -1,13 +1,19 @@
 package dev.kvasir.live.gateway;
 
 import dev.kvasir.live.LiveLoop;
-import java.util.concurrent.ThreadLocalRandom;
+import dev.kvasir.router.flow.RequestFlow;
+import java.util.function.Consumer;
 
-/** What every request on its way needs of the gateway. */
+/**
+ * What every request on its way needs of the gateway.
+ *
+ * @param book where a request that is over is written down; on the loop of the router
+ */
 record GatewayParts(
-    LiveLoop loop, Dispatch dispatch, Roster roster, Upstream upstream, FailureRules rules) {
-  /** A number by which two workers find each other; nobody else may guess it by chance. */
-  long randomRoom() {
-    return ThreadLocalRandom.current().nextLong(Long.MAX_VALUE);
-  }
-}
+    LiveLoop loop,
+    RequestFlow flow,
+    GatewayWorkers workers,
+    Upstream upstream,
+    FailureRules rules,
+    RequestReader reader,
+    Consumer<Decision> book) {}

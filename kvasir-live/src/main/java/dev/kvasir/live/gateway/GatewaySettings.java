@@ -2,6 +2,7 @@ package dev.kvasir.live.gateway;
 
 import dev.kvasir.Nullable;
 import dev.kvasir.live.http.HttpSettings;
+import dev.kvasir.router.flow.QueueLimits;
 import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;

@@ -40,7 +40,7 @@ final class GatewayView implements DashboardSource {
         beside.version(),
         millis(parts.loop().nanos()),
         (System.nanoTime() - begunNanos) / 1e9,
-        List.copyOf(parts.roster().models().keySet()),
+        List.copyOf(parts.workers().models().keySet()),
         instances(gateway.router()),
         ladder.tiers(),
         ladder.edges(),
@@ -52,19 +52,19 @@ final class GatewayView implements DashboardSource {
   private List<InstanceState> instances(Router router) {
     long now = parts.loop().nanos();
     var instances = new ArrayList<InstanceState>();
-    for (var post : parts.roster().posts()) {
-      var name = post.worker().name();
-      var signals = parts.roster().report(post).signals();
-      var load = router.load(post.id());
+    for (var entry : parts.workers().entries()) {
+      var name = entry.worker().name();
+      var signals = parts.workers().report(entry).signals();
+      var load = router.load(entry.id());
       long free = Math.max(0, signals.freeBlocks());
       double used = Math.max(0, signals.kvUtilisation());
       long total = Math.round(free / Math.max(1e-9, 1 - used));
       instances.add(
           new InstanceState(
               name,
-              post.worker().url().toString(),
-              post.worker().role(),
-              post.availability(),
+              entry.worker().config().url().toString(),
+              entry.worker().config().role(),
+              entry.availability(),
               Math.max(0, signals.queueDepth()),
               Math.max(0, signals.batchSize()),
               load.prefillTokens(),
@@ -86,9 +86,9 @@ final class GatewayView implements DashboardSource {
     int cached = told >= 0 ? told : route.promptTokens() - route.uncachedTokens();
     double first = decision.firstTokenSeconds();
     return new DecisionState(
-        millis(decision.ask().receivedNanos()),
-        decision.ask().caller().tenant(),
-        decision.ask().id(),
+        millis(decision.request().receivedNanos()),
+        decision.request().caller().tenant(),
+        decision.request().id(),
         route.routeClass(),
         reason(route.reason()),
         decision.decode(),

@@ -59,7 +59,7 @@ final class Journal implements AutoCloseable {
     recent.add(brief);
     if (log != null) log.add(() -> lines.of(brief), LINE_BYTES);
     if (capture != null) {
-      long bytes = LINE_BYTES + BLOCK_BYTES * decision.ask().names().blocks().size();
+      long bytes = LINE_BYTES + BLOCK_BYTES * decision.request().names().blocks().size();
       capture.add(() -> captures.of(decision), bytes);
     }
     if (traces != null) traces.add(brief);

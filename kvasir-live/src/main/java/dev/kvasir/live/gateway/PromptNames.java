@@ -69,12 +69,12 @@ record PromptNames(int tokens, List<BlockHash> blocks) {
 
   /** What is embedded may be either field; the longer one is counted where there are both. */
   private static byte[] prompt(String path, RequestFields fields) {
-    if (path.equals(CallerApi.COMPLETIONS)) return fields.raw("prompt");
+    if (path.equals(RequestReader.COMPLETIONS)) return fields.raw("prompt");
     var messages =
         fields.has("messages")
             ? MediaParts.in(fields.raw("messages")).replaced(BYTES_PER_TOKEN)
             : new byte[0];
-    if (!path.equals(CallerApi.EMBEDDINGS)) return messages;
+    if (!path.equals(RequestReader.EMBEDDINGS)) return messages;
     var input = fields.raw("input");
     return input.length < messages.length ? messages : input;
   }

@@ -81,7 +81,7 @@ final class PromptNaming {
   Future<PromptNames> names(Context context, Prompt prompt) {
     var model = models.get().of(prompt.model());
     if (naming == Routing.Naming.BYTES) return byBytes(prompt, model, Used.CONFIGURED);
-    if (prompt.path().equals(CallerApi.EMBEDDINGS)) {
+    if (prompt.path().equals(RequestReader.EMBEDDINGS)) {
       return byBytes(prompt, model, Used.EMBEDDINGS);
     }
     if (PromptNames.hasMedia(prompt.fields())) return byBytes(prompt, model, Used.MEDIA);

@@ -49,7 +49,7 @@ final class TraceExport implements AutoCloseable {
   }
 
   void add(Decision decision) {
-    var trace = decision.ask().trace();
+    var trace = decision.request().trace();
     if (trace == null || !trace.sampled()) return;
     if (!waiting.offer(Optional.of(decision))) dropped.incrementAndGet();
   }

@@ -29,7 +29,8 @@ record TraceSpans(long originMicros) {
     scope.putObject("scope").put("name", "kvasir.gateway");
     var spans = scope.putArray("spans");
     for (var decision : decisions) {
-      var trace = Objects.requireNonNull(decision.ask().trace(), "kept for every one that is sent");
+      var trace =
+          Objects.requireNonNull(decision.request().trace(), "kept for every one that is sent");
       request(spans.addObject(), decision, trace);
       var route = decision.route();
       if (route != null) legs(spans, decision, route, trace);
@@ -38,17 +39,17 @@ record TraceSpans(long originMicros) {
   }
 
   private void request(ObjectNode span, Decision decision, TraceMark trace) {
-    var ask = decision.ask();
+    var request = decision.request();
     var ending = decision.ending();
     span.put("traceId", trace.trace()).put("spanId", trace.span());
     if (!trace.parent().isEmpty()) span.put("parentSpanId", trace.parent());
-    span.put("name", "POST " + ask.path()).put("kind", SERVER);
-    times(span, ask.receivedNanos(), decision.doneNanos());
+    span.put("name", "POST " + request.path()).put("kind", SERVER);
+    times(span, request.receivedNanos(), decision.doneNanos());
     var attributes = span.putArray("attributes");
-    put(attributes, "kvasir.request.id", ask.id());
-    put(attributes, "url.path", ask.path());
+    put(attributes, "kvasir.request.id", request.id());
+    put(attributes, "url.path", request.path());
     put(attributes, "http.response.status_code", ending.status());
-    put(attributes, "gen_ai.request.model", ask.model());
+    put(attributes, "gen_ai.request.model", request.model());
     put(attributes, "gen_ai.usage.input_tokens", ending.usage().promptTokens());
     put(attributes, "gen_ai.usage.output_tokens", ending.outputTokens());
     put(attributes, "kvasir.cached_tokens", ending.usage().cachedTokens());
@@ -64,7 +65,7 @@ record TraceSpans(long originMicros) {
 
   private void legs(ArrayNode spans, Decision decision, RouteRecord route, TraceMark trace) {
     var times = route.times();
-    long received = decision.ask().receivedNanos();
+    long received = decision.request().receivedNanos();
     times(leg(spans, trace, "wait", INTERNAL), received, times.opened());
     long decodes = times.opened();
     if (times.prefillSent() >= 0) {

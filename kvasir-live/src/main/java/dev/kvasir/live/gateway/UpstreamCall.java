@@ -1,6 +1,7 @@
 package dev.kvasir.live.gateway;
 
 import dev.kvasir.Nullable;
+import dev.kvasir.router.flow.LegFailure;
 import io.vertx.core.Context;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpClientRequest;
@@ -21,12 +22,12 @@ final class UpstreamCall {
     /** The head of an answer has come; whoever hears this reads the rest at once. */
     void answered(HttpClientResponse response);
 
-    void failed(Failure failure, String why);
+    void failed(LegFailure failure, String why);
   }
 
   /** Hears it by two functions. */
   static Listener listener(
-      Consumer<HttpClientResponse> answered, BiConsumer<Failure, String> failed) {
+      Consumer<HttpClientResponse> answered, BiConsumer<LegFailure, String> failed) {
     return new Listener() {
       @Override
       public void answered(HttpClientResponse response) {
@@ -34,7 +35,7 @@ final class UpstreamCall {
       }
 
       @Override
-      public void failed(Failure failure, String why) {
+      public void failed(LegFailure failure, String why) {
         failed.accept(failure, why);
       }
     };
@@ -66,12 +67,12 @@ final class UpstreamCall {
             .owner()
             .setTimer(
                 Math.max(1, firstTime.toMillis()),
-                _ -> call.fail(Failure.STALLED, "no answer from " + worker.name()));
+                _ -> call.fail(LegFailure.STALLED, "no answer from " + worker.name()));
     upstream
         .request(context, worker, message)
         .onComplete(
             request -> call.connected(request, message.body()),
-            failure -> call.fail(Failure.UNREACHABLE, why(worker, failure)));
+            failure -> call.fail(LegFailure.UNREACHABLE, why(worker, failure)));
     return call;
   }
 
@@ -100,10 +101,10 @@ final class UpstreamCall {
               response.exceptionHandler(_ -> {});
               if (settle()) listener.answered(response);
             },
-            failure -> fail(Failure.CUT, "the worker broke off: " + failure.getMessage()));
+            failure -> fail(LegFailure.CUT, "the worker broke off: " + failure.getMessage()));
   }
 
-  private void fail(Failure failure, String why) {
+  private void fail(LegFailure failure, String why) {
     if (!settle()) return;
     cancel();
     listener.failed(failure, why);

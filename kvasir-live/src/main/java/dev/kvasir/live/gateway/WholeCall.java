@@ -1,5 +1,6 @@
 package dev.kvasir.live.gateway;
 
+import dev.kvasir.router.flow.LegFailure;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
@@ -47,7 +48,7 @@ final class WholeCall implements UpstreamCall.Listener {
   }
 
   @Override
-  public void failed(Failure failure, String why) {
+  public void failed(LegFailure failure, String why) {
     reply.tryFail(why);
   }
 }

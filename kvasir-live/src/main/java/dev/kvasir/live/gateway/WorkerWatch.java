@@ -3,6 +3,7 @@ package dev.kvasir.live.gateway;
 import dev.kvasir.live.LiveLoop;
 import dev.kvasir.live.http.Json;
 import dev.kvasir.live.http.Refused;
+import dev.kvasir.router.flow.WorkerEntry;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
@@ -18,8 +19,8 @@ final class WorkerWatch {
 
   private final Upstream upstream;
   private final LiveLoop loop;
-  private final Roster roster;
-  private final Roster.Post post;
+  private final GatewayWorkers workers;
+  private final WorkerEntry<LiveWorker> entry;
   private final int blockTokens;
   private final Duration pace;
   private final Context context;
@@ -30,11 +31,17 @@ final class WorkerWatch {
   private long timer = -1;
 
   WorkerWatch(
-      GatewayParts parts, Roster.Post post, int blockTokens, Duration pace, Context context) {
-    this.upstream = parts.upstream();
-    this.loop = parts.loop();
-    this.roster = parts.roster();
-    this.post = post;
+      Upstream upstream,
+      LiveLoop loop,
+      GatewayWorkers workers,
+      WorkerEntry<LiveWorker> entry,
+      int blockTokens,
+      Duration pace,
+      Context context) {
+    this.upstream = upstream;
+    this.loop = loop;
+    this.workers = workers;
+    this.entry = entry;
     this.blockTokens = blockTokens;
     this.pace = pace;
     this.context = context;
@@ -67,30 +74,30 @@ final class WorkerWatch {
   private Future<?> ask() {
     if (asking) return Future.succeededFuture();
     asking = true;
-    return get(post.worker(), "/health", 499)
+    return get(entry.worker().config(), "/health", 499)
         .compose(
             _ -> {
-              onLoop(() -> roster.probeSucceeded(post.id(), loop.nanos()));
+              onLoop(() -> workers.table().probeSucceeded(entry.id(), loop.nanos()));
               return more();
             },
             failure -> {
-              onLoop(() -> roster.probeFailed(post.id(), loop.nanos()));
+              onLoop(() -> workers.table().probeFailed(entry.id(), loop.nanos()));
               return Future.failedFuture(failure);
             })
         .onComplete(_ -> asking = false);
   }
 
   private Future<?> more() {
-    var metrics = get(post.worker(), "/metrics", 200).onSuccess(this::busy);
+    var metrics = get(entry.worker().config(), "/metrics", 200).onSuccess(this::busy);
     if (told && rounds++ % ROUNDS_BETWEEN_MODELS != 0) return metrics.otherwiseEmpty();
-    var models = get(post.worker(), "/v1/models", 200).onSuccess(this::models);
+    var models = get(entry.worker().config(), "/v1/models", 200).onSuccess(this::models);
     return Future.join(metrics, models, engine()).otherwiseEmpty();
   }
 
   private void busy(Buffer body) {
     var text = body.toString(StandardCharsets.UTF_8);
     var report = WorkerMetrics.read(text, blockTokens);
-    onLoop(() -> roster.tell(post.id(), report));
+    onLoop(() -> workers.tell(entry.id(), report));
   }
 
   private void models(Buffer body) {
@@ -101,7 +108,7 @@ final class WorkerWatch {
         if (!id.isEmpty()) models.put(id, model.toString());
       }
       told = !models.isEmpty();
-      onLoop(() -> roster.serves(post.id(), models));
+      onLoop(() -> workers.serves(entry.id(), models));
     } catch (Refused e) {
       told = false;
     }
@@ -109,7 +116,7 @@ final class WorkerWatch {
 
   /** Under which name others fetch from it, which a worker tells at another address. */
   private Future<?> engine() {
-    var worker = post.worker();
+    var worker = entry.worker().config();
     if (worker.connector() != Connector.MOONCAKE || worker.bootstrap().isEmpty()) {
       return Future.succeededFuture();
     }
@@ -119,7 +126,7 @@ final class WorkerWatch {
             body -> {
               try {
                 var engine = Json.read(body.getBytes()).path("0").path("engine_id").asString("");
-                onLoop(() -> roster.named(post.id(), engine));
+                onLoop(() -> workers.named(entry.id(), engine));
               } catch (Refused e) {
                 told = false;
               }

@@ -1,6 +1,7 @@
 package dev.kvasir.live.http;
 
 import dev.kvasir.live.Sha256;
+import dev.kvasir.router.flow.KeyLimits;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.util.HexFormat;

@@ -1,5 +1,7 @@
 package dev.kvasir.live.http;
 
+import dev.kvasir.router.flow.KeyLimits;
+
 /**
  * Who sent a request, as far as the key tells.
  *

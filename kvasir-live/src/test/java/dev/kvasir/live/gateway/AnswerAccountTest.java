@@ -6,7 +6,7 @@ import dev.kvasir.live.http.ApiKey;
 import dev.kvasir.live.http.ApiKeys;
 import dev.kvasir.live.http.Eventually;
 import dev.kvasir.live.http.Json;
-import dev.kvasir.live.http.KeyLimits;
+import dev.kvasir.router.flow.KeyLimits;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -168,7 +168,7 @@ class AnswerAccountTest {
   }
 
   private int failures(int id) {
-    return scene.gateway.onLoop(() -> scene.gateway.roster().post(id).failures());
+    return scene.gateway.onLoop(() -> scene.gateway.workers().entry(id).failures());
   }
 
   @Test

@@ -7,7 +7,7 @@ import dev.kvasir.live.http.ApiKey;
 import dev.kvasir.live.http.ApiKeys;
 import dev.kvasir.live.http.Eventually;
 import dev.kvasir.live.http.Json;
-import dev.kvasir.live.http.KeyLimits;
+import dev.kvasir.router.flow.KeyLimits;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import java.net.http.HttpRequest.BodyPublishers;
@@ -135,7 +135,7 @@ class BadRequestTest {
         scene.gateway.onLoop(
             () ->
                 scene.gateway.recent().decisions().stream()
-                    .mapToInt(decision -> decision.ask().session().length())
+                    .mapToInt(decision -> decision.request().session().length())
                     .max());
     assertThat(kept.orElseThrow()).isBetween(1, 100);
   }
@@ -146,7 +146,7 @@ class BadRequestTest {
     assertThat(scene.chat(Plan.GOOD, prompt).statusCode()).isEqualTo(200);
     scene.assertBooksAreEmpty();
     var names =
-        scene.gateway.onLoop(() -> scene.gateway.recent().decisions().getFirst().ask().names());
+        scene.gateway.onLoop(() -> scene.gateway.recent().decisions().getFirst().request().names());
     assertThat(names.tokens()).isGreaterThan(2_000);
     assertThat(names.blocks()).isEmpty();
   }

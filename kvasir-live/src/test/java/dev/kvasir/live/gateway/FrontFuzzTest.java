@@ -175,9 +175,9 @@ class FrontFuzzTest {
     for (var gateway : List.of(keyed, open)) {
       Eventually.ends(() -> gateway.api().inFlight() + gateway.api().connections() > 0);
       assertThat(gateway.api().bodyBytes()).as("bytes from seed %d on", seed).isZero();
-      Eventually.ends(() -> gateway.onLoop(() -> gateway.dispatch().inFlight()) > 0);
-      assertThat(gateway.onLoop(() -> gateway.dispatch().waiting())).isZero();
-      assertThat(gateway.dispatch().keys().concurrent()).isZero();
+      Eventually.ends(() -> gateway.onLoop(() -> gateway.flow().inFlight()) > 0);
+      assertThat(gateway.onLoop(() -> gateway.flow().waiting())).isZero();
+      assertThat(gateway.onLoop(() -> gateway.flow().counted())).isZero();
       for (int id : gateway.onLoop(() -> gateway.router().instances())) {
         var load = gateway.onLoop(() -> gateway.router().load(id));
         assertThat(load.inFlight() + load.prefillTokens() + load.contextTokens()).isZero();

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.kvasir.live.gateway.Plan.Break;
 import dev.kvasir.live.gateway.Plan.Fault;
 import dev.kvasir.live.http.Eventually;
+import dev.kvasir.router.flow.QueueLimits;
 import java.net.URI;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
@@ -124,7 +125,7 @@ class GatewayFailureTest {
     var running = scene.client.sendAsync(scene.streamRequest(stall), BodyHandlers.ofString());
     Eventually.ends(() -> scene.streaming() == 0);
     var waiting = scene.client.sendAsync(scene.streamRequest(Plan.GOOD), BodyHandlers.ofString());
-    Eventually.ends(() -> scene.gateway.onLoop(() -> scene.gateway.dispatch().waiting()) == 0);
+    Eventually.ends(() -> scene.gateway.onLoop(() -> scene.gateway.flow().waiting()) == 0);
     var refused = scene.stream(Plan.GOOD);
     assertThat(refused.statusCode()).isEqualTo(429);
     assertThat(refused.headers().firstValue("retry-after")).isPresent();

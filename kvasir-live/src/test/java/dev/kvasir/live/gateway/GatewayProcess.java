@@ -3,6 +3,7 @@ package dev.kvasir.live.gateway;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.kvasir.live.http.Network;
+import dev.kvasir.router.flow.QueueLimits;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;

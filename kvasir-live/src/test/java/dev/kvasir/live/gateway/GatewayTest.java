@@ -7,7 +7,7 @@ import dev.kvasir.live.http.ApiKey;
 import dev.kvasir.live.http.ApiKeys;
 import dev.kvasir.live.http.Endpoint;
 import dev.kvasir.live.http.Json;
-import dev.kvasir.live.http.KeyLimits;
+import dev.kvasir.router.flow.KeyLimits;
 import io.vertx.core.http.HttpMethod;
 import java.net.URI;
 import java.net.http.HttpRequest;

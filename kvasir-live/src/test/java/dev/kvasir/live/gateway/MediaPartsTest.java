@@ -79,7 +79,7 @@ class MediaPartsTest {
 
   private static PromptNames names(String body) {
     var fields = RequestFields.of(body.getBytes(StandardCharsets.UTF_8));
-    return PromptNames.ofBytes(CallerApi.CHAT, fields, "model", "", 16);
+    return PromptNames.ofBytes(RequestReader.CHAT, fields, "model", "", 16);
   }
 
   private static String chat(String... parts) {

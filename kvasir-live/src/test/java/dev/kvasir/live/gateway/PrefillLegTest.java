@@ -3,6 +3,7 @@ package dev.kvasir.live.gateway;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvasir.live.LiveLoop;
+import dev.kvasir.router.flow.RetryRules;
 import dev.kvasir.router.placement.RouteClass;
 import java.io.IOException;
 import java.time.Duration;
@@ -69,7 +70,7 @@ class PrefillLegTest {
 
   private List<Integer> failures() {
     return scene.gateway.onLoop(
-        () -> scene.gateway.roster().posts().stream().map(Roster.Post::failures).toList());
+        () -> scene.gateway.workers().entries().stream().map(entry -> entry.failures()).toList());
   }
 
   @Test
@@ -108,7 +109,7 @@ class PrefillLegTest {
 
   @Test
   void inStrictModeTheCallerIsToldWhatIsWrongWithTheRequest() throws Exception {
-    reopen(Connector.NIXL, s -> s.with(s.failures().with(FailureRules.Split.STRICT)));
+    reopen(Connector.NIXL, s -> s.with(s.failures().with(RetryRules.Split.STRICT)));
     scene.completing(call -> call.json(413, "{\"error\":{\"message\":\"too long\"}}"));
     var answer = scene.post(RawScene.CHAT, BODY + "}");
     assertThat(answer.statusCode()).isEqualTo(413);

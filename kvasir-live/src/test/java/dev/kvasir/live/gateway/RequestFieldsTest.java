@@ -60,7 +60,7 @@ class RequestFieldsTest {
 
   private static PromptNames names(String prompt, String salt) {
     var fields = fields("{\"messages\":[{\"role\":\"user\",\"content\":\"" + prompt + "\"}]}");
-    return PromptNames.ofBytes(CallerApi.CHAT, fields, "model", salt, 16);
+    return PromptNames.ofBytes(RequestReader.CHAT, fields, "model", salt, 16);
   }
 
   private static RequestFields fields(String body) {

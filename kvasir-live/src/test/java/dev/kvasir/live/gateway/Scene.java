@@ -71,7 +71,7 @@ final class Scene implements AutoCloseable {
   }
 
   void assertBooksAreEmpty() throws InterruptedException {
-    Eventually.ends(() -> gateway.onLoop(() -> gateway.dispatch().inFlight()) > 0);
+    Eventually.ends(() -> gateway.onLoop(() -> gateway.flow().inFlight()) > 0);
     gateway.onLoop(
         () -> {
           for (int id : gateway.router().instances()) {

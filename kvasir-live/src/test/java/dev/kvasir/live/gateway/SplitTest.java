@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvasir.live.gateway.Plan.Break;
 import dev.kvasir.live.gateway.Plan.Fault;
+import dev.kvasir.router.flow.RetryRules;
 import dev.kvasir.router.placement.RouteClass;
 import java.util.List;
 import java.util.function.UnaryOperator;
@@ -129,7 +130,7 @@ class SplitTest {
 
   @Test
   void inStrictModeAFailedPrefillFailsTheRequest() {
-    reopen(Connector.NIXL, s -> s.with(s.failures().with(FailureRules.Split.STRICT)));
+    reopen(Connector.NIXL, s -> s.with(s.failures().with(RetryRules.Split.STRICT)));
     var answer = scene.chat(Plan.failing(Fault.ERROR, Break.FIN, 1, 0), MORE);
     assertThat(answer.statusCode()).isEqualTo(502);
     assertThat(scene.seen()).hasSize(1);

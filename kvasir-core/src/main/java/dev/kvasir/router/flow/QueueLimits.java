@@ -1,16 +1,20 @@
-package dev.kvasir.live.gateway;
+package dev.kvasir.router.flow;
 
 import java.time.Duration;
 
 /**
- * How many requests a gateway has at a time.
+ * How many requests are under way at a time.
  *
  * @param inFlightMax with the workers
- * @param waitingMax before it, in the order they came
- * @param patience how long one waits before it is told to come again
+ * @param waitingMax in the queue before them
+ * @param patience how long one waits before it is refused
  */
 public record QueueLimits(int inFlightMax, int waitingMax, Duration patience) {
   public static final QueueLimits DEFAULT = new QueueLimits(4_096, 1_024, Duration.ofSeconds(30));
+
+  /** Every request goes to the workers at once. */
+  public static final QueueLimits NONE =
+      new QueueLimits(Integer.MAX_VALUE, 0, Duration.ofSeconds(30));
 
   public QueueLimits {
     if (inFlightMax < 1 || waitingMax < 0 || !patience.isPositive()) {

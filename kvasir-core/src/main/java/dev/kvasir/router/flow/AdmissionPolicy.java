@@ -1,4 +1,4 @@
-package dev.kvasir.router;
+package dev.kvasir.router.flow;
 
 import dev.kvasir.router.view.ClusterView;
 import dev.kvasir.router.view.InstanceView;
@@ -26,6 +26,23 @@ public interface AdmissionPolicy {
   /** Takes nothing, to see what that does. */
   static AdmissionPolicy rejectAll() {
     return (_, _) -> new Admission.Rejected("reject-all");
+  }
+
+  /**
+   * Admits requests at a rate of prompt tokens.
+   *
+   * @param capacity how many tokens a burst may have
+   */
+  static AdmissionPolicy tokenBucket(double capacity, double tokensPerSecond) {
+    var bucket = new TokenBucket(capacity, tokensPerSecond, 0);
+    return (request, cluster) -> {
+      bucket.fill(cluster.nanos());
+      if (!bucket.has(request.promptTokens())) {
+        return new Admission.Rejected("insufficient tokens");
+      }
+      bucket.take(request.promptTokens());
+      return Admission.ADMITTED;
+    };
   }
 
   /**

@@ -1,12 +1,8 @@
-package dev.kvasir.live.gateway;
+package dev.kvasir.router.flow;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvasir.Nullable;
-import dev.kvasir.live.http.ApiError;
-import dev.kvasir.live.http.ApiKey;
-import dev.kvasir.live.http.Caller;
-import dev.kvasir.live.http.KeyLimits;
 import java.time.Duration;
 import java.util.Objects;
 import org.junit.jupiter.api.Test;
@@ -15,7 +11,7 @@ class KeyMeterTest {
   private static final long SECOND = 1_000_000_000L;
 
   private final KeyMeter meter = new KeyMeter();
-  private final Caller ada = new Caller("ada", "a", ApiKey.Scope.USER, new KeyLimits(100, 600, 3));
+  private final FlowCaller ada = new FlowCaller("ada", "a", new KeyLimits(100, 600, 3));
 
   @Test
   void promptsAndAnswersAreTakenFromTheTokensOfAMinute() {
@@ -50,21 +46,21 @@ class KeyMeterTest {
   void requestsAtATimeAreBounded() {
     for (int i = 0; i < 3; i++) assertThat(enter(ada, 1, 0)).isNull();
     var refused = Objects.requireNonNull(enter(ada, 1, 0));
-    assertThat(refused.code()).isEqualTo("too_many_concurrent");
+    assertThat(refused.kind()).isEqualTo(Refusal.Kind.TOO_MANY_CONCURRENT);
     leave(ada, 1, 1);
     assertThat(enter(ada, 1, 0)).isNull();
   }
 
   @Test
   void whoseTokensAreTooManyHasAskedNothing() {
-    var few = new Caller("bob", "b", ApiKey.Scope.USER, new KeyLimits(2, 600, 3));
+    var few = new FlowCaller("bob", "b", new KeyLimits(2, 600, 3));
     assertThat(enter(few, 600, 0)).isNull();
     for (int i = 0; i < 5; i++) assertThat(wait(enter(few, 600, 0))).isPositive();
     leave(few, 600, 0);
     assertThat(enter(few, 600, 0)).isNull();
   }
 
-  private @Nullable ApiError enter(Caller caller, int tokens, long nanos) {
+  private @Nullable Refusal enter(FlowCaller caller, int tokens, long nanos) {
     var refused = meter.begin(caller, nanos);
     if (refused != null) return refused;
     refused = meter.enter(caller, tokens, nanos);
@@ -72,14 +68,14 @@ class KeyMeterTest {
     return refused;
   }
 
-  private void leave(Caller caller, int promptTokens, long tokens) {
+  private void leave(FlowCaller caller, int promptTokens, long tokens) {
     meter.leave(caller, promptTokens, tokens);
     meter.end(caller);
   }
 
-  private static Duration wait(@Nullable ApiError refused) {
+  private static Duration wait(@Nullable Refusal refused) {
     var error = Objects.requireNonNull(refused);
-    assertThat(error.code()).isEqualTo("rate_limited");
+    assertThat(error.kind()).isEqualTo(Refusal.Kind.RATE_LIMITED);
     return error.retryAfter();
   }
 }

@@ -1,4 +1,4 @@
-package dev.kvasir.live.http;
+package dev.kvasir.router.flow;
 
 /**
  * How much may be asked with one key.

@@ -1,10 +1,10 @@
-package dev.kvasir.router;
+package dev.kvasir.router.flow;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.kvasir.kv.CachedBlocks;
-import dev.kvasir.router.AdmissionPolicy.Admission;
+import dev.kvasir.router.flow.AdmissionPolicy.Admission;
 import dev.kvasir.router.view.ClusterView;
 import dev.kvasir.router.view.EngineSignals;
 import dev.kvasir.router.view.Estimates;
@@ -12,14 +12,13 @@ import dev.kvasir.router.view.InstanceView;
 import dev.kvasir.router.view.Load;
 import dev.kvasir.router.view.RouteRequest;
 import dev.kvasir.router.view.SloClass;
-import dev.kvasir.router.view.Views;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class AdmissionPolicyTest {
   @Test
   void bucketStartsFullAndRefusesWhatIsNotThere() {
-    var bucket = new TokenBucket(100, 50);
+    var bucket = AdmissionPolicy.tokenBucket(100, 50);
     assertThat(bucket.admit(request(60, SloClass.STANDARD), at(0))).isEqualTo(admitted());
     assertThat(bucket.admit(request(60, SloClass.STANDARD), at(0)))
         .isEqualTo(new Admission.Rejected("insufficient tokens"));
@@ -28,7 +27,7 @@ class AdmissionPolicyTest {
 
   @Test
   void bucketFillsWithTimeUpToItsSize() {
-    var bucket = new TokenBucket(100, 50);
+    var bucket = AdmissionPolicy.tokenBucket(100, 50);
     assertThat(bucket.admit(request(100, SloClass.STANDARD), at(0))).isEqualTo(admitted());
     assertThat(bucket.admit(request(51, SloClass.STANDARD), at(1_000_000)))
         .isInstanceOf(Admission.Rejected.class);
@@ -40,7 +39,7 @@ class AdmissionPolicyTest {
 
   @Test
   void bucketCountsWholeMicroseconds() {
-    var bucket = new TokenBucket(1, 1_000_000);
+    var bucket = AdmissionPolicy.tokenBucket(1, 1_000_000);
     assertThat(bucket.admit(request(1, SloClass.STANDARD), at(0))).isEqualTo(admitted());
     var nearly = new ClusterView(999, 16, List.of(), Estimates.DEFAULT);
     assertThat(bucket.admit(request(1, SloClass.STANDARD), nearly))
@@ -61,11 +60,11 @@ class AdmissionPolicyTest {
   @Test
   void legacyGateRefusesSheddableRequestsWhenSaturatedOnAverage() {
     var policy = AdmissionPolicy.gaieLegacy(5, 0.8);
-    var half = Views.cluster(saturated(0, 10, 0), saturated(1, 0, 0));
+    var half = cluster(saturated(0, 10, 0), saturated(1, 0, 0));
     assertThat(policy.admit(request(1, SloClass.CRITICAL), half)).isEqualTo(admitted());
     assertThat(policy.admit(request(1, SloClass.SHEDDABLE), half))
         .isEqualTo(new Admission.Rejected("gaie-saturated: class=sheddable saturation=1.0"));
-    var below = Views.cluster(saturated(0, 10, 0), saturated(1, 0, 0), saturated(2, 0, 0.4));
+    var below = cluster(saturated(0, 10, 0), saturated(1, 0, 0), saturated(2, 0, 0.4));
     assertThat(policy.admit(request(1, SloClass.SHEDDABLE), below)).isEqualTo(admitted());
   }
 
@@ -73,15 +72,13 @@ class AdmissionPolicyTest {
   void instancesThatTellNothingMakeNoFleetLookIdle() {
     var silent = InstanceView.of(0, EngineSignals.NONE, Load.NONE, CachedBlocks.NONE);
     var gate = AdmissionPolicy.gaieLegacy(5, 0.8);
-    assertThat(
-            gate.admit(request(1, SloClass.SHEDDABLE), Views.cluster(silent, saturated(1, 5, 0))))
+    assertThat(gate.admit(request(1, SloClass.SHEDDABLE), cluster(silent, saturated(1, 5, 0))))
         .isInstanceOf(Admission.Rejected.class);
     var sent = new Load(9, 5, 500, 500, 4, 900, 0, 0, Double.POSITIVE_INFINITY);
     var busy = InstanceView.of(0, EngineSignals.NONE, sent, CachedBlocks.NONE);
-    assertThat(gate.admit(request(1, SloClass.SHEDDABLE), Views.cluster(busy)))
+    assertThat(gate.admit(request(1, SloClass.SHEDDABLE), cluster(busy)))
         .isInstanceOf(Admission.Rejected.class);
-    assertThat(
-            AdmissionPolicy.tierShed(12, 3).admit(request(1, SloClass.BATCH), Views.cluster(busy)))
+    assertThat(AdmissionPolicy.tierShed(12, 3).admit(request(1, SloClass.BATCH), cluster(busy)))
         .isEqualTo(new Admission.Rejected("tier-shed: class=batch priority=-1 < min=3 load=18"));
   }
 
@@ -106,9 +103,10 @@ class AdmissionPolicyTest {
 
   @Test
   void bucketsWithoutBoundsAreRefused() {
-    assertThatThrownBy(() -> new TokenBucket(0, 1))
+    assertThatThrownBy(() -> AdmissionPolicy.tokenBucket(0, 1))
         .hasMessage("bucket of 0.0 tokens, 1.0 a second");
-    assertThatThrownBy(() -> new TokenBucket(1, Double.NaN)).hasMessageContaining("NaN");
+    assertThatThrownBy(() -> AdmissionPolicy.tokenBucket(1, Double.NaN))
+        .hasMessageContaining("NaN");
   }
 
   private static Admission admitted() {
@@ -119,13 +117,17 @@ class AdmissionPolicyTest {
     return new RouteRequest("", tokens, List.of(), sloClass, List.of());
   }
 
+  private static ClusterView cluster(InstanceView... views) {
+    return new ClusterView(0, 16, List.of(views), Estimates.DEFAULT);
+  }
+
   private static ClusterView at(long micros) {
     return new ClusterView(micros * 1_000, 16, List.of(), Estimates.DEFAULT);
   }
 
   private static ClusterView loaded(int queueDepth, int batchSize, int inFlight) {
     var signals = EngineSignals.of(queueDepth, batchSize, 0);
-    return Views.cluster(InstanceView.of(0, signals, Load.inFlight(inFlight), CachedBlocks.NONE));
+    return cluster(InstanceView.of(0, signals, Load.inFlight(inFlight), CachedBlocks.NONE));
   }
 
   private static InstanceView saturated(int id, int queueDepth, double utilisation) {

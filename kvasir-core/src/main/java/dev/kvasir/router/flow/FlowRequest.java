@@ -1,0 +1,115 @@
+package dev.kvasir.router.flow;
+
+import dev.kvasir.Nullable;
+import dev.kvasir.router.Route;
+import dev.kvasir.router.view.RouteRequest;
+import dev.kvasir.time.Timer;
+
+/** One request of a {@link RequestFlow}, which alone changes it. */
+public final class FlowRequest {
+  /** How far it is; the picture is at {@link RequestFlow}. */
+  public enum State {
+    NEW,
+    /** Counted, and not submitted yet. */
+    ARRIVED,
+    /** In the queue. */
+    WAITING,
+    /** The prefill is with another worker than the decode will be. */
+    PREFILLING,
+    /** The worker that answers has it. */
+    DECODING,
+    /** The first token has come. */
+    ANSWERING,
+    /** The caller is told that it is not served. */
+    REFUSED,
+    OVER
+  }
+
+  /** What an earlier attempt prefilled and its worker still keeps. */
+  record Kept(WorkerEntry<?> holder, long untilNanos) {
+    /** The holder itself finds it in its own cache. */
+    boolean serves(WorkerEntry<?> decoder, long nowNanos) {
+      return nowNanos < untilNanos
+          && decoder.id() != holder.id()
+          && decoder.instance().connector().equals(holder.instance().connector());
+    }
+  }
+
+  final FlowCaller caller;
+  final RequestDriver driver;
+  State state = State.NEW;
+  @Nullable Submission submission;
+
+  /** With the workers to be avoided. */
+  @Nullable RouteRequest asked;
+
+  /** Its place among requests of its class. */
+  long number;
+
+  /** Whether it counts as a request of its key, and whether its tokens do. */
+  boolean counted;
+
+  boolean metered;
+  int attempts;
+  @Nullable Route route;
+  @Nullable Timer patience;
+  @Nullable Kept kept;
+
+  /** Whether the leg that answers relies on what another worker prefilled. */
+  boolean handedOver;
+
+  /** What went wrong last, which tells more than that no worker is left. */
+  @Nullable Refusal failure;
+
+  public FlowRequest(FlowCaller caller, RequestDriver driver) {
+    this.caller = caller;
+    this.driver = driver;
+  }
+
+  public FlowCaller caller() {
+    return caller;
+  }
+
+  public State state() {
+    return state;
+  }
+
+  /** How often a worker was looked for. */
+  public int attempts() {
+    return attempts;
+  }
+
+  /** Where it is, or was last; null where it was never placed. */
+  public @Nullable Route route() {
+    return route;
+  }
+
+  Submission submitted() {
+    if (submission == null) throw new IllegalStateException("not submitted: " + this);
+    return submission;
+  }
+
+  RouteRequest asked() {
+    if (asked == null) throw new IllegalStateException("not submitted: " + this);
+    return asked;
+  }
+
+  Route openRoute() {
+    var open = route;
+    if (open == null || open.isClosed()) throw new IllegalStateException("no route: " + this);
+    return open;
+  }
+
+  int queuePriority() {
+    return asked().sloClass().queuePriority();
+  }
+
+  boolean isWithWorkers() {
+    return state == State.PREFILLING || state == State.DECODING || state == State.ANSWERING;
+  }
+
+  @Override
+  public String toString() {
+    return "request " + number + " of " + caller.identity() + ", " + state;
+  }
+}

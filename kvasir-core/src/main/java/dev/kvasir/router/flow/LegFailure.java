@@ -1,0 +1,31 @@
+package dev.kvasir.router.flow;
+
+/** What went wrong with a leg, before anything of its answer reached the caller. */
+public enum LegFailure {
+  /** The worker took no connection. */
+  UNREACHABLE,
+  /** The connection ended before the answer did. */
+  CUT,
+  /** The worker was silent for too long. */
+  STALLED,
+  /** The worker says that it cannot take the request now. */
+  BUSY,
+  /** The worker says that the request is wrong. */
+  REFUSED,
+  /** The worker says that it failed. */
+  ERROR,
+  /** The worker says that this request makes it fail: the others would fail as well. */
+  REQUEST_ERROR,
+  /** What the worker says is no answer to a completion, such as a redirection. */
+  UNUSABLE;
+
+  /** Whether it speaks against the worker, rather than against the moment or the request. */
+  public boolean isWorkersFault() {
+    return this != BUSY && this != REFUSED;
+  }
+
+  /** Whether the worker answered that it failed; what was handed over to it may be the cause. */
+  boolean isError() {
+    return this == ERROR || this == REQUEST_ERROR;
+  }
+}

@@ -1,0 +1,71 @@
+package dev.kvasir.router.flow;
+
+import java.time.Duration;
+
+/**
+ * Something of which there is so much a second, with a bucket for bursts.
+ *
+ * <p>The bucket starts full. Time counts in whole microseconds.
+ */
+final class TokenBucket {
+  private static final int NANOS_PER_MICRO = 1_000;
+  private static final double MICROS_PER_SECOND = 1e6;
+
+  private double capacity;
+  private double perSecond;
+  private double left;
+  private long filledMicros;
+
+  /** A full bucket of that size. */
+  TokenBucket(double capacity, double perSecond, long nowNanos) {
+    if (!isPositive(capacity) || !isPositive(perSecond)) {
+      throw new IllegalArgumentException(
+          "bucket of " + capacity + " tokens, " + perSecond + " a second");
+    }
+    this.capacity = capacity;
+    this.perSecond = perSecond;
+    this.left = capacity;
+    this.filledMicros = nowNanos / NANOS_PER_MICRO;
+  }
+
+  /** A bucket that holds what a minute brings. */
+  static TokenBucket perMinute(int perMinute, long nowNanos) {
+    return new TokenBucket(perMinute, perMinute / 60.0, nowNanos);
+  }
+
+  /** What a minute brings may have changed. */
+  void resize(int perMinute) {
+    capacity = perMinute;
+    perSecond = perMinute / 60.0;
+  }
+
+  /** Adds what came since. */
+  void fill(long nowNanos) {
+    long nowMicros = nowNanos / NANOS_PER_MICRO;
+    long elapsedMicros = nowMicros - filledMicros;
+    if (elapsedMicros <= 0) return;
+    left = Math.min(capacity, left + elapsedMicros * perSecond / MICROS_PER_SECOND);
+    filledMicros = nowMicros;
+  }
+
+  boolean has(double amount) {
+    return left >= amount;
+  }
+
+  /** Until as much is there; of more than the bucket holds, all of that. Zero where it is now. */
+  Duration until(double wanted) {
+    double lacking = Math.min(wanted, capacity) - left;
+    if (lacking <= 0) return Duration.ZERO;
+    long micros = (long) Math.ceil(lacking * MICROS_PER_SECOND / perSecond);
+    return Duration.ofNanos(micros * NANOS_PER_MICRO);
+  }
+
+  /** May take more than there is, which is then lacking; a number below zero gives back. */
+  void take(double amount) {
+    left -= amount;
+  }
+
+  private static boolean isPositive(double value) {
+    return value > 0 && value < Double.POSITIVE_INFINITY;
+  }
+}

@@ -1,0 +1,196 @@
+package dev.kvasir.router.flow;
+
+import dev.kvasir.router.view.Availability;
+import dev.kvasir.router.view.Instance;
+import dev.kvasir.time.CircuitBreaker;
+import java.util.List;
+
+/**
+ * A worker of the table, and whether it is well enough to be sent requests.
+ *
+ * <pre>
+ *   DOWN --probe succeeds after the rest--> READY --failures in a row--> READY, in doubt
+ *    ^  ^------------two probes fail----------'                             |
+ *    '--------a caller it failed was answered elsewhere: ejected------------'
+ * </pre>
+ *
+ * <p>Some failures in a row put it in doubt: the fault may be the worker's or that of the requests.
+ * Its callers are sent elsewhere then. Once one of them has been answered there, the fault is the
+ * worker's, and it is ejected. After an ejection the next failure puts it in doubt at once.
+ *
+ * @param <T> what its driver knows of it
+ */
+public final class WorkerEntry<T> {
+  private static final int PROBES_MAX = 2;
+
+  /** When the worker that decodes hears of what this one prefills for it. */
+  public enum Handover {
+    /** When the prefill is done. */
+    AFTER,
+    /** At once: both legs are sent together. */
+    BESIDE
+  }
+
+  private final int id;
+  private final Instance instance;
+  private final Handover handover;
+  private final T worker;
+  private final CircuitBreaker breaker;
+
+  /** Whose requests failed in a row; empty, with {@link #severalCallers}, where it is not one. */
+  private String caller = "";
+
+  private boolean severalCallers;
+  private int probeFailures;
+  private boolean ejected;
+  private long ejections;
+  private long withheld;
+  private boolean draining;
+  private boolean leaving;
+  private List<String> models = List.of();
+
+  /** The worker is down until a first probe succeeds. */
+  WorkerEntry(
+      int id, Instance instance, Handover handover, T worker, EjectionRules rules, long nowNanos) {
+    this.id = id;
+    this.instance = instance;
+    this.handover = handover;
+    this.worker = worker;
+    this.breaker = new CircuitBreaker(rules.failuresMax(), rules.restTime());
+    breaker.trip(nowNanos - rules.restTime().toNanos());
+  }
+
+  public int id() {
+    return id;
+  }
+
+  public Instance instance() {
+    return instance;
+  }
+
+  Handover handover() {
+    return handover;
+  }
+
+  public T worker() {
+    return worker;
+  }
+
+  /** Requests that failed there in a row. */
+  public int failures() {
+    return breaker.failures();
+  }
+
+  /** How often it was taken out for its failures. */
+  public long ejections() {
+    return ejections;
+  }
+
+  /** How often it was not, so that enough workers stay. */
+  public long withheld() {
+    return withheld;
+  }
+
+  /** Whether it is to be forgotten once it has ended what it has. */
+  public boolean isLeaving() {
+    return leaving;
+  }
+
+  public Availability availability() {
+    if (breaker.isTripped()) return Availability.DOWN;
+    return draining ? Availability.DRAINING : Availability.READY;
+  }
+
+  boolean isDraining() {
+    return draining;
+  }
+
+  void drain() {
+    draining = true;
+  }
+
+  void resume() {
+    draining = leaving;
+  }
+
+  void leave() {
+    leaving = true;
+    draining = true;
+  }
+
+  void stay() {
+    leaving = false;
+    draining = false;
+  }
+
+  /** One that has not told which models it serves may serve any. */
+  boolean serves(String model) {
+    return models.isEmpty() || model.isEmpty() || models.contains(model);
+  }
+
+  void serves(List<String> names) {
+    models = List.copyOf(names);
+  }
+
+  void succeeded() {
+    if (!breaker.isTripped()) forgive();
+  }
+
+  void failed(FlowCaller failed) {
+    var identity = failed.identity();
+    if (breaker.failures() == 0 || caller.isEmpty()) caller = identity;
+    else if (!caller.equals(identity)) severalCallers = true;
+    breaker.failed();
+  }
+
+  /** Whether so many requests failed there in a row that it may be its fault. */
+  boolean isInDoubt() {
+    return breaker.isDue();
+  }
+
+  /** Whether it is in doubt, and a success of the caller elsewhere would speak against it. */
+  boolean isInDoubtFor(FlowCaller other) {
+    return isInDoubt() && (severalCallers || caller.equals(other.identity()));
+  }
+
+  void eject(long nowNanos) {
+    ejections++;
+    ejected = true;
+    breaker.trip(nowNanos);
+  }
+
+  /** Too few others are ready: it stays, and its failures count anew. */
+  void withhold() {
+    withheld++;
+    forgive();
+  }
+
+  void probeFailed(long nowNanos) {
+    probeFailures++;
+    if (probeFailures >= PROBES_MAX) breaker.trip(nowNanos);
+  }
+
+  void probeSucceeded(long nowNanos) {
+    probeFailures = 0;
+    if (!breaker.isTripped() || !breaker.admits(nowNanos)) return;
+    forgetCallers();
+    // Only a worker that failed requests is on trial.
+    if (!ejected) breaker.succeeded();
+    ejected = false;
+  }
+
+  private void forgive() {
+    breaker.succeeded();
+    forgetCallers();
+  }
+
+  private void forgetCallers() {
+    caller = "";
+    severalCallers = false;
+  }
+
+  @Override
+  public String toString() {
+    return instance.name() + " " + availability();
+  }
+}

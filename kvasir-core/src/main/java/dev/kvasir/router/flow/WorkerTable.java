@@ -1,0 +1,194 @@
+package dev.kvasir.router.flow;
+
+import dev.kvasir.Nullable;
+import dev.kvasir.router.Router;
+import dev.kvasir.router.view.Availability;
+import dev.kvasir.router.view.Instance;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+
+/**
+ * The workers and how each fares; belongs to the loop of the flow.
+ *
+ * @param <T> what a driver knows of a worker
+ */
+public final class WorkerTable<T> {
+  /** Hears what becomes of workers. */
+  public interface Listener<T> {
+    /** The worker may be sent requests now, or not any more. */
+    void changed(WorkerEntry<T> entry, Availability before);
+
+    /** The worker fails and stays, since only so many of the others are ready. */
+    void withheld(WorkerEntry<T> entry, int ready);
+  }
+
+  private final Router router;
+  private final EjectionRules rules;
+  private final Listener<T> listener;
+  private final List<WorkerEntry<T>> entries = new ArrayList<>();
+
+  public WorkerTable(Router router, EjectionRules rules, Listener<T> listener) {
+    this.router = router;
+    this.rules = rules;
+    this.listener = listener;
+  }
+
+  /** Adds a worker, which is down until a probe of it succeeds. */
+  public WorkerEntry<T> add(
+      Instance instance, WorkerEntry.Handover handover, T worker, long nowNanos) {
+    int id = router.add(instance);
+    router.become(id, Availability.DOWN);
+    var entry = new WorkerEntry<>(id, instance, handover, worker, rules, nowNanos);
+    entries.add(entry);
+    return entry;
+  }
+
+  /** In the order they came. */
+  public List<WorkerEntry<T>> entries() {
+    return Collections.unmodifiableList(entries);
+  }
+
+  public WorkerEntry<T> entry(int id) {
+    var entry = find(id);
+    if (entry == null) throw new IllegalArgumentException("no worker " + id);
+    return entry;
+  }
+
+  /** The worker; null where it is gone, which whoever has news of it may not know. */
+  public @Nullable WorkerEntry<T> find(int id) {
+    for (var entry : entries) {
+      if (entry.id() == id) return entry;
+    }
+    return null;
+  }
+
+  public int ready() {
+    int count = 0;
+    for (var entry : entries) if (entry.availability() == Availability.READY) count++;
+    return count;
+  }
+
+  /**
+   * The worker has answered the caller well. Workers in doubt that failed the same caller are
+   * ejected: the fault was theirs.
+   */
+  public void succeeded(int id, FlowCaller caller, long nowNanos) {
+    for (int i = 0; i < entries.size(); i++) {
+      var entry = entries.get(i);
+      if (entry.id() == id) entry.succeeded();
+      else if (entry.isInDoubtFor(caller)) eject(entry, nowNanos);
+    }
+  }
+
+  /** The worker has failed the caller; whose fault that was is seen when others have answered. */
+  public void failed(int id, FlowCaller caller) {
+    var entry = find(id);
+    if (entry != null) entry.failed(caller);
+  }
+
+  /** The workers that may be at fault for failures of the caller: others are to be tried. */
+  public List<Integer> doubted(FlowCaller caller) {
+    List<Integer> doubted = List.of();
+    for (int i = 0; i < entries.size(); i++) {
+      if (!entries.get(i).isInDoubtFor(caller)) continue;
+      if (doubted.isEmpty()) doubted = new ArrayList<>();
+      doubted.add(entries.get(i).id());
+    }
+    return doubted;
+  }
+
+  /** The workers that do not serve the model. */
+  List<Integer> lacking(String model) {
+    List<Integer> lacking = List.of();
+    for (int i = 0; i < entries.size(); i++) {
+      if (entries.get(i).serves(model)) continue;
+      if (lacking.isEmpty()) lacking = new ArrayList<>();
+      lacking.add(entries.get(i).id());
+    }
+    return lacking;
+  }
+
+  /** Ejects the worker, unless too few would stay. */
+  private void eject(WorkerEntry<T> entry, long nowNanos) {
+    int all = 0;
+    int ready = 0;
+    for (var other : entries) {
+      if (other.isDraining()) continue;
+      all++;
+      if (!other.equals(entry) && other.availability() == Availability.READY) ready++;
+    }
+    if (ready < Math.ceil(rules.readyShareMin() * all)) {
+      entry.withhold();
+      listener.withheld(entry, ready);
+      return;
+    }
+    entry.eject(nowNanos);
+    settle(entry);
+  }
+
+  public void probeSucceeded(int id, long nowNanos) {
+    var entry = find(id);
+    if (entry == null) return;
+    entry.probeSucceeded(nowNanos);
+    settle(entry);
+  }
+
+  public void probeFailed(int id, long nowNanos) {
+    var entry = find(id);
+    if (entry == null) return;
+    entry.probeFailed(nowNanos);
+    settle(entry);
+  }
+
+  /** The worker has told which models it serves. */
+  public void serves(int id, List<String> models) {
+    var entry = find(id);
+    if (entry != null) entry.serves(models);
+  }
+
+  /** Sends the worker nothing new. */
+  public void drain(int id) {
+    entry(id).drain();
+    settle(entry(id));
+  }
+
+  /** Takes a drain back. */
+  public void resume(int id) {
+    entry(id).resume();
+    settle(entry(id));
+  }
+
+  /** Sends the worker nothing new, and forgets it when it has ended what it has. */
+  public void retire(int id) {
+    entry(id).leave();
+    settle(entry(id));
+  }
+
+  /** Takes a retirement back. */
+  public void restore(int id) {
+    entry(id).stay();
+    settle(entry(id));
+  }
+
+  /** Forgets those that were to go and have ended what they had; answers which those are. */
+  public List<WorkerEntry<T>> sweep() {
+    var gone = new ArrayList<WorkerEntry<T>>();
+    for (var entry : List.copyOf(entries)) {
+      if (!entry.isLeaving() || router.load(entry.id()).inFlight() > 0) continue;
+      entries.remove(entry);
+      router.remove(entry.id());
+      gone.add(entry);
+    }
+    return gone;
+  }
+
+  private void settle(WorkerEntry<T> entry) {
+    var before = router.availability(entry.id());
+    var now = entry.availability();
+    if (before == now) return;
+    router.become(entry.id(), now);
+    if (now == Availability.DOWN) router.unreachable(entry.id());
+    listener.changed(entry, before);
+  }
+}

@@ -1,0 +1,99 @@
+package dev.kvasir.time;
+
+import java.time.Duration;
+
+/**
+ * Keeps work away from something that fails, and tries it again after a pause.
+ *
+ * <pre>
+ *   CLOSED --failuresMax in a row--> TRIPPED --pause over--> TRYING --success--> CLOSED
+ *                                       ^----------failure------'
+ * </pre>
+ *
+ * <p>Whoever has another reason, or none, to trip it at the last failure counts with {@link
+ * #failed()}, asks {@link #isDue} and calls {@link #trip}.
+ */
+public final class CircuitBreaker {
+  /** Whether work may pass. */
+  public enum State {
+    CLOSED,
+    TRIPPED,
+    TRYING
+  }
+
+  private final int failuresMax;
+  private final long pauseNanos;
+  private State state = State.CLOSED;
+  private int failures;
+  private long trippedNanos;
+  private long trips;
+
+  public CircuitBreaker(int failuresMax, Duration pause) {
+    if (failuresMax < 1) throw new IllegalArgumentException(failuresMax + " failures at most");
+    if (!pause.isPositive()) throw new IllegalArgumentException("a pause of " + pause);
+    this.failuresMax = failuresMax;
+    this.pauseNanos = pause.toNanos();
+  }
+
+  public State state() {
+    return state;
+  }
+
+  public boolean isTripped() {
+    return state == State.TRIPPED;
+  }
+
+  /** Failures in a row. */
+  public int failures() {
+    return failures;
+  }
+
+  /** How often it tripped. */
+  public long trips() {
+    return trips;
+  }
+
+  /** Whether the failures so far are enough to trip it; one is while it tries. */
+  public boolean isDue() {
+    return switch (state) {
+      case CLOSED -> failures >= failuresMax;
+      case TRYING -> failures > 0;
+      case TRIPPED -> false;
+    };
+  }
+
+  /** Whether work may pass now; the first after the pause is the trial. */
+  public boolean admits(long nowNanos) {
+    if (state == State.TRIPPED && nowNanos - trippedNanos >= pauseNanos) {
+      state = State.TRYING;
+      failures = 0;
+      return true;
+    }
+    return state == State.CLOSED;
+  }
+
+  /** Begins to count anew; a success that comes while it is tripped was sent off before that. */
+  public void succeeded() {
+    if (state == State.TRIPPED) return;
+    failures = 0;
+    state = State.CLOSED;
+  }
+
+  /** Counts a failure. */
+  public void failed() {
+    failures++;
+  }
+
+  /** Counts a failure, and trips if it is one too many. */
+  public void failed(long nowNanos) {
+    failed();
+    if (isDue()) trip(nowNanos);
+  }
+
+  public void trip(long nowNanos) {
+    if (state == State.TRIPPED) return;
+    state = State.TRIPPED;
+    trippedNanos = nowNanos;
+    trips++;
+  }
+}
