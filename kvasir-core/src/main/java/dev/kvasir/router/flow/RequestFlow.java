@@ -145,7 +145,7 @@ public final class RequestFlow {
   }
 
   private Refusal queueFull() {
-    var message = "queue is full (%,d waiting); retry later".formatted(waiting.size());
+    var message = "queue is full (" + waiting.size() + " waiting); retry later";
     return new Refusal(Kind.QUEUE_FULL, message, retryAfter());
   }
 
