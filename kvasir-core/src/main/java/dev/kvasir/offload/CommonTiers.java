@@ -108,6 +108,13 @@ public final class CommonTiers {
         new TieredKvCache.Edges(all, up, settlement));
   }
 
+  /** A ladder whose top is the first of these tiers, for callers that hold no blocks above it. */
+  public TieredKvCache ladder(ClimbLimits limits) {
+    var lookup = new TierLookup(registry, registry);
+    var ways = new TieredKvCache.Edges(edges, loads, settlement);
+    return new TieredKvCache(loop, lookup, first, rungs, limits, ways);
+  }
+
   /** The pipelines between these tiers, from the top down. */
   public List<OffloadPipeline> edges() {
     return List.copyOf(edges);

@@ -24,6 +24,9 @@ public interface Eviction {
   /** The names that {@link #named} knows, the default first. */
   List<String> NAMES = List.of("lineage", "lru", "fifo", "multi-lru", "s3-fifo");
 
+  /** The name of the policy that asks how often blocks were used. */
+  String COUNTS_USES = "multi-lru";
+
   /**
    * The policy of that name.
    *

@@ -31,4 +31,9 @@ public record DiskTier(
   DiskSettings settings(Path folder, int blockBytes, long layout) {
     return new DiskSettings(folder, blocks, blockBytes, layout, ack, threads, queueMax);
   }
+
+  /** The same, but that blocks come there in another way. */
+  public DiskTier with(EdgeSettings other) {
+    return new DiskTier(blocks, ack, threads, queueMax, guard, other);
+  }
 }

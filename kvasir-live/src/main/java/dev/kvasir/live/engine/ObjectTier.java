@@ -39,4 +39,9 @@ public record ObjectTier(
   public ObjectTier at(ObjectSettings other) {
     return new ObjectTier(blocks, other, seal, lookTime, guard, edge);
   }
+
+  /** The same, but that blocks come there in another way. */
+  public ObjectTier with(EdgeSettings other) {
+    return new ObjectTier(blocks, server, seal, lookTime, guard, other);
+  }
 }

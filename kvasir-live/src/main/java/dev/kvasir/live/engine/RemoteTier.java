@@ -38,4 +38,9 @@ public record RemoteTier(
   public RemoteTier at(RemoteSettings other) {
     return new RemoteTier(blocks, other, seal, lookTime, guard, edge);
   }
+
+  /** The same, but that blocks come there in another way. */
+  public RemoteTier with(EdgeSettings other) {
+    return new RemoteTier(blocks, server, seal, lookTime, guard, other);
+  }
 }

@@ -23,7 +23,7 @@ import java.util.function.Predicate;
  * either. What is found is known from then on as if it had been stored here. A server that is left
  * alone is not asked, and one that is slow costs a prompt the time it may wait, once.
  */
-final class SharedLook {
+public final class SharedLook {
   private static final int BLOCKS_MAX = 64;
 
   /**
@@ -48,7 +48,7 @@ final class SharedLook {
   }
 
   /** Whether there is nobody to ask. */
-  boolean isIdle() {
+  public boolean isIdle() {
     return places.isEmpty();
   }
 
@@ -58,7 +58,8 @@ final class SharedLook {
    *
    * @param known whether a block is in the memory of who asks
    */
-  void learn(EventLoop loop, List<TokenBlock> blocks, Predicate<BlockHash> known, Runnable then) {
+  public void learn(
+      EventLoop loop, List<TokenBlock> blocks, Predicate<BlockHash> known, Runnable then) {
     new Search(loop, blocks, known, then).ask(0);
   }
 

@@ -8,9 +8,11 @@ import dev.kvasir.kv.PoolSettings;
 import dev.kvasir.kv.PrefixRegistry;
 import dev.kvasir.kv.event.KvEvents;
 import dev.kvasir.kv.event.Tier;
+import dev.kvasir.kv.evict.Eviction;
 import dev.kvasir.kv.evict.FrequencySketch;
 import dev.kvasir.live.Owned;
 import dev.kvasir.live.model.ModelShape;
+import dev.kvasir.live.store.BlockMemory;
 import dev.kvasir.live.store.BlockSeals;
 import dev.kvasir.live.store.DiskStore;
 import dev.kvasir.live.store.HostMemory;
@@ -29,6 +31,7 @@ import dev.kvasir.offload.store.TierStore;
 import dev.kvasir.time.EventLoop;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -51,7 +54,7 @@ public final class SharedTiers implements AutoCloseable {
   private final LadderSettings ladder;
   private final @Nullable FrequencySketch uses;
   private final HostMemory memory;
-  private final long layout;
+  private final Blocks blocks;
   private final PrefixRegistry registry;
   private final KvEvents events = new KvEvents();
   private final Owned owned = new Owned();
@@ -69,22 +72,36 @@ public final class SharedTiers implements AutoCloseable {
   /** The first slot of host memory that no tier and no edge has. */
   private int unused;
 
-  private SharedTiers(EventLoop loop, LoadedModel model, EngineGroupSettings settings) {
+  /**
+   * The blocks that these tiers hold.
+   *
+   * @param bytes how many a block has
+   * @param tokens how many a block stands for
+   * @param layout another number for other weights or another layout, nearly always; names make
+   *     sure
+   * @param above how many blocks lie above these tiers
+   * @param eviction which block goes first, by its name
+   */
+  public record Blocks(int bytes, int tokens, long layout, long above, String eviction) {}
+
+  private SharedTiers(
+      EventLoop loop, LadderSettings ladder, Blocks blocks, @Nullable Path diskFolder) {
     this.loop = loop;
-    this.ladder = settings.ladder();
-    this.layout = layout(model);
+    this.ladder = ladder;
+    this.blocks = blocks;
     var below = ladder.below();
     boolean counted =
         ladder.host().edge().countsUses()
+            || blocks.eviction().equals(Eviction.COUNTS_USES)
             || below.stream().anyMatch(tier -> ladder.edge(tier).countsUses());
-    this.uses = counted ? new FrequencySketch(usesBlocks(settings)) : null;
+    this.uses = counted ? new FrequencySketch(usesBlocks(ladder, blocks.above())) : null;
     this.registry = registry();
-    int bytes = model.cpu().shape().kvBytesPerBlock();
     this.unused = ladder.host().blocks();
-    this.memory = owned.add(new HostMemory("host memory", unused + between(below), bytes));
+    int slots = unused + between(below);
+    this.memory = owned.add(new HostMemory("host memory", slots, blocks.bytes()));
     try {
       pool(Tier.HOST, ladder.host().blocks());
-      for (var tier : below) add(tier, settings);
+      for (var tier : below) add(tier, diskFolder);
       this.tiers = new CommonTiers(loop, registry, host(), rungs, uses);
       this.look = new SharedLook(registry, places);
     } catch (RuntimeException e) {
@@ -95,7 +112,24 @@ public final class SharedTiers implements AutoCloseable {
 
   /** Takes the memory and opens the folder, which may take a while. */
   static SharedTiers open(EventLoop loop, LoadedModel model, EngineGroupSettings settings) {
-    return new SharedTiers(loop, model, settings);
+    var blocks =
+        new Blocks(
+            model.cpu().shape().kvBytesPerBlock(),
+            ModelShape.BLOCK_TOKENS,
+            layout(model),
+            (long) settings.engines() * settings.deviceBlocks(),
+            Eviction.NAMES.getFirst());
+    return new SharedTiers(loop, settings.ladder(), blocks, settings.diskFolder());
+  }
+
+  /**
+   * Takes the memory and opens the folder, which may take a while.
+   *
+   * @param diskFolder where the blocks on disk lie, if there are any
+   */
+  public static SharedTiers open(
+      EventLoop loop, LadderSettings ladder, Blocks blocks, @Nullable Path diskFolder) {
+    return new SharedTiers(loop, ladder, blocks, diskFolder);
   }
 
   /** How many blocks are on their way between tiers that are no memory. */
@@ -103,10 +137,10 @@ public final class SharedTiers implements AutoCloseable {
     return below.stream().skip(1).mapToInt(tier -> ladder.edge(tier).batchBlocksMax()).sum();
   }
 
-  private void add(Tier tier, EngineGroupSettings settings) {
+  private void add(Tier tier, @Nullable Path diskFolder) {
     switch (tier) {
       case DEVICE, HOST -> throw new IllegalArgumentException(tier + " is not below host memory");
-      case DISK -> addDisk(settings);
+      case DISK -> addDisk(diskFolder);
       case REMOTE -> addRemote(Objects.requireNonNull(ladder.remote()));
       case OBJECT -> addObject(Objects.requireNonNull(ladder.object()));
     }
@@ -114,10 +148,13 @@ public final class SharedTiers implements AutoCloseable {
 
   /** How many blocks the tiers know together: a sketch of fewer would mix them up. */
   static int usesBlocks(EngineGroupSettings settings) {
-    var ladder = settings.ladder();
+    return usesBlocks(settings.ladder(), (long) settings.engines() * settings.deviceBlocks());
+  }
+
+  private static int usesBlocks(LadderSettings ladder, long above) {
     var remote = ladder.remote();
     var object = ladder.object();
-    long blocks = (long) settings.engines() * settings.deviceBlocks() + ladder.host().blocks();
+    long blocks = above + ladder.host().blocks();
     blocks += ladder.disk().blocks();
     blocks += remote == null ? 0 : remote.blocks();
     blocks += object == null ? 0 : object.blocks();
@@ -125,13 +162,13 @@ public final class SharedTiers implements AutoCloseable {
   }
 
   /** A folder that cannot be opened costs the tier, and not the service: it is only a cache. */
-  private void addDisk(EngineGroupSettings settings) {
+  private void addDisk(@Nullable Path diskFolder) {
     var tier = ladder.disk();
-    var folder = Objects.requireNonNull(settings.diskFolder(), "checked by the settings");
-    var blocks = tier.settings(folder, memory.blockBytes(), layout);
+    var folder = Objects.requireNonNull(diskFolder, "a disk tier needs a folder");
+    var settings = tier.settings(folder, memory.blockBytes(), blocks.layout());
     DiskStore store;
     try {
-      store = owned.add(DiskStore.open(loop, memory, blocks));
+      store = owned.add(DiskStore.open(loop, memory, settings));
     } catch (IOException | RuntimeException e) {
       LOG.log(ERROR, "there is no disk tier until the next start: {0}", e.getMessage());
       unavailable.add(Tier.DISK.name().toLowerCase(Locale.ROOT));
@@ -172,11 +209,13 @@ public final class SharedTiers implements AutoCloseable {
   }
 
   private BlockSeals seals(SealSettings settings) {
-    return BlockSeals.of(memory.blockBytes(), layout, settings);
+    return BlockSeals.of(memory.blockBytes(), blocks.layout(), settings);
   }
 
-  private BlockPool pool(Tier tier, int blocks) {
-    var settings = PoolSettings.of(tier, blocks, ModelShape.BLOCK_TOKENS);
+  private BlockPool pool(Tier tier, int count) {
+    var sketch = uses == null ? new FrequencySketch(USES_BLOCKS_MIN) : uses;
+    var order = Eviction.named(blocks.eviction(), sketch);
+    var settings = PoolSettings.of(tier, count, blocks.tokens()).with(order);
     var pool = new BlockPool(settings, registry, events);
     pools.add(pool);
     return pool;
@@ -194,8 +233,8 @@ public final class SharedTiers implements AutoCloseable {
     return sum.getValue();
   }
 
-  /** The way between an engine's memory and the host tier. */
-  HostStore step(HostMemory engine) {
+  /** The way between an engine's memory and the host tier; whoever asks closes it. */
+  public HostStore step(BlockMemory engine) {
     return new HostStore(loop, engine, memory, COPY_THREADS, COPIES_MAX);
   }
 
@@ -203,8 +242,13 @@ public final class SharedTiers implements AutoCloseable {
     return tiers.ladder(own, top, ladder.host().edge().rung(host(), step), LIMITS);
   }
 
+  /** A ladder whose top is the host tier, for those whose engine places its blocks by itself. */
+  public TieredKvCache ladder() {
+    return tiers.ladder(LIMITS);
+  }
+
   /** Runs when nothing is on its way down. */
-  void whenSettled(Runnable then) {
+  public void whenSettled(Runnable then) {
     tiers.settlement().whenSettled(then);
   }
 
@@ -219,8 +263,13 @@ public final class SharedTiers implements AutoCloseable {
   }
 
   /** Asks other processes' servers for what is not known here. */
-  SharedLook look() {
+  public SharedLook look() {
     return look;
+  }
+
+  /** Knows what lies on these tiers. */
+  public PrefixRegistry known() {
+    return registry;
   }
 
   /** What happens to the blocks of these tiers. */

@@ -17,7 +17,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
  * each has a page behind its bytes, where the disk store puts its header. Whoever uses a slot after
  * {@link #close} gets an {@link IllegalStateException}; close the stores first.
  */
-public final class HostMemory implements AutoCloseable {
+public final class HostMemory implements BlockMemory, AutoCloseable {
   private final String name;
   private final int blocks;
   private final BlockSpan span;
@@ -57,8 +57,14 @@ public final class HostMemory implements AutoCloseable {
     return blocks;
   }
 
+  @Override
   public int blockBytes() {
     return span.blockBytes();
+  }
+
+  /** How much memory each block of that many bytes takes. */
+  public static int strideBytes(int blockBytes) {
+    return new BlockSpan(blockBytes).strideBytes();
   }
 
   /** All the memory it took. */
@@ -67,6 +73,7 @@ public final class HostMemory implements AutoCloseable {
   }
 
   /** The bytes of one block. */
+  @Override
   public MemorySegment slot(int slot) {
     return open().asSlice(span.at(check(slot)), span.blockBytes());
   }
@@ -143,6 +150,7 @@ public final class HostMemory implements AutoCloseable {
   }
 
   /** The slot's number, if there is one of that number. */
+  @Override
   public int check(int slot) {
     if (slot < 0 || slot >= blocks) {
       throw new IllegalArgumentException(name + " has no slot " + slot + " of " + blocks);

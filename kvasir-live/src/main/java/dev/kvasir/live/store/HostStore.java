@@ -26,13 +26,13 @@ public final class HostStore implements TierStore, AutoCloseable {
   private static final int TASK_BYTES = 2 << 20;
 
   private final EventLoop loop;
-  private final HostMemory above;
+  private final BlockMemory above;
   private final HostMemory here;
   private final CopyQueue queue;
   private final Workers workers;
 
   /** A store of that many threads, with at most so many loads and as many stores at a time. */
-  public HostStore(EventLoop loop, HostMemory above, HostMemory here, int threads, int queueMax) {
+  public HostStore(EventLoop loop, BlockMemory above, HostMemory here, int threads, int queueMax) {
     if (above.blockBytes() != here.blockBytes()) {
       throw new IllegalArgumentException(
           above
@@ -81,7 +81,8 @@ public final class HostStore implements TierStore, AutoCloseable {
       here.check(copy.below());
     }
     var call = new StoreCall(loop, copies.size(), done);
-    if ((long) copies.size() * here.blockBytes() <= INLINE_BYTES_MAX) {
+    boolean small = (long) copies.size() * here.blockBytes() <= INLINE_BYTES_MAX;
+    if (small && !above.mayShrink()) {
       for (int i = 0; i < copies.size(); i++) call.answer(i, copy(kind, copies.get(i)));
       return;
     }
@@ -104,9 +105,13 @@ public final class HostStore implements TierStore, AutoCloseable {
         case STORE -> MemorySegment.copy(upper, 0, lower, 0, here.blockBytes());
         case LOAD -> MemorySegment.copy(lower, 0, upper, 0, here.blockBytes());
       }
+      above.requireWhole();
       return CopyOutcome.COPIED;
     } catch (IllegalStateException e) {
       return new Failed(above + " or " + here + " is closed: " + e.getMessage());
+    } catch (InternalError e) {
+      // The JVM's word for a page of a mapped file that is there no more.
+      return new Failed(above + " has shrunk: " + e.getMessage());
     }
   }
 }

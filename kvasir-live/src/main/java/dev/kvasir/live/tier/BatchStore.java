@@ -1,0 +1,81 @@
+package dev.kvasir.live.tier;
+
+import static dev.kvasir.live.tier.TierProtocol.CHUNK_DROPPED;
+import static dev.kvasir.live.tier.TierProtocol.CHUNK_FAILED;
+
+import dev.kvasir.kv.Block;
+import dev.kvasir.live.store.HostStore;
+import dev.kvasir.offload.store.BlockCopy;
+import dev.kvasir.offload.store.CopyOutcome;
+import dev.kvasir.time.EventLoop;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+
+/**
+ * One store of many chunks from an engine's buffer into host memory, in one go.
+ *
+ * <p>Chunks that are there already count as stored. Those that there is no room for are dropped:
+ * the engine has them still, and does not wait.
+ */
+final class BatchStore {
+  private final EventLoop loop;
+  private final NamespaceCache cache;
+  private final TierRequest.Store store;
+  private final Consumer<byte[]> done;
+  private final byte[] each;
+  private final long began;
+  private final List<BlockCopy> copies = new ArrayList<>();
+  private final List<Block.Empty> room = new ArrayList<>();
+  private final List<Integer> places = new ArrayList<>();
+
+  BatchStore(EventLoop loop, NamespaceCache cache, TierRequest.Store store, Consumer<byte[]> done) {
+    this.loop = loop;
+    this.cache = cache;
+    this.store = store;
+    this.done = done;
+    this.each = new byte[store.rows().length];
+    this.began = loop.nanos();
+  }
+
+  void begin(HostStore step) {
+    for (int i = 0; i < each.length; i++) take(i);
+    if (copies.isEmpty()) done.accept(each);
+    else step.store(copies, this::copied);
+  }
+
+  private void take(int place) {
+    var block = store.blocks().get(place);
+    if (cache.has(block.hash())) {
+      cache.counts().present++;
+      return;
+    }
+    var empty = cache.room(block.hash());
+    if (empty.isEmpty()) {
+      cache.counts().dropped++;
+      each[place] = CHUNK_DROPPED;
+      return;
+    }
+    room.add(empty.get());
+    copies.add(new BlockCopy(block, store.rows()[place], empty.get().id()));
+    places.add(place);
+  }
+
+  private void copied(List<CopyOutcome> outcomes) {
+    var kept = new ArrayList<Block.Registered>();
+    for (int i = 0; i < copies.size(); i++) {
+      var block = copies.get(i).block();
+      cache.settled(block.hash());
+      if (outcomes.get(i) instanceof CopyOutcome.Copied) {
+        kept.add(room.get(i).receive(block));
+      } else {
+        room.get(i).release();
+        cache.counts().storeFailed++;
+        each[places.get(i)] = CHUNK_FAILED;
+      }
+    }
+    cache.keep(kept);
+    cache.counts().storeSeconds.add(NamespaceCache.seconds(loop.nanos() - began));
+    done.accept(each);
+  }
+}

@@ -1,0 +1,149 @@
+package dev.kvasir.live.tier;
+
+import static dev.kvasir.live.tier.ProtocolError.Kind.BAD_BUFFER;
+import static java.nio.file.LinkOption.NOFOLLOW_LINKS;
+
+import dev.kvasir.live.store.BlockMemory;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileChannel.MapMode;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.UserPrincipal;
+import java.util.List;
+
+/**
+ * The memory that an engine shares with us: rows of one chunk each, in a file that it made.
+ *
+ * <p>The engine may cut the file off, or die and leave that to others, at any time. Reading a page
+ * that is gone is an error of the JVM there and then, which costs the copy, and the length of the
+ * file is looked at after each copy: what is not whole is never taken for a block.
+ */
+final class EngineBuffer implements BlockMemory, AutoCloseable {
+  private final Path path;
+  private final int rowBytes;
+  private final int rows;
+  private final FileChannel channel;
+  private final Arena arena = Arena.ofShared();
+  private final MemorySegment memory;
+
+  private EngineBuffer(Path path, int rowBytes, int rows, FileChannel channel) throws IOException {
+    this.path = path;
+    this.rowBytes = rowBytes;
+    this.rows = rows;
+    this.channel = channel;
+    this.memory = channel.map(MapMode.READ_WRITE, 0, bytes(), arena);
+  }
+
+  /**
+   * Maps the file, if it is one that the peer may offer.
+   *
+   * @param folders where such files may lie
+   * @param owner who must own it
+   */
+  static EngineBuffer open(TierRequest.Hello hello, List<Path> folders, UserPrincipal owner)
+      throws ProtocolError {
+    var path = Path.of(hello.path()).normalize();
+    if (!path.isAbsolute() || !folders.contains(path.getParent())) {
+      throw refused(path + " is not in " + folders + ": see tier.buffer-folders");
+    }
+    if (hello.rowBytes() < 1 || hello.rows() < 1) {
+      throw refused(hello.rows() + " rows of " + hello.rowBytes() + " bytes");
+    }
+    try {
+      if (!Files.isRegularFile(path, NOFOLLOW_LINKS)) throw refused(path + " is no file");
+      if (!Files.getOwner(path, NOFOLLOW_LINKS).equals(owner)) {
+        throw refused(path + " does not belong to " + owner.getName());
+      }
+      return map(path, hello);
+    } catch (ProtocolError e) {
+      throw e;
+    } catch (IOException | RuntimeException e) {
+      throw refused(path + " cannot be mapped: " + e);
+    }
+  }
+
+  private static EngineBuffer map(Path path, TierRequest.Hello hello) throws IOException {
+    var channel =
+        FileChannel.open(path, StandardOpenOption.READ, StandardOpenOption.WRITE, NOFOLLOW_LINKS);
+    try {
+      long needed = (long) hello.rows() * hello.rowBytes();
+      // A mapping that is longer than the file would make the file longer.
+      if (channel.size() < needed) {
+        throw refused(path + " has " + channel.size() + " bytes, its rows need " + needed);
+      }
+      return new EngineBuffer(path, hello.rowBytes(), hello.rows(), channel);
+    } catch (IOException | RuntimeException e) {
+      channel.close();
+      throw e;
+    }
+  }
+
+  private static ProtocolError refused(String why) {
+    return new ProtocolError(BAD_BUFFER, why);
+  }
+
+  private long bytes() {
+    return (long) rows * rowBytes;
+  }
+
+  int rows() {
+    return rows;
+  }
+
+  @Override
+  public int blockBytes() {
+    return rowBytes;
+  }
+
+  @Override
+  public int check(int slot) {
+    if (slot >= 0 && slot < rows) return slot;
+    throw new IllegalArgumentException(path + " has no row " + slot + " of " + rows);
+  }
+
+  @Override
+  public MemorySegment slot(int slot) {
+    return memory.asSlice((long) check(slot) * rowBytes, rowBytes);
+  }
+
+  @Override
+  public boolean mayShrink() {
+    return true;
+  }
+
+  /** Asks the kernel, and so comes back from it: by then an error that was due is thrown. */
+  @Override
+  public void requireWhole() {
+    long size;
+    try {
+      size = channel.size();
+    } catch (IOException e) {
+      throw new IllegalStateException(path + " cannot be asked for its length", e);
+    }
+    if (size < bytes()) throw new IllegalStateException(path + " has only " + size + " bytes left");
+  }
+
+  /** Nobody copies any more. */
+  @Override
+  public void close() {
+    try {
+      arena.close();
+    } finally {
+      try {
+        channel.close();
+      } catch (IOException e) {
+        System.getLogger(EngineBuffer.class.getName())
+            .log(System.Logger.Level.WARNING, "{0} could not be closed: {1}", path, e.getMessage());
+      }
+    }
+  }
+
+  @Override
+  public String toString() {
+    return path.toString();
+  }
+}

@@ -1,0 +1,168 @@
+package dev.kvasir.live.tier;
+
+import static dev.kvasir.live.tier.ProtocolError.Kind.NO_ROOM;
+import static java.lang.System.Logger.Level.INFO;
+import static java.lang.System.Logger.Level.WARNING;
+
+import dev.kvasir.Nullable;
+import dev.kvasir.live.engine.SharedTiers;
+import dev.kvasir.time.EventLoop;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * The namespaces that are open, each with its share of the tiers; called from any thread.
+ *
+ * <p>Where there are as many as there may be, the one that was used longest ago and has no engine
+ * gives way, also if it only lies on disk. An engine whose namespace finds no room is refused.
+ */
+final class NamespaceCaches implements AutoCloseable {
+  private static final System.Logger LOG = System.getLogger(NamespaceCaches.class.getName());
+
+  private final EventLoop loop;
+  private final TierSettings settings;
+  private final ReentrantLock lock = new ReentrantLock();
+
+  /** In the order of their last use. */
+  private final LinkedHashMap<String, Open> open = new LinkedHashMap<>();
+
+  private long replaced;
+
+  /** A namespace that is open, and how many connections use it. */
+  private static final class Open {
+    private final NamespaceCache cache;
+    private int users;
+
+    Open(NamespaceCache cache) {
+      this.cache = cache;
+    }
+  }
+
+  NamespaceCaches(EventLoop loop, TierSettings settings) {
+    this.loop = loop;
+    this.settings = settings;
+  }
+
+  /** The cache of the namespace, to be given back by {@link #leave}; may take a while. */
+  NamespaceCache enter(Namespace namespace) throws ProtocolError {
+    lock.lock();
+    try {
+      var known = open.remove(namespace.id());
+      if (known == null) known = new Open(opened(namespace));
+      known.users++;
+      open.put(namespace.id(), known);
+      return known.cache;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  void leave(NamespaceCache cache) {
+    lock.lock();
+    try {
+      var known = open.get(cache.namespace().id());
+      if (known != null) known.users--;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** All that are open. */
+  List<NamespaceCache> all() {
+    lock.lock();
+    try {
+      return open.values().stream().map(each -> each.cache).toList();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** How many namespaces gave way to others. */
+  long replaced() {
+    lock.lock();
+    try {
+      return replaced;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private NamespaceCache opened(Namespace namespace) throws ProtocolError {
+    makeRoom();
+    try {
+      var ladder = settings.ladder(namespace.rowBytes());
+      var blocks =
+          new SharedTiers.Blocks(
+              namespace.rowBytes(),
+              namespace.chunkTokens(),
+              namespace.layout(),
+              0,
+              settings.eviction());
+      @Nullable Path folder = null;
+      if (ladder.hasDisk()) {
+        var space = TierFolder.of(settings.folder(), namespace);
+        makeRoomOnDisk(space);
+        folder = space.create(namespace);
+      }
+      var tiers = SharedTiers.open(loop, ladder, blocks, folder);
+      LOG.log(INFO, "namespace {0}: {1}", namespace, describe(tiers));
+      return new NamespaceCache(loop, namespace, tiers, TierSettings.STORES_MAX);
+    } catch (IOException | RuntimeException e) {
+      throw new ProtocolError(NO_ROOM, namespace + " cannot be opened: " + e.getMessage());
+    }
+  }
+
+  private static String describe(SharedTiers tiers) {
+    var words = new ArrayList<String>();
+    for (var pool : tiers.pools()) {
+      int here = pool.total() - pool.free();
+      words.add("%s %,d of %,d chunks".formatted(pool.tier(), here, pool.total()));
+    }
+    return String.join(", ", words);
+  }
+
+  private void makeRoom() throws ProtocolError {
+    if (open.size() < settings.namespacesMax()) return;
+    for (var each : List.copyOf(open.values())) {
+      if (each.users > 0) continue;
+      var id = each.cache.namespace().id();
+      LOG.log(INFO, "namespace {0} gives way to another", each.cache.namespace());
+      open.remove(id);
+      replaced++;
+      each.cache.tiers().close();
+      return;
+    }
+    throw new ProtocolError(
+        NO_ROOM,
+        "all %s namespaces are in use: raise namespaces-max, which divides the bytes by as many"
+            .formatted(settings.namespacesMax()));
+  }
+
+  private void makeRoomOnDisk(TierFolder wanted) throws IOException {
+    var others = new ArrayList<>(TierFolder.in(settings.folder()));
+    others.removeIf(each -> each.equals(wanted) || open.containsKey(each.id()));
+    int room = settings.namespacesMax() - 1 - open.size();
+    for (int i = 0; i < others.size() - Math.max(0, room); i++) {
+      var path = others.get(i).path();
+      LOG.log(WARNING, "{0} is deleted: namespaces-max is {1}", path, settings.namespacesMax());
+      others.get(i).delete();
+      replaced++;
+    }
+  }
+
+  /** Lets go of all of them; what is on its way is finished. */
+  @Override
+  public void close() {
+    lock.lock();
+    try {
+      for (var each : open.values()) each.cache.tiers().close();
+      open.clear();
+    } finally {
+      lock.unlock();
+    }
+  }
+}

@@ -1,0 +1,40 @@
+package dev.kvasir.live.tier;
+
+import java.io.IOException;
+
+/** A client that does not keep to the protocol; it is told, and the connection is closed. */
+final class ProtocolError extends IOException {
+  private static final long serialVersionUID = 1;
+
+  /** Why a connection is closed. */
+  enum Kind {
+    BAD_FRAME(1),
+    WRONG_VERSION(2),
+    BAD_NAMESPACE(3),
+    BAD_BUFFER(4),
+    NO_ROOM(5),
+    TOO_MANY_CONNECTIONS(6),
+    WRONG_USER(7);
+
+    private final int code;
+
+    Kind(int code) {
+      this.code = code;
+    }
+
+    int code() {
+      return code;
+    }
+  }
+
+  private final Kind kind;
+
+  ProtocolError(Kind kind, String message) {
+    super(message);
+    this.kind = kind;
+  }
+
+  Kind kind() {
+    return kind;
+  }
+}

@@ -1,0 +1,99 @@
+package dev.kvasir.live.tier;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static java.util.Comparator.comparing;
+
+import dev.kvasir.Nullable;
+import dev.kvasir.live.PrivateFiles;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * What one namespace has on disk: a file with its text, and a folder with the blocks.
+ *
+ * @param path named by the namespace's digest
+ */
+public record TierFolder(Path path) {
+  private static final String TEXT = "namespace";
+  private static final String BLOCKS = "kv";
+
+  static TierFolder of(Path folder, Namespace namespace) {
+    return new TierFolder(folder.resolve(namespace.id()));
+  }
+
+  /** All that lie in the folder, the one that was opened longest ago first. */
+  public static List<TierFolder> in(Path folder) throws IOException {
+    var found = new ArrayList<TierFolder>();
+    if (!Files.isDirectory(folder)) return found;
+    try (var names = Files.list(folder)) {
+      for (var path : names.sorted().toList()) {
+        if (Files.isRegularFile(path.resolve(TEXT))) found.add(new TierFolder(path));
+      }
+    }
+    found.sort(comparing(TierFolder::used).thenComparing(TierFolder::id));
+    return found;
+  }
+
+  public String id() {
+    return path.getFileName().toString();
+  }
+
+  /** When it was opened last. */
+  public Instant used() {
+    try {
+      return Files.getLastModifiedTime(path.resolve(TEXT)).toInstant();
+    } catch (IOException e) {
+      return Instant.EPOCH;
+    }
+  }
+
+  /** Whose blocks these are; null where the file cannot be read. */
+  public @Nullable Namespace namespace() throws IOException {
+    try {
+      return Namespace.parse(Files.readString(path.resolve(TEXT)));
+    } catch (IllegalArgumentException e) {
+      return null;
+    }
+  }
+
+  /** Where the blocks lie. */
+  public Path blocks() {
+    return path.resolve(BLOCKS);
+  }
+
+  /** What its files take on disk. */
+  public long bytes() throws IOException {
+    long bytes = 0;
+    try (var files = Files.walk(path)) {
+      for (var file : files.toList()) if (Files.isRegularFile(file)) bytes += Files.size(file);
+    }
+    return bytes;
+  }
+
+  /** Makes it where it is not there, and notes that it is used now. */
+  Path create(Namespace namespace) throws IOException {
+    PrivateFiles.folder(path);
+    var text = path.resolve(TEXT);
+    if (!Files.exists(text)) {
+      var half = path.resolve(TEXT + ".new");
+      Files.writeString(half, namespace.text(), UTF_8);
+      Files.move(half, text, java.nio.file.StandardCopyOption.ATOMIC_MOVE);
+    }
+    Files.setLastModifiedTime(text, FileTime.from(Instant.now()));
+    return PrivateFiles.folder(blocks());
+  }
+
+  /** Deletes all of it. */
+  public void delete() throws IOException {
+    try (var files = Files.walk(path)) {
+      for (var file : files.sorted(java.util.Comparator.reverseOrder()).toList()) {
+        Files.delete(file);
+      }
+    }
+  }
+}

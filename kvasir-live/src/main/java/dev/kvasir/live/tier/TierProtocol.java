@@ -1,0 +1,66 @@
+package dev.kvasir.live.tier;
+
+import java.time.Duration;
+
+/** The numbers of docs/tier-protocol.md. */
+final class TierProtocol {
+  /** "KVTP", as the first four bytes of a hello. */
+  static final int MAGIC = 0x5054564b;
+
+  static final int VERSION = 1;
+
+  /** The bytes of a frame before its body: its length. */
+  static final int HEAD_BYTES = 4;
+
+  /** The longest frame, and the longest before the hello has been accepted. */
+  static final int FRAME_BYTES_MAX = 1 << 20;
+
+  static final int HELLO_BYTES_MAX = 32 << 10;
+
+  /** As many keys fit in a frame, whatever they are for. */
+  static final int KEYS_MAX = 16_384;
+
+  /** Requests of one connection that have no answer. */
+  static final int REQUESTS_MAX = 256;
+
+  static final int TENANT_BYTES = 16;
+
+  static final Duration HELLO_MAX = Duration.ofSeconds(10);
+
+  /** Where a chunk stands in its sequence, if the client does not say. */
+  static final int POSITION_UNKNOWN = -1;
+
+  /** What a client sends. */
+  static final byte HELLO = 0x01;
+
+  static final byte LOOKUP = 0x02;
+  static final byte STORE = 0x03;
+  static final byte LOAD = 0x04;
+  static final byte CANCEL = 0x05;
+  static final byte STATS = 0x06;
+  static final byte MEASURED = 0x07;
+
+  /** What the daemon sends. */
+  static final byte WELCOME = (byte) 0x81;
+
+  static final byte FOUND = (byte) 0x82;
+  static final byte DONE = (byte) 0x83;
+  static final byte TOLD = (byte) 0x86;
+  static final byte ERROR = (byte) 0xff;
+
+  /** What a look-up says of a key. */
+  static final byte KEY_MISSING = 0;
+
+  static final byte KEY_THERE = 1;
+  static final byte KEY_SLOWER = 2;
+
+  /** What became of a chunk. */
+  static final byte CHUNK_DONE = 0;
+
+  static final byte CHUNK_MISSING = 1;
+  static final byte CHUNK_FAILED = 2;
+  static final byte CHUNK_DROPPED = 3;
+  static final byte CHUNK_CANCELLED = 4;
+
+  private TierProtocol() {}
+}

@@ -1,0 +1,57 @@
+package dev.kvasir.live.tier;
+
+import static java.nio.ByteOrder.LITTLE_ENDIAN;
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import java.nio.ByteBuffer;
+
+/** The frames that the daemon sends. */
+final class TierReply {
+  private static final int ERROR_TEXT_MAX = 1_024;
+
+  private TierReply() {}
+
+  static ByteBuffer welcome(Namespace namespace) {
+    var digest = namespace.digest();
+    return frame(TierProtocol.WELCOME, 14 + digest.length)
+        .putShort((short) TierProtocol.VERSION)
+        .putInt(TierProtocol.FRAME_BYTES_MAX)
+        .putInt(TierProtocol.KEYS_MAX)
+        .putInt(TierProtocol.REQUESTS_MAX)
+        .put(digest)
+        .flip();
+  }
+
+  static ByteBuffer found(long id, byte[] each) {
+    return answer(TierProtocol.FOUND, id, each);
+  }
+
+  static ByteBuffer done(long id, byte[] each) {
+    return answer(TierProtocol.DONE, id, each);
+  }
+
+  static ByteBuffer told(long id, String json) {
+    return answer(TierProtocol.TOLD, id, json.getBytes(UTF_8));
+  }
+
+  static ByteBuffer error(ProtocolError error) {
+    var message = String.valueOf(error.getMessage());
+    var text = message.substring(0, Math.min(message.length(), ERROR_TEXT_MAX)).getBytes(UTF_8);
+    return frame(TierProtocol.ERROR, 4 + text.length)
+        .putShort((short) error.kind().code())
+        .putShort((short) text.length)
+        .put(text)
+        .flip();
+  }
+
+  private static ByteBuffer answer(byte type, long id, byte[] each) {
+    return frame(type, 12 + each.length).putLong(id).putInt(each.length).put(each).flip();
+  }
+
+  private static ByteBuffer frame(byte type, int body) {
+    return ByteBuffer.allocate(TierProtocol.HEAD_BYTES + 1 + body)
+        .order(LITTLE_ENDIAN)
+        .putInt(1 + body)
+        .put(type);
+  }
+}

@@ -1,0 +1,205 @@
+package dev.kvasir.live.tier;
+
+import static dev.kvasir.live.tier.ProtocolError.Kind.TOO_MANY_CONNECTIONS;
+import static dev.kvasir.live.tier.ProtocolError.Kind.WRONG_USER;
+import static java.lang.System.Logger.Level.DEBUG;
+import static java.lang.System.Logger.Level.WARNING;
+
+import dev.kvasir.live.Threads;
+import dev.kvasir.time.EventLoop;
+import java.io.IOException;
+import java.net.StandardProtocolFamily;
+import java.net.UnixDomainSocketAddress;
+import java.nio.channels.AsynchronousCloseException;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.nio.file.attribute.UserPrincipal;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.concurrent.locks.ReentrantLock;
+import jdk.net.ExtendedSocketOptions;
+
+/**
+ * Takes connections on a Unix socket, from the user of this process and those that are named.
+ *
+ * <p>Each connection has a virtual thread that reads. More than there may be are told so and
+ * closed, without a thread of their own.
+ */
+final class TierServer implements AutoCloseable {
+  private static final System.Logger LOG = System.getLogger(TierServer.class.getName());
+
+  private final EventLoop loop;
+  private final NamespaceCaches caches;
+  private final TierSettings settings;
+  private final ServerSocketChannel server;
+  private final UserPrincipal self;
+  private final Thread acceptor;
+  private final ReentrantLock lock = new ReentrantLock();
+  private final Map<TierSession, Thread> sessions = new LinkedHashMap<>();
+  final LongAdder accepted = new LongAdder();
+  final LongAdder refused = new LongAdder();
+
+  private TierServer(
+      EventLoop loop, NamespaceCaches caches, TierSettings settings, ServerSocketChannel server)
+      throws IOException {
+    this.loop = loop;
+    this.caches = caches;
+    this.settings = settings;
+    this.server = server;
+    this.self = Files.getOwner(settings.socket());
+    this.acceptor = Thread.ofPlatform().name("kvasir-tier-accept").daemon().start(this::accept);
+  }
+
+  /** Begins to listen; a socket that nobody listens on any more is replaced. */
+  static TierServer open(EventLoop loop, NamespaceCaches caches, TierSettings settings)
+      throws IOException {
+    var path = settings.socket();
+    removeStale(path);
+    var server = ServerSocketChannel.open(StandardProtocolFamily.UNIX);
+    try {
+      server.bind(UnixDomainSocketAddress.of(path));
+      var mode = settings.users().isEmpty() ? "rw-------" : "rw-rw-rw-";
+      Files.setPosixFilePermissions(path, PosixFilePermissions.fromString(mode));
+      return new TierServer(loop, caches, settings, server);
+    } catch (IOException | RuntimeException e) {
+      server.close();
+      throw new IOException(path + ": cannot listen there: " + e.getMessage(), e);
+    }
+  }
+
+  private static void removeStale(Path path) throws IOException {
+    if (!Files.exists(path)) return;
+    try (var probe = SocketChannel.open(StandardProtocolFamily.UNIX)) {
+      probe.connect(UnixDomainSocketAddress.of(path));
+    } catch (IOException e) {
+      Files.delete(path);
+      return;
+    }
+    throw new IOException(path + ": another daemon listens there; stop it, or name another socket");
+  }
+
+  /** How many connections there are. */
+  int connections() {
+    lock.lock();
+    try {
+      return sessions.size();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void accept() {
+    while (server.isOpen()) {
+      SocketChannel socket;
+      try {
+        socket = server.accept();
+      } catch (AsynchronousCloseException e) {
+        return;
+      } catch (IOException e) {
+        // No file descriptor left, perhaps: those that are served will give theirs back.
+        LOG.log(WARNING, "a connection could not be accepted: {0}", e.getMessage());
+        refused.increment();
+        pause();
+        continue;
+      }
+      try {
+        admit(socket);
+      } catch (IOException e) {
+        LOG.log(DEBUG, "a client was gone before it was served: {0}", e.getMessage());
+      }
+    }
+  }
+
+  private static void pause() {
+    try {
+      Thread.sleep(100);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private void admit(SocketChannel socket) throws IOException {
+    UserPrincipal user;
+    try {
+      user = socket.getOption(ExtendedSocketOptions.SO_PEERCRED).user();
+    } catch (IOException e) {
+      refused.increment();
+      socket.close();
+      throw e;
+    }
+    if (!user.equals(self) && !settings.users().contains(user.getName())) {
+      refuse(socket, new ProtocolError(WRONG_USER, user.getName() + " is not among tier.users"));
+      return;
+    }
+    // Only this thread adds, so there is room as long as there was.
+    if (connections() >= settings.connectionsMax()) {
+      refuse(socket, tooMany());
+      return;
+    }
+    var session = new TierSession(loop, caches, settings.bufferFolders(), user, socket);
+    var thread = Thread.ofVirtual().name("kvasir-tier").unstarted(() -> run(session));
+    lock.lock();
+    try {
+      sessions.put(session, thread);
+    } finally {
+      lock.unlock();
+    }
+    accepted.increment();
+    thread.start();
+  }
+
+  private ProtocolError tooMany() {
+    return new ProtocolError(
+        TOO_MANY_CONNECTIONS,
+        settings.connectionsMax() + " connections are open: raise connections-max");
+  }
+
+  /** Tells why, as far as the socket takes it at once, and closes it. */
+  private void refuse(SocketChannel socket, ProtocolError error) throws IOException {
+    refused.increment();
+    try (socket) {
+      socket.configureBlocking(false);
+      var _ = socket.write(TierReply.error(error));
+    }
+  }
+
+  private void run(TierSession session) {
+    try {
+      session.serve();
+    } finally {
+      lock.lock();
+      try {
+        sessions.remove(session);
+      } finally {
+        lock.unlock();
+      }
+    }
+  }
+
+  /** Ends all connections, each when its copies have ended. */
+  @Override
+  public void close() {
+    try {
+      server.close();
+      Files.deleteIfExists(settings.socket());
+    } catch (IOException e) {
+      LOG.log(WARNING, "closing {0}: {1}", settings.socket(), e.getMessage());
+    }
+    Threads.join(acceptor);
+    List<Map.Entry<TierSession, Thread>> open;
+    lock.lock();
+    try {
+      open = new ArrayList<>(sessions.entrySet());
+    } finally {
+      lock.unlock();
+    }
+    for (var each : open) each.getKey().stop();
+    for (var each : open) Threads.join(each.getValue());
+  }
+}

@@ -1,0 +1,147 @@
+package dev.kvasir.live.tier;
+
+import dev.kvasir.Nullable;
+import dev.kvasir.kv.PoolSettings;
+import dev.kvasir.kv.event.Tier;
+import dev.kvasir.kv.evict.Eviction;
+import dev.kvasir.live.engine.DiskTier;
+import dev.kvasir.live.engine.EdgeSettings;
+import dev.kvasir.live.engine.HostTier;
+import dev.kvasir.live.engine.LadderSettings;
+import dev.kvasir.live.engine.ObjectTier;
+import dev.kvasir.live.engine.RemoteTier;
+import dev.kvasir.live.store.HostMemory;
+import dev.kvasir.offload.pipeline.PipelineSettings;
+import java.nio.file.Path;
+import java.util.List;
+
+/**
+ * How the tiers below the engines of a machine are kept.
+ *
+ * @param socket where engines connect
+ * @param users who may connect besides the user of the daemon
+ * @param bufferFolders where the buffers lie that engines share
+ * @param connectionsMax how many connections there may be at a time
+ * @param namespacesMax how many namespaces are kept; each has an equal share of the bytes
+ * @param hostBytes how much host memory all namespaces have together
+ * @param diskBytes how much of the disk; 0 for none
+ * @param folder where what is on disk lies; each namespace has a folder of its own in it
+ * @param eviction which block goes first where there is no room
+ * @param order how the tiers stand, from the top down
+ * @param disk how the disk is used; its blocks do not count here
+ * @param remote a Redis or Valkey; null for none
+ * @param object a bucket; null for none
+ */
+public record TierSettings(
+    Path socket,
+    List<String> users,
+    List<Path> bufferFolders,
+    int connectionsMax,
+    int namespacesMax,
+    long hostBytes,
+    long diskBytes,
+    Path folder,
+    String eviction,
+    List<Tier> order,
+    DiskTier disk,
+    @Nullable RemoteTier remote,
+    @Nullable ObjectTier object) {
+  private static final long MIB = 1L << 20;
+
+  /** The least that a tier can work with. */
+  private static final int BLOCKS_MIN = 2;
+
+  /** How many chunks may be on their way into host memory. */
+  static final int STORES_MAX = 1_024;
+
+  public static final TierSettings DEFAULT =
+      new TierSettings(
+          Path.of("kvasir-tier.sock"),
+          List.of(),
+          List.of(Path.of("/dev/shm")),
+          256,
+          1,
+          1_024 * MIB,
+          0,
+          Path.of("kvasir-tier"),
+          "lru",
+          LadderSettings.DEFAULT.order(),
+          DiskTier.DEFAULT,
+          null,
+          null);
+
+  public TierSettings {
+    users = List.copyOf(users);
+    bufferFolders = List.copyOf(bufferFolders);
+    order = List.copyOf(order);
+    if (connectionsMax < 1) throw new IllegalArgumentException(connectionsMax + " connections");
+    if (namespacesMax < 1) throw new IllegalArgumentException(namespacesMax + " namespaces");
+    if (hostBytes < 1) {
+      throw new IllegalArgumentException(
+          "host memory of " + hostBytes + " bytes: all that lies below passes through it");
+    }
+    if (diskBytes < 0) throw new IllegalArgumentException("a disk of " + diskBytes + " bytes");
+    if (!Eviction.NAMES.contains(eviction)) {
+      throw new IllegalArgumentException(
+          "no eviction '" + eviction + "', use one of " + Eviction.NAMES);
+    }
+  }
+
+  /** These, with tiers of other sizes. */
+  public TierSettings sized(long host, long onDisk) {
+    return new TierSettings(
+        socket,
+        users,
+        bufferFolders,
+        connectionsMax,
+        namespacesMax,
+        host,
+        onDisk,
+        folder,
+        eviction,
+        order,
+        disk,
+        remote,
+        object);
+  }
+
+  /** The tiers of one namespace, as many blocks as fit in its share of the bytes. */
+  LadderSettings ladder(int blockBytes) {
+    int hostBlocks = blocks("host", hostBytes, blockBytes);
+    int diskBlocks = diskBytes == 0 ? 0 : blocks("disk", diskBytes, blockBytes);
+    int waitMax = Math.max(1, hostBlocks / 2);
+    var onDisk = disk.withBlocks(diskBlocks).with(bounded(disk.edge(), waitMax));
+    var inRedis = remote == null ? null : remote.with(bounded(remote.edge(), waitMax));
+    var inBucket = object == null ? null : object.with(bounded(object.edge(), waitMax));
+    var inMemory = HostTier.DEFAULT.withBlocks(hostBlocks);
+    return new LadderSettings(order, inMemory, onDisk, inRedis, inBucket);
+  }
+
+  private int blocks(String tier, long bytes, int blockBytes) {
+    long share = bytes / namespacesMax;
+    long blocks = share / HostMemory.strideBytes(blockBytes);
+    if (blocks < BLOCKS_MIN) {
+      throw new IllegalArgumentException(
+          "a share of %,d bytes of the %s tier has no room for chunks of %,d bytes: raise %s.bytes"
+              .formatted(share, tier, blockBytes, tier));
+    }
+    return (int) Math.min(blocks, PoolSettings.BLOCKS_MAX);
+  }
+
+  /** What waits for the tier below is held in host memory, so only half of that may wait. */
+  private static EdgeSettings bounded(EdgeSettings edge, int blocksMax) {
+    var pipeline = edge.pipeline();
+    var limits = pipeline.limits();
+    int queue = Math.min(limits.queueBlocksMax(), blocksMax);
+    return new EdgeSettings(
+        edge.usesMin(),
+        new PipelineSettings(
+            pipeline.batch(),
+            pipeline.policyTimeout(),
+            pipeline.sweepInterval(),
+            pipeline.transfersMax(),
+            new PipelineSettings.Limits(
+                queue, limits.deadline(), limits.transferTimeout(), limits.retryInterval())),
+        edge.cost());
+  }
+}
