@@ -43,6 +43,9 @@ final class TierText {
       number(text, word(pool.tier()) + "_chunks", used(pool));
       number(text, word(pool.tier()) + "_chunks_max", pool.total());
     }
+    for (var store : cache.tiers().stores()) {
+      number(text, word(store.tier()) + "_stored", store.stored());
+    }
     number(text, "found", counts.foundAll());
     number(text, "missing", counts.missing);
     number(text, "slower", counts.slower);

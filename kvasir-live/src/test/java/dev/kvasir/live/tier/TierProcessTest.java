@@ -29,7 +29,7 @@ class TierProcessTest {
     var daemon = TierChild.start(temp, 4 * MIB, 4 * MIB);
     try (var engine = connect(temp.resolve("rows"))) {
       assertThat(engine.store(chunks)).containsOnly(0);
-      for (int i = 0; !engine.stats().contains("\"disk_chunks\":50,"); i++) {
+      for (int i = 0; !engine.stats().contains("\"disk_stored\":50,"); i++) {
         assertThat(i).as(engine.stats()).isLessThan(500);
         Thread.sleep(10);
       }
