@@ -53,6 +53,17 @@ public record CachedBlocks(int device, int host, int disk, int remote, int objec
     };
   }
 
+  /** So many of them; prompts lie the further down the nearer to their ends. */
+  public CachedBlocks first(int blocks) {
+    if (blocks >= total()) return this;
+    int onDevice = Math.min(device, blocks);
+    int onHost = Math.min(host, blocks - onDevice);
+    int onDisk = Math.min(disk, blocks - onDevice - onHost);
+    int onRemote = Math.min(remote, blocks - onDevice - onHost - onDisk);
+    int rest = blocks - onDevice - onHost - onDisk - onRemote;
+    return new CachedBlocks(onDevice, onHost, onDisk, onRemote, rest);
+  }
+
   public CachedBlocks plus(CachedBlocks more) {
     return new CachedBlocks(
         device + more.device,

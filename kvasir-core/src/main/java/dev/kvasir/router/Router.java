@@ -147,11 +147,16 @@ public final class Router {
       if (member.availability() != Availability.READY) continue;
       if (request.avoided().contains(member.id())) continue;
       var load = load(member, now);
-      var cached = match.at(member.place());
+      var cached = usable(request, match.at(member.place()), member.place());
       views[count++] = member.view(fresh(member, now), load, cached, speeds.estimates());
     }
     var present = Arrays.asList(views).subList(0, count);
     return new ClusterView(now, settings.blockTokens(), present, speeds.estimates());
+  }
+
+  private CachedBlocks usable(RouteRequest request, CachedBlocks cached, int place) {
+    return index.usable(
+        place, cached, request.prefix(), request.promptTokens(), settings.blockTokens());
   }
 
   /** Chooses and books; empty where no instance may take the request. */

@@ -31,14 +31,13 @@ final class ListenedEvents implements WorkerEvents, AutoCloseable {
   static ListenedEvents start(ZContext sockets, Gateway gateway, WorkerSettings worker)
       throws IOException {
     var name = worker.worker().name();
-    int blockTokens = gateway.blockTokens();
     var blocks =
         new EngineBlocks(
             Gateway::hasher,
-            blockTokens,
+            gateway.blockTokens(),
             BLOCKS_MAX,
             gateway.events(name),
-            reason -> warn(name, blockTokens, reason));
+            reason -> warn(name, reason));
     var settings = SubscriberSettings.of(worker.events(), worker.replayIfAny());
     var subscriber = new KvEventSubscriber(sockets, gateway.loop(), settings, blocks);
     var listened = new ListenedEvents(blocks, subscriber);
@@ -46,14 +45,13 @@ final class ListenedEvents implements WorkerEvents, AutoCloseable {
     return listened;
   }
 
-  private static void warn(String worker, int blockTokens, DropReason reason) {
+  private static void warn(String worker, DropReason reason) {
     LOG.log(
         WARNING,
-        "worker {0}: some of its KV events are left out, since {1} (the router''s blocks have {2}"
-            + " tokens); kvasir_kv_event_blocks_dropped_total'{'reason=\"{3}\"'}' counts them",
+        "worker {0}: some of its KV events are left out, since {1};"
+            + " kvasir_kv_event_blocks_dropped_total'{'reason=\"{2}\"'}' counts them",
         worker,
         reason.text(),
-        Integer.toString(blockTokens),
         reason.label());
   }
 

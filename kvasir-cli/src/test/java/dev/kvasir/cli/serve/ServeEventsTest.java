@@ -94,7 +94,7 @@ class ServeEventsTest {
     assertBeliefIsTruth(serving, List.of(MODEL, MODEL));
     assertThat(metrics(serving))
         .containsPattern("kvasir_kv_event_batches_total\\{worker=\"[^\"]+\"} [1-9]")
-        .containsPattern("blocks_dropped_total\\{worker=\"[^\"]+\",reason=\"block_size\"} 0")
+        .containsPattern("blocks_dropped_total\\{worker=\"[^\"]+\",reason=\"conflict\"} 0")
         .containsPattern("kvasir_worker_expected_cached_tokens_total\\{worker=\"[^\"]+\"} [1-9]")
         .contains("kvasir_prompts_named_total{by=\"tokens\",reason=\"\"} 2\n");
   }

@@ -2,6 +2,7 @@ package dev.kvasir.router.index;
 
 import dev.kvasir.Nullable;
 import dev.kvasir.kv.event.KvEvent;
+import dev.kvasir.kv.name.BlockHash;
 import dev.kvasir.time.EventLoop;
 import dev.kvasir.time.Timer;
 import java.time.Duration;
@@ -91,8 +92,8 @@ public final class KvFeed<E> {
   }
 
   /** Takes what an instance tells into the index. */
-  public static Target<KvEvent> into(PrefixIndex index, int instance) {
-    return new Target<>() {
+  public static BlockUnits.Target into(PrefixIndex index, int instance) {
+    return new BlockUnits.Target() {
       @Override
       public void on(KvEvent event) {
         index.on(instance, event);
@@ -101,6 +102,26 @@ public final class KvFeed<E> {
       @Override
       public void forget() {
         index.forget(instance);
+      }
+
+      @Override
+      public void grain(int tokens) {
+        index.grain(instance, tokens);
+      }
+
+      @Override
+      public void needsEnds() {
+        index.needsEnds(instance);
+      }
+
+      @Override
+      public void end(BlockHash unit) {
+        index.end(instance, unit);
+      }
+
+      @Override
+      public void noEnd(BlockHash unit) {
+        index.noEnd(instance, unit);
       }
     };
   }

@@ -48,6 +48,13 @@ public final class PrefixIndex {
   private long[] present = {};
 
   private long[] held = {};
+
+  /** For each place how many tokens cached ones come in multiples of; 0 where it does not say. */
+  private int[] grains = {};
+
+  /** For each place the blocks behind which it can continue; null where it can behind any. */
+  private @Nullable BlockTable[] ends = {};
+
   private int hand;
   private long evicted;
 
@@ -71,6 +78,8 @@ public final class PrefixIndex {
     telling = Arrays.copyOf(telling, more);
     present = Arrays.copyOf(present, more);
     held = Arrays.copyOf(held, places * TIERS);
+    grains = Arrays.copyOf(grains, places);
+    ends = Arrays.copyOf(ends, places);
   }
 
   /** How many different blocks it knows of. */
@@ -106,6 +115,63 @@ public final class PrefixIndex {
     return place == NOBODY ? CachedBlocks.NONE : match(prefix).at(place);
   }
 
+  /**
+   * The leading blocks of the prefix that save the instance work: it goes on only where one of its
+   * own blocks ends, and computes the last token of a prompt whatever it holds.
+   *
+   * @param blockTokens how many tokens a block of the prefix has
+   */
+  public CachedBlocks usable(
+      int instance, List<BlockHash> prefix, int promptTokens, int blockTokens) {
+    int place = place(instance);
+    if (place == NOBODY) return CachedBlocks.NONE;
+    return usable(place, match(prefix).at(place), prefix, promptTokens, blockTokens);
+  }
+
+  /** The same for a place of which it is known what it holds. */
+  public CachedBlocks usable(
+      int place, CachedBlocks cached, List<BlockHash> prefix, int promptTokens, int blockTokens) {
+    int grain = grains[place];
+    var continued = ends[place];
+    int count = cached.total();
+    if (count == 0 || (grain < blockTokens && continued == null)) {
+      return cached;
+    }
+    long tokens = Math.min((long) count * blockTokens, promptTokens - 1L);
+    if (grain > 0) tokens -= tokens % grain;
+    int usable = (int) (tokens / blockTokens);
+    while (continued != null && usable > 0 && isAbsent(continued, prefix.get(usable - 1))) usable--;
+    return cached.first(usable);
+  }
+
+  /** Cached tokens of the instance come in multiples of so many. */
+  void grain(int instance, int tokens) {
+    int place = place(instance);
+    if (place != NOBODY) grains[place] = tokens;
+  }
+
+  /** The instance can continue only behind blocks that are named as ends. */
+  void needsEnds(int instance) {
+    int place = place(instance);
+    if (place != NOBODY && ends[place] == null) ends[place] = new BlockTable(table.capacity(), 0);
+  }
+
+  void end(int instance, BlockHash hash) {
+    int place = place(instance);
+    var known = place == NOBODY ? null : ends[place];
+    if (known != null && isAbsent(known, hash) && !known.isFull()) known.add(hash);
+  }
+
+  void noEnd(int instance, BlockHash hash) {
+    int place = place(instance);
+    var known = place == NOBODY ? null : ends[place];
+    if (known != null && !isAbsent(known, hash)) known.remove(known.find(hash));
+  }
+
+  private static boolean isAbsent(BlockTable blocks, BlockHash hash) {
+    return blocks.find(hash) == BlockTable.ABSENT;
+  }
+
   /** Gives the instance a place; it holds nothing yet. */
   public int add(int instance) {
     if (place(instance) != NOBODY) throw new IllegalArgumentException(instance + " is known");
@@ -124,6 +190,7 @@ public final class PrefixIndex {
     int place = place(instance);
     if (place == NOBODY) throw new IllegalArgumentException(instance + " is not known");
     forget(instance);
+    grains[place] = 0;
     instanceAt[place] = NOBODY;
     present[place / Long.SIZE] &= ~(1L << place);
     telling[place / Long.SIZE] &= ~(1L << place);
@@ -134,6 +201,7 @@ public final class PrefixIndex {
     int place = place(instance);
     if (place == NOBODY) return;
     routed[place] = null;
+    ends[place] = null;
     long left = 0;
     for (int level = 0; level < TIERS; level++) left += held[place * TIERS + level];
     // Rows that are not in use have no bits, so that all can be gone through in order.
@@ -169,7 +237,11 @@ public final class PrefixIndex {
     int place = place(instance);
     if (place == NOBODY) return false;
     // From now on it is known what it holds, and what it was sent is no longer evidence.
-    if (routed[place] != null) forget(instance);
+    if (routed[place] != null) {
+      var continued = ends[place];
+      forget(instance);
+      ends[place] = continued;
+    }
     telling[place / Long.SIZE] |= 1L << place;
     switch (event) {
       case KvEvent.Stored(var tier, var block) -> {

@@ -41,6 +41,38 @@ class PrefixIndexTest {
   }
 
   @Test
+  void onlyWholeBlocksOfTheInstanceAreOfUse() {
+    index.add(7);
+    var prefix = Views.hashes(0, 6);
+    for (int i = 0; i < 5; i++) stored(7, Tier.DEVICE, prefix.get(i));
+    assertThat(index.usable(7, prefix, 100, 16)).isEqualTo(CachedBlocks.onDevice(5));
+    index.grain(7, 32);
+    assertThat(index.usable(7, prefix, 100, 16)).isEqualTo(CachedBlocks.onDevice(4));
+    // The last token is computed whatever is cached, and its block with it.
+    assertThat(index.usable(7, prefix, 64, 16)).isEqualTo(CachedBlocks.onDevice(2));
+    index.grain(7, 48);
+    assertThat(index.usable(7, prefix, 100, 16)).isEqualTo(CachedBlocks.onDevice(3));
+    index.grain(7, 1);
+    assertThat(index.usable(7, prefix, 80, 16)).isEqualTo(CachedBlocks.onDevice(5));
+  }
+
+  @Test
+  void anInstanceThatNamesEndsContinuesOnlyThere() {
+    index.add(7);
+    var prefix = Views.hashes(0, 6);
+    for (int i = 0; i < 5; i++) stored(7, Tier.DEVICE, prefix.get(i));
+    index.needsEnds(7);
+    assertThat(index.usable(7, prefix, 100, 16)).isEqualTo(CachedBlocks.NONE);
+    index.end(7, prefix.get(2));
+    assertThat(index.usable(7, prefix, 100, 16)).isEqualTo(CachedBlocks.onDevice(3));
+    index.noEnd(7, prefix.get(2));
+    assertThat(index.usable(7, prefix, 100, 16)).isEqualTo(CachedBlocks.NONE);
+    index.forget(7);
+    for (int i = 0; i < 5; i++) stored(7, Tier.DEVICE, prefix.get(i));
+    assertThat(index.usable(7, prefix, 100, 16)).isEqualTo(CachedBlocks.onDevice(5));
+  }
+
+  @Test
   void eventsOfAnInstanceThatIsGoneAreIgnored() {
     index.add(7);
     stored(7, Tier.DEVICE, Views.hash(1));

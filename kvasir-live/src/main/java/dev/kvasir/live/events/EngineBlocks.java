@@ -1,12 +1,12 @@
 package dev.kvasir.live.events;
 
 import dev.kvasir.Nullable;
-import dev.kvasir.kv.event.KvEvent;
 import dev.kvasir.kv.event.Tier;
 import dev.kvasir.kv.name.BlockHasher;
-import dev.kvasir.kv.name.TokenBlock;
 import dev.kvasir.kv.name.TokenSequence;
 import dev.kvasir.live.events.EngineEvent.KeyPart;
+import dev.kvasir.router.index.BlockUnits;
+import dev.kvasir.router.index.BlockUnits.Block;
 import dev.kvasir.router.index.KvFeed;
 import java.util.EnumMap;
 import java.util.LinkedHashMap;
@@ -16,13 +16,9 @@ import java.util.function.Consumer;
 
 /**
  * Gives an engine's blocks the names that requests give them: made from their tokens, whatever the
- * engine's own hashes are made from.
+ * engine's own hashes are made from, and in the unit of the index, whatever size they have.
  *
- * <p>What cannot be placed is left out and counted by its {@link DropReason}. When it knows too
- * many blocks, those that were not heard of for longest count as removed. Belongs to one loop.
- *
- * <p>An engine may have a block in its memory twice, and tells of each copy that it was stored and
- * that it was removed: the block is there until the last copy is gone.
+ * <p>What cannot be placed is left out and counted by its {@link DropReason}. Belongs to one loop.
  */
 public final class EngineBlocks implements KvFeed.Target<EngineEvent> {
   /** Makes the hasher for an adapter, empty for none, and a tenant's salt, empty for none. */
@@ -31,74 +27,51 @@ public final class EngineBlocks implements KvFeed.Target<EngineEvent> {
     BlockHasher of(String adapter, String salt);
   }
 
-  private static final class Known {
-    final TokenBlock block;
-    final BlockHasher hasher;
-    final @Nullable Integer group;
-
-    /** The tiers it is on, as bits. */
-    int tiers;
-
-    /** How many times the engine has it in its memory. */
-    int copies;
-
-    Known(TokenBlock block, BlockHasher hasher, @Nullable Integer group) {
-      this.block = block;
-      this.hasher = hasher;
-      this.group = group;
-    }
-  }
-
   private record Owner(String adapter, String salt) {}
 
   private static final int HASHERS_MAX = 256;
   private static final List<String> WHOLE_PROMPTS =
       List.of("full_attention", "mla_attention", "sink_full_attention");
+  private static final List<String> WINDOWS = List.of("sliding_window", "sliding_window_mla");
+
+  /** Of layers with a state the last block is enough, as of a window of two tokens. */
+  private static final int STATE_WINDOW = 2;
 
   private final Hashers hashers;
-  private final int blockTokens;
-  private final int blocksMax;
-  private final KvFeed.Target<KvEvent> target;
-
-  /** Those that were heard of last come last. */
-  private final LinkedHashMap<EngineHash, Known> known = new LinkedHashMap<>(16, 0.75f, true);
-
+  private final int unitTokens;
+  private final BlockUnits<EngineHash> units;
   private final LinkedHashMap<Owner, BlockHasher> owners = new LinkedHashMap<>(16, 0.75f, true);
   private final EnumMap<DropReason, Long> dropped = new EnumMap<>(DropReason.class);
   private final Consumer<DropReason> firstDrop;
 
   /** Knows no blocks at first, and tells nobody what it leaves out. */
-  public EngineBlocks(
-      Hashers hashers, int blockTokens, int blocksMax, KvFeed.Target<KvEvent> target) {
-    this(hashers, blockTokens, blocksMax, target, _ -> {});
+  public EngineBlocks(Hashers hashers, int unitTokens, int blocksMax, BlockUnits.Target target) {
+    this(hashers, unitTokens, blocksMax, target, _ -> {});
   }
 
   /**
    * Knows no blocks at first.
    *
-   * @param blockTokens how many tokens a block has where requests are named
-   * @param blocksMax how many blocks it may know
+   * @param unitTokens how many tokens a block has where requests are named
+   * @param blocksMax how many blocks of the engine it may know; when there are more, those that
+   *     were not heard of for longest count as removed
    * @param firstDrop is told of each reason when it occurs for the first time
    */
   public EngineBlocks(
       Hashers hashers,
-      int blockTokens,
+      int unitTokens,
       int blocksMax,
-      KvFeed.Target<KvEvent> target,
+      BlockUnits.Target target,
       Consumer<DropReason> firstDrop) {
-    if (blockTokens < 1 || blocksMax < 1) {
-      throw new IllegalArgumentException(blocksMax + " blocks of " + blockTokens + " tokens");
-    }
     this.hashers = hashers;
-    this.blockTokens = blockTokens;
-    this.blocksMax = blocksMax;
-    this.target = target;
+    this.unitTokens = unitTokens;
+    this.units = new BlockUnits<>(unitTokens, blocksMax, target);
     this.firstDrop = firstDrop;
   }
 
-  /** How many blocks it knows. */
+  /** How many blocks the engine has. */
   public int size() {
-    return known.size();
+    return units.size();
   }
 
   /** How many blocks were left out. */
@@ -111,7 +84,7 @@ public final class EngineBlocks implements KvFeed.Target<EngineEvent> {
     return new EnumMap<>(dropped);
   }
 
-  private void drop(DropReason reason, int count) {
+  private void drop(DropReason reason, long count) {
     if (count < 1) return;
     long before = dropped.getOrDefault(reason, 0L);
     dropped.put(reason, before + count);
@@ -129,84 +102,91 @@ public final class EngineBlocks implements KvFeed.Target<EngineEvent> {
 
   @Override
   public void forget() {
-    known.clear();
-    target.forget();
+    units.clear();
   }
 
   private void store(EngineEvent.Stored stored) {
     var tier = tier(stored.place());
+    var group = group(stored.group());
     int count = stored.hashes().size();
-    if (tier == null) drop(DropReason.MEDIUM, count);
-    else if (!isWholePrompt(stored.group())) drop(DropReason.LAYERS, count);
-    else if (stored.tokens().length == 0) copied(stored, tier);
-    else computed(stored, tier);
+    if (tier == null) {
+      drop(DropReason.MEDIUM, count);
+    } else if (group == null) {
+      drop(DropReason.LAYERS, count);
+    } else if (stored.tokens().length == 0) {
+      known(stored, group, tier, DropReason.COPY);
+    } else if (stored.tokens().length != (long) count * stored.blockTokens()) {
+      // Of a window an engine tells only the blocks that it keeps, with the tokens of all.
+      var reason = group.windowTokens() == 0 ? DropReason.TOKEN_COUNT : DropReason.LAYERS;
+      known(stored, group, tier, reason);
+    } else {
+      computed(stored, group, tier);
+    }
+    long before = units.trimmed();
+    units.trim();
+    drop(DropReason.CAPACITY, units.trimmed() - before);
   }
 
   /** Places blocks that are known by their hashes. */
-  private void copied(EngineEvent.Stored stored, Tier tier) {
+  private void known(
+      EngineEvent.Stored stored, BlockUnits.Group group, Tier tier, DropReason otherwise) {
     for (var hash : stored.hashes()) {
-      var block = known.get(hash);
-      if (block == null) drop(DropReason.COPY, 1);
-      else hold(block, tier);
+      var block = units.find(hash);
+      if (block == null || !units.hold(block, group, tier)) drop(otherwise, 1);
     }
   }
 
   /** Places blocks by their tokens, from the first on. */
-  private void computed(EngineEvent.Stored stored, Tier tier) {
+  private void computed(EngineEvent.Stored stored, BlockUnits.Group group, Tier tier) {
     int count = stored.hashes().size();
-    var before = stored.parent() == null ? null : known.get(stored.parent());
-    if (stored.blockTokens() != blockTokens) {
-      drop(DropReason.BLOCK_SIZE, count);
-    } else if (stored.tokens().length != (long) count * blockTokens) {
-      drop(DropReason.TOKEN_COUNT, count);
-    } else if (before == null && stored.parent() != null) {
+    var before = stored.parent() == null ? null : units.find(stored.parent());
+    if (before == null && stored.parent() != null) {
       drop(DropReason.PARENT, count);
-    } else {
-      computed(stored, tier, before);
+      return;
     }
-  }
-
-  private void computed(EngineEvent.Stored stored, Tier tier, @Nullable Known parent) {
-    int count = stored.hashes().size();
-    var before = parent;
     for (int i = 0; i < count; i++) {
-      var hash = stored.hashes().get(i);
-      var block = known.get(hash);
-      if (block == null) block = next(stored, i, before);
-      if (block == null) {
-        drop(reason(stored, before), count - i);
-        break;
+      var reason = reason(stored, i, before);
+      if (reason != null) {
+        drop(reason, count - i);
+        return;
       }
-      known.put(hash, block);
-      hold(block, tier);
+      var block = units.at(place(stored, i, before));
+      if (!units.hold(block, group, tier)) drop(DropReason.LAYERS, 1);
       before = block;
     }
-    trim();
   }
 
-  /** Why there was no next block. */
-  private static DropReason reason(EngineEvent.Stored stored, @Nullable Known before) {
-    if (stored.adapter().name() == null && stored.adapter().id() != null) return DropReason.ADAPTER;
-    boolean isLong = before != null && before.block.position() + 1 >= TokenSequence.BLOCKS_MAX;
-    return isLong ? DropReason.LENGTH : DropReason.EXTRA_KEYS;
-  }
-
-  private @Nullable Known next(EngineEvent.Stored stored, int index, @Nullable Known before) {
+  private BlockUnits.Place<EngineHash> place(
+      EngineEvent.Stored stored, int index, @Nullable Block<EngineHash> before) {
     var owner = owner(stored, index);
-    int position = before == null ? 0 : before.block.position() + 1;
-    if (owner == null || position >= TokenSequence.BLOCKS_MAX) return null;
-    if (before != null && !owner.salt().isEmpty()) return null;
-    var hasher = before == null ? hasher(owner) : before.hasher;
-    var parent = before == null ? null : before.block.hash();
-    int from = index * blockTokens;
-    var name = hasher.hash(parent, stored.tokens(), from, from + blockTokens, List.of());
-    return new Known(TokenBlock.named(name, parent, position), hasher, stored.group().index());
+    var hasher = before == null && owner != null ? hasher(owner) : hasherOf(before);
+    int from = index * stored.blockTokens();
+    int to = from + stored.blockTokens();
+    return new BlockUnits.Place<>(
+        stored.hashes().get(index), before, hasher, stored.tokens(), from, to);
+  }
+
+  private static BlockHasher hasherOf(@Nullable Block<EngineHash> before) {
+    if (before == null) throw new IllegalStateException("a first block that nobody owns");
+    return before.hasher();
+  }
+
+  /** Why there is no place for the block; null where there is one. */
+  private @Nullable DropReason reason(
+      EngineEvent.Stored stored, int index, @Nullable Block<EngineHash> before) {
+    long end = (before == null ? 0L : before.end()) + stored.blockTokens();
+    if (end > (long) TokenSequence.BLOCKS_MAX * unitTokens) return DropReason.LENGTH;
+    var known = units.find(stored.hashes().get(index));
+    if (known != null) return known.end() == end ? null : DropReason.CONFLICT;
+    if (stored.adapter().name() == null && stored.adapter().id() != null) return DropReason.ADAPTER;
+    var owner = owner(stored, index);
+    if (owner == null || (before != null && !owner.salt().isEmpty())) return DropReason.EXTRA_KEYS;
+    return null;
   }
 
   /** Whose block it is; null where its hash was made from what requests do not tell. */
   private static @Nullable Owner owner(EngineEvent.Stored stored, int index) {
     var name = stored.adapter().name();
-    if (name == null && stored.adapter().id() != null) return null;
     var adapter = name == null ? "" : name;
     var salt = "";
     var parts =
@@ -229,42 +209,23 @@ public final class EngineBlocks implements KvFeed.Target<EngineEvent> {
   private void remove(EngineEvent.Removed removed) {
     var tier = tier(removed.place());
     if (tier == null) return;
+    int group = removed.group() == null ? units.firstWhole() : removed.group();
     for (var hash : removed.hashes()) {
-      var block = known.get(hash);
+      var block = units.find(hash);
       // The engine may tell of blocks from before it was listened to.
-      if (block == null) continue;
-      if (removed.group() != null && !removed.group().equals(block.group)) continue;
-      release(block, tier);
-      if (block.tiers == 0) known.remove(hash);
+      if (block != null) units.release(block, group, tier);
     }
   }
 
-  private void trim() {
-    while (known.size() > blocksMax) {
-      var oldest = known.pollFirstEntry().getValue();
-      drop(DropReason.CAPACITY, 1);
-      oldest.copies = Math.min(1, oldest.copies);
-      for (var tier : Tier.values()) release(oldest, tier);
+  /** The group as the units follow it; null where its blocks do not say what can be used. */
+  private BlockUnits.@Nullable Group group(EngineEvent.Group group) {
+    int index = group.index() == null ? Math.max(0, units.firstWhole()) : group.index();
+    if (group.kind() == null || WHOLE_PROMPTS.contains(group.kind())) {
+      return new BlockUnits.Group(index, 0);
     }
-  }
-
-  private void hold(Known block, Tier tier) {
-    if (tier == Tier.DEVICE) block.copies++;
-    block.tiers |= 1 << tier.level();
-    target.on(new KvEvent.Stored(tier, block.block));
-  }
-
-  private void release(Known block, Tier tier) {
-    int bit = 1 << tier.level();
-    if ((block.tiers & bit) == 0) return;
-    if (tier == Tier.DEVICE && --block.copies > 0) return;
-    block.tiers &= ~bit;
-    target.on(new KvEvent.Removed(tier, block.block.hash()));
-  }
-
-  /** Blocks of other layers are dropped while their prompts are still wanted. */
-  private static boolean isWholePrompt(EngineEvent.Group group) {
-    return group.kind() == null || WHOLE_PROMPTS.contains(group.kind());
+    if (group.kind().equals("mamba")) return new BlockUnits.Group(index, STATE_WINDOW);
+    if (!WINDOWS.contains(group.kind()) || group.window() == null) return null;
+    return new BlockUnits.Group(index, Math.max(STATE_WINDOW, group.window()));
   }
 
   private static @Nullable Tier tier(EngineEvent.Place place) {

@@ -1,7 +1,6 @@
 package dev.kvasir.live.gateway;
 
 import dev.kvasir.Nullable;
-import dev.kvasir.kv.event.KvEvent;
 import dev.kvasir.kv.name.BlockHasher;
 import dev.kvasir.live.LiveLoop;
 import dev.kvasir.live.dashboard.Dashboard;
@@ -15,6 +14,7 @@ import dev.kvasir.live.metrics.MetricsText;
 import dev.kvasir.router.Router;
 import dev.kvasir.router.flow.FlowSettings;
 import dev.kvasir.router.flow.RequestFlow;
+import dev.kvasir.router.index.BlockUnits;
 import dev.kvasir.router.index.KvFeed;
 import dev.kvasir.router.view.Availability;
 import io.vertx.core.Context;
@@ -316,7 +316,7 @@ public final class Gateway implements AutoCloseable {
    * <p>Its blocks must have the names that requests give theirs: those of {@link #hasher}, with
    * prompts named by their tokens.
    */
-  public KvFeed.Target<KvEvent> events(String worker) {
+  public BlockUnits.Target events(String worker) {
     return onLoop(() -> KvFeed.into(router.index(), parts.workers().entry(worker).id()));
   }
 

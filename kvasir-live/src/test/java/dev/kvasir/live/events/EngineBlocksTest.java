@@ -9,7 +9,7 @@ import dev.kvasir.kv.name.BlockHash;
 import dev.kvasir.kv.name.Sha256Hasher;
 import dev.kvasir.kv.name.TokenSequence;
 import dev.kvasir.live.events.EngineEvent.KeyPart;
-import dev.kvasir.router.index.KvFeed;
+import dev.kvasir.router.index.BlockUnits;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashSet;
@@ -38,9 +38,25 @@ class EngineBlocksTest {
   }
 
   /** What a router would know by now. */
-  private static final class Believed implements KvFeed.Target<KvEvent> {
+  private static final class Believed implements BlockUnits.Target {
     private final Set<BlockHash> device = new LinkedHashSet<>();
     private final Set<BlockHash> host = new LinkedHashSet<>();
+    private @Nullable Set<BlockHash> ends;
+
+    @Override
+    public void needsEnds() {
+      ends = new LinkedHashSet<>();
+    }
+
+    @Override
+    public void end(BlockHash unit) {
+      if (ends != null) ends.add(unit);
+    }
+
+    @Override
+    public void noEnd(BlockHash unit) {
+      if (ends != null) ends.remove(unit);
+    }
 
     @Override
     public void on(KvEvent event) {
@@ -105,29 +121,85 @@ class EngineBlocksTest {
   }
 
   @Test
-  void blocksOfAnotherSizeOrOfOtherLayersAreLeftOut() {
-    blocks.on(
-        new EngineEvent.Stored(
-            hashes(List.of(1L)),
-            null,
-            TOKENS,
-            TOKENS.length,
-            EngineEvent.Adapter.NONE,
-            GPU,
-            List.of(),
-            EngineEvent.Group.ONLY));
-    blocks.on(
-        new EngineEvent.Stored(
-            hashes(List.of(1L)),
-            null,
-            new int[BLOCK],
-            BLOCK,
-            EngineEvent.Adapter.NONE,
-            GPU,
-            List.of(),
-            new EngineEvent.Group(1, "sliding_window", 128)));
+  void aLargerBlockHoldsSeveralNames() {
+    blocks.on(sized(List.of(1L), null, 0, TOKENS.length));
+    assertThat(believed.device).containsExactlyElementsOf(names("", ""));
+    blocks.on(new EngineEvent.Removed(hashes(List.of(1L)), GPU, null));
     assertThat(believed.device).isEmpty();
-    assertThat(blocks.unplaced()).isEqualTo(2);
+    assertThat(blocks.unplaced()).isZero();
+  }
+
+  @Test
+  void pagesAreGatheredUntilTheyFillABlock() {
+    Long parent = null;
+    for (int token = 0; token < TOKENS.length; token++) {
+      blocks.on(sized(List.of(token + 1L), parent, token, 1));
+      parent = token + 1L;
+      assertThat(believed.device)
+          .containsExactlyElementsOf(names("", "").subList(0, (token + 1) / BLOCK));
+    }
+    blocks.on(new EngineEvent.Removed(hashes(List.of(2L)), GPU, null));
+    assertThat(believed.device).containsExactlyElementsOf(names("", "").subList(1, 3));
+    blocks.on(sized(List.of(2L), 1L, 1, 1));
+    assertThat(believed.device).containsExactlyInAnyOrderElementsOf(names("", ""));
+    assertThat(blocks.unplaced()).isZero();
+  }
+
+  @Test
+  void theSaltOfTheFirstPageIsThatOfThePrompt() {
+    for (int token = 0; token < TOKENS.length; token++) {
+      var salt = List.<List<KeyPart>>of(List.of(new KeyPart.Text("secret")));
+      blocks.on(
+          new EngineEvent.Stored(
+              hashes(List.of(token + 1L)),
+              token == 0 ? null : new EngineHash.Word(token),
+              new int[] {TOKENS[token]},
+              1,
+              EngineEvent.Adapter.NONE,
+              GPU,
+              token == 0 ? salt : List.of(),
+              EngineEvent.Group.ONLY));
+    }
+    assertThat(believed.device).containsExactlyElementsOf(names("", "secret"));
+  }
+
+  @Test
+  void aPromptGoesOnOnlyWhereTheLastWindowIsThere() {
+    blocks.on(inGroup(0, "full_attention", null, List.of(1L, 2L, 3L)));
+    assertThat(believed.ends).isNull();
+    // Two blocks of four tokens have all but the last token of the window.
+    blocks.on(inGroup(1, "sliding_window", 9, List.of(1L, 2L, 3L)));
+    assertThat(believed.ends).containsExactlyElementsOf(names("", ""));
+    blocks.on(new EngineEvent.Removed(hashes(List.of(2L)), GPU, 1));
+    assertThat(believed.ends).containsExactly(names("", "").get(0));
+    assertThat(believed.device).containsExactlyElementsOf(names("", ""));
+    blocks.on(new EngineEvent.Removed(hashes(List.of(3L)), GPU, 0));
+    assertThat(believed.device).containsExactlyElementsOf(names("", "").subList(0, 2));
+    assertThat(blocks.unplaced()).isZero();
+  }
+
+  @Test
+  void blocksOfAWindowAreFoundByTheirHashesWhereSomeAreLeftOut() {
+    blocks.on(inGroup(0, "full_attention", null, List.of(1L, 2L, 3L)));
+    blocks.on(inGroup(1, "sliding_window", 2, List.of(3L)));
+    assertThat(believed.ends).containsExactly(names("", "").get(2));
+    assertThat(blocks.unplaced()).isZero();
+  }
+
+  @Test
+  void layersThatCannotBeFollowedAreLeftOut() {
+    blocks.on(inGroup(0, "full_attention", null, List.of(1L, 2L, 3L)));
+    blocks.on(inGroup(1, "chunked_local_attention", 128, List.of(1L, 2L, 3L)));
+    assertThat(believed.ends).isNull();
+    assertThat(blocks.dropped()).containsExactlyEntriesOf(Map.of(DropReason.LAYERS, 3L));
+  }
+
+  @Test
+  void aBlockThatIsToldAgainElsewhereIsLeftOut() {
+    blocks.on(stored(List.of(1L, 2L), null, 0, List.of()));
+    blocks.on(stored(List.of(2L), null, 0, List.of()));
+    assertThat(blocks.dropped()).containsExactlyEntriesOf(Map.of(DropReason.CONFLICT, 1L));
+    assertThat(believed.device).containsExactlyElementsOf(names("", "").subList(0, 2));
   }
 
   @Test
@@ -175,7 +247,7 @@ class EngineBlocksTest {
               hashes(List.of(1L)),
               null,
               TOKENS,
-              TOKENS.length,
+              BLOCK,
               EngineEvent.Adapter.NONE,
               GPU,
               List.of(),
@@ -186,9 +258,9 @@ class EngineBlocksTest {
     counted.on(stored(List.of(1L, 2L, 3L), null, 0, List.of(List.of(), List.of(image), List.of())));
     assertThat(counted.dropped())
         .containsExactlyInAnyOrderEntriesOf(
-            Map.of(DropReason.BLOCK_SIZE, 3L, DropReason.PARENT, 3L, DropReason.EXTRA_KEYS, 2L));
+            Map.of(DropReason.TOKEN_COUNT, 3L, DropReason.PARENT, 3L, DropReason.EXTRA_KEYS, 2L));
     assertThat(told)
-        .containsExactly(DropReason.BLOCK_SIZE, DropReason.PARENT, DropReason.EXTRA_KEYS);
+        .containsExactly(DropReason.TOKEN_COUNT, DropReason.PARENT, DropReason.EXTRA_KEYS);
   }
 
   @Test
@@ -220,6 +292,33 @@ class EngineBlocksTest {
         GPU,
         extraKeys,
         EngineEvent.Group.ONLY);
+  }
+
+  /** Blocks of so many tokens. */
+  private static EngineEvent sized(List<Long> hashes, @Nullable Long parent, int from, int size) {
+    return new EngineEvent.Stored(
+        hashes(hashes),
+        parent == null ? null : new EngineHash.Word(parent),
+        Arrays.copyOfRange(TOKENS, from, from + hashes.size() * size),
+        size,
+        EngineEvent.Adapter.NONE,
+        GPU,
+        List.of(),
+        EngineEvent.Group.ONLY);
+  }
+
+  /** All tokens, and those of their blocks that a group of layers keeps. */
+  private static EngineEvent inGroup(
+      int group, String kind, @Nullable Integer window, List<Long> kept) {
+    return new EngineEvent.Stored(
+        hashes(kept),
+        null,
+        TOKENS,
+        BLOCK,
+        EngineEvent.Adapter.NONE,
+        GPU,
+        List.of(),
+        new EngineEvent.Group(group, kind, window));
   }
 
   private static List<EngineHash> hashes(List<Long> bits) {

@@ -11,7 +11,7 @@ import dev.kvasir.kv.event.Tier;
 import dev.kvasir.kv.name.Sha256Hasher;
 import dev.kvasir.kv.name.TokenSequence;
 import dev.kvasir.live.LiveLoop;
-import dev.kvasir.router.index.KvFeed;
+import dev.kvasir.router.index.BlockUnits;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -45,7 +45,7 @@ class TierWordsTest {
   }
 
   /** What a router would know by now. */
-  private record Heard(CompletableFuture<Tier> stored) implements KvFeed.Target<KvEvent> {
+  private record Heard(CompletableFuture<Tier> stored) implements BlockUnits.Target {
     @Override
     public void on(KvEvent event) {
       if (event instanceof KvEvent.Stored(var tier, _)) stored.complete(tier);

@@ -31,7 +31,8 @@ import tools.jackson.databind.json.JsonMapper;
 
 /** Recorded events of a real vLLM foretell what it answered as cached. */
 class VllmEventsTest {
-  private static final int BLOCK_TOKENS = 32;
+  /** The router's own: the blocks of the recorded vLLM have 32 tokens. */
+  private static final int UNIT_TOKENS = 16;
 
   @ParameterizedTest
   @ValueSource(strings = {"vllm-0.32-blocks32", "vllm-0.32-evicting"})
@@ -60,13 +61,13 @@ class VllmEventsTest {
     Recording(LiveLoop loop, List<String> lines) {
       this.lines = lines;
       var placement = new NeverOffload(PlacementSettings.DEFAULT);
-      var settings = RouterSettings.DEFAULT.withBlockTokens(BLOCK_TOKENS);
+      var settings = RouterSettings.DEFAULT.withBlockTokens(UNIT_TOKENS);
       this.router = new Router(loop, settings, new RoundRobinPick(), placement);
       this.instance = router.add(Instance.of("vllm"));
       this.blocks =
           new EngineBlocks(
               (_, salt) -> new Sha256Hasher("model", salt),
-              BLOCK_TOKENS,
+              UNIT_TOKENS,
               10_000,
               KvFeed.into(router.index(), instance));
       this.feed = new KvFeed<>(loop, KvFeed.Limits.DEFAULT, blocks, _ -> {});
@@ -98,16 +99,15 @@ class VllmEventsTest {
       feed.accept(ByteBuffer.wrap(number).getLong(), batch.stampNanos(), batch.events());
     }
 
-    /** The last token of a prompt is computed whatever is cached, and its block with it. */
     private int expected(JsonNode read) {
       var request = read.path("request");
       int length = read.path("prompt_tokens").asInt();
       var salt = request.path("cache_salt").asString("");
-      var sequence = new TokenSequence(new Sha256Hasher("model", salt), BLOCK_TOKENS);
+      var sequence = new TokenSequence(new Sha256Hasher("model", salt), UNIT_TOKENS);
       for (int i = 0; i < length; i++) sequence.append(request.path("prompt").path(i).asInt());
       List<BlockHash> names = sequence.hashes();
-      int usable = Math.min(names.size(), (length - 1) / BLOCK_TOKENS);
-      return router.index().cached(instance, names.subList(0, usable)).total() * BLOCK_TOKENS;
+      var cached = router.index().usable(instance, names, length, UNIT_TOKENS);
+      return cached.total() * UNIT_TOKENS;
     }
   }
 }

@@ -11,7 +11,7 @@ import dev.kvasir.live.events.EngineBlocks;
 import dev.kvasir.live.events.KvEventSubscriber;
 import dev.kvasir.live.events.SubscriberSettings;
 import dev.kvasir.live.http.HttpSettings;
-import dev.kvasir.router.index.KvFeed;
+import dev.kvasir.router.index.BlockUnits;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -70,7 +70,7 @@ class FleetTest {
   void itsBlocksAreTold() throws Exception {
     var heard = new CopyOnWriteArrayList<KvEvent>();
     var target =
-        new KvFeed.Target<KvEvent>() {
+        new BlockUnits.Target() {
           @Override
           public void on(KvEvent event) {
             heard.add(event);

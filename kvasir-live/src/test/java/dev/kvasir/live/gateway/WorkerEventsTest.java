@@ -71,7 +71,8 @@ class WorkerEventsTest {
         .contains("kvasir_kv_event_batches_total{worker=\"one\"} 5\n")
         .contains("kvasir_kv_event_gaps_total{worker=\"one\"} 7\n")
         .contains("kvasir_kv_event_restarts_total{worker=\"one\"} 8\n")
-        .contains("kvasir_kv_event_blocks_dropped_total{worker=\"one\",reason=\"block_size\"} 9\n")
+        .contains(
+            "kvasir_kv_event_blocks_dropped_total{worker=\"one\",reason=\"unknown_parent\"} 9\n")
         .contains(
             "kvasir_kv_event_messages_dropped_total{worker=\"one\",reason=\"malformed\"} 10\n")
         .doesNotContain("kvasir_kv_event_batches_total{worker=\"two\"}");
@@ -181,7 +182,7 @@ class WorkerEventsTest {
 
     @Override
     public Counts counts() {
-      return new Counts(5, 6, 7, 8, Map.of("block_size", 9L), Map.of("malformed", 10L));
+      return new Counts(5, 6, 7, 8, Map.of("unknown_parent", 9L), Map.of("malformed", 10L));
     }
   }
 }
