@@ -28,6 +28,7 @@ record House(JavaClasses classes) {
           List.of("kv", "time"),
           List.of("router", "engine", "offload"),
           List.of("live", "sim"),
+          List.of("gpu"),
           List.of("cli", "bench"),
           List.of("boot"));
 

@@ -1,10 +1,10 @@
 package dev.kvasir.bench;
 
 import dev.kvasir.live.LiveLoop;
-import dev.kvasir.live.store.DiskSettings;
-import dev.kvasir.live.store.DiskStore;
 import dev.kvasir.live.store.HostMemory;
 import dev.kvasir.live.store.StallingFolder;
+import dev.kvasir.live.store.disk.DiskSettings;
+import dev.kvasir.live.store.disk.DiskStore;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -1,9 +1,9 @@
 package dev.kvasir.bench;
 
-import dev.kvasir.live.store.BlockSeals;
-import dev.kvasir.live.store.SealSettings;
-import dev.kvasir.live.store.object.ObjectBlocks;
-import dev.kvasir.live.store.object.ObjectSettings;
+import dev.kvasir.live.store.shared.BlockSeals;
+import dev.kvasir.live.store.shared.SealSettings;
+import dev.kvasir.live.store.shared.s3.ObjectBlocks;
+import dev.kvasir.live.store.shared.s3.ObjectSettings;
 import java.io.IOException;
 import java.net.URI;
 import java.time.Duration;

@@ -4,11 +4,11 @@ import static dev.kvasir.bench.SharedTierBench.BLOCK_BYTES;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static java.util.Locale.ROOT;
 
-import dev.kvasir.live.store.BlockSeals;
-import dev.kvasir.live.store.SealSettings;
-import dev.kvasir.live.store.SharedLimits;
-import dev.kvasir.live.store.remote.RedisBlocks;
-import dev.kvasir.live.store.remote.RemoteSettings;
+import dev.kvasir.live.store.shared.BlockSeals;
+import dev.kvasir.live.store.shared.SealSettings;
+import dev.kvasir.live.store.shared.SharedLimits;
+import dev.kvasir.live.store.shared.redis.RedisBlocks;
+import dev.kvasir.live.store.shared.redis.RemoteSettings;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;

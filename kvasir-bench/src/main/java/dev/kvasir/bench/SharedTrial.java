@@ -4,7 +4,7 @@ import dev.kvasir.kv.name.BlockHash;
 import dev.kvasir.kv.name.TokenBlock;
 import dev.kvasir.live.LiveLoop;
 import dev.kvasir.live.store.HostMemory;
-import dev.kvasir.live.store.SharedStore;
+import dev.kvasir.live.store.shared.SharedStore;
 import dev.kvasir.offload.store.BlockCopy;
 import dev.kvasir.offload.store.CopyOutcome;
 import dev.kvasir.time.EventLoop;

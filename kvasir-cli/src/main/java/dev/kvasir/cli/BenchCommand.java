@@ -2,7 +2,8 @@ package dev.kvasir.cli;
 
 import dev.kvasir.Nullable;
 import dev.kvasir.cli.process.ExitCode;
-import dev.kvasir.live.store.TierBench;
+import dev.kvasir.gpu.tier.GpuBench;
+import dev.kvasir.live.bench.TierBench;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
@@ -78,7 +79,8 @@ final class BenchCommand implements Callable<Integer> {
     }
     err.println("kvasir: measuring " + rounds + " rounds; this takes a minute or two …");
     try {
-      write(TierBench.run(folder.toAbsolutePath(), fileMebibytes * MEBIBYTE, gpu, rounds));
+      var below = TierBench.run(folder.toAbsolutePath(), fileMebibytes * MEBIBYTE, rounds);
+      write(GpuBench.measure(below, gpu, rounds));
       return ExitCode.OK;
     } catch (IOException failure) {
       err.println("kvasir: cannot measure in " + folder.toAbsolutePath() + ": " + failure);

@@ -2,12 +2,14 @@ package dev.kvasir.cli;
 
 import dev.kvasir.Nullable;
 import dev.kvasir.cli.process.ExitCode;
+import dev.kvasir.gpu.doctor.GpuProbe;
 import dev.kvasir.live.doctor.CacheFolder;
 import dev.kvasir.live.doctor.Check;
 import dev.kvasir.live.doctor.Doctor;
 import dev.kvasir.live.doctor.Status;
 import java.io.PrintWriter;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
@@ -49,8 +51,9 @@ final class DoctorCommand implements Callable<Integer> {
   @Override
   public Integer call() {
     Path userHome = Path.of(System.getProperty("user.home", "/"));
-    List<Check> checks =
-        Doctor.look(cacheFolder == null ? CacheFolder.usual(environment, userHome) : cacheFolder);
+    var folder = cacheFolder == null ? CacheFolder.usual(environment, userHome) : cacheFolder;
+    var checks = new ArrayList<Check>(Doctor.look(folder));
+    checks.add(GpuProbe.look());
     if (json) {
       writeJson(checks);
     } else {

@@ -2,7 +2,7 @@ package dev.kvasir.live;
 
 import static java.nio.charset.StandardCharsets.US_ASCII;
 
-import dev.kvasir.live.store.Secret;
+import dev.kvasir.live.store.shared.Secret;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

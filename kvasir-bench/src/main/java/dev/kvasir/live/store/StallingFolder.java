@@ -1,5 +1,11 @@
 package dev.kvasir.live.store;
 
+import dev.kvasir.live.store.disk.BlockFile;
+import dev.kvasir.live.store.disk.DiskFolder;
+import dev.kvasir.live.store.disk.DiskSettings;
+import dev.kvasir.live.store.disk.DiskStore;
+import dev.kvasir.live.store.disk.FileAccess;
+import dev.kvasir.live.store.disk.RealFolder;
 import dev.kvasir.time.EventLoop;
 import java.io.IOException;
 import java.nio.ByteBuffer;

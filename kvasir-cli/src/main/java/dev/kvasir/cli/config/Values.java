@@ -1,7 +1,7 @@
 package dev.kvasir.cli.config;
 
 import dev.kvasir.Nullable;
-import dev.kvasir.live.store.Secret;
+import dev.kvasir.live.store.shared.Secret;
 import dev.kvasir.sim.spec.Durations;
 import dev.kvasir.sim.spec.Nearest;
 import dev.kvasir.sim.spec.Written;
@@ -32,7 +32,7 @@ final class Values {
       case "java.time.Duration" -> duration(text);
       case "java.net.URI" -> URI.create(text);
       case "java.nio.file.Path" -> path(written);
-      case "dev.kvasir.live.store.Secret" -> secret(written);
+      case "dev.kvasir.live.store.shared.Secret" -> secret(written);
       default -> throw new IllegalStateException("no setting can be of type " + type);
     };
   }
@@ -128,7 +128,7 @@ final class Values {
       case "java.time.Duration" -> "time";
       case "java.nio.file.Path" -> "file";
       case "java.net.URI" -> "URL";
-      case "dev.kvasir.live.store.Secret" -> "secret";
+      case "dev.kvasir.live.store.shared.Secret" -> "secret";
       default -> "text";
     };
   }

@@ -2,7 +2,7 @@ package dev.kvasir.cli.serve;
 
 import dev.kvasir.Nullable;
 import dev.kvasir.cli.config.Said;
-import dev.kvasir.live.store.Secret;
+import dev.kvasir.live.store.shared.Secret;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 

@@ -8,7 +8,7 @@ import dev.kvasir.live.engine.GuardSettings;
 import dev.kvasir.live.engine.ObjectTier;
 import dev.kvasir.live.engine.RemoteTier;
 import dev.kvasir.live.model.ModelShape;
-import dev.kvasir.live.store.SealSettings;
+import dev.kvasir.live.store.shared.SealSettings;
 import dev.kvasir.sim.spec.Durations;
 import java.nio.file.Path;
 import java.time.Duration;

@@ -3,7 +3,7 @@ package dev.kvasir.cli.serve;
 import dev.kvasir.Nullable;
 import dev.kvasir.cli.config.Words;
 import dev.kvasir.live.gateway.Routing;
-import dev.kvasir.live.store.Secret;
+import dev.kvasir.live.store.shared.Secret;
 import dev.kvasir.router.RouterSettings;
 import dev.kvasir.router.index.IndexSettings;
 import dev.kvasir.router.pick.PickPolicy;

@@ -4,7 +4,7 @@ import static java.lang.System.Logger.Level.WARNING;
 
 import dev.kvasir.live.PrivateFiles;
 import dev.kvasir.live.gateway.NameKey;
-import dev.kvasir.live.store.Secret;
+import dev.kvasir.live.store.shared.Secret;
 import java.io.IOException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;

@@ -8,7 +8,7 @@ import dev.kvasir.engine.PlanningSettings;
 import dev.kvasir.live.engine.ObjectTier;
 import dev.kvasir.live.gateway.Connector;
 import dev.kvasir.live.gateway.Routing;
-import dev.kvasir.live.store.remote.RemoteAccess;
+import dev.kvasir.live.store.shared.redis.RemoteAccess;
 import dev.kvasir.router.view.Role;
 import dev.kvasir.sim.spec.SpecError;
 import java.io.IOException;

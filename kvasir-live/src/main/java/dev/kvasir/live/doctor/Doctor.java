@@ -19,7 +19,6 @@ public final class Doctor {
         MemoryProbe.judge(MemoryProbe.Physical.read(), runtime.maxMemory(), limits),
         VectorProbe.judge(processors, System.getProperty("os.arch", "an unknown processor")),
         CacheProbe.look(place),
-        DirectProbe.look(place),
-        GpuProbe.look());
+        DirectProbe.look(place));
   }
 }

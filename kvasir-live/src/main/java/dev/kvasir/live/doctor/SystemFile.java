@@ -6,10 +6,10 @@ import java.nio.file.Path;
 import java.util.List;
 
 /** Reads the small files in which Linux tells about itself; elsewhere they are just not there. */
-final class SystemFile {
+public final class SystemFile {
   private SystemFile() {}
 
-  static List<String> lines(Path file) {
+  public static List<String> lines(Path file) {
     try {
       return Files.readAllLines(file);
     } catch (IOException absent) {

@@ -1,7 +1,7 @@
 package dev.kvasir.live.engine;
 
-import dev.kvasir.live.store.Ack;
-import dev.kvasir.live.store.DiskSettings;
+import dev.kvasir.live.store.disk.Ack;
+import dev.kvasir.live.store.disk.DiskSettings;
 import java.nio.file.Path;
 
 /**

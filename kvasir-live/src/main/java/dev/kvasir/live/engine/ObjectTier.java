@@ -1,7 +1,7 @@
 package dev.kvasir.live.engine;
 
-import dev.kvasir.live.store.SealSettings;
-import dev.kvasir.live.store.object.ObjectSettings;
+import dev.kvasir.live.store.shared.SealSettings;
+import dev.kvasir.live.store.shared.s3.ObjectSettings;
 import java.net.URI;
 import java.time.Duration;
 

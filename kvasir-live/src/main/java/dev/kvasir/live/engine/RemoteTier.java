@@ -1,7 +1,7 @@
 package dev.kvasir.live.engine;
 
-import dev.kvasir.live.store.SealSettings;
-import dev.kvasir.live.store.remote.RemoteSettings;
+import dev.kvasir.live.store.shared.SealSettings;
+import dev.kvasir.live.store.shared.redis.RemoteSettings;
 import java.time.Duration;
 
 /**

@@ -13,14 +13,14 @@ import dev.kvasir.kv.evict.FrequencySketch;
 import dev.kvasir.live.Owned;
 import dev.kvasir.live.model.ModelShape;
 import dev.kvasir.live.store.BlockMemory;
-import dev.kvasir.live.store.BlockSeals;
-import dev.kvasir.live.store.DiskStore;
 import dev.kvasir.live.store.HostMemory;
 import dev.kvasir.live.store.HostStore;
-import dev.kvasir.live.store.SealSettings;
 import dev.kvasir.live.store.StoreTally;
-import dev.kvasir.live.store.object.ObjectBlocks;
-import dev.kvasir.live.store.remote.RedisBlocks;
+import dev.kvasir.live.store.disk.DiskStore;
+import dev.kvasir.live.store.shared.BlockSeals;
+import dev.kvasir.live.store.shared.SealSettings;
+import dev.kvasir.live.store.shared.redis.RedisBlocks;
+import dev.kvasir.live.store.shared.s3.ObjectBlocks;
 import dev.kvasir.offload.CommonTiers;
 import dev.kvasir.offload.TieredKvCache;
 import dev.kvasir.offload.onboard.ClimbLimits;
@@ -294,9 +294,9 @@ public final class SharedTiers implements AutoCloseable {
   /** What the stores of the tiers below host memory have done, from the top down. */
   public List<StoreTally> stores() {
     var tallies = new ArrayList<StoreTally>();
-    if (disk != null) tallies.add(StoreTally.of(Tier.DISK, disk.stats()));
+    if (disk != null) tallies.add(disk.stats().tally(Tier.DISK));
     for (var place : places) {
-      tallies.add(StoreTally.of(place.pool().tier(), place.store().stats()));
+      tallies.add(place.store().stats().tally(place.pool().tier()));
     }
     return tallies;
   }

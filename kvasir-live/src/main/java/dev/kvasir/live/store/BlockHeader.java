@@ -18,7 +18,7 @@ import java.util.zip.CRC32C;
  * different writes unnoticed. On disk it lies behind the bytes, see docs/disk-format.md; what is
  * sent to a shared tier has a shorter one before them, see docs/shared-tiers.md.
  */
-record BlockHeader(DiskFormat format, int slot, long generation, TokenBlock block) {
+public record BlockHeader(DiskFormat format, int slot, long generation, TokenBlock block) {
   static final long MAGIC = 0x4b4c_4252_4953_564bL; // "KVSIRBLK"
 
   private static final int VERSION_AT = 8;
@@ -34,12 +34,12 @@ record BlockHeader(DiskFormat format, int slot, long generation, TokenBlock bloc
   private static final int TOKEN_AT = PARENT_AT + Hashes.BYTES;
 
   /** Sums the bytes up and writes the page behind them. */
-  void seal(MemorySegment span) {
+  public void seal(MemorySegment span) {
     seal(page(format, span), bytes(span));
   }
 
   /** Sums the bytes up and fills the page, however long that is. */
-  void seal(ByteBuffer page, ByteBuffer bytes) {
+  public void seal(ByteBuffer page, ByteBuffer bytes) {
     page.order(LITTLE_ENDIAN);
     page.putLong(0, MAGIC);
     page.putInt(VERSION_AT, DiskFormat.VERSION);
@@ -61,14 +61,12 @@ record BlockHeader(DiskFormat format, int slot, long generation, TokenBlock bloc
   }
 
   /** What keeps the span from being exactly this block, or null if nothing does. */
-  @Nullable
-  String fault(MemorySegment span) {
+  public @Nullable String fault(MemorySegment span) {
     return fault(page(format, span), bytes(span));
   }
 
   /** What keeps page and bytes from being exactly this block, or null if nothing does. */
-  @Nullable
-  String fault(ByteBuffer page, ByteBuffer bytes) {
+  public @Nullable String fault(ByteBuffer page, ByteBuffer bytes) {
     page.order(LITTLE_ENDIAN);
     if (page.getLong(0) != MAGIC) return "there is no header";
     int version = page.getInt(VERSION_AT);
@@ -87,12 +85,12 @@ record BlockHeader(DiskFormat format, int slot, long generation, TokenBlock bloc
   }
 
   /** The tokens that a span without fault knows; none where there were none or too many. */
-  static int[] tokens(DiskFormat format, MemorySegment span) {
+  public static int[] tokens(DiskFormat format, MemorySegment span) {
     return tokens(page(format, span));
   }
 
   /** The tokens that a page without fault knows; none where there were none or too many. */
-  static int[] tokens(ByteBuffer page) {
+  public static int[] tokens(ByteBuffer page) {
     page.order(LITTLE_ENDIAN);
     int count = page.getInt(TOKENS_AT);
     if (count < 0 || count > tokensMax(page)) return new int[0];
@@ -128,17 +126,17 @@ record BlockHeader(DiskFormat format, int slot, long generation, TokenBlock bloc
   }
 
   /** Hashes and sums in buffers. */
-  static final class Hashes {
-    static final int BYTES = 4 * Long.BYTES;
+  public static final class Hashes {
+    public static final int BYTES = 4 * Long.BYTES;
 
     private Hashes() {}
 
     /** Writes the hash, or zeros where there is none. */
-    static void put(ByteBuffer to, int at, @Nullable BlockHash hash) {
+    public static void put(ByteBuffer to, int at, @Nullable BlockHash hash) {
       to.put(at, hash == null ? new byte[BYTES] : hash.bytes());
     }
 
-    static BlockHash get(ByteBuffer from, int at) {
+    public static BlockHash get(ByteBuffer from, int at) {
       var bytes = new byte[BYTES];
       from.get(at, bytes);
       return BlockHash.of(bytes);
@@ -150,7 +148,7 @@ record BlockHeader(DiskFormat format, int slot, long generation, TokenBlock bloc
       return Arrays.equals(bytes, hash.bytes());
     }
 
-    static int sum(ByteBuffer of, int at, int length) {
+    public static int sum(ByteBuffer of, int at, int length) {
       var sum = new CRC32C();
       sum.update(of.slice(at, length));
       return (int) sum.getValue();

@@ -23,17 +23,17 @@ import java.util.concurrent.locks.ReentrantLock;
  * starve them. A slot takes part in one copy at a time, but that a slot below may be loaded into
  * several slots above at once: the page behind a slot above is part of each copy.
  */
-final class CopyQueue {
+public final class CopyQueue {
   private static final int STORE_TURN = 4;
 
   /** Which way a copy goes. */
-  enum Kind {
+  public enum Kind {
     LOAD,
     STORE
   }
 
   /** One copy of one call. */
-  record Task(Kind kind, BlockCopy copy, StoreCall call, int index) {}
+  public record Task(Kind kind, BlockCopy copy, StoreCall call, int index) {}
 
   private final int tasksMax;
   private final ReentrantLock lock = new ReentrantLock();
@@ -48,7 +48,7 @@ final class CopyQueue {
   private boolean closed;
 
   /** A queue for that many loads and as many stores, those being made included. */
-  CopyQueue(int tasksMax) {
+  public CopyQueue(int tasksMax) {
     this.tasksMax = tasksMax;
     for (var kind : Kind.values()) {
       waiting.put(kind, new ArrayDeque<>());
@@ -57,7 +57,7 @@ final class CopyQueue {
   }
 
   /** Takes the copies in; returns for each why it was not taken in, or null. */
-  List<@Nullable String> submit(Kind kind, List<BlockCopy> copies, StoreCall call) {
+  public List<@Nullable String> submit(Kind kind, List<BlockCopy> copies, StoreCall call) {
     var refused = new ArrayList<@Nullable String>(copies.size());
     lock.lock();
     try {
@@ -110,7 +110,7 @@ final class CopyQueue {
    * Frees the task's slots and its room in the queue, then answers it; not if it was abandoned, for
    * then it has its answer.
    */
-  void answer(Task task, CopyOutcome outcome) {
+  public void answer(Task task, CopyOutcome outcome) {
     lock.lock();
     try {
       if (!running.remove(task)) return;
@@ -124,7 +124,7 @@ final class CopyQueue {
   }
 
   /** How many copies wait or are being made. */
-  int depth() {
+  public int depth() {
     lock.lock();
     try {
       return count(Kind.LOAD) + count(Kind.STORE);
@@ -134,7 +134,7 @@ final class CopyQueue {
   }
 
   /** Takes no more, and returns what nobody has begun, to be answered by the caller. */
-  List<Task> close() {
+  public List<Task> close() {
     lock.lock();
     try {
       closed = true;
@@ -152,7 +152,7 @@ final class CopyQueue {
   }
 
   /** What is being made and has no answer. */
-  List<Task> running() {
+  public List<Task> running() {
     lock.lock();
     try {
       return List.copyOf(running);

@@ -1,7 +1,7 @@
 package dev.kvasir.live.store;
 
 /** What must be the same for the bytes in a folder to mean anything to us. */
-record DiskFormat(int blockBytes, long layout) {
+public record DiskFormat(int blockBytes, long layout) {
   /** Goes up with every change of what is written; there is no reading of other versions. */
-  static final int VERSION = 1;
+  public static final int VERSION = 1;
 }

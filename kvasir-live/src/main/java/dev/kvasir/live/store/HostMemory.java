@@ -1,9 +1,6 @@
 package dev.kvasir.live.store;
 
 import dev.kvasir.Nullable;
-import dev.kvasir.live.cuda.CudaDevice;
-import dev.kvasir.live.cuda.CudaFailure;
-import dev.kvasir.live.cuda.CudaHandle;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
@@ -23,8 +20,8 @@ public final class HostMemory implements BlockMemory, AutoCloseable {
   private final BlockSpan span;
   private final Arena arena = Arena.ofShared();
   private final MemorySegment memory;
-  private @Nullable Pinned pinned;
-  private int pins;
+  private @Nullable AutoCloseable registered;
+  private int registrations;
 
   /** Takes the memory; the name is for messages. */
   public HostMemory(String name, int blocks, int blockBytes) {
@@ -89,16 +86,16 @@ public final class HostMemory implements BlockMemory, AutoCloseable {
   }
 
   /** The bytes of one block with the page behind them. */
-  MemorySegment span(int slot) {
+  public MemorySegment span(int slot) {
     return open().asSlice(span.at(check(slot)), span.strideBytes());
   }
 
   /** Where the slot begins, and how far the next one is. */
-  long address(int slot) {
+  public long address(int slot) {
     return memory.address() + span.at(check(slot));
   }
 
-  int strideBytes() {
+  public int strideBytes() {
     return span.strideBytes();
   }
 
@@ -108,44 +105,34 @@ public final class HostMemory implements BlockMemory, AutoCloseable {
   }
 
   /**
-   * Registers all of it with the GPUs of this process, once however many ask: CUDA refuses a second
-   * time. The calling thread stays bound to the device; closing what is returned gives it back.
+   * Registers all of it with somebody outside the JVM, once however many ask; closing what is
+   * returned gives it back. CUDA refuses the same memory a second time.
    */
-  synchronized AutoCloseable pin(CudaDevice device) throws CudaFailure {
-    if (pins == 0) {
-      // A hold of its own on the GPU: whoever was first may be gone first.
-      var holder = device.again();
-      try {
-        pinned = new Pinned(holder, holder.register(open()));
-      } catch (CudaFailure failure) {
-        holder.close();
-        throw failure;
-      } finally {
-        device.bind();
-      }
-    }
-    pins++;
+  public synchronized <E extends Exception> AutoCloseable register(Registration<E> registration)
+      throws E {
+    if (registrations == 0) registered = registration.open(open());
+    registrations++;
     var given = new AtomicBoolean();
     return () -> {
-      if (given.compareAndSet(false, true)) unpin();
+      if (given.compareAndSet(false, true)) unregister();
     };
   }
 
-  private synchronized void unpin() throws CudaFailure {
-    var last = pinned;
-    if (--pins > 0 || last == null) return;
-    pinned = null;
-    try (var holder = last.holder) {
-      holder.bind();
-      last.registration.close();
-    }
+  private synchronized void unregister() throws Exception {
+    var last = registered;
+    if (--registrations > 0 || last == null) return;
+    registered = null;
+    last.close();
   }
 
-  /** The memory as it is registered, and with whom. */
-  private record Pinned(CudaDevice holder, CudaHandle registration) {}
+  /** Registers memory, and takes that back when closed. */
+  @FunctionalInterface
+  public interface Registration<E extends Exception> {
+    AutoCloseable open(MemorySegment memory) throws E;
+  }
 
   /** Copies the bytes of one block from a buffer of just that size. */
-  void write(int slot, ByteBuffer from) {
+  public void write(int slot, ByteBuffer from) {
     slot(slot).copyFrom(MemorySegment.ofBuffer(from));
   }
 

@@ -12,7 +12,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 
 /** One call to a store: gathers the outcomes of its copies, and answers once when all are in. */
-final class StoreCall {
+public final class StoreCall {
   private static final System.Logger LOG = System.getLogger(StoreCall.class.getName());
 
   private final EventLoop loop;
@@ -20,7 +20,7 @@ final class StoreCall {
   private final @Nullable CopyOutcome[] outcomes;
   private final AtomicInteger missing;
 
-  StoreCall(EventLoop loop, int copies, Consumer<List<CopyOutcome>> done) {
+  public StoreCall(EventLoop loop, int copies, Consumer<List<CopyOutcome>> done) {
     this.loop = loop;
     this.done = done;
     this.outcomes = new CopyOutcome[copies];
@@ -29,7 +29,7 @@ final class StoreCall {
   }
 
   /** Notes what became of one copy, from any thread. */
-  void answer(int copy, CopyOutcome outcome) {
+  public void answer(int copy, CopyOutcome outcome) {
     if (outcomes[copy] != null) throw new IllegalStateException("copy " + copy + " answered twice");
     outcomes[copy] = outcome;
     if (missing.decrementAndGet() == 0) answer(loop, () -> done.accept(gathered()));
@@ -45,7 +45,7 @@ final class StoreCall {
   }
 
   /** Runs the task on the loop; a closed loop has nobody left who waits for it. */
-  static void answer(EventLoop loop, Runnable task) {
+  public static void answer(EventLoop loop, Runnable task) {
     try {
       loop.execute(task);
     } catch (RejectedExecutionException e) {

@@ -25,33 +25,4 @@ public record StoreTally(
     long busy,
     long looks,
     long looksRefused,
-    long looksFailed) {
-  public static StoreTally of(Tier tier, DiskStats stats) {
-    return new StoreTally(
-        tier,
-        stats.stored(),
-        stats.loaded(),
-        stats.damaged(),
-        stats.failed(),
-        stats.queued(),
-        0,
-        0,
-        0,
-        0);
-  }
-
-  /** Blocks that were there already count as stored. */
-  public static StoreTally of(Tier tier, SharedStats stats) {
-    return new StoreTally(
-        tier,
-        stats.stored() + stats.present(),
-        stats.loaded(),
-        stats.damaged(),
-        stats.failed(),
-        stats.queued(),
-        stats.busy(),
-        stats.looks(),
-        stats.looksRefused(),
-        stats.looksFailed());
-  }
-}
+    long looksFailed) {}

@@ -13,10 +13,10 @@ import java.util.concurrent.TimeUnit;
  * interrupted, and close it. The timeouts of sockets are not enough: there is none for writing, and
  * each byte that arrives winds the one for reading up again.
  */
-final class Watchdog implements AutoCloseable {
+public final class Watchdog implements AutoCloseable {
   private final ScheduledThreadPoolExecutor timer;
 
-  Watchdog(String name) {
+  public Watchdog(String name) {
     timer =
         new ScheduledThreadPoolExecutor(
             1, Thread.ofPlatform().name("kvasir-" + name + "-watchdog").daemon(true).factory());
@@ -24,7 +24,7 @@ final class Watchdog implements AutoCloseable {
   }
 
   /** Does the work; it ends with an exception if that takes too long. */
-  <T> T within(Duration limit, Callable<T> work) throws Exception {
+  public <T> T within(Duration limit, Callable<T> work) throws Exception {
     var turn = new Turn(Thread.currentThread());
     var alarm = timer.schedule(turn::expire, limit.toNanos(), TimeUnit.NANOSECONDS);
     try {

@@ -8,13 +8,13 @@ import java.util.List;
 import java.util.function.Consumer;
 
 /** A few threads of one store that take copies from its queue until that is closed. */
-final class Workers {
+public final class Workers {
   private static final System.Logger LOG = System.getLogger(Workers.class.getName());
 
   private final List<Thread> threads = new ArrayList<>();
 
   /** Starts the threads; each takes at most so many tasks at a time. */
-  Workers(
+  public Workers(
       String name,
       int threads,
       CopyQueue queue,
@@ -24,7 +24,7 @@ final class Workers {
   }
 
   /** Starts threads of that kind. */
-  Workers(
+  public Workers(
       Thread.Builder kind,
       String name,
       int threads,
@@ -38,7 +38,7 @@ final class Workers {
   }
 
   /** Waits until all threads have ended, which they do once the queue is closed. */
-  void join() {
+  public void join() {
     for (var thread : threads) Threads.join(thread);
   }
 

@@ -3,6 +3,7 @@ package dev.kvasir.live.store;
 import static java.util.concurrent.TimeUnit.SECONDS;
 
 import dev.kvasir.live.LiveLoop;
+import dev.kvasir.live.store.disk.DiskStore;
 import dev.kvasir.offload.store.BlockCopy;
 import dev.kvasir.offload.store.CopyOutcome;
 import dev.kvasir.offload.store.TierStore;
@@ -33,7 +34,7 @@ public final class Caller implements AutoCloseable {
     return answer;
   }
 
-  CopyOutcome sync(DiskStore store) {
+  public CopyOutcome sync(DiskStore store) {
     var answer = new CompletableFuture<CopyOutcome>();
     loop.execute(() -> store.sync(answer::complete));
     return await(answer);

@@ -1,0 +1,34 @@
+package dev.kvasir.gpu;
+
+import java.util.List;
+
+/** What looking for NVIDIA's driver library came to. */
+public sealed interface CudaAnswer {
+  /** There is no such library, or it is not NVIDIA's. */
+  record Absent(String reason) implements CudaAnswer {}
+
+  /** The library is there, but lacks functions: it is too old. */
+  record Old(String version, List<String> missing) implements CudaAnswer {
+    public Old {
+      missing = List.copyOf(missing);
+    }
+
+    /** What is wrong with it, in one line. */
+    public String text() {
+      return "the NVIDIA driver is too old: its CUDA "
+          + version
+          + " has no "
+          + String.join(", ", missing);
+    }
+  }
+
+  /** The library is there, and one of its calls failed. */
+  record Failed(CudaFailure failure) implements CudaAnswer {}
+
+  /** The library works, and these are its GPUs. */
+  record Answered(CudaDriver driver, List<Gpu> gpus) implements CudaAnswer {
+    public Answered {
+      gpus = List.copyOf(gpus);
+    }
+  }
+}

@@ -1,0 +1,39 @@
+package dev.kvasir.gpu;
+
+import static java.lang.System.Logger.Level.DEBUG;
+import static java.lang.System.Logger.Level.WARNING;
+
+import java.util.ArrayDeque;
+import java.util.Deque;
+
+/**
+ * What was taken of a GPU, to be given back last first, all of it whatever fails.
+ *
+ * <p>Giving back fails only where the GPU's context is lost, and then there is nothing left to
+ * give.
+ */
+public final class CudaStack implements AutoCloseable {
+  private static final System.Logger LOG = System.getLogger(CudaStack.class.getName());
+
+  private final Deque<AutoCloseable> taken = new ArrayDeque<>();
+
+  /** Takes care of it from now on. */
+  public <T extends AutoCloseable> T add(T part) {
+    taken.push(part);
+    return part;
+  }
+
+  @Override
+  public void close() {
+    while (!taken.isEmpty()) {
+      var part = taken.pop();
+      try {
+        part.close();
+      } catch (Exception e) {
+        boolean gone = e instanceof CudaFailure failure && failure.isContextLost();
+        var name = part.getClass().getSimpleName();
+        LOG.log(gone ? DEBUG : WARNING, "{0} was not given back: {1}", name, e);
+      }
+    }
+  }
+}

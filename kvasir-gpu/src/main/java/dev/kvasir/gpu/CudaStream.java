@@ -1,0 +1,151 @@
+package dev.kvasir.gpu;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * A queue of work for the GPU; what is put in runs later and in order.
+ *
+ * <p>Used by one thread at a time. Host addresses are of registered memory: with any other, the
+ * driver would copy twice, and wait.
+ */
+public final class CudaStream implements AutoCloseable {
+  /** The most parameters that a kernel may have. */
+  private static final int PARAMETERS_MAX = 16;
+
+  private static final int PITCHED_BYTES = 128;
+  private static final int ATTRIBUTE_BYTES = 24;
+  private static final int IN_STREAM_ORDER = 1;
+  private static final int BESIDE_KERNELS = 1;
+  private static final int TYPE_HOST = 1;
+  private static final int TYPE_DEVICE = 2;
+
+  private final CudaDriver driver;
+  private final CudaHandle handle;
+  private final Arena arena = Arena.ofShared();
+  private final MemorySegment values = arena.allocate(JAVA_LONG, PARAMETERS_MAX);
+  private final MemorySegment pointers = arena.allocate(JAVA_LONG, PARAMETERS_MAX);
+  private final MemorySegment pitched = arena.allocate(PITCHED_BYTES, 8);
+  private final MemorySegment attribute = arena.allocate(ATTRIBUTE_BYTES, 8);
+  private final MemorySegment first = arena.allocate(JAVA_LONG);
+  private final MemorySegment failedAt = arena.allocate(JAVA_LONG);
+
+  CudaStream(CudaDevice device, CudaHandle handle) {
+    this.driver = device.driver();
+    this.handle = handle;
+    for (int i = 0; i < PARAMETERS_MAX; i++) {
+      pointers.setAtIndex(JAVA_LONG, i, values.address() + (long) i * Long.BYTES);
+    }
+    attribute.set(JAVA_INT, 0, IN_STREAM_ORDER);
+    attribute.set(JAVA_INT, 20, BESIDE_KERNELS);
+  }
+
+  long handle() {
+    return handle.value();
+  }
+
+  /** Copies from one place to another, of which one is on the device. */
+  public void copy(Direction direction, long deviceAddress, long hostAddress, long bytes)
+      throws CudaFailure {
+    switch (direction) {
+      case DOWN ->
+          driver.call(CudaCall.COPY_DOWN, hostAddress, deviceAddress, bytes, handle.value());
+      case UP -> driver.call(CudaCall.COPY_UP, deviceAddress, hostAddress, bytes, handle.value());
+    }
+  }
+
+  /** Copies rows of bytes that lie at equal distances, which differ on the two sides. */
+  public void copyPitched(
+      Direction direction,
+      long deviceAddress,
+      long devicePitchBytes,
+      long hostAddress,
+      long hostPitchBytes,
+      long rowBytes,
+      long rows)
+      throws CudaFailure {
+    int device = direction == Direction.DOWN ? 0 : 56;
+    int host = direction == Direction.DOWN ? 56 : 0;
+    pitched.fill((byte) 0);
+    pitched.set(JAVA_INT, device + 16, TYPE_DEVICE);
+    pitched.set(JAVA_LONG, device + 32, deviceAddress);
+    pitched.set(JAVA_LONG, device + 48, devicePitchBytes);
+    pitched.set(JAVA_INT, host + 16, TYPE_HOST);
+    pitched.set(JAVA_LONG, host + 24, hostAddress);
+    pitched.set(JAVA_LONG, host + 48, hostPitchBytes);
+    pitched.set(JAVA_LONG, 112, rowBytes);
+    pitched.set(JAVA_LONG, 120, rows);
+    driver.call(CudaCall.COPY_PITCHED, pitched.address(), handle.value());
+  }
+
+  /** Copies many pieces by one call, in any order; three arrays of as many words. */
+  public void copyBatch(long targets, long sources, long sizes, long count) throws CudaFailure {
+    if (driver.has(CudaCall.COPY_BATCH)) {
+      driver.call(
+          CudaCall.COPY_BATCH,
+          targets,
+          sources,
+          sizes,
+          count,
+          attribute.address(),
+          first.address(),
+          1,
+          handle.value());
+    } else {
+      driver.call(
+          CudaCall.COPY_BATCH_FIRST,
+          targets,
+          sources,
+          sizes,
+          count,
+          attribute.address(),
+          first.address(),
+          1,
+          failedAt.address(),
+          handle.value());
+    }
+  }
+
+  /** Starts a kernel with so many groups of so many threads; every parameter is a 64-bit word. */
+  public void launch(CudaModule.Kernel kernel, int groups, int threads, long... parameters)
+      throws CudaFailure {
+    for (int i = 0; i < parameters.length; i++) values.setAtIndex(JAVA_LONG, i, parameters[i]);
+    driver.call(
+        CudaCall.LAUNCH,
+        kernel.handle(),
+        groups,
+        1,
+        1,
+        threads,
+        1,
+        1,
+        0,
+        handle.value(),
+        pointers.address(),
+        0);
+  }
+
+  /** Puts the event behind all that is in the stream now. */
+  public void record(CudaEvent event) throws CudaFailure {
+    driver.call(CudaCall.EVENT_RECORD, event.handle(), handle.value());
+  }
+
+  /** Holds what comes next in this stream until the event of another is reached. */
+  public void after(CudaEvent event) throws CudaFailure {
+    driver.call(CudaCall.STREAM_AFTER, handle.value(), event.handle(), 0);
+  }
+
+  /** Waits until all of it is done; for tests and measurements, never for a loop. */
+  public void await() throws CudaFailure {
+    driver.call(CudaCall.STREAM_AWAIT, handle.value());
+  }
+
+  @Override
+  public void close() throws CudaFailure {
+    handle.close();
+    arena.close();
+  }
+}

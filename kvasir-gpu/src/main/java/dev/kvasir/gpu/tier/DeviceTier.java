@@ -1,0 +1,137 @@
+package dev.kvasir.gpu.tier;
+
+import dev.kvasir.gpu.CopyCosts;
+import dev.kvasir.gpu.CudaAnswer;
+import dev.kvasir.gpu.CudaDevice;
+import dev.kvasir.gpu.CudaDriver;
+import dev.kvasir.gpu.CudaFailure;
+import dev.kvasir.gpu.CudaStack;
+import dev.kvasir.gpu.Direction;
+import dev.kvasir.gpu.Gpu;
+import dev.kvasir.gpu.MoveKernel;
+import dev.kvasir.live.store.HostMemory;
+import dev.kvasir.time.EventLoop;
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+
+/**
+ * One GPU as the top of the ladder: its memory for blocks, the host memory below registered with
+ * it, and the store between the two.
+ */
+public final class DeviceTier implements AutoCloseable {
+  /** What opening came to. */
+  public sealed interface Opening {
+    /** The GPU is in use. */
+    record Ready(DeviceTier tier) implements Opening {}
+
+    /** It is not, and why: the ladder starts at host. */
+    record Unavailable(String reason) implements Opening {}
+  }
+
+  private final CudaStack taken;
+  private final CudaDevice device;
+  private final DeviceMemory memory;
+  private final DeviceStore store;
+  private final Map<Direction, CopyCosts> costs;
+
+  private DeviceTier(
+      EventLoop loop,
+      CudaDevice device,
+      CudaStack taken,
+      DeviceLayout layout,
+      HostMemory below,
+      int queueMax)
+      throws CudaFailure {
+    this.taken = taken;
+    this.device = device;
+    this.memory = taken.add(DeviceMemory.allocate(device, layout));
+    DeviceStore.requireMatch(memory, below);
+    taken.add(below.register(whole -> pin(device, whole)));
+    var kernel = taken.add(MoveKernel.load(device));
+    this.costs = CostTrial.measure(device, kernel, layout);
+    this.store = taken.add(new DeviceStore(loop, memory, below, kernel, costs, queueMax));
+  }
+
+  /**
+   * Takes a GPU by its index, memory for the layout, and the host memory below; blocks, so not for
+   * the loop's thread.
+   */
+  public static Opening open(
+      EventLoop loop,
+      CudaAnswer answer,
+      int gpu,
+      DeviceLayout layout,
+      HostMemory below,
+      int queueMax) {
+    return switch (answer) {
+      case CudaAnswer.Absent(String reason) -> new Opening.Unavailable(reason);
+      case CudaAnswer.Old old -> new Opening.Unavailable(old.text());
+      case CudaAnswer.Failed(CudaFailure failure) -> new Opening.Unavailable(text(failure));
+      case CudaAnswer.Answered(CudaDriver _, List<Gpu> gpus) when gpu < 0 || gpu >= gpus.size() ->
+          new Opening.Unavailable("there is no GPU " + gpu + ", but " + gpus.size());
+      case CudaAnswer.Answered(CudaDriver driver, List<Gpu> gpus) -> {
+        var taken = new CudaStack();
+        try {
+          var device = taken.add(CudaDevice.open(driver, gpus.get(gpu)));
+          yield new Opening.Ready(new DeviceTier(loop, device, taken, layout, below, queueMax));
+        } catch (CudaFailure failure) {
+          taken.close();
+          yield new Opening.Unavailable("GPU " + gpu + ": " + text(failure));
+        } catch (RuntimeException bug) {
+          taken.close();
+          throw bug;
+        }
+      }
+    };
+  }
+
+  /** Takes a hold of its own on the GPU: whoever opened the tier first may close it first. */
+  private static AutoCloseable pin(CudaDevice device, MemorySegment memory) throws CudaFailure {
+    var holder = device.again();
+    try {
+      var registration = holder.register(memory);
+      return () -> {
+        try (holder) {
+          holder.bind();
+          registration.close();
+        }
+      };
+    } catch (CudaFailure failure) {
+      holder.close();
+      throw failure;
+    } finally {
+      device.bind();
+    }
+  }
+
+  private static String text(CudaFailure failure) {
+    var text = failure.getMessage();
+    return text == null ? failure.toString() : text;
+  }
+
+  public CudaDevice device() {
+    return device;
+  }
+
+  public DeviceMemory memory() {
+    return memory;
+  }
+
+  /** What copies between the GPU and the host memory below it. */
+  public DeviceStore store() {
+    return store;
+  }
+
+  /** What each way of copying costs here, as measured when it was opened. */
+  public CopyCosts costs(Direction direction) {
+    return Objects.requireNonNull(costs.get(direction));
+  }
+
+  /** Closes the store, and gives everything back to the GPU. */
+  @Override
+  public void close() {
+    taken.close();
+  }
+}

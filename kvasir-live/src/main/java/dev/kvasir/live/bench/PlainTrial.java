@@ -1,0 +1,70 @@
+package dev.kvasir.live.bench;
+
+import dev.kvasir.live.bench.TierBench.Rate;
+import dev.kvasir.live.bench.TierBench.Series;
+import dev.kvasir.live.store.HostMemory;
+import dev.kvasir.live.store.disk.BlockFile;
+import dev.kvasir.live.store.disk.BlockVault;
+import dev.kvasir.live.store.disk.FileAccess;
+import dev.kvasir.live.store.disk.Preallocation;
+import dev.kvasir.live.store.disk.RealFolder;
+import java.io.IOException;
+import java.util.List;
+
+/** Plain sequential I/O by one thread, as far past the kernel's cache as the tier itself. */
+final class PlainTrial implements AutoCloseable {
+  private static final String NAME = BlockVault.BLOCKS;
+
+  private final long bytes;
+  private final int stepBytes;
+  private final HostMemory memory;
+  private final RealFolder folder;
+  private final BlockFile file;
+  final Series write = new Series();
+  final Series read = new Series();
+
+  PlainTrial(TierTrial.Size size, int stepBytes) throws IOException {
+    this.stepBytes = stepBytes;
+    this.bytes = size.fileBytes() / stepBytes * stepBytes;
+    this.memory = new HostMemory("plain I/O", 1, stepBytes);
+    TierTrial.noise(memory);
+    this.folder = RealFolder.open(size.folder().resolve("plain"));
+    this.file = folder.open(NAME, FileAccess.DIRECT);
+    Preallocation.fit(folder, file, bytes);
+  }
+
+  /** Writes the file, syncs it, and reads it. */
+  void round() throws IOException {
+    long began = System.nanoTime();
+    for (long at = 0; at < bytes; at += stepBytes) {
+      long before = System.nanoTime();
+      file.write(at, memory.slot(0).asByteBuffer());
+      write.one(System.nanoTime() - before);
+    }
+    file.sync();
+    write.round(bytes, System.nanoTime() - began);
+    began = System.nanoTime();
+    for (long at = 0; at < bytes; at += stepBytes) {
+      long before = System.nanoTime();
+      file.read(at, memory.slot(0).asByteBuffer());
+      read.one(System.nanoTime() - before);
+    }
+    read.round(bytes, System.nanoTime() - began);
+  }
+
+  void forget() {
+    write.forget();
+    read.forget();
+  }
+
+  List<Rate> rates() {
+    return List.of(write.rate("plain write", stepBytes), read.rate("plain read", stepBytes));
+  }
+
+  @Override
+  public void close() throws IOException {
+    memory.close();
+    try (folder;
+        file) {}
+  }
+}

@@ -1,9 +1,0 @@
-package dev.kvasir.live.cuda;
-
-/** Which way bytes go between a GPU and the host. */
-public enum Direction {
-  /** From the GPU to the host: offload. */
-  DOWN,
-  /** From the host to the GPU: onboarding. */
-  UP
-}

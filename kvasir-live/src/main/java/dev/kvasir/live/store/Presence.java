@@ -1,8 +1,0 @@
-package dev.kvasir.live.store;
-
-/** What is known of a block on a shared tier: a hint, for another may remove it at any time. */
-public enum Presence {
-  THERE,
-  ABSENT,
-  UNKNOWN
-}

@@ -1,0 +1,258 @@
+package dev.kvasir.live.store.disk;
+
+import static java.lang.System.Logger.Level.WARNING;
+
+import dev.kvasir.Nullable;
+import dev.kvasir.kv.Block;
+import dev.kvasir.kv.BlockPool;
+import dev.kvasir.live.Threads;
+import dev.kvasir.live.store.CopyQueue;
+import dev.kvasir.live.store.CopyQueue.Kind;
+import dev.kvasir.live.store.CopyQueue.Task;
+import dev.kvasir.live.store.HostMemory;
+import dev.kvasir.live.store.StoreCall;
+import dev.kvasir.live.store.Workers;
+import dev.kvasir.offload.store.BlockCopy;
+import dev.kvasir.offload.store.CopyOutcome;
+import dev.kvasir.offload.store.CopyOutcome.Copied;
+import dev.kvasir.offload.store.CopyOutcome.Damaged;
+import dev.kvasir.offload.store.CopyOutcome.Failed;
+import dev.kvasir.offload.store.TierStore;
+import dev.kvasir.time.EventLoop;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Consumer;
+
+/**
+ * A tier on disk: one file of bounded size between restarts, an index that survives them, and a few
+ * threads that read and write.
+ *
+ * <p>The loop never waits here: what there is no room for fails at once. What was damaged is a miss
+ * and its slot quarantined: it is written again, for that heals most, but trusted only when it has
+ * been read back. A restart forgets the quarantine, for the index no longer names the block. What
+ * the disk refuses fails the copy, is counted, and leaves the store in order.
+ */
+public final class DiskStore implements TierStore, AutoCloseable {
+  private static final System.Logger LOG = System.getLogger(DiskStore.class.getName());
+  private static final Duration CLOSE_MAX = Duration.ofSeconds(10);
+  private static final Duration RESET_MAX = Duration.ofSeconds(10);
+
+  private final EventLoop loop;
+  private final HostMemory above;
+  private final DiskSettings settings;
+  private final BlockVault vault;
+  private final List<Recovered> recovered;
+  private final CopyQueue queue;
+  private final Committer committer;
+  private final Checkpointer checkpointer;
+  private final Workers workers;
+  private final LongAdder stored = new LongAdder();
+  private final LongAdder loaded = new LongAdder();
+  private final LongAdder failed = new LongAdder();
+  private @Nullable Thread closing;
+
+  DiskStore(EventLoop loop, HostMemory above, DiskSettings settings, DiskFolder folder)
+      throws IOException {
+    this.loop = loop;
+    this.above = above;
+    this.settings = settings;
+    this.vault = BlockVault.open(folder, settings, above);
+    this.recovered = vault.held();
+    this.queue = new CopyQueue(settings.queueMax());
+    this.committer = new Committer(vault, settings.queueMax(), this::answer);
+    this.checkpointer = new Checkpointer(vault);
+    this.workers = new Workers("disk", settings.threads(), queue, 1, this::work);
+  }
+
+  /** Opens the folder of the settings; blocks, so not for the loop's thread. */
+  public static DiskStore open(EventLoop loop, HostMemory above, DiskSettings settings)
+      throws IOException {
+    var folder = RealFolder.open(settings.folder());
+    try {
+      return new DiskStore(loop, above, settings, folder);
+    } catch (IOException e) {
+      folder.close();
+      throw new IOException(settings.folder() + ": " + e.getMessage(), e);
+    } catch (RuntimeException e) {
+      folder.close();
+      throw e;
+    }
+  }
+
+  /** The blocks that were in the folder when it was opened, in the order they were stored. */
+  public List<Recovered> recovered() {
+    return recovered;
+  }
+
+  /** Makes the recovered blocks known to the pool of this tier, which nobody has used yet. */
+  public void restore(BlockPool pool) {
+    int total = pool.total();
+    if (total != settings.blocks() || pool.free() != total) {
+      throw new IllegalArgumentException(
+          pool.tier()
+              + " pool of "
+              + total
+              + " blocks with "
+              + pool.free()
+              + " free, expected "
+              + settings.blocks()
+              + ", all free");
+    }
+    var empty = pool.allocate(total).orElseThrow();
+    Block[] blocks = empty.toArray(new Block[0]);
+    for (var each : recovered) {
+      var slot = empty.get(each.slot());
+      if (slot.id() != each.slot()) throw new IllegalStateException(slot + " at " + each.slot());
+      blocks[each.slot()] = slot.receive(each.block());
+    }
+    for (var block : blocks) {
+      if (block instanceof Block.Empty) block.release();
+    }
+    for (var each : recovered) blocks[each.slot()].release();
+  }
+
+  @Override
+  public void store(List<BlockCopy> copies, Consumer<List<CopyOutcome>> done) {
+    submit(Kind.STORE, copies, done);
+  }
+
+  @Override
+  public void load(List<BlockCopy> copies, Consumer<List<CopyOutcome>> done) {
+    submit(Kind.LOAD, copies, done);
+  }
+
+  /** Makes everything durable that was answered as stored before, and answers on the loop. */
+  public void sync(Consumer<CopyOutcome> done) {
+    committer.sync(outcome -> StoreCall.answer(loop, () -> done.accept(outcome)));
+  }
+
+  /** What was left with the last reset, in whichever process that was; empty without one. */
+  public String note() {
+    return vault.index().note();
+  }
+
+  /**
+   * Forgets all blocks for good, and leaves a note; blocks, so not for the loop's thread. No block
+   * stored before is found again once this returns, also by the process that opens the folder next.
+   *
+   * @return how many there were
+   */
+  public int reset(String note) throws IOException {
+    return vault.reset(note, RESET_MAX);
+  }
+
+  /** How many resets were begun. */
+  int resets() {
+    return vault.resets();
+  }
+
+  /** How the file of blocks is read and written here. */
+  public FileAccess access() {
+    return vault.access();
+  }
+
+  public DiskStats stats() {
+    return new DiskStats(
+        stored.sum(),
+        loaded.sum(),
+        vault.damaged.sum(),
+        failed.sum(),
+        vault.quarantined(),
+        vault.index().checkpoints(),
+        vault.bytesWritten.sum(),
+        vault.bytesRead.sum(),
+        settings.fileBytes(),
+        vault.index().bytes(),
+        vault.index().bytesMax(),
+        queue.depth());
+  }
+
+  /**
+   * Finishes what runs, answers what waits, syncs and lets go of the folder. A disk that does not
+   * return costs ten seconds: what it was asked for then is answered as failed, and the folder is
+   * let go of when it does return.
+   */
+  @Override
+  public void close() {
+    close(CLOSE_MAX);
+  }
+
+  void close(Duration longest) {
+    for (var task : queue.close()) answer(task, new Failed("the store is closed"));
+    if (closing == null) {
+      closing = Thread.ofPlatform().name("kvasir-disk-close").daemon(true).start(this::finish);
+    }
+    if (Threads.join(closing, longest)) return;
+    var running = queue.running();
+    LOG.log(
+        WARNING,
+        "{0}: the disk has not returned in {1} ms; {2} copies are given up, and the folder stays "
+            + "locked until it does",
+        settings.folder(),
+        longest.toMillis(),
+        running.size());
+    for (var task : running) answer(task, new Failed("the store is closed, and the disk stalls"));
+  }
+
+  private void finish() {
+    workers.join();
+    committer.close();
+    checkpointer.close();
+    try {
+      vault.close();
+    } catch (IOException e) {
+      LOG.log(WARNING, settings.folder() + " could not be closed properly", e);
+    }
+  }
+
+  private void submit(Kind kind, List<BlockCopy> copies, Consumer<List<CopyOutcome>> done) {
+    for (var copy : copies) {
+      above.check(copy.above());
+      if (copy.below() < 0 || copy.below() >= settings.blocks()) {
+        throw new IllegalArgumentException(
+            "no disk slot " + copy.below() + " of " + settings.blocks());
+      }
+    }
+    var call = new StoreCall(loop, copies.size(), done);
+    var refused = queue.submit(kind, copies, call);
+    for (int i = 0; i < refused.size(); i++) {
+      @Nullable String reason = refused.get(i);
+      if (reason == null) continue;
+      failed.increment();
+      call.answer(i, new Failed(reason));
+    }
+  }
+
+  private void work(List<Task> tasks) {
+    for (var task : tasks) {
+      try {
+        switch (task.kind()) {
+          case LOAD -> answer(task, vault.read(task.copy()));
+          case STORE -> store(task);
+        }
+      } catch (IOException | RuntimeException | OutOfMemoryError e) {
+        var what = task.kind() == Kind.LOAD ? "read" : "write";
+        answer(task, BlockVault.failed(what, task.copy(), e));
+      }
+    }
+  }
+
+  private void store(Task task) throws IOException {
+    switch (settings.ack()) {
+      case STORED -> answer(task, vault.store(task.copy()));
+      case DURABLE -> committer.commit(task, vault.write(task.copy()));
+    }
+    checkpointer.nudge();
+  }
+
+  private void answer(Task task, CopyOutcome outcome) {
+    switch (outcome) {
+      case Copied _ -> (task.kind() == Kind.STORE ? stored : loaded).increment();
+      case Failed(String _) -> failed.increment();
+      case Damaged(String _), CopyOutcome.Busy(String _) -> {} // The vault counts the damaged.
+    }
+    queue.answer(task, outcome);
+  }
+}

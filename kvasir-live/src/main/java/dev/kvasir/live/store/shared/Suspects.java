@@ -1,0 +1,32 @@
+package dev.kvasir.live.store.shared;
+
+import dev.kvasir.kv.name.BlockHash;
+import java.util.LinkedHashSet;
+import java.util.SequencedSet;
+
+/**
+ * Blocks of which a server gave wrong bytes, the latest of them.
+ *
+ * <p>They are replaced when they are stored again, and not removed before: what is wrong may be the
+ * way from there, and others may still read them.
+ */
+final class Suspects {
+  private final int blocksMax;
+  private final SequencedSet<BlockHash> hashes = new LinkedHashSet<>();
+
+  Suspects(int blocksMax) {
+    this.blocksMax = blocksMax;
+  }
+
+  synchronized void add(BlockHash hash) {
+    if (hashes.add(hash) && hashes.size() > blocksMax) hashes.removeFirst();
+  }
+
+  synchronized boolean has(BlockHash hash) {
+    return hashes.contains(hash);
+  }
+
+  synchronized void remove(BlockHash hash) {
+    hashes.remove(hash);
+  }
+}

@@ -1,0 +1,56 @@
+package dev.kvasir.live.store.shared.redis;
+
+import dev.kvasir.Nullable;
+import dev.kvasir.live.store.shared.Secret;
+import java.nio.file.Path;
+
+/**
+ * Who we are to a Redis, and how the way to it is protected.
+ *
+ * @param user null for the server's default user
+ * @param password null if it asks for none
+ * @param tls whether the way is encrypted
+ * @param trust a file of type PKCS12 with the certificates to trust; null for those the JDK trusts
+ * @param trustPassword what the file is locked with; null if it is not
+ */
+public record RemoteAccess(
+    @Nullable String user,
+    @Nullable Secret password,
+    Tls tls,
+    @Nullable Path trust,
+    @Nullable Secret trustPassword) {
+
+  /** Whether the way is encrypted. */
+  public enum Tls {
+    OFF,
+    ON
+  }
+
+  public static final RemoteAccess OPEN = new RemoteAccess(null, null, Tls.OFF, null, null);
+
+  public RemoteAccess {
+    if (user != null && password == null) {
+      throw new IllegalArgumentException("user " + user + " without a password");
+    }
+    if (trust != null && tls == Tls.OFF) {
+      throw new IllegalArgumentException(trust + " is to be trusted, but TLS is off: turn it on");
+    }
+    if (trustPassword != null && trust == null) {
+      throw new IllegalArgumentException("a password for a trust file that is not named");
+    }
+  }
+
+  public RemoteAccess withPassword(Secret other) {
+    return new RemoteAccess(user, other, tls, trust, trustPassword);
+  }
+
+  /** The same over TLS, trusting whom the JDK trusts. */
+  public RemoteAccess withTls() {
+    return new RemoteAccess(user, password, Tls.ON, null, null);
+  }
+
+  /** The same over TLS, trusting who is in the file. */
+  public RemoteAccess withTls(Path file, Secret filePassword) {
+    return new RemoteAccess(user, password, Tls.ON, file, filePassword);
+  }
+}

@@ -1,0 +1,88 @@
+package dev.kvasir.live.store.shared.redis;
+
+import dev.kvasir.live.store.shared.SharedLimits;
+import java.time.Duration;
+import java.util.List;
+import java.util.regex.Pattern;
+
+/**
+ * Which Redis or Valkey a remote tier uses, and how.
+ *
+ * @param nodes where it is, as {@code host:port}; some nodes of a cluster
+ * @param shape whether it is one server or a cluster
+ * @param access who we are there, and how the way to it is protected
+ * @param prefix what the names of our keys begin with
+ * @param ttl how long a block stays after it was last stored or found to be there
+ * @param limits how much is done at a time
+ */
+public record RemoteSettings(
+    List<String> nodes,
+    Shape shape,
+    RemoteAccess access,
+    String prefix,
+    Duration ttl,
+    SharedLimits limits) {
+  private static final Pattern NODE = Pattern.compile("([\\w.-]+|\\[[0-9a-fA-F:]+]):(\\d{1,5})");
+  private static final Pattern PREFIX = Pattern.compile("[\\w./:-]{1,200}");
+  private static final int PORT_MAX = 65_535;
+  private static final SharedLimits LIMITS_USUAL =
+      new SharedLimits(4, 32, 1024, Duration.ofSeconds(2));
+
+  /** One server, or a cluster. */
+  public enum Shape {
+    SINGLE,
+    CLUSTER
+  }
+
+  public RemoteSettings {
+    nodes = List.copyOf(nodes);
+    if (nodes.isEmpty()) {
+      throw new IllegalArgumentException("a remote tier without a server: name host:port");
+    }
+    if (shape == Shape.SINGLE && nodes.size() > 1) {
+      throw new IllegalArgumentException(nodes + " are several servers: say that it is a cluster");
+    }
+    for (var node : nodes) {
+      var matcher = NODE.matcher(node);
+      if (!matcher.matches() || port(node) < 1 || port(node) > PORT_MAX) {
+        throw new IllegalArgumentException("'" + node + "' is no server, expected host:port");
+      }
+    }
+    if (!PREFIX.matcher(prefix).matches()) {
+      throw new IllegalArgumentException(
+          "prefix '" + prefix + "', expected letters, digits and any of . / : _ -");
+    }
+    if (ttl.toMillis() < 1) throw new IllegalArgumentException("blocks stay for " + ttl);
+  }
+
+  /** The usual settings: one server without password, blocks stay for a day. */
+  public static RemoteSettings of(String node) {
+    return new RemoteSettings(
+        List.of(node), Shape.SINGLE, RemoteAccess.OPEN, "kvasir", Duration.ofDays(1), LIMITS_USUAL);
+  }
+
+  /** The same on a cluster of which these nodes are known. */
+  public RemoteSettings withCluster(List<String> known) {
+    return new RemoteSettings(known, Shape.CLUSTER, access, prefix, ttl, limits);
+  }
+
+  public RemoteSettings with(RemoteAccess other) {
+    return new RemoteSettings(nodes, shape, other, prefix, ttl, limits);
+  }
+
+  public RemoteSettings with(SharedLimits other) {
+    return new RemoteSettings(nodes, shape, access, prefix, ttl, other);
+  }
+
+  public RemoteSettings withTtl(Duration other) {
+    return new RemoteSettings(nodes, shape, access, prefix, other, limits);
+  }
+
+  static String host(String node) {
+    return node.substring(0, node.lastIndexOf(':'));
+  }
+
+  static int port(String node) {
+    return Integer.parseInt(node.substring(node.lastIndexOf(':') + 1));
+  }
+}

@@ -1,0 +1,87 @@
+package dev.kvasir.live.store.shared.s3;
+
+import dev.kvasir.live.store.shared.SharedLimits;
+import java.net.URI;
+import java.time.Duration;
+
+/**
+ * Which bucket an object tier uses, and how. Credentials come from where the AWS SDK looks for
+ * them: system properties, environment, profile, the machine.
+ *
+ * @param place where the objects are
+ * @param packBytes how many bytes of blocks an object of several gets
+ * @param claimTtl how long a server that died keeps others from storing what it had begun
+ * @param bound how much the bucket may hold of ours
+ * @param requestsMax how many requests are under way at a time
+ * @param limits how much is done at a time; a batch is a pack, or a block where those are larger
+ */
+public record ObjectSettings(
+    ObjectPlace place,
+    int packBytes,
+    Duration claimTtl,
+    ObjectBound bound,
+    int requestsMax,
+    SharedLimits limits) {
+  /** Measured: beyond it nothing is gained, see docs/shared-tiers.md. */
+  static final int PACK_BYTES_USUAL = 8 << 20;
+
+  private static final int PACK_BYTES_MAX = 64 << 20;
+  private static final int REQUESTS_MAX = 256;
+  private static final int PACK_BLOCKS_MAX = 256;
+  private static final long BYTES_USUAL = 100L << 30;
+  private static final SharedLimits LIMITS_USUAL =
+      new SharedLimits(16, PACK_BLOCKS_MAX, 1024, Duration.ofSeconds(10));
+
+  public ObjectSettings {
+    if (packBytes < 1 || packBytes > PACK_BYTES_MAX) {
+      throw new IllegalArgumentException(
+          "packs of " + packBytes + " bytes, expected 1 to " + PACK_BYTES_MAX);
+    }
+    if (requestsMax < 1 || requestsMax > REQUESTS_MAX) {
+      throw new IllegalArgumentException(
+          requestsMax + " requests at a time, expected 1 to " + REQUESTS_MAX);
+    }
+    // Whoever holds a claim has given up before it can be taken over, so none is sent twice.
+    if (claimTtl.compareTo(limits.timeout().multipliedBy(2)) < 0) {
+      throw new IllegalArgumentException(
+          "claims end after "
+              + claimTtl
+              + ", expected at least twice the timeout of "
+              + limits.timeout());
+    }
+  }
+
+  /** The usual settings for a bucket on a server of one's own, or that of AWS if it is null. */
+  public static ObjectSettings of(URI endpoint, String bucket) {
+    return new ObjectSettings(
+        new ObjectPlace(endpoint, "us-east-1", bucket, "kvasir"),
+        PACK_BYTES_USUAL,
+        Duration.ofSeconds(60),
+        new ObjectBound(Duration.ofDays(7), BYTES_USUAL, Duration.ofMinutes(10)),
+        16,
+        LIMITS_USUAL);
+  }
+
+  public ObjectSettings with(ObjectBound other) {
+    return new ObjectSettings(place, packBytes, claimTtl, other, requestsMax, limits);
+  }
+
+  public ObjectSettings with(SharedLimits other) {
+    return new ObjectSettings(place, packBytes, claimTtl, bound, requestsMax, other);
+  }
+
+  public ObjectSettings withPackBytes(int bytes) {
+    return new ObjectSettings(place, bytes, claimTtl, bound, requestsMax, limits);
+  }
+
+  /** The same with claims that end after that time, and requests in half of it. */
+  public ObjectSettings withClaimTtl(Duration ttl) {
+    var shorter = limits.withTimeout(ttl.dividedBy(2));
+    return new ObjectSettings(place, packBytes, ttl, bound, requestsMax, shorter);
+  }
+
+  /** How many blocks of that size go into one object. */
+  int packBlocks(int blockBytes) {
+    return Math.clamp(packBytes / blockBytes, 1, PACK_BLOCKS_MAX);
+  }
+}

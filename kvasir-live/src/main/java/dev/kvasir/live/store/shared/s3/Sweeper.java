@@ -1,0 +1,127 @@
+package dev.kvasir.live.store.shared.s3;
+
+import static java.lang.System.Logger.Level.WARNING;
+
+import dev.kvasir.Nullable;
+import java.io.IOException;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.PriorityQueue;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * Keeps a bucket within its bound: packs that are too old go, then the oldest of those that are too
+ * many, then the claims of what is gone.
+ *
+ * <p>Every server does it, and it does not matter when two do at once. A claim is older than its
+ * pack, but never by more than the TTL; so what is older than the oldest pack by more belongs to
+ * none.
+ */
+final class Sweeper implements AutoCloseable {
+  private static final System.Logger LOG = System.getLogger(Sweeper.class.getName());
+
+  /** The oldest packs, as many as one sweep takes away; the next sweep has the next. */
+  private static final int PACKS_MAX = 1 << 16;
+
+  private static final Comparator<Bucket.Listed> AGE =
+      Comparator.comparing(Bucket.Listed::written).thenComparing(Bucket.Listed::name);
+
+  /** What a sweep left, and what it took away. */
+  record Swept(int packs, long bytes, int packsRemoved, int claimsRemoved) {}
+
+  private final Bucket bucket;
+  private final String claims;
+  private final String packs;
+  private final ObjectSettings settings;
+  private final Thread thread =
+      Thread.ofVirtual().name("kvasir-object-sweeper").unstarted(this::run);
+
+  Sweeper(Bucket bucket, String claims, String packs, ObjectSettings settings) {
+    this.bucket = bucket;
+    this.claims = claims;
+    this.packs = packs;
+    this.settings = settings;
+  }
+
+  void start() {
+    thread.start();
+  }
+
+  private void run() {
+    while (true) {
+      try {
+        Thread.sleep(settings.bound().sweepInterval());
+        sweep();
+      } catch (InterruptedException e) {
+        return;
+      } catch (IOException e) {
+        LOG.log(WARNING, "the bucket could not be swept, and will be again: " + e.getMessage());
+      }
+    }
+  }
+
+  Swept sweep() throws IOException {
+    var oldest = new PriorityQueue<Bucket.Listed>(AGE.reversed());
+    var seen = new Seen();
+    var now =
+        bucket.each(
+            packs,
+            page -> {
+              for (var pack : page) {
+                seen.packs++;
+                seen.bytes += pack.bytes();
+                oldest.add(pack);
+                if (oldest.size() > PACKS_MAX) seen.next(oldest.remove());
+              }
+            });
+    var byAge = new ArrayList<>(oldest);
+    byAge.sort(AGE);
+    var tooOld = now.minus(settings.bound().age());
+    int removed = 0;
+    for (var pack : byAge) {
+      if (pack.written().isAfter(tooOld) && seen.bytes <= settings.bound().bytes()) break;
+      bucket.remove(packs + pack.name());
+      seen.bytes -= pack.bytes();
+      removed++;
+    }
+    var left = removed == byAge.size() ? seen.first : byAge.get(removed).written();
+    int claimsRemoved = removeClaims(left == null ? now : left);
+    return new Swept(seen.packs - removed, seen.bytes, removed, claimsRemoved);
+  }
+
+  /** Takes away the claims of what is gone, page by page: there may be millions. */
+  private int removeClaims(Instant firstPack) throws IOException {
+    var horizon = firstPack.minus(settings.claimTtl()).minus(settings.limits().timeout());
+    var removed = new AtomicInteger();
+    var _ =
+        bucket.each(
+            claims,
+            page -> {
+              for (var claim : page) {
+                if (!claim.written().isBefore(horizon)) continue;
+                bucket.remove(claims + claim.name());
+                removed.incrementAndGet();
+              }
+            });
+    return removed.get();
+  }
+
+  /** What a list of packs came to, beyond the oldest of them. */
+  private static final class Seen {
+    private int packs;
+    private long bytes;
+
+    /** When the first pack was written that is not among the oldest. */
+    private @Nullable Instant first;
+
+    void next(Bucket.Listed pack) {
+      if (first == null || pack.written().isBefore(first)) first = pack.written();
+    }
+  }
+
+  @Override
+  public void close() {
+    thread.interrupt();
+  }
+}
