@@ -27,7 +27,8 @@ import java.util.concurrent.CompletableFuture;
 /**
  * A prompt's blocks leave the top of the ladder and come back: GPU, host, disk, or host and disk
  * where there is no GPU. Run, with an empty folder: java --enable-native-access=ALL-UNNAMED -cp
- * kvasir-core/target/classes:kvasir-live/target/classes examples/Ladder.java FOLDER
+ * kvasir-core/target/classes:kvasir-live/target/classes:kvasir-gpu/target/classes
+ * examples/Ladder.java FOLDER
  */
 final class Ladder {
   private static final int BLOCK_BYTES = 64 << 10;

@@ -1,4 +1,4 @@
-package dev.kvasir.live.store;
+package dev.kvasir.gpu.tier;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
