@@ -27,7 +27,8 @@ class LadderExampleTest {
         String.join(
             ":",
             ROOT.resolve("kvasir-core/target/classes").toString(),
-            ROOT.resolve("kvasir-live/target/classes").toString());
+            ROOT.resolve("kvasir-live/target/classes").toString(),
+            ROOT.resolve("kvasir-gpu/target/classes").toString());
     var command =
         new ProcessBuilder(
             Path.of(System.getProperty("java.home"), "bin", "java").toString(),
