@@ -14,6 +14,7 @@ import java.util.Set;
  * @param victim who makes room when memory runs out
  * @param quirks departures from what is sound, to compare with other systems
  * @param planning when the next step is planned
+ * @param room how much memory must be free for a prompt to be admitted
  */
 public record EngineSettings(
     int sequencesMax,
@@ -23,7 +24,8 @@ public record EngineSettings(
     SchedulingPolicy order,
     Victim victim,
     Set<BatchQuirk> quirks,
-    PlanningSettings planning) {
+    PlanningSettings planning,
+    Room room) {
 
   public static final EngineSettings DEFAULT =
       new EngineSettings(
@@ -34,6 +36,17 @@ public record EngineSettings(
           SchedulingPolicy.FIRST_COME,
           Victim.NEWEST,
           EnumSet.noneOf(BatchQuirk.class));
+
+  /** How much memory must be free for a prompt to be admitted. */
+  public enum Room {
+    /** Enough for the tokens that its first step computes. */
+    FIRST_CHUNK,
+    /**
+     * Enough for all of the prompt, as vLLM asks by default: a long prompt that is admitted chunk
+     * by chunk into a memory that cannot hold it makes room for itself, again and again.
+     */
+    WHOLE_PROMPT
+  }
 
   /** Who makes room when memory runs out. */
   public enum Victim {
@@ -57,6 +70,28 @@ public record EngineSettings(
     var copy = EnumSet.noneOf(BatchQuirk.class);
     copy.addAll(quirks);
     quirks = copy;
+  }
+
+  /** Settings that admit a prompt as soon as its first chunk has room. */
+  public EngineSettings(
+      int sequencesMax,
+      int stepTokensMax,
+      int chunkTokensMax,
+      int contextTokensMax,
+      SchedulingPolicy order,
+      Victim victim,
+      Set<BatchQuirk> quirks,
+      PlanningSettings planning) {
+    this(
+        sequencesMax,
+        stepTokensMax,
+        chunkTokensMax,
+        contextTokensMax,
+        order,
+        victim,
+        quirks,
+        planning,
+        Room.FIRST_CHUNK);
   }
 
   /** Settings that plan as usual. */
@@ -90,18 +125,48 @@ public record EngineSettings(
         order,
         victim,
         more,
-        planning);
+        planning,
+        room);
   }
 
   public EngineSettings with(PlanningSettings how) {
     return new EngineSettings(
-        sequencesMax, stepTokensMax, chunkTokensMax, contextTokensMax, order, victim, quirks, how);
+        sequencesMax,
+        stepTokensMax,
+        chunkTokensMax,
+        contextTokensMax,
+        order,
+        victim,
+        quirks,
+        how,
+        room);
+  }
+
+  public EngineSettings with(Room free) {
+    return new EngineSettings(
+        sequencesMax,
+        stepTokensMax,
+        chunkTokensMax,
+        contextTokensMax,
+        order,
+        victim,
+        quirks,
+        planning,
+        free);
   }
 
   /** The same with another longest sequence; 0 for no limit. */
   public EngineSettings withContext(int tokensMax) {
     return new EngineSettings(
-        sequencesMax, stepTokensMax, chunkTokensMax, tokensMax, order, victim, quirks, planning);
+        sequencesMax,
+        stepTokensMax,
+        chunkTokensMax,
+        tokensMax,
+        order,
+        victim,
+        quirks,
+        planning,
+        room);
   }
 
   boolean has(BatchQuirk quirk) {

@@ -37,6 +37,7 @@ final class Planner {
   private final PlanningWork work;
   private int tokensLeft;
   private int available;
+  private int required;
   private int fetchable;
   private ScheduleDecision.RunningPlan rows = NOTHING;
   private List<Sequence> givenUp = List.of();
@@ -67,7 +68,7 @@ final class Planner {
   }
 
   PreSchedule preSchedule() {
-    return new PreSchedule(state, outlook, decision(), rows, available, waitingMax);
+    return new PreSchedule(state, outlook, decision(), rows, required, waitingMax);
   }
 
   /** Whether the batch had to be gone through although a plan for it was there. */
@@ -235,18 +236,22 @@ final class Planner {
     return state.settings.clipChunk(sequence.prefillTokens() - start);
   }
 
-  /** Takes the memory for its first tokens, so many, if there is as much. */
+  /** Takes the memory for its first tokens, so many, if as much is free as must be. */
   private boolean claim(Sequence sequence, KvMatch match, int tokens) {
     int blocks = state.blocksBehind(match.blocks(), tokens) + match.idle();
-    if (blocks > available && giveUpOthers(sequence, blocks)) {
+    int free = state.blocksBehind(match.blocks(), state.roomFor(sequence, tokens)) + match.idle();
+    if (free > available && giveUpOthers(sequence, free)) {
       // All that is cached may be idle once they have let go of it.
-      blocks += sequence.span == null ? match.blocks() - match.idle() : 0;
-      if (blocks > available) return false;
+      int held = sequence.span == null ? match.blocks() - match.idle() : 0;
+      blocks += held;
+      free += held;
+      if (free > available) return false;
     }
-    if (blocks > available) {
+    if (free > available) {
       blocked = new Blocked(sequence, match.blocks(), available);
       return false;
     }
+    required = Math.max(required, outlook.available - available + free);
     available -= blocks;
     return true;
   }

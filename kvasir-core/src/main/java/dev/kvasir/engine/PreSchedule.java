@@ -7,7 +7,7 @@ public final class PreSchedule {
   private final ScheduleDecision.RunningPlan rows;
   private final int running;
   private final int available;
-  private final int availableAfter;
+  private final int required;
   private final int waitingMax;
   private final long step;
   private final long surprises;
@@ -19,7 +19,7 @@ public final class PreSchedule {
   /**
    * A plan as it was made.
    *
-   * @param availableAfter how many blocks are left when all that is planned has its blocks
+   * @param required how many blocks must be there for all that is planned
    * @param waitingMax how many may wait without anybody among them who was not considered; the
    *     greatest number if the plan was complete before the end of the queue
    */
@@ -28,14 +28,14 @@ public final class PreSchedule {
       Outlook outlook,
       ScheduleDecision decision,
       ScheduleDecision.RunningPlan rows,
-      int availableAfter,
+      int required,
       int waitingMax) {
     this.state = state;
     this.decision = decision;
     this.rows = rows;
     this.running = outlook.running;
     this.available = outlook.available;
-    this.availableAfter = availableAfter;
+    this.required = required;
     this.waitingMax = waitingMax;
     this.step = state.applied;
     this.surprises = state.surprises;
@@ -103,6 +103,6 @@ public final class PreSchedule {
     return state.blocked == null
         && decision.blocked() == null
         && decision.givenUp().isEmpty()
-        && available - availableAfter <= now.available;
+        && required <= now.available;
   }
 }

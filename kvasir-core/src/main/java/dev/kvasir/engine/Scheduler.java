@@ -163,8 +163,9 @@ public final class Scheduler {
         if (match.blocks() < cached) return false;
         left -= match.idle();
       }
-      left -= state.blocksBehind(cached, state.start(sequence, cached) + admission.tokens());
-      if (left < 0) return false;
+      int tokens = state.start(sequence, cached) + admission.tokens();
+      if (left < state.blocksBehind(cached, state.roomFor(sequence, tokens))) return false;
+      left -= state.blocksBehind(cached, tokens);
     }
     return true;
   }

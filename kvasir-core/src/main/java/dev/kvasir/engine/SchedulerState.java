@@ -68,6 +68,13 @@ final class SchedulerState {
     return tokens / kv.blockTokens();
   }
 
+  /** For how many of its tokens there must be room if it is to join with so many of them. */
+  int roomFor(Sequence sequence, int tokens) {
+    return settings.room() == EngineSettings.Room.WHOLE_PROMPT
+        ? Math.max(tokens, sequence.prefillTokens())
+        : tokens;
+  }
+
   /** How many more blocks it takes to hold that many tokens. */
   int blocksBehind(int blocks, int tokens) {
     return Math.ceilDiv(tokens, kv.blockTokens()) - blocks;

@@ -74,13 +74,17 @@ final class EngineWalk {
   private static EngineSettings settings(RandomGenerator random) {
     var orders = SchedulingPolicy.values();
     return new EngineSettings(
-        1 + random.nextInt(12),
-        random.nextInt(4) == 0 ? 6 + random.nextInt(12) : 64,
-        random.nextInt(3) == 0 ? 2 + random.nextInt(12) : 0,
-        0,
-        orders[random.nextInt(orders.length)],
-        random.nextInt(4) == 0 ? Victim.LEAST_URGENT : Victim.NEWEST,
-        EnumSet.noneOf(EngineSettings.BatchQuirk.class));
+            1 + random.nextInt(12),
+            random.nextInt(4) == 0 ? 6 + random.nextInt(12) : 64,
+            random.nextInt(3) == 0 ? 2 + random.nextInt(12) : 0,
+            0,
+            orders[random.nextInt(orders.length)],
+            random.nextInt(4) == 0 ? Victim.LEAST_URGENT : Victim.NEWEST,
+            EnumSet.noneOf(EngineSettings.BatchQuirk.class))
+        .with(
+            random.nextBoolean()
+                ? EngineSettings.Room.WHOLE_PROMPT
+                : EngineSettings.Room.FIRST_CHUNK);
   }
 
   void run(int commands) {

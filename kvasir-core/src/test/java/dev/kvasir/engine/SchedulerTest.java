@@ -67,6 +67,24 @@ class SchedulerTest {
     assertThat(ModelBackend.StepResult.broken(batch, "no power").failed()).hasSize(4);
   }
 
+  @Test
+  void aPromptThatDoesNotFitAsAWholeWaitsIfTheWholeMustFit() {
+    // Of ten blocks one is taken: a first chunk of eight tokens has room, the whole prompt not.
+    for (var room : EngineSettings.Room.values()) {
+      var usual = EngineSettings.DEFAULT;
+      var settings =
+          new EngineSettings(
+                  4, 64, 8, 0, usual.order(), usual.victim(), usual.quirks(), usual.planning())
+              .with(room);
+      var scheduler = new Scheduler(TestMemory.of(10).kv(), settings, () -> {});
+      scheduler.add(request(0, 3, 9));
+      scheduler.complete(scheduler.schedule());
+      scheduler.add(request(1, 10 * TestMemory.BLOCK_TOKENS - 1, 1));
+      int joined = scheduler.schedule().joined();
+      assertThat(joined).isEqualTo(room == EngineSettings.Room.FIRST_CHUNK ? 1 : 0);
+    }
+  }
+
   private static Scheduler scheduler(TestMemory memory) {
     return new Scheduler(memory.kv(), EngineSettings.DEFAULT, () -> {});
   }

@@ -41,13 +41,17 @@ final class SchedulerWalk {
   private static EngineSettings settings(RandomGenerator random, int blocks) {
     var orders = SchedulingPolicy.values();
     return new EngineSettings(
-        1 + random.nextInt(16),
-        random.nextInt(4) == 0 ? 4 + random.nextInt(12) : 64,
-        random.nextInt(3) == 0 ? 1 + random.nextInt(12) : 0,
-        blocks * TestMemory.BLOCK_TOKENS,
-        orders[random.nextInt(orders.length)],
-        random.nextInt(4) == 0 ? Victim.LEAST_URGENT : Victim.NEWEST,
-        EnumSet.noneOf(EngineSettings.BatchQuirk.class));
+            1 + random.nextInt(16),
+            random.nextInt(4) == 0 ? 4 + random.nextInt(12) : 64,
+            random.nextInt(3) == 0 ? 1 + random.nextInt(12) : 0,
+            blocks * TestMemory.BLOCK_TOKENS,
+            orders[random.nextInt(orders.length)],
+            random.nextInt(4) == 0 ? Victim.LEAST_URGENT : Victim.NEWEST,
+            EnumSet.noneOf(EngineSettings.BatchQuirk.class))
+        .with(
+            random.nextBoolean()
+                ? EngineSettings.Room.WHOLE_PROMPT
+                : EngineSettings.Room.FIRST_CHUNK);
   }
 
   /** Runs steps, each from a plan made ahead of it. */
