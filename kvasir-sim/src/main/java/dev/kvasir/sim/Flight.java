@@ -81,14 +81,23 @@ final class Flight implements SequenceListener {
       case Colocate _ -> submit(first, 0);
       case Offload _ -> {
         openRoute().prefillSent();
-        sequence = first.engine().submit(asked(1, 0), new PrefillElsewhere());
+        submit(first, 1, 0, new PrefillElsewhere());
       }
     }
   }
 
   private void submit(SimInstance at, int tailTokens) {
+    submit(at, request.outputTokens(), tailTokens, this);
+  }
+
+  private void submit(SimInstance at, int outputTokens, int tailTokens, SequenceListener listener) {
     serving = at;
-    sequence = at.engine().submit(asked(request.outputTokens(), tailTokens), this);
+    at.enter(
+        request.promptTokens(),
+        () -> {
+          if (ending != Ending.UNFINISHED) return;
+          sequence = at.engine().submit(asked(outputTokens, tailTokens), listener);
+        });
   }
 
   private SequenceRequest asked(int outputTokens, int tailTokens) {
@@ -177,7 +186,12 @@ final class Flight implements SequenceListener {
 
   @Override
   public void prefilled(Sequence prefilled) {
-    if (firstNanos != NEVER) return;
+    var at = serving;
+    if (firstNanos == NEVER && at != null) at.whenSent(this::firstToken);
+  }
+
+  private void firstToken() {
+    if (firstNanos != NEVER || ending != Ending.UNFINISHED) return;
     firstNanos = now();
     tell(openRoute()::firstToken);
   }
@@ -185,10 +199,17 @@ final class Flight implements SequenceListener {
   @Override
   public void ended(Sequence over, Sequence.End end) {
     switch (end) {
-      case Sequence.End.Finished _ -> end(Ending.COMPLETED);
+      case Sequence.End.Finished _ -> {
+        var at = serving;
+        if (at != null) at.whenSent(this::finish);
+      }
       case Sequence.End.Refused _ -> end(Ending.DROPPED);
       case Sequence.End.Aborted _, Sequence.End.Failed _ -> end(Ending.TIMED_OUT);
     }
+  }
+
+  private void finish() {
+    if (ending == Ending.UNFINISHED) end(Ending.COMPLETED);
   }
 
   private void timeOut() {

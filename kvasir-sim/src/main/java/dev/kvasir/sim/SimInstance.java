@@ -17,6 +17,9 @@ import dev.kvasir.sim.latency.LatencyModel;
 import dev.kvasir.sim.report.InstanceResult;
 import dev.kvasir.sim.report.TierResult;
 import dev.kvasir.sim.report.Timeline;
+import dev.kvasir.sim.server.FrontStage;
+import dev.kvasir.sim.server.ServerModel;
+import dev.kvasir.sim.server.StepPipeline;
 import dev.kvasir.time.EventLoop;
 import java.util.ArrayList;
 import java.util.List;
@@ -30,6 +33,8 @@ public final class SimInstance {
   private final KvStore memory;
   private final Engine engine;
   private final TimedModel model;
+  private final @Nullable FrontStage front;
+  private final @Nullable StepPipeline pipeline;
   private final Pools pools;
   private final List<TimedStore> stores = new ArrayList<>();
   private final @Nullable SharedTiers below;
@@ -56,7 +61,14 @@ public final class SimInstance {
     this.memory = memory(loop, spec);
     var stepped = this.stepped;
     LongSupplier extra = stepped == null ? () -> 0 : stepped::takePendingMicros;
-    this.model = new TimedModel(loop, latency, extra, turns);
+    if (latency instanceof ServerModel server) {
+      this.front = new FrontStage(loop, server);
+      this.pipeline = new StepPipeline(loop, server, front);
+    } else {
+      this.front = null;
+      this.pipeline = null;
+    }
+    this.model = new TimedModel(loop, latency, extra, turns, pipeline);
     this.engine = new Engine(loop, memory, model, settings(spec));
   }
 
@@ -106,6 +118,18 @@ public final class SimInstance {
 
   public Engine engine() {
     return engine;
+  }
+
+  /** Takes a prompt in, through the server in front of the engine where there is one. */
+  void enter(int promptTokens, Runnable submit) {
+    if (front == null) submit.run();
+    else front.enter(promptTokens, submit);
+  }
+
+  /** Does it when the tokens of the step that is done now have left the server. */
+  void whenSent(Runnable task) {
+    if (pipeline == null) task.run();
+    else pipeline.whenSent(task);
   }
 
   public Engine.Load load() {

@@ -1,10 +1,12 @@
 package dev.kvasir.sim;
 
+import dev.kvasir.Nullable;
 import dev.kvasir.engine.Batch;
 import dev.kvasir.engine.ModelBackend;
 import dev.kvasir.sim.latency.LatencyModel;
 import dev.kvasir.sim.latency.StepShape;
 import dev.kvasir.sim.report.Gaps;
+import dev.kvasir.sim.server.StepPipeline;
 import dev.kvasir.time.EventLoop;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -17,6 +19,7 @@ public final class TimedModel implements ModelBackend {
   private final LatencyModel latency;
   private final LongSupplier extraMicros;
   private final Turns turns;
+  private final @Nullable StepPipeline pipeline;
   private final Gaps gaps = new Gaps();
   private long busyMicros;
   private long prefillTokens;
@@ -28,12 +31,22 @@ public final class TimedModel implements ModelBackend {
    * @param extraMicros asked once for each step: what it takes on top
    */
   public TimedModel(EventLoop loop, LatencyModel latency, LongSupplier extraMicros) {
-    this(loop, latency, extraMicros, new Turns());
+    this(loop, latency, extraMicros, new Turns(), null);
   }
 
-  /** A model whose steps are computed in turn with those of others. */
-  TimedModel(EventLoop loop, LatencyModel latency, LongSupplier extraMicros, Turns turns) {
+  /**
+   * A model whose steps are computed in turn with those of others.
+   *
+   * @param pipeline runs the steps where one is launched while another is computed; else null
+   */
+  TimedModel(
+      EventLoop loop,
+      LatencyModel latency,
+      LongSupplier extraMicros,
+      Turns turns,
+      @Nullable StepPipeline pipeline) {
     this.loop = loop;
+    this.pipeline = pipeline;
     this.turns = turns;
     this.latency = latency;
     this.extraMicros = extraMicros;
@@ -41,6 +54,13 @@ public final class TimedModel implements ModelBackend {
 
   @Override
   public void forward(Batch batch, Consumer<ModelBackend.StepResult> done) {
+    if (pipeline != null) {
+      long took = pipeline.run(shape(batch), () -> done.accept(StepResult.UNSEEN));
+      busyMicros += took / 1000;
+      decodeTokens += batch.decodes();
+      gaps.add(took / 1000, batch.decodes());
+      return;
+    }
     long micros = stepMicros(batch) + extraMicros.getAsLong();
     busyMicros += micros;
     decodeTokens += batch.decodes();
@@ -54,6 +74,10 @@ public final class TimedModel implements ModelBackend {
     if (batch.parts().isEmpty()) {
       return latency.decodeMicros(batch.decodes(), batch.decodeContextTokens());
     }
+    return latency.stepMicros(shape(batch));
+  }
+
+  private StepShape shape(Batch batch) {
     var prefills = new ArrayList<StepShape.Prefill>(batch.parts().size());
     for (var part : batch.parts()) {
       int end = part.start() + part.tokens();
@@ -62,8 +86,7 @@ public final class TimedModel implements ModelBackend {
       prefills.add(new StepShape.Prefill(part.tokens(), part.start(), prompt));
       prefillTokens += part.tokens();
     }
-    return latency.stepMicros(
-        new StepShape(prefills, batch.decodes(), batch.decodeContextTokens()));
+    return new StepShape(prefills, batch.decodes(), batch.decodeContextTokens());
   }
 
   /** How often each time between two tokens occurred. */

@@ -1,0 +1,134 @@
+package dev.kvasir.sim.server;
+
+import java.util.List;
+
+/**
+ * How long one deployment takes for what it does: an engine of one model on its GPUs, and the
+ * server in front of it.
+ *
+ * @param engine what a step takes
+ * @param front what a request takes before and after its steps
+ * @param warmUp how much longer all of it takes for the first requests
+ */
+public record ServerTimes(Engine engine, Front front, WarmUp warmUp) {
+  /**
+   * What a step takes, on the processor that launches it and on the GPU.
+   *
+   * @param launchMicros to launch a step that computes prompts, kernel by kernel
+   * @param launchRowMicros more for each request in it
+   * @param graphMicros to launch a step that only decodes, as one graph
+   * @param graphRowMicros more for each request in it
+   * @param weightMicros to read all weights
+   * @param tokenMicros the arithmetic of a token outside of attention
+   * @param pairNanos the arithmetic of a prompt's token looking back on one token
+   * @param contextNanos to read the K and V of one token for a decode row
+   * @param rowMicros what each decode row takes besides
+   * @param promptMicros what a step with prompts takes besides
+   */
+  public record Engine(
+      double launchMicros,
+      double launchRowMicros,
+      double graphMicros,
+      double graphRowMicros,
+      double weightMicros,
+      double tokenMicros,
+      double pairNanos,
+      double contextNanos,
+      double rowMicros,
+      double promptMicros) {
+    public Engine {
+      check(
+          "engine",
+          List.of(
+              launchMicros,
+              launchRowMicros,
+              graphMicros,
+              graphRowMicros,
+              weightMicros,
+              tokenMicros,
+              pairNanos,
+              contextNanos,
+              rowMicros,
+              promptMicros));
+    }
+  }
+
+  /**
+   * What a request takes before and after its steps.
+   *
+   * @param calls how often the server is called for a request: 2 where a router asks it for the
+   *     tokens first
+   * @param receiveMicros until the first call stands in line, for all requests side by side
+   * @param receiveTokenNanos more for each token of the prompt
+   * @param callMicros what a call takes of the event loop
+   * @param callTokenMicros more for each token of the prompt
+   * @param hopMicros between two calls
+   * @param deliverMicros from the event loop to the engine
+   * @param outputMicros what a token takes of the event loop on its way out
+   * @param endMicros what a first or a last token takes of it besides
+   */
+  public record Front(
+      int calls,
+      double receiveMicros,
+      double receiveTokenNanos,
+      double callMicros,
+      double callTokenMicros,
+      double hopMicros,
+      double deliverMicros,
+      double outputMicros,
+      double endMicros) {
+    public Front {
+      if (calls < 1 || calls > 9) {
+        throw new IllegalArgumentException(calls + " calls of the server for a request");
+      }
+      check(
+          "front",
+          List.of(
+              receiveMicros,
+              receiveTokenNanos,
+              callMicros,
+              callTokenMicros,
+              hopMicros,
+              deliverMicros,
+              outputMicros,
+              endMicros));
+    }
+  }
+
+  /**
+   * How much longer it takes for the first requests after a start: code that is not compiled yet,
+   * kernels that are not loaded. It falls by the same share with each request.
+   *
+   * @param front how much more of its time the front takes for the first request; 1 is double
+   * @param launch the same of launching a step with prompts
+   * @param requests after how many requests that has fallen to a third, about
+   */
+  public record WarmUp(double front, double launch, double requests) {
+    public WarmUp {
+      check("warm_up", List.of(front, launch));
+      if (!(requests > 0 && requests < Double.POSITIVE_INFINITY)) {
+        throw new IllegalArgumentException("warm_up over " + requests + " requests");
+      }
+    }
+
+    private double of(double share, long served) {
+      return 1 + share * StrictMath.exp(-served / requests);
+    }
+
+    double ofFront(long served) {
+      return of(front, served);
+    }
+
+    double ofLaunch(long served) {
+      return of(launch, served);
+    }
+  }
+
+  private static void check(String part, List<Double> times) {
+    for (double time : times) {
+      if (time >= 0 && time < Double.POSITIVE_INFINITY) continue;
+      throw new IllegalArgumentException(
+          "a time of " + part + " is " + time + "; give a number from 0 up");
+    }
+  }
+}
