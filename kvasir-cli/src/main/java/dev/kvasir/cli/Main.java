@@ -10,6 +10,8 @@ import dev.kvasir.cli.serve.CheckConfigCommand;
 import dev.kvasir.cli.serve.ServeCommand;
 import dev.kvasir.cli.simulate.OptionSections;
 import dev.kvasir.cli.simulate.SimulateCommand;
+import dev.kvasir.cli.tier.FolderCommands;
+import dev.kvasir.cli.tier.TierCommand;
 import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.List;
@@ -52,12 +54,20 @@ public final class Main {
         .addSubcommand(sectioned(helpful(new CommandLine(new SimulateCommand(out, err)))))
         .addSubcommand(sectioned(helpful(new CommandLine(new FleetCommand(out, err, environment)))))
         .addSubcommand(sectioned(helpful(new CommandLine(new LoadCommand(out, err, environment)))))
+        .addSubcommand(tier(out, err, environment))
         .addSubcommand(helpful(new CommandLine(new DoctorCommand(out, environment))))
         .addSubcommand(helpful(new CommandLine(new BenchCommand(out, err))))
         .addSubcommand(new CommandLine(new RehearseCommand(err)))
         .setOut(out)
         .setErr(err)
         .setParameterExceptionHandler(new Mistakes(err));
+  }
+
+  private static CommandLine tier(
+      PrintWriter out, PrintWriter err, Map<String, String> environment) {
+    var daemon = helpful(new CommandLine(new TierCommand(out, err, environment)));
+    daemon.setHelpSectionKeys(commandsBeforeOptions(daemon.getHelpSectionKeys()));
+    return FolderCommands.under(daemon, out, err, environment);
   }
 
   private static List<String> commandsBeforeOptions(List<String> sections) {

@@ -2,6 +2,15 @@ package dev.kvasir.live.tier;
 
 import dev.kvasir.live.LiveLoop;
 import dev.kvasir.live.Owned;
+import dev.kvasir.live.http.Access;
+import dev.kvasir.live.http.Endpoint;
+import dev.kvasir.live.http.Endpoints;
+import dev.kvasir.live.http.Exchange;
+import dev.kvasir.live.http.HttpFront;
+import dev.kvasir.live.http.HttpSettings;
+import dev.kvasir.live.http.Network;
+import dev.kvasir.live.metrics.MetricsText;
+import io.vertx.core.buffer.Buffer;
 import java.io.IOException;
 import java.util.concurrent.CompletableFuture;
 
@@ -11,12 +20,20 @@ public final class TierDaemon implements AutoCloseable {
   private final LiveLoop loop;
   private final NamespaceCaches caches;
   private final TierServer server;
+  private final HttpFront front;
 
   private TierDaemon(TierSettings settings) throws IOException {
     this.loop = owned.add(new LiveLoop("kvasir-tier"));
     this.caches = owned.add(new NamespaceCaches(loop, settings));
     try {
       this.server = owned.add(TierServer.open(loop, caches, settings));
+      var network = owned.add(Network.open(1));
+      var pages =
+          Endpoints.of(
+              Endpoint.get("/metrics", Access.PUBLIC, this::metrics),
+              Endpoint.get("/health", Access.PUBLIC, exchange -> exchange.answer(200, "{}")));
+      var admin = HttpSettings.local(settings.adminPort());
+      this.front = owned.add(HttpFront.start(network, admin, pages));
     } catch (IOException | RuntimeException e) {
       owned.close();
       throw e;
@@ -26,6 +43,26 @@ public final class TierDaemon implements AutoCloseable {
   /** Begins to listen. */
   public static TierDaemon open(TierSettings settings) throws IOException {
     return new TierDaemon(settings);
+  }
+
+  /** Where its metrics are. */
+  public String adminUrl() {
+    return front.url();
+  }
+
+  private void metrics(Exchange exchange) {
+    Thread.ofVirtual()
+        .name("kvasir-tier-metrics")
+        .start(
+            () ->
+                exchange.guardElsewhere(
+                    () -> {
+                      var text = Buffer.buffer(metrics());
+                      exchange
+                          .context()
+                          .runOnContext(
+                              _ -> exchange.answer(200, MetricsText.CONTENT_TYPE, text));
+                    }));
   }
 
   /** What it does, for Prometheus; from any thread but the loop's. */

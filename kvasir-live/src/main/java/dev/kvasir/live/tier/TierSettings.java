@@ -21,6 +21,7 @@ import java.util.List;
  * @param socket where engines connect
  * @param users who may connect besides the user of the daemon
  * @param bufferFolders where the buffers lie that engines share
+ * @param adminPort for metrics, on this machine alone; 0 for any that is free
  * @param connectionsMax how many connections there may be at a time
  * @param namespacesMax how many namespaces are kept; each has an equal share of the bytes
  * @param hostBytes how much host memory all namespaces have together
@@ -36,6 +37,7 @@ public record TierSettings(
     Path socket,
     List<String> users,
     List<Path> bufferFolders,
+    int adminPort,
     int connectionsMax,
     int namespacesMax,
     long hostBytes,
@@ -59,6 +61,7 @@ public record TierSettings(
           Path.of("kvasir-tier.sock"),
           List.of(),
           List.of(Path.of("/dev/shm")),
+          8_002,
           256,
           1,
           1_024 * MIB,
@@ -87,17 +90,18 @@ public record TierSettings(
     }
   }
 
-  /** These, with tiers of other sizes. */
-  public TierSettings sized(long host, long onDisk) {
+  /** These, with a socket and what is on disk in that folder. */
+  public TierSettings in(Path place) {
     return new TierSettings(
-        socket,
+        place.resolve("tier.sock"),
         users,
         bufferFolders,
+        adminPort,
         connectionsMax,
         namespacesMax,
-        host,
-        onDisk,
-        folder,
+        hostBytes,
+        diskBytes,
+        place.resolve("tier"),
         eviction,
         order,
         disk,

@@ -12,11 +12,8 @@ final class TierChild {
 
   /** Starts it, with the socket and folder in that folder, and waits until it listens. */
   static Process start(Path temp, long hostBytes, long diskBytes) throws IOException {
-    var command = new ArrayList<String>();
-    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-    command.addAll(List.of("-XX:+UseSerialGC", "--enable-native-access=ALL-UNNAMED"));
-    command.addAll(List.of("-cp", classPath(), TierChild.class.getName(), temp.toString()));
-    command.addAll(List.of("" + hostBytes, "" + diskBytes));
+    var command = command();
+    command.addAll(List.of(temp.toString(), "" + hostBytes, "" + diskBytes));
     var child = new ProcessBuilder(command).redirectErrorStream(true);
     var process = child.redirectOutput(temp.resolve("daemon.log").toFile()).start();
     for (int i = 0; i < 600; i++) {
@@ -35,6 +32,15 @@ final class TierChild {
     throw new IOException("the daemon does not listen after 30 s");
   }
 
+  /** How to start it; folder, host and disk bytes are to be added. */
+  static List<String> command() {
+    var command = new ArrayList<String>();
+    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    command.addAll(List.of("-XX:+UseSerialGC", "--enable-native-access=ALL-UNNAMED"));
+    command.addAll(List.of("-cp", classPath(), TierChild.class.getName()));
+    return command;
+  }
+
   private static String classPath() {
     var path = new ArrayList<String>();
     for (var part : System.getProperty("java.class.path").split(File.pathSeparator, -1)) {
@@ -49,6 +55,7 @@ final class TierChild {
         temp.resolve("sock"),
         List.of(),
         List.of(temp, Path.of("/dev/shm")),
+        0,
         32,
         1,
         hostBytes,

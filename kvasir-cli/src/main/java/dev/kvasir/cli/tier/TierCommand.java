@@ -1,0 +1,121 @@
+package dev.kvasir.cli.tier;
+
+import dev.kvasir.Nullable;
+import dev.kvasir.cli.config.RecordReader;
+import dev.kvasir.cli.config.YamlFile;
+import dev.kvasir.cli.process.ExitCode;
+import dev.kvasir.cli.process.Interrupt;
+import dev.kvasir.live.PrivateFiles;
+import dev.kvasir.live.doctor.CacheFolder;
+import dev.kvasir.live.tier.TierDaemon;
+import dev.kvasir.live.tier.TierSettings;
+import dev.kvasir.sim.spec.SpecError;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
+import java.util.logging.Level;
+import java.util.logging.Logger;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** Keeps KV tiers for the engines of this machine. */
+@Command(
+    name = "tier",
+    description = {
+      "Keep KV tiers for the vLLM, SGLang and LMCache of this machine: host memory, disk, Redis, S3.",
+      "",
+      "Bounded, checksummed, shared by all engines with the same model, and found again after a",
+      "restart. vLLM needs the package kvasir-vllm and one option; see docs/tier.md."
+    },
+    optionListHeading = "%nOptions:%n",
+    footerHeading = "%nExamples:%n",
+    footer = {
+      "  kvasir tier --host-bytes 64GiB --disk-bytes 1TiB --folder /nvme/kvasir",
+      "  kvasir tier --config tier.yaml",
+      "  kvasir tier ls --folder /nvme/kvasir"
+    },
+    usageHelpWidth = 100,
+    sortOptions = false)
+public final class TierCommand implements Callable<Integer> {
+  private static final Duration STOP_MAX = Duration.ofMinutes(2);
+
+  private final PrintWriter out;
+  private final PrintWriter err;
+  private final Map<String, String> environment;
+
+  @Option(
+      names = "--config",
+      paramLabel = "FILE",
+      description = "A YAML file with these and more settings; options go before it.")
+  private @Nullable Path config;
+
+  @Option(names = "--verbose", description = "Log connections and namespaces, too.")
+  private boolean verbose;
+
+  @Mixin private TierOptions options = new TierOptions();
+
+  public TierCommand(PrintWriter out, PrintWriter err, Map<String, String> environment) {
+    this.out = out;
+    this.err = err;
+    this.environment = environment;
+  }
+
+  @Override
+  public Integer call() throws IOException, InterruptedException {
+    Logger.getLogger("").setLevel(verbose ? Level.INFO : Level.WARNING);
+    try {
+      return serve(settings());
+    } catch (SpecError wrong) {
+      err.println("kvasir: " + wrong.getMessage());
+      return ExitCode.DATA;
+    } catch (IllegalArgumentException wrong) {
+      err.println("kvasir: " + wrong.getMessage() + ". Try 'kvasir tier --help'.");
+      return ExitCode.USAGE;
+    }
+  }
+
+  private TierSettings settings() throws IOException {
+    var usual = TierSettings.DEFAULT.in(usualFolder(environment));
+    var said = options.said().keys();
+    return RecordReader.read(config == null ? said : YamlFile.read(config).under(said), usual);
+  }
+
+  static Path usualFolder(Map<String, String> environment) {
+    return CacheFolder.usual(environment, Path.of(System.getProperty("user.home")));
+  }
+
+  private int serve(TierSettings settings) throws IOException, InterruptedException {
+    var above = settings.socket().toAbsolutePath().getParent();
+    if (above != null) PrivateFiles.folder(above);
+    var asked = new CountDownLatch(1);
+    try (var _ = Interrupt.of(asked::countDown, STOP_MAX);
+        var daemon = TierDaemon.open(settings)) {
+      tell(settings, daemon);
+      asked.await();
+    }
+    return ExitCode.OK;
+  }
+
+  private void tell(TierSettings settings, TierDaemon daemon) {
+    out.println("Kvasir keeps KV tiers for the engines of this machine.");
+    out.println();
+    out.println("  socket   " + settings.socket().toAbsolutePath());
+    out.println("  host     " + Sizes.text(settings.hostBytes()));
+    if (settings.diskBytes() > 0) {
+      out.println("  disk     " + Sizes.text(settings.diskBytes()) + " in " + settings.folder());
+    }
+    if (settings.remote() != null) {
+      out.println("  redis    " + settings.remote().server().nodes());
+    }
+    if (settings.object() != null) out.println("  bucket   " + settings.object().server());
+    out.println("  metrics  " + daemon.adminUrl() + "/metrics");
+    out.println();
+    out.println("Ctrl-C stops it; what is on disk is found again.");
+    out.flush();
+  }
+}

@@ -1,0 +1,366 @@
+"""The tier below vLLM's host buffer: a ``SecondaryTierManager`` whose chunks a Kvasir daemon keeps.
+
+vLLM calls all of it from its scheduler, which must not wait: jobs are queued for the client's thread, and come back through a
+queue. ``getattr`` and ``fields`` are for what differs between vLLM 0.24 and 0.32.
+"""
+
+from __future__ import annotations
+
+import collections
+import dataclasses
+import os
+import threading
+import time
+from collections.abc import Collection, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from vllm.logger import init_logger
+from vllm.v1.kv_offload.base import (
+    LookupResult,
+    OffloadingEvent,
+    RequestOffloadingContext,
+)
+from vllm.v1.kv_offload.tiering.async_lookup import AsyncLookupManager
+from vllm.v1.kv_offload.tiering.base import JobResult, SecondaryTierManager
+
+from kvasir_vllm import __version__, fingerprint, protocol, tenants
+from kvasir_vllm.client import Client
+
+try:
+    from vllm.v1.kv_offload.base import Medium
+
+    STORAGE: Any = Medium.STORAGE
+except ImportError:  # before 0.27
+    STORAGE = "STORAGE"
+
+logger = init_logger("vllm.kvasir")
+
+LOOKUP_SECONDS_MAX = 5.0
+KEYS_MAX = 4096
+GROUP_BYTES = 4
+
+_EVENT_FIELDS = {f.name for f in dataclasses.fields(OffloadingEvent)}
+_RESULT_FIELDS = {f.name for f in dataclasses.fields(JobResult)}
+
+
+def wire_key(key: bytes) -> bytes:
+    """vLLM's key is a hash and its group, most significant byte first."""
+    return protocol.key(bytes(key[:-GROUP_BYTES]), int.from_bytes(key[-GROUP_BYTES:], "big"))
+
+
+class _Job:
+    """A load or a store under way, in one or several requests."""
+
+    def __init__(self, job_id: int, load: bool, keys: list[bytes]) -> None:
+        self.job_id = job_id
+        self.load = load
+        self.keys = keys
+        self.began = time.monotonic()
+        self.outcome = bytearray(b"\xff" * len(keys))
+        self.parts = 0
+
+    def result(self, row_bytes: int) -> JobResult:
+        done = [k for k, o in zip(self.keys, self.outcome, strict=True) if o == protocol.CHUNK_DONE]
+        whole = len(done) == len(self.keys)
+        more: dict[str, Any] = {
+            "successful_keys": tuple(done) if self.load and done and not whole else None,
+            "transfer_time": time.monotonic() - self.began,
+            "transfer_bytes": len(done) * row_bytes,
+        }
+        known = {name: value for name, value in more.items() if name in _RESULT_FIELDS}
+        return JobResult(job_id=self.job_id, success=whole, **known)
+
+    def failed(self) -> list[Any]:
+        return [k for k, o in zip(self.keys, self.outcome, strict=True) if o != protocol.CHUNK_DONE]
+
+
+class _Lookups(AsyncLookupManager):
+    """Asks the daemon, on a thread of its own."""
+
+    def __init__(self, tier_type: str, client: Client) -> None:
+        self._client = client
+        super().__init__(tier_type=tier_type)
+
+    def batch_lookup(self, keys: list[Any], req_context: Any) -> Iterable[bool]:
+        found: list[bool] = []
+        for at in range(0, len(keys), KEYS_MAX):
+            found += self._some([wire_key(key) for key in keys[at : at + KEYS_MAX]])
+        return found
+
+    def _some(self, keys: list[bytes]) -> list[bool]:
+        answered = threading.Event()
+        box: list[bytes | None] = [None]
+
+        def done(body: bytes | None) -> None:
+            box[0] = body
+            answered.set()
+
+        if not self._client.ask(lambda number: protocol.lookup(number, keys), done):
+            return [False] * len(keys)
+        answered.wait(LOOKUP_SECONDS_MAX)
+        body = box[0]
+        if body is None or len(body) != len(keys):
+            return [False] * len(keys)
+        return [each == protocol.KEY_THERE for each in body]
+
+
+class KvasirTier(SecondaryTierManager):
+    """Chunks that a Kvasir daemon keeps.
+
+    socket: where the daemon listens
+    enable_kv_events: whether to tell of stored chunks where vLLM tells of its blocks
+    tenant_key: what tenants' names are hashed with; better in the environment, as KVASIR_TENANT_KEY
+    """
+
+    medium = STORAGE
+
+    def __init__(
+        self,
+        offloading_spec: Any,
+        primary_kv_view: memoryview,
+        tier_type: str,
+        socket: str,
+        enable_kv_events: bool = False,
+        tenant_key: str = "",
+        backpressure_detector: Any = None,
+    ) -> None:
+        super().__init__(offloading_spec, primary_kv_view, tier_type)
+        self._bp_detector = backpressure_detector  # since 0.31
+        if not hasattr(self, "locality"):  # since 0.27
+            self.locality = None
+        assert primary_kv_view.strides is not None and primary_kv_view.shape is not None
+        self._row_bytes = int(primary_kv_view.strides[0])
+        rows = int(primary_kv_view.shape[0])
+        self._tokens = _chunk_tokens(offloading_spec)
+        self._tenants = tenants.Tenants(tenant_key or os.environ.get("KVASIR_TENANT_KEY", ""))
+        text = protocol.namespace(namespace(offloading_spec, self._row_bytes).items())
+        path = buffer_path(offloading_spec)
+        hello = protocol.hello(self._row_bytes, rows, path, _client_name(offloading_spec), text)
+        self._lock = threading.Lock()
+        self._idle = threading.Condition(self._lock)
+        self._jobs: dict[int, _Job] = {}
+        self._done: collections.deque[_Job] = collections.deque()
+        self._last: collections.OrderedDict[str, tuple[int, bytes]] = collections.OrderedDict()
+        events = enable_kv_events and offloading_spec.kv_events_config.enable_kv_cache_events
+        self._events: list[OffloadingEvent] | None = [] if events else None
+        self._client = Client(socket, hello)
+        self._lookups = _Lookups(tier_type, self._client)
+        logger.info("Kvasir tier at %s: %d rows of %d bytes at %s", socket, rows, self._row_bytes, path)
+        logger.debug("Kvasir namespace:\n%s", text)
+
+    def lookup(self, key: Any, req_context: Any) -> LookupResult:
+        found = self._lookups.lookup(key, req_context)
+        if found is None:
+            return LookupResult.RETRY
+        return LookupResult.HIT if found else LookupResult.MISS
+
+    def submit_store(self, job_metadata: Any) -> None:
+        keys, rows = _keys(job_metadata), _rows(job_metadata)
+        context = job_metadata.req_context
+        tenant = self._tenants.of(getattr(context, "kv_transfer_params", None))
+        positions = [self._position(context, key) for key in keys]
+        parent = self._parent(context, positions)
+        wired = [wire_key(key) for key in keys]
+        if keys and positions[-1] != protocol.POSITION_UNKNOWN:
+            self._remember(context, positions[-1], wired[-1])
+
+        def frame(number: int, start: int, end: int) -> bytes:
+            before = parent if start == 0 else wired[start - 1]
+            part = slice(start, end)
+            return protocol.store(number, tenant, before, rows[part], positions[part], wired[part])
+
+        self._submit(_Job(job_metadata.job_id, False, keys), frame)
+
+    def submit_load(self, job_metadata: Any) -> None:
+        keys, rows = _keys(job_metadata), _rows(job_metadata)
+        wired = [wire_key(key) for key in keys]
+
+        def frame(number: int, start: int, end: int) -> bytes:
+            return protocol.load(number, rows[start:end], wired[start:end])
+
+        self._submit(_Job(job_metadata.job_id, True, keys), frame)
+
+    def _submit(self, job: _Job, frame: Any) -> None:
+        starts = range(0, len(job.keys), KEYS_MAX)
+        job.parts = len(starts)
+        with self._lock:
+            self._jobs[job.job_id] = job
+        if not starts:
+            self._finish(job)
+        for start in starts:
+            end = min(len(job.keys), start + KEYS_MAX)
+            self._ask(job, frame, start, end)
+
+    def _ask(self, job: _Job, frame: Any, start: int, end: int) -> None:
+        def done(body: bytes | None) -> None:
+            if body is not None and len(body) == end - start:
+                job.outcome[start:end] = body
+            self._part_done(job)
+
+        if not self._client.ask(lambda number: frame(number, start, end), done):
+            self._part_done(job)
+
+    def _part_done(self, job: _Job) -> None:
+        with self._lock:
+            job.parts -= 1
+            last = job.parts == 0
+        if last:
+            self._finish(job)
+
+    def _finish(self, job: _Job) -> None:
+        self._done.append(job)
+        with self._lock:
+            self._jobs.pop(job.job_id, None)
+            self._idle.notify_all()
+
+    def get_finished_jobs(self) -> Iterable[JobResult]:
+        results = []
+        while self._done:
+            job = self._done.popleft()
+            if job.load and hasattr(self._lookups, "mark_miss"):
+                self._lookups.mark_miss(job.failed())
+            if not job.load:
+                self._tell_stored(job)
+            results.append(job.result(self._row_bytes))
+        return results
+
+    def _tell_stored(self, job: _Job) -> None:
+        if self._events is None:
+            return
+        keys: list[Any] = [k for k in job.keys if k not in set(job.failed())]
+        if not keys:
+            return
+        more: dict[str, Any] = {"locality": self.locality, "ownership": self.tier_type}
+        known = {name: value for name, value in more.items() if name in _EVENT_FIELDS}
+        self._events.append(OffloadingEvent(keys=keys, medium=self.medium, removed=False, **known))
+
+    def take_events(self) -> Iterable[OffloadingEvent]:
+        if self._events:
+            yield from self._events
+            self._events.clear()
+
+    def on_new_request(self, req_context: Any) -> RequestOffloadingContext:
+        return RequestOffloadingContext()
+
+    def on_request_finished(self, req_context: Any) -> None:
+        self._lookups.cleanup(req_context.req_id)
+        self._last.pop(req_context.req_id, None)
+
+    def on_schedule_end(self, context: Any) -> None:
+        self._lookups.flush()
+
+    def drain_jobs(self) -> None:
+        with self._lock:
+            while self._jobs:
+                self._idle.wait(1)
+
+    def shutdown(self) -> None:
+        self._lookups.shutdown()
+        self._client.close()
+
+    def _position(self, context: Any, key: Any) -> int:
+        """How many chunks come before this one; vLLM tells where it ends since 0.31."""
+        tell = getattr(context, "get_offload_key_position", None)
+        end = tell(key) if tell is not None else None
+        return int(end) // self._tokens - 1 if end else protocol.POSITION_UNKNOWN
+
+    def _parent(self, context: Any, positions: Sequence[int]) -> bytes | None:
+        last = self._last.get(context.req_id)
+        if last is None or not positions or positions[0] != last[0] + 1:
+            return None
+        return last[1]
+
+    def _remember(self, context: Any, position: int, key: bytes) -> None:
+        self._last[context.req_id] = (position, key)
+        if len(self._last) > KEYS_MAX:
+            self._last.popitem(last=False)
+
+
+def _keys(job: Any) -> list[bytes]:
+    return list(job.keys)
+
+
+def _rows(job: Any) -> list[int]:
+    rows: Collection[Any] = job.chunk_ids if hasattr(job, "chunk_ids") else job.block_ids  # since 0.30
+    return [int(row) for row in rows]
+
+
+def _client_name(spec: Any) -> str:
+    return f"kvasir-vllm {__version__} {getattr(spec.config, 'engine_id', '')}".strip()
+
+
+def _chunk_tokens(spec: Any) -> int:
+    cache = spec.config.cache
+    return int(cache.tokens_per_hash) * int(cache.blocks_per_chunk)
+
+
+def buffer_path(spec: Any) -> str:
+    """Where vLLM's host buffer lies. vLLM has no public word for it."""
+    region = getattr(spec, "_scheduler_mmap", None)
+    path = getattr(region, "mmap_path", None)
+    if path:
+        return str(path)
+    return f"/dev/shm/vllm_offload_{spec.config.engine_id}.mmap"
+
+
+def namespace(spec: Any, row_bytes: int) -> dict[str, object]:
+    """All that makes the bytes of a chunk what they are."""
+    config = spec.config
+    groups = [(g.tokens_per_block, *g.layer_names) for g in getattr(config, "groups", ())]
+    values: dict[str, object] = {
+        "engine": "vllm",
+        "model": config.model.name,
+        "dtype": config.model.dtype,
+        "layout": getattr(config, "kv_cache_layout", None),
+        "canonical": getattr(config, "canonical_layout", False),
+        "replicated": getattr(config, "replicated_layout", False),
+        "groups": fingerprint.weak({"groups": groups}),
+        "tokens-per-hash": config.cache.tokens_per_hash,
+        "blocks-per-chunk": config.cache.blocks_per_chunk,
+        "chunk-tokens": _chunk_tokens(spec),
+        "row-bytes": row_bytes,
+        "weights": weights(config.model.name),
+    }
+    for size in ("tp_size", "pp_size", "pcp_size", "dcp_size", "world_size"):
+        values[size.replace("_", "-")] = getattr(config.parallel, size, 1)
+    return values
+
+
+def weights(model: str) -> str:
+    """The fingerprint of the model that this process serves."""
+    settings = _vllm_config()
+    form = str(getattr(getattr(settings, "load_config", None), "load_format", "auto"))
+    about = getattr(settings, "model_config", None)
+    folder = _folder(model, getattr(about, "revision", None))
+    if "dummy" not in form.lower() and folder is not None:
+        strong = fingerprint.of_folder(folder)
+        if strong is not None:
+            return strong
+    facts: dict[str, object] = {"model": model, "format": form, "seed": getattr(about, "seed", 0)}
+    described = getattr(about, "hf_config", None)
+    if described is not None:
+        facts["config"] = described.to_json_string() if hasattr(described, "to_json_string") else described
+    logger.warning("Kvasir tier: there are no files of weights here, so the fingerprint is weak: it is of %s", sorted(facts))
+    return fingerprint.weak(facts)
+
+
+def _vllm_config() -> Any:
+    try:
+        from vllm.config import get_current_vllm_config
+
+        return get_current_vllm_config()
+    except Exception:  # Outside of a set configuration it raises, and what differs by version.
+        return None
+
+
+def _folder(model: str, revision: str | None) -> Path | None:
+    path = Path(model)
+    if path.exists():
+        return path
+    try:
+        from huggingface_hub import snapshot_download
+
+        return Path(snapshot_download(model, revision=revision, local_files_only=True))
+    except Exception:  # Not installed, or not downloaded: there are no files here.
+        return None
