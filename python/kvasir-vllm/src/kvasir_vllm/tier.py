@@ -310,7 +310,7 @@ def namespace(spec: Any, row_bytes: int) -> dict[str, object]:
     groups = [(g.tokens_per_block, *g.layer_names) for g in getattr(config, "groups", ())]
     values: dict[str, object] = {
         "engine": "vllm",
-        "model": config.model.name,
+        "model": model_name(config.model.name),
         "dtype": config.model.dtype,
         "layout": getattr(config, "kv_cache_layout", None),
         "canonical": getattr(config, "canonical_layout", False),
@@ -325,6 +325,11 @@ def namespace(spec: Any, row_bytes: int) -> dict[str, object]:
     for size in ("tp_size", "pp_size", "pcp_size", "dcp_size", "world_size"):
         values[size.replace("_", "-")] = getattr(config.parallel, size, 1)
     return values
+
+
+def model_name(model: str) -> str:
+    """The same wherever the files lie: what they are is for the fingerprint to say."""
+    return Path(model).resolve().name if Path(model).exists() else model
 
 
 def weights(model: str) -> str:

@@ -63,7 +63,8 @@ public final class FolderCommands {
     abstract int each(TierFolder space) throws IOException;
 
     /** The namespace that is meant, by the beginning of its name; null for all. */
-    @Nullable String wanted() {
+    @Nullable
+    String wanted() {
       return null;
     }
 

@@ -47,7 +47,8 @@ final class TierOptions {
   @Option(
       names = "--eviction",
       paramLabel = "NAME",
-      description = "Which chunk goes first: lru, lineage, fifo, multi-lru, s3-fifo (default: lru).")
+      description =
+          "Which chunk goes first: lru, lineage, fifo, multi-lru, s3-fifo (default: lru).")
   private @Nullable String eviction;
 
   @Option(

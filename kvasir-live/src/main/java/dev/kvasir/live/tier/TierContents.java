@@ -2,11 +2,11 @@ package dev.kvasir.live.tier;
 
 import dev.kvasir.live.LiveLoop;
 import dev.kvasir.live.Owned;
-import dev.kvasir.live.store.Ack;
-import dev.kvasir.live.store.DiskSettings;
-import dev.kvasir.live.store.DiskStore;
 import dev.kvasir.live.store.HostMemory;
-import dev.kvasir.live.store.Recovered;
+import dev.kvasir.live.store.disk.Ack;
+import dev.kvasir.live.store.disk.DiskSettings;
+import dev.kvasir.live.store.disk.DiskStore;
+import dev.kvasir.live.store.disk.Recovered;
 import dev.kvasir.offload.store.BlockCopy;
 import dev.kvasir.offload.store.CopyOutcome;
 import java.io.IOException;
@@ -33,7 +33,7 @@ public final class TierContents implements AutoCloseable {
   private TierContents(TierFolder folder, Namespace namespace) throws IOException {
     this.namespace = namespace;
     int bytes = namespace.rowBytes();
-    long slots = Files.size(folder.blocks().resolve("blocks")) / HostMemory.strideBytes(bytes);
+    long slots = Files.size(folder.blocks().resolve("blocks.kv")) / HostMemory.strideBytes(bytes);
     var settings =
         new DiskSettings(
             folder.blocks(),

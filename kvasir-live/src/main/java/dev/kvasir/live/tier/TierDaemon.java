@@ -60,8 +60,7 @@ public final class TierDaemon implements AutoCloseable {
                       var text = Buffer.buffer(metrics());
                       exchange
                           .context()
-                          .runOnContext(
-                              _ -> exchange.answer(200, MetricsText.CONTENT_TYPE, text));
+                          .runOnContext(_ -> exchange.answer(200, MetricsText.CONTENT_TYPE, text));
                     }));
   }
 

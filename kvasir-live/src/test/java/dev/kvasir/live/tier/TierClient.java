@@ -16,8 +16,8 @@ import java.nio.file.StandardOpenOption;
 import java.util.Arrays;
 
 /** An engine for tests: a file of rows, and the protocol written down once more, from its page. */
-final class TierClient implements AutoCloseable {
-  static final int ROW_BYTES = 10_000;
+public final class TierClient implements AutoCloseable {
+  public static final int ROW_BYTES = 10_000;
 
   private final SocketChannel socket;
   private final FileChannel rows;
@@ -30,12 +30,12 @@ final class TierClient implements AutoCloseable {
     this.file = file;
   }
 
-  static String namespace(String weights) {
+  public static String namespace(String weights) {
     return "chunk-tokens=32\nmodel=pocket\nrow-bytes=" + ROW_BYTES + "\nweights=strong:" + weights;
   }
 
   /** Connects with a buffer of that many rows, and is welcomed. */
-  static TierClient connect(Path socket, Path file, int count, String namespace)
+  public static TierClient connect(Path socket, Path file, int count, String namespace)
       throws IOException {
     var client = open(socket, file, count);
     client.send(hello(1, ROW_BYTES, count, file.toString(), namespace));
@@ -99,7 +99,7 @@ final class TierClient implements AutoCloseable {
     rows.write(ByteBuffer.allocate(ROW_BYTES), (long) row * ROW_BYTES);
   }
 
-  boolean holds(int row, long chunk) throws IOException {
+  public boolean holds(int row, long chunk) throws IOException {
     var bytes = ByteBuffer.allocate(ROW_BYTES);
     rows.read(bytes, (long) row * ROW_BYTES);
     return Arrays.equals(bytes.array(), content(chunk));
@@ -109,14 +109,14 @@ final class TierClient implements AutoCloseable {
     rows.truncate(bytes);
   }
 
-  byte[] look(long... chunks) throws IOException {
+  public byte[] look(long... chunks) throws IOException {
     var body = body(2).putLong(++id).putInt(chunks.length);
     for (long chunk : chunks) body.put(key(chunk));
     return ask(body, (byte) 0x82);
   }
 
   /** Stores chunk i of them from row i, as one sequence. */
-  byte[] store(long... chunks) throws IOException {
+  public byte[] store(long... chunks) throws IOException {
     return ask(storing(chunks), (byte) 0x83);
   }
 
@@ -130,7 +130,7 @@ final class TierClient implements AutoCloseable {
   }
 
   /** Loads chunk i of them into row i. */
-  byte[] load(long... chunks) throws IOException {
+  public byte[] load(long... chunks) throws IOException {
     return ask(loading(chunks), (byte) 0x83);
   }
 
@@ -140,7 +140,7 @@ final class TierClient implements AutoCloseable {
     return body;
   }
 
-  String stats() throws IOException {
+  public String stats() throws IOException {
     return new String(ask(body(6).putLong(++id), (byte) 0x86), UTF_8);
   }
 

@@ -62,6 +62,8 @@ class TierProcessTest {
           engine.shrink(turn % 2 == 0 ? 0 : turn * 1_000L);
           var answer = engine.read();
           for (int i = 13; i < answer.limit(); i++) if (answer.get(i) == 2) failed++;
+        } finally {
+          Files.deleteIfExists(file);
         }
       }
       assertThat(failed).as("copies that met the end of the file").isPositive();
