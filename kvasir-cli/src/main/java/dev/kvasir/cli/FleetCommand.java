@@ -103,13 +103,13 @@ final class FleetCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws IOException, InterruptedException {
-    var latency = model.model(err);
+    var latency = model.hardware().model(err);
     var pace =
         new PacedEngines.Pace(
             loop -> new TimedModel(loop, latency, () -> 0),
             loop ->
                 new TimedStore(loop, ModelShape.BLOCK_TOKENS, LINK_LATENCY, LINK_TOKENS_PER_MICRO));
-    int each = blocks > 0 ? blocks : model.blocks(ModelShape.BLOCK_TOKENS);
+    int each = blocks > 0 ? blocks : model.hardware().blocks(ModelShape.BLOCK_TOKENS);
     var settings = new FleetSettings(workers, host, port, each, EngineSettings.DEFAULT);
     var asked = new CountDownLatch(1);
     try (var _ = Interrupt.of(asked::countDown, STOP_MAX);
@@ -122,7 +122,7 @@ final class FleetCommand implements Callable<Integer> {
   }
 
   private ServedModel served() throws IOException {
-    int known = model.contextTokens();
+    int known = model.hardware().contextTokens();
     int context = known > 0 ? known : CONTEXT_TOKENS_USUAL;
     var folder = CacheFolder.usual(environment, Path.of(System.getProperty("user.home")));
     return ServedModel.withoutWeights(name, folder, context);

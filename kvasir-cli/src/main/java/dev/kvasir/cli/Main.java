@@ -8,6 +8,7 @@ import static picocli.CommandLine.Model.UsageMessageSpec.SECTION_KEY_OPTION_LIST
 import dev.kvasir.cli.load.LoadCommand;
 import dev.kvasir.cli.serve.CheckConfigCommand;
 import dev.kvasir.cli.serve.ServeCommand;
+import dev.kvasir.cli.simulate.CompatNames;
 import dev.kvasir.cli.simulate.OptionSections;
 import dev.kvasir.cli.simulate.SimulateCommand;
 import dev.kvasir.cli.tier.FolderCommands;
@@ -33,7 +34,9 @@ public final class Main {
       PrintWriter out, PrintWriter err, Map<String, String> environment, String... args) {
     var bugs = new Bugs(err, environment);
     try {
-      return line(out, err, environment).setExecutionExceptionHandler(bugs).execute(args);
+      return line(out, err, environment)
+          .setExecutionExceptionHandler(bugs)
+          .execute(CompatNames.rewritten(args));
     } catch (Throwable bug) { // picocli lets errors through that are no exceptions
       return bugs.report(bug);
     }
@@ -51,7 +54,7 @@ public final class Main {
     return line.setHelpSectionKeys(commandsBeforeOptions(line.getHelpSectionKeys()))
         .addSubcommand(sectioned(helpful(new CommandLine(serve))))
         .addSubcommand(helpful(new CommandLine(new CheckConfigCommand(out, err, environment))))
-        .addSubcommand(sectioned(helpful(new CommandLine(new SimulateCommand(out, err)))))
+        .addSubcommand(sectioned(helpful(SimulateCommand.line(out, err, environment))))
         .addSubcommand(sectioned(helpful(new CommandLine(new FleetCommand(out, err, environment)))))
         .addSubcommand(sectioned(helpful(new CommandLine(new LoadCommand(out, err, environment)))))
         .addSubcommand(tier(out, err, environment))

@@ -1,6 +1,7 @@
 package dev.kvasir.cli;
 
 import dev.kvasir.cli.process.ExitCode;
+import dev.kvasir.cli.simulate.CompatNames;
 import dev.kvasir.sim.spec.Nearest;
 import java.io.PrintWriter;
 import java.util.Collection;
@@ -37,6 +38,11 @@ record Mistakes(PrintWriter err) implements IParameterExceptionHandler {
     if (argument.startsWith("-")) {
       String option = argument.split("=", 2)[0];
       var known = command.getCommandSpec().optionsMap().keySet();
+      var today = command.getCommandName().equals("simulate") ? CompatNames.today(option) : null;
+      if (today != null) {
+        return "unknown option '%s'; use %s (the old name is taken under --compat blis)."
+            .formatted(option, today);
+      }
       return "unknown option '" + option + "'" + suggestion(option, known);
     }
     var known = command.getSubcommands().keySet();

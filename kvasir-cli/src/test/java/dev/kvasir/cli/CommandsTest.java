@@ -214,10 +214,15 @@ final class CommandsTest {
           assertThat(err.toString()).contains(option, value);
         });
     var scenario = Path.of("..", "examples", "elastic-placement.yaml").toString();
-    for (var option : List.of("--session-patience", "--placements-max", "--overload-factor")) {
+    var keys =
+        List.of(
+            "routing.session-patience",
+            "routing.prefill.placements-max",
+            "routing.prefill.overload-factor");
+    for (var key : keys) {
       err.getBuffer().setLength(0);
-      assertThat(kvasir("simulate", "--scenario", scenario, option, "-1"))
-          .as(option)
+      assertThat(kvasir("simulate", "--config", scenario, "--set", key + "=-1"))
+          .as(key)
           .isEqualTo(ExitCode.USAGE);
       assertThat(err.toString()).contains("-1");
     }

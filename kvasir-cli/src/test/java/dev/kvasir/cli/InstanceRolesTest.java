@@ -48,8 +48,8 @@ final class InstanceRolesTest {
         .contains("--placement predictive");
     assertThat(run(ROLES, HEAVY.replace("min: 6000, max: 9000", "min: 60, max: 90")).err())
         .contains("none of the 2 prefill instances got work")
-        .contains("--heavy-tokens 2048");
-    var sweep = run(ROLES + " --sweep placement=never,predictive", HEAVY);
+        .contains("2048 (routing.heavy-tokens-min)");
+    var sweep = run(ROLES + " --sweep routing.placement=never,predictive", HEAVY);
     assertThat(sweep.err().lines().filter(each -> each.contains("warning"))).hasSize(1);
   }
 

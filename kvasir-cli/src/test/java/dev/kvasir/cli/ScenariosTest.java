@@ -32,7 +32,7 @@ final class ScenariosTest {
   @MethodSource("scenarios")
   void everyScenarioSaysHowToRunIt(Path scenario) throws IOException {
     assertThat(Files.readString(scenario))
-        .contains("#   ./kvasir simulate --scenario examples/" + scenario.getFileName())
+        .contains("#   ./kvasir simulate --config examples/" + scenario.getFileName())
         .containsPattern("Look\\sat");
   }
 
@@ -86,7 +86,8 @@ final class ScenariosTest {
 
   @Test
   void aBucketThatIsFastEnoughKeepsTheTargetsForLessThanASecondGpu() {
-    var runs = run("bucket.yaml", "--kv-object-link", "11", "--kv-object-latency", "5000");
+    var runs =
+        run("bucket.yaml", "--set", "tiers.object.link=11", "--set", "tiers.object.latency=5ms");
     assertThat(within(runs.get(0))).isLessThan(0.9);
     assertThat(runs.at("/1").has("best")).isTrue();
     assertThat(runs.at("/1/cost/total").asDouble()).isLessThan(runs.at("/2/cost/total").asDouble());
@@ -101,7 +102,7 @@ final class ScenariosTest {
   }
 
   private static JsonNode run(String scenario, String... more) {
-    var words = Spoken.words("simulate --json --scenario", EXAMPLES.resolve(scenario));
+    var words = Spoken.words("simulate --json --config", EXAMPLES.resolve(scenario));
     words.addAll(List.of(more));
     return Spoken.kvasir(words).json();
   }

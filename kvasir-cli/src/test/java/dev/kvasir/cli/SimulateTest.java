@@ -45,7 +45,7 @@ final class SimulateTest {
       """;
 
   private static final String CLUSTER =
-      "simulate --json --instances 3 --total-kv-blocks 600 --kv-cpu-blocks 900 --workload";
+      "simulate --json --instances 3 --total-kv-blocks 600 --host-blocks 900 --workload";
   private static final String GOOD =
       "{\"timestamp\": 5, \"input_length\": 600, \"output_length\": 2, \"hash_ids\": [1, 2]}\n";
 
@@ -67,7 +67,7 @@ final class SimulateTest {
       throws IOException, InterruptedException {
     for (var asked : List.of(WORKLOAD, STRANGERS)) {
       var workload = Files.writeString(folder.resolve("asked.yaml"), asked);
-      var line = "--routing-policy " + routing + " --workload";
+      var line = "--routing " + routing + " --workload";
       var words = words(CLUSTER.replace("--workload", line), workload);
       assertThat(elsewhere(cores, words)).isEqualTo(kvasir(words).out());
     }
@@ -92,8 +92,8 @@ final class SimulateTest {
     var trace = Files.writeString(folder.resolve("trace.jsonl"), SingleTier.trace());
     var requests = folder.resolve("requests.jsonl");
     var line =
-        "simulate --json --kv-cpu-blocks 0 --latency-model linear --alpha-coeffs 0,0,0"
-            + " --beta-coeffs 1000,20,30 --eviction lru --total-kv-blocks "
+        "simulate --json --host-blocks 0 --latency-model linear --set hardware.alpha-coeffs=0,0,0"
+            + " --set hardware.beta-coeffs=1000,20,30 --eviction lru --total-kv-blocks "
             + SingleTier.BLOCKS
             + " --transfer-model "
             + transfers

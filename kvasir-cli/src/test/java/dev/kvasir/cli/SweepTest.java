@@ -93,25 +93,26 @@ final class SweepTest {
 
   @Test
   void theCommandLineGoesBeforeTheScenario() throws IOException {
-    var scenario = scenario("settings: {instances: 3, requests: 30}\n");
-    simulate("--scenario", "" + scenario, "--json");
+    var scenario =
+        scenario("engines: {count: 3}\nhardware: {gpu: H100}\nsimulation: {requests-max: 30}\n");
+    simulate("--config", "" + scenario, "--json");
     assertThat(json().get("injected_requests").asInt()).isEqualTo(30);
-    simulate("--scenario", "" + scenario, "--requests", "10", "--json");
+    simulate("--config", "" + scenario, "--requests", "10", "--json");
     assertThat(json().get("injected_requests").asInt()).isEqualTo(10);
     simulate("--workload", "" + workload, "--instances", "3", "--requests", "10", "--json");
     var direct = out;
-    simulate("--scenario", "" + scenario, "--requests", "10", "--json");
+    simulate("--config", "" + scenario, "--requests", "10", "--json");
     assertThat(out).isEqualTo(direct);
   }
 
   @Test
   void anOptionEndsTheScenariosSweepOfIt() throws IOException {
-    var scenario = scenario("sweep: {instances: [1, 2], eviction: [lru, fifo]}\n");
-    simulate("--scenario", "" + scenario, "--json");
+    var scenario = scenario("sweep: {engines.count: [1, 2], engines.eviction: [lru, fifo]}\n");
+    simulate("--config", "" + scenario, "--json");
     assertThat(json().size()).isEqualTo(4);
-    simulate("--scenario", "" + scenario, "--instances", "2", "--json");
+    simulate("--config", "" + scenario, "--instances", "2", "--json");
     assertThat(json().size()).isEqualTo(2);
-    simulate("--scenario", "" + scenario, "--sweep", "instances=1,2,3", "--json");
+    simulate("--config", "" + scenario, "--sweep", "instances=1,2,3", "--json");
     assertThat(json().size()).isEqualTo(6);
   }
 
@@ -119,11 +120,12 @@ final class SweepTest {
   void aScenarioDescribesItsWorkloadOrNamesAFileBesideIt() throws IOException {
     simulate("--workload", "" + workload, "--json");
     var named = out;
-    simulate("--scenario", "" + scenario(""), "--json");
+    var one = "engines: {count: 1}\nhardware: {gpu: H100}\n";
+    simulate("--config", "" + scenario(one), "--json");
     assertThat(out).isEqualTo(named);
     var within = folder.resolve("within.yaml");
-    Files.writeString(within, "workload: chat.yaml\n");
-    simulate("--scenario", "" + within, "--json");
+    Files.writeString(within, "workload: chat.yaml\n" + one);
+    simulate("--config", "" + within, "--json");
     assertThat(out).isEqualTo(named);
   }
 
@@ -137,33 +139,36 @@ final class SweepTest {
 
   @Test
   void mistakesInASweepAreAnsweredWithWhatToDo() {
-    assertThat(mistake("--sweep", "kv-cpu-block=1,2"))
-        .contains("no option is called 'kv-cpu-block'; did you mean 'kv-cpu-blocks'?");
-    assertThat(mistake("--sweep", "instances")).contains("write an option without dashes");
+    assertThat(mistake("--sweep", "tiers.host.block=1,2"))
+        .contains("unknown key 'tiers.host.block'; did you mean 'tiers.host.blocks'?");
+    assertThat(mistake("--sweep", "instances")).contains("write a key and its values");
     assertThat(mistake("--sweep", "instances=1,,2")).contains("has an empty value");
     assertThat(mistake("--sweep", "instances=1,1")).contains("a value twice");
-    assertThat(mistake("--sweep", "instances=1,two")).contains("'two' is not an int");
-    assertThat(mistake("--sweep", "json=true")).contains("sweep what is simulated");
-    assertThat(mistake("--sweep", "seed=1", "--sweep", "seed=2")).contains("given twice");
-    assertThat(mistake("--sweep", "eviction=lru,none")).contains("[eviction] = [none]");
+    assertThat(mistake("--sweep", "instances=1,two")).contains("'two', expected a whole number");
+    assertThat(mistake("--sweep", "listen.port=1")).contains("sweep what is simulated");
+    assertThat(mistake("--sweep", "seed=1", "--sweep", "simulation.seed=2"))
+        .contains("given twice");
+    assertThat(mistake("--sweep", "eviction=lru,none")).contains("'none', expected one of");
     assertThat(mistake("--sweep", "seed=1,2", "--requests-out", "x")).contains("for one run");
-    assertThat(mistake("--sweep", "seed=1,2", "--slo-attainment", "99")).contains("a share");
-    assertThat(mistake("--sweep", "seed=1", "--cost-per-disk-gib-hour", "1"))
-        .contains("add --cost-per-gpu-hour");
+    assertThat(mistake("--set", "slo.attainment=99")).contains("a share");
+    assertThat(mistake("--set", "cost.disk-gib-hour=1")).contains("set gpu-hour, too");
+    assertThat(mistake("--set", "tiers.host.sise=1GiB"))
+        .contains("did you mean 'tiers.host.size'?");
+    assertThat(mistake("--set", "tiers.host.size")).contains("write KEY=VALUE");
   }
 
   @Test
   void mistakesInAScenarioAreAnsweredWithWhereAndWhatToDo() throws IOException {
-    assertThat(wrong("settings: {instnces: 2}\n"))
-        .contains("s.yaml:9: settings: no option is called 'instnces'; did you mean 'instances'?");
-    assertThat(wrong("setings: {instances: 2}\n"))
-        .contains("unknown key 'setings'; did you mean 'settings'?");
-    assertThat(wrong("settings: {sweep: 2}\n")).contains("write it at the top of the file");
+    assertThat(wrong("engines: {cuont: 2}\n"))
+        .contains("s.yaml:9: engines.cuont: unknown key 'cuont'; did you mean 'count'?");
+    assertThat(wrong("engine: {count: 2}\n"))
+        .contains("unknown key 'engine'; did you mean 'engines'?");
     assertThat(wrong("sweep: {seed: [1, 1]}\n")).contains("s.yaml:9: sweep: ").contains("twice");
+    assertThat(wrong("sweep: {sed: [1, 2]}\n")).contains("unknown key 'sed'");
   }
 
   private String wrong(String more) throws IOException {
-    assertThat(run("--scenario", "" + scenario(more))).isEqualTo(ExitCode.DATA);
+    assertThat(run("--config", "" + scenario(more))).isEqualTo(ExitCode.DATA);
     return err;
   }
 

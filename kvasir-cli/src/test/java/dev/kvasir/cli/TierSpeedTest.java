@@ -30,20 +30,22 @@ final class TierSpeedTest {
   /** Rates and latencies of the links that hold where nothing is said. */
   @ParameterizedTest
   @CsvSource({
-    "--kv-cpu-blocks 5000, 55, 0.01",
-    "--kv-cpu-blocks 5000 --hardware L40S, 25, 0.01",
-    "--kv-cpu-blocks 5000 --hardware A100, 25, 0.01",
-    "--kv-disk-blocks 5000, 6.8, 0.1",
-    "--kv-remote-blocks 5000, 2.9, 0.5",
-    "--kv-object-blocks 5000, 2.8, 100",
-    "--kv-disk-blocks 5000 --kv-disk-link nvme-gen5, 13, 0.1",
-    "--kv-remote-blocks 5000 --kv-remote-link redis-100gbe, 11.7, 0.5",
-    "--kv-object-blocks 5000 --kv-object-link s3-express --kv-object-latency 20000, 2.8, 20",
-    "--kv-cpu-blocks 5000 --kv-host-link 10, 10, 0.01",
-    "--kv-cpu-blocks 5000 --kv-host-link 10/1 --kv-host-latency 500, 10, 0.5",
-    "--kv-cpu-blocks 5000 --tp 2, 110, 0.01",
-    "--kv-cpu-blocks 5000 --kv-bytes-per-token 262144, 27.5, 0.01",
-    "--kv-cpu-blocks 5000 --kv-bytes-per-token llama-3.1-70b, 22, 0.01"
+    "--host-blocks 5000, 55, 0.01",
+    "--host-blocks 5000 --hardware L40S, 25, 0.01",
+    "--host-blocks 5000 --hardware A100, 25, 0.01",
+    "--disk-blocks 5000, 6.8, 0.1",
+    "--set tiers.remote.blocks=5000, 2.9, 0.5",
+    "--set tiers.object.blocks=5000, 2.8, 100",
+    "--disk-blocks 5000 --set tiers.disk.link=nvme-gen5, 13, 0.1",
+    "--set tiers.remote.blocks=5000 --set tiers.remote.link=redis-100gbe, 11.7, 0.5",
+    "--set tiers.object.blocks=5000 --set tiers.object.link=s3-express"
+        + " --set tiers.object.latency=20ms, 2.8, 20",
+    "--host-blocks 5000 --set tiers.host.link=10, 10, 0.01",
+    "--host-blocks 5000 --set tiers.host.link=10/1 --set tiers.host.latency=500us, 10, 0.5",
+    "--host-blocks 5000 --tp 2, 110, 0.01",
+    "--set tiers.host.size=10GiB, 55, 0.01",
+    "--host-blocks 5000 --set hardware.kv-bytes-per-token=262144, 27.5, 0.01",
+    "--host-blocks 5000 --set hardware.kv-bytes-per-token=llama-3.1-70b, 22, 0.01"
   })
   void aPromptComesBackAfterTheLatencyOfItsTierAndTheTimeOfItsBytes(
       String options, double gigabytesASecond, double latencyMillis) throws IOException {
@@ -64,14 +66,12 @@ final class TierSpeedTest {
 
   @ParameterizedTest
   @CsvSource({
-    "--kv-cpu-blocks 9 --kv-transfer-bandwidth 100, --kv-host-link 50",
-    "--kv-disk-blocks 9 --kv-disk-bandwidth 20, --kv-disk-link nvme-gen4",
-    "--kv-object-blocks 9 --kv-object-bandwidth 5, --kv-disk-link 6.5",
-    "--kv-disk-blocks 9 --kv-disk-link nvme, nvme-gen5",
-    "--kv-cpu-blocks 9 --kv-bytes-per-token llama, llama-3.1-8b"
+    "--kv-cpu-blocks 9, --host-blocks",
+    "--kv-disk-link 20, --set tiers.disk.link=VALUE",
+    "--disk-blocks 9 --set tiers.disk.link=nvme, nvme-gen5",
+    "--host-blocks 9 --set hardware.kv-bytes-per-token=llama, llama-3.1-8b"
   })
-  void aRateWithoutItsUnitIsAnsweredWithWhatToSay(String options, String answer)
-      throws IOException {
+  void whatIsNoLongerSaidIsAnsweredWithWhatToSay(String options, String answer) throws IOException {
     var said = kvasir(words("simulate " + options + " --trace", trace()));
     assertThat(said.code()).isEqualTo(ExitCode.USAGE);
     assertThat(said.err()).contains(answer);
@@ -81,8 +81,9 @@ final class TierSpeedTest {
   private double lastFirstToken(String options) throws IOException {
     var requests = folder.resolve("requests.jsonl");
     var line =
-        "simulate --json --latency-model linear --alpha-coeffs 0,0,0 --beta-coeffs 1000,100,100"
-            + " --max-num-batched-tokens 8192 --total-kv-blocks 1000 "
+        "simulate --json --latency-model linear --set hardware.alpha-coeffs=0,0,0"
+            + " --set hardware.beta-coeffs=1000,100,100 --set engines.step-tokens-max=8192"
+            + " --total-kv-blocks 1000 "
             + options
             + " --trace";
     var run = kvasir(words(line, trace(), "--requests-out", requests));

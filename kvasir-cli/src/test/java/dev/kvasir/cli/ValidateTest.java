@@ -20,9 +20,13 @@ import tools.jackson.databind.node.ArrayNode;
 /** A capture whose cluster was itself simulated: what it is made of must be found again. */
 class ValidateTest {
   private static final JsonMapper JSON = JsonMapper.shared();
-  private static final String SETTINGS =
-      "--instances 2 --total-kv-blocks 60 --kv-cpu-blocks 400 --shared-tiers --take-turns"
-          + " --ties first --max-num-batched-tokens 512";
+  private static final List<String> SETTINGS =
+      List.of(
+          "engines.count=2",
+          "engines.total-kv-blocks=60",
+          "engines.step-tokens-max=512",
+          "tiers.host.blocks=400",
+          "tiers.disk.blocks=0");
   private static final int OVERHEAD_MICROS = 4_000;
   private static final int STEP_MICROS = 900;
   private static final int PREFILL_MICROS = 150;
@@ -35,11 +39,13 @@ class ValidateTest {
   void capture() throws IOException {
     var bare = Files.writeString(folder.resolve("bare.jsonl"), String.join("\n", requests()));
     var results = folder.resolve("results.jsonl");
-    var words =
-        Spoken.words(SETTINGS, "--trace", bare, "--latency-model", "linear", "--requests-out");
-    words.addFirst("simulate");
-    words.addAll(List.of("" + results, "--alpha-coeffs", OVERHEAD_MICROS + ",0,0"));
-    words.addAll(List.of("--beta-coeffs", STEP_MICROS + "," + PREFILL_MICROS + ",0"));
+    var config = Files.writeString(folder.resolve("kvasir.yaml"), "");
+    var words = Spoken.words("simulate --latency-model linear --config", config, "--trace", bare);
+    for (var setting : SETTINGS) words.addAll(List.of("--set", setting));
+    words.addAll(List.of("--requests-out", "" + results));
+    words.addAll(List.of("--set", "hardware.alpha-coeffs=" + OVERHEAD_MICROS + ",0,0"));
+    words.add("--set");
+    words.add("hardware.beta-coeffs=" + STEP_MICROS + "," + PREFILL_MICROS + ",0");
     assertThat(Spoken.kvasir(words).code()).isZero();
     var lines = new ArrayList<String>();
     lines.add(settings());
@@ -78,13 +84,11 @@ class ValidateTest {
   }
 
   private static String settings() {
-    var line = JSON.createObjectNode().put("schema", "kvasir.settings.v1");
-    var settings = line.putObject("settings");
-    var words = SETTINGS.split(" ", -1);
-    for (int i = 0; i < words.length; i++) {
-      boolean isFlag = i + 1 == words.length || words[i + 1].startsWith("--");
-      settings.put(words[i].substring(2), isFlag ? "true" : words[++i]);
-    }
+    var line = JSON.createObjectNode().put("schema", "kvasir.deployment.v1");
+    var deployment = line.putObject("deployment");
+    var engines = deployment.putObject("engines").put("count", "2");
+    engines.put("total-kv-blocks", "60").put("step-tokens-max", "512");
+    deployment.putArray("tiers").addObject().put("kind", "host").put("blocks", "400");
     return line.toString();
   }
 
@@ -134,7 +138,7 @@ class ValidateTest {
     alike.set(alike.size() - 1, "1");
     assertThat(Spoken.kvasir(alike).json()).isNotEqualTo(as);
     var sweep = new ArrayList<>(trace);
-    sweep.addAll(List.of("--sweep", "kv-cpu-blocks=0,400"));
+    sweep.addAll(List.of("--sweep", "tiers.host.blocks=0,400"));
     var swept = Spoken.kvasir(sweep).json();
     assertThat(swept.at("/1/summary")).isEqualTo(as);
     assertThat(swept.at("/0/summary/token_hit_rate").asDouble())

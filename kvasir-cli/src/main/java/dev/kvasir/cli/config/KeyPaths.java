@@ -5,6 +5,7 @@ import java.lang.reflect.ParameterizedType;
 import java.lang.reflect.RecordComponent;
 import java.lang.reflect.Type;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 
@@ -19,7 +20,7 @@ public final class KeyPaths {
    *
    * @param path the keys from the top, with dots between them; [] stands for each of a list
    * @param kind what may be written
-   * @param usual what counts where nothing is written; empty for nothing
+   * @param usual the default; empty for none
    */
   public record Key(String path, String kind, String usual) {
     /** The variable of the environment that stands for it. */
@@ -35,9 +36,19 @@ public final class KeyPaths {
 
   /** All keys of the record, in its order; the record has what counts where nothing is written. */
   public static List<Key> of(Record template) {
+    return of("", template);
+  }
+
+  /** All keys of a record that stands below others, whose path ends with a dot. */
+  public static List<Key> of(String above, Record template) {
     var keys = new ArrayList<Key>();
-    add(keys, "", template);
+    add(keys, above, template);
     return keys;
+  }
+
+  /** The keys of the record itself. */
+  public static List<String> names(Record template) {
+    return Arrays.stream(template.getClass().getRecordComponents()).map(KeyPaths::name).toList();
   }
 
   private static void add(List<Key> keys, String above, Record template) {
@@ -45,7 +56,9 @@ public final class KeyPaths {
       var path = above + name(component);
       var type = component.getGenericType();
       var value = value(component, template);
-      if (component.getType().isRecord()) {
+      if (value instanceof CustomSetting<?> custom) {
+        keys.addAll(custom.keys(path));
+      } else if (component.getType().isRecord()) {
         add(keys, path + ".", value == null ? template(component.getType()) : (Record) value);
       } else if (element(type) instanceof Class<?> each && each.isRecord()) {
         add(keys, path + "[].", template(each));

@@ -23,9 +23,14 @@ public final class RecordReader {
 
   private RecordReader() {}
 
-  @SuppressWarnings("unchecked") // A record is made of the template's own class.
   public static <R extends Record> R read(Written.Keys written, R template) {
-    return (R) record("", written, template);
+    return read("", written, template);
+  }
+
+  /** Reads a record that stands below others, whose path ends with a dot. */
+  @SuppressWarnings("unchecked") // A record is made of the template's own class.
+  public static <R extends Record> R read(String above, Written.Keys written, R template) {
+    return (R) record(above, written, template);
   }
 
   private static Record record(String above, Written.Keys written, Record template) {
@@ -58,6 +63,7 @@ public final class RecordReader {
   private static @Nullable Object value(
       String path, Written written, RecordComponent component, @Nullable Object usual) {
     var type = component.getType();
+    if (usual instanceof CustomSetting<?> custom) return custom.read(path, written);
     if (type.isRecord()) {
       var template = usual == null ? KeyPaths.template(type) : (Record) usual;
       return record(path + ".", keys(path, written), template);
@@ -71,7 +77,7 @@ public final class RecordReader {
     return switch (written) {
       case Written.Keys keys -> keys;
       case Written.Blank(var origin) -> Written.Keys.none(origin);
-      case Written.Text _, Written.Items _ -> throw wrong(path, written, "keys of its own");
+      case Written.Text _, Written.Items _ -> throw wrong(path, written, "a section");
     };
   }
 

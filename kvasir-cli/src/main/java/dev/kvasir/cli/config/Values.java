@@ -8,6 +8,7 @@ import dev.kvasir.sim.spec.Written;
 import java.io.IOException;
 import java.lang.reflect.ParameterizedType;
 import java.lang.reflect.Type;
+import java.math.BigDecimal;
 import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -18,6 +19,8 @@ import java.util.Locale;
 
 /** Single values, as text and as what they stand for. */
 final class Values {
+  private static final List<String> UNITS = List.of("KiB", "MiB", "GiB", "TiB");
+
   private Values() {}
 
   /** What the text stands for; an {@link IllegalArgumentException} says what it should be. */
@@ -26,8 +29,8 @@ final class Values {
     if (type instanceof Class<?> kind && kind.isEnum()) return choice(text, kind);
     return switch (type.getTypeName()) {
       case "int" -> (int) whole(text, Integer.MIN_VALUE, Integer.MAX_VALUE);
-      case "long" -> whole(text, Long.MIN_VALUE, Long.MAX_VALUE);
-      case "double" -> number(text);
+      case "long", "java.lang.Long" -> whole(text, Long.MIN_VALUE, Long.MAX_VALUE);
+      case "double", "java.lang.Double" -> number(text);
       case "java.lang.String" -> text;
       case "java.time.Duration" -> duration(text);
       case "java.net.URI" -> URI.create(text);
@@ -50,12 +53,24 @@ final class Values {
 
   private static long whole(String text, long least, long most) {
     try {
-      long value = Long.parseLong(text.replace("_", ""));
+      long value = counted(text.replace("_", ""));
       if (value >= least && value <= most) return value;
-    } catch (NumberFormatException e) {
+    } catch (NumberFormatException | ArithmeticException e) {
       throw new IllegalArgumentException("'" + text + "', expected a whole number", e);
     }
     throw new IllegalArgumentException("'" + text + "', expected at most " + most);
+  }
+
+  /** A whole number, perhaps in KiB, MiB, GiB or TiB. */
+  private static long counted(String text) {
+    for (int i = 0; i < UNITS.size(); i++) {
+      if (!text.endsWith(UNITS.get(i))) continue;
+      var number = text.substring(0, text.length() - UNITS.get(i).length()).strip();
+      return new BigDecimal(number)
+          .multiply(BigDecimal.valueOf(1L << 10 * (i + 1)))
+          .longValueExact();
+    }
+    return Long.parseLong(text);
   }
 
   private static double number(String text) {
@@ -123,13 +138,13 @@ final class Values {
     }
     if (type instanceof ParameterizedType) return "list";
     return switch (type.getTypeName()) {
-      case "int", "long" -> "whole number";
-      case "double" -> "number";
+      case "int", "long", "java.lang.Long" -> "whole number";
+      case "double", "java.lang.Double" -> "number";
       case "java.time.Duration" -> "time";
       case "java.nio.file.Path" -> "file";
       case "java.net.URI" -> "URL";
       case "dev.kvasir.live.store.shared.Secret" -> "secret";
-      default -> "text";
+      default -> "string";
     };
   }
 }

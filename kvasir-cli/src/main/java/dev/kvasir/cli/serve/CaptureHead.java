@@ -1,66 +1,81 @@
 package dev.kvasir.cli.serve;
 
-import dev.kvasir.engine.EngineSettings;
+import dev.kvasir.cli.config.KeyPaths;
+import dev.kvasir.cli.settings.Deployment;
+import dev.kvasir.cli.settings.TierList;
+import dev.kvasir.cli.settings.WorkerSettings;
+import dev.kvasir.live.gateway.Connector;
 import dev.kvasir.live.http.Json;
-import dev.kvasir.live.model.ModelShape;
 import dev.kvasir.router.view.Role;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
-import java.util.SequencedMap;
+import tools.jackson.databind.node.ObjectNode;
 
-/** The first line of a capture: how the cluster was set, in options of {@code simulate}. */
+/**
+ * The first line of a capture: the deployment that it is of, as {@code kvasir.yaml} describes it.
+ *
+ * <p>It holds what a simulation needs, and no address, no file name and no secret.
+ */
 final class CaptureHead {
-  private final SequencedMap<String, String> options = new LinkedHashMap<>();
+  private static final List<String> SECTIONS = List.of("routing.", "limits.", "engines.");
+  private static final List<String> TIER_KEYS = List.of("blocks", "size", "link", "latency");
+
+  private final ObjectNode line = Json.object().put("schema", "kvasir.deployment.v1");
+  private final ObjectNode deployment = line.putObject("deployment");
 
   /**
-   * How a simulator is set to these settings.
+   * The head for these settings.
    *
-   * @param contextTokens what a conversation may have with engines of our own; 0 for others
+   * @param contextTokens what a conversation may have with embedded engines; 0 for others
    * @param bytesPerToken what the K and V of a token take there; 0 for others
    */
   CaptureHead(
-      ServeSettings settings, List<WorkerSettings> workers, int contextTokens, long bytesPerToken) {
-    put("instances", count(workers, Role.BOTH));
-    put("prefill-instances", count(workers, Role.PREFILL));
-    put("decode-instances", count(workers, Role.DECODE));
-    var routing = settings.routing();
-    options.put("routing", routing.policy());
-    options.put("placement", routing.placement());
-    put("warm-tokens", routing.classes(contextTokens).warmTokensMax());
-    put("heavy-tokens", routing.classes(contextTokens).heavyTokensMin());
-    options.put("ties", "first");
-    put("snapshot-refresh-interval", routing.probePace().toNanos() / 1_000);
-    if (bytesPerToken > 0) put("kv-bytes-per-token", bytesPerToken);
-    if (settings.isEmbedded()) engines(settings, contextTokens);
+      Deployment settings, List<WorkerSettings> workers, int contextTokens, long bytesPerToken) {
+    for (var key : KeyPaths.of(settings)) {
+      boolean isPrivate = key.kind().equals("secret") || key.kind().equals("file");
+      boolean isTold = SECTIONS.stream().anyMatch(key.path()::startsWith);
+      if (isTold && !isPrivate && !key.usual().isEmpty()) put(key.path(), key.usual());
+    }
+    put("engines.count", count(workers, Role.BOTH));
+    put("engines.prefill", count(workers, Role.PREFILL));
+    put("engines.decode", count(workers, Role.DECODE));
+    var classes = settings.routing().classes(contextTokens);
+    put("routing.warm-tokens-max", Integer.toString(classes.warmTokensMax()));
+    put("routing.heavy-tokens-min", Integer.toString(classes.heavyTokensMin()));
+    if (workers.stream().allMatch(each -> each.connector() == Connector.NONE)) {
+      put("routing.placement", "never");
+    }
+    if (bytesPerToken > 0) put("hardware.kv-bytes-per-token", Long.toString(bytesPerToken));
+    if (settings.isEmbedded()) {
+      put("engines.context-tokens-max", Integer.toString(contextTokens));
+      for (var tier : settings.tiers().entries()) put(tier);
+    } else {
+      put("hardware.gpu", settings.hardware().gpuOrDefault());
+    }
   }
 
-  private void engines(ServeSettings settings, int contextTokens) {
-    var tiers = settings.tiers();
-    put("total-kv-blocks", settings.engines().deviceBlocks());
-    put("block-size", ModelShape.BLOCK_TOKENS);
-    put("kv-cpu-blocks", tiers.host().blocks());
-    put("kv-disk-blocks", tiers.hasDisk() ? tiers.disk().blocks() : 0);
-    options.put("shared-tiers", "true");
-    options.put("take-turns", "true");
-    put("max-num-seqs", EngineSettings.DEFAULT.sequencesMax());
-    put("max-num-batched-tokens", EmbeddedSettings.STEP_TOKENS_MAX);
-    put("max-model-len", contextTokens);
-    options.put("planning", settings.engines().planning().name().toLowerCase(Locale.ROOT));
+  private void put(TierList.Entry tier) {
+    var entry = deployment.withArray("tiers").addObject().put("kind", tier.kind().word());
+    var keys = KeyPaths.of("", tier.settings());
+    keys.addAll(KeyPaths.of("", tier.facts()));
+    for (var key : keys) {
+      if (TIER_KEYS.contains(key.path()) && !key.usual().isEmpty()) {
+        entry.put(key.path(), key.usual());
+      }
+    }
   }
 
-  private static long count(List<WorkerSettings> workers, Role role) {
-    return workers.stream().filter(worker -> worker.role() == role).count();
+  private static String count(List<WorkerSettings> workers, Role role) {
+    return Long.toString(workers.stream().filter(worker -> worker.role() == role).count());
   }
 
-  private void put(String name, long value) {
-    options.put(name, Long.toString(value));
+  private void put(String path, String value) {
+    var names = path.split("\\.", -1);
+    var at = deployment;
+    for (int i = 0; i < names.length - 1; i++) at = at.withObjectProperty(names[i]);
+    at.put(names[names.length - 1], value);
   }
 
   String line() {
-    var line = Json.object().put("schema", "kvasir.settings.v1");
-    var settings = line.putObject("settings");
-    options.forEach(settings::put);
     return line.toString();
   }
 }

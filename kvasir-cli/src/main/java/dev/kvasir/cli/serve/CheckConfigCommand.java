@@ -2,6 +2,7 @@ package dev.kvasir.cli.serve;
 
 import dev.kvasir.cli.config.Said;
 import dev.kvasir.cli.process.ExitCode;
+import dev.kvasir.cli.settings.Configuration;
 import dev.kvasir.live.doctor.CacheFolder;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -43,6 +44,7 @@ public final class CheckConfigCommand implements Callable<Integer> {
 
   private int check() throws IOException {
     var settings = new Configuration(file, environment, Said.NOTHING.keys()).read();
+    settings.requireServable();
     var folder = CacheFolder.usual(environment, Path.of(System.getProperty("user.home")));
     new SettingsText(settings, settings.folder(folder)).lines().forEach(out::println);
     out.flush();

@@ -27,7 +27,7 @@ final class EmbeddedOptions {
   private @Nullable String threads;
 
   @Option(
-      names = "--device-blocks",
+      names = {"--total-kv-blocks", "--device-blocks"},
       paramLabel = "N",
       description = "KV blocks of 16 tokens that each engine computes in. Usually 512.")
   private @Nullable String deviceBlocks;
@@ -64,7 +64,7 @@ final class EmbeddedOptions {
         .with("--model", "engines.model", model)
         .with("--engines", "engines.count", engines)
         .with("--threads", "engines.threads", threads)
-        .with("--device-blocks", "engines.device-blocks", deviceBlocks)
+        .with("--total-kv-blocks", "engines.total-kv-blocks", deviceBlocks)
         .with("--host-blocks", "tiers.host.blocks", hostBlocks)
         .with("--disk-blocks", "tiers.disk.blocks", diskBlocks)
         .with("--cache-dir", "cache", cacheFolder)

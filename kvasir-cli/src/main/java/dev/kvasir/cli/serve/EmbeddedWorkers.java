@@ -1,10 +1,13 @@
 package dev.kvasir.cli.serve;
 
+import dev.kvasir.cli.settings.Deployment;
+import dev.kvasir.cli.settings.WorkerSettings;
 import dev.kvasir.kv.event.KvEvents;
 import dev.kvasir.live.Owned;
 import dev.kvasir.live.engine.EmbeddedEngine;
 import dev.kvasir.live.engine.EngineGroup;
 import dev.kvasir.live.engine.EnginePublisher;
+import dev.kvasir.live.engine.LadderSettings;
 import dev.kvasir.live.engine.LoadedModel;
 import dev.kvasir.live.events.PublisherSettings;
 import dev.kvasir.live.gateway.Connector;
@@ -49,9 +52,9 @@ final class EmbeddedWorkers implements AutoCloseable {
   }
 
   static EmbeddedWorkers start(
-      Network network, ZContext sockets, LoadedModel model, ServeSettings settings, Path folder)
+      Network network, ZContext sockets, LoadedModel model, Deployment settings, Path folder)
       throws IOException {
-    var engines = settings.engines().group(model, settings.tiers(), folder);
+    var engines = settings.engines().group(model, ladder(model, settings), folder);
     var group = EngineGroup.open(model, engines);
     var all = new EmbeddedWorkers(group);
     try {
@@ -63,6 +66,10 @@ final class EmbeddedWorkers implements AutoCloseable {
       all.close();
       throw e;
     }
+  }
+
+  private static LadderSettings ladder(LoadedModel model, Deployment settings) {
+    return settings.tiers().ladder(model.cpu().shape().kvBytesPerBlock());
   }
 
   private void add(Network network, ZContext sockets, EmbeddedEngine engine) throws IOException {

@@ -2,6 +2,7 @@ package dev.kvasir.cli.serve;
 
 import static java.util.Objects.requireNonNull;
 
+import dev.kvasir.cli.settings.Deployment;
 import dev.kvasir.live.engine.DiskTier;
 import dev.kvasir.live.engine.EdgeSettings;
 import dev.kvasir.live.engine.GuardSettings;
@@ -16,7 +17,7 @@ import java.util.Locale;
 
 /** The ladder of tiers in words: each tier, and how blocks come to it and back. */
 final class LadderText {
-  private final ServeSettings settings;
+  private final Deployment settings;
   private final Path folder;
   private final Lines lines;
   private int above;
@@ -24,7 +25,7 @@ final class LadderText {
   /** Whether the tier above the next one is no memory. */
   private boolean isRelayed;
 
-  LadderText(ServeSettings settings, Path folder, Lines lines) {
+  LadderText(Deployment settings, Path folder, Lines lines) {
     this.settings = settings;
     this.folder = folder;
     this.lines = lines;
@@ -32,10 +33,10 @@ final class LadderText {
 
   void say() {
     var engines = settings.engines();
-    tier("device", engines.deviceBlocks(), "for each engine to compute in");
-    var ladder = settings.tiers();
+    tier("device", engines.embeddedBlocks(), "for each engine to compute in");
+    var ladder = settings.tiers().ladder(0);
     if (!ladder.hasHost()) {
-      lines.say("  nothing below: tiers.host.blocks is 0");
+      lines.say("  no tiers below");
       return;
     }
     edge(ladder.host().edge());

@@ -2,6 +2,7 @@ package dev.kvasir.cli.serve;
 
 import static java.lang.System.Logger.Level.WARNING;
 
+import dev.kvasir.cli.settings.WorkerSettings;
 import dev.kvasir.live.events.DropReason;
 import dev.kvasir.live.events.EngineBlocks;
 import dev.kvasir.live.events.KvEventSubscriber;

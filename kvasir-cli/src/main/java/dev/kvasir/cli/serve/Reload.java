@@ -1,6 +1,8 @@
 package dev.kvasir.cli.serve;
 
 import dev.kvasir.Nullable;
+import dev.kvasir.cli.settings.Configuration;
+import dev.kvasir.cli.settings.Deployment;
 import dev.kvasir.sim.spec.SpecError;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -20,7 +22,7 @@ final class Reload implements AutoCloseable {
   private final Duration pace;
   private final Consumer<String> log;
   private final CountDownLatch over = new CountDownLatch(1);
-  private ServeSettings current;
+  private Deployment current;
   private String seen;
   private String last;
 
@@ -33,7 +35,7 @@ final class Reload implements AutoCloseable {
    */
   Reload(
       Configuration configuration,
-      ServeSettings current,
+      Deployment current,
       Serving serving,
       Duration pace,
       Consumer<String> log) {
@@ -69,7 +71,7 @@ final class Reload implements AutoCloseable {
     }
   }
 
-  private void use(ServeSettings read) throws IOException {
+  private void use(Deployment read) throws IOException {
     serving.use(read);
     var more = read.withRunning(current).equals(current) ? "" : "; other changes need a new start";
     log.accept("workers and keys were read again" + more);

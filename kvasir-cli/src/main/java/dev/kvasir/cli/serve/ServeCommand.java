@@ -2,6 +2,7 @@ package dev.kvasir.cli.serve;
 
 import dev.kvasir.cli.process.ExitCode;
 import dev.kvasir.cli.process.Interrupt;
+import dev.kvasir.cli.settings.Deployment;
 import dev.kvasir.live.doctor.CacheFolder;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -94,7 +95,7 @@ public final class ServeCommand implements Callable<Integer> {
     return ExitCode.OK;
   }
 
-  private void tell(Serving serving, ServeSettings settings, double seconds) {
+  private void tell(Serving serving, Deployment settings, double seconds) {
     var url = serving.gateway().url();
     var what = serving.embedded().map(this::engines).orElse(settings.workers().size() + " workers");
     out.printf(Locale.ROOT, "Kvasir serves %s, ready after %.1f s.%n%n", what, seconds);

@@ -1,6 +1,7 @@
 package dev.kvasir.cli.serve;
 
 import dev.kvasir.Nullable;
+import dev.kvasir.cli.settings.LogFormat;
 import dev.kvasir.live.http.Json;
 import java.io.PrintWriter;
 import java.io.StringWriter;

@@ -1,6 +1,7 @@
 package dev.kvasir.cli.serve;
 
 import dev.kvasir.Nullable;
+import dev.kvasir.cli.settings.Configuration;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;

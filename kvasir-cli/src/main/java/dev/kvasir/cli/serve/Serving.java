@@ -1,6 +1,8 @@
 package dev.kvasir.cli.serve;
 
 import dev.kvasir.Nullable;
+import dev.kvasir.cli.settings.Deployment;
+import dev.kvasir.cli.settings.WorkerSettings;
 import dev.kvasir.live.Owned;
 import dev.kvasir.live.dashboard.LadderState;
 import dev.kvasir.live.engine.EmbeddedLadder;
@@ -53,14 +55,15 @@ final class Serving implements AutoCloseable {
    *
    * @param usualFolder where files lie, unless the settings say otherwise
    */
-  static Serving of(ServeSettings settings, Path usualFolder, String version) throws IOException {
+  static Serving of(Deployment settings, Path usualFolder, String version) throws IOException {
+    settings.requireServable();
     return settings.isEmbedded()
         ? embedded(settings, settings.folder(usualFolder), version)
         : inFront(settings, settings.folder(usualFolder), version);
   }
 
   /** The gateway in front of workers that run elsewhere. */
-  private static Serving inFront(ServeSettings settings, Path folder, String version)
+  private static Serving inFront(Deployment settings, Path folder, String version)
       throws IOException {
     var serving = new Serving(version);
     try {
@@ -73,7 +76,7 @@ final class Serving implements AutoCloseable {
   }
 
   /** The gateway in front of engines of our own. */
-  private static Serving embedded(ServeSettings settings, Path folder, String version)
+  private static Serving embedded(Deployment settings, Path folder, String version)
       throws IOException {
     // The model is read on one processor while the network starts on another.
     var loading = new FutureTask<>(() -> settings.engines().load(folder));
@@ -112,7 +115,7 @@ final class Serving implements AutoCloseable {
   }
 
   private void front(
-      ServeSettings settings, List<WorkerSettings> workers, Path folder, int contextTokens)
+      Deployment settings, List<WorkerSettings> workers, Path folder, int contextTokens)
       throws IOException {
     var given = settings.routing().tenantSecret();
     var secret = given == null ? TenantSecret.in(folder) : NameKey.of(given.reveal());
@@ -188,7 +191,7 @@ final class Serving implements AutoCloseable {
   }
 
   /** Has the workers and the keys of these settings from now on; others need a new start. */
-  void use(ServeSettings settings) throws IOException {
+  void use(Deployment settings) throws IOException {
     if (settings.isEmbedded() != embedded.isPresent()) {
       throw new IllegalArgumentException(
           "engines of our own and workers elsewhere cannot take turns: start anew");

@@ -1,5 +1,8 @@
 package dev.kvasir.cli.serve;
 
+import dev.kvasir.cli.settings.Deployment;
+import dev.kvasir.cli.settings.LogFormat;
+import dev.kvasir.cli.settings.WorkerSettings;
 import dev.kvasir.live.gateway.Connector;
 import dev.kvasir.live.http.ApiKey;
 import dev.kvasir.router.flow.KeyLimits;
@@ -11,11 +14,11 @@ import java.util.Locale;
 
 /** Settings in words: what would run with them. Secrets are never among the words. */
 final class SettingsText {
-  private final ServeSettings settings;
+  private final Deployment settings;
   private final Path folder;
   private final Lines lines = new Lines();
 
-  SettingsText(ServeSettings settings, Path folder) {
+  SettingsText(Deployment settings, Path folder) {
     this.settings = settings;
     this.folder = folder;
   }
@@ -94,7 +97,7 @@ final class SettingsText {
   private void engines() {
     var engines = settings.engines();
     var model = engines.model() == null ? "the built-in model" : engines.model().toString();
-    lines.say("%d engines of our own share %s.", engines.count(), model);
+    lines.say("%d embedded engines share %s.", engines.count(), model);
     lines.say("The ladder of tiers, from the top:");
     new LadderText(settings, folder, lines).say();
   }

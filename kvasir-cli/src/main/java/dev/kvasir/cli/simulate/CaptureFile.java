@@ -1,10 +1,12 @@
 package dev.kvasir.cli.simulate;
 
 import dev.kvasir.Nullable;
+import dev.kvasir.cli.settings.Deployment;
 import dev.kvasir.sim.Crew;
 import dev.kvasir.sim.latency.StepFit;
 import dev.kvasir.sim.report.Fidelity;
 import dev.kvasir.sim.report.RunResult;
+import dev.kvasir.sim.spec.Written;
 import dev.kvasir.sim.trace.Capture;
 import dev.kvasir.sim.trace.CaptureReader;
 import dev.kvasir.sim.trace.Trace;
@@ -17,15 +19,22 @@ import java.io.InputStream;
 import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.stream.Collectors;
 
-/** A capture that says how its cluster was set, for a simulation to be set alike. */
+/** A capture that describes its deployment, for a simulation of the same one. */
 record CaptureFile(Path path, Capture capture) {
-  /** Whoever says one of these has a model of time, and needs none of the capture. */
+  /** Whoever writes one of these has a model of time, and needs none of the capture. */
   private static final List<String> MODEL =
-      List.of("latency-model", "fit", "alpha-coeffs", "beta-coeffs", "hardware", "model-config");
+      List.of(
+          "hardware.latency-model",
+          "hardware.fit",
+          "hardware.alpha-coeffs",
+          "hardware.beta-coeffs",
+          "hardware.gpu",
+          "hardware.model-config");
 
   /** The capture; null where the file is another trace, or does not say how it was made. */
   static @Nullable CaptureFile of(Path path) throws IOException {
@@ -34,7 +43,7 @@ record CaptureFile(Path path, Capture capture) {
       if (trace.format() != TraceFormat.KVASIR) return null;
     }
     var capture = read(path);
-    return capture.settings().isEmpty() ? null : new CaptureFile(path, capture);
+    return capture.deployment() == null ? null : new CaptureFile(path, capture);
   }
 
   static Capture read(Path path) throws IOException {
@@ -47,27 +56,35 @@ record CaptureFile(Path path, Capture capture) {
     return new BufferedInputStream(Files.newInputStream(path), 1 << 16);
   }
 
-  /** How its cluster was set and how long things took there, beneath what is said. */
-  Settings settings(Knobs knobs, Settings said, PrintWriter err) throws IOException {
-    var settings = Settings.none(knobs);
-    for (var each : capture.settings().sequencedEntrySet()) {
-      settings = settings.with(each.getKey(), each.getValue());
-    }
-    boolean isTimed = MODEL.stream().anyMatch(said::has) || capture.steps().isEmpty();
-    return isTimed ? settings : timed(settings, err);
+  /** Its deployment and how long things took there, to stand beneath the layers given. */
+  List<Written.Keys> layers(List<Written.Keys> above, PrintWriter err) throws IOException {
+    var described = capture.deployment();
+    var own = new ArrayList<Written.Keys>();
+    if (described != null) own.add(described);
+    boolean isTimed =
+        capture.steps().isEmpty()
+            || above.stream().anyMatch(layer -> MODEL.stream().anyMatch(layer::has));
+    return isTimed ? own : timed(own, err);
   }
 
   /**
    * First what a step takes, by the steps that were timed; then what a request takes besides, by
    * how much later half of the requests were answered than the steps alone explain.
    */
-  private Settings timed(Settings settings, PrintWriter err) throws IOException {
+  private List<Written.Keys> timed(List<Written.Keys> own, PrintWriter err) throws IOException {
     var fit = StepFit.of(capture.steps());
     var betas =
         fit.model().betas().stream().map(each -> each.toString()).collect(Collectors.joining(","));
-    var stepped = settings.with("latency-model", "linear").with("beta-coeffs", betas);
-    var options = stepped.with("trace", path.toString()).options();
-    var run = new Setup(options, err, Crew.ALONE).run(_ -> {});
+    var layer =
+        Written.Keys.none(Written.Origin.of(path.toString()))
+            .with("hardware.latency-model", text("linear"))
+            .with("hardware.beta-coeffs", text(betas));
+    var stepped = new ArrayList<>(own);
+    stepped.add(layer);
+    var none = Written.Keys.none(layer.origin());
+    var requests = new Requests(path, null);
+    var plan = new Plan("", Deployment.DEFAULT, stepped, none, requests, List.of());
+    var run = new Setup(plan, List.of(), new SimulateOptions(), err, Crew.ALONE).run(_ -> {});
     double late = Fidelity.of(capture.requests(), run).lateP50Micros();
     err.printf(
         Locale.ROOT,
@@ -76,7 +93,12 @@ record CaptureFile(Path path, Capture capture) {
         fit.steps(),
         100 * fit.offP50(),
         late / 1000);
-    return stepped.with("alpha-coeffs", late + ",0,0");
+    stepped.set(stepped.size() - 1, layer.with("hardware.alpha-coeffs", text(late + ",0,0")));
+    return stepped;
+  }
+
+  private Written.Text text(String value) {
+    return new Written.Text(value, Written.Origin.of(path.toString()));
   }
 
   /** The run beside what was measured. */

@@ -1,102 +1,198 @@
 package dev.kvasir.cli.simulate;
 
 import dev.kvasir.Nullable;
+import dev.kvasir.cli.config.YamlFile;
+import dev.kvasir.cli.settings.Configuration;
+import dev.kvasir.cli.settings.Deployment;
+import dev.kvasir.cli.settings.SimulationSettings;
 import dev.kvasir.sim.page.Asked;
-import dev.kvasir.sim.workload.WorkloadSpec;
+import dev.kvasir.sim.spec.SpecError;
+import dev.kvasir.sim.spec.Written;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import picocli.CommandLine.ParseResult;
 
 /**
  * What to run: one simulation, or one for each point of a grid.
  *
  * @param command what was typed, without where its figures go
- * @param workload what the scenario describes, unless the command line names another
+ * @param defaults what counts where no layer says anything
+ * @param layers what is written of the deployment; a later layer goes before those in front of it
+ * @param blis what only counts under {@code --compat blis}
  */
 record Plan(
     String command,
-    Settings settings,
-    @Nullable WorkloadSpec workload,
+    Deployment defaults,
+    List<Written.Keys> layers,
+    Written.Keys blis,
+    Requests requests,
     List<Dimension> dimensions) {
+  private static final String BLIS = "blis";
+
   Plan {
+    layers = List.copyOf(layers);
     dimensions = List.copyOf(dimensions);
   }
 
-  /** The command line goes before the scenario, in settings and in what to vary. */
+  /** Precedence: flags > environment > file > what a capture says > defaults. */
   static Plan of(
-      Settings said, @Nullable Path scenario, List<String> sweeps, Knobs knobs, PrintWriter err)
+      SimulateOptions options, ParseResult line, Map<String, String> environment, PrintWriter err)
       throws IOException {
-    var file =
-        scenario == null
-            ? new ScenarioFile(Settings.none(knobs), List.of(), null)
-            : ScenarioFile.read(scenario, knobs);
-    boolean isNamed = said.has("trace") || said.has("workload") || said.has("validate");
-    var under = isNamed ? file.settings().without("trace").without("workload") : file.settings();
-    var asked = under.under(said).without("scenario").without("sweep");
-    var settings = captured(asked, knobs, err).under(asked);
-    var workload = isNamed ? null : file.workload();
+    var none = Written.Keys.none(Written.Origin.of("the command line"));
+    var file = options.config == null ? none : YamlFile.read(options.config);
+    var said = said(options, line);
+    var blis = said.values().get(BLIS) instanceof Written.Keys keys ? keys : none;
+    var layers = new ArrayList<Written.Keys>();
+    layers.add(Configuration.bare(file));
+    layers.add(Configuration.variables(environment));
+    layers.add(said.without(BLIS));
+    var requests = requests(options, file);
+    var capture = capture(options, layers, requests);
+    var defaults =
+        options.config == null && capture == null ? Deployment.ONE_GPU : Deployment.DEFAULT;
+    if (capture != null) layers.addAll(0, capture.layers(layers, err));
     return new Plan(
-        command(said, sweeps), settings, workload, dimensions(said, file, sweeps, knobs));
+        CommandText.of(line), defaults, layers, blis, requests, dimensions(said, file, options));
   }
 
-  /** What the trace itself says of the cluster that it is of. */
-  private static Settings captured(Settings asked, Knobs knobs, PrintWriter err)
-      throws IOException {
-    var file = asked.options().workload.capture();
-    var capture = file == null || asked.has("compat") ? null : CaptureFile.of(file);
-    return capture == null ? Settings.none(knobs) : capture.settings(knobs, asked, err);
+  private static Requests requests(SimulateOptions options, Written.Keys file) throws IOException {
+    var written = file.values().get("workload");
+    if (options.namesRequests() || written == null) return Requests.of(options);
+    return Requests.of(written);
   }
 
-  private static String command(Settings said, List<String> sweeps) {
-    var told = said.without("sweep");
-    for (var name : List.of("json", "report", "requests-out", "threads")) told = told.without(name);
-    var words = new ArrayList<>(List.of("kvasir simulate"));
-    if (!told.typed().isEmpty()) words.add(told.typed());
-    for (var sweep : sweeps) words.add("--sweep " + Settings.quoted(sweep));
-    return String.join(" ", words);
+  /** What the trace itself says of the deployment that it is of; null where it says nothing. */
+  private static @Nullable CaptureFile capture(
+      SimulateOptions options, List<Written.Keys> layers, Requests requests) throws IOException {
+    var trace = requests.trace();
+    if (trace == null || options.isBlis() || options.cacheOnly) return null;
+    var asked = Configuration.deployment(Deployment.ONE_GPU, layers).simulation();
+    boolean isForeign = asked.header() != null || asked.format() != null;
+    return isForeign || asked.captured() == SimulationSettings.Captured.REQUESTS
+        ? null
+        : CaptureFile.of(trace);
+  }
+
+  /** What the options say, under the keys of a file. */
+  private static Written.Keys said(SimulateOptions options, ParseResult line) {
+    var said = Written.Keys.none(Written.Origin.of("the command line"));
+    for (var option : line.matchedOptions()) {
+      var name = option.longestName().substring(2);
+      var key = KeyOption.named(name);
+      if (key.isEmpty()) continue;
+      var given = key.get().isFlag() ? "" : option.originalStringValues().getLast();
+      var text = new Written.Text(key.get().value(given), Written.Origin.of("--" + name));
+      said = said.with(key.get().path(), text);
+    }
+    for (var set : options.sets) {
+      int equals = set.indexOf('=');
+      if (equals < 1) {
+        throw new IllegalArgumentException(
+            "--set " + set + "; write KEY=VALUE, as in tiers.host.size=64GiB");
+      }
+      var name = set.substring(0, equals);
+      var path = name.startsWith(BLIS + ".") ? name : Dimension.path(name);
+      var origin = Written.Origin.of("--set " + name);
+      said = said.with(path, new Written.Text(set.substring(equals + 1), origin));
+    }
+    return said;
   }
 
   private static List<Dimension> dimensions(
-      Settings said, ScenarioFile file, List<String> sweeps, Knobs knobs) {
+      Written.Keys said, Written.Keys file, SimulateOptions options) {
     var dimensions = new ArrayList<Dimension>();
-    for (var each : file.sweep()) {
-      if (!said.has(each.name())) dimensions.add(each);
-    }
+    for (var each : swept(file)) if (!said.has(each.path())) dimensions.add(each);
     var named = new ArrayList<String>();
-    for (var sweep : sweeps) {
-      var each = Dimension.parse(sweep, knobs);
-      if (named.contains(each.name())) {
+    for (var sweep : options.sweeps) {
+      var each = Dimension.parse(sweep);
+      if (named.contains(each.path())) {
         throw new IllegalArgumentException("--sweep " + each.name() + " is given twice");
       }
-      named.add(each.name());
-      dimensions.removeIf(other -> other.name().equals(each.name()));
+      named.add(each.path());
+      dimensions.removeIf(other -> other.path().equals(each.path()));
       dimensions.add(each);
     }
     return dimensions;
+  }
+
+  /** The section {@code sweep} of a file: keys with lists of values. */
+  private static List<Dimension> swept(Written.Keys file) {
+    var dimensions = new ArrayList<Dimension>();
+    var written = file.values().get("sweep");
+    if (written == null || written instanceof Written.Blank) return dimensions;
+    if (!(written instanceof Written.Keys keys)) {
+      throw new SpecError(
+          written.origin().place() + ": sweep", "this is not a section", "write 'key: [a, b]'");
+    }
+    keys.values()
+        .forEach(
+            (name, values) -> {
+              try {
+                dimensions.add(Dimension.of(name, texts(name, values)));
+              } catch (IllegalArgumentException wrong) {
+                var said = String.valueOf(wrong.getMessage());
+                throw new SpecError(
+                    values.origin().place() + ": sweep", said, "write 'key: [a, b]'");
+              }
+            });
+    return dimensions;
+  }
+
+  private static List<Written.Text> texts(String name, Written values) {
+    var list = values instanceof Written.Items items ? items.values() : List.of(values);
+    var texts = new ArrayList<Written.Text>();
+    for (var each : list) {
+      if (!(each instanceof Written.Text text)) {
+        throw new IllegalArgumentException(name + " is no list of single values");
+      }
+      texts.add(text);
+    }
+    return texts;
   }
 
   boolean isGrid() {
     return !dimensions.isEmpty();
   }
 
-  SimulateOptions options() {
-    return described(settings.options());
+  /** The deployment, of a grid without what is swept. */
+  Deployment deployment() {
+    return deployment(List.of());
   }
 
-  /** The options of one point of the grid. */
-  SimulateOptions options(List<String> values) {
-    var point = settings;
+  /** The deployment of one point of the grid. */
+  Deployment deployment(List<Written.Text> values) {
+    return Configuration.deployment(defaults, all(values));
+  }
+
+  /** Whether a key is written anywhere, for a point of the grid. */
+  boolean writes(String path, List<Written.Text> values) {
+    return all(values).stream().anyMatch(layer -> layer.has(path));
+  }
+
+  private List<Written.Keys> all(List<Written.Text> values) {
+    var all = new ArrayList<>(layers);
+    var point = Written.Keys.none(Written.Origin.of("--sweep"));
     for (int i = 0; i < values.size(); i++) {
-      point = point.with(dimensions.get(i).name(), values.get(i));
+      point = point.with(dimensions.get(i).path(), values.get(i));
     }
-    return described(point.options());
+    all.add(point);
+    return all;
   }
 
-  private SimulateOptions described(SimulateOptions options) {
-    if (workload != null) options.workload.describe(workload);
-    return options;
+  /** With one more layer above all others. */
+  Plan over(Written.Keys layer) {
+    var more = new ArrayList<>(layers);
+    more.add(layer);
+    return new Plan(command, defaults, more, blis, requests, dimensions);
+  }
+
+  /** The same deployment for other requests. */
+  Plan asking(Path trace) {
+    return new Plan(command, defaults, layers, blis, new Requests(trace, null), List.of());
   }
 
   List<String> keys() {
@@ -104,9 +200,12 @@ record Plan(
   }
 
   Asked asked() {
-    var all = new ArrayList<>(settings.settings());
+    var all = new ArrayList<Asked.Setting>();
+    Configuration.merged(defaults, layers)
+        .texts()
+        .forEach((path, text) -> all.add(new Asked.Setting(path, text)));
     for (var each : dimensions) {
-      all.add(new Asked.Setting(each.name() + ", each of", String.join(", ", each.values())));
+      all.add(new Asked.Setting(each.name() + ", each of", String.join(", ", each.texts())));
     }
     return new Asked(command, all);
   }

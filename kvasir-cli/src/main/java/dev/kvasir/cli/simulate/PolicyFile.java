@@ -1,49 +1,60 @@
 package dev.kvasir.cli.simulate;
 
-import dev.kvasir.Nullable;
+import dev.kvasir.cli.config.YamlFile;
 import dev.kvasir.sim.spec.Section;
+import dev.kvasir.sim.spec.Written;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 
-/**
- * Policies as a YAML file has them, for what a command line says otherwise.
- *
- * @param admission null where the file does not say
- */
-record PolicyFile(
-    @Nullable Section admission,
-    String routing,
-    String scorers,
-    String scheduler,
-    String preemption) {
-  static final PolicyFile NONE = new PolicyFile(null, "", "", "", "");
+/** The policies of BLIS as it has them in a file, under the keys of a deployment. */
+final class PolicyFile {
+  private static final Map<String, String> ADMISSION =
+      new LinkedHashMap<>(
+          Map.of(
+              "policy", "policy",
+              "tier_shed_threshold", "shed-threshold",
+              "tier_shed_min_priority", "shed-priority",
+              "token_bucket_capacity", "bucket-capacity",
+              "token_bucket_refill_rate", "bucket-rate"));
 
-  /** Who is admitted, and what decides it. */
-  record Admission(
-      String policy,
-      int shedThreshold,
-      int shedPriority,
-      double bucketCapacity,
-      double bucketRate) {}
+  private final Written.Origin origin;
+  private Written.Keys keys;
 
-  static PolicyFile read(Section file) {
-    var admission = file.hasSection("admission") ? file.section("admission") : null;
-    var routing = file.hasSection("routing") ? file.section("routing") : null;
-    var named =
-        new PolicyFile(
-            admission,
-            routing == null ? "" : routing.text("policy", ""),
-            routing == null ? "" : scorers(routing),
-            policy(file, "scheduler"),
-            policy(file, "preemption"));
-    if (routing != null) routing.done();
-    return named;
+  private PolicyFile(String name) {
+    this.origin = Written.Origin.of(name);
+    this.keys = Written.Keys.none(origin);
   }
 
-  private static String scorers(Section routing) {
-    if (!routing.has("scorers")) return "";
-    List<String> named =
-        routing.sections("scorers", each -> each.text("name") + ":" + each.number("weight"));
-    return String.join(",", named);
+  static Written.Keys read(Path file) throws IOException {
+    var policies = new PolicyFile(file.toString());
+    Section.of("", YamlFile.read(file)).as(policies::all);
+    return policies.keys;
+  }
+
+  private PolicyFile all(Section file) {
+    file.sectionIfAny("admission", this::admission);
+    file.sectionIfAny("routing", this::routing);
+    put("engines.scheduler", CompatNames.scheduler(policy(file, "scheduler")));
+    put("engines.preemption", CompatNames.preemption(policy(file, "preemption")));
+    return this;
+  }
+
+  private PolicyFile admission(Section section) {
+    ADMISSION.forEach((name, key) -> put("limits.admission." + key, section.text(name, "")));
+    return this;
+  }
+
+  private PolicyFile routing(Section section) {
+    put("routing.policy", section.text("policy", ""));
+    if (section.has("scorers")) {
+      List<String> named =
+          section.sections("scorers", each -> each.text("name") + ":" + each.number("weight"));
+      put("routing.scorers", String.join(",", named));
+    }
+    return this;
   }
 
   /** A name, alone or as the policy of a section. */
@@ -52,31 +63,7 @@ record PolicyFile(
     return file.section(key).as(section -> section.text("policy"));
   }
 
-  String routingOr(String said) {
-    return routing.isEmpty() ? said : routing;
-  }
-
-  String scorersOr(String said) {
-    return scorers.isEmpty() ? said : scorers;
-  }
-
-  String schedulerOr(String said) {
-    return scheduler.isEmpty() ? said : scheduler;
-  }
-
-  String preemptionOr(String said) {
-    return preemption.isEmpty() ? said : preemption;
-  }
-
-  Admission admissionOr(Admission said) {
-    if (admission == null) return said;
-    return admission.as(
-        section ->
-            new Admission(
-                section.text("policy", said.policy),
-                (int) section.whole("tier_shed_threshold", said.shedThreshold),
-                (int) section.whole("tier_shed_min_priority", said.shedPriority),
-                section.number("token_bucket_capacity", said.bucketCapacity),
-                section.number("token_bucket_refill_rate", said.bucketRate)));
+  private void put(String path, String value) {
+    if (!value.isEmpty()) keys = keys.with(path, new Written.Text(value, origin));
   }
 }

@@ -1,68 +1,112 @@
 package dev.kvasir.cli.simulate;
 
+import dev.kvasir.cli.settings.Deployment;
+import dev.kvasir.cli.settings.EnginesSettings;
+import dev.kvasir.cli.settings.SimulationSettings.Transfers;
+import dev.kvasir.cli.settings.TierKind;
+import dev.kvasir.cli.settings.TierList;
+import dev.kvasir.cli.settings.WorkerSettings;
 import dev.kvasir.engine.EngineSettings;
 import dev.kvasir.kv.event.Tier;
-import dev.kvasir.router.RouterSettings;
+import dev.kvasir.router.pick.PickPolicy;
 import dev.kvasir.router.placement.PlacementPolicy;
-import dev.kvasir.router.view.Estimates;
 import dev.kvasir.router.view.Role;
+import dev.kvasir.router.pick.Ties;
 import dev.kvasir.sim.CacheReplay;
 import dev.kvasir.sim.ClusterSpec;
 import dev.kvasir.sim.Crew;
 import dev.kvasir.sim.InstanceSpec;
 import dev.kvasir.sim.RoutingSpec;
 import dev.kvasir.sim.Simulator;
-import dev.kvasir.sim.blis.BlisCluster;
-import dev.kvasir.sim.blis.BlisRouting;
-import dev.kvasir.sim.blis.BlisSettings;
+import dev.kvasir.sim.TierLink;
+import dev.kvasir.sim.TierSpec;
+import dev.kvasir.sim.TransferModel;
 import dev.kvasir.sim.report.CacheFound;
 import dev.kvasir.sim.report.Fleet;
 import dev.kvasir.sim.report.InstanceTotal;
 import dev.kvasir.sim.report.RunResult;
 import dev.kvasir.sim.report.Summary;
-import dev.kvasir.sim.workload.Workload;
+import dev.kvasir.sim.spec.Written;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.PrintWriter;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.EnumMap;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.function.LongConsumer;
 
-/** Turns what was said on the command line into a simulation, and runs it. */
+/** Turns a deployment into a simulation, and runs it. */
 final class Setup {
   private static final double MICROS_PER_SECOND = 1e6;
   private static final double BYTES_PER_GIGABYTE = 1e9;
+  private static final long HORIZON_NANOS_MAX = Long.MAX_VALUE / 1000 * 1000;
 
+  private final Plan plan;
+  private final Deployment deployment;
+  private final SimulatedHardware hardware;
+  private final String placement;
+  private final String routing;
   private final SimulateOptions options;
   private final PrintWriter err;
   private final Crew crew;
 
-  Setup(SimulateOptions options, PrintWriter err, Crew crew) {
+  /** The simulation of one point of the grid, or of all where there is none. */
+  Setup(Plan plan, List<Written.Text> point, SimulateOptions options, PrintWriter err, Crew crew) {
+    this.plan = plan;
+    this.deployment = plan.deployment(point);
+    this.hardware = new SimulatedHardware(deployment.hardware());
     this.options = options;
     this.err = err;
     this.crew = crew;
+    this.placement = placement(plan, point);
+    boolean isChosen = plan.writes("routing.policy", point) || !options.isBlis();
+    this.routing = isChosen ? deployment.routing().policy() : "round-robin";
+  }
+
+  /** What was decided by name counts; else engines that cannot hand over compute for themselves. */
+  private String placement(Plan plan, List<Written.Text> point) {
+    boolean isChosen = deployment.workers().isEmpty() && plan.writes("routing.placement", point);
+    return isChosen || deployment.canHandOver() ? deployment.routing().placement() : "never";
+  }
+
+  Deployment deployment() {
+    return deployment;
   }
 
   RunResult run(LongConsumer progress) throws IOException {
     var opened = new ArrayList<InputStream>();
     try {
-      var workload = options.workload.open(opened);
-      return options.isBlis() ? runBlis(workload) : runProduct(workload, progress);
+      var workload = plan.requests().open(deployment.simulation(), opened);
+      if (options.isBlis()) return new BlisSetup(plan, deployment, routing).run(workload, err);
+      warnOfUnknownTimes();
+      var horizon = deployment.simulation().horizon();
+      return new Simulator(cluster(), hardware.model(err), workload, crew)
+          .run(horizon == null ? HORIZON_NANOS_MAX : horizon.toNanos(), progress);
     } finally {
       for (var stream : opened) stream.close();
     }
   }
 
+  private void warnOfUnknownTimes() {
+    var known = deployment.hardware();
+    boolean isTimed = known.fit() != null || !known.betaCoeffs().isEmpty();
+    if (!deployment.isEmbedded() || isTimed) return;
+    err.printf(
+        "kvasir: warning: nothing says how long steps take on embedded engines; the times are those"
+            + " of a %s. Simulate a capture of them, or set hardware.fit.%n",
+        known.gpuOrDefault());
+  }
+
   CacheFound replay() throws IOException {
     var opened = new ArrayList<InputStream>();
     try {
-      var memory = options.memory;
-      return new CacheReplay(blocks(), memory.blockTokens(), memory.eviction())
-          .run(options.workload.untimed(opened));
+      var engines = deployment.engines();
+      return new CacheReplay(blocks(), engines.blockSize(), engines.eviction())
+          .run(plan.requests().untimed(deployment.simulation(), opened));
     } finally {
       for (var stream : opened) stream.close();
     }
@@ -72,7 +116,7 @@ final class Setup {
     return Summary.of(run, scale());
   }
 
-  /** Says of each role whose instances did nothing why, and what to set. */
+  /** Says of each role whose engines did nothing why, and what to set. */
   void warnOfIdleRoles(Summary summary) {
     if (summary.completedRequests() == 0) return;
     for (var role : Role.values()) {
@@ -88,161 +132,145 @@ final class Setup {
   }
 
   private String whyNoPrefills() {
-    var placement = options.routing.placement();
     return placement.equals("never")
-        ? "with --placement never prompts are computed where they are answered; say --placement"
+        ? "with --placement never prompts are computed where they are answered; use --placement"
             + " predictive"
         : String.format(
             Locale.ROOT,
-            "under --placement %s no prompt with --heavy-tokens %d or more uncached tokens was"
-                + " worth sending there; lower --heavy-tokens, or leave these instances out",
+            "under --placement %s no prompt with %d (routing.heavy-tokens-min) or more uncached"
+                + " tokens was worth sending there; lower it, or leave these instances out",
             placement,
-            options.routing.heavyTokens());
+            deployment.routing().classes(contextTokens()).heavyTokensMin());
   }
 
   /** How to read what a run gives. */
   Summary.Scale scale() throws IOException {
     return new Summary.Scale(
-        options.memory.blockTokens(), knownBytesPerToken(), options.output.targets());
+        deployment.engines().blockSize(),
+        hardware.knownBytesPerToken(),
+        deployment.slo().targets());
   }
 
   /** The hardware that the run stands for. */
   Fleet fleet() throws IOException {
-    int instances = options.routing.roles().size();
+    int instances = roles(deployment).size();
     var tokens = new EnumMap<Tier, Long>(Tier.class);
-    int ladders = options.memory.isShared() ? 1 : instances;
-    options
-        .memory
-        .tierBlocks()
-        .forEach(
-            (tier, blocks) ->
-                tokens.put(tier, (long) blocks * options.memory.blockTokens() * ladders));
-    return new Fleet(instances * options.model.gpus(), tokens, knownBytesPerToken());
+    int ladders = deployment.sharing().contains(ClusterSpec.Shared.TIERS) ? 1 : instances;
+    int blockSize = deployment.engines().blockSize();
+    for (var tier : deployment.tiers().entries()) {
+      tokens.put(tier.kind().tier(), (long) tier.blocks(blockBytes()) * blockSize * ladders);
+    }
+    return new Fleet(instances * hardware.gpus(), tokens, hardware.knownBytesPerToken());
   }
 
-  private long knownBytesPerToken() throws IOException {
-    long said = options.memory.bytesPerToken();
-    if (said > 0) return said;
-    return options.model.isBlackbox() ? 0 : options.model.bytesPerToken();
+  private long blockBytes() throws IOException {
+    return hardware.bytesPerToken() * deployment.engines().blockSize();
   }
 
-  /** What a token takes on its way; where nobody knows the model, that of the usual one. */
-  private long bytesPerToken() throws IOException {
-    long said = options.memory.bytesPerToken();
-    return said > 0 ? said : Math.max(1, options.model.bytesPerToken());
+  /** What each engine is there for. */
+  static List<Role> roles(Deployment deployment) {
+    if (!deployment.workers().isEmpty()) {
+      return deployment.workers().stream().map(WorkerSettings::role).toList();
+    }
+    var engines = deployment.engines();
+    int both = engines.count();
+    // Whoever asks for engines of one kind alone does not want the one that is there by default.
+    if (engines.prefill() + engines.decode() > 0 && both == 1) both = 0;
+    var roles = new ArrayList<Role>(Collections.nCopies(both, Role.BOTH));
+    roles.addAll(Collections.nCopies(engines.prefill(), Role.PREFILL));
+    roles.addAll(Collections.nCopies(engines.decode(), Role.DECODE));
+    return roles;
   }
 
   private int blocks() throws IOException {
-    int said = options.memory.blocks();
-    if (said > 0) return said;
-    int blockTokens = options.memory.blockTokens();
-    return options.isBlis()
-        ? options.model.blocksAsBlisCounts(blockTokens)
-        : options.model.blocks(blockTokens);
+    if (options.isBlis()) return new BlisSetup(plan, deployment, routing).blocks();
+    var engines = deployment.engines();
+    if (engines.totalKvBlocks() > 0) return engines.totalKvBlocks();
+    return deployment.isEmbedded()
+        ? engines.embeddedBlocks()
+        : hardware.blocks(engines.blockSize());
   }
 
-  private RunResult runBlis(Workload workload) throws IOException {
-    requireNoTiers();
-    var routing = options.routing;
-    var times =
-        new BlisSettings.ClusterTimes(
-            routing.admissionMicros(),
-            routing.routingMicros(),
-            routing.snapshotMicros(),
-            routing.cacheSignalMicros());
-    var settings =
-        new BlisSettings(
-            routing.roles().size(),
-            blocks(),
-            options.memory.blockTokens(),
-            blisEngine(),
-            options.workload.horizonMicros(),
-            options.model.isBlackbox()
-                ? BlisSettings.Edition.BLACKBOX
-                : BlisSettings.Edition.CURRENT,
-            times);
-    var picks = routing.picks(routing.routing("round-robin"), options.workload.seed());
-    return new BlisCluster(
-            settings,
-            options.model.model(err),
-            workload,
-            new BlisRouting(settings, routing.admission(), picks))
-        .run();
-  }
-
-  /** There a request is as long as the model reads and the memory holds, unless one says. */
-  private EngineSettings blisEngine() throws IOException {
-    var engine =
-        options.engine.settings(
-            EnumSet.allOf(EngineSettings.BatchQuirk.class), options.routing.policyFile());
-    if (options.engine.contextTokensMax() > 0) return engine;
-    long held = (long) blocks() * options.memory.blockTokens();
-    int read = options.model.contextTokens();
-    return engine.withContext((int) Math.min(read > 0 ? read : Integer.MAX_VALUE, held));
-  }
-
-  private void requireNoTiers() {
-    if (options.memory.tierBlocks().isEmpty()) return;
-    throw new IllegalArgumentException(
-        "--compat blis has no slower tiers, since those of BLIS are known to be wrong;"
-            + " leave --compat away to simulate tiers");
-  }
-
-  private RunResult runProduct(Workload workload, LongConsumer progress) throws IOException {
-    long horizonNanos = Math.multiplyExact(options.workload.horizonMicros(), 1000L);
-    return new Simulator(cluster(), options.model.model(err), workload, crew)
-        .run(horizonNanos, progress);
+  private int contextTokens() {
+    return deployment.isEmbedded() ? deployment.engines().contextTokensMax() : 0;
   }
 
   private ClusterSpec cluster() throws IOException {
-    var memory = options.memory;
+    var engines = deployment.engines();
+    int stepTokens =
+        deployment.isEmbedded()
+            ? EnginesSettings.EMBEDDED_STEP_TOKENS
+            : EngineSettings.DEFAULT.stepTokensMax();
     var instance =
         new InstanceSpec(
-            options.engine.settings(
-                EnumSet.noneOf(EngineSettings.BatchQuirk.class), options.routing.policyFile()),
+            engines.batches(stepTokens, EnumSet.noneOf(EngineSettings.BatchQuirk.class)),
             blocks(),
-            memory.blockTokens(),
-            memory.eviction(),
-            memory.tiers(bytesPerToken(), options.model),
-            memory.transfers());
-    return new ClusterSpec(options.routing.roles(), instance, routing(), handOver(), shared());
+            engines.blockSize(),
+            engines.eviction(),
+            tiers(),
+            transfers());
+    return new ClusterSpec(
+        roles(deployment), instance, routing(), handOver(), deployment.sharing());
   }
 
-  private List<ClusterSpec.Shared> shared() {
-    var shared = new ArrayList<ClusterSpec.Shared>();
-    if (options.memory.isShared()) shared.add(ClusterSpec.Shared.TIERS);
-    if (options.routing.takesTurns()) shared.add(ClusterSpec.Shared.PROCESSOR);
-    return shared;
+  private TransferModel transfers() {
+    var simulation = deployment.simulation();
+    return switch (simulation.transfers()) {
+      case EVENT -> new TransferModel.Event();
+      case STEP -> new TransferModel.Step(simulation.step().offloadThreshold());
+    };
   }
 
-  private RoutingSpec routing() throws IOException {
-    var routing = options.routing;
-    var name = routing.routing("balanced");
-    var start =
-        Estimates.DEFAULT.starting(
-            routing.prefillThroughput(), Duration.ofNanos((long) (routing.handOverMillis() * 1e6)));
+  private List<TierSpec> tiers() throws IOException {
+    var tiers = new ArrayList<TierSpec>();
+    for (var tier : deployment.tiers().entries()) tiers.add(tier(tier));
+    return tiers;
+  }
+
+  /** Each GPU of an engine has a bus of its own to host memory, for its share of a token. */
+  private TierSpec tier(TierList.Entry entry) throws IOException {
+    var tier = entry.kind().tier();
+    int blocks = entry.blocks(blockBytes());
+    var step = deployment.simulation().step();
+    if (deployment.simulation().transfers() == Transfers.STEP) {
+      return new TierSpec(tier, blocks, step.tokensPerMicrosecond(), step.latency());
+    }
+    long bytes = hardware.bytesPerToken();
+    if (tier == Tier.HOST) bytes = Math.ceilDiv(bytes, hardware.gpus());
+    return TierSpec.of(tier, blocks, link(entry), bytes);
+  }
+
+  private TierLink link(TierList.Entry entry) {
+    var kind = entry.kind();
+    var usual = kind == TierKind.HOST ? hardware.hostLink() : TierLink.named(kind.link());
+    var facts = entry.facts();
+    try {
+      var link = facts.link().isEmpty() ? usual : TierLink.parse(facts.link(), usual);
+      return facts.latency() == null ? link : link.withLatency(facts.latency());
+    } catch (IllegalArgumentException wrong) {
+      throw new IllegalArgumentException(
+          "tiers." + kind.word() + ".link: " + wrong.getMessage(), wrong);
+    }
+  }
+
+  private RoutingSpec routing() {
+    var settings = deployment.routing();
     boolean blind =
-        List.of("round-robin", "least-loaded").contains(name)
-            && routing.placement().equals("never");
+        List.of("round-robin", "least-loaded").contains(routing) && placement.equals("never");
     return new RoutingSpec(
-        RouterSettings.DEFAULT
-            .withStart(start)
-            .withClasses(routing.classes())
-            .withSessions(routing.sessions()),
-        routing.admitsAll() ? null : routing.admission(),
-        routing.picks(name, options.workload.seed()),
-        PlacementPolicy.named(routing.placement(), routing.placementSettings()),
-        Duration.ofNanos(routing.snapshotMicros() * 1000),
+        settings.router(contextTokens()),
+        deployment.limits().admission().policyIfAny(),
+        PickPolicy.named(routing, settings.scorers(), Ties.inTurn()),
+        PlacementPolicy.named(placement, settings.prefill().placement()),
+        settings.probePace(),
         blind ? RoutingSpec.Awareness.BLIND : RoutingSpec.Awareness.CACHE_AWARE);
   }
 
   private ClusterSpec.HandOver handOver() throws IOException {
+    var settings = deployment.hardware();
     double tokens =
-        options.routing.handOverGigabytes()
-            * BYTES_PER_GIGABYTE
-            / MICROS_PER_SECOND
-            / bytesPerToken();
-    long nanos = (long) (options.routing.handOverMillis() * 1e6);
-    return new ClusterSpec.HandOver(Duration.ofNanos(nanos), tokens);
+        settings.transferRate() * BYTES_PER_GIGABYTE / MICROS_PER_SECOND / hardware.bytesPerToken();
+    Duration latency = settings.transferLatency();
+    return new ClusterSpec.HandOver(latency, tokens);
   }
 }

@@ -1,6 +1,7 @@
 package dev.kvasir.cli.simulate;
 
 import dev.kvasir.cli.process.ExitCode;
+import dev.kvasir.cli.settings.Deployment;
 import dev.kvasir.sim.Crew;
 import dev.kvasir.sim.latency.LatencyError;
 import dev.kvasir.sim.page.ComparisonPage;
@@ -21,8 +22,11 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
-import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
 import java.util.concurrent.Callable;
+import java.util.regex.Pattern;
+import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -31,14 +35,15 @@ import picocli.CommandLine.Spec;
 /** Replays a workload in virtual time through the product's own code. */
 @Command(
     name = "simulate",
-    customSynopsis = "kvasir simulate (--trace FILE | --workload FILE | --scenario FILE) [OPTIONS]",
-    description = "Replay a trace, or requests made by chance, in virtual time.",
+    customSynopsis = "kvasir simulate (--trace FILE | --workload FILE | --config FILE) [OPTIONS]",
+    description = "Predict a deployment: replay a trace, or generated requests, in virtual time.",
     optionListHeading = "%nOptions:%n",
     footerHeading = "%nExamples:%n",
     footer = {
       "  kvasir simulate --trace conversation_trace.jsonl --instances 8 --block-size 512",
-      "  kvasir simulate --workload examples/workloads/chat.yaml --kv-cpu-blocks 50000 --json",
-      "  kvasir simulate --scenario examples/host-memory.yaml --sweep kv-cpu-blocks=0,20000,80000"
+      "  kvasir simulate --workload examples/workloads/chat.yaml --host-blocks 50000 --json",
+      "  kvasir simulate --config kvasir.yaml --trace traffic.jsonl --set tiers.host.size=64GiB",
+      "  kvasir simulate --config examples/host-memory.yaml --sweep tiers.host.size=64GiB,128GiB"
     },
     usageHelpWidth = 100,
     sortOptions = false)
@@ -46,25 +51,41 @@ public final class SimulateCommand implements Callable<Integer> {
   private static final Crew ALL_CORES = tasks -> tasks.parallelStream().forEach(Runnable::run);
   private static final String TRY_HELP = " Try 'kvasir simulate --help'.";
 
+  private static final Pattern NO_FILE = Pattern.compile("--|KVASIR_");
+
   private final PrintWriter out;
   private final PrintWriter err;
+  private final Map<String, String> environment;
 
   @Spec private CommandSpec spec = CommandSpec.create();
 
   @Mixin private SimulateOptions options = new SimulateOptions();
 
-  public SimulateCommand(PrintWriter out, PrintWriter err) {
+  private SimulateCommand(PrintWriter out, PrintWriter err, Map<String, String> environment) {
     this.out = out;
     this.err = err;
+    this.environment = environment;
+  }
+
+  /** The command with all its options. */
+  public static CommandLine line(
+      PrintWriter out, PrintWriter err, Map<String, String> environment) {
+    var line = new CommandLine(new SimulateCommand(out, err, environment));
+    KeyOption.addTo(line.getCommandSpec());
+    return line;
   }
 
   @Override
   public Integer call() throws IOException {
     try {
       return run();
-    } catch (TraceError | SpecError wrong) {
+    } catch (TraceError wrong) {
       err.println("kvasir: " + wrong.getMessage());
       return ExitCode.DATA;
+    } catch (SpecError wrong) {
+      var said = String.valueOf(wrong.getMessage());
+      err.println("kvasir: " + said);
+      return NO_FILE.matcher(said).lookingAt() ? ExitCode.USAGE : ExitCode.DATA;
     } catch (IllegalArgumentException | LatencyError wrong) {
       var said = String.valueOf(wrong.getMessage());
       err.println("kvasir: " + said + (said.endsWith("?") ? "" : ".") + TRY_HELP);
@@ -76,15 +97,14 @@ public final class SimulateCommand implements Callable<Integer> {
   }
 
   private int run() throws IOException {
-    var knobs = new Knobs();
-    var said = Settings.said(knobs, spec.commandLine().getParseResult());
-    var plan = Plan.of(said, options.scenario, options.output.sweeps, knobs, err);
+    var plan = Plan.of(options, spec.commandLine().getParseResult(), environment, err);
+    if (options.isBlis()) plan = BlisSetup.withPolicies(plan);
+    requireWhole(plan.deployment());
     if (plan.isGrid()) {
       compare(plan);
       return ExitCode.OK;
     }
-    options = plan.options();
-    var setup = new Setup(options, err, ALL_CORES);
+    var setup = new Setup(plan, List.of(), options, err, ALL_CORES);
     if (options.cacheOnly) {
       writeFound(setup.replay());
       return ExitCode.OK;
@@ -95,44 +115,59 @@ public final class SimulateCommand implements Callable<Integer> {
     }
     var summary = setup.summary(run);
     setup.warnOfIdleRoles(summary);
-    var measured = options.workload.validate();
-    if (measured == null) write(run, summary);
+    var measured = options.validate;
+    if (measured == null) write(run, summary, plan);
     else compare(CaptureFile.compare(measured, run));
-    if (options.output.report != null) {
-      Files.writeString(options.output.report, RunPage.of(run, setup.scale(), plan.asked()));
+    if (options.report != null) {
+      Files.writeString(options.report, RunPage.of(run, setup.scale(), plan.asked()));
     }
     return ExitCode.OK;
   }
 
+  /** What is compared with a measurement must be all of it, as it came. */
+  private void requireWhole(Deployment deployment) {
+    if (options.validate == null) return;
+    var simulation = deployment.simulation();
+    if (simulation.requestsMax() > 0 || simulation.timeScale() != 1) {
+      throw new IllegalArgumentException(
+          "--validate replays all requests as they came; leave --requests and"
+              + " simulation.time-scale away");
+    }
+  }
+
   private void compare(Fidelity fidelity) throws IOException {
-    if (options.output.requestsOut != null) {
-      try (var writer = Files.newBufferedWriter(options.output.requestsOut)) {
+    if (options.requestsOut != null) {
+      try (var writer = Files.newBufferedWriter(options.requestsOut)) {
         FidelityTable.write(fidelity, writer);
       }
     }
-    if (options.output.json) out.println(FidelityTable.json(fidelity));
+    if (options.json) out.println(FidelityTable.json(fidelity));
     else out.print(FidelityTable.of(fidelity));
     out.flush();
   }
 
   private void compare(Plan plan) throws IOException {
-    if (plan.options().workload.validate() != null) {
+    if (options.validate != null) {
       throw new IllegalArgumentException("--validate is for one run; leave --sweep away");
     }
-    var comparison = new Sweep(plan, err).run();
-    var output = plan.options().output;
-    if (output.json) out.println(ComparisonJson.write(comparison));
+    var comparison = new Sweep(plan, options, err).run();
+    if (options.json) out.println(ComparisonJson.write(comparison));
     else out.print(ComparisonTable.of(comparison));
     out.flush();
-    if (output.report != null) {
-      Files.writeString(output.report, ComparisonPage.of(comparison, plan.asked()));
+    if (options.report != null) {
+      Files.writeString(options.report, ComparisonPage.of(comparison, plan.asked()));
     }
   }
 
-  private void write(RunResult run, Summary summary) throws IOException {
-    if (options.output.requestsOut != null) writeRequests(run, options.output.requestsOut);
-    if (options.output.summarizeTrace) writeShares(run);
-    if (options.output.json) out.println(SummaryJson.write(summary));
+  private void write(RunResult run, Summary summary, Plan plan) throws IOException {
+    if (options.requestsOut != null) {
+      int blockTokens = plan.deployment().engines().blockSize();
+      try (var writer = Files.newBufferedWriter(options.requestsOut)) {
+        new RequestLines(blockTokens).write(run, writer);
+      }
+    }
+    if (options.isBlis() && BlisSetup.keys(plan).isSummarized()) writeShares(run);
+    if (options.json) out.println(SummaryJson.write(summary));
     else out.print(SummaryTable.of(summary));
     out.flush();
   }
@@ -147,14 +182,8 @@ public final class SimulateCommand implements Callable<Integer> {
     }
   }
 
-  private void writeRequests(RunResult run, Path file) throws IOException {
-    try (var writer = Files.newBufferedWriter(file)) {
-      new RequestLines(options.memory.blockTokens()).write(run, writer);
-    }
-  }
-
   private void writeFound(CacheFound found) {
-    if (options.output.json) {
+    if (options.json) {
       out.println(SummaryJson.write(found));
     } else {
       out.println(SummaryTable.of(found));

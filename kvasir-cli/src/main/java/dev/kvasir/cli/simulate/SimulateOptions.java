@@ -2,46 +2,115 @@ package dev.kvasir.cli.simulate;
 
 import dev.kvasir.Nullable;
 import java.nio.file.Path;
-import picocli.CommandLine.Mixin;
+import java.util.ArrayList;
+import java.util.List;
 import picocli.CommandLine.Option;
 
-/** Everything that can be said about a simulation. */
+/** The options of {@code simulate} that are no keys of the deployment. */
 final class SimulateOptions {
+  private static final long RUN_BYTES = 1L << 30;
+
   @Option(
-      names = "--scenario",
+      names = "--config",
       paramLabel = "FILE",
-      description = "A YAML file with a workload and settings; options given here go before it.")
+      description =
+          "The deployment, as 'serve' runs it, and perhaps a workload and what to vary. Precedence:"
+              + " flags > environment > file > defaults.")
   @Nullable
-  Path scenario;
-
-  @Mixin WorkloadOptions workload = new WorkloadOptions();
-
-  @Mixin ModelOptions model = new ModelOptions();
-
-  @Mixin MemoryOptions memory = new MemoryOptions();
-
-  @Mixin EngineOptions engine = new EngineOptions();
-
-  @Mixin RoutingOptions routing = new RoutingOptions();
-
-  @Mixin OutputOptions output = new OutputOptions();
-
-  @Mixin CostOptions cost = new CostOptions();
+  Path config;
 
   @Option(
-      names = "--compat",
-      paramLabel = "blis",
-      description = "Be like BLIS in every detail, to compare with it.")
-  private @Nullable String compat;
+      names = "--trace",
+      paramLabel = "FILE",
+      description = "A recorded trace, plain or gzip; its format is recognised.")
+  @Nullable
+  Path trace;
+
+  @Option(
+      names = "--workload",
+      paramLabel = "FILE",
+      description = "A YAML file that describes requests to generate.")
+  @Nullable
+  Path workload;
+
+  @Option(
+      names = "--validate",
+      paramLabel = "FILE",
+      description = "A capture to replay, and to compare with what was measured in it.")
+  @Nullable
+  Path validate;
+
+  @Option(
+      names = "--set",
+      paramLabel = "KEY=VALUE",
+      description =
+          "Set any key of the deployment by its path, as in tiers.host.size=64GiB;"
+              + " docs/configuration.md lists them all. Repeatable.")
+  List<String> sets = new ArrayList<>();
+
+  @Option(
+      names = "--sweep",
+      paramLabel = "KEY=A,B,…",
+      description = "Run with each of these values; repeat it for a grid.")
+  List<String> sweeps = new ArrayList<>();
+
+  @Option(
+      names = "--threads",
+      paramLabel = "N",
+      description = "Runs of a sweep at a time (default: one a core, with a GiB of heap each).")
+  int threads;
+
+  @Option(names = "--json", description = "Write one JSON object, for programs.")
+  boolean json;
+
+  @Option(
+      names = "--report",
+      paramLabel = "FILE",
+      description = "Write a page with charts: one HTML file that opens offline.")
+  @Nullable
+  Path report;
+
+  @Option(
+      names = "--requests-out",
+      paramLabel = "FILE",
+      description = "Write the result of each request, one JSON object a line.")
+  @Nullable
+  Path requestsOut;
 
   @Option(
       names = "--cache-only",
       description = "No engine and no time: what a cache of that size alone would find.")
   boolean cacheOnly;
 
+  @Option(
+      names = "--compat",
+      paramLabel = "blis",
+      description = "Be like BLIS in every detail, and take its options, to compare with it.")
+  private @Nullable String compat;
+
   boolean isBlis() {
     if (compat == null) return false;
     if (compat.equals("blis")) return true;
-    throw new IllegalArgumentException("--compat " + compat + "; there is only blis");
+    throw new IllegalArgumentException("--compat " + compat + "; only blis is known");
+  }
+
+  /** The file that is read as a trace; null for none. */
+  @Nullable
+  Path traceFile() {
+    return validate == null ? trace : validate;
+  }
+
+  /** Whether the command line says what requests there are. */
+  boolean namesRequests() {
+    return trace != null || workload != null || validate != null;
+  }
+
+  /** How many of so many runs go on at once; more than the memory holds would all be slow. */
+  int threads(int runs) {
+    if (threads < 0) throw new IllegalArgumentException("--threads " + threads);
+    if (threads > 0) return Math.min(threads, runs);
+    var machine = Runtime.getRuntime();
+    long fit = Math.max(1, machine.maxMemory() / RUN_BYTES);
+    return (int) Math.min(runs, Math.min(fit, machine.availableProcessors()));
   }
 }

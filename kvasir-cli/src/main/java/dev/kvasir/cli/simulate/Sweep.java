@@ -2,6 +2,7 @@ package dev.kvasir.cli.simulate;
 
 import dev.kvasir.sim.Crew;
 import dev.kvasir.sim.report.Comparison;
+import dev.kvasir.sim.spec.Written;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -29,12 +30,14 @@ final class Sweep {
   private static final long POLL_MILLIS = 200;
 
   private final Plan plan;
+  private final SimulateOptions options;
   private final PrintWriter err;
   private final AtomicBoolean stopped = new AtomicBoolean();
   private final AtomicInteger done = new AtomicInteger();
 
-  Sweep(Plan plan, PrintWriter err) {
+  Sweep(Plan plan, SimulateOptions options, PrintWriter err) {
     this.plan = plan;
+    this.options = options;
     this.err = err;
   }
 
@@ -42,44 +45,45 @@ final class Sweep {
   private record Told(Comparison.Point point, String said) {}
 
   Comparison run() throws IOException {
-    var base = plan.options();
-    requireComparable(base);
+    requireComparable();
     var runs = new ArrayList<Callable<Told>>();
     for (var values : Dimension.grid(plan.dimensions())) {
-      var options = plan.options(values);
-      runs.add(() -> run(values, options));
+      plan.deployment(values);
+      runs.add(() -> run(values));
     }
-    var told = all(runs, base.cost.threads(runs.size()));
+    var told = all(runs, options.threads(runs.size()));
     var said = new LinkedHashSet<String>();
     told.forEach(each -> each.said().lines().forEach(said::add));
     said.forEach(err::println);
     var points = told.stream().map(Told::point).toList();
+    var base = plan.deployment();
     return new Comparison(
-        plan.keys(), points, base.cost.prices(), base.output.targets(), base.cost.attainment());
+        plan.keys(), points, base.cost().prices(), base.slo().targets(), base.slo().attainment());
   }
 
-  private static void requireComparable(SimulateOptions options) {
+  private void requireComparable() {
     if (options.cacheOnly) {
       throw new IllegalArgumentException("--cache-only gives one figure; leave --sweep away");
     }
-    if (options.output.requestsOut != null) {
+    if (options.requestsOut != null) {
       throw new IllegalArgumentException("--requests-out is for one run; leave --sweep away");
     }
   }
 
-  private Told run(List<String> values, SimulateOptions options) throws IOException {
+  private Told run(List<Written.Text> values) throws IOException {
     var said = new StringWriter();
-    var setup = new Setup(options, new PrintWriter(said, true), Crew.ALONE);
+    var texts = values.stream().map(Written.Text::text).toList();
     try {
+      var setup = new Setup(plan, values, options, new PrintWriter(said, true), Crew.ALONE);
       var result = setup.run(completed -> requireGoingOn());
       var summary = setup.summary(result);
       setup.warnOfIdleRoles(summary);
-      var point = new Comparison.Point(values, summary, setup.fleet());
+      var point = new Comparison.Point(texts, summary, setup.fleet());
       done.incrementAndGet();
       return new Told(point, said.toString());
     } catch (IllegalArgumentException wrong) {
       throw new IllegalArgumentException(
-          "with " + plan.keys() + " = " + values + ": " + wrong.getMessage(), wrong);
+          "with " + plan.keys() + " = " + texts + ": " + wrong.getMessage(), wrong);
     }
   }
 
@@ -125,7 +129,7 @@ final class Sweep {
       case IOException unreadable -> throw unreadable;
       case OutOfMemoryError full ->
           throw new IllegalArgumentException(
-              "the runs need more memory than there is; say --threads 1, or give more, as in"
+              "the runs need more memory than there is; use --threads 1, or give it more, as in"
                   + " KVASIR_JAVA_OPTS=-Xmx8g",
               full);
       case Error bug -> throw bug;

@@ -3,6 +3,7 @@ package dev.kvasir.cli.serve;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvasir.cli.config.KeyPaths;
+import dev.kvasir.cli.settings.Deployment;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -37,7 +38,7 @@ class ConfigurationPageTest {
       written.add(row.group(1) + " | " + row.group(2) + " | " + usual);
     }
     var known = new TreeSet<String>();
-    for (var key : KeyPaths.of(ServeSettings.DEFAULT)) {
+    for (var key : KeyPaths.of(Deployment.DEFAULT)) {
       var path = EDGE.matcher(key.path()).replaceFirst("tiers.*.edge");
       known.add(path + " | " + key.kind() + " | " + key.usual());
     }
@@ -47,7 +48,7 @@ class ConfigurationPageTest {
   @Test
   void theExampleServes() throws Exception {
     var settings = example(ROOT.resolve("examples/kvasir.yaml"));
-    assertThat(settings.tiers().disk().edge().pipeline().transfersMax()).isEqualTo(2);
+    assertThat(settings.tiers().ladder(0).disk().edge().pipeline().transfersMax()).isEqualTo(2);
     try (var serving = Serving.of(settings, folder, "test");
         var client = HttpClient.newHttpClient()) {
       var url = URI.create(serving.gateway().url() + "/v1/models");
@@ -75,7 +76,7 @@ class ConfigurationPageTest {
         .contains("asked for what others stored, 50ms at most");
   }
 
-  private ServeSettings example(Path file) throws IOException {
+  private Deployment example(Path file) throws IOException {
     var options = new ServeOptions();
     var line = List.of("--config=" + file, "--port=0", "--admin-port=0", "--cache-dir=" + folder);
     CommandLine.populateCommand(options, line.toArray(String[]::new));

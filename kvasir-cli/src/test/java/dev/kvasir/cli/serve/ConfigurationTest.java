@@ -4,7 +4,10 @@ import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.kvasir.engine.PlanningSettings;
+import dev.kvasir.cli.settings.Deployment;
+import dev.kvasir.cli.settings.OutputSettings;
+import dev.kvasir.cli.settings.RoutingSettings;
+import dev.kvasir.live.engine.DiskTier;
 import dev.kvasir.live.engine.ObjectTier;
 import dev.kvasir.live.gateway.Connector;
 import dev.kvasir.live.gateway.Routing;
@@ -30,7 +33,7 @@ class ConfigurationTest {
 
   @Test
   void withNothingSaidAllIsAsUsual() throws IOException {
-    assertThat(read("", Map.of())).isEqualTo(ServeSettings.DEFAULT);
+    assertThat(read("", Map.of())).isEqualTo(Deployment.DEFAULT);
   }
 
   @Test
@@ -47,9 +50,10 @@ class ConfigurationTest {
     assertThat(settings.listen().port()).isEqualTo(5);
     assertThat(settings.listen().adminPort()).isEqualTo(4);
     assertThat(settings.listen().host()).isEqualTo("localhost");
-    assertThat(settings.tiers().host().blocks()).isEqualTo(20);
-    assertThat(settings.tiers().host().edge().pipeline().batch().blocksMax()).isEqualTo(99);
-    assertThat(settings.tiers().disk()).isEqualTo(ServeSettings.DEFAULT.tiers().disk());
+    assertThat(settings.tiers().ladder(0).host().blocks()).isEqualTo(20);
+    assertThat(settings.tiers().ladder(0).host().edge().pipeline().batch().blocksMax())
+        .isEqualTo(99);
+    assertThat(settings.tiers().ladder(0).disk()).isEqualTo(DiskTier.DEFAULT);
   }
 
   @Test
@@ -90,7 +94,7 @@ class ConfigurationTest {
   void everyKindOfValueIsRead() throws IOException {
     var yaml =
         """
-        engines: {planning: discard, device-blocks: 1_000, model: models/a.gguf}
+        engines: {planning: discard, total-kv-blocks: 1_000, model: models/a.gguf}
         routing: {naming: bytes, probe-pace: 250ms, worker-key: hush}
         limits: {queue: {patience: 1.5m}}
         tiers: {remote: {server: {nodes: "a:1, b:2", shape: cluster, access: {tls: on}}}, object: }
@@ -98,16 +102,16 @@ class ConfigurationTest {
         """;
     var settings = read(yaml, Map.of());
     assertThat(settings.engines().planning()).isEqualTo(PlanningSettings.Mode.DISCARD);
-    assertThat(settings.engines().deviceBlocks()).isEqualTo(1_000);
+    assertThat(settings.engines().totalKvBlocks()).isEqualTo(1_000);
     assertThat(settings.engines().model()).isEqualTo(folder.resolve("models/a.gguf"));
     assertThat(settings.routing().naming()).isEqualTo(Routing.Naming.BYTES);
     assertThat(settings.routing().probePace()).isEqualTo(Duration.ofMillis(250));
     assertThat(settings.limits().queue().patience()).isEqualTo(Duration.ofSeconds(90));
     assertThat(settings.files()).isEqualTo(OutputSettings.DEFAULT);
-    var remote = requireNonNull(settings.tiers().remote()).server();
+    var remote = requireNonNull(settings.tiers().ladder(0).remote()).server();
     assertThat(remote.nodes()).containsExactly("a:1", "b:2");
     assertThat(remote.access().tls()).isEqualTo(RemoteAccess.Tls.ON);
-    assertThat(settings.tiers().object()).isEqualTo(ObjectTier.DEFAULT);
+    assertThat(settings.tiers().ladder(0).object()).isEqualTo(ObjectTier.DEFAULT);
   }
 
   @Test
@@ -115,7 +119,7 @@ class ConfigurationTest {
     wrong("listen:\n  prot: 1", ":2: listen.prot: unknown key 'prot'", "mean 'port'?");
     wrong("listen:\n  port: high", ":2: listen.port: 'high', expected a whole number");
     wrong("listen:\n\n  port: 70000", ":3: listen: port 70000, expected 0 to 65535");
-    wrong("listen: 8000", ":1: listen: this is not keys of its own");
+    wrong("listen: 8000", ":1: listen: this is not a section");
     wrong("listen:\n  port: [1]", ":2: listen.port: this is not a single value");
     wrong("routing: {policy: balance}", "expected one of balanced, ", "mean 'balanced'?");
     wrong("routing: {probe-pace: 5}", "routing.probe-pace: '5', expected a time with its unit");
@@ -128,15 +132,21 @@ class ConfigurationTest {
     wrong("listen: {names: 'https://a.b'}", "expected a host name without scheme and port");
     wrong("workers:\n  - name: d", ":2: workers[0]: a worker without url");
     wrong("workers:\n  - {}", "worker 1 has no url");
-    wrong("workers: [{url: 'http://d'}, {url: 'http://d'}]", "two workers have one name");
+    wrong("workers: [{url: 'http://d'}, {url: 'http://d'}]", "two workers have the same name");
     wrong("cache: x\ncache: y", ":2: 'cache' is there twice");
     wrong("listen: [", ": this is not YAML");
     wrong("- listen", "there are no keys here");
-    wrong("tiers: {order: [remote, host]}", "order [remote, host]: host comes first, since all");
-    wrong("tiers:\n  order: [host, dist]", ":2: tiers.order[1]: 'dist'", "mean 'disk'?");
-    wrong("tiers: {order: [device, host]}", "each engine has its device memory above these");
-    wrong("tiers: {order: [host, disk, disk]}", "order [host, disk, disk] names a tier twice");
-    wrong("tiers: {order: [host], remote: }", "leaves out disk: name it there, or do without");
+    refused(
+        "tiers: [{kind: remote}, {kind: host}]", "order [remote, host]: host comes first, since");
+    wrong("tiers:\n  - {kind: dist}", ":2: tiers: unknown kind of tier 'dist'", "mean 'disk'?");
+    wrong("tiers:\n  - {blocks: 1}", ":2: tiers: a tier without a kind", "host, disk, remote");
+    wrong("tiers: [{kind: host}, {kind: host}]", "two tiers of kind host");
+    wrong("tiers: [{kind: host, block: 1}]", "tiers.host.block: unknown key", "mean 'blocks'?");
+    wrong("tiers: 5", ":1: tiers: this is not a list", "- kind: host");
+    wrong("tiers: [{kind: host, size: 3GB}]", "tiers.host.size: '3GB', expected a whole number");
+    refused("hardware: {gpu: L40S}", "hardware.gpu is L40S, and there are no workers");
+    refused(
+        "engines: {block-size: 32}", "engines.block-size 32: blocks of embedded engines have 16");
   }
 
   @Test
@@ -163,14 +173,14 @@ class ConfigurationTest {
     var out = check(yaml, 0);
     assertThat(out)
         .contains("1 keys, from " + keys, "ada, may administer")
-        .contains("2 engines of our own share the built-in model")
+        .contains("2 embedded engines share the built-in model")
         .contains("host    100 blocks (1,600 tokens)", "disk    50 blocks (800 tokens)")
         .contains("used more than 2 times lately", "in batches of 8 to 64 after 10ms")
         .contains("fewer than above")
         .doesNotContain("hush", "0000");
     assertThat(check("workers: [{url: 'http://d:1', events: 'tcp://d:2'}]", 0))
         .contains("1 workers:", "d:1 at http://d:1 prefills and decodes", "at tcp://d:2");
-    assertThat(check("tiers: {order: 'host, object, disk', object: }", 0))
+    assertThat(check("tiers: [{kind: host}, {kind: object}, {kind: disk}]", 0))
         .containsSubsequence("host    2,048", "object  262,144", "disk    4,096")
         .contains("through 64 blocks of host memory");
     assertThat(check("listen: {prot: 1}", 65)).contains("kvasir.yaml:1: listen.prot");
@@ -202,6 +212,12 @@ class ConfigurationTest {
     assertThat(usual.classes(131_072).warmTokensMax()).isEqualTo(512);
   }
 
+  private void refused(String yaml, String said) {
+    assertThatThrownBy(() -> read(yaml, Map.of()))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining(said);
+  }
+
   private void wrong(String yaml, String... said) {
     assertThatThrownBy(() -> read(yaml, Map.of()))
         .isInstanceOf(SpecError.class)
@@ -210,13 +226,16 @@ class ConfigurationTest {
         .contains(said);
   }
 
-  private ServeSettings read(String yaml, Map<String, String> variables, String... options)
+  private Deployment read(String yaml, Map<String, String> variables, String... options)
       throws IOException {
     var all = new ServeOptions();
     var named = "--config=" + file(yaml);
     var line = Stream.concat(Stream.of(named), Stream.of(options)).toArray(String[]::new);
     CommandLine.populateCommand(all, line);
-    return all.configuration(variables).read();
+    var read = all.configuration(variables).read();
+    read.requireServable();
+    var _ = read.tiers().ladder(0);
+    return read;
   }
 
   private String check(String yaml, int code) throws IOException {

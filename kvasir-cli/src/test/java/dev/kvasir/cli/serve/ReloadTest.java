@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
 import dev.kvasir.cli.config.Said;
+import dev.kvasir.cli.settings.Configuration;
+import dev.kvasir.cli.settings.Deployment;
 import dev.kvasir.live.http.ApiKey;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -41,7 +43,7 @@ class ReloadTest {
   @TempDir private Path folder;
   private Path file;
   private Configuration configuration;
-  private ServeSettings settings;
+  private Deployment settings;
   private Serving serving;
   private Reload reload;
 

@@ -3,6 +3,8 @@ package dev.kvasir.cli.serve;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.kvasir.cli.settings.PrefillSettings;
+import dev.kvasir.cli.settings.RoutingSettings;
 import dev.kvasir.live.gateway.Routing;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
@@ -37,6 +39,7 @@ class RoutingSettingsTest {
         new RoutingSettings(
             usual.policy(),
             usual.placement(),
+            usual.scorers(),
             Routing.Naming.BYTES,
             0,
             0,

@@ -4,6 +4,7 @@ import static java.lang.System.Logger.Level.ERROR;
 import static java.lang.System.Logger.Level.WARNING;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kvasir.cli.settings.LogFormat;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.time.Instant;

@@ -4,6 +4,9 @@ import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.kvasir.cli.settings.Deployment;
+import dev.kvasir.cli.settings.KeyFile;
+import dev.kvasir.cli.settings.WorkerSettings;
 import dev.kvasir.live.gateway.Gateway;
 import dev.kvasir.live.gateway.GatewaySettings;
 import dev.kvasir.live.gateway.NameKey;
@@ -224,7 +227,7 @@ class ServeTest {
     }
   }
 
-  private ServeSettings settings(String... options) throws IOException {
+  private Deployment settings(String... options) throws IOException {
     var all = new ServeOptions();
     var line = new ArrayList<>(List.of("--port=0", "--admin-port=0", "--device-blocks=128"));
     line.addAll(List.of("--host-blocks=256", "--disk-blocks=512"));

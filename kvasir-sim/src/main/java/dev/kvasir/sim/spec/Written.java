@@ -1,6 +1,7 @@
 package dev.kvasir.sim.spec;
 
 import dev.kvasir.Nullable;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.SequencedMap;
@@ -33,6 +34,13 @@ public sealed interface Written {
     public Items {
       values = List.copyOf(values);
     }
+
+    /** Its single values with commas between them. */
+    String text() {
+      var texts = new ArrayList<String>();
+      for (var value : values) if (value instanceof Text text) texts.add(text.text());
+      return String.join(", ", texts);
+    }
   }
 
   /** Values under their keys. */
@@ -53,6 +61,40 @@ public sealed interface Written {
 
     private Keys over(Written low) {
       return low instanceof Keys keys ? keys.under(this) : this;
+    }
+
+    /** Whether a single value or a list is written at the end of the path. */
+    public boolean has(String path) {
+      int dot = path.indexOf('.');
+      if (dot < 0) return values.get(path) != null && !(values.get(path) instanceof Blank);
+      return values.get(path.substring(0, dot)) instanceof Keys inner
+          && inner.has(path.substring(dot + 1));
+    }
+
+    /** All single values by their paths; lists in one text. */
+    public SequencedMap<String, String> texts() {
+      var texts = new LinkedHashMap<String, String>();
+      addTo(texts, "");
+      return texts;
+    }
+
+    private void addTo(SequencedMap<String, String> texts, String above) {
+      values.forEach(
+          (key, value) -> {
+            switch (value) {
+              case Keys inner -> inner.addTo(texts, above + key + ".");
+              case Text text -> texts.put(above + key, text.text());
+              case Items items -> texts.put(above + key, items.text());
+              case Blank _ -> {}
+            }
+          });
+    }
+
+    /** These but for one of them. */
+    public Keys without(String key) {
+      var fewer = new LinkedHashMap<String, Written>(values);
+      fewer.remove(key);
+      return new Keys(fewer, origin);
     }
 
     /** These, with that value at the end of the path, which has dots between its keys. */

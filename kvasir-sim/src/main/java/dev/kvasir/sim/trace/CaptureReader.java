@@ -2,6 +2,7 @@ package dev.kvasir.sim.trace;
 
 import dev.kvasir.Nullable;
 import dev.kvasir.sim.latency.MeasuredStep;
+import dev.kvasir.sim.spec.Written;
 import dev.kvasir.sim.workload.Caller;
 import dev.kvasir.sim.workload.Content;
 import dev.kvasir.sim.workload.Request;
@@ -10,13 +11,12 @@ import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.SequencedMap;
 import tools.jackson.databind.JsonNode;
 
 /** Reads Kvasir's own captures: what a router saw of its traffic, without any text of it. */
 public final class CaptureReader implements RowReader {
   static final String SCHEMA = "kvasir.capture.v1";
-  static final String SETTINGS = "kvasir.settings.v1";
+  static final String DEPLOYMENT = "kvasir.deployment.v1";
   private static final String STEPS = "kvasir.steps.v1";
 
   private static final long NANOS_PER_MICRO = 1000;
@@ -25,7 +25,7 @@ public final class CaptureReader implements RowReader {
   private final JsonRows rows;
   private final BlockIds blockIds;
   private final Recording recording = new Recording();
-  private final SequencedMap<String, String> settings = new LinkedHashMap<>();
+  private Written.@Nullable Keys deployment;
   private final List<MeasuredStep> steps = new ArrayList<>();
   private int runs;
   private boolean read;
@@ -60,17 +60,29 @@ public final class CaptureReader implements RowReader {
     var schema = rows.text(line, "schema");
     switch (schema) {
       case SCHEMA -> recording.add(captured(line));
-      case SETTINGS -> readSettings(line);
+      case DEPLOYMENT -> readDeployment(line);
       case STEPS -> readSteps(line);
       default -> throw rows.error("schema is '" + schema + "'", "only " + SCHEMA + " can be read");
     }
   }
 
-  private void readSettings(JsonNode line) {
+  private void readDeployment(JsonNode line) {
     runs++;
     if (runs > 1) return;
-    rows.object(line, "settings")
-        .forEachEntry((name, value) -> settings.put(name, value.asString("")));
+    deployment =
+        (Written.Keys) written(rows.object(line, "deployment"), Written.Origin.of("the capture"));
+  }
+
+  private static Written written(JsonNode node, Written.Origin origin) {
+    if (node.isArray()) {
+      var items = new ArrayList<Written>();
+      for (var each : node) items.add(written(each, origin));
+      return new Written.Items(items, origin);
+    }
+    if (!node.isObject()) return new Written.Text(node.asString(""), origin);
+    var keys = new LinkedHashMap<String, Written>();
+    node.forEachEntry((name, value) -> keys.put(name, written(value, origin)));
+    return new Written.Keys(keys, origin);
   }
 
   private void readSteps(JsonNode line) {
@@ -93,7 +105,7 @@ public final class CaptureReader implements RowReader {
   public Capture readAll() {
     var requests = new ArrayList<Captured>();
     for (var next = nextCaptured(); next != null; next = nextCaptured()) requests.add(next);
-    return new Capture(settings, steps, requests, runs);
+    return new Capture(deployment, steps, requests, runs);
   }
 
   private Captured captured(JsonNode line) {

@@ -90,7 +90,7 @@ public enum TraceFormat {
     }
     if (!field.equals("schema") || parser.nextToken() != JsonToken.VALUE_STRING) return null;
     return switch (parser.getString()) {
-      case CaptureReader.SCHEMA, CaptureReader.SETTINGS -> KVASIR;
+      case CaptureReader.SCHEMA, CaptureReader.DEPLOYMENT -> KVASIR;
       case DynamoReader.SCHEMA -> DYNAMO;
       default -> null;
     };

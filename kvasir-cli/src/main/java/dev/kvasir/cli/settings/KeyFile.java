@@ -1,4 +1,4 @@
-package dev.kvasir.cli.serve;
+package dev.kvasir.cli.settings;
 
 import dev.kvasir.live.http.ApiKey;
 import dev.kvasir.live.http.ApiKeys;
@@ -19,12 +19,12 @@ import java.util.List;
  *   eve       2e7d2c03a950… per-minute=60 tokens-per-minute=100000 at-once=4
  * </pre>
  */
-final class KeyFile {
+public final class KeyFile {
   private static final int FIELDS_MIN = 2;
 
   private KeyFile() {}
 
-  static ApiKeys read(Path file) throws IOException {
+  public static ApiKeys read(Path file) throws IOException {
     var keys = new ArrayList<ApiKey>();
     var lines = Files.readAllLines(file);
     for (int i = 0; i < lines.size(); i++) {

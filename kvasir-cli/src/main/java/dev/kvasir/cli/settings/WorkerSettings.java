@@ -1,4 +1,4 @@
-package dev.kvasir.cli.serve;
+package dev.kvasir.cli.settings;
 
 import dev.kvasir.Nullable;
 import dev.kvasir.live.gateway.Connector;
@@ -56,16 +56,16 @@ public record WorkerSettings(
     return name.isEmpty() ? worker : worker.named(name);
   }
 
-  Worker worker() {
+  public Worker worker() {
     return made(url, name, role, connector, bootstrap);
   }
 
   /** The same one, which tells its KV events there. */
-  WorkerSettings telling(String where, String again) {
+  public WorkerSettings telling(String where, String again) {
     return new WorkerSettings(url, name, role, connector, bootstrap, where, again);
   }
 
-  static WorkerSettings of(Worker worker) {
+  public static WorkerSettings of(Worker worker) {
     return new WorkerSettings(
         worker.url().toString(),
         worker.name(),
@@ -77,7 +77,7 @@ public record WorkerSettings(
   }
 
   /** Reads {@code URL[,key=value …]} as one would have written it in a file. */
-  static Written.Keys written(String text, Written.Origin origin) {
+  public static Written.Keys written(String text, Written.Origin origin) {
     var parts = text.split(",", -1);
     var keys = Written.Keys.none(origin).with("url", new Written.Text(parts[0], origin));
     for (int i = 1; i < parts.length; i++) {
@@ -93,8 +93,7 @@ public record WorkerSettings(
   }
 
   /** Where it repeats its KV events; null where it does not. */
-  @Nullable
-  String replayIfAny() {
+  public @Nullable String replayIfAny() {
     return replay.isEmpty() ? null : replay;
   }
 }

@@ -1,4 +1,4 @@
-package dev.kvasir.cli.serve;
+package dev.kvasir.cli.settings;
 
 import dev.kvasir.Nullable;
 import dev.kvasir.live.gateway.GatewaySettings;
@@ -17,7 +17,7 @@ public record OutputSettings(
     @Nullable Path capture, @Nullable Path requests, @Nullable URI traces, LogFormat log) {
   public static final OutputSettings DEFAULT = new OutputSettings(null, null, null, LogFormat.TEXT);
 
-  GatewaySettings.Files files() {
+  public GatewaySettings.Files files() {
     return new GatewaySettings.Files(requests, capture, traces);
   }
 }

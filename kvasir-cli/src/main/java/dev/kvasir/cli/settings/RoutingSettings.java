@@ -1,15 +1,16 @@
-package dev.kvasir.cli.serve;
+package dev.kvasir.cli.settings;
 
 import dev.kvasir.Nullable;
 import dev.kvasir.cli.config.Words;
 import dev.kvasir.live.gateway.Routing;
 import dev.kvasir.live.store.shared.Secret;
-import dev.kvasir.router.RouterSettings;
 import dev.kvasir.router.index.IndexSettings;
 import dev.kvasir.router.pick.PickPolicy;
 import dev.kvasir.router.placement.PlacementPolicy;
 import dev.kvasir.router.placement.RouteClass;
+import dev.kvasir.router.RouterSettings;
 import dev.kvasir.router.placement.StickyLimits;
+import dev.kvasir.router.pick.WeightedPick;
 import java.time.Duration;
 
 /**
@@ -17,6 +18,7 @@ import java.time.Duration;
  *
  * @param policy who chooses the worker that answers
  * @param placement who decides where to prefill
+ * @param scorers what the policy weighted adds up, as NAME:WEIGHT with commas between them
  * @param naming what prompts are told apart by; null for tokens where workers tell KV events, else
  *     bytes
  * @param warmTokensMax fewer uncached tokens are computed where they are answered, whatever the
@@ -35,6 +37,7 @@ import java.time.Duration;
 public record RoutingSettings(
     String policy,
     String placement,
+    String scorers,
     Routing.@Nullable Naming naming,
     int warmTokensMax,
     int heavyTokensMin,
@@ -48,6 +51,7 @@ public record RoutingSettings(
       new RoutingSettings(
           PickPolicy.NAMES.getFirst(),
           PlacementPolicy.NAMES.getFirst(),
+          WeightedPick.SCORERS_DEFAULT,
           null,
           0,
           0,
@@ -87,21 +91,25 @@ public record RoutingSettings(
    * @param named what prompts are told apart by
    * @param contextTokens what a conversation may have with engines of our own; 0 for others
    */
-  Routing routing(Routing.Naming named, int contextTokens) {
+  public Routing routing(Routing.Naming named, int contextTokens) {
     return Routing.DEFAULT
-        .with(
-            RouterSettings.DEFAULT
-                .withClasses(classes(contextTokens))
-                .withIndex(IndexSettings.DEFAULT.withEntries(indexBlocks))
-                .withStart(prefill.start())
-                .withSessions(StickyLimits.DEFAULT.withPatience(sessionPatience)))
+        .with(router(contextTokens))
         .with(prefill.placement())
         .by(policy, placement)
         .with(named);
   }
 
+  /** How the router keeps its books and classes, in a gateway and in the simulator. */
+  public RouterSettings router(int contextTokens) {
+    return RouterSettings.DEFAULT
+        .withClasses(classes(contextTokens))
+        .withIndex(IndexSettings.DEFAULT.withEntries(indexBlocks))
+        .withStart(prefill.start())
+        .withSessions(StickyLimits.DEFAULT.withPatience(sessionPatience));
+  }
+
   /** A prompt that fills a small context is heavy there, however short it is elsewhere. */
-  RouteClass.Limits classes(int contextTokens) {
+  public RouteClass.Limits classes(int contextTokens) {
     var usual = RouteClass.Limits.DEFAULT;
     int context = contextTokens == 0 ? Integer.MAX_VALUE : contextTokens;
     int heavy = Math.min(usual.heavyTokensMin(), context / CONTEXTS_PER_HEAVY);

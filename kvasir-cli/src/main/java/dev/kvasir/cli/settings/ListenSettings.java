@@ -1,4 +1,4 @@
-package dev.kvasir.cli.serve;
+package dev.kvasir.cli.settings;
 
 import dev.kvasir.Nullable;
 import dev.kvasir.live.http.ApiKeys;
@@ -49,19 +49,19 @@ public record ListenSettings(
   }
 
   /** Whether others than this machine may ask, whoever they are. */
-  boolean isOpenToAnybody() {
+  public boolean isOpenToAnybody() {
     return apiKeys == null && !HttpSettings.local(port).at(host, port).isLoopback();
   }
 
-  ListenSettings withKeys(@Nullable Path file) {
+  public ListenSettings withKeys(@Nullable Path file) {
     return new ListenSettings(host, port, adminPort, file, tlsCertificate, tlsKey, names);
   }
 
-  ApiKeys keys() throws IOException {
+  public ApiKeys keys() throws IOException {
     return apiKeys == null ? ApiKeys.NONE : KeyFile.read(apiKeys);
   }
 
-  HttpSettings api(HttpLimits limits, ApiKeys keys) {
+  public HttpSettings api(HttpLimits limits, ApiKeys keys) {
     var tls =
         tlsCertificate == null || tlsKey == null
             ? null
@@ -69,7 +69,7 @@ public record ListenSettings(
     return new HttpSettings(host, port, limits, keys, tls, names);
   }
 
-  HttpSettings admin(ApiKeys keys) {
+  public HttpSettings admin(ApiKeys keys) {
     return HttpSettings.local(adminPort).with(keys).named(names);
   }
 }

@@ -1,4 +1,4 @@
-package dev.kvasir.cli.serve;
+package dev.kvasir.cli.settings;
 
 /** How it is told what happens while serving. */
 public enum LogFormat {

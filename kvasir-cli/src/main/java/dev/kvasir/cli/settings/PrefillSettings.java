@@ -1,4 +1,4 @@
-package dev.kvasir.cli.serve;
+package dev.kvasir.cli.settings;
 
 import dev.kvasir.router.placement.PlacementSettings;
 import dev.kvasir.router.view.Estimates;
@@ -42,11 +42,11 @@ public record PrefillSettings(
   }
 
   /** The usual estimates, but for the speed to begin with. */
-  Estimates start() {
+  public Estimates start() {
     return Estimates.DEFAULT.startingAt(throughput);
   }
 
-  PlacementSettings placement() {
+  public PlacementSettings placement() {
     return PlacementSettings.DEFAULT
         .withTokensPerSecond(throughput)
         .withLimits(placementsMax, dedicatedPlacementsMax, overloadFactor);

@@ -1,0 +1,106 @@
+package dev.kvasir.cli.settings;
+
+import dev.kvasir.Nullable;
+import dev.kvasir.cli.config.KeyPaths;
+import dev.kvasir.cli.config.RecordReader;
+import dev.kvasir.cli.config.YamlFile;
+import dev.kvasir.sim.spec.Written;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Where settings come from. Precedence: flags > environment > file > defaults.
+ *
+ * @param file null for none
+ * @param said what the options say, as one would have written it in a file
+ */
+public record Configuration(
+    @Nullable Path file, Map<String, String> environment, Written.Keys said) {
+  private static final String WORKERS = "KVASIR_WORKERS";
+  private static final String TIERS = "tiers";
+
+  /** What describes requests and questions to the simulator, and no deployment. */
+  private static final List<String> QUESTIONS = List.of("workload", "sweep");
+
+  /** Whoever counts engines on top of a file means engines instead of the workers there. */
+  private static final List<String> COUNTS = List.of("count", "prefill", "decode");
+
+  /** The deployment as it is written now. */
+  public Deployment read() throws IOException {
+    var origin = Written.Origin.of("the command line");
+    var written = file == null ? Written.Keys.none(origin) : YamlFile.read(file);
+    return deployment(Deployment.DEFAULT, List.of(bare(written), variables(environment), said));
+  }
+
+  /** A file without what only the simulator asks of it. */
+  public static Written.Keys bare(Written.Keys file) {
+    var values = new LinkedHashMap<>(file.values());
+    QUESTIONS.forEach(values::remove);
+    return new Written.Keys(values, file.origin());
+  }
+
+  /** The layers as one, over these defaults; a later layer goes before those in front of it. */
+  public static Deployment deployment(Deployment defaults, List<Written.Keys> layers) {
+    return RecordReader.read(merged(defaults, layers), defaults);
+  }
+
+  /** What is written in all layers, tiers by their kind. */
+  public static Written.Keys merged(Deployment defaults, List<Written.Keys> layers) {
+    var all = Written.Keys.none(Written.Origin.of("the command line"));
+    for (var layer : layers) {
+      if (countsEngines(layer)) all = all.without("workers");
+      var tiers = layer.values().get(TIERS);
+      boolean isList = tiers != null && !(tiers instanceof Written.Keys);
+      if (tiers == null || !isList) {
+        all = all.under(layer);
+      } else {
+        all = all.without(TIERS).under(layer.without(TIERS)).with(TIERS, TierList.named(tiers));
+      }
+    }
+    return withDefaultTiers(defaults, all, layers);
+  }
+
+  private static boolean countsEngines(Written.Keys layer) {
+    return !layer.values().containsKey("workers")
+        && layer.values().get("engines") instanceof Written.Keys engines
+        && COUNTS.stream().anyMatch(engines.values()::containsKey);
+  }
+
+  /** Where no layer lists the tiers, those of the defaults are there, unless the engines differ. */
+  private static Written.Keys withDefaultTiers(
+      Deployment defaults, Written.Keys all, List<Written.Keys> layers) {
+    for (var layer : layers) {
+      var tiers = layer.values().get(TIERS);
+      if (tiers != null && !(tiers instanceof Written.Keys)) return all;
+    }
+    var described = RecordReader.read(all.without(TIERS), defaults);
+    var usual = described.isEmbedded() ? TierList.EMBEDDED : TierList.NONE;
+    return Written.Keys.none(all.origin()).with(TIERS, usual.written()).under(all);
+  }
+
+  /** What the environment says: a variable for each key. */
+  public static Written.Keys variables(Map<String, String> environment) {
+    var written = Written.Keys.none(Written.Origin.of("the environment"));
+    for (var key : KeyPaths.of(Deployment.DEFAULT)) {
+      var value = environment.get(key.variable());
+      if (value == null || key.isOfList()) continue;
+      var origin = Written.Origin.of(key.variable());
+      written = written.with(key.path(), new Written.Text(value, origin));
+    }
+    var named = environment.getOrDefault(WORKERS, "").strip();
+    if (named.isEmpty()) return written;
+    return written.with("workers", workers(WORKERS, List.of(named.split("\\s+", -1))));
+  }
+
+  /** Workers that are written as {@code URL[,key=value …]}. */
+  public static Written.Items workers(String place, List<String> texts) {
+    var origin = Written.Origin.of(place);
+    var workers = new ArrayList<Written>();
+    for (var text : texts) workers.add(WorkerSettings.written(text, origin));
+    return new Written.Items(workers, origin);
+  }
+}

@@ -1,0 +1,167 @@
+package dev.kvasir.cli.settings;
+
+import dev.kvasir.Nullable;
+import dev.kvasir.live.gateway.Connector;
+import dev.kvasir.live.gateway.GatewaySettings;
+import dev.kvasir.live.gateway.NameKey;
+import dev.kvasir.live.gateway.Routing;
+import dev.kvasir.live.http.ApiKeys;
+import dev.kvasir.sim.ClusterSpec;
+import java.nio.file.Path;
+import java.util.List;
+
+/**
+ * All that can be configured of a deployment: the components are the keys of {@code kvasir.yaml}.
+ *
+ * <p>{@code serve} runs it and {@code simulate} predicts it. The last four sections are for the
+ * simulator alone; {@code serve} reads over them.
+ *
+ * @param workers servers that run elsewhere; none for embedded engines
+ * @param tiers the tiers below the engines' own memory
+ * @param cache the folder of the disk tier, the built-in model and the tenants' secret; null for
+ *     the default folder
+ */
+public record Deployment(
+    ListenSettings listen,
+    List<WorkerSettings> workers,
+    RoutingSettings routing,
+    LimitSettings limits,
+    EnginesSettings engines,
+    TierList tiers,
+    OutputSettings files,
+    @Nullable Path cache,
+    HardwareSettings hardware,
+    SimulationSettings simulation,
+    SloSettings slo,
+    CostSettings cost) {
+  public static final Deployment DEFAULT =
+      new Deployment(
+          ListenSettings.DEFAULT,
+          List.of(),
+          RoutingSettings.DEFAULT,
+          LimitSettings.DEFAULT,
+          EnginesSettings.DEFAULT,
+          TierList.EMBEDDED,
+          OutputSettings.DEFAULT,
+          null,
+          HardwareSettings.DEFAULT,
+          SimulationSettings.DEFAULT,
+          SloSettings.DEFAULT,
+          CostSettings.DEFAULT);
+
+  /** What the simulator starts from without a file: one engine on a GPU, without tiers. */
+  public static final Deployment ONE_GPU =
+      new Deployment(
+          ListenSettings.DEFAULT,
+          List.of(),
+          RoutingSettings.DEFAULT,
+          LimitSettings.DEFAULT,
+          EnginesSettings.DEFAULT.times(1),
+          TierList.NONE,
+          OutputSettings.DEFAULT,
+          null,
+          HardwareSettings.DEFAULT.on(HardwareSettings.DEFAULT.gpuOrDefault()),
+          SimulationSettings.DEFAULT,
+          SloSettings.DEFAULT,
+          CostSettings.DEFAULT);
+
+  public Deployment {
+    workers = List.copyOf(workers);
+    for (int i = 0; i < workers.size(); i++) {
+      if (workers.get(i).url().isEmpty()) {
+        throw new IllegalArgumentException("worker " + (i + 1) + " has no url");
+      }
+    }
+    var names = workers.stream().map(each -> each.worker().name()).toList();
+    if (names.stream().distinct().count() < names.size()) {
+      throw new IllegalArgumentException("two workers have the same name: " + names);
+    }
+  }
+
+  /** Whether embedded engines answer. */
+  public boolean isEmbedded() {
+    return workers.isEmpty() && hardware.gpu() == null;
+  }
+
+  /** Refuses what can be simulated and not served. */
+  public void requireServable() {
+    if (!workers.isEmpty()) return;
+    if (hardware.gpu() != null) {
+      throw new IllegalArgumentException(
+          "hardware.gpu is %s, and there are no workers: embedded engines run on processors;"
+                  .formatted(hardware.gpu())
+              + " name the servers under workers, or remove hardware.gpu");
+    }
+    engines.requireEmbedded();
+  }
+
+  /** What the engines share. */
+  public List<ClusterSpec.Shared> sharing() {
+    var written = engines.sharing();
+    if (written != null) return written;
+    return isEmbedded() ? List.of(ClusterSpec.Shared.values()) : List.of();
+  }
+
+  /** Whether a prompt that one engine computed can be answered by another. */
+  public boolean canHandOver() {
+    if (workers.isEmpty()) return isEmbedded() ? !tiers.entries().isEmpty() : engines.prefill() > 0;
+    return workers.stream().anyMatch(each -> each.connector() != Connector.NONE);
+  }
+
+  /** What prompts are told apart by: their tokens where KV events tell of them. */
+  public Routing.Naming naming() {
+    var chosen = routing.naming();
+    if (chosen != null) return chosen;
+    boolean told = isEmbedded() || workers.stream().anyMatch(each -> !each.events().isEmpty());
+    return told ? Routing.Naming.TOKENS : Routing.Naming.BYTES;
+  }
+
+  /** This, but for what can be changed while it runs: workers, and where the keys are. */
+  public Deployment withRunning(Deployment from) {
+    return new Deployment(
+        listen.withKeys(from.listen.apiKeys()),
+        from.workers,
+        routing,
+        limits,
+        engines,
+        tiers,
+        files,
+        cache,
+        hardware,
+        simulation,
+        slo,
+        cost);
+  }
+
+  public Path folder(Path usual) {
+    return cache == null ? usual : cache;
+  }
+
+  /**
+   * How the gateway works in front of these workers.
+   *
+   * @param contextTokens what a conversation may have with embedded engines; 0 for others
+   * @param workerKey what workers are sent as key; empty for none
+   */
+  public GatewaySettings gateway(
+      List<WorkerSettings> present,
+      int contextTokens,
+      ApiKeys keys,
+      String workerKey,
+      NameKey secret) {
+    return GatewaySettings.of(listen.port(), present.stream().map(WorkerSettings::worker).toList())
+        .at(listen.api(limits.http(), keys), listen.admin(keys))
+        .with(routing.routing(naming(), contextTokens))
+        .with(limits.queue())
+        .with(limits.failures())
+        .probing(routing.probePace())
+        .with(files.files())
+        .with(workerKey, secret);
+  }
+
+  /** What workers elsewhere are sent as key; empty for none. */
+  public String workerKey() {
+    var key = routing.workerKey();
+    return key == null ? "" : key.reveal();
+  }
+}

@@ -1,0 +1,194 @@
+package dev.kvasir.cli.settings;
+
+import dev.kvasir.Nullable;
+import dev.kvasir.cli.config.Words;
+import dev.kvasir.engine.EngineSettings;
+import dev.kvasir.engine.PlanningSettings;
+import dev.kvasir.engine.SchedulingPolicy;
+import dev.kvasir.kv.evict.Eviction;
+import dev.kvasir.live.engine.EngineGroupSettings;
+import dev.kvasir.live.engine.LadderSettings;
+import dev.kvasir.live.engine.LoadedModel;
+import dev.kvasir.live.model.ModelShape;
+import dev.kvasir.live.model.gguf.ModelFileException;
+import dev.kvasir.sim.ClusterSpec;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * The engines: those that serve embeds where no workers are named, and what the simulator takes for
+ * an engine of a worker.
+ *
+ * @param model a GGUF file; null for the built-in model
+ * @param count how many engines prefill and decode
+ * @param prefill how many only prefill, besides these
+ * @param decode how many only decode, besides these
+ * @param threads how many threads compute; 0 for as many as there are processors
+ * @param totalKvBlocks KV blocks of each engine; 0 for 512 in embedded engines, and for what the
+ *     GPU has room for in others
+ * @param blockSize tokens of a block
+ * @param eviction which cached block goes first
+ * @param sequencesMax the most requests in a batch
+ * @param stepTokensMax the most tokens in a step; 0 for 512 in embedded engines, 2048 in others
+ * @param chunkTokensMax the most tokens of one prompt in a step; 0 for no limit of its own
+ * @param contextTokensMax the longest request, output included; 0 for what the model reads
+ * @param scheduler who is admitted first
+ * @param preemption who makes room when memory runs out
+ * @param planning when a step is planned
+ * @param planningCost what planning takes for each look at a sequence, for the simulator
+ * @param sharing what the engines share; null for tiers and processor in embedded engines, and for
+ *     nothing in others
+ */
+public record EnginesSettings(
+    @Nullable Path model,
+    int count,
+    int prefill,
+    int decode,
+    int threads,
+    int totalKvBlocks,
+    int blockSize,
+    String eviction,
+    int sequencesMax,
+    int stepTokensMax,
+    int chunkTokensMax,
+    int contextTokensMax,
+    SchedulingPolicy scheduler,
+    EngineSettings.Victim preemption,
+    PlanningSettings.Mode planning,
+    Duration planningCost,
+    @Nullable List<ClusterSpec.Shared> sharing) {
+  public static final EnginesSettings DEFAULT =
+      new EnginesSettings(
+          null,
+          2,
+          0,
+          0,
+          0,
+          0,
+          ModelShape.BLOCK_TOKENS,
+          Eviction.NAMES.getFirst(),
+          EngineSettings.DEFAULT.sequencesMax(),
+          0,
+          0,
+          0,
+          SchedulingPolicy.FIRST_COME,
+          EngineSettings.Victim.NEWEST,
+          PlanningSettings.Mode.REPAIR,
+          Duration.ZERO,
+          null);
+
+  /** KV blocks of an embedded engine where nothing is written. */
+  public static final int EMBEDDED_BLOCKS = 512;
+
+  /** Tokens of a step of an embedded engine where nothing is written. */
+  public static final int EMBEDDED_STEP_TOKENS = 512;
+
+  private static final int FINGERPRINT_SHOWN = 12;
+
+  public EnginesSettings {
+    sharing = sharing == null ? null : List.copyOf(sharing);
+    Words.require("eviction", eviction, Eviction.NAMES);
+    atLeast("count", count, 0);
+    atLeast("prefill", prefill, 0);
+    atLeast("decode", decode, 0);
+    atLeast("threads", threads, 0);
+    atLeast("total-kv-blocks", totalKvBlocks, 0);
+    atLeast("block-size", blockSize, 1);
+    atLeast("sequences-max", sequencesMax, 1);
+    atLeast("step-tokens-max", stepTokensMax, 0);
+    atLeast("chunk-tokens-max", chunkTokensMax, 0);
+    atLeast("context-tokens-max", contextTokensMax, 0);
+    if (count + prefill + decode < 1) throw new IllegalArgumentException("there are no engines");
+  }
+
+  private static void atLeast(String key, int value, int least) {
+    if (value >= least) return;
+    throw new IllegalArgumentException(key + " " + value + ", expected " + least + " or more");
+  }
+
+  /** The KV blocks of an embedded engine. */
+  public int embeddedBlocks() {
+    return totalKvBlocks == 0 ? EMBEDDED_BLOCKS : totalKvBlocks;
+  }
+
+  /** As many of these engines, instead of two. */
+  EnginesSettings times(int other) {
+    return new EnginesSettings(
+        model,
+        other,
+        prefill,
+        decode,
+        threads,
+        totalKvBlocks,
+        blockSize,
+        eviction,
+        sequencesMax,
+        stepTokensMax,
+        chunkTokensMax,
+        contextTokensMax,
+        scheduler,
+        preemption,
+        planning,
+        planningCost,
+        sharing);
+  }
+
+  /**
+   * How an engine forms its batches.
+   *
+   * @param stepTokens the most tokens in a step where nothing is written
+   */
+  public EngineSettings batches(int stepTokens, Set<EngineSettings.BatchQuirk> quirks) {
+    return new EngineSettings(
+        sequencesMax,
+        stepTokensMax == 0 ? stepTokens : stepTokensMax,
+        chunkTokensMax,
+        contextTokensMax,
+        scheduler,
+        preemption,
+        quirks,
+        new PlanningSettings(planning, planningCost.toNanos()));
+  }
+
+  public LoadedModel load(Path folder) throws ModelFileException {
+    int computing = threads > 0 ? threads : Runtime.getRuntime().availableProcessors();
+    var file = model;
+    if (file == null) return LoadedModel.builtIn(folder, computing);
+    var last = String.valueOf(file.getFileName());
+    return LoadedModel.open(last.replaceFirst("\\.gguf$", ""), file, computing);
+  }
+
+  /** How such engines with that model work; blocks on disk lie in the folder, by their model. */
+  public EngineGroupSettings group(LoadedModel loaded, LadderSettings ladder, Path folder) {
+    requireEmbedded();
+    var print = loaded.served().fingerprint().replaceFirst("^gguf sha256 ", "");
+    var name = "kv-" + print.substring(0, Math.min(FINGERPRINT_SHOWN, print.length()));
+    return new EngineGroupSettings(
+        count,
+        embeddedBlocks(),
+        ladder,
+        folder.resolve(name),
+        batches(EMBEDDED_STEP_TOKENS, Set.of()));
+  }
+
+  /** Refuses what can be simulated and what embedded engines cannot do. */
+  public void requireEmbedded() {
+    if (prefill + decode > 0) {
+      throw new IllegalArgumentException(
+          "engines.prefill %d, engines.decode %d: embedded engines do both; use engines.count"
+              .formatted(prefill, decode));
+    }
+    if (blockSize != ModelShape.BLOCK_TOKENS) {
+      throw new IllegalArgumentException(
+          "engines.block-size %d: blocks of embedded engines have %d tokens"
+              .formatted(blockSize, ModelShape.BLOCK_TOKENS));
+    }
+    if (!eviction.equals(DEFAULT.eviction)) {
+      throw new IllegalArgumentException(
+          "engines.eviction %s: embedded engines evict by %s"
+              .formatted(eviction, DEFAULT.eviction));
+    }
+  }
+}

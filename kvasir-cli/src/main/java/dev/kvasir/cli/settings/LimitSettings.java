@@ -1,0 +1,13 @@
+package dev.kvasir.cli.settings;
+
+import dev.kvasir.live.gateway.FailureRules;
+import dev.kvasir.router.flow.QueueLimits;
+import dev.kvasir.live.http.HttpLimits;
+
+/** What is taken from callers, how many wait, and what happens when workers fail. */
+public record LimitSettings(
+    QueueLimits queue, HttpLimits http, FailureRules failures, AdmissionSettings admission) {
+  public static final LimitSettings DEFAULT =
+      new LimitSettings(
+          QueueLimits.DEFAULT, HttpLimits.DEFAULT, FailureRules.DEFAULT, AdmissionSettings.DEFAULT);
+}

@@ -1,0 +1,112 @@
+package dev.kvasir.cli.settings;
+
+import dev.kvasir.Nullable;
+import dev.kvasir.sim.trace.TraceFormat;
+import java.nio.file.Path;
+import java.time.Duration;
+
+/**
+ * How the simulator runs: what of a trace it takes, and how.
+ *
+ * @param seed decides every draw; null for what the workload says, or 42
+ * @param requestsMax how many requests to take at most; 0 for all
+ * @param load how many times as often requests come, or conversations begin
+ * @param timeScale stretches the time between the arrivals of a trace
+ * @param order whether a trace is read as it is recorded, or sorted by arrival first
+ * @param sessions whether the rounds of a session come as recorded, or each after its answer
+ * @param thinkTime how long a caller thinks in a closed loop; null for as recorded
+ * @param horizon when to stop; null for when all is done
+ * @param format the format of the trace; null for the one that is recognised
+ * @param header the header of a trace that has one in a file of its own; null for none
+ * @param idTokens tokens that an id of the trace stands for; 0 for what the trace says, or 512
+ * @param captured whether a capture's own settings are taken, or its requests alone
+ * @param transfers whether transfers between tiers go on beside the steps, or lengthen them
+ * @param step what the step model of transfers needs
+ */
+public record SimulationSettings(
+    @Nullable Long seed,
+    long requestsMax,
+    double load,
+    double timeScale,
+    Order order,
+    Sessions sessions,
+    @Nullable Duration thinkTime,
+    @Nullable Duration horizon,
+    @Nullable TraceFormat format,
+    @Nullable Path header,
+    int idTokens,
+    Captured captured,
+    Transfers transfers,
+    Step step) {
+  /** In which order the rows of a trace are taken. */
+  public enum Order {
+    RECORDED,
+    SORTED
+  }
+
+  /** When the next round of a session comes. */
+  public enum Sessions {
+    RECORDED,
+    CLOSED_LOOP
+  }
+
+  /** What of a capture is taken. */
+  public enum Captured {
+    SETTINGS,
+    REQUESTS
+  }
+
+  /** How the time of transfers between tiers counts. */
+  public enum Transfers {
+    EVENT,
+    STEP
+  }
+
+  /**
+   * The step model of transfers, in the units of the document that it is from.
+   *
+   * @param offloadThreshold the share of memory in use above which blocks move to the host
+   * @param tokensPerMicrosecond what its link carries
+   * @param latency what each transfer takes before its first byte
+   */
+  public record Step(double offloadThreshold, double tokensPerMicrosecond, Duration latency) {
+    public static final Step DEFAULT = new Step(0.9, 100, Duration.ZERO);
+  }
+
+  public static final SimulationSettings DEFAULT =
+      new SimulationSettings(
+          null,
+          0,
+          1,
+          1,
+          Order.RECORDED,
+          Sessions.RECORDED,
+          null,
+          null,
+          null,
+          null,
+          0,
+          Captured.SETTINGS,
+          Transfers.EVENT,
+          Step.DEFAULT);
+
+  private static final long SEED_DEFAULT = 42;
+
+  public SimulationSettings {
+    if (requestsMax < 0) throw new IllegalArgumentException("requests-max " + requestsMax);
+    if (!(load > 0)) throw new IllegalArgumentException("load " + load + ", expected more than 0");
+    if (!(timeScale > 0)) {
+      throw new IllegalArgumentException("time-scale " + timeScale + ", expected more than 0");
+    }
+    if (idTokens < 0) throw new IllegalArgumentException("id-tokens " + idTokens);
+  }
+
+  public long seedOrDefault() {
+    return seed == null ? SEED_DEFAULT : seed;
+  }
+
+  /** The most requests to take. */
+  public long requestsOrAll() {
+    return requestsMax == 0 ? Long.MAX_VALUE : requestsMax;
+  }
+}

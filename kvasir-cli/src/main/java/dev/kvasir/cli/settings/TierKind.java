@@ -1,0 +1,51 @@
+package dev.kvasir.cli.settings;
+
+import dev.kvasir.kv.event.Tier;
+import dev.kvasir.live.engine.DiskTier;
+import dev.kvasir.live.engine.HostTier;
+import dev.kvasir.live.engine.ObjectTier;
+import dev.kvasir.live.engine.RemoteTier;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+
+/** The kinds of tiers that a deployment may list, from the fastest down: a line for each. */
+public enum TierKind {
+  HOST(Tier.HOST, HostTier.DEFAULT, "pcie5-x16"),
+  DISK(Tier.DISK, DiskTier.DEFAULT, "nvme-gen4"),
+  REMOTE(Tier.REMOTE, RemoteTier.DEFAULT, "redis-25gbe"),
+  OBJECT(Tier.OBJECT, ObjectTier.DEFAULT, "s3-same-region");
+
+  private final Tier tier;
+  private final Record template;
+  private final String link;
+
+  TierKind(Tier tier, Record template, String link) {
+    this.tier = tier;
+    this.template = template;
+    this.link = link;
+  }
+
+  /** Its name in files, options, JSON and metrics. */
+  public String word() {
+    return name().toLowerCase(Locale.ROOT);
+  }
+
+  public static List<String> words() {
+    return Arrays.stream(values()).map(TierKind::word).toList();
+  }
+
+  public Tier tier() {
+    return tier;
+  }
+
+  /** The settings of such a tier where nothing is written. */
+  Record template() {
+    return template;
+  }
+
+  /** The link that the simulator takes where nothing is written. */
+  public String link() {
+    return link;
+  }
+}

@@ -1,0 +1,258 @@
+package dev.kvasir.cli.settings;
+
+import dev.kvasir.Nullable;
+import dev.kvasir.cli.config.CustomSetting;
+import dev.kvasir.cli.config.KeyPaths;
+import dev.kvasir.cli.config.RecordReader;
+import dev.kvasir.kv.event.Tier;
+import dev.kvasir.live.engine.DiskTier;
+import dev.kvasir.live.engine.HostTier;
+import dev.kvasir.live.engine.LadderSettings;
+import dev.kvasir.live.engine.ObjectTier;
+import dev.kvasir.live.engine.RemoteTier;
+import dev.kvasir.sim.spec.Nearest;
+import dev.kvasir.sim.spec.SpecError;
+import dev.kvasir.sim.spec.Written;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+
+/**
+ * The tiers below the engines' own memory, from the fastest down.
+ *
+ * <p>In a file they are a list of sections, each with its {@code kind}. An option, a variable and a
+ * sweep reach into the list by the kind, as in {@code tiers.host.blocks}; a tier that is not in the
+ * list is added to it that way, and one of 0 blocks is left out.
+ */
+public final class TierList implements CustomSetting<TierList> {
+  private static final String KIND = "kind";
+
+  /** No tiers at all. */
+  public static final TierList NONE = new TierList(List.of());
+
+  /** What embedded engines have where no tiers are written. */
+  public static final TierList EMBEDDED =
+      new TierList(List.of(Entry.usual(TierKind.HOST), Entry.usual(TierKind.DISK)));
+
+  private final List<Entry> entries;
+
+  private TierList(List<Entry> entries) {
+    this.entries = List.copyOf(entries);
+  }
+
+  /**
+   * What is known of a tier of any kind.
+   *
+   * @param size its bytes; null for as many as its blocks take
+   * @param link how it is reached, for the simulator; empty for the usual link of its kind
+   * @param latency what a transfer takes before its first byte, for the simulator; null for the
+   *     latency of the link
+   */
+  public record Facts(@Nullable Long size, String link, @Nullable Duration latency) {
+    public static final Facts DEFAULT = new Facts(null, "", null);
+
+    public Facts {
+      if (size != null && size < 0)
+        throw new IllegalArgumentException("size " + size + " is negative");
+    }
+  }
+
+  /**
+   * One tier.
+   *
+   * @param settings a record of its kind
+   */
+  public record Entry(TierKind kind, Record settings, Facts facts) {
+    static Entry usual(TierKind kind) {
+      return new Entry(kind, kind.template(), Facts.DEFAULT);
+    }
+
+    /** How many blocks it holds, of so many bytes; with 0 bytes the size is not counted. */
+    public int blocks(long blockBytes) {
+      if (facts.size == null || blockBytes == 0) return blocks();
+      return (int) Math.min(Integer.MAX_VALUE, facts.size / blockBytes);
+    }
+
+    /** Whether it holds anything. */
+    boolean isThere() {
+      return facts.size == null ? blocks() > 0 : facts.size > 0;
+    }
+
+    private int blocks() {
+      return switch (settings) {
+        case HostTier host -> host.blocks();
+        case DiskTier disk -> disk.blocks();
+        case RemoteTier remote -> remote.blocks();
+        case ObjectTier object -> object.blocks();
+        default -> throw new IllegalStateException("no tier: " + settings);
+      };
+    }
+  }
+
+  public List<Entry> entries() {
+    return entries;
+  }
+
+  /** The tier of that kind; null where there is none. */
+  public @Nullable Entry of(TierKind kind) {
+    for (var entry : entries) if (entry.kind == kind) return entry;
+    return null;
+  }
+
+  /**
+   * The tiers as engines open them.
+   *
+   * @param blockBytes what a block takes; 0 where it is not known, and then sizes are not counted
+   */
+  public LadderSettings ladder(long blockBytes) {
+    var order = new ArrayList<Tier>();
+    var ladder = LadderSettings.of(0, 0);
+    var host = HostTier.DEFAULT.withBlocks(0);
+    var disk = DiskTier.DEFAULT.withBlocks(0);
+    @Nullable RemoteTier remote = null;
+    @Nullable ObjectTier object = null;
+    for (var entry : entries) {
+      order.add(entry.kind.tier());
+      int blocks = entry.blocks(blockBytes);
+      switch (entry.settings) {
+        case HostTier each -> host = each.withBlocks(blocks);
+        case DiskTier each -> disk = each.withBlocks(blocks);
+        case RemoteTier each -> remote = each;
+        case ObjectTier each -> object = each;
+        default -> throw new IllegalStateException("no tier: " + entry);
+      }
+    }
+    if (order.isEmpty()) return ladder;
+    return new LadderSettings(order, host, disk, remote, object);
+  }
+
+  /** The list of a file by the kinds in it, as options and sweeps reach into it. */
+  static Written.Keys named(Written list) {
+    var named = new LinkedHashMap<String, Written>();
+    var items =
+        switch (list) {
+          case Written.Items(var values, _) -> values;
+          case Written.Blank _ -> List.<Written>of();
+          default ->
+              throw new SpecError(
+                  list.origin().place() + ": tiers",
+                  "this is not a list",
+                  "write the tiers from the fastest down, each as '- kind: host' with its keys");
+        };
+    for (var item : items) {
+      if (!(item instanceof Written.Keys keys)
+          || !(keys.values().get(KIND) instanceof Written.Text kind)) {
+        throw new SpecError(
+            item.origin().place() + ": tiers",
+            "a tier without a kind",
+            "write kind: and one of " + String.join(", ", TierKind.words()));
+      }
+      requireKind(kind.text(), kind);
+      if (named.put(kind.text(), keys) != null) {
+        throw new SpecError(
+            kind.origin().place() + ": tiers",
+            "two tiers of kind " + kind.text(),
+            "leave one of them out");
+      }
+    }
+    return new Written.Keys(named, list.origin());
+  }
+
+  private static TierKind requireKind(String word, Written at) {
+    for (var kind : TierKind.values()) if (kind.word().equals(word)) return kind;
+    var near = Nearest.to(word, TierKind.words()).map(each -> "did you mean '" + each + "'?");
+    throw new SpecError(
+        at.origin().place() + ": tiers",
+        "unknown kind of tier '" + word + "'",
+        near.orElse("known kinds: " + String.join(", ", TierKind.words())));
+  }
+
+  /** These tiers as a file would name them, for others to be written over them. */
+  Written.Keys written() {
+    var origin = Written.Origin.of("the defaults");
+    var named = new LinkedHashMap<String, Written>();
+    for (var entry : entries) {
+      var kind = new Written.Text(entry.kind.word(), origin);
+      named.put(entry.kind.word(), Written.Keys.none(origin).with(KIND, kind));
+    }
+    return new Written.Keys(named, origin);
+  }
+
+  @Override
+  public TierList read(String path, Written written) {
+    if (!(written instanceof Written.Keys named)) return this;
+    var order = new ArrayList<Entry>();
+    named
+        .values()
+        .forEach(
+            (word, value) -> {
+              var kind = requireKind(word, value);
+              if (isNone(value)) return;
+              boolean listed = value instanceof Written.Keys own && own.values().containsKey(KIND);
+              int at = order.size();
+              // One that is not in the list stands above all slower kinds.
+              while (!listed && at > 0 && order.get(at - 1).kind.compareTo(kind) > 0) at--;
+              order.add(at, entry(kind, path + "." + word + ".", value));
+            });
+    return new TierList(order.stream().filter(Entry::isThere).toList());
+  }
+
+  /** Whether it has 0 blocks by name, which is no tier of any kind. */
+  private static boolean isNone(Written written) {
+    return written instanceof Written.Keys keys
+        && !keys.values().containsKey("size")
+        && keys.values().get("blocks") instanceof Written.Text(var blocks, _)
+        && blocks.equals("0");
+  }
+
+  private static Entry entry(TierKind kind, String path, Written written) {
+    var keys =
+        switch (written) {
+          case Written.Keys each -> each;
+          case Written.Blank(var origin) -> Written.Keys.none(origin);
+          default ->
+              throw new SpecError(
+                  written.origin().place() + ": " + path,
+                  "this is not a section",
+                  "name a key of the tier, as in " + path + "blocks");
+        };
+    var facts = new LinkedHashMap<String, Written>();
+    var own = new LinkedHashMap<String, Written>(keys.values());
+    own.remove(KIND);
+    for (var name : KeyPaths.names(Facts.DEFAULT)) {
+      var value = own.remove(name);
+      if (value != null) facts.put(name, value);
+    }
+    return new Entry(
+        kind,
+        RecordReader.read(path, new Written.Keys(own, keys.origin()), kind.template()),
+        RecordReader.read(path, new Written.Keys(facts, keys.origin()), Facts.DEFAULT));
+  }
+
+  @Override
+  public List<KeyPaths.Key> keys(String path) {
+    var keys = new ArrayList<KeyPaths.Key>();
+    for (var kind : TierKind.values()) {
+      var above = path + "." + kind.word() + ".";
+      keys.addAll(KeyPaths.of(above, kind.template()));
+      keys.addAll(KeyPaths.of(above, Facts.DEFAULT));
+    }
+    return keys;
+  }
+
+  @Override
+  public boolean equals(@Nullable Object other) {
+    return other instanceof TierList list && list.entries.equals(entries);
+  }
+
+  @Override
+  public int hashCode() {
+    return entries.hashCode();
+  }
+
+  @Override
+  public String toString() {
+    return entries.toString();
+  }
+}

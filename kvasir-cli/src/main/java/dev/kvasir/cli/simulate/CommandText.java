@@ -1,0 +1,32 @@
+package dev.kvasir.cli.simulate;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.regex.Pattern;
+import picocli.CommandLine.ParseResult;
+
+/** A command line as one would type it, without where its figures go. */
+final class CommandText {
+  private static final Pattern PLAIN = Pattern.compile("[\\w@%+=:,./~-]+");
+  private static final List<String> FLAGS = List.of("--json");
+  private static final List<String> OUTPUTS = List.of("--report", "--requests-out", "--threads");
+
+  private CommandText() {}
+
+  static String of(ParseResult line) {
+    var words = new ArrayList<>(List.of("kvasir simulate"));
+    var args = line.originalArgs();
+    for (int i = 0; i < args.size(); i++) {
+      var name = args.get(i).split("=", 2)[0];
+      if (FLAGS.contains(name)) continue;
+      if (!OUTPUTS.contains(name)) words.add(quoted(args.get(i)));
+      else if (name.equals(args.get(i))) i++;
+    }
+    return String.join(" ", words);
+  }
+
+  /** As a shell takes it for one word. */
+  private static String quoted(String value) {
+    return PLAIN.matcher(value).matches() ? value : "'" + value.replace("'", "'\\''") + "'";
+  }
+}

@@ -1,0 +1,161 @@
+package dev.kvasir.cli.simulate;
+
+import dev.kvasir.cli.settings.HardwareSettings;
+import dev.kvasir.sim.TierLink;
+import dev.kvasir.sim.latency.Deployment;
+import dev.kvasir.sim.latency.Hardware;
+import dev.kvasir.sim.latency.HardwareTable;
+import dev.kvasir.sim.latency.KvBytes;
+import dev.kvasir.sim.latency.KvCapacity;
+import dev.kvasir.sim.latency.LatencyFit;
+import dev.kvasir.sim.latency.LatencyModel;
+import dev.kvasir.sim.latency.LatencyModels;
+import dev.kvasir.sim.latency.Measurements;
+import dev.kvasir.sim.latency.ModelConfig;
+import dev.kvasir.sim.latency.ModelShape;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/** How long a model takes on the hardware of a deployment, and how much memory it leaves. */
+public final class SimulatedHardware {
+  private final HardwareSettings settings;
+
+  public SimulatedHardware(HardwareSettings settings) {
+    this.settings = settings;
+  }
+
+  /** Whether steps take as long as in the last edition of BLIS that had a linear model. */
+  boolean isBlackbox() {
+    var name = settings.latencyModel();
+    return name.equals("blackbox") || name.equals("linear");
+  }
+
+  /** GPUs of an engine. */
+  int gpus() {
+    return settings.tp();
+  }
+
+  /** What a step takes; a fit says how good it is. */
+  public LatencyModel model(PrintWriter err) throws IOException {
+    var file = settings.fit();
+    if (file == null) {
+      return LatencyModels.named(
+          settings.latencyModel(),
+          settings.alphaCoeffs(),
+          settings.betaCoeffs(),
+          isBlackbox() ? null : deployment());
+    }
+    try (var rows = Files.newBufferedReader(file)) {
+      var fitted = LatencyFit.of(Measurements.read(rows, file.toString()));
+      err.println("kvasir: " + fitted.describe());
+      return fitted.model();
+    }
+  }
+
+  /** As many blocks as fit into the memory that weights and activations leave. */
+  public int blocks(int blockTokens) throws IOException {
+    long blocks = capacity().blocks(blockTokens);
+    if (blocks < 1 || blocks > Integer.MAX_VALUE) {
+      throw new IllegalArgumentException(
+          "the model leaves room for "
+              + blocks
+              + " KV blocks; use more GPUs with --tp, or give --total-kv-blocks");
+    }
+    return (int) blocks;
+  }
+
+  /** The same by the formula of BLIS, which counts too many where several GPUs share a model. */
+  int blocksAsBlisCounts(int blockTokens) throws IOException {
+    return (int) capacity().blocksOfOneShard(blockTokens);
+  }
+
+  /** What the K and V of a token take on all GPUs of an engine; 0 where nobody knows the model. */
+  long knownBytesPerToken() throws IOException {
+    long written = writtenBytesPerToken();
+    if (written > 0) return written;
+    return isBlackbox() ? 0 : modelBytesPerToken();
+  }
+
+  /** The same; where nobody knows the model, that of the default one. */
+  long bytesPerToken() throws IOException {
+    long written = writtenBytesPerToken();
+    return written > 0 ? written : Math.max(1, modelBytesPerToken());
+  }
+
+  private long modelBytesPerToken() throws IOException {
+    return (long) (capacity().tokenBytesPerGpu() * gpus());
+  }
+
+  private long writtenBytesPerToken() {
+    var written = settings.kvBytesPerToken();
+    try {
+      return written.isEmpty() ? 0 : KvBytes.parse(written);
+    } catch (IllegalArgumentException wrong) {
+      throw new IllegalArgumentException(
+          "hardware.kv-bytes-per-token " + wrong.getMessage(), wrong);
+    }
+  }
+
+  private KvCapacity capacity() throws IOException {
+    return new KvCapacity(deployment(), settings.memoryUtilization());
+  }
+
+  /** How such a GPU reaches host memory: those before the H100 have a bus of the generation 4. */
+  TierLink hostLink() {
+    var gpu = settings.gpuOrDefault();
+    boolean isOlder = gpu.startsWith("A100") || gpu.equals("L40S");
+    return TierLink.named(isOlder ? "pcie4-x16" : "pcie5-x16");
+  }
+
+  /** The longest text that the model can read, 0 where that is not known. */
+  public int contextTokens() throws IOException {
+    return shape().vocabulary().contextMax();
+  }
+
+  private Deployment deployment() throws IOException {
+    return new Deployment(shape(), gpu(), gpus());
+  }
+
+  private Hardware gpu() throws IOException {
+    var file = settings.table();
+    if (file == null) return HardwareTable.known().find(settings.gpuOrDefault());
+    try (var table = Files.newBufferedReader(file)) {
+      return HardwareTable.read(table, file.toString()).find(settings.gpuOrDefault());
+    }
+  }
+
+  private ModelShape shape() throws IOException {
+    var named = settings.modelConfig();
+    if (named == null) return ModelShape.LLAMA_8B;
+    var places = places(named);
+    for (var place : places) {
+      if (!Files.isRegularFile(place)) continue;
+      try (var config = Files.newBufferedReader(place)) {
+        return ModelConfig.read(config, place.toString());
+      }
+    }
+    throw new IllegalArgumentException(
+        "no model config at any of " + places + "; name a config.json with --model-config");
+  }
+
+  /** The file itself, the file in the folder, or one that is called after the model. */
+  private List<Path> places(Path named) {
+    var places = new ArrayList<Path>();
+    places.add(named);
+    places.add(named.resolve("config.json"));
+    var last = named.getFileName();
+    var file = (last == null ? "" : last) + ".config.json";
+    places.add(named.resolveSibling(file));
+    var model = settings.model();
+    if (!model.isEmpty()) {
+      places.add(named.resolve(model.substring(model.lastIndexOf('/') + 1) + ".config.json"));
+    }
+    var table = settings.table();
+    if (table != null) places.add(table.resolveSibling(file));
+    return places;
+  }
+}
