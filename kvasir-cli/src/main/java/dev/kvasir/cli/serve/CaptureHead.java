@@ -46,6 +46,8 @@ final class CaptureHead {
     }
     if (bytesPerToken > 0) put("hardware.kv-bytes-per-token", Long.toString(bytesPerToken));
     if (settings.isEmbedded()) {
+      deployment.withArray("tiers");
+      put("engines.total-kv-blocks", Integer.toString(settings.engines().embeddedBlocks()));
       put("engines.context-tokens-max", Integer.toString(contextTokens));
       for (var tier : settings.tiers().entries()) put(tier);
     } else {

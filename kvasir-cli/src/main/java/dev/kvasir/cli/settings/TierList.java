@@ -183,19 +183,25 @@ public final class TierList implements CustomSetting<TierList> {
   public TierList read(String path, Written written) {
     if (!(written instanceof Written.Keys named)) return this;
     var order = new ArrayList<Entry>();
-    named
-        .values()
-        .forEach(
-            (word, value) -> {
-              var kind = requireKind(word, value);
-              if (isNone(value)) return;
-              boolean listed = value instanceof Written.Keys own && own.values().containsKey(KIND);
-              int at = order.size();
-              // One that is not in the list stands above all slower kinds.
-              while (!listed && at > 0 && order.get(at - 1).kind.compareTo(kind) > 0) at--;
-              order.add(at, entry(kind, path + "." + word + ".", value));
-            });
+    for (var each : named.values().sequencedEntrySet()) {
+      var kind = requireKind(each.getKey(), each.getValue());
+      if (isNone(each.getValue())) {
+        // All that lies below passes through host memory.
+        if (kind == TierKind.HOST) return NONE;
+        continue;
+      }
+      int at = order.size();
+      // One that is not in the list stands above all slower kinds.
+      while (!isListed(each.getValue()) && at > 0 && order.get(at - 1).kind.compareTo(kind) > 0) {
+        at--;
+      }
+      order.add(at, entry(kind, path + "." + kind.word() + ".", each.getValue()));
+    }
     return new TierList(order.stream().filter(Entry::isThere).toList());
+  }
+
+  private static boolean isListed(Written tier) {
+    return tier instanceof Written.Keys keys && keys.values().containsKey(KIND);
   }
 
   /** Whether it has 0 blocks by name, which is no tier of any kind. */

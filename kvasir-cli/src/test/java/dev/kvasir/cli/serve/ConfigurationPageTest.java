@@ -24,7 +24,10 @@ import picocli.CommandLine;
 class ConfigurationPageTest {
   private static final Path ROOT = Path.of(System.getProperty("kvasir.root", ".."));
   private static final Pattern ROW = Pattern.compile("\\| `([^`]+)` \\| ([^|]+) \\|([^|]*)\\|.*");
-  private static final Pattern EDGE = Pattern.compile("^tiers\\.\\w+\\.edge");
+
+  /** What every tier has is on the page once. */
+  private static final Pattern COMMON =
+      Pattern.compile("^tiers\\.\\w+\\.(edge|size$|link$|latency$)");
 
   @TempDir private Path folder;
 
@@ -39,7 +42,7 @@ class ConfigurationPageTest {
     }
     var known = new TreeSet<String>();
     for (var key : KeyPaths.of(Deployment.DEFAULT)) {
-      var path = EDGE.matcher(key.path()).replaceFirst("tiers.*.edge");
+      var path = COMMON.matcher(key.path()).replaceFirst("tiers.*.$1");
       known.add(path + " | " + key.kind() + " | " + key.usual());
     }
     assertThat(written).containsExactlyInAnyOrderElementsOf(known);

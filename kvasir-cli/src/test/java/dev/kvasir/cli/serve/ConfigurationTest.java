@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.kvasir.cli.settings.Deployment;
 import dev.kvasir.cli.settings.OutputSettings;
 import dev.kvasir.cli.settings.RoutingSettings;
+import dev.kvasir.engine.PlanningSettings;
 import dev.kvasir.live.engine.DiskTier;
 import dev.kvasir.live.engine.ObjectTier;
 import dev.kvasir.live.gateway.Connector;
