@@ -1,7 +1,7 @@
 package dev.kvasir.cli.serve;
 
-import dev.kvasir.engine.Engine;
 import dev.kvasir.cli.settings.WorkerSettings;
+import dev.kvasir.engine.Engine;
 import dev.kvasir.live.engine.EmbeddedEngine;
 import dev.kvasir.live.engine.EnginePublisher;
 import dev.kvasir.live.engine.EngineServer;

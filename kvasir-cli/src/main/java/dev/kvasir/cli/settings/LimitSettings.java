@@ -1,8 +1,8 @@
 package dev.kvasir.cli.settings;
 
 import dev.kvasir.live.gateway.FailureRules;
-import dev.kvasir.router.flow.QueueLimits;
 import dev.kvasir.live.http.HttpLimits;
+import dev.kvasir.router.flow.QueueLimits;
 
 /** What is taken from callers, how many wait, and what happens when workers fail. */
 public record LimitSettings(

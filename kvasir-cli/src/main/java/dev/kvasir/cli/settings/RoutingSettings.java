@@ -4,13 +4,13 @@ import dev.kvasir.Nullable;
 import dev.kvasir.cli.config.Words;
 import dev.kvasir.live.gateway.Routing;
 import dev.kvasir.live.store.shared.Secret;
+import dev.kvasir.router.RouterSettings;
 import dev.kvasir.router.index.IndexSettings;
 import dev.kvasir.router.pick.PickPolicy;
+import dev.kvasir.router.pick.WeightedPick;
 import dev.kvasir.router.placement.PlacementPolicy;
 import dev.kvasir.router.placement.RouteClass;
-import dev.kvasir.router.RouterSettings;
 import dev.kvasir.router.placement.StickyLimits;
-import dev.kvasir.router.pick.WeightedPick;
 import java.time.Duration;
 
 /**

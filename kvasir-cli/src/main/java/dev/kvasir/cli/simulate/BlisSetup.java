@@ -85,7 +85,8 @@ final class BlisSetup {
   private EngineSettings engine() throws IOException {
     var engines = deployment.engines();
     var engine =
-        engines.batches(EngineSettings.DEFAULT.stepTokensMax(), EnumSet.allOf(EngineSettings.BatchQuirk.class));
+        engines.batches(
+            EngineSettings.DEFAULT.stepTokensMax(), EnumSet.allOf(EngineSettings.BatchQuirk.class));
     if (engines.contextTokensMax() > 0) return engine;
     long held = (long) blocks() * engines.blockSize();
     int read = hardware.contextTokens();
