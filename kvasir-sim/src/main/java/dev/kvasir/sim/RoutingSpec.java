@@ -3,6 +3,8 @@ package dev.kvasir.sim;
 import dev.kvasir.Nullable;
 import dev.kvasir.router.RouterSettings;
 import dev.kvasir.router.flow.AdmissionPolicy;
+import dev.kvasir.router.flow.FlowSettings;
+import dev.kvasir.router.flow.KeyLimits;
 import dev.kvasir.router.pick.PickPolicy;
 import dev.kvasir.router.placement.PlacementPolicy;
 import java.time.Duration;
@@ -10,7 +12,8 @@ import java.time.Duration;
 /**
  * How requests find their instance.
  *
- * @param admission who is taken at all; null for everybody
+ * @param flow queue, retries, ejection and admission
+ * @param tenantLimits how much each tenant may ask for
  * @param picks which instance decodes
  * @param placements where the prompt is computed
  * @param signalInterval how often instances tell how they are
@@ -18,7 +21,8 @@ import java.time.Duration;
  */
 public record RoutingSpec(
     RouterSettings settings,
-    @Nullable AdmissionPolicy admission,
+    FlowSettings flow,
+    KeyLimits tenantLimits,
     PickPolicy picks,
     PlacementPolicy placements,
     Duration signalInterval,
@@ -33,5 +37,28 @@ public record RoutingSpec(
     if (signalInterval.isNegative()) {
       throw new IllegalArgumentException("instances tell every " + signalInterval);
     }
+  }
+
+  /** One with neither queue nor limits; null admits every request. */
+  public RoutingSpec(
+      RouterSettings settings,
+      @Nullable AdmissionPolicy admission,
+      PickPolicy picks,
+      PlacementPolicy placements,
+      Duration signalInterval,
+      Awareness awareness) {
+    this(
+        settings,
+        FlowSettings.OPEN.with(admission),
+        KeyLimits.UNLIMITED,
+        picks,
+        placements,
+        signalInterval,
+        awareness);
+  }
+
+  /** Whether what becomes of one request may depend on when another one ends. */
+  boolean isCoupled() {
+    return flow.isCoupled() || !tenantLimits.equals(KeyLimits.UNLIMITED);
   }
 }

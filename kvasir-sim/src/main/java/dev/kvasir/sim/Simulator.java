@@ -2,9 +2,18 @@ package dev.kvasir.sim;
 
 import dev.kvasir.Nullable;
 import dev.kvasir.kv.name.BlockHash;
+import dev.kvasir.router.Route;
 import dev.kvasir.router.Router;
-import dev.kvasir.router.flow.AdmissionPolicy.Admission;
+import dev.kvasir.router.flow.FlowCaller;
+import dev.kvasir.router.flow.FlowRequest;
+import dev.kvasir.router.flow.RequestEnd;
+import dev.kvasir.router.flow.RequestEnd.Verdict;
+import dev.kvasir.router.flow.RequestFlow;
+import dev.kvasir.router.flow.Submission;
+import dev.kvasir.router.flow.WorkerEntry;
+import dev.kvasir.router.flow.WorkerTable;
 import dev.kvasir.router.index.IndexSettings;
+import dev.kvasir.router.view.Availability;
 import dev.kvasir.router.view.EngineSignals;
 import dev.kvasir.router.view.Instance;
 import dev.kvasir.router.view.RouteRequest;
@@ -41,7 +50,9 @@ public final class Simulator {
   private final Network network;
   private final List<SimInstance> instances = new ArrayList<>();
   private final List<CacheNews> news = new ArrayList<>();
-  private final List<Flight> flights = new ArrayList<>();
+  private final RequestFlow flow;
+  private final WorkerTable<SimInstance> workers;
+  private final List<SimulatedRequest> requests = new ArrayList<>();
   private final Timeline timeline = new Timeline();
   private final @Nullable SideBySide sideBySide;
   private long steps;
@@ -63,6 +74,8 @@ public final class Simulator {
     this.latency = latency;
     this.workload = workload;
     this.router = router(spec);
+    this.workers = new WorkerTable<>(router, spec.routing().flow().ejection(), new Unheard());
+    this.flow = new RequestFlow(loop, router, workers, spec.routing().flow());
     this.network = new Network(loop, spec.roles().size(), spec.handOver().tokensPerMicro());
     var shared = spec.shared();
     boolean hasShared = shared.contains(Shared.TIERS) && !spec.instance().tiers().isEmpty();
@@ -90,7 +103,10 @@ public final class Simulator {
 
   /** Whether instances hear of nothing but what the router sends them. */
   private boolean isApart() {
-    return spec.shared().isEmpty() && !spec.routing().placements().offloads() && workload.isOpen();
+    return spec.shared().isEmpty()
+        && !spec.routing().placements().offloads()
+        && !isCoupled()
+        && workload.isOpen();
   }
 
   private Sight sight() {
@@ -98,7 +114,7 @@ public final class Simulator {
     boolean isBlind =
         routing.picks().isBlind()
             && routing.awareness() == RoutingSpec.Awareness.BLIND
-            && routing.admission() == null
+            && routing.flow().admission() == null
             && workload.isWithoutSessions();
     return isBlind ? Sight.BLIND : Sight.LOOKING;
   }
@@ -116,14 +132,15 @@ public final class Simulator {
       int index, InstanceClock clock, @Nullable SharedTiers tiers, Turns turns) {
     var instance = new SimInstance(index, clock, spec.instance(), latency, tiers, turns);
     instances.add(instance);
-    int id =
-        router.add(
-            new Instance(
-                "instance_" + index,
-                spec.roles().get(index),
-                "sim",
-                instance.pools().getFirst().total()));
+    var described =
+        new Instance(
+            "instance_" + index,
+            spec.roles().get(index),
+            "sim",
+            instance.pools().getFirst().total());
+    int id = workers.add(described, WorkerEntry.Handover.AFTER, instance, 0).id();
     if (id != index) throw new IllegalStateException("instance " + index + " became " + id);
+    workers.probeSucceeded(id, 0);
     if (spec.routing().awareness() == RoutingSpec.Awareness.CACHE_AWARE) listen(instance);
   }
 
@@ -184,37 +201,46 @@ public final class Simulator {
 
   private void arrive(Request request) {
     var names = ContentNames.of(request, spec.instance().blockTokens());
-    var flight = new Flight(this, request, names);
-    flights.add(flight);
+    var simulated = new SimulatedRequest(this, request, names);
+    requests.add(simulated);
     timeline.change(micros(), 1, 0);
-    long wait = latency.queueingMicros(request.promptTokens());
-    if (wait == 0) open(flight, names);
-    else loop.after(Duration.ofNanos(wait * 1000), () -> open(flight, names));
+    simulated.arrive();
   }
 
-  private void open(Flight flight, ContentNames names) {
+  /** The router gets to know how the instances are, before it places a request. */
+  void look() {
     hear();
     tell();
-    var asked = routed(flight.request(), names);
-    var admission = spec.routing().admission();
-    if (admission != null
-        && admission.admit(asked, router.view(asked)) instanceof Admission.Rejected) {
-      flight.reject();
-      return;
-    }
-    var route = router.open(asked);
-    if (route.isEmpty()) flight.reject();
-    else flight.fly(route.get());
   }
 
-  private RouteRequest routed(Request request, ContentNames names) {
+  /** Whether what becomes of one request may depend on when another one ends. */
+  boolean isCoupled() {
+    return spec.routing().isCoupled();
+  }
+
+  FlowCaller caller(Request request) {
+    var tenant = request.caller().tenant();
+    return new FlowCaller(tenant, tenant, spec.routing().tenantLimits());
+  }
+
+  Submission submission(Request request, ContentNames names) {
     List<BlockHash> prefix = List.of();
     if (spec.routing().awareness() == RoutingSpec.Awareness.CACHE_AWARE) {
       prefix = names.first(request.promptTokens() / spec.instance().blockTokens());
     }
     var sloClass = SloClass.of(request.caller().sloClass());
-    return new RouteRequest(
-        request.turn().session(), request.promptTokens(), prefix, sloClass, List.of());
+    var session = request.turn().session();
+    var asked = new RouteRequest(session, request.promptTokens(), prefix, sloClass, List.of());
+    return new Submission("", asked, true, false);
+  }
+
+  /** The instances of a simulation come and go unheard. */
+  private static final class Unheard implements WorkerTable.Listener<SimInstance> {
+    @Override
+    public void changed(WorkerEntry<SimInstance> entry, Availability before) {}
+
+    @Override
+    public void withheld(WorkerEntry<SimInstance> entry, int ready) {}
   }
 
   /** The router gets to know what the instances have cached. */
@@ -247,6 +273,10 @@ public final class Simulator {
     return loop;
   }
 
+  RequestFlow flow() {
+    return flow;
+  }
+
   Router router() {
     return router;
   }
@@ -261,7 +291,7 @@ public final class Simulator {
 
   /** Requests that came and are not over. */
   long underWay() {
-    return flights.size() - ended;
+    return requests.size() - ended;
   }
 
   SimInstance instance(int index) {
@@ -278,7 +308,12 @@ public final class Simulator {
   }
 
   /** The request is over; what its caller does next may be another one. */
-  void over(Request request, Ending ending) {
+  void over(FlowRequest flowing, Request request, Ending ending) {
+    // What waits may be placed now.
+    if (isCoupled()) look();
+    var verdict = ending == Ending.COMPLETED ? Verdict.ANSWERED : Verdict.NONE;
+    int outputTokens = ending == Ending.COMPLETED ? request.outputTokens() : 0;
+    flow.over(flowing, new RequestEnd(verdict, Route.UNTOLD, Route.UNTOLD, outputTokens));
     ended++;
     if (ending != Ending.COMPLETED) return;
     var next = workload.after(request, loop.nanos());
@@ -293,14 +328,14 @@ public final class Simulator {
   RunResult result() {
     var apart = sideBySide;
     long endMicros = (apart == null ? loop.nanos() : apart.meet()) / 1000;
-    var requests = new ArrayList<RequestResult>(flights.size());
-    for (var flight : flights) requests.add(flight.result());
+    var results = new ArrayList<RequestResult>(requests.size());
+    for (var request : requests) results.add(request.result());
     var figures = new ArrayList<InstanceResult>();
     var timelines = new ArrayList<>(List.of(timeline));
     for (var instance : instances) {
       figures.add(instance.result(spec.roles().get(instance.index())));
       timelines.add(instance.timeline());
     }
-    return new RunResult(requests, figures, endMicros, Timeline.sum(timelines, endMicros));
+    return new RunResult(results, figures, endMicros, Timeline.sum(timelines, endMicros));
   }
 }

@@ -5,12 +5,25 @@ import dev.kvasir.Nullable;
 /**
  * How requests flow.
  *
+ * @param ejection when workers are taken out for their failures
  * @param admission which requests are taken at all; null for all
  */
 public record FlowSettings(
-    QueueLimits queue, RetryRules retries, @Nullable AdmissionPolicy admission) {
+    QueueLimits queue,
+    RetryRules retries,
+    EjectionRules ejection,
+    @Nullable AdmissionPolicy admission) {
   /** No queue, one attempt, every request taken. */
-  public static final FlowSettings OPEN = new FlowSettings(QueueLimits.NONE, RetryRules.NONE, null);
+  public static final FlowSettings OPEN =
+      new FlowSettings(QueueLimits.NONE, RetryRules.NONE, EjectionRules.DEFAULT, null);
+
+  public FlowSettings with(@Nullable AdmissionPolicy other) {
+    return new FlowSettings(queue, retries, ejection, other);
+  }
+
+  public FlowSettings with(QueueLimits other) {
+    return new FlowSettings(other, retries, ejection, admission);
+  }
 
   /** Whether what becomes of one request may depend on when another one ends. */
   public boolean isCoupled() {

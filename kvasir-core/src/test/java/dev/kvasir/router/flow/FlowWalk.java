@@ -87,13 +87,12 @@ final class FlowWalk {
                 1 + random.nextInt(4),
                 random.nextInt(5) == 0 ? RetryRules.Split.STRICT : RetryRules.Split.FALL_BACK,
                 Duration.ofMillis(random.nextInt(200))),
+            new EjectionRules(1 + random.nextInt(4), Duration.ofMillis(50), random.nextDouble()),
             random.nextInt(4) == 0 ? AdmissionPolicy.tierShed(5, 3) : null);
     var placement = PlacementPolicy.named("always", PlacementSettings.DEFAULT);
     var picks = PickPolicy.named("least-loaded", WeightedPick.SCORERS_DEFAULT, Ties.random(random));
     this.router = new Router(loop, RouterSettings.DEFAULT, picks, placement);
-    var ejection =
-        new EjectionRules(1 + random.nextInt(4), Duration.ofMillis(50), random.nextDouble());
-    this.workers = new WorkerTable<>(router, ejection, new Watch());
+    this.workers = new WorkerTable<>(router, settings.ejection(), new Watch());
     this.flow = new RequestFlow(loop, router, workers, settings);
     for (int i = 0; i < 2 + random.nextInt(5); i++) addWorker(i);
     for (int i = 0; i < 3; i++) {

@@ -9,12 +9,12 @@ class RequestFlowSimulationTest {
   @Test
   void whateverWorkersDoEachRequestIsAnsweredOnceAndAllBooksAreClosed() {
     var sum = new FlowWalk.Sum();
-    Seeds.each(150 * Seeds.scale(), random -> new FlowWalk(random, sum).run());
+    Seeds.each(50 * Seeds.scale(), random -> new FlowWalk(random, sum).run());
     if (Seeds.isReplay()) return;
     assertThat(sum.answered).isGreaterThan(sum.refused);
     for (long count :
         new long[] {sum.refused, sum.retried, sum.fellBack, sum.ejected, sum.displaced, sum.left}) {
-      assertThat(count).isGreaterThan(10);
+      assertThat(count).isGreaterThan(3);
     }
   }
 }

@@ -74,7 +74,8 @@ public final class Gateway implements AutoCloseable {
           journal.write(decision);
           events.count(decision);
         };
-    var flowSettings = new FlowSettings(settings.queue(), failures.retries(), null);
+    var flowSettings =
+        new FlowSettings(settings.queue(), failures.retries(), failures.ejection(), null);
     var flow = new RequestFlow(loop, router, workers.table(), flowSettings);
     var naming = new PromptNaming(tokenizer(beside.tokenizer()), routing, workers::modelNames);
     var reader = new RequestReader(settings, naming);

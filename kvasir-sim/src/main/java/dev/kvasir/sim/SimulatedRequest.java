@@ -6,7 +6,11 @@ import dev.kvasir.engine.SequenceListener;
 import dev.kvasir.engine.SequenceRequest;
 import dev.kvasir.kv.CachedBlocks;
 import dev.kvasir.router.Route;
-import dev.kvasir.router.placement.PrefillPlacement.Colocate;
+import dev.kvasir.router.flow.FlowRequest;
+import dev.kvasir.router.flow.LegFailure;
+import dev.kvasir.router.flow.Refusal;
+import dev.kvasir.router.flow.RequestDriver;
+import dev.kvasir.router.flow.RequestFlow;
 import dev.kvasir.router.placement.PrefillPlacement.Offload;
 import dev.kvasir.router.view.SloClass;
 import dev.kvasir.sim.report.Ending;
@@ -14,17 +18,23 @@ import dev.kvasir.sim.report.RequestResult;
 import dev.kvasir.sim.report.Timeline;
 import dev.kvasir.sim.workload.ContentNames;
 import dev.kvasir.sim.workload.Request;
+import dev.kvasir.time.EventLoop;
 import dev.kvasir.time.Timer;
 import java.time.Duration;
 
-/** One request on its way through the simulated cluster. */
-final class Flight implements SequenceListener {
+/**
+ * One simulated request: does with engines in virtual time what the {@link RequestFlow} orders.
+ *
+ * <p>It begins and ends in the time of the cluster, and is served in that of an instance, which may
+ * be ahead: what the flow is to know is told by way of the instance's clock.
+ */
+final class SimulatedRequest implements RequestDriver, SequenceListener {
   private static final long NEVER = RequestResult.NEVER;
 
   private final Simulator simulator;
   private final Request request;
   private @Nullable ContentNames names;
-  private @Nullable Route route;
+  private @Nullable FlowRequest flowing;
   private @Nullable Sequence sequence;
   private @Nullable SimInstance serving;
   private @Nullable Timer deadline;
@@ -43,54 +53,82 @@ final class Flight implements SequenceListener {
   private int cachedTokens;
   private CachedBlocks cached = CachedBlocks.NONE;
 
-  Flight(Simulator simulator, Request request, ContentNames names) {
+  SimulatedRequest(Simulator simulator, Request request, ContentNames names) {
     this.simulator = simulator;
     this.request = request;
     this.names = names;
+    this.flowing = new FlowRequest(simulator.caller(request), this);
   }
 
-  Request request() {
-    return request;
+  void arrive() {
+    flow().arrive(flowing());
   }
 
-  void reject() {
+  @Override
+  public void accept() {
+    long wait = simulator.latency().queueingMicros(request.promptTokens());
+    if (wait == 0) submit();
+    else simulator.loop().after(Duration.ofNanos(wait * 1000), this::submit);
+  }
+
+  private void submit() {
+    // Nobody waits where there is no queue.
+    if (simulator.isCoupled()) await(simulator.loop());
+    simulator.look();
+    var known = names;
+    if (known == null) return;
+    flow().submit(flowing(), simulator.submission(request, known));
+  }
+
+  @Override
+  public void refuse(Refusal refusal) {
     end(Ending.REJECTED);
   }
 
-  void fly(Route opened) {
-    route = opened;
-    instance = opened.placement().decode();
-    var first =
-        switch (opened.placement()) {
-          case Colocate(int decode, _, _) -> simulator.instance(decode);
-          case Offload(int prefill, _, _, _) -> simulator.instance(prefill);
-        };
+  /** Of the two legs one is at work at a time: the one that failed has ended. */
+  @Override
+  public void cancel() {}
+
+  @Override
+  public void send(Leg leg) {
+    var placement = route().placement();
+    instance = placement.decode();
+    switch (leg) {
+      case WHOLE -> {
+        if (serving == null) begin(simulator.instance(instance), leg);
+        else serve(simulator.instance(instance), 0);
+      }
+      case PREFILL -> begin(simulator.instance(((Offload) placement).prefill()), leg);
+      case DECODE ->
+          simulator.handOver(prefillInstance, instance, request.promptTokens(), this::receive);
+    }
+  }
+
+  private void begin(SimInstance first, Leg leg) {
     prefillInstance = first.index();
     simulator.timeline().change(now() / 1000, -1, 0);
-    first.clock().ask(() -> begin(first));
+    first.clock().ask(() -> beginAt(first, leg));
   }
 
-  private void begin(SimInstance first) {
+  private void beginAt(SimInstance first, Leg leg) {
     serving = first;
     first.timeline().change(now() / 1000, 1, 0);
-    if (request.deadlineNanos() > 0) {
-      long left = Math.max(0, request.deadlineNanos() - now());
-      deadline = first.clock().loop().after(Duration.ofNanos(left), this::timeOut);
-    }
-    switch (openRoute().placement()) {
-      case Colocate _ -> submit(first, 0);
-      case Offload _ -> {
-        openRoute().prefillSent();
-        submit(first, 1, 0, new PrefillElsewhere());
-      }
-    }
+    if (deadline == null) await(first.clock().loop());
+    if (leg == Leg.WHOLE) serve(first, 0);
+    else serve(first, 1, 0, new PrefillElsewhere());
   }
 
-  private void submit(SimInstance at, int tailTokens) {
-    submit(at, request.outputTokens(), tailTokens, this);
+  private void await(EventLoop loop) {
+    if (request.deadlineNanos() == 0) return;
+    long left = Math.max(0, request.deadlineNanos() - now());
+    deadline = loop.after(Duration.ofNanos(left), this::timeOut);
   }
 
-  private void submit(SimInstance at, int outputTokens, int tailTokens, SequenceListener listener) {
+  private void serve(SimInstance at, int tailTokens) {
+    serve(at, request.outputTokens(), tailTokens, this);
+  }
+
+  private void serve(SimInstance at, int outputTokens, int tailTokens, SequenceListener listener) {
     serving = at;
     at.enter(
         request.promptTokens(),
@@ -114,16 +152,34 @@ final class Flight implements SequenceListener {
         tailTokens);
   }
 
-  /** The prefill at another instance, and the way of its K and V to the one that decodes. */
+  /**
+   * All of the prompt has come, so that one token is left to compute: sampling needs what comes out
+   * of the last. Blocks that are full can be found by others, and the rest is the request's.
+   */
+  private void receive() {
+    if (ending != Ending.UNFINISHED || names == null) return;
+    var decoding = simulator.instance(instance);
+    int blocks = request.promptTokens() / decoding.blockTokens();
+    var received = decoding.receive(names, blocks);
+    if (blocks > 0 && received.isEmpty()) {
+      flow().failed(flowing(), Leg.DECODE, LegFailure.ERROR, "no room for what was handed over");
+    } else {
+      serve(decoding, (request.promptTokens() - 1) % decoding.blockTokens());
+    }
+    // Held until the sequence could be admitted with them, at once if there is room.
+    simulator.loop().execute(() -> received.forEach(block -> block.release()));
+  }
+
+  /** The prefill at another instance than the one that decodes. */
   private final class PrefillElsewhere implements SequenceListener {
     @Override
     public void admitted(Sequence prefill) {
-      Flight.this.admitted(prefill);
+      SimulatedRequest.this.admitted(prefill);
     }
 
     @Override
     public void preempted(Sequence prefill) {
-      Flight.this.preempted(prefill);
+      SimulatedRequest.this.preempted(prefill);
     }
 
     @Override
@@ -132,34 +188,14 @@ final class Flight implements SequenceListener {
     @Override
     public void ended(Sequence prefill, Sequence.End end) {
       switch (end) {
-        case Sequence.End.Finished _ -> handOver();
+        case Sequence.End.Finished _ -> {
+          waitAgain();
+          admittedElsewhere = true;
+          flow().prefilled(flowing());
+        }
         case Sequence.End.Aborted _, Sequence.End.Failed _ -> end(Ending.TIMED_OUT);
         case Sequence.End.Refused _ -> end(Ending.DROPPED);
       }
-    }
-
-    private void handOver() {
-      waitAgain();
-      openRoute().prefillDone();
-      admittedElsewhere = true;
-      int decode = openRoute().placement().decode();
-      simulator.handOver(prefillInstance, decode, request.promptTokens(), this::arrive);
-    }
-
-    /**
-     * All of the prompt has come, so that one token is left to compute: sampling needs what comes
-     * out of the last. Blocks that are full can be found by others, and the rest is the request's.
-     */
-    private void arrive() {
-      if (ending != Ending.UNFINISHED || names == null) return;
-      var decoding = simulator.instance(openRoute().placement().decode());
-      int blocks = request.promptTokens() / decoding.blockTokens();
-      var received = decoding.receive(names, blocks);
-      boolean isLost = blocks > 0 && received.isEmpty();
-      if (isLost) openRoute().transferFailed();
-      submit(decoding, isLost ? 0 : (request.promptTokens() - 1) % decoding.blockTokens());
-      // Held until the sequence could be admitted with them, at once if there is room.
-      simulator.loop().execute(() -> received.forEach(block -> block.release()));
     }
   }
 
@@ -193,7 +229,8 @@ final class Flight implements SequenceListener {
   private void firstToken() {
     if (firstNanos != NEVER || ending != Ending.UNFINISHED) return;
     firstNanos = now();
-    tell(openRoute()::firstToken);
+    var told = flowing();
+    tell(() -> flow().firstToken(told));
   }
 
   @Override
@@ -230,18 +267,20 @@ final class Flight implements SequenceListener {
     timeline().change(now() / 1000, running ? 0 : -1, running ? -1 : 0);
     if (deadline != null) deadline.cancel();
     deadline = null;
-    var opened = route;
-    if (opened != null) {
-      routeClass = opened.routeClass().label(opened.placement());
-      tell(opened::close);
-    }
-    tell(() -> simulator.over(request, how));
+    var over = flowing();
+    var opened = over.route();
+    if (opened != null) routeClass = opened.routeClass().label(opened.placement());
+    tell(() -> simulator.over(over, request, how));
     // A million of these stay until the end of the run: what they no longer need goes now.
-    route = null;
+    flowing = null;
     names = null;
     sequence = null;
     serving = null;
   }
+
+  /** The result stays. */
+  @Override
+  public void closed() {}
 
   /** What the rest of the cluster is to know. */
   private void tell(Runnable news) {
@@ -253,10 +292,19 @@ final class Flight implements SequenceListener {
     return serving == null ? simulator.timeline() : serving.timeline();
   }
 
-  private Route openRoute() {
-    var open = route;
-    if (open == null) throw new IllegalStateException(request.id() + " has no route");
-    return open;
+  private RequestFlow flow() {
+    return simulator.flow();
+  }
+
+  private FlowRequest flowing() {
+    if (flowing == null) throw new IllegalStateException(request.id() + " is over");
+    return flowing;
+  }
+
+  private Route route() {
+    var route = flowing().route();
+    if (route == null) throw new IllegalStateException(request.id() + " has no route");
+    return route;
   }
 
   private long now() {
