@@ -14,8 +14,8 @@ import dev.kvasir.live.store.HostMemory;
 import dev.kvasir.live.store.disk.DiskSettings;
 import dev.kvasir.live.store.disk.DiskStore;
 import dev.kvasir.offload.TieredKvCache;
+import dev.kvasir.offload.onboard.LowerTier;
 import dev.kvasir.offload.onboard.Onboarding;
-import dev.kvasir.offload.onboard.Rung;
 import dev.kvasir.offload.pipeline.OffloadRequest;
 import dev.kvasir.offload.pipeline.TransferHandle;
 import java.nio.file.Files;
@@ -39,13 +39,13 @@ final class Ladder {
     try (var loop = new LiveLoop("ladder");
         var host = new HostMemory("host", 16, BLOCK_BYTES);
         var disk = DiskStore.open(loop, host, DiskSettings.of(folder, 64, BLOCK_BYTES))) {
-      var below = new ArrayList<Rung>();
-      below.add(Rung.of(pool(Tier.DISK, 64), disk));
+      var below = new ArrayList<LowerTier>();
+      below.add(LowerTier.of(pool(Tier.DISK, 64), disk));
       var layout = DeviceLayout.contiguous(8, BLOCK_BYTES);
       switch (DeviceTier.open(loop, CudaDriver.ask(CudaDriver.LIBRARY), 0, layout, host, 64)) {
         case DeviceTier.Opening.Ready(var gpu) -> {
           try (gpu) {
-            below.addFirst(Rung.of(pool(Tier.HOST, 16), gpu.store()));
+            below.addFirst(LowerTier.of(pool(Tier.HOST, 16), gpu.store()));
             thereAndBack(loop, pool(Tier.DEVICE, 8), below);
           }
         }
@@ -61,7 +61,7 @@ final class Ladder {
     return new BlockPool(PoolSettings.of(tier, blocks, 4), REGISTRY, new KvEvents());
   }
 
-  private static void thereAndBack(LiveLoop loop, BlockPool top, ArrayList<Rung> below) {
+  private static void thereAndBack(LiveLoop loop, BlockPool top, ArrayList<LowerTier> below) {
     var prompt = new TokenSequence(new Sha256Hasher("some-model, float16", "tenant A"), 4);
     prompt.extend(new int[] {1, 2, 3, 4, 5, 6, 7, 8, 9});
     var cache = new TieredKvCache(loop, REGISTRY, top, below);

@@ -9,8 +9,8 @@ import dev.kvasir.kv.event.Tier;
 import dev.kvasir.kv.name.BlockHash;
 import dev.kvasir.kv.name.TokenBlock;
 import dev.kvasir.offload.TieredKvCache;
+import dev.kvasir.offload.onboard.LowerTier;
 import dev.kvasir.offload.onboard.Onboarding;
-import dev.kvasir.offload.onboard.Rung;
 import dev.kvasir.offload.pipeline.OffloadRequest;
 import dev.kvasir.offload.store.GuardedStore;
 import dev.kvasir.offload.store.TierStore;
@@ -44,7 +44,7 @@ final class LadderTraffic {
         new BlockPool(
             PoolSettings.of(Tier.DISK, diskBlocks, BLOCK_TOKENS), registry, new KvEvents());
     guarded = new GuardedStore(loop, disk, 5, Duration.ofMillis(500), Duration.ofMillis(500));
-    cache = new TieredKvCache(loop, registry, host, List.of(Rung.of(below, guarded)));
+    cache = new TieredKvCache(loop, registry, host, List.of(LowerTier.of(below, guarded)));
     for (int chain = 0; chain < diskBlocks / LENGTH; chain++) chains.add(chain());
   }
 

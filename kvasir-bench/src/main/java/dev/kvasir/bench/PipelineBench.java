@@ -12,8 +12,8 @@ import dev.kvasir.kv.name.TokenBlock;
 import dev.kvasir.offload.pipeline.OffloadPipeline;
 import dev.kvasir.offload.pipeline.OffloadPolicy;
 import dev.kvasir.offload.pipeline.OffloadRequest;
+import dev.kvasir.offload.pipeline.PendingTransfers;
 import dev.kvasir.offload.pipeline.PipelineSettings;
-import dev.kvasir.offload.pipeline.Settlement;
 import dev.kvasir.offload.pipeline.TransferHandle;
 import dev.kvasir.sim.TimedStore;
 import dev.kvasir.time.VirtualLoop;
@@ -74,7 +74,7 @@ public class PipelineBench {
               PipelineSettings.DEFAULT,
               OffloadPolicy.presence(),
               new OffloadPipeline.Edge(host, store, null),
-              new Settlement());
+              new PendingTransfers());
       var random = new SplittableRandom(42);
       for (var empty : device.allocate(BLOCKS).orElseThrow()) {
         Block.Registered block = empty.receive(content(random));

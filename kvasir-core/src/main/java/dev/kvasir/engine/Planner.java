@@ -32,7 +32,7 @@ final class Planner {
   }
 
   private final SchedulerState state;
-  private final Outlook outlook;
+  private final PlannedBatch outlook;
   private final Source source;
   private final PlanningWork work;
   private int tokensLeft;
@@ -47,7 +47,7 @@ final class Planner {
   private int waitingMax = Integer.MAX_VALUE;
   private @Nullable Blocked blocked;
 
-  Planner(SchedulerState state, Outlook outlook, Source source, int tokensLeft) {
+  Planner(SchedulerState state, PlannedBatch outlook, Source source, int tokensLeft) {
     this.state = state;
     this.outlook = outlook;
     this.source = source;

@@ -25,7 +25,7 @@ public final class PreSchedule {
    */
   PreSchedule(
       SchedulerState state,
-      Outlook outlook,
+      PlannedBatch outlook,
       ScheduleDecision decision,
       ScheduleDecision.RunningPlan rows,
       int required,
@@ -78,12 +78,12 @@ public final class PreSchedule {
    * Whether planning anew would decide the same. What is kept of those that wait must be up to
    * date. Takes as long for many sequences as for few; where it is not sure it says no.
    */
-  boolean isUnchanged(Outlook now) {
+  boolean isUnchanged(PlannedBatch now) {
     return hasSameRows(now) && hasSameQueue() && hasRoom(now);
   }
 
   /** Whether those that run get what was planned, if there is the memory for it. */
-  boolean hasSameRows(Outlook now) {
+  boolean hasSameRows(PlannedBatch now) {
     return surprises == state.surprises
         && running == now.running
         && !rows.isAtOthersCost()
@@ -99,7 +99,7 @@ public final class PreSchedule {
   }
 
   /** Who was turned away for lack of memory, now or before, must be considered again. */
-  private boolean hasRoom(Outlook now) {
+  private boolean hasRoom(PlannedBatch now) {
     return state.blocked == null
         && decision.blocked() == null
         && decision.givenUp().isEmpty()

@@ -17,7 +17,7 @@ final class PressurePlan {
   private record Share(int tokens, int blocks) {}
 
   private final SchedulerState state;
-  private final Outlook outlook;
+  private final PlannedBatch outlook;
   private final Map<Sequence, Share> shares = new LinkedHashMap<>();
   private final Set<Sequence> preempted = new LinkedHashSet<>();
   private final List<Sequence> givenUp = new ArrayList<>();
@@ -26,7 +26,7 @@ final class PressurePlan {
   private int taken;
   private int reclaimed;
 
-  PressurePlan(SchedulerState state, Outlook outlook, int tokensLeft) {
+  PressurePlan(SchedulerState state, PlannedBatch outlook, int tokensLeft) {
     this.state = state;
     this.outlook = outlook;
     this.tokensLeft = tokensLeft;

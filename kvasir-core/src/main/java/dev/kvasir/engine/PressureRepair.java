@@ -17,10 +17,10 @@ import java.util.List;
  */
 final class PressureRepair {
   private final SchedulerState state;
-  private final Outlook outlook;
+  private final PlannedBatch outlook;
   private final PreSchedule ahead;
 
-  PressureRepair(SchedulerState state, Outlook outlook, PreSchedule ahead) {
+  PressureRepair(SchedulerState state, PlannedBatch outlook, PreSchedule ahead) {
     this.state = state;
     this.outlook = outlook;
     this.ahead = ahead;

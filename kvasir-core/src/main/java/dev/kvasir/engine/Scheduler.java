@@ -90,7 +90,7 @@ public final class Scheduler {
 
   /** Plans the next step without changing anything. */
   public ScheduleDecision compute() {
-    return planner(Outlook.now(state), Source.MEMORY)
+    return planner(PlannedBatch.now(state), Source.MEMORY)
         .planRunning()
         .planAdmissions(EVERYBODY)
         .decision();
@@ -98,15 +98,15 @@ public final class Scheduler {
 
   /** Plans the step after the one that runs the batch, without changing anything. */
   public PreSchedule foresee(Batch batch) {
-    return foresee(batch, Outlook.after(state, batch), Source.KEPT);
+    return foresee(batch, PlannedBatch.after(state, batch), Source.KEPT);
   }
 
   /** The same, as if nobody left: there will be as much memory at least. */
   public PreSchedule foreseeCautiously(Batch batch) {
-    return foresee(batch, Outlook.cautiouslyAfter(state, batch), Source.MEMORY);
+    return foresee(batch, PlannedBatch.cautiouslyAfter(state, batch), Source.MEMORY);
   }
 
-  private PreSchedule foresee(Batch batch, Outlook outlook, Source source) {
+  private PreSchedule foresee(Batch batch, PlannedBatch outlook, Source source) {
     state.work.look(batch.changes());
     return planner(outlook, source).planRunning().planAdmissions(EVERYBODY).preSchedule();
   }
@@ -133,7 +133,7 @@ public final class Scheduler {
       var decision = compute();
       return new Repaired(decision, Repaired.Outcome.RECOMPUTED, decision.changes());
     }
-    var now = Outlook.now(state);
+    var now = PlannedBatch.now(state);
     var planner = planner(now, Source.KEPT);
     if (ahead.isUnchanged(now)) {
       return new Repaired(ahead.decision(), Repaired.Outcome.CLEAN, 0);
@@ -170,7 +170,7 @@ public final class Scheduler {
     return true;
   }
 
-  private Planner planner(Outlook outlook, Source source) {
+  private Planner planner(PlannedBatch outlook, Source source) {
     return new Planner(state, outlook, source, settings.stepTokensMax());
   }
 
@@ -185,7 +185,7 @@ public final class Scheduler {
   /** Plans the next step and commits to it. */
   public Batch schedule() {
     if (!settings.has(EngineSettings.BatchQuirk.ADMITS_ONE_BY_ONE)) return apply(compute());
-    var planner = planner(Outlook.now(state), Source.MEMORY).planRunning();
+    var planner = planner(PlannedBatch.now(state), Source.MEMORY).planRunning();
     var decision = planner.decision();
     if (settings.has(EngineSettings.BatchQuirk.PREEMPTS_ONE_BY_ONE)) takeBlocksInOrder(decision);
     var batch = apply(decision);
@@ -193,7 +193,7 @@ public final class Scheduler {
     var parts = new ArrayList<>(batch.parts());
     while (true) {
       planner =
-          new Planner(state, Outlook.now(state), Source.MEMORY, planner.tokensLeft())
+          new Planner(state, PlannedBatch.now(state), Source.MEMORY, planner.tokensLeft())
               .planAdmissions(1);
       var next = planner.decision();
       for (var admission : next.admissions()) parts.add(join(admission, open(admission)));

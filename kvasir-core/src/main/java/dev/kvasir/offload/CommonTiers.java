@@ -5,12 +5,12 @@ import dev.kvasir.kv.BlockPool;
 import dev.kvasir.kv.PrefixRegistry;
 import dev.kvasir.kv.event.Tier;
 import dev.kvasir.kv.evict.FrequencySketch;
-import dev.kvasir.offload.onboard.ClimbLimits;
-import dev.kvasir.offload.onboard.Rung;
+import dev.kvasir.offload.onboard.LowerTier;
+import dev.kvasir.offload.onboard.OnboardingLimits;
 import dev.kvasir.offload.onboard.TierLoads;
 import dev.kvasir.offload.onboard.TierLookup;
 import dev.kvasir.offload.pipeline.OffloadPipeline;
-import dev.kvasir.offload.pipeline.Settlement;
+import dev.kvasir.offload.pipeline.PendingTransfers;
 import dev.kvasir.time.EventLoop;
 import java.util.ArrayList;
 import java.util.List;
@@ -26,9 +26,9 @@ public final class CommonTiers {
   private final EventLoop loop;
   private final PrefixRegistry registry;
   private final BlockPool first;
-  private final List<Rung> rungs;
+  private final List<LowerTier> rungs;
   private final @Nullable FrequencySketch frequency;
-  private final Settlement settlement = new Settlement();
+  private final PendingTransfers settlement = new PendingTransfers();
   private final List<OffloadPipeline> edges;
   private final List<TierLoads> loads;
 
@@ -43,7 +43,7 @@ public final class CommonTiers {
       EventLoop loop,
       PrefixRegistry registry,
       BlockPool first,
-      List<Rung> rungs,
+      List<LowerTier> rungs,
       @Nullable FrequencySketch frequency) {
     this.loop = loop;
     this.registry = registry;
@@ -56,7 +56,7 @@ public final class CommonTiers {
   }
 
   /** The tiers from the top down. */
-  static List<Tier> order(BlockPool first, List<Rung> rungs) {
+  static List<Tier> order(BlockPool first, List<LowerTier> rungs) {
     var order = new ArrayList<Tier>();
     order.add(first.tier());
     for (var rung : rungs) order.add(rung.pool().tier());
@@ -66,9 +66,9 @@ public final class CommonTiers {
   /** One pipeline for each rung, each sending on into the next. */
   static List<OffloadPipeline> edges(
       EventLoop loop,
-      List<Rung> rungs,
+      List<LowerTier> rungs,
       @Nullable FrequencySketch frequency,
-      Settlement settlement) {
+      PendingTransfers settlement) {
     var edges = new ArrayList<OffloadPipeline>();
     for (var rung : rungs) {
       var edge = new OffloadPipeline.Edge(rung.pool(), rung.store(), frequency);
@@ -85,7 +85,8 @@ public final class CommonTiers {
    * @param own knows the top alone
    * @param step how blocks come from the top to the first of these tiers, and back
    */
-  public TieredKvCache ladder(PrefixRegistry own, BlockPool top, Rung step, ClimbLimits limits) {
+  public TieredKvCache ladder(
+      PrefixRegistry own, BlockPool top, LowerTier step, OnboardingLimits limits) {
     if (!step.pool().equals(first)) {
       throw new IllegalArgumentException(
           "a step down to another pool than the first of the common tiers, " + first.tier());
@@ -94,7 +95,7 @@ public final class CommonTiers {
     all.addAll(edges(loop, List.of(step), frequency, settlement));
     if (!edges.isEmpty()) all.getFirst().chain(edges.getFirst());
     all.addAll(edges);
-    var below = new ArrayList<Rung>();
+    var below = new ArrayList<LowerTier>();
     below.add(step);
     below.addAll(rungs);
     var up = new ArrayList<>(TierLoads.of(loop, top, List.of(step)));
@@ -109,7 +110,7 @@ public final class CommonTiers {
   }
 
   /** A ladder whose top is the first of these tiers, for callers that hold no blocks above it. */
-  public TieredKvCache ladder(ClimbLimits limits) {
+  public TieredKvCache ladder(OnboardingLimits limits) {
     var lookup = new TierLookup(registry, registry);
     var ways = new TieredKvCache.Edges(edges, loads, settlement);
     return new TieredKvCache(loop, lookup, first, rungs, limits, ways);
@@ -121,7 +122,7 @@ public final class CommonTiers {
   }
 
   /** Knows when everything sent down on any ladder has ended. */
-  public Settlement settlement() {
+  public PendingTransfers settlement() {
     return settlement;
   }
 }

@@ -14,17 +14,17 @@ import dev.kvasir.kv.event.Tier;
 import dev.kvasir.kv.evict.FrequencySketch;
 import dev.kvasir.kv.name.BlockHash;
 import dev.kvasir.kv.name.BlockNames;
-import dev.kvasir.offload.onboard.Ascents;
-import dev.kvasir.offload.onboard.ClimbLimits;
-import dev.kvasir.offload.onboard.ClimbLoad;
+import dev.kvasir.offload.onboard.LowerTier;
 import dev.kvasir.offload.onboard.Onboarding;
+import dev.kvasir.offload.onboard.OnboardingLimits;
+import dev.kvasir.offload.onboard.OnboardingLoad;
+import dev.kvasir.offload.onboard.OnboardingLoads;
 import dev.kvasir.offload.onboard.PromotionChoice;
-import dev.kvasir.offload.onboard.Rung;
 import dev.kvasir.offload.onboard.TierLoads;
 import dev.kvasir.offload.onboard.TierLookup;
 import dev.kvasir.offload.pipeline.OffloadPipeline;
 import dev.kvasir.offload.pipeline.OffloadRequest;
-import dev.kvasir.offload.pipeline.Settlement;
+import dev.kvasir.offload.pipeline.PendingTransfers;
 import dev.kvasir.offload.pipeline.TransferHandle;
 import dev.kvasir.time.EventLoop;
 import java.time.Duration;
@@ -43,14 +43,14 @@ import java.util.function.Consumer;
 public final class TieredKvCache implements KvStore {
   private final BlockPool top;
   private final PooledKv device;
-  private final List<Rung> rungs;
+  private final List<LowerTier> rungs;
   private final List<OffloadPipeline> edges;
-  private final Settlement settlement;
+  private final PendingTransfers settlement;
   private final TierLookup lookup;
-  private final Ascents ascents;
+  private final OnboardingLoads ascents;
   private final EventLoop loop;
   private final PromotionChoice choice;
-  private final ClimbLimits limits;
+  private final OnboardingLimits limits;
 
   /** Blocks to offer again, by the edge whose tier lacks them. */
   private final TreeMap<Integer, List<WeakBlock>> lacking = new TreeMap<>();
@@ -59,8 +59,9 @@ public final class TieredKvCache implements KvStore {
   private long searchesDeclined;
   private long declined;
 
-  public TieredKvCache(EventLoop loop, PrefixRegistry registry, BlockPool top, List<Rung> rungs) {
-    this(loop, registry, top, rungs, ClimbLimits.DEFAULT, null);
+  public TieredKvCache(
+      EventLoop loop, PrefixRegistry registry, BlockPool top, List<LowerTier> rungs) {
+    this(loop, registry, top, rungs, OnboardingLimits.DEFAULT, null);
   }
 
   /** A ladder whose policies may ask how often a block was used. */
@@ -68,9 +69,9 @@ public final class TieredKvCache implements KvStore {
       EventLoop loop,
       PrefixRegistry registry,
       BlockPool top,
-      List<Rung> rungs,
+      List<LowerTier> rungs,
       @Nullable FrequencySketch frequency) {
-    this(loop, registry, top, rungs, ClimbLimits.DEFAULT, frequency);
+    this(loop, registry, top, rungs, OnboardingLimits.DEFAULT, frequency);
   }
 
   /** A ladder with limits of its own for the way up. */
@@ -78,11 +79,11 @@ public final class TieredKvCache implements KvStore {
       EventLoop loop,
       PrefixRegistry registry,
       BlockPool top,
-      List<Rung> rungs,
-      ClimbLimits limits,
+      List<LowerTier> rungs,
+      OnboardingLimits limits,
       @Nullable FrequencySketch frequency) {
     registry.arrange(CommonTiers.order(top, rungs));
-    var settled = new Settlement();
+    var settled = new PendingTransfers();
     var edges =
         new Edges(
             CommonTiers.edges(loop, rungs, frequency, settled),
@@ -96,14 +97,14 @@ public final class TieredKvCache implements KvStore {
    *
    * @param settlement knows when everything sent down has ended
    */
-  record Edges(List<OffloadPipeline> down, List<TierLoads> up, Settlement settlement) {}
+  record Edges(List<OffloadPipeline> down, List<TierLoads> up, PendingTransfers settlement) {}
 
   TieredKvCache(
       EventLoop loop,
       TierLookup lookup,
       BlockPool top,
-      List<Rung> rungs,
-      ClimbLimits limits,
+      List<LowerTier> rungs,
+      OnboardingLimits limits,
       Edges edges) {
     requireOrder(top, rungs);
     this.loop = loop;
@@ -114,7 +115,7 @@ public final class TieredKvCache implements KvStore {
     this.edges = List.copyOf(edges.down());
     this.settlement = edges.settlement();
     this.limits = limits;
-    this.ascents = new Ascents(loop, top, this.rungs, List.copyOf(edges.up()), limits);
+    this.ascents = new OnboardingLoads(loop, top, this.rungs, List.copyOf(edges.up()), limits);
     this.choice = new PromotionChoice(this.rungs);
   }
 
@@ -296,7 +297,7 @@ public final class TieredKvCache implements KvStore {
   }
 
   /** Knows when everything sent down has ended. */
-  public Settlement settlement() {
+  public PendingTransfers settlement() {
     return settlement;
   }
 
@@ -306,8 +307,8 @@ public final class TieredKvCache implements KvStore {
   }
 
   /** What is on its way up, and its limits. */
-  public ClimbLoad climbs() {
-    return new ClimbLoad(
+  public OnboardingLoad climbs() {
+    return new OnboardingLoad(
         searches,
         limits.searchesMax(),
         ascents.size(),
@@ -337,7 +338,7 @@ public final class TieredKvCache implements KvStore {
     return tier.level() > above.level() || (tier.level() > Tier.HOST.level() && tier != above);
   }
 
-  private static void requireOrder(BlockPool top, List<Rung> rungs) {
+  private static void requireOrder(BlockPool top, List<LowerTier> rungs) {
     var above = top;
     for (var rung : rungs) {
       if (!mayStand(rung.pool().tier(), above.tier())) {

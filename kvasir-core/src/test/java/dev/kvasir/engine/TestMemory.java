@@ -11,7 +11,7 @@ import dev.kvasir.kv.event.KvEvents;
 import dev.kvasir.kv.event.Tier;
 import dev.kvasir.kv.evict.Eviction;
 import dev.kvasir.offload.TieredKvCache;
-import dev.kvasir.offload.onboard.Rung;
+import dev.kvasir.offload.onboard.LowerTier;
 import dev.kvasir.offload.store.SlowStore;
 import dev.kvasir.time.EventLoop;
 import java.time.Duration;
@@ -31,7 +31,7 @@ record TestMemory(BlockPool pool, KvStore kv) {
     var registry = new PrefixRegistry();
     var top = pool(Tier.DEVICE, blocks, registry);
     var store = new SlowStore(loop, Duration.ofNanos(3_000), BLOCK_TOKENS * 500L);
-    var rung = Rung.of(pool(Tier.HOST, hostBlocks, registry), store);
+    var rung = LowerTier.of(pool(Tier.HOST, hostBlocks, registry), store);
     return new TestMemory(top, new TieredKvCache(loop, registry, top, List.of(rung)));
   }
 

@@ -8,9 +8,9 @@ import dev.kvasir.kv.PrefixRegistry;
 import dev.kvasir.kv.WeakBlock;
 import dev.kvasir.kv.event.KvEvents;
 import dev.kvasir.kv.event.Tier;
-import dev.kvasir.offload.onboard.ClimbLimits;
+import dev.kvasir.offload.onboard.LowerTier;
 import dev.kvasir.offload.onboard.Onboarding;
-import dev.kvasir.offload.onboard.Rung;
+import dev.kvasir.offload.onboard.OnboardingLimits;
 import dev.kvasir.offload.pipeline.OffloadRequest;
 import dev.kvasir.offload.pipeline.TransferHandle;
 import dev.kvasir.offload.store.CopyOutcome;
@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Test;
 class CommonTiersTest {
   private static final Duration PATIENCE = Duration.ofMinutes(5);
   private static final Duration SOON = Duration.ofMillis(20);
-  private static final ClimbLimits LIMITS = new ClimbLimits(Duration.ofSeconds(2), 8, 50);
+  private static final OnboardingLimits LIMITS = new OnboardingLimits(Duration.ofSeconds(2), 8, 50);
 
   private final VirtualLoop loop = new VirtualLoop();
   private final PrefixRegistry shared = new PrefixRegistry();
@@ -33,7 +33,7 @@ class CommonTiersTest {
   private final BlockPool disk = pool(Tier.DISK, 64, shared);
   private final HeldStore diskStore = new HeldStore(loop);
   private final CommonTiers tiers =
-      new CommonTiers(loop, shared, host, List.of(Rung.of(disk, diskStore)), null);
+      new CommonTiers(loop, shared, host, List.of(LowerTier.of(disk, diskStore)), null);
   private final Ladder first = new Ladder();
   private final Ladder second = new Ladder();
 
@@ -42,7 +42,8 @@ class CommonTiersTest {
     private final PrefixRegistry own = new PrefixRegistry();
     private final BlockPool device = pool(Tier.DEVICE, 64, own);
     private final HeldStore store = new HeldStore(loop);
-    private final TieredKvCache cache = tiers.ladder(own, device, Rung.of(host, store), LIMITS);
+    private final TieredKvCache cache =
+        tiers.ladder(own, device, LowerTier.of(host, store), LIMITS);
     private final List<Onboarding.Found> found = new ArrayList<>();
 
     void find(int from, int count) {

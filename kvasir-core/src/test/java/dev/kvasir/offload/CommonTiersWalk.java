@@ -14,8 +14,8 @@ import dev.kvasir.kv.evict.FrequencySketch;
 import dev.kvasir.kv.name.BlockHash;
 import dev.kvasir.kv.name.BlockNames;
 import dev.kvasir.kv.name.TokenBlock;
-import dev.kvasir.offload.onboard.ClimbLimits;
-import dev.kvasir.offload.onboard.Rung;
+import dev.kvasir.offload.onboard.LowerTier;
+import dev.kvasir.offload.onboard.OnboardingLimits;
 import dev.kvasir.offload.pipeline.OffloadPolicy;
 import dev.kvasir.offload.store.BlockCopy;
 import dev.kvasir.offload.store.CopyOutcome;
@@ -45,7 +45,7 @@ public final class CommonTiersWalk {
   private final PrefixRegistry shared = new PrefixRegistry(sketch);
   private final List<BlockPool> pools = new ArrayList<>();
   private final List<FaultyTier> stores = new ArrayList<>();
-  private final ClimbLimits limits;
+  private final OnboardingLimits limits;
   private final CommonTiers tiers;
   private final List<Engine> engines = new ArrayList<>();
   private long fetched;
@@ -53,7 +53,8 @@ public final class CommonTiersWalk {
   public CommonTiersWalk(RandomGenerator random) {
     this.random = random;
     this.limits =
-        new ClimbLimits(Duration.ofMillis(1 + random.nextInt(10_000)), 1 + random.nextInt(8), 50);
+        new OnboardingLimits(
+            Duration.ofMillis(1 + random.nextInt(10_000)), 1 + random.nextInt(8), 50);
     var host = pool(Tier.HOST, shared);
     var disk = pool(Tier.DISK, shared);
     var remote = pool(Tier.REMOTE, shared);
@@ -136,12 +137,12 @@ public final class CommonTiersWalk {
     return store;
   }
 
-  private Rung rung(BlockPool pool, TierStore store) {
+  private LowerTier rung(BlockPool pool, TierStore store) {
     var policy =
         random.nextBoolean()
             ? OffloadPolicy.presence()
             : OffloadPolicy.allOf(List.of(OffloadPolicy.presence(), OffloadPolicy.frequency(1)));
-    return Rung.of(pool, store).with(policy);
+    return LowerTier.of(pool, store).with(policy);
   }
 
   /** How many blocks came up from the tiers below. */

@@ -11,9 +11,9 @@ import dev.kvasir.kv.event.KvEvents;
 import dev.kvasir.kv.event.Tier;
 import dev.kvasir.kv.evict.Eviction;
 import dev.kvasir.kv.name.BlockHash;
-import dev.kvasir.offload.onboard.ClimbLimits;
+import dev.kvasir.offload.onboard.LowerTier;
 import dev.kvasir.offload.onboard.Onboarding;
-import dev.kvasir.offload.onboard.Rung;
+import dev.kvasir.offload.onboard.OnboardingLimits;
 import dev.kvasir.offload.pipeline.OffloadPolicy;
 import dev.kvasir.offload.pipeline.OffloadRequest;
 import dev.kvasir.offload.pipeline.PipelineSettings;
@@ -61,18 +61,18 @@ public final class LadderWalk {
               PoolSettings.of(tier, blocks, 16).with(eviction), registry, new KvEvents()));
       bytes.add(new BlockHash[blocks]);
     }
-    var rungs = new ArrayList<Rung>();
+    var rungs = new ArrayList<LowerTier>();
     for (int i = 1; i < pools.size(); i++) {
       var store = new FaultyTier(loop, random, bytes.get(i - 1), bytes.get(i));
       stores.add(store);
       var guarded = new GuardedStore(loop, store, 5, Duration.ofSeconds(2), Duration.ofSeconds(20));
       rungs.add(
-          Rung.of(pools.get(i), random.nextBoolean() ? guarded : store)
+          LowerTier.of(pools.get(i), random.nextBoolean() ? guarded : store)
               .with(settings())
               .with(slowly(random.nextInt(4) == 0)));
     }
     var limits =
-        new ClimbLimits(
+        new OnboardingLimits(
             Duration.ofMillis(1 + random.nextInt(10_000)),
             1 + random.nextInt(20),
             20 + random.nextInt(81));

@@ -10,7 +10,7 @@ import dev.kvasir.kv.event.KvEvents;
 import dev.kvasir.kv.event.Tier;
 import dev.kvasir.kv.evict.Eviction;
 import dev.kvasir.kv.evict.FrequencySketch;
-import dev.kvasir.offload.onboard.Rung;
+import dev.kvasir.offload.onboard.LowerTier;
 import dev.kvasir.offload.pipeline.OffloadRequest;
 import dev.kvasir.offload.store.SlowStore;
 import dev.kvasir.time.VirtualLoop;
@@ -97,12 +97,12 @@ class PipelineUsesTest {
 
   private TieredKvCache ladder(Eviction eviction, int... blocks) {
     var tiers = List.of(Tier.DEVICE, Tier.HOST, Tier.DISK);
-    var rungs = new ArrayList<Rung>();
+    var rungs = new ArrayList<LowerTier>();
     for (int i = 0; i < blocks.length; i++) {
       var settings = PoolSettings.of(tiers.get(i), blocks[i], 16).with(eviction);
       pools.add(new BlockPool(settings, registry, new KvEvents()));
       var store = new SlowStore(loop, Duration.ofMillis(1), 1_000);
-      if (i > 0) rungs.add(Rung.of(pools.get(i), store));
+      if (i > 0) rungs.add(LowerTier.of(pools.get(i), store));
     }
     return new TieredKvCache(loop, registry, pools.getFirst(), rungs, sketch);
   }

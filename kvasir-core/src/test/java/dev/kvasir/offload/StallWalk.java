@@ -10,8 +10,8 @@ import dev.kvasir.kv.PrefixRegistry;
 import dev.kvasir.kv.event.KvEvents;
 import dev.kvasir.kv.event.Tier;
 import dev.kvasir.kv.name.BlockHash;
-import dev.kvasir.offload.onboard.ClimbLimits;
-import dev.kvasir.offload.onboard.Rung;
+import dev.kvasir.offload.onboard.LowerTier;
+import dev.kvasir.offload.onboard.OnboardingLimits;
 import dev.kvasir.offload.store.FaultyTier;
 import dev.kvasir.time.VirtualLoop;
 import java.time.Duration;
@@ -32,7 +32,7 @@ public final class StallWalk {
   private final List<BlockPool> pools = new ArrayList<>();
   private final List<@Nullable BlockHash[]> bytes = new ArrayList<>();
   private final List<FaultyTier> stores = new ArrayList<>();
-  private final ClimbLimits limits;
+  private final OnboardingLimits limits;
   private final TieredKvCache cache;
   private final List<Block.Registered> held = new ArrayList<>();
   private final List<Search> searches = new ArrayList<>();
@@ -55,13 +55,14 @@ public final class StallWalk {
       pools.add(new BlockPool(PoolSettings.of(tier, blocks, 16), registry, new KvEvents()));
       bytes.add(new BlockHash[blocks]);
     }
-    var rungs = new ArrayList<Rung>();
+    var rungs = new ArrayList<LowerTier>();
     for (int i = 1; i < pools.size(); i++) {
       stores.add(new FaultyTier(loop, random, bytes.get(i - 1), bytes.get(i)));
-      rungs.add(Rung.of(pools.get(i), stores.getLast()));
+      rungs.add(LowerTier.of(pools.get(i), stores.getLast()));
     }
     limits =
-        new ClimbLimits(Duration.ofMillis(100 + random.nextInt(2_000)), 1 + random.nextInt(8), 50);
+        new OnboardingLimits(
+            Duration.ofMillis(100 + random.nextInt(2_000)), 1 + random.nextInt(8), 50);
     cache = new TieredKvCache(loop, registry, pools.getFirst(), rungs, limits, null);
   }
 

@@ -13,8 +13,8 @@ import dev.kvasir.kv.name.TokenBlock;
 import dev.kvasir.offload.pipeline.OffloadPipeline;
 import dev.kvasir.offload.pipeline.OffloadPolicy;
 import dev.kvasir.offload.pipeline.OffloadRequest;
+import dev.kvasir.offload.pipeline.PendingTransfers;
 import dev.kvasir.offload.pipeline.PipelineSettings;
-import dev.kvasir.offload.pipeline.Settlement;
 import dev.kvasir.offload.pipeline.TransferHandle;
 import dev.kvasir.offload.store.HeldStore;
 import dev.kvasir.time.VirtualLoop;
@@ -30,7 +30,7 @@ public final class TestTiers {
   public final BlockPool device;
   public final BlockPool host;
   public final HeldStore store = new HeldStore(loop);
-  public final Settlement settlement = new Settlement();
+  public final PendingTransfers settlement = new PendingTransfers();
   public final OffloadPipeline pipeline;
 
   public TestTiers(PipelineSettings settings, OffloadPolicy policy) {

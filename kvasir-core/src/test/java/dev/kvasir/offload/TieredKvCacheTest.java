@@ -6,8 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.kvasir.kv.Block;
 import dev.kvasir.kv.BlockPool;
 import dev.kvasir.kv.event.Tier;
+import dev.kvasir.offload.onboard.LowerTier;
 import dev.kvasir.offload.onboard.Onboarding;
-import dev.kvasir.offload.onboard.Rung;
 import dev.kvasir.offload.pipeline.OffloadPolicy;
 import dev.kvasir.offload.pipeline.OffloadRequest;
 import dev.kvasir.offload.pipeline.PipelineSettings;
@@ -236,7 +236,8 @@ class TieredKvCacheTest {
             tiers.loop,
             tiers.registry,
             tiers.device,
-            List.of(Rung.of(tiers.host, tiers.store), Rung.of(disk, diskStore).with(dear)));
+            List.of(
+                LowerTier.of(tiers.host, tiers.store), LowerTier.of(disk, diskStore).with(dear)));
     TestTiers.put(tiers.host, 0);
     TestTiers.put(disk, 1);
     mixed.find(TestTiers.hashes(0, 2), PATIENCE, found::add);
@@ -269,7 +270,10 @@ class TieredKvCacheTest {
     var other = new TestTiers(PipelineSettings.DEFAULT, OffloadPolicy.passAll(), 16, 4);
     var narrow =
         new TieredKvCache(
-            other.loop, other.registry, other.device, List.of(Rung.of(other.host, other.store)));
+            other.loop,
+            other.registry,
+            other.device,
+            List.of(LowerTier.of(other.host, other.store)));
     assertThat(narrow.warnings().getFirst())
         .startsWith("HOST has 4 blocks, fewer than the 16 of DEVICE above it");
   }
@@ -282,7 +286,7 @@ class TieredKvCacheTest {
                     tiers.loop,
                     tiers.registry,
                     tiers.host,
-                    List.of(Rung.of(tiers.device, tiers.store))))
+                    List.of(LowerTier.of(tiers.device, tiers.store))))
         .hasMessage("DEVICE cannot stand below HOST");
   }
 
@@ -296,9 +300,9 @@ class TieredKvCacheTest {
             tiers.registry,
             tiers.device,
             List.of(
-                Rung.of(tiers.host, tiers.store),
-                Rung.of(above, objects),
-                Rung.of(disk, diskStore)));
+                LowerTier.of(tiers.host, tiers.store),
+                LowerTier.of(above, objects),
+                LowerTier.of(disk, diskStore)));
     for (var pool : List.of(above, disk)) {
       for (var block : pool.allocate(4).orElseThrow()) {
         block.receive(TestTiers.content(block.id())).release();
@@ -318,7 +322,9 @@ class TieredKvCacheTest {
         tiers.loop,
         tiers.registry,
         tiers.device,
-        List.of(Rung.of(tiers.host, tiers.store).with(cost), Rung.of(disk, diskStore).with(cost)));
+        List.of(
+            LowerTier.of(tiers.host, tiers.store).with(cost),
+            LowerTier.of(disk, diskStore).with(cost)));
   }
 
   private void find(int from, int count) {

@@ -22,10 +22,10 @@ final class OwnClock implements InstanceClock {
   private final VirtualLoop own = new VirtualLoop();
   private final EventLoop doing = own.lane(DOING);
   private final List<Note> notes = new ArrayList<>();
-  private final Sight sight;
+  private final RouterVisibility sight;
   private boolean isAsked;
 
-  OwnClock(EventLoop cluster, Sight sight) {
+  OwnClock(EventLoop cluster, RouterVisibility sight) {
     this.cluster = cluster;
     this.sight = sight;
   }
@@ -38,7 +38,7 @@ final class OwnClock implements InstanceClock {
   @Override
   public void ask(Runnable task) {
     own.after(Duration.ofNanos(cluster.nanos() - own.nanos()), task);
-    if (sight == Sight.BLIND) return;
+    if (sight == RouterVisibility.BLIND) return;
     isAsked = true;
     own.step();
     isAsked = false;

@@ -5,8 +5,8 @@ import dev.kvasir.kv.PrefixRegistry;
 import dev.kvasir.kv.event.KvEvents;
 import dev.kvasir.offload.CommonTiers;
 import dev.kvasir.offload.TieredKvCache;
-import dev.kvasir.offload.onboard.ClimbLimits;
-import dev.kvasir.offload.onboard.Rung;
+import dev.kvasir.offload.onboard.LowerTier;
+import dev.kvasir.offload.onboard.OnboardingLimits;
 import dev.kvasir.time.EventLoop;
 import java.util.ArrayList;
 import java.util.List;
@@ -22,19 +22,19 @@ final class SharedTiers {
     this.pools = new Pools(spec);
     var first = spec.tiers().getFirst();
     var top = pools.add(first.tier(), first.blocks());
-    var rungs = new ArrayList<Rung>();
+    var rungs = new ArrayList<LowerTier>();
     for (var tier : spec.tiers().subList(1, spec.tiers().size())) {
       var store = tier.store(loop, spec.blockTokens());
       stores.add(store);
-      rungs.add(Rung.of(pools.add(tier.tier(), tier.blocks()), store));
+      rungs.add(LowerTier.of(pools.add(tier.tier(), tier.blocks()), store));
     }
     this.tiers = new CommonTiers(loop, pools.registry(), top, rungs, null);
   }
 
   /** What one instance sees: a memory of its own, and its own way down to these tiers. */
   TieredKvCache ladder(PrefixRegistry own, BlockPool top, TimedStore step) {
-    var rung = Rung.of(pools.all().getFirst(), step);
-    return tiers.ladder(own, top, rung, ClimbLimits.DEFAULT);
+    var rung = LowerTier.of(pools.all().getFirst(), step);
+    return tiers.ladder(own, top, rung, OnboardingLimits.DEFAULT);
   }
 
   KvEvents events() {

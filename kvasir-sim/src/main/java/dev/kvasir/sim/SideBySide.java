@@ -28,8 +28,8 @@ final class SideBySide {
   private final VirtualLoop cluster;
   private final List<OwnClock> clocks;
   private final List<CacheNews> news;
-  private final Crew crew;
-  private final Sight sight;
+  private final ParallelTasks crew;
+  private final RouterVisibility sight;
   private final List<Runnable> tasks = new ArrayList<>();
   private final int[] events;
   private double eventsSeen = EVENTS_AT_FIRST;
@@ -42,7 +42,11 @@ final class SideBySide {
    * @param news of their blocks, told to the router while the instances go on
    */
   SideBySide(
-      VirtualLoop cluster, List<OwnClock> clocks, List<CacheNews> news, Crew crew, Sight sight) {
+      VirtualLoop cluster,
+      List<OwnClock> clocks,
+      List<CacheNews> news,
+      ParallelTasks crew,
+      RouterVisibility sight) {
     this.cluster = cluster;
     this.clocks = clocks;
     this.news = news;
@@ -65,7 +69,7 @@ final class SideBySide {
   void advance(long horizonNanos) {
     long begin = nextNanos();
     long end = endOfWindow(begin, horizonNanos);
-    if (sight == Sight.BLIND) {
+    if (sight == RouterVisibility.BLIND) {
       while (cluster.nextNanos() <= end) cluster.step();
       run(begin, end);
     } else {

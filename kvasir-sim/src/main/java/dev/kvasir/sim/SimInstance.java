@@ -11,7 +11,7 @@ import dev.kvasir.kv.event.KvEvents;
 import dev.kvasir.kv.event.Tier;
 import dev.kvasir.kv.name.BlockNames;
 import dev.kvasir.offload.TieredKvCache;
-import dev.kvasir.offload.onboard.Rung;
+import dev.kvasir.offload.onboard.LowerTier;
 import dev.kvasir.router.view.Role;
 import dev.kvasir.sim.latency.LatencyModel;
 import dev.kvasir.sim.report.InstanceResult;
@@ -52,7 +52,7 @@ public final class SimInstance {
       InstanceSpec spec,
       LatencyModel latency,
       @Nullable SharedTiers below,
-      Turns turns) {
+      StepQueue turns) {
     this.index = index;
     this.clock = clock;
     var loop = clock.loop();
@@ -94,11 +94,11 @@ public final class SimInstance {
       stores.add(step);
       return shared.ladder(pools.registry(), top, step);
     }
-    var rungs = new ArrayList<Rung>();
+    var rungs = new ArrayList<LowerTier>();
     for (var tier : spec.tiers()) {
       var store = tier.store(loop, spec.blockTokens());
       stores.add(store);
-      rungs.add(Rung.of(pools.add(tier.tier(), tier.blocks()), store));
+      rungs.add(LowerTier.of(pools.add(tier.tier(), tier.blocks()), store));
     }
     return new TieredKvCache(loop, pools.registry(), top, rungs);
   }

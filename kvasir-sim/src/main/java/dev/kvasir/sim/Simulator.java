@@ -69,7 +69,8 @@ public final class Simulator {
    *
    * @param crew runs instances side by side, where they share nothing; null for one after the other
    */
-  public Simulator(ClusterSpec spec, LatencyModel latency, Workload workload, @Nullable Crew crew) {
+  public Simulator(
+      ClusterSpec spec, LatencyModel latency, Workload workload, @Nullable ParallelTasks crew) {
     this.spec = spec;
     this.latency = latency;
     this.workload = workload;
@@ -80,7 +81,7 @@ public final class Simulator {
     var shared = spec.shared();
     boolean hasShared = shared.contains(Shared.TIERS) && !spec.instance().tiers().isEmpty();
     var tiers = hasShared ? new SharedTiers(loop, spec.instance()) : null;
-    var turns = new Turns();
+    var turns = new StepQueue();
     boolean isApart = crew != null && isApart();
     var clocks = new ArrayList<OwnClock>();
     for (int index = 0; index < spec.roles().size(); index++) {
@@ -88,7 +89,7 @@ public final class Simulator {
       var lane = loop.lane(1 + index);
       if (isApart) clocks.add(new OwnClock(lane, sight()));
       var clock = isApart ? clocks.getLast() : new InstanceClock.Shared(lane);
-      addInstance(index, clock, tiers, shared.contains(Shared.PROCESSOR) ? turns : new Turns());
+      addInstance(index, clock, tiers, shared.contains(Shared.PROCESSOR) ? turns : new StepQueue());
     }
     this.sideBySide =
         crew == null || !isApart ? null : new SideBySide(loop, clocks, news, crew, sight());
@@ -109,14 +110,14 @@ public final class Simulator {
         && workload.isOpen();
   }
 
-  private Sight sight() {
+  private RouterVisibility sight() {
     var routing = spec.routing();
     boolean isBlind =
         routing.picks().isBlind()
             && routing.awareness() == RoutingSpec.Awareness.BLIND
             && routing.flow().admission() == null
             && workload.isWithoutSessions();
-    return isBlind ? Sight.BLIND : Sight.LOOKING;
+    return isBlind ? RouterVisibility.BLIND : RouterVisibility.LOOKING;
   }
 
   /** An index that can know all blocks of the cluster, however many those are. */
@@ -129,7 +130,7 @@ public final class Simulator {
   }
 
   private void addInstance(
-      int index, InstanceClock clock, @Nullable SharedTiers tiers, Turns turns) {
+      int index, InstanceClock clock, @Nullable SharedTiers tiers, StepQueue turns) {
     var instance = new SimInstance(index, clock, spec.instance(), latency, tiers, turns);
     instances.add(instance);
     var described =

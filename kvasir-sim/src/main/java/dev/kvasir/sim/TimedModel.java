@@ -18,7 +18,7 @@ public final class TimedModel implements ModelBackend {
   private final EventLoop loop;
   private final LatencyModel latency;
   private final LongSupplier extraMicros;
-  private final Turns turns;
+  private final StepQueue turns;
   private final @Nullable StepPipeline pipeline;
   private final Gaps gaps = new Gaps();
   private long busyMicros;
@@ -31,7 +31,7 @@ public final class TimedModel implements ModelBackend {
    * @param extraMicros asked once for each step: what it takes on top
    */
   public TimedModel(EventLoop loop, LatencyModel latency, LongSupplier extraMicros) {
-    this(loop, latency, extraMicros, new Turns(), null);
+    this(loop, latency, extraMicros, new StepQueue(), null);
   }
 
   /**
@@ -43,7 +43,7 @@ public final class TimedModel implements ModelBackend {
       EventLoop loop,
       LatencyModel latency,
       LongSupplier extraMicros,
-      Turns turns,
+      StepQueue turns,
       @Nullable StepPipeline pipeline) {
     this.loop = loop;
     this.pipeline = pipeline;

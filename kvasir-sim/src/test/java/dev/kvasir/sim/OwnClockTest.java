@@ -22,7 +22,7 @@ class OwnClockTest {
         50 * Seeds.scale(),
         random -> {
           long seed = random.nextLong();
-          assertThat(heardApart(seed, Sight.LOOKING)).isEqualTo(heardTogether(seed));
+          assertThat(heardApart(seed, RouterVisibility.LOOKING)).isEqualTo(heardTogether(seed));
         });
   }
 
@@ -32,7 +32,7 @@ class OwnClockTest {
         50 * Seeds.scale(),
         random -> {
           long seed = random.nextLong();
-          assertThat(inOrder(heardApart(seed, Sight.BLIND)))
+          assertThat(inOrder(heardApart(seed, RouterVisibility.BLIND)))
               .isEqualTo(inOrder(heardTogether(seed)));
         });
   }
@@ -46,12 +46,12 @@ class OwnClockTest {
     return script.heard;
   }
 
-  private static List<String> heardApart(long seed, Sight sight) {
+  private static List<String> heardApart(long seed, RouterVisibility sight) {
     var cluster = new VirtualLoop();
     var clocks = new ArrayList<OwnClock>();
     for (int i = 0; i < INSTANCES; i++) clocks.add(new OwnClock(cluster.lane(1 + i), sight));
     var script = new Script(cluster, clocks, new Random(seed));
-    var sideBySide = new SideBySide(cluster, clocks, List.of(), Crew.ALONE, sight);
+    var sideBySide = new SideBySide(cluster, clocks, List.of(), ParallelTasks.ALONE, sight);
     while (sideBySide.nextNanos() < Long.MAX_VALUE) sideBySide.advance(Long.MAX_VALUE);
     return script.heard;
   }

@@ -23,7 +23,8 @@ import org.junit.jupiter.api.Test;
 
 class SideBySideTest {
   private static final long BURST_NANOS = 5_000_000;
-  private static final Crew ALL_CORES = tasks -> tasks.parallelStream().forEach(Runnable::run);
+  private static final ParallelTasks ALL_CORES =
+      tasks -> tasks.parallelStream().forEach(Runnable::run);
 
   /** Steps of equal length, so that much happens at the same time. */
   private static final LatencyModel EVEN =
@@ -33,27 +34,27 @@ class SideBySideTest {
 
   @Test
   void whoeverRunsInstancesThatShareNothingItComesToTheSame() {
-    Seeds.each(30 * Seeds.scale(), random -> compare(random, Sight.LOOKING));
+    Seeds.each(30 * Seeds.scale(), random -> compare(random, RouterVisibility.LOOKING));
     assertThat(performed).isPositive();
   }
 
   @Test
   void instancesBehindARouterThatDoesNotLookComeToTheSame() {
-    Seeds.each(30 * Seeds.scale(), random -> compare(random, Sight.BLIND));
+    Seeds.each(30 * Seeds.scale(), random -> compare(random, RouterVisibility.BLIND));
     assertThat(performed).isPositive();
   }
 
   /** Half of the runs are cut short, at a time when much may happen. */
-  private void compare(RandomGenerator random, Sight sight) {
+  private void compare(RandomGenerator random, RouterVisibility sight) {
     long seed = random.nextLong();
     long horizon = random.nextBoolean() ? Long.MAX_VALUE : BURST_NANOS * (1 + random.nextInt(4));
     var expected = told(seed, sight, null, horizon);
-    assertThat(told(seed, sight, Crew.ALONE, horizon)).isEqualTo(expected);
+    assertThat(told(seed, sight, ParallelTasks.ALONE, horizon)).isEqualTo(expected);
     assertThat(told(seed, sight, shuffling(random), horizon)).isEqualTo(expected);
     assertThat(told(seed, sight, ALL_CORES, horizon)).isEqualTo(expected);
   }
 
-  private Crew shuffling(RandomGenerator random) {
+  private ParallelTasks shuffling(RandomGenerator random) {
     return tasks -> {
       performed++;
       var shuffled = new ArrayList<>(tasks);
@@ -63,7 +64,8 @@ class SideBySideTest {
   }
 
   /** Everything that a run tells; all that it is made of is made anew. */
-  private static List<String> told(long seed, Sight sight, @Nullable Crew crew, long horizon) {
+  private static List<String> told(
+      long seed, RouterVisibility sight, @Nullable ParallelTasks crew, long horizon) {
     var random = new Random(seed);
     int blockTokens = random.nextBoolean() ? 4 : 64;
     var made = new RandomCluster(random, blockTokens);
@@ -82,7 +84,7 @@ class SideBySideTest {
         };
     var simulator = new Simulator(spec, latency, workload, crew);
     var told = told(simulator.run(horizon, _ -> {}));
-    if (sight == Sight.LOOKING) told.add(simulator.router().estimates().toString());
+    if (sight == RouterVisibility.LOOKING) told.add(simulator.router().estimates().toString());
     return told;
   }
 
@@ -103,13 +105,13 @@ class SideBySideTest {
   }
 
   /** In bursts, so that much happens at the same time, and much in between. */
-  private static List<Request> requests(RandomCluster made, Random random, Sight sight) {
+  private static List<Request> requests(RandomCluster made, Random random, RouterVisibility sight) {
     var requests = new ArrayList<Request>();
     boolean inBursts = random.nextInt(4) > 0;
     for (var request : made.requests()) {
       long arrival = request.arrivalNanos();
       var moved = inBursts ? request.at(arrival - arrival % BURST_NANOS) : request;
-      requests.add(sight == Sight.BLIND ? moved.in(Turn.ALONE) : moved);
+      requests.add(sight == RouterVisibility.BLIND ? moved.in(Turn.ALONE) : moved);
     }
     return requests;
   }

@@ -3,7 +3,7 @@ package dev.kvasir.cli.serve;
 import dev.kvasir.cli.settings.Deployment;
 import dev.kvasir.cli.settings.WorkerSettings;
 import dev.kvasir.kv.event.KvEvents;
-import dev.kvasir.live.Owned;
+import dev.kvasir.live.OwnedResources;
 import dev.kvasir.live.engine.EmbeddedEngine;
 import dev.kvasir.live.engine.EngineGroup;
 import dev.kvasir.live.engine.EnginePublisher;
@@ -34,7 +34,7 @@ import org.zeromq.ZContext;
 final class EmbeddedWorkers implements AutoCloseable {
   private static final int KEY_BYTES = 32;
 
-  private final Owned owned = new Owned();
+  private final OwnedResources owned = new OwnedResources();
   private final List<EmbeddedWorker> workers = new ArrayList<>();
   private final EngineGroup group;
   private final String key = randomKey();

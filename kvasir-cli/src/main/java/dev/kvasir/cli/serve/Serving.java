@@ -3,7 +3,7 @@ package dev.kvasir.cli.serve;
 import dev.kvasir.Nullable;
 import dev.kvasir.cli.settings.Deployment;
 import dev.kvasir.cli.settings.WorkerSettings;
-import dev.kvasir.live.Owned;
+import dev.kvasir.live.OwnedResources;
 import dev.kvasir.live.dashboard.LadderState;
 import dev.kvasir.live.engine.EmbeddedLadder;
 import dev.kvasir.live.engine.LoadedModel;
@@ -36,7 +36,7 @@ final class Serving implements AutoCloseable {
   private static final Duration START_MAX = Duration.ofSeconds(30);
   private static final Duration DRAIN_MAX = Duration.ofSeconds(30);
 
-  private final Owned owned = new Owned();
+  private final OwnedResources owned = new OwnedResources();
   private final Map<WorkerSettings, ListenedEvents> listened = new LinkedHashMap<>();
   private final String version;
   private final Network network;

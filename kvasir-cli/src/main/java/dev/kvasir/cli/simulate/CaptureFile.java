@@ -2,7 +2,7 @@ package dev.kvasir.cli.simulate;
 
 import dev.kvasir.Nullable;
 import dev.kvasir.cli.settings.Deployment;
-import dev.kvasir.sim.Crew;
+import dev.kvasir.sim.ParallelTasks;
 import dev.kvasir.sim.latency.StepFit;
 import dev.kvasir.sim.report.Fidelity;
 import dev.kvasir.sim.report.RunResult;
@@ -84,7 +84,8 @@ record CaptureFile(Path path, Capture capture) {
     var none = Written.Keys.none(layer.origin());
     var requests = new Requests(path, null);
     var plan = new Plan("", Deployment.DEFAULT, stepped, none, requests, List.of());
-    var run = new Setup(plan, List.of(), new SimulateOptions(), err, Crew.ALONE).run(_ -> {});
+    var run =
+        new Setup(plan, List.of(), new SimulateOptions(), err, ParallelTasks.ALONE).run(_ -> {});
     double late = Fidelity.of(capture.requests(), run).lateP50Micros();
     err.printf(
         Locale.ROOT,

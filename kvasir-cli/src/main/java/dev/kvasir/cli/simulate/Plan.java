@@ -5,7 +5,7 @@ import dev.kvasir.cli.config.YamlFile;
 import dev.kvasir.cli.settings.Configuration;
 import dev.kvasir.cli.settings.Deployment;
 import dev.kvasir.cli.settings.SimulationSettings;
-import dev.kvasir.sim.page.Asked;
+import dev.kvasir.sim.page.RunDescription;
 import dev.kvasir.sim.spec.SpecError;
 import dev.kvasir.sim.spec.Written;
 import java.io.IOException;
@@ -199,14 +199,15 @@ record Plan(
     return dimensions.stream().map(Dimension::name).toList();
   }
 
-  Asked asked() {
-    var all = new ArrayList<Asked.Setting>();
+  RunDescription asked() {
+    var all = new ArrayList<RunDescription.Setting>();
     Configuration.merged(defaults, layers)
         .texts()
-        .forEach((path, text) -> all.add(new Asked.Setting(path, text)));
+        .forEach((path, text) -> all.add(new RunDescription.Setting(path, text)));
     for (var each : dimensions) {
-      all.add(new Asked.Setting(each.name() + ", each of", String.join(", ", each.texts())));
+      all.add(
+          new RunDescription.Setting(each.name() + ", each of", String.join(", ", each.texts())));
     }
-    return new Asked(command, all);
+    return new RunDescription(command, all);
   }
 }

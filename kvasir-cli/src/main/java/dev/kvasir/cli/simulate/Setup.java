@@ -14,8 +14,8 @@ import dev.kvasir.router.placement.PlacementPolicy;
 import dev.kvasir.router.view.Role;
 import dev.kvasir.sim.CacheReplay;
 import dev.kvasir.sim.ClusterSpec;
-import dev.kvasir.sim.Crew;
 import dev.kvasir.sim.InstanceSpec;
+import dev.kvasir.sim.ParallelTasks;
 import dev.kvasir.sim.RoutingSpec;
 import dev.kvasir.sim.Simulator;
 import dev.kvasir.sim.TierLink;
@@ -52,10 +52,15 @@ final class Setup {
   private final String routing;
   private final SimulateOptions options;
   private final PrintWriter err;
-  private final Crew crew;
+  private final ParallelTasks crew;
 
   /** The simulation of one point of the grid, or of all where there is none. */
-  Setup(Plan plan, List<Written.Text> point, SimulateOptions options, PrintWriter err, Crew crew) {
+  Setup(
+      Plan plan,
+      List<Written.Text> point,
+      SimulateOptions options,
+      PrintWriter err,
+      ParallelTasks crew) {
     this.plan = plan;
     this.deployment = plan.deployment(point);
     this.hardware = new SimulatedHardware(deployment.hardware());

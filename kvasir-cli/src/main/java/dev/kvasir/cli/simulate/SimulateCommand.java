@@ -2,7 +2,7 @@ package dev.kvasir.cli.simulate;
 
 import dev.kvasir.cli.process.ExitCode;
 import dev.kvasir.cli.settings.Deployment;
-import dev.kvasir.sim.Crew;
+import dev.kvasir.sim.ParallelTasks;
 import dev.kvasir.sim.latency.LatencyError;
 import dev.kvasir.sim.page.ComparisonPage;
 import dev.kvasir.sim.page.RunPage;
@@ -48,7 +48,8 @@ import picocli.CommandLine.Spec;
     usageHelpWidth = 100,
     sortOptions = false)
 public final class SimulateCommand implements Callable<Integer> {
-  private static final Crew ALL_CORES = tasks -> tasks.parallelStream().forEach(Runnable::run);
+  private static final ParallelTasks ALL_CORES =
+      tasks -> tasks.parallelStream().forEach(Runnable::run);
   private static final String TRY_HELP = " Try 'kvasir simulate --help'.";
 
   private static final Pattern NO_FILE = Pattern.compile("--|KVASIR_");

@@ -1,6 +1,6 @@
 package dev.kvasir.cli.simulate;
 
-import dev.kvasir.sim.Crew;
+import dev.kvasir.sim.ParallelTasks;
 import dev.kvasir.sim.report.Comparison;
 import dev.kvasir.sim.spec.Written;
 import java.io.IOException;
@@ -74,7 +74,8 @@ final class Sweep {
     var said = new StringWriter();
     var texts = values.stream().map(Written.Text::text).toList();
     try {
-      var setup = new Setup(plan, values, options, new PrintWriter(said, true), Crew.ALONE);
+      var setup =
+          new Setup(plan, values, options, new PrintWriter(said, true), ParallelTasks.ALONE);
       var result = setup.run(completed -> requireGoingOn());
       var summary = setup.summary(result);
       setup.warnOfIdleRoles(summary);

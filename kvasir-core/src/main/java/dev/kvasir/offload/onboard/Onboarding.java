@@ -68,7 +68,8 @@ public final class Onboarding {
     done.accept(new Found(top, tiers, arrived.size()));
   }
 
-  public void begin(EventLoop loop, Duration longest, List<BlockHash> hashes, Ascents ascents) {
+  public void begin(
+      EventLoop loop, Duration longest, List<BlockHash> hashes, OnboardingLoads ascents) {
     // What is at the top is held first: room is not made for the front of a prefix with its back.
     var here = new ArrayList<Optional<Block.Registered>>(hashes.size());
     for (var hash : hashes) here.add(ascents.here(hash));

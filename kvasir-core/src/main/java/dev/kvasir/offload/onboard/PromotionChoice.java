@@ -18,7 +18,7 @@ public final class PromotionChoice {
   /** A rung without figures of its own counts computing as dear; one that has them knows. */
   private final long recomputeNanos;
 
-  public PromotionChoice(List<Rung> rungs) {
+  public PromotionChoice(List<LowerTier> rungs) {
     for (var rung : rungs) costs.put(rung.pool().tier(), rung.cost());
     this.recomputeNanos =
         costs.values().stream()

@@ -29,7 +29,7 @@ import java.util.Map;
 public final class TierLoads {
   private final EventLoop loop;
   private final BlockPool above;
-  private final Rung rung;
+  private final LowerTier rung;
   private final Callbacks callbacks;
 
   /** The loads under way, by the blocks in them. */
@@ -37,7 +37,7 @@ public final class TierLoads {
 
   private int reserved;
 
-  TierLoads(EventLoop loop, BlockPool above, Rung rung) {
+  TierLoads(EventLoop loop, BlockPool above, LowerTier rung) {
     this.loop = loop;
     this.above = above;
     this.rung = rung;
@@ -45,7 +45,7 @@ public final class TierLoads {
   }
 
   /** One for each rung below the pool. */
-  public static List<TierLoads> of(EventLoop loop, BlockPool top, List<Rung> rungs) {
+  public static List<TierLoads> of(EventLoop loop, BlockPool top, List<LowerTier> rungs) {
     var made = new ArrayList<TierLoads>();
     var above = top;
     for (var rung : rungs) {
@@ -61,7 +61,7 @@ public final class TierLoads {
   }
 
   /** How many more blocks can be loaded now. */
-  int room(ClimbLimits limits) {
+  int room(OnboardingLimits limits) {
     int unreserved = limits.reservedMax(above.total()) - reserved;
     return Math.max(0, Math.min(unreserved, above.available()));
   }
@@ -82,10 +82,10 @@ public final class TierLoads {
    *
    * @return those that there is no room for
    */
-  List<Climber> load(List<Climber> group, ClimbLimits limits) {
+  List<BlockOnboarding> load(List<BlockOnboarding> group, OnboardingLimits limits) {
     int room = room(limits);
-    var fresh = new ArrayList<Climber>();
-    var left = new ArrayList<Climber>();
+    var fresh = new ArrayList<BlockOnboarding>();
+    var left = new ArrayList<BlockOnboarding>();
     for (var climber : group) {
       var known = loading.get(climber.hash());
       if (known != null && !known.late) known.join(climber);
@@ -96,21 +96,21 @@ public final class TierLoads {
     return left;
   }
 
-  private void begin(List<Climber> climbers, ClimbLimits limits) {
+  private void begin(List<BlockOnboarding> climbers, OnboardingLimits limits) {
     var targets = above.allocate(climbers.size()).orElseThrow();
     new Load(climbers, targets, limits).begin();
   }
 
   /** A group on its way: the slots on both sides are the store's until it answers. */
   private final class Load {
-    private final Map<BlockHash, List<Climber>> climbers = new LinkedHashMap<>();
+    private final Map<BlockHash, List<BlockOnboarding>> climbers = new LinkedHashMap<>();
     private final List<Block.Empty> targets;
-    private final Ascents beginner;
+    private final OnboardingLoads beginner;
     private final Timer timer;
     private boolean late;
     private boolean answered;
 
-    Load(List<Climber> group, List<Block.Empty> targets, ClimbLimits limits) {
+    Load(List<BlockOnboarding> group, List<Block.Empty> targets, OnboardingLimits limits) {
       for (var climber : group) {
         climbers.computeIfAbsent(climber.hash(), _ -> new ArrayList<>()).add(climber);
       }
@@ -130,7 +130,7 @@ public final class TierLoads {
       AnsweredCall.make(loop, rung.store()::load, copies, this::answered);
     }
 
-    void join(Climber climber) {
+    void join(BlockOnboarding climber) {
       climbers.computeIfAbsent(climber.hash(), _ -> new ArrayList<>()).add(climber);
     }
 
@@ -151,8 +151,8 @@ public final class TierLoads {
       timer.cancel();
       reserved -= targets.size();
       for (var hash : climbers.keySet()) loading.remove(hash);
-      var arrived = new LinkedHashMap<Ascents, List<Climber>>();
-      var fallen = new ArrayList<Climber>();
+      var arrived = new LinkedHashMap<OnboardingLoads, List<BlockOnboarding>>();
+      var fallen = new ArrayList<BlockOnboarding>();
       int at = 0;
       for (var same : climbers.values()) {
         if (arrive(same, targets.get(at), outcomes.get(at))) {
@@ -169,7 +169,7 @@ public final class TierLoads {
     }
 
     /** Whether the block is on the tier above now. */
-    private boolean arrive(List<Climber> same, Block.Empty target, CopyOutcome outcome) {
+    private boolean arrive(List<BlockOnboarding> same, Block.Empty target, CopyOutcome outcome) {
       return switch (outcome) {
         case CopyOutcome.Copied(var restored) -> {
           var registered = target.receiveMoved(content(same.getFirst(), restored));
@@ -191,7 +191,7 @@ public final class TierLoads {
     }
 
     /** What the block holds: with its tokens, if the store brought them along. */
-    private static TokenBlock content(Climber climber, @Nullable TokenBlock restored) {
+    private static TokenBlock content(BlockOnboarding climber, @Nullable TokenBlock restored) {
       if (restored == null) return climber.held().content();
       if (!restored.hash().equals(climber.hash())) {
         throw new IllegalStateException(restored + " was loaded for " + climber.held().content());

@@ -30,7 +30,7 @@ public final class OffloadPipeline {
   private final PipelineSettings.Batching batch;
   private final BlockPool below;
   private final @Nullable FrequencySketch frequency;
-  private final Settlement settlement;
+  private final PendingTransfers settlement;
   private final Callbacks callbacks;
   private final PipelineTraffic traffic = new PipelineTraffic();
   private final Counters totals = new Counters();
@@ -50,7 +50,7 @@ public final class OffloadPipeline {
       PipelineSettings settings,
       OffloadPolicy policy,
       Edge edge,
-      Settlement settlement) {
+      PendingTransfers settlement) {
     this.loop = loop;
     this.settings = settings;
     this.below = edge.below();

@@ -28,14 +28,14 @@ class PromotionChoiceTest {
           var recompute = Duration.ofMillis(random.nextLong(1, 20));
           var tiers = new TestTiers(PipelineSettings.DEFAULT, OffloadPolicy.passAll(), 16, 16);
           var costs = new EnumMap<Tier, ReuseCost>(Tier.class);
-          var rungs = new ArrayList<Rung>();
+          var rungs = new ArrayList<LowerTier>();
           for (var tier : BELOW) {
             var latency = Duration.ofMillis(random.nextLong(60));
             var perBlock = Duration.ofMillis(random.nextLong(30));
             var cost = new ReuseCost(latency, perBlock, recompute);
             costs.put(tier, cost);
             var pool = tier == Tier.HOST ? tiers.host : tiers.pool(tier, 16);
-            rungs.add(Rung.of(pool, tiers.store).with(cost));
+            rungs.add(LowerTier.of(pool, tiers.store).with(cost));
           }
           var found = new ArrayList<Tier>();
           for (int i = random.nextInt(BLOCKS_MAX); i >= 0; i--) {

@@ -7,8 +7,8 @@ import dev.kvasir.kv.Block;
 import dev.kvasir.kv.event.Tier;
 import dev.kvasir.offload.TestTiers;
 import dev.kvasir.offload.TieredKvCache;
+import dev.kvasir.offload.onboard.LowerTier;
 import dev.kvasir.offload.onboard.Onboarding;
-import dev.kvasir.offload.onboard.Rung;
 import dev.kvasir.offload.store.BlockCopy;
 import dev.kvasir.offload.store.CopyOutcome;
 import dev.kvasir.offload.store.GuardedStore;
@@ -106,7 +106,7 @@ class PipelineFailureTest {
             tiers.loop,
             tiers.registry,
             tiers.device,
-            List.of(Rung.of(tiers.host, new ThrowingStore(tiers))));
+            List.of(LowerTier.of(tiers.host, new ThrowingStore(tiers))));
     TestTiers.put(tiers.host, 0);
     cache.find(TestTiers.hashes(0, 1), Duration.ofSeconds(5), found::add);
     assertReported(tiers, "store");
@@ -203,7 +203,7 @@ class PipelineFailureTest {
     token.whenRequested(throwing("token"));
     token.whenRequested(() -> heard.add("cancelled"));
     assertThatThrownBy(token::request).hasMessage("token");
-    var settlement = new Settlement();
+    var settlement = new PendingTransfers();
     settlement.open();
     settlement.whenSettled(throwing("settlement"));
     settlement.whenSettled(() -> heard.add("settled"));
@@ -216,7 +216,10 @@ class PipelineFailureTest {
     var tiers = new TestTiers();
     var cache =
         new TieredKvCache(
-            tiers.loop, tiers.registry, tiers.device, List.of(Rung.of(tiers.host, tiers.store)));
+            tiers.loop,
+            tiers.registry,
+            tiers.device,
+            List.of(LowerTier.of(tiers.host, tiers.store)));
     TestTiers.put(tiers.host, 0);
     var patience = Duration.ofSeconds(5);
     Consumer<Onboarding.Found> broken =

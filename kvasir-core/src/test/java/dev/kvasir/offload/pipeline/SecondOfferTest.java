@@ -14,7 +14,7 @@ import dev.kvasir.kv.name.BlockNames;
 import dev.kvasir.kv.name.TokenBlock;
 import dev.kvasir.offload.TestTiers;
 import dev.kvasir.offload.TieredKvCache;
-import dev.kvasir.offload.onboard.Rung;
+import dev.kvasir.offload.onboard.LowerTier;
 import dev.kvasir.offload.store.CopyOutcome;
 import dev.kvasir.offload.store.HeldStore;
 import dev.kvasir.time.VirtualLoop;
@@ -119,7 +119,8 @@ class SecondOfferTest {
             1,
             limits);
     var cache =
-        new TieredKvCache(loop, registry, device, List.of(Rung.of(host, hostStore).with(settings)));
+        new TieredKvCache(
+            loop, registry, device, List.of(LowerTier.of(host, hostStore).with(settings)));
     compute(cache, 16);
     assertThat(hostStore.calls.element().copies().getFirst().block().hash())
         .isEqualTo(TestTiers.hash(0));
@@ -136,7 +137,7 @@ class SecondOfferTest {
         loop,
         registry,
         device,
-        List.of(Rung.of(host, hostStore).with(policy), Rung.of(disk, diskStore)),
+        List.of(LowerTier.of(host, hostStore).with(policy), LowerTier.of(disk, diskStore)),
         sketch);
   }
 

@@ -40,7 +40,7 @@ final class DeviceWorker implements AutoCloseable {
   private final EventLoop loop;
   private final DeviceMemory above;
   private final Consumer<DeviceCall> settle;
-  private final DeviceRoad road;
+  private final DeviceCopyQueue road;
   private final Queue<DeviceCall> calls = new ConcurrentLinkedQueue<>();
   private final Queue<CudaEvent> barriers = new ConcurrentLinkedQueue<>();
   private final List<CudaStream> streams;
@@ -71,7 +71,7 @@ final class DeviceWorker implements AutoCloseable {
     try {
       var lanes = DeviceLane.open(taken, above, below, kernel, direction);
       this.streams = DeviceLane.streams(lanes);
-      this.road = new DeviceRoad(lanes, above.layout(), costs);
+      this.road = new DeviceCopyQueue(lanes, above.layout(), costs);
     } catch (CudaFailure failure) {
       taken.close();
       throw failure;
@@ -240,7 +240,7 @@ final class DeviceWorker implements AutoCloseable {
     return moved;
   }
 
-  private void giveUp(DeviceRoad.Chunk chunk, String reason) throws CudaFailure {
+  private void giveUp(DeviceCopyQueue.Chunk chunk, String reason) throws CudaFailure {
     LOG.log(WARNING, above.device() + ": a copy failed, {0}", reason);
     chunk.call().fail(reason);
     // Part of it may be under way, and the slots are not free until then.

@@ -15,7 +15,7 @@ import dev.kvasir.live.store.disk.Ack;
 import dev.kvasir.live.store.disk.DiskSettings;
 import dev.kvasir.live.store.disk.DiskStore;
 import dev.kvasir.offload.TieredKvCache;
-import dev.kvasir.offload.onboard.Rung;
+import dev.kvasir.offload.onboard.LowerTier;
 import dev.kvasir.offload.pipeline.PipelineSettings;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -66,9 +66,9 @@ final class GpuLadder implements AutoCloseable {
     device = pool(Tier.DEVICE, size.layout.blocks(), registry);
     below = pool(Tier.HOST, size.hostBlocks, registry);
     var bottom = pool(Tier.DISK, size.diskBlocks, registry);
-    var rungs = new ArrayList<Rung>();
-    rungs.add(Rung.of(below, tier.store()).with(settings()));
-    rungs.add(Rung.of(bottom, disk).with(settings()));
+    var rungs = new ArrayList<LowerTier>();
+    rungs.add(LowerTier.of(below, tier.store()).with(settings()));
+    rungs.add(LowerTier.of(bottom, disk).with(settings()));
     cache = new TieredKvCache(loop, registry, device, rungs);
   }
 

@@ -4,7 +4,7 @@ import dev.kvasir.live.bench.TierBench.Rate;
 import dev.kvasir.live.bench.TierBench.Series;
 import dev.kvasir.live.store.HostMemory;
 import dev.kvasir.live.store.disk.BlockFile;
-import dev.kvasir.live.store.disk.BlockVault;
+import dev.kvasir.live.store.disk.DiskBlockFile;
 import dev.kvasir.live.store.disk.FileAccess;
 import dev.kvasir.live.store.disk.Preallocation;
 import dev.kvasir.live.store.disk.RealFolder;
@@ -13,7 +13,7 @@ import java.util.List;
 
 /** Plain sequential I/O by one thread, as far past the kernel's cache as the tier itself. */
 final class PlainTrial implements AutoCloseable {
-  private static final String NAME = BlockVault.BLOCKS;
+  private static final String NAME = DiskBlockFile.BLOCKS;
 
   private final long bytes;
   private final int stepBytes;

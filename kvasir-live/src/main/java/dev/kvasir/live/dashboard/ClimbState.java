@@ -1,6 +1,6 @@
 package dev.kvasir.live.dashboard;
 
-import dev.kvasir.offload.onboard.ClimbLoad;
+import dev.kvasir.offload.onboard.OnboardingLoad;
 
 /** What is on its way up to the memory of one engine. */
-public record ClimbState(String engine, ClimbLoad load) {}
+public record ClimbState(String engine, OnboardingLoad load) {}

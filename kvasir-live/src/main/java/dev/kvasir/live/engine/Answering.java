@@ -22,13 +22,17 @@ final class Answering {
   private final ServedModel model;
   private final StringBuilder text = new StringBuilder();
   private final Logprobs logprobs = new Logprobs();
-  private final Mischief.Fault fault;
+  private final FaultInjection.Fault fault;
   private @Nullable EventStream stream;
   private int pieces;
   private boolean spoilt;
 
   Answering(
-      Exchange exchange, Call call, AnswerFormat format, ServedModel model, Mischief.Fault fault) {
+      Exchange exchange,
+      Call call,
+      AnswerFormat format,
+      ServedModel model,
+      FaultInjection.Fault fault) {
     this.exchange = exchange;
     this.call = call;
     this.format = format;
@@ -53,7 +57,7 @@ final class Answering {
   /** Whether the answer has gone wrong, as it was meant to. */
   private boolean isSpoilt() {
     if (spoilt) return true;
-    if (fault.kind() == Mischief.Kind.NOTHING || pieces < fault.afterPieces()) return false;
+    if (fault.kind() == FaultInjection.Kind.NOTHING || pieces < fault.afterPieces()) return false;
     spoilt = true;
     var error = ApiError.of(500, "server_error", "on_purpose", "this answer fails on purpose");
     switch (fault.kind()) {

@@ -49,7 +49,7 @@ final class CpuSteps implements StepRunner {
   }
 
   @Override
-  public void run(Batch batch, List<Turn> turns, Consumer<StepOutcome> done) {
+  public void run(Batch batch, List<AnswerStep> turns, Consumer<StepOutcome> done) {
     thread.turn(
         askedNanos(batch),
         begunNanos -> {
@@ -71,7 +71,7 @@ final class CpuSteps implements StepRunner {
     return batch.decodes() > 0 ? overNanos : System.nanoTime();
   }
 
-  private StepOutcome compute(List<Turn> turns) {
+  private StepOutcome compute(List<AnswerStep> turns) {
     try {
       return new Chosen(choices(turns));
     } catch (RuntimeException | Error e) {
@@ -80,7 +80,7 @@ final class CpuSteps implements StepRunner {
     }
   }
 
-  private List<Optional<TokenChoice>> choices(List<Turn> turns) {
+  private List<Optional<TokenChoice>> choices(List<AnswerStep> turns) {
     var rows = new ArrayList<StepRow>(turns.size());
     var wanted = new float[turns.size()][];
     for (int i = 0; i < turns.size(); i++) {
@@ -95,7 +95,7 @@ final class CpuSteps implements StepRunner {
     return choices;
   }
 
-  private TokenChoice choice(Turn turn, float[] logits) {
+  private TokenChoice choice(AnswerStep turn, float[] logits) {
     var generation = turn.generation();
     return sampler.choose(
         logits,

@@ -1,7 +1,7 @@
 package dev.kvasir.live.engine;
 
 import dev.kvasir.kv.BlockPool;
-import dev.kvasir.offload.onboard.Rung;
+import dev.kvasir.offload.onboard.LowerTier;
 import dev.kvasir.offload.pipeline.OffloadPolicy;
 import dev.kvasir.offload.pipeline.PipelineSettings;
 import dev.kvasir.offload.pipeline.ReuseCost;
@@ -38,11 +38,11 @@ public record EdgeSettings(int usesMin, PipelineSettings pipeline, ReuseCost cos
     return pipeline.batch().blocksMax();
   }
 
-  Rung rung(BlockPool pool, TierStore store) {
+  LowerTier rung(BlockPool pool, TierStore store) {
     var policies = new ArrayList<OffloadPolicy>();
     policies.add(OffloadPolicy.presence());
     if (countsUses()) policies.add(OffloadPolicy.frequency(usesMin));
     if (weighsCost()) policies.add(OffloadPolicy.cost(cost));
-    return new Rung(pool, store, OffloadPolicy.allOf(policies), pipeline, cost);
+    return new LowerTier(pool, store, OffloadPolicy.allOf(policies), pipeline, cost);
   }
 }

@@ -10,7 +10,7 @@ import dev.kvasir.kv.PrefixRegistry;
 import dev.kvasir.kv.event.KvEvents;
 import dev.kvasir.kv.event.Tier;
 import dev.kvasir.live.LiveLoop;
-import dev.kvasir.live.Owned;
+import dev.kvasir.live.OwnedResources;
 import dev.kvasir.live.model.ModelShape;
 import dev.kvasir.live.store.HostMemory;
 import java.io.IOException;
@@ -39,7 +39,7 @@ public final class EngineGroup implements AutoCloseable {
   private final StepThread thread = new StepThread();
   private final List<EmbeddedEngine> engines = new ArrayList<>();
   private final @Nullable SharedTiers tiers;
-  private final Owned owned = new Owned();
+  private final OwnedResources owned = new OwnedResources();
   private final CacheResets resets;
   private Consumer<StepTime> times = _ -> {};
   private @Nullable WarmUp warmUp;

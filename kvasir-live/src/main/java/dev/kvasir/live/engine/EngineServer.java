@@ -26,7 +26,7 @@ public final class EngineServer implements AutoCloseable {
 
   private final EmbeddedEngine engine;
   private final ServedModel model;
-  private final Mischief mischief;
+  private final FaultInjection mischief;
   private final PromptTokens prompts;
   private final CallReader reader;
   private final EngineMeter meter = new EngineMeter();
@@ -36,7 +36,7 @@ public final class EngineServer implements AutoCloseable {
   private final HttpFront front;
 
   private EngineServer(
-      Network network, HttpSettings settings, EmbeddedEngine engine, Mischief mischief) {
+      Network network, HttpSettings settings, EmbeddedEngine engine, FaultInjection mischief) {
     this.engine = engine;
     this.mischief = mischief;
     this.model = engine.model();
@@ -48,12 +48,12 @@ public final class EngineServer implements AutoCloseable {
 
   /** Begins to serve. */
   public static EngineServer start(Network network, HttpSettings settings, EmbeddedEngine engine) {
-    return start(network, settings, engine, Mischief.NONE);
+    return start(network, settings, engine, FaultInjection.NONE);
   }
 
   /** Begins to serve, and to do what goes wrong on purpose. */
   public static EngineServer start(
-      Network network, HttpSettings settings, EmbeddedEngine engine, Mischief mischief) {
+      Network network, HttpSettings settings, EmbeddedEngine engine, FaultInjection mischief) {
     return new EngineServer(network, settings, engine, mischief);
   }
 

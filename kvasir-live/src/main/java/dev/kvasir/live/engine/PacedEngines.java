@@ -11,8 +11,8 @@ import dev.kvasir.kv.event.Tier;
 import dev.kvasir.live.LiveLoop;
 import dev.kvasir.live.model.ModelShape;
 import dev.kvasir.offload.CommonTiers;
-import dev.kvasir.offload.onboard.ClimbLimits;
-import dev.kvasir.offload.onboard.Rung;
+import dev.kvasir.offload.onboard.LowerTier;
+import dev.kvasir.offload.onboard.OnboardingLimits;
 import dev.kvasir.offload.store.TierStore;
 import dev.kvasir.time.EventLoop;
 import java.util.ArrayList;
@@ -48,8 +48,8 @@ public final class PacedEngines implements AutoCloseable {
       var own = new PrefixRegistry();
       var events = new KvEvents();
       var top = pool(Tier.DEVICE, blocks, own, events);
-      var step = Rung.of(shared, pace.link().apply(loop));
-      KvStore kv = tiers.ladder(own, top, step, ClimbLimits.DEFAULT);
+      var step = LowerTier.of(shared, pace.link().apply(loop));
+      KvStore kv = tiers.ladder(own, top, step, OnboardingLimits.DEFAULT);
       var steps = new PacedSteps(pace.model().apply(loop), model.tokenizer());
       var engine =
           new EmbeddedEngine(

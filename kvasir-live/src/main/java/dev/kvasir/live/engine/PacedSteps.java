@@ -30,11 +30,11 @@ final class PacedSteps implements StepRunner {
   }
 
   @Override
-  public void run(Batch batch, List<Turn> turns, Consumer<StepOutcome> done) {
+  public void run(Batch batch, List<AnswerStep> turns, Consumer<StepOutcome> done) {
     pace.forward(batch, _ -> done.accept(new Chosen(choices(turns))));
   }
 
-  private List<Optional<TokenChoice>> choices(List<Turn> turns) {
+  private List<Optional<TokenChoice>> choices(List<AnswerStep> turns) {
     var choices = new ArrayList<Optional<TokenChoice>>(turns.size());
     for (var turn : turns) {
       choices.add(turn.row().sampled() ? Optional.of(choice(turn)) : Optional.empty());
@@ -42,7 +42,7 @@ final class PacedSteps implements StepRunner {
     return choices;
   }
 
-  private TokenChoice choice(Turn turn) {
+  private TokenChoice choice(AnswerStep turn) {
     var generation = turn.generation();
     var request = generation.request();
     long seed = 31 * request.sampling().seed() + generation.length();

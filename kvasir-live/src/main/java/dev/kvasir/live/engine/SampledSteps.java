@@ -43,13 +43,13 @@ final class SampledSteps implements ModelBackend {
 
   @Override
   public void forward(Batch batch, Consumer<ModelBackend.StepResult> done) {
-    var turns = new ArrayList<Turn>(batch.parts().size() + batch.decodes());
+    var turns = new ArrayList<AnswerStep>(batch.parts().size() + batch.decodes());
     for (var part : batch.parts()) turns.add(turn(part.sequence(), part.start(), part.tokens()));
     for (var row : batch.rows()) turns.add(turn(row.sequence(), row.position(), 1));
     runner.run(batch, turns, outcome -> loop.run(() -> done.accept(result(batch, turns, outcome))));
   }
 
-  private Turn turn(Sequence sequence, int start, int count) {
+  private AnswerStep turn(Sequence sequence, int start, int count) {
     var generation = generation(sequence);
     int end = start + count;
     var row =
@@ -58,7 +58,7 @@ final class SampledSteps implements ModelBackend {
             start,
             slots(sequence.blocks(), ModelShape.blocks(end)),
             end == generation.length());
-    return new Turn(generation, row);
+    return new AnswerStep(generation, row);
   }
 
   private static int[] slots(KvSpan span, int blocks) {
@@ -68,14 +68,14 @@ final class SampledSteps implements ModelBackend {
   }
 
   private static ModelBackend.StepResult result(
-      Batch batch, List<Turn> turns, StepOutcome outcome) {
+      Batch batch, List<AnswerStep> turns, StepOutcome outcome) {
     return switch (outcome) {
       case StepOutcome.Broken(String reason) -> ModelBackend.StepResult.broken(batch, reason);
       case StepOutcome.Chosen chosen -> taken(turns, chosen);
     };
   }
 
-  private static ModelBackend.StepResult taken(List<Turn> turns, StepOutcome.Chosen chosen) {
+  private static ModelBackend.StepResult taken(List<AnswerStep> turns, StepOutcome.Chosen chosen) {
     var sampled = new ArrayList<Sampled>(turns.size());
     var stopped = new ArrayList<Sequence>();
     for (int i = 0; i < turns.size(); i++) {

@@ -7,5 +7,5 @@ import java.util.function.Consumer;
 /** Computes steps and chooses tokens: a model, or something that only takes its time. */
 interface StepRunner {
   /** Works elsewhere and calls {@code done} once, on the engine's loop, after this returned. */
-  void run(Batch batch, List<Turn> turns, Consumer<StepOutcome> done);
+  void run(Batch batch, List<AnswerStep> turns, Consumer<StepOutcome> done);
 }

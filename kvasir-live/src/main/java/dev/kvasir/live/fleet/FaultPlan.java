@@ -1,11 +1,11 @@
 package dev.kvasir.live.fleet;
 
-import dev.kvasir.live.engine.Mischief;
+import dev.kvasir.live.engine.FaultInjection;
 import java.util.ArrayDeque;
 import java.util.Deque;
 
 /** The faults that a worker still owes, in the order they were asked for. */
-public final class FaultPlan implements Mischief {
+public final class FaultPlan implements FaultInjection {
   private static final int FAULTS_MAX = 100_000;
 
   private final Deque<Fault> owed = new ArrayDeque<>();

@@ -1,6 +1,6 @@
 package dev.kvasir.live.fleet;
 
-import dev.kvasir.live.engine.Mischief;
+import dev.kvasir.live.engine.FaultInjection;
 import dev.kvasir.live.http.Access;
 import dev.kvasir.live.http.ApiError;
 import dev.kvasir.live.http.Endpoint;
@@ -66,14 +66,15 @@ public final class FleetControl implements AutoCloseable {
 
   private void fault(JsonNode body) {
     var name = body.path("kind").asString("").toUpperCase(Locale.ROOT);
-    for (var kind : Mischief.Kind.values()) {
+    for (var kind : FaultInjection.Kind.values()) {
       if (!kind.name().equals(name)) continue;
-      var fault = new Mischief.Fault(kind, number(body, "after", 0, 0));
+      var fault = new FaultInjection.Fault(kind, number(body, "after", 0, 0));
       worker(body).faults().add(fault, number(body, "answers", 1, 1));
       return;
     }
     throw new Refused(
-        ApiError.badField("kind", "kind must be one of " + Arrays.asList(Mischief.Kind.values())));
+        ApiError.badField(
+            "kind", "kind must be one of " + Arrays.asList(FaultInjection.Kind.values())));
   }
 
   /** Closing waits for the loops, so it is not done on one. */

@@ -7,7 +7,7 @@ import dev.kvasir.live.dashboard.TierState;
 import dev.kvasir.live.metrics.MetricsText;
 import dev.kvasir.live.metrics.MetricsText.Label;
 import dev.kvasir.live.store.StoreTally;
-import dev.kvasir.offload.onboard.ClimbLoad;
+import dev.kvasir.offload.onboard.OnboardingLoad;
 import dev.kvasir.offload.pipeline.OffloadPipeline;
 import java.util.List;
 import java.util.Locale;
@@ -105,10 +105,10 @@ record LadderMetrics(LadderState ladder, MetricsText out) {
   }
 
   private void up() {
-    climbs("kvasir_onboard_searches", "Searches under way.", ClimbLoad::searches);
-    climbs("kvasir_onboard_searches_max", "The most there may be.", ClimbLoad::searchesMax);
-    climbs("kvasir_onboard_blocks", "Blocks on their way up.", ClimbLoad::climbing);
-    climbs("kvasir_onboard_blocks_overdue", "Of them, too late.", ClimbLoad::overdue);
+    climbs("kvasir_onboard_searches", "Searches under way.", OnboardingLoad::searches);
+    climbs("kvasir_onboard_searches_max", "The most there may be.", OnboardingLoad::searchesMax);
+    climbs("kvasir_onboard_blocks", "Blocks on their way up.", OnboardingLoad::climbing);
+    climbs("kvasir_onboard_blocks_overdue", "Of them, too late.", OnboardingLoad::overdue);
     for (var climb : ladder.climbs()) {
       out.counter(
           "kvasir_onboard_searches_declined_total",
@@ -125,7 +125,7 @@ record LadderMetrics(LadderState ladder, MetricsText out) {
     }
   }
 
-  private void climbs(String name, String help, ToIntFunction<ClimbLoad> figure) {
+  private void climbs(String name, String help, ToIntFunction<OnboardingLoad> figure) {
     for (var climb : ladder.climbs()) {
       out.gauge(name, help, figure.applyAsInt(climb.load()), worker(climb));
     }

@@ -1,8 +1,8 @@
 package dev.kvasir.live.model;
 
 import dev.kvasir.Nullable;
-import dev.kvasir.live.model.compute.Crew;
 import dev.kvasir.live.model.compute.Kernels;
+import dev.kvasir.live.model.compute.ParallelRunner;
 import dev.kvasir.live.model.compute.ScalarKernels;
 import dev.kvasir.live.model.gguf.GgufFile;
 import dev.kvasir.live.model.gguf.ModelFileException;
@@ -40,7 +40,7 @@ public final class CpuModel implements AutoCloseable {
   private final ModelShape shape;
   private final Weights weights;
   private final String fingerprint;
-  private final Crew crew;
+  private final ParallelRunner crew;
   private final AtomicBoolean busy = new AtomicBoolean();
   private final Kernels kernels;
   private final Passes full;
@@ -68,7 +68,7 @@ public final class CpuModel implements AutoCloseable {
       throw e;
     }
     this.fingerprint = "gguf sha256 " + file.sha256() + ", blocks of 16, float32";
-    this.crew = new Crew("model", threads);
+    this.crew = new ParallelRunner("model", threads);
     this.kernels = kernels;
     this.full = passes(kernels);
     this.passes = full;
@@ -81,7 +81,8 @@ public final class CpuModel implements AutoCloseable {
   }
 
   private Pass alone(Kernels kernels) {
-    return new Pass(shape, weights, kernels, (units, _, work) -> Crew.alone(units, work), 1);
+    return new Pass(
+        shape, weights, kernels, (units, _, work) -> ParallelRunner.alone(units, work), 1);
   }
 
   /** Loads the model in the file, to compute with so many threads. */
@@ -178,8 +179,8 @@ public final class CpuModel implements AutoCloseable {
             now.apart.get(group).run(PassTokens.of(rows, groups.get(group), memory), sink));
   }
 
-  private void share(int units, long multiplications, Crew.Work work) {
-    if (multiplications < SHARED_MULTIPLICATIONS_MIN) Crew.alone(units, work);
+  private void share(int units, long multiplications, ParallelRunner.Work work) {
+    if (multiplications < SHARED_MULTIPLICATIONS_MIN) ParallelRunner.alone(units, work);
     else crew.run(units, work);
   }
 

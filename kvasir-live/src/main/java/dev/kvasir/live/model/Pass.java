@@ -1,9 +1,9 @@
 package dev.kvasir.live.model;
 
-import dev.kvasir.live.model.compute.Crew;
 import dev.kvasir.live.model.compute.Kernels;
 import dev.kvasir.live.model.compute.Kernels.Norm;
 import dev.kvasir.live.model.compute.PackedMatrix;
+import dev.kvasir.live.model.compute.ParallelRunner;
 import java.util.List;
 
 /**
@@ -27,7 +27,7 @@ final class Pass {
   /** Who does the units of one piece of work of so many multiplications. */
   @FunctionalInterface
   interface Team {
-    void run(int units, long multiplications, Crew.Work work);
+    void run(int units, long multiplications, ParallelRunner.Work work);
   }
 
   Pass(ModelShape shape, Weights weights, Kernels kernels, Team team, int workers) {

@@ -1,7 +1,7 @@
 package dev.kvasir.live.tier;
 
 import dev.kvasir.live.LiveLoop;
-import dev.kvasir.live.Owned;
+import dev.kvasir.live.OwnedResources;
 import dev.kvasir.live.store.HostMemory;
 import dev.kvasir.live.store.disk.Ack;
 import dev.kvasir.live.store.disk.DiskSettings;
@@ -25,7 +25,7 @@ public final class TierContents implements AutoCloseable {
   private static final int THREADS = 1;
   private static final int QUEUE_MAX = 16;
 
-  private final Owned owned = new Owned();
+  private final OwnedResources owned = new OwnedResources();
   private final Namespace namespace;
   private final HostMemory memory;
   private final DiskStore store;

@@ -1,7 +1,7 @@
 package dev.kvasir.live.tier;
 
 import dev.kvasir.live.LiveLoop;
-import dev.kvasir.live.Owned;
+import dev.kvasir.live.OwnedResources;
 import dev.kvasir.live.http.Access;
 import dev.kvasir.live.http.Endpoint;
 import dev.kvasir.live.http.Endpoints;
@@ -16,7 +16,7 @@ import java.util.concurrent.CompletableFuture;
 
 /** KV tiers for the engines of one machine, in this process until it is closed. */
 public final class TierDaemon implements AutoCloseable {
-  private final Owned owned = new Owned();
+  private final OwnedResources owned = new OwnedResources();
   private final LiveLoop loop;
   private final NamespaceCaches caches;
   private final TierServer server;

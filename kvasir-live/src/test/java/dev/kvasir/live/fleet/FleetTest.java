@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.kvasir.kv.event.KvEvent;
 import dev.kvasir.kv.name.Sha256Hasher;
 import dev.kvasir.live.LiveLoop;
-import dev.kvasir.live.engine.Mischief;
+import dev.kvasir.live.engine.FaultInjection;
 import dev.kvasir.live.events.EngineBlocks;
 import dev.kvasir.live.events.KvEventSubscriber;
 import dev.kvasir.live.events.SubscriberSettings;
@@ -102,13 +102,13 @@ class FleetTest {
   void whatIsToGoWrongGoesWrongOnceAndThenNoMore() throws Exception {
     var stream = "{%s, \"max_tokens\": 9, \"ignore_eos\": true, \"stream\": true}";
     var faults = fleet.worker(0).faults();
-    faults.add(new Mischief.Fault(Mischief.Kind.ERROR, 3), 1);
+    faults.add(new FaultInjection.Fault(FaultInjection.Kind.ERROR, 3), 1);
     assertThat(post(0, stream).body()).contains("on_purpose").doesNotContain("[DONE]");
-    faults.add(new Mischief.Fault(Mischief.Kind.REFUSE, 0), 1);
+    faults.add(new FaultInjection.Fault(FaultInjection.Kind.REFUSE, 0), 1);
     assertThat(post(0, stream).statusCode()).isEqualTo(500);
-    faults.add(new Mischief.Fault(Mischief.Kind.RESET, 2), 1);
+    faults.add(new FaultInjection.Fault(FaultInjection.Kind.RESET, 2), 1);
     assertThatThrownBy(() -> post(0, stream)).isInstanceOf(IOException.class);
-    faults.add(new Mischief.Fault(Mischief.Kind.TRUNCATE, 2), 1);
+    faults.add(new FaultInjection.Fault(FaultInjection.Kind.TRUNCATE, 2), 1);
     assertThatThrownBy(() -> post(0, stream)).isInstanceOf(IOException.class);
     assertThat(post(0, stream).body()).endsWith("data: [DONE]\n\n");
   }

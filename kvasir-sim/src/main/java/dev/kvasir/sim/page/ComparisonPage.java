@@ -21,7 +21,7 @@ public final class ComparisonPage {
   }
 
   /** The whole page. */
-  public static String of(Comparison comparison, Asked asked) {
+  public static String of(Comparison comparison, RunDescription asked) {
     var made = new ComparisonPage(comparison);
     made.best();
     made.page.chapter("What it gives");

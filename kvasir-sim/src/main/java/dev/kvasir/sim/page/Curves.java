@@ -165,7 +165,7 @@ final class Curves {
       if (highest(shares) == 0) continue;
       series.add(
           Series.dotted(
-              "down to " + Course.name(tier), tier.level(), places(points), tops.clone()));
+              "down to " + TimelineChart.name(tier), tier.level(), places(points), tops.clone()));
     }
     return chart("Found in cache, by tier", series, Axis.shares("share"), Figures::share);
   }

@@ -44,7 +44,7 @@ final class Page {
     html.element("small", note).close("dd").close("div");
   }
 
-  void asked(Asked asked) {
+  void asked(RunDescription asked) {
     chapter("What was asked");
     html.element("pre", asked.command());
     if (asked.settings().isEmpty()) return;

@@ -26,7 +26,7 @@ public final class RunPage {
   }
 
   /** The whole page. */
-  public static String of(RunResult run, Summary.Scale scale, Asked asked) {
+  public static String of(RunResult run, Summary.Scale scale, RunDescription asked) {
     var made = new RunPage(run, scale);
     made.headlines();
     made.page.chapter("Times");
@@ -36,7 +36,7 @@ public final class RunPage {
     made.page.chapter("Tiers");
     made.tiers();
     made.page.chapter("Instances");
-    new Balance(run).write(made.page.html());
+    new BalanceChart(run).write(made.page.html());
     made.page.asked(asked);
     return made.page.end();
   }
@@ -99,17 +99,17 @@ public final class RunPage {
     var gaps = new Gaps();
     for (var instance : run.instances()) gaps.addAll(instance.gaps());
     return List.of(
-        Spread.of(
+        DistributionChart.of(
             times(RequestResult::ttftMicros),
             "To the first token",
             "Share of requests whose first token had come by then (TTFT).",
             scale.targets().ttft()),
-        Spread.of(
+        DistributionChart.of(
             gaps,
             "Between tokens",
             "Share of tokens that followed the one before within that time (ITL).",
             scale.targets().itl()),
-        Spread.of(
+        DistributionChart.of(
             times(RequestResult::e2eMicros),
             "To the last token",
             "Share of requests that were complete by then (E2E).",
@@ -123,7 +123,7 @@ public final class RunPage {
 
   private List<Chart> course() {
     if (run.requests().isEmpty()) return List.of();
-    var course = new Course(run, scale.blockTokens());
+    var course = new TimelineChart(run, scale.blockTokens());
     var tiers = summary.tiers().stream().map(Summary.TierTotal::tier).toList();
     return List.of(
         course.hits(tiers.isEmpty() ? List.of(Tier.DEVICE) : tiers), course.load(), course.waits());
@@ -147,7 +147,7 @@ public final class RunPage {
     }
     html.close("tr").close("thead").open("tbody");
     for (var tier : summary.tiers()) {
-      html.open("tr").element("th", Course.name(tier.tier()), "scope", "row");
+      html.open("tr").element("th", TimelineChart.name(tier.tier()), "scope", "row");
       html.element("td", Figures.count(tier.hitTokens()));
       html.element("td", Figures.count(tier.stored()));
       html.element("td", Figures.count(tier.loaded()));

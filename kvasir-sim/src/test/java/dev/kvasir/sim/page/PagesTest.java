@@ -24,10 +24,10 @@ import org.xml.sax.InputSource;
 final class PagesTest {
   private static final Pattern TAG = Pattern.compile("<(/?)([a-z][a-z0-9]*)[^>]*>");
   private static final Pattern PICTURE = Pattern.compile("<svg.*?</svg>", Pattern.DOTALL);
-  private static final Asked ASKED =
-      new Asked(
+  private static final RunDescription ASKED =
+      new RunDescription(
           "kvasir simulate --trace 'a <b> & \"c\".jsonl'",
-          List.of(new Asked.Setting("instances", "2")));
+          List.of(new RunDescription.Setting("instances", "2")));
 
   @Test
   void thePageOfARunHasAllItsParts() {

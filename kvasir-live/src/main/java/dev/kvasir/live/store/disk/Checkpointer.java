@@ -18,13 +18,13 @@ final class Checkpointer {
   /** What could not be written is not tried again before that: a full disk needs time. */
   private static final Duration RETRY = Duration.ofSeconds(1);
 
-  private final BlockVault vault;
+  private final DiskBlockFile vault;
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition changed = lock.newCondition();
   private final Thread thread;
   private boolean closed;
 
-  Checkpointer(BlockVault vault) {
+  Checkpointer(DiskBlockFile vault) {
     this.vault = vault;
     this.thread = Thread.ofPlatform().name("kvasir-disk-index").daemon(true).start(this::run);
   }

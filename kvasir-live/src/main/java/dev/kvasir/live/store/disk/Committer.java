@@ -24,9 +24,9 @@ final class Committer {
   private static final System.Logger LOG = System.getLogger(Committer.class.getName());
 
   /** A copy whose bytes are written, and which is answered when they are durable. */
-  record Pending(CopyQueue.Task task, BlockVault.Written written) {}
+  record Pending(CopyQueue.Task task, DiskBlockFile.Written written) {}
 
-  private final BlockVault vault;
+  private final DiskBlockFile vault;
   private final BiConsumer<CopyQueue.Task, CopyOutcome> answers;
   private final int syncsMax;
   private final ReentrantLock lock = new ReentrantLock();
@@ -36,7 +36,7 @@ final class Committer {
   private List<Consumer<CopyOutcome>> syncs = new ArrayList<>();
   private boolean closed;
 
-  Committer(BlockVault vault, int syncsMax, BiConsumer<CopyQueue.Task, CopyOutcome> answers) {
+  Committer(DiskBlockFile vault, int syncsMax, BiConsumer<CopyQueue.Task, CopyOutcome> answers) {
     this.vault = vault;
     this.answers = answers;
     this.syncsMax = syncsMax;
@@ -45,7 +45,7 @@ final class Committer {
   }
 
   /** Commits the copy; the queue of copies bounds how many there are. */
-  void commit(CopyQueue.Task task, BlockVault.Written written) {
+  void commit(CopyQueue.Task task, DiskBlockFile.Written written) {
     lock.lock();
     try {
       pending.add(new Pending(task, written));

@@ -42,7 +42,7 @@ public final class DiskStore implements TierStore, AutoCloseable {
   private final EventLoop loop;
   private final HostMemory above;
   private final DiskSettings settings;
-  private final BlockVault vault;
+  private final DiskBlockFile vault;
   private final List<Recovered> recovered;
   private final CopyQueue queue;
   private final Committer committer;
@@ -58,7 +58,7 @@ public final class DiskStore implements TierStore, AutoCloseable {
     this.loop = loop;
     this.above = above;
     this.settings = settings;
-    this.vault = BlockVault.open(folder, settings, above);
+    this.vault = DiskBlockFile.open(folder, settings, above);
     this.recovered = vault.held();
     this.queue = new CopyQueue(settings.queueMax());
     this.committer = new Committer(vault, settings.queueMax(), this::answer);
@@ -234,7 +234,7 @@ public final class DiskStore implements TierStore, AutoCloseable {
         }
       } catch (IOException | RuntimeException | OutOfMemoryError e) {
         var what = task.kind() == Kind.LOAD ? "read" : "write";
-        answer(task, BlockVault.failed(what, task.copy(), e));
+        answer(task, DiskBlockFile.failed(what, task.copy(), e));
       }
     }
   }

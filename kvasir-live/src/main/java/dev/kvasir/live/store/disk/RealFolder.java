@@ -38,7 +38,7 @@ public final class RealFolder implements DiskFolder {
   private static final System.Logger LOG = System.getLogger(RealFolder.class.getName());
 
   private static final List<String> OURS =
-      List.of(LOCK, BlockVault.BLOCKS, IndexLog.NAME, IndexLog.NAME_NEW);
+      List.of(LOCK, DiskBlockFile.BLOCKS, IndexLog.NAME, IndexLog.NAME_NEW);
   private static final Set<PosixFilePermission> FOLDER =
       PosixFilePermissions.fromString("rwx------");
   private static final Set<PosixFilePermission> FILE = PosixFilePermissions.fromString("rw-------");

@@ -58,8 +58,8 @@ public final class SharedStore implements TierStore, AutoCloseable {
   private final Watchdog watchdog;
   private final CopyQueue queue;
   private final Workers workers;
-  private final Suspects suspects = new Suspects(SUSPECTS_MAX);
-  private final LookQueue looks;
+  private final DamagedBlocks suspects = new DamagedBlocks(SUSPECTS_MAX);
+  private final LookupQueue looks;
   private final LongAdder stored = new LongAdder();
   private final LongAdder present = new LongAdder();
   private final LongAdder busy = new LongAdder();
@@ -98,7 +98,7 @@ public final class SharedStore implements TierStore, AutoCloseable {
     this.watchdog = new Watchdog(name);
     this.queue = new CopyQueue(limits.queueMax());
     this.looks =
-        new LookQueue(
+        new LookupQueue(
             blocks -> watchdog.within(limits.timeout(), () -> transport.look(blocks)),
             limits.lookBatches(),
             limits.lookQueueMax());

@@ -58,7 +58,7 @@ class DamageTest {
 
   @Test
   void everyDamageIsDetectedAndTheSlotIsHealedByTheNextBlock() throws IOException {
-    var vault = BlockVault.open(folder, PowerLossTest.settings(BLOCKS, BLOCK_BYTES), above);
+    var vault = DiskBlockFile.open(folder, PowerLossTest.settings(BLOCKS, BLOCK_BYTES), above);
     Seeds.each(ROUNDS * Seeds.scale(), random -> damageAll(vault, random));
     System.out.println("damage detected: " + detected);
     int total = detected.values().stream().mapToInt(Integer::intValue).sum();
@@ -70,14 +70,14 @@ class DamageTest {
     above.close();
   }
 
-  private void damageAll(BlockVault vault, RandomGenerator random) {
+  private void damageAll(DiskBlockFile vault, RandomGenerator random) {
     long key = random.nextLong(1L << 40);
     for (int slot = 0; slot < BLOCKS; slot++) {
       TestBlocks.fill(above.slot(0), key + slot, slot);
       assertThat(vault.store(copy(key, slot))).isEqualTo(CopyOutcome.COPIED);
     }
     assertThat(vault.quarantined()).isZero();
-    byte[] file = folder.bytes(BlockVault.BLOCKS);
+    byte[] file = folder.bytes(DiskBlockFile.BLOCKS);
     byte[] good = file.clone();
     for (int slot = 0; slot < BLOCKS; slot += 2) {
       var damage = List.of(Damage.values()).get(random.nextInt(Damage.values().length));
@@ -166,7 +166,7 @@ class DamageTest {
 
   @Test
   void aSlotThatDoesNotHealStaysQuarantinedAndFailsOnlyItself() throws IOException {
-    var vault = BlockVault.open(folder, PowerLossTest.settings(10, BLOCK_BYTES), above);
+    var vault = DiskBlockFile.open(folder, PowerLossTest.settings(10, BLOCK_BYTES), above);
     TestBlocks.fill(above.slot(0), 7, 1);
     assertThat(vault.store(copy(4, 3))).isEqualTo(CopyOutcome.COPIED);
     folder.trouble(
@@ -193,23 +193,23 @@ class DamageTest {
     var settings = PowerLossTest.settings(10, BLOCK_BYTES);
     for (int cut = 0; cut <= 12 * STRIDE; cut += 1000) {
       var file = new LossyFolder();
-      var vault = BlockVault.open(file, settings, above);
+      var vault = DiskBlockFile.open(file, settings, above);
       for (int slot = 0; slot < 10; slot++) {
         TestBlocks.fill(above.slot(0), 5 + slot, slot);
         assertThat(vault.store(copy(5, slot))).isEqualTo(CopyOutcome.COPIED);
       }
-      file.bytes(BlockVault.BLOCKS, Arrays.copyOf(file.bytes(BlockVault.BLOCKS), cut));
+      file.bytes(DiskBlockFile.BLOCKS, Arrays.copyOf(file.bytes(DiskBlockFile.BLOCKS), cut));
       for (int slot = 0; slot < 10; slot++) assertCut(vault, slot, cut);
       vault.abandon();
-      vault = BlockVault.open(file, settings, above);
-      assertThat(file.bytes(BlockVault.BLOCKS)).hasSize(10 * STRIDE);
+      vault = DiskBlockFile.open(file, settings, above);
+      assertThat(file.bytes(DiskBlockFile.BLOCKS)).hasSize(10 * STRIDE);
       for (int slot = 0; slot < 10; slot++) assertCut(vault, slot, cut);
       vault.close();
     }
     above.close();
   }
 
-  private void assertCut(BlockVault vault, int slot, int cut) {
+  private void assertCut(DiskBlockFile vault, int slot, int cut) {
     boolean whole = (slot + 1) * STRIDE <= cut;
     var outcome = vault.read(copy(5, slot));
     if (!whole) assertThat(outcome).isInstanceOf(Damaged.class);
@@ -234,7 +234,7 @@ class DamageTest {
   private void damageIndex(RandomGenerator random) throws IOException {
     var settings = PowerLossTest.settings(10, BLOCK_BYTES);
     var file = new LossyFolder();
-    var vault = BlockVault.open(file, settings, above);
+    var vault = DiskBlockFile.open(file, settings, above);
     for (int i = 0; i < 20; i++) {
       int slot = random.nextInt(10);
       TestBlocks.fill(above.slot(0), 100L * i + slot, i);
@@ -246,7 +246,7 @@ class DamageTest {
     if (random.nextInt(4) == 0) {
       file.bytes(IndexLog.NAME, Arrays.copyOf(index, random.nextInt(2 * index.length)));
     }
-    vault = BlockVault.open(file, settings, above);
+    vault = DiskBlockFile.open(file, settings, above);
     for (var held : vault.held()) {
       long key = held.block().hash().first();
       var outcome = vault.read(new BlockCopy(held.block(), 0, held.slot()));

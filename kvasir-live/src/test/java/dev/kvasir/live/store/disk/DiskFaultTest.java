@@ -62,7 +62,7 @@ class DiskFaultTest {
           });
       for (int round = 0; round < ROUNDS || left.get() > 0; round++) {
         failed |= storeAll(shelf, round * 100L, held);
-        assertThat(folder.bytes(BlockVault.BLOCKS).length).isEqualTo(BLOCKS * 2 * 4096);
+        assertThat(folder.bytes(DiskBlockFile.BLOCKS).length).isEqualTo(BLOCKS * 2 * 4096);
         assertThat(folder.bytes(IndexLog.NAME).length)
             .isLessThanOrEqualTo((int) shelf.store.stats().indexBytesMax());
       }

@@ -190,7 +190,7 @@ class DiskStallTest {
       if (random.nextBoolean()) shelf.caller.sync(shelf.store);
       assertThat(shelf.store.reset("generation 7")).isEqualTo(BLOCKS);
       assertThat(shelf.load(3, 3)).isInstanceOf(CopyOutcome.Damaged.class);
-      assertThat(lossy.bytes(BlockVault.BLOCKS)).containsOnly(0);
+      assertThat(lossy.bytes(DiskBlockFile.BLOCKS)).containsOnly(0);
       try (var found = new Shelf(settings(ack), lossy.afterPowerLoss(random))) {
         assertThat(found.store.recovered()).isEmpty();
         assertThat(found.store.note()).isEqualTo("generation 7");
@@ -216,7 +216,7 @@ class DiskStallTest {
         var at = ack == Ack.DURABLE ? "sync" : "write";
         folder.hook(
             (operation, name) -> {
-              if (!operation.equals(at) || !name.equals(BlockVault.BLOCKS)) return;
+              if (!operation.equals(at) || !name.equals(DiskBlockFile.BLOCKS)) return;
               begun.countDown();
               pass(gate);
             });
@@ -252,7 +252,7 @@ class DiskStallTest {
     }
     lossy.trouble(
         (operation, name) -> {
-          if (operation.equals("read") && name.equals(BlockVault.BLOCKS)) {
+          if (operation.equals("read") && name.equals(DiskBlockFile.BLOCKS)) {
             throw new IOException("Input/output error");
           }
         });

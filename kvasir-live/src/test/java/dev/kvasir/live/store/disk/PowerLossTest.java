@@ -20,7 +20,7 @@ class PowerLossTest {
     Seeds.each(
         SEEDS * Seeds.scale(),
         random -> {
-          try (var lives = new VaultLives(random)) {
+          try (var lives = new DiskFileLives(random)) {
             for (int i = 0; i < LIVES; i++) lives.live();
             seen[0] += lives.crashes;
             seen[1] += lives.durableFound;

@@ -27,7 +27,7 @@ class RecoverySpeedTest {
   void aHundredThousandBlocksAreRecoveredWithinTwoSeconds() throws IOException {
     var settings = DiskSettings.of(temp.resolve("tier"), BLOCKS, 64);
     try (var above = new HostMemory("above", 1, 64);
-        var vault = BlockVault.open(RealFolder.open(settings.folder()), settings, above)) {
+        var vault = DiskBlockFile.open(RealFolder.open(settings.folder()), settings, above)) {
       for (int slot = 0; slot < BLOCKS; slot++) {
         vault.index().put(slot, vault.index().nextGeneration(), TestBlocks.block(slot));
       }

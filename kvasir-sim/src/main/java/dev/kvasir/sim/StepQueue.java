@@ -1,7 +1,7 @@
 package dev.kvasir.sim;
 
 /** Computes one step at a time, for all who share it, in the order in which they ask. */
-final class Turns {
+final class StepQueue {
   private long freeNanos;
 
   /** Takes in a step of that length; tells when it is over. */

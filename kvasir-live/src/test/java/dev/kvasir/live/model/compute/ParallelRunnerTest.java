@@ -6,10 +6,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import org.junit.jupiter.api.Test;
 
-class CrewTest {
+class ParallelRunnerTest {
   @Test
   void everyUnitIsDoneOnceAndIsSeen() {
-    try (var crew = new Crew("test", 3)) {
+    try (var crew = new ParallelRunner("test", 3)) {
       for (int round = 0; round < 2_000; round++) {
         int units = round % 7;
         var done = new AtomicIntegerArray(8);
@@ -31,7 +31,7 @@ class CrewTest {
 
   @Test
   void aFailureReachesTheCallerAndTheCrewGoesOn() {
-    try (var crew = new Crew("test", 2)) {
+    try (var crew = new ParallelRunner("test", 2)) {
       assertThatThrownBy(
               () ->
                   crew.run(
@@ -48,7 +48,7 @@ class CrewTest {
 
   @Test
   void aCrewOfNobodyIsRefused() {
-    assertThatThrownBy(() -> new Crew("test", 0)).hasMessageContaining("0 threads");
+    assertThatThrownBy(() -> new ParallelRunner("test", 0)).hasMessageContaining("0 threads");
   }
 
   @Test

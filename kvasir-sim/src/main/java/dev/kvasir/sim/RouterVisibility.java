@@ -1,7 +1,7 @@
 package dev.kvasir.sim;
 
 /** What the router sees of the instances when it decides. */
-enum Sight {
+enum RouterVisibility {
   /** It looks at them: they have to come so far first. */
   LOOKING,
   /** It decides without looking, so that they may be behind. */

@@ -3,4 +3,4 @@ package dev.kvasir.live.engine;
 import dev.kvasir.live.model.StepRow;
 
 /** What a step computes for one answer. */
-record Turn(Generation generation, StepRow row) {}
+record AnswerStep(Generation generation, StepRow row) {}

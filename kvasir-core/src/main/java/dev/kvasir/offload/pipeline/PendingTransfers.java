@@ -10,7 +10,7 @@ import java.util.List;
  *
  * <p>A hop down the ladder begins before the one above ends, so that a chain settles as a whole.
  */
-public final class Settlement {
+public final class PendingTransfers {
   private final List<Runnable> waiting = new ArrayList<>();
   private long open;
 

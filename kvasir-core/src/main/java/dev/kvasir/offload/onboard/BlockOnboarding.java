@@ -11,8 +11,8 @@ import java.util.function.Consumer;
 /**
  * One block on its way up one ladder: its hold on the rung it has reached, and who waits for it.
  */
-final class Climber {
-  private final Ascents ladder;
+final class BlockOnboarding {
+  private final OnboardingLoads ladder;
   private final long sequence;
   private final Callbacks callbacks;
   private final List<Consumer<Block.@Nullable Registered>> waiting = new ArrayList<>();
@@ -26,7 +26,8 @@ final class Climber {
    * @param sequence how many were wanted on the ladder before it
    * @param rung where it is held, 0 being right below the top
    */
-  Climber(Ascents ladder, long sequence, int rung, Block.Registered held, Callbacks callbacks) {
+  BlockOnboarding(
+      OnboardingLoads ladder, long sequence, int rung, Block.Registered held, Callbacks callbacks) {
     this.ladder = ladder;
     this.sequence = sequence;
     this.rung = rung;
@@ -34,7 +35,7 @@ final class Climber {
     this.callbacks = callbacks;
   }
 
-  Ascents ladder() {
+  OnboardingLoads ladder() {
     return ladder;
   }
 

@@ -8,10 +8,10 @@ import java.util.List;
 import java.util.function.DoubleUnaryOperator;
 
 /** Draws how a time is spread: the share that took no longer, over the time. */
-final class Spread {
+final class DistributionChart {
   private static final List<Double> MARKED = List.of(50.0, 90.0, 99.0);
 
-  private Spread() {}
+  private DistributionChart() {}
 
   static Chart of(Quantiles times, String title, String note, Duration target) {
     return of(times::percentileMicros, title, note, target);

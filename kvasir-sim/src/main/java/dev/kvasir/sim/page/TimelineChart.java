@@ -10,7 +10,7 @@ import java.util.Locale;
 import java.util.function.DoubleFunction;
 
 /** Draws the course of a run over its time. */
-final class Course {
+final class TimelineChart {
   private static final int SPANS_MIN = 8;
   private static final int SPANS_MAX = 64;
   private static final int SPAN_REQUESTS = 20;
@@ -21,7 +21,7 @@ final class Course {
   private final double seconds;
   private final List<Span> spans;
 
-  Course(RunResult run, int blockTokens) {
+  TimelineChart(RunResult run, int blockTokens) {
     this.run = run;
     this.blockTokens = blockTokens;
     this.seconds = Math.max(1, run.endMicros()) / 1e6;

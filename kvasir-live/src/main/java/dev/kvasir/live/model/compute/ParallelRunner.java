@@ -16,7 +16,7 @@ import java.util.function.BooleanSupplier;
  * and waking up takes longer than many a task; then it is parked. The caller waits only for units
  * that somebody has begun, so a thread that the machine has no time for delays nobody.
  */
-public final class Crew implements AutoCloseable {
+public final class ParallelRunner implements AutoCloseable {
   private static final int THREADS_MAX = 256;
 
   /** As long as waking a thread takes, so that nobody waits for more than twice the time. */
@@ -59,7 +59,7 @@ public final class Crew implements AutoCloseable {
     }
   }
 
-  public Crew(String name, int threads) {
+  public ParallelRunner(String name, int threads) {
     if (threads < 1 || threads > THREADS_MAX) {
       throw new IllegalArgumentException(
           name + " of " + threads + " threads, expected 1 to " + THREADS_MAX);

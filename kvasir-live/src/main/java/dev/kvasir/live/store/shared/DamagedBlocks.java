@@ -10,11 +10,11 @@ import java.util.SequencedSet;
  * <p>They are replaced when they are stored again, and not removed before: what is wrong may be the
  * way from there, and others may still read them.
  */
-final class Suspects {
+final class DamagedBlocks {
   private final int blocksMax;
   private final SequencedSet<BlockHash> hashes = new LinkedHashSet<>();
 
-  Suspects(int blocksMax) {
+  DamagedBlocks(int blocksMax) {
     this.blocksMax = blocksMax;
   }
 

@@ -5,7 +5,7 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 
 /** The parts of a whole, closed with it: the last first, and all of them whatever fails. */
-public final class Owned implements AutoCloseable {
+public final class OwnedResources implements AutoCloseable {
   private final Deque<AutoCloseable> parts = new ArrayDeque<>();
 
   /** Takes care of it from now on. */

@@ -21,16 +21,16 @@ import java.util.function.Consumer;
  * does not answer in time is given up, and stays here until it is answered: nobody waits for it,
  * and it goes no further.
  */
-public final class Ascents {
+public final class OnboardingLoads {
   private final BlockPool top;
-  private final List<Rung> rungs;
+  private final List<LowerTier> rungs;
   private final List<TierLoads> loads;
-  private final ClimbLimits limits;
+  private final OnboardingLimits limits;
   private final Callbacks callbacks;
-  private final Map<BlockHash, Climber> climbing = new LinkedHashMap<>();
+  private final Map<BlockHash, BlockOnboarding> climbing = new LinkedHashMap<>();
 
   /** What is to start, in the order it was wanted. */
-  private final List<Climber> starting = new ArrayList<>();
+  private final List<BlockOnboarding> starting = new ArrayList<>();
 
   private long wanted;
   private int overdue;
@@ -41,8 +41,12 @@ public final class Ascents {
    *
    * @param loads the edges from the top down, of which other ladders may share the lower ones
    */
-  public Ascents(
-      EventLoop loop, BlockPool top, List<Rung> rungs, List<TierLoads> loads, ClimbLimits limits) {
+  public OnboardingLoads(
+      EventLoop loop,
+      BlockPool top,
+      List<LowerTier> rungs,
+      List<TierLoads> loads,
+      OnboardingLimits limits) {
     this.top = top;
     this.rungs = rungs;
     this.loads = loads;
@@ -92,7 +96,7 @@ public final class Ascents {
       if (loads.get(rung).isOverdue(hash)) return false;
       var below = rungs.get(rung).pool().hold(hash);
       if (below.isEmpty()) continue;
-      var climber = new Climber(this, wanted++, rung, below.get(), callbacks);
+      var climber = new BlockOnboarding(this, wanted++, rung, below.get(), callbacks);
       climber.await(then);
       climbing.put(hash, climber);
       starting.add(climber);
@@ -117,7 +121,7 @@ public final class Ascents {
     for (var climber : all) if (climber.sequence() >= end) fall(climber);
   }
 
-  private long firstWithoutRoom(List<Climber> all) {
+  private long firstWithoutRoom(List<BlockOnboarding> all) {
     var room = new int[rungs.size()];
     for (int rung = 0; rung < room.length; rung++) room[rung] = loads.get(rung).room(limits);
     for (var climber : all) {
@@ -128,14 +132,14 @@ public final class Ascents {
   }
 
   /** One step up for the whole group, as far as there is room. */
-  private void climb(int rung, List<Climber> group) {
+  private void climb(int rung, List<BlockOnboarding> group) {
     if (group.isEmpty()) return;
     for (var climber : loads.get(rung).load(group, limits)) fall(climber);
   }
 
   /** These have come one rung up together. Those that nobody waits for any more stay there. */
-  void arrived(List<Climber> climbers) {
-    var further = new ArrayList<Climber>();
+  void arrived(List<BlockOnboarding> climbers) {
+    var further = new ArrayList<BlockOnboarding>();
     for (var climber : climbers) {
       if (climber.rung() >= 0 && !climber.isOverdue()) further.add(climber);
       else leave(climber);
@@ -143,24 +147,24 @@ public final class Ascents {
     if (!further.isEmpty()) climb(further.getFirst().rung(), further);
   }
 
-  private void leave(Climber climber) {
+  private void leave(BlockOnboarding climber) {
     remove(climber);
     climber.reach();
   }
 
   /** The climber comes no further. */
-  void fall(Climber climber) {
+  void fall(BlockOnboarding climber) {
     remove(climber);
     climber.fall();
   }
 
-  private void remove(Climber climber) {
+  private void remove(BlockOnboarding climber) {
     climbing.remove(climber.hash());
     if (climber.isOverdue()) overdue--;
   }
 
   /** The store has not answered in time. */
-  void giveUp(Climber climber) {
+  void giveUp(BlockOnboarding climber) {
     overdue++;
     climber.giveUp();
   }

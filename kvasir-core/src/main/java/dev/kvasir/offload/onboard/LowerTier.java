@@ -15,7 +15,7 @@ import dev.kvasir.offload.store.TierStore;
  * @param settings how blocks are moved down to it
  * @param cost what fetching from it costs, for the test whether recomputing is cheaper
  */
-public record Rung(
+public record LowerTier(
     BlockPool pool,
     TierStore store,
     OffloadPolicy policy,
@@ -23,20 +23,20 @@ public record Rung(
     ReuseCost cost) {
 
   /** The usual settings: what is not there yet is moved down, and always worth fetching. */
-  public static Rung of(BlockPool pool, TierStore store) {
-    return new Rung(
+  public static LowerTier of(BlockPool pool, TierStore store) {
+    return new LowerTier(
         pool, store, OffloadPolicy.presence(), PipelineSettings.DEFAULT, ReuseCost.FREE);
   }
 
-  public Rung with(OffloadPolicy policy) {
-    return new Rung(pool, store, policy, settings, cost);
+  public LowerTier with(OffloadPolicy policy) {
+    return new LowerTier(pool, store, policy, settings, cost);
   }
 
-  public Rung with(PipelineSettings settings) {
-    return new Rung(pool, store, policy, settings, cost);
+  public LowerTier with(PipelineSettings settings) {
+    return new LowerTier(pool, store, policy, settings, cost);
   }
 
-  public Rung with(ReuseCost cost) {
-    return new Rung(pool, store, policy, settings, cost);
+  public LowerTier with(ReuseCost cost) {
+    return new LowerTier(pool, store, policy, settings, cost);
   }
 }

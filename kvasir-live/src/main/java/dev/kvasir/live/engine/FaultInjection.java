@@ -1,9 +1,9 @@
 package dev.kvasir.live.engine;
 
 /** Decides what goes wrong with an answer, so that others can be tested. */
-public interface Mischief {
+public interface FaultInjection {
   /** An engine that always does what it should. */
-  Mischief NONE = () -> Fault.NONE;
+  FaultInjection NONE = () -> Fault.NONE;
 
   /** What goes wrong with an answer. */
   enum Kind {

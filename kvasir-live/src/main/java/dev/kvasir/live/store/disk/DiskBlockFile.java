@@ -37,10 +37,10 @@ import java.util.concurrent.locks.ReentrantReadWriteLock;
  * the index names a block whose key, generation or checksum is not the one in the slot, which is a
  * miss. The whole argument is in docs/disk-format.md.
  */
-public final class BlockVault implements AutoCloseable {
+public final class DiskBlockFile implements AutoCloseable {
   public static final String BLOCKS = "blocks.kv";
 
-  private static final System.Logger LOG = System.getLogger(BlockVault.class.getName());
+  private static final System.Logger LOG = System.getLogger(DiskBlockFile.class.getName());
 
   /** A block whose bytes are written, and which nobody can find yet. */
   record Written(BlockCopy copy, long generation, int losses, int resets) {}
@@ -63,7 +63,7 @@ public final class BlockVault implements AutoCloseable {
   final LongAdder bytesWritten = new LongAdder();
   final LongAdder bytesRead = new LongAdder();
 
-  private BlockVault(
+  private DiskBlockFile(
       DiskFolder folder, DiskSettings settings, HostMemory above, BlockFile file, DiskIndex index) {
     this.folder = folder;
     this.settings = settings;
@@ -74,7 +74,7 @@ public final class BlockVault implements AutoCloseable {
   }
 
   /** Opens the folder, which it then owns, and finds what is in it. */
-  static BlockVault open(DiskFolder folder, DiskSettings settings, HostMemory above)
+  static DiskBlockFile open(DiskFolder folder, DiskSettings settings, HostMemory above)
       throws IOException {
     if (above.blockBytes() != settings.blockBytes()) {
       throw new IllegalArgumentException(
@@ -102,7 +102,7 @@ public final class BlockVault implements AutoCloseable {
       index.close();
       throw e;
     }
-    var vault = new BlockVault(folder, settings, above, file, index);
+    var vault = new DiskBlockFile(folder, settings, above, file, index);
     try {
       if (known) vault.recover();
       Preallocation.fit(folder, file, settings.fileBytes());

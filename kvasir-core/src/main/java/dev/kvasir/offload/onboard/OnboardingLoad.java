@@ -10,7 +10,7 @@ package dev.kvasir.offload.onboard;
  * @param searchesDeclined searches that got only what was at the top, since too many waited
  * @param loadsTimedOut loads that were not answered in time
  */
-public record ClimbLoad(
+public record OnboardingLoad(
     int searches,
     int searchesMax,
     int climbing,

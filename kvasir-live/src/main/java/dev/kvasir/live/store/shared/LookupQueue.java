@@ -19,8 +19,8 @@ import java.util.function.Consumer;
  *
  * <p>What there is no room for is answered at once as unknown, and counted.
  */
-final class LookQueue {
-  private static final System.Logger LOG = System.getLogger(LookQueue.class.getName());
+final class LookupQueue {
+  private static final System.Logger LOG = System.getLogger(LookupQueue.class.getName());
 
   /** What one batch asks for at most, unless one question alone asks for more. */
   static final int BATCH_BLOCKS = 256;
@@ -41,7 +41,7 @@ final class LookQueue {
   final LongAdder refused = new LongAdder();
   final LongAdder failed = new LongAdder();
 
-  LookQueue(Server server, int batchesMax, int waitingMax) {
+  LookupQueue(Server server, int batchesMax, int waitingMax) {
     this.server = server;
     this.batchesMax = batchesMax;
     this.waitingMax = waitingMax;

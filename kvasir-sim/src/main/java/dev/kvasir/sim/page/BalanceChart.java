@@ -6,11 +6,11 @@ import java.util.List;
 import java.util.Locale;
 
 /** Shows how evenly the instances were used. */
-final class Balance {
+final class BalanceChart {
   private final RunResult run;
   private final long[] requests;
 
-  Balance(RunResult run) {
+  BalanceChart(RunResult run) {
     this.run = run;
     this.requests = new long[run.instances().size()];
     for (var request : run.requests()) {

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 @Timeout(60)
-class LookQueueTest {
+class LookupQueueTest {
   private final CountDownLatch gate = new CountDownLatch(1);
   private final AtomicInteger batches = new AtomicInteger();
 
@@ -32,7 +32,7 @@ class LookQueueTest {
 
   @Test
   void asManyPromptsAsAskAtOnceAreAnsweredInFewRoundTrips() {
-    var queue = new LookQueue(this::allThere, 8, 1024);
+    var queue = new LookupQueue(this::allThere, 8, 1024);
     var answers = new ArrayList<CompletableFuture<List<Presence>>>();
     for (int i = 0; i < 200; i++) answers.add(ask(queue, i));
     gate.countDown();
@@ -45,7 +45,7 @@ class LookQueueTest {
 
   @Test
   void whatThereIsNoRoomForIsUnknownAndCounted() throws InterruptedException {
-    var queue = new LookQueue(this::allThere, 2, 3);
+    var queue = new LookupQueue(this::allThere, 2, 3);
     var answers = new ArrayList<CompletableFuture<List<Presence>>>();
     for (int i = 0; i < 2; i++) {
       int under = i + 1;
@@ -68,7 +68,7 @@ class LookQueueTest {
   @Test
   void whoThrowsWhenAnsweredKeepsNobodyFromBeingAnswered() {
     gate.countDown();
-    var queue = new LookQueue(this::allThere, 1, 100);
+    var queue = new LookupQueue(this::allThere, 1, 100);
     for (int i = 0; i < 3; i++) {
       queue.ask(
           List.of(TestBlocks.block(i)),
@@ -84,7 +84,7 @@ class LookQueueTest {
     gate.countDown();
     var down = new AtomicInteger(3);
     var queue =
-        new LookQueue(
+        new LookupQueue(
             blocks -> {
               if (down.getAndDecrement() > 0) throw new IOException("down");
               return allThere(blocks);
@@ -98,7 +98,7 @@ class LookQueueTest {
     assertThat(Caller.await(ask(queue, 4))).containsExactly(Presence.THERE);
   }
 
-  private static CompletableFuture<List<Presence>> ask(LookQueue queue, long key) {
+  private static CompletableFuture<List<Presence>> ask(LookupQueue queue, long key) {
     var answer = new CompletableFuture<List<Presence>>();
     queue.ask(List.of(TestBlocks.block(key)), answer::complete);
     return answer;

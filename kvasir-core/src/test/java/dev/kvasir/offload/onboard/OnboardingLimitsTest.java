@@ -15,7 +15,7 @@ import java.util.Collections;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-class ClimbLimitsTest {
+class OnboardingLimitsTest {
   private static final Duration PATIENCE = Duration.ofMinutes(5);
   private static final Duration TIMEOUT = Duration.ofSeconds(2);
   private static final Duration SOON = Duration.ofMillis(1);
@@ -24,7 +24,7 @@ class ClimbLimitsTest {
   private final BlockPool disk = tiers.pool(Tier.DISK, 512);
   private final HeldStore diskStore = new HeldStore(tiers.loop);
   private final List<Onboarding.Found> found = new ArrayList<>();
-  private final TieredKvCache cache = cache(new ClimbLimits(TIMEOUT, 2, 50));
+  private final TieredKvCache cache = cache(new OnboardingLimits(TIMEOUT, 2, 50));
 
   @Test
   void storeThatNeverAnswersCostsWhoeverWaitsTheTimeoutAndNotTheirPatience() {
@@ -169,20 +169,20 @@ class ClimbLimitsTest {
 
   @Test
   void limitsOutOfRangeAreRefusedWithTheirValues() {
-    assertThatThrownBy(() -> new ClimbLimits(Duration.ZERO, 1, 50))
+    assertThatThrownBy(() -> new OnboardingLimits(Duration.ZERO, 1, 50))
         .hasMessage("loadTimeout is PT0S, expected more than 0");
-    assertThatThrownBy(() -> new ClimbLimits(TIMEOUT, 0, 50))
+    assertThatThrownBy(() -> new OnboardingLimits(TIMEOUT, 0, 50))
         .hasMessage("0 searches at most, expected 1 up");
-    assertThatThrownBy(() -> new ClimbLimits(TIMEOUT, 1, 101))
+    assertThatThrownBy(() -> new OnboardingLimits(TIMEOUT, 1, 101))
         .hasMessage("101 percent reserved at most, expected 1 to 100");
   }
 
-  private TieredKvCache cache(ClimbLimits limits) {
+  private TieredKvCache cache(OnboardingLimits limits) {
     return new TieredKvCache(
         tiers.loop,
         tiers.registry,
         tiers.device,
-        List.of(Rung.of(tiers.host, tiers.store), Rung.of(disk, diskStore)),
+        List.of(LowerTier.of(tiers.host, tiers.store), LowerTier.of(disk, diskStore)),
         limits,
         null);
   }

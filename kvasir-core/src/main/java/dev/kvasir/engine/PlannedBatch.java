@@ -11,7 +11,7 @@ import java.util.List;
  *
  * <p>Looking ahead touches only what the running step changes beyond one token for everybody.
  */
-final class Outlook {
+final class PlannedBatch {
   private enum Time {
     NOW,
     AHEAD,
@@ -37,7 +37,7 @@ final class Outlook {
   /** How many blocks can be had. */
   final int available;
 
-  private Outlook(SchedulerState state) {
+  private PlannedBatch(SchedulerState state) {
     this.state = state;
     this.time = Time.NOW;
     this.decodes = state.decoding.size();
@@ -47,7 +47,7 @@ final class Outlook {
     this.available = state.kv.available();
   }
 
-  private Outlook(SchedulerState state, Batch batch, Time time) {
+  private PlannedBatch(SchedulerState state, Batch batch, Time time) {
     this.state = state;
     this.time = time;
     var leaving = new ArrayList<KvSpan>(0);
@@ -78,18 +78,18 @@ final class Outlook {
   }
 
   /** Nothing runs. */
-  static Outlook now(SchedulerState state) {
-    return new Outlook(state);
+  static PlannedBatch now(SchedulerState state) {
+    return new PlannedBatch(state);
   }
 
   /** The batch runs, its tokens will be computed, and whoever then has all of them will leave. */
-  static Outlook after(SchedulerState state, Batch batch) {
-    return new Outlook(state, batch, Time.AHEAD);
+  static PlannedBatch after(SchedulerState state, Batch batch) {
+    return new PlannedBatch(state, batch, Time.AHEAD);
   }
 
   /** The batch runs, its tokens will be computed, and nobody will leave. */
-  static Outlook cautiouslyAfter(SchedulerState state, Batch batch) {
-    return new Outlook(state, batch, Time.AHEAD_CAUTIOUS);
+  static PlannedBatch cautiouslyAfter(SchedulerState state, Batch batch) {
+    return new PlannedBatch(state, batch, Time.AHEAD_CAUTIOUS);
   }
 
   /** Whether the step before is over, so that nothing is left to foresee. */

@@ -12,7 +12,7 @@ import java.util.Deque;
 import java.util.List;
 
 /** One direction between a GPU and the host: calls that wait, and lanes that each copy a chunk. */
-final class DeviceRoad {
+final class DeviceCopyQueue {
   /** Some copies of a call, on a lane, and which way they go. */
   record Chunk(DeviceLane lane, CopyWay way, DeviceCall call, int from, int to) {}
 
@@ -24,7 +24,7 @@ final class DeviceRoad {
   private long bytesUnderWay;
   private int begun;
 
-  DeviceRoad(List<DeviceLane> lanes, DeviceLayout layout, CopyCosts costs) {
+  DeviceCopyQueue(List<DeviceLane> lanes, DeviceLayout layout, CopyCosts costs) {
     this.free.addAll(lanes);
     this.layout = layout;
     this.costs = costs;

@@ -22,7 +22,7 @@ import java.util.random.RandomGenerator;
  * syncs and checkpoints at random, and ends at some operation on a file, in the middle of it. Keys
  * come again, in the same slots and in others, with other bytes. Some operations fail.
  */
-final class VaultLives implements AutoCloseable {
+final class DiskFileLives implements AutoCloseable {
   private static final int BLOCKS = 6;
   private static final int BLOCK_BYTES = 4096;
   private static final int KEYS = 12;
@@ -46,7 +46,7 @@ final class VaultLives implements AutoCloseable {
   long otherFound;
   long misses;
 
-  VaultLives(RandomGenerator random) {
+  DiskFileLives(RandomGenerator random) {
     this.random = random;
   }
 
@@ -57,7 +57,7 @@ final class VaultLives implements AutoCloseable {
 
   /** One life, from opening the folder to the crash. */
   void live() throws IOException {
-    BlockVault vault = null;
+    DiskBlockFile vault = null;
     var end = new int[] {random.nextInt(OPERATIONS_MAX)};
     var unsynced = new boolean[1];
     double failures = random.nextInt(3) == 0 ? 0.03 : 0;
@@ -66,7 +66,7 @@ final class VaultLives implements AutoCloseable {
           (_, _) -> {
             if (end[0]-- <= 0) throw new LossyFolder.Crash();
           });
-      vault = BlockVault.open(folder, settings, above);
+      vault = DiskBlockFile.open(folder, settings, above);
       check(vault);
       folder.trouble(
           (operation, _) -> {
@@ -90,7 +90,7 @@ final class VaultLives implements AutoCloseable {
     if (vault != null) vault.abandon();
   }
 
-  private void step(BlockVault vault) throws IOException {
+  private void step(DiskBlockFile vault) throws IOException {
     switch (random.nextInt(12)) {
       case 0 -> {
         try {
@@ -120,7 +120,7 @@ final class VaultLives implements AutoCloseable {
     return new BlockCopy(TestBlocks.block(key), from, slot);
   }
 
-  private void sync(BlockVault vault) {
+  private void sync(DiskBlockFile vault) {
     if (vault.sync() instanceof Copied) {
       settle(vault);
     } else {
@@ -131,15 +131,15 @@ final class VaultLives implements AutoCloseable {
   }
 
   /** Everything that can be found now can be found for ever. */
-  private void settle(BlockVault vault) {
+  private void settle(DiskBlockFile vault) {
     for (var each : vault.held()) {
       durable.put(each.slot(), each.block().hash().first());
       stored.put(each.slot(), each.block().hash().first());
     }
   }
 
-  private void commit(BlockVault vault) {
-    List<BlockVault.Written> written = new ArrayList<>();
+  private void commit(DiskBlockFile vault) {
+    List<DiskBlockFile.Written> written = new ArrayList<>();
     var slots = new ArrayList<Integer>();
     for (int i = 0; i < BATCH_MAX; i++) {
       var copy = next(i);
@@ -161,11 +161,11 @@ final class VaultLives implements AutoCloseable {
     if (outcomes.stream().anyMatch(Copied.class::isInstance)) settle(vault);
   }
 
-  private void read(BlockVault vault) {
+  private void read(DiskBlockFile vault) {
     for (var found : vault.held()) read(vault, found);
   }
 
-  private boolean read(BlockVault vault, Recovered found) {
+  private boolean read(DiskBlockFile vault, Recovered found) {
     long key = found.block().hash().first();
     var copy = new BlockCopy(TestBlocks.block(key), BATCH_MAX, found.slot());
     if (!(vault.read(copy) instanceof Copied)) return false;
@@ -174,7 +174,7 @@ final class VaultLives implements AutoCloseable {
   }
 
   /** Reads all that the folder says it has; what must be there is, and nothing is wrong. */
-  private void check(BlockVault vault) {
+  private void check(DiskBlockFile vault) {
     var good = new ArrayList<Long>();
     var found = new TreeMap<Integer, Long>();
     for (var each : vault.held()) {

@@ -13,12 +13,13 @@ import java.time.Duration;
  * @param reservedPercentMax how much of a tier may be reserved for blocks that climb to it, so that
  *     a store that stands still never takes all the room there is to compute in
  */
-public record ClimbLimits(Duration loadTimeout, int searchesMax, int reservedPercentMax) {
+public record OnboardingLimits(Duration loadTimeout, int searchesMax, int reservedPercentMax) {
   private static final int PERCENT = 100;
 
-  public static final ClimbLimits DEFAULT = new ClimbLimits(Duration.ofSeconds(10), 1024, 50);
+  public static final OnboardingLimits DEFAULT =
+      new OnboardingLimits(Duration.ofSeconds(10), 1024, 50);
 
-  public ClimbLimits {
+  public OnboardingLimits {
     Deadlines.requirePositive("loadTimeout", loadTimeout);
     if (searchesMax < 1) {
       throw new IllegalArgumentException(searchesMax + " searches at most, expected 1 up");

@@ -8,8 +8,8 @@ import java.util.List;
  * @param command the command line, or what stands for it
  * @param settings whatever differs from what is usual
  */
-public record Asked(String command, List<Setting> settings) {
-  public Asked {
+public record RunDescription(String command, List<Setting> settings) {
+  public RunDescription {
     settings = List.copyOf(settings);
   }
 
