@@ -41,25 +41,25 @@ final class BenchCommand implements Callable<Integer> {
   @Option(
       names = "--dir",
       paramLabel = "DIR",
-      description = "The disk to measure; the files are removed again. Usually this folder.")
+      description = "The disk to measure; the files are removed again (default: this folder).")
   private Path folder = Path.of("");
 
   @Option(
       names = "--size",
       paramLabel = "MIB",
-      description = "Size of each file, at least 16. Usually ${DEFAULT-VALUE}.")
+      description = "Size of each file, at least 16 (default: ${DEFAULT-VALUE}).")
   private int fileMebibytes = 256;
 
   @Option(
       names = "--rounds",
       paramLabel = "N",
-      description = "How often everything is measured. Usually ${DEFAULT-VALUE}.")
+      description = "How often everything is measured (default: ${DEFAULT-VALUE}).")
   private int rounds = 5;
 
   @Option(
       names = "--gpu",
       paramLabel = "INDEX",
-      description = "The GPU to measure. Usually ${DEFAULT-VALUE}, the first.")
+      description = "The GPU to measure (default: ${DEFAULT-VALUE}, the first).")
   private int gpu;
 
   @Option(names = "--json", description = "Write one JSON object, for programs.")

@@ -37,7 +37,7 @@ final class DoctorCommand implements Callable<Integer> {
   @Option(
       names = "--cache-dir",
       paramLabel = "DIR",
-      description = "Where the disk tier is to keep its blocks; usually ~/.cache/kvasir.")
+      description = "Folder where the disk tier keeps its blocks (default: ~/.cache/kvasir).")
   private @Nullable Path cacheFolder;
 
   @Option(names = "--json", description = "Write one JSON object, for programs.")

@@ -60,37 +60,37 @@ final class FleetCommand implements Callable<Integer> {
   @Option(
       names = "--workers",
       paramLabel = "N",
-      description = "How many. Usually ${DEFAULT-VALUE}.")
+      description = "Number of workers (default: ${DEFAULT-VALUE}).")
   private int workers = 4;
 
   @Option(
       names = "--host",
       paramLabel = "HOST",
-      description = "Where to listen. Usually ${DEFAULT-VALUE}, for this machine alone.")
+      description = "Address to listen on (default: ${DEFAULT-VALUE}, this machine alone).")
   private String host = HttpSettings.LOOPBACK;
 
   @Option(
       names = "--port",
       paramLabel = "PORT",
-      description = "Port of the first worker; the others follow. Usually ${DEFAULT-VALUE}.")
+      description = "Port of the first worker; the others follow (default: ${DEFAULT-VALUE}).")
   private int port = 8_100;
 
   @Option(
       names = "--control-port",
       paramLabel = "PORT",
-      description = "Port to ask for faults on: /faults, /kill, /revive, /workers. Usually 8099.")
+      description = "Port to ask for faults on: /faults, /kill, /revive, /workers (default: 8099).")
   private int controlPort = 8_099;
 
   @Option(
       names = "--kv-blocks",
       paramLabel = "N",
-      description = "KV blocks of 16 tokens a worker has. Usually as many as fit on the GPU.")
+      description = "KV blocks of 16 tokens of each worker (default: what the GPU has room for).")
   private int blocks;
 
   @Option(
       names = "--served-model-name",
       paramLabel = "NAME",
-      description = "What the workers call their model. Usually ${DEFAULT-VALUE}.")
+      description = "Name of the model that the workers serve (default: ${DEFAULT-VALUE}).")
   private String name = "kvasir-fleet";
 
   @Mixin private ModelOptions model = new ModelOptions();

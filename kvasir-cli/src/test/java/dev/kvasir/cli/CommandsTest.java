@@ -228,6 +228,25 @@ final class CommandsTest {
     }
   }
 
+  @Test
+  void simulateHasAtMostFortyOptionsBesidesSet() {
+    var line = Main.line(new PrintWriter(out), new PrintWriter(err), Map.of());
+    var simulate = line.getSubcommands().get("simulate").getCommandSpec();
+    var names = simulate.options().stream().map(option -> option.longestName()).toList();
+    assertThat(names).contains("--set").hasSizeLessThanOrEqualTo(41);
+  }
+
+  @Test
+  void helpSaysDefaultsAsOtherCommandLinesDo() {
+    var line = Main.line(new PrintWriter(out), new PrintWriter(err), Map.of());
+    line.getSubcommands()
+        .forEach(
+            (name, command) ->
+                assertThat(command.getUsageMessage())
+                    .as(name)
+                    .doesNotContain("Usually", "usually", "seed-", "of our own"));
+  }
+
   private int kvasir(String... args) {
     return Main.run(new PrintWriter(out, true), new PrintWriter(err, true), Map.of(), args);
   }

@@ -43,7 +43,7 @@ final class RandomCluster {
 
   ClusterSpec spec() {
     var picks = pick("round-robin", "least-loaded", "balanced", "weighted", "longest-prefix");
-    var placement = pick("never", "always", "predictive", "seed-heuristic");
+    var placement = pick("never", "always", "predictive", "threshold");
     var roles = new ArrayList<Role>();
     for (int i = 1 + random.nextInt(4); i > 0; i--) roles.add(Role.BOTH);
     if (!placement.equals("never") && roles.size() > 1 && random.nextBoolean()) {

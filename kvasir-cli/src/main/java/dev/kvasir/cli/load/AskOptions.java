@@ -46,7 +46,7 @@ final class AskOptions {
   @Option(
       names = "--requests",
       paramLabel = "N",
-      description = "How many requests at most. Usually 100, or all of the trace.")
+      description = "Most requests to send (default: 100, or the whole trace).")
   private @Nullable Long requests;
 
   @Option(
@@ -58,25 +58,25 @@ final class AskOptions {
   @Option(
       names = "--prompt-tokens",
       paramLabel = "N",
-      description = "Words of a prompt, without a trace. Usually ${DEFAULT-VALUE}.")
+      description = "Words of a prompt, without a trace (default: ${DEFAULT-VALUE}).")
   private int promptTokens = 256;
 
   @Option(
       names = "--prefix-tokens",
       paramLabel = "N",
-      description = "So many first words are the same in all. Usually ${DEFAULT-VALUE}.")
+      description = "Words at the beginning that all prompts share (default: ${DEFAULT-VALUE}).")
   private int prefixTokens;
 
   @Option(
       names = "--output-tokens",
       paramLabel = "N",
-      description = "Tokens of an answer, without a trace. Usually ${DEFAULT-VALUE}.")
+      description = "Tokens of an answer, without a trace (default: ${DEFAULT-VALUE}).")
   private int outputTokens = 64;
 
   @Option(
       names = "--seed",
       paramLabel = "N",
-      description = "Decides words and times. Usually ${DEFAULT-VALUE}.")
+      description = "Seed of words and arrival times (default: ${DEFAULT-VALUE}).")
   private long seed = 42;
 
   @Option(
@@ -94,13 +94,15 @@ final class AskOptions {
   @Option(
       names = "--warmup",
       paramLabel = "N",
-      description = "Short requests that come first and are not counted. Usually ${DEFAULT-VALUE}.")
+      description =
+          "Short requests to send first; they are not counted (default: ${DEFAULT-VALUE}).")
   private int warmups = 3;
 
   @Option(
       names = "--in-flight",
       paramLabel = "N",
-      description = "Requests under way at most; later ones wait here. Usually ${DEFAULT-VALUE}.")
+      description =
+          "Most requests in flight; later ones wait in the client (default: ${DEFAULT-VALUE}).")
   private int inFlightMax = 1_000;
 
   Pacing pacing() {

@@ -16,25 +16,25 @@ final class TargetOptions {
   @Option(
       names = "--url",
       paramLabel = "URL",
-      description = "The server, without /v1. Usually ${DEFAULT-VALUE}.")
+      description = "URL of the server, without /v1 (default: ${DEFAULT-VALUE}).")
   private URI url = URI.create("http://127.0.0.1:8000");
 
   @Option(
       names = "--model",
       paramLabel = "NAME",
-      description = "The model to ask. Usually the first that the server has.")
+      description = "Model to request (default: the first that the server lists).")
   private String model = "";
 
   @Option(
       names = "--api",
       paramLabel = "NAME",
-      description = "chat or completions. Usually ${DEFAULT-VALUE}.")
+      description = "chat or completions (default: ${DEFAULT-VALUE}).")
   private String api = "chat";
 
   @Option(
       names = "--api-key",
       paramLabel = "KEY",
-      description = "The key to show. Usually what $KVASIR_API_KEY holds, if anything.")
+      description = "API key to send (default: the value of $KVASIR_API_KEY).")
   private @Nullable String key;
 
   @Option(
@@ -45,7 +45,7 @@ final class TargetOptions {
   @Option(
       names = "--timeout",
       paramLabel = "S",
-      description = "How long an answer may take. Usually ${DEFAULT-VALUE} seconds.")
+      description = "Seconds that an answer may take (default: ${DEFAULT-VALUE}).")
   private long timeoutSeconds = 600;
 
   OpenAiTarget target(Map<String, String> environment) {

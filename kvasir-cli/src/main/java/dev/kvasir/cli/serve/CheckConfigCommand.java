@@ -28,7 +28,7 @@ public final class CheckConfigCommand implements Callable<Integer> {
   @Parameters(
       paramLabel = "FILE",
       arity = "0..1",
-      description = "Settings in YAML, as for 'serve --config'. Usually ${DEFAULT-VALUE}.")
+      description = "Settings in YAML, as for 'serve --config' (default: ${DEFAULT-VALUE}).")
   private Path file = Path.of("kvasir.yaml");
 
   public CheckConfigCommand(PrintWriter out, PrintWriter err, Map<String, String> environment) {

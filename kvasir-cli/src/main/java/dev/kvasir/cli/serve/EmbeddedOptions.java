@@ -6,56 +6,57 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
 /** The engines that answer where no workers are named; each option is a key of the file. */
-@Command(optionListHeading = "%nEmbedded engines, where there is no --worker:%n")
+@Command(optionListHeading = "%nEmbedded engines, without --worker:%n")
 final class EmbeddedOptions {
   @Option(
       names = "--model",
       paramLabel = "FILE",
-      description = "A GGUF file. Usually the built-in model, a pocket dictionary.")
+      description = "GGUF file of the model (default: the built-in model, a pocket dictionary).")
   private @Nullable String model;
 
   @Option(
       names = "--engines",
       paramLabel = "N",
-      description = "How many share the model. Usually 2.")
+      description = "Number of engines; they share the model (default: 2).")
   private @Nullable String engines;
 
   @Option(
       names = "--threads",
       paramLabel = "N",
-      description = "Threads that compute. Usually as many as there are processors.")
+      description = "Threads that compute (default: one per processor).")
   private @Nullable String threads;
 
   @Option(
       names = {"--total-kv-blocks", "--device-blocks"},
       paramLabel = "N",
-      description = "KV blocks of 16 tokens that each engine computes in. Usually 512.")
+      description = "KV blocks of 16 tokens of each engine (default: 512).")
   private @Nullable String deviceBlocks;
 
   @Option(
       names = "--host-blocks",
       paramLabel = "N",
-      description = "KV blocks in host memory that all share; 0 for none. Usually 2048.")
+      description =
+          "KV blocks in host memory, shared by all engines; 0 for no tiers (default: 2048).")
   private @Nullable String hostBlocks;
 
   @Option(
       names = "--disk-blocks",
       paramLabel = "N",
-      description = "KV blocks on disk that all share; 0 for none. Usually 4096.")
+      description = "KV blocks on disk, shared by all engines; 0 for no disk tier (default: 4096).")
   private @Nullable String diskBlocks;
 
   @Option(
       names = "--cache-dir",
       paramLabel = "DIR",
       description =
-          "Where the disk tier, the built-in model and the secret of tenants lie. Usually"
-              + " ~/.cache/kvasir.")
+          "Folder where the disk tier, the built-in model and the tenant secret are kept (default:"
+              + " ~/.cache/kvasir).")
   private @Nullable String cacheFolder;
 
   @Option(
       names = "--planning",
       paramLabel = "MODE",
-      description = "When steps are planned: sequential, discard or repair. Usually repair.")
+      description = "When steps are planned: sequential, discard or repair (default: repair).")
   private @Nullable String planning;
 
   /** What was said, as one would have written it in a file. */

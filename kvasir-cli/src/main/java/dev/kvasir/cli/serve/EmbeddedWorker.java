@@ -15,7 +15,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
 /**
- * One of our own engines behind a server of its own, which can be started again.
+ * One of the embedded engines behind a server of its own, which can be started again.
  *
  * <p>The server takes only the key of this process: other users of the machine can reach its port.
  */

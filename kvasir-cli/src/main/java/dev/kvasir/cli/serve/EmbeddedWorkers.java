@@ -26,7 +26,7 @@ import java.util.List;
 import org.zeromq.ZContext;
 
 /**
- * Engines of our own, each behind a server of its own, as any other worker would be.
+ * Embedded engines, each behind a server of its own, as any other worker would be.
  *
  * <p>Only this process can use them: their servers take a key that is made at each start and told
  * to nobody but the gateway, and their KV events, which hold the tokens of prompts, stay inside.

@@ -2,56 +2,59 @@ package dev.kvasir.cli.serve;
 
 import dev.kvasir.Nullable;
 import dev.kvasir.cli.config.Said;
+import dev.kvasir.cli.settings.RoutingSettings;
 import dev.kvasir.live.store.shared.Secret;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
-/** Where requests come in, and how they find their way; each option is a key of the file. */
-@Command(optionListHeading = "%nRequests and their way:%n")
+/** Where requests come in, and how they are routed; each option is a key of the file. */
+@Command(optionListHeading = "%nRequests and routing:%n")
 final class GatewayOptions {
   @Option(
       names = "--host",
       paramLabel = "HOST",
-      description = "Where to listen. Usually 127.0.0.1, for this machine alone.")
+      description = "Address to listen on (default: 127.0.0.1, this machine alone).")
   private @Nullable String host;
 
   @Option(
       names = "--port",
       paramLabel = "PORT",
-      description = "0 for any that is free. Usually 8000.")
+      description = "Port to listen on; 0 for any free port (default: 8000).")
   private @Nullable String port;
 
   @Option(
       names = "--admin-port",
       paramLabel = "PORT",
-      description = "For /metrics and draining, on this machine alone. Usually 8001.")
+      description = "Port of /metrics and draining, on this machine alone (default: 8001).")
   private @Nullable String adminPort;
 
   @Option(
       names = "--routing",
       paramLabel = "NAME",
-      description = "Who answers: balanced, round-robin, least-loaded, longest-prefix, weighted.")
+      completionCandidates = RoutingSettings.Policies.class,
+      description = "Which worker answers: ${COMPLETION-CANDIDATES} (default: balanced).")
   private @Nullable String routing;
 
   @Option(
       names = "--placement",
       paramLabel = "NAME",
-      description = "Who prefills: predictive, slo, always, never, seed-heuristic, seed-cost.")
+      completionCandidates = RoutingSettings.Placements.class,
+      description = "Where a prompt is prefilled: ${COMPLETION-CANDIDATES} (default: predictive).")
   private @Nullable String placement;
 
   @Option(
       names = "--heavy-tokens",
       paramLabel = "N",
       description =
-          "As many uncached tokens may be prefilled elsewhere. Usually 2048, or a quarter of the"
-              + " context of embedded engines where that is less.")
+          "Prefill elsewhere only prompts with so many uncached tokens (default: 2048, or a quarter"
+              + " of the context of embedded engines).")
   private @Nullable String heavyTokens;
 
   @Option(
       names = "--index-blocks",
       paramLabel = "N",
       description =
-          "How many different blocks the router knows of, on all workers together; each takes about"
+          "Different blocks that the router can know of, on all workers together; each takes about"
               + " 100 bytes (default: 1048576).")
   private @Nullable String indexBlocks;
 
@@ -59,7 +62,7 @@ final class GatewayOptions {
       names = "--prefill-throughput",
       paramLabel = "N",
       description =
-          "Tokens a second that a worker is taken to prefill until it has been measured"
+          "Tokens a second that a worker is assumed to prefill until it has been measured"
               + " (default: 8000).")
   private @Nullable String prefillThroughput;
 
@@ -82,14 +85,14 @@ final class GatewayOptions {
       names = "--naming",
       paramLabel = "HOW",
       description =
-          "What prompts are told apart by: tokens, for which a worker is asked, or bytes. Usually"
-              + " tokens where workers tell their KV events.")
+          "What prompts are told apart by: tokens, for which a worker is asked, or bytes (default:"
+              + " tokens where workers publish KV events, else bytes).")
   private @Nullable String naming;
 
   @Option(
       names = "--capture",
       paramLabel = "FILE",
-      description = "Write the traffic as a trace for simulate; lengths and hashes, no text.")
+      description = "Write the traffic as a trace for simulate: lengths and hashes, no text.")
   private @Nullable String capture;
 
   @Option(
@@ -101,7 +104,7 @@ final class GatewayOptions {
   @Option(
       names = "--log-format",
       paramLabel = "HOW",
-      description = "How it is told what happens: text or json. Usually text.")
+      description = "Format of the log on standard error: text or json (default: text).")
   private @Nullable String log;
 
   @Option(
@@ -115,17 +118,17 @@ final class GatewayOptions {
       names = "--worker-key",
       paramLabel = "KEY",
       description =
-          "What workers are sent as key, as env:NAME or file:PATH; the key itself could be read in"
-              + " the list of processes.")
+          "Key to send to workers, as env:NAME or file:PATH; a key on the command line shows in the"
+              + " list of processes.")
   private @Nullable String workerKey;
 
   @Option(
       names = "--api-keys",
       paramLabel = "FILE",
       description =
-          "Who may ask: a line for each key, with its tenant and its SHA-256, and perhaps admin,"
-              + " per-minute=N, tokens-per-minute=N, at-once=N. Tenants never share a block."
-              + " Usually everybody may.")
+          "API keys, one a line: tenant, SHA-256 of the key, and optionally admin, per-minute=N,"
+              + " tokens-per-minute=N, at-once=N. Tenants never share a block (default: no key is"
+              + " needed).")
   private @Nullable String apiKeys;
 
   /** Whether the key itself was given, and not where it stands. */

@@ -22,7 +22,7 @@ import picocli.CommandLine.Option;
 @Command(
     name = "serve",
     description = {
-      "Serve an OpenAI-compatible endpoint, on engines of our own or in front of others.",
+      "Serve an OpenAI-compatible endpoint, on embedded engines or in front of other servers.",
       "",
       "With no arguments: two embedded engines with the built-in model. With --worker: in front of",
       "vLLM, SGLang or other servers."

@@ -31,7 +31,7 @@ import java.util.concurrent.FutureTask;
 import java.util.function.Supplier;
 import org.zeromq.ZContext;
 
-/** All that serves together: perhaps engines of our own, and the gateway in front. */
+/** All that serves together: perhaps embedded engines, and the gateway in front. */
 final class Serving implements AutoCloseable {
   private static final Duration START_MAX = Duration.ofSeconds(30);
   private static final Duration DRAIN_MAX = Duration.ofSeconds(30);
@@ -75,7 +75,7 @@ final class Serving implements AutoCloseable {
     }
   }
 
-  /** The gateway in front of engines of our own. */
+  /** The gateway in front of embedded engines. */
   private static Serving embedded(Deployment settings, Path folder, String version)
       throws IOException {
     // The model is read on one processor while the network starts on another.
@@ -133,21 +133,21 @@ final class Serving implements AutoCloseable {
     for (var worker : workers) listen(started, worker);
   }
 
-  /** What the K and V of a token take on engines of our own; 0 without them. */
+  /** What the K and V of a token take on embedded engines; 0 without them. */
   private long bytesPerToken() {
     return embedded
         .map(own -> own.group().model().cpu().shape().kvBytesPerBlock() / ModelShape.BLOCK_TOKENS)
         .orElse(0);
   }
 
-  /** The tokens of our own engines are known here; others are asked for theirs. */
+  /** The tokens of embedded engines are known here; others are asked for theirs. */
   private @Nullable PromptTokenizer tokenizer() {
     if (embedded.isEmpty()) return null;
     var prompts = new PromptTokens(network, embedded.get().group().model().served());
     return (_, _, body) -> prompts.of(body);
   }
 
-  /** Engines of our own can be started again and reset, which is asked for as draining is. */
+  /** Embedded engines can be started again and reset, which is asked for as draining is. */
   private List<Endpoint> restarts() {
     if (embedded.isEmpty()) return List.of();
     return List.of(
@@ -194,7 +194,7 @@ final class Serving implements AutoCloseable {
   void use(Deployment settings) throws IOException {
     if (settings.isEmbedded() != embedded.isPresent()) {
       throw new IllegalArgumentException(
-          "engines of our own and workers elsewhere cannot take turns: start anew");
+          "cannot switch between embedded engines and remote workers without a restart");
     }
     var keys = settings.listen().keys();
     if (embedded.isEmpty()) use(settings.workers());

@@ -85,7 +85,7 @@ final class SettingsText {
           };
       lines.say("  %s at %s %s", worker.name(), worker.url(), does + more(each));
     }
-    lines.say("No engines of our own, so tiers and engines are not used.");
+    lines.say("No embedded engines, so tiers and engines are not used.");
   }
 
   private static String more(WorkerSettings worker) {

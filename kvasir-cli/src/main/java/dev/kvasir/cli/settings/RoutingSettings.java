@@ -12,6 +12,7 @@ import dev.kvasir.router.placement.PlacementPolicy;
 import dev.kvasir.router.placement.RouteClass;
 import dev.kvasir.router.placement.StickyLimits;
 import java.time.Duration;
+import java.util.Iterator;
 
 /**
  * How requests find their worker.
@@ -22,9 +23,9 @@ import java.time.Duration;
  * @param naming what prompts are told apart by; null for tokens where workers tell KV events, else
  *     bytes
  * @param warmTokensMax fewer uncached tokens are computed where they are answered, whatever the
- *     prompt; 0 for 512, or a sixteenth of the context of engines of our own where that is less
+ *     prompt; 0 for 512, or a sixteenth of the context of embedded engines where that is less
  * @param heavyTokensMin as many uncached tokens may be computed elsewhere; 0 for 2048, or a quarter
- *     of the context of engines of our own where that is less
+ *     of the context of embedded engines where that is less
  * @param indexBlocks how many different blocks the router knows of, on all workers together
  * @param prefill how fast workers are taken to be, and how much they prefill for others
  * @param sessionPatience how much later than elsewhere the first token may come where a session was
@@ -62,6 +63,22 @@ public record RoutingSettings(
           null,
           null);
 
+  /** The names of all policies, for help. */
+  public static final class Policies implements Iterable<String> {
+    @Override
+    public Iterator<String> iterator() {
+      return PickPolicy.NAMES.iterator();
+    }
+  }
+
+  /** The names of all placements, for help. */
+  public static final class Placements implements Iterable<String> {
+    @Override
+    public Iterator<String> iterator() {
+      return PlacementPolicy.NAMES.iterator();
+    }
+  }
+
   private static final int INDEX_BLOCKS_MIN = 1_024;
   private static final int INDEX_BLOCKS_MAX = 1 << 26;
   private static final int CONTEXTS_PER_WARM = 16;
@@ -89,7 +106,7 @@ public record RoutingSettings(
    * How the router of a gateway chooses.
    *
    * @param named what prompts are told apart by
-   * @param contextTokens what a conversation may have with engines of our own; 0 for others
+   * @param contextTokens what a conversation may have with embedded engines; 0 for others
    */
   public Routing routing(Routing.Naming named, int contextTokens) {
     return Routing.DEFAULT

@@ -25,8 +25,7 @@ public interface PlacementPolicy {
   }
 
   /** The names that {@link #named} knows, the default first. */
-  List<String> NAMES =
-      List.of("predictive", "slo", "always", "never", "seed-heuristic", "seed-cost");
+  List<String> NAMES = List.of("predictive", "slo", "always", "never", "threshold", "half-cost");
 
   static PlacementPolicy named(String name, PlacementSettings settings) {
     return switch (name) {
@@ -34,8 +33,8 @@ public interface PlacementPolicy {
       case "slo" -> new SloPlacement(settings);
       case "always" -> new AlwaysOffload(settings);
       case "never" -> new NeverOffload(settings);
-      case "seed-heuristic" -> new SeedHeuristic(settings);
-      case "seed-cost" -> new SeedCost(settings);
+      case "threshold" -> new ThresholdPlacement(settings);
+      case "half-cost" -> new HalfCostPlacement(settings);
       default ->
           throw new IllegalArgumentException("no placement \"" + name + "\", use one of " + NAMES);
     };

@@ -20,7 +20,7 @@ import java.time.Duration;
  *     time
  * @param dedicatedPlacementsMax the same for one that only prefills; 0 for as many as its predicted
  *     queue is worth
- * @param tokensPerSecond the seed's {@code PREFILL_THROUGHPUT}, for its own cost function
+ * @param tokensPerSecond the {@code PREFILL_THROUGHPUT} of half-cost
  */
 public record PlacementSettings(
     double interference,
@@ -55,7 +55,7 @@ public record PlacementSettings(
     }
   }
 
-  /** These, with another speed for the seed's cost function to assume. */
+  /** These, with another speed for half-cost to assume. */
   public PlacementSettings withTokensPerSecond(double speed) {
     return new PlacementSettings(
         interference,

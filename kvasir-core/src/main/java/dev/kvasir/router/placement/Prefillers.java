@@ -51,7 +51,7 @@ record Prefillers(List<InstanceView> instances, Reason refusal) {
     return best;
   }
 
-  /** The one with the fewest ongoing tokens, as the seed would look for it. */
+  /** The one with the fewest ongoing tokens, as the document on elastic offload looks for it. */
   @Nullable
   InstanceView leastOngoing() {
     return cheapest(other -> other.load().ongoingTokens());

@@ -35,7 +35,10 @@ public enum RouteClass {
     return uncachedTokens < limits.warmShareMax * promptTokens ? WARM : MEDIUM;
   }
 
-  /** The seed's {@code route_class}: a heavy request is told apart by where it prefills. */
+  /**
+   * The {@code route_class} of the document on elastic offload: a heavy request is told apart by
+   * where it prefills.
+   */
   public String label(PrefillPlacement placement) {
     if (this != HEAVY) return name();
     return switch (placement) {

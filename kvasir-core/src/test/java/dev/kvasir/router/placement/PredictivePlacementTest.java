@@ -26,8 +26,8 @@ import org.junit.jupiter.api.Test;
 /** What the prediction does where the seed's functions go wrong. */
 class PredictivePlacementTest {
   private static final PredictivePlacement PREDICTIVE = new PredictivePlacement(SETTINGS);
-  private static final SeedCost COST = new SeedCost(SETTINGS);
-  private static final SeedHeuristic HEURISTIC = new SeedHeuristic(SETTINGS);
+  private static final HalfCostPlacement COST = new HalfCostPlacement(SETTINGS);
+  private static final ThresholdPlacement HEURISTIC = new ThresholdPlacement(SETTINGS);
 
   /** With what the seed leaves out left out, the prediction is the seed's cost function. */
   @Test

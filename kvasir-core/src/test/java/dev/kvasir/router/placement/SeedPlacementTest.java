@@ -18,8 +18,8 @@ import org.junit.jupiter.api.Test;
 
 /** The decision tables of the seed, to the letter, and what follows from them. */
 class SeedPlacementTest {
-  private static final SeedHeuristic HEURISTIC = new SeedHeuristic(SETTINGS);
-  private static final SeedCost COST = new SeedCost(SETTINGS);
+  private static final ThresholdPlacement HEURISTIC = new ThresholdPlacement(SETTINGS);
+  private static final HalfCostPlacement COST = new HalfCostPlacement(SETTINGS);
 
   @Test
   void theFourReasonsOfTheSeedAreSpelledAsThere() {

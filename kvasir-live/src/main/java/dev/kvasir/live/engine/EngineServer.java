@@ -100,9 +100,7 @@ public final class EngineServer implements AutoCloseable {
   private void submit(
       Exchange exchange, Call call, GenerationRequest request, Answering answering) {
     if (engine.load().waiting() >= WAITING_MAX) {
-      var full =
-          ApiError.tooMany(
-              "queue_full", "too many requests wait here: come again", Duration.ofSeconds(1));
+      var full = ApiError.tooMany("queue_full", "queue is full; retry", Duration.ofSeconds(1));
       exchange.context().runOnContext(_ -> answering.fail(full));
       return;
     }

@@ -88,7 +88,7 @@ final class RequestFields {
     var value = value(name);
     if (value == null) return "";
     if (!value.isString()) {
-      throw new Refused(ApiError.badField(name, "\"" + name + "\" is to be a text"));
+      throw new Refused(ApiError.badField(name, "\"" + name + "\" must be a string"));
     }
     var text = value.asString();
     if (!StandardCharsets.UTF_8.newEncoder().canEncode(text)) {

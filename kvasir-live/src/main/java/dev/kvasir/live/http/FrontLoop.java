@@ -244,12 +244,14 @@ final class FrontLoop extends VerticleBase {
         switch (state.bodies().take(holder, chunk.length())) {
           case YES -> keep(chunk);
           case ALL_IN_USE ->
-              refuse(ApiError.unavailable("no_memory", "too much is under way; come again", SOON));
+              refuse(
+                  ApiError.unavailable(
+                      "no_memory", "server is out of request memory; retry", SOON));
           case SHARE_IN_USE ->
               refuse(
                   ApiError.tooMany(
                       "too_many_bytes",
-                      "as many bytes of yours are under way as may be; come again",
+                      "too many bytes of this caller are in flight; retry",
                       SOON));
         }
       }

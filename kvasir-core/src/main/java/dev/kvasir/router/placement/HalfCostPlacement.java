@@ -4,10 +4,11 @@ import dev.kvasir.router.placement.PrefillPlacement.Reason;
 import dev.kvasir.router.view.InstanceView;
 
 /**
- * The seed's cost function, to the letter: half the prefill, if the decoding instance decodes,
- * against the queue of the other one and half a second for the transfer.
+ * The cost function of the design document on elastic offload, to the letter: half the prefill, if
+ * the decoding instance decodes, against the queue of the other one and half a second for the
+ * transfer.
  */
-public record SeedCost(PlacementSettings settings) implements PlacementPolicy {
+public record HalfCostPlacement(PlacementSettings settings) implements PlacementPolicy {
   private static final double TRANSFER_SECONDS = 0.5;
   private static final double DISRUPTION_SHARE = 0.5;
 

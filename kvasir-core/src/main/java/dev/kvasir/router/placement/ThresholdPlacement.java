@@ -4,10 +4,11 @@ import dev.kvasir.router.placement.PrefillPlacement.Reason;
 import dev.kvasir.router.view.InstanceView;
 
 /**
- * The seed's simplified rule, to the letter: the other instance must have less to do than the
- * decoding one and not far more than the average, and the decoding one must decode.
+ * The simple rule of the design document on elastic offload, to the letter: the other instance must
+ * have less to do than the decoding one and not far more than the average, and the decoding one
+ * must decode.
  */
-public record SeedHeuristic(PlacementSettings settings) implements PlacementPolicy {
+public record ThresholdPlacement(PlacementSettings settings) implements PlacementPolicy {
   @Override
   public PrefillPlacement place(PlacementQuery query) {
     return SeedRule.place(query, settings, this::judge);
