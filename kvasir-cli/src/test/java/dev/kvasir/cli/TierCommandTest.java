@@ -40,6 +40,7 @@ final class TierCommandTest {
         usual.order(),
         usual.disk(),
         null,
+        null,
         null);
   }
 

@@ -267,6 +267,11 @@ public final class SharedTiers implements AutoCloseable {
     return look;
   }
 
+  /** The memory of the host tier, by the slots of its pool. */
+  public HostMemory memory() {
+    return memory;
+  }
+
   /** Knows what lies on these tiers. */
   public PrefixRegistry known() {
     return registry;

@@ -1,5 +1,6 @@
 package dev.kvasir.live.tier;
 
+import dev.kvasir.Nullable;
 import dev.kvasir.live.LiveLoop;
 import dev.kvasir.live.OwnedResources;
 import dev.kvasir.live.http.Access;
@@ -21,12 +22,17 @@ public final class TierDaemon implements AutoCloseable {
   private final NamespaceCaches caches;
   private final TierServer server;
   private final HttpFront front;
+  private final @Nullable RespServer resp;
 
   private TierDaemon(TierSettings settings) throws IOException {
     this.loop = owned.add(new LiveLoop("kvasir-tier"));
     this.caches = owned.add(new NamespaceCaches(loop, settings));
     try {
       this.server = owned.add(TierServer.open(loop, caches, settings));
+      var redis = settings.resp();
+      int clientsMax = settings.connectionsMax();
+      this.resp =
+          redis == null ? null : owned.add(RespServer.open(loop, caches, redis, clientsMax));
       var network = owned.add(Network.open(1));
       var pages =
           Endpoints.of(
@@ -43,6 +49,11 @@ public final class TierDaemon implements AutoCloseable {
   /** Begins to listen. */
   public static TierDaemon open(TierSettings settings) throws IOException {
     return new TierDaemon(settings);
+  }
+
+  /** The port of the Redis protocol; -1 for none. */
+  public int respPort() throws IOException {
+    return resp == null ? -1 : resp.port();
   }
 
   /** Where its metrics are. */
@@ -69,7 +80,11 @@ public final class TierDaemon implements AutoCloseable {
     var all = caches.all();
     var totals =
         new TierText.Totals(
-            server.connections(), server.accepted.sum(), server.refused.sum(), caches.replaced());
+            server.connections(),
+            server.accepted.sum(),
+            server.refused.sum(),
+            caches.replaced(),
+            resp == null ? null : resp.counts);
     var text = new CompletableFuture<String>();
     loop.execute(() -> text.complete(TierText.metrics(all, totals)));
     return text.join();

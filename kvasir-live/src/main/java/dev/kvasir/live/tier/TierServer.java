@@ -73,7 +73,7 @@ final class TierServer implements AutoCloseable {
     }
   }
 
-  private static void removeStale(Path path) throws IOException {
+  static void removeStale(Path path) throws IOException {
     if (!Files.exists(path)) return;
     try (var probe = SocketChannel.open(StandardProtocolFamily.UNIX)) {
       probe.connect(UnixDomainSocketAddress.of(path));

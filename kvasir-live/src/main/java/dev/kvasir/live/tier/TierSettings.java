@@ -32,6 +32,7 @@ import java.util.List;
  * @param disk how the disk is used; its blocks do not count here
  * @param remote a Redis or Valkey; null for none
  * @param object a bucket; null for none
+ * @param resp the Redis protocol; null for none
  */
 public record TierSettings(
     Path socket,
@@ -47,7 +48,8 @@ public record TierSettings(
     List<Tier> order,
     DiskTier disk,
     @Nullable RemoteTier remote,
-    @Nullable ObjectTier object) {
+    @Nullable ObjectTier object,
+    @Nullable RespSettings resp) {
   private static final long MIB = 1L << 20;
 
   /** The least that a tier can work with. */
@@ -70,6 +72,7 @@ public record TierSettings(
           "lru",
           LadderSettings.DEFAULT.order(),
           DiskTier.DEFAULT,
+          null,
           null,
           null);
 
@@ -106,7 +109,8 @@ public record TierSettings(
         order,
         disk,
         remote,
-        object);
+        object,
+        resp);
   }
 
   /** The tiers of one namespace, as many blocks as fit in its share of the bytes. */

@@ -1,5 +1,6 @@
 package dev.kvasir.live.tier;
 
+import dev.kvasir.Nullable;
 import dev.kvasir.kv.BlockPool;
 import dev.kvasir.kv.event.Tier;
 import dev.kvasir.live.metrics.MetricsText;
@@ -31,7 +32,12 @@ final class TierText {
    *
    * @param refused connections that were closed at once
    */
-  record Totals(int connections, long accepted, long refused, long namespacesReplaced) {}
+  record Totals(
+      int connections,
+      long accepted,
+      long refused,
+      long namespacesReplaced,
+      RespServer.@Nullable Counts resp) {}
 
   /** Figures of one namespace, for a client that asks for them. */
   static String json(NamespaceCache cache) {
@@ -81,6 +87,12 @@ final class TierText {
         "namespaces_replaced_total",
         "Namespaces that gave way to others.",
         totals.namespacesReplaced());
+    var resp = totals.resp();
+    if (resp == null) return;
+    counter("resp_connections_total", "Clients of Redis.", resp.connections.sum());
+    counter("resp_connections_refused_total", "Clients of Redis refused.", resp.refused.sum());
+    counter("resp_commands_total", "Commands of Redis.", resp.commands.sum());
+    counter("resp_wrong_passwords_total", "Wrong passwords.", resp.wrongPasswords.sum());
   }
 
   private void counter(String name, String help, long value, Label... labels) {

@@ -65,6 +65,7 @@ final class TierChild {
         usual.order(),
         usual.disk(),
         null,
+        null,
         null);
   }
 

@@ -51,6 +51,7 @@ class TierDaemonTest {
         TierSettings.DEFAULT.order(),
         TierSettings.DEFAULT.disk(),
         null,
+        null,
         null);
   }
 
@@ -106,6 +107,7 @@ class TierDaemonTest {
             "lru",
             two.order(),
             two.disk(),
+            null,
             null,
             null);
     try (var _ = TierDaemon.open(settings);

@@ -1,0 +1,210 @@
+package dev.kvasir.live.tier;
+
+import static java.lang.System.Logger.Level.DEBUG;
+import static java.lang.System.Logger.Level.WARNING;
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import dev.kvasir.Nullable;
+import dev.kvasir.live.Threads;
+import dev.kvasir.time.EventLoop;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.StandardProtocolFamily;
+import java.net.StandardSocketOptions;
+import java.net.UnixDomainSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.channels.AsynchronousCloseException;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.nio.file.Files;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.concurrent.locks.ReentrantLock;
+
+/** The Redis protocol on the tiers, for LMCache and any client of Redis. */
+final class RespServer implements AutoCloseable {
+  private static final System.Logger LOG = System.getLogger(RespServer.class.getName());
+  private static final String NAMESPACE =
+      "chunk-tokens=1\nengine=resp\nmodel=resp\nrow-bytes=%s\nweights=strong:clients-name-values";
+
+  private final NamespaceCaches caches;
+  private final StoredValues values;
+  private final RespSettings settings;
+  private final int connectionsMax;
+  private final byte @Nullable [] password;
+  private final List<ServerSocketChannel> servers = new ArrayList<>();
+  private final List<Thread> acceptors = new ArrayList<>();
+  private final ReentrantLock lock = new ReentrantLock();
+  private final Set<SocketChannel> open = new LinkedHashSet<>();
+  final Counts counts = new Counts();
+
+  /** What clients did; from any thread. */
+  static final class Counts {
+    final LongAdder connections = new LongAdder();
+    final LongAdder refused = new LongAdder();
+    final LongAdder commands = new LongAdder();
+    final LongAdder wrongPasswords = new LongAdder();
+  }
+
+  private RespServer(
+      EventLoop loop, NamespaceCaches caches, RespSettings settings, int connectionsMax)
+      throws IOException {
+    this.caches = caches;
+    this.settings = settings;
+    this.connectionsMax = connectionsMax;
+    this.password =
+        settings.password() == null ? null : settings.password().reveal().getBytes(UTF_8);
+    this.values = new StoredValues(loop, caches.enter(namespace(settings)));
+    try {
+      if (settings.port() >= 0) listenTcp();
+      if (settings.socket() != null) listenUnix(settings.socket());
+    } catch (IOException | RuntimeException e) {
+      close();
+      throw e;
+    }
+    for (var server : servers) {
+      acceptors.add(
+          Thread.ofPlatform().name("kvasir-resp-accept").daemon().start(() -> accept(server)));
+    }
+  }
+
+  static RespServer open(
+      EventLoop loop, NamespaceCaches caches, RespSettings settings, int connectionsMax)
+      throws IOException {
+    return new RespServer(loop, caches, settings, connectionsMax);
+  }
+
+  private static Namespace namespace(RespSettings settings) {
+    return Namespace.parse(NAMESPACE.formatted(settings.blockBytes()));
+  }
+
+  private void listenTcp() throws IOException {
+    var server = ServerSocketChannel.open();
+    servers.add(server);
+    server.setOption(StandardSocketOptions.SO_REUSEADDR, true);
+    try {
+      server.bind(new InetSocketAddress(settings.host(), settings.port()));
+    } catch (IOException | RuntimeException e) {
+      throw new IOException(
+          "cannot listen on " + settings.host() + ":" + settings.port() + ": " + e.getMessage(), e);
+    }
+  }
+
+  private void listenUnix(java.nio.file.Path path) throws IOException {
+    TierServer.removeStale(path);
+    var server = ServerSocketChannel.open(StandardProtocolFamily.UNIX);
+    servers.add(server);
+    server.bind(UnixDomainSocketAddress.of(path));
+    Files.setPosixFilePermissions(path, PosixFilePermissions.fromString("rw-------"));
+  }
+
+  /** The port of TCP; -1 for none. */
+  int port() throws IOException {
+    for (var server : servers) {
+      if (server.getLocalAddress() instanceof InetSocketAddress address) return address.getPort();
+    }
+    return -1;
+  }
+
+  private void accept(ServerSocketChannel server) {
+    while (server.isOpen()) {
+      try {
+        admit(server.accept());
+      } catch (AsynchronousCloseException e) {
+        return;
+      } catch (IOException e) {
+        LOG.log(WARNING, "a connection could not be accepted: {0}", e.getMessage());
+        counts.refused.increment();
+      }
+    }
+  }
+
+  private void admit(SocketChannel socket) throws IOException {
+    lock.lock();
+    try {
+      if (open.size() >= connectionsMax) {
+        counts.refused.increment();
+        try (socket) {
+          socket.configureBlocking(false);
+          var _ = socket.write(ByteBuffer.wrap("-ERR too many clients\r\n".getBytes(UTF_8)));
+        } catch (IOException e) {
+          LOG.log(DEBUG, "a client that was refused is gone: {0}", e.getMessage());
+        }
+        return;
+      }
+      open.add(socket);
+    } finally {
+      lock.unlock();
+    }
+    counts.connections.increment();
+    Thread.ofVirtual().name("kvasir-resp").start(() -> run(socket));
+  }
+
+  private void run(SocketChannel socket) {
+    try (socket) {
+      boolean remote = socket.getLocalAddress() instanceof InetSocketAddress;
+      if (remote) socket.setOption(StandardSocketOptions.TCP_NODELAY, true);
+      // The file of a Unix socket is open to our own user alone.
+      var secret = remote ? password : null;
+      new RespConnection(values, secret, settings.valueBytesMax(), socket, counts).serve();
+    } catch (IOException e) {
+      LOG.log(DEBUG, "a client is gone: {0}", e.getMessage());
+    } finally {
+      lock.lock();
+      try {
+        open.remove(socket);
+      } finally {
+        lock.unlock();
+      }
+    }
+  }
+
+  /** What INFO says. */
+  static String info(StoredValues values, Counts counts) {
+    return """
+    # Server\r
+    redis_version:7.0.0\r
+    redis_mode:standalone\r
+    server_name:kvasir\r
+    # Clients\r
+    connected_clients:%s\r
+    # Stats\r
+    total_commands_processed:%s\r
+    kvasir_namespace:%s\r
+    """
+        .formatted(
+            counts.connections.sum(), counts.commands.sum(), values.cache().namespace().id());
+  }
+
+  @Override
+  public void close() {
+    for (var server : servers) shut(server);
+    for (var thread : acceptors) Threads.join(thread);
+    List<SocketChannel> left;
+    lock.lock();
+    try {
+      left = List.copyOf(open);
+    } finally {
+      lock.unlock();
+    }
+    for (var socket : left) shut(socket);
+    caches.leave(values.cache());
+    try {
+      if (settings.socket() != null) Files.deleteIfExists(settings.socket());
+    } catch (IOException e) {
+      LOG.log(WARNING, "{0}: {1}", settings.socket(), e.getMessage());
+    }
+  }
+
+  private static void shut(java.io.Closeable channel) {
+    try {
+      channel.close();
+    } catch (IOException e) {
+      LOG.log(DEBUG, "closing: {0}", e.getMessage());
+    }
+  }
+}

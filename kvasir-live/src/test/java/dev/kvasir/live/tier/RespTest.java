@@ -1,0 +1,264 @@
+package dev.kvasir.live.tier;
+
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.abort;
+
+import dev.kvasir.live.store.shared.Secret;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.channels.SocketChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The Redis protocol of the daemon, byte for byte and with the clients that people have. */
+@Timeout(120)
+class RespTest {
+  private static final String PASSWORD = "correct horse";
+  private static final int BLOCK_BYTES = 8_192;
+
+  @TempDir Path temp;
+
+  private TierSettings settings(long diskBytes) {
+    var base = TierChild.settings(temp, 8 << 20, diskBytes);
+    var resp =
+        new RespSettings(
+            temp.resolve("resp"), "127.0.0.1", 0, Secret.of(PASSWORD), BLOCK_BYTES, 1 << 20);
+    return new TierSettings(
+        base.socket(),
+        base.users(),
+        base.bufferFolders(),
+        0,
+        8,
+        1,
+        base.hostBytes(),
+        diskBytes,
+        base.folder(),
+        base.eviction(),
+        base.order(),
+        base.disk(),
+        null,
+        null,
+        resp);
+  }
+
+  /** A client that says exactly what it is told to. */
+  private static final class Client implements AutoCloseable {
+    private final SocketChannel socket;
+
+    Client(SocketChannel socket) {
+      this.socket = socket;
+    }
+
+    static Client tcp(TierDaemon daemon) throws IOException {
+      return new Client(SocketChannel.open(new InetSocketAddress("127.0.0.1", daemon.respPort())));
+    }
+
+    void send(String text) throws IOException {
+      var bytes = ByteBuffer.wrap(text.getBytes(ISO_8859_1));
+      while (bytes.hasRemaining()) socket.write(bytes);
+    }
+
+    String say(String text, String expected) throws IOException {
+      send(text);
+      var said = ByteBuffer.allocate(expected.length());
+      while (said.hasRemaining() && socket.read(said) >= 0) {}
+      return new String(said.array(), 0, said.position(), ISO_8859_1);
+    }
+
+    void expect(String text, String expected) throws IOException {
+      assertThat(say(text, expected)).isEqualTo(expected);
+    }
+
+    String rest() throws IOException {
+      var out = new ByteArrayOutputStream();
+      var some = ByteBuffer.allocate(4_096);
+      while (socket.read(some.clear()) >= 0) out.write(some.array(), 0, some.position());
+      return out.toString(ISO_8859_1);
+    }
+
+    @Override
+    public void close() throws IOException {
+      socket.close();
+    }
+  }
+
+  private static String command(String... words) {
+    var text = new StringBuilder("*" + words.length + "\r\n");
+    for (var word : words) text.append("$" + word.length() + "\r\n" + word + "\r\n");
+    return text.toString();
+  }
+
+  private static String value(int length, long seed) {
+    var bytes = new byte[length];
+    new SplittableRandom(seed).nextBytes(bytes);
+    return new String(bytes, ISO_8859_1);
+  }
+
+  private static String bulk(String text) {
+    return "$" + text.length() + "\r\n" + text + "\r\n";
+  }
+
+  @Test
+  void nothingIsDoneWithoutThePassword() throws Exception {
+    try (var daemon = TierDaemon.open(settings(0));
+        var client = Client.tcp(daemon)) {
+      client.expect(command("GET", "a"), "-NOAUTH Authentication required.\r\n");
+      client.expect(command("SET", "a", value(9_000, 1)), "-NOAUTH Authentication required.\r\n");
+      var wrong = "-WRONGPASS invalid username-password pair or user is disabled.\r\n";
+      client.expect(command("AUTH", "wrong"), wrong);
+      client.expect(command("HELLO", "3", "AUTH", "default", "wrong"), wrong);
+      client.expect(command("AUTH", "default", PASSWORD), "+OK\r\n");
+      client.expect(command("PING"), "+PONG\r\n");
+      client.expect("PING\r\n", "+PONG\r\n");
+      assertThat(daemon.metrics()).contains("kvasir_tier_resp_wrong_passwords_total 2\n");
+    }
+    assertThatThrownBy(() -> new RespSettings(null, "127.0.0.1", 0, null, BLOCK_BYTES, 1))
+        .hasMessageContaining("needs a password");
+  }
+
+  @Test
+  void valuesOfAnyLengthComeBackAsTheyWere() throws Exception {
+    try (var daemon = TierDaemon.open(settings(0));
+        var client = Client.tcp(daemon)) {
+      client.expect(command("AUTH", PASSWORD), "+OK\r\n");
+      int edge = BLOCK_BYTES - StoredValues.HEAD_BYTES;
+      for (int length : new int[] {0, 1, edge - 1, edge, edge + 1, edge + BLOCK_BYTES, 300_000}) {
+        var key = "key" + length;
+        client.expect(command("SET", key, value(length, length)), "+OK\r\n");
+        client.expect(command("GET", key), bulk(value(length, length)));
+      }
+      var many = "*3\r\n" + bulk(value(1, 1)) + "$-1\r\n" + bulk(value(edge, edge));
+      client.expect(command("MGET", "key1", "none", "key" + edge), many);
+      client.expect(command("EXISTS", "key1", "none", "key300000"), ":2\r\n");
+      client.expect(command("SET", "big", value((1 << 20) + 1, 1)), "-ERR a value of 1048577");
+    }
+  }
+
+  @Test
+  void aValueIsReplacedAndRemoved() throws Exception {
+    try (var daemon = TierDaemon.open(settings(8 << 20));
+        var client = Client.tcp(daemon)) {
+      client.expect(command("AUTH", PASSWORD), "+OK\r\n");
+      for (int turn = 0; turn < 20; turn++) {
+        client.expect(command("SET", "a", value(20_000, turn)), "+OK\r\n");
+        client.expect(command("GET", "a"), bulk(value(20_000, turn)));
+      }
+      client.expect(command("DEL", "a", "b"), ":1\r\n");
+      client.expect(command("GET", "a"), "$-1\r\n");
+    }
+  }
+
+  /** Others may fill host memory in between. */
+  @Test
+  void whatExistsIsKeptUntilItIsFetched() throws Exception {
+    try (var daemon = TierDaemon.open(settings(0));
+        var client = Client.tcp(daemon)) {
+      client.expect(command("AUTH", PASSWORD), "+OK\r\n");
+      client.expect(command("SET", "a", value(20_000, 1)), "+OK\r\n");
+      client.expect(command("SET", "b", value(20_000, 2)), "+OK\r\n");
+      client.expect(command("EXISTS", "a"), ":1\r\n");
+      for (int i = 0; i < 1_200; i++) {
+        client.expect(command("SET", "other" + i, value(5_000, i)), "+OK\r\n");
+      }
+      client.expect(command("GET", "b"), "$-1\r\n");
+      client.expect(command("GET", "a"), bulk(value(20_000, 1)));
+    }
+  }
+
+  @Test
+  void valuesOnDiskAreFoundByTheNextDaemon() throws Exception {
+    try (var daemon = TierDaemon.open(settings(8 << 20));
+        var client = Client.tcp(daemon)) {
+      client.expect(command("AUTH", PASSWORD), "+OK\r\n");
+      client.expect(command("SET", "a", value(100_000, 1)), "+OK\r\n");
+      for (int i = 0; !daemon.metrics().contains("outcome=\"stored\"} 13\n"); i++) {
+        assertThat(i).isLessThan(500);
+        Thread.sleep(10);
+      }
+      for (int i = 0; !daemon.metrics().contains("tier=\"disk\",outcome=\"stored\"} 13\n"); i++) {
+        assertThat(i).isLessThan(500);
+        Thread.sleep(10);
+      }
+    }
+    try (var daemon = TierDaemon.open(settings(8 << 20));
+        var client = Client.tcp(daemon)) {
+      client.expect(command("AUTH", PASSWORD), "+OK\r\n");
+      client.expect(command("EXISTS", "a"), ":1\r\n");
+      client.expect(command("GET", "a"), bulk(value(100_000, 1)));
+    }
+  }
+
+  @Test
+  void whatIsNotOfTheProtocolEndsTheConnection() throws Exception {
+    try (var daemon = TierDaemon.open(settings(0))) {
+      for (var bad :
+          List.of("*-1\r\n", "*99999999\r\n", "*1\r\n:1\r\n", "*1\r\n$99999999999999\r\n")) {
+        try (var client = Client.tcp(daemon)) {
+          client.send(bad);
+          assertThat(client.rest()).startsWith("-ERR Protocol error");
+        }
+      }
+      try (var client = Client.tcp(daemon)) {
+        client.expect(command("AUTH", PASSWORD), "+OK\r\n");
+        client.send("*3\r\n$3\r\nSET\r\n$1\r\na\r\n$100000\r\nhalf");
+      }
+      try (var client = Client.tcp(daemon)) {
+        client.expect(command("AUTH", PASSWORD), "+OK\r\n");
+        client.expect(command("GET", "a"), "$-1\r\n");
+        client.expect(command("FLUSHALL"), "-ERR unknown command 'FLUSHALL'\r\n");
+      }
+    }
+  }
+
+  @Test
+  void theToolsOfRedisAreContent() throws Exception {
+    try (var daemon = TierDaemon.open(settings(0))) {
+      var port = "" + daemon.respPort();
+      var socket = temp.resolve("resp").toString();
+      assertThat(run("redis-cli", "-s", socket, "set", "x", "y")).contains("OK");
+      assertThat(run("redis-cli", "-3", "-p", port, "-a", PASSWORD, "get", "x")).contains("y");
+      var bench =
+          run(
+              "redis-benchmark",
+              "-p",
+              port,
+              "-a",
+              PASSWORD,
+              "-q",
+              "-t",
+              "ping,set,get",
+              "-n",
+              "2000",
+              "-r",
+              "500",
+              "-d",
+              "10000",
+              "-c",
+              "5");
+      assertThat(bench).contains("SET: ", "GET: ").doesNotContain("Error");
+    }
+  }
+
+  private String run(String... command) throws IOException, InterruptedException {
+    var said = temp.resolve("said");
+    var builder = new ProcessBuilder(command).redirectErrorStream(true);
+    Process process = null;
+    try {
+      process = builder.redirectOutput(said.toFile()).start();
+    } catch (IOException e) {
+      abort("there is no " + command[0] + " here");
+    }
+    if (!process.waitFor(60, TimeUnit.SECONDS)) process.destroyForcibly();
+    return Files.readString(said, ISO_8859_1);
+  }
+}
