@@ -36,9 +36,9 @@ class ExamplesTest {
   }
 
   @Test
-  void theReadmeShowsWhatTheExampleRuns() throws IOException {
-    var readme = Files.readString(ROOT.resolve("README.md"));
-    var shown = Pattern.compile("```java\n(.*?)```", Pattern.DOTALL).matcher(readme);
+  void thePageShowsWhatTheExampleRuns() throws IOException {
+    var page = Files.readString(ROOT.resolve("docs/library.md"));
+    var shown = Pattern.compile("```java\n(.*?)```", Pattern.DOTALL).matcher(page);
     assertThat(shown.find()).isTrue();
     assertThat(Files.readString(BLOCKS).replace("\n  ", "\n")).contains(shown.group(1));
   }

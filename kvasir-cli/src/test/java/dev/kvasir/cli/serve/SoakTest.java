@@ -29,7 +29,7 @@ import tools.jackson.databind.json.JsonMapper;
  */
 class SoakTest {
   private static final Duration LENGTH =
-      Duration.ofSeconds(Integer.getInteger("kvasir.soak.seconds", 180));
+      Duration.ofSeconds(Integer.getInteger("kvasir.soak.seconds", 30));
   private static final Duration RESTART_PACE =
       LENGTH.compareTo(Duration.ofMinutes(3)) < 0 ? LENGTH.dividedBy(4) : Duration.ofMinutes(1);
   private static final int CALLERS = 6;
