@@ -68,6 +68,24 @@ final class DeploymentFileTest {
   }
 
   @Test
+  void aQueueThatIsFullRefusesRequestsThereAsItDoesHere() throws IOException {
+    var narrow =
+        """
+        engines: {count: 1}
+        hardware: {gpu: H100}
+        limits: {queue: {in-flight-max: 1, waiting-max: 1}}
+        """;
+    var at = " --set simulation.time-scale=0.001";
+    assertThat(simulate(file(narrow), at).path("completed_requests").asInt()).isEqualTo(2);
+    var wide = file(narrow.replace("waiting-max: 1", "waiting-max: 100"));
+    assertThat(simulate(wide, at).path("completed_requests").asInt()).isEqualTo(6);
+    var line = "simulate --json --set limits.queue.in-flight-max=1" + at;
+    var set = " --set limits.queue.waiting-max=2 --trace";
+    assertThat(kvasir(words(line + set, trace())).json().path("completed_requests").asInt())
+        .isEqualTo(3);
+  }
+
+  @Test
   void aSizeIsAsManyBlocksAsFitIntoIt() throws IOException {
     var read = tiers("tiers: [{kind: host, size: 1.5GiB}]\n", Said.NOTHING);
     // 131,072 bytes a token, 16 tokens a block: 512 blocks a GiB.

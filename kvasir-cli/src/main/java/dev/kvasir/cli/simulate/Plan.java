@@ -173,6 +173,14 @@ record Plan(
     return all(values).stream().anyMatch(layer -> layer.has(path));
   }
 
+  /** Whether anybody says how many requests may wait, as every described deployment does. */
+  boolean limits() {
+    return !defaults.equals(Deployment.ONE_GPU)
+        || writes("limits.queue", List.of())
+        || writes("limits.failures", List.of())
+        || dimensions.stream().anyMatch(each -> each.path().startsWith("limits."));
+  }
+
   private List<Written.Keys> all(List<Written.Text> values) {
     var all = new ArrayList<>(layers);
     var point = Written.Keys.none(Written.Origin.of("--sweep"));

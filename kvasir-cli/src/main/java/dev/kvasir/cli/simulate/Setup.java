@@ -8,6 +8,8 @@ import dev.kvasir.cli.settings.TierList;
 import dev.kvasir.cli.settings.WorkerSettings;
 import dev.kvasir.engine.EngineSettings;
 import dev.kvasir.kv.event.Tier;
+import dev.kvasir.router.flow.FlowSettings;
+import dev.kvasir.router.flow.KeyLimits;
 import dev.kvasir.router.pick.PickPolicy;
 import dev.kvasir.router.pick.Ties;
 import dev.kvasir.router.placement.PlacementPolicy;
@@ -264,11 +266,21 @@ final class Setup {
         List.of("round-robin", "least-loaded").contains(routing) && placement.equals("never");
     return new RoutingSpec(
         settings.router(contextTokens()),
-        deployment.limits().admission().policyIfAny(),
+        flow(),
+        KeyLimits.UNLIMITED,
         PickPolicy.named(routing, settings.scorers(), Ties.inTurn()),
         PlacementPolicy.named(placement, settings.prefill().placement()),
         settings.probePace(),
         blind ? RoutingSpec.Awareness.BLIND : RoutingSpec.Awareness.CACHE_AWARE);
+  }
+
+  /** The queue and the retries of a described deployment; without one, nothing is limited. */
+  private FlowSettings flow() {
+    var limits = deployment.limits();
+    var admission = limits.admission().policyIfAny();
+    if (!plan.limits()) return FlowSettings.OPEN.with(admission);
+    var failures = limits.failures();
+    return new FlowSettings(limits.queue(), failures.retries(), failures.ejection(), admission);
   }
 
   private ClusterSpec.HandOver handOver() throws IOException {
