@@ -22,6 +22,14 @@ import picocli.CommandLine.Option;
 /** What is asked of the server, and when. */
 @Command(optionListHeading = "%nWhat is asked:%n")
 final class AskOptions {
+  /** The names of all formats, for help. */
+  static final class Formats implements Iterable<String> {
+    @Override
+    public Iterator<String> iterator() {
+      return TraceFormat.titles().iterator();
+    }
+  }
+
   private static final long REQUESTS_USUAL = 100;
   private static final int WARMUP_TOKENS = 8;
 
@@ -82,7 +90,8 @@ final class AskOptions {
   @Option(
       names = "--trace-format",
       paramLabel = "NAME",
-      description = "mooncake, azure, burstgpt, vidur, blis, dynamo or kvasir.")
+      completionCandidates = Formats.class,
+      description = "Format of the trace: ${COMPLETION-CANDIDATES} (default: recognised).")
   private @Nullable String format;
 
   @Option(

@@ -1,5 +1,6 @@
 package dev.kvasir.sim.trace;
 
+import dev.kvasir.Nullable;
 import dev.kvasir.sim.spec.SpecError;
 import dev.kvasir.sim.spec.Written;
 import dev.kvasir.sim.spec.YamlReader;
@@ -16,7 +17,12 @@ record BlisHeader(long unitNanos, boolean accumulates) {
   /** For rows that come without a header. */
   static final BlisHeader USUAL = new BlisHeader(1000, false);
 
-  static BlisHeader read(TraceInput input) {
+  /** What a header says; null for rows without one. */
+  static BlisHeader of(@Nullable TraceInput input) {
+    return input == null ? USUAL : read(input);
+  }
+
+  private static BlisHeader read(TraceInput input) {
     Written.Keys header;
     try {
       var yaml = new InputStreamReader(input.bytes(), StandardCharsets.UTF_8);

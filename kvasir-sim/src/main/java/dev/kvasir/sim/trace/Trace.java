@@ -30,17 +30,7 @@ public final class Trace implements Iterator<Request> {
     lines = new Lines(input);
     var named = options.format();
     format = named == null ? TraceFormat.recognise(lines) : named;
-    reader =
-        switch (format) {
-          case MOONCAKE -> new MooncakeReader(lines, options);
-          case AZURE -> new AzureReader(lines);
-          case BURSTGPT -> TableReader.burstGpt(lines);
-          case VIDUR -> TableReader.vidur(lines);
-          case BLIS ->
-              new BlisReader(lines, header == null ? BlisHeader.USUAL : BlisHeader.read(header));
-          case KVASIR -> new CaptureReader(lines);
-          case DYNAMO -> new DynamoReader(lines);
-        };
+    reader = format.reader(lines, header, options);
   }
 
   /** Reads a trace that is all in one file. */

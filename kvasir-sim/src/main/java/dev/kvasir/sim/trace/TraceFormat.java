@@ -8,28 +8,98 @@ import tools.jackson.core.JacksonException;
 import tools.jackson.core.JsonParser;
 import tools.jackson.core.JsonToken;
 
-/** The formats of traces that can be read. */
+/**
+ * The formats of traces that can be read: a line for each.
+ *
+ * <p>A format is recognised by its first line: an object of JSON by a field or by its schema, a
+ * table by the name of a column. One mark is enough, so that the lack of another is reported by the
+ * reader.
+ */
 public enum TraceFormat {
-  MOONCAKE("mooncake", Start.ZERO),
-  AZURE("azure", Start.FIRST),
-  BURSTGPT("burstgpt", Start.ZERO),
-  VIDUR("vidur", Start.ZERO),
-  BLIS("blis", Start.ZERO),
-  KVASIR("kvasir", Start.FIRST),
-  DYNAMO("dynamo", Start.FIRST);
+  MOONCAKE(
+      "mooncake",
+      Start.ZERO,
+      Kind.FIELD,
+      (lines, _, options) -> new MooncakeReader(lines, options),
+      "input_length",
+      "output_length"),
+  AZURE(
+      "azure",
+      Start.FIRST,
+      Kind.COLUMN,
+      (lines, _, _) -> new AzureReader(lines),
+      "ContextTokens",
+      "GeneratedTokens"),
+  BURSTGPT(
+      "burstgpt",
+      Start.ZERO,
+      Kind.COLUMN,
+      (lines, _, _) -> TableReader.burstGpt(lines),
+      "Request tokens",
+      "Response tokens"),
+  VIDUR(
+      "vidur",
+      Start.ZERO,
+      Kind.COLUMN,
+      (lines, _, _) -> TableReader.vidur(lines),
+      "num_prefill_tokens",
+      "num_decode_tokens"),
+  BLIS(
+      "blis",
+      Start.ZERO,
+      Kind.COLUMN,
+      (lines, header, _) -> new BlisReader(lines, BlisHeader.of(header)),
+      "arrival_time_us",
+      "server_input_tokens"),
+  KVASIR(
+      "kvasir",
+      Start.FIRST,
+      Kind.SCHEMA,
+      (lines, _, _) -> new CaptureReader(lines),
+      CaptureReader.SCHEMA,
+      CaptureReader.DEPLOYMENT),
+  DYNAMO(
+      "dynamo",
+      Start.FIRST,
+      Kind.SCHEMA,
+      (lines, _, _) -> new DynamoReader(lines),
+      DynamoReader.SCHEMA);
 
   private final String title;
   private final Start start;
+  private final Kind kind;
+  private final Opening opening;
+  private final List<String> marks;
 
-  TraceFormat(String title, Start start) {
+  TraceFormat(String title, Start start, Kind kind, Opening opening, String... marks) {
     this.title = title;
     this.start = start;
+    this.kind = kind;
+    this.opening = opening;
+    this.marks = List.of(marks);
   }
 
   /** Which moment of the trace is 0 in the simulation. */
   enum Start {
     ZERO,
     FIRST
+  }
+
+  /** What a format is recognised by. */
+  private enum Kind {
+    FIELD,
+    SCHEMA,
+    COLUMN
+  }
+
+  /** Makes the reader of a format; the header is null where there is none. */
+  private interface Opening {
+    RowReader reader(Lines lines, @Nullable TraceInput header, TraceOptions options);
+  }
+
+  /** The reader of this format. */
+  RowReader reader(Lines lines, @Nullable TraceInput header, TraceOptions options) {
+    return opening.reader(lines, header, options);
   }
 
   Start start() {
@@ -85,29 +155,24 @@ public enum TraceFormat {
 
   private static @Nullable TraceFormat byField(JsonParser parser, int depth) {
     var field = parser.currentName();
-    if (depth == 1 && (field.equals("input_length") || field.equals("output_length"))) {
-      return MOONCAKE;
-    }
+    var plain = depth == 1 ? marked(Kind.FIELD, List.of(field)) : null;
+    if (plain != null) return plain;
     if (!field.equals("schema") || parser.nextToken() != JsonToken.VALUE_STRING) return null;
-    return switch (parser.getString()) {
-      case CaptureReader.SCHEMA, CaptureReader.DEPLOYMENT -> KVASIR;
-      case DynamoReader.SCHEMA -> DYNAMO;
-      default -> null;
-    };
+    return marked(Kind.SCHEMA, List.of(parser.getString()));
   }
 
   private static TraceFormat byColumns(Lines lines) {
-    var columns = CsvRows.split(lines);
-    if (hasAny(columns, "ContextTokens", "GeneratedTokens")) return AZURE;
-    if (hasAny(columns, "Request tokens", "Response tokens")) return BURSTGPT;
-    if (hasAny(columns, "num_prefill_tokens", "num_decode_tokens")) return VIDUR;
-    if (hasAny(columns, "arrival_time_us", "server_input_tokens")) return BLIS;
-    throw unknown(lines);
+    var found = marked(Kind.COLUMN, CsvRows.split(lines));
+    if (found == null) throw unknown(lines);
+    return found;
   }
 
-  /** One of the two is enough, so that the lack of the other is told. */
-  private static boolean hasAny(List<String> columns, String one, String other) {
-    return columns.contains(one) || columns.contains(other);
+  /** The first format that has one of these words for a mark. */
+  private static @Nullable TraceFormat marked(Kind kind, List<String> words) {
+    for (var format : values()) {
+      if (format.kind == kind && format.marks.stream().anyMatch(words::contains)) return format;
+    }
+    return null;
   }
 
   private static TraceError unknown(Lines lines) {
