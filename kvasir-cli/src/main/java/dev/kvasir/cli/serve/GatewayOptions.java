@@ -90,6 +90,14 @@ final class GatewayOptions {
   private @Nullable String naming;
 
   @Option(
+      names = "--tokenizer",
+      paramLabel = "FOLDER",
+      description =
+          "Where tokenizer.json and the chat template of the workers' model are, to make tokens"
+              + " here instead of asking workers; MODEL=FOLDER,MODEL=FOLDER for several models.")
+  private @Nullable String tokenizer;
+
+  @Option(
       names = "--capture",
       paramLabel = "FILE",
       description = "Write the traffic as a trace for simulate: lengths and hashes, no text.")
@@ -153,6 +161,7 @@ final class GatewayOptions {
             "routing.prefill.dedicated-placements-max",
             dedicatedPlacementsMax)
         .with("--naming", "routing.naming", naming)
+        .with("--tokenizer", "routing.tokenizer", tokenizer)
         .with("--capture", "files.capture", capture)
         .with("--log-requests", "files.requests", requests)
         .with("--log-format", "files.log", log)

@@ -1,6 +1,5 @@
 package dev.kvasir.cli.serve;
 
-import dev.kvasir.Nullable;
 import dev.kvasir.cli.settings.Deployment;
 import dev.kvasir.cli.settings.WorkerSettings;
 import dev.kvasir.live.OwnedResources;
@@ -18,6 +17,7 @@ import dev.kvasir.live.http.Exchange;
 import dev.kvasir.live.http.Json;
 import dev.kvasir.live.http.Network;
 import dev.kvasir.live.model.ModelShape;
+import dev.kvasir.live.prompt.FileTokenizers;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -29,6 +29,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
 import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
 import org.zeromq.ZContext;
 
 /** All that serves together: perhaps embedded engines, and the gateway in front. */
@@ -126,7 +127,7 @@ final class Serving implements AutoCloseable {
         embedded
             .<Supplier<LadderState>>map(own -> new EmbeddedLadder(own.group()))
             .orElse(() -> LadderState.NONE);
-    var beside = new Gateway.Beside(version, ladder, restarts(), tokenizer());
+    var beside = new Gateway.Beside(version, ladder, restarts(), tokenizer(settings));
     var started = owned.add(Gateway.start(network, gatewaySettings, beside));
     gateway = Optional.of(started);
     started.capture(new CaptureHead(settings, workers, contextTokens, bytesPerToken())::line);
@@ -140,11 +141,14 @@ final class Serving implements AutoCloseable {
         .orElse(0);
   }
 
-  /** The tokens of embedded engines are known here; others are asked for theirs. */
-  private @Nullable PromptTokenizer tokenizer() {
-    if (embedded.isEmpty()) return null;
-    var prompts = new PromptTokens(network, embedded.get().group().model().served());
-    return (_, _, body) -> prompts.of(body);
+  /** The tokens of embedded engines are known here; others' by their files, or by asking. */
+  private UnaryOperator<PromptTokenizer> tokenizer(Deployment settings) throws IOException {
+    if (embedded.isPresent()) {
+      var prompts = new PromptTokens(network, embedded.get().group().model().served());
+      return _ -> (_, _, body) -> prompts.of(body);
+    }
+    var texts = settings.routing().texts();
+    return workers -> new FileTokenizers(texts, workers);
   }
 
   /** Embedded engines can be started again and reset, which is asked for as draining is. */

@@ -3,6 +3,8 @@ package dev.kvasir.cli.settings;
 import dev.kvasir.Nullable;
 import dev.kvasir.cli.config.Words;
 import dev.kvasir.live.gateway.Routing;
+import dev.kvasir.live.model.text.UnsupportedText;
+import dev.kvasir.live.prompt.ModelText;
 import dev.kvasir.live.store.shared.Secret;
 import dev.kvasir.router.RouterSettings;
 import dev.kvasir.router.index.IndexSettings;
@@ -11,8 +13,13 @@ import dev.kvasir.router.pick.WeightedPick;
 import dev.kvasir.router.placement.PlacementPolicy;
 import dev.kvasir.router.placement.RouteClass;
 import dev.kvasir.router.placement.StickyLimits;
+import java.io.IOException;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Iterator;
+import java.util.Map;
+import java.util.TreeMap;
 
 /**
  * How requests find their worker.
@@ -22,6 +29,8 @@ import java.util.Iterator;
  * @param scorers what the policy weighted adds up, as NAME:WEIGHT with commas between them
  * @param naming what prompts are told apart by; null for tokens where workers tell KV events, else
  *     bytes
+ * @param tokenizer the folder with tokenizer.json and the chat template of the workers' model, or
+ *     MODEL=FOLDER for each of several with commas between them; empty to ask workers for tokens
  * @param warmTokensMax fewer uncached tokens are computed where they are answered, whatever the
  *     prompt; 0 for 512, or a sixteenth of the context of embedded engines where that is less
  * @param heavyTokensMin as many uncached tokens may be computed elsewhere; 0 for 2048, or a quarter
@@ -40,6 +49,7 @@ public record RoutingSettings(
     String placement,
     String scorers,
     Routing.@Nullable Naming naming,
+    String tokenizer,
     int warmTokensMax,
     int heavyTokensMin,
     int indexBlocks,
@@ -54,6 +64,7 @@ public record RoutingSettings(
           PlacementPolicy.NAMES.getFirst(),
           WeightedPick.SCORERS_DEFAULT,
           null,
+          "",
           0,
           0,
           IndexSettings.DEFAULT.entriesMax(),
@@ -100,6 +111,24 @@ public record RoutingSettings(
       throw new IllegalArgumentException("session-patience " + sessionPatience + " is below 0");
     }
     if (!probePace.isPositive()) throw new IllegalArgumentException("probes every " + probePace);
+  }
+
+  /** The tokenizers and templates of models, by name; the empty name is for any model. */
+  public Map<String, ModelText> texts() throws IOException {
+    var texts = new TreeMap<String, ModelText>();
+    for (var each : tokenizer.isEmpty() ? new String[0] : tokenizer.split(",", -1)) {
+      int at = each.indexOf('=');
+      var folder = Path.of(each.substring(at + 1));
+      try {
+        texts.put(each.substring(0, Math.max(0, at)), ModelText.read(folder));
+      } catch (UnsupportedText | NoSuchFileException e) {
+        throw new IOException(
+            "the tokenizer in %s cannot be used: %s; leave routing.tokenizer out to ask workers"
+                .formatted(folder, e.getMessage()),
+            e);
+      }
+    }
+    return texts;
   }
 
   /**

@@ -309,6 +309,7 @@ class RealVllmTest {
           "--worker=http://127.0.0.1:%d,events=tcp://127.0.0.1:%d,replay=tcp://127.0.0.1:%d"
               .formatted(port(n), port(n + 10), port(n + 20)));
     }
+    line.add("--tokenizer=" + Path.of(variable("REAL_VLLM_DIR"), "pocket"));
     line.addAll(List.of(options));
     var all = new ServeOptions();
     CommandLine.populateCommand(all, line.toArray(String[]::new));

@@ -41,6 +41,7 @@ class RoutingSettingsTest {
             usual.placement(),
             usual.scorers(),
             Routing.Naming.BYTES,
+            "",
             0,
             0,
             usual.indexBlocks(),

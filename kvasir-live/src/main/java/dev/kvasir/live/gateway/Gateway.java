@@ -25,12 +25,14 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
 
 /**
  * A server in front of workers: it takes requests as they would, sends each to the one that can
@@ -44,6 +46,7 @@ public final class Gateway implements AutoCloseable {
   private final LiveLoop loop;
   private final int blockTokens;
   private final Router router;
+  private final PromptTokenizer tokenizer;
   private final Upstream upstream;
   private final GatewayParts parts;
   private final Journal journal;
@@ -77,7 +80,8 @@ public final class Gateway implements AutoCloseable {
     var flowSettings =
         new FlowSettings(settings.queue(), failures.retries(), failures.ejection(), null);
     var flow = new RequestFlow(loop, router, workers.table(), flowSettings);
-    var naming = new PromptNaming(tokenizer(beside.tokenizer()), routing, workers::modelNames);
+    tokenizer = beside.tokenizer().apply(askingWorkers());
+    var naming = new PromptNaming(tokenizer, routing, workers::modelNames);
     var reader = new RequestReader(settings, naming);
     parts = new GatewayParts(loop, flow, workers, upstream, failures, reader, book);
     use(settings.workers());
@@ -87,7 +91,8 @@ public final class Gateway implements AutoCloseable {
     var view = new GatewayView(this, parts, journal.recent(), origin, beside);
     endpoints.addAll(Dashboard.endpoints(view));
     api = HttpFront.start(network, settings.api(), Endpoints.of(endpoints));
-    List<Consumer<MetricsText>> others = List.of(naming::write, events::write, this::surroundings);
+    List<Consumer<MetricsText>> others =
+        List.of(naming::write, tokenizer::write, events::write, this::surroundings);
     var desk = new AdminApi(parts, router, journal.metrics(), beside.ladder(), others);
     var keeping = new ArrayList<>(desk.endpoints());
     keeping.addAll(beside.admin());
@@ -110,14 +115,15 @@ public final class Gateway implements AutoCloseable {
    * @param version of the product
    * @param ladder the memory of engines of our own; asked on any thread that may wait
    * @param admin what else can be asked for at the address for whoever runs it
-   * @param tokenizer knows the tokens of prompts; null where workers are to be asked
+   * @param tokenizer who knows the tokens of prompts, given the one that asks workers
    */
   public record Beside(
       String version,
       Supplier<LadderState> ladder,
       List<Endpoint> admin,
-      @Nullable PromptTokenizer tokenizer) {
-    static final Beside NOTHING = new Beside("", () -> LadderState.NONE, List.of(), null);
+      UnaryOperator<PromptTokenizer> tokenizer) {
+    static final Beside NOTHING =
+        new Beside("", () -> LadderState.NONE, List.of(), UnaryOperator.identity());
 
     public Beside {
       admin = List.copyOf(admin);
@@ -158,8 +164,7 @@ public final class Gateway implements AutoCloseable {
     return micros - loop.nanos() / 1_000;
   }
 
-  private PromptTokenizer tokenizer(@Nullable PromptTokenizer known) {
-    if (known != null) return known;
+  private PromptTokenizer askingWorkers() {
     return new WorkerTokenizer(upstream, this::ready, WorkerTokenizer.Time.DEFAULT);
   }
 
@@ -225,7 +230,15 @@ public final class Gateway implements AutoCloseable {
                     new Ready(
                         entry.worker().config(), Set.copyOf(entry.worker().models().keySet())))
             .toList();
+    prepare();
     loop.after(pace, this::refresh);
+  }
+
+  private void prepare() {
+    if (ready.isEmpty()) return;
+    var served = new TreeSet<String>();
+    for (var each : ready) served.addAll(each.models());
+    watching.runOnContext(_ -> tokenizer.prepare(watching, served));
   }
 
   public String url() {

@@ -74,7 +74,7 @@ class FrontFuzzTest {
     if (keys == FuzzConversation.Keys.NONE) {
       return Gateway.start(network, settings.at(settings.api().with(limits), settings.admin()));
     }
-    var beside = new Gateway.Beside("", () -> LadderState.NONE, List.of(), this::tokens);
+    var beside = new Gateway.Beside("", () -> LadderState.NONE, List.of(), _ -> this::tokens);
     return Gateway.start(
         network,
         settings

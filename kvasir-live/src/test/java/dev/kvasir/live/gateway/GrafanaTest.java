@@ -23,6 +23,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.function.UnaryOperator;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -61,7 +62,8 @@ class GrafanaTest {
   }
 
   private static Gateway.Beside beside(EngineGroup group) {
-    return new Gateway.Beside("test", new EmbeddedLadder(group), List.of(), null);
+    return new Gateway.Beside(
+        "test", new EmbeddedLadder(group), List.of(), UnaryOperator.identity());
   }
 
   private static GatewaySettings before(EngineServer server) {

@@ -58,11 +58,14 @@ public final class JsonTokenizer {
   private JsonTokenizer(JsonNode json) throws UnsupportedText {
     var model = json.path("model");
     this.normalizer = TextSteps.normalizer(json.path("normalizer"));
-    this.added = new AddedTokens(added(json, false));
-    this.addedLater = new AddedTokens(added(json, true));
+    this.added = new AddedTokens(added(json, Side.NO));
+    this.addedLater = new AddedTokens(added(json, Side.YES));
     var vocabulary = vocabulary(model);
     boolean bytes = readCuts(json.path("pre_tokenizer"));
-    this.pairs = new BytePairs(vocabulary, merges(model), rules(model, vocabulary, bytes));
+    var symbols = BytePairs.Symbols.LETTERS;
+    if (model.path("byte_fallback").asBoolean(false)) symbols = BytePairs.Symbols.LETTERS_OR_BYTES;
+    if (bytes) symbols = BytePairs.Symbols.BYTES;
+    this.pairs = new BytePairs(vocabulary, merges(model), rules(model, vocabulary, symbols));
     if (!bytes && spaces == null && cuts.isEmpty()) cutAtSpaces(vocabulary);
     var frame = new ArrayList<int[]>();
     readFrame(json.path("post_processor"), frame);
@@ -87,10 +90,11 @@ public final class JsonTokenizer {
     return new JsonTokenizer(json);
   }
 
-  private static List<Added> added(JsonNode json, boolean normalized) {
+  /** Those that are found before the text is normalised, or afterwards. */
+  private static List<Added> added(JsonNode json, Side normalized) {
     var tokens = new ArrayList<Added>();
     for (var each : json.path("added_tokens")) {
-      if (each.path("normalized").asBoolean(false) != normalized) continue;
+      if (side(each, "normalized") != normalized) continue;
       tokens.add(
           new Added(
               each.path("id").asInt(),
@@ -138,12 +142,8 @@ public final class JsonTokenizer {
   }
 
   private static BytePairs.Rules rules(
-      JsonNode model, Map<String, Integer> vocabulary, boolean bytes) {
-    var symbols = BytePairs.Symbols.LETTERS;
-    if (model.path("byte_fallback").asBoolean(false)) symbols = BytePairs.Symbols.LETTERS_OR_BYTES;
-    if (bytes) symbols = BytePairs.Symbols.BYTES;
-    int unknown =
-        vocabulary.getOrDefault(model.path("unk_token").asString(""), BytePairs.NONE);
+      JsonNode model, Map<String, Integer> vocabulary, BytePairs.Symbols symbols) {
+    int unknown = vocabulary.getOrDefault(model.path("unk_token").asString(""), BytePairs.NONE);
     return new BytePairs.Rules(
         symbols,
         model.path("ignore_merges").asBoolean(false),
@@ -264,9 +264,8 @@ public final class JsonTokenizer {
 
   /** The tokens of the text, the added ones that are written in it included. */
   public int[] encode(String text, Frame frame) {
-    var letters = text.toCharArray();
-    var run = new Run(letters, isScanned(text));
-    var start = run.scanned ? known.find(letters, added.longest() + MARGIN) : null;
+    var run = new Run(text);
+    var start = run.scanned ? known.find(run.text, added.longest() + MARGIN) : null;
     if (start == null) run.from(0);
     else run.from(start);
     if (run.scanned) known.keep(run.known());
@@ -297,9 +296,9 @@ public final class JsonTokenizer {
     private int marked;
     private int @Nullable [] made;
 
-    Run(char[] text, boolean scanned) {
-      this.text = text;
-      this.scanned = scanned;
+    Run(String written) {
+      this.text = written.toCharArray();
+      this.scanned = isScanned(written);
       this.out = new TokenBuffer(text.length / 3);
       this.marks = new TokenBuffer(2 * (text.length / MARK_LETTERS + 1));
     }
@@ -374,8 +373,7 @@ public final class JsonTokenizer {
     }
 
     private void pieces(String written, Place place) {
-      List<String> pieces =
-          List.of(spaces == null ? written : spaces.written(written, place));
+      List<String> pieces = List.of(spaces == null ? written : spaces.written(written, place));
       if (scanner != null) pieces = cut(JsonTokenizer.scan(scanner), pieces);
       for (var each : cuts) pieces = cut(each, pieces);
       for (var piece : pieces) {

@@ -95,7 +95,10 @@ final class TextSteps {
     boolean inverted = json.path("invert").asBoolean(false);
     return switch (behavior) {
       case "Isolated" -> (text, out) -> isolated(pattern, text, out);
-      case "Removed" -> (text, out) -> removed(pattern, text, out, inverted);
+      case "Removed" ->
+          inverted
+              ? (text, out) -> matched(pattern, text, out)
+              : (text, out) -> removed(pattern, text, out);
       case "MergedWithPrevious" -> (text, out) -> withPrevious(pattern, text, out);
       case "MergedWithNext" -> (text, out) -> withNext(pattern, text, out);
       default -> throw new UnsupportedText("the split " + behavior + " is not supported");
@@ -111,13 +114,18 @@ final class TextSteps {
     add(out, text, from, text.length());
   }
 
-  private static void removed(Pattern pattern, String text, List<String> out, boolean inverted) {
+  private static void removed(Pattern pattern, String text, List<String> out) {
     int from = 0;
     for (var match = pattern.matcher(text); match.find(); from = match.end()) {
-      if (inverted) add(out, text, match.start(), match.end());
-      else add(out, text, from, match.start());
+      add(out, text, from, match.start());
     }
-    if (!inverted) add(out, text, from, text.length());
+    add(out, text, from, text.length());
+  }
+
+  private static void matched(Pattern pattern, String text, List<String> out) {
+    for (var match = pattern.matcher(text); match.find(); ) {
+      add(out, text, match.start(), match.end());
+    }
   }
 
   private static void withPrevious(Pattern pattern, String text, List<String> out) {

@@ -89,10 +89,7 @@ final class Filters {
       case "list" -> list;
       case "join" -> join(list, plain, named);
       case "map" -> map(list, plain, named);
-      case "selectattr" -> selected(list, plain, true, true);
-      case "rejectattr" -> selected(list, plain, true, false);
-      case "select" -> selected(list, plain, false, true);
-      case "reject" -> selected(list, plain, false, false);
+      case "select", "selectattr", "reject", "rejectattr" -> selected(name, list, plain);
       case "unique" -> unique(list);
       case "reverse" -> reversed(of, list);
       case "sort" -> sorted(list);
@@ -207,9 +204,10 @@ final class Filters {
     return mapped;
   }
 
-  private static List<Object> selected(
-      List<Object> list, List<Object> plain, boolean byAttribute, boolean kept)
+  private static List<Object> selected(String name, List<Object> list, List<Object> plain)
       throws TemplateFailure {
+    boolean byAttribute = name.endsWith("attr");
+    boolean kept = name.startsWith("select");
     int next = byAttribute ? 1 : 0;
     var selected = new ArrayList<Object>();
     for (var each : list) {
