@@ -63,7 +63,6 @@ public final class KvEventPublisher implements AutoCloseable {
     live.setSndHWM(settings.peerQueueMax());
     this.replay = sockets.createSocket(SocketType.ROUTER);
     replay.setSndHWM(2 * settings.replayBatchesMax());
-    replay.setMaxMsgSize(REQUEST_FRAME_BYTES_MAX);
     bind(live, settings.endpoint());
     bind(replay, settings.replayEndpoint());
     this.wakeup = new Wakeup();
@@ -73,6 +72,8 @@ public final class KvEventPublisher implements AutoCloseable {
 
   private void bind(ZMQ.Socket socket, String endpoint) throws IOException {
     socket.setLinger(0);
+    socket.setMaxMsgSize(REQUEST_FRAME_BYTES_MAX);
+    socket.setMsgAllocator(MessageBounds.ofFrames(REQUEST_FRAME_BYTES_MAX));
     try {
       socket.bind(endpoint);
     } catch (ZMQException | IllegalArgumentException e) {

@@ -14,6 +14,7 @@ import zmq.msg.MsgAllocator;
 final class MessageBounds implements MsgAllocator {
   /** What a peer did that is too much. */
   enum Excess {
+    FRAME("a frame of more than %d bytes"),
     PARTS("a message of more than %d parts"),
     BYTES("a message of more than %d bytes"),
     BACKLOG("more than %d bytes that wait to be read");
@@ -27,6 +28,7 @@ final class MessageBounds implements MsgAllocator {
     String text(MessageBounds bounds) {
       long most =
           switch (this) {
+            case FRAME -> bounds.frameBytesMax;
             case PARTS -> PARTS_MAX;
             case BYTES -> bounds.messageBytesMax;
             case BACKLOG -> bounds.backlogBytesMax;
@@ -58,6 +60,7 @@ final class MessageBounds implements MsgAllocator {
     }
   }
 
+  private final int frameBytesMax;
   private final long messageBytesMax;
   private final long backlogBytesMax;
   private final Runnable exceeded;
@@ -75,14 +78,32 @@ final class MessageBounds implements MsgAllocator {
    * @param exceeded is run on a thread of ZeroMQ when a peer sends too much
    */
   MessageBounds(int frameBytesMax, Runnable exceeded) {
+    this.frameBytesMax = frameBytesMax;
     this.messageBytesMax = 2L * frameBytesMax;
     this.backlogBytesMax = BACKLOG_MESSAGES * (long) frameBytesMax;
     this.exceeded = exceeded;
     this.found = Excess.PARTS;
   }
 
+  /** Refuses frames by their length alone, for sockets that are only asked for something. */
+  static MsgAllocator ofFrames(int bytesMax) {
+    return size -> new Msg(isWithin(size, bytesMax) ? size : 0);
+  }
+
+  /**
+   * ZeroMQ refuses lengths over its maximum, but takes one of 64 bits that is negative, and asks
+   * here for its lower half.
+   */
+  private static boolean isWithin(int size, int bytesMax) {
+    return size >= 0 && size <= bytesMax;
+  }
+
   @Override
   public synchronized Msg allocate(int size) {
+    if (!isWithin(size, frameBytesMax)) {
+      exceed(Excess.FRAME);
+      return new Msg();
+    }
     boolean goesOn = before.wasToGoOn();
     parts = goesOn ? parts + 1 : 1;
     bytes = goesOn ? bytes + size : size;

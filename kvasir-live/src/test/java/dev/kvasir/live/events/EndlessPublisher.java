@@ -58,7 +58,8 @@ final class EndlessPublisher implements AutoCloseable {
     }
   }
 
-  private static void shakeHands(Socket socket) throws IOException {
+  /** Greets a subscriber as a publisher does. */
+  static void shakeHands(Socket socket) throws IOException {
     InputStream in = socket.getInputStream();
     OutputStream out = socket.getOutputStream();
     var greeting = ByteBuffer.allocate(GREETING_BYTES);

@@ -21,6 +21,9 @@ import dev.kvasir.router.placement.NeverOffload;
 import dev.kvasir.router.placement.PlacementSettings;
 import dev.kvasir.router.view.Instance;
 import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.ByteBuffer;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
@@ -255,6 +258,19 @@ class KvEventSubscriberTest {
         assertThat(engine.broken().get(60, TimeUnit.SECONDS)).isLessThan(256 << 20);
         assertThat(listener.stats().excesses()).isEqualTo(1);
       }
+    }
+  }
+
+  @Test
+  void aFrameWhoseLengthIsNegativeTakesNoMemory() throws Exception {
+    var longFrame = ByteBuffer.allocate(9).put((byte) 2).putLong(Long.MIN_VALUE | 0x7fff_ffff);
+    try (var server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
+        var listener =
+            new Listener(SubscriberSettings.of("tcp://127.0.0.1:" + server.getLocalPort(), null));
+        var socket = server.accept()) {
+      EndlessPublisher.shakeHands(socket);
+      socket.getOutputStream().write(longFrame.array());
+      Await.until("it is hung up on", () -> listener.stats().excesses() == 1);
     }
   }
 

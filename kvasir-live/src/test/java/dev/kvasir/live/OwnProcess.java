@@ -1,0 +1,84 @@
+package dev.kvasir.live;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * A main class of the tests in a process of its own, which ends when its heap is full. It gets the
+ * properties of this one whose names begin with {@code kvasir.}.
+ */
+public final class OwnProcess {
+  private static final int SCALE = Integer.getInteger("kvasir.scale", 1);
+
+  private static final String NICE = "/usr/bin/nice";
+
+  /** What such a process does. */
+  @FunctionalInterface
+  public interface Body {
+    void run() throws Exception;
+  }
+
+  private OwnProcess() {}
+
+  /** Does it, and ends the process whatever threads it has left. */
+  public static void end(Body body) {
+    try {
+      body.run();
+      System.exit(0);
+    } catch (Exception | AssertionError e) {
+      e.printStackTrace();
+      Runtime.getRuntime().halt(1);
+    }
+  }
+
+  /**
+   * Starts it.
+   *
+   * @param heap such as 128m
+   */
+  public static Process start(Class<?> main, String heap, String... arguments) throws IOException {
+    return start(List.of(), main, heap, arguments);
+  }
+
+  /** As {@link #start}, but it computes only while nobody else does, as if it were elsewhere. */
+  public static Process startAside(Class<?> main, String heap, String... arguments)
+      throws IOException {
+    boolean canBeNice = Files.isExecutable(Path.of(NICE));
+    return start(canBeNice ? List.of(NICE, "-n", "19") : List.of(), main, heap, arguments);
+  }
+
+  private static Process start(List<String> before, Class<?> main, String heap, String... arguments)
+      throws IOException {
+    var command = new ArrayList<>(before);
+    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    command.addAll(List.of("-Xmx" + heap, "-XX:+ExitOnOutOfMemoryError", "-XX:+UseSerialGC"));
+    // What runs for seconds is not worth the second compiler's time.
+    if (SCALE == 1) command.add("-XX:TieredStopAtLevel=1");
+    command.addAll(List.of("--add-modules", "jdk.incubator.vector"));
+    command.add("--enable-native-access=ALL-UNNAMED");
+    for (var name : System.getProperties().stringPropertyNames()) {
+      if (name.startsWith("kvasir.")) command.add("-D" + name + "=" + System.getProperty(name));
+    }
+    command.addAll(List.of("-cp", System.getProperty("java.class.path"), main.getName()));
+    command.addAll(List.of(arguments));
+    return new ProcessBuilder(command).redirectErrorStream(true).start();
+  }
+
+  /** Runs it to its end, which must be a good one, and prints the last that it says. */
+  public static void run(Class<?> main, String heap) throws IOException, InterruptedException {
+    var process = start(main, heap);
+    try (var out = process.inputReader(StandardCharsets.UTF_8)) {
+      var said = out.lines().toList();
+      assertThat(process.waitFor()).as(String.join("\n", said)).isZero();
+      System.out.println(said.getLast());
+    } finally {
+      process.destroyForcibly();
+    }
+  }
+}
