@@ -268,7 +268,7 @@ public final class Gateway implements AutoCloseable {
         () -> {
           try {
             answer.complete(question.get());
-          } catch (RuntimeException e) {
+          } catch (RuntimeException | Error e) {
             answer.completeExceptionally(e);
           }
         });

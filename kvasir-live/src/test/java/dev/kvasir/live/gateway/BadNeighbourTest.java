@@ -1,7 +1,9 @@
 package dev.kvasir.live.gateway;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kvasir.live.OwnProcess;
 import dev.kvasir.live.http.ApiKey;
 import dev.kvasir.live.http.ApiKeys;
 import dev.kvasir.live.http.HttpLimits;
@@ -23,15 +25,15 @@ import java.util.List;
 import java.util.Queue;
 import java.util.SplittableRandom;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
  * One tenant does its worst within its limits while another asks at a steady rate.
  *
- * <p>Here only refusals, memory and hanging are held against the gateway; how much longer the other
- * one waits is printed, and {@code -Dkvasir.neighbour.ratio=1.5} makes a bound of it.
+ * <p>The first one is a process of its own that computes only while nobody else does, as if it had
+ * a machine of its own. Refusals, memory and hanging are held against the gateway; how much longer
+ * the other one waits is printed, and {@code -Dkvasir.neighbour.ratio=1.5} makes a bound of it.
  */
 @Timeout(300)
 class BadNeighbourTest {
@@ -45,6 +47,7 @@ class BadNeighbourTest {
   private static final int BODIES_BYTES = 16 << 20;
   private static final int HELD_MAX = 24;
   private static final long KEPT_BYTES_MAX = 24L << 20;
+  private static final String READY = "does its worst";
   private static final String BAD = "authorization: Bearer of-eve";
   private static final String PROMPT =
       "{\"model\":\"tiny\",\"messages\":[{\"role\":\"user\",\"content\":\"hello\"}]}";
@@ -72,11 +75,7 @@ class BadNeighbourTest {
       ask(ASKED);
       double alone = ask(ASKED);
       long before = settledBytes();
-      var over = new AtomicBoolean();
-      var neighbour = Thread.ofPlatform().name("bad neighbour").start(() -> worst(over));
-      double beside = ask(3 * ASKED);
-      over.set(true);
-      neighbour.join();
+      double beside = beside();
       long kept = settledBytes() - before;
       System.out.printf(
           "p99 %.1f ms alone, %.1f ms beside a bad neighbour, ratio %.2f; %,d KiB kept%n",
@@ -89,6 +88,21 @@ class BadNeighbourTest {
       gateway.close();
       worker.close();
       network.close();
+    }
+  }
+
+  /** The 99th percentile while the other one does its worst. */
+  private double beside() throws Exception {
+    var neighbour = OwnProcess.startAside(Neighbour.class, "128m", "" + gateway.port());
+    try (var out = neighbour.inputReader(UTF_8)) {
+      while (!READY.equals(out.readLine())) assertThat(neighbour.isAlive()).isTrue();
+      double seconds = ask(3 * ASKED);
+      neighbour.getOutputStream().close();
+      out.lines().forEach(wrong::add);
+      assertThat(neighbour.waitFor()).isZero();
+      return seconds;
+    } finally {
+      neighbour.destroyForcibly();
     }
   }
 
@@ -113,78 +127,6 @@ class BadNeighbourTest {
     return seconds[count * 99 / 100];
   }
 
-  /** Large bodies, bodies that do not end, requests that hang or break off, and long names. */
-  private void worst(AtomicBoolean over) {
-    var random = new SplittableRandom(7);
-    var held = new ArrayDeque<RawClient>();
-    for (int turn = 0; !over.get(); turn++) {
-      try {
-        held.add(one(turn, random));
-        if (held.size() > HELD_MAX) held.remove().close();
-        Thread.sleep(PACE);
-      } catch (SocketTimeoutException e) {
-        wrong.add("turn " + turn + " was not answered");
-      } catch (IOException e) {
-        if (!held.isEmpty()) close(held.remove());
-      } catch (InterruptedException e) {
-        Thread.currentThread().interrupt();
-        return;
-      }
-    }
-    held.forEach(BadNeighbourTest::close);
-  }
-
-  private RawClient one(int turn, SplittableRandom random) throws IOException {
-    var raw = RawClient.connect(gateway.port());
-    switch (turn % 6) {
-      case 0 -> raw.write(RawClient.post(Scene.CHAT, BODY_BYTES, BAD)).write(almostAll());
-      case 1 -> {
-        var length = "content-length: " + BODY_BYTES;
-        answered("a body where none belongs", raw.write(RawClient.head("GET /health", length)));
-      }
-      case 2 -> {
-        var body = "{\"prompt_cache_key\":5,\"x\":\"" + "y".repeat(BODY_BYTES / 2) + "\"}";
-        answered("a key of the wrong kind", body(raw, body));
-      }
-      case 3 -> {
-        var name = "n".repeat(BODY_BYTES / 2) + random.nextLong();
-        var body = "{\"model\":\"tiny\",\"prompt_cache_key\":\"" + name + "\"}";
-        answered("a long name", body(raw, body));
-      }
-      case 4 -> {
-        var prompt = "p ".repeat(BODY_BYTES / 8);
-        body(raw, "{\"model\":\"tiny\",\"stream\":true,\"prompt\":\"" + prompt + "\"}");
-        raw.close();
-      }
-      default -> answered("a long model", body(raw, "{\"model\":\"" + "m".repeat(9_999) + "\"}"));
-    }
-    return raw;
-  }
-
-  /** Whatever is asked for, something is answered. */
-  private void answered(String what, RawClient raw) throws IOException {
-    var status = raw.status();
-    if (!status.startsWith("HTTP/1.1 ")) wrong.add(what + " was answered with \"" + status + "\"");
-  }
-
-  private static RawClient body(RawClient raw, String body) throws IOException {
-    return raw.write(RawClient.post(Scene.CHAT, body.length(), BAD)).write(body);
-  }
-
-  private static byte[] almostAll() {
-    var bytes = new byte[BODY_BYTES - 1];
-    Arrays.fill(bytes, (byte) ' ');
-    return bytes;
-  }
-
-  private static void close(RawClient raw) {
-    try {
-      raw.close();
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
-  }
-
   private static long settledBytes() {
     long bytes = Long.MAX_VALUE;
     for (int i = 0; i < 3; i++) {
@@ -192,5 +134,100 @@ class BadNeighbourTest {
       bytes = Math.min(bytes, ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed());
     }
     return bytes;
+  }
+
+  /** The process of the first one; it ends when its input does, and says what was wrong. */
+  static final class Neighbour {
+    private final int port;
+    private volatile boolean over;
+
+    Neighbour(int port) {
+      this.port = port;
+    }
+
+    public static void main(String[] arguments) {
+      OwnProcess.end(new Neighbour(Integer.parseInt(arguments[0]))::run);
+    }
+
+    private void run() throws IOException, InterruptedException {
+      var thread = Thread.ofPlatform().start(this::worst);
+      System.out.println(READY);
+      while (System.in.read() >= 0) {}
+      over = true;
+      thread.join();
+    }
+
+    /** Large bodies, bodies that do not end, requests that hang or break off, and long names. */
+    private void worst() {
+      var random = new SplittableRandom(7);
+      var held = new ArrayDeque<RawClient>();
+      for (int turn = 0; !over; turn++) {
+        try {
+          held.add(one(turn, random));
+          if (held.size() > HELD_MAX) held.remove().close();
+          Thread.sleep(PACE);
+        } catch (SocketTimeoutException e) {
+          System.out.println("turn " + turn + " was not answered");
+        } catch (IOException e) {
+          if (!held.isEmpty()) close(held.remove());
+        } catch (InterruptedException e) {
+          Thread.currentThread().interrupt();
+          return;
+        }
+      }
+      held.forEach(Neighbour::close);
+    }
+
+    private RawClient one(int turn, SplittableRandom random) throws IOException {
+      var raw = RawClient.connect(port);
+      switch (turn % 6) {
+        case 0 -> raw.write(RawClient.post(Scene.CHAT, BODY_BYTES, BAD)).write(almostAll());
+        case 1 -> {
+          var length = "content-length: " + BODY_BYTES;
+          answered("a body where none belongs", raw.write(RawClient.head("GET /health", length)));
+        }
+        case 2 -> {
+          var body = "{\"prompt_cache_key\":5,\"x\":\"" + "y".repeat(BODY_BYTES / 2) + "\"}";
+          answered("a key of the wrong kind", body(raw, body));
+        }
+        case 3 -> {
+          var name = "n".repeat(BODY_BYTES / 2) + random.nextLong();
+          var body = "{\"model\":\"tiny\",\"prompt_cache_key\":\"" + name + "\"}";
+          answered("a long name", body(raw, body));
+        }
+        case 4 -> {
+          var prompt = "p ".repeat(BODY_BYTES / 8);
+          body(raw, "{\"model\":\"tiny\",\"stream\":true,\"prompt\":\"" + prompt + "\"}");
+          raw.close();
+        }
+        default -> answered("a long model", body(raw, "{\"model\":\"" + "m".repeat(9_999) + "\"}"));
+      }
+      return raw;
+    }
+
+    /** Whatever is asked for, something is answered. */
+    private void answered(String what, RawClient raw) throws IOException {
+      var status = raw.status();
+      if (!status.startsWith("HTTP/1.1 "))
+        System.out.println(what + " was answered with \"" + status + "\"");
+    }
+
+    private static RawClient body(RawClient raw, String body) throws IOException {
+      return raw.write(RawClient.post(Scene.CHAT, body.length(), BAD)).write(body);
+    }
+
+    private static byte[] almostAll() {
+      var bytes = new byte[BODY_BYTES - 1];
+      Arrays.fill(bytes, (byte) ' ');
+      return bytes;
+    }
+
+    private static void close(RawClient raw) {
+      try {
+        raw.close();
+      } catch (IOException e) {
+        throw new UncheckedIOException(e);
+      }
+    }
   }
 }

@@ -3,6 +3,7 @@ package dev.kvasir.live.gateway;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.fail;
 
+import dev.kvasir.live.OwnProcess;
 import dev.kvasir.live.dashboard.LadderState;
 import dev.kvasir.live.http.ApiKey;
 import dev.kvasir.live.http.ApiKeys;
@@ -10,6 +11,7 @@ import dev.kvasir.live.http.Eventually;
 import dev.kvasir.live.http.HttpLimits;
 import dev.kvasir.live.http.Network;
 import dev.kvasir.router.RouterSettings;
+import dev.kvasir.router.index.IndexSettings;
 import dev.kvasir.router.placement.StickyLimits;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
@@ -23,19 +25,25 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.logging.Level;
+import java.util.logging.Logger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * Requests of all kinds, made from seeds, against gateways with and without keys: all are answered,
- * and nothing of them stays. A failing seed is printed; {@code -Dkvasir.fuzz.seed=N} replays it.
+ * Requests of all kinds, made from seeds, against gateways with and without keys, in a process with
+ * a small heap: all are answered, and nothing of them stays. A failing seed is printed; {@code
+ * -Dkvasir.fuzz.seed=N} replays it.
  */
 @Timeout(7_200)
 class FrontFuzzTest {
   private static final int SCALE = Integer.getInteger("kvasir.scale", 1);
+
+  /** Of 25 requests each: 100,000 requests, and 10 million in the long profile. */
   private static final long CONVERSATIONS =
-      Long.getLong("kvasir.fuzz.conversations", 2_000L * SCALE);
-  private static final long BATCH = Math.max(500, CONVERSATIONS / 50);
+      Long.getLong("kvasir.fuzz.conversations", SCALE == 1 ? 4_050 : 20_250L * SCALE);
+
+  private static final long BATCH = Math.max(450, CONVERSATIONS / 50);
   private static final long SEED = 20_261_117;
   private static final int AT_ONCE = 96;
 
@@ -44,165 +52,176 @@ class FrontFuzzTest {
 
   private static final double GROWTH_MAX = 1.1;
 
-  /** What threads keep for buffers, and the index of new prompts, come to less than this. */
-  private static final double GROWTH_BYTES = 16 << 20;
+  /** What the pools of buffers take for a while. */
+  private static final long POOLED_BYTES = 8 << 20;
 
-  /** What is known of sessions is bounded, so that it does not grow for ever here. */
-  private static final StickyLimits STICKY =
-      new StickyLimits(1_024, Duration.ofMinutes(30), Duration.ofSeconds(1));
+  /** What is known of sessions and blocks is bounded, and full after the first batch. */
+  private static final RouterSettings ROUTER =
+      RouterSettings.DEFAULT
+          .withSessions(new StickyLimits(1_024, Duration.ofMinutes(30), Duration.ofSeconds(1)))
+          .withIndex(new IndexSettings(4_096, 4_096, Duration.ofSeconds(1), 8));
+
+  private static final String HEAP = "128m";
 
   /** Names of sessions are short as long as the heap is first measured. */
   private static final int SHORT_SESSION = 100;
 
   private static final int LONG_SESSION = 200_000;
 
-  private final Network network = Network.open(2);
-  private final InstantWorker worker = InstantWorker.start(network);
-  private final Gateway keyed = gateway(FuzzConversation.Keys.SET);
-  private final Gateway open = gateway(FuzzConversation.Keys.NONE);
-  private final ConcurrentLinkedQueue<String> wrong = new ConcurrentLinkedQueue<>();
-  private final AtomicLong requests = new AtomicLong();
-  private final AtomicInteger tokenized = new AtomicInteger();
-
-  private Gateway gateway(FuzzConversation.Keys keys) {
-    var limits = HttpLimits.DEFAULT.withBodies(1 << 20, 64 << 20);
-    var settings =
-        GatewaySettings.of(0, List.of(worker.worker("one"), worker.worker("two")))
-            .with(Routing.DEFAULT.with(RouterSettings.DEFAULT.withSessions(STICKY)))
-            .with(FailureRules.DEFAULT.resting(1_000_000, Duration.ofMillis(50)))
-            .probing(PATIENCE);
-    if (keys == FuzzConversation.Keys.NONE) {
-      return Gateway.start(network, settings.at(settings.api().with(limits), settings.admin()));
-    }
-    var beside = new Gateway.Beside("", () -> LadderState.NONE, List.of(), _ -> this::tokens);
-    return Gateway.start(
-        network,
-        settings
-            .at(settings.api().with(limits).with(keys()), settings.admin())
-            .with(settings.routing().with(Routing.Naming.TOKENS)),
-        beside);
-  }
-
-  private static ApiKeys keys() {
-    var keys = new ArrayList<ApiKey>();
-    for (var key : FuzzConversation.KEYS) keys.add(ApiKey.of(key.substring(7), key));
-    return new ApiKeys(keys);
-  }
-
-  /** At once, later, or not at all, as tokenizers do. */
-  private Future<int[]> tokens(Context context, String path, byte[] body) {
-    int turn = tokenized.incrementAndGet() % 4;
-    var tokens = new int[Math.min(body.length / 4, 2_000)];
-    if (turn == 0) return Future.failedFuture("no tokens this time");
-    if (turn == 1) return Future.succeededFuture(tokens);
-    var later = Promise.<int[]>promise();
-    context.runOnContext(_ -> later.complete(tokens));
-    return later.future();
-  }
-
   @Test
   void everyRequestIsAnsweredAndNothingOfItStays() throws Exception {
-    try {
+    OwnProcess.run(Fuzz.class, HEAP);
+  }
+
+  /** The process: gateways, a worker and their callers. */
+  static final class Fuzz {
+    private final Network network = Network.open(2);
+    private final InstantWorker worker = InstantWorker.start(network);
+    private final Gateway keyed = gateway(FuzzConversation.Keys.SET);
+    private final Gateway open = gateway(FuzzConversation.Keys.NONE);
+    private final ConcurrentLinkedQueue<String> wrong = new ConcurrentLinkedQueue<>();
+    private final AtomicLong requests = new AtomicLong();
+    private final AtomicInteger tokenized = new AtomicInteger();
+
+    private Gateway gateway(FuzzConversation.Keys keys) {
+      var limits = HttpLimits.DEFAULT.withBodies(1 << 20, 32 << 20);
+      var settings =
+          GatewaySettings.of(0, List.of(worker.worker("one"), worker.worker("two")))
+              .with(Routing.DEFAULT.with(ROUTER))
+              .with(FailureRules.DEFAULT.resting(1_000_000, Duration.ofMillis(50)))
+              .probing(PATIENCE);
+      if (keys == FuzzConversation.Keys.NONE) {
+        return Gateway.start(network, settings.at(settings.api().with(limits), settings.admin()));
+      }
+      var beside = new Gateway.Beside("", () -> LadderState.NONE, List.of(), _ -> this::tokens);
+      return Gateway.start(
+          network,
+          settings
+              .at(settings.api().with(limits).with(keys()), settings.admin())
+              .with(settings.routing().with(Routing.Naming.TOKENS)),
+          beside);
+    }
+
+    private static ApiKeys keys() {
+      var keys = new ArrayList<ApiKey>();
+      for (var key : FuzzConversation.KEYS) keys.add(ApiKey.of(key.substring(7), key));
+      return new ApiKeys(keys);
+    }
+
+    /** At once, later, or not at all, as tokenizers do. */
+    private Future<int[]> tokens(Context context, String path, byte[] body) {
+      int turn = tokenized.incrementAndGet() % 4;
+      var tokens = new int[Math.min(body.length / 4, 2_000)];
+      if (turn == 0) return Future.failedFuture("no tokens this time");
+      if (turn == 1) return Future.succeededFuture(tokens);
+      var later = Promise.<int[]>promise();
+      context.runOnContext(_ -> later.complete(tokens));
+      return later.future();
+    }
+
+    public static void main(String[] arguments) {
+      Logger.getLogger("dev.kvasir").setLevel(Level.WARNING);
+      OwnProcess.end(new Fuzz()::hold);
+    }
+
+    private void hold() throws Exception {
       var replayed = Long.getLong("kvasir.fuzz.seed");
-      if (replayed != null) {
-        hold(replayed);
-      } else {
-        run();
+      if (replayed == null) run();
+      else hold(replayed);
+      if (!wrong.isEmpty()) fail(wrong.size() + " wrong, the first: " + wrong.peek());
+    }
+
+    private void run() throws Exception {
+      long begunNanos = System.nanoTime();
+      batch(SEED);
+      var threads = threads();
+      long before = settledBytes();
+      long most = before;
+      long after = Long.MAX_VALUE;
+      for (long done = BATCH; done < CONVERSATIONS && wrong.isEmpty(); done += BATCH) {
+        batch(SEED + done);
+        long now = settledBytes();
+        most = Math.max(most, now);
+        if (done > CONVERSATIONS / 2) after = Math.min(after, now);
+        assertThat(threads()).as("threads from seed %d on", SEED + done).containsAll(threads);
+        assertThat(now).as("heap from seed %d on", SEED + done).isLessThan(before + POOLED_BYTES);
       }
-    } finally {
-      keyed.close();
-      open.close();
-      worker.close();
-      network.close();
+      System.out.printf(
+          "%,d requests in %,d conversations, %.1f s and %.1f s of one core, %,d reached the"
+              + " worker; heap %,d KiB before, %,d after, %,d at most%n",
+          requests.get(),
+          CONVERSATIONS,
+          (System.nanoTime() - begunNanos) / 1e9,
+          ProcessHandle.current().info().totalCpuDuration().orElseThrow().toMillis() / 1e3,
+          worker.answered(),
+          before >> 10,
+          after >> 10,
+          most >> 10);
+      if (wrong.isEmpty()) assertThat((double) after).isLessThan(GROWTH_MAX * before);
     }
-    if (!wrong.isEmpty()) fail(wrong.size() + " wrong, the first: " + wrong.peek());
-  }
 
-  private void run() throws Exception {
-    long begunNanos = System.nanoTime();
-    batch(SEED);
-    var threads = threads();
-    long least = settledBytes();
-    long most = least;
-    for (long done = BATCH; done < CONVERSATIONS && wrong.isEmpty(); done += BATCH) {
-      batch(SEED + done);
-      most = Math.max(most, settledBytes());
-      assertThat(threads()).as("threads from seed %d on", SEED + done).containsAll(threads);
-      assertThat((double) most)
-          .as("heap from seed %d on", SEED + done)
-          .isLessThan(Math.max(GROWTH_MAX * least, least + GROWTH_BYTES));
+    /** Holds the conversations of a batch, some at a time; then nothing of them is left. */
+    private void batch(long from) throws Exception {
+      var slots = new Semaphore(AT_ONCE);
+      for (long seed = from; seed < from + BATCH && wrong.isEmpty(); seed++) {
+        long next = seed;
+        slots.acquire();
+        Thread.ofVirtual()
+            .start(
+                () -> {
+                  hold(next);
+                  slots.release();
+                });
+      }
+      slots.acquire(AT_ONCE);
+      if (wrong.isEmpty()) assertBooksAreEmpty(from);
     }
-    System.out.printf(
-        "%,d requests in %,d conversations and %.1f s, %,d reached the worker; heap %,d to %,d"
-            + " KiB%n",
-        requests.get(),
-        CONVERSATIONS,
-        (System.nanoTime() - begunNanos) / 1e9,
-        worker.answered(),
-        least >> 10,
-        most >> 10);
-  }
 
-  /** Holds the conversations of a batch, some at a time; then nothing of them is left. */
-  private void batch(long from) throws Exception {
-    var slots = new Semaphore(AT_ONCE);
-    for (long seed = from; seed < from + BATCH && wrong.isEmpty(); seed++) {
-      long next = seed;
-      slots.acquire();
-      Thread.ofVirtual()
-          .start(
-              () -> {
-                hold(next);
-                slots.release();
-              });
-    }
-    slots.acquire(AT_ONCE);
-    if (wrong.isEmpty()) assertBooksAreEmpty(from);
-  }
-
-  private void hold(long seed) {
-    var keys = seed % 2 == 0 ? FuzzConversation.Keys.SET : FuzzConversation.Keys.NONE;
-    var said = new FuzzConversation(seed, keys, seed < SEED + BATCH ? SHORT_SESSION : LONG_SESSION);
-    requests.addAndGet(said.requests().size());
-    try {
-      FuzzClient.hold(seed % 2 == 0 ? keyed.port() : open.port(), said);
-    } catch (IOException | RuntimeException e) {
-      wrong.add("-Dkvasir.fuzz.seed=" + seed + ": " + e);
-    }
-  }
-
-  private void assertBooksAreEmpty(long seed) throws InterruptedException {
-    for (var gateway : List.of(keyed, open)) {
-      Eventually.ends(() -> gateway.api().inFlight() + gateway.api().connections() > 0);
-      assertThat(gateway.api().bodyBytes()).as("bytes from seed %d on", seed).isZero();
-      Eventually.ends(() -> gateway.onLoop(() -> gateway.flow().inFlight()) > 0);
-      assertThat(gateway.onLoop(() -> gateway.flow().waiting())).isZero();
-      assertThat(gateway.onLoop(() -> gateway.flow().counted())).isZero();
-      for (int id : gateway.onLoop(() -> gateway.router().instances())) {
-        var load = gateway.onLoop(() -> gateway.router().load(id));
-        assertThat(load.inFlight() + load.prefillTokens() + load.contextTokens()).isZero();
+    private void hold(long seed) {
+      var keys = seed % 2 == 0 ? FuzzConversation.Keys.SET : FuzzConversation.Keys.NONE;
+      var said =
+          new FuzzConversation(seed, keys, seed < SEED + BATCH ? SHORT_SESSION : LONG_SESSION);
+      requests.addAndGet(said.requests().size());
+      try {
+        FuzzClient.hold(seed % 2 == 0 ? keyed.port() : open.port(), said);
+      } catch (IOException | RuntimeException e) {
+        wrong.add("-Dkvasir.fuzz.seed=" + seed + ": " + e);
       }
     }
-  }
 
-  /** What is in use after what is not has been collected. */
-  private static long settledBytes() {
-    var memory = ManagementFactory.getMemoryMXBean();
-    long bytes = Long.MAX_VALUE;
-    for (int i = 0; i < 3; i++) {
-      System.gc();
-      bytes = Math.min(bytes, memory.getHeapMemoryUsage().getUsed());
+    private void assertBooksAreEmpty(long seed) throws InterruptedException {
+      for (var gateway : List.of(keyed, open)) {
+        Eventually.ends(() -> gateway.api().inFlight() + gateway.api().connections() > 0);
+        assertThat(gateway.api().bodyBytes()).as("bytes from seed %d on", seed).isZero();
+        Eventually.ends(() -> gateway.onLoop(() -> gateway.flow().inFlight()) > 0);
+        assertThat(gateway.onLoop(() -> gateway.flow().waiting())).isZero();
+        assertThat(gateway.onLoop(() -> gateway.flow().counted())).isZero();
+        for (int id : gateway.onLoop(() -> gateway.router().instances())) {
+          var load = gateway.onLoop(() -> gateway.router().load(id));
+          assertThat(load.inFlight() + load.prefillTokens() + load.contextTokens()).isZero();
+        }
+      }
     }
-    return bytes;
-  }
 
-  /** Those that serve, by name. */
-  private static List<String> threads() {
-    return Thread.getAllStackTraces().keySet().stream()
-        .filter(Thread::isAlive)
-        .map(Thread::getName)
-        .filter(name -> name.startsWith("vert.x-eventloop") || name.equals("router"))
-        .sorted()
-        .toList();
+    /** What is in use after what is not has been collected. */
+    private static long settledBytes() {
+      var memory = ManagementFactory.getMemoryMXBean();
+      long bytes = Long.MAX_VALUE;
+      for (int i = 0; i < 3; i++) {
+        System.gc();
+        bytes = Math.min(bytes, memory.getHeapMemoryUsage().getUsed());
+      }
+      return bytes;
+    }
+
+    /** Those that serve, by name. */
+    private static List<String> threads() {
+      return Thread.getAllStackTraces().keySet().stream()
+          .filter(Thread::isAlive)
+          .map(Thread::getName)
+          .filter(name -> name.startsWith("vert.x-eventloop") || name.equals("router"))
+          .sorted()
+          .toList();
+    }
   }
 }

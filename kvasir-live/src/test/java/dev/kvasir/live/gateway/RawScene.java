@@ -126,14 +126,12 @@ final class RawScene implements AutoCloseable {
 
   void assertBooksAreEmpty() throws InterruptedException {
     Eventually.ends(() -> gateway.onLoop(() -> gateway.flow().inFlight()) > 0);
-    gateway.onLoop(
-        () -> {
-          for (int id : gateway.router().instances()) {
-            var load = gateway.router().load(id);
-            assertThat(load.inFlight() + load.prefillTokens() + load.contextTokens()).isZero();
-          }
-          return 0;
-        });
+    for (int id : gateway.onLoop(() -> gateway.router().instances())) {
+      var load = gateway.onLoop(() -> gateway.router().load(id));
+      assertThat(load.inFlight() + load.prefillTokens() + load.contextTokens())
+          .as("%s", load)
+          .isZero();
+    }
   }
 
   @Override

@@ -3,6 +3,7 @@ package dev.kvasir.live.gateway;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvasir.live.LiveLoop;
+import dev.kvasir.live.OwnProcess;
 import java.io.IOException;
 import java.net.Socket;
 import java.net.SocketTimeoutException;
@@ -23,15 +24,24 @@ import java.util.logging.Logger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Whatever workers send over HTTP: the gateway goes on to serve, and keeps its books. */
+/**
+ * Whatever workers send over HTTP: the gateway goes on to serve, in a small heap, and keeps its
+ * books.
+ */
 @Timeout(600)
 class WorkerAnswersFuzzTest {
   private static final int BATCHES = 4 * Integer.getInteger("kvasir.scale", 1);
   private static final int REQUESTS = 100;
   private static final int AT_ONCE = 16;
   private static final long SEED = Long.getLong("kvasir.seed", 20_261_117);
-  private static final int BYTES_MAX = 8 << 20;
-  private static final long HEAP_BOUND = 48L << 20;
+  private static final String HEAP = "128m";
+  private static final int FLOOD_BYTES = 8 << 20;
+
+  /** More than the heap, for what has no end. */
+  private static final long ENDLESS_BYTES = 256L << 20;
+
+  private static final int READ_BYTES_MAX = 4 << 20;
+  private static final long GROWTH_BYTES = 48L << 20;
   private static final List<String> PATHS =
       List.of(RawScene.CHAT, RawScene.COMPLETIONS, "/v1/embeddings");
 
@@ -105,170 +115,196 @@ class WorkerAnswersFuzzTest {
           "vllm:num_requests_running{} NaN\nvllm:num_requests_waiting 1e400\n",
           "vllm:num_requests_waiting -1\n# HELP\n{}\n");
 
-  private final ConcurrentLinkedQueue<String> thrown = new ConcurrentLinkedQueue<>();
-  private final Handler recorder = new Recorder();
+  /** What never becomes an event, and what is no answer, without end. */
+  private static final List<String> ENDLESS =
+      List.of("data: " + "x".repeat(70_000), ": " + "y".repeat(70_000), "z".repeat(70_000));
 
   @Test
   void whateverWorkersSendTheGatewayServesAndItsBooksAreEmpty() throws Exception {
-    var logger = Logger.getLogger(LiveLoop.class.getName());
-    logger.addHandler(recorder);
-    var random = new SplittableRandom(SEED);
-    try (var scene = open();
-        var callers = Executors.newFixedThreadPool(AT_ONCE)) {
+    OwnProcess.run(Fuzz.class, HEAP);
+  }
+
+  /** The process: a gateway, its workers and its callers. */
+  static final class Fuzz {
+    private final ConcurrentLinkedQueue<String> thrown = new ConcurrentLinkedQueue<>();
+    private final Handler recorder = new Recorder();
+
+    public static void main(String[] arguments) {
+      OwnProcess.end(new Fuzz()::run);
+    }
+
+    private void run() throws Exception {
+      var logger = Logger.getLogger(LiveLoop.class.getName());
+      logger.addHandler(recorder);
+      var random = new SplittableRandom(SEED);
+      var scene = open();
+      var callers = Executors.newFixedThreadPool(AT_ONCE);
       batch(scene, callers, random.split());
       long heap = heap();
       var threads = liveThreads();
       for (int i = 1; i < BATCHES; i++) {
         batch(scene, callers, random.split());
         assertThat(liveThreads()).as("seed %d, batch %d", SEED, i).containsAll(threads);
-        assertThat(heap() - heap).as("seed %d, batch %d", SEED, i).isLessThan(HEAP_BOUND);
+        assertThat(heap() - heap).as("seed %d, batch %d", SEED, i).isLessThan(GROWTH_BYTES);
       }
       assertThat(thrown).as("seed %d", SEED).isEmpty();
-    } finally {
-      logger.removeHandler(recorder);
+      System.out.println("seed " + SEED + ", " + BATCHES * REQUESTS + " requests");
     }
-    System.out.println("seed " + SEED + ", " + BATCHES * REQUESTS + " requests");
-  }
 
-  private static RawScene open() {
-    return new RawScene(
-        worker -> worker,
-        s ->
-            s.with(s.routing().with(Routing.Naming.TOKENS))
-                .with(s.failures().within(Duration.ofMillis(300), Duration.ofMillis(150))));
-  }
+    private static RawScene open() {
+      return new RawScene(
+          worker -> worker,
+          s ->
+              s.with(s.routing().with(Routing.Naming.TOKENS))
+                  .with(s.failures().within(Duration.ofMillis(300), Duration.ofMillis(150))));
+    }
 
-  private void batch(RawScene scene, ExecutorService callers, SplittableRandom random)
-      throws Exception {
-    for (var worker : List.of(scene.first, scene.second)) {
-      var own = new Chance(random.split());
-      RawWorker.Script script = call -> send(call, own.next());
-      worker.completing(script);
-      for (var path : List.of("/tokenize", "/metrics", "/v1/models", "/health")) {
-        worker.on(path, script);
+    private void batch(RawScene scene, ExecutorService callers, SplittableRandom random)
+        throws Exception {
+      for (var worker : List.of(scene.first, scene.second)) {
+        var own = new Chance(random.split());
+        RawWorker.Script script = call -> send(call, own.next());
+        worker.completing(script);
+        for (var path : List.of("/tokenize", "/metrics", "/v1/models", "/health")) {
+          worker.on(path, script);
+        }
+      }
+      var asked = new ArrayList<Future<?>>();
+      for (int i = 0; i < REQUESTS; i++) {
+        var own = random.split();
+        asked.add(callers.submit(() -> ask(scene, own)));
+      }
+      for (var one : asked) one.get(60, TimeUnit.SECONDS);
+      scene.assertBooksAreEmpty();
+      assertServes(scene);
+    }
+
+    /** Seeds for the answers of one worker, which writes them on many threads. */
+    private static final class Chance {
+      private final SplittableRandom random;
+
+      Chance(SplittableRandom random) {
+        this.random = random;
+      }
+
+      synchronized SplittableRandom next() {
+        return random.split();
       }
     }
-    var asked = new ArrayList<Future<?>>();
-    for (int i = 0; i < REQUESTS; i++) {
-      var own = random.split();
-      asked.add(callers.submit(() -> ask(scene, own)));
-    }
-    for (var one : asked) one.get(60, TimeUnit.SECONDS);
-    scene.assertBooksAreEmpty();
-    assertServes(scene);
-  }
 
-  /** Seeds for the answers of one worker, which writes them on many threads. */
-  private static final class Chance {
-    private final SplittableRandom random;
-
-    Chance(SplittableRandom random) {
-      this.random = random;
-    }
-
-    synchronized SplittableRandom next() {
-      return random.split();
-    }
-  }
-
-  /** A caller who may leave at any time, and never waits for ever. */
-  private static void ask(RawScene scene, SplittableRandom random) {
-    var body =
-        random.nextBoolean() ? "{\"stream\":true,\"messages\":[\"a\"]}" : "{\"prompt\":\"b\"}";
-    try (Socket socket = scene.raw("", pick(PATHS, random), body)) {
-      socket.setSoTimeout(10_000);
-      int limit = random.nextInt(4) == 0 ? random.nextInt(2_000) : Integer.MAX_VALUE;
-      int count = 0;
-      var in = socket.getInputStream();
-      var buffer = new byte[8_192];
-      while (count < limit) {
-        int read = in.read(buffer);
-        if (read < 0) return;
-        count += read;
+    /** A caller who may leave at any time, and never waits for ever. */
+    private static void ask(RawScene scene, SplittableRandom random) {
+      var body =
+          random.nextBoolean() ? "{\"stream\":true,\"messages\":[\"a\"]}" : "{\"prompt\":\"b\"}";
+      try (Socket socket = scene.raw("", pick(PATHS, random), body)) {
+        socket.setSoTimeout(10_000);
+        int limit = random.nextInt(4) == 0 ? random.nextInt(2_000) : READ_BYTES_MAX;
+        int count = 0;
+        var in = socket.getInputStream();
+        var buffer = new byte[8_192];
+        while (count < limit) {
+          int read = in.read(buffer);
+          if (read < 0) return;
+          count += read;
+        }
+      } catch (SocketTimeoutException e) {
+        throw new IllegalStateException("seed " + SEED + ": a caller waits for ever", e);
+      } catch (IOException e) {
+        // A reset is an answer as good as others here.
       }
-    } catch (SocketTimeoutException e) {
-      throw new IllegalStateException("seed " + SEED + ": a caller waits for ever", e);
-    } catch (IOException e) {
-      // A reset is an answer as good as others here.
     }
-  }
 
-  private static void send(RawWorker.Call call, SplittableRandom random) throws IOException {
-    var text = new StringBuilder();
-    if (random.nextInt(20) > 0) text.append(pick(STATUS_LINES, random)).append("\r\n");
-    int headers = random.nextInt(5);
-    for (int i = 0; i < headers; i++) text.append(pick(HEADERS, random)).append("\r\n");
-    if (random.nextInt(20) > 0) text.append("\r\n");
-    int pieces = random.nextInt(6);
-    for (int i = 0; i < pieces; i++) text.append(pick(BODIES, random));
-    var bytes = text.toString().getBytes(StandardCharsets.UTF_8);
-    int cut = random.nextInt(4) == 0 ? random.nextInt(bytes.length + 1) : bytes.length;
-    for (int at = 0; at < cut; ) {
-      int size = Math.min(cut - at, 1 + random.nextInt(4_000));
-      call.send(Arrays.copyOfRange(bytes, at, at + size));
-      at += size;
-    }
-    switch (random.nextInt(5)) {
-      case 0 -> call.hang();
-      case 1 -> flood(call, pick(BODIES, random));
-      case 2 -> {
-        call.socket().setSoLinger(true, 0);
-        call.close();
+    private static void send(RawWorker.Call call, SplittableRandom random) throws IOException {
+      if (random.nextInt(25) == 0) {
+        endless(call, random);
+        return;
       }
-      case 3 -> call.close();
-      default -> {}
-    }
-  }
-
-  private static void flood(RawWorker.Call call, String text) throws IOException {
-    var much = text.repeat(1 + 20_000 / text.length());
-    for (int sent = 0; sent < BYTES_MAX; sent += much.length()) call.send(much);
-    call.close();
-  }
-
-  private static <T> T pick(List<T> from, SplittableRandom random) {
-    return from.get(random.nextInt(from.size()));
-  }
-
-  /** With workers that are well again, it serves. */
-  private static void assertServes(RawScene scene) throws Exception {
-    for (var worker : List.of(scene.first, scene.second)) {
-      worker.well();
-      worker.completing(call -> call.json(200, "{\"ok\":1}"));
-    }
-    long start = System.nanoTime();
-    while (scene.post(RawScene.CHAT, "{\"messages\":[\"a\"]}").statusCode() != 200) {
-      if (System.nanoTime() - start > 20_000_000_000L) {
-        throw new AssertionError("seed " + SEED + ": it does not serve any more");
+      var text = new StringBuilder();
+      if (random.nextInt(20) > 0) text.append(pick(STATUS_LINES, random)).append("\r\n");
+      int headers = random.nextInt(5);
+      for (int i = 0; i < headers; i++) text.append(pick(HEADERS, random)).append("\r\n");
+      if (random.nextInt(20) > 0) text.append("\r\n");
+      int pieces = random.nextInt(6);
+      for (int i = 0; i < pieces; i++) text.append(pick(BODIES, random));
+      var bytes = text.toString().getBytes(StandardCharsets.UTF_8);
+      int cut = random.nextInt(4) == 0 ? random.nextInt(bytes.length + 1) : bytes.length;
+      for (int at = 0; at < cut; ) {
+        int size = Math.min(cut - at, 1 + random.nextInt(4_000));
+        call.send(Arrays.copyOfRange(bytes, at, at + size));
+        at += size;
       }
-      Thread.sleep(10);
-    }
-  }
-
-  private static long heap() {
-    System.gc();
-    return Runtime.getRuntime().totalMemory() - Runtime.getRuntime().freeMemory();
-  }
-
-  /** The threads without which nothing is served. */
-  private static List<String> liveThreads() {
-    return Thread.getAllStackTraces().keySet().stream()
-        .map(Thread::getName)
-        .filter(name -> name.equals("router") || name.startsWith("vert.x-eventloop"))
-        .toList();
-  }
-
-  /** Keeps what the loop of the router logs. */
-  private final class Recorder extends Handler {
-    @Override
-    public void publish(LogRecord entry) {
-      thrown.add(entry.getMessage() + ": " + entry.getThrown());
+      switch (random.nextInt(5)) {
+        case 0 -> call.hang();
+        case 1 -> flood(call, pick(BODIES, random));
+        case 2 -> {
+          call.socket().setSoLinger(true, 0);
+          call.close();
+        }
+        case 3 -> call.close();
+        default -> {}
+      }
     }
 
-    @Override
-    public void flush() {}
+    /** A right head, and nothing that it is for. */
+    private static void endless(RawWorker.Call call, SplittableRandom random) throws IOException {
+      if (random.nextInt(3) == 0) call.send("HTTP/1.1 503 X\r\n\r\n");
+      else call.streamHead();
+      if (random.nextInt(3) == 0) call.hang();
+      var piece = pick(ENDLESS, random);
+      for (long sent = 0; sent < ENDLESS_BYTES; sent += piece.length()) call.send(piece);
+      call.close();
+    }
 
-    @Override
-    public void close() {}
+    private static void flood(RawWorker.Call call, String text) throws IOException {
+      var much = text.repeat(1 + 20_000 / text.length());
+      for (int sent = 0; sent < FLOOD_BYTES; sent += much.length()) call.send(much);
+      call.close();
+    }
+
+    private static <T> T pick(List<T> from, SplittableRandom random) {
+      return from.get(random.nextInt(from.size()));
+    }
+
+    /** With workers that are well again, it serves. */
+    private static void assertServes(RawScene scene) throws Exception {
+      for (var worker : List.of(scene.first, scene.second)) {
+        worker.well();
+        worker.completing(call -> call.json(200, "{\"ok\":1}"));
+      }
+      long start = System.nanoTime();
+      while (scene.post(RawScene.CHAT, "{\"messages\":[\"a\"]}").statusCode() != 200) {
+        if (System.nanoTime() - start > 20_000_000_000L) {
+          throw new AssertionError("seed " + SEED + ": it does not serve any more");
+        }
+        Thread.sleep(10);
+      }
+    }
+
+    private static long heap() {
+      System.gc();
+      return Runtime.getRuntime().totalMemory() - Runtime.getRuntime().freeMemory();
+    }
+
+    /** The threads without which nothing is served. */
+    private static List<String> liveThreads() {
+      return Thread.getAllStackTraces().keySet().stream()
+          .map(Thread::getName)
+          .filter(name -> name.equals("router") || name.startsWith("vert.x-eventloop"))
+          .toList();
+    }
+
+    /** Keeps what the loop of the router logs. */
+    private final class Recorder extends Handler {
+      @Override
+      public void publish(LogRecord entry) {
+        thrown.add(entry.getMessage() + ": " + entry.getThrown());
+      }
+
+      @Override
+      public void flush() {}
+
+      @Override
+      public void close() {}
+    }
   }
 }
