@@ -183,18 +183,52 @@ class ServeTest {
 
   /** Until the gateway has heard of blocks that an engine holds. */
   private void awaitBlocks(Serving serving) throws Exception {
-    var held = Pattern.compile("kvasir_worker_blocks\\{[^}]*} [1-9]");
-    for (int i = 0; i < 100; i++) {
-      if (held.matcher(get(serving.gateway().adminUrl() + "/metrics").body()).find()) return;
+    awaitMetric(serving, "kvasir_worker_blocks\\{[^}]*} [1-9]");
+  }
+
+  private void awaitMetric(Serving serving, String line) throws Exception {
+    var wanted = Pattern.compile(line);
+    for (int i = 0; i < 400; i++) {
+      if (wanted.matcher(get(serving.gateway().adminUrl() + "/metrics").body()).find()) return;
       Thread.sleep(50);
     }
-    throw new AssertionError("no block was told of in five seconds");
+    throw new AssertionError("not told in 20 seconds: " + line);
+  }
+
+  @Test
+  void aResetForgetsEveryTierForGoodAndIsForAdminsAlone() throws Exception {
+    var keys = folder.resolve("keys");
+    Files.writeString(
+        keys,
+        "ada %s\nroot %s admin\n"
+            .formatted(ApiKey.of("ada", "of-ada").sha256(), ApiKey.of("root", "of-root").sha256()));
+    bearer = "of-ada";
+    try (var serving = embedded("--api-keys", keys.toString())) {
+      for (int round = 0; round < 2; round++) {
+        assertThat(cached(ask(serving, "lantern"))).isZero();
+        assertThat(cached(ask(serving, "lantern"))).isGreaterThanOrEqualTo(64);
+        awaitMetric(serving, "kvasir_tier_blocks\\{tier=\"disk\"} [1-9]");
+        var reset = serving.gateway().adminUrl() + "/reset_prefix_cache";
+        bearer = "of-nobody";
+        assertThat(post(reset)).isEqualTo(401);
+        bearer = "of-ada";
+        assertThat(post(reset)).isEqualTo(403);
+        bearer = "of-root";
+        assertThat(post(reset)).isEqualTo(200);
+        bearer = "of-ada";
+      }
+      serving.drain();
+    }
+    try (var serving = embedded("--api-keys", keys.toString())) {
+      assertThat(cached(ask(serving, "lantern"))).isZero();
+    }
   }
 
   private int post(String url) throws Exception {
     var request =
         HttpRequest.newBuilder(URI.create(url))
             .header("content-type", "application/json")
+            .header("authorization", "Bearer " + bearer)
             .POST(HttpRequest.BodyPublishers.ofString("{}"))
             .build();
     return client.send(request, BodyHandlers.ofString()).statusCode();

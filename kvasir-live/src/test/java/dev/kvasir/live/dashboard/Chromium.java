@@ -11,6 +11,7 @@ import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
@@ -46,22 +47,15 @@ final class Chromium implements AutoCloseable {
   }
 
   /** Starts it without its sandbox, which containers often forbid; it only sees our own page. */
-  static Chromium start(Path program) throws IOException, InterruptedException {
+  static Chromium start(Path program, String... options) throws IOException, InterruptedException {
     var folder = Files.createTempDirectory("kvasir-chromium");
-    var builder =
-        new ProcessBuilder(
-            program.toString(),
-            "--headless=new",
-            "--no-sandbox",
-            "--disable-gpu",
-            "--disable-dev-shm-usage",
-            "--disable-background-networking",
-            "--disable-component-update",
-            "--no-first-run",
-            "--hide-scrollbars",
-            "--remote-debugging-port=0",
-            "--user-data-dir=" + folder,
-            "about:blank");
+    var command = new ArrayList<>(List.of(program.toString(), "--headless=new", "--no-sandbox"));
+    command.addAll(List.of("--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars"));
+    command.addAll(List.of("--disable-background-networking", "--disable-component-update"));
+    command.addAll(List.of("--no-first-run", "--remote-debugging-port=0"));
+    command.addAll(List.of(options));
+    command.addAll(List.of("--user-data-dir=" + folder, "about:blank"));
+    var builder = new ProcessBuilder(command);
     builder.redirectErrorStream(true).redirectOutput(folder.resolve("log.txt").toFile());
     return new Chromium(builder.start(), folder);
   }

@@ -63,13 +63,27 @@ final class Tab implements AutoCloseable {
     call("Emulation.setEmulatedMedia", media);
   }
 
+  /** Lets scripts of the test do what the page's own policy forbids its scripts. */
+  void bypassPolicy() {
+    call("Page.setBypassCSP", JSON.createObjectNode().put("enabled", true));
+  }
+
   void go(String url) {
     call("Page.navigate", JSON.createObjectNode().put("url", url));
   }
 
   /** What the script says, as text. */
   String value(String script) {
-    var params = JSON.createObjectNode().put("expression", "String(" + script + ")");
+    return evaluated(script, "String(" + script + ")");
+  }
+
+  /** What the script's promise comes to, as text. */
+  String outcome(String script) {
+    return evaluated(script, "(async () => String(await (" + script + ")))()");
+  }
+
+  private String evaluated(String script, String expression) {
+    var params = JSON.createObjectNode().put("expression", expression);
     var result = call("Runtime.evaluate", params.put("awaitPromise", true));
     if (result.has("exceptionDetails")) fail(script + ": " + result.path("exceptionDetails"));
     return result.path("result").path("value").asString();

@@ -181,16 +181,18 @@ class EventsFuzzTest {
         return;
       }
       EndlessPublisher.shakeHands(socket);
+      if (random.nextInt(5) == 0) endless(out);
       for (int i = random.nextInt(MESSAGES_MAX); i >= 0; i--) {
         out.write(message());
         messages++;
       }
-      if (random.nextInt(6) == 0) endless(out);
     }
 
     private void endless(OutputStream out) throws IOException {
-      var part = frame(MORE, noise(random.nextInt(3) == 0 ? 1 : 200));
-      for (long bytes = 0; bytes < ENDLESS_BYTES; bytes += part.length) out.write(part);
+      var part = frame(MORE, noise(random.nextBoolean() ? 1 : 200));
+      var parts = new ByteArrayOutputStream();
+      while (parts.size() < 8_192) parts.writeBytes(part);
+      for (long bytes = 0; bytes < ENDLESS_BYTES; bytes += parts.size()) parts.writeTo(out);
       throw new IllegalStateException("nobody has hung up on a message without end");
     }
 

@@ -25,16 +25,19 @@ class ParserFuzzTest {
 
   private static final List<String> TEXTS =
       List.of(
-          "{\"model\":\"tiny\",\"stream\":true,\"messages\":[{\"role\":\"user\",\"content\":\"hi\"}]}",
-          "{\"messages\":[{\"role\":\"user\",\"content\":[{\"type\":\"image_url\",\"image_url\":{\"url\":"
-              + "\"data:image/png;base64,AAAA\"}},{\"type\":\"text\",\"text\":\"w\\u00e4s\"}]}]}",
+          "{\"model\":\"tiny\",\"stream\":true,\"messages\":[{\"role\":\"user\","
+              + "\"content\":\"hi\"}]}",
+          "{\"messages\":[{\"role\":\"user\",\"content\":[{\"type\":\"image_url\",\"image_url\":"
+              + "{\"url\":\"data:image/png;base64,AAAA\"}},{\"type\":\"text\","
+              + "\"text\":\"w\\u00e4s\"}]}]}",
           "{\"prompt\":[1,2,3],\"n\":1,\"kv_transfer_params\":{\"remote_port_of_caller\":1},"
               + "\"cache_salt\":\"s\",\"bootstrap_room\":7,\"prompt_cache_key\":\"k\"}",
           "data: {\"n\":1}\n\n: comment\r\n\r\nevent: x\nid: 1\ndata: {}\n\ndata: [DONE]\n\n",
           "data: {\"error\":{\"code\":500,\"type\":\"x\"}}\n\ndata: {\"usage\":"
               + "{\"prompt_tokens\":9,\"completion_tokens\":1}}\n\n",
-          "{\"id\":\"x\",\"choices\":[{\"text\":\"\\\"usage\\\":{\"}],\"usage\":{\"prompt_tokens\":7,"
-              + "\"completion_tokens\":5,\"prompt_tokens_details\":{\"cached_tokens\":3}}}",
+          "{\"id\":\"x\",\"choices\":[{\"text\":\"\\\"usage\\\":{\"}],\"usage\":"
+              + "{\"prompt_tokens\":7,\"completion_tokens\":5,"
+              + "\"prompt_tokens_details\":{\"cached_tokens\":3}}}",
           "# HELP x\n"
               + "vllm:num_requests_running{model_name=\"a\"} 3.0\n"
               + "vllm:kv_cache_usage_perc 0.5\n"
