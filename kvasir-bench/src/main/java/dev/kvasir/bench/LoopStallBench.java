@@ -2,9 +2,9 @@ package dev.kvasir.bench;
 
 import dev.kvasir.live.LiveLoop;
 import dev.kvasir.live.store.HostMemory;
-import dev.kvasir.live.store.StallingFolder;
 import dev.kvasir.live.store.disk.DiskSettings;
 import dev.kvasir.live.store.disk.DiskStore;
+import dev.kvasir.live.store.disk.HookedFolder;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -72,8 +72,10 @@ public final class LoopStallBench {
     try (var loop = new LiveLoop("stall bench");
         var memory = new HostMemory("host", HOST_BLOCKS, BLOCK_BYTES)) {
       var settings = DiskSettings.of(folder.resolve("tier"), DISK_BLOCKS, BLOCK_BYTES);
-      var disk = StallingFolder.open(settings);
-      try (var store = disk.store(loop, memory, settings)) {
+      var hooked = HookedFolder.open(settings);
+      var disk = new Standstill();
+      hooked.hook(disk);
+      try (var store = hooked.store(loop, memory, settings)) {
         measure(loop, store, disk, turns, seconds);
       }
     } finally {
@@ -82,8 +84,7 @@ public final class LoopStallBench {
   }
 
   private static void measure(
-      LiveLoop loop, DiskStore store, StallingFolder disk, int turns, int seconds)
-      throws Exception {
+      LiveLoop loop, DiskStore store, Standstill disk, int turns, int seconds) throws Exception {
     var traffic = new LadderTraffic(loop, store, HOST_BLOCKS, DISK_BLOCKS);
     int ticks = Math.toIntExact(Duration.ofSeconds((long) turns * seconds).toMillis());
     var bench = new LoopStallBench(loop, traffic, ticks);
@@ -155,6 +156,29 @@ public final class LoopStallBench {
   private static void delete(Path folder) throws IOException {
     try (var files = Files.walk(folder)) {
       for (var file : files.sorted((a, b) -> b.compareTo(a)).toList()) Files.delete(file);
+    }
+  }
+
+  /** A disk whose files stand still while they are told to, as one does that resets. */
+  private static final class Standstill implements HookedFolder.Hook {
+    private boolean standing;
+
+    synchronized void stand() {
+      standing = true;
+    }
+
+    synchronized void goOn() {
+      standing = false;
+      notifyAll();
+    }
+
+    @Override
+    public synchronized void before(String operation, String name) throws IOException {
+      try {
+        while (standing) wait();
+      } catch (InterruptedException e) {
+        throw new IOException("interrupted while the disk stood still", e);
+      }
     }
   }
 }

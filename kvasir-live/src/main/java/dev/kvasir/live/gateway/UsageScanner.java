@@ -28,7 +28,7 @@ final class UsageScanner {
     var bytes = joined(chunk);
     for (int at = find(bytes, 0); at >= 0; at = find(bytes, at + 1)) {
       int end = objectEnd(bytes, at + NAME.length);
-      if (end == UNFINISHED && bytes.length - at < FIELD_BYTES_MAX) {
+      if (end == UNFINISHED) {
         carried = Arrays.copyOfRange(bytes, at, bytes.length);
         return;
       }
@@ -56,18 +56,19 @@ final class UsageScanner {
     return -1;
   }
 
-  /** Where the object after a colon ends. */
+  /** Where the object after a colon ends; none is looked for further than a field may go. */
   private static int objectEnd(byte[] bytes, int from) {
+    int limit = Math.min(bytes.length, from + FIELD_BYTES_MAX);
     int colon = blanks(bytes, from);
     if (colon < bytes.length && bytes[colon] != ':') return NO_OBJECT;
     int brace = blanks(bytes, colon + 1);
     if (brace < bytes.length && bytes[brace] != '{') return NO_OBJECT;
     int depth = 0;
-    for (int at = brace; at < bytes.length; at++) {
+    for (int at = brace; at < limit; at++) {
       if (bytes[at] == '{') depth++;
       if (bytes[at] == '}' && --depth == 0) return at + 1;
     }
-    return UNFINISHED;
+    return limit < bytes.length ? NO_OBJECT : UNFINISHED;
   }
 
   private static int blanks(byte[] bytes, int from) {

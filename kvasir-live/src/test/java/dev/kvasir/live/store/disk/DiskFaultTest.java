@@ -117,7 +117,7 @@ class DiskFaultTest {
     try (var shelf = new Shelf(PowerLossTest.settings(BLOCKS, BLOCK_BYTES).with(ack), folder)) {
       var failures = new AtomicInteger();
       var failedSyncs = new AtomicInteger();
-      LossyFolder.Trouble trouble =
+      HookedFolder.Hook trouble =
           (operation, _) -> {
             if (random.nextInt(100) > 0) return;
             failures.incrementAndGet();

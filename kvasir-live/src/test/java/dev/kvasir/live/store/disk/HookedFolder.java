@@ -1,25 +1,67 @@
 package dev.kvasir.live.store.disk;
 
+import dev.kvasir.live.store.HostMemory;
+import dev.kvasir.time.EventLoop;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 /**
- * A folder that runs a hook before each operation, with nothing locked: the hook may block. A file
- * is named as it is called at the time.
+ * A folder that runs a hook before and after each operation, with nothing locked: the hook may
+ * block, fail or end the process. A file is named as it is called at the time.
  */
-final class HookedFolder implements DiskFolder {
+public final class HookedFolder implements DiskFolder {
+  /** What is done beside each operation on a folder or a file. */
+  @FunctionalInterface
+  public interface Hook {
+    /** Runs before the operation; an exception keeps it from happening. */
+    void before(String operation, String name) throws IOException;
+
+    /** Runs after the first half of a write, where writes are to be halved. */
+    default void half(String operation, String name) {}
+
+    default void after(String operation, String name) {}
+
+    default boolean halvesWrites() {
+      return false;
+    }
+  }
+
+  private static final int DIRECT_BYTES = 4_096;
+
   private final DiskFolder inner;
   private final List<HookedFile> files = new CopyOnWriteArrayList<>();
-  private volatile LossyFolder.Trouble hook = (_, _) -> {};
+  private volatile Hook hook = (_, _) -> {};
 
   HookedFolder(DiskFolder inner) {
     this.inner = inner;
   }
 
-  void hook(LossyFolder.Trouble next) {
+  /** A folder of the system. */
+  public static HookedFolder open(DiskSettings settings) throws IOException {
+    return new HookedFolder(RealFolder.open(settings.folder()));
+  }
+
+  /** A disk tier in this folder. */
+  public DiskStore store(EventLoop loop, HostMemory above, DiskSettings settings)
+      throws IOException {
+    return new DiskStore(loop, above, settings, this);
+  }
+
+  public void hook(Hook next) {
     hook = next;
+  }
+
+  /** An operation that the hook goes along with. */
+  private interface Operation {
+    void run() throws IOException;
+  }
+
+  private void hooked(String operation, String name, Operation what) throws IOException {
+    hook.before(operation, name);
+    what.run();
+    hook.after(operation, name);
   }
 
   @Override
@@ -32,13 +74,13 @@ final class HookedFolder implements DiskFolder {
     hook.before("open", name);
     var file = new HookedFile(name, inner.open(name, wanted));
     files.add(file);
+    hook.after("open", name);
     return file;
   }
 
   @Override
   public void delete(String name) throws IOException {
-    hook.before("delete", name);
-    inner.delete(name);
+    hooked("delete", name, () -> inner.delete(name));
   }
 
   @Override
@@ -46,12 +88,12 @@ final class HookedFolder implements DiskFolder {
     hook.before("rename", from);
     inner.rename(from, to);
     for (var file : files) if (file.name.equals(from)) file.name = to;
+    hook.after("rename", from);
   }
 
   @Override
   public void sync() throws IOException {
-    hook.before("sync", ".");
-    inner.sync();
+    hooked("sync", ".", inner::sync);
   }
 
   @Override
@@ -86,13 +128,19 @@ final class HookedFolder implements DiskFolder {
     @Override
     public void write(long position, ByteBuffer from) throws IOException {
       hook.before("write", name);
+      if (hook.halvesWrites()) {
+        int half = from.remaining() / 2;
+        if (access() == FileAccess.DIRECT) half = half / DIRECT_BYTES * DIRECT_BYTES;
+        file.write(position, from.slice(from.position(), half));
+        hook.half("write", name);
+      }
       file.write(position, from);
+      hook.after("write", name);
     }
 
     @Override
     public void read(long position, ByteBuffer into) throws IOException {
-      hook.before("read", name);
-      file.read(position, into);
+      hooked("read", name, () -> file.read(position, into));
     }
 
     @Override
@@ -103,14 +151,12 @@ final class HookedFolder implements DiskFolder {
 
     @Override
     public void truncate(long size) throws IOException {
-      hook.before("truncate", name);
-      file.truncate(size);
+      hooked("truncate", name, () -> file.truncate(size));
     }
 
     @Override
     public void sync() throws IOException {
-      hook.before("sync", name);
-      file.sync();
+      hooked("sync", name, file::sync);
     }
 
     @Override

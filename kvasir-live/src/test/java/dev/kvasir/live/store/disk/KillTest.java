@@ -43,8 +43,8 @@ class KillTest {
         random -> {
           for (int i = 0; i < kills; i++) {
             // Half at a named point, half at any time.
-            int named = random.nextInt(2 * HaltingFolder.POINTS.size());
-            var point = named < HaltingFolder.POINTS.size() ? HaltingFolder.POINTS.get(named) : "-";
+            int named = random.nextInt(2 * StoreChild.POINTS.size());
+            var point = named < StoreChild.POINTS.size() ? StoreChild.POINTS.get(named) : "-";
             long millis = random.nextInt(LIVED_MILLIS_MAX);
             int times = 1 + random.nextInt(point.contains("index.new") ? 4 : TIMES_MAX);
             try {

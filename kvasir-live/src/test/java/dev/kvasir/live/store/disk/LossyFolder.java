@@ -30,11 +30,6 @@ final class LossyFolder implements DiskFolder {
     }
   }
 
-  /** What is asked to happen before each operation; an exception keeps it from happening. */
-  interface Trouble {
-    void before(String operation, String name) throws IOException;
-  }
-
   private static final class Write {
     final int at;
     final byte[] bytes;
@@ -69,10 +64,10 @@ final class LossyFolder implements DiskFolder {
   private final Map<String, Inode> live = new TreeMap<>();
   private final Map<String, Inode> synced = new TreeMap<>();
   private final List<Change> pending = new ArrayList<>();
-  private Trouble trouble = (_, _) -> {};
+  private HookedFolder.Hook trouble = (_, _) -> {};
   private long usableBytes = Long.MAX_VALUE;
 
-  synchronized void trouble(Trouble next) {
+  synchronized void trouble(HookedFolder.Hook next) {
     trouble = next;
   }
 

@@ -11,6 +11,7 @@ import java.io.PrintStream;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.random.RandomGenerator;
 import java.util.random.RandomGeneratorFactory;
 
@@ -23,6 +24,30 @@ final class StoreChild {
   static final int BLOCKS = 48;
   static final int BLOCK_BYTES = 16 << 10;
   private static final int BATCH_MAX = 8;
+
+  /** Where a process can be halted. */
+  static final List<String> POINTS =
+      List.of(
+          "write blocks.kv before",
+          "write blocks.kv half",
+          "write blocks.kv after",
+          "write index.log before",
+          "write index.log half",
+          "write index.log after",
+          "sync blocks.kv before",
+          "sync blocks.kv after",
+          "sync index.log before",
+          "sync index.log after",
+          "open index.new after",
+          "write index.new before",
+          "write index.new half",
+          "write index.new after",
+          "sync index.new before",
+          "sync index.new after",
+          "rename index.new before",
+          "rename index.new after",
+          "sync . before",
+          "sync . after");
 
   private StoreChild() {}
 
@@ -64,7 +89,8 @@ final class StoreChild {
         DiskSettings.of(folder, BLOCKS, BLOCK_BYTES).with(seed % 4 == 0 ? Ack.STORED : Ack.DURABLE);
     var caller = new Caller();
     var above = new HostMemory("above", BATCH_MAX, BLOCK_BYTES);
-    var halting = new HaltingFolder(RealFolder.open(folder), arguments[2], times);
+    var halting = new HookedFolder(RealFolder.open(folder));
+    halting.hook(new Halt(arguments[2], new AtomicInteger(times)));
     var store = new DiskStore(caller.loop, above, settings, halting);
     say("open");
     var random = RandomGeneratorFactory.of("L64X128MixRandom").create(seed);
@@ -98,5 +124,34 @@ final class StoreChild {
     out.print(line + "\n");
     // Nobody listens any more: a test that was ended leaves no process behind.
     if (out.checkError()) Runtime.getRuntime().halt(1);
+  }
+
+  /** Ends the process at a named point, the so-manieth time. */
+  private record Halt(String point, AtomicInteger times) implements HookedFolder.Hook {
+    @Override
+    public void before(String operation, String name) {
+      at(operation, name, "before");
+    }
+
+    @Override
+    public void half(String operation, String name) {
+      at(operation, name, "half");
+    }
+
+    @Override
+    public void after(String operation, String name) {
+      at(operation, name, "after");
+    }
+
+    @Override
+    public boolean halvesWrites() {
+      return point.endsWith("half");
+    }
+
+    private void at(String operation, String name, String moment) {
+      if (point.equals(operation + " " + name + " " + moment) && times.decrementAndGet() <= 0) {
+        Runtime.getRuntime().halt(HALTED);
+      }
+    }
   }
 }
