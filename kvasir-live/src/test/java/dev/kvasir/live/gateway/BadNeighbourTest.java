@@ -47,6 +47,7 @@ class BadNeighbourTest {
   private static final int BODIES_BYTES = 16 << 20;
   private static final int HELD_MAX = 24;
   private static final long KEPT_BYTES_MAX = 24L << 20;
+  private static final String TURNS = "turns: ";
   private static final String READY = "does its worst";
   private static final String BAD = "authorization: Bearer of-eve";
   private static final String PROMPT =
@@ -98,7 +99,10 @@ class BadNeighbourTest {
       while (!READY.equals(out.readLine())) assertThat(neighbour.isAlive()).isTrue();
       double seconds = ask(3 * ASKED);
       neighbour.getOutputStream().close();
-      out.lines().forEach(wrong::add);
+      for (var line : out.readAllLines()) {
+        if (line.startsWith(TURNS)) System.out.println("the bad neighbour took " + line);
+        else wrong.add(line);
+      }
       assertThat(neighbour.waitFor()).isZero();
       return seconds;
     } finally {
@@ -140,6 +144,7 @@ class BadNeighbourTest {
   static final class Neighbour {
     private final int port;
     private volatile boolean over;
+    private int turns;
 
     Neighbour(int port) {
       this.port = port;
@@ -161,7 +166,7 @@ class BadNeighbourTest {
     private void worst() {
       var random = new SplittableRandom(7);
       var held = new ArrayDeque<RawClient>();
-      for (int turn = 0; !over; turn++) {
+      for (int turn = 0; !over; turn = ++turns) {
         try {
           held.add(one(turn, random));
           if (held.size() > HELD_MAX) held.remove().close();
@@ -176,6 +181,7 @@ class BadNeighbourTest {
         }
       }
       held.forEach(Neighbour::close);
+      System.out.println(TURNS + turns);
     }
 
     private RawClient one(int turn, SplittableRandom random) throws IOException {

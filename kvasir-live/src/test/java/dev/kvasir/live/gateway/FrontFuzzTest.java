@@ -47,7 +47,7 @@ class FrontFuzzTest {
   private static final long SEED = 20_261_117;
   private static final int AT_ONCE = 96;
 
-  /** Workers are taken for well all the time, however busy the machine is. */
+  /** Workers are taken for well, and callers for quick, however busy the machine is. */
   private static final Duration PATIENCE = Duration.ofHours(2);
 
   private static final double GROWTH_MAX = 1.1;
@@ -84,7 +84,12 @@ class FrontFuzzTest {
     private final AtomicInteger tokenized = new AtomicInteger();
 
     private Gateway gateway(FuzzConversation.Keys keys) {
-      var limits = HttpLimits.DEFAULT.withBodies(1 << 20, 32 << 20);
+      var limits =
+          HttpLimits.DEFAULT
+              .withBodies(1 << 20, 32 << 20)
+              .within(PATIENCE, PATIENCE, PATIENCE, PATIENCE)
+              .pacing(0, PATIENCE)
+              .preparing(PATIENCE);
       var settings =
           GatewaySettings.of(0, List.of(worker.worker("one"), worker.worker("two")))
               .with(Routing.DEFAULT.with(ROUTER))

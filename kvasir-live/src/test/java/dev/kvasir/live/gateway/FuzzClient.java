@@ -13,7 +13,7 @@ import java.util.concurrent.TimeUnit;
 
 /** Holds one conversation over a socket, and says what was wrong with the answers. */
 final class FuzzClient {
-  private static final int PATIENCE_MILLIS = (int) TimeUnit.SECONDS.toMillis(20);
+  private static final int PATIENCE_MILLIS = (int) TimeUnit.MINUTES.toMillis(2);
 
   /** Who leaves does not wait for what a server does with half a request. */
   private static final int LEAVING_MILLIS = 20;
