@@ -139,7 +139,7 @@ final class Planner {
     admissions = new ArrayList<>();
     givenUp = new ArrayList<>(0);
     int seats = state.settings.sequencesMax() - outlook.running;
-    fetchable = state.kv.fetchable();
+    fetchable = state.kv.fetching().fetchable();
     var line = state.waiting.inOrder().iterator();
     while (line.hasNext()) {
       var sequence = line.next();

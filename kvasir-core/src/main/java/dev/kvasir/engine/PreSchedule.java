@@ -42,7 +42,7 @@ public final class PreSchedule {
     this.reorders = state.waiting.reorders();
     this.forgotten = state.matches.forgotten();
     this.fetching = state.fetching;
-    this.fetchable = state.kv.fetchable();
+    this.fetchable = state.kv.fetching().fetchable();
   }
 
   public ScheduleDecision decision() {
@@ -95,7 +95,7 @@ public final class PreSchedule {
         && state.waiting.size() <= waitingMax
         && forgotten == state.matches.forgotten()
         && fetching == state.fetching
-        && fetchable == state.kv.fetchable();
+        && fetchable == state.kv.fetching().fetchable();
   }
 
   /** Who was turned away for lack of memory, now or before, must be considered again. */

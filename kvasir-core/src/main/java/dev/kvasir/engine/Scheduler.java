@@ -426,7 +426,7 @@ public final class Scheduler {
     leaveQueue(sequence);
     sequence.state = State.FETCHING;
     state.fetching++;
-    kv.fetch(names, match.blocks() + match.below(), span -> arrive(sequence, span));
+    kv.fetching().fetch(names, match.blocks() + match.below(), span -> arrive(sequence, span));
   }
 
   private void arrive(Sequence sequence, KvSpan span) {

@@ -41,14 +41,37 @@ public interface KvStore {
   /** How many more blocks would be available if all of the spans were released. */
   int reclaimable(List<KvSpan> spans);
 
-  /** How many blocks {@link #fetch} can still bring up besides those that are on their way. */
-  int fetchable();
+  /** How blocks are brought up from slower tiers; a store without such tiers brings up nothing. */
+  default Fetching fetching() {
+    return Fetching.NOTHING;
+  }
 
-  /**
-   * Brings up the first {@code blocks} blocks as far as they lie on slower tiers. The answer comes
-   * later, once, with what is there then: perhaps nothing.
-   */
-  void fetch(BlockNames names, int blocks, Consumer<KvSpan> done);
+  /** Brings up blocks that {@link #match} found below the engine's memory. */
+  interface Fetching {
+    /** Where nothing lies below, no match says so, and nothing can be asked for. */
+    Fetching NOTHING =
+        new Fetching() {
+          @Override
+          public int fetchable() {
+            return 0;
+          }
+
+          @Override
+          public void fetch(BlockNames names, int blocks, Consumer<KvSpan> done) {
+            throw new IllegalStateException(
+                "no tier lies below, yet " + blocks + " blocks are fetched");
+          }
+        };
+
+    /** How many blocks can still be brought up besides those that are on their way. */
+    int fetchable();
+
+    /**
+     * Brings up the first {@code blocks} blocks as far as they lie on slower tiers. The answer
+     * comes later, once, with what is there then: perhaps nothing.
+     */
+    void fetch(BlockNames names, int blocks, Consumer<KvSpan> done);
+  }
 
   /** Forgets every block that nobody holds, on all tiers; tells how many left engine memory. */
   int clear();

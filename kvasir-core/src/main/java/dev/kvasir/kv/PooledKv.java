@@ -121,16 +121,6 @@ public final class PooledKv implements KvStore {
   }
 
   @Override
-  public int fetchable() {
-    return 0;
-  }
-
-  @Override
-  public void fetch(BlockNames names, int blocks, Consumer<KvSpan> done) {
-    throw new IllegalStateException("nothing lies below " + pool.tier() + ": no match said so");
-  }
-
-  @Override
   public int clear() {
     return pool.clear();
   }

@@ -40,7 +40,7 @@ import java.util.function.Consumer;
  * <p>This is the seeds' OffloadManager. Its In-Queue is a pipeline before the upgrade, its On-Deck
  * what is upgraded and waits, its Transfer Engines are the executors and the stores.
  */
-public final class TieredKvCache implements KvStore {
+public final class TieredKvCache implements KvStore, KvStore.Fetching {
   private final BlockPool top;
   private final PooledKv device;
   private final List<LowerTier> rungs;
@@ -254,6 +254,11 @@ public final class TieredKvCache implements KvStore {
   @Override
   public int reclaimable(List<KvSpan> spans) {
     return device.reclaimable(spans);
+  }
+
+  @Override
+  public Fetching fetching() {
+    return this;
   }
 
   @Override

@@ -7,7 +7,6 @@ import dev.kvasir.kv.KvWatch;
 import dev.kvasir.kv.name.BlockHash;
 import dev.kvasir.kv.name.BlockNames;
 import java.util.List;
-import java.util.function.Consumer;
 
 /** KV memory that counts how often it is asked what is cached. */
 final class CountingKv implements KvStore {
@@ -75,13 +74,8 @@ final class CountingKv implements KvStore {
   }
 
   @Override
-  public int fetchable() {
-    return kv.fetchable();
-  }
-
-  @Override
-  public void fetch(BlockNames names, int blocks, Consumer<KvSpan> done) {
-    kv.fetch(names, blocks, done);
+  public Fetching fetching() {
+    return kv.fetching();
   }
 
   @Override

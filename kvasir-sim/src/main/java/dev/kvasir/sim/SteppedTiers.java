@@ -13,7 +13,6 @@ import dev.kvasir.kv.name.TokenBlock;
 import dev.kvasir.time.EventLoop;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.function.Consumer;
 
 /**
  * Engine memory and a host tier whose transfers take no time of their own: what a reload takes is
@@ -216,16 +215,6 @@ final class SteppedTiers implements KvStore {
   @Override
   public int reclaimable(List<KvSpan> spans) {
     return device.reclaimable(spans.stream().map(span -> ((Releasing) span).span).toList());
-  }
-
-  @Override
-  public int fetchable() {
-    return 0;
-  }
-
-  @Override
-  public void fetch(BlockNames names, int blocks, Consumer<KvSpan> done) {
-    throw new IllegalStateException("reloads take no time, yet " + blocks + " blocks are fetched");
   }
 
   @Override

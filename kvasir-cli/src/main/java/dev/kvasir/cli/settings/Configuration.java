@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Where settings come from. Precedence: flags > environment > file > defaults.
+ * Where settings come from. Precedence: {@code flags > environment > file > defaults}.
  *
  * @param file null for none
  * @param said what the options say, as one would have written it in a file

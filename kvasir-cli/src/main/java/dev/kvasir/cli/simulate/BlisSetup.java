@@ -10,7 +10,7 @@ import dev.kvasir.router.pick.Ties;
 import dev.kvasir.sim.blis.BlisCluster;
 import dev.kvasir.sim.blis.BlisRouting;
 import dev.kvasir.sim.blis.BlisSettings;
-import dev.kvasir.sim.latency.GoRandom;
+import dev.kvasir.sim.blis.GoRandom;
 import dev.kvasir.sim.report.RunResult;
 import dev.kvasir.sim.workload.Workload;
 import java.io.IOException;

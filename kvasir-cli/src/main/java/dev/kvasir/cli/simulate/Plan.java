@@ -38,7 +38,7 @@ record Plan(
     dimensions = List.copyOf(dimensions);
   }
 
-  /** Precedence: flags > environment > file > what a capture says > defaults. */
+  /** Precedence: flags, environment, file, what a capture says, defaults. */
   static Plan of(
       SimulateOptions options, ParseResult line, Map<String, String> environment, PrintWriter err)
       throws IOException {

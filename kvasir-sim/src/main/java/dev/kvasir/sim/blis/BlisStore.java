@@ -11,7 +11,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.function.Consumer;
 
 /**
  * KV memory that behaves as BLIS's does, block by block.
@@ -113,16 +112,6 @@ final class BlisStore implements KvStore {
   @Override
   public int clear() {
     throw new IllegalStateException("nobody resets a cache there");
-  }
-
-  @Override
-  public int fetchable() {
-    return 0;
-  }
-
-  @Override
-  public void fetch(BlockNames wanted, int blocks, Consumer<KvSpan> done) {
-    throw new IllegalStateException("no tier below, yet " + blocks + " blocks are fetched");
   }
 
   @Override

@@ -1,4 +1,4 @@
-package dev.kvasir.sim.latency;
+package dev.kvasir.sim.blis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;

@@ -1,5 +1,6 @@
-package dev.kvasir.sim.latency;
+package dev.kvasir.sim.blis;
 
+import dev.kvasir.sim.latency.LatencyError;
 import java.io.Reader;
 import java.nio.charset.StandardCharsets;
 import tools.jackson.core.JacksonException;
