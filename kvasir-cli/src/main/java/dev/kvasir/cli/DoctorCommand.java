@@ -7,6 +7,9 @@ import dev.kvasir.live.doctor.CacheFolder;
 import dev.kvasir.live.doctor.Check;
 import dev.kvasir.live.doctor.Doctor;
 import dev.kvasir.live.doctor.Status;
+import dev.kvasir.live.doctor.WorkerProbe;
+import dev.kvasir.live.store.shared.Secret;
+import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -19,10 +22,11 @@ import picocli.CommandLine.Option;
 import tools.jackson.databind.SerializationFeature;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Looks at this machine: JDK, cores, memory, cache folder, direct I/O, GPU. */
+/** Looks at this machine, or at workers: JDK, cores, memory, cache folder, direct I/O, GPU. */
 @Command(
     name = "doctor",
-    description = "Look at this machine: what was found, and what follows from it for Kvasir.",
+    description =
+        "Look at this machine, or at workers: what was found, and what follows from it for Kvasir.",
     optionListHeading = "%nOptions:%n",
     footer = {
       "",
@@ -40,6 +44,20 @@ final class DoctorCommand implements Callable<Integer> {
       description = "Folder where the disk tier keeps its blocks (default: ~/.cache/kvasir).")
   private @Nullable Path cacheFolder;
 
+  @Option(
+      names = "--worker",
+      paramLabel = "URL[,events=TCP]",
+      description =
+          "Ask a vLLM or SGLang server instead what the router needs of it, with three short"
+              + " requests; again for each further one.")
+  private List<String> workers = List.of();
+
+  @Option(
+      names = "--worker-key",
+      paramLabel = "KEY",
+      description = "What workers are sent as key, as env:NAME or file:PATH.")
+  private @Nullable String workerKey;
+
   @Option(names = "--json", description = "Write one JSON object, for programs.")
   private boolean json;
 
@@ -49,11 +67,8 @@ final class DoctorCommand implements Callable<Integer> {
   }
 
   @Override
-  public Integer call() {
-    Path userHome = Path.of(System.getProperty("user.home", "/"));
-    var folder = cacheFolder == null ? CacheFolder.usual(environment, userHome) : cacheFolder;
-    var checks = new ArrayList<Check>(Doctor.look(folder));
-    checks.add(GpuProbe.look());
+  public Integer call() throws IOException {
+    var checks = workers.isEmpty() ? ofMachine() : ofWorkers();
     if (json) {
       writeJson(checks);
     } else {
@@ -61,6 +76,36 @@ final class DoctorCommand implements Callable<Integer> {
     }
     boolean missing = checks.stream().anyMatch(check -> check.status() == Status.MISSING);
     return missing ? ExitCode.UNAVAILABLE : ExitCode.OK;
+  }
+
+  private List<Check> ofMachine() {
+    Path userHome = Path.of(System.getProperty("user.home", "/"));
+    var folder = cacheFolder == null ? CacheFolder.usual(environment, userHome) : cacheFolder;
+    var checks = new ArrayList<Check>(Doctor.look(folder));
+    checks.add(GpuProbe.look());
+    return checks;
+  }
+
+  private List<Check> ofWorkers() throws IOException {
+    var asked = new ArrayList<WorkerProbe.Asked>();
+    for (var worker : workers) {
+      var parts = worker.split(",", -1);
+      var events = "";
+      for (var part : parts) if (part.startsWith("events=")) events = part.substring(7);
+      asked.add(new WorkerProbe.Asked(parts[0], events));
+    }
+    return WorkerProbe.look(asked, key());
+  }
+
+  private @Nullable String key() throws IOException {
+    if (workerKey == null) return null;
+    if (workerKey.startsWith(Secret.ENVIRONMENT)) {
+      return Secret.fromEnvironment(workerKey.substring(Secret.ENVIRONMENT.length())).reveal();
+    }
+    if (workerKey.startsWith(Secret.FILE)) {
+      return Secret.fromFile(Path.of(workerKey.substring(Secret.FILE.length()))).reveal();
+    }
+    return workerKey;
   }
 
   private void write(List<Check> checks) {
