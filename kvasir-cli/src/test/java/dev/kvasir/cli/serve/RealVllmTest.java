@@ -52,7 +52,7 @@ class RealVllmTest {
   private static final double POINT = 0.01;
   private static final String[] WORDS =
       "lantern river stone morning window garden letter market winter copper thread candle"
-          .split(" ");
+          .split(" ", -1);
 
   /** What one request showed. */
   private record Seen(String worker, int expected, int cached, int prompt, int possible) {

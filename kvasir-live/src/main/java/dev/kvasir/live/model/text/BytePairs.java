@@ -29,6 +29,7 @@ final class BytePairs {
     LETTERS_OR_BYTES
   }
 
+  @SuppressWarnings("ArrayRecordComponent") // never changed, never compared
   private record Entry(char[] piece, int[] tokens) {
     boolean is(char[] text, int from, int to) {
       return Arrays.equals(piece, 0, piece.length, text, from, to);
@@ -246,9 +247,9 @@ final class BytePairs {
       if (waiting == heap.length) heap = Arrays.copyOf(heap, 2 * waiting);
       long pair = found >>> Integer.SIZE << Integer.SIZE | left;
       int at = waiting++;
-      while (at > 0 && heap[at - 1 >> 1] > pair) {
-        heap[at] = heap[at - 1 >> 1];
-        at = at - 1 >> 1;
+      while (at > 0 && heap[(at - 1) / 2] > pair) {
+        heap[at] = heap[(at - 1) / 2];
+        at = (at - 1) / 2;
       }
       heap[at] = pair;
     }

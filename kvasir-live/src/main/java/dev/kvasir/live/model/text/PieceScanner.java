@@ -6,8 +6,6 @@ import static dev.kvasir.live.model.text.LetterKinds.NUMBER;
 import static dev.kvasir.live.model.text.LetterKinds.OTHER;
 import static dev.kvasir.live.model.text.LetterKinds.SPACE;
 
-import java.util.List;
-
 /**
  * Cuts a text into pieces as the patterns of well-known tokenizers do, without a pattern: where the
  * next piece ends depends on the text from its beginning on, and on nothing before.
@@ -22,24 +20,28 @@ enum PieceScanner {
   DIGITS_3(
       3,
       "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}{1,3}"
-          + "| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+"),
+          + "| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+",
+      ""),
   /** That of Qwen: each digit by itself. */
   DIGITS_1(
       1,
       "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}"
-          + "| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+");
+          + "| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+",
+      "");
 
   private final int digitsMax;
-  private final List<String> patterns;
+  private final String pattern;
+  private final String shorter;
 
-  PieceScanner(int digitsMax, String... patterns) {
+  PieceScanner(int digitsMax, String pattern, String shorter) {
     this.digitsMax = digitsMax;
-    this.patterns = List.of(patterns);
+    this.pattern = pattern;
+    this.shorter = shorter;
   }
 
   /** Whether it does what the pattern says. */
-  boolean does(String pattern) {
-    return patterns.contains(pattern);
+  boolean does(String other) {
+    return other.equals(pattern) || (!shorter.isEmpty() && other.equals(shorter));
   }
 
   /** Where the piece ends that begins at a place before the limit. */

@@ -1,5 +1,6 @@
 package dev.kvasir.live.model.text.template;
 
+import dev.kvasir.Nullable;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -75,7 +76,7 @@ final class Methods {
     return text.substring(from, to);
   }
 
-  private static boolean isStripped(char letter, @dev.kvasir.Nullable String letters) {
+  private static boolean isStripped(char letter, @Nullable String letters) {
     if (letters != null) return letters.indexOf(letter) >= 0;
     return Character.isWhitespace(letter)
         || letter == 0x85

@@ -110,7 +110,7 @@ final class Values {
   /** What can be gone through: the letters of a text, the keys of a dictionary. */
   static List<Object> list(Object value) throws TemplateFailure {
     return switch (value) {
-      case Undefined _ -> List.of();
+      case Undefined _ -> new ArrayList<>();
       case List<?> list -> new ArrayList<>(list);
       case Map<?, ?> map -> new ArrayList<>(map.keySet());
       case String text -> {
@@ -187,7 +187,7 @@ final class Values {
         case "*" -> a * b;
         case "//" -> Math.floorDiv(a, b);
         case "%" -> Math.floorMod(a, b);
-        default -> (long) Math.pow(a, b);
+        default -> (long) Math.pow((double) a, (double) b);
       };
     }
     double a = toDouble(left);
