@@ -1,0 +1,76 @@
+package dev.kvasir.sim.calibrate;
+
+import dev.kvasir.sim.calibrate.Spread.Time;
+import dev.kvasir.sim.report.RequestResult;
+import dev.kvasir.sim.report.RunResult;
+import java.util.Arrays;
+import java.util.List;
+import java.util.SplittableRandom;
+
+/**
+ * Where a figure lies nine times of ten, by the calibration's own errors.
+ *
+ * <p>A draw takes one of the runs, with the profile's times or others that its captures allow; its
+ * requests as often as chance has it; and an error of the whole run, as large as those of the
+ * captures. The same seed gives the same interval.
+ *
+ * @param low below it the figure lies once in twenty times, in microseconds
+ * @param high above it once in twenty times
+ */
+public record Interval(double low, double high) {
+  private static final int DRAWS = 400;
+  private static final double TAIL = 0.05;
+
+  /** Which figure of a run. */
+  public enum Figure {
+    TTFT_P50(Time.TTFT, 0.5),
+    TTFT_P90(Time.TTFT, 0.9),
+    E2E_P50(Time.E2E, 0.5),
+    E2E_P90(Time.E2E, 0.9);
+
+    private final Time time;
+    private final double share;
+
+    Figure(Time time, double share) {
+      this.time = time;
+      this.share = share;
+    }
+
+    /** Its value in a run, in microseconds; 0 where nothing was answered. */
+    public double of(RunResult run) {
+      var times = answered(time, run);
+      return times.length == 0 ? 0 : Spread.quantile(times, share);
+    }
+  }
+
+  public boolean contains(double micros) {
+    return low <= micros && micros <= high;
+  }
+
+  /** Of runs of the same requests: with the profile's times first, then with its others. */
+  public static Interval of(Profile profile, Figure figure, List<RunResult> runs, long seed) {
+    var random = new SplittableRandom(seed * Figure.values().length + figure.ordinal());
+    double off = profile.runOff(figure.time);
+    var times = runs.stream().map(run -> answered(figure.time, run)).toList();
+    var figures = new double[DRAWS];
+    for (int i = 0; i < DRAWS; i++) {
+      var run = times.get(random.nextInt(times.size()));
+      if (run.length == 0) return new Interval(0, 0);
+      var drawn = new double[run.length];
+      for (int k = 0; k < drawn.length; k++) drawn[k] = run[random.nextInt(run.length)];
+      Arrays.sort(drawn);
+      double error = StrictMath.exp(off * random.nextGaussian());
+      figures[i] = Spread.quantile(drawn, figure.share) * error;
+    }
+    Arrays.sort(figures);
+    return new Interval(Spread.quantile(figures, TAIL), Spread.quantile(figures, 1 - TAIL));
+  }
+
+  private static double[] answered(Time time, RunResult run) {
+    return run.requests().stream()
+        .filter(each -> each.e2eMicros() >= 0)
+        .mapToDouble((RequestResult each) -> time.predicted(each))
+        .sorted()
+        .toArray();
+  }
+}

@@ -1,0 +1,50 @@
+package dev.kvasir.sim.calibrate;
+
+import dev.kvasir.engine.EngineSettings;
+import dev.kvasir.engine.PlanningSettings;
+
+/**
+ * How an engine is set, as far as its batches depend on it.
+ *
+ * @param sequencesMax the most requests in a batch
+ * @param stepTokensMax the most tokens in a step
+ * @param blocks how many blocks of KV its memory holds
+ * @param blockTokens the tokens of a block
+ */
+public record Limits(int sequencesMax, int stepTokensMax, int blocks, int blockTokens) {
+  /** What vLLM takes on GPUs with much memory, and a memory that nobody fills. */
+  public static final Limits USUAL = new Limits(256, 8192, 1 << 20, 16);
+
+  public Limits {
+    if (sequencesMax < 1 || stepTokensMax < 1 || blocks < 1 || blockTokens < 1) {
+      throw new IllegalArgumentException(
+          sequencesMax
+              + " requests and "
+              + stepTokensMax
+              + " tokens in a step, "
+              + blocks
+              + " blocks of "
+              + blockTokens
+              + " tokens; give numbers above 0");
+    }
+  }
+
+  public Limits withBlocks(int number) {
+    return new Limits(sequencesMax, stepTokensMax, number, blockTokens);
+  }
+
+  /** The settings of an engine that admits as vLLM does. */
+  EngineSettings engine() {
+    var usual = EngineSettings.DEFAULT;
+    return new EngineSettings(
+        sequencesMax,
+        stepTokensMax,
+        0,
+        0,
+        usual.order(),
+        usual.victim(),
+        usual.quirks(),
+        new PlanningSettings(PlanningSettings.Mode.SEQUENTIAL, 0),
+        EngineSettings.Room.WHOLE_PROMPT);
+  }
+}

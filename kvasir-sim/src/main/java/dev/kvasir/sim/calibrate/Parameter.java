@@ -1,0 +1,95 @@
+package dev.kvasir.sim.calibrate;
+
+import dev.kvasir.sim.latency.ServedShape;
+import dev.kvasir.sim.server.ServerTimes;
+import java.util.function.ToDoubleFunction;
+
+/**
+ * The times that a fit may change, each with what physics or experience says of it beforehand.
+ *
+ * <p>A prior is a value and how far off it may well be, as a factor: 0.2 stands for 20 %. The
+ * shares of the peaks are those that large matrices and attention reach on current GPUs; the times
+ * of processors are round numbers of the right order, with much room.
+ */
+enum Parameter {
+  LAUNCH("launch_us", 0.4, shape -> 800.0 * shape.layers()),
+  LAUNCH_ROW("launch_row_us", 0.3, _ -> 20),
+  GRAPH("graph_us", 0.3, _ -> 3_000),
+  GRAPH_ROW("graph_row_us", 0.3, _ -> 10),
+  WEIGHTS("weights_us", 0.15, shape -> shape.weightMicros() / 0.62),
+  TOKEN("token_us", 0.15, shape -> shape.tokenMicros() / 0.60),
+  PAIR("pair_ns", 0.25, ServedShape::pairNanos),
+  CONTEXT("context_ns", 0.15, shape -> shape.contextNanos() / 0.90),
+  ROW("row_us", 0.25, _ -> 8),
+  PROMPT("prompt_us", 0.4, _ -> 500),
+  RECEIVE("receive_us", 0.4, _ -> 3_000),
+  RECEIVE_TOKEN("receive_token_ns", 0.3, _ -> 40),
+  CALL("call_us", 0.25, _ -> 1_400),
+  CALL_TOKEN("call_token_us", 0.4, _ -> 1.5),
+  HOP("hop_us", 0.4, _ -> 3_000),
+  DELIVER("deliver_us", 0.3, _ -> 1_000),
+  OUTPUT("output_us", 0.3, _ -> 40),
+  END("end_us", 0.3, _ -> 100),
+  WARM_FRONT("warm_up_front", 0.4, _ -> 0.6),
+  WARM_LAUNCH("warm_up_launch", 0.4, _ -> 0.3),
+  WARM_REQUESTS("warm_up_requests", 0.3, _ -> 100);
+
+  private final String label;
+  private final double spread;
+  private final ToDoubleFunction<ServedShape> prior;
+
+  Parameter(String label, double spread, ToDoubleFunction<ServedShape> prior) {
+    this.label = label;
+    this.spread = spread;
+    this.prior = prior;
+  }
+
+  /** As a profile writes it. */
+  String label() {
+    return label;
+  }
+
+  /** The standard deviation of its logarithm beforehand. */
+  double spread() {
+    return spread;
+  }
+
+  /** What is said of all of them beforehand. */
+  static double[] priors(ServedShape shape) {
+    var values = new double[values().length];
+    for (var each : values()) values[each.ordinal()] = each.prior.applyAsDouble(shape);
+    return values;
+  }
+
+  private double of(double[] values) {
+    return values[ordinal()];
+  }
+
+  /** The times that these values stand for. */
+  static ServerTimes times(double[] values, int calls) {
+    return new ServerTimes(
+        new ServerTimes.Engine(
+            LAUNCH.of(values),
+            LAUNCH_ROW.of(values),
+            GRAPH.of(values),
+            GRAPH_ROW.of(values),
+            WEIGHTS.of(values),
+            TOKEN.of(values),
+            PAIR.of(values),
+            CONTEXT.of(values),
+            ROW.of(values),
+            PROMPT.of(values)),
+        new ServerTimes.Front(
+            calls,
+            RECEIVE.of(values),
+            RECEIVE_TOKEN.of(values),
+            CALL.of(values),
+            CALL_TOKEN.of(values),
+            HOP.of(values),
+            DELIVER.of(values),
+            OUTPUT.of(values),
+            END.of(values)),
+        new ServerTimes.WarmUp(
+            WARM_FRONT.of(values), WARM_LAUNCH.of(values), WARM_REQUESTS.of(values)));
+  }
+}

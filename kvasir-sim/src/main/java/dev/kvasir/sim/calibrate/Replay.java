@@ -1,0 +1,49 @@
+package dev.kvasir.sim.calibrate;
+
+import dev.kvasir.router.RouterSettings;
+import dev.kvasir.router.pick.PickPolicy;
+import dev.kvasir.router.pick.Ties;
+import dev.kvasir.router.pick.WeightedPick;
+import dev.kvasir.router.placement.PlacementPolicy;
+import dev.kvasir.router.placement.PlacementSettings;
+import dev.kvasir.router.view.Role;
+import dev.kvasir.sim.ClusterSpec;
+import dev.kvasir.sim.InstanceSpec;
+import dev.kvasir.sim.RoutingSpec;
+import dev.kvasir.sim.Simulator;
+import dev.kvasir.sim.TransferModel;
+import dev.kvasir.sim.report.RunResult;
+import dev.kvasir.sim.server.ServerModel;
+import dev.kvasir.sim.server.ServerTimes;
+import java.time.Duration;
+import java.util.List;
+
+/** Asks the simulator what a server with these times would have made of captured requests. */
+final class Replay {
+  private Replay() {}
+
+  static RunResult run(Served served, ServerTimes times) {
+    var limits = served.limits();
+    var instance =
+        new InstanceSpec(
+            limits.engine(),
+            limits.blocks(),
+            limits.blockTokens(),
+            "lru",
+            List.of(),
+            new TransferModel.Event());
+    var routing =
+        new RoutingSpec(
+            RouterSettings.DEFAULT,
+            null,
+            PickPolicy.named("round-robin", WeightedPick.SCORERS_DEFAULT, Ties.first()),
+            PlacementPolicy.named("never", PlacementSettings.DEFAULT),
+            Duration.ofSeconds(1),
+            RoutingSpec.Awareness.BLIND);
+    var cluster =
+        ClusterSpec.apart(
+            List.of(Role.BOTH), instance, routing, new ClusterSpec.HandOver(Duration.ZERO, 1));
+    var workload = CallerLoop.of(served.requests());
+    return new Simulator(cluster, new ServerModel(times), workload).run(_ -> {});
+  }
+}
