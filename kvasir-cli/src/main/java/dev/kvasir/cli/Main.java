@@ -5,6 +5,7 @@ import static picocli.CommandLine.Model.UsageMessageSpec.SECTION_KEY_COMMAND_LIS
 import static picocli.CommandLine.Model.UsageMessageSpec.SECTION_KEY_OPTION_LIST;
 import static picocli.CommandLine.Model.UsageMessageSpec.SECTION_KEY_OPTION_LIST_HEADING;
 
+import dev.kvasir.cli.calibrate.CalibrateCommand;
 import dev.kvasir.cli.load.LoadCommand;
 import dev.kvasir.cli.serve.CheckConfigCommand;
 import dev.kvasir.cli.serve.ServeCommand;
@@ -55,6 +56,7 @@ public final class Main {
         .addSubcommand(sectioned(helpful(new CommandLine(serve))))
         .addSubcommand(helpful(new CommandLine(new CheckConfigCommand(out, err, environment))))
         .addSubcommand(sectioned(helpful(SimulateCommand.line(out, err, environment))))
+        .addSubcommand(helpful(new CommandLine(new CalibrateCommand(out, err))))
         .addSubcommand(sectioned(helpful(new CommandLine(new FleetCommand(out, err, environment)))))
         .addSubcommand(sectioned(helpful(new CommandLine(new LoadCommand(out, err, environment)))))
         .addSubcommand(tier(out, err, environment))

@@ -18,6 +18,8 @@ import java.util.List;
  * @param alphaCoeffs times around the steps, in microseconds
  * @param betaCoeffs coefficients of a step
  * @param fit measurements to fit a linear model to; null for none
+ * @param profile how a deployment takes its time, as {@code kvasir calibrate} wrote it; null for
+ *     none
  * @param kvBytesPerToken what the K and V of a token take, in bytes or as a model's name; empty for
  *     what the model's config says
  * @param transferRate GB/s that an engine sends to others, and that it receives
@@ -34,6 +36,7 @@ public record HardwareSettings(
     List<Double> alphaCoeffs,
     List<Double> betaCoeffs,
     @Nullable Path fit,
+    @Nullable Path profile,
     String kvBytesPerToken,
     double transferRate,
     Duration transferLatency) {
@@ -48,6 +51,7 @@ public record HardwareSettings(
           "trained-physics",
           List.of(),
           List.of(),
+          null,
           null,
           "",
           25,
@@ -86,6 +90,7 @@ public record HardwareSettings(
         alphaCoeffs,
         betaCoeffs,
         fit,
+        profile,
         kvBytesPerToken,
         transferRate,
         transferLatency);

@@ -3,12 +3,14 @@ package dev.kvasir.cli.simulate;
 import dev.kvasir.Nullable;
 import dev.kvasir.cli.settings.Deployment;
 import dev.kvasir.sim.ParallelTasks;
+import dev.kvasir.sim.calibrate.KvEstimate;
 import dev.kvasir.sim.latency.StepFit;
 import dev.kvasir.sim.report.Fidelity;
 import dev.kvasir.sim.report.RunResult;
 import dev.kvasir.sim.spec.Written;
 import dev.kvasir.sim.trace.Capture;
 import dev.kvasir.sim.trace.CaptureReader;
+import dev.kvasir.sim.trace.Captured;
 import dev.kvasir.sim.trace.Trace;
 import dev.kvasir.sim.trace.TraceFormat;
 import dev.kvasir.sim.trace.TraceInput;
@@ -20,6 +22,7 @@ import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.stream.Collectors;
@@ -31,6 +34,7 @@ record CaptureFile(Path path, Capture capture) {
       List.of(
           "hardware.latency-model",
           "hardware.fit",
+          "hardware.profile",
           "hardware.alpha-coeffs",
           "hardware.beta-coeffs",
           "hardware.gpu",
@@ -100,6 +104,20 @@ record CaptureFile(Path path, Capture capture) {
 
   private Written.Text text(String value) {
     return new Written.Text(value, Written.Origin.of(path.toString()));
+  }
+
+  /** How much KV memory its servers show, by the one that shows most. */
+  static KvEstimate memory(Path path, int blockTokens) throws IOException {
+    var byServer = new LinkedHashMap<String, List<Captured>>();
+    for (var each : read(path).requests()) {
+      byServer.computeIfAbsent(each.instance(), _ -> new ArrayList<>()).add(each);
+    }
+    var most = new KvEstimate(1, false);
+    for (var requests : byServer.values()) {
+      var seen = KvEstimate.of(requests, blockTokens);
+      if (seen.peakBlocks() > most.peakBlocks()) most = seen;
+    }
+    return most;
   }
 
   /** The run beside what was measured. */

@@ -112,6 +112,11 @@ record KeyOption(
               "FILE",
               "hardware.fit",
               "Your own measurements, CSV or JSONL, to fit a linear model to."),
+          hardware(
+              "profile",
+              "FILE",
+              "hardware.profile",
+              "How a deployment takes its time, as 'kvasir calibrate' found it."),
           target("slo-ttft", "slo.ttft", "Target for the first token (default: none)."),
           target("slo-itl", "slo.itl", "Target for the time between tokens (default: none)."),
           target("slo-e2e", "slo.e2e", "Target for the whole answer (default: none)."));

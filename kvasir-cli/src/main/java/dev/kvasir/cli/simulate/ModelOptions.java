@@ -89,6 +89,7 @@ public final class ModelOptions {
             alphas,
             betas,
             fit,
+            null,
             usual.kvBytesPerToken(),
             usual.transferRate(),
             usual.transferLatency()));

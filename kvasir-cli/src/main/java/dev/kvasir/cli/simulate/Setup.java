@@ -1,5 +1,6 @@
 package dev.kvasir.cli.simulate;
 
+import dev.kvasir.Nullable;
 import dev.kvasir.cli.settings.Deployment;
 import dev.kvasir.cli.settings.EnginesSettings;
 import dev.kvasir.cli.settings.SimulationSettings.Transfers;
@@ -23,6 +24,8 @@ import dev.kvasir.sim.Simulator;
 import dev.kvasir.sim.TierLink;
 import dev.kvasir.sim.TierSpec;
 import dev.kvasir.sim.TransferModel;
+import dev.kvasir.sim.calibrate.Profile;
+import dev.kvasir.sim.latency.LatencyModel;
 import dev.kvasir.sim.report.CacheFound;
 import dev.kvasir.sim.report.Fleet;
 import dev.kvasir.sim.report.InstanceTotal;
@@ -85,13 +88,33 @@ final class Setup {
   }
 
   RunResult run(LongConsumer progress) throws IOException {
+    return run(null, progress);
+  }
+
+  /** The profile that says how long things take; null for none. */
+  @Nullable
+  Profile profile() throws IOException {
+    return options.isBlis() ? null : hardware.profile();
+  }
+
+  /** The same run under the other times that the profile's captures allow. */
+  List<RunResult> others() throws IOException {
+    var runs = new ArrayList<RunResult>();
+    var profile = profile();
+    if (profile == null) return runs;
+    for (var model : profile.otherModels()) runs.add(run(model, _ -> {}));
+    return runs;
+  }
+
+  private RunResult run(@Nullable LatencyModel other, LongConsumer progress) throws IOException {
     var opened = new ArrayList<InputStream>();
     try {
       var workload = plan.requests().open(deployment.simulation(), opened);
       if (options.isBlis()) return new BlisSetup(plan, deployment, routing).run(workload, err);
       warnOfUnknownTimes();
       var horizon = deployment.simulation().horizon();
-      return new Simulator(cluster(), hardware.model(err), workload, crew)
+      var model = other == null ? hardware.model(err) : other;
+      return new Simulator(cluster(), model, workload, crew)
           .run(horizon == null ? HORIZON_NANOS_MAX : horizon.toNanos(), progress);
     } finally {
       for (var stream : opened) stream.close();
@@ -100,7 +123,8 @@ final class Setup {
 
   private void warnOfUnknownTimes() {
     var known = deployment.hardware();
-    boolean isTimed = known.fit() != null || !known.betaCoeffs().isEmpty();
+    boolean isTimed =
+        known.fit() != null || known.profile() != null || !known.betaCoeffs().isEmpty();
     if (!deployment.isEmbedded() || isTimed) return;
     err.printf(
         "kvasir: warning: nothing says how long steps take on embedded engines; the times are those"
@@ -192,10 +216,52 @@ final class Setup {
   private int blocks() throws IOException {
     if (options.isBlis()) return new BlisSetup(plan, deployment, routing).blocks();
     var engines = deployment.engines();
+    var profile = profile();
+    if (profile != null) return blocks(profile);
     if (engines.totalKvBlocks() > 0) return engines.totalKvBlocks();
     return deployment.isEmbedded()
         ? engines.embeddedBlocks()
         : hardware.blocks(engines.blockSize());
+  }
+
+  /** As many as are written, or as the profile's server had; as the capture shows where that is. */
+  private int blocks(Profile profile) throws IOException {
+    int written = deployment.engines().totalKvBlocks();
+    var limits = profile.limits();
+    int known = written > 0 ? written : limits.blocks();
+    if (options.validate == null) {
+      // A memory that was never full when the profile was made is as large as the GPU has room for.
+      boolean isKnown = written > 0 || limits.isMemoryKnown();
+      return isKnown ? known : hardware.blocks(deployment.engines().blockSize());
+    }
+    var seen = CaptureFile.memory(options.validate, deployment.engines().blockSize());
+    if (seen.isFull() && written == 0) return seen.peakBlocks();
+    if (written > 0 && written < seen.peakBlocks()) {
+      err.printf(
+          Locale.ROOT,
+          "kvasir: warning: requests of the capture held %,d KV blocks at a time, more than the"
+              + " %,d that are set; simulated with %,d%n",
+          seen.peakBlocks(),
+          written,
+          seen.peakBlocks());
+    }
+    return Math.max(known, seen.peakBlocks());
+  }
+
+  private EngineSettings batches() throws IOException {
+    var engines = deployment.engines();
+    var none = EnumSet.noneOf(EngineSettings.BatchQuirk.class);
+    var profile = profile();
+    if (profile != null) {
+      return engines
+          .batches(profile.limits().stepTokensMax(), none)
+          .with(EngineSettings.Room.WHOLE_PROMPT);
+    }
+    return engines.batches(
+        deployment.isEmbedded()
+            ? EnginesSettings.EMBEDDED_STEP_TOKENS
+            : EngineSettings.DEFAULT.stepTokensMax(),
+        none);
   }
 
   private int contextTokens() {
@@ -204,18 +270,9 @@ final class Setup {
 
   private ClusterSpec cluster() throws IOException {
     var engines = deployment.engines();
-    int stepTokens =
-        deployment.isEmbedded()
-            ? EnginesSettings.EMBEDDED_STEP_TOKENS
-            : EngineSettings.DEFAULT.stepTokensMax();
     var instance =
         new InstanceSpec(
-            engines.batches(stepTokens, EnumSet.noneOf(EngineSettings.BatchQuirk.class)),
-            blocks(),
-            engines.blockSize(),
-            engines.eviction(),
-            tiers(),
-            transfers());
+            batches(), blocks(), engines.blockSize(), engines.eviction(), tiers(), transfers());
     return new ClusterSpec(
         roles(deployment), instance, routing(), handOver(), deployment.sharing());
   }

@@ -3,6 +3,7 @@ package dev.kvasir.cli.simulate;
 import dev.kvasir.cli.process.ExitCode;
 import dev.kvasir.cli.settings.Deployment;
 import dev.kvasir.sim.ParallelTasks;
+import dev.kvasir.sim.calibrate.CalibrationError;
 import dev.kvasir.sim.latency.LatencyError;
 import dev.kvasir.sim.page.ComparisonPage;
 import dev.kvasir.sim.page.RunPage;
@@ -80,7 +81,7 @@ public final class SimulateCommand implements Callable<Integer> {
   public Integer call() throws IOException {
     try {
       return run();
-    } catch (TraceError wrong) {
+    } catch (TraceError | CalibrationError wrong) {
       err.println("kvasir: " + wrong.getMessage());
       return ExitCode.DATA;
     } catch (SpecError wrong) {
@@ -117,8 +118,9 @@ public final class SimulateCommand implements Callable<Integer> {
     var summary = setup.summary(run);
     setup.warnOfIdleRoles(summary);
     var measured = options.validate;
-    if (measured == null) write(run, summary, plan);
-    else compare(CaptureFile.compare(measured, run));
+    var intervals = ProfileIntervals.of(setup, run, plan.deployment().simulation().seedOrDefault());
+    if (measured == null) write(run, summary, plan, intervals);
+    else compare(intervals.foretold(CaptureFile.compare(measured, run)), intervals);
     if (options.report != null) {
       Files.writeString(options.report, RunPage.of(run, setup.scale(), plan.asked()));
     }
@@ -136,14 +138,14 @@ public final class SimulateCommand implements Callable<Integer> {
     }
   }
 
-  private void compare(Fidelity fidelity) throws IOException {
+  private void compare(Fidelity fidelity, ProfileIntervals intervals) throws IOException {
     if (options.requestsOut != null) {
       try (var writer = Files.newBufferedWriter(options.requestsOut)) {
         FidelityTable.write(fidelity, writer);
       }
     }
-    if (options.json) out.println(FidelityTable.json(fidelity));
-    else out.print(FidelityTable.of(fidelity));
+    if (options.json) out.println(intervals.json(FidelityTable.json(fidelity)));
+    else out.print(FidelityTable.of(fidelity) + intervals.text());
     out.flush();
   }
 
@@ -160,7 +162,8 @@ public final class SimulateCommand implements Callable<Integer> {
     }
   }
 
-  private void write(RunResult run, Summary summary, Plan plan) throws IOException {
+  private void write(RunResult run, Summary summary, Plan plan, ProfileIntervals intervals)
+      throws IOException {
     if (options.requestsOut != null) {
       int blockTokens = plan.deployment().engines().blockSize();
       try (var writer = Files.newBufferedWriter(options.requestsOut)) {
@@ -168,8 +171,8 @@ public final class SimulateCommand implements Callable<Integer> {
       }
     }
     if (options.isBlis() && BlisSetup.keys(plan).isSummarized()) writeShares(run);
-    if (options.json) out.println(SummaryJson.write(summary));
-    else out.print(SummaryTable.of(summary));
+    if (options.json) out.println(intervals.json(SummaryJson.write(summary)));
+    else out.print(SummaryTable.of(summary) + intervals.text());
     out.flush();
   }
 

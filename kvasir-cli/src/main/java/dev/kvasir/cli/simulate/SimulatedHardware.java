@@ -1,7 +1,10 @@
 package dev.kvasir.cli.simulate;
 
+import dev.kvasir.Nullable;
 import dev.kvasir.cli.settings.HardwareSettings;
 import dev.kvasir.sim.TierLink;
+import dev.kvasir.sim.calibrate.Profile;
+import dev.kvasir.sim.calibrate.ProfileJson;
 import dev.kvasir.sim.latency.Deployment;
 import dev.kvasir.sim.latency.Hardware;
 import dev.kvasir.sim.latency.HardwareTable;
@@ -39,8 +42,20 @@ public final class SimulatedHardware {
     return settings.tp();
   }
 
+  /** How the deployment takes its time, where somebody calibrated it; else null. */
+  @Nullable
+  Profile profile() throws IOException {
+    var file = settings.profile();
+    if (file == null) return null;
+    try (var text = Files.newBufferedReader(file)) {
+      return ProfileJson.read(text, file.toString());
+    }
+  }
+
   /** What a step takes; a fit says how good it is. */
   public LatencyModel model(PrintWriter err) throws IOException {
+    var profile = profile();
+    if (profile != null) return profile.model();
     var file = settings.fit();
     if (file == null) {
       return LatencyModels.named(

@@ -1,6 +1,8 @@
 package dev.kvasir.cli.simulate;
 
 import dev.kvasir.sim.ParallelTasks;
+import dev.kvasir.sim.calibrate.Interval;
+import dev.kvasir.sim.report.Best;
 import dev.kvasir.sim.report.Comparison;
 import dev.kvasir.sim.spec.Written;
 import java.io.IOException;
@@ -18,6 +20,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
 
 /**
  * Runs a grid of simulations, several at once.
@@ -47,7 +50,8 @@ final class Sweep {
   Comparison run() throws IOException {
     requireComparable();
     var runs = new ArrayList<Callable<Told>>();
-    for (var values : Dimension.grid(plan.dimensions())) {
+    var grid = Dimension.grid(plan.dimensions());
+    for (var values : grid) {
       plan.deployment(values);
       runs.add(() -> run(values));
     }
@@ -57,8 +61,46 @@ final class Sweep {
     said.forEach(err::println);
     var points = told.stream().map(Told::point).toList();
     var base = plan.deployment();
-    return new Comparison(
-        plan.keys(), points, base.cost().prices(), base.slo().targets(), base.slo().attainment());
+    var comparison =
+        new Comparison(
+            plan.keys(),
+            points,
+            base.cost().prices(),
+            base.slo().targets(),
+            base.slo().attainment());
+    doubt(comparison, grid);
+    return comparison;
+  }
+
+  /**
+   * Says so where the best and the one next to it cannot be told apart: under other times that the
+   * profile's captures allow, now one and now the other has the sooner first tokens.
+   */
+  private void doubt(Comparison comparison, List<List<Written.Text>> grid) throws IOException {
+    var points = comparison.points();
+    if (points.size() < 2 || plan.deployment().hardware().profile() == null) return;
+    int best = Best.of(comparison).index();
+    double here = points.get(best).summary().ttft().p90();
+    int next = best == 0 ? 1 : 0;
+    for (int i = 0; i < points.size(); i++) {
+      double off = Math.abs(points.get(i).summary().ttft().p90() - here);
+      double least = Math.abs(points.get(next).summary().ttft().p90() - here);
+      if (i != best && off < least) next = i;
+    }
+    var ones = firstTokens(grid.get(best));
+    var others = firstTokens(grid.get(next));
+    long sooner = IntStream.range(0, ones.size()).filter(i -> ones.get(i) < others.get(i)).count();
+    if (sooner == 0 || sooner == ones.size()) return;
+    err.printf(
+        "kvasir: %s and %s cannot be told apart by first tokens (p90): the first has the sooner"
+            + " ones under %d of the %d other sets of times that the profile allows%n",
+        comparison.name(points.get(best)), comparison.name(points.get(next)), sooner, ones.size());
+  }
+
+  private List<Double> firstTokens(List<Written.Text> values) throws IOException {
+    var silent = new PrintWriter(new StringWriter());
+    var setup = new Setup(plan, values, options, silent, ParallelTasks.ALONE);
+    return setup.others().stream().map(Interval.Figure.TTFT_P90::of).toList();
   }
 
   private void requireComparable() {

@@ -1,7 +1,7 @@
 package dev.kvasir.sim.calibrate;
 
 import dev.kvasir.Nullable;
-import dev.kvasir.sim.Crew;
+import dev.kvasir.sim.ParallelTasks;
 import dev.kvasir.sim.calibrate.Spread.Time;
 import dev.kvasir.sim.latency.Deployment;
 import dev.kvasir.sim.latency.Hardware;
@@ -21,7 +21,7 @@ public final class Calibration {
   private static final double UNLIKE = 0.45;
 
   private final Asked asked;
-  private final Crew crew;
+  private final ParallelTasks crew;
 
   /**
    * A capture to calibrate with.
@@ -57,7 +57,25 @@ public final class Calibration {
   }
 
   /** One server of a capture under the profile. */
-  public record Explained(Served served, RunResult predicted) {}
+  public record Explained(Served served, RunResult predicted) {
+    /** When the first token came for that share of the requests, in milliseconds. */
+    public double measuredFirst(double share) {
+      return Spread.quantile(Time.TTFT.measured(served.requests()), share) / 1000;
+    }
+
+    public double predictedFirst(double share) {
+      return Spread.quantile(Time.TTFT.predicted(predicted.requests()), share) / 1000;
+    }
+
+    /** When the last token came for that share of the requests, in milliseconds. */
+    public double measuredEnd(double share) {
+      return Spread.quantile(Time.E2E.measured(served.requests()), share) / 1000;
+    }
+
+    public double predictedEnd(double share) {
+      return Spread.quantile(Time.E2E.predicted(predicted.requests()), share) / 1000;
+    }
+  }
 
   /**
    * What came of it.
@@ -82,7 +100,7 @@ public final class Calibration {
    */
   public record Line(String label, double prior, double value, double sure) {}
 
-  public Calibration(Asked asked, Crew crew) {
+  public Calibration(Asked asked, ParallelTasks crew) {
     this.asked = asked;
     this.crew = crew;
   }
@@ -126,7 +144,7 @@ public final class Calibration {
     if (asked.gpus().size() == 1) return best;
     double least = Double.POSITIVE_INFINITY;
     for (var gpu : asked.gpus()) {
-      double loss = new Fit(servers, shape(gpu), asked.calls(), Crew.ALONE).lossOfPrior();
+      double loss = new Fit(servers, shape(gpu), asked.calls(), ParallelTasks.ALONE).lossOfPrior();
       if (loss >= least) continue;
       best = gpu;
       least = loss;

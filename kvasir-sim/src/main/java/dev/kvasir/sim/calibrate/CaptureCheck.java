@@ -31,7 +31,13 @@ final class CaptureCheck {
 
   /** Settings of a capture that say what was served, and on what. */
   private static final List<String> ALIKE =
-      List.of("model", "model-config", "hardware", "tp", "engine", "engine-version");
+      List.of(
+          "hardware.model",
+          "hardware.model-config",
+          "hardware.gpu",
+          "hardware.tp",
+          "hardware.engine",
+          "hardware.engine-version");
 
   private final @Nullable Limits said;
   private final List<String> notes = new ArrayList<>();
@@ -71,8 +77,9 @@ final class CaptureCheck {
   }
 
   private void requireAlike(Calibration.Input input) {
+    var said = texts(input.capture());
     for (var key : ALIKE) {
-      var value = input.capture().settings().get(key);
+      var value = said.get(key);
       if (value == null) continue;
       var before = told.putIfAbsent(key, new Told(input.name(), value));
       if (before == null || before.value.equals(value)) continue;
@@ -153,15 +160,15 @@ final class CaptureCheck {
   /** As it was said, as the capture says it, or as its requests show it. */
   private Limits limits(String source, List<Captured> requests, Capture capture) {
     var base = said == null ? Limits.USUAL : said;
-    var settings = capture.settings();
+    var settings = texts(capture);
     var limits =
         new Limits(
-            number(settings.get("max-num-seqs"), base.sequencesMax()),
-            number(settings.get("max-num-batched-tokens"), base.stepTokensMax()),
-            number(settings.get("total-kv-blocks"), base.blocks()),
-            number(settings.get("block-size"), base.blockTokens()));
+            number(settings.get("engines.sequences-max"), base.sequencesMax()),
+            number(settings.get("engines.step-tokens-max"), base.stepTokensMax()),
+            number(settings.get("engines.total-kv-blocks"), base.blocks()),
+            number(settings.get("engines.block-size"), base.blockTokens()));
     var seen = KvEstimate.of(requests, limits.blockTokens());
-    boolean isKnown = limits.blocks() != Limits.USUAL.blocks();
+    boolean isKnown = limits.isMemoryKnown();
     if (seen.isFull() && (!isKnown || limits.blocks() < seen.peakBlocks())) {
       notes.add(
           String.format(
@@ -182,10 +189,17 @@ final class CaptureCheck {
     return limits.withBlocks(Math.max(limits.blocks(), seen.peakBlocks()));
   }
 
+  /** What a capture says of its deployment, by the paths of a file. */
+  private static SequencedMap<String, String> texts(Capture capture) {
+    var deployment = capture.deployment();
+    return deployment == null ? new LinkedHashMap<>() : deployment.texts();
+  }
+
   private static int number(@Nullable String text, int otherwise) {
     if (text == null) return otherwise;
     try {
-      return Integer.parseInt(text);
+      int value = Integer.parseInt(text);
+      return value == 0 ? otherwise : value;
     } catch (NumberFormatException e) {
       throw new CalibrationError("a capture says '" + text + "' where a number belongs");
     }

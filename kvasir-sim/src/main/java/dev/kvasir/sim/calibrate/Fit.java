@@ -1,6 +1,6 @@
 package dev.kvasir.sim.calibrate;
 
-import dev.kvasir.sim.Crew;
+import dev.kvasir.sim.ParallelTasks;
 import dev.kvasir.sim.calibrate.Spread.Time;
 import dev.kvasir.sim.latency.ServedShape;
 import dev.kvasir.sim.report.RequestResult;
@@ -37,10 +37,10 @@ final class Fit {
   private final List<Served> captures;
   private final double[] priors;
   private final int calls;
-  private final Crew crew;
+  private final ParallelTasks crew;
   private double[][] slopes = {};
 
-  Fit(List<Served> captures, ServedShape shape, int calls, Crew crew) {
+  Fit(List<Served> captures, ServedShape shape, int calls, ParallelTasks crew) {
     this.captures = List.copyOf(captures);
     this.priors = Parameter.priors(shape);
     this.calls = calls;

@@ -36,8 +36,8 @@ public record KvEstimate(int peakBlocks, boolean isFull) {
       long held = request.promptTokens() - cached + request.outputTokens() / 2L;
       changes.add(new Change(first, held));
       changes.add(new Change(end, -held));
-      if (each.ttftNanos() > LATE * (PROMPT_NANOS + TOKEN_NANOS * (request.promptTokens() - cached)))
-        late++;
+      if (each.ttftNanos()
+          > LATE * (PROMPT_NANOS + TOKEN_NANOS * (request.promptTokens() - cached))) late++;
     }
     // Who ends when another begins may have made room for it.
     changes.sort(Comparator.comparingLong(Change::nanos).thenComparingLong(Change::tokens));

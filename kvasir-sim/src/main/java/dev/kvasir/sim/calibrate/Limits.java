@@ -29,6 +29,11 @@ public record Limits(int sequencesMax, int stepTokensMax, int blocks, int blockT
     }
   }
 
+  /** Whether somebody said or showed how much memory there is. */
+  public boolean isMemoryKnown() {
+    return blocks != USUAL.blocks;
+  }
+
   public Limits withBlocks(int number) {
     return new Limits(sequencesMax, stepTokensMax, number, blockTokens);
   }

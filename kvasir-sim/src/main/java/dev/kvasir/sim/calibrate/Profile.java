@@ -32,7 +32,7 @@ public record Profile(
     captures = List.copyOf(captures);
     for (var each : others) check(each);
     check(values);
-    times();
+    times(values, calls);
   }
 
   private static void check(List<Double> values) {
@@ -56,10 +56,10 @@ public record Profile(
   public record Source(String name, String sha256, int requests, double ttftOff, double e2eOff) {}
 
   public ServerTimes times() {
-    return times(values);
+    return times(values, calls);
   }
 
-  private ServerTimes times(List<Double> each) {
+  private static ServerTimes times(List<Double> each, int calls) {
     return Parameter.times(each.stream().mapToDouble(Double::doubleValue).toArray(), calls);
   }
 
@@ -69,7 +69,7 @@ public record Profile(
 
   /** The models that the captures allow as well. */
   public List<ServerModel> otherModels() {
-    return others.stream().map(each -> new ServerModel(times(each))).toList();
+    return others.stream().map(each -> new ServerModel(times(each, calls))).toList();
   }
 
   /** How far off a whole run may be though every time is right, in logarithms. */

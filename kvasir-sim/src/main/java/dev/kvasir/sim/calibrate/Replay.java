@@ -15,6 +15,8 @@ import dev.kvasir.sim.TransferModel;
 import dev.kvasir.sim.report.RunResult;
 import dev.kvasir.sim.server.ServerModel;
 import dev.kvasir.sim.server.ServerTimes;
+import dev.kvasir.sim.trace.Captured;
+import dev.kvasir.sim.workload.Workload;
 import java.time.Duration;
 import java.util.List;
 
@@ -43,7 +45,7 @@ final class Replay {
     var cluster =
         ClusterSpec.apart(
             List.of(Role.BOTH), instance, routing, new ClusterSpec.HandOver(Duration.ZERO, 1));
-    var workload = CallerLoop.of(served.requests());
-    return new Simulator(cluster, new ServerModel(times), workload).run(_ -> {});
+    var requests = served.requests().stream().map(Captured::request).iterator();
+    return new Simulator(cluster, new ServerModel(times), Workload.open(requests)).run(_ -> {});
   }
 }

@@ -25,6 +25,8 @@ public final class HardwareTable {
   public static HardwareTable known() {
     var gpus = new LinkedHashMap<String, Hardware>();
     gpus.put("H100", new Hardware("H100", 989.5, 1979, 3.35, 0.45, 0.30, 80));
+    // NVIDIA's data sheet: the arithmetic of an H100, 141 GB of HBM3e at 4.8 TB/s.
+    gpus.put("H200", new Hardware("H200", 989.5, 1979, 4.8, 0.45, 0.30, 141));
     for (var name : List.of("A100-SXM", "A100-80", "A100")) gpus.put(name, A100);
     gpus.put("L40S", new Hardware("L40S", 362.05, 733, 0.864, 0.32, 0.08, 48));
     return new HardwareTable(gpus);
@@ -62,6 +64,11 @@ public final class HardwareTable {
         figures.path("mfuPrefill").asDouble(0),
         figures.path("mfuDecode").asDouble(0),
         figures.path("MemoryGiB").asDouble(0));
+  }
+
+  /** All of them, each once. */
+  public List<Hardware> all() {
+    return gpus.sequencedValues().stream().distinct().toList();
   }
 
   /** The GPU of that name. */

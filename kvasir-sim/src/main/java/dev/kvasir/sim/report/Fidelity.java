@@ -13,8 +13,17 @@ import java.util.function.ToLongFunction;
  * to what was cached, so that is compared for all.
  *
  * @param pairs all requests, in order of arrival
+ * @param fitted which of them the times were fitted to
  */
-public record Fidelity(List<Pair> pairs) {
+public record Fidelity(List<Pair> pairs, Fitted fitted) {
+  /** Which requests the times were fitted to. */
+  public enum Fitted {
+    /** Every second one; the others are compared. */
+    HALF,
+    /** None of these: a profile of other captures foretells them, and all are compared. */
+    NONE
+  }
+
   public Fidelity {
     pairs = List.copyOf(pairs);
   }
@@ -63,17 +72,22 @@ public record Fidelity(List<Pair> pairs) {
       }
       pairs.add(pair);
     }
-    return new Fidelity(pairs);
+    return new Fidelity(pairs, Fitted.HALF);
+  }
+
+  /** The same for times that were fitted to none of these requests. */
+  public Fidelity foretold() {
+    return new Fidelity(pairs, Fitted.NONE);
   }
 
   /** The requests that times are fitted to. */
-  private List<Pair> fitted() {
+  private List<Pair> fittedPairs() {
     return half(0);
   }
 
   /** The requests whose times are compared. */
   public List<Pair> compared() {
-    return half(1);
+    return fitted == Fitted.NONE ? pairs : half(1);
   }
 
   private List<Pair> half(int from) {
@@ -112,7 +126,7 @@ public record Fidelity(List<Pair> pairs) {
    */
   public double lateP50Micros() {
     var late =
-        fitted().stream()
+        fittedPairs().stream()
             .filter(pair -> pair.measuredTtft() > 0 && pair.predicted.ttftMicros() >= 0)
             .mapToDouble(pair -> pair.measuredTtft() - pair.predicted.ttftMicros())
             .sorted()

@@ -17,6 +17,10 @@ import tools.jackson.databind.JsonNode;
 public final class CaptureReader implements RowReader {
   static final String SCHEMA = "kvasir.capture.v1";
   static final String DEPLOYMENT = "kvasir.deployment.v1";
+
+  /** How captures of before said how they were set: a run begins, and its options are gone. */
+  static final String SETTINGS = "kvasir.settings.v1";
+
   private static final String STEPS = "kvasir.steps.v1";
 
   private static final long NANOS_PER_MICRO = 1000;
@@ -61,6 +65,7 @@ public final class CaptureReader implements RowReader {
     switch (schema) {
       case SCHEMA -> recording.add(captured(line));
       case DEPLOYMENT -> readDeployment(line);
+      case SETTINGS -> runs++;
       case STEPS -> readSteps(line);
       default -> throw rows.error("schema is '" + schema + "'", "only " + SCHEMA + " can be read");
     }

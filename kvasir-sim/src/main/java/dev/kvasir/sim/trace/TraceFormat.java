@@ -57,7 +57,8 @@ public enum TraceFormat {
       Kind.SCHEMA,
       (lines, _, _) -> new CaptureReader(lines),
       CaptureReader.SCHEMA,
-      CaptureReader.DEPLOYMENT),
+      CaptureReader.DEPLOYMENT,
+      CaptureReader.SETTINGS),
   DYNAMO(
       "dynamo",
       Start.FIRST,

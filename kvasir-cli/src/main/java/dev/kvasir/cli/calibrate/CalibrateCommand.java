@@ -1,0 +1,261 @@
+package dev.kvasir.cli.calibrate;
+
+import dev.kvasir.Nullable;
+import dev.kvasir.cli.process.ExitCode;
+import dev.kvasir.sim.ParallelTasks;
+import dev.kvasir.sim.calibrate.Calibration;
+import dev.kvasir.sim.calibrate.CalibrationError;
+import dev.kvasir.sim.calibrate.CalibrationTable;
+import dev.kvasir.sim.calibrate.Limits;
+import dev.kvasir.sim.calibrate.ProfileJson;
+import dev.kvasir.sim.latency.Hardware;
+import dev.kvasir.sim.latency.HardwareTable;
+import dev.kvasir.sim.latency.LatencyError;
+import dev.kvasir.sim.latency.ModelConfig;
+import dev.kvasir.sim.latency.ModelShape;
+import dev.kvasir.sim.page.CalibrationPage;
+import dev.kvasir.sim.trace.CaptureReader;
+import dev.kvasir.sim.trace.TraceError;
+import dev.kvasir.sim.trace.TraceInput;
+import java.io.BufferedInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.io.PrintWriter;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.security.DigestInputStream;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.ArrayList;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.zip.GZIPInputStream;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** Finds out from captures how a deployment takes its time. */
+@Command(
+    name = "calibrate",
+    customSynopsis = "kvasir calibrate CAPTURE... --out FILE [OPTIONS]",
+    description = "Fit how a deployment takes its time to captures of it, and write a profile.",
+    footerHeading = "%nExamples:%n",
+    footer = {
+      "  kvasir calibrate monday.jsonl.gz --model-config config.json --out profile.json",
+      "  kvasir simulate --profile profile.json --trace traffic.jsonl --instances 3"
+    },
+    usageHelpWidth = 100,
+    sortOptions = false)
+public final class CalibrateCommand implements Callable<Integer> {
+  private static final ParallelTasks ALL_CORES =
+      tasks -> tasks.parallelStream().forEach(Runnable::run);
+  private static final int GZIP_FIRST = 0x1f;
+  private static final int GZIP_SECOND = 0x8b;
+  private static final int BUFFER = 1 << 16;
+
+  private final PrintWriter out;
+  private final PrintWriter err;
+
+  @Parameters(
+      paramLabel = "CAPTURE",
+      arity = "1..*",
+      description = "Captures of 'kvasir serve --capture', plain or gzip.")
+  private List<Path> captures = new ArrayList<>();
+
+  @Option(
+      names = "--out",
+      required = true,
+      paramLabel = "FILE",
+      description = "Where the profile goes.")
+  private Path file = Path.of("profile.json");
+
+  @Option(
+      names = "--model-config",
+      paramLabel = "FILE",
+      description = "The model's config.json (default: Llama 3.1 8B).")
+  private @Nullable Path modelConfig;
+
+  @Option(
+      names = "--hardware",
+      paramLabel = "GPU",
+      description = "The GPU (default: the known one that explains the captures best).")
+  private @Nullable String gpu;
+
+  @Option(
+      names = "--hardware-config",
+      paramLabel = "FILE",
+      description = "Figures of GPUs, in JSON (default: those that are known).")
+  private @Nullable Path table;
+
+  @Option(
+      names = "--tp",
+      paramLabel = "N",
+      description = "GPUs that share every layer (default: ${DEFAULT-VALUE}).")
+  private int split = 1;
+
+  @Option(
+      names = "--max-num-seqs",
+      paramLabel = "N",
+      description = "Most requests in a batch (default: what a capture says, or 256).")
+  private int sequencesMax = Limits.USUAL.sequencesMax();
+
+  @Option(
+      names = "--max-num-batched-tokens",
+      paramLabel = "N",
+      description = "Most tokens in a step (default: what a capture says, or 8192).")
+  private int stepTokensMax = Limits.USUAL.stepTokensMax();
+
+  @Option(
+      names = "--total-kv-blocks",
+      paramLabel = "N",
+      description = "KV blocks of the engine (default: what a capture says or its requests show).")
+  private int blocks = Limits.USUAL.blocks();
+
+  @Option(
+      names = "--block-size",
+      paramLabel = "N",
+      description = "Tokens of a block (default: ${DEFAULT-VALUE}).")
+  private int blockTokens = Limits.USUAL.blockTokens();
+
+  @Option(
+      names = "--calls",
+      paramLabel = "N",
+      description =
+          "How often the server is called for a request (default: ${DEFAULT-VALUE}, as a router"
+              + " that names prompts by their tokens asks for these first).")
+  private int calls = 2;
+
+  @Option(
+      names = "--engine",
+      paramLabel = "NAME",
+      description = "The engine and its version, for the profile's reader.")
+  private String engine = "";
+
+  @Option(
+      names = "--model",
+      paramLabel = "NAME",
+      description = "The model's name, for the profile's reader.")
+  private String model = "";
+
+  @Option(
+      names = "--name",
+      paramLabel = "NAME",
+      description = "What the profile is called (default: the name of its file).")
+  private String name = "";
+
+  @Option(
+      names = "--seed",
+      paramLabel = "N",
+      description = "Decides every draw (default: ${DEFAULT-VALUE}).")
+  private long seed = 42;
+
+  @Option(
+      names = "--report",
+      paramLabel = "FILE",
+      description = "Write a page of what is predicted against what was measured.")
+  private @Nullable Path report;
+
+  public CalibrateCommand(PrintWriter out, PrintWriter err) {
+    this.out = out;
+    this.err = err;
+  }
+
+  @Override
+  public Integer call() throws IOException {
+    try {
+      return run();
+    } catch (TraceError | CalibrationError wrong) {
+      err.println("kvasir: " + wrong.getMessage());
+      return ExitCode.DATA;
+    } catch (IllegalArgumentException | LatencyError wrong) {
+      err.println("kvasir: " + wrong.getMessage() + ". Try 'kvasir calibrate --help'.");
+      return ExitCode.USAGE;
+    } catch (NoSuchFileException missing) {
+      err.println("kvasir: there is no file " + missing.getFile());
+      return ExitCode.USAGE;
+    }
+  }
+
+  private int run() throws IOException {
+    var inputs = new ArrayList<Calibration.Input>();
+    for (var path : captures) inputs.add(read(path));
+    var result = new Calibration(asked(), ALL_CORES).of(inputs);
+    Files.writeString(file, ProfileJson.write(result.profile()));
+    if (report != null) Files.writeString(report, CalibrationPage.of(result));
+    for (var note : result.notes()) err.println("kvasir: " + note);
+    err.flush();
+    out.print(CalibrationTable.of(result));
+    out.println("profile     " + file);
+    out.flush();
+    return ExitCode.OK;
+  }
+
+  private Calibration.Asked asked() throws IOException {
+    var said = name.isEmpty() ? bare(file) : name;
+    return new Calibration.Asked(
+        said,
+        engine,
+        model,
+        shape(),
+        gpus(),
+        split,
+        calls,
+        new Limits(sequencesMax, stepTokensMax, blocks, blockTokens),
+        seed);
+  }
+
+  private static String bare(Path path) {
+    return String.valueOf(path.getFileName()).replaceFirst("\\.json$", "");
+  }
+
+  private ModelShape shape() throws IOException {
+    var named = modelConfig;
+    if (named == null) return ModelShape.LLAMA_8B;
+    try (var config = Files.newBufferedReader(named)) {
+      return ModelConfig.read(config, named.toString());
+    }
+  }
+
+  private List<Hardware> gpus() throws IOException {
+    var known = known();
+    var named = gpu;
+    return named == null ? known.all() : List.of(known.find(named));
+  }
+
+  private HardwareTable known() throws IOException {
+    var named = table;
+    if (named == null) return HardwareTable.known();
+    try (var figures = Files.newBufferedReader(named)) {
+      return HardwareTable.read(figures, named.toString());
+    }
+  }
+
+  private static Calibration.Input read(Path path) throws IOException {
+    var digest = sha256();
+    try (var bytes = new DigestInputStream(unpacked(path), digest)) {
+      var capture = CaptureReader.of(new TraceInput(path.toString(), bytes)).readAll();
+      bytes.transferTo(OutputStream.nullOutputStream());
+      var name = String.valueOf(path.getFileName());
+      return new Calibration.Input(name, HexFormat.of().formatHex(digest.digest()), capture);
+    }
+  }
+
+  private static InputStream unpacked(Path path) throws IOException {
+    var bytes = new BufferedInputStream(Files.newInputStream(path), BUFFER);
+    bytes.mark(2);
+    boolean isPacked = bytes.read() == GZIP_FIRST && bytes.read() == GZIP_SECOND;
+    bytes.reset();
+    return isPacked ? new GZIPInputStream(bytes, BUFFER) : bytes;
+  }
+
+  private static MessageDigest sha256() {
+    try {
+      return MessageDigest.getInstance("SHA-256");
+    } catch (NoSuchAlgorithmException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+}

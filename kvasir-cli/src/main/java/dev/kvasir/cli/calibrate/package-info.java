@@ -1,0 +1,2 @@
+/** The command that makes profiles of deployments. */
+package dev.kvasir.cli.calibrate;

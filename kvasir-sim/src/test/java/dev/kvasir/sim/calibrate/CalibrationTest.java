@@ -1,0 +1,163 @@
+package dev.kvasir.sim.calibrate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.kvasir.sim.ParallelTasks;
+import dev.kvasir.sim.page.CalibrationPage;
+import dev.kvasir.sim.report.RunResult;
+import dev.kvasir.sim.spec.Written;
+import dev.kvasir.sim.trace.Capture;
+import dev.kvasir.sim.trace.Captured;
+import java.io.StringReader;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** Profiles of servers whose times are known, and captures that none can be made of. */
+class CalibrationTest {
+  /** Launches are slower by half, GPU work by a fifth. */
+  private static final double[] SLOWER = Made.values(0.5, 0, 0, 0, 0.2, 0.2);
+
+  private static final Capture CALM = Made.capture(Made.requests(60, 4, 1), SLOWER);
+
+  @Test
+  void aServerIsFoundAgainFromItsRequestsAlone() {
+    var busy = Made.capture(Made.requests(80, 12, 2), SLOWER);
+    var result = Made.calibration(ParallelTasks.ALONE).of(List.of(Made.input("calm", CALM)));
+    var profile = result.profile();
+    double launch = profile.values().get(Parameter.LAUNCH.ordinal());
+    double prior = Parameter.priors(Made.shape())[Parameter.LAUNCH.ordinal()];
+    assertThat(launch).isBetween(1.35 * prior, 1.65 * prior);
+    // A load that was not captured is foretold, too.
+    var served = new Served("busy", busy.requests(), Limits.USUAL, 1);
+    var foretold = Replay.run(served, profile.times());
+    var runs = new ArrayList<RunResult>(List.of(foretold));
+    for (var other : profile.others()) {
+      var values = other.stream().mapToDouble(Double::doubleValue).toArray();
+      runs.add(Replay.run(served, Parameter.times(values, 2)));
+    }
+    for (var figure : Interval.Figure.values()) {
+      double measured = figure.of(Replay.run(served, Parameter.times(SLOWER, 2)));
+      double predicted = figure.of(foretold);
+      assertThat(predicted / measured).as(figure.name()).isBetween(0.93, 1.07);
+      var interval = Interval.of(profile, figure, runs, 3);
+      assertThat(interval.contains(measured)).as(figure + " in " + interval).isTrue();
+      assertThat(interval.high() / interval.low()).as(figure.name()).isBetween(1.05, 2.5);
+      assertThat(Interval.of(profile, figure, runs, 3)).isEqualTo(interval);
+    }
+    assertThat(CalibrationTable.of(result)).contains("launch_us", "TTFT p50", "H200");
+    assertThat(CalibrationPage.of(result)).contains("Whole answer, calm", "</html>");
+  }
+
+  @Test
+  void whoComputesTheSlopesAndInWhichOrderChangesNothing() {
+    var few = new Capture(null, List.of(), CALM.requests().subList(0, 24), 1);
+    var inputs = List.of(Made.input("few", few));
+    ParallelTasks backwards = tasks -> tasks.reversed().forEach(Runnable::run);
+    var one = ProfileJson.write(Made.calibration(ParallelTasks.ALONE).of(inputs).profile());
+    assertThat(ProfileJson.write(Made.calibration(backwards).of(inputs).profile())).isEqualTo(one);
+    var read = ProfileJson.read(new StringReader(one), "profile.json");
+    assertThat(ProfileJson.write(read)).isEqualTo(one);
+    assertThat(read.otherModels()).hasSize(8);
+    assertThat(read.captures().getFirst().requests()).isEqualTo(24);
+  }
+
+  @Test
+  void profilesThatAreNoneAreRefused() {
+    assertThatThrownBy(() -> ProfileJson.read(new StringReader("[]"), "p.json"))
+        .isInstanceOf(CalibrationError.class)
+        .hasMessageContaining("p.json: no JSON object");
+    assertThatThrownBy(() -> ProfileJson.read(new StringReader("{"), "p.json"))
+        .hasMessageContaining("not JSON");
+    assertThatThrownBy(() -> ProfileJson.read(new StringReader("{\"schema\":\"x\"}"), "p.json"))
+        .hasMessageContaining("schema is 'x'");
+    assertThatThrownBy(
+            () -> ProfileJson.read(new StringReader("{\"schema\":\"kvasir.profile.v1\"}"), "p"))
+        .hasMessageContaining("times has no launch_us");
+  }
+
+  @Test
+  void tooFewRequestsAreRefused() {
+    var few = new Capture(null, List.of(), CALM.requests().subList(0, 19), 1);
+    refuses("19 answered requests are too few", few);
+  }
+
+  @Test
+  void severalRunsInOneFileAreRefused() {
+    refuses("holds 2 runs", new Capture(null, List.of(), CALM.requests(), 2));
+  }
+
+  @Test
+  void timesThatRunBackAreRefused() {
+    var requests = new ArrayList<>(CALM.requests());
+    var one = requests.get(30);
+    requests.set(30, new Captured(one.request(), "gpu0", 9_000_000, 5_000_000, 0));
+    refuses("the times of r30 run back", new Capture(null, List.of(), requests, 1));
+  }
+
+  @Test
+  void anOverloadWithoutAnEndIsRefused() {
+    var late = new ArrayList<Captured>();
+    for (var each : CALM.requests()) {
+      long wait = 200_000_000L * (late.size() + 1);
+      late.add(
+          new Captured(each.request(), "gpu0", each.ttftNanos() + wait, each.e2eNanos() + wait, 0));
+    }
+    refuses("overloaded to the end", new Capture(null, List.of(), late, 1));
+  }
+
+  @Test
+  void capturesOfUnlikeDeploymentsAreRefused() {
+    var first = new Capture(deployment("H100"), List.of(), CALM.requests(), 1);
+    var second = new Capture(deployment("L40S"), List.of(), CALM.requests(), 1);
+    assertThatThrownBy(
+            () ->
+                Made.calibration(ParallelTasks.ALONE)
+                    .of(List.of(Made.input("a", first), Made.input("b", second))))
+        .isInstanceOf(CalibrationError.class)
+        .hasMessageContaining("b has hardware.gpu L40S, and a has H100");
+  }
+
+  private static Written.Keys deployment(String gpu) {
+    var origin = Written.Origin.of("the capture");
+    return Written.Keys.none(origin).with("hardware.gpu", new Written.Text(gpu, origin));
+  }
+
+  private static void refuses(String why, Capture capture) {
+    assertThatThrownBy(
+            () -> Made.calibration(ParallelTasks.ALONE).of(List.of(Made.input("capture", capture))))
+        .isInstanceOf(CalibrationError.class)
+        .hasMessageContaining(why);
+  }
+
+  @Test
+  void requestsWithoutTimesAreLeftOutAndFewCountLess() {
+    var requests = new ArrayList<>(CALM.requests().subList(0, 25));
+    requests.set(3, new Captured(requests.get(3).request(), "gpu0", 0, 0, 0));
+    var check = new CaptureCheck(null);
+    var inputs = List.of(Made.input("c", new Capture(null, List.of(), requests, 1)));
+    var servers = check.servers(inputs);
+    assertThat(servers.getFirst().requests()).hasSize(24);
+    assertThat(servers.getFirst().weight()).isEqualTo(0.6);
+    assertThat(check.notes())
+        .anyMatch(note -> note.contains("1 requests without times"))
+        .anyMatch(note -> note.contains("only 24 requests"))
+        .anyMatch(note -> note.contains("KV memory was never full"));
+  }
+
+  @Test
+  void memoryIsWhatRequestsHeldAtATimeIfManyWaited() {
+    var requests = new ArrayList<Captured>();
+    for (int i = 0; i < 20; i++) {
+      var request = Made.requests(1, 1, i).getFirst().request().named("r" + i).at(i * 1_000_000L);
+      long first = i * 10_000_000_000L;
+      requests.add(new Captured(request, "gpu0", 1 + first, 1 + first + 9_000_000_000L, 0));
+    }
+    var seen = KvEstimate.of(requests, 16);
+    assertThat(seen.isFull()).isTrue();
+    int most = requests.stream().mapToInt(each -> each.request().tokens()).max().orElseThrow();
+    assertThat(seen.peakBlocks()).isBetween(most / 16 - 2, most / 16 + 1);
+    assertThat(KvEstimate.of(CALM.requests(), 16).isFull()).isFalse();
+  }
+}
