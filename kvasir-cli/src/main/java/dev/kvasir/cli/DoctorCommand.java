@@ -48,7 +48,7 @@ final class DoctorCommand implements Callable<Integer> {
       names = "--worker",
       paramLabel = "URL[,events=TCP]",
       description =
-          "Ask a vLLM or SGLang server instead what the router needs of it, with three short"
+          "Ask a vLLM or SGLang server instead what the router needs of it, with a few short"
               + " requests; again for each further one.")
   private List<String> workers = List.of();
 

@@ -75,7 +75,14 @@ final class ListenedEvents implements WorkerEvents, AutoCloseable {
             "too_much", stats.excesses(),
             "unknown_event", stats.unknown());
     return new Counts(
-        stats.batches(), stats.connects(), stats.gaps(), stats.restarts(), dropped, messages);
+        stats.batches(),
+        stats.connects(),
+        stats.gaps(),
+        stats.restarts(),
+        stats.requests(),
+        stats.lagSeconds(),
+        dropped,
+        messages);
   }
 
   @Override

@@ -21,7 +21,7 @@ import tools.jackson.databind.node.ObjectNode;
 /** Asks a worker over HTTP; whatever goes wrong is an answer. */
 final class WorkerHttp {
   static final JsonNode NOTHING = JsonMapper.shared().createObjectNode();
-  private static final Duration TIME_MAX = Duration.ofSeconds(20);
+  private static final Duration TIME_MAX = Duration.ofSeconds(60);
   private static final int BYTES_MAX = 16 << 20;
 
   /**
@@ -39,7 +39,10 @@ final class WorkerHttp {
     }
   }
 
-  private final HttpClient client = HttpClient.newBuilder().connectTimeout(TIME_MAX).build();
+  /** An offer to change to HTTP/2 makes the servers of Python lose the body of a request. */
+  private final HttpClient client =
+      HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).connectTimeout(TIME_MAX).build();
+
   private final String url;
   private final @Nullable String key;
 

@@ -19,7 +19,7 @@ import tools.jackson.databind.JsonNode;
 
 /**
  * Asks a vLLM or SGLang server what the router needs of it, and says what is missing and how to get
- * it. It answers three short requests for that.
+ * it. It answers a few short requests for that.
  */
 public final class WorkerProbe {
   /**
@@ -199,10 +199,12 @@ public final class WorkerProbe {
     return subscriber;
   }
 
-  private static void await(AtomicInteger heard) {
+  /** A subscription may take hold after the first events were told, so more are caused. */
+  private void await(AtomicInteger heard) {
     long start = System.nanoTime();
     while (heard.get() == 0 && System.nanoTime() - start < EVENTS_TIME.toNanos()) {
-      pause(Duration.ofMillis(50));
+      pause(Duration.ofMillis(500));
+      if (heard.get() == 0) ask(System.nanoTime() + " " + PROMPT);
     }
   }
 

@@ -65,6 +65,9 @@ public final class KvEventSubscriber implements AutoCloseable {
   private final AtomicLong connects = new AtomicLong();
   private volatile boolean closed;
 
+  /** How old the last batch was; below zero before the first. Belongs to the loop. */
+  private double lagSeconds = -1;
+
   /**
    * Begins to listen.
    *
@@ -154,7 +157,8 @@ public final class KvEventSubscriber implements AutoCloseable {
         replays.requests(),
         feed.duplicates(),
         feed.gaps(),
-        feed.restarts());
+        feed.restarts(),
+        lagSeconds);
   }
 
   /** Stops listening; not to be called on the loop, whose work it may be waiting for. */
@@ -298,6 +302,7 @@ public final class KvEventSubscriber implements AutoCloseable {
     try {
       before.run();
       replays.feed().accept(sequence, batch.stampNanos(), batch.events());
+      lagSeconds = Math.max(0, System.currentTimeMillis() / 1e3 - batch.seconds());
     } finally {
       int count = onLoop.getAndDecrement();
       long bytes = onLoopBytes.getAndAdd(-size);

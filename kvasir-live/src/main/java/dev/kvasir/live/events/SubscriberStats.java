@@ -12,6 +12,8 @@ package dev.kvasir.live.events;
  * @param duplicates batches that came again
  * @param gaps how often batches were missing for good
  * @param restarts how often the engine began anew
+ * @param lagSeconds how old the last batch was when it was taken in, by the engine's clock; below
+ *     zero before the first
  */
 public record SubscriberStats(
     long batches,
@@ -22,4 +24,5 @@ public record SubscriberStats(
     long requests,
     long duplicates,
     long gaps,
-    long restarts) {}
+    long restarts,
+    double lagSeconds) {}

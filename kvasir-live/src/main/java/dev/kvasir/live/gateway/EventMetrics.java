@@ -29,6 +29,9 @@ final class EventMetrics {
   private static final class Sums {
     private long expected;
     private long told;
+    private long exact;
+    private long tooFew;
+    private long tooMany;
     private int answers;
     private long promptTokens;
     private long difference;
@@ -52,6 +55,9 @@ final class EventMetrics {
     var sums = byWorker.computeIfAbsent(decision.decode(), _ -> new Sums());
     sums.expected += expected;
     sums.told += usage.cachedTokens();
+    if (expected == usage.cachedTokens()) sums.exact++;
+    else if (expected < usage.cachedTokens()) sums.tooFew++;
+    else sums.tooMany++;
     sums.answers++;
     sums.promptTokens += usage.promptTokens();
     sums.difference += Math.abs(expected - usage.cachedTokens());
@@ -103,6 +109,7 @@ final class EventMetrics {
                 "Cached tokens by the worker's account, of the same requests.",
                 sums.told,
                 new Label("worker", worker)));
+    byWorker.forEach((worker, sums) -> predictions(out, worker, sums));
     var heard = new TreeMap<String, WorkerEvents.Counts>();
     for (var entry : workers.shown()) {
       var events = entry.worker().events();
@@ -112,6 +119,8 @@ final class EventMetrics {
     each(out, heard, "connects", "Connections for KV events.", WorkerEvents.Counts::connects);
     each(out, heard, "gaps", "Gaps that made the index forget.", WorkerEvents.Counts::gaps);
     each(out, heard, "restarts", "Restarts that the events show.", WorkerEvents.Counts::restarts);
+    each(out, heard, "replays", "Requests to repeat KV events.", WorkerEvents.Counts::replays);
+    heard.forEach((worker, counts) -> lag(out, worker, counts.lagSeconds()));
     heard.forEach((worker, counts) -> blocks(out, worker, counts.dropped()));
     heard.forEach((worker, counts) -> messages(out, worker, counts.messagesDropped()));
   }
@@ -129,6 +138,27 @@ final class EventMetrics {
                 help,
                 count.applyAsLong(counts),
                 new Label("worker", worker)));
+  }
+
+  private static void predictions(MetricsText out, String worker, Sums sums) {
+    var results = new TreeMap<String, Long>();
+    results.put("exact", sums.exact);
+    results.put("too_few", sums.tooFew);
+    results.put("too_many", sums.tooMany);
+    results.forEach(
+        (result, count) ->
+            out.counter(
+                "kvasir_worker_predictions_total",
+                "Answers by how the expected cached tokens compare with those told.",
+                count,
+                new Label("worker", worker),
+                new Label("result", result)));
+  }
+
+  private static void lag(MetricsText out, String worker, double seconds) {
+    if (seconds < 0) return;
+    var help = "Age of the last batch of KV events when it was taken in, by the worker's clock.";
+    out.gauge("kvasir_kv_event_lag_seconds", help, seconds, new Label("worker", worker));
   }
 
   private static void blocks(MetricsText out, String worker, Map<String, Long> dropped) {

@@ -17,6 +17,9 @@ public interface WorkerEvents {
    * @param connects how often the worker was reached
    * @param gaps how often batches were missing for good, so that the index forgot the worker
    * @param restarts how often the worker began anew
+   * @param replays how often it was asked to repeat
+   * @param lagSeconds how old the last batch was when it was taken in, by the worker's clock; below
+   *     zero before the first
    * @param dropped blocks that were left out, by reason
    * @param messagesDropped messages that were left out, by reason
    */
@@ -25,6 +28,8 @@ public interface WorkerEvents {
       long connects,
       long gaps,
       long restarts,
+      long replays,
+      double lagSeconds,
       Map<String, Long> dropped,
       Map<String, Long> messagesDropped) {
     public Counts {

@@ -79,7 +79,7 @@ class GrafanaTest {
 
     @Override
     public Counts counts() {
-      return new Counts(0, 0, 0, 0, Map.of("unknown_parent", 0L), Map.of("malformed", 0L));
+      return new Counts(0, 0, 0, 0, 0, 0, Map.of("unknown_parent", 0L), Map.of("malformed", 0L));
     }
   }
 

@@ -71,6 +71,8 @@ class WorkerEventsTest {
         .contains("kvasir_kv_event_batches_total{worker=\"one\"} 5\n")
         .contains("kvasir_kv_event_gaps_total{worker=\"one\"} 7\n")
         .contains("kvasir_kv_event_restarts_total{worker=\"one\"} 8\n")
+        .contains("kvasir_kv_event_replays_total{worker=\"one\"} 11\n")
+        .contains("kvasir_kv_event_lag_seconds{worker=\"one\"} 0.5\n")
         .contains(
             "kvasir_kv_event_blocks_dropped_total{worker=\"one\",reason=\"unknown_parent\"} 9\n")
         .contains(
@@ -97,6 +99,9 @@ class WorkerEventsTest {
                 .formatted(names.getFirst()))
         .contains(
             "kvasir_worker_actual_cached_tokens_total{worker=\"%s\"} 48\n"
+                .formatted(names.getFirst()))
+        .contains(
+            "kvasir_worker_predictions_total{worker=\"%s\",result=\"too_many\"} 2\n"
                 .formatted(names.getFirst()));
   }
 
@@ -182,7 +187,8 @@ class WorkerEventsTest {
 
     @Override
     public Counts counts() {
-      return new Counts(5, 6, 7, 8, Map.of("unknown_parent", 9L), Map.of("malformed", 10L));
+      return new Counts(
+          5, 6, 7, 8, 11, 0.5, Map.of("unknown_parent", 9L), Map.of("malformed", 10L));
     }
   }
 }
