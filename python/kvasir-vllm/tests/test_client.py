@@ -86,6 +86,7 @@ def test_what_is_stored_is_loaded(daemon: Daemon, tmp_path: Path) -> None:
     engine.await_connects(1)
     assert engine.look(1, 2) == b"\0\0"
     assert engine.store(1, 2) == b"\0\0"
+    engine.client.tell(protocol.measured(1000, 5_000_000))
     assert engine.look(1, 2, 3) == b"\1\1\0"
     assert engine.load(2, 1, 3) == b"\0\0\1"
     assert engine.row(0) == content(2) and engine.row(1) == content(1)

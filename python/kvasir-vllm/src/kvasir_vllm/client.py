@@ -39,6 +39,7 @@ class Request:
     frame: Callable[[int], bytes]
     done: Callable[[bytes | None], None]
     id: int = field(default=0)
+    answered: bool = field(default=True)
 
 
 class Client:
@@ -74,6 +75,14 @@ class Client:
             self._waiting.append(Request(frame, done))
         self._wake()
         return True
+
+    def tell(self, frame: bytes) -> None:
+        """Queues something that has no answer; forgotten where there is no daemon."""
+        with self._lock:
+            if self._closed or not self._connected or len(self._waiting) >= WAITING_MAX:
+                return
+            self._waiting.append(Request(lambda _: frame, lambda _: None, answered=False))
+        self._wake()
 
     def close(self) -> None:
         """Leaves; what is under way is ended first by the daemon. Waits for it, but not for ever."""
@@ -165,7 +174,8 @@ class Client:
                     return
                 request = self._waiting.popleft()
                 request.id = next(self._numbers)
-                self._unanswered[request.id] = request
+                if request.answered:
+                    self._unanswered[request.id] = request
             out += request.frame(request.id)
 
     def _answers(self, into: bytearray) -> None:

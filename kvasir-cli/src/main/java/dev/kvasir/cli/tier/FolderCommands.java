@@ -2,8 +2,8 @@ package dev.kvasir.cli.tier;
 
 import dev.kvasir.Nullable;
 import dev.kvasir.cli.process.ExitCode;
-import dev.kvasir.live.tier.TierContents;
 import dev.kvasir.live.tier.TierFolder;
+import dev.kvasir.live.tier.offline.TierContents;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.channels.FileChannel;

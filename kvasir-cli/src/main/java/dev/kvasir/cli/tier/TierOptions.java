@@ -48,7 +48,7 @@ final class TierOptions {
       names = "--eviction",
       paramLabel = "NAME",
       description =
-          "Which chunk goes first: lru, lineage, fifo, multi-lru, s3-fifo (default: lru).")
+          "Which chunk goes first: lineage, lru, fifo, multi-lru, s3-fifo (default: lineage).")
   private @Nullable String eviction;
 
   @Option(

@@ -6,6 +6,7 @@ import static dev.kvasir.live.tier.TierProtocol.CHUNK_FAILED;
 import static dev.kvasir.live.tier.TierProtocol.CHUNK_MISSING;
 
 import dev.kvasir.kv.Block;
+import dev.kvasir.kv.event.Tier;
 import dev.kvasir.kv.name.BlockHash;
 import dev.kvasir.live.store.HostStore;
 import dev.kvasir.offload.onboard.Onboarding;
@@ -93,8 +94,25 @@ final class BatchLoad {
       end();
     } else {
       var some = names.subList(at, Math.min(names.size(), at + window));
-      cache.ladder().find(some, PATIENCE, found -> copy(some.size(), found));
+      long asked = loop.nanos();
+      cache
+          .ladder()
+          .find(
+              some,
+              PATIENCE,
+              found -> {
+                measure(found, loop.nanos() - asked);
+                copy(some.size(), found);
+              });
     }
+  }
+
+  /** Only what came from one tier below host memory says something about that. */
+  private void measure(Onboarding.Found found, long nanos) {
+    var from = found.arrivedFrom();
+    if (from.isEmpty() || from.getFirst() == Tier.HOST) return;
+    for (var tier : from) if (tier != from.getFirst()) return;
+    cache.costs().loaded(from.getFirst(), from.size(), nanos);
   }
 
   private int rest(byte status) {

@@ -34,7 +34,7 @@ final class CacheCounts {
   /** Of the dropped, those of tenants that have as much as they may. */
   long overQuota;
 
-  /** Chunks that stayed in host memory since the tier below took no more just then. */
+  /** Chunks that were evicted from host memory before the tier below could take them. */
   long keptAbove;
 
   long storeFailed;

@@ -122,7 +122,7 @@ public final class Namespace {
   }
 
   /** Tells stores of equal block sizes apart. */
-  long layout() {
+  public long layout() {
     return ByteBuffer.wrap(digest).getLong();
   }
 

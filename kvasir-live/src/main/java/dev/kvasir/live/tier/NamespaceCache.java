@@ -1,11 +1,15 @@
 package dev.kvasir.live.tier;
 
 import static dev.kvasir.live.tier.TierProtocol.KEY_MISSING;
+import static dev.kvasir.live.tier.TierProtocol.KEY_SLOWER;
 import static dev.kvasir.live.tier.TierProtocol.KEY_THERE;
 
+import dev.kvasir.Nullable;
 import dev.kvasir.kv.Block;
 import dev.kvasir.kv.BlockPool;
 import dev.kvasir.kv.PrefixRegistry;
+import dev.kvasir.kv.WeakBlock;
+import dev.kvasir.kv.event.Tier;
 import dev.kvasir.kv.name.BlockHash;
 import dev.kvasir.kv.name.TokenBlock;
 import dev.kvasir.live.engine.SharedTiers;
@@ -13,6 +17,11 @@ import dev.kvasir.live.store.HostStore;
 import dev.kvasir.offload.TieredKvCache;
 import dev.kvasir.offload.pipeline.OffloadRequest;
 import dev.kvasir.time.EventLoop;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.EnumMap;
+import java.util.EnumSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
@@ -27,11 +36,13 @@ import java.util.function.Consumer;
  *   engine's rows <--load--- host <--onboarding----'---------'------'
  * </pre>
  *
- * <p>A chunk counts as stored when it is in host memory. It is held there until the tier below has
- * it or has refused it, so a disk that is slow fills host memory with holds, and then chunks are
- * dropped and counted; an engine never waits.
+ * <p>A chunk counts as stored when it is in host memory. As many as may wait for the tier below are
+ * held until it has them; those behind them wait for that without a hold, and where a disk is too
+ * slow they are evicted first, and counted. An engine never waits.
  */
 final class NamespaceCache {
+  private static final int SENT_MAX = 64;
+
   private final EventLoop loop;
   private final Namespace namespace;
   private final SharedTiers tiers;
@@ -40,7 +51,11 @@ final class NamespaceCache {
   private final BlockPool host;
   private final int storesMax;
   private final CacheCounts counts = new CacheCounts();
+  private final LoadCosts costs = new LoadCosts();
   private final Set<BlockHash> storing = new LinkedHashSet<>();
+
+  /** What is to go down and could not wait there: as many as host memory has blocks at most. */
+  private final Deque<WeakBlock> later = new ArrayDeque<>();
 
   /** The cache over these tiers; at most so many chunks are on their way into host memory. */
   NamespaceCache(EventLoop loop, Namespace namespace, SharedTiers tiers, int storesMax) {
@@ -69,6 +84,11 @@ final class NamespaceCache {
     return counts;
   }
 
+  /** What loading and computing take. */
+  LoadCosts costs() {
+    return costs;
+  }
+
   /** Chunks on their way into host memory. */
   int storing() {
     return storing.size();
@@ -88,14 +108,34 @@ final class NamespaceCache {
 
   private byte[] looked(List<BlockHash> names, long began) {
     var each = new byte[names.size()];
-    for (int i = 0; i < each.length; i++) {
-      var tier = known.fastest(names.get(i));
-      each[i] = tier == null ? KEY_MISSING : KEY_THERE;
-      if (tier == null) counts.missing++;
-      else CacheCounts.add(counts.found, tier, 1);
+    var tiers = new ArrayList<@Nullable Tier>(names.size());
+    var chunks = new EnumMap<Tier, Integer>(Tier.class);
+    for (var name : names) {
+      var tier = known.fastest(name);
+      tiers.add(tier);
+      if (tier != null) chunks.merge(tier, 1, Integer::sum);
     }
+    var slower = EnumSet.noneOf(Tier.class);
+    chunks.forEach(
+        (tier, count) -> {
+          if (!costs.worthLoading(tier, count, namespace.chunkTokens())) slower.add(tier);
+        });
+    for (int i = 0; i < each.length; i++) each[i] = answer(tiers.get(i), slower);
     counts.lookSeconds.add(seconds(loop.nanos() - began));
     return each;
+  }
+
+  private byte answer(@Nullable Tier tier, Set<Tier> slower) {
+    if (tier == null) {
+      counts.missing++;
+      return KEY_MISSING;
+    }
+    if (slower.contains(tier)) {
+      counts.slower++;
+      return KEY_SLOWER;
+    }
+    CacheCounts.add(counts.found, tier, 1);
+    return KEY_THERE;
   }
 
   /** Keeps what is in the rows of the buffer; says of each what became of it. */
@@ -123,16 +163,38 @@ final class NamespaceCache {
 
   /** Sends the blocks on to the tiers below, and leaves them cached here. */
   void keep(List<Block.Registered> blocks) {
-    if (blocks.isEmpty()) return;
     counts.stored += blocks.size();
     if (!ladder.edges().isEmpty()) {
-      var held = blocks.stream().map(Block.Registered::share).toList();
-      if (ladder.offload(OffloadRequest.strong(held)).isEmpty()) {
-        counts.keptAbove += held.size();
-        host.release(held);
-      }
+      for (var block : blocks) later.add(block.weak());
+      for (; later.size() > host.total(); counts.keptAbove++) later.remove();
+      sendDown();
     }
     host.release(blocks);
+  }
+
+  /** Hands the tier below as much as may wait for it, in the order it came. */
+  private void sendDown() {
+    var edge = ladder.edges().getFirst();
+    while (!later.isEmpty()) {
+      var some = new ArrayList<Block.Registered>();
+      while (some.size() < SENT_MAX && !later.isEmpty()) {
+        later.remove().upgrade().ifPresentOrElse(some::add, () -> counts.keptAbove++);
+      }
+      if (some.isEmpty()) return;
+      var sent = edge.enqueueWhatFits(OffloadRequest.strong(some));
+      int taken = sent.map(one -> one.progress().submitted()).orElse(0);
+      sent.ifPresent(one -> one.whenDone(_ -> sendDown()));
+      for (int i = some.size() - 1; i >= taken; i--) {
+        later.addFirst(some.get(i).weak());
+        some.get(i).release();
+      }
+      if (taken < some.size()) return;
+    }
+  }
+
+  /** Chunks in host memory that the tier below could not take yet. */
+  int waiting() {
+    return later.size();
   }
 
   /** Puts the blocks into the rows of the buffer; {@code done} hears of each what became of it. */

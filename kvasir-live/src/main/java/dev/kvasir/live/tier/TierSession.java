@@ -134,7 +134,8 @@ final class TierSession {
       case TierRequest.Cancel(var id) -> loop.execute(() -> cancel(id));
       case TierRequest.Stats(var id) ->
           ask(() -> channel.send(TierReply.told(id, TierText.json(opened))));
-      case TierRequest.Measured _ -> {}
+      case TierRequest.Measured(var tokens, var nanos) ->
+          loop.execute(() -> opened.costs().computed(tokens, nanos));
     }
   }
 

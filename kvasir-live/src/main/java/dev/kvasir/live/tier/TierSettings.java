@@ -69,7 +69,7 @@ public record TierSettings(
           1_024 * MIB,
           0,
           Path.of("kvasir-tier"),
-          "lru",
+          "lineage",
           LadderSettings.DEFAULT.order(),
           DiskTier.DEFAULT,
           null,

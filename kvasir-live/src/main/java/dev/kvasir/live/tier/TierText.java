@@ -60,6 +60,7 @@ final class TierText {
     number(text, "dropped", counts.dropped);
     number(text, "over_quota", counts.overQuota);
     number(text, "kept_above", counts.keptAbove);
+    number(text, "waiting", cache.waiting());
     number(text, "store_failed", counts.storeFailed);
     number(text, "loaded", counts.loadedAll());
     number(text, "load_missing", counts.loadMissing);
@@ -151,6 +152,23 @@ final class TierText {
           space(cache));
     }
     for (var cache : caches) {
+      text.gauge(
+          PREFIX + "compute_seconds_per_token",
+          "How long engines take to compute a token of a prompt; 0 while not measured.",
+          cache.costs().nanosPerToken() / 1e9,
+          space(cache));
+    }
+    for (var cache : caches) {
+      for (var pool : cache.tiers().pools()) {
+        text.gauge(
+            PREFIX + "load_seconds_per_chunk",
+            "How long a chunk takes from a tier to host memory; 0 while not measured.",
+            cache.costs().loadNanos(pool.tier(), 1) / 1e9,
+            space(cache),
+            tier(pool.tier()));
+      }
+    }
+    for (var cache : caches) {
       text.histogram(
           PREFIX + "lookup_seconds",
           "Time of a batch of look-ups.",
@@ -178,7 +196,7 @@ final class TierText {
     for (var cache : caches) {
       counter(
           "kept_above_total",
-          "Chunks that stayed in host memory since the tier below took no more.",
+          "Chunks evicted from host memory before the tier below could take them.",
           cache.counts().keptAbove,
           space(cache));
     }

@@ -140,6 +140,10 @@ public final class TierClient implements AutoCloseable {
     return body;
   }
 
+  void measured(long tokens, long nanos) throws IOException {
+    send(body(7).putLong(tokens).putLong(nanos).flip());
+  }
+
   public String stats() throws IOException {
     return new String(ask(body(6).putLong(++id), (byte) 0x86), UTF_8);
   }
@@ -159,7 +163,7 @@ public final class TierClient implements AutoCloseable {
     return each;
   }
 
-  void send(ByteBuffer body) throws IOException {
+  public void send(ByteBuffer body) throws IOException {
     var frame = ByteBuffer.allocate(4 + body.remaining()).order(LITTLE_ENDIAN);
     frame.putInt(body.remaining()).put(body).flip();
     raw(frame);
@@ -169,7 +173,7 @@ public final class TierClient implements AutoCloseable {
     while (bytes.hasRemaining()) socket.write(bytes);
   }
 
-  ByteBuffer read() throws IOException {
+  public ByteBuffer read() throws IOException {
     return read(socket);
   }
 

@@ -302,4 +302,24 @@ class TierDaemonTest {
       assertThat(engine.look(0, 1, 2, 3, 10, 11)).contains(0, 0).contains(1, 1);
     }
   }
+
+  @Test
+  void aTierThatIsSlowerThanComputingIsNotOffered() throws Exception {
+    try (var _ = TierDaemon.open(settings(32, 40));
+        var engine = connect()) {
+      engine.store(LongStream.range(0, 20).toArray());
+      awaitDisk(engine, 20);
+    }
+    try (var daemon = TierDaemon.open(settings(32, 40));
+        var engine = connect()) {
+      for (int i = 0; i < LoadCosts.MEASURED_MIN; i++) {
+        assertThat(engine.load(i)).containsExactly(0);
+        engine.measured(1_000, 50_000_000_000L);
+      }
+      assertThat(engine.look(0, 19)).containsExactly(1, 1);
+      for (int i = 0; i < 100; i++) engine.measured(1_000_000, 1);
+      assertThat(engine.look(0, 19)).containsExactly(1, 2);
+      assertThat(daemon.metrics()).containsPattern("kvasir_tier_slower_total\\{[^}]*} 1\n");
+    }
+  }
 }

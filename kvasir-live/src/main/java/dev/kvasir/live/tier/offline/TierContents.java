@@ -1,4 +1,4 @@
-package dev.kvasir.live.tier;
+package dev.kvasir.live.tier.offline;
 
 import dev.kvasir.live.LiveLoop;
 import dev.kvasir.live.OwnedResources;
@@ -7,6 +7,8 @@ import dev.kvasir.live.store.disk.Ack;
 import dev.kvasir.live.store.disk.DiskSettings;
 import dev.kvasir.live.store.disk.DiskStore;
 import dev.kvasir.live.store.disk.Recovered;
+import dev.kvasir.live.tier.Namespace;
+import dev.kvasir.live.tier.TierFolder;
 import dev.kvasir.offload.store.BlockCopy;
 import dev.kvasir.offload.store.CopyOutcome;
 import java.io.IOException;
