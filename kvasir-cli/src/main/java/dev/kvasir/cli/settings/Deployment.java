@@ -85,6 +85,8 @@ public record Deployment(
 
   /** Refuses what can be simulated and not served. */
   public void requireServable() {
+    requireSimulatedOnly("limits.admission.policy", limits.admission().policy(), "always-admit");
+    requireSimulatedOnly("routing.scorers", routing.scorers(), RoutingSettings.DEFAULT.scorers());
     if (!workers.isEmpty()) return;
     if (hardware.gpu() != null) {
       throw new IllegalArgumentException(
@@ -93,6 +95,12 @@ public record Deployment(
               + " name the servers under workers, or remove hardware.gpu");
     }
     engines.requireEmbedded();
+  }
+
+  private static void requireSimulatedOnly(String key, String value, String served) {
+    if (value.equals(served)) return;
+    throw new IllegalArgumentException(
+        "%s is %s: only simulate can do that; serve has %s".formatted(key, value, served));
   }
 
   /** What the engines share. */

@@ -10,7 +10,6 @@ import dev.kvasir.sim.spec.SpecError;
 import dev.kvasir.sim.spec.Written;
 import java.io.IOException;
 import java.io.PrintWriter;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -196,11 +195,6 @@ record Plan(
     var more = new ArrayList<>(layers);
     more.add(layer);
     return new Plan(command, defaults, more, blis, requests, dimensions);
-  }
-
-  /** The same deployment for other requests. */
-  Plan asking(Path trace) {
-    return new Plan(command, defaults, layers, blis, new Requests(trace, null), List.of());
   }
 
   List<String> keys() {

@@ -5,20 +5,18 @@ import dev.kvasir.sim.spec.Section;
 import dev.kvasir.sim.spec.Written;
 import java.io.IOException;
 import java.nio.file.Path;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 
 /** The policies of BLIS as it has them in a file, under the keys of a deployment. */
 final class PolicyFile {
-  private static final Map<String, String> ADMISSION =
-      new LinkedHashMap<>(
-          Map.of(
-              "policy", "policy",
-              "tier_shed_threshold", "shed-threshold",
-              "tier_shed_min_priority", "shed-priority",
-              "token_bucket_capacity", "bucket-capacity",
-              "token_bucket_refill_rate", "bucket-rate"));
+  /** A key of BLIS, and the one that it stands for. */
+  private static final List<List<String>> ADMISSION =
+      List.of(
+          List.of("policy", "policy"),
+          List.of("tier_shed_threshold", "shed-threshold"),
+          List.of("tier_shed_min_priority", "shed-priority"),
+          List.of("token_bucket_capacity", "bucket-capacity"),
+          List.of("token_bucket_refill_rate", "bucket-rate"));
 
   private final Written.Origin origin;
   private Written.Keys keys;
@@ -43,7 +41,9 @@ final class PolicyFile {
   }
 
   private PolicyFile admission(Section section) {
-    ADMISSION.forEach((name, key) -> put("limits.admission." + key, section.text(name, "")));
+    for (var each : ADMISSION) {
+      put("limits.admission." + each.getLast(), section.text(each.getFirst(), ""));
+    }
     return this;
   }
 

@@ -83,10 +83,6 @@ final class Setup {
     return isChosen || deployment.canHandOver() ? deployment.routing().placement() : "never";
   }
 
-  Deployment deployment() {
-    return deployment;
-  }
-
   RunResult run(LongConsumer progress) throws IOException {
     return run(null, progress);
   }

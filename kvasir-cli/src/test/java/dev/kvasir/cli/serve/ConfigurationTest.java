@@ -145,6 +145,7 @@ class ConfigurationTest {
     wrong("tiers: [{kind: host, block: 1}]", "tiers.host.block: unknown key", "mean 'blocks'?");
     wrong("tiers: 5", ":1: tiers: this is not a list", "- kind: host");
     wrong("tiers: [{kind: host, size: 3GB}]", "tiers.host.size: '3GB', expected a whole number");
+    refused("limits: {admission: {policy: reject-all}}", "only simulate can do that");
     refused("hardware: {gpu: L40S}", "hardware.gpu is L40S, and there are no workers");
     refused(
         "engines: {block-size: 32}", "engines.block-size 32: blocks of embedded engines have 16");
