@@ -2,7 +2,7 @@ package dev.kvasir.bench;
 
 import dev.kvasir.live.gateway.Gateway;
 import dev.kvasir.live.gateway.GatewaySettings;
-import dev.kvasir.live.gateway.Worker;
+import dev.kvasir.live.gateway.worker.Worker;
 import dev.kvasir.live.http.Network;
 import io.vertx.core.Vertx;
 import java.io.IOException;

@@ -5,7 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvasir.live.gateway.Gateway;
 import dev.kvasir.live.gateway.GatewaySettings;
-import dev.kvasir.live.gateway.Worker;
+import dev.kvasir.live.gateway.journal.JournalFiles;
+import dev.kvasir.live.gateway.worker.Worker;
 import dev.kvasir.live.http.Access;
 import dev.kvasir.live.http.Endpoint;
 import dev.kvasir.live.http.Endpoints;
@@ -41,7 +42,7 @@ class CaptureTest {
         var worker = HttpFront.start(network, HttpSettings.local(0), endpoints())) {
       var settings =
           GatewaySettings.of(0, List.of(Worker.of(worker.url()).named("only")))
-              .with(new GatewaySettings.Files(null, file, null));
+              .with(new JournalFiles(null, file, null));
       try (var gateway = Gateway.start(network, settings);
           var client = HttpClient.newHttpClient()) {
         for (int round = 0; round < 2; round++) {

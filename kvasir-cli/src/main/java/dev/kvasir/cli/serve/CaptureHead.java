@@ -4,7 +4,7 @@ import dev.kvasir.cli.config.KeyPaths;
 import dev.kvasir.cli.settings.Deployment;
 import dev.kvasir.cli.settings.TierList;
 import dev.kvasir.cli.settings.WorkerSettings;
-import dev.kvasir.live.gateway.Connector;
+import dev.kvasir.live.gateway.worker.Connector;
 import dev.kvasir.live.http.Json;
 import dev.kvasir.router.view.Role;
 import java.util.List;

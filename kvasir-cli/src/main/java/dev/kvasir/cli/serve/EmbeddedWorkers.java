@@ -10,7 +10,7 @@ import dev.kvasir.live.engine.EnginePublisher;
 import dev.kvasir.live.engine.LadderSettings;
 import dev.kvasir.live.engine.LoadedModel;
 import dev.kvasir.live.events.PublisherSettings;
-import dev.kvasir.live.gateway.Connector;
+import dev.kvasir.live.gateway.worker.Connector;
 import dev.kvasir.live.http.ApiError;
 import dev.kvasir.live.http.ApiKey;
 import dev.kvasir.live.http.ApiKeys;

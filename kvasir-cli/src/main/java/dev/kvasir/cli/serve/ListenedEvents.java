@@ -8,7 +8,7 @@ import dev.kvasir.live.events.EngineBlocks;
 import dev.kvasir.live.events.KvEventSubscriber;
 import dev.kvasir.live.events.SubscriberSettings;
 import dev.kvasir.live.gateway.Gateway;
-import dev.kvasir.live.gateway.WorkerEvents;
+import dev.kvasir.live.gateway.worker.WorkerEvents;
 import java.io.IOException;
 import java.util.EnumMap;
 import java.util.Map;

@@ -3,7 +3,7 @@ package dev.kvasir.cli.serve;
 import dev.kvasir.cli.settings.Deployment;
 import dev.kvasir.cli.settings.LogFormat;
 import dev.kvasir.cli.settings.WorkerSettings;
-import dev.kvasir.live.gateway.Connector;
+import dev.kvasir.live.gateway.worker.Connector;
 import dev.kvasir.live.http.ApiKey;
 import dev.kvasir.router.flow.KeyLimits;
 import dev.kvasir.sim.spec.Durations;

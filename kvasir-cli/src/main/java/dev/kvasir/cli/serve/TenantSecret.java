@@ -3,7 +3,7 @@ package dev.kvasir.cli.serve;
 import static java.lang.System.Logger.Level.WARNING;
 
 import dev.kvasir.live.PrivateFiles;
-import dev.kvasir.live.gateway.NameKey;
+import dev.kvasir.live.gateway.journal.NameKey;
 import dev.kvasir.live.store.shared.Secret;
 import java.io.IOException;
 import java.nio.file.FileAlreadyExistsException;

@@ -1,10 +1,10 @@
 package dev.kvasir.cli.settings;
 
 import dev.kvasir.Nullable;
-import dev.kvasir.live.gateway.Connector;
 import dev.kvasir.live.gateway.GatewaySettings;
-import dev.kvasir.live.gateway.NameKey;
-import dev.kvasir.live.gateway.Routing;
+import dev.kvasir.live.gateway.journal.NameKey;
+import dev.kvasir.live.gateway.worker.Connector;
+import dev.kvasir.live.gateway.worker.Routing;
 import dev.kvasir.live.http.ApiKeys;
 import dev.kvasir.sim.ClusterSpec;
 import java.nio.file.Path;

@@ -1,6 +1,6 @@
 package dev.kvasir.cli.settings;
 
-import dev.kvasir.live.gateway.FailureRules;
+import dev.kvasir.live.gateway.worker.FailureRules;
 import dev.kvasir.live.http.HttpLimits;
 import dev.kvasir.router.flow.QueueLimits;
 

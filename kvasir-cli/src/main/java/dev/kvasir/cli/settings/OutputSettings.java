@@ -1,7 +1,7 @@
 package dev.kvasir.cli.settings;
 
 import dev.kvasir.Nullable;
-import dev.kvasir.live.gateway.GatewaySettings;
+import dev.kvasir.live.gateway.journal.JournalFiles;
 import java.net.URI;
 import java.nio.file.Path;
 
@@ -17,7 +17,7 @@ public record OutputSettings(
     @Nullable Path capture, @Nullable Path requests, @Nullable URI traces, LogFormat log) {
   public static final OutputSettings DEFAULT = new OutputSettings(null, null, null, LogFormat.TEXT);
 
-  public GatewaySettings.Files files() {
-    return new GatewaySettings.Files(requests, capture, traces);
+  public JournalFiles files() {
+    return new JournalFiles(requests, capture, traces);
   }
 }

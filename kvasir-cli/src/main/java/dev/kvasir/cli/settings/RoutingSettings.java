@@ -2,7 +2,7 @@ package dev.kvasir.cli.settings;
 
 import dev.kvasir.Nullable;
 import dev.kvasir.cli.config.Words;
-import dev.kvasir.live.gateway.Routing;
+import dev.kvasir.live.gateway.worker.Routing;
 import dev.kvasir.live.model.text.UnsupportedText;
 import dev.kvasir.live.prompt.ModelText;
 import dev.kvasir.live.store.shared.Secret;

@@ -3,6 +3,9 @@ package dev.kvasir.live.gateway;
 import static java.lang.System.Logger.Level.ERROR;
 
 import dev.kvasir.live.dashboard.LadderState;
+import dev.kvasir.live.gateway.journal.GatewayMetrics;
+import dev.kvasir.live.gateway.request.GatewayParts;
+import dev.kvasir.live.gateway.request.RequestFields;
 import dev.kvasir.live.http.Access;
 import dev.kvasir.live.http.ApiError;
 import dev.kvasir.live.http.Endpoint;

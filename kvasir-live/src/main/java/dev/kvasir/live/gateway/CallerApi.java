@@ -1,5 +1,10 @@
 package dev.kvasir.live.gateway;
 
+import dev.kvasir.live.gateway.journal.RequestDetails;
+import dev.kvasir.live.gateway.request.GatewayParts;
+import dev.kvasir.live.gateway.request.ProxiedRequest;
+import dev.kvasir.live.gateway.request.RequestHeaders;
+import dev.kvasir.live.gateway.request.RequestReader;
 import dev.kvasir.live.http.Access;
 import dev.kvasir.live.http.ApiError;
 import dev.kvasir.live.http.Endpoint;

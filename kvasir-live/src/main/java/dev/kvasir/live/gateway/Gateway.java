@@ -5,6 +5,21 @@ import dev.kvasir.kv.name.BlockHasher;
 import dev.kvasir.live.LiveLoop;
 import dev.kvasir.live.dashboard.Dashboard;
 import dev.kvasir.live.dashboard.LadderState;
+import dev.kvasir.live.gateway.journal.Decision;
+import dev.kvasir.live.gateway.journal.EventMetrics;
+import dev.kvasir.live.gateway.journal.Journal;
+import dev.kvasir.live.gateway.journal.Recent;
+import dev.kvasir.live.gateway.request.BlockNamer;
+import dev.kvasir.live.gateway.request.GatewayParts;
+import dev.kvasir.live.gateway.request.PromptNaming;
+import dev.kvasir.live.gateway.request.PromptTokenizer;
+import dev.kvasir.live.gateway.request.RequestReader;
+import dev.kvasir.live.gateway.request.WorkerTokenizer;
+import dev.kvasir.live.gateway.worker.GatewayWorkers;
+import dev.kvasir.live.gateway.worker.Upstream;
+import dev.kvasir.live.gateway.worker.Worker;
+import dev.kvasir.live.gateway.worker.WorkerEvents;
+import dev.kvasir.live.gateway.worker.WorkerWatch;
 import dev.kvasir.live.http.ApiKeys;
 import dev.kvasir.live.http.Endpoint;
 import dev.kvasir.live.http.Endpoints;
@@ -82,7 +97,7 @@ public final class Gateway implements AutoCloseable {
     var flow = new RequestFlow(loop, router, workers.table(), flowSettings);
     tokenizer = beside.tokenizer().apply(askingWorkers());
     var naming = new PromptNaming(tokenizer, routing, workers::modelNames);
-    var reader = new RequestReader(settings, naming);
+    var reader = new RequestReader(settings.secret(), settings.files(), naming);
     parts = new GatewayParts(loop, flow, workers, upstream, failures, reader, book);
     use(settings.workers());
     onLoopNow(this::refresh);
@@ -355,7 +370,7 @@ public final class Gateway implements AutoCloseable {
    * @param salt as it reaches the worker; empty for none
    */
   public static BlockHasher hasher(String adapter, String salt) {
-    return PromptNames.hasher(adapter, salt);
+    return BlockNamer.hasher(adapter, salt);
   }
 
   /** Takes nothing new, lets what is under way end, as long as there is patience, and stops. */

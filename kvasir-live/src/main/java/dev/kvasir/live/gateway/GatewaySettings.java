@@ -1,10 +1,12 @@
 package dev.kvasir.live.gateway;
 
-import dev.kvasir.Nullable;
+import dev.kvasir.live.gateway.journal.JournalFiles;
+import dev.kvasir.live.gateway.journal.NameKey;
+import dev.kvasir.live.gateway.worker.FailureRules;
+import dev.kvasir.live.gateway.worker.Routing;
+import dev.kvasir.live.gateway.worker.Worker;
 import dev.kvasir.live.http.HttpSettings;
 import dev.kvasir.router.flow.QueueLimits;
-import java.net.URI;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 
@@ -25,27 +27,9 @@ public record GatewaySettings(
     QueueLimits queue,
     FailureRules failures,
     Duration probePace,
-    Files files,
+    JournalFiles files,
     String workerKey,
     NameKey secret) {
-  /**
-   * What is written down.
-   *
-   * @param log a line of JSON for each request; null for none
-   * @param capture the traffic, as the simulator reads it; null for none
-   * @param traces the collector to which OpenTelemetry's spans are sent; null for none
-   */
-  public record Files(@Nullable Path log, @Nullable Path capture, @Nullable URI traces) {
-    public static final Files NONE = new Files(null, null, null);
-
-    public Files {
-      if (traces != null && !List.of("http", "https").contains(traces.getScheme())) {
-        throw new IllegalArgumentException(
-            "traces to " + traces + ", expected a URL as in http://127.0.0.1:4318/v1/traces");
-      }
-    }
-  }
-
   public GatewaySettings {
     workers = List.copyOf(workers);
     if (workers.isEmpty()) throw new IllegalArgumentException("a gateway needs a worker");
@@ -65,7 +49,7 @@ public record GatewaySettings(
         QueueLimits.DEFAULT,
         FailureRules.DEFAULT,
         Duration.ofSeconds(1),
-        Files.NONE,
+        JournalFiles.NONE,
         "",
         NameKey.random());
   }
@@ -91,7 +75,7 @@ public record GatewaySettings(
         api, admin, workers, routing, queue, other, probePace, files, workerKey, secret);
   }
 
-  public GatewaySettings with(Files other) {
+  public GatewaySettings with(JournalFiles other) {
     return new GatewaySettings(
         api, admin, workers, routing, queue, failures, probePace, other, workerKey, secret);
   }

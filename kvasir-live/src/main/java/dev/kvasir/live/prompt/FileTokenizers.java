@@ -4,7 +4,7 @@ import static java.lang.System.Logger.Level.INFO;
 import static java.lang.System.Logger.Level.WARNING;
 
 import dev.kvasir.Nullable;
-import dev.kvasir.live.gateway.PromptTokenizer;
+import dev.kvasir.live.gateway.request.PromptTokenizer;
 import dev.kvasir.live.metrics.MetricsText;
 import dev.kvasir.live.metrics.MetricsText.Label;
 import dev.kvasir.live.model.text.UnsupportedText;

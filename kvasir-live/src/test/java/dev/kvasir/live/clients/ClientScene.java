@@ -5,7 +5,7 @@ import dev.kvasir.live.fleet.FleetSettings;
 import dev.kvasir.live.fleet.TestFleet;
 import dev.kvasir.live.gateway.Gateway;
 import dev.kvasir.live.gateway.GatewaySettings;
-import dev.kvasir.live.gateway.Worker;
+import dev.kvasir.live.gateway.worker.Worker;
 import dev.kvasir.live.http.ApiKey;
 import dev.kvasir.live.http.ApiKeys;
 import dev.kvasir.live.http.Eventually;

@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.kvasir.live.gateway.Gateway;
 import dev.kvasir.live.gateway.GatewaySettings;
-import dev.kvasir.live.gateway.Worker;
+import dev.kvasir.live.gateway.worker.Worker;
 import dev.kvasir.live.http.HttpSettings;
 import dev.kvasir.live.http.Network;
 import io.vertx.core.http.HttpServer;

@@ -2,6 +2,7 @@ package dev.kvasir.live.gateway;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kvasir.live.gateway.journal.JournalFiles;
 import dev.kvasir.live.http.ApiKey;
 import dev.kvasir.live.http.ApiKeys;
 import dev.kvasir.live.http.Eventually;
@@ -65,7 +66,7 @@ class AnswerAccountTest {
   void aCallerWhoLeavesAfterTheLastEventHasACompleteAnswer() throws Exception {
     var log = folder.resolve("log");
     var capture = folder.resolve("capture");
-    reopen(s -> s.with(new GatewaySettings.Files(log, capture, null)));
+    reopen(s -> s.with(new JournalFiles(log, capture, null)));
     scene.completing(
         call -> {
           call.streamHead();
@@ -300,7 +301,7 @@ class AnswerAccountTest {
   @Test
   void aWholeAnswerTellsNoTimeToItsFirstTokenAndTeachesNoSpeed() throws Exception {
     var log = folder.resolve("log");
-    reopen(s -> s.with(new GatewaySettings.Files(log, null, null)));
+    reopen(s -> s.with(new JournalFiles(log, null, null)));
     double speed = speed();
     var usage = "{\"usage\":{\"prompt_tokens\":2000,\"completion_tokens\":50}}";
     scene.completing(call -> call.json(200, usage));

@@ -4,6 +4,8 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvasir.live.OwnProcess;
+import dev.kvasir.live.gateway.worker.FailureRules;
+import dev.kvasir.live.gateway.worker.Routing;
 import dev.kvasir.live.http.ApiKey;
 import dev.kvasir.live.http.ApiKeys;
 import dev.kvasir.live.http.HttpLimits;

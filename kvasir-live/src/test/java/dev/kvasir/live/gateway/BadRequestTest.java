@@ -3,6 +3,8 @@ package dev.kvasir.live.gateway;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvasir.live.dashboard.LadderState;
+import dev.kvasir.live.gateway.request.PromptTokenizer;
+import dev.kvasir.live.gateway.worker.Routing;
 import dev.kvasir.live.http.ApiKey;
 import dev.kvasir.live.http.ApiKeys;
 import dev.kvasir.live.http.Eventually;

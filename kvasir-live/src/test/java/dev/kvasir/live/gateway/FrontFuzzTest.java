@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.fail;
 
 import dev.kvasir.live.OwnProcess;
 import dev.kvasir.live.dashboard.LadderState;
+import dev.kvasir.live.gateway.worker.FailureRules;
+import dev.kvasir.live.gateway.worker.Routing;
 import dev.kvasir.live.http.ApiKey;
 import dev.kvasir.live.http.ApiKeys;
 import dev.kvasir.live.http.Eventually;

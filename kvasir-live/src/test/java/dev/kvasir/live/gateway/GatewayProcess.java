@@ -2,6 +2,8 @@ package dev.kvasir.live.gateway;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import dev.kvasir.live.gateway.worker.FailureRules;
+import dev.kvasir.live.gateway.worker.Worker;
 import dev.kvasir.live.http.Network;
 import dev.kvasir.router.flow.QueueLimits;
 import java.io.BufferedReader;

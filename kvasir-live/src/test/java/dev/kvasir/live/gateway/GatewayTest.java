@@ -2,6 +2,7 @@ package dev.kvasir.live.gateway;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kvasir.live.gateway.journal.JournalFiles;
 import dev.kvasir.live.http.Access;
 import dev.kvasir.live.http.ApiKey;
 import dev.kvasir.live.http.ApiKeys;
@@ -185,7 +186,7 @@ class GatewayTest {
   void decisionsAreExplainedLoggedCapturedAndCounted() throws Exception {
     var log = folder.resolve("decisions.jsonl");
     var capture = folder.resolve("capture.jsonl");
-    scene.reopen(s -> s.with(new GatewaySettings.Files(log, capture, null)));
+    scene.reopen(s -> s.with(new JournalFiles(log, capture, null)));
     var answer =
         scene.chat(
             Plan.GOOD,

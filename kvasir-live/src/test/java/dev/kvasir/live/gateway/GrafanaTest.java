@@ -8,6 +8,8 @@ import dev.kvasir.live.engine.EngineGroup;
 import dev.kvasir.live.engine.EngineGroupSettings;
 import dev.kvasir.live.engine.EngineServer;
 import dev.kvasir.live.engine.LoadedModel;
+import dev.kvasir.live.gateway.worker.Worker;
+import dev.kvasir.live.gateway.worker.WorkerEvents;
 import dev.kvasir.live.http.HttpSettings;
 import dev.kvasir.live.http.Network;
 import dev.kvasir.live.model.PocketModel;

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvasir.live.fleet.FleetSettings;
 import dev.kvasir.live.fleet.TestFleet;
+import dev.kvasir.live.gateway.worker.Connector;
+import dev.kvasir.live.gateway.worker.Worker;
 import dev.kvasir.live.http.Network;
 import dev.kvasir.router.placement.RouteClass;
 import java.net.URI;

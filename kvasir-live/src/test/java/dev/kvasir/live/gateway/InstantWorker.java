@@ -1,5 +1,6 @@
 package dev.kvasir.live.gateway;
 
+import dev.kvasir.live.gateway.worker.Worker;
 import dev.kvasir.live.http.HttpSettings;
 import dev.kvasir.live.http.Network;
 import io.vertx.core.buffer.Buffer;

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvasir.live.gateway.Plan.Break;
 import dev.kvasir.live.gateway.Plan.Fault;
+import dev.kvasir.live.gateway.worker.Connector;
 import dev.kvasir.live.http.Eventually;
 import dev.kvasir.router.flow.QueueLimits;
 import io.vertx.core.net.NetClient;

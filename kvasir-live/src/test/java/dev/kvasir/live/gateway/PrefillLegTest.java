@@ -3,6 +3,7 @@ package dev.kvasir.live.gateway;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvasir.live.LiveLoop;
+import dev.kvasir.live.gateway.worker.Connector;
 import dev.kvasir.router.flow.RetryRules;
 import dev.kvasir.router.placement.RouteClass;
 import java.io.IOException;

@@ -2,6 +2,9 @@ package dev.kvasir.live.gateway;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kvasir.live.gateway.request.WorkerTokenizer;
+import dev.kvasir.live.gateway.worker.ModelNames;
+import dev.kvasir.live.gateway.worker.Routing;
 import java.net.URI;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;

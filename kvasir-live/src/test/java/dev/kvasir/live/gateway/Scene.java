@@ -2,6 +2,8 @@ package dev.kvasir.live.gateway;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kvasir.live.gateway.worker.FailureRules;
+import dev.kvasir.live.gateway.worker.Worker;
 import dev.kvasir.live.http.Eventually;
 import dev.kvasir.live.http.Json;
 import dev.kvasir.live.http.Network;

@@ -2,6 +2,8 @@ package dev.kvasir.live.gateway;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kvasir.live.gateway.journal.JournalFiles;
+import dev.kvasir.live.gateway.journal.NameKey;
 import dev.kvasir.live.http.ApiKey;
 import dev.kvasir.live.http.ApiKeys;
 import dev.kvasir.live.http.Json;
@@ -36,7 +38,7 @@ class TenantsApartTest {
   @Test
   void aTenantSeesItsOwnDecisionsOnTheDashboardAndNoAddresses() throws Exception {
     var root = ApiKey.of("root", "r").in(ApiKey.Scope.ADMIN);
-    open(GatewaySettings.Files.NONE, root);
+    open(JournalFiles.NONE, root);
     for (var key : List.of("a", "a", "b")) scene.postAs(key, PROMPT);
     scene.assertBooksAreEmpty();
     assertThat(rows("a")).hasSize(2).allMatch(row -> row.path("tenant").asString().equals("ada"));
@@ -51,7 +53,7 @@ class TenantsApartTest {
     var names = new ArrayList<List<String>>();
     for (int i = 0; i < 2; i++) {
       var capture = folder.resolve("capture-" + i);
-      open(new GatewaySettings.Files(null, capture, null));
+      open(new JournalFiles(null, capture, null));
       for (var key : List.of("a", "a", "b")) scene.postAs(key, PROMPT);
       scene.assertBooksAreEmpty();
       scene.gateway.close();
@@ -65,13 +67,13 @@ class TenantsApartTest {
 
   @Test
   void aTenantsSessionIsNotAnothersOfTheSameName() {
-    open(GatewaySettings.Files.NONE);
+    open(JournalFiles.NONE);
     var body = "{\"model\":\"tiny\",\"prompt_cache_key\":\"mine\"}";
     for (var key : List.of("a", "b", "a", "b")) scene.postAs(key, body);
     assertThat(scene.gateway.onLoop(() -> scene.gateway.router().sessions())).isEqualTo(2);
   }
 
-  private void open(GatewaySettings.Files files, ApiKey... more) {
+  private void open(JournalFiles files, ApiKey... more) {
     var keys = new ArrayList<ApiKey>(List.of(more));
     keys.add(ApiKey.of("ada", "a"));
     keys.add(ApiKey.of("bob", "b"));

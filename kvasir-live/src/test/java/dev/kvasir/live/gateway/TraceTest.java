@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.sun.net.httpserver.HttpServer;
+import dev.kvasir.live.gateway.journal.JournalFiles;
 import dev.kvasir.live.http.Json;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -39,7 +40,7 @@ class TraceTest {
           exchange.close();
         });
     collector.start();
-    scene.reopen(s -> s.with(new GatewaySettings.Files(null, null, url())));
+    scene.reopen(s -> s.with(new JournalFiles(null, null, url())));
   }
 
   @AfterEach
@@ -128,7 +129,7 @@ class TraceTest {
 
   @Test
   void anAddressThatIsNoUrlIsRefused() {
-    assertThatThrownBy(() -> new GatewaySettings.Files(null, null, URI.create("localhost:4318")))
+    assertThatThrownBy(() -> new JournalFiles(null, null, URI.create("localhost:4318")))
         .hasMessageContaining("expected a URL as in http://127.0.0.1:4318/v1/traces");
   }
 }

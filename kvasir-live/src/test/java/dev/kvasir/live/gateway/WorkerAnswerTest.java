@@ -2,6 +2,7 @@ package dev.kvasir.live.gateway;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kvasir.live.gateway.worker.Routing;
 import dev.kvasir.live.http.Eventually;
 import dev.kvasir.live.http.Json;
 import java.io.IOException;

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvasir.live.LiveLoop;
 import dev.kvasir.live.OwnProcess;
+import dev.kvasir.live.gateway.worker.Routing;
 import java.io.IOException;
 import java.net.Socket;
 import java.net.SocketTimeoutException;

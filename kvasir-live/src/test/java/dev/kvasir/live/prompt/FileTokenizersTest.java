@@ -3,7 +3,7 @@ package dev.kvasir.live.prompt;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.kvasir.live.gateway.PromptTokenizer;
+import dev.kvasir.live.gateway.request.PromptTokenizer;
 import dev.kvasir.live.metrics.MetricsText;
 import dev.kvasir.live.model.text.JsonTokenizer;
 import dev.kvasir.live.model.text.UnsupportedText;

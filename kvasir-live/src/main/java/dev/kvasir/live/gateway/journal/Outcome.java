@@ -1,0 +1,19 @@
+package dev.kvasir.live.gateway.journal;
+
+import java.util.Locale;
+
+/** How a request ended, for the one who sent it. */
+public enum Outcome {
+  /** It was answered in full, well or not. */
+  COMPLETE,
+  /** It was answered with an error of the gateway, before anything else. */
+  REFUSED,
+  /** The answer had begun and could not be finished, which the caller was told. */
+  BROKEN,
+  /** The caller left. */
+  GONE;
+
+  String label() {
+    return name().toLowerCase(Locale.ROOT);
+  }
+}

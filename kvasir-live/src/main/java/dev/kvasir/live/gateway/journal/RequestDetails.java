@@ -1,0 +1,34 @@
+package dev.kvasir.live.gateway.journal;
+
+import dev.kvasir.Nullable;
+import dev.kvasir.live.http.Caller;
+
+/**
+ * What is written down of a request besides its route and its end.
+ *
+ * @param id by which logs and workers know it
+ * @param path where it was sent
+ * @param model empty where it names none
+ * @param session a hash of whom it belongs to, tenant included; empty for nobody
+ * @param receivedNanos when its head came, on the clock of the router's loop
+ * @param trace where it stands among what its caller does; null where no traces are kept
+ */
+public record RequestDetails(
+    String id,
+    String path,
+    Caller caller,
+    String model,
+    String session,
+    PromptNames names,
+    long receivedNanos,
+    @Nullable TraceMark trace) {
+  /** Those of a request of which only the head has been read. */
+  public static RequestDetails of(String id, String path, Caller caller, long receivedNanos) {
+    return new RequestDetails(id, path, caller, "", "", PromptNames.NONE, receivedNanos, null);
+  }
+
+  /** These, with the names of its prompt. */
+  public RequestDetails with(PromptNames other) {
+    return new RequestDetails(id, path, caller, model, session, other, receivedNanos, trace);
+  }
+}

@@ -1,0 +1,27 @@
+package dev.kvasir.live.gateway.request;
+
+import dev.kvasir.Nullable;
+import dev.kvasir.router.flow.LegFailure;
+
+/** What the status of a worker's answer says of its leg. */
+final class AnswerStatus {
+  private AnswerStatus() {}
+
+  /** The failure that a status stands for; null for statuses that are an answer. */
+  static @Nullable LegFailure failure(int status) {
+    if (status < 200 || status > 599 || (status >= 300 && status < 400)) return LegFailure.UNUSABLE;
+    return switch (status) {
+      case 429, 503 -> LegFailure.BUSY;
+      case 500 -> LegFailure.REQUEST_ERROR;
+      case 502, 504 -> LegFailure.ERROR;
+      default -> null;
+    };
+  }
+
+  /** The failure of a prefill that was answered with this status, and not as it should be. */
+  static LegFailure prefillFailure(int status) {
+    var failure = failure(status);
+    if (failure != null) return failure;
+    return status >= 400 && status < 500 ? LegFailure.REFUSED : LegFailure.ERROR;
+  }
+}

@@ -1,0 +1,87 @@
+package dev.kvasir.live.gateway.request;
+
+import dev.kvasir.kv.name.BlockHash;
+import dev.kvasir.kv.name.BlockHasher;
+import dev.kvasir.kv.name.Sha256Hasher;
+import dev.kvasir.live.gateway.journal.PromptNames;
+import dev.kvasir.live.gateway.worker.ModelNames;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Names the blocks of prompts, by their tokens or by their bytes. */
+public final class BlockNamer {
+  /** Longer prompts are named up to here. */
+  static final int BLOCKS_MAX = 16_384;
+
+  private static final int BYTES_PER_TOKEN = Integer.BYTES;
+  private static final String BY_BYTES = "bytes of ";
+  private static final String OWN_MODEL = "the worker's model";
+  private static final String OTHER_MODEL = "model ";
+
+  private BlockNamer() {}
+
+  /**
+   * By the bytes of all that comes into the prompt, in the order it does.
+   *
+   * @param path where the request was sent: it says which field is the prompt, whatever else there
+   *     is
+   * @param model as {@link ModelNames} has it
+   */
+  public static PromptNames ofBytes(
+      String path, RequestFields fields, String model, String salt, int blockTokens) {
+    var prompt = prompt(path, fields);
+    var tools = fields.raw("tools");
+    var bytes = ByteBuffer.allocate(tools.length + prompt.length).put(tools).put(prompt).flip();
+    var tokens = new int[bytes.limit() / BYTES_PER_TOKEN];
+    bytes.order(ByteOrder.LITTLE_ENDIAN).asIntBuffer().get(tokens);
+    return named(tokens, new Sha256Hasher(BY_BYTES + named(model), salt), blockTokens);
+  }
+
+  static PromptNames ofTokens(int[] tokens, String model, String salt, int blockTokens) {
+    return named(tokens, hasher(model, salt), blockTokens);
+  }
+
+  /** Whether parts of it are no text, so that equal tokens do not make equal prompts. */
+  static boolean hasMedia(RequestFields fields) {
+    return fields.has("messages") && !MediaParts.in(fields.raw("messages")).isEmpty();
+  }
+
+  /** What is embedded may be either field; the longer one is counted where there are both. */
+  private static byte[] prompt(String path, RequestFields fields) {
+    if (path.equals(RequestReader.COMPLETIONS)) return fields.raw("prompt");
+    var messages =
+        fields.has("messages")
+            ? MediaParts.in(fields.raw("messages")).replaced(BYTES_PER_TOKEN)
+            : new byte[0];
+    if (!path.equals(RequestReader.EMBEDDINGS)) return messages;
+    var input = fields.raw("input");
+    return input.length < messages.length ? messages : input;
+  }
+
+  /**
+   * Names blocks by their tokens.
+   *
+   * @param model as {@link ModelNames} has it: empty for a worker's own model, else an adapter
+   */
+  public static BlockHasher hasher(String model, String salt) {
+    return new Sha256Hasher(named(model), salt);
+  }
+
+  private static String named(String model) {
+    return model.isEmpty() ? OWN_MODEL : OTHER_MODEL + model;
+  }
+
+  private static PromptNames named(int[] tokens, BlockHasher hasher, int blockTokens) {
+    int count = Math.min(BLOCKS_MAX, tokens.length / blockTokens);
+    var blocks = new ArrayList<BlockHash>(count);
+    BlockHash parent = null;
+    for (int block = 0; block < count; block++) {
+      int from = block * blockTokens;
+      parent = hasher.hash(parent, tokens, from, from + blockTokens, List.of());
+      blocks.add(parent);
+    }
+    return new PromptNames(Math.max(1, tokens.length), blocks);
+  }
+}

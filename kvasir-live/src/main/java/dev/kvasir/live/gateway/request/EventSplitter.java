@@ -1,0 +1,184 @@
+package dev.kvasir.live.gateway.request;
+
+import dev.kvasir.Nullable;
+import io.vertx.core.buffer.Buffer;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+
+/**
+ * Cuts a stream of bytes into whole server-sent events, and sees what a gateway must know of them.
+ *
+ * <p>Bytes may come in any pieces. Only whole events go on, unchanged; so a stream that breaks off
+ * never leaves half of one behind. An event too large to be kept goes on in pieces.
+ */
+final class EventSplitter {
+  private static final int EVENT_BYTES_MAX = 1 << 20;
+  private static final byte[] DATA = ascii("data:");
+  private static final byte[] DONE = ascii("[DONE]");
+  private static final byte[] ERROR = ascii("\"error\"");
+  private static final byte[] USAGE = ascii("\"usage\":");
+
+  private byte[] bytes = new byte[1_024];
+  private int length;
+  private int scanned;
+  private int eventStart;
+
+  private long events;
+  private boolean done;
+  private boolean errorFirst;
+  private boolean torn;
+  private byte @Nullable [] error;
+  private byte @Nullable [] usage;
+
+  /** Takes bytes in, and returns all events that are whole now; empty where none is. */
+  Buffer feed(Buffer chunk) {
+    append(chunk);
+    int whole = 0;
+    for (int line = lineEnd(); line >= 0; line = lineEnd()) {
+      if (!endsEvent(line)) continue;
+      whole = line + 1;
+      see(eventStart, whole);
+      eventStart = whole;
+    }
+    if (whole == 0 && length > EVENT_BYTES_MAX) {
+      torn = true;
+      whole = length;
+    }
+    if (whole < length || whole > chunk.length()) return take(whole);
+    clear();
+    return chunk;
+  }
+
+  /** Events other than errors and the last, {@code [DONE]}. */
+  long events() {
+    return events;
+  }
+
+  boolean isDone() {
+    return done;
+  }
+
+  /** Whether an event told of an error. */
+  boolean hasError() {
+    return error != null;
+  }
+
+  /** The last event that told of an error, without what stands before its JSON. */
+  byte @Nullable [] error() {
+    return error;
+  }
+
+  /** Whether the very first event did. */
+  boolean beginsWithError() {
+    return errorFirst;
+  }
+
+  /** Whether a part of an event has gone on alone. */
+  boolean isTorn() {
+    return torn;
+  }
+
+  /** The last event with an account of tokens, without what stands before its JSON. */
+  byte @Nullable [] usage() {
+    return usage;
+  }
+
+  private void append(Buffer chunk) {
+    int needed = length + chunk.length();
+    if (needed > bytes.length) bytes = Arrays.copyOf(bytes, Math.max(needed, 2 * bytes.length));
+    chunk.getBytes(bytes, length);
+    length = needed;
+  }
+
+  /** Goes on to the next end of a line, and returns where it is; -1 where there is none. */
+  private int lineEnd() {
+    int at = scanned;
+    while (at < length && bytes[at] != '\n') at++;
+    scanned = Math.min(length, at + 1);
+    return at < length ? at : -1;
+  }
+
+  /** Whether the line that ends there is empty. */
+  private boolean endsEvent(int line) {
+    int before = line - 1;
+    if (before >= eventStart && bytes[before] == '\r') before--;
+    return before >= eventStart && bytes[before] == '\n';
+  }
+
+  private void see(int from, int to) {
+    int at = dataLine(from, to);
+    if (at < 0) return;
+    at = blanks(at + DATA.length, to);
+    if (starts(DONE, at, to)) {
+      done = true;
+    } else if (isError(at, to)) {
+      errorFirst |= events == 0;
+      error = Arrays.copyOfRange(bytes, at, to);
+    } else {
+      events++;
+    }
+    if (tells(at, to)) usage = Arrays.copyOfRange(bytes, at, to);
+  }
+
+  /** Where the first line of data begins; -1 where the event has none, as a comment. */
+  private int dataLine(int from, int to) {
+    int at = from;
+    while (at < to && !starts(DATA, at, to)) {
+      while (at < to && bytes[at] != '\n') at++;
+      at++;
+    }
+    return at < to ? at : -1;
+  }
+
+  private int blanks(int from, int to) {
+    int at = from;
+    while (at < to && (bytes[at] == ' ' || bytes[at] == '\t')) at++;
+    return at;
+  }
+
+  /** Whether it is an object whose first field is an error that is not null. */
+  private boolean isError(int from, int to) {
+    if (from >= to || bytes[from] != '{') return false;
+    int name = blanks(from + 1, to);
+    if (!starts(ERROR, name, to)) return false;
+    int colon = blanks(name + ERROR.length, to);
+    int value = blanks(colon + 1, to);
+    return colon < to && bytes[colon] == ':' && value < to && bytes[value] != 'n';
+  }
+
+  /** Whether the event has an account that is not null. */
+  private boolean tells(int from, int to) {
+    for (int at = from; at + USAGE.length < to; at++) {
+      if (bytes[at] != '"' || !starts(USAGE, at, to)) continue;
+      int value = at + USAGE.length;
+      value = blanks(value, to);
+      if (value < to && bytes[value] == '{') return true;
+    }
+    return false;
+  }
+
+  private boolean starts(byte[] text, int at, int to) {
+    return at + text.length <= to
+        && Arrays.equals(bytes, at, at + text.length, text, 0, text.length);
+  }
+
+  private Buffer take(int count) {
+    if (count == 0) return Buffer.buffer();
+    var out = Buffer.buffer(count).appendBytes(bytes, 0, count);
+    length -= count;
+    System.arraycopy(bytes, count, bytes, 0, length);
+    scanned -= count;
+    eventStart = 0;
+    return out;
+  }
+
+  private void clear() {
+    length = 0;
+    scanned = 0;
+    eventStart = 0;
+  }
+
+  private static byte[] ascii(String text) {
+    return text.getBytes(StandardCharsets.US_ASCII);
+  }
+}

@@ -1,0 +1,23 @@
+package dev.kvasir.live.gateway.request;
+
+import dev.kvasir.live.LiveLoop;
+import dev.kvasir.live.gateway.journal.Decision;
+import dev.kvasir.live.gateway.worker.FailureRules;
+import dev.kvasir.live.gateway.worker.GatewayWorkers;
+import dev.kvasir.live.gateway.worker.Upstream;
+import dev.kvasir.router.flow.RequestFlow;
+import java.util.function.Consumer;
+
+/**
+ * What every request on its way needs of the gateway.
+ *
+ * @param book where a request that is over is written down; on the loop of the router
+ */
+public record GatewayParts(
+    LiveLoop loop,
+    RequestFlow flow,
+    GatewayWorkers workers,
+    Upstream upstream,
+    FailureRules rules,
+    RequestReader reader,
+    Consumer<Decision> book) {}

@@ -1,0 +1,137 @@
+package dev.kvasir.live.gateway.request;
+
+import dev.kvasir.live.gateway.journal.PromptNames;
+import dev.kvasir.live.gateway.worker.ModelNames;
+import dev.kvasir.live.gateway.worker.Routing;
+import dev.kvasir.live.metrics.MetricsText;
+import dev.kvasir.live.metrics.MetricsText.Label;
+import io.vertx.core.Context;
+import io.vertx.core.Future;
+import java.util.EnumMap;
+import java.util.Objects;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Supplier;
+
+/**
+ * Names prompts by their tokens where those are known in time, else by their bytes, and counts
+ * which.
+ *
+ * <p>KV events name blocks by tokens, so that a prompt named by its bytes is found nowhere. From
+ * any thread.
+ */
+public final class PromptNaming {
+  /** What a prompt was named by, and why. */
+  enum Used {
+    TOKENS("tokens", ""),
+    CONFIGURED("bytes", "configured"),
+    EMBEDDINGS("bytes", "embeddings"),
+    /** The tokens of an image are placeholders, the same for every image. */
+    MEDIA("bytes", "media"),
+    NO_WORKER("bytes", "no_worker"),
+    TIMEOUT("bytes", "timeout"),
+    REFUSED("bytes", "refused"),
+    ERROR("bytes", "error");
+
+    private final String by;
+    private final String reason;
+
+    Used(String by, String reason) {
+      this.by = by;
+      this.reason = reason;
+    }
+  }
+
+  /** Why there are no tokens. */
+  static final class NoTokens extends RuntimeException {
+    private static final long serialVersionUID = 1;
+
+    private final Used used;
+
+    NoTokens(Used used, String message) {
+      super(message, null, false, false);
+      this.used = used;
+    }
+
+    Used used() {
+      return used;
+    }
+  }
+
+  /**
+   * A prompt to be named.
+   *
+   * @param path where the request was sent
+   * @param model as the request names it
+   * @param salt as it reaches the worker; empty for none
+   */
+  record Prompt(String path, RequestFields fields, String model, String salt) {}
+
+  private final PromptTokenizer tokenizer;
+  private final Routing.Naming naming;
+  private final int blockTokens;
+  private final Supplier<ModelNames> models;
+  private final EnumMap<Used, LongAdder> counts = new EnumMap<>(Used.class);
+
+  public PromptNaming(PromptTokenizer tokenizer, Routing routing, Supplier<ModelNames> models) {
+    this.tokenizer = tokenizer;
+    this.naming = routing.naming();
+    this.blockTokens = routing.settings().blockTokens();
+    this.models = models;
+    for (var used : Used.values()) counts.put(used, new LongAdder());
+  }
+
+  /** Answers on the context; fails only where the prompt cannot be named at all. */
+  Future<PromptNames> names(Context context, Prompt prompt) {
+    var model = models.get().of(prompt.model());
+    if (naming == Routing.Naming.BYTES) return byBytes(prompt, model, Used.CONFIGURED);
+    if (prompt.path().equals(RequestReader.EMBEDDINGS)) {
+      return byBytes(prompt, model, Used.EMBEDDINGS);
+    }
+    if (BlockNamer.hasMedia(prompt.fields())) return byBytes(prompt, model, Used.MEDIA);
+    return tokens(context, prompt)
+        .transform(
+            tokens -> {
+              if (tokens.failed()) return byBytes(prompt, model, why(tokens.cause()));
+              count(Used.TOKENS);
+              return Future.succeededFuture(
+                  BlockNamer.ofTokens(tokens.result(), model, prompt.salt(), blockTokens));
+            });
+  }
+
+  private Future<int[]> tokens(Context context, Prompt prompt) {
+    try {
+      return tokenizer.tokens(context, prompt.path(), prompt.fields().body());
+    } catch (RuntimeException e) {
+      return Future.failedFuture(e);
+    }
+  }
+
+  private Future<PromptNames> byBytes(Prompt prompt, String model, Used why) {
+    count(why);
+    try {
+      return Future.succeededFuture(
+          BlockNamer.ofBytes(prompt.path(), prompt.fields(), model, prompt.salt(), blockTokens));
+    } catch (RuntimeException e) {
+      return Future.failedFuture(e);
+    }
+  }
+
+  private void count(Used used) {
+    Objects.requireNonNull(counts.get(used)).increment();
+  }
+
+  private static Used why(Throwable failure) {
+    return failure instanceof NoTokens missing ? missing.used() : Used.ERROR;
+  }
+
+  public void write(MetricsText out) {
+    for (var used : Used.values()) {
+      out.counter(
+          "kvasir_prompts_named_total",
+          "Prompts by what they were named by, and why not by tokens; KV events match tokens.",
+          Objects.requireNonNull(counts.get(used)).sum(),
+          new Label("by", used.by),
+          new Label("reason", used.reason));
+    }
+  }
+}

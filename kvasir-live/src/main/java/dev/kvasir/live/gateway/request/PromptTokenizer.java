@@ -1,0 +1,34 @@
+package dev.kvasir.live.gateway.request;
+
+import dev.kvasir.live.metrics.MetricsText;
+import io.vertx.core.Context;
+import io.vertx.core.Future;
+import java.util.Collection;
+
+/** Knows the tokens of a prompt; answers within a bounded time, or fails. */
+@FunctionalInterface
+public interface PromptTokenizer {
+  /**
+   * The tokens.
+   *
+   * @param path where the request was sent, which says how its prompt is made
+   * @param fields its whole body
+   */
+  Future<int[]> tokens(Context context, String path, byte[] fields);
+
+  /** Workers are ready that serve these models: the first request should not wait for more. */
+  default void prepare(Context context, Collection<String> models) {
+    // Most need nothing.
+  }
+
+  /** Whether a worker answered that it has no tokens for the request, however often it is asked. */
+  static boolean isRefusal(Throwable failure) {
+    return failure instanceof PromptNaming.NoTokens missing
+        && missing.used() == PromptNaming.Used.REFUSED;
+  }
+
+  /** Adds what it has counted to the metrics. */
+  default void write(MetricsText out) {
+    // Most count nothing.
+  }
+}

@@ -1,0 +1,189 @@
+package dev.kvasir.live.gateway.request;
+
+import dev.kvasir.Nullable;
+import dev.kvasir.live.http.ApiError;
+import dev.kvasir.live.http.Json;
+import dev.kvasir.live.http.Refused;
+import io.vertx.core.buffer.Buffer;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import tools.jackson.core.JacksonException;
+import tools.jackson.core.JsonParser;
+import tools.jackson.core.JsonToken;
+import tools.jackson.core.ObjectReadContext;
+import tools.jackson.databind.JsonNode;
+
+/**
+ * The fields of a request, and where in its body each of them stands.
+ *
+ * <p>So a field can be put in, changed or left out while the bytes of all others stay as they came.
+ */
+public final class RequestFields {
+  /** Where a field stands: from the quote of its name to the end of its value. */
+  private record Span(int start, int valueStart, int end) {}
+
+  private final byte[] body;
+  private final Map<String, Span> spans;
+
+  private RequestFields(byte[] body, Map<String, Span> spans) {
+    this.body = body;
+    this.spans = spans;
+  }
+
+  /** Throws {@link Refused} for anything but one JSON object. */
+  public static RequestFields of(byte[] body) {
+    Json.requireUtf8(body);
+    try (var parser = Json.factory().createParser(ObjectReadContext.empty(), body)) {
+      if (parser.nextToken() != JsonToken.START_OBJECT) throw new Refused(notAnObject());
+      var spans = new LinkedHashMap<String, Span>();
+      while (parser.nextToken() == JsonToken.PROPERTY_NAME) {
+        var name = parser.currentName();
+        int start = offset(parser);
+        parser.nextToken();
+        int valueStart = offset(parser);
+        parser.skipChildren();
+        parser.finishToken();
+        int end = (int) parser.currentLocation().getByteOffset();
+        spans.put(name, new Span(start, valueStart, end));
+      }
+      if (parser.nextToken() != null) throw new Refused(notAnObject());
+      return new RequestFields(body, spans);
+    } catch (JacksonException e) {
+      throw new Refused(Json.unreadable(e, body));
+    }
+  }
+
+  private static int offset(JsonParser parser) {
+    return (int) parser.currentTokenLocation().getByteOffset();
+  }
+
+  private static ApiError notAnObject() {
+    return ApiError.badRequest("the body is to be one JSON object");
+  }
+
+  boolean has(String name) {
+    return spans.containsKey(name);
+  }
+
+  /** The bytes of the field's value; none where there is no such field. */
+  byte[] raw(String name) {
+    var span = spans.get(name);
+    if (span == null) return new byte[0];
+    return Arrays.copyOfRange(body, span.valueStart, span.end);
+  }
+
+  /** The value of the field; null where there is none, or it is null. */
+  @Nullable
+  JsonNode value(String name) {
+    if (!has(name)) return null;
+    var value = Json.read(raw(name));
+    return value.isNull() ? null : value;
+  }
+
+  /** The text of the field; empty where there is none. Throws {@link Refused} for other values. */
+  public String text(String name) {
+    var value = value(name);
+    if (value == null) return "";
+    if (!value.isString()) {
+      throw new Refused(ApiError.badField(name, "\"" + name + "\" must be a string"));
+    }
+    var text = value.asString();
+    if (!StandardCharsets.UTF_8.newEncoder().canEncode(text)) {
+      throw new Refused(
+          ApiError.badField(name, "\"" + name + "\" has half a character: send whole ones"));
+    }
+    return text;
+  }
+
+  /** As {@link #text}, for what is kept or repeated. */
+  String shortText(String name, int charsMax) {
+    var text = text(name);
+    if (text.length() > charsMax) {
+      throw new Refused(
+          ApiError.badField(
+              name,
+              "\"%s\" has %d characters: at most %d are taken"
+                  .formatted(name, text.length(), charsMax)));
+    }
+    return text;
+  }
+
+  boolean isTrue(String name) {
+    var value = value(name);
+    if (value == null) return false;
+    if (!value.isBoolean()) {
+      throw new Refused(ApiError.badField(name, "\"" + name + "\" is to be true or false"));
+    }
+    return value.asBoolean();
+  }
+
+  int bytes() {
+    return body.length;
+  }
+
+  byte[] body() {
+    return body;
+  }
+
+  Buffer buffer() {
+    return Buffer.buffer(body);
+  }
+
+  Edit edit() {
+    return new Edit();
+  }
+
+  /** A body of these fields alone, as far as they are there. */
+  Buffer only(String... names) {
+    var wanted = List.of(names);
+    var edit = edit();
+    for (var name : spans.keySet()) if (!wanted.contains(name)) edit.remove(name);
+    return edit.buffer();
+  }
+
+  /** A changed copy of the body, in the making. */
+  final class Edit {
+    private final Map<String, String> changed = new LinkedHashMap<>();
+
+    /** Gives the field this value, in JSON, wherever it stood before. */
+    Edit set(String name, String json) {
+      changed.put(name, json);
+      return this;
+    }
+
+    /** Gives the field this value only where it has one already. */
+    Edit replace(String name, String json) {
+      return has(name) ? set(name, json) : this;
+    }
+
+    Edit remove(String... names) {
+      for (var name : names) changed.put(name, "");
+      return this;
+    }
+
+    Buffer buffer() {
+      if (changed.isEmpty()) return RequestFields.this.buffer();
+      var out = Buffer.buffer(body.length + 256).appendByte((byte) '{');
+      for (var entry : spans.entrySet()) {
+        if (changed.containsKey(entry.getKey())) continue;
+        separate(out);
+        var span = entry.getValue();
+        out.appendBytes(body, span.start, span.end - span.start);
+      }
+      for (var entry : changed.entrySet()) {
+        if (entry.getValue().isEmpty()) continue;
+        separate(out);
+        var field = "\"" + entry.getKey() + "\":" + entry.getValue();
+        out.appendBytes(field.getBytes(StandardCharsets.UTF_8));
+      }
+      return out.appendByte((byte) '}');
+    }
+
+    private static void separate(Buffer out) {
+      if (out.length() > 1) out.appendByte((byte) ',');
+    }
+  }
+}

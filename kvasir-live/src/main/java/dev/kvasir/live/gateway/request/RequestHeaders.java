@@ -1,0 +1,34 @@
+package dev.kvasir.live.gateway.request;
+
+import dev.kvasir.Nullable;
+import dev.kvasir.live.gateway.journal.TraceMark;
+import dev.kvasir.live.http.Exchange;
+import io.vertx.core.MultiMap;
+import java.util.List;
+import java.util.regex.Pattern;
+
+/** Which headers of a caller a gateway uses, and which it hands on. */
+public final class RequestHeaders {
+  /** No others go to a worker: not the key, no cookies, nothing of the connection. */
+  private static final List<String> HANDED_ON =
+      List.of("accept", TraceMark.HEADER, "tracestate", "user-agent", "x-session-id");
+
+  private static final Pattern ID = Pattern.compile("[A-Za-z0-9._:-]{1,128}");
+
+  private RequestHeaders() {}
+
+  static MultiMap forWorker(Exchange exchange) {
+    var headers = MultiMap.caseInsensitiveMultiMap();
+    for (var name : HANDED_ON) {
+      var value = exchange.header(name);
+      if (value != null) headers.set(name, value);
+    }
+    return headers;
+  }
+
+  /** The id that the caller gave the request; null where there is none that can be used. */
+  public static @Nullable String id(Exchange exchange) {
+    var id = exchange.header("x-request-id");
+    return id != null && ID.matcher(id).matches() ? id : null;
+  }
+}

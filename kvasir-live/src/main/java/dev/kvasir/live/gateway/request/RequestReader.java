@@ -1,0 +1,109 @@
+package dev.kvasir.live.gateway.request;
+
+import dev.kvasir.live.Sha256;
+import dev.kvasir.live.gateway.journal.JournalFiles;
+import dev.kvasir.live.gateway.journal.NameKey;
+import dev.kvasir.live.gateway.journal.PromptNames;
+import dev.kvasir.live.gateway.journal.RequestDetails;
+import dev.kvasir.live.gateway.journal.TraceMark;
+import dev.kvasir.live.http.ApiKey;
+import dev.kvasir.live.http.Exchange;
+import dev.kvasir.router.flow.Submission;
+import dev.kvasir.router.view.RouteRequest;
+import dev.kvasir.router.view.SloClass;
+import io.vertx.core.Future;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+
+/** Reads requests, and refuses what cannot be served before anybody works for it. */
+public final class RequestReader {
+  public static final String CHAT = "/v1/chat/completions";
+  public static final String COMPLETIONS = "/v1/completions";
+  public static final String EMBEDDINGS = "/v1/embeddings";
+  static final String SLO_CLASS = "x-kvasir-slo-class";
+  private static final int MODEL_CHARS_MAX = 256;
+
+  /** A request that can be placed, and the bodies that workers get of it. */
+  record Read(RequestDetails details, LegBodies bodies, Submission submission) {}
+
+  private final NameKey secret;
+  private final boolean traced;
+  private final PromptNaming naming;
+
+  public RequestReader(NameKey secret, JournalFiles files, PromptNaming naming) {
+    this.secret = secret;
+    this.traced = files.traces() != null;
+    this.naming = naming;
+  }
+
+  /** Reads a request of which the head is known; answers on the loop of its connection. */
+  Future<Read> read(Exchange exchange, RequestDetails head) {
+    var path = head.path();
+    var fields = RequestFields.of(exchange.body().getBytes());
+    boolean isStream = fields.isTrue("stream");
+    var model = fields.shortText("model", MODEL_CHARS_MAX);
+    var tenant = head.caller().tenant();
+    var asked = fields.text("cache_salt");
+    var salt = tenant.isEmpty() ? asked : secret.salt(tenant, asked);
+    var details =
+        new RequestDetails(
+            head.id(),
+            path,
+            head.caller(),
+            model,
+            session(exchange, fields, tenant),
+            PromptNames.NONE,
+            head.receivedNanos(),
+            traced ? TraceMark.of(exchange.header(TraceMark.HEADER)) : null);
+    var bodies = new LegBodies(fields, tenant.isEmpty() ? "" : salt);
+    boolean isSplittable = isSplittable(path, fields);
+    // What is embedded is prefilled to its end.
+    boolean isWhole = !isStream && !path.equals(EMBEDDINGS);
+    var sloClass = sloClass(exchange);
+    return naming
+        .names(exchange.context(), new PromptNaming.Prompt(path, fields, model, salt))
+        .map(
+            names -> {
+              var route =
+                  new RouteRequest(
+                      details.session(), names.tokens(), names.blocks(), sloClass, List.of());
+              var submission = new Submission(model, route, isSplittable, isWhole);
+              return new Read(details.with(names), bodies, submission);
+            });
+  }
+
+  /** A user's key opens no class above the usual one. */
+  private static SloClass sloClass(Exchange exchange) {
+    var told = exchange.header(SLO_CLASS);
+    if (told == null) return SloClass.STANDARD;
+    var asked = SloClass.of(told);
+    boolean isUser = exchange.caller().scope() == ApiKey.Scope.USER;
+    return isUser && asked.priority() > SloClass.STANDARD.priority() ? SloClass.STANDARD : asked;
+  }
+
+  /** A hash of what the caller calls it, however long that is: sessions are kept for long. */
+  private static String session(Exchange exchange, RequestFields fields, String tenant) {
+    var key = fields.text("prompt_cache_key");
+    var header = exchange.header("x-session-id");
+    var session = header == null ? key : header;
+    if (session.isEmpty()) return "";
+    return Sha256.hex((tenant.length() + ":" + tenant + session).getBytes(StandardCharsets.UTF_8));
+  }
+
+  /** One prompt with one answer, of text. */
+  private static boolean isSplittable(String path, RequestFields fields) {
+    if (path.equals(EMBEDDINGS)) return false;
+    var n = fields.value("n");
+    if (n != null && n.asInt(0) != 1) return false;
+    if (fields.has("best_of") || fields.has("echo") || fields.has("prompt_logprobs")) return false;
+    if (path.equals(CHAT)) return !mustCallTool(fields);
+    var prompt = fields.value("prompt");
+    return prompt != null && (prompt.isString() || (prompt.isArray() && prompt.path(0).isNumber()));
+  }
+
+  /** The one token that a prefill makes is no call of a tool, which vLLM answers with an error. */
+  private static boolean mustCallTool(RequestFields fields) {
+    var choice = fields.value("tool_choice");
+    return choice != null && choice.isString() && choice.asString().equals("required");
+  }
+}

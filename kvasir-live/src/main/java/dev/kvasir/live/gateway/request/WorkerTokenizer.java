@@ -1,0 +1,104 @@
+package dev.kvasir.live.gateway.request;
+
+import dev.kvasir.live.gateway.request.PromptNaming.NoTokens;
+import dev.kvasir.live.gateway.request.PromptNaming.Used;
+import dev.kvasir.live.gateway.worker.Upstream;
+import dev.kvasir.live.gateway.worker.WholeCall;
+import dev.kvasir.live.gateway.worker.Worker;
+import dev.kvasir.live.http.Json;
+import dev.kvasir.live.http.Refused;
+import io.vertx.core.Context;
+import io.vertx.core.Future;
+import io.vertx.core.MultiMap;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
+
+/** Asks the workers for the tokens of a prompt, each in turn, as vLLM and SGLang offer it. */
+public final class WorkerTokenizer implements PromptTokenizer {
+  /**
+   * How long an answer may take. A busy vLLM takes 0.1 s for a prompt of 30 kB and 0.8 s for one of
+   * 500 kB; a request waits no longer than this for its tokens.
+   *
+   * @param least for a short prompt
+   * @param perKib more for each KiB of the prompt
+   * @param most for any prompt
+   */
+  public record Time(Duration least, Duration perKib, Duration most) {
+    public static final Time DEFAULT =
+        new Time(Duration.ofMillis(100), Duration.ofMillis(3), Duration.ofSeconds(5));
+
+    public Duration of(int bytes) {
+      var time = least.plus(perKib.multipliedBy(bytes / 1_024));
+      return time.compareTo(most) > 0 ? most : time;
+    }
+  }
+
+  private static final String[] COMPLETION_FIELDS = {"model", "prompt", "add_special_tokens"};
+  private static final String[] CHAT_FIELDS = {
+    "model",
+    "messages",
+    "tools",
+    "add_special_tokens",
+    "add_generation_prompt",
+    "chat_template",
+    "chat_template_kwargs"
+  };
+
+  private final Upstream upstream;
+  private final Function<String, List<Worker>> ready;
+  private final Time time;
+  private final AtomicInteger turn = new AtomicInteger();
+
+  /**
+   * One that asks over this upstream.
+   *
+   * @param ready the workers that serve a model
+   */
+  public WorkerTokenizer(Upstream upstream, Function<String, List<Worker>> ready, Time time) {
+    this.upstream = upstream;
+    this.ready = ready;
+    this.time = time;
+  }
+
+  @Override
+  public Future<int[]> tokens(Context context, String path, byte[] fields) {
+    var request = RequestFields.of(fields);
+    var model = request.text("model");
+    var workers = ready.apply(model);
+    if (workers.isEmpty()) {
+      return Future.failedFuture(
+          new NoTokens(Used.NO_WORKER, "no worker can tell the tokens of '" + model + "'"));
+    }
+    var worker = workers.get(Math.floorMod(turn.getAndIncrement(), workers.size()));
+    var body = request.only(path.equals(RequestReader.CHAT) ? CHAT_FIELDS : COMPLETION_FIELDS);
+    var message = Upstream.Message.post("/tokenize", MultiMap.caseInsensitiveMultiMap(), body);
+    var limit = time.of(body.length());
+    long begun = System.nanoTime();
+    return WholeCall.send(upstream, context, worker, message, limit)
+        .recover(
+            failure -> {
+              boolean late = System.nanoTime() - begun >= limit.toNanos();
+              return Future.failedFuture(
+                  new NoTokens(
+                      late ? Used.TIMEOUT : Used.ERROR, String.valueOf(failure.getMessage())));
+            })
+        .map(WorkerTokenizer::read);
+  }
+
+  private static int[] read(WholeCall.Reply reply) {
+    if (reply.status() != 200) {
+      throw new NoTokens(Used.REFUSED, "/tokenize answered " + reply.status());
+    }
+    try {
+      var list = Json.read(reply.body().getBytes()).path("tokens");
+      var tokens = new int[list.size()];
+      for (int i = 0; i < tokens.length; i++) tokens[i] = list.path(i).asInt(0);
+      if (tokens.length == 0) throw new NoTokens(Used.ERROR, "no tokens in the answer");
+      return tokens;
+    } catch (Refused e) {
+      throw new NoTokens(Used.ERROR, "an answer that cannot be read");
+    }
+  }
+}

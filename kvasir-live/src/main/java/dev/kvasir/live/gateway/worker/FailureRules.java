@@ -1,0 +1,130 @@
+package dev.kvasir.live.gateway.worker;
+
+import dev.kvasir.router.flow.EjectionRules;
+import dev.kvasir.router.flow.RetryRules;
+import dev.kvasir.router.flow.RetryRules.Split;
+import java.time.Duration;
+
+/**
+ * What a gateway does when workers fail.
+ *
+ * @param attemptsMax how many workers are tried for a request of which no byte has been answered
+ * @param split what happens when the two workers of a split request cannot finish it together
+ * @param connectTime until a worker takes a connection
+ * @param firstTime until the head of an answer, the prefill included, and once more until the first
+ *     event of a stream, whose head may come before its prefill, or all of another answer
+ * @param silenceTime between bytes of an answer, once it has begun
+ * @param handoverTime how long a worker keeps what it prefilled for another
+ * @param failuresMax as many failures in a row take a worker out
+ * @param restTime for at least this long
+ * @param readyShareMin as long as at least this share of the workers stays, 0 to 1; what probes say
+ *     is not bound by it
+ */
+public record FailureRules(
+    int attemptsMax,
+    Split split,
+    Duration connectTime,
+    Duration firstTime,
+    Duration silenceTime,
+    Duration handoverTime,
+    int failuresMax,
+    Duration restTime,
+    double readyShareMin) {
+  public static final FailureRules DEFAULT =
+      new FailureRules(
+          3,
+          Split.FALL_BACK,
+          Duration.ofSeconds(2),
+          Duration.ofMinutes(10),
+          Duration.ofMinutes(1),
+          Duration.ofSeconds(25),
+          5,
+          Duration.ofSeconds(5),
+          0.5);
+
+  public FailureRules {
+    if (attemptsMax < 1 || failuresMax < 1) {
+      throw new IllegalArgumentException(attemptsMax + " attempts, " + failuresMax + " failures");
+    }
+    var times = new Duration[] {connectTime, firstTime, silenceTime, handoverTime, restTime};
+    for (var time : times) {
+      if (!time.isPositive()) throw new IllegalArgumentException("a time of " + time);
+    }
+    var _ = new EjectionRules(failuresMax, restTime, readyShareMin);
+  }
+
+  /** What happens to a request whose worker fails. */
+  public RetryRules retries() {
+    return new RetryRules(attemptsMax, split, handoverTime);
+  }
+
+  /** What happens to a worker that fails. */
+  public EjectionRules ejection() {
+    return new EjectionRules(failuresMax, restTime, readyShareMin);
+  }
+
+  public FailureRules with(Split other) {
+    return new FailureRules(
+        attemptsMax,
+        other,
+        connectTime,
+        firstTime,
+        silenceTime,
+        handoverTime,
+        failuresMax,
+        restTime,
+        readyShareMin);
+  }
+
+  public FailureRules within(Duration first, Duration silence) {
+    return new FailureRules(
+        attemptsMax,
+        split,
+        connectTime,
+        first,
+        silence,
+        handoverTime,
+        failuresMax,
+        restTime,
+        readyShareMin);
+  }
+
+  public FailureRules resting(int failures, Duration rest) {
+    return new FailureRules(
+        attemptsMax,
+        split,
+        connectTime,
+        firstTime,
+        silenceTime,
+        handoverTime,
+        failures,
+        rest,
+        readyShareMin);
+  }
+
+  public FailureRules keeping(double readyShare) {
+    return new FailureRules(
+        attemptsMax,
+        split,
+        connectTime,
+        firstTime,
+        silenceTime,
+        handoverTime,
+        failuresMax,
+        restTime,
+        readyShare);
+  }
+
+  public FailureRules trying(int attempts) {
+    return new FailureRules(
+        attempts,
+        split,
+        connectTime,
+        firstTime,
+        silenceTime,
+        handoverTime,
+        failuresMax,
+        restTime,
+        readyShareMin);
+  }
+}

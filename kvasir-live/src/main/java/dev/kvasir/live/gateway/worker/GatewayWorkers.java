@@ -1,0 +1,163 @@
+package dev.kvasir.live.gateway.worker;
+
+import static java.lang.System.Logger.Level.INFO;
+
+import dev.kvasir.router.Router;
+import dev.kvasir.router.flow.EjectionRules;
+import dev.kvasir.router.flow.WorkerEntry;
+import dev.kvasir.router.flow.WorkerTable;
+import dev.kvasir.router.view.Availability;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/** The workers of a gateway and what they tell; belongs to the loop of the router. */
+public final class GatewayWorkers {
+  private static final System.Logger LOG = System.getLogger(GatewayWorkers.class.getName());
+
+  private final Router router;
+  private final WorkerTable<LiveWorker> table;
+
+  /** Read on other loops as well. */
+  private volatile ModelNames modelNames = ModelNames.NONE;
+
+  public GatewayWorkers(Router router, EjectionRules rules) {
+    this.router = router;
+    this.table = new WorkerTable<>(router, rules, new Watch());
+  }
+
+  /** Logs what becomes of workers, and has their events checked when they come back. */
+  private static final class Watch implements WorkerTable.Listener<LiveWorker> {
+    @Override
+    public void changed(WorkerEntry<LiveWorker> entry, Availability before) {
+      var worker = entry.worker();
+      LOG.log(INFO, "worker {0} is {1}, was {2}", worker.name(), entry.availability(), before);
+      var events = worker.events();
+      if (before == Availability.DOWN && events != null) events.check();
+    }
+
+    @Override
+    public void withheld(WorkerEntry<LiveWorker> entry, int ready) {
+      LOG.log(
+          INFO,
+          "worker {0} fails and is not ejected: only {1} others are ready",
+          entry.worker().name(),
+          ready);
+    }
+  }
+
+  public WorkerTable<LiveWorker> table() {
+    return table;
+  }
+
+  WorkerEntry<LiveWorker> add(Worker worker, long nowNanos) {
+    var handover =
+        switch (worker.connector()) {
+          case NONE, NIXL -> WorkerEntry.Handover.AFTER;
+          case MOONCAKE, SGLANG -> WorkerEntry.Handover.BESIDE;
+        };
+    return table.add(worker.instance(), handover, new LiveWorker(worker), nowNanos);
+  }
+
+  /**
+   * Has these workers and no others: one that is not among them gets nothing new, and goes when it
+   * has ended what it has.
+   *
+   * @return those that were not there before
+   */
+  public List<WorkerEntry<LiveWorker>> have(List<Worker> workers, long nowNanos) {
+    for (var entry : List.copyOf(table.entries())) {
+      boolean stays = workers.contains(entry.worker().config());
+      if (stays && entry.isLeaving()) table.restore(entry.id());
+      if (!stays && !entry.isLeaving()) table.retire(entry.id());
+    }
+    var known = entries().stream().map(entry -> entry.worker().config()).toList();
+    var added = new ArrayList<WorkerEntry<LiveWorker>>();
+    for (var worker : workers) if (!known.contains(worker)) added.add(add(worker, nowNanos));
+    return added;
+  }
+
+  /** Forgets those that were to go and have ended what they had; answers who they were. */
+  public List<Integer> sweep() {
+    var gone = table.sweep();
+    for (var entry : gone) LOG.log(INFO, "worker {0} is gone", entry.worker().name());
+    if (!gone.isEmpty()) nameModels();
+    return gone.stream().map(WorkerEntry::id).toList();
+  }
+
+  public List<WorkerEntry<LiveWorker>> entries() {
+    return table.entries();
+  }
+
+  /** One for each name: a worker that goes makes way for another one of its name. */
+  public List<WorkerEntry<LiveWorker>> shown() {
+    return entries().stream().filter(entry -> entry(entry.worker().name()).equals(entry)).toList();
+  }
+
+  public WorkerEntry<LiveWorker> entry(int id) {
+    return table.entry(id);
+  }
+
+  public WorkerEntry<LiveWorker> entry(String worker) {
+    for (var entry : entries().reversed()) {
+      if (entry.worker().name().equals(worker)) return entry;
+    }
+    throw new IllegalArgumentException("no worker is called " + worker);
+  }
+
+  /** What the worker is called; a request may end after the worker it failed at is gone. */
+  public String name(int id) {
+    var entry = table.find(id);
+    return entry == null ? "gone" : entry.worker().name();
+  }
+
+  public int ready() {
+    return table.ready();
+  }
+
+  void tell(int id, WorkerMetrics.Report report) {
+    var entry = table.find(id);
+    if (entry == null) return;
+    entry.worker().tell(report);
+    router.tell(id, report.signals());
+  }
+
+  /** What the worker told of itself; nothing where that is too long ago to be believed. */
+  public WorkerMetrics.Report report(WorkerEntry<LiveWorker> entry) {
+    return router.isFresh(entry.id()) ? entry.worker().report() : WorkerMetrics.Report.NONE;
+  }
+
+  void serves(int id, Map<String, String> models) {
+    var entry = table.find(id);
+    if (entry == null || entry.worker().models().equals(models)) return;
+    entry.worker().serves(models);
+    table.serves(id, List.copyOf(models.keySet()));
+    nameModels();
+  }
+
+  private void nameModels() {
+    modelNames = ModelNames.of(entries().stream().map(entry -> entry.worker().models()).toList());
+  }
+
+  /** What the models that requests name mean for the names of blocks; from any thread. */
+  public ModelNames modelNames() {
+    return modelNames;
+  }
+
+  /** The worker has told by which name others fetch from it; another name is another process. */
+  void named(int id, String engine) {
+    var entry = table.find(id);
+    if (entry == null) return;
+    var before = entry.worker().engine();
+    if (!before.isEmpty() && !before.equals(engine)) router.restarted(id);
+    entry.worker().named(engine);
+  }
+
+  /** All models, and what the first worker that has it tells of each. */
+  public Map<String, String> models() {
+    var models = new LinkedHashMap<String, String>();
+    for (var entry : entries()) entry.worker().models().forEach(models::putIfAbsent);
+    return models;
+  }
+}

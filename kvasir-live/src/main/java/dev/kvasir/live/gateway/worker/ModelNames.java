@@ -1,0 +1,72 @@
+package dev.kvasir.live.gateway.worker;
+
+import dev.kvasir.live.http.Json;
+import dev.kvasir.live.http.Refused;
+import java.nio.charset.StandardCharsets;
+import java.util.Collection;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Set;
+import tools.jackson.databind.JsonNode;
+
+/**
+ * What the names of blocks say of the model that a request names.
+ *
+ * <p>A worker has one model of its own, under one name or several, and perhaps adapters of it. Its
+ * KV events name adapters and not the model. So the worker's own model is left out of the names of
+ * blocks, whatever requests call it, and an adapter is part of them. Two models never match, since
+ * the router compares a request only with workers that serve the model it names.
+ *
+ * <p>A name is kept in full where that would not hold: where a worker lists several models of its
+ * own, where the name is an adapter for one worker, or where no worker lists it.
+ */
+public final class ModelNames {
+  static final ModelNames NONE = new ModelNames(Set.of());
+
+  private final Set<String> own;
+
+  private ModelNames(Set<String> own) {
+    this.own = Set.copyOf(own);
+  }
+
+  /**
+   * From what each worker lists.
+   *
+   * @param workers for each worker its models by id, each as the worker describes it
+   */
+  public static ModelNames of(Collection<Map<String, String>> workers) {
+    var own = new HashSet<String>();
+    var others = new HashSet<String>();
+    for (var models : workers) {
+      var base = new HashSet<String>();
+      var roots = new HashSet<String>();
+      models.forEach(
+          (id, json) -> {
+            var model = read(json);
+            if (!model.path("parent").asString("").isEmpty()) {
+              others.add(id);
+            } else {
+              base.add(id);
+              var root = model.path("root").asString("");
+              roots.add(root.isEmpty() ? id : root);
+            }
+          });
+      (roots.size() == 1 ? own : others).addAll(base);
+    }
+    own.removeAll(others);
+    return new ModelNames(own);
+  }
+
+  /** Empty for a worker's own model, and where the request names none; else the name. */
+  public String of(String model) {
+    return own.contains(model) ? "" : model;
+  }
+
+  private static JsonNode read(String json) {
+    try {
+      return Json.read(json.getBytes(StandardCharsets.UTF_8));
+    } catch (Refused e) {
+      return Json.object();
+    }
+  }
+}

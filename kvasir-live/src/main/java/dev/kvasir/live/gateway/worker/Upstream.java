@@ -1,0 +1,93 @@
+package dev.kvasir.live.gateway.worker;
+
+import dev.kvasir.live.http.Network;
+import io.vertx.core.Context;
+import io.vertx.core.Future;
+import io.vertx.core.MultiMap;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.http.HttpClient;
+import io.vertx.core.http.HttpClientOptions;
+import io.vertx.core.http.HttpClientRequest;
+import io.vertx.core.http.HttpHeaders;
+import io.vertx.core.http.HttpMethod;
+import io.vertx.core.http.PoolOptions;
+import io.vertx.core.http.RequestOptions;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * The connections to all workers.
+ *
+ * <p>Each loop has its own: bytes that another loop reads would have to be handed over to the one
+ * that writes them, and wake it up.
+ */
+public final class Upstream implements AutoCloseable {
+  /** What is sent to a worker. */
+  public record Message(HttpMethod method, String path, MultiMap headers, Buffer body) {
+    public static Message get(String path) {
+      return new Message(HttpMethod.GET, path, MultiMap.caseInsensitiveMultiMap(), Buffer.buffer());
+    }
+
+    public static Message post(String path, MultiMap headers, Buffer body) {
+      return new Message(HttpMethod.POST, path, headers, body);
+    }
+  }
+
+  /** vLLM closes connections that rest for five seconds: they are not to be used again before. */
+  private static final int REST_SECONDS = 4;
+
+  private static final int WAITING_MAX = 16_384;
+
+  private final Network network;
+  private final HttpClientOptions options;
+  private final PoolOptions pool;
+  private final String key;
+  private final Map<Context, HttpClient> clients = new ConcurrentHashMap<>();
+
+  /**
+   * Opens no connection yet.
+   *
+   * @param connectionsMax to each worker, of each loop
+   * @param key what workers are sent as key; empty for none
+   */
+  public Upstream(Network network, int connectionsMax, Duration connectTime, String key) {
+    this.network = network;
+    this.options =
+        new HttpClientOptions()
+            .setKeepAlive(true)
+            .setKeepAliveTimeout(REST_SECONDS)
+            .setTcpNoDelay(true)
+            .setConnectTimeout((int) connectTime.toMillis())
+            .setHttp2ClearTextUpgrade(false);
+    this.pool = new PoolOptions().setHttp1MaxSize(connectionsMax).setMaxWaitQueueSize(WAITING_MAX);
+    this.key = key;
+  }
+
+  /** A connection of this loop, with the head of the request ready to be sent. */
+  Future<HttpClientRequest> request(Context loop, Worker worker, Message message) {
+    var head =
+        new RequestOptions()
+            .setMethod(message.method())
+            .setHost(worker.host())
+            .setPort(worker.port())
+            .setSsl(worker.isSecure())
+            .setURI(message.path())
+            .setFollowRedirects(false);
+    for (var header : message.headers()) head.putHeader(header.getKey(), header.getValue());
+    if (message.body().length() > 0) {
+      head.putHeader(HttpHeaders.CONTENT_TYPE, "application/json");
+    }
+    if (!key.isEmpty()) head.putHeader(HttpHeaders.AUTHORIZATION, "Bearer " + key);
+    return client(loop).request(head);
+  }
+
+  private HttpClient client(Context loop) {
+    return clients.computeIfAbsent(loop, _ -> network.vertx().createHttpClient(options, pool));
+  }
+
+  @Override
+  public void close() {
+    Network.await(Future.join(clients.values().stream().map(HttpClient::close).toList()));
+  }
+}

@@ -1,0 +1,150 @@
+package dev.kvasir.live.gateway.worker;
+
+import dev.kvasir.live.LiveLoop;
+import dev.kvasir.live.http.Json;
+import dev.kvasir.live.http.Refused;
+import dev.kvasir.router.flow.WorkerEntry;
+import io.vertx.core.Context;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import io.vertx.core.buffer.Buffer;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/** Asks one worker, again and again, how it is, how busy it is and what it serves. */
+public final class WorkerWatch {
+  private static final int ROUNDS_BETWEEN_MODELS = 10;
+
+  private final Upstream upstream;
+  private final LiveLoop loop;
+  private final GatewayWorkers workers;
+  private final WorkerEntry<LiveWorker> entry;
+  private final int blockTokens;
+  private final Duration pace;
+  private final Context context;
+  private long rounds;
+  private boolean asking;
+  private boolean told;
+  private boolean over;
+  private long timer = -1;
+
+  public WorkerWatch(
+      Upstream upstream,
+      LiveLoop loop,
+      GatewayWorkers workers,
+      WorkerEntry<LiveWorker> entry,
+      int blockTokens,
+      Duration pace,
+      Context context) {
+    this.upstream = upstream;
+    this.loop = loop;
+    this.workers = workers;
+    this.entry = entry;
+    this.blockTokens = blockTokens;
+    this.pace = pace;
+    this.context = context;
+  }
+
+  /** Begins to ask; answers once the first round is over, however it went. */
+  public Future<?> start() {
+    Promise<Void> first = Promise.promise();
+    context.runOnContext(
+        _ -> {
+          ask().onComplete(_ -> first.complete());
+          timer = context.owner().setPeriodic(Math.max(1, pace.toMillis()), _ -> ask());
+        });
+    return first.future();
+  }
+
+  /** Asks no more. */
+  public Future<?> stop() {
+    Promise<Void> stopped = Promise.promise();
+    context.runOnContext(
+        _ -> {
+          context.owner().cancelTimer(timer);
+          over = true;
+          stopped.complete();
+        });
+    return stopped.future();
+  }
+
+  /** One round, unless the one before is not over. */
+  private Future<?> ask() {
+    if (asking) return Future.succeededFuture();
+    asking = true;
+    return get(entry.worker().config(), "/health", 499)
+        .compose(
+            _ -> {
+              onLoop(() -> workers.table().probeSucceeded(entry.id(), loop.nanos()));
+              return more();
+            },
+            failure -> {
+              onLoop(() -> workers.table().probeFailed(entry.id(), loop.nanos()));
+              return Future.failedFuture(failure);
+            })
+        .onComplete(_ -> asking = false);
+  }
+
+  private Future<?> more() {
+    var metrics = get(entry.worker().config(), "/metrics", 200).onSuccess(this::busy);
+    if (told && rounds++ % ROUNDS_BETWEEN_MODELS != 0) return metrics.otherwiseEmpty();
+    var models = get(entry.worker().config(), "/v1/models", 200).onSuccess(this::models);
+    return Future.join(metrics, models, engine()).otherwiseEmpty();
+  }
+
+  private void busy(Buffer body) {
+    var text = body.toString(StandardCharsets.UTF_8);
+    var report = WorkerMetrics.read(text, blockTokens);
+    onLoop(() -> workers.tell(entry.id(), report));
+  }
+
+  private void models(Buffer body) {
+    try {
+      Map<String, String> models = new LinkedHashMap<>();
+      for (var model : Json.read(body.getBytes()).path("data")) {
+        var id = model.path("id").asString("");
+        if (!id.isEmpty()) models.put(id, model.toString());
+      }
+      told = !models.isEmpty();
+      onLoop(() -> workers.serves(entry.id(), models));
+    } catch (Refused e) {
+      told = false;
+    }
+  }
+
+  /** Under which name others fetch from it, which a worker tells at another address. */
+  private Future<?> engine() {
+    var worker = entry.worker().config();
+    if (worker.connector() != Connector.MOONCAKE || worker.bootstrap().isEmpty()) {
+      return Future.succeededFuture();
+    }
+    var place = Worker.of("http://" + worker.bootstrap());
+    return get(place, "/query", 200)
+        .onSuccess(
+            body -> {
+              try {
+                var engine = Json.read(body.getBytes()).path("0").path("engine_id").asString("");
+                onLoop(() -> workers.named(entry.id(), engine));
+              } catch (Refused e) {
+                told = false;
+              }
+            });
+  }
+
+  private Future<Buffer> get(Worker worker, String path, int statusMax) {
+    var least = Duration.ofSeconds(1);
+    var time = pace.compareTo(least) < 0 ? least : pace;
+    return WholeCall.send(upstream, context, worker, Upstream.Message.get(path), time)
+        .compose(
+            reply ->
+                reply.status() <= statusMax
+                    ? Future.succeededFuture(reply.body())
+                    : Future.failedFuture(path + " answered " + reply.status()));
+  }
+
+  private void onLoop(Runnable step) {
+    if (!over) loop.execute(step);
+  }
+}
