@@ -48,7 +48,8 @@ class RebindingTest {
             .createHttpServer()
             .requestHandler(
                 request -> {
-                  if (request.path().startsWith("/v1/chat")) asked.incrementAndGet();
+                  if (String.valueOf(request.path()).startsWith("/v1/chat"))
+                    asked.incrementAndGet();
                   request.response().end("{\"data\":[{\"id\":\"tiny\",\"object\":\"model\"}]}");
                 });
     Network.await(server.listen(0, HttpSettings.LOOPBACK));
