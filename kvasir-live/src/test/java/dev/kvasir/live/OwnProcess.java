@@ -16,6 +16,9 @@ import java.util.List;
 public final class OwnProcess {
   private static final int SCALE = Integer.getInteger("kvasir.scale", 1);
 
+  /** Outside the heap; a connection that loses some of it has used this up soon. */
+  private static final String DIRECT = "40m";
+
   private static final String NICE = "/usr/bin/nice";
 
   /** What such a process does. */
@@ -58,6 +61,7 @@ public final class OwnProcess {
     var command = new ArrayList<>(before);
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     command.addAll(List.of("-Xmx" + heap, "-XX:+ExitOnOutOfMemoryError", "-XX:+UseSerialGC"));
+    command.add("-XX:MaxDirectMemorySize=" + DIRECT);
     // What runs for seconds is not worth the second compiler's time.
     if (SCALE == 1) command.add("-XX:TieredStopAtLevel=1");
     command.addAll(List.of("--add-modules", "jdk.incubator.vector"));

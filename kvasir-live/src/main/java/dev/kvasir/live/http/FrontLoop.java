@@ -64,6 +64,7 @@ final class FrontLoop extends VerticleBase {
   }
 
   private void connected(HttpConnection connection) {
+    HeapContent.use(connection);
     boolean welcome = state.comes() || watch.closeIdle();
     watch.came(connection, System.nanoTime());
     connection.exceptionHandler(_ -> {});

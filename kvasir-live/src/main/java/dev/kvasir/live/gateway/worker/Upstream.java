@@ -1,5 +1,6 @@
 package dev.kvasir.live.gateway.worker;
 
+import dev.kvasir.live.http.HeapContent;
 import dev.kvasir.live.http.Network;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
@@ -83,7 +84,17 @@ public final class Upstream implements AutoCloseable {
   }
 
   private HttpClient client(Context loop) {
-    return clients.computeIfAbsent(loop, _ -> network.vertx().createHttpClient(options, pool));
+    return clients.computeIfAbsent(loop, _ -> client());
+  }
+
+  private HttpClient client() {
+    return network
+        .vertx()
+        .httpClientBuilder()
+        .with(options)
+        .with(pool)
+        .withConnectHandler(HeapContent::use)
+        .build();
   }
 
   @Override
