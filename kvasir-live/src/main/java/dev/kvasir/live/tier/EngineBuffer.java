@@ -1,15 +1,19 @@
 package dev.kvasir.live.tier;
 
 import static dev.kvasir.live.tier.ProtocolError.Kind.BAD_BUFFER;
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static java.nio.file.LinkOption.NOFOLLOW_LINKS;
 
 import dev.kvasir.live.store.BlockMemory;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileChannel.MapMode;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.UserPrincipal;
@@ -23,7 +27,10 @@ import java.util.List;
  * file is looked at after each copy: what is not whole is never taken for a block.
  */
 final class EngineBuffer implements BlockMemory, AutoCloseable {
+  private static final String VLLM_PREFIX = "vllm_offload_";
+
   private final Path path;
+  private final boolean seen;
   private final int rowBytes;
   private final int rows;
   private final FileChannel channel;
@@ -32,6 +39,7 @@ final class EngineBuffer implements BlockMemory, AutoCloseable {
 
   private EngineBuffer(Path path, int rowBytes, int rows, FileChannel channel) throws IOException {
     this.path = path;
+    this.seen = isMapped(path);
     this.rowBytes = rowBytes;
     this.rows = rows;
     this.channel = channel;
@@ -125,6 +133,35 @@ final class EngineBuffer implements BlockMemory, AutoCloseable {
       throw new IllegalStateException(path + " cannot be asked for its length", e);
     }
     if (size < bytes()) throw new IllegalStateException(path + " has only " + size + " bytes left");
+  }
+
+  /**
+   * Deletes vLLM's file if no process has it mapped any more: a vLLM that was killed leaves it, and
+   * the memory with it, for good. Only where vLLM's process was seen to have it mapped at first:
+   * one in a container may not be seen. Reads what the kernel tells of all processes, so it takes a
+   * while.
+   */
+  boolean removeIfOrphaned() throws IOException {
+    var name = String.valueOf(path.getFileName());
+    if (!seen || !name.startsWith(VLLM_PREFIX) || isMapped(path)) return false;
+    return Files.deleteIfExists(path);
+  }
+
+  private static boolean isMapped(Path path) throws IOException {
+    try (var processes = Files.newDirectoryStream(Path.of("/proc"), "[0-9]*")) {
+      for (var process : processes) if (isMapped(path, process)) return true;
+    }
+    return false;
+  }
+
+  private static boolean isMapped(Path path, Path process) throws IOException {
+    try (var lines = Files.lines(process.resolve("maps"), ISO_8859_1)) {
+      return lines.anyMatch(line -> line.endsWith(path.toString()));
+    } catch (NoSuchFileException | UncheckedIOException e) {
+      return false; // It has ended meanwhile.
+    } catch (AccessDeniedException e) {
+      return false; // Another user's, who cannot have opened the file.
+    }
   }
 
   /** Nobody copies any more. */

@@ -14,6 +14,7 @@ import java.io.IOException;
 import java.nio.channels.SocketChannel;
 import java.nio.file.Path;
 import java.nio.file.attribute.UserPrincipal;
+import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -34,6 +35,8 @@ import java.util.concurrent.Semaphore;
  */
 final class TierSession {
   private static final System.Logger LOG = System.getLogger(TierSession.class.getName());
+
+  private static final Duration ORPHANED_AFTER = Duration.ofSeconds(3);
 
   private final EventLoop loop;
   private final NamespaceCaches caches;
@@ -190,5 +193,25 @@ final class TierSession {
     if (buffer != null) buffer.close();
     if (cache != null) caches.leave(cache);
     channel.close();
+    if (buffer != null) removeLater(buffer);
+  }
+
+  /** The processes of an engine that ends do not all end at once. */
+  private static void removeLater(EngineBuffer buffer) {
+    Thread.ofVirtual()
+        .name("kvasir-tier-orphans")
+        .start(
+            () -> {
+              try {
+                Thread.sleep(ORPHANED_AFTER);
+                if (buffer.removeIfOrphaned()) {
+                  LOG.log(WARNING, "{0} is deleted: the engine that made it is gone", buffer);
+                }
+              } catch (IOException e) {
+                LOG.log(DEBUG, "{0} is left: {1}", buffer, e.getMessage());
+              } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+              }
+            });
   }
 }

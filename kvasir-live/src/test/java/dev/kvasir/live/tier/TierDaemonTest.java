@@ -6,10 +6,13 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.EOFException;
 import java.io.IOException;
+import java.lang.foreign.Arena;
 import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
 import java.nio.channels.SocketChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.logging.Level;
@@ -320,6 +323,54 @@ class TierDaemonTest {
       for (int i = 0; i < 100; i++) engine.measured(1_000_000, 1);
       assertThat(engine.look(0, 19)).containsExactly(1, 2);
       assertThat(daemon.metrics()).containsPattern("kvasir_tier_slower_total\\{[^}]*} 1\n");
+    }
+  }
+
+  /** A vLLM that is killed leaves its buffer, and so the memory of it. */
+  @Test
+  void aBufferOfVllmThatNobodyHasMappedIsDeleted() throws Exception {
+    var orphan = temp.resolve("vllm_offload_orphan.mmap");
+    var used = temp.resolve("vllm_offload_used.mmap");
+    var unseen = temp.resolve("vllm_offload_unseen.mmap");
+    var other = temp.resolve("other.mmap");
+    for (var file : List.of(orphan, used, unseen, other)) {
+      Files.write(file, new byte[ROWS * TierClient.ROW_BYTES]);
+    }
+    try (var _ = TierDaemon.open(settings(32, 0));
+        var arena = Arena.ofShared()) {
+      map(used, arena);
+      greet(used);
+      greet(unseen);
+      try (var brief = Arena.ofShared()) {
+        map(orphan, brief);
+        map(other, brief);
+        greet(orphan);
+        greet(other);
+      }
+      for (int i = 0; Files.exists(orphan); i++) {
+        assertThat(i).isLessThan(200);
+        Thread.sleep(100);
+      }
+      Thread.sleep(1_000);
+      for (var file : List.of(used, unseen, other)) assertThat(file).exists();
+    }
+  }
+
+  private static void map(Path file, Arena arena) throws IOException {
+    try (var channel = FileChannel.open(file, StandardOpenOption.READ)) {
+      assertThat(channel.map(FileChannel.MapMode.READ_ONLY, 0, 4_096, arena).byteSize())
+          .isEqualTo(4_096);
+    }
+  }
+
+  /** Connects with the file as a buffer, and leaves. */
+  private void greet(Path file) throws IOException {
+    try (var socket = TierClient.connected(temp.resolve("sock"))) {
+      var hello = TierClient.hello(1, TierClient.ROW_BYTES, ROWS, file.toString(), SPACE);
+      var frame = ByteBuffer.allocate(4 + hello.remaining()).order(LITTLE_ENDIAN);
+      frame.putInt(hello.remaining()).put(hello).flip();
+      while (frame.hasRemaining()) socket.write(frame);
+      assertThat(TierClient.read(socket).get()).isEqualTo((byte) 0x81);
     }
   }
 }
