@@ -67,7 +67,7 @@ final class Values {
       if (!text.endsWith(UNITS.get(i))) continue;
       var number = text.substring(0, text.length() - UNITS.get(i).length()).strip();
       return new BigDecimal(number)
-          .multiply(BigDecimal.valueOf(1L << 10 * (i + 1)))
+          .multiply(BigDecimal.valueOf(1L << (10 * (i + 1))))
           .longValueExact();
     }
     return Long.parseLong(text);

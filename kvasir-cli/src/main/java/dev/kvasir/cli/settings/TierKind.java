@@ -17,7 +17,10 @@ public enum TierKind {
   OBJECT(Tier.OBJECT, ObjectTier.DEFAULT, "s3-same-region");
 
   private final Tier tier;
+
+  @SuppressWarnings("ImmutableEnumChecker") // All records of settings are immutable.
   private final Record template;
+
   private final String link;
 
   TierKind(Tier tier, Record template, String link) {

@@ -69,7 +69,11 @@ public enum TraceFormat {
   private final String title;
   private final Start start;
   private final Kind kind;
+
+  @SuppressWarnings("ImmutableEnumChecker") // It keeps nothing.
   private final Opening opening;
+
+  @SuppressWarnings("ImmutableEnumChecker") // It is made by List.of.
   private final List<String> marks;
 
   TraceFormat(String title, Start start, Kind kind, Opening opening, String... marks) {
