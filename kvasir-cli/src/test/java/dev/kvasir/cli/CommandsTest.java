@@ -1,5 +1,6 @@
 package dev.kvasir.cli;
 
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
@@ -231,7 +232,7 @@ final class CommandsTest {
   @Test
   void simulateHasAtMostFortyOptionsBesidesSet() {
     var line = Main.line(new PrintWriter(out), new PrintWriter(err), Map.of());
-    var simulate = line.getSubcommands().get("simulate").getCommandSpec();
+    var simulate = requireNonNull(line.getSubcommands().get("simulate")).getCommandSpec();
     var names = simulate.options().stream().map(option -> option.longestName()).toList();
     assertThat(names).contains("--set").hasSizeLessThanOrEqualTo(41);
   }

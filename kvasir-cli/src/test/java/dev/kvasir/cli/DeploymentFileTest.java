@@ -158,10 +158,12 @@ final class DeploymentFileTest {
   }
 
   private Path trace() throws IOException {
-    var row =
-        "{\"timestamp\": %d, \"input_length\": 600, \"output_length\": 2, \"hash_ids\": [1]}\n";
     var rows = new StringBuilder();
-    for (int i = 0; i < 6; i++) rows.append(row.formatted(i * 50));
+    for (int i = 0; i < 6; i++) {
+      rows.append(
+          "{\"timestamp\": %d, \"input_length\": 600, \"output_length\": 2, \"hash_ids\": [1]}\n"
+              .formatted(i * 50));
+    }
     return Files.writeString(folder.resolve("trace.jsonl"), rows);
   }
 }
