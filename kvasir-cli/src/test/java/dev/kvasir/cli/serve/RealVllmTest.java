@@ -271,13 +271,11 @@ class RealVllmTest {
   }
 
   private static void write(String what, List<Seen> seen) throws IOException {
-    var format =
-        "%-28s cached %,6d of %,6d, %4.1f %% (possible %4.1f %%), expected %,6d, exact %d/%d";
     var lines = new ArrayList<String>();
     lines.add(
         String.format(
             Locale.ROOT,
-            format,
+            "%-28s cached %,6d of %,6d, %4.1f %% (possible %4.1f %%), expected %,6d, exact %d/%d",
             what,
             seen.stream().mapToInt(Seen::cached).sum(),
             seen.stream().mapToInt(Seen::prompt).sum(),

@@ -14,6 +14,7 @@ import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.random.RandomGenerator;
@@ -85,10 +86,6 @@ class BlockUnitsTest {
 
     int start() {
       return end() - length;
-    }
-
-    boolean begins(List<Integer> other) {
-      return end() >= other.size() && tokens.subList(0, other.size()).equals(other);
     }
   }
 
@@ -162,16 +159,13 @@ class BlockUnitsTest {
       var all = List.copyOf(held(group.index(), tier).keySet());
       if (all.isEmpty()) return;
       var prefix = all.get(random.nextInt(all.size()));
-      var block = units.find(prefix);
-      assertThat(block).isNotNull();
+      var block = Objects.requireNonNull(units.find(prefix));
       units.release(block, group.index(), tier);
-      held(group.index(), tier)
-          .compute(prefix, (_, copies) -> left(tier, copies == null ? 0 : copies));
-    }
-
-    /** Copies are counted in the engine's memory only. */
-    private static Integer left(Tier tier, int copies) {
-      return tier == Tier.DEVICE && copies > 1 ? copies - 1 : null;
+      // Copies are counted in the engine's memory only.
+      var copies = held(group.index(), tier);
+      int count = tier == Tier.DEVICE ? copies.getOrDefault(prefix, 1) : 1;
+      if (count > 1) copies.put(prefix, count - 1);
+      else copies.remove(prefix);
     }
 
     void compare() {

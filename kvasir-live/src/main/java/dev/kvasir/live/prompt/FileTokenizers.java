@@ -69,6 +69,10 @@ public final class FileTokenizers implements PromptTokenizer {
   /** What a check found: which kinds agree, and how contents are handed to the template. */
   private record Found(Set<Kind> kinds, Contents contents, long nanos) {}
 
+  /** Tokens on their way from another thread. */
+  @SuppressWarnings("ArrayRecordComponent") // handed on at once, never compared
+  private record Made(int[] tokens) {}
+
   /** One model. */
   private static final class Model {
     private final String name;
@@ -150,7 +154,10 @@ public final class FileTokenizers implements PromptTokenizer {
       Context context, String path, byte[] fields, JsonNode request, Model model, Found found) {
     Future<int[]> made;
     if (fields.length > INLINE_BYTES_MAX) {
-      made = context.executeBlocking(() -> tokens(model, path, request, found.contents), false);
+      made =
+          context
+              .executeBlocking(() -> new Made(tokens(model, path, request, found.contents)), false)
+              .map(each -> Objects.requireNonNull(each).tokens);
     } else {
       try {
         made = Future.succeededFuture(tokens(model, path, request, found.contents));

@@ -13,6 +13,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -24,6 +25,10 @@ class WorkerProbeTest {
     var named = new TreeMap<String, Check>();
     for (var check : checks) named.put(check.name(), check);
     return named;
+  }
+
+  private static Check named(String name, Map<String, Check> checks) {
+    return Objects.requireNonNull(checks.get(name), name);
   }
 
   @Test
@@ -47,10 +52,10 @@ class WorkerProbeTest {
     try {
       var url = "http://127.0.0.1:" + bare.getAddress().getPort();
       var named = byName(WorkerProbe.look(List.of(new WorkerProbe.Asked(url, "")), null));
-      assertThat(named.get("events").follows()).contains("--kv-events-config");
-      assertThat(named.get("usage").follows()).contains("--enable-prompt-tokens-details");
-      assertThat(named.get("tokens").follows()).contains("--tokenizer");
-      assertThat(named.get("cache").status()).isEqualTo(Status.NOTE);
+      assertThat(named("events", named).follows()).contains("--kv-events-config");
+      assertThat(named("usage", named).follows()).contains("--enable-prompt-tokens-details");
+      assertThat(named("tokens", named).follows()).contains("--tokenizer");
+      assertThat(named("cache", named).status()).isEqualTo(Status.NOTE);
     } finally {
       bare.stop(0);
     }
@@ -66,7 +71,7 @@ class WorkerProbeTest {
           List.of(
               new WorkerProbe.Asked("http://127.0.0.1:" + one.getAddress().getPort(), ""),
               new WorkerProbe.Asked("http://127.0.0.1:" + two.getAddress().getPort(), ""));
-      var same = byName(WorkerProbe.look(asked, null)).get("same");
+      var same = named("same", byName(WorkerProbe.look(asked, null)));
       assertThat(same.status()).isEqualTo(Status.MISSING);
       assertThat(same.follows()).contains("a name of its own");
     } finally {

@@ -22,6 +22,7 @@ import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.random.RandomGenerator;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -118,8 +119,7 @@ class SglangEventsTest {
       var leaf = leaves.get(random.nextInt(leaves.size()));
       var events = new ArrayList<byte[]>();
       for (var page = leaf; !page.isEmpty() && followers(page) == 0; ) {
-        var name = pages.remove(page);
-        assertThat(name).isNotNull();
+        long name = Objects.requireNonNull(pages.remove(page));
         events.addFirst(removed(name));
         page = page.subList(0, page.size() - pageTokens);
       }

@@ -114,7 +114,7 @@ final class BytePairs {
     }
     int hash = length;
     for (int i = from; i < to; i++) hash = hash * 31 + text[i];
-    int at = hash * MULTIPLIER >>> 16;
+    int at = (hash * MULTIPLIER) >>> 16;
     var entry = cache[at];
     if (entry == null || !entry.is(text, from, to)) {
       var piece = Arrays.copyOfRange(text, from, to);

@@ -226,15 +226,17 @@ final class Lexer {
 
   private Token string(char quote) throws TemplateFailure {
     var text = new StringBuilder();
-    for (at++; at < source.length() && source.charAt(at) != quote; at++) {
+    at++;
+    while (at < source.length() && source.charAt(at) != quote) {
       char letter = source.charAt(at);
       if (letter == '\n') line++;
       if (letter != '\\' || at + 1 >= source.length()) {
         text.append(letter);
-        continue;
+      } else {
+        at++;
+        escape(text);
       }
       at++;
-      escape(text);
     }
     if (at >= source.length()) throw new TemplateFailure("line " + line + ": an open string");
     at++;

@@ -237,6 +237,6 @@ final class Values {
   private static int bound(Object given, int otherwise, int size, int pace) {
     if (!(given instanceof Long place)) return otherwise;
     long at = place < 0 ? size + place : place;
-    return (int) Math.clamp(at, pace > 0 ? 0 : -1, pace > 0 ? size : size - 1);
+    return Math.clamp(at, pace > 0 ? 0 : -1, pace > 0 ? size : size - 1);
   }
 }
