@@ -26,7 +26,7 @@ final class BenchPool {
     var sketch = new FrequencySketch(blocks);
     boolean counted = eviction.equals("multi-lru");
     var registry = counted ? new PrefixRegistry(sketch) : new PrefixRegistry();
-    var settings = PoolSettings.of(Tier.DEVICE, blocks, 4).with(named(eviction, sketch));
+    var settings = PoolSettings.of(Tier.DEVICE, blocks, 4).with(Eviction.named(eviction, sketch));
     this.pool = new BlockPool(settings, registry, new KvEvents());
     for (int chain = 0; chain < 2 * (blocks / length); chain++) {
       contents.add(chain(length, random));
@@ -76,16 +76,5 @@ final class BenchPool {
       chain.add(TokenBlock.named(hash, i == 0 ? null : chain.get(i - 1).hash(), i));
     }
     return chain;
-  }
-
-  private static Eviction named(String name, FrequencySketch sketch) {
-    return switch (name) {
-      case "lru" -> Eviction.lru();
-      case "fifo" -> Eviction.fifo();
-      case "multi-lru" -> Eviction.multiLru(sketch);
-      case "lineage" -> Eviction.lineage();
-      case "s3-fifo" -> Eviction.s3Fifo();
-      default -> throw new IllegalArgumentException(name);
-    };
   }
 }

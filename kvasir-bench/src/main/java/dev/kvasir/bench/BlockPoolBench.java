@@ -43,7 +43,7 @@ public class BlockPoolBench {
     @Param({"8", "32", "128"})
     int length;
 
-    @Param({"lru", "fifo", "multi-lru", "lineage", "s3-fifo"})
+    @Param({"lru", "fifo", "multi-lru", "lineage", "s3-fifo", "learned"})
     String eviction = "";
 
     final List<BenchPool> pools = new ArrayList<>();

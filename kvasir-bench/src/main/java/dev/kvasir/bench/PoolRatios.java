@@ -1,5 +1,6 @@
 package dev.kvasir.bench;
 
+import dev.kvasir.kv.evict.Eviction;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -16,7 +17,7 @@ import java.util.SplittableRandom;
  */
 public final class PoolRatios {
   private static final int[] LENGTHS = {8, 32, 128};
-  private static final String[] EVICTIONS = {"lru", "fifo", "multi-lru", "lineage", "s3-fifo"};
+  private static final List<String> EVICTIONS = Eviction.NAMES;
   private static final int BLOCKS = 256;
   private static final int WARMUP_ROUNDS = 4_000;
   private static final int ROUNDS = 2_000;
@@ -36,7 +37,7 @@ public final class PoolRatios {
     System.out.printf("%-10s %6s", "eviction", "length");
     for (var name : List.of("active", "cached", "release", "life")) System.out.printf(" %8s", name);
     System.out.println("   times HashMap.get, median of " + ROUNDS + " rounds");
-    for (var eviction : args.length > 0 ? args : EVICTIONS) {
+    for (var eviction : args.length > 0 ? List.of(args) : EVICTIONS) {
       // Once for nothing: what is timed first is timed before the compiler has made up its mind.
       for (int length : LENGTHS) line(eviction, length);
       for (int length : LENGTHS) System.out.println(line(eviction, length));

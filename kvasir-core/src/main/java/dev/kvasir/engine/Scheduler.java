@@ -72,6 +72,7 @@ public final class Scheduler {
 
   /** Takes the sequence out, wherever it stands, and gives its blocks back. */
   public void remove(Sequence sequence) {
+    int outputTokens = sampled(sequence);
     switch (sequence.state) {
       case WAITING -> {
         leaveQueue(sequence);
@@ -84,7 +85,7 @@ public final class Scheduler {
       }
       case ENDED -> throw new IllegalStateException(sequence + " is over already");
     }
-    sequence.leave();
+    sequence.end(outputTokens);
     sequence.state = State.ENDED;
   }
 

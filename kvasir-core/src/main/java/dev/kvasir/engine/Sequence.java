@@ -4,6 +4,7 @@ import dev.kvasir.Nullable;
 import dev.kvasir.kv.CachedBlocks;
 import dev.kvasir.kv.KvMatch;
 import dev.kvasir.kv.KvSpan;
+import dev.kvasir.kv.evict.ReturnHint;
 
 /**
  * One request inside the engine: how far it is computed, and the blocks that hold it.
@@ -124,6 +125,13 @@ public final class Sequence {
     state = State.WAITING;
     kept = sampled;
     preemptions++;
+  }
+
+  /** Ends, with that many tokens of output, and gives its blocks back. */
+  void end(int outputTokens) {
+    var held = span;
+    if (held != null) held.ended(outputTokens, ReturnHint.NONE);
+    leave();
   }
 
   /** Gives its blocks back. */

@@ -6,6 +6,8 @@ import dev.kvasir.kv.event.Tier;
 import dev.kvasir.kv.evict.Eviction;
 import dev.kvasir.kv.evict.EvictionPolicy;
 import dev.kvasir.kv.evict.IntQueue;
+import dev.kvasir.kv.evict.LearnedStats;
+import dev.kvasir.kv.evict.RequestEnd;
 import dev.kvasir.kv.name.BlockHash;
 import dev.kvasir.kv.name.BlockNames;
 import dev.kvasir.kv.name.TokenBlock;
@@ -445,6 +447,16 @@ public final class BlockPool {
     return registry.content(entry(slot));
   }
 
+  /** A request ends, and its blocks are about to be released: the policy may learn from it. */
+  public void ended(RequestEnd end) {
+    eviction.ended(end);
+  }
+
+  /** What the eviction policy has learnt, if it is one that learns. */
+  public Optional<LearnedStats> learned() {
+    return eviction.learned();
+  }
+
   void onRelease(int slot, PoolSettings.Release release) {
     long state = rows[slot << ROW_SHIFT];
     boolean reset = release == PoolSettings.Release.RESET && (state & DUPLICATE) == 0;
@@ -456,6 +468,11 @@ public final class BlockPool {
     @Override
     public int count() {
       return total();
+    }
+
+    @Override
+    public int blockTokens() {
+      return blockTokens;
     }
 
     @Override

@@ -1,5 +1,7 @@
 package dev.kvasir.kv;
 
+import dev.kvasir.kv.evict.ReturnHint;
+
 /**
  * The blocks that one sequence holds in the engine's memory, from its first token on.
  *
@@ -24,6 +26,12 @@ public interface KvSpan {
 
   /** All tokens before that position are computed: full blocks can be shared from now on. */
   void fill(int end);
+
+  /**
+   * The request is about to end, and gives everything back next: who keeps the blocks may learn
+   * from it which of them return.
+   */
+  default void ended(int outputTokens, ReturnHint hint) {}
 
   /** Gives everything back; what was filled stays cached. */
   void release();

@@ -1,6 +1,7 @@
 package dev.kvasir.kv;
 
 import dev.kvasir.kv.event.Tier;
+import dev.kvasir.kv.evict.RequestEnd;
 import dev.kvasir.kv.name.BlockHash;
 import dev.kvasir.kv.name.BlockNames;
 import java.util.Arrays;
@@ -11,6 +12,7 @@ import java.util.function.Consumer;
 public final class PooledKv implements KvStore {
   private final BlockPool pool;
   private final Consumer<List<Block.Registered>> filled;
+  private List<BlockPool> below = List.of();
   private long hits;
   private long misses;
   private int ready;
@@ -156,6 +158,16 @@ public final class PooledKv implements KvStore {
 
   void tell(List<Block.Registered> blocks) {
     filled.accept(blocks);
+  }
+
+  /** The pools of slower tiers are to learn from each request that ends, too. */
+  public void alsoTell(List<BlockPool> slower) {
+    below = List.copyOf(slower);
+  }
+
+  void ended(RequestEnd end) {
+    pool.ended(end);
+    for (var slower : below) slower.ended(end);
   }
 
   void release(List<Block.Registered> blocks) {

@@ -1,5 +1,7 @@
 package dev.kvasir.kv;
 
+import dev.kvasir.kv.evict.RequestEnd;
+import dev.kvasir.kv.evict.ReturnHint;
 import dev.kvasir.kv.name.BlockNames;
 import dev.kvasir.kv.name.TokenBlock;
 import java.util.ArrayDeque;
@@ -96,6 +98,11 @@ final class PooledSpan implements KvSpan {
       case Block.Partial partial ->
           throw new IllegalStateException(partial + " is full and not complete");
     };
+  }
+
+  @Override
+  public void ended(int outputTokens, ReturnHint hint) {
+    kv.ended(new RequestEnd(names, known.size(), known.size(), outputTokens, hint));
   }
 
   @Override

@@ -112,6 +112,7 @@ public final class TieredKvCache implements KvStore, KvStore.Fetching {
     this.top = top;
     this.device = new PooledKv(top, this::sendDown);
     this.rungs = List.copyOf(rungs);
+    device.alsoTell(this.rungs.stream().map(LowerTier::pool).toList());
     this.edges = List.copyOf(edges.down());
     this.settlement = edges.settlement();
     this.limits = limits;

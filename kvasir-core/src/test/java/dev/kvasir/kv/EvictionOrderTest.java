@@ -6,7 +6,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.kvasir.kv.event.KvEvents;
 import dev.kvasir.kv.event.Tier;
 import dev.kvasir.kv.evict.Eviction;
+import dev.kvasir.kv.evict.EvictionKind;
 import dev.kvasir.kv.evict.FrequencySketch;
+import dev.kvasir.kv.evict.RequestEnd;
+import dev.kvasir.kv.evict.ReturnHint;
 import dev.kvasir.kv.name.Chains;
 import dev.kvasir.kv.name.TokenBlock;
 import java.util.ArrayList;
@@ -22,7 +25,7 @@ class EvictionOrderTest {
 
   @Test
   void lruEvictsWhatWasReleasedLongestAgo() {
-    var pool = Evictions.LRU.pool(3);
+    var pool = Evictions.pool(EvictionKind.LRU, 3);
     store(pool, A, B, C);
     use(pool, A);
     assertThat(evicted(pool, List.of(A, B, C))).containsExactly(B, C, A);
@@ -30,7 +33,7 @@ class EvictionOrderTest {
 
   @Test
   void fifoEvictsWhatWasRegisteredFirstHoweverOftenItWasUsed() {
-    var pool = Evictions.FIFO.pool(3);
+    var pool = Evictions.pool(EvictionKind.FIFO, 3);
     store(pool, A, B, C);
     use(pool, A);
     use(pool, A);
@@ -39,7 +42,7 @@ class EvictionOrderTest {
 
   @Test
   void fifoPlaceOutlastsManyNewcomers() {
-    var pool = Evictions.FIFO.pool(3);
+    var pool = Evictions.pool(EvictionKind.FIFO, 3);
     var held = Chains.register(pool, List.of(A));
     for (int i = 0; i < 40; i++) store(pool, Chains.chain(100 + i, 1).getFirst());
     pool.release(held);
@@ -48,7 +51,7 @@ class EvictionOrderTest {
 
   @Test
   void multiLruEvictsSeldomUsedBlocksFirst() {
-    var pool = Evictions.MULTI_LRU.pool(4);
+    var pool = Evictions.pool(EvictionKind.MULTI_LRU, 4);
     store(pool, A, B, C, D);
     for (int i = 0; i < 9; i++) use(pool, B);
     for (int i = 0; i < 4; i++) use(pool, A);
@@ -74,7 +77,7 @@ class EvictionOrderTest {
 
   @Test
   void lineageEvictsEndsOfChainsFirst() {
-    var pool = Evictions.LINEAGE.pool(4);
+    var pool = Evictions.pool(EvictionKind.LINEAGE, 4);
     var chain = Chains.chain(1, 4);
     var blocks = Chains.register(pool, chain);
     // Released beginning first, which is the worst order for a prefix under LRU.
@@ -84,7 +87,7 @@ class EvictionOrderTest {
 
   @Test
   void lineageTakesAllOfAnOldChainBeforeTheEndOfAYoungerOne() {
-    var pool = Evictions.LINEAGE.pool(6);
+    var pool = Evictions.pool(EvictionKind.LINEAGE, 6);
     var all = new ArrayList<TokenBlock>();
     for (int number = 1; number <= 2; number++) {
       var chain = Chains.chain(number, 3);
@@ -96,7 +99,7 @@ class EvictionOrderTest {
 
   @Test
   void lineageKeepsATrunkAsLongAsABranchIsLeft() {
-    var pool = Evictions.LINEAGE.pool(5);
+    var pool = Evictions.pool(EvictionKind.LINEAGE, 5);
     var trunk = Chains.chain(1, 2);
     var left = Chains.fork(trunk, 2, 1);
     var right = Chains.fork(trunk, 3, 2);
@@ -112,7 +115,7 @@ class EvictionOrderTest {
 
   @Test
   void lineageLearnsOfAParentThatComesAfterItsChildren() {
-    var pool = Evictions.LINEAGE.pool(4);
+    var pool = Evictions.pool(EvictionKind.LINEAGE, 4);
     var chain = Chains.chain(1, 3);
     store(pool, chain.get(2));
     store(pool, chain.get(1));
@@ -122,7 +125,7 @@ class EvictionOrderTest {
 
   @Test
   void lineageRemembersTheChildrenOfABlockThatWasResetAndCameBack() {
-    var pool = Evictions.LINEAGE.pool(3);
+    var pool = Evictions.pool(EvictionKind.LINEAGE, 3);
     var chain = Chains.chain(1, 2);
     var blocks = Chains.register(pool, chain);
     blocks.get(0).onRelease(PoolSettings.Release.RESET);
@@ -135,7 +138,7 @@ class EvictionOrderTest {
 
   @Test
   void lineageForgetsAChildThatGoesTogetherWithItsParent() {
-    var pool = Evictions.LINEAGE.pool(3);
+    var pool = Evictions.pool(EvictionKind.LINEAGE, 3);
     var chain = Chains.chain(1, 3);
     var blocks = Chains.register(pool, chain);
     blocks.get(0).release();
@@ -150,7 +153,7 @@ class EvictionOrderTest {
 
   @Test
   void lineageGivesUpAnInnerBlockWhenEveryEndIsHeld() {
-    var pool = Evictions.LINEAGE.pool(2);
+    var pool = Evictions.pool(EvictionKind.LINEAGE, 2);
     var chain = Chains.chain(1, 2);
     var blocks = Chains.register(pool, chain);
     blocks.get(0).release();
@@ -163,14 +166,14 @@ class EvictionOrderTest {
   @Test
   void lineageTakesDownALongChainWithoutDeepCalls() {
     int length = 100_000;
-    var pool = Evictions.LINEAGE.pool(length);
+    var pool = Evictions.pool(EvictionKind.LINEAGE, length);
     for (var block : Chains.register(pool, Chains.chain(1, length))) block.release();
     assertThat(pool.clear()).isEqualTo(length);
   }
 
   @Test
   void s3FifoKeepsAUsedBlockThroughAScan() {
-    var pool = Evictions.S3_FIFO.pool(10);
+    var pool = Evictions.pool(EvictionKind.S3_FIFO, 10);
     store(pool, A, B);
     use(pool, A);
     use(pool, B);
@@ -181,13 +184,50 @@ class EvictionOrderTest {
 
   @Test
   void s3FifoTakesANewcomerItRemembersAsProven() {
-    var pool = Evictions.S3_FIFO.pool(40);
+    var pool = Evictions.pool(EvictionKind.S3_FIFO, 40);
     store(pool, A);
     for (int i = 0; i < 40; i++) store(pool, Chains.chain(100 + i, 1).getFirst());
     assertThat(pool.has(A.hash())).isFalse();
     store(pool, A);
     for (int i = 0; i < 200; i++) store(pool, Chains.chain(200 + i, 1).getFirst());
     assertThat(pool.has(A.hash())).isTrue();
+  }
+
+  @Test
+  void learnedEvictsEndsOfChainsFirst() {
+    var pool = Evictions.pool(EvictionKind.LEARNED, 4);
+    var chain = Chains.chain(1, 4);
+    for (var block : Chains.register(pool, chain)) block.release();
+    assertThat(evicted(pool, chain)).containsExactlyElementsOf(chain.reversed());
+  }
+
+  @Test
+  void learnedEvictsConversationsThatDoNotReturnBeforeOlderOnesThatDo() {
+    var pool = Evictions.pool(EvictionKind.LEARNED, 64);
+    // Short answers return in the next round, long ones never do.
+    for (int round = 1; round < 400; round++) {
+      request(pool, Chains.chain(round, 4), 4);
+      request(pool, Chains.chain(10_000 + round, 4), 2_000);
+      request(pool, Chains.chain(round, 5), 4);
+    }
+    var returning = Chains.chain(400, 4);
+    var leaving = Chains.chain(10_400, 4);
+    request(pool, returning, 4);
+    request(pool, leaving, 2_000);
+    pool.release(pool.allocate(pool.free() + 4).orElseThrow());
+    while (pool.has(returning.getLast().hash()) && pool.has(leaving.getLast().hash())) {
+      pool.evict(1);
+    }
+    assertThat(pool.has(returning.getLast().hash())).isTrue();
+  }
+
+  private static void request(BlockPool pool, List<TokenBlock> chain, int outputTokens) {
+    var held = new ArrayList<>(pool.match(Chains.hashes(chain)));
+    held.addAll(Chains.register(pool, chain.subList(held.size(), chain.size())));
+    pool.ended(
+        new RequestEnd(
+            Chains.names(chain), chain.size(), chain.size(), outputTokens, ReturnHint.NONE));
+    pool.release(held);
   }
 
   private static void store(BlockPool pool, TokenBlock... blocks) {

@@ -3,39 +3,26 @@ package dev.kvasir.kv;
 import dev.kvasir.kv.event.KvEvents;
 import dev.kvasir.kv.event.Tier;
 import dev.kvasir.kv.evict.Eviction;
+import dev.kvasir.kv.evict.EvictionKind;
 import dev.kvasir.kv.evict.EvictionPolicy;
 import dev.kvasir.kv.evict.FrequencySketch;
 import dev.kvasir.kv.name.BlockHash;
 import dev.kvasir.kv.name.Chains;
 import dev.kvasir.kv.name.TokenBlock;
 
-/** Every eviction policy there is, for tests that run over all of them. */
-public enum Evictions {
-  LRU,
-  FIFO,
-  MULTI_LRU,
-  LINEAGE,
-  S3_FIFO;
+/** Pools and policies of every kind, for tests that run over all of them. */
+public final class Evictions {
+  private Evictions() {}
 
-  Eviction eviction(FrequencySketch sketch) {
-    return switch (this) {
-      case LRU -> Eviction.lru();
-      case FIFO -> Eviction.fifo();
-      case MULTI_LRU -> Eviction.multiLru(sketch);
-      case LINEAGE -> Eviction.lineage();
-      case S3_FIFO -> Eviction.s3Fifo();
-    };
-  }
-
-  public BlockPool pool(int blocks) {
+  public static BlockPool pool(EvictionKind kind, int blocks) {
     var sketch = new FrequencySketch(64);
-    var settings = PoolSettings.of(Tier.DEVICE, blocks, 16).with(eviction(sketch));
+    var settings = PoolSettings.of(Tier.DEVICE, blocks, 16).with(kind.eviction(sketch));
     return new BlockPool(settings, new PrefixRegistry(sketch), new KvEvents());
   }
 
   /** A policy by itself, over slots of which none is known by its hash. */
-  public EvictionPolicy policy(int slots) {
-    return eviction(new FrequencySketch(64))
+  public static EvictionPolicy policy(EvictionKind kind, int slots) {
+    return kind.eviction(new FrequencySketch(64))
         .open(
             new Eviction.Slots() {
               @Override

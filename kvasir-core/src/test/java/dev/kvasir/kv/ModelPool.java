@@ -2,6 +2,7 @@ package dev.kvasir.kv;
 
 import dev.kvasir.kv.evict.FrequencySketch;
 import dev.kvasir.kv.evict.ModelOrder;
+import dev.kvasir.kv.evict.RequestEnd;
 import dev.kvasir.kv.name.BlockHash;
 import dev.kvasir.kv.name.TokenBlock;
 import java.util.ArrayDeque;
@@ -30,6 +31,10 @@ public final class ModelPool {
     this.sketch = sketch;
     this.order = order;
     for (int id = 0; id < settings.blocks(); id++) free.add(id);
+  }
+
+  public void ended(RequestEnd end) {
+    order.ended(end);
   }
 
   public int cached() {

@@ -5,8 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.kvasir.Seeds;
 import dev.kvasir.kv.event.KvEvents;
 import dev.kvasir.kv.event.Tier;
+import dev.kvasir.kv.evict.EvictionKind;
 import dev.kvasir.kv.evict.FrequencySketch;
 import dev.kvasir.kv.evict.ModelOrder;
+import dev.kvasir.kv.evict.RequestEnd;
+import dev.kvasir.kv.evict.ReturnHint;
 import dev.kvasir.kv.name.Chains;
 import dev.kvasir.kv.name.TokenBlock;
 import java.util.ArrayList;
@@ -24,7 +27,7 @@ class PoolModelTest {
 
   @ParameterizedTest
   @EnumSource
-  void poolAndModelAgreeAfterEveryOperation(Evictions kind) {
+  void poolAndModelAgreeAfterEveryOperation(EvictionKind kind) {
     Seeds.each(
         SEEDS * Seeds.scale(),
         random -> {
@@ -47,7 +50,7 @@ class PoolModelTest {
     private final List<Block.Owned> owned = new ArrayList<>();
     private final List<Block.Registered> held = new ArrayList<>();
 
-    Walk(Evictions kind, RandomGenerator random) {
+    Walk(EvictionKind kind, RandomGenerator random) {
       this.random = random;
       int blocks = 1 + random.nextInt(16);
       var sketch = new FrequencySketch(64);
@@ -81,7 +84,11 @@ class PoolModelTest {
           scattered();
           move();
         }
-        case 9, 10 -> release();
+        case 9 -> release();
+        case 10 -> {
+          ended();
+          release();
+        }
         case 11 -> rare();
         default -> throw new IllegalStateException();
       }
@@ -176,6 +183,18 @@ class PoolModelTest {
           block.release();
         }
       }
+    }
+
+    /** A request ends, whose blocks are here or not, held or not. */
+    private void ended() {
+      var chain = one(chains);
+      int blocks = random.nextInt(chain.size() + 1);
+      int output = random.nextInt(1_000) - 1;
+      var hint = new ReturnHint(random.nextInt(3), one(ReturnHint.Said.values()));
+      var names = Chains.names(chain);
+      var end = new RequestEnd(names, blocks, random.nextInt(blocks + 1), output, hint);
+      pool.ended(end);
+      model.ended(end);
     }
 
     private void rare() {

@@ -14,6 +14,16 @@ public interface Eviction {
     /** How many slots there are; they are numbered from 0. */
     int count();
 
+    /** How many blocks the pool keeps; fewer than slots where some room is only for those held. */
+    default int kept() {
+      return count();
+    }
+
+    /** How many tokens a block holds. */
+    default int blockTokens() {
+      return 512;
+    }
+
     /** The slot that holds the block, or has just given it up, or {@link EvictionPolicy#NONE}. */
     int slotOf(BlockHash hash);
 
@@ -21,27 +31,15 @@ public interface Eviction {
     TokenBlock contentOf(int slot);
   }
 
-  /** The names that {@link #named} knows, the default first. */
-  List<String> NAMES = List.of("lineage", "lru", "fifo", "multi-lru", "s3-fifo");
+  /** The names of {@link EvictionKind}, the default first. */
+  List<String> NAMES = EvictionKind.NAMES;
 
-  /** The name of the policy that asks how often blocks were used. */
-  String COUNTS_USES = "multi-lru";
+  /** The name of the policy that asks how often blocks are used. */
+  String COUNTS_USES = EvictionKind.MULTI_LRU.title();
 
-  /**
-   * The policy of that name.
-   *
-   * @param sketch what the registry of the pools counts uses with; only multi-lru asks it
-   */
+  /** The order of that name; see {@link EvictionKind#eviction}. */
   static Eviction named(String name, FrequencySketch sketch) {
-    return switch (name) {
-      case "lineage" -> lineage();
-      case "lru" -> lru();
-      case "fifo" -> fifo();
-      case "multi-lru" -> multiLru(sketch);
-      case "s3-fifo" -> s3Fifo();
-      default ->
-          throw new IllegalArgumentException("no eviction \"" + name + "\", use one of " + NAMES);
-    };
+    return EvictionKind.named(name).eviction(sketch);
   }
 
   /** Least recently released first. */
@@ -72,6 +70,6 @@ public interface Eviction {
 
   /** Blocks never used again leave early and do not push out those that were. */
   static Eviction s3Fifo() {
-    return slots -> new S3FifoEviction(slots.count());
+    return slots -> new S3FifoEviction(slots.count(), slots.kept());
   }
 }

@@ -1,6 +1,7 @@
 package dev.kvasir.kv.evict;
 
 import dev.kvasir.kv.name.TokenBlock;
+import java.util.Optional;
 
 /**
  * Decides which cached block goes first when a pool needs room.
@@ -38,4 +39,15 @@ public interface EvictionPolicy {
 
   /** The block of the held slot is gone. */
   void removed(int slot);
+
+  /**
+   * A request ends: its blocks are about to be released, unless they were never here. A policy may
+   * learn from it; the blocks of a request that was not told of are like those of no request.
+   */
+  default void ended(RequestEnd end) {}
+
+  /** What the policy has learnt, if it is one that learns. */
+  default Optional<LearnedStats> learned() {
+    return Optional.empty();
+  }
 }

@@ -28,11 +28,11 @@ final class S3FifoEviction implements EvictionPolicy {
   private final int smallMax;
   private int smallCount;
 
-  S3FifoEviction(int slots) {
+  S3FifoEviction(int slots, int kept) {
     this.lists = new SlotLists(slots, 2);
-    this.ghosts = new GhostNames(slots);
+    this.ghosts = new GhostNames(kept);
     this.states = new long[slots];
-    this.smallMax = Math.max(1, slots / SMALL_SHARE);
+    this.smallMax = Math.max(1, kept / SMALL_SHARE);
   }
 
   @Override

@@ -19,8 +19,8 @@ class EvictionPolicyTest {
 
   @ParameterizedTest
   @EnumSource
-  void evictsOnlyWhatNobodyHolds(Evictions kind) {
-    var pool = kind.pool(BLOCKS);
+  void evictsOnlyWhatNobodyHolds(EvictionKind kind) {
+    var pool = Evictions.pool(kind, BLOCKS);
     var held = Chains.register(pool, Chains.chain(1, 3));
     pool.release(Chains.register(pool, Chains.chain(2, 5)));
     assertThat(pool.allocate(5)).isPresent();
@@ -31,8 +31,8 @@ class EvictionPolicyTest {
 
   @ParameterizedTest
   @EnumSource
-  void givesUpEveryCachedBlockExactlyOnce(Evictions kind) {
-    var pool = kind.pool(BLOCKS);
+  void givesUpEveryCachedBlockExactlyOnce(EvictionKind kind) {
+    var pool = Evictions.pool(kind, BLOCKS);
     for (int round = 0; round < 20; round++) {
       pool.release(Chains.register(pool, Chains.chain(round, BLOCKS)));
       var ids = new TreeSet<Integer>();
@@ -46,8 +46,8 @@ class EvictionPolicyTest {
 
   @ParameterizedTest
   @EnumSource
-  void blockTakenUpAndReleasedManyTimesIsStillThereOnce(Evictions kind) {
-    var pool = kind.pool(BLOCKS);
+  void blockTakenUpAndReleasedManyTimesIsStillThereOnce(EvictionKind kind) {
+    var pool = Evictions.pool(kind, BLOCKS);
     var chain = Chains.chain(1, 2);
     pool.release(Chains.register(pool, chain));
     for (int use = 0; use < 100; use++) pool.release(pool.match(Chains.hashes(chain)));
@@ -57,8 +57,8 @@ class EvictionPolicyTest {
 
   @ParameterizedTest
   @EnumSource
-  void blockResetWhileOthersAreCachedLeavesTheOrderWhole(Evictions kind) {
-    var pool = kind.pool(BLOCKS);
+  void blockResetWhileOthersAreCachedLeavesTheOrderWhole(EvictionKind kind) {
+    var pool = Evictions.pool(kind, BLOCKS);
     var blocks = Chains.register(pool, Chains.chain(1, BLOCKS));
     for (int i = 0; i < BLOCKS; i += 2) blocks.get(i).onRelease(PoolSettings.Release.RESET);
     pool.release(blocks);
@@ -68,8 +68,8 @@ class EvictionPolicyTest {
 
   @ParameterizedTest
   @EnumSource
-  void evictedSlotIsNotNamedAgain(Evictions kind) {
-    var policy = kind.policy(BLOCKS);
+  void evictedSlotIsNotNamedAgain(EvictionKind kind) {
+    var policy = Evictions.policy(kind, BLOCKS);
     assertThat(policy.evict()).isEqualTo(EvictionPolicy.NONE);
     var chain = Chains.chain(1, 3);
     for (int slot = 0; slot < 3; slot++) policy.registered(slot, chain.get(slot));
@@ -82,7 +82,7 @@ class EvictionPolicyTest {
 
   @ParameterizedTest
   @EnumSource
-  void sameOperationsGiveTheSameVictims(Evictions kind) {
+  void sameOperationsGiveTheSameVictims(EvictionKind kind) {
     Seeds.each(
         3,
         random -> {
@@ -91,9 +91,9 @@ class EvictionPolicyTest {
         });
   }
 
-  private static List<Integer> victims(Evictions kind, long seed) {
+  private static List<Integer> victims(EvictionKind kind, long seed) {
     var random = new SplittableRandom(seed);
-    var pool = kind.pool(BLOCKS);
+    var pool = Evictions.pool(kind, BLOCKS);
     var ids = new ArrayList<Integer>();
     for (int step = 0; step < 500; step++) {
       var chain = Chains.chain(random.nextInt(6), 1 + random.nextInt(4));

@@ -1,6 +1,5 @@
 package dev.kvasir.kv.evict;
 
-import dev.kvasir.kv.Evictions;
 import dev.kvasir.kv.name.BlockHash;
 import dev.kvasir.kv.name.Chains;
 import dev.kvasir.kv.name.TokenBlock;
@@ -16,7 +15,12 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 
 /** Each order of eviction once more, the slow and plain way. */
-public abstract sealed class ModelOrder {
+public abstract sealed class ModelOrder
+    permits ModelOrder.Levels,
+        ModelOrder.Tickets,
+        ModelOrder.Leaves,
+        ModelOrder.Queues,
+        LearnedModel {
   public static final int NONE = EvictionPolicy.NONE;
 
   public abstract void registered(int id, TokenBlock block);
@@ -34,13 +38,17 @@ public abstract sealed class ModelOrder {
 
   public abstract void removed(int id);
 
-  public static ModelOrder of(Evictions kind, int slots, FrequencySketch sketch) {
+  /** A request ends. */
+  public void ended(RequestEnd end) {}
+
+  public static ModelOrder of(EvictionKind kind, int slots, FrequencySketch sketch) {
     return switch (kind) {
       case LRU -> new Levels(sketch, new int[0]);
       case FIFO -> new Tickets(slots);
       case MULTI_LRU -> new Levels(sketch, new int[] {3, 8, 15});
       case LINEAGE -> new Leaves();
       case S3_FIFO -> new Queues(slots);
+      case LEARNED -> new LearnedModel(slots);
     };
   }
 

@@ -35,6 +35,21 @@ public final class Chains {
     return blocks.stream().map(TokenBlock::hash).toList();
   }
 
+  /** The blocks of a chain by their place. */
+  public static BlockNames names(List<TokenBlock> blocks) {
+    return new BlockNames() {
+      @Override
+      public BlockHash name(int index) {
+        return blocks.get(index).hash();
+      }
+
+      @Override
+      public TokenBlock block(int index) {
+        return blocks.get(index);
+      }
+    };
+  }
+
   /** Takes the blocks through a pool, in order, and leaves them held. */
   public static List<Block.Registered> register(BlockPool pool, List<TokenBlock> contents) {
     var blocks = pool.allocate(contents.size()).orElseThrow();

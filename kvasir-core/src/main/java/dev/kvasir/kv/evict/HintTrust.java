@@ -1,0 +1,87 @@
+package dev.kvasir.kv.evict;
+
+import dev.kvasir.kv.evict.ReturnHint.Said;
+
+/**
+ * Whose hints are believed: those of tenants whose earlier ones came true.
+ *
+ * <p>For each tenant and each thing that can be said, it counts the requests and those that
+ * returned. A hint is worth what it tells beyond the tenant's average: whoever always says the same
+ * thing, or the opposite of what happens, is taken to have said nothing.
+ */
+final class HintTrust {
+  /** How many tenants are told apart; hints of further ones are ignored and counted. */
+  static final int TENANTS_MAX = 64;
+
+  /** In place of a tenant: one too many. */
+  static final int NOBODY = -1;
+
+  static final int SAYINGS = Said.values().length;
+
+  private static final float REQUESTS_MIN = 6;
+  private static final float RETURNS_MIN = 3;
+  private static final float REQUESTS_MAX = 4_096;
+
+  /** By how much the logarithm of the odds of a return must differ from the tenant's average. */
+  private static final double DIFFERENCE_MIN = 0.3;
+
+  private final long[] names = new long[TENANTS_MAX];
+  private final float[] asked = new float[TENANTS_MAX * SAYINGS];
+  private final float[] returned = new float[TENANTS_MAX * SAYINGS];
+  private int tenants;
+  private long ignored;
+
+  /** The number of the tenant, or {@link #NOBODY}. */
+  int tenant(ReturnHint hint) {
+    for (int tenant = 0; tenant < tenants; tenant++) {
+      if (names[tenant] == hint.tenant()) return tenant;
+    }
+    if (tenants == TENANTS_MAX) {
+      if (hint.said() != Said.NOTHING) ignored++;
+      return NOBODY;
+    }
+    names[tenants] = hint.tenant();
+    return tenants++;
+  }
+
+  /** How many hints were ignored because there were too many tenants. */
+  long ignored() {
+    return ignored;
+  }
+
+  /** The tenant has asked, and said that. */
+  void asked(int tenant, Said said) {
+    int row = tenant * SAYINGS;
+    asked[row + said.ordinal()]++;
+    if (sum(asked, row) < REQUESTS_MAX) return;
+    for (int at = row; at < row + SAYINGS; at++) {
+      asked[at] /= 2;
+      returned[at] /= 2;
+    }
+  }
+
+  /** That share of a request of the tenant's that said so has returned. */
+  void returned(int tenant, int said, float share) {
+    returned[tenant * SAYINGS + said] += share;
+  }
+
+  /** Whether what the tenant says is worth listening to. */
+  boolean believes(int tenant, Said said) {
+    if (tenant == NOBODY || said == Said.NOTHING) return false;
+    int row = tenant * SAYINGS;
+    double requests = asked[row + said.ordinal()];
+    double all = sum(asked, row);
+    double returns = sum(returned, row);
+    if (requests < REQUESTS_MIN || all < 2 * REQUESTS_MIN || returns < RETURNS_MIN) return false;
+    double difference = logOdds(returned[row + said.ordinal()], requests) - logOdds(returns, all);
+    return (said == Said.RETURNS ? difference : -difference) >= DIFFERENCE_MIN;
+  }
+
+  private static double sum(float[] counts, int row) {
+    return counts[row] + counts[row + 1] + counts[row + 2];
+  }
+
+  private static double logOdds(double returns, double requests) {
+    return StrictMath.log((returns + 1) / (Math.max(0, requests - returns) + 1));
+  }
+}

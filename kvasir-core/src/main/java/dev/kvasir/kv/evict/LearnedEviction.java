@@ -1,0 +1,531 @@
+package dev.kvasir.kv.evict;
+
+import dev.kvasir.Nullable;
+import dev.kvasir.kv.name.BlockHash;
+import dev.kvasir.kv.name.BlockNames;
+import dev.kvasir.kv.name.TokenBlock;
+import java.util.Optional;
+
+/**
+ * Evicts what is least likely to be worth its room, as learnt from the requests that returned.
+ *
+ * <p>The blocks of a request live and die together: each is in a segment, whose class and age say
+ * in {@link ReturnTables} what holding it on is worth. The lowest goes first, and of a chain its
+ * end. When a request ends, its blocks move to new segments; those that it found again are evidence
+ * for the class they were in.
+ *
+ * <pre>
+ *   registered: the segment that remembers the block, else the unclaimed one
+ *        |
+ *      ended: a new segment  --evicted--> remembered by name, until there are too many
+ *        ^                                     |
+ *        '------------- registered ------------'
+ * </pre>
+ *
+ * A pool in which no request is ever said to end has one segment, and evicts the ends of chains
+ * that were released longest ago. Time is counted in block references. All steps are bounded: each
+ * request refreshes a few tables and lets a bounded number of segments grow older.
+ */
+final class LearnedEviction implements EvictionPolicy {
+  /** How many blocks are remembered for each one that is kept. */
+  static final int REMEMBERED_PER_BLOCK = 8;
+
+  /** How many references make a unit of age, in tokens; more in pools of very many blocks. */
+  private static final int BLOCKS_PER_UNIT = 1 << 16;
+
+  /** More segments than blocks: those of one request, which have none yet. */
+  private static final int SEGMENTS_MORE = 32;
+
+  private static final int STEPS_MAX = 2_048;
+
+  /** The age at which what nobody has claimed stops to take in others. */
+  private static final int UNCLAIMED_AGE = 6;
+
+  /** What is known of a slot, side by side. */
+  private static final int ROW_SHIFT = 3;
+
+  private static final int OWNER = 0;
+  private static final int PARENT = 1;
+  private static final int CHILDREN = 2;
+
+  /** How many blocks have left the slot before those that follow them; the parent's is below. */
+  private static final int TURNS = 3;
+
+  private static final int MARKS = 4;
+  private static final int BEFORE = 5;
+  private static final int AFTER = 6;
+  private static final int NAME = 7;
+
+  /** The marks: what the slot is, how many forks the block has had, and part of its name. */
+  private static final int CACHED = 1;
+
+  private static final int FRESH = 2;
+  private static final int LISTED = 4;
+  private static final int GONE = 8;
+  private static final int FORKS_SHIFT = 4;
+  private static final int FORKS_MAX = (1 << 12) - 1;
+  private static final int NAME_SHIFT = 16;
+  private static final int TURN_SHIFT = 16;
+  private static final int TURN = (1 << TURN_SHIFT) - 1;
+  private static final long NAME_BITS = (1L << 48) - 1;
+
+  private final Eviction.Slots slots;
+  private final int[] rows;
+  private final Segments segments;
+  private final GhostOwners ghosts;
+  private final ReturnTables tables;
+  private final HintTrust trust = new HintTrust();
+  private final RequestClasses classes;
+  private final Cells cells;
+  private final LruRival rival;
+
+  /** Cached slots that others follow. */
+  private final SlotSet inner;
+
+  /** Where the search among them goes on. */
+  private int hand;
+
+  private int unclaimed = NONE;
+  private long now;
+  private @Nullable BlockHash lastHash;
+  private int lastSlot = NONE;
+
+  /** Of the request that ends, for each block: its slot, and the segment that remembers it. */
+  private int[] slotAt = new int[64];
+
+  private int[] ownerAt = new int[64];
+
+  LearnedEviction(Eviction.Slots slots) {
+    this.slots = slots;
+    int kept = slots.kept();
+    int remembered = Math.multiplyExact(kept, REMEMBERED_PER_BLOCK);
+    this.rows = new int[Math.multiplyExact(slots.count(), 1 << ROW_SHIFT)];
+    for (int slot = 0; slot < slots.count(); slot++) rows[at(slot, MARKS)] = GONE;
+    this.segments = new Segments(slots.count() + SEGMENTS_MORE, remembered);
+    this.ghosts = new GhostOwners(remembered, segments);
+    double unit = (double) RequestClasses.UNIT_TOKENS / slots.blockTokens();
+    this.tables = new ReturnTables(Math.max(unit, (double) kept / BLOCKS_PER_UNIT));
+    this.classes = new RequestClasses(tables, trust, slots.blockTokens());
+    this.cells = new Cells(segments, tables);
+    this.rival = new LruRival(kept);
+    this.inner = new SlotSet(slots.count());
+  }
+
+  @Override
+  public void registered(int slot, TokenBlock block) {
+    long name = name(block.hash());
+    int forks = 0;
+    int owner;
+    int place = ghosts.find(name);
+    if (place == GhostOwners.NONE) {
+      owner = unclaimed();
+      segments.enlarge(owner, NONE);
+      segments.gainResident(owner);
+    } else {
+      owner = ghosts.segment(place);
+      forks = ghosts.forks(place);
+      segments.gainResident(owner);
+      ghosts.remove(place);
+    }
+    int row = at(slot, 0);
+    rows[row + OWNER] = owner;
+    rows[row + NAME] = (int) name;
+    rows[row + MARKS] = (int) (name >>> Integer.SIZE) << NAME_SHIFT | forks << FORKS_SHIFT | FRESH;
+    rows[row + CHILDREN] = 0;
+    rows[row + PARENT] = NONE;
+    var before = block.parent();
+    if (before != null) follow(slot, before.equals(lastHash) ? lastSlot : slots.slotOf(before));
+    lastHash = block.hash();
+    lastSlot = slot;
+  }
+
+  @Override
+  public void cached(int slot) {
+    rows[at(slot, MARKS)] |= CACHED;
+    if (rows[at(slot, CHILDREN)] == 0) list(slot);
+    else inner.add(slot);
+  }
+
+  @Override
+  public void held(int slot) {
+    if ((rows[at(slot, MARKS)] & LISTED) != 0) unlist(slot);
+    else inner.remove(slot);
+    rows[at(slot, MARKS)] &= ~CACHED;
+  }
+
+  @Override
+  public int evict() {
+    int segment = cells.first();
+    int slot = segment == NONE ? takeInner() : segments.firstSlot(segment);
+    if (slot == NONE) return NONE;
+    if (segment != NONE) unlist(slot);
+    int owner = rows[at(slot, OWNER)];
+    if (segments.kind(owner) != Segments.UNCLAIMED) {
+      ghosts.add(nameOf(slot), forksOf(slot), owner);
+    }
+    removed(slot);
+    segments.forgetGhosts();
+    return slot;
+  }
+
+  @Override
+  public void removed(int slot) {
+    if (slot == lastSlot) lastHash = null;
+    int row = at(slot, 0);
+    rows[row + MARKS] = rows[row + MARKS] & ~(CACHED | LISTED) | GONE;
+    segments.loseResident(rows[row + OWNER]);
+    leave(slot);
+    if (rows[row + CHILDREN] > 0) rows[row + TURNS] += 1 << TURN_SHIFT;
+  }
+
+  @Override
+  public void ended(RequestEnd end) {
+    growOld();
+    int blocks = end.blocks();
+    if (blocks > 0) {
+      reserve(blocks);
+      int known = look(end.names(), blocks);
+      new Ending(end, known).run();
+      now += blocks;
+    }
+    if (unclaimed != NONE && now - segments.born(unclaimed) >= tables.edge(UNCLAIMED_AGE)) {
+      unclaimed = NONE;
+      segments.keep(NONE);
+    }
+    segments.forgetGhosts();
+    tables.ended();
+    for (int of = tables.refreshNext(); of != ReturnTables.NONE; of = tables.refreshNext()) {
+      cells.price(of);
+    }
+    var order = rival.decide(cells.order());
+    if (order != cells.order()) cells.order(order);
+  }
+
+  @Override
+  public Optional<LearnedStats> learned() {
+    return Optional.of(
+        new LearnedStats(
+            tables.classes(),
+            segments.used(),
+            segments.ghosts(),
+            rival.gained(),
+            rival.fallbacks(),
+            cells.order() == Cells.Order.OLDEST,
+            trust.ignored()));
+  }
+
+  /** One request that ends: its blocks go from the segments that knew them to new ones. */
+  private final class Ending {
+    private final RequestEnd end;
+    private final int known;
+    private final boolean isFork;
+    private final boolean isSampled;
+    private final int turn;
+    private int own = NONE;
+    private int tail = NONE;
+    private int shared = NONE;
+    private int sharedKey;
+
+    Ending(RequestEnd end, int known) {
+      this.end = end;
+      this.known = known;
+      int last = known == 0 ? NONE : ownerAt[known - 1];
+      boolean goesOn =
+          last != NONE
+              && segments.last(last) == known - 1
+              && segments.kind(last) != Segments.SHARED;
+      this.isFork = known > 0 && !goesOn;
+      this.turn = goesOn ? segments.turn(last) + 1 : 1;
+      // A conversation is in the sample by the first block that it has to itself.
+      int first = Math.min(known, end.blocks() - 1);
+      this.isSampled =
+          goesOn ? segments.isSampled(last) : rival.samples(name(end.names().name(first)));
+    }
+
+    void run() {
+      if (isSampled) compare();
+      countReturns(known);
+      for (int i = 0; i < end.blocks(); i++) {
+        int forks = forksOf(i);
+        if (isFork && i < known) forks = Math.min(FORKS_MAX, forks + 1);
+        int to = segmentFor(i, forks);
+        segments.enlarge(to, i);
+        if (slotAt[i] == NONE) remember(i, forks, to);
+        else give(slotAt[i], forks, to);
+        repairParent(i);
+      }
+    }
+
+    /** What of the request was here, and what LRU would have had. */
+    private void compare() {
+      var names = end.names();
+      int blocks = end.blocks();
+      int found = 0;
+      while (found < blocks
+          && slotAt[found] != NONE
+          && (rows[at(slotAt[found], MARKS)] & FRESH) == 0) {
+        found++;
+      }
+      int foundByLru = 0;
+      while (foundByLru < blocks && rival.has(name(names.name(foundByLru)))) foundByLru++;
+      rival.found(found, foundByLru);
+      for (int i = blocks - 1; i >= 0; i--) rival.use(name(names.name(i)));
+    }
+
+    private int segmentFor(int i, int forks) {
+      if (i >= end.fullBlocks()) {
+        if (tail == NONE) tail = open(Segments.TAIL, classes.tail());
+        return tail;
+      }
+      if (i < known && forks > 0) {
+        int key = RequestClasses.forksKey(forks);
+        if (shared == NONE || key != sharedKey) {
+          shared = open(Segments.SHARED, classes.shared(forks));
+          sharedKey = key;
+        }
+        return shared;
+      }
+      if (own == NONE) own = openOwn();
+      return own;
+    }
+
+    private int openOwn() {
+      int tenant = trust.tenant(end.hint());
+      int forkedAt = isFork ? known : 0;
+      int of = classes.own(end, tenant, turn, forkedAt, end.blocks() - known);
+      int segment = open(Segments.OWN, of);
+      if (tenant != HintTrust.NOBODY) {
+        trust.asked(tenant, end.hint().said());
+        segments.hint(segment, 1 + tenant * HintTrust.SAYINGS + end.hint().said().ordinal());
+      }
+      return segment;
+    }
+
+    private int open(int kind, int of) {
+      cells.grow();
+      int segment = segments.open(kind, of, turn, now);
+      if (isSampled) segments.sample(segment);
+      tables.reached(of, 0, 1);
+      return segment;
+    }
+
+    private int forksOf(int i) {
+      if (slotAt[i] != NONE) return LearnedEviction.this.forksOf(slotAt[i]);
+      int place = ghosts.find(name(end.names().name(i)));
+      return place == GhostOwners.NONE ? 0 : ghosts.forks(place);
+    }
+
+    /** The block is not here: it is remembered for when it comes. */
+    private void remember(int i, int forks, int to) {
+      long name = name(end.names().name(i));
+      int place = ghosts.find(name);
+      if (place != GhostOwners.NONE) ghosts.remove(place);
+      ghosts.add(name, forks, to);
+    }
+  }
+
+  /** Finds the slot and the segment of each block; how many from the first on are known. */
+  private int look(BlockNames names, int blocks) {
+    int known = 0;
+    for (int i = 0; i < blocks; i++) {
+      var hash = names.name(i);
+      int slot = slots.slotOf(hash);
+      if (slot != NONE && (rows[at(slot, MARKS)] & GONE) != 0) slot = NONE;
+      slotAt[i] = slot;
+      ownerAt[i] = slot == NONE ? ghostOwner(hash) : rows[at(slot, OWNER)];
+      if (known == i && isClaimed(ownerAt[i])) known++;
+    }
+    return known;
+  }
+
+  private int ghostOwner(BlockHash hash) {
+    int place = ghosts.find(name(hash));
+    return place == GhostOwners.NONE ? NONE : ghosts.segment(place);
+  }
+
+  private boolean isClaimed(int segment) {
+    return segment != NONE && segments.kind(segment) != Segments.UNCLAIMED;
+  }
+
+  /** The known blocks have returned: that is evidence for the segments that they were in. */
+  private void countReturns(int known) {
+    for (int i = 0; i < known; ) {
+      int segment = ownerAt[i];
+      int end = i + 1;
+      while (end < known && ownerAt[end] == segment) end++;
+      float share = (float) (end - i) / segments.size(segment);
+      tables.returned(segments.classOf(segment), segments.age(segment), share);
+      int hint = segments.hint(segment) - 1;
+      if (hint >= 0) trust.returned(hint / HintTrust.SAYINGS, hint % HintTrust.SAYINGS, share);
+      supersede(segment, segments.left(segment) - (end - i));
+      i = end;
+    }
+  }
+
+  /** The request went on from the middle of the segment: so many blocks of it are left behind. */
+  private void supersede(int segment, int left) {
+    int kind = segments.kind(segment);
+    if (left <= 0 || kind == Segments.TAIL || segments.isSuperseded(segment)) return;
+    int of = classes.superseded(kind);
+    cells.grow();
+    boolean inCell = segments.isInCell(segment);
+    if (inCell) cells.remove(segment);
+    segments.supersede(segment, of);
+    tables.reached(of, segments.age(segment), (float) left / segments.size(segment));
+    if (inCell) cells.add(segment);
+  }
+
+  /** Moves the block in the slot to another segment. */
+  private void give(int slot, int forks, int to) {
+    int row = at(slot, 0);
+    boolean listed = (rows[row + MARKS] & LISTED) != 0;
+    if (listed) unlist(slot);
+    int from = rows[row + OWNER];
+    rows[row + OWNER] = to;
+    segments.gainResident(to);
+    segments.loseResident(from);
+    rows[row + MARKS] =
+        rows[row + MARKS] & ~(FRESH | FORKS_MAX << FORKS_SHIFT) | forks << FORKS_SHIFT;
+    if (listed) list(slot);
+  }
+
+  /** Blocks may have come in any order: here it is seen which one follows which. */
+  private void repairParent(int i) {
+    if (i == 0 || slotAt[i] == NONE || slotAt[i - 1] == NONE) return;
+    if (!follows(slotAt[i], slotAt[i - 1])) follow(slotAt[i], slotAt[i - 1]);
+  }
+
+  private void growOld() {
+    int steps = STEPS_MAX;
+    for (int age = 1; age < ReturnTables.AGES; age++) {
+      long bornBefore = now - tables.edge(age);
+      int segment = segments.nextToReach(age);
+      while (segment != NONE && segments.born(segment) <= bornBefore && steps > 0) {
+        if (segments.age(segment) != age - 1) break;
+        steps--;
+        growOlder(segment, age);
+        segment = segments.nextToReach(age);
+      }
+    }
+  }
+
+  private void growOlder(int segment, int age) {
+    boolean inCell = segments.isInCell(segment);
+    if (inCell) cells.remove(segment);
+    segments.reach(age);
+    if (isClaimed(segment)) {
+      float share = (float) segments.left(segment) / segments.size(segment);
+      tables.reached(segments.classOf(segment), age, share);
+    }
+    if (inCell) cells.add(segment);
+  }
+
+  private int unclaimed() {
+    if (unclaimed == NONE) {
+      int of = classes.unclaimed();
+      cells.grow();
+      unclaimed = segments.open(Segments.UNCLAIMED, of, 0, now);
+      segments.keep(unclaimed);
+    }
+    return unclaimed;
+  }
+
+  /** The block in the slot follows the one in the other slot, if there is one. */
+  private void follow(int slot, int parent) {
+    if (parent == NONE || (rows[at(parent, MARKS)] & GONE) != 0) return;
+    rows[at(slot, PARENT)] = parent;
+    int turns = at(slot, TURNS);
+    rows[turns] = rows[turns] & ~TURN | rows[at(parent, TURNS)] >>> TURN_SHIFT;
+    if (rows[at(parent, CHILDREN)]++ == 0 && (rows[at(parent, MARKS)] & LISTED) != 0) {
+      unlist(parent);
+      inner.add(parent);
+    }
+  }
+
+  /** The block in the slot does not follow any other one more. */
+  private void leave(int slot) {
+    int parent = rows[at(slot, PARENT)];
+    if (parent == NONE) return;
+    boolean follows = follows(slot, parent);
+    rows[at(slot, PARENT)] = NONE;
+    if (!follows || --rows[at(parent, CHILDREN)] > 0) return;
+    if ((rows[at(parent, MARKS)] & CACHED) == 0) return;
+    inner.remove(parent);
+    listFirst(parent);
+  }
+
+  /** Whether the block in the slot follows the one that is in the other slot now. */
+  private boolean follows(int slot, int parent) {
+    return rows[at(slot, PARENT)] == parent
+        && (rows[at(slot, TURNS)] & TURN) == rows[at(parent, TURNS)] >>> TURN_SHIFT
+        && (rows[at(parent, MARKS)] & GONE) == 0;
+  }
+
+  /** The next one all around, where nothing but blocks that others follow is cached. */
+  private int takeInner() {
+    int slot = inner.nextAround(hand);
+    if (slot == NONE) return NONE;
+    inner.remove(slot);
+    hand = slot + 1 == slots.count() ? 0 : slot + 1;
+    return slot;
+  }
+
+  /** The slot may be evicted, after the others of its segment. */
+  private void list(int slot) {
+    int segment = rows[at(slot, OWNER)];
+    int last = segments.lastSlot(segment);
+    link(last, slot, segment);
+    link(slot, NONE, segment);
+    rows[at(slot, MARKS)] |= LISTED;
+    if (last == NONE) cells.add(segment);
+  }
+
+  /** The slot may be evicted, before the others of its segment. */
+  private void listFirst(int slot) {
+    int segment = rows[at(slot, OWNER)];
+    int first = segments.firstSlot(segment);
+    link(slot, first, segment);
+    link(NONE, slot, segment);
+    rows[at(slot, MARKS)] |= LISTED;
+    if (first == NONE) cells.addFirst(segment);
+  }
+
+  private void unlist(int slot) {
+    int row = at(slot, 0);
+    int segment = rows[row + OWNER];
+    rows[row + MARKS] &= ~LISTED;
+    link(rows[row + BEFORE], rows[row + AFTER], segment);
+    if (segments.firstSlot(segment) == NONE) cells.remove(segment);
+  }
+
+  /** The one slot comes before the other in the list of the segment; either may be none. */
+  private void link(int before, int after, int segment) {
+    if (before == NONE) segments.firstSlot(segment, after);
+    else rows[at(before, AFTER)] = after;
+    if (after == NONE) segments.lastSlot(segment, before);
+    else rows[at(after, BEFORE)] = before;
+  }
+
+  private void reserve(int blocks) {
+    if (slotAt.length >= blocks) return;
+    slotAt = new int[2 * blocks];
+    ownerAt = new int[2 * blocks];
+  }
+
+  private int forksOf(int slot) {
+    return rows[at(slot, MARKS)] >>> FORKS_SHIFT & FORKS_MAX;
+  }
+
+  private long nameOf(int slot) {
+    long high = rows[at(slot, MARKS)] >>> NAME_SHIFT;
+    return high << Integer.SIZE | rows[at(slot, NAME)] & 0xffffffffL;
+  }
+
+  private static long name(BlockHash hash) {
+    return hash.spread() & NAME_BITS;
+  }
+
+  private static int at(int slot, int field) {
+    return (slot << ROW_SHIFT) + field;
+  }
+}

@@ -1,0 +1,21 @@
+package dev.kvasir.kv.evict;
+
+/**
+ * What a policy that learns knows and has done.
+ *
+ * @param classes how many classes of requests its tables have
+ * @param segments how many groups of blocks it knows
+ * @param remembered how many blocks it remembers that are not here
+ * @param gained about how many more blocks were found than LRU would have found
+ * @param fallbacks how often it fell back to the oldest first, since the tables were worse
+ * @param isFallback whether it does so now
+ * @param hintsIgnored hints of more tenants than are told apart
+ */
+public record LearnedStats(
+    int classes,
+    int segments,
+    long remembered,
+    long gained,
+    long fallbacks,
+    boolean isFallback,
+    long hintsIgnored) {}

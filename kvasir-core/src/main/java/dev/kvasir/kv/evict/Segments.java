@@ -1,0 +1,358 @@
+package dev.kvasir.kv.evict;
+
+import java.util.Arrays;
+
+/**
+ * The segments: blocks of one request that live and die together, with what is known of them.
+ *
+ * <p>A segment counts its blocks that are here (residents) and those that are remembered (ghosts).
+ * It is on at most one list at a time:
+ *
+ * <pre>
+ *   free --open--> (none) <--> a cell: some of its blocks may be evicted
+ *     ^              |
+ *     |              v
+ *     '--forget--- ghosts: no block is here any more
+ * </pre>
+ *
+ * All segments in use also stand in the order of their birth, in which they grow old.
+ */
+final class Segments {
+  static final int NONE = -1;
+
+  /** What kind of blocks a segment holds. */
+  static final int OWN = 0;
+
+  static final int SHARED = 1;
+  static final int TAIL = 2;
+  static final int UNCLAIMED = 3;
+
+  private static final int ROW_SHIFT = 4;
+
+  private static final int CLASS = 0;
+  private static final int STATE = 1;
+  private static final int LAST = 2;
+  private static final int SIZE = 3;
+  private static final int RESIDENT = 4;
+  private static final int GHOSTS = 5;
+  private static final int OLDER = 6;
+  private static final int YOUNGER = 7;
+  private static final int BEFORE = 8;
+  private static final int AFTER = 9;
+  private static final int FIRST_SLOT = 10;
+  private static final int LAST_SLOT = 11;
+  private static final int LIST = 12;
+  private static final int HINT = 13;
+  private static final int BORN = 14;
+
+  /** Parts of the state: the age, the kind, the turn, a mark, and the generation. */
+  private static final int AGE_BITS = 6;
+
+  private static final int KIND_SHIFT = AGE_BITS;
+  private static final int KIND_BITS = 2;
+  private static final int TURN_SHIFT = KIND_SHIFT + KIND_BITS;
+  private static final int TURN_BITS = 6;
+  private static final int TURN_MAX = (1 << TURN_BITS) - 1;
+  private static final int SAMPLED = 1 << (TURN_SHIFT + TURN_BITS);
+  private static final int SUPERSEDED = SAMPLED << 1;
+  private static final int GENERATION_SHIFT = Integer.SIZE - GhostOwners.GENERATION_BITS;
+
+  /** Lists before those of the cells. */
+  private static final int FREE = 0;
+
+  private static final int GHOST_LIST = 1;
+  private static final int CELLS = 2;
+
+  private final int[] rows;
+  private int[] firsts = new int[CELLS];
+  private int[] lasts = new int[CELLS];
+  private final int ghostsMax;
+  private long ghosts;
+  private int used;
+  private int oldest = NONE;
+  private int youngest = NONE;
+
+  /** For each age the oldest segment that has not reached it. */
+  private final int[] nextToReach = new int[ReturnTables.AGES];
+
+  /** Kept though nothing belongs to it. */
+  private int kept = NONE;
+
+  Segments(int segments, int ghostsMax) {
+    this.ghostsMax = ghostsMax;
+    this.rows = new int[Math.multiplyExact(segments, 1 << ROW_SHIFT)];
+    Arrays.fill(firsts, NONE);
+    Arrays.fill(lasts, NONE);
+    Arrays.fill(nextToReach, NONE);
+    for (int segment = 0; segment < segments; segment++) {
+      append(FREE, segment);
+      rows[at(segment, FIRST_SLOT)] = NONE;
+      rows[at(segment, LAST_SLOT)] = NONE;
+    }
+  }
+
+  /** How many segments are in use. */
+  int used() {
+    return used;
+  }
+
+  /** How many blocks are remembered that are not here. */
+  long ghosts() {
+    return ghosts;
+  }
+
+  /** Takes a segment into use, as the youngest; where none is free, one of ghosts is forgotten. */
+  int open(int kind, int of, int turn, long born) {
+    if (firsts[FREE] == NONE) forget(firsts[GHOST_LIST]);
+    int segment = firsts[FREE];
+    unlink(segment);
+    used++;
+    int row = at(segment, 0);
+    rows[row + CLASS] = of;
+    int generation = rows[row + STATE] >>> GENERATION_SHIFT;
+    rows[row + STATE] =
+        generation << GENERATION_SHIFT
+            | Math.min(turn, TURN_MAX) << TURN_SHIFT
+            | kind << KIND_SHIFT;
+    rows[row + LAST] = NONE;
+    rows[row + SIZE] = 0;
+    rows[row + HINT] = 0;
+    rows[row + BORN] = (int) born;
+    rows[row + BORN + 1] = (int) (born >>> Integer.SIZE);
+    rows[row + OLDER] = youngest;
+    rows[row + YOUNGER] = NONE;
+    if (youngest == NONE) oldest = segment;
+    else rows[at(youngest, YOUNGER)] = segment;
+    youngest = segment;
+    for (int age = 1; age < ReturnTables.AGES; age++) {
+      if (nextToReach[age] == NONE) nextToReach[age] = segment;
+    }
+    return segment;
+  }
+
+  /** Keeps the segment though nothing belongs to it, in place of the one kept so far. */
+  void keep(int segment) {
+    int before = kept;
+    kept = segment;
+    if (before != NONE && before != segment) settle(before);
+  }
+
+  int classOf(int segment) {
+    return rows[at(segment, CLASS)];
+  }
+
+  /** A request went on from the middle of the segment, which is in another class from now on. */
+  void supersede(int segment, int of) {
+    rows[at(segment, CLASS)] = of;
+    rows[at(segment, STATE)] |= SUPERSEDED;
+  }
+
+  int age(int segment) {
+    return rows[at(segment, STATE)] & (1 << AGE_BITS) - 1;
+  }
+
+  int kind(int segment) {
+    return rows[at(segment, STATE)] >>> KIND_SHIFT & (1 << KIND_BITS) - 1;
+  }
+
+  int turn(int segment) {
+    return rows[at(segment, STATE)] >>> TURN_SHIFT & TURN_MAX;
+  }
+
+  boolean isSuperseded(int segment) {
+    return (rows[at(segment, STATE)] & SUPERSEDED) != 0;
+  }
+
+  boolean isSampled(int segment) {
+    return (rows[at(segment, STATE)] & SAMPLED) != 0;
+  }
+
+  void sample(int segment) {
+    rows[at(segment, STATE)] |= SAMPLED;
+  }
+
+  int generation(int segment) {
+    return rows[at(segment, STATE)] >>> GENERATION_SHIFT;
+  }
+
+  long born(int segment) {
+    int row = at(segment, BORN);
+    return (long) rows[row + 1] << Integer.SIZE | rows[row] & 0xffffffffL;
+  }
+
+  /** Place in its chain of the last block that the segment ever had. */
+  int last(int segment) {
+    return rows[at(segment, LAST)];
+  }
+
+  /** How many blocks it had at first. */
+  int size(int segment) {
+    return rows[at(segment, SIZE)];
+  }
+
+  /** Another block, at that place of the chain, is one of its first. */
+  void enlarge(int segment, int place) {
+    rows[at(segment, SIZE)]++;
+    rows[at(segment, LAST)] = place;
+  }
+
+  int hint(int segment) {
+    return rows[at(segment, HINT)];
+  }
+
+  void hint(int segment, int hint) {
+    rows[at(segment, HINT)] = hint;
+  }
+
+  /** How many of its blocks are here or remembered. */
+  int left(int segment) {
+    int row = at(segment, 0);
+    return rows[row + RESIDENT] + rows[row + GHOSTS];
+  }
+
+  void gainResident(int segment) {
+    if (rows[at(segment, RESIDENT)]++ == 0 && rows[at(segment, LIST)] == GHOST_LIST)
+      unlink(segment);
+  }
+
+  void loseResident(int segment) {
+    if (--rows[at(segment, RESIDENT)] == 0) settle(segment);
+  }
+
+  void gainGhost(int segment) {
+    ghosts++;
+    if (rows[at(segment, GHOSTS)]++ == 0) settle(segment);
+  }
+
+  void loseGhost(int segment) {
+    ghosts--;
+    if (--rows[at(segment, GHOSTS)] == 0) settle(segment);
+  }
+
+  /** Forgets segments of which nothing is here, first those that lost their blocks first. */
+  void forgetGhosts() {
+    while (ghosts > ghostsMax && firsts[GHOST_LIST] != NONE) forget(firsts[GHOST_LIST]);
+  }
+
+  private void settle(int segment) {
+    int row = at(segment, 0);
+    if (rows[row + RESIDENT] > 0) return;
+    if (rows[row + GHOSTS] == 0) {
+      if (segment != kept) forget(segment);
+    } else if (rows[row + LIST] != GHOST_LIST) {
+      append(GHOST_LIST, segment);
+    }
+  }
+
+  private void forget(int segment) {
+    int row = at(segment, 0);
+    ghosts -= rows[row + GHOSTS];
+    rows[row + GHOSTS] = 0;
+    if (rows[row + LIST] != NONE) unlink(segment);
+    rows[row + STATE] += 1 << GENERATION_SHIFT;
+    int before = rows[row + OLDER];
+    int after = rows[row + YOUNGER];
+    if (before == NONE) oldest = after;
+    else rows[at(before, YOUNGER)] = after;
+    if (after == NONE) youngest = before;
+    else rows[at(after, OLDER)] = before;
+    for (int age = age(segment) + 1; age < ReturnTables.AGES; age++) {
+      if (nextToReach[age] == segment) nextToReach[age] = after;
+    }
+    used--;
+    append(FREE, segment);
+  }
+
+  /** The oldest segment that has not reached the age, or {@link #NONE}. */
+  int nextToReach(int age) {
+    return nextToReach[age];
+  }
+
+  /** The oldest segment that has not reached the age has reached it now. */
+  void reach(int age) {
+    int segment = nextToReach[age];
+    rows[at(segment, STATE)]++;
+    nextToReach[age] = rows[at(segment, YOUNGER)];
+  }
+
+  /** Makes room for that many cells. */
+  void growCells(int cells) {
+    int before = firsts.length;
+    if (CELLS + cells <= before) return;
+    firsts = Arrays.copyOf(firsts, CELLS + cells);
+    lasts = Arrays.copyOf(lasts, CELLS + cells);
+    Arrays.fill(firsts, before, firsts.length, NONE);
+    Arrays.fill(lasts, before, lasts.length, NONE);
+  }
+
+  int firstOfCell(int cell) {
+    return firsts[CELLS + cell];
+  }
+
+  boolean isInCell(int segment) {
+    return rows[at(segment, LIST)] >= CELLS;
+  }
+
+  void addToCell(int cell, int segment) {
+    append(CELLS + cell, segment);
+  }
+
+  void addFirstToCell(int cell, int segment) {
+    int list = CELLS + cell;
+    int row = at(segment, 0);
+    int first = firsts[list];
+    rows[row + LIST] = list;
+    rows[row + BEFORE] = NONE;
+    rows[row + AFTER] = first;
+    if (first == NONE) lasts[list] = segment;
+    else rows[at(first, BEFORE)] = segment;
+    firsts[list] = segment;
+  }
+
+  void removeFromCell(int segment) {
+    unlink(segment);
+  }
+
+  int firstSlot(int segment) {
+    return rows[at(segment, FIRST_SLOT)];
+  }
+
+  int lastSlot(int segment) {
+    return rows[at(segment, LAST_SLOT)];
+  }
+
+  void firstSlot(int segment, int slot) {
+    rows[at(segment, FIRST_SLOT)] = slot;
+  }
+
+  void lastSlot(int segment, int slot) {
+    rows[at(segment, LAST_SLOT)] = slot;
+  }
+
+  private void append(int list, int segment) {
+    int row = at(segment, 0);
+    int last = lasts[list];
+    rows[row + LIST] = list;
+    rows[row + AFTER] = NONE;
+    rows[row + BEFORE] = last;
+    if (last == NONE) firsts[list] = segment;
+    else rows[at(last, AFTER)] = segment;
+    lasts[list] = segment;
+  }
+
+  private void unlink(int segment) {
+    int row = at(segment, 0);
+    int list = rows[row + LIST];
+    int before = rows[row + BEFORE];
+    int after = rows[row + AFTER];
+    if (before == NONE) firsts[list] = after;
+    else rows[at(before, AFTER)] = after;
+    if (after == NONE) lasts[list] = before;
+    else rows[at(after, BEFORE)] = before;
+    rows[row + LIST] = NONE;
+  }
+
+  private static int at(int segment, int field) {
+    return (segment << ROW_SHIFT) + field;
+  }
+}

@@ -1,0 +1,359 @@
+package dev.kvasir.kv.evict;
+
+import dev.kvasir.Nullable;
+import dev.kvasir.kv.name.BlockHash;
+import dev.kvasir.kv.name.TokenBlock;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.TreeSet;
+
+/**
+ * The learnt order once more, the slow and plain way: segments are objects, everything that can be
+ * counted is counted when it is asked for. Only the tables themselves are the real ones.
+ */
+final class LearnedModel extends ModelOrder {
+  private static final int BLOCK_TOKENS = 3;
+
+  private static final class Segment {
+    final int kind;
+    final int turn;
+    final long born;
+    int of;
+    int age;
+    int last = NONE;
+    int size;
+    int hint;
+    boolean superseded;
+
+    /** Slots that may be evicted, the next one first. */
+    final List<Integer> leaves = new ArrayList<>();
+
+    Segment(int kind, int of, int turn, long born) {
+      this.kind = kind;
+      this.of = of;
+      this.turn = Math.min(63, turn);
+      this.born = born;
+    }
+  }
+
+  private record Ghost(Segment segment, int forks) {}
+
+  private final int slots;
+  private final ReturnTables tables;
+  private final HintTrust trust = new HintTrust();
+  private final RequestClasses classes;
+  private final List<Segment> births = new ArrayList<>();
+  private final List<Segment> ghostSegments = new ArrayList<>();
+  private final Map<Integer, List<Segment>> cells = new TreeMap<>();
+  private final Map<BlockHash, Ghost> ghosts = new HashMap<>();
+  private final Map<Integer, TokenBlock> blocks = new TreeMap<>();
+  private final Map<Integer, Segment> owners = new TreeMap<>();
+  private final Map<Integer, Integer> forks = new TreeMap<>();
+  private final Map<Integer, Integer> parents = new TreeMap<>();
+  private final TreeSet<Integer> cached = new TreeSet<>();
+  private final TreeSet<Integer> inner = new TreeSet<>();
+  private @Nullable Segment unclaimed;
+  private int hand;
+  private long now;
+
+  LearnedModel(int slots) {
+    this.slots = slots;
+    tables = new ReturnTables(512.0 / BLOCK_TOKENS);
+    classes = new RequestClasses(tables, trust, BLOCK_TOKENS);
+  }
+
+  @Override
+  public void registered(int id, TokenBlock block) {
+    var ghost = ghosts.remove(block.hash());
+    var owner = ghost == null ? unclaimed() : ghost.segment();
+    if (ghost == null) owner.size++;
+    blocks.put(id, block);
+    owners.put(id, owner);
+    forks.put(id, ghost == null ? 0 : ghost.forks());
+    ghostSegments.remove(owner);
+    follow(id, slotOf(block.parent()));
+  }
+
+  @Override
+  public void cached(int id) {
+    cached.add(id);
+    if (parents.containsValue(id)) inner.add(id);
+    else list(id);
+  }
+
+  @Override
+  public void held(int id) {
+    cached.remove(id);
+    if (!inner.remove(id)) unlist(id);
+  }
+
+  @Override
+  public int victim() {
+    @Nullable Segment best = null;
+    double lowest = Double.POSITIVE_INFINITY;
+    for (int of = 0; of < tables.classes(); of++) {
+      for (int age = ReturnTables.AGES - 1; age >= 0; age--) {
+        var cell = cells.getOrDefault(of * ReturnTables.AGES + age, List.of());
+        if (cell.isEmpty() || tables.index(of, age) >= lowest) continue;
+        lowest = tables.index(of, age);
+        best = cell.getFirst();
+      }
+    }
+    if (best != null) return best.leaves.getFirst();
+    if (inner.isEmpty()) return NONE;
+    var next = inner.ceiling(hand);
+    return next == null ? inner.first() : next;
+  }
+
+  @Override
+  public void removed(int id) {
+    var owner = owner(id);
+    if (cached.contains(id)) {
+      if (inner.contains(id)) hand = (id + 1) % slots;
+      held(id);
+      if (owner.kind != Segments.UNCLAIMED) {
+        int known = forks.getOrDefault(id, 0);
+        ghosts.put(nameOf(id), new Ghost(owner, Integer.highestOneBit(known)));
+      }
+    }
+    owners.remove(id);
+    blocks.remove(id);
+    forks.remove(id);
+    settle(owner);
+    var parent = parents.remove(id);
+    if (parent != null && !parents.containsValue(parent) && inner.remove(parent)) listFirst(parent);
+    parents.values().removeIf(one -> one == id);
+    forgetGhosts();
+  }
+
+  @Override
+  public void ended(RequestEnd end) {
+    growOld();
+    if (end.blocks() > 0) reassign(end);
+    now += end.blocks();
+    var waiting = unclaimed;
+    if (waiting != null && now - waiting.born >= tables.edge(6)) {
+      unclaimed = null;
+      settle(waiting);
+    }
+    forgetGhosts();
+    tables.ended();
+    while (tables.refreshNext() != ReturnTables.NONE) {
+      // The index is asked for when it is needed.
+    }
+  }
+
+  private void reassign(RequestEnd end) {
+    int count = end.blocks();
+    var before = new ArrayList<@Nullable Segment>();
+    for (int i = 0; i < count; i++) before.add(ownerOf(end.names().name(i)));
+    int known = 0;
+    while (known < count && claimed(before.get(known))) known++;
+    var last = known == 0 ? null : before.get(known - 1);
+    boolean goesOn = last != null && last.last == known - 1 && last.kind != Segments.SHARED;
+    int turn = goesOn && last != null ? last.turn + 1 : 1;
+    for (int i = 0; i < known; ) {
+      int from = i;
+      var segment = before.get(i);
+      while (i < known && before.get(i) == segment) i++;
+      returned(segment, i - from);
+    }
+    int forkedAt = goesOn ? 0 : known;
+    int more = count - known;
+    var opened = new TreeMap<String, Segment>();
+    for (int i = 0; i < count; i++) {
+      var name = end.names().name(i);
+      int slot = slotOf(name);
+      int forked = forksOf(name, slot);
+      if (i < known && !goesOn) forked++;
+      Segment to;
+      if (i >= end.fullBlocks()) {
+        to = opened.computeIfAbsent("tail", _ -> open(Segments.TAIL, classes.tail(), turn));
+      } else if (i < known && forked > 0) {
+        int shared = forked;
+        String run = "shared " + RequestClasses.forksKey(forked);
+        if (!opened.containsKey(run)) opened.keySet().removeIf(key -> key.startsWith("shared"));
+        to = opened.computeIfAbsent(run, _ -> open(Segments.SHARED, classes.shared(shared), turn));
+      } else {
+        to = opened.computeIfAbsent("own", _ -> openOwn(end, turn, forkedAt, more));
+      }
+      to.size++;
+      to.last = i;
+      give(name, slot, forked, to);
+      if (i > 0) join(slot, slotOf(end.names().name(i - 1)));
+    }
+  }
+
+  private int forksOf(BlockHash name, int slot) {
+    if (slot != NONE) return forks.getOrDefault(slot, 0);
+    var ghost = ghosts.get(name);
+    return ghost == null ? 0 : ghost.forks();
+  }
+
+  private Segment openOwn(RequestEnd end, int turn, int forkedAt, int more) {
+    int tenant = trust.tenant(end.hint());
+    var own = open(Segments.OWN, classes.own(end, tenant, turn, forkedAt, more), turn);
+    trust.asked(tenant, end.hint().said());
+    own.hint = 1 + tenant * 3 + end.hint().said().ordinal();
+    return own;
+  }
+
+  private void returned(@Nullable Segment segment, int run) {
+    if (segment == null) return;
+    float share = (float) run / segment.size;
+    tables.returned(segment.of, segment.age, share);
+    if (segment.hint > 0) trust.returned((segment.hint - 1) / 3, (segment.hint - 1) % 3, share);
+    int left = left(segment) - run;
+    if (left <= 0 || segment.kind == Segments.TAIL || segment.superseded) return;
+    boolean listed = !segment.leaves.isEmpty();
+    if (listed) cell(segment).remove(segment);
+    segment.of = classes.superseded(segment.kind);
+    segment.superseded = true;
+    tables.reached(segment.of, segment.age, (float) left / segment.size);
+    if (listed) cell(segment).add(segment);
+  }
+
+  private void give(BlockHash name, int slot, int forked, Segment to) {
+    if (slot == NONE) {
+      var ghost = ghosts.put(name, new Ghost(to, Integer.highestOneBit(forked)));
+      settle(to);
+      if (ghost != null) settle(ghost.segment());
+      return;
+    }
+    var from = owner(slot);
+    boolean listed = from.leaves.contains(slot);
+    if (listed) unlist(slot);
+    owners.put(slot, to);
+    forks.put(slot, forked);
+    ghostSegments.remove(to);
+    settle(from);
+    if (listed) list(slot);
+  }
+
+  private void growOld() {
+    for (int age = 1; age < ReturnTables.AGES; age++) {
+      for (var segment : births) {
+        if (segment.age != age - 1 || segment.born + tables.edge(age) > now) continue;
+        boolean listed = !segment.leaves.isEmpty();
+        if (listed) cell(segment).remove(segment);
+        segment.age = age;
+        if (claimed(segment)) {
+          tables.reached(segment.of, age, (float) left(segment) / segment.size);
+        }
+        if (listed) cell(segment).add(segment);
+      }
+    }
+  }
+
+  private Segment open(int kind, int of, int turn) {
+    if (births.size() == slots + 32) forget(ghostSegments.getFirst());
+    var segment = new Segment(kind, of, turn, now);
+    births.add(segment);
+    if (kind != Segments.UNCLAIMED) tables.reached(of, 0, 1);
+    return segment;
+  }
+
+  private Segment unclaimed() {
+    var waiting = unclaimed;
+    if (waiting == null) {
+      waiting = open(Segments.UNCLAIMED, classes.unclaimed(), 0);
+      unclaimed = waiting;
+    }
+    return waiting;
+  }
+
+  private void settle(Segment segment) {
+    if (owners.containsValue(segment) || !births.contains(segment)) return;
+    if (left(segment) == 0) {
+      if (segment != unclaimed) forget(segment);
+    } else if (!ghostSegments.contains(segment)) {
+      ghostSegments.add(segment);
+    }
+  }
+
+  private void forgetGhosts() {
+    while (ghosts.size() > 8 * slots && !ghostSegments.isEmpty()) forget(ghostSegments.getFirst());
+  }
+
+  private void forget(Segment segment) {
+    ghosts.values().removeIf(ghost -> ghost.segment() == segment);
+    ghostSegments.remove(segment);
+    births.remove(segment);
+  }
+
+  private int left(Segment segment) {
+    long here = owners.values().stream().filter(one -> one == segment).count();
+    long away = ghosts.values().stream().filter(one -> one.segment() == segment).count();
+    return (int) (here + away);
+  }
+
+  private void join(int slot, int parent) {
+    if (slot == NONE || parent == NONE || parents.getOrDefault(slot, NONE) == parent) return;
+    follow(slot, parent);
+  }
+
+  private void follow(int slot, int parent) {
+    if (parent == NONE) return;
+    parents.put(slot, parent);
+    if (!owner(parent).leaves.contains(parent)) return;
+    unlist(parent);
+    inner.add(parent);
+  }
+
+  private void list(int slot) {
+    var segment = owner(slot);
+    segment.leaves.addLast(slot);
+    if (segment.leaves.size() == 1) cell(segment).addLast(segment);
+  }
+
+  /** One whose children are gone goes on where they stood, before the others. */
+  private void listFirst(int slot) {
+    var segment = owner(slot);
+    segment.leaves.addFirst(slot);
+    if (segment.leaves.size() == 1) cell(segment).addFirst(segment);
+  }
+
+  private void unlist(int slot) {
+    var segment = owner(slot);
+    segment.leaves.remove((Integer) slot);
+    if (segment.leaves.isEmpty()) cell(segment).remove(segment);
+  }
+
+  private List<Segment> cell(Segment segment) {
+    return cells.computeIfAbsent(
+        segment.of * ReturnTables.AGES + segment.age, _ -> new ArrayList<>());
+  }
+
+  private static boolean claimed(@Nullable Segment segment) {
+    return segment != null && segment.kind != Segments.UNCLAIMED;
+  }
+
+  private @Nullable Segment ownerOf(BlockHash name) {
+    int slot = slotOf(name);
+    if (slot != NONE) return owner(slot);
+    var ghost = ghosts.get(name);
+    return ghost == null ? null : ghost.segment();
+  }
+
+  private BlockHash nameOf(int slot) {
+    var block = blocks.get(slot);
+    if (block == null) throw new IllegalStateException("slot " + slot + " holds nothing");
+    return block.hash();
+  }
+
+  private Segment owner(int slot) {
+    var owner = owners.get(slot);
+    if (owner == null) throw new IllegalStateException("slot " + slot + " holds nothing");
+    return owner;
+  }
+
+  private int slotOf(@Nullable BlockHash name) {
+    for (var entry : blocks.entrySet()) {
+      if (entry.getValue().hash().equals(name)) return entry.getKey();
+    }
+    return NONE;
+  }
+}
