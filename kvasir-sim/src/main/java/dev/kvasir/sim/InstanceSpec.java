@@ -3,6 +3,7 @@ package dev.kvasir.sim;
 import dev.kvasir.engine.EngineSettings;
 import dev.kvasir.kv.event.Tier;
 import dev.kvasir.kv.evict.Eviction;
+import dev.kvasir.sim.cache.ClairvoyantReplay;
 import java.util.List;
 
 /**
@@ -22,6 +23,10 @@ public record InstanceSpec(
     TransferModel transfers) {
   public InstanceSpec {
     tiers = List.copyOf(tiers);
+    if (eviction.equals(ClairvoyantReplay.NAME)) {
+      throw new IllegalArgumentException(
+          "eviction optimal knows the future, which no engine does; use it with --cache-only");
+    }
     if (!Eviction.NAMES.contains(eviction)) {
       throw new IllegalArgumentException(
           "no eviction \"" + eviction + "\", use one of " + Eviction.NAMES);

@@ -12,6 +12,7 @@ import dev.kvasir.live.engine.LoadedModel;
 import dev.kvasir.live.model.ModelShape;
 import dev.kvasir.live.model.gguf.ModelFileException;
 import dev.kvasir.sim.ClusterSpec;
+import dev.kvasir.sim.cache.ClairvoyantReplay;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -89,7 +90,9 @@ public record EnginesSettings(
 
   public EnginesSettings {
     sharing = sharing == null ? null : List.copyOf(sharing);
-    Words.require("eviction", eviction, Eviction.NAMES);
+    if (!eviction.equals(ClairvoyantReplay.NAME)) {
+      Words.require("eviction", eviction, Eviction.NAMES);
+    }
     atLeast("count", count, 0);
     atLeast("prefill", prefill, 0);
     atLeast("decode", decode, 0);

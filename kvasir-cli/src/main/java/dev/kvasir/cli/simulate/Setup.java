@@ -15,7 +15,6 @@ import dev.kvasir.router.pick.PickPolicy;
 import dev.kvasir.router.pick.Ties;
 import dev.kvasir.router.placement.PlacementPolicy;
 import dev.kvasir.router.view.Role;
-import dev.kvasir.sim.CacheReplay;
 import dev.kvasir.sim.ClusterSpec;
 import dev.kvasir.sim.InstanceSpec;
 import dev.kvasir.sim.ParallelTasks;
@@ -26,12 +25,16 @@ import dev.kvasir.sim.TierSpec;
 import dev.kvasir.sim.TransferModel;
 import dev.kvasir.sim.calibrate.Profile;
 import dev.kvasir.sim.latency.LatencyModel;
+import dev.kvasir.sim.cache.CacheReplay;
+import dev.kvasir.sim.cache.ClairvoyantReplay;
+import dev.kvasir.sim.cache.HintOracle;
 import dev.kvasir.sim.report.CacheFound;
 import dev.kvasir.sim.report.Fleet;
 import dev.kvasir.sim.report.InstanceTotal;
 import dev.kvasir.sim.report.RunResult;
 import dev.kvasir.sim.report.Summary;
 import dev.kvasir.sim.spec.Written;
+import dev.kvasir.sim.workload.Request;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.PrintWriter;
@@ -40,6 +43,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.EnumMap;
 import java.util.EnumSet;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Locale;
 import java.util.function.LongConsumer;
@@ -128,15 +132,31 @@ final class Setup {
         known.gpuOrDefault());
   }
 
-  CacheFound replay() throws IOException {
+  /** What a cache alone finds, where that share of the requests says whether it returns. */
+  CacheFound replay(double hintShare) throws IOException {
     var opened = new ArrayList<InputStream>();
     try {
       var engines = deployment.engines();
+      var trace = plan.requests().untimed(deployment.simulation(), opened);
+      if (engines.eviction().equals(ClairvoyantReplay.NAME)) {
+        return new ClairvoyantReplay(() -> trace, engines.blockSize()).run(blocks());
+      }
       return new CacheReplay(blocks(), engines.blockSize(), engines.eviction())
-          .run(plan.requests().untimed(deployment.simulation(), opened));
+          .run(hinted(trace, engines.blockSize(), hintShare));
     } finally {
       for (var stream : opened) stream.close();
     }
+  }
+
+  private Iterator<Request> hinted(Iterator<Request> trace, int blockTokens, double share) {
+    if (share < 0 || share > 1) {
+      throw new IllegalArgumentException("--hint-oracle " + share + ", expected 0 to 1");
+    }
+    if (share == 0) return trace;
+    var requests = new ArrayList<Request>();
+    trace.forEachRemaining(requests::add);
+    return HintOracle.tell(requests, blockTokens, share, deployment.simulation().seedOrDefault())
+        .iterator();
   }
 
   Summary summary(RunResult run) throws IOException {

@@ -108,7 +108,7 @@ public final class SimulateCommand implements Callable<Integer> {
     }
     var setup = new Setup(plan, List.of(), options, err, ALL_CORES);
     if (options.cacheOnly) {
-      writeFound(setup.replay());
+      writeFound(setup.replay(options.hintOracle));
       return ExitCode.OK;
     }
     RunResult run;

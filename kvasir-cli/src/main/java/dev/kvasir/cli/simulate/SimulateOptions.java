@@ -83,6 +83,14 @@ final class SimulateOptions {
   boolean cacheOnly;
 
   @Option(
+      names = "--hint-oracle",
+      paramLabel = "SHARE",
+      description =
+          "With --cache-only: that share of the requests, 0 to 1, says truly whether its"
+              + " conversation returns (default: 0).")
+  double hintOracle;
+
+  @Option(
       names = "--compat",
       paramLabel = "blis",
       description = "Be like BLIS in every detail, and take its options, to compare with it.")

@@ -1,6 +1,7 @@
 package dev.kvasir.sim.trace;
 
 import dev.kvasir.Nullable;
+import dev.kvasir.kv.evict.ReturnHint.Said;
 import dev.kvasir.sim.workload.Caller;
 import dev.kvasir.sim.workload.Content;
 import dev.kvasir.sim.workload.Request;
@@ -37,6 +38,7 @@ final class MooncakeReader implements RowReader {
   private int promptTokens;
   private int outputTokens;
   private String session = "";
+  private Said said = Said.NOTHING;
   private boolean timed;
   private boolean thought;
   private long index;
@@ -68,6 +70,7 @@ final class MooncakeReader implements RowReader {
     outputTokens = -1;
     thinkNanos = 0;
     session = "";
+    said = Said.NOTHING;
     timed = false;
     thought = false;
   }
@@ -85,10 +88,20 @@ final class MooncakeReader implements RowReader {
       }
       case INPUT -> promptTokens = numbers.tokens(field, whole(parser, field), 1);
       case OUTPUT -> outputTokens = numbers.tokens(field, whole(parser, field), 0);
+      case "returns" -> said = said(parser);
       case "session_id" -> session = parser.getString();
       case IDS -> readIds(parser);
       default -> parser.skipChildren();
     }
+  }
+
+  private Said said(JsonParser parser) {
+    return switch (parser.currentToken()) {
+      case VALUE_TRUE -> Said.RETURNS;
+      case VALUE_FALSE -> Said.LAST;
+      case VALUE_NULL -> Said.NOTHING;
+      default -> throw lines.error("returns is neither true nor false", "correct or remove it");
+    };
   }
 
   private long whole(JsonParser parser, String field) {
@@ -120,13 +133,15 @@ final class MooncakeReader implements RowReader {
     if (!timed && !(thought && index > 0)) throw missing(TIME);
     int tokensPerId = options.tokensPerId() > 0 ? options.tokensPerId() : TOKENS_PER_ID;
     int prompt = promptTokens;
+    int named = prompt;
     if (idCount >= 0 && options.tail() == TraceOptions.Tail.WHOLE) {
-      prompt = Math.ceilDiv(prompt, tokensPerId) * tokensPerId;
+      named = Math.ceilDiv(prompt, tokensPerId) * tokensPerId;
     }
     var content =
         idCount <= 0
             ? Content.unique(index)
-            : blockIds.content(Arrays.copyOf(ids, idCount), tokensPerId, prompt, prompt, index);
+            : blockIds.content(Arrays.copyOf(ids, idCount), tokensPerId, prompt, named, index);
+    var turn = session.isEmpty() ? Turn.ALONE : new Turn(session, rounds.next(session), thinkNanos);
     return new Request(
         RowReader.id(index++),
         timeNanos,
@@ -134,7 +149,7 @@ final class MooncakeReader implements RowReader {
         outputTokens,
         content,
         Caller.ANYBODY,
-        session.isEmpty() ? Turn.ALONE : new Turn(session, rounds.next(session), thinkNanos),
+        turn.saying(said),
         0);
   }
 

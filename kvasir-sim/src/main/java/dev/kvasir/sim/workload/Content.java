@@ -119,6 +119,11 @@ public final class Content {
     return new Names(this, blockTokens, salt);
   }
 
+  /** How many tokens are named before those that are its own. */
+  public int namedTokens() {
+    return ends.length == 0 ? 0 : ends[ends.length - 1];
+  }
+
   int segments() {
     return streams.length;
   }

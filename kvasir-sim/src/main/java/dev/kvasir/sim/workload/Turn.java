@@ -1,19 +1,32 @@
 package dev.kvasir.sim.workload;
 
+import dev.kvasir.kv.evict.ReturnHint.Said;
+
 /**
  * Where in which conversation a request stands.
  *
  * @param session empty for a request that stands alone
  * @param round counts from 0
  * @param thinkNanos how long after the answer to the round before it is asked
+ * @param said what the caller says about the next turn
  */
-public record Turn(String session, int round, long thinkNanos) {
+public record Turn(String session, int round, long thinkNanos, Said said) {
   public static final Turn ALONE = new Turn("", 0, 0);
+
+  /** A turn whose caller says nothing about the next one. */
+  public Turn(String session, int round, long thinkNanos) {
+    this(session, round, thinkNanos, Said.NOTHING);
+  }
 
   public Turn {
     if (round < 0 || thinkNanos < 0) {
       throw new IllegalArgumentException("round " + round + " after " + thinkNanos + " ns");
     }
+  }
+
+  /** The same turn, of which the caller says that. */
+  public Turn saying(Said hint) {
+    return new Turn(session, round, thinkNanos, hint);
   }
 
   public boolean isAlone() {

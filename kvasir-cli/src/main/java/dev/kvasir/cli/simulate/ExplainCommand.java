@@ -1,0 +1,149 @@
+package dev.kvasir.cli.simulate;
+
+import dev.kvasir.Nullable;
+import dev.kvasir.cli.process.ExitCode;
+import dev.kvasir.sim.cache.CacheStudy;
+import dev.kvasir.sim.page.CachePage;
+import dev.kvasir.sim.page.RunDescription;
+import dev.kvasir.sim.trace.Trace;
+import dev.kvasir.sim.trace.TraceError;
+import dev.kvasir.sim.trace.TraceInput;
+import dev.kvasir.sim.trace.TraceOptions;
+import dev.kvasir.sim.workload.Request;
+import java.io.BufferedInputStream;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import tools.jackson.databind.SerializationFeature;
+import tools.jackson.databind.json.JsonMapper;
+
+/** Explains what a trace lets caches find. */
+@Command(
+    name = "explain",
+    description =
+        "Explain what a trace lets caches find, and what more memory or a hint would bring.",
+    optionListHeading = "%nOptions:%n",
+    footer = {
+      "",
+      "  kvasir explain cache conversation_trace.jsonl --block-size 512 --report out.html"
+    },
+    usageHelpWidth = 100,
+    sortOptions = false)
+public final class ExplainCommand implements Callable<Integer> {
+  private static final JsonMapper JSON =
+      JsonMapper.builder().enable(SerializationFeature.INDENT_OUTPUT).build();
+
+  private final PrintWriter out;
+  private final PrintWriter err;
+
+  @Parameters(index = "0", paramLabel = "cache", description = "What to explain: cache.")
+  private String subject = "";
+
+  @Parameters(index = "1", paramLabel = "TRACE", description = "A recorded trace, plain or gzip.")
+  private @Nullable Path trace;
+
+  @Option(
+      names = "--block-size",
+      paramLabel = "N",
+      description = "Tokens of a block (default: 512).")
+  private int blockTokens = 512;
+
+  @Option(
+      names = "--sizes",
+      paramLabel = "N,…",
+      split = ",",
+      description = "Sizes of the cache in blocks (default: 100, 200, 500 and so on).")
+  private List<Integer> sizes = new ArrayList<>();
+
+  @Option(names = "--json", description = "Write one JSON object, for programs.")
+  private boolean json;
+
+  @Option(
+      names = "--report",
+      paramLabel = "FILE",
+      description = "Write a page with the curves: one HTML file that opens offline.")
+  private @Nullable Path report;
+
+  public ExplainCommand(PrintWriter out, PrintWriter err) {
+    this.out = out;
+    this.err = err;
+  }
+
+  @Override
+  public Integer call() throws IOException {
+    var file = trace;
+    if (!subject.equals("cache") || file == null) {
+      err.println("kvasir: nothing to explain about \"" + subject + "\"; use: explain cache TRACE");
+      return ExitCode.USAGE;
+    }
+    if (blockTokens < 1 || sizes.stream().anyMatch(size -> size < 1)) {
+      err.println("kvasir: --block-size " + blockTokens + " and --sizes must be at least 1");
+      return ExitCode.USAGE;
+    }
+    try {
+      var study = CacheStudy.of(read(file), blockTokens, sizes);
+      if (json) out.println(JSON.writeValueAsString(study));
+      else write(study);
+      out.flush();
+      if (report != null) Files.writeString(report, CachePage.of(study, asked(file)));
+      return ExitCode.OK;
+    } catch (TraceError wrong) {
+      err.println("kvasir: " + wrong.getMessage());
+      return ExitCode.DATA;
+    } catch (NoSuchFileException missing) {
+      err.println("kvasir: there is no file " + missing.getFile());
+      return ExitCode.USAGE;
+    }
+  }
+
+  private static List<Request> read(Path file) throws IOException {
+    try (var stream = new BufferedInputStream(Files.newInputStream(file), 1 << 16)) {
+      var options = TraceOptions.USUAL.withWholeTails();
+      var requests = new ArrayList<Request>();
+      Trace.read(new TraceInput(file.toString(), stream), options).forEachRemaining(requests::add);
+      return requests;
+    }
+  }
+
+  private RunDescription asked(Path file) {
+    var command = "kvasir explain cache " + file.getFileName() + " --block-size " + blockTokens;
+    return new RunDescription(command, List.of());
+  }
+
+  private void write(CacheStudy study) {
+    out.printf(
+        Locale.ROOT,
+        "%,d block references to %,d blocks; %.1f %% of these are never used again%n",
+        study.references(),
+        study.distinct(),
+        100 * study.neverReused());
+    var gaps = study.gapSeconds();
+    if (!gaps.isEmpty()) {
+      out.printf(
+          Locale.ROOT,
+          "used again after %.1f s (p10), %.1f s (p50), %.1f s (p90)%n",
+          gaps.get(0),
+          gaps.get(1),
+          gaps.get(2));
+    }
+    out.printf("%n%12s %10s %10s %10s%n", "blocks", "lru", "learned", "optimal");
+    for (var size : study.sizes()) {
+      out.printf(
+          Locale.ROOT,
+          "%,12d %8.2f %% %8.2f %% %8.2f %%%n",
+          size.blocks(),
+          100 * size.lru(),
+          100 * size.learned(),
+          100 * size.optimal());
+    }
+  }
+}

@@ -1,0 +1,116 @@
+package dev.kvasir.sim.cache;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import dev.kvasir.kv.evict.ReturnHint.Said;
+import dev.kvasir.sim.Shared;
+import dev.kvasir.sim.trace.Trace;
+import dev.kvasir.sim.trace.TraceInput;
+import dev.kvasir.sim.trace.TraceOptions;
+import dev.kvasir.sim.workload.Caller;
+import dev.kvasir.sim.workload.Request;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** What caches find of recorded traces; skipped where the traces are absent. */
+class CacheReplayTest {
+  private static final String CONVERSATIONS = "traces/mooncake/conversation_trace.jsonl";
+  private static final String SLICE = "traces/dynamo/mooncake_trace_1000.jsonl";
+  private static final int BLOCK_TOKENS = 512;
+  private static final long SEED = 42;
+  private static final Map<String, List<Request>> READ = new TreeMap<>();
+
+  @ParameterizedTest
+  @CsvSource({"1000, 8.0", "5000, 17.6", "10000, 23.6", "20000, 30.4", "50000, 35.6"})
+  void learnedFindsMoreOfConversations(int blocks, double percent) {
+    assertThat(found("learned", blocks, read(CONVERSATIONS))).isGreaterThan(percent);
+  }
+
+  @ParameterizedTest
+  @CsvSource({"250, 28.1", "500, 28.8", "1000, 29.3", "2000, 30.6", "5000, 35.2"})
+  void learnedFindsMoreOfAThousandRequests(int blocks, double percent) {
+    assertThat(found("learned", blocks, read(SLICE))).isGreaterThan(percent);
+  }
+
+  @Test
+  void optimalIsTheBound() {
+    var replay = new ClairvoyantReplay(read(CONVERSATIONS), BLOCK_TOKENS);
+    assertThat(replay.run(1_000).hitRate()).isEqualTo(0.1907, within(0.00005));
+    assertThat(replay.run(5_000).hitRate()).isEqualTo(0.3412, within(0.00005));
+    assertThat(replay.run(50_000).hitRate()).isEqualTo(0.3664, within(0.00005));
+  }
+
+  @ParameterizedTest
+  @CsvSource({"0.25, 20.3", "1, 30.6"})
+  void trueHintsAreWorthMuch(double share, double percent) {
+    var requests = HintOracle.tell(read(CONVERSATIONS), BLOCK_TOKENS, share, SEED);
+    assertThat(found("learned", 5_000, requests)).isGreaterThan(percent);
+  }
+
+  /** Two tenants, of which the first says the truth. */
+  @Test
+  void whoeverLiesGainsAndCostsNothing() {
+    var requests = new ArrayList<Request>();
+    for (var request : HintOracle.tell(read(CONVERSATIONS), BLOCK_TOKENS, 1, SEED)) {
+      long second = request.content().names(BLOCK_TOKENS, 0).next().first();
+      var names = request.content().names(BLOCK_TOKENS, 0);
+      names.next();
+      if (request.promptTokens() > BLOCK_TOKENS) second = names.next().first();
+      requests.add(of(request, (second >>> 7 & 1) == 0 ? "honest" : "liar"));
+    }
+    var silent = perTenant(requests, Said.NOTHING, Said.NOTHING);
+    var lying = perTenant(requests, Said.LAST, Said.RETURNS);
+    assertThat(lying[0]).isGreaterThan(silent[0] - 0.1);
+    assertThat(lying[1]).isBetween(silent[1] - 0.3, silent[1] + 0.3);
+  }
+
+  /** What each tenant finds where the second says these in place of "returns" and "last". */
+  private static double[] perTenant(List<Request> requests, Said forReturns, Said forLast) {
+    var replay = new CacheReplay(5_000, BLOCK_TOKENS, "learned");
+    var references = new long[2];
+    var hits = new long[2];
+    for (var request : requests) {
+      int tenant = request.caller().tenant().equals("honest") ? 0 : 1;
+      var said = request.turn().said();
+      if (tenant == 1) said = said == Said.RETURNS ? forReturns : forLast;
+      references[tenant] += CacheReplay.blocksOf(request, BLOCK_TOKENS);
+      hits[tenant] += replay.serve(request.in(request.turn().saying(said)));
+    }
+    return new double[] {100.0 * hits[0] / references[0], 100.0 * hits[1] / references[1]};
+  }
+
+  private static Request of(Request request, String tenant) {
+    return new Request(
+        request.id(),
+        request.arrivalNanos(),
+        request.promptTokens(),
+        request.outputTokens(),
+        request.content(),
+        new Caller(tenant, ""),
+        request.turn(),
+        0);
+  }
+
+  private static double found(String eviction, int blocks, List<Request> requests) {
+    var replay = new CacheReplay(blocks, BLOCK_TOKENS, eviction);
+    return 100 * replay.run(requests.iterator()).hitRate();
+  }
+
+  private static List<Request> read(String name) {
+    return READ.computeIfAbsent(name, CacheReplayTest::open);
+  }
+
+  private static List<Request> open(String name) {
+    var trace =
+        Trace.read(new TraceInput(name, Shared.open(name)), TraceOptions.USUAL.withWholeTails());
+    var requests = new ArrayList<Request>();
+    trace.forEachRemaining(requests::add);
+    return requests;
+  }
+}
