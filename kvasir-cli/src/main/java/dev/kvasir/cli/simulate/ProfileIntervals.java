@@ -40,7 +40,7 @@ record ProfileIntervals(Map<Figure, Interval> intervals) {
 
   String text() {
     if (intervals.isEmpty()) return "";
-    var text = new StringBuilder("\nms, nine times of ten    from          to\n");
+    var text = new StringBuilder("\nms, nine times of ten   from          to\n");
     intervals.forEach(
         (figure, each) ->
             text.append(

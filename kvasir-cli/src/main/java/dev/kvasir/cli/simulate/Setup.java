@@ -62,6 +62,7 @@ final class Setup {
   private final SimulateOptions options;
   private final PrintWriter err;
   private final ParallelTasks crew;
+  private int profiledBlocks;
 
   /** The simulation of one point of the grid, or of all where there is none. */
   Setup(
@@ -233,7 +234,11 @@ final class Setup {
     if (options.isBlis()) return new BlisSetup(plan, deployment, routing).blocks();
     var engines = deployment.engines();
     var profile = profile();
-    if (profile != null) return blocks(profile);
+    if (profile != null) {
+      // Looked up once, so that the runs under a profile's other times do not warn again.
+      if (profiledBlocks == 0) profiledBlocks = blocks(profile);
+      return profiledBlocks;
+    }
     if (engines.totalKvBlocks() > 0) return engines.totalKvBlocks();
     return deployment.isEmbedded()
         ? engines.embeddedBlocks()
