@@ -62,8 +62,9 @@ public final class SimInstance {
     var stepped = this.stepped;
     LongSupplier extra = stepped == null ? () -> 0 : stepped::takePendingMicros;
     if (latency instanceof ServerModel server) {
-      this.front = new FrontStage(loop, server);
-      this.pipeline = new StepPipeline(loop, server, front);
+      var stage = new FrontStage(loop, server);
+      this.front = stage;
+      this.pipeline = new StepPipeline(loop, server, stage);
     } else {
       this.front = null;
       this.pipeline = null;

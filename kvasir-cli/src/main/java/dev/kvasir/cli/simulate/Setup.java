@@ -250,12 +250,13 @@ final class Setup {
     int written = deployment.engines().totalKvBlocks();
     var limits = profile.limits();
     int known = written > 0 ? written : limits.blocks();
-    if (options.validate == null) {
+    var measured = options.validate;
+    if (measured == null) {
       // A memory that was never full when the profile was made is as large as the GPU has room for.
       boolean isKnown = written > 0 || limits.isMemoryKnown();
       return isKnown ? known : hardware.blocks(deployment.engines().blockSize());
     }
-    var seen = CaptureFile.memory(options.validate, deployment.engines().blockSize());
+    var seen = CaptureFile.memory(measured, deployment.engines().blockSize());
     if (seen.isFull() && written == 0) return seen.peakBlocks();
     if (written > 0 && written < seen.peakBlocks()) {
       err.printf(

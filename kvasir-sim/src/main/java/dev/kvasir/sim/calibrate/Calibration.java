@@ -118,7 +118,7 @@ public final class Calibration {
     var priors = Parameter.priors(shape(gpu));
     var lines = new ArrayList<Line>();
     for (var each : Parameter.values()) {
-      int i = each.ordinal();
+      int i = each.index();
       double sure = Math.sqrt(found.covariance()[i][i]);
       lines.add(new Line(each.label(), priors[i], values[i], sure));
     }

@@ -48,6 +48,7 @@ final class Fit {
   }
 
   /** How far each value is off its prior, in logarithms, and how sure that is. */
+  @SuppressWarnings("ArrayRecordComponent") // handed on, never compared
   record Found(double[] off, double[][] covariance, double loss) {}
 
   ServerTimes times(double[] off) {
@@ -100,7 +101,7 @@ final class Fit {
       for (int row = 0; row < residuals.length; row++) {
         downhill[i] -= weight(residuals[row]) * slopes[i][row] * residuals[row];
       }
-      double spread = Parameter.values()[i].spread();
+      double spread = Parameter.spread(i);
       downhill[i] -= at[i] / (spread * spread);
     }
     var step = Matrix.solve(normal(residuals, damping), downhill);
@@ -123,7 +124,7 @@ final class Fit {
         normal[i][j] = sum;
         normal[j][i] = sum;
       }
-      double spread = Parameter.values()[i].spread();
+      double spread = Parameter.spread(i);
       normal[i][i] += 1 / (spread * spread);
       normal[i][i] *= 1 + damping;
     }
@@ -163,7 +164,7 @@ final class Fit {
       sum += size <= FAR ? size * size : FAR * (2 * size - FAR);
     }
     for (int i = 0; i < at.length; i++) {
-      double off = at[i] / Parameter.values()[i].spread();
+      double off = at[i] / Parameter.spread(i);
       sum += off * off;
     }
     return sum;

@@ -19,6 +19,7 @@ import java.util.SplittableRandom;
  */
 public record Interval(double low, double high) {
   private static final int DRAWS = 400;
+  private static final List<Figure> FIGURES = List.of(Figure.values());
   private static final double TAIL = 0.05;
 
   /** Which figure of a run. */
@@ -49,7 +50,7 @@ public record Interval(double low, double high) {
 
   /** Of runs of the same requests: with the profile's times first, then with its others. */
   public static Interval of(Profile profile, Figure figure, List<RunResult> runs, long seed) {
-    var random = new SplittableRandom(seed * Figure.values().length + figure.ordinal());
+    var random = new SplittableRandom(seed * FIGURES.size() + FIGURES.indexOf(figure));
     double off = profile.runOff(figure.time);
     var times = runs.stream().map(run -> answered(figure.time, run)).toList();
     var figures = new double[DRAWS];

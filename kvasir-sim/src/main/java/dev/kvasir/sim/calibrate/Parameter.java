@@ -11,6 +11,7 @@ import java.util.function.ToDoubleFunction;
  * shares of the peaks are those that large matrices and attention reach on current GPUs; the times
  * of processors are round numbers of the right order, with much room.
  */
+@SuppressWarnings({"EnumOrdinal", "ImmutableEnumChecker"}) // values stand in lists by their order
 enum Parameter {
   LAUNCH("launch_us", 0.4, shape -> 800.0 * shape.layers()),
   LAUNCH_ROW("launch_row_us", 0.3, _ -> 20),
@@ -49,9 +50,14 @@ enum Parameter {
     return label;
   }
 
-  /** The standard deviation of its logarithm beforehand. */
-  double spread() {
-    return spread;
+  /** Where it stands among the values of a profile. */
+  int index() {
+    return ordinal();
+  }
+
+  /** The standard deviation beforehand of the logarithm of the one that stands there. */
+  static double spread(int index) {
+    return values()[index].spread;
   }
 
   /** What is said of all of them beforehand. */

@@ -41,7 +41,7 @@ public final class ProfileJson {
     node.put("calls", profile.calls());
     var times = node.putObject("times");
     for (var each : Parameter.values()) {
-      times.put(each.label(), round(profile.values().get(each.ordinal())));
+      times.put(each.label(), round(profile.values().get(each.index())));
     }
     var others = node.putArray("others");
     for (var each : profile.others()) {

@@ -14,6 +14,7 @@ import java.util.function.ToDoubleFunction;
  */
 final class Spread {
   /** A time of a request, measured and predicted, in microseconds. */
+  @SuppressWarnings("ImmutableEnumChecker") // its functions have no state
   enum Time {
     TTFT(each -> each.ttftNanos() / 1e3, RequestResult::ttftMicros),
     E2E(each -> each.e2eNanos() / 1e3, RequestResult::e2eMicros),

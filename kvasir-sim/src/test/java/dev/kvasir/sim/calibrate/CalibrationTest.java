@@ -26,8 +26,8 @@ class CalibrationTest {
     var busy = Made.capture(Made.requests(80, 12, 2), SLOWER);
     var result = Made.calibration(ParallelTasks.ALONE).of(List.of(Made.input("calm", CALM)));
     var profile = result.profile();
-    double launch = profile.values().get(Parameter.LAUNCH.ordinal());
-    double prior = Parameter.priors(Made.shape())[Parameter.LAUNCH.ordinal()];
+    double launch = profile.values().get(Parameter.LAUNCH.index());
+    double prior = Parameter.priors(Made.shape())[Parameter.LAUNCH.index()];
     assertThat(launch).isBetween(1.35 * prior, 1.65 * prior);
     // A load that was not captured is foretold, too.
     var served = new Served("busy", busy.requests(), Limits.USUAL, 1);
@@ -52,7 +52,7 @@ class CalibrationTest {
 
   @Test
   void whoComputesTheSlopesAndInWhichOrderChangesNothing() {
-    var few = new Capture(null, List.of(), CALM.requests().subList(0, 24), 1);
+    var few = new Capture(Made.NOTHING, List.of(), CALM.requests().subList(0, 24), 1);
     var inputs = List.of(Made.input("few", few));
     ParallelTasks backwards = tasks -> tasks.reversed().forEach(Runnable::run);
     var one = ProfileJson.write(Made.calibration(ParallelTasks.ALONE).of(inputs).profile());
@@ -79,13 +79,13 @@ class CalibrationTest {
 
   @Test
   void tooFewRequestsAreRefused() {
-    var few = new Capture(null, List.of(), CALM.requests().subList(0, 19), 1);
+    var few = new Capture(Made.NOTHING, List.of(), CALM.requests().subList(0, 19), 1);
     refuses("19 answered requests are too few", few);
   }
 
   @Test
   void severalRunsInOneFileAreRefused() {
-    refuses("holds 2 runs", new Capture(null, List.of(), CALM.requests(), 2));
+    refuses("holds 2 runs", new Capture(Made.NOTHING, List.of(), CALM.requests(), 2));
   }
 
   @Test
@@ -93,7 +93,7 @@ class CalibrationTest {
     var requests = new ArrayList<>(CALM.requests());
     var one = requests.get(30);
     requests.set(30, new Captured(one.request(), "gpu0", 9_000_000, 5_000_000, 0));
-    refuses("the times of r30 run back", new Capture(null, List.of(), requests, 1));
+    refuses("the times of r30 run back", new Capture(Made.NOTHING, List.of(), requests, 1));
   }
 
   @Test
@@ -104,7 +104,7 @@ class CalibrationTest {
       late.add(
           new Captured(each.request(), "gpu0", each.ttftNanos() + wait, each.e2eNanos() + wait, 0));
     }
-    refuses("overloaded to the end", new Capture(null, List.of(), late, 1));
+    refuses("overloaded to the end", new Capture(Made.NOTHING, List.of(), late, 1));
   }
 
   @Test
@@ -136,7 +136,7 @@ class CalibrationTest {
     var requests = new ArrayList<>(CALM.requests().subList(0, 25));
     requests.set(3, new Captured(requests.get(3).request(), "gpu0", 0, 0, 0));
     var check = new CaptureCheck(null);
-    var inputs = List.of(Made.input("c", new Capture(null, List.of(), requests, 1)));
+    var inputs = List.of(Made.input("c", new Capture(Made.NOTHING, List.of(), requests, 1)));
     var servers = check.servers(inputs);
     assertThat(servers.getFirst().requests()).hasSize(24);
     assertThat(servers.getFirst().weight()).isEqualTo(0.6);

@@ -6,6 +6,7 @@ import dev.kvasir.sim.latency.HardwareTable;
 import dev.kvasir.sim.latency.ModelShape;
 import dev.kvasir.sim.latency.ServedShape;
 import dev.kvasir.sim.report.RunResult;
+import dev.kvasir.sim.spec.Written;
 import dev.kvasir.sim.trace.Capture;
 import dev.kvasir.sim.trace.Captured;
 import dev.kvasir.sim.workload.Content;
@@ -16,6 +17,9 @@ import java.util.SplittableRandom;
 
 /** Captures of servers whose times are known, for tests. */
 final class Made {
+  /** What a capture says that does not describe its deployment. */
+  static final Written.Keys NOTHING = Written.Keys.none(Written.Origin.of("the capture"));
+
   private static final String GPU = "H200";
 
   private Made() {}
@@ -50,7 +54,7 @@ final class Made {
   static Capture capture(List<Captured> requests, double[] values) {
     var served = new Served("made", requests, Limits.USUAL, 1);
     return new Capture(
-        null, List.of(), measured(requests, Replay.run(served, Parameter.times(values, 2))), 1);
+        NOTHING, List.of(), measured(requests, Replay.run(served, Parameter.times(values, 2))), 1);
   }
 
   private static List<Captured> measured(List<Captured> requests, RunResult run) {
