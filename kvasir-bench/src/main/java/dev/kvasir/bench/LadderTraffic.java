@@ -98,7 +98,7 @@ final class LadderTraffic {
         + "; "
         + cache.edges().getFirst().totals()
         + "; left alone "
-        + guarded.opened()
+        + guarded.trips()
         + " times";
   }
 }

@@ -1,5 +1,6 @@
 package dev.kvasir.offload.store;
 
+import dev.kvasir.time.CircuitBreaker;
 import dev.kvasir.time.EventLoop;
 import dev.kvasir.time.Timer;
 import java.time.Duration;
@@ -24,7 +25,7 @@ public final class GuardedStore implements TierStore {
   private final EventLoop loop;
   private final TierStore store;
   private final Duration slow;
-  private final Breaker breaker;
+  private final CircuitBreaker breaker;
 
   /**
    * The least time that one copy of a call took, of all calls that came through; 0 for none yet.
@@ -37,17 +38,17 @@ public final class GuardedStore implements TierStore {
     this.loop = loop;
     this.store = store;
     this.slow = slow;
-    this.breaker = new Breaker(failuresMax, pause);
+    this.breaker = new CircuitBreaker(failuresMax, pause);
   }
 
   /** Whether the store is being left alone. */
-  public boolean isOpen() {
-    return breaker.state() != Breaker.State.CLOSED;
+  public boolean isTripped() {
+    return breaker.state() != CircuitBreaker.State.CLOSED;
   }
 
   /** How often it had to be left alone. */
-  public long opened() {
-    return breaker.opened();
+  public long trips() {
+    return breaker.trips();
   }
 
   @Override
@@ -84,7 +85,7 @@ public final class GuardedStore implements TierStore {
   private final class Call {
     private final int copies;
     private final long begunNanos = loop.nanos();
-    private final long openedBefore = breaker.opened();
+    private final long openedBefore = breaker.trips();
     private final Timer timer;
     private boolean judged;
 
@@ -118,7 +119,7 @@ public final class GuardedStore implements TierStore {
     }
 
     private boolean isCurrent() {
-      return breaker.opened() == openedBefore;
+      return breaker.trips() == openedBefore;
     }
   }
 }

@@ -126,7 +126,7 @@ class PipelineFailureTest {
     assertReported(tiers, "store");
     tiers.passTime(SOON);
     assertThat(answers).hasSize(1);
-    assertThat(guarded.isOpen()).isTrue();
+    assertThat(guarded.isTripped()).isTrue();
   }
 
   @Test

@@ -23,7 +23,7 @@ class GuardedStoreTest {
   @Test
   void opensAfterFailuresInARowAndAnswersForTheStore() {
     for (int i = 0; i < 3; i++) call(FAILED);
-    assertThat(guarded.isOpen()).isTrue();
+    assertThat(guarded.isTripped()).isTrue();
     guarded.load(copies(), answers::add);
     assertThat(store.calls).isEmpty();
     loop.run(10);
@@ -38,13 +38,13 @@ class GuardedStoreTest {
     call(CopyOutcome.COPIED);
     call(FAILED);
     call(FAILED);
-    assertThat(guarded.isOpen()).isFalse();
+    assertThat(guarded.isTripped()).isFalse();
   }
 
   @Test
   void damageIsNoFailureOfTheStore() {
     for (int i = 0; i < 5; i++) call(new CopyOutcome.Damaged("bad checksum"));
-    assertThat(guarded.isOpen()).isFalse();
+    assertThat(guarded.isTripped()).isFalse();
   }
 
   @Test
@@ -56,24 +56,24 @@ class GuardedStoreTest {
     assertThat(store.calls).hasSize(1);
     store.answer(FAILED);
     loop.runFor(Duration.ofMillis(1));
-    assertThat(guarded.isOpen()).isTrue();
-    assertThat(guarded.opened()).isEqualTo(2);
+    assertThat(guarded.isTripped()).isTrue();
+    assertThat(guarded.trips()).isEqualTo(2);
     loop.runFor(PAUSE);
     call(CopyOutcome.COPIED);
-    assertThat(guarded.isOpen()).isFalse();
+    assertThat(guarded.isTripped()).isFalse();
   }
 
   @Test
   void storeThatStallsIsLeftAloneThoughItNeverSaysNo() {
     for (int i = 0; i < 3; i++) guarded.store(copies(), answers::add);
     loop.runFor(SLOW);
-    assertThat(guarded.isOpen()).isTrue();
+    assertThat(guarded.isTripped()).isTrue();
     assertThat(answers).isEmpty();
     // Its slots are its own until it answers, and the answer is passed on.
     store.succeed();
     loop.runFor(Duration.ofMillis(1));
     assertThat(answers).hasSize(1);
-    assertThat(guarded.isOpen()).isTrue();
+    assertThat(guarded.isTripped()).isTrue();
   }
 
   @Test
@@ -92,10 +92,10 @@ class GuardedStoreTest {
     store.calls.addFirst(old);
     store.answer(FAILED);
     loop.runFor(Duration.ofMillis(1));
-    assertThat(guarded.opened()).isEqualTo(1);
+    assertThat(guarded.trips()).isEqualTo(1);
     store.answer(CopyOutcome.COPIED);
     loop.runFor(Duration.ofMillis(1));
-    assertThat(guarded.isOpen()).isFalse();
+    assertThat(guarded.isTripped()).isFalse();
   }
 
   @Test
@@ -112,11 +112,11 @@ class GuardedStoreTest {
       store.answer(CopyOutcome.COPIED);
       loop.runFor(Duration.ofMillis(1));
     }
-    assertThat(guarded.isOpen()).isFalse();
+    assertThat(guarded.isTripped()).isFalse();
     // And one of few blocks that takes as long is slow.
     for (int i = 0; i < 3; i++) guarded.store(copies(), answers::add);
     loop.runFor(block.multipliedBy(64));
-    assertThat(guarded.isOpen()).isTrue();
+    assertThat(guarded.isTripped()).isTrue();
   }
 
   private void call(CopyOutcome outcome) {

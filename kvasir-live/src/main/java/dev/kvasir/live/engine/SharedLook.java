@@ -92,7 +92,7 @@ public final class SharedLook {
         return;
       }
       var asked = places.get(place);
-      if (asked.guard().isOpen() || asked.patience().isZero()) {
+      if (asked.guard().isTripped() || asked.patience().isZero()) {
         ask(place + 1);
         return;
       }

@@ -64,7 +64,7 @@ class RemoteFaultTest {
       long asked = 0;
       int rounds = 12 * Seeds.scale();
       for (var fault : Fault.values()) {
-        long opened = guarded.opened();
+        long opened = guarded.trips();
         proxy.fault(fault);
         var outcomes = new ArrayList<CopyOutcome>();
         for (int round = 0; round < rounds; round++) {
@@ -75,7 +75,7 @@ class RemoteFaultTest {
         seen.put(fault, Tally.of(outcomes));
         // Where stores still come through, it is not the server that is to be left alone.
         boolean dead = fault == Fault.REFUSE || fault == Fault.STALL || fault == Fault.HALF_OPEN;
-        if (dead) assertThat(guarded.opened()).as("%s", fault).isGreaterThan(opened);
+        if (dead) assertThat(guarded.trips()).as("%s", fault).isGreaterThan(opened);
         proxy.fault(Fault.NONE);
         recover(shelf);
       }
@@ -109,13 +109,13 @@ class RemoteFaultTest {
       for (int i = 0; i < FAILURES_MAX; i++) {
         assertThat(Tally.of(shelf.load(keys(0, 8)))).isEqualTo(new Tally(0, 0, 8));
       }
-      assertThat(guarded.isOpen()).isTrue();
+      assertThat(guarded.isTripped()).isTrue();
       server.restart();
       long end = System.nanoTime() + Duration.ofSeconds(10).toNanos();
       while (Tally.of(shelf.store(keys(0, 8))).copied() < 8) {
         assertThat(System.nanoTime()).isLessThan(end);
       }
-      assertThat(guarded.isOpen()).isFalse();
+      assertThat(guarded.isTripped()).isFalse();
       shelf.assertLoads(keys(0, 8));
       assertThat(Tally.of(shelf.load(keys(8, BLOCKS)))).isEqualTo(new Tally(0, BLOCKS - 8, 0));
     }

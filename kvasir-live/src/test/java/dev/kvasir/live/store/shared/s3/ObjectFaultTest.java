@@ -88,7 +88,7 @@ class ObjectFaultTest {
       for (int round = 0; round < rounds; round++) visit(shelf, new ArrayList<>(all), round);
       calm = proxy.requests() - calm;
       for (var fault : Fault.values()) {
-        long opened = guarded.opened();
+        long opened = guarded.trips();
         long before = proxy.requests();
         proxy.plan((_, _) -> fault);
         var outcomes = new ArrayList<CopyOutcome>();
@@ -100,7 +100,7 @@ class ObjectFaultTest {
         seen.put(fault, Tally.of(outcomes));
         assertThat(proxy.requests() - before).as("%s", fault).isLessThanOrEqualTo(calm * 6 / 5);
         if (DEAD.contains(fault)) {
-          assertThat(guarded.opened()).as("%s", fault).isGreaterThan(opened);
+          assertThat(guarded.trips()).as("%s", fault).isGreaterThan(opened);
         }
         proxy.plan((_, _) -> Fault.NONE);
         recover(shelf);
@@ -181,13 +181,13 @@ class ObjectFaultTest {
         for (int i = 0; i < FAILURES_MAX; i++) {
           assertThat(Tally.of(own.load(keys(5000, 5008)))).isEqualTo(new Tally(0, 0, 8));
         }
-        assertThat(guarded.isOpen()).isTrue();
+        assertThat(guarded.isTripped()).isTrue();
         server.restart();
         long end = System.nanoTime() + Duration.ofSeconds(10).toNanos();
         while (Tally.of(own.load(keys(5000, 5008))).copied() < 8) {
           assertThat(System.nanoTime()).isLessThan(end);
         }
-        assertThat(guarded.isOpen()).isFalse();
+        assertThat(guarded.isTripped()).isFalse();
       }
       shelf.assertLoads(keys(5000, 5008));
     }
