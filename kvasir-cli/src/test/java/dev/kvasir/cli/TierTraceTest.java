@@ -5,6 +5,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
+import dev.kvasir.Nullable;
 import dev.kvasir.live.Sha256;
 import dev.kvasir.live.tier.TierClient;
 import dev.kvasir.live.tier.TierDaemon;
@@ -15,6 +16,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -32,7 +34,7 @@ final class TierTraceTest {
 
   @TempDir Path temp;
 
-  private TierClient engine;
+  private @Nullable TierClient engine;
   private long id;
 
   @Test
@@ -116,8 +118,9 @@ final class TierTraceTest {
   }
 
   private byte[] ask(ByteBuffer body) throws IOException {
-    engine.send(body.flip());
-    var answer = engine.read();
+    var client = Objects.requireNonNull(engine);
+    client.send(body.flip());
+    var answer = client.read();
     var each = new byte[answer.getInt(9)];
     answer.position(13).get(each);
     return each;

@@ -61,6 +61,7 @@ final class FrameChannel implements AutoCloseable {
     frames.add(frame);
   }
 
+  @SuppressWarnings("ReferenceEquality") // The end is that one buffer, and no empty frame.
   private void write(Runnable written) {
     try {
       for (var frame = frames.take(); frame != END; frame = frames.take()) {

@@ -58,13 +58,13 @@ final class LoadCosts {
 
   /** So many chunks came from the tier in that time. */
   void loaded(Tier tier, int chunks, long nanos) {
-    lines.computeIfAbsent(tier, _ -> new Line()).add(chunks, nanos);
+    lines.computeIfAbsent(tier, _ -> new Line()).add(chunks, (double) nanos);
   }
 
   /** An engine computed so many tokens in that time. */
   void computed(long tokens, long nanos) {
     if (tokens < 1 || nanos < 1) return;
-    double each = (double) nanos / tokens;
+    double each = (double) nanos / (double) tokens;
     double share = each < nanosPerToken ? FASTER : SLOWER;
     nanosPerToken = measured == 0 ? each : nanosPerToken + share * (each - nanosPerToken);
     measured++;

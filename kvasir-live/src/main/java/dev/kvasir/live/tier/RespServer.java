@@ -28,8 +28,6 @@ import java.util.concurrent.locks.ReentrantLock;
 /** The Redis protocol on the tiers, for LMCache and any client of Redis. */
 final class RespServer implements AutoCloseable {
   private static final System.Logger LOG = System.getLogger(RespServer.class.getName());
-  private static final String NAMESPACE =
-      "chunk-tokens=1\nengine=resp\nmodel=resp\nrow-bytes=%s\nweights=strong:clients-name-values";
 
   private final NamespaceCaches caches;
   private final StoredValues values;
@@ -79,7 +77,10 @@ final class RespServer implements AutoCloseable {
   }
 
   private static Namespace namespace(RespSettings settings) {
-    return Namespace.parse(NAMESPACE.formatted(settings.blockBytes()));
+    return Namespace.parse(
+        "chunk-tokens=1\nengine=resp\nmodel=resp\nrow-bytes="
+            + settings.blockBytes()
+            + "\nweights=strong:clients-name-values");
   }
 
   private void listenTcp() throws IOException {

@@ -84,7 +84,7 @@ final class StoredValues {
   /** The value, held; null if it is not there. */
   @Nullable
   Held find(byte[] key) {
-    return asked(answer -> find(name(key, 0), key, answer));
+    return this.<@Nullable Held>asked(answer -> find(name(key, 0), key, answer));
   }
 
   /** Whether the value is there; if so it is kept until it is fetched, or for a while. */
@@ -117,7 +117,7 @@ final class StoredValues {
   /** Room for a value in place of what is there; null if there is none just now. */
   @Nullable
   Room room(byte[] key, long length) {
-    return asked(answer -> room(key, length, 0, answer));
+    return this.<@Nullable Room>asked(answer -> room(key, length, 0, answer));
   }
 
   /** The bytes are in their room. */

@@ -32,10 +32,12 @@ sealed interface TierRequest {
    *
    * @param tenant whose blocks they are, as hexadecimal digits; empty for nobody's
    */
+  @SuppressWarnings("ArrayRecordComponent") // Made once for each frame, and never changed.
   record Store(long id, String tenant, List<TokenBlock> blocks, int[] rows)
       implements TierRequest {}
 
   /** Put the blocks into these rows. */
+  @SuppressWarnings("ArrayRecordComponent") // Made once for each frame, and never changed.
   record Load(long id, List<BlockHash> names, int[] rows) implements TierRequest {}
 
   /** The load or store is not wanted any more. */

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assumptions.abort;
 import dev.kvasir.live.store.shared.Secret;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
@@ -60,7 +61,9 @@ class RespTest {
     }
 
     static Client tcp(TierDaemon daemon) throws IOException {
-      return new Client(SocketChannel.open(new InetSocketAddress("127.0.0.1", daemon.respPort())));
+      return new Client(
+          SocketChannel.open(
+              new InetSocketAddress(InetAddress.getLoopbackAddress(), daemon.respPort())));
     }
 
     void send(String text) throws IOException {

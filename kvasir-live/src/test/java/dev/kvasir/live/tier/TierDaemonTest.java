@@ -145,7 +145,7 @@ class TierDaemonTest {
       var kept = LongStream.range(0, 60).filter(i -> found[(int) i] == 1).toArray();
       assertThat(engine.load(kept)).containsOnly(0);
       for (int i = 0; i < kept.length; i++) assertThat(engine.holds(i, kept[i])).isTrue();
-      long files = new TierFolder(Files.list(temp.resolve("tier")).findFirst().get()).bytes();
+      long files = TierFolder.in(temp.resolve("tier")).getFirst().bytes();
       assertThat(files).isLessThan((long) onDisk * STRIDE + (1 << 20));
     }
   }
