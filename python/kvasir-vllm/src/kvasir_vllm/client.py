@@ -53,6 +53,7 @@ class Client:
         self._unanswered: dict[int, Request] = {}
         self._numbers = itertools.count(1)
         self._connected = False
+        self._failed = False
         self._closed = False
         self.connects = 0
         self.dropped = 0
@@ -64,6 +65,13 @@ class Client:
 
     @property
     def connected(self) -> bool:
+        return self._connected
+
+    def wait(self, seconds: float) -> bool:
+        """Waits for the first welcome, as long as a daemon is there that may still say it; whether it did."""
+        end = time.monotonic() + seconds
+        while not self._connected and not self._failed and time.monotonic() < end:
+            time.sleep(0.02)
         return self._connected
 
     def ask(self, frame: Callable[[int], bytes], done: Callable[[bytes | None], None]) -> bool:
@@ -110,6 +118,7 @@ class Client:
                     logger.warning("Kvasir tier at %s: %s; going on without it", self._path, e)
                     told = str(e)
             self._fail_all()
+            self._failed = True
             if not self._closed:
                 selectors_wait(self._wake_read, pause)
                 pause = min(PAUSE_MAX, pause * 2)

@@ -37,6 +37,7 @@ except ImportError:  # before 0.27
 logger = init_logger("vllm.kvasir")
 
 LOOKUP_SECONDS_MAX = 5.0
+OPEN_SECONDS_MAX = 60.0  # The daemon takes its memory when it opens a namespace.
 KEYS_MAX = 4096
 GROUP_BYTES = 4
 MEASURED_TOKENS_MIN = 256
@@ -148,6 +149,8 @@ class KvasirTier(SecondaryTierManager):
         self._stepped = time.monotonic_ns()
         self._computed = 0
         self._client = Client(socket, hello)
+        # A server that starts now has nothing in memory: better that its first requests find what the tiers have.
+        self._client.wait(OPEN_SECONDS_MAX)
         self._lookups = _Lookups(tier_type, self._client)
         logger.info("Kvasir tier at %s: %d rows of %d bytes at %s", socket, rows, self._row_bytes, path)
         logger.debug("Kvasir namespace:\n%s", text)

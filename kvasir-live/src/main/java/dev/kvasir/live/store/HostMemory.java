@@ -30,7 +30,7 @@ public final class HostMemory implements BlockMemory, AutoCloseable {
     this.span = new BlockSpan(blockBytes);
     if (blocks < 1) throw new IllegalArgumentException(name + " of " + blocks + " blocks");
     try {
-      this.memory = arena.allocate(span.at(blocks), BlockSpan.PAGE_BYTES);
+      this.memory = SystemMemory.allocate(arena, span.at(blocks));
     } catch (OutOfMemoryError e) {
       arena.close();
       throw new IllegalStateException(
@@ -38,8 +38,7 @@ public final class HostMemory implements BlockMemory, AutoCloseable {
               Locale.ROOT,
               """
               %s needs %,d bytes outside the heap for %,d blocks of %,d bytes, and cannot have \
-              them: make the tier smaller, or raise -XX:MaxDirectMemorySize if the machine has \
-              more (%s)\
+              them (%s): make the tier smaller, or stop what else uses memory here\
               """,
               name,
               span.at(blocks),

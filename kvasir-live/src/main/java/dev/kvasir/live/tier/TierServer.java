@@ -112,7 +112,20 @@ final class TierServer implements AutoCloseable {
         admit(socket);
       } catch (IOException e) {
         LOG.log(DEBUG, "a client was gone before it was served: {0}", e.getMessage());
+      } catch (RuntimeException | LinkageError e) {
+        // A bug in one connection must not end the service of all others.
+        LOG.log(WARNING, "a connection could not be served", e);
+        refused.increment();
+        close(socket);
       }
+    }
+  }
+
+  private static void close(SocketChannel socket) {
+    try {
+      socket.close();
+    } catch (IOException e) {
+      LOG.log(DEBUG, "a connection could not be closed: {0}", e.getMessage());
     }
   }
 

@@ -28,7 +28,7 @@ class HostStoreTest {
     assertThatThrownBy(() -> new HostMemory("host tier", Integer.MAX_VALUE, 1 << 20))
         .isInstanceOf(IllegalStateException.class)
         .hasMessageContaining("host tier needs")
-        .hasMessageContaining("MaxDirectMemorySize");
+        .hasMessageContaining("make the tier smaller");
   }
 
   @Test
