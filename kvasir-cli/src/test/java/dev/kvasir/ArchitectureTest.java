@@ -111,9 +111,7 @@ class ArchitectureTest {
     var sizes =
         SOURCES.stream()
             .filter(source -> !source.name().endsWith("package-info.java"))
-            .collect(
-                groupingBy(
-                    source -> source.unit().getPackageName().toString(), TreeMap::new, counting()));
+            .collect(groupingBy(ArchitectureTest::packageOf, TreeMap::new, counting()));
     sizes.keySet().removeAll(NOT_YET_SPLIT);
     assertThat(sizes).allSatisfy((name, files) -> assertThat(files).as(name).isLessThan(26));
   }
@@ -123,12 +121,12 @@ class ArchitectureTest {
     var described =
         SOURCES.stream()
             .filter(source -> source.name().endsWith("package-info.java"))
-            .map(source -> source.unit().getPackageName().toString())
+            .map(ArchitectureTest::packageOf)
             .toList();
     var packages =
         SOURCES.stream()
             .filter(source -> source.name().startsWith("kvasir-core/"))
-            .map(source -> source.unit().getPackageName().toString())
+            .map(ArchitectureTest::packageOf)
             .filter(name -> !name.equals("dev.kvasir"))
             .distinct();
     assertThat(packages).allSatisfy(name -> assertThat(described).contains(name));
@@ -342,6 +340,10 @@ class ArchitectureTest {
 
   private static void bannedInPlain(String... bans) {
     assertThat(HOUSE.usesIn(PLAIN, List.of(bans))).isEmpty();
+  }
+
+  private static String packageOf(Source source) {
+    return String.valueOf(source.unit().getPackageName());
   }
 
   private static Stream<Source> plainSources() {

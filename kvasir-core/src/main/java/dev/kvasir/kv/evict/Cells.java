@@ -114,7 +114,7 @@ final class Cells {
   private void priceByBirth(int of, long ages) {
     int age = Long.SIZE - 1 - Long.numberOfLeadingZeros(ages);
     firstAges[of] = (byte) age;
-    set(of, segments.born(segments.firstOfCell(of * AGES + age)));
+    set(of, (double) segments.born(segments.firstOfCell(of * AGES + age)));
   }
 
   private void priceByIndex(int of, long ages) {

@@ -18,6 +18,8 @@ public enum EvictionKind {
 
   private final String title;
   private final String description;
+
+  @SuppressWarnings("ImmutableEnumChecker") // It keeps nothing.
   private final Function<FrequencySketch, Eviction> factory;
 
   EvictionKind(String title, String description, Function<FrequencySketch, Eviction> factory) {

@@ -29,7 +29,7 @@ final class GhostOwners {
   private static final int FORKS_SHIFT = GENERATION_BITS + SEGMENT_BITS;
   private static final int FORKS_BITS = 4;
   private static final int NAME_SHIFT = FORKS_SHIFT + FORKS_BITS;
-  private static final long NAME = (1L << Long.SIZE - NAME_SHIFT) - 1;
+  private static final long NAME = (1L << (Long.SIZE - NAME_SHIFT)) - 1;
   private static final long SEGMENT = (1L << SEGMENT_BITS) - 1;
   private static final long OWNER = (1L << FORKS_SHIFT) - 1;
 
@@ -144,13 +144,13 @@ final class GhostOwners {
 
   /** The first of the two rows where the name may be. */
   private int row(long name) {
-    return (int) ((name * MIX >>> Integer.SIZE) * rows >>> Integer.SIZE) << WAYS_SHIFT;
+    return (int) ((((name * MIX) >>> Integer.SIZE) * rows) >>> Integer.SIZE) << WAYS_SHIFT;
   }
 
   /** The other of the two rows, from either, by that part of the name which an entry has. */
   private int other(int row, long name) {
     long part = name & NAME;
-    int sum = (int) ((part * MIX * MIX >>> Integer.SIZE) * rows >>> Integer.SIZE);
+    int sum = (int) ((((part * MIX * MIX) >>> Integer.SIZE) * rows) >>> Integer.SIZE);
     int other = sum - (row >>> WAYS_SHIFT);
     return (other < 0 ? other + rows : other) << WAYS_SHIFT;
   }

@@ -52,7 +52,7 @@ final class HintTrust {
   /** The tenant has asked, and said that. */
   void asked(int tenant, Said said) {
     int row = tenant * SAYINGS;
-    asked[row + said.ordinal()]++;
+    asked[row + said.code()]++;
     if (sum(asked, row) < REQUESTS_MAX) return;
     for (int at = row; at < row + SAYINGS; at++) {
       asked[at] /= 2;
@@ -69,11 +69,11 @@ final class HintTrust {
   boolean believes(int tenant, Said said) {
     if (tenant == NOBODY || said == Said.NOTHING) return false;
     int row = tenant * SAYINGS;
-    double requests = asked[row + said.ordinal()];
+    double requests = asked[row + said.code()];
     double all = sum(asked, row);
     double returns = sum(returned, row);
     if (requests < REQUESTS_MIN || all < 2 * REQUESTS_MIN || returns < RETURNS_MIN) return false;
-    double difference = logOdds(returned[row + said.ordinal()], requests) - logOdds(returns, all);
+    double difference = logOdds(returned[row + said.code()], requests) - logOdds(returns, all);
     return (said == Said.RETURNS ? difference : -difference) >= DIFFERENCE_MIN;
   }
 

@@ -172,7 +172,7 @@ final class LearnedEviction implements EvictionPolicy {
   public void removed(int slot) {
     if (slot == lastSlot) lastHash = null;
     int row = at(slot, 0);
-    rows[row + MARKS] = rows[row + MARKS] & ~(CACHED | LISTED) | GONE;
+    rows[row + MARKS] = (rows[row + MARKS] & ~(CACHED | LISTED)) | GONE;
     segments.loseResident(rows[row + OWNER]);
     leave(slot);
     if (rows[row + CHILDREN] > 0) rows[row + TURNS] += 1 << TURN_SHIFT;
@@ -296,7 +296,7 @@ final class LearnedEviction implements EvictionPolicy {
       int segment = open(Segments.OWN, of);
       if (tenant != HintTrust.NOBODY) {
         trust.asked(tenant, end.hint().said());
-        segments.hint(segment, 1 + tenant * HintTrust.SAYINGS + end.hint().said().ordinal());
+        segments.hint(segment, 1 + tenant * HintTrust.SAYINGS + end.hint().said().code());
       }
       return segment;
     }
@@ -385,7 +385,7 @@ final class LearnedEviction implements EvictionPolicy {
     segments.gainResident(to);
     segments.loseResident(from);
     rows[row + MARKS] =
-        rows[row + MARKS] & ~(FRESH | FORKS_MAX << FORKS_SHIFT) | forks << FORKS_SHIFT;
+        (rows[row + MARKS] & ~(FRESH | (FORKS_MAX << FORKS_SHIFT))) | (forks << FORKS_SHIFT);
     if (listed) list(slot);
   }
 
@@ -435,7 +435,7 @@ final class LearnedEviction implements EvictionPolicy {
     if (parent == NONE || (rows[at(parent, MARKS)] & GONE) != 0) return;
     rows[at(slot, PARENT)] = parent;
     int turns = at(slot, TURNS);
-    rows[turns] = rows[turns] & ~TURN | rows[at(parent, TURNS)] >>> TURN_SHIFT;
+    rows[turns] = (rows[turns] & ~TURN) | (rows[at(parent, TURNS)] >>> TURN_SHIFT);
     if (rows[at(parent, CHILDREN)]++ == 0 && (rows[at(parent, MARKS)] & LISTED) != 0) {
       unlist(parent);
       inner.add(parent);
@@ -517,8 +517,8 @@ final class LearnedEviction implements EvictionPolicy {
   }
 
   private long nameOf(int slot) {
-    long high = rows[at(slot, MARKS)] >>> NAME_SHIFT;
-    return high << Integer.SIZE | rows[at(slot, NAME)] & 0xffffffffL;
+    long high = (long) (rows[at(slot, MARKS)] >>> NAME_SHIFT);
+    return (high << Integer.SIZE) | (rows[at(slot, NAME)] & 0xffffffffL);
   }
 
   private static long name(BlockHash hash) {

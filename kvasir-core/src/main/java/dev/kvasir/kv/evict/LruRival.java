@@ -170,7 +170,7 @@ final class LruRival {
     }
 
     private int home(long name) {
-      return (int) (name * MIX >>> shift);
+      return (int) ((name * MIX) >>> shift);
     }
 
     private int after(int cell) {

@@ -64,7 +64,7 @@ final class RequestClasses {
 
   private int top(int tenant, Said said) {
     if (!trust.believes(tenant, said)) return tables.child(ReturnTables.ROOT, OWN);
-    return tables.childApart(ReturnTables.ROOT, SAID + said.ordinal());
+    return tables.childApart(ReturnTables.ROOT, SAID + said.code());
   }
 
   int shared(int forks) {

@@ -14,10 +14,21 @@ public record ReturnHint(long tenant, Said said) {
 
   /** The three things that can be said. */
   public enum Said {
-    NOTHING,
+    NOTHING(0),
     /** The conversation goes on. */
-    RETURNS,
+    RETURNS(1),
     /** This was the last turn. */
-    LAST
+    LAST(2);
+
+    private final int code;
+
+    Said(int code) {
+      this.code = code;
+    }
+
+    /** Its place in tables. */
+    int code() {
+      return code;
+    }
   }
 }

@@ -69,7 +69,6 @@ final class Segments {
   private final int ghostsMax;
   private long ghosts;
   private int used;
-  private int oldest = NONE;
   private int youngest = NONE;
 
   /** For each age the oldest segment that has not reached it. */
@@ -121,8 +120,7 @@ final class Segments {
     rows[row + BORN + 1] = (int) (born >>> Integer.SIZE);
     rows[row + OLDER] = youngest;
     rows[row + YOUNGER] = NONE;
-    if (youngest == NONE) oldest = segment;
-    else rows[at(youngest, YOUNGER)] = segment;
+    if (youngest != NONE) rows[at(youngest, YOUNGER)] = segment;
     youngest = segment;
     for (int age = 1; age < ReturnTables.AGES; age++) {
       if (nextToReach[age] == NONE) nextToReach[age] = segment;
@@ -177,7 +175,7 @@ final class Segments {
 
   long born(int segment) {
     int row = at(segment, BORN);
-    return (long) rows[row + 1] << Integer.SIZE | rows[row] & 0xffffffffL;
+    return ((long) rows[row + 1] << Integer.SIZE) | (rows[row] & 0xffffffffL);
   }
 
   /** Place in its chain of the last block that the segment ever had. */
@@ -252,8 +250,7 @@ final class Segments {
     rows[row + STATE] += 1 << GENERATION_SHIFT;
     int before = rows[row + OLDER];
     int after = rows[row + YOUNGER];
-    if (before == NONE) oldest = after;
-    else rows[at(before, YOUNGER)] = after;
+    if (before != NONE) rows[at(before, YOUNGER)] = after;
     if (after == NONE) youngest = before;
     else rows[at(after, OLDER)] = before;
     for (int age = age(segment) + 1; age < ReturnTables.AGES; age++) {

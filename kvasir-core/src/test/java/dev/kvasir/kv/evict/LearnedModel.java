@@ -197,7 +197,7 @@ final class LearnedModel extends ModelOrder {
     int tenant = trust.tenant(end.hint());
     var own = open(Segments.OWN, classes.own(end, tenant, turn, forkedAt, more), turn);
     trust.asked(tenant, end.hint().said());
-    own.hint = 1 + tenant * 3 + end.hint().said().ordinal();
+    own.hint = 1 + tenant * 3 + end.hint().said().code();
     return own;
   }
 
@@ -318,7 +318,7 @@ final class LearnedModel extends ModelOrder {
 
   private void unlist(int slot) {
     var segment = owner(slot);
-    segment.leaves.remove((Integer) slot);
+    segment.leaves.remove(Integer.valueOf(slot));
     if (segment.leaves.isEmpty()) cell(segment).remove(segment);
   }
 

@@ -104,7 +104,7 @@ final class FlowWalk {
   }
 
   private void addWorker(int index) {
-    var role = index == 0 ? Role.BOTH : Role.values()[random.nextInt(3)];
+    var role = index == 0 ? Role.BOTH : List.of(Role.values()).get(random.nextInt(3));
     var instance =
         new Instance("w" + index, role, random.nextInt(4) == 0 ? "other" : "same", 1_000);
     var handover = random.nextBoolean() ? WorkerEntry.Handover.AFTER : WorkerEntry.Handover.BESIDE;

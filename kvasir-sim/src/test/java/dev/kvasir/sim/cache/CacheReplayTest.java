@@ -65,7 +65,7 @@ class CacheReplayTest {
       requests.add(of(request, (second >>> 7 & 1) == 0 ? "honest" : "liar"));
     }
     var silent = perTenant(requests, Said.NOTHING, Said.NOTHING);
-    var lying = perTenant(requests, Said.LAST, Said.RETURNS);
+    var lying = perTenant(requests, /* forReturns= */ Said.LAST, /* forLast= */ Said.RETURNS);
     assertThat(lying[0]).isGreaterThan(silent[0] - 0.1);
     assertThat(lying[1]).isBetween(silent[1] - 0.3, silent[1] + 0.3);
   }
