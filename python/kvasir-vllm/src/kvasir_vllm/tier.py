@@ -146,8 +146,7 @@ class KvasirTier(SecondaryTierManager):
         self._last: collections.OrderedDict[str, tuple[int, bytes]] = collections.OrderedDict()
         events = enable_kv_events and offloading_spec.kv_events_config.enable_kv_cache_events
         self._events: list[OffloadingEvent] | None = [] if events else None
-        self._stepped = time.monotonic_ns()
-        self._computed = 0
+        self._waiting_since: collections.OrderedDict[str, int] = collections.OrderedDict()
         self._client = Client(socket, hello)
         # A server that starts now has nothing in memory: better that its first requests find what the tiers have.
         self._client.wait(OPEN_SECONDS_MAX)
@@ -158,13 +157,16 @@ class KvasirTier(SecondaryTierManager):
     def lookup(self, key: Any, req_context: Any) -> LookupResult:
         found = self._lookups.lookup(key, req_context)
         if found is None:
+            self._waiting_since[req_context.req_id] = time.monotonic_ns()
+            if len(self._waiting_since) > KEYS_MAX:
+                self._waiting_since.popitem(last=False)
             return LookupResult.RETRY
         return LookupResult.HIT if found else LookupResult.MISS
 
     def submit_store(self, job_metadata: Any) -> None:
         keys, rows = _keys(job_metadata), _rows(job_metadata)
-        self._computed += len(keys) * self._tokens
         context = job_metadata.req_context
+        self._measure(context.req_id, len(keys) * self._tokens)
         tenant = self._tenants.of(getattr(context, "kv_transfer_params", None))
         positions = [self._position(context, key) for key in keys]
         parent = self._parent(context, positions)
@@ -253,18 +255,22 @@ class KvasirTier(SecondaryTierManager):
     def on_request_finished(self, req_context: Any) -> None:
         self._lookups.cleanup(req_context.req_id)
         self._last.pop(req_context.req_id, None)
+        self._waiting_since.pop(req_context.req_id, None)
 
     def on_schedule_end(self, context: Any) -> None:
         self._lookups.flush()
-        self._measure()
 
-    def _measure(self) -> None:
-        """Tells how fast prompts are computed: what a step stored, by the time since the step before."""
+    def _measure(self, request: str, tokens: int) -> None:
+        """Tells how long a request waited for tokens to be computed: since its last look-up, or its last store.
+
+        Steps overlap, so the time between two steps says nothing. A store of few tokens is of decoding.
+        """
+        since = self._waiting_since.get(request)
+        if since is None or tokens < MEASURED_TOKENS_MIN:
+            return
         now = time.monotonic_ns()
-        if self._computed >= MEASURED_TOKENS_MIN:
-            self._client.tell(protocol.measured(self._computed, now - self._stepped))
-        self._computed = 0
-        self._stepped = now
+        self._client.tell(protocol.measured(tokens, now - since))
+        self._waiting_since[request] = now
 
     def drain_jobs(self) -> None:
         with self._lock:

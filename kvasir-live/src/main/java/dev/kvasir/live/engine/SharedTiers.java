@@ -44,8 +44,12 @@ import java.util.zip.CRC32C;
  */
 public final class SharedTiers implements AutoCloseable {
   private static final System.Logger LOG = System.getLogger(SharedTiers.class.getName());
-  private static final int COPY_THREADS = 2;
-  private static final int COPIES_MAX = 4_096;
+  private static final int COPY_THREADS_MIN = 2;
+
+  /** More threads than this do not copy faster: memory is the limit. */
+  private static final int COPY_THREADS_MAX = 8;
+
+  private static final int COPIES_MAX = 16_384;
   private static final int USES_BLOCKS_MIN = 1 << 14;
   private static final int USES_BLOCKS_MAX = 1 << 26;
   private static final OnboardingLimits LIMITS = OnboardingLimits.DEFAULT;
@@ -235,7 +239,9 @@ public final class SharedTiers implements AutoCloseable {
 
   /** The way between an engine's memory and the host tier; whoever asks closes it. */
   public HostStore step(BlockMemory engine) {
-    return new HostStore(loop, engine, memory, COPY_THREADS, COPIES_MAX);
+    int half = Runtime.getRuntime().availableProcessors() / 2;
+    int threads = Math.clamp(half, COPY_THREADS_MIN, COPY_THREADS_MAX);
+    return new HostStore(loop, engine, memory, threads, COPIES_MAX);
   }
 
   TieredKvCache ladder(PrefixRegistry own, BlockPool top, HostStore step) {

@@ -33,7 +33,7 @@ import java.util.function.Consumer;
  * for each block in turn.
  */
 final class BatchLoad {
-  private static final int WINDOW_MAX = 64;
+  private static final int WINDOW_MAX = 256;
   private static final int WINDOW_SHARE = 8;
   private static final int GAPS_MAX = 4;
   private static final Duration PATIENCE = Duration.ofSeconds(10);

@@ -28,7 +28,8 @@ class TraceTest {
     assertThat(requests.getLast().arrivalNanos()).isEqualTo(3_536_999_000_000L);
     assertThat(requests.stream().mapToLong(Request::outputTokens).sum()).isEqualTo(4_122_048);
     assertThat(distinct(requests)).isEqualTo(182_790);
-    assertThat(requests.stream().mapToLong(request -> request.promptTokens() / 512).sum())
+    assertThat(
+            requests.stream().mapToLong(request -> Math.ceilDiv(request.promptTokens(), 512)).sum())
         .isEqualTo(288_500);
   }
 
@@ -50,7 +51,8 @@ class TraceTest {
     var names = new HashSet<BlockHash>();
     for (var request : requests) {
       var cursor = request.content().names(512, 0);
-      for (int block = 0; block < request.promptTokens() / 512; block++) names.add(cursor.next());
+      for (int block = 0; block < Math.ceilDiv(request.promptTokens(), 512); block++)
+        names.add(cursor.next());
     }
     return names.size();
   }
