@@ -13,7 +13,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.SequencedMap;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.zeromq.ZContext;
 import tools.jackson.databind.JsonNode;
 
@@ -152,16 +151,16 @@ public final class WorkerProbe {
 
   /** Asks the same twice, and listens meanwhile. */
   private void lookAtAnswers() {
-    var heard = new AtomicInteger();
+    long heard = 0;
     try (var sockets = new ZContext();
         var loop = new LiveLoop("doctor")) {
-      var subscriber = asked.events().isEmpty() ? null : listen(sockets, loop, heard);
+      var subscriber = asked.events().isEmpty() ? null : listen(sockets, loop);
       // Another prompt each time: what is cached already is not told again.
       var prompt = System.nanoTime() + " " + PROMPT;
       ask(prompt);
       var again = ask(prompt);
       if (subscriber != null) {
-        await(heard);
+        heard = await(subscriber);
         subscriber.close();
       }
       tellDetails(again.json().path("usage"), again.status());
@@ -170,16 +169,15 @@ public final class WorkerProbe {
       add("events", Status.MISSING, said, "give events=tcp://HOST:PORT", Map.of());
       return;
     }
-    tellEvents(heard.get());
+    tellEvents(heard);
   }
 
-  private KvEventSubscriber listen(ZContext sockets, LiveLoop loop, AtomicInteger heard)
-      throws IOException {
+  private KvEventSubscriber listen(ZContext sockets, LiveLoop loop) throws IOException {
     var target =
         new KvFeed.Target<EngineEvent>() {
           @Override
           public void on(EngineEvent event) {
-            heard.incrementAndGet();
+            // The subscriber counts what comes, also what waits for a batch before it.
           }
 
           @Override
@@ -200,12 +198,13 @@ public final class WorkerProbe {
   }
 
   /** A subscription may take hold after the first events were told, so more are caused. */
-  private void await(AtomicInteger heard) {
+  private long await(KvEventSubscriber subscriber) {
     long start = System.nanoTime();
-    while (heard.get() == 0 && System.nanoTime() - start < EVENTS_TIME.toNanos()) {
+    while (subscriber.stats().batches() == 0 && System.nanoTime() - start < EVENTS_TIME.toNanos()) {
       pause(Duration.ofMillis(500));
-      if (heard.get() == 0) ask(System.nanoTime() + " " + PROMPT);
+      if (subscriber.stats().batches() == 0) ask(System.nanoTime() + " " + PROMPT);
     }
+    return subscriber.stats().batches();
   }
 
   private static void pause(Duration time) {
@@ -238,7 +237,7 @@ public final class WorkerProbe {
         Map.of("prompt_tokens_details", tells, "cached_tokens", cached));
   }
 
-  private void tellEvents(int heard) {
+  private void tellEvents(long heard) {
     if (asked.events().isEmpty()) {
       add(
           "events",
@@ -251,7 +250,7 @@ public final class WorkerProbe {
     add(
         "events",
         heard > 0 ? Status.OK : Status.MISSING,
-        heard > 0 ? heard + " KV events came" : "no KV events from " + asked.events(),
+        heard > 0 ? heard + " batches of KV events came" : "no KV events from " + asked.events(),
         heard > 0
             ? "the router knows what it has cached"
             : "start it with " + EVENTS + "; without * in the endpoint nobody can subscribe",

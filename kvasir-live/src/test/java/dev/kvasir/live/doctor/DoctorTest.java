@@ -17,7 +17,7 @@ final class DoctorTest {
 
     assertThat(checks)
         .extracting(Check::name)
-        .containsExactly("jdk", "cores", "memory", "vector", "cache", "direct-io", "gpu");
+        .containsExactly("jdk", "cores", "memory", "vector", "cache", "direct-io");
     assertThat(checks).extracting(Check::status).doesNotContain(Status.MISSING);
     assertThat(folder).isEmptyDirectory();
   }
