@@ -106,7 +106,7 @@ class ReloadTest {
         .endsWith("did you mean 'listen'?");
     assertThat(ask("second")).isEqualTo("200 one");
     Files.writeString(file, "workers: []\n");
-    assertThat(told()).contains("the settings stay as they were", "start anew");
+    assertThat(told()).contains("the settings stay as they were", "without a restart");
     assertThat(ask("second")).isEqualTo("200 one");
     Files.writeString(file, good.replace("admin-port: 0", "admin-port: 1"));
     assertThat(told()).endsWith("other changes need a new start");

@@ -39,7 +39,7 @@ class RespTest {
         base.users(),
         base.bufferFolders(),
         0,
-        8,
+        64,
         1,
         base.hostBytes(),
         diskBytes,
