@@ -30,10 +30,12 @@ import tools.jackson.databind.json.JsonMapper;
 @Command(
     name = "explain",
     description =
-        "Explain what a trace lets caches find, and what more memory or a hint would bring.",
+        "Explain what a trace lets caches find, and what more memory or another policy would"
+            + " bring.",
     optionListHeading = "%nOptions:%n",
     footer = {
       "",
+      "Example:",
       "  kvasir explain cache conversation_trace.jsonl --block-size 512 --report out.html"
     },
     usageHelpWidth = 100,

@@ -27,8 +27,8 @@ import picocli.CommandLine.Option;
 @Command(
     name = "tier",
     description = {
-      "Keep KV tiers for the vLLM, SGLang and LMCache of this machine: host memory, disk, Redis,"
-          + " S3.",
+      "Keep KV tiers for the vLLM servers and Redis clients of this machine: host memory, disk,"
+          + " Redis, S3.",
       "",
       "Bounded, checksummed, shared by all engines with the same model, and found again after a",
       "restart. vLLM needs the package kvasir-vllm and one option; see docs/tier.md."

@@ -2,11 +2,6 @@
  * The port to a tier's bytes, {@link dev.kvasir.offload.store.TierStore}, and what stands in front
  * of any store: a breaker for one that fails, a relay for one that belongs to another loop.
  *
- * <pre>
- *   CLOSED --failures--> TRIPPED --rest--> TRYING --success--> CLOSED
- *                           ^________failure__|
- * </pre>
- *
  * <p>A read returns the exact bytes stored under the full key, or a miss (INV-3).
  */
 package dev.kvasir.offload.store;
