@@ -1,5 +1,6 @@
 /**
- * The tier daemon: host memory, disk, Redis and S3 below the vLLM, SGLang and LMCache of a machine.
+ * The tier daemon: host memory, disk, Redis and S3 below the vLLM servers of a machine, and for
+ * Redis clients.
  *
  * <pre>
  *   engine == shared rows ============== copies ==.
