@@ -82,6 +82,8 @@ final class KeyMeter {
   private static @Nullable Refusal refusal(
       TokenBucket bucket, int wanted, long nowNanos, int perMinute, String unit) {
     bucket.fill(nowNanos);
+    // Without a limit nothing is too much, whatever a worker says that it computed.
+    if (perMinute == Integer.MAX_VALUE) return null;
     var wait = bucket.until(wanted);
     if (wait.isZero()) return null;
     var limit = "at most " + perMinute + " " + unit + " a minute with this key";

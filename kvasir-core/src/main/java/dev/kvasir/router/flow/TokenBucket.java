@@ -10,6 +10,7 @@ import java.time.Duration;
 final class TokenBucket {
   private static final int NANOS_PER_MICRO = 1_000;
   private static final double MICROS_PER_SECOND = 1e6;
+  private static final int DEBTS_MAX = 60;
 
   private double capacity;
   private double perSecond;
@@ -60,9 +61,12 @@ final class TokenBucket {
     return Duration.ofNanos(micros * NANOS_PER_MICRO);
   }
 
-  /** May take more than there is, which is then lacking; a number below zero gives back. */
+  /**
+   * May take more than there is, which is then lacking, but never more than {@value DEBTS_MAX} full
+   * buckets; a number below zero gives back.
+   */
   void take(double amount) {
-    left -= amount;
+    left = Math.max(left - amount, -DEBTS_MAX * capacity);
   }
 
   private static boolean isPositive(double value) {

@@ -36,6 +36,21 @@ class KeyMeterTest {
   }
 
   @Test
+  void aWorkerThatSaysTooMuchBlocksAKeyForAnHourAtMost() {
+    assertThat(enter(ada, 10, 0)).isNull();
+    leave(ada, 10, 1L << 40);
+    assertThat(wait(enter(ada, 600, 0))).isEqualTo(Duration.ofMinutes(61));
+  }
+
+  @Test
+  void aKeyWithoutLimitsIsNeverRefusedWhateverAWorkerSays() {
+    var free = new FlowCaller("bob", "b", KeyLimits.UNLIMITED);
+    assertThat(enter(free, 10, 0)).isNull();
+    leave(free, 10, 1L << 40);
+    assertThat(enter(free, 10, 0)).isNull();
+  }
+
+  @Test
   void whatWasNeverServedIsGivenBack() {
     assertThat(enter(ada, 600, 0)).isNull();
     leave(ada, 600, 0);

@@ -83,7 +83,8 @@ class NpmOpenAiTest {
   @Test
   void whoGivesUpWaitingOrCancelsLeavesNothingBehind() throws Exception {
     assertThat(came("timeout", "name")).isEqualTo("APIConnectionTimeoutError");
-    assertThat(came("cancel", "chunks")).isEqualTo("5");
+    // What has arrived when the client gives up, it still hands out.
+    assertThat(came("cancel").path("chunks").asInt()).isBetween(5, 1_000);
     scene.awaitQuiet();
   }
 

@@ -3,6 +3,7 @@ package dev.kvasir.live.gateway.journal;
 import dev.kvasir.Nullable;
 import dev.kvasir.live.http.Json;
 import dev.kvasir.live.http.Refused;
+import tools.jackson.databind.JsonNode;
 
 /**
  * What a worker says it computed for a request; -1 for what it did not say.
@@ -11,6 +12,9 @@ import dev.kvasir.live.http.Refused;
  */
 public record Usage(int promptTokens, int outputTokens, int cachedTokens) {
   public static final Usage UNKNOWN = new Usage(-1, -1, -1);
+
+  /** No model has a context of as many; who says more is not believed, since keys pay for it. */
+  private static final int TOKENS_MAX = 1 << 24;
 
   public boolean isUnknown() {
     return equals(UNKNOWN);
@@ -22,12 +26,17 @@ public record Usage(int promptTokens, int outputTokens, int cachedTokens) {
     try {
       var usage = Json.read(json).path("usage");
       return new Usage(
-          usage.path("prompt_tokens").asInt(-1),
-          usage.path("completion_tokens").asInt(-1),
-          usage.path("prompt_tokens_details").path("cached_tokens").asInt(-1));
+          tokens(usage.path("prompt_tokens")),
+          tokens(usage.path("completion_tokens")),
+          tokens(usage.path("prompt_tokens_details").path("cached_tokens")));
     } catch (Refused e) {
       return UNKNOWN;
     }
+  }
+
+  private static int tokens(JsonNode told) {
+    int tokens = told.asInt(-1);
+    return tokens >= 0 && tokens <= TOKENS_MAX ? tokens : -1;
   }
 
   /**

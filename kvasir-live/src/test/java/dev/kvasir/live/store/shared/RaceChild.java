@@ -13,6 +13,7 @@ import dev.kvasir.offload.store.CopyOutcome.Copied;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -85,11 +86,14 @@ public final class RaceChild {
         (loop, above) ->
             switch (kind) {
               case "remote" -> RedisBlocks.open(loop, above, RemoteSettings.of(where), seals);
-              case "object" ->
-                  ObjectBlocks.open(
-                      loop, above, ObjectSettings.of(URI.create(where), "blocks"), seals);
+              case "object" -> ObjectBlocks.open(loop, above, patient(URI.create(where)), seals);
               default -> throw new IllegalArgumentException(kind);
             });
+  }
+
+  /** On a busy machine an upload takes its time; one that is given up counts as failed. */
+  private static ObjectSettings patient(URI bucket) {
+    return ObjectSettings.of(bucket, "blocks").withClaimTtl(Duration.ofMinutes(2));
   }
 
   public static void main(String[] arguments) throws IOException {
