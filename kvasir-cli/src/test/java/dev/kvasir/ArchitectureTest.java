@@ -26,9 +26,6 @@ class ArchitectureTest {
   private static final List<String> ALL_BUT_CLI = plus(PLAIN, "live", "gpu", "bench");
   private static final List<String> ALL = plus(ALL_BUT_CLI, "cli", "boot");
 
-  /** Packages that are larger than a package may be. */
-  private static final List<String> NOT_YET_SPLIT = List.of("dev.kvasir.live.engine");
-
   private static final String FUNCTION = "java.util.function.Function";
 
   private static final Pattern IMPORT =
@@ -107,7 +104,6 @@ class ArchitectureTest {
         SOURCES.stream()
             .filter(source -> !source.name().endsWith("package-info.java"))
             .collect(groupingBy(ArchitectureTest::packageOf, TreeMap::new, counting()));
-    sizes.keySet().removeAll(NOT_YET_SPLIT);
     assertThat(sizes).allSatisfy((name, files) -> assertThat(files).as(name).isLessThan(26));
   }
 

@@ -3,11 +3,11 @@ package dev.kvasir.cli.serve;
 import static java.util.Objects.requireNonNull;
 
 import dev.kvasir.cli.settings.Deployment;
-import dev.kvasir.live.engine.DiskTier;
-import dev.kvasir.live.engine.EdgeSettings;
-import dev.kvasir.live.engine.GuardSettings;
-import dev.kvasir.live.engine.ObjectTier;
-import dev.kvasir.live.engine.RemoteTier;
+import dev.kvasir.live.engine.tier.DiskTier;
+import dev.kvasir.live.engine.tier.EdgeSettings;
+import dev.kvasir.live.engine.tier.GuardSettings;
+import dev.kvasir.live.engine.tier.ObjectTier;
+import dev.kvasir.live.engine.tier.RemoteTier;
 import dev.kvasir.live.model.ModelShape;
 import dev.kvasir.live.store.shared.SealSettings;
 import dev.kvasir.sim.spec.Durations;

@@ -7,7 +7,7 @@ import dev.kvasir.live.dashboard.LadderState;
 import dev.kvasir.live.engine.EmbeddedLadder;
 import dev.kvasir.live.engine.LoadedModel;
 import dev.kvasir.live.engine.PromptTokens;
-import dev.kvasir.live.engine.StepLines;
+import dev.kvasir.live.engine.step.StepLines;
 import dev.kvasir.live.gateway.Gateway;
 import dev.kvasir.live.gateway.journal.NameKey;
 import dev.kvasir.live.gateway.request.PromptTokenizer;

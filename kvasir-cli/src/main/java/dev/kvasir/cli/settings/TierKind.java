@@ -1,10 +1,10 @@
 package dev.kvasir.cli.settings;
 
 import dev.kvasir.kv.event.Tier;
-import dev.kvasir.live.engine.DiskTier;
-import dev.kvasir.live.engine.HostTier;
-import dev.kvasir.live.engine.ObjectTier;
-import dev.kvasir.live.engine.RemoteTier;
+import dev.kvasir.live.engine.tier.DiskTier;
+import dev.kvasir.live.engine.tier.HostTier;
+import dev.kvasir.live.engine.tier.ObjectTier;
+import dev.kvasir.live.engine.tier.RemoteTier;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;

@@ -1,6 +1,9 @@
 package dev.kvasir.live.engine;
 
 import dev.kvasir.Nullable;
+import dev.kvasir.live.engine.step.GenerationEnd;
+import dev.kvasir.live.engine.step.GenerationUsage;
+import dev.kvasir.live.engine.step.Piece;
 import dev.kvasir.live.http.ApiError;
 import dev.kvasir.live.http.EventStream;
 import dev.kvasir.live.http.Exchange;

@@ -5,6 +5,8 @@ import static java.lang.System.Logger.Level.WARNING;
 
 import dev.kvasir.Nullable;
 import dev.kvasir.live.engine.ResetReport.Part;
+import dev.kvasir.live.engine.tier.SharedLook;
+import dev.kvasir.live.engine.tier.SharedTiers;
 import dev.kvasir.live.store.disk.DiskStore;
 import dev.kvasir.live.store.shared.SharedStore;
 import dev.kvasir.time.EventLoop;

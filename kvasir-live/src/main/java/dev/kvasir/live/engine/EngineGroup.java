@@ -9,11 +9,19 @@ import dev.kvasir.kv.PooledKv;
 import dev.kvasir.kv.PrefixRegistry;
 import dev.kvasir.kv.event.KvEvents;
 import dev.kvasir.kv.event.Tier;
+import dev.kvasir.kv.evict.Eviction;
 import dev.kvasir.live.LiveLoop;
 import dev.kvasir.live.OwnedResources;
+import dev.kvasir.live.engine.step.CpuSteps;
+import dev.kvasir.live.engine.step.StepThread;
+import dev.kvasir.live.engine.step.StepTime;
+import dev.kvasir.live.engine.tier.SharedLook;
+import dev.kvasir.live.engine.tier.SharedTiers;
 import dev.kvasir.live.model.ModelShape;
 import dev.kvasir.live.store.HostMemory;
+import dev.kvasir.time.EventLoop;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -21,6 +29,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
+import java.util.zip.CRC32C;
 
 /**
  * Engines that share one model, one loop and the tiers below their own memory.
@@ -48,7 +57,7 @@ public final class EngineGroup implements AutoCloseable {
     this.model = model;
     try {
       boolean shares = settings.ladder().hasHost();
-      this.tiers = shares ? owned.add(SharedTiers.open(loop, model, settings)) : null;
+      this.tiers = shares ? owned.add(openTiers(loop, model, settings)) : null;
       this.resets = new CacheResets(loop, tiers);
       resets.open();
       for (int i = 0; i < settings.engines(); i++) engines.add(engine(i, settings));
@@ -63,6 +72,21 @@ public final class EngineGroup implements AutoCloseable {
   public static EngineGroup open(LoadedModel model, EngineGroupSettings settings)
       throws IOException {
     return new EngineGroup(model, settings);
+  }
+
+  /** Takes the memory and opens the folder, which may take a while. */
+  private static SharedTiers openTiers(
+      EventLoop loop, LoadedModel model, EngineGroupSettings settings) {
+    var layout = new CRC32C();
+    layout.update(model.cpu().fingerprint().getBytes(StandardCharsets.UTF_8));
+    var blocks =
+        new SharedTiers.Blocks(
+            model.cpu().shape().kvBytesPerBlock(),
+            ModelShape.BLOCK_TOKENS,
+            layout.getValue(),
+            (long) settings.engines() * settings.deviceBlocks(),
+            Eviction.NAMES.getFirst());
+    return SharedTiers.open(loop, settings.ladder(), blocks, settings.diskFolder());
   }
 
   private EmbeddedEngine engine(int number, EngineGroupSettings settings) {

@@ -2,6 +2,7 @@ package dev.kvasir.live.engine;
 
 import dev.kvasir.Nullable;
 import dev.kvasir.engine.EngineSettings;
+import dev.kvasir.live.engine.tier.LadderSettings;
 import java.nio.file.Path;
 
 /**

@@ -3,6 +3,8 @@ package dev.kvasir.live.engine;
 import dev.kvasir.engine.Engine;
 import dev.kvasir.kv.KvStore;
 import dev.kvasir.kv.event.Tier;
+import dev.kvasir.live.engine.step.GenerationEnd;
+import dev.kvasir.live.engine.step.GenerationUsage;
 import dev.kvasir.live.metrics.Histogram;
 import dev.kvasir.live.metrics.MetricsText;
 import dev.kvasir.live.metrics.MetricsText.Label;

@@ -1,5 +1,10 @@
 package dev.kvasir.live.engine;
 
+import dev.kvasir.live.engine.step.Generation;
+import dev.kvasir.live.engine.step.GenerationEnd;
+import dev.kvasir.live.engine.step.GenerationListener;
+import dev.kvasir.live.engine.step.GenerationRequest;
+import dev.kvasir.live.engine.step.Piece;
 import dev.kvasir.live.http.Access;
 import dev.kvasir.live.http.ApiError;
 import dev.kvasir.live.http.Endpoint;

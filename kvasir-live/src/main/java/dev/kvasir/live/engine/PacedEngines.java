@@ -9,6 +9,8 @@ import dev.kvasir.kv.PrefixRegistry;
 import dev.kvasir.kv.event.KvEvents;
 import dev.kvasir.kv.event.Tier;
 import dev.kvasir.live.LiveLoop;
+import dev.kvasir.live.engine.step.PacedSteps;
+import dev.kvasir.live.engine.tier.SharedLook;
 import dev.kvasir.live.model.ModelShape;
 import dev.kvasir.offload.CommonTiers;
 import dev.kvasir.offload.onboard.LowerTier;

@@ -1,5 +1,6 @@
 package dev.kvasir.live.engine;
 
+import dev.kvasir.live.engine.step.GenerationRequest;
 import dev.kvasir.live.http.ApiError;
 import dev.kvasir.live.http.Exchange;
 import dev.kvasir.live.http.Json;

@@ -12,7 +12,7 @@ import dev.kvasir.kv.WeakBlock;
 import dev.kvasir.kv.event.Tier;
 import dev.kvasir.kv.name.BlockHash;
 import dev.kvasir.kv.name.TokenBlock;
-import dev.kvasir.live.engine.SharedTiers;
+import dev.kvasir.live.engine.tier.SharedTiers;
 import dev.kvasir.live.store.HostStore;
 import dev.kvasir.offload.TieredKvCache;
 import dev.kvasir.offload.pipeline.OffloadRequest;

@@ -5,7 +5,7 @@ import static java.lang.System.Logger.Level.INFO;
 import static java.lang.System.Logger.Level.WARNING;
 
 import dev.kvasir.Nullable;
-import dev.kvasir.live.engine.SharedTiers;
+import dev.kvasir.live.engine.tier.SharedTiers;
 import dev.kvasir.time.EventLoop;
 import java.io.IOException;
 import java.nio.file.Path;

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvasir.engine.EngineSettings;
 import dev.kvasir.engine.PlanningSettings;
+import dev.kvasir.live.engine.step.GenerationRequest;
 import dev.kvasir.live.model.PocketModel;
 import dev.kvasir.live.model.sample.SamplingSettings;
 import dev.kvasir.live.model.text.ChatMessage;

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvasir.engine.EngineSettings;
 import dev.kvasir.engine.PlanningSettings;
+import dev.kvasir.live.engine.step.GenerationEnd;
+import dev.kvasir.live.engine.step.GenerationRequest;
 import dev.kvasir.live.model.Architecture;
 import dev.kvasir.live.model.TinyModel;
 import dev.kvasir.live.model.gguf.TensorType;

@@ -2,6 +2,12 @@ package dev.kvasir.live.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kvasir.live.engine.step.Generation;
+import dev.kvasir.live.engine.step.GenerationEnd;
+import dev.kvasir.live.engine.step.GenerationListener;
+import dev.kvasir.live.engine.step.GenerationRequest;
+import dev.kvasir.live.engine.step.GenerationUsage;
+import dev.kvasir.live.engine.step.Piece;
 import dev.kvasir.live.model.CpuModel;
 import dev.kvasir.live.model.ModelShape;
 import dev.kvasir.live.model.StepRow;

@@ -3,6 +3,11 @@ package dev.kvasir.live.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvasir.engine.EngineSettings;
+import dev.kvasir.live.engine.step.GenerationRequest;
+import dev.kvasir.live.engine.tier.EdgeSettings;
+import dev.kvasir.live.engine.tier.GuardSettings;
+import dev.kvasir.live.engine.tier.LadderSettings;
+import dev.kvasir.live.engine.tier.RemoteTier;
 import dev.kvasir.live.model.PocketModel;
 import dev.kvasir.live.model.sample.SamplingSettings;
 import dev.kvasir.live.store.Quiet;

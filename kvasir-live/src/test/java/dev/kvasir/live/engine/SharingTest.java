@@ -4,6 +4,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvasir.engine.EngineSettings;
 import dev.kvasir.kv.event.Tier;
+import dev.kvasir.live.engine.step.Generation;
+import dev.kvasir.live.engine.step.GenerationEnd;
+import dev.kvasir.live.engine.step.GenerationListener;
+import dev.kvasir.live.engine.step.GenerationRequest;
+import dev.kvasir.live.engine.step.Piece;
+import dev.kvasir.live.engine.tier.LadderSettings;
+import dev.kvasir.live.engine.tier.ObjectTier;
+import dev.kvasir.live.engine.tier.RemoteTier;
+import dev.kvasir.live.engine.tier.SharedTiers;
 import dev.kvasir.live.http.HttpSettings;
 import dev.kvasir.live.http.Network;
 import dev.kvasir.live.model.ModelShape;
@@ -281,8 +290,7 @@ class SharingTest {
   @Test
   void usesAreCountedForAsManyBlocksAsTheTiersHave() {
     var ladder = LadderSettings.of(1 << 20, 1 << 22);
-    var settings = new EngineGroupSettings(2, 64, ladder, folder, EngineSettings.DEFAULT);
-    assertThat(SharedTiers.usesBlocks(settings)).isEqualTo((1 << 20) + (1 << 22) + 128);
+    assertThat(SharedTiers.usesBlocks(ladder, 2 * 64)).isEqualTo((1 << 20) + (1 << 22) + 128);
   }
 
   private void share(LadderSettings ladder, String tier) throws Exception {

@@ -1,4 +1,4 @@
-package dev.kvasir.live.engine;
+package dev.kvasir.live.engine.tier;
 
 /**
  * The host memory that engines share.

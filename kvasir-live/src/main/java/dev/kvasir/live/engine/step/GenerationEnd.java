@@ -1,4 +1,4 @@
-package dev.kvasir.live.engine;
+package dev.kvasir.live.engine.step;
 
 /** How an answer ended. */
 public sealed interface GenerationEnd {

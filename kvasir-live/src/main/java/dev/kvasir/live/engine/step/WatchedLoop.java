@@ -1,4 +1,4 @@
-package dev.kvasir.live.engine;
+package dev.kvasir.live.engine.step;
 
 import dev.kvasir.time.EventLoop;
 import dev.kvasir.time.Timer;
@@ -6,7 +6,7 @@ import java.time.Duration;
 import java.util.function.Consumer;
 
 /** The loop as one engine sees it: whatever a task of that engine throws is told to it. */
-record WatchedLoop(EventLoop loop, Consumer<Throwable> failed) implements EventLoop {
+public record WatchedLoop(EventLoop loop, Consumer<Throwable> failed) implements EventLoop {
   @Override
   public long nanos() {
     return loop.nanos();

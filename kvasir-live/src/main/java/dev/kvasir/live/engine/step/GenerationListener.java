@@ -1,4 +1,4 @@
-package dev.kvasir.live.engine;
+package dev.kvasir.live.engine.step;
 
 /** Hears an answer as it grows, on the engine's loop. */
 public interface GenerationListener {

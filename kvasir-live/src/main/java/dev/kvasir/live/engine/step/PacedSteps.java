@@ -1,8 +1,8 @@
-package dev.kvasir.live.engine;
+package dev.kvasir.live.engine.step;
 
 import dev.kvasir.engine.Batch;
 import dev.kvasir.engine.ModelBackend;
-import dev.kvasir.live.engine.StepOutcome.Chosen;
+import dev.kvasir.live.engine.step.StepOutcome.Chosen;
 import dev.kvasir.live.model.sample.TokenChoice;
 import dev.kvasir.live.model.text.Tokenizer;
 import java.util.ArrayList;
@@ -17,14 +17,14 @@ import java.util.function.Consumer;
  * <p>The tokens are made up: the same for the same seed and place, so that an answer can be told
  * from another and asked for again.
  */
-final class PacedSteps implements StepRunner {
+public final class PacedSteps implements StepRunner {
   /** An answer that may end itself does so after about so many tokens. */
   private static final int ANSWER_TOKENS_MEAN = 128;
 
   private final ModelBackend pace;
   private final Tokenizer tokenizer;
 
-  PacedSteps(ModelBackend pace, Tokenizer tokenizer) {
+  public PacedSteps(ModelBackend pace, Tokenizer tokenizer) {
     this.pace = pace;
     this.tokenizer = tokenizer;
   }

@@ -1,4 +1,4 @@
-package dev.kvasir.live.engine;
+package dev.kvasir.live.engine.tier;
 
 import dev.kvasir.offload.store.GuardedStore;
 import dev.kvasir.offload.store.TierStore;

@@ -1,4 +1,4 @@
-package dev.kvasir.live.engine;
+package dev.kvasir.live.engine.step;
 
 import dev.kvasir.Nullable;
 import dev.kvasir.engine.Batch;
@@ -14,30 +14,30 @@ import java.util.List;
 import java.util.function.Consumer;
 
 /** Turns an engine's batches into rows for a model, and what the model chose into answers. */
-final class SampledSteps implements ModelBackend {
+public final class SampledSteps implements ModelBackend {
   private final StepRunner runner;
   private final WatchedLoop loop;
   private final IdentityHashMap<Sequence, Generation> generations = new IdentityHashMap<>();
 
-  SampledSteps(StepRunner runner, WatchedLoop loop) {
+  public SampledSteps(StepRunner runner, WatchedLoop loop) {
     this.runner = runner;
     this.loop = loop;
   }
 
-  void add(Generation generation) {
+  public void add(Generation generation) {
     generations.put(generation.sequence(), generation);
   }
 
-  void remove(Sequence sequence) {
+  public void remove(Sequence sequence) {
     generations.remove(sequence);
   }
 
-  int size() {
+  public int size() {
     return generations.size();
   }
 
   /** All answers in the making, in no order. */
-  List<Generation> all() {
+  public List<Generation> all() {
     return List.copyOf(generations.values());
   }
 

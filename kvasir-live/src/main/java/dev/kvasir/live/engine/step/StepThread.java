@@ -1,4 +1,4 @@
-package dev.kvasir.live.engine;
+package dev.kvasir.live.engine.step;
 
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -6,7 +6,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.LongConsumer;
 
 /** The one thread on which the steps of all engines of a model take turns. */
-final class StepThread implements AutoCloseable {
+public final class StepThread implements AutoCloseable {
   private final ExecutorService thread =
       Executors.newSingleThreadExecutor(
           Thread.ofPlatform().name("kvasir-steps").daemon(true).factory());

@@ -1,4 +1,4 @@
-package dev.kvasir.live.engine;
+package dev.kvasir.live.engine.tier;
 
 import dev.kvasir.kv.BlockPool;
 import dev.kvasir.offload.onboard.LowerTier;

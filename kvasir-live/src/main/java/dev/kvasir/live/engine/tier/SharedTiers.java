@@ -1,4 +1,4 @@
-package dev.kvasir.live.engine;
+package dev.kvasir.live.engine.tier;
 
 import static java.lang.System.Logger.Level.ERROR;
 
@@ -11,7 +11,6 @@ import dev.kvasir.kv.event.Tier;
 import dev.kvasir.kv.evict.Eviction;
 import dev.kvasir.kv.evict.FrequencySketch;
 import dev.kvasir.live.OwnedResources;
-import dev.kvasir.live.model.ModelShape;
 import dev.kvasir.live.store.BlockMemory;
 import dev.kvasir.live.store.HostMemory;
 import dev.kvasir.live.store.HostStore;
@@ -30,13 +29,11 @@ import dev.kvasir.offload.store.RelayedStore;
 import dev.kvasir.offload.store.TierStore;
 import dev.kvasir.time.EventLoop;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
-import java.util.zip.CRC32C;
 
 /**
  * The tiers that several engines share below their own memory: of this process, and those on
@@ -114,18 +111,6 @@ public final class SharedTiers implements AutoCloseable {
     }
   }
 
-  /** Takes the memory and opens the folder, which may take a while. */
-  static SharedTiers open(EventLoop loop, LoadedModel model, EngineGroupSettings settings) {
-    var blocks =
-        new Blocks(
-            model.cpu().shape().kvBytesPerBlock(),
-            ModelShape.BLOCK_TOKENS,
-            layout(model),
-            (long) settings.engines() * settings.deviceBlocks(),
-            Eviction.NAMES.getFirst());
-    return new SharedTiers(loop, settings.ladder(), blocks, settings.diskFolder());
-  }
-
   /**
    * Takes the memory and opens the folder, which may take a while.
    *
@@ -151,11 +136,7 @@ public final class SharedTiers implements AutoCloseable {
   }
 
   /** How many blocks the tiers know together: a sketch of fewer would mix them up. */
-  static int usesBlocks(EngineGroupSettings settings) {
-    return usesBlocks(settings.ladder(), (long) settings.engines() * settings.deviceBlocks());
-  }
-
-  private static int usesBlocks(LadderSettings ladder, long above) {
+  public static int usesBlocks(LadderSettings ladder, long above) {
     var remote = ladder.remote();
     var object = ladder.object();
     long blocks = above + ladder.host().blocks();
@@ -226,15 +207,8 @@ public final class SharedTiers implements AutoCloseable {
   }
 
   /** A registry that counts uses as the others here do. */
-  PrefixRegistry registry() {
+  public PrefixRegistry registry() {
     return uses == null ? new PrefixRegistry() : new PrefixRegistry(uses);
-  }
-
-  /** Other weights or another layout make another number, nearly always; names make sure. */
-  private static long layout(LoadedModel model) {
-    var sum = new CRC32C();
-    sum.update(model.cpu().fingerprint().getBytes(StandardCharsets.UTF_8));
-    return sum.getValue();
   }
 
   /** The way between an engine's memory and the host tier; whoever asks closes it. */
@@ -244,7 +218,7 @@ public final class SharedTiers implements AutoCloseable {
     return new HostStore(loop, engine, memory, threads, COPIES_MAX);
   }
 
-  TieredKvCache ladder(PrefixRegistry own, BlockPool top, HostStore step) {
+  public TieredKvCache ladder(PrefixRegistry own, BlockPool top, HostStore step) {
     return tiers.ladder(own, top, ladder.host().edge().rung(host(), step), LIMITS);
   }
 
@@ -259,12 +233,12 @@ public final class SharedTiers implements AutoCloseable {
   }
 
   /** The tiers on servers of others. */
-  List<SharedLook.Place> places() {
+  public List<SharedLook.Place> places() {
     return List.copyOf(places);
   }
 
   /** Believes nothing to be on disk. */
-  void clearDisk() {
+  public void clearDisk() {
     for (var pool : pools) if (pool.tier() == Tier.DISK) pool.clear();
   }
 

@@ -1,4 +1,4 @@
-package dev.kvasir.live.engine;
+package dev.kvasir.live.engine.tier;
 
 import dev.kvasir.Nullable;
 import dev.kvasir.kv.BlockPool;
@@ -33,10 +33,10 @@ public final class SharedLook {
    * @param guard knows whether it is left alone
    * @param patience how long to wait for its answers
    */
-  record Place(BlockPool pool, SharedStore store, GuardedStore guard, Duration patience) {}
+  public record Place(BlockPool pool, SharedStore store, GuardedStore guard, Duration patience) {}
 
   /** Nobody to ask. */
-  static final SharedLook NONE = new SharedLook(new PrefixRegistry(), List.of());
+  public static final SharedLook NONE = new SharedLook(new PrefixRegistry(), List.of());
 
   private final PrefixRegistry registry;
   private final List<Place> places;

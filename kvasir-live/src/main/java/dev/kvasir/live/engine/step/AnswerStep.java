@@ -1,4 +1,4 @@
-package dev.kvasir.live.engine;
+package dev.kvasir.live.engine.step;
 
 import dev.kvasir.live.model.StepRow;
 

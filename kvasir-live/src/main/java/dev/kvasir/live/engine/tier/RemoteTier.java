@@ -1,4 +1,4 @@
-package dev.kvasir.live.engine;
+package dev.kvasir.live.engine.tier;
 
 import dev.kvasir.live.store.shared.SealSettings;
 import dev.kvasir.live.store.shared.redis.RemoteSettings;

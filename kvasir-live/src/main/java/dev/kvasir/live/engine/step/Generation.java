@@ -1,4 +1,4 @@
-package dev.kvasir.live.engine;
+package dev.kvasir.live.engine.step;
 
 import dev.kvasir.Nullable;
 import dev.kvasir.engine.Sequence;
@@ -36,7 +36,7 @@ public final class Generation implements BlockNames, SequenceListener {
   private boolean admitted;
   private boolean stopped;
 
-  Generation(
+  public Generation(
       GenerationRequest request,
       GenerationListener listener,
       Tokenizer tokenizer,
@@ -86,11 +86,11 @@ public final class Generation implements BlockNames, SequenceListener {
     return history;
   }
 
-  void begin(Sequence sequence) {
+  public void begin(Sequence sequence) {
     this.sequence = sequence;
   }
 
-  Sequence sequence() {
+  public Sequence sequence() {
     var begun = sequence;
     if (begun == null) throw new IllegalStateException(this + " has not begun");
     return begun;
@@ -149,7 +149,7 @@ public final class Generation implements BlockNames, SequenceListener {
   }
 
   /** Ends it from outside of the engine. */
-  void fail(GenerationEnd end) {
+  public void fail(GenerationEnd end) {
     listener.ended(this, end);
   }
 

@@ -1,8 +1,8 @@
-package dev.kvasir.live.engine;
+package dev.kvasir.live.engine.step;
 
 import dev.kvasir.engine.Batch;
-import dev.kvasir.live.engine.StepOutcome.Broken;
-import dev.kvasir.live.engine.StepOutcome.Chosen;
+import dev.kvasir.live.engine.step.StepOutcome.Broken;
+import dev.kvasir.live.engine.step.StepOutcome.Chosen;
 import dev.kvasir.live.model.CpuModel;
 import dev.kvasir.live.model.StepRow;
 import dev.kvasir.live.model.sample.Sampler;
@@ -16,7 +16,7 @@ import java.util.Optional;
 import java.util.function.Consumer;
 
 /** Computes the steps of one engine on the processor, in the engine's own memory. */
-final class CpuSteps implements StepRunner {
+public final class CpuSteps implements StepRunner {
   private static final System.Logger LOG = System.getLogger(CpuSteps.class.getName());
   private static final float[] UNSEEN = {};
 
@@ -34,7 +34,7 @@ final class CpuSteps implements StepRunner {
    *
    * @param times hears on the loop how long each of them took
    */
-  CpuSteps(
+  public CpuSteps(
       EventLoop loop,
       StepThread thread,
       CpuModel model,
