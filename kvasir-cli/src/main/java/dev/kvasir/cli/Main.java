@@ -12,6 +12,7 @@ import dev.kvasir.cli.serve.ServeCommand;
 import dev.kvasir.cli.simulate.CompatNames;
 import dev.kvasir.cli.simulate.ExplainCommand;
 import dev.kvasir.cli.simulate.OptionSections;
+import dev.kvasir.cli.simulate.PlanCommand;
 import dev.kvasir.cli.simulate.SimulateCommand;
 import dev.kvasir.cli.tier.FolderCommands;
 import dev.kvasir.cli.tier.TierCommand;
@@ -58,6 +59,7 @@ public final class Main {
         .addSubcommand(helpful(new CommandLine(new CheckConfigCommand(out, err, environment))))
         .addSubcommand(sectioned(helpful(SimulateCommand.line(out, err, environment))))
         .addSubcommand(helpful(new CommandLine(new CalibrateCommand(out, err))))
+        .addSubcommand(sectioned(helpful(PlanCommand.line(out, err, environment))))
         .addSubcommand(helpful(new CommandLine(new ExplainCommand(out, err))))
         .addSubcommand(sectioned(helpful(new CommandLine(new FleetCommand(out, err, environment)))))
         .addSubcommand(sectioned(helpful(new CommandLine(new LoadCommand(out, err, environment)))))

@@ -197,6 +197,11 @@ record Plan(
     return new Plan(command, defaults, more, blis, requests, dimensions);
   }
 
+  /** With other keys to vary. */
+  Plan varying(List<Dimension> others) {
+    return new Plan(command, defaults, layers, blis, requests, others);
+  }
+
   List<String> keys() {
     return dimensions.stream().map(Dimension::name).toList();
   }

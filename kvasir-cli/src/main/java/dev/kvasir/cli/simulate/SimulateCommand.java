@@ -51,7 +51,7 @@ import picocli.CommandLine.Spec;
 public final class SimulateCommand implements Callable<Integer> {
   private static final ParallelTasks ALL_CORES =
       tasks -> tasks.parallelStream().forEach(Runnable::run);
-  private static final String TRY_HELP = " Try 'kvasir simulate --help'.";
+  private static final String TRY_HELP = " Try 'kvasir %s --help'.";
 
   private static final Pattern NO_FILE = Pattern.compile("--|KVASIR_");
 
@@ -79,8 +79,18 @@ public final class SimulateCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws IOException {
+    return told("simulate", err, this::run);
+  }
+
+  /** What a command does. */
+  interface Work {
+    int run() throws IOException;
+  }
+
+  /** Says what is wrong with the command line or with what it names, and what to do. */
+  static int told(String command, PrintWriter err, Work work) throws IOException {
     try {
-      return run();
+      return work.run();
     } catch (TraceError | CalibrationError wrong) {
       err.println("kvasir: " + wrong.getMessage());
       return ExitCode.DATA;
@@ -90,7 +100,8 @@ public final class SimulateCommand implements Callable<Integer> {
       return NO_FILE.matcher(said).lookingAt() ? ExitCode.USAGE : ExitCode.DATA;
     } catch (IllegalArgumentException | LatencyError wrong) {
       var said = String.valueOf(wrong.getMessage());
-      err.println("kvasir: " + said + (said.endsWith("?") ? "" : ".") + TRY_HELP);
+      err.println(
+          "kvasir: " + said + (said.endsWith("?") ? "" : ".") + TRY_HELP.formatted(command));
       return ExitCode.USAGE;
     } catch (NoSuchFileException missing) {
       err.println("kvasir: there is no file " + missing.getFile());

@@ -37,6 +37,7 @@ final class Sweep {
   private final PrintWriter err;
   private final AtomicBoolean stopped = new AtomicBoolean();
   private final AtomicInteger done = new AtomicInteger();
+  private final LinkedHashSet<String> said = new LinkedHashSet<>();
 
   Sweep(Plan plan, SimulateOptions options, PrintWriter err) {
     this.plan = plan;
@@ -49,27 +50,29 @@ final class Sweep {
 
   Comparison run() throws IOException {
     requireComparable();
-    var runs = new ArrayList<Callable<Told>>();
     var grid = Dimension.grid(plan.dimensions());
-    for (var values : grid) {
+    var comparison = comparison(points(grid));
+    doubt(comparison, grid);
+    return comparison;
+  }
+
+  /** Runs with each of these settings; what they have to say is said once. */
+  List<Comparison.Point> points(List<List<Written.Text>> settings) throws IOException {
+    var runs = new ArrayList<Callable<Told>>();
+    for (var values : settings) {
       plan.deployment(values);
       runs.add(() -> run(values));
     }
+    stopped.set(false);
+    done.set(0);
     var told = all(runs, options.threads(runs.size()));
-    var said = new LinkedHashSet<String>();
-    told.forEach(each -> each.said().lines().forEach(said::add));
-    said.forEach(err::println);
-    var points = told.stream().map(Told::point).toList();
-    var base = plan.deployment();
-    var comparison =
-        new Comparison(
-            plan.keys(),
-            points,
-            base.cost().prices(),
-            base.slo().targets(),
-            base.slo().attainment());
-    doubt(comparison, grid);
-    return comparison;
+    for (var each : told) each.said().lines().filter(said::add).forEach(err::println);
+    return told.stream().map(Told::point).toList();
+  }
+
+  Comparison comparison(List<Comparison.Point> points) {
+    var targets = plan.deployment().slo();
+    return new Comparison(plan.keys(), points, targets.targets(), targets.attainment());
   }
 
   /**
@@ -103,7 +106,7 @@ final class Sweep {
     return setup.others().stream().map(Interval.Figure.TTFT_P90::of).toList();
   }
 
-  private void requireComparable() {
+  void requireComparable() {
     if (options.cacheOnly) {
       throw new IllegalArgumentException("--cache-only gives one figure; leave --sweep away");
     }
@@ -113,17 +116,18 @@ final class Sweep {
   }
 
   private Told run(List<Written.Text> values) throws IOException {
-    var said = new StringWriter();
+    var words = new StringWriter();
     var texts = values.stream().map(Written.Text::text).toList();
     try {
       var setup =
-          new Setup(plan, values, options, new PrintWriter(said, true), ParallelTasks.ALONE);
+          new Setup(plan, values, options, new PrintWriter(words, true), ParallelTasks.ALONE);
       var result = setup.run(completed -> requireGoingOn());
       var summary = setup.summary(result);
       setup.warnOfIdleRoles(summary);
-      var point = new Comparison.Point(texts, summary, setup.fleet());
+      var prices = plan.deployment(values).cost().prices();
+      var point = new Comparison.Point(texts, summary, setup.fleet(), prices);
       done.incrementAndGet();
-      return new Told(point, said.toString());
+      return new Told(point, words.toString());
     } catch (IllegalArgumentException wrong) {
       throw new IllegalArgumentException(
           "with " + plan.keys() + " = " + texts + ": " + wrong.getMessage(), wrong);

@@ -5,6 +5,7 @@ import static java.lang.System.Logger.Level.DEBUG;
 import dev.kvasir.live.Threads;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.channels.ClosedSelectorException;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
@@ -145,7 +146,7 @@ public final class KvEventPublisher implements AutoCloseable {
         sendAll();
         if (poller.pollin(asked)) answer(WireFrames.of(replay));
       }
-    } catch (ZMQException e) {
+    } catch (ZMQException | ClosedSelectorException e) {
       LOG.log(DEBUG, "the sockets of {0} are gone: {1}", thread.getName(), e.getMessage());
     } finally {
       live.close();

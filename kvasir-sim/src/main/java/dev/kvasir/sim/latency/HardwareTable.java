@@ -27,6 +27,10 @@ public final class HardwareTable {
     gpus.put("H100", new Hardware("H100", 989.5, 1979, 3.35, 0.45, 0.30, 80));
     // NVIDIA's data sheet: the arithmetic of an H100, 141 GB of HBM3e at 4.8 TB/s.
     gpus.put("H200", new Hardware("H200", 989.5, 1979, 4.8, 0.45, 0.30, 141));
+    // NVIDIA's data sheet of HGX B200, an eighth of it; the shares are an H100's, not measured.
+    gpus.put("B200", new Hardware("B200", 2250, 4500, 7.7, 0.45, 0.30, 180));
+    // AMD's data sheet, without sparsity; the shares are an H100's, not measured.
+    gpus.put("MI300X", new Hardware("MI300X", 1307.4, 2614.9, 5.3, 0.45, 0.30, 192));
     for (var name : List.of("A100-SXM", "A100-80", "A100")) gpus.put(name, A100);
     gpus.put("L40S", new Hardware("L40S", 362.05, 733, 0.864, 0.32, 0.08, 48));
     return new HardwareTable(gpus);

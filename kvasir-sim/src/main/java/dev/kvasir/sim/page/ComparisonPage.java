@@ -59,7 +59,7 @@ public final class ComparisonPage {
     page.headline(
         "Cost of the run",
         Figures.digits(comparison.cost(point)),
-        comparison.prices().unit().equals("cost") ? "at the prices given" : "GPU-hours");
+        comparison.unit().equals("cost") ? "at the prices given" : "GPU-hours");
     html.close("dl");
   }
 
@@ -83,7 +83,7 @@ public final class ComparisonPage {
             "goodput /s",
             "GPUs",
             "GiB below",
-            comparison.prices().unit()));
+            comparison.unit()));
     for (int i = 0; i < heads.size(); i++) {
       html.element("th", heads.get(i), "scope", "col", "class", kind(i));
     }

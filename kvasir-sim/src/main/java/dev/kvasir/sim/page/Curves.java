@@ -114,7 +114,7 @@ final class Curves {
         "Cost against targets",
         "Up and to the left is better: more requests within their targets for less. The line joins"
             + " the settings that no other beats on both.",
-        Axis.fromZero(comparison.prices().unit(), most, Figures::digits),
+        Axis.fromZero(comparison.unit(), most, Figures::digits),
         Axis.sharesFrom("within targets", Math.max(0, floor - 0.02)),
         series,
         List.of(
@@ -122,7 +122,7 @@ final class Curves {
                 Chart.Direction.LEVEL,
                 comparison.attainment(),
                 Figures.share(comparison.attainment()) + " asked for")),
-        List.of("setting", comparison.prices().unit(), "within"),
+        List.of("setting", comparison.unit(), "within"),
         rows);
   }
 

@@ -11,11 +11,7 @@ import java.util.List;
  * @param attainment the share of requests that should keep the targets
  */
 public record Comparison(
-    List<String> keys,
-    List<Point> points,
-    Prices prices,
-    Goodput.Targets targets,
-    double attainment) {
+    List<String> keys, List<Point> points, Goodput.Targets targets, double attainment) {
   public Comparison {
     keys = List.copyOf(keys);
     points = List.copyOf(points);
@@ -34,8 +30,9 @@ public record Comparison(
    * One run of a comparison.
    *
    * @param values what each key was set to
+   * @param prices of its hardware
    */
-  public record Point(List<String> values, Summary summary, Fleet fleet) {
+  public record Point(List<String> values, Summary summary, Fleet fleet, Prices prices) {
     public Point {
       values = List.copyOf(values);
     }
@@ -43,8 +40,8 @@ public record Comparison(
 
   /** What the run would have cost. */
   public double cost(Point point) {
-    double cost = point.fleet().cost(point.summary().durationSeconds(), prices);
-    for (var price : prices.tiers()) {
+    double cost = point.fleet().cost(point.summary().durationSeconds(), point.prices());
+    for (var price : point.prices().tiers()) {
       for (var total : point.summary().tiers()) {
         if (total.tier() == price.tier()) cost += price.requests(total.stored(), total.loaded());
       }
@@ -57,6 +54,11 @@ public record Comparison(
     var names = new ArrayList<String>();
     for (int i = 0; i < keys.size(); i++) names.add(keys.get(i) + "=" + point.values().get(i));
     return String.join(", ", names);
+  }
+
+  /** What costs are counted in. */
+  public String unit() {
+    return points.getFirst().prices().unit();
   }
 
   public boolean hasTargets() {

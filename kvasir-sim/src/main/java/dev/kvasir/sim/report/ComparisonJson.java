@@ -32,6 +32,6 @@ public final class ComparisonJson {
     node.put("gpus", point.fleet().gpus());
     node.put("gib_below_gpus", point.fleet().gibBelow());
     node.put("total", comparison.cost(point));
-    node.put("unit", comparison.prices().unit());
+    node.put("unit", comparison.unit());
   }
 }

@@ -27,7 +27,7 @@ public final class ComparisonTable {
   private static List<String> head(Comparison comparison) {
     var head = new ArrayList<>(comparison.keys());
     head.addAll(List.of("TTFT p50 ms", "p90", "p99", "ITL p50 ms", "p99", "cached %", "within %"));
-    head.add(comparison.prices().unit());
+    head.add(comparison.unit());
     head.add("");
     return head;
   }

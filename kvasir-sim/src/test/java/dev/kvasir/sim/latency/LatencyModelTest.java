@@ -178,7 +178,9 @@ class LatencyModelTest {
   @Test
   void unknownGpusNameTheKnownOnes() {
     assertThatThrownBy(() -> HardwareTable.known().find("H1000"))
-        .hasMessage("no GPU named H1000; known are H100, H200, A100-SXM, A100-80, A100, L40S");
+        .hasMessage(
+            "no GPU named H1000; known are H100, H200, B200, MI300X, A100-SXM, A100-80, A100,"
+                + " L40S");
     assertThatThrownBy(
             () -> HardwareTable.read(new StringReader("{\"X\": {\"TFlopsPeak\": 5}}"), "hw.json"))
         .hasMessage("hw.json: BwPeakTBs of X is 0.0; give a number above 0");

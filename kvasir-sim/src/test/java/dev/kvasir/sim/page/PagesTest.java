@@ -140,13 +140,14 @@ final class PagesTest {
         var fleet = new Fleet(instances, Map.of(Tier.HOST, 100L * instances), 1000);
         var target = Made.scale(Duration.ofMillis(100 + 50L * instances));
         var summary = Summary.of(Made.run(100), target);
-        points.add(new Comparison.Point(List.of("" + instances, eviction), summary, fleet));
+        points.add(
+            new Comparison.Point(
+                List.of("" + instances, eviction), summary, fleet, Prices.GPU_HOURS));
       }
     }
     var targets = new Goodput.Targets(Duration.ofMillis(150), Duration.ZERO, Duration.ZERO);
     return ComparisonPage.of(
-        new Comparison(List.of("instances", "eviction"), points, Prices.GPU_HOURS, targets, 0.99),
-        ASKED);
+        new Comparison(List.of("instances", "eviction"), points, targets, 0.99), ASKED);
   }
 
   private static List<Document> pictures(String page) {

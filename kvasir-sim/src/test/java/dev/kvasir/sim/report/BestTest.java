@@ -66,15 +66,12 @@ final class BestTest {
     var point = Made.point("a", 1, new Fleet(0, Map.of(Tier.DISK, 0L), 0));
     // Two instances store 30 blocks and load 10 each: in requests of 4, 15 that write, 5 that read.
     var bucket = new TierPrice(Tier.DISK, 1, 5, 2, 4);
-    var comparison =
-        new Comparison(
-            List.of("key"),
-            List.of(point),
-            new Prices(1, List.of(bucket)),
-            Goodput.Targets.NONE,
-            0.9);
+    var priced =
+        new Comparison.Point(
+            point.values(), point.summary(), point.fleet(), new Prices(1, List.of(bucket)));
+    var comparison = new Comparison(List.of("key"), List.of(priced), Goodput.Targets.NONE, 0.9);
 
-    assertThat(comparison.cost(point)).isEqualTo((15 * 5 + 5 * 2) / 1000.0);
+    assertThat(comparison.cost(priced)).isEqualTo((15 * 5 + 5 * 2) / 1000.0);
   }
 
   @Test

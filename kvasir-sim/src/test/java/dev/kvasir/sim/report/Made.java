@@ -80,7 +80,8 @@ public final class Made {
   public static Comparison.Point point(String value, double kept, Fleet fleet) {
     var run = run(100);
     var target = Duration.ofNanos((long) ((100_000 + 1000 * (100 * kept - 1)) * 1000));
-    return new Comparison.Point(List.of(value), Summary.of(run, scale(target)), fleet);
+    return new Comparison.Point(
+        List.of(value), Summary.of(run, scale(target)), fleet, Prices.GPU_HOURS);
   }
 
   /** The points for one key, judged by a target for the first token. */
@@ -88,7 +89,6 @@ public final class Made {
     return new Comparison(
         List.of("key"),
         points,
-        Prices.GPU_HOURS,
         new Goodput.Targets(Duration.ofMillis(1), Duration.ZERO, Duration.ZERO),
         attainment);
   }

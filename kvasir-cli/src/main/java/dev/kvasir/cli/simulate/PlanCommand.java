@@ -1,0 +1,270 @@
+package dev.kvasir.cli.simulate;
+
+import dev.kvasir.Nullable;
+import dev.kvasir.cli.process.ExitCode;
+import dev.kvasir.sim.ParallelTasks;
+import dev.kvasir.sim.page.ComparisonPage;
+import dev.kvasir.sim.plan.CheapestSearch;
+import dev.kvasir.sim.plan.CheapestSearch.Alternative;
+import dev.kvasir.sim.plan.CheapestSearch.Trial;
+import dev.kvasir.sim.plan.CheapestSearch.Verdict;
+import dev.kvasir.sim.report.Comparison;
+import dev.kvasir.sim.report.ComparisonJson;
+import dev.kvasir.sim.report.ComparisonTable;
+import dev.kvasir.sim.report.Goodput;
+import dev.kvasir.sim.spec.Written;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Files;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.Callable;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** Finds the cheapest deployment that keeps the targets. */
+@Command(
+    name = "plan",
+    customSynopsis = "kvasir plan (--trace FILE | --workload FILE) --slo-ttft MS [OPTIONS]",
+    description = {
+      "Find the cheapest deployment that keeps the targets: how many engines, on which GPU, with"
+          + " which tiers and policies.",
+      "Each GPU of --gpus with each combination of --sweep is an alternative; of each, the fewest"
+          + " engines are found. What cannot become the cheapest or the runner-up is not run."
+    },
+    optionListHeading = "%nOptions:%n",
+    footerHeading = "%nExamples:%n",
+    footer = {
+      "  kvasir plan --trace traffic.jsonl --slo-ttft 500 --gpus H100=2.49,H200=3.79",
+      "  kvasir plan --config kvasir.yaml --trace traffic.jsonl --slo-ttft 500"
+          + " --sweep tiers.host.size=1GiB,64GiB --report plan.html"
+    },
+    usageHelpWidth = 100,
+    sortOptions = false)
+public final class PlanCommand implements Callable<Integer> {
+  private static final List<String> NOT_HERE =
+      List.of(
+          "--validate",
+          "--requests-out",
+          "--cache-only",
+          "--hint-oracle",
+          "--compat",
+          "--instances");
+  private static final String GPU = "hardware.gpu";
+  private static final String PRICE = "cost.gpu-hour";
+  private static final String ENGINES = "engines.count";
+  private static final double HOUR_SECONDS = 3600;
+
+  private final PrintWriter out;
+  private final PrintWriter err;
+  private final Map<String, String> environment;
+
+  @Spec private CommandSpec spec = CommandSpec.create();
+
+  @Mixin private SimulateOptions options = new SimulateOptions();
+
+  @Option(
+      names = "--gpus",
+      paramLabel = "GPU=PRICE,…",
+      description =
+          "GPUs to choose from, each with its price for an hour (default: the GPU of the"
+              + " deployment).")
+  private @Nullable String gpus;
+
+  @Option(
+      names = "--engines-max",
+      paramLabel = "N",
+      description = "At most N engines (default: ${DEFAULT-VALUE}).")
+  private int enginesMax = 64;
+
+  @Option(
+      names = "--runs",
+      paramLabel = "N",
+      description = "Simulate at most N times (default: ${DEFAULT-VALUE}).")
+  private int runsMax = 200;
+
+  private PlanCommand(PrintWriter out, PrintWriter err, Map<String, String> environment) {
+    this.out = out;
+    this.err = err;
+    this.environment = environment;
+  }
+
+  /** The command with all its options. */
+  public static CommandLine line(
+      PrintWriter out, PrintWriter err, Map<String, String> environment) {
+    var line = new CommandLine(new PlanCommand(out, err, environment));
+    var command = line.getCommandSpec();
+    KeyOption.addTo(command);
+    for (var name : NOT_HERE) command.remove(command.findOption(name));
+    return line;
+  }
+
+  @Override
+  public Integer call() throws IOException {
+    return SimulateCommand.told("plan", err, this::run);
+  }
+
+  private int run() throws IOException {
+    var asked = Plan.of(options, spec.commandLine().getParseResult(), environment, err);
+    requireTargets(asked);
+    var kinds = kinds(asked);
+    var plan = asked.varying(dimensions(asked, kinds));
+    var settings = settings(asked, kinds);
+    var sweep = new Sweep(plan, options, err);
+    var search = new CheapestSearch(alternatives(plan, settings), enginesMax, runsMax);
+    double attainment = plan.deployment().slo().attainment();
+    var tried = new LinkedHashMap<Trial, Comparison.Point>();
+    for (var round = search.next(); !round.isEmpty(); round = search.next()) {
+      var made = sweep.points(round.stream().map(trial -> values(settings, trial)).toList());
+      for (int i = 0; i < made.size(); i++) {
+        boolean keeps = made.get(i).summary().goodput().attainment() >= attainment;
+        search.tried(round.get(i), keeps ? Verdict.KEEPS : Verdict.FAILS);
+        tried.put(round.get(i), made.get(i));
+      }
+    }
+    var comparison = sweep.comparison(List.copyOf(tried.values()));
+    write(plan, comparison, advice(search, comparison, tried));
+    return search.ranking().isEmpty() ? ExitCode.UNAVAILABLE : ExitCode.OK;
+  }
+
+  private static void requireTargets(Plan asked) {
+    if (asked.deployment().slo().targets().equals(Goodput.Targets.NONE)) {
+      throw new IllegalArgumentException(
+          "nothing says what is good enough; give --slo-ttft, --slo-itl or --slo-e2e");
+    }
+    if (asked.dimensions().stream().anyMatch(each -> each.path().equals(ENGINES))) {
+      throw new IllegalArgumentException(
+          "the number of engines is what is looked for; leave it out of --sweep");
+    }
+  }
+
+  /** A GPU and its price, as they are written. */
+  private record Kind(String gpu, String price) {}
+
+  private List<Kind> kinds(Plan asked) {
+    if (gpus == null) return List.of();
+    if (asked.deployment().hardware().profile() != null) {
+      throw new IllegalArgumentException(
+          "a profile is of one GPU; leave --gpus away, and set cost.gpu-hour");
+    }
+    var kinds = new ArrayList<Kind>();
+    for (var each : gpus.split(",", -1)) {
+      int equals = each.indexOf('=');
+      if (equals < 1 || equals == each.length() - 1) {
+        throw new IllegalArgumentException(
+            "--gpus " + gpus + "; write GPUs with their prices, as in H100=2.49,H200=3.79");
+      }
+      kinds.add(new Kind(each.substring(0, equals), each.substring(equals + 1)));
+    }
+    return kinds;
+  }
+
+  /** The GPU and its price, what is swept, and the number of engines. */
+  private static List<Dimension> dimensions(Plan asked, List<Kind> kinds) {
+    var all = new ArrayList<Dimension>();
+    if (!kinds.isEmpty()) {
+      all.add(
+          Dimension.of(
+              GPU, kinds.stream().map(Kind::gpu).distinct().map(PlanCommand::text).toList()));
+      all.add(
+          Dimension.of(
+              PRICE, kinds.stream().map(Kind::price).distinct().map(PlanCommand::text).toList()));
+    }
+    all.addAll(asked.dimensions());
+    all.add(Dimension.of(ENGINES, List.of(text("1"))));
+    return all;
+  }
+
+  /** What each alternative sets, without the number of engines. */
+  private static List<List<Written.Text>> settings(Plan asked, List<Kind> kinds) {
+    var settings = new ArrayList<List<Written.Text>>();
+    for (var point : Dimension.grid(asked.dimensions())) {
+      if (kinds.isEmpty()) settings.add(point);
+      for (var kind : kinds) {
+        var one = new ArrayList<>(List.of(text(kind.gpu()), text(kind.price())));
+        one.addAll(point);
+        settings.add(one);
+      }
+    }
+    return settings;
+  }
+
+  private static Written.Text text(String value) {
+    return new Written.Text(value, Written.Origin.of("kvasir plan"));
+  }
+
+  private static List<Written.Text> values(List<List<Written.Text>> settings, Trial trial) {
+    var values = new ArrayList<>(settings.get(trial.alternative()));
+    values.add(text("" + trial.engines()));
+    return values;
+  }
+
+  private List<Alternative> alternatives(Plan plan, List<List<Written.Text>> settings)
+      throws IOException {
+    var alternatives = new ArrayList<Alternative>();
+    for (var each : settings) {
+      // Memory that all engines share costs the same for any number of them.
+      double one = hourly(plan, each, 1);
+      double more = hourly(plan, each, 2) - one;
+      alternatives.add(new Alternative(engines -> one + (engines - 1) * more));
+    }
+    return alternatives;
+  }
+
+  private double hourly(Plan plan, List<Written.Text> setting, int engines) throws IOException {
+    var values = new ArrayList<>(setting);
+    values.add(text("" + engines));
+    var setup = new Setup(plan, values, options, err, ParallelTasks.ALONE);
+    return setup.fleet().cost(HOUR_SECONDS, plan.deployment(values).cost().prices());
+  }
+
+  private void write(Plan plan, Comparison comparison, String advice) throws IOException {
+    if (options.json) out.println(ComparisonJson.write(comparison));
+    else out.print(ComparisonTable.of(comparison) + "\n" + advice);
+    out.flush();
+    if (options.report != null) {
+      Files.writeString(options.report, ComparisonPage.of(comparison, plan.asked()));
+    }
+  }
+
+  /** What to take, what would be next, and what was not looked into. */
+  private String advice(
+      CheapestSearch search, Comparison comparison, Map<Trial, Comparison.Point> tried) {
+    var text = new StringBuilder();
+    var ranking = search.ranking();
+    for (int i = 0; i < Math.min(2, ranking.size()); i++) {
+      var trial = ranking.get(i);
+      var point = Objects.requireNonNull(tried.get(trial));
+      text.append(i == 0 ? "cheapest   " : "runner-up  ").append(comparison.name(point));
+      text.append(
+          String.format(
+              Locale.ROOT,
+              "%n           %,.2f %s, %.1f %% within the targets, TTFT p90 %,.0f ms%n",
+              search.hourly(trial),
+              comparison.unit().equals("cost") ? "an hour" : "GPUs",
+              100 * point.summary().goodput().attainment(),
+              point.summary().ttft().p90()));
+      var fewer = tried.get(new Trial(trial.alternative(), trial.engines() - 1));
+      if (fewer == null) continue;
+      double kept = 100 * fewer.summary().goodput().attainment();
+      text.append(
+          String.format(Locale.ROOT, "           one engine fewer: %.1f %% within%n", kept));
+    }
+    if (ranking.isEmpty()) {
+      text.append("no alternative keeps the targets with up to " + enginesMax + " engines;");
+      text.append(" raise --engines-max, or ask for less\n");
+    }
+    if (search.isCutShort()) {
+      text.append("cut short  after " + runsMax + " runs: others may be cheaper; raise --runs\n");
+    }
+    return text.toString();
+  }
+}
