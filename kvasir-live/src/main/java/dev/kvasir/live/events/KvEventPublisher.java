@@ -4,8 +4,8 @@ import static java.lang.System.Logger.Level.DEBUG;
 
 import dev.kvasir.live.Threads;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.channels.ClosedSelectorException;
+import java.nio.charset.StandardCharsets;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
