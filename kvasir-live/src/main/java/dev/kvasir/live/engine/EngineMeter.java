@@ -6,15 +6,18 @@ import dev.kvasir.kv.event.Tier;
 import dev.kvasir.live.engine.step.GenerationEnd;
 import dev.kvasir.live.engine.step.GenerationUsage;
 import dev.kvasir.live.metrics.Histogram;
+import dev.kvasir.live.metrics.MetricSet;
+import dev.kvasir.live.metrics.MetricSet.Rows;
 import dev.kvasir.live.metrics.MetricsText;
 import dev.kvasir.live.metrics.MetricsText.Label;
 import java.util.EnumMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
 /** What an engine has done so far, in figures named as vLLM names them. Belongs to its loop. */
-final class EngineMeter {
+public final class EngineMeter {
   private final Histogram firstTokenSeconds = Histogram.ofSeconds();
   private final Histogram betweenTokensSeconds = Histogram.ofSeconds();
   private final Histogram wholeSeconds = Histogram.ofSeconds();
@@ -65,60 +68,103 @@ final class EngineMeter {
 
   String text(ServedModel model, Engine.Load load, KvStore kv) {
     var text = new MetricsText(List.of(new Label("model_name", model.name())));
-    text.gauge("vllm:num_requests_running", "Sequences in the batch.", load.running())
-        .gauge("vllm:num_requests_waiting", "Sequences that wait.", load.waiting())
-        .gauge("vllm:kv_cache_usage_perc", "Share of blocks in use.", load.kvUtilisation())
-        .counter("vllm:num_preemptions_total", "Preemptions.", load.preemptions())
-        .counter("vllm:prompt_tokens_total", "Tokens of prompts.", promptTokens)
-        .counter("vllm:prompt_tokens_cached_total", "Of these, not computed.", cachedTokens)
-        .counter("vllm:generation_tokens_total", "Tokens of answers.", answerTokens)
-        .counter("vllm:prefix_cache_queries_total", "Tokens looked for.", promptTokens)
-        .counter("vllm:prefix_cache_hits_total", "Tokens found.", cachedTokens)
-        .gauge("vllm:cache_config_info", "Memory.", 1, config(kv))
-        .histogram("vllm:time_to_first_token_seconds", "From request to token.", firstTokenSeconds)
-        .histogram("vllm:inter_token_latency_seconds", "From token to token.", betweenTokensSeconds)
-        .histogram("vllm:e2e_request_latency_seconds", "From request to end.", wholeSeconds);
-    ends(text);
-    tiers(text);
-    plans(text, load);
+    METRICS.write(new Source(this, load, kv), text);
     return text.toString();
   }
 
-  private static Label[] config(KvStore kv) {
-    return new Label[] {
-      new Label("block_size", Integer.toString(kv.blockTokens())),
-      new Label("num_gpu_blocks", Integer.toString(kv.total()))
-    };
+  /** What the metrics are read from, on the engine's loop. */
+  public record Source(EngineMeter meter, Engine.Load load, KvStore kv) {}
+
+  public static final MetricSet<Source> METRICS =
+      new MetricSet<Source>()
+          .once(EngineMeter::requests)
+          .per(
+              List::of,
+              EngineMeter::config,
+              rows -> rows.gauge("vllm:cache_config_info", "Size of the KV cache.", _ -> 1))
+          .once(EngineMeter::latencies)
+          .once(EngineMeter::own);
+
+  private static void requests(Rows<Source> rows) {
+    rows.gauge("vllm:num_requests_running", "Sequences in the batch.", s -> s.load.running())
+        .gauge("vllm:num_requests_waiting", "Sequences that wait.", s -> s.load.waiting())
+        .gauge("vllm:kv_cache_usage_perc", "Share of blocks in use.", s -> s.load.kvUtilisation())
+        .counter("vllm:num_preemptions_total", "Preemptions.", s -> s.load.preemptions())
+        .counter("vllm:prompt_tokens_total", "Tokens of prompts.", s -> s.meter.promptTokens)
+        .counter(
+            "vllm:prompt_tokens_cached_total", "Of these, not computed.", s -> s.meter.cachedTokens)
+        .counter("vllm:generation_tokens_total", "Tokens of answers.", s -> s.meter.answerTokens)
+        .counter("vllm:prefix_cache_queries_total", "Tokens looked for.", s -> s.meter.promptTokens)
+        .counter("vllm:prefix_cache_hits_total", "Tokens found.", s -> s.meter.cachedTokens)
+        .counters(
+            "vllm:request_success_total",
+            "Answers by how they ended.",
+            "finished_reason",
+            s -> s.meter.ends());
   }
 
-  private void ends(MetricsText text) {
-    var name = "vllm:request_success_total";
-    var help = "Answers by how they ended.";
-    text.counter(name, help, stopped, new Label("finished_reason", "stop"))
-        .counter(name, help, full, new Label("finished_reason", "length"))
-        .counter(name, help, aborted, new Label("finished_reason", "abort"))
-        .counter(name, help, failed, new Label("finished_reason", "error"));
+  private static void latencies(Rows<Source> rows) {
+    rows.histogram(
+            "vllm:time_to_first_token_seconds",
+            "From request to token.",
+            s -> s.meter.firstTokenSeconds)
+        .histogram(
+            "vllm:inter_token_latency_seconds",
+            "From token to token.",
+            s -> s.meter.betweenTokensSeconds)
+        .histogram(
+            "vllm:e2e_request_latency_seconds", "From request to end.", s -> s.meter.wholeSeconds);
   }
 
-  private void tiers(MetricsText text) {
-    for (var tier : Tier.values()) {
-      text.counter(
-          "kvasir_cached_blocks_total",
-          "Blocks of prompts that were found, by tier.",
-          cachedBlocks.getOrDefault(tier, 0L),
-          new Label("tier", tier.name().toLowerCase(Locale.ROOT)));
-    }
-    text.counter("kvasir_handovers_total", "Prompts computed for another engine.", handovers)
+  private static void own(Rows<Source> rows) {
+    rows.counters(
+            "kvasir_cached_blocks_total",
+            "Blocks of prompts that were found, by tier.",
+            "tier",
+            s -> s.meter.cached())
+        .counter(
+            "kvasir_handovers_total",
+            "Prompts computed for another engine.",
+            s -> s.meter.handovers)
         .seconds(
-            "kvasir_handover_seconds_total", "Time until others could have them.", handoverSeconds);
+            "kvasir_handover_seconds_total",
+            "Time until others could have them.",
+            s -> s.meter.handoverSeconds)
+        .counters(
+            "kvasir_steps_total",
+            "Steps by how their plan was made: ahead, repaired, or after.",
+            "plan",
+            s -> plans(s.load));
   }
 
-  private static void plans(MetricsText text, Engine.Load load) {
-    var name = "kvasir_steps_total";
-    var help = "Steps by how their plan was come by.";
-    var plans = load.planning();
-    text.counter(name, help, plans.hits(), new Label("plan", "ahead"))
-        .counter(name, help, plans.repairs(), new Label("plan", "repaired"))
-        .counter(name, help, plans.misses(), new Label("plan", "after"));
+  private static List<Label> config(Source source) {
+    return List.of(
+        new Label("block_size", Integer.toString(source.kv.blockTokens())),
+        new Label("num_gpu_blocks", Integer.toString(source.kv.total())));
+  }
+
+  private Map<String, Long> ends() {
+    var ends = new LinkedHashMap<String, Long>();
+    ends.put("stop", stopped);
+    ends.put("length", full);
+    ends.put("abort", aborted);
+    ends.put("error", failed);
+    return ends;
+  }
+
+  private Map<String, Long> cached() {
+    var cached = new LinkedHashMap<String, Long>();
+    for (var tier : Tier.values()) {
+      cached.put(tier.name().toLowerCase(Locale.ROOT), cachedBlocks.getOrDefault(tier, 0L));
+    }
+    return cached;
+  }
+
+  private static Map<String, Long> plans(Engine.Load load) {
+    var plans = new LinkedHashMap<String, Long>();
+    plans.put("ahead", load.planning().hits());
+    plans.put("repaired", load.planning().repairs());
+    plans.put("after", load.planning().misses());
+    return plans;
   }
 }

@@ -72,9 +72,11 @@ final class AdminApi {
   }
 
   private void metrics(Exchange exchange, LadderState state) {
-    var out = metrics.write(router, parts.workers(), parts.flow());
+    var out = new MetricsText();
+    GatewayMetrics.METRICS.write(
+        new GatewayMetrics.Source(metrics, router, parts.workers(), parts.flow()), out);
     for (var other : others) other.accept(out);
-    new LadderMetrics(state, out).write();
+    LadderMetrics.METRICS.write(state, out);
     var text = Buffer.buffer(out.toString());
     exchange.context().runOnContext(_ -> exchange.answer(200, MetricsText.CONTENT_TYPE, text));
   }

@@ -106,12 +106,21 @@ public final class Gateway implements AutoCloseable {
     var view = new GatewayView(this, parts, journal.recent(), origin, beside);
     endpoints.addAll(Dashboard.endpoints(view));
     api = HttpFront.start(network, settings.api(), Endpoints.of(endpoints));
-    List<Consumer<MetricsText>> others =
-        List.of(naming::write, tokenizer::write, events::write, this::surroundings);
-    var desk = new AdminApi(parts, router, journal.metrics(), beside.ladder(), others);
+    var desk =
+        new AdminApi(parts, router, journal.metrics(), beside.ladder(), others(naming, events));
     var keeping = new ArrayList<>(desk.endpoints());
     keeping.addAll(beside.admin());
     admin = HttpFront.start(network, settings.admin(), Endpoints.of(keeping));
+  }
+
+  /** The metrics of what stands around the router. */
+  private List<Consumer<MetricsText>> others(PromptNaming naming, EventMetrics events) {
+    return List.of(
+        PromptNaming.METRICS.of(naming),
+        tokenizer::write,
+        EventMetrics.METRICS.of(events),
+        HttpFront.METRICS.of(api),
+        Journal.METRICS.of(journal));
   }
 
   /** Begins to serve; workers that cannot be reached are asked again until they can. */
@@ -156,21 +165,6 @@ public final class Gateway implements AutoCloseable {
     var least = settings.routing().settings().freshness();
     var twice = settings.probePace().multipliedBy(2);
     return twice.compareTo(least) > 0 ? twice : least;
-  }
-
-  /** Figures of the front and of what is written down, besides those of the router. */
-  private void surroundings(MetricsText out) {
-    api.refused()
-        .forEach(
-            (code, count) ->
-                out.counter(
-                    "kvasir_http_refused_total",
-                    "Requests refused before they reached the router, by error code.",
-                    count,
-                    new MetricsText.Label("code", code)));
-    out.gauge("kvasir_http_connections", "Connections of callers.", api.connections());
-    out.gauge("kvasir_http_body_bytes", "Bodies of requests under way.", (double) api.bodyBytes());
-    journal.tell(out);
   }
 
   private long originMicros() {

@@ -4,155 +4,137 @@ import dev.kvasir.live.dashboard.ClimbState;
 import dev.kvasir.live.dashboard.EdgeState;
 import dev.kvasir.live.dashboard.LadderState;
 import dev.kvasir.live.dashboard.TierState;
-import dev.kvasir.live.metrics.MetricsText;
+import dev.kvasir.live.metrics.MetricSet;
+import dev.kvasir.live.metrics.MetricSet.Rows;
 import dev.kvasir.live.metrics.MetricsText.Label;
 import dev.kvasir.live.store.StoreTally;
-import dev.kvasir.offload.onboard.OnboardingLoad;
 import dev.kvasir.offload.pipeline.OffloadPipeline;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
-import java.util.function.ToIntFunction;
-import java.util.function.ToLongFunction;
+import java.util.Map;
 
-/** What Prometheus is told of the memory of engines of our own. */
-record LadderMetrics(LadderState ladder, MetricsText out) {
-  void write() {
-    if (ladder.tiers().isEmpty()) return;
-    for (var tier : ladder.tiers()) {
-      out.gauge("kvasir_tier_blocks", "Blocks in use.", (double) tier.blocksUsed(), labels(tier));
-    }
-    for (var tier : ladder.tiers()) {
-      out.gauge(
-          "kvasir_tier_blocks_max", "Room for blocks.", (double) tier.blocksTotal(), labels(tier));
-    }
-    tiers("kvasir_tier_hits_total", "Blocks found there.", TierState::hits);
-    tiers("kvasir_tier_bytes_in_total", "Bytes that came.", TierState::bytesIn);
-    tiers("kvasir_tier_bytes_out_total", "Bytes of blocks found.", TierState::bytesOut);
-    down();
-    up();
-    stores("kvasir_store_blocks_stored_total", "Blocks stored.", StoreTally::stored);
-    stores("kvasir_store_blocks_loaded_total", "Blocks loaded.", StoreTally::loaded);
-    stores("kvasir_store_blocks_damaged_total", "Loads found wrong.", StoreTally::damaged);
-    stores("kvasir_store_copies_failed_total", "Copies not made.", StoreTally::failed);
-    stores("kvasir_store_blocks_busy_total", "Stored by others just then.", StoreTally::busy);
-    stores("kvasir_store_lookups_total", "Look-ups of shared blocks.", StoreTally::looks);
-    stores(
-        "kvasir_store_lookups_refused_total",
-        "Look-ups not made, too many waited.",
-        StoreTally::looksRefused);
-    stores(
-        "kvasir_store_lookups_failed_total",
-        "Look-ups that the server did not answer.",
-        StoreTally::looksFailed);
-    for (var tier : ladder.tiers()) unavailable(0, labels(tier));
-    for (var missing : ladder.unavailable()) unavailable(1, new Label("tier", missing));
-    for (var store : ladder.stores()) {
-      out.gauge("kvasir_store_queued", "Copies under way.", store.queued(), label(store));
-    }
+/** Metrics of the tiers of embedded engines. */
+public final class LadderMetrics {
+  public static final MetricSet<LadderState> METRICS =
+      new MetricSet<LadderState>()
+          .per(LadderState::tiers, LadderMetrics::labels, LadderMetrics::tiers)
+          .per(LadderState::edges, LadderMetrics::labels, LadderMetrics::edges)
+          .per(LadderState::climbs, LadderMetrics::labels, LadderMetrics::climbs)
+          .per(LadderState::stores, LadderMetrics::labels, LadderMetrics::stores)
+          .per(LadderMetrics::availability, Availability::labels, LadderMetrics::availability);
+
+  private LadderMetrics() {}
+
+  private static void tiers(Rows<TierState> tiers) {
+    tiers
+        .gauge("kvasir_tier_blocks", "Blocks in use.", TierState::blocksUsed)
+        .gauge("kvasir_tier_blocks_max", "Room for blocks.", TierState::blocksTotal)
+        .counter("kvasir_tier_hits_total", "Blocks that prompts found there.", TierState::hits)
+        .counter("kvasir_tier_bytes_in_total", "Bytes that came.", TierState::bytesIn)
+        .counter("kvasir_tier_bytes_out_total", "Bytes of blocks found.", TierState::bytesOut);
   }
 
-  private void unavailable(int value, Label... labels) {
-    var help = "1 for a tier that is configured and could not be opened.";
-    out.gauge("kvasir_tier_unavailable", help, value, labels);
+  private static void edges(Rows<EdgeState> edges) {
+    edges
+        .gauge("kvasir_offload_waiting", "Blocks that wait.", e -> e.load().waiting())
+        .gauge("kvasir_offload_waiting_max", "Most that may wait.", e -> e.load().waitingMax())
+        .gauge("kvasir_offload_moving", "Blocks held for a copy.", e -> e.load().moving())
+        .gauge("kvasir_offload_transfers", "Batches being copied.", e -> e.load().transfers())
+        .gauge("kvasir_offload_overdue", "Blocks a late store still has.", e -> e.load().overdue())
+        .counters(
+            "kvasir_offload_blocks_total",
+            "Blocks by outcome.",
+            "outcome",
+            e -> outcomes(e.totals()));
   }
 
-  private void tiers(String name, String help, ToLongFunction<TierState> figure) {
-    for (var tier : ladder.tiers()) {
-      out.counter(name, help, figure.applyAsLong(tier), labels(tier));
+  private static Map<String, Long> outcomes(OffloadPipeline.Totals totals) {
+    var outcomes = new LinkedHashMap<String, Long>();
+    outcomes.put("completed", totals.completed());
+    outcomes.put("failed", totals.failed());
+    outcomes.put("evicted", totals.evicted());
+    outcomes.put("filtered", totals.filtered());
+    outcomes.put("cancelled", totals.cancelled());
+    outcomes.put("refused", totals.refused());
+    return outcomes;
+  }
+
+  private static void climbs(Rows<ClimbState> climbs) {
+    climbs
+        .gauge("kvasir_onboard_searches", "Searches under way.", c -> c.load().searches())
+        .gauge("kvasir_onboard_searches_max", "Most there may be.", c -> c.load().searchesMax())
+        .gauge("kvasir_onboard_blocks", "Blocks on their way up.", c -> c.load().climbing())
+        .gauge("kvasir_onboard_blocks_overdue", "Of them, too late.", c -> c.load().overdue())
+        .counter(
+            "kvasir_onboard_searches_declined_total",
+            "Searches that got only what was at the top.",
+            c -> c.load().searchesDeclined())
+        .counter(
+            "kvasir_onboard_timeouts_total",
+            "Loads not answered in time.",
+            c -> c.load().loadsTimedOut());
+  }
+
+  private static void stores(Rows<StoreTally> stores) {
+    stores
+        .counter("kvasir_store_blocks_stored_total", "Blocks stored.", StoreTally::stored)
+        .counter("kvasir_store_blocks_loaded_total", "Blocks loaded.", StoreTally::loaded)
+        .counter("kvasir_store_blocks_damaged_total", "Loads found wrong.", StoreTally::damaged)
+        .counter("kvasir_store_copies_failed_total", "Copies not made.", StoreTally::failed)
+        .counter(
+            "kvasir_store_blocks_busy_total",
+            "Blocks that another server was just storing; no failure.",
+            StoreTally::busy)
+        .counter("kvasir_store_lookups_total", "Look-ups of shared blocks.", StoreTally::looks)
+        .counter(
+            "kvasir_store_lookups_refused_total",
+            "Look-ups not made, too many waited (limits.look-queue-max).",
+            StoreTally::looksRefused)
+        .counter(
+            "kvasir_store_lookups_failed_total",
+            "Look-ups that the server did not answer.",
+            StoreTally::looksFailed)
+        .gauge("kvasir_store_queued", "Copies under way.", StoreTally::queued);
+  }
+
+  /** Whether a tier that is configured could be opened. */
+  private record Availability(List<Label> labels, int unavailable) {}
+
+  private static void availability(Rows<Availability> tiers) {
+    tiers.gauge(
+        "kvasir_tier_unavailable",
+        "1 for a tier that is configured and could not be opened.",
+        Availability::unavailable);
+  }
+
+  private static List<Availability> availability(LadderState ladder) {
+    var all = new ArrayList<Availability>();
+    if (ladder.tiers().isEmpty()) return all;
+    for (var tier : ladder.tiers()) all.add(new Availability(labels(tier), 0));
+    for (var missing : ladder.unavailable()) {
+      all.add(new Availability(List.of(new Label("tier", missing)), 1));
     }
-  }
-
-  private void stores(String name, String help, ToLongFunction<StoreTally> figure) {
-    for (var store : ladder.stores()) {
-      out.counter(name, help, figure.applyAsLong(store), label(store));
-    }
-  }
-
-  private void down() {
-    edges("kvasir_offload_waiting", "Blocks before their upgrade.", OffloadPipeline.Load::waiting);
-    edges(
-        "kvasir_offload_waiting_max", "The most that may wait.", OffloadPipeline.Load::waitingMax);
-    edges("kvasir_offload_moving", "Blocks after their upgrade.", OffloadPipeline.Load::moving);
-    edges("kvasir_offload_transfers", "Batches being copied.", OffloadPipeline.Load::transfers);
-    edges(
-        "kvasir_offload_overdue", "Blocks a late store still has.", OffloadPipeline.Load::overdue);
-    for (var edge : ladder.edges()) ended(edge, edge.totals());
-  }
-
-  private void edges(String name, String help, ToIntFunction<OffloadPipeline.Load> figure) {
-    for (var edge : ladder.edges()) {
-      out.gauge(name, help, figure.applyAsInt(edge.load()), from(edge), to(edge));
-    }
-  }
-
-  private void ended(EdgeState edge, OffloadPipeline.Totals totals) {
-    ended(edge, "completed", totals.completed());
-    ended(edge, "failed", totals.failed());
-    ended(edge, "evicted", totals.evicted());
-    ended(edge, "filtered", totals.filtered());
-    ended(edge, "cancelled", totals.cancelled());
-    ended(edge, "refused", totals.refused());
-  }
-
-  private void ended(EdgeState edge, String outcome, long blocks) {
-    out.counter(
-        "kvasir_offload_blocks_total",
-        "Blocks by what became of them.",
-        blocks,
-        from(edge),
-        to(edge),
-        new Label("outcome", outcome));
-  }
-
-  private void up() {
-    climbs("kvasir_onboard_searches", "Searches under way.", OnboardingLoad::searches);
-    climbs("kvasir_onboard_searches_max", "The most there may be.", OnboardingLoad::searchesMax);
-    climbs("kvasir_onboard_blocks", "Blocks on their way up.", OnboardingLoad::climbing);
-    climbs("kvasir_onboard_blocks_overdue", "Of them, too late.", OnboardingLoad::overdue);
-    for (var climb : ladder.climbs()) {
-      out.counter(
-          "kvasir_onboard_searches_declined_total",
-          "Searches that got only what was at the top.",
-          climb.load().searchesDeclined(),
-          worker(climb));
-    }
-    for (var climb : ladder.climbs()) {
-      out.counter(
-          "kvasir_onboard_timeouts_total",
-          "Loads not answered in time.",
-          climb.load().loadsTimedOut(),
-          worker(climb));
-    }
-  }
-
-  private void climbs(String name, String help, ToIntFunction<OnboardingLoad> figure) {
-    for (var climb : ladder.climbs()) {
-      out.gauge(name, help, figure.applyAsInt(climb.load()), worker(climb));
-    }
+    return all;
   }
 
   /** A tier that each engine has is named with the engine's name behind it. */
-  private static Label[] labels(TierState tier) {
+  private static List<Label> labels(TierState tier) {
     var words = List.of(tier.name().split(" ", 2));
     var name = new Label("tier", words.getFirst());
-    return words.size() == 1
-        ? new Label[] {name}
-        : new Label[] {name, new Label("worker", words.getLast())};
+    return words.size() == 1 ? List.of(name) : List.of(name, new Label("worker", words.getLast()));
   }
 
-  private static Label from(EdgeState edge) {
-    return new Label("from", edge.from());
+  private static List<Label> labels(EdgeState edge) {
+    return List.of(new Label("from", edge.from()), new Label("to", edge.to()));
   }
 
-  private static Label to(EdgeState edge) {
-    return new Label("to", edge.to());
+  private static List<Label> labels(ClimbState climb) {
+    return List.of(new Label("worker", climb.engine()));
   }
 
-  private static Label worker(ClimbState climb) {
-    return new Label("worker", climb.engine());
-  }
-
-  private static Label label(StoreTally store) {
-    return new Label("tier", store.tier().name().toLowerCase(Locale.ROOT));
+  private static List<Label> labels(StoreTally store) {
+    return List.of(new Label("tier", store.tier().name().toLowerCase(Locale.ROOT)));
   }
 }

@@ -1,5 +1,6 @@
 package dev.kvasir.live.http;
 
+import dev.kvasir.live.metrics.MetricSet;
 import io.vertx.core.DeploymentOptions;
 import io.vertx.core.Future;
 import java.io.IOException;
@@ -16,6 +17,25 @@ import java.util.concurrent.atomic.AtomicInteger;
 public final class HttpFront implements AutoCloseable {
   /** Servers of one network that leave the choice of the port to it are told apart by this. */
   private static final AtomicInteger ANY_PORT = new AtomicInteger();
+
+  public static final MetricSet<HttpFront> METRICS =
+      new MetricSet<HttpFront>()
+          .once(
+              front ->
+                  front
+                      .counters(
+                          "kvasir_http_refused_total",
+                          "Requests refused before they reached the router, by error code.",
+                          "code",
+                          HttpFront::refused)
+                      .gauge(
+                          "kvasir_http_connections",
+                          "Connections of callers.",
+                          HttpFront::connections)
+                      .gauge(
+                          "kvasir_http_body_bytes",
+                          "Bodies of requests under way.",
+                          HttpFront::bodyBytes));
 
   private final Network network;
   private final String deployment;

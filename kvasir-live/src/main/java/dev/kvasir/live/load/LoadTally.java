@@ -1,23 +1,25 @@
 package dev.kvasir.live.load;
 
+import dev.kvasir.live.metrics.Histogram;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.TreeMap;
-import java.util.concurrent.TimeUnit;
-import org.HdrHistogram.Histogram;
 
 /** Adds answers up. Belongs to one loop. */
 final class LoadTally {
-  private static final int DIGITS = 3;
-  private static final double MICROS_PER_MILLI = 1_000;
+  private static final double NANOS_PER_SECOND = 1e9;
+  private static final double MILLIS_PER_SECOND = 1_000;
+
+  /** Of a bucket, so that a percentile is off by a thousandth at most. */
+  private static final double WIDTH = 0.002;
 
   private final LoadTargets targets;
   private final TreeMap<String, LoadReport.Failure> failures = new TreeMap<>();
-  private final Histogram late = new Histogram(DIGITS);
-  private final Histogram ttft = new Histogram(DIGITS);
-  private final Histogram tpot = new Histogram(DIGITS);
-  private final Histogram itl = new Histogram(DIGITS);
-  private final Histogram e2e = new Histogram(DIGITS);
+  private final Histogram late = Histogram.ofLatency(WIDTH);
+  private final Histogram ttft = Histogram.ofLatency(WIDTH);
+  private final Histogram tpot = Histogram.ofLatency(WIDTH);
+  private final Histogram itl = Histogram.ofLatency(WIDTH);
+  private final Histogram e2e = Histogram.ofLatency(WIDTH);
   private long sent;
   private long completed;
   private long good;
@@ -95,16 +97,15 @@ final class LoadTally {
   }
 
   private static void record(Histogram histogram, long nanos) {
-    histogram.recordValue(TimeUnit.NANOSECONDS.toMicros(Math.max(0, nanos)));
+    histogram.add(Math.max(0, nanos) / NANOS_PER_SECOND);
   }
 
-  private static LoadReport.Spread spread(Histogram micros) {
-    if (micros.getTotalCount() == 0) return new LoadReport.Spread(0, 0, 0, 0, 0);
+  private static LoadReport.Spread spread(Histogram seconds) {
     return new LoadReport.Spread(
-        micros.getMean() / MICROS_PER_MILLI,
-        micros.getValueAtPercentile(50) / MICROS_PER_MILLI,
-        micros.getValueAtPercentile(90) / MICROS_PER_MILLI,
-        micros.getValueAtPercentile(99) / MICROS_PER_MILLI,
-        micros.getMaxValue() / MICROS_PER_MILLI);
+        seconds.mean() * MILLIS_PER_SECOND,
+        seconds.percentile(0.5) * MILLIS_PER_SECOND,
+        seconds.percentile(0.9) * MILLIS_PER_SECOND,
+        seconds.percentile(0.99) * MILLIS_PER_SECOND,
+        seconds.max() * MILLIS_PER_SECOND);
   }
 }

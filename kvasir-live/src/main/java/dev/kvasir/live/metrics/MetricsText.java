@@ -1,20 +1,21 @@
 package dev.kvasir.live.metrics;
 
+import java.util.ArrayList;
 import java.util.List;
 
-/** Writes figures as Prometheus reads them. */
+/** Writes metrics as Prometheus reads them. */
 public final class MetricsText {
   /** What the text is served as. */
   public static final String CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
-  /** A name and a value that tell figures of the same name apart. */
+  /** A name and a value that tell metrics of the same name apart. */
   public record Label(String name, String value) {}
 
   private final StringBuilder text = new StringBuilder();
   private final List<Label> common;
-  private String family = "";
+  private String last = "";
 
-  /** A text in which all figures have these labels. */
+  /** A text in which all metrics have these labels. */
   public MetricsText(List<Label> common) {
     this.common = List.copyOf(common);
   }
@@ -23,59 +24,46 @@ public final class MetricsText {
     this(List.of());
   }
 
-  /** Something that goes up and down. */
-  public MetricsText gauge(String name, String help, double value, Label... labels) {
-    begin(name, help, "gauge");
-    return line(name, number(value), labels);
+  void add(MetricSet.Family family, String value, List<Label> labels) {
+    begin(family);
+    line(family.name(), value, labels);
   }
 
-  /** Something that only grows; its name ends in {@code _total}. */
-  public MetricsText counter(String name, String help, long value, Label... labels) {
-    begin(name, help, "counter");
-    return line(name, Long.toString(value), labels);
-  }
-
-  /** Time that only grows. */
-  public MetricsText seconds(String name, String help, double value, Label... labels) {
-    begin(name, help, "counter");
-    return line(name, Double.toString(value), labels);
-  }
-
-  public MetricsText histogram(String name, String help, Histogram values, Label... labels) {
-    begin(name, help, "histogram");
+  void histogram(MetricSet.Family family, Histogram values, List<Label> labels) {
+    begin(family);
+    var bucket = family.name() + "_bucket";
     long below = 0;
     for (int i = 0; i < values.bounds(); i++) {
       below += values.countAt(i);
-      line(name + "_bucket", Long.toString(below), with(labels, number(values.bound(i))));
+      line(bucket, Long.toString(below), and(labels, new Label("le", number(values.bound(i)))));
     }
-    line(name + "_bucket", Long.toString(values.count()), with(labels, "+Inf"));
-    line(name + "_sum", Double.toString(values.sum()), labels);
-    return line(name + "_count", Long.toString(values.count()), labels);
+    var count = Long.toString(values.count());
+    line(bucket, count, and(labels, new Label("le", "+Inf")));
+    line(family.name() + "_sum", Double.toString(values.sum()), labels);
+    line(family.name() + "_count", count, labels);
   }
 
-  private static Label[] with(Label[] labels, String bound) {
-    var all = new Label[labels.length + 1];
-    System.arraycopy(labels, 0, all, 0, labels.length);
-    all[labels.length] = new Label("le", bound);
+  static List<Label> and(List<Label> labels, Label another) {
+    var all = new ArrayList<>(labels);
+    all.add(another);
     return all;
   }
 
-  /** Figures of one name stand together under one head. */
-  private void begin(String name, String help, String type) {
-    if (family.equals(name)) return;
-    family = name;
-    text.append("# HELP ").append(name).append(' ').append(help).append('\n');
-    text.append("# TYPE ").append(name).append(' ').append(type).append('\n');
+  /** Metrics of one name stand together under one head. */
+  private void begin(MetricSet.Family family) {
+    if (last.equals(family.name())) return;
+    last = family.name();
+    text.append("# HELP ").append(last).append(' ').append(family.help()).append('\n');
+    text.append("# TYPE ").append(last).append(' ').append(family.type().word()).append('\n');
   }
 
-  private MetricsText line(String name, String value, Label... labels) {
+  private void line(String name, String value, List<Label> labels) {
     text.append(name);
     char before = '{';
     for (var label : common) before = label(label, before);
     for (var label : labels) before = label(label, before);
     if (before == ',') text.append('}');
     text.append(' ').append(value).append('\n');
-    return this;
   }
 
   private char label(Label label, char before) {
@@ -84,7 +72,7 @@ public final class MetricsText {
     return ',';
   }
 
-  private static String number(double value) {
+  static String number(double value) {
     long whole = (long) value;
     return whole == value && Math.abs(value) < 1e15 ? Long.toString(whole) : Double.toString(value);
   }

@@ -5,6 +5,7 @@ import static java.lang.System.Logger.Level.WARNING;
 
 import dev.kvasir.Nullable;
 import dev.kvasir.live.gateway.request.PromptTokenizer;
+import dev.kvasir.live.metrics.MetricSet;
 import dev.kvasir.live.metrics.MetricsText;
 import dev.kvasir.live.metrics.MetricsText.Label;
 import dev.kvasir.live.model.text.UnsupportedText;
@@ -101,6 +102,21 @@ public final class FileTokenizers implements PromptTokenizer {
 
   private final Map<String, Model> models = new TreeMap<>();
   private final PromptTokenizer workers;
+  public static final MetricSet<FileTokenizers> METRICS =
+      new MetricSet<FileTokenizers>()
+          .per(
+              tally -> tally.counts.entrySet(),
+              entry ->
+                  List.of(
+                      new Label("by", entry.getKey().by),
+                      new Label("reason", entry.getKey().reason)),
+              rows ->
+                  rows.counter(
+                      "kvasir_prompts_tokenized_total",
+                      "Prompts by who made their tokens: a file, the request itself or a worker,"
+                          + " and why.",
+                      entry -> entry.getValue().sum()));
+
   private final EnumMap<Used, LongAdder> counts = new EnumMap<>(Used.class);
 
   /**
@@ -288,13 +304,6 @@ public final class FileTokenizers implements PromptTokenizer {
 
   @Override
   public void write(MetricsText out) {
-    for (var used : Used.values()) {
-      out.counter(
-          "kvasir_prompts_tokenized_total",
-          "Prompts by who made their tokens: a file, the request itself or a worker, and why.",
-          Objects.requireNonNull(counts.get(used)).sum(),
-          new Label("by", used.by),
-          new Label("reason", used.reason));
-    }
+    METRICS.write(this, out);
   }
 }

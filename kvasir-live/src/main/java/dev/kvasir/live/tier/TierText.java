@@ -3,29 +3,47 @@ package dev.kvasir.live.tier;
 import dev.kvasir.Nullable;
 import dev.kvasir.kv.BlockPool;
 import dev.kvasir.kv.event.Tier;
+import dev.kvasir.live.metrics.MetricSet;
+import dev.kvasir.live.metrics.MetricSet.Rows;
 import dev.kvasir.live.metrics.MetricsText;
 import dev.kvasir.live.metrics.MetricsText.Label;
+import dev.kvasir.live.store.StoreTally;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
 /** What the daemon tells of itself, as metrics and as JSON; on the loop. */
-final class TierText {
-  private static final String PREFIX = "kvasir_tier_";
+public final class TierText {
+  public static final MetricSet<Source> METRICS =
+      new MetricSet<Source>()
+          .once(TierText::totals)
+          .per(
+              s -> s.totals.resp() == null ? List.of() : List.of(s.totals.resp()),
+              _ -> List.of(),
+              TierText::resp)
+          .per(
+              Source::caches,
+              TierText::model,
+              rows -> rows.gauge("kvasir_tier_namespace", "An open namespace, always 1.", _ -> 1))
+          .per(TierText::pools, Pool::labels, TierText::pools)
+          .per(Source::caches, TierText::space, TierText::lookups)
+          .per(Source::caches, TierText::space, TierText::stores)
+          .per(Source::caches, TierText::space, TierText::loads)
+          .per(TierText::copies, Copies::labels, TierText::copies)
+          .per(TierText::missing, row -> row, TierText::missing);
 
-  private final MetricsText text = new MetricsText();
+  private TierText() {}
 
   /** Everything, for Prometheus. */
   static String metrics(List<NamespaceCache> caches, Totals totals) {
-    var text = new TierText();
-    text.totals(totals);
-    text.pools(caches);
-    text.lookups(caches);
-    text.stores(caches);
-    text.loads(caches);
-    text.below(caches);
-    return text.text.toString();
+    var text = new MetricsText();
+    METRICS.write(new Source(caches, totals), text);
+    return text.toString();
   }
+
+  /** What the metrics are read from. */
+  record Source(List<NamespaceCache> caches, Totals totals) {}
 
   /**
    * What is not of any namespace.
@@ -80,200 +98,187 @@ final class TierText {
     return pool.total() - pool.free();
   }
 
-  private void totals(Totals totals) {
-    text.gauge(PREFIX + "connections", "Connections of engines.", totals.connections());
-    counter("connections_total", "Connections that were accepted.", totals.accepted());
-    counter("connections_refused_total", "Connections that were refused.", totals.refused());
-    counter(
-        "namespaces_replaced_total",
-        "Namespaces that gave way to others.",
-        totals.namespacesReplaced());
-    var resp = totals.resp();
-    if (resp == null) return;
-    counter("resp_connections_total", "Clients of Redis.", resp.connections.sum());
-    counter("resp_connections_refused_total", "Clients of Redis refused.", resp.refused.sum());
-    counter("resp_commands_total", "Commands of Redis.", resp.commands.sum());
-    counter("resp_wrong_passwords_total", "Wrong passwords.", resp.wrongPasswords.sum());
+  private static void totals(Rows<Source> rows) {
+    rows.gauge("kvasir_tier_connections", "Connections of engines.", s -> s.totals.connections())
+        .counter(
+            "kvasir_tier_connections_total",
+            "Connections that were accepted.",
+            s -> s.totals.accepted())
+        .counter(
+            "kvasir_tier_connections_refused_total",
+            "Connections that were refused.",
+            s -> s.totals.refused())
+        .counter(
+            "kvasir_tier_namespaces_replaced_total",
+            "Namespaces that gave way to others.",
+            s -> s.totals.namespacesReplaced());
   }
 
-  private void counter(String name, String help, long value, Label... labels) {
-    text.counter(PREFIX + name, help, value, labels);
+  private static void resp(Rows<RespServer.Counts> rows) {
+    rows.counter(
+            "kvasir_tier_resp_connections_total", "Clients of Redis.", c -> c.connections.sum())
+        .counter(
+            "kvasir_tier_resp_connections_refused_total",
+            "Clients of Redis refused.",
+            c -> c.refused.sum())
+        .counter("kvasir_tier_resp_commands_total", "Commands of Redis.", c -> c.commands.sum())
+        .counter(
+            "kvasir_tier_resp_wrong_passwords_total",
+            "Wrong passwords.",
+            c -> c.wrongPasswords.sum());
   }
 
-  private static Label space(NamespaceCache cache) {
-    return new Label("namespace", cache.namespace().id());
+  private static List<Label> space(NamespaceCache cache) {
+    return List.of(new Label("namespace", cache.namespace().id()));
   }
 
-  private static Label tier(Tier tier) {
-    return new Label("tier", word(tier));
+  private static List<Label> model(NamespaceCache cache) {
+    return List.of(
+        new Label("namespace", cache.namespace().id()),
+        new Label("model", cache.namespace().model()),
+        new Label("weights", cache.namespace().isStrong() ? "strong" : "weak"));
   }
 
-  private void pools(List<NamespaceCache> caches) {
-    for (var cache : caches) {
-      var model = new Label("model", cache.namespace().model());
-      var weights = new Label("weights", cache.namespace().isStrong() ? "strong" : "weak");
-      text.gauge(
-          PREFIX + "namespace", "An open namespace, always 1.", 1, space(cache), model, weights);
+  /** A tier of a namespace. */
+  private record Pool(NamespaceCache cache, BlockPool pool) {
+    List<Label> labels() {
+      return tier(cache, word(pool.tier()));
     }
-    for (var cache : caches) {
-      for (var pool : cache.tiers().pools()) {
-        double bytes = (double) used(pool) * cache.namespace().rowBytes();
-        text.gauge(PREFIX + "bytes", "What a tier holds.", bytes, space(cache), tier(pool.tier()));
-      }
+
+    double bytes(int chunks) {
+      return (double) chunks * cache.namespace().rowBytes();
     }
-    for (var cache : caches) {
-      for (var pool : cache.tiers().pools()) {
-        double bytes = (double) pool.total() * cache.namespace().rowBytes();
-        text.gauge(
-            PREFIX + "bytes_max", "What a tier may hold.", bytes, space(cache), tier(pool.tier()));
-      }
-    }
-    for (var cache : caches) {
-      for (var pool : cache.tiers().pools()) {
-        long evicted = pool.stats().evicted();
-        counter(
-            "evicted_total", "Chunks that made room.", evicted, space(cache), tier(pool.tier()));
-      }
+
+    double loadSeconds() {
+      return cache.costs().loadNanos(pool.tier(), 1) / 1e9;
     }
   }
 
-  private void lookups(List<NamespaceCache> caches) {
-    for (var cache : caches) {
-      perTier(cache, cache.counts().found, "found_total", "Keys that were found, by tier.");
-    }
-    for (var cache : caches) {
-      counter("missing_total", "Keys not found.", cache.counts().missing, space(cache));
-    }
-    for (var cache : caches) {
-      counter(
-          "slower_total",
-          "Keys found that are quicker to compute than to load.",
-          cache.counts().slower,
-          space(cache));
-    }
-    for (var cache : caches) {
-      text.gauge(
-          PREFIX + "compute_seconds_per_token",
-          "How long engines take to compute a token of a prompt; 0 while not measured.",
-          cache.costs().nanosPerToken() / 1e9,
-          space(cache));
-    }
-    for (var cache : caches) {
-      for (var pool : cache.tiers().pools()) {
-        text.gauge(
-            PREFIX + "load_seconds_per_chunk",
+  private static List<Label> tier(NamespaceCache cache, String name) {
+    return List.of(new Label("namespace", cache.namespace().id()), new Label("tier", name));
+  }
+
+  private static List<Pool> pools(Source source) {
+    return source.caches.stream()
+        .flatMap(cache -> cache.tiers().pools().stream().map(pool -> new Pool(cache, pool)))
+        .toList();
+  }
+
+  private static void pools(Rows<Pool> rows) {
+    rows.gauge("kvasir_tier_bytes", "What a tier holds.", p -> p.bytes(used(p.pool)))
+        .gauge("kvasir_tier_bytes_max", "What a tier may hold.", p -> p.bytes(p.pool.total()))
+        .counter(
+            "kvasir_tier_evicted_total", "Chunks that made room.", p -> p.pool.stats().evicted())
+        .gauge(
+            "kvasir_tier_load_seconds_per_chunk",
             "How long a chunk takes from a tier to host memory; 0 while not measured.",
-            cache.costs().loadNanos(pool.tier(), 1) / 1e9,
-            space(cache),
-            tier(pool.tier()));
-      }
+            Pool::loadSeconds)
+        .counter(
+            "kvasir_tier_found_total",
+            "Keys that were found, by tier.",
+            p -> p.cache.counts().found.getOrDefault(p.pool.tier(), 0L))
+        .counter(
+            "kvasir_tier_loaded_total",
+            "Chunks that were loaded, by tier.",
+            p -> p.cache.counts().loaded.getOrDefault(p.pool.tier(), 0L));
+  }
+
+  private static void lookups(Rows<NamespaceCache> rows) {
+    rows.counter("kvasir_tier_missing_total", "Keys not found.", c -> c.counts().missing)
+        .counter(
+            "kvasir_tier_slower_total",
+            "Keys found that are quicker to compute than to load.",
+            c -> c.counts().slower)
+        .gauge(
+            "kvasir_tier_compute_seconds_per_token",
+            "How long engines take to compute a token of a prompt; 0 while not measured.",
+            c -> c.costs().nanosPerToken() / 1e9)
+        .histogram(
+            "kvasir_tier_lookup_seconds",
+            "Time of a batch of look-ups.",
+            c -> c.counts().lookSeconds);
+  }
+
+  private static void stores(Rows<NamespaceCache> rows) {
+    rows.counters(
+            "kvasir_tier_stores_total", "Chunks to store, by outcome.", "outcome", TierText::stored)
+        .counter(
+            "kvasir_tier_kept_above_total",
+            "Chunks evicted from host memory before the tier below could take them.",
+            c -> c.counts().keptAbove)
+        .histogram(
+            "kvasir_tier_store_seconds",
+            "Time of a batch of stores.",
+            c -> c.counts().storeSeconds);
+  }
+
+  private static Map<String, Long> stored(NamespaceCache cache) {
+    var counts = cache.counts();
+    var outcomes = new LinkedHashMap<String, Long>();
+    outcomes.put("stored", counts.stored);
+    outcomes.put("present", counts.present);
+    outcomes.put("dropped", counts.dropped - counts.overQuota);
+    outcomes.put("over_quota", counts.overQuota);
+    outcomes.put("failed", counts.storeFailed);
+    return outcomes;
+  }
+
+  private static void loads(Rows<NamespaceCache> rows) {
+    rows.counters(
+            "kvasir_tier_not_loaded_total",
+            "Chunks that were asked for and not loaded.",
+            "outcome",
+            TierText::unloaded)
+        .histogram(
+            "kvasir_tier_load_seconds", "Time of a batch of loads.", c -> c.counts().loadSeconds);
+  }
+
+  private static Map<String, Long> unloaded(NamespaceCache cache) {
+    var counts = cache.counts();
+    var outcomes = new LinkedHashMap<String, Long>();
+    outcomes.put("missing", counts.loadMissing);
+    outcomes.put("failed", counts.loadFailed);
+    outcomes.put("cancelled", counts.cancelled);
+    return outcomes;
+  }
+
+  /** What a store below host memory did for a namespace. */
+  private record Copies(NamespaceCache cache, StoreTally store) {
+    List<Label> labels() {
+      return tier(cache, word(store.tier()));
     }
-    for (var cache : caches) {
-      text.histogram(
-          PREFIX + "lookup_seconds",
-          "Time of a batch of look-ups.",
-          cache.counts().lookSeconds,
-          space(cache));
+
+    Map<String, Long> outcomes() {
+      var outcomes = new LinkedHashMap<String, Long>();
+      outcomes.put("stored", store.stored());
+      outcomes.put("loaded", store.loaded());
+      outcomes.put("damaged", store.damaged());
+      outcomes.put("failed", store.failed());
+      return outcomes;
     }
   }
 
-  private void perTier(NamespaceCache cache, Map<Tier, Long> counts, String name, String help) {
-    for (var pool : cache.tiers().pools()) {
-      long count = counts.getOrDefault(pool.tier(), 0L);
-      counter(name, help, count, space(cache), tier(pool.tier()));
-    }
+  private static List<Copies> copies(Source source) {
+    return source.caches.stream()
+        .flatMap(cache -> cache.tiers().stores().stream().map(store -> new Copies(cache, store)))
+        .toList();
   }
 
-  private void stores(List<NamespaceCache> caches) {
-    for (var cache : caches) {
-      var counts = cache.counts();
-      stored(cache, "stored", counts.stored);
-      stored(cache, "present", counts.present);
-      stored(cache, "dropped", counts.dropped - counts.overQuota);
-      stored(cache, "over_quota", counts.overQuota);
-      stored(cache, "failed", counts.storeFailed);
-    }
-    for (var cache : caches) {
-      counter(
-          "kept_above_total",
-          "Chunks evicted from host memory before the tier below could take them.",
-          cache.counts().keptAbove,
-          space(cache));
-    }
-    for (var cache : caches) {
-      text.histogram(
-          PREFIX + "store_seconds",
-          "Time of a batch of stores.",
-          cache.counts().storeSeconds,
-          space(cache));
-    }
-  }
-
-  private void stored(NamespaceCache cache, String outcome, long count) {
-    counter(
-        "stores_total",
-        "Chunks to store, by what became of them.",
-        count,
-        space(cache),
-        new Label("outcome", outcome));
-  }
-
-  private void loads(List<NamespaceCache> caches) {
-    for (var cache : caches) {
-      perTier(cache, cache.counts().loaded, "loaded_total", "Chunks that were loaded, by tier.");
-    }
-    for (var cache : caches) {
-      var counts = cache.counts();
-      unloaded(cache, "missing", counts.loadMissing);
-      unloaded(cache, "failed", counts.loadFailed);
-      unloaded(cache, "cancelled", counts.cancelled);
-    }
-    for (var cache : caches) {
-      text.histogram(
-          PREFIX + "load_seconds",
-          "Time of a batch of loads.",
-          cache.counts().loadSeconds,
-          space(cache));
-    }
-  }
-
-  private void unloaded(NamespaceCache cache, String outcome, long count) {
-    counter(
-        "not_loaded_total",
-        "Chunks that were asked for and not loaded.",
-        count,
-        space(cache),
-        new Label("outcome", outcome));
-  }
-
-  private void below(List<NamespaceCache> caches) {
-    for (var cache : caches) {
-      for (var store : cache.tiers().stores()) {
-        copied(cache, store.tier(), "stored", store.stored());
-        copied(cache, store.tier(), "loaded", store.loaded());
-        copied(cache, store.tier(), "damaged", store.damaged());
-        copied(cache, store.tier(), "failed", store.failed());
-      }
-    }
-    for (var cache : caches) {
-      for (var missing : cache.tiers().unavailable()) {
-        text.gauge(
-            PREFIX + "unavailable",
-            "A tier that could not be opened, always 1.",
-            1,
-            space(cache),
-            new Label("tier", missing));
-      }
-    }
-  }
-
-  private void copied(NamespaceCache cache, Tier tier, String outcome, long count) {
-    counter(
-        "copies_total",
+  private static void copies(Rows<Copies> rows) {
+    rows.counters(
+        "kvasir_tier_copies_total",
         "Copies to and from a tier below host memory, by outcome.",
-        count,
-        space(cache),
-        tier(tier),
-        new Label("outcome", outcome));
+        "outcome",
+        Copies::outcomes);
+  }
+
+  private static List<List<Label>> missing(Source source) {
+    return source.caches.stream()
+        .flatMap(cache -> cache.tiers().unavailable().stream().map(name -> tier(cache, name)))
+        .toList();
+  }
+
+  private static void missing(Rows<List<Label>> rows) {
+    rows.gauge("kvasir_tier_unavailable", "A tier that could not be opened, always 1.", _ -> 1);
   }
 }

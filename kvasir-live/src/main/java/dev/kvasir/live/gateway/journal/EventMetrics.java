@@ -5,11 +5,13 @@ import static java.lang.System.Logger.Level.WARNING;
 
 import dev.kvasir.live.gateway.worker.GatewayWorkers;
 import dev.kvasir.live.gateway.worker.WorkerEvents;
-import dev.kvasir.live.metrics.MetricsText;
+import dev.kvasir.live.metrics.MetricSet;
+import dev.kvasir.live.metrics.MetricSet.Rows;
 import dev.kvasir.live.metrics.MetricsText.Label;
+import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
-import java.util.function.ToLongFunction;
 
 /**
  * Whether what workers tell by KV events is what requests find there; belongs to the router's loop.
@@ -38,7 +40,16 @@ public final class EventMetrics {
     private long promptTokens;
     private long difference;
     private boolean differs;
+
+    Map<String, Long> predictions() {
+      return new TreeMap<>(Map.of("exact", exact, "too_few", tooFew, "too_many", tooMany));
+    }
   }
+
+  public static final MetricSet<EventMetrics> METRICS =
+      new MetricSet<EventMetrics>()
+          .per(EventMetrics::answers, EventMetrics::labels, EventMetrics::answers)
+          .per(EventMetrics::heard, EventMetrics::labels, EventMetrics::events);
 
   private final GatewayWorkers workers;
   private final Map<String, Sums> byWorker = new TreeMap<>();
@@ -94,94 +105,73 @@ public final class EventMetrics {
         .anyMatch(entry -> entry.worker().events() != null && entry.worker().name().equals(worker));
   }
 
-  public void write(MetricsText out) {
-    // A worker that is gone is counted no longer: names of workers are few, but come and go.
+  private static void answers(Rows<Map.Entry<String, Sums>> rows) {
+    rows.counter(
+            "kvasir_worker_expected_cached_tokens_total",
+            "Cached tokens the index expected, of requests whose answer reports them.",
+            e -> e.getValue().expected)
+        .counter(
+            "kvasir_worker_actual_cached_tokens_total",
+            "Cached tokens that the worker reported, of the same requests.",
+            e -> e.getValue().told)
+        .counters(
+            "kvasir_worker_predictions_total",
+            "Answers by how the expected cached tokens compare with those reported.",
+            "result",
+            e -> e.getValue().predictions());
+  }
+
+  private static void events(Rows<Map.Entry<String, WorkerEvents.Counts>> rows) {
+    rows.counter(
+            "kvasir_kv_event_batches_total", "Batches of KV events.", e -> e.getValue().batches())
+        .counter(
+            "kvasir_kv_event_connects_total",
+            "Connections for KV events.",
+            e -> e.getValue().connects())
+        .counter(
+            "kvasir_kv_event_gaps_total",
+            "Gaps that made the index forget.",
+            e -> e.getValue().gaps())
+        .counter(
+            "kvasir_kv_event_restarts_total",
+            "Restarts that the events show.",
+            e -> e.getValue().restarts())
+        .counter(
+            "kvasir_kv_event_replays_total",
+            "Requests to repeat KV events.",
+            e -> e.getValue().replays())
+        .gauge(
+            "kvasir_kv_event_lag_seconds",
+            "Age of the last batch of KV events when it was taken in, by the worker's clock.",
+            e -> e.getValue().lagSeconds() < 0 ? Double.NaN : e.getValue().lagSeconds())
+        .counters(
+            "kvasir_kv_event_blocks_dropped_total",
+            "Blocks told by KV events that the index leaves out.",
+            "reason",
+            e -> e.getValue().dropped())
+        .counters(
+            "kvasir_kv_event_messages_dropped_total",
+            "Messages of KV events that are not read, and connections broken for them.",
+            "reason",
+            e -> e.getValue().messagesDropped());
+  }
+
+  /** By worker; one that is gone is counted no longer: workers are few, but come and go. */
+  private Set<Map.Entry<String, Sums>> answers() {
     byWorker.keySet().retainAll(workers.entries().stream().map(p -> p.worker().name()).toList());
-    byWorker.forEach(
-        (worker, sums) ->
-            out.counter(
-                "kvasir_worker_expected_cached_tokens_total",
-                "Cached tokens the index expected, of requests whose answer tells them.",
-                sums.expected,
-                new Label("worker", worker)));
-    byWorker.forEach(
-        (worker, sums) ->
-            out.counter(
-                "kvasir_worker_actual_cached_tokens_total",
-                "Cached tokens by the worker's account, of the same requests.",
-                sums.told,
-                new Label("worker", worker)));
-    byWorker.forEach((worker, sums) -> predictions(out, worker, sums));
+    return byWorker.entrySet();
+  }
+
+  private Set<Map.Entry<String, WorkerEvents.Counts>> heard() {
     var heard = new TreeMap<String, WorkerEvents.Counts>();
     for (var entry : workers.shown()) {
       var events = entry.worker().events();
       if (events != null) heard.put(entry.worker().name(), events.counts());
     }
-    each(out, heard, "batches", "Batches of KV events.", WorkerEvents.Counts::batches);
-    each(out, heard, "connects", "Connections for KV events.", WorkerEvents.Counts::connects);
-    each(out, heard, "gaps", "Gaps that made the index forget.", WorkerEvents.Counts::gaps);
-    each(out, heard, "restarts", "Restarts that the events show.", WorkerEvents.Counts::restarts);
-    each(out, heard, "replays", "Requests to repeat KV events.", WorkerEvents.Counts::replays);
-    heard.forEach((worker, counts) -> lag(out, worker, counts.lagSeconds()));
-    heard.forEach((worker, counts) -> blocks(out, worker, counts.dropped()));
-    heard.forEach((worker, counts) -> messages(out, worker, counts.messagesDropped()));
+    return heard.entrySet();
   }
 
-  private static void each(
-      MetricsText out,
-      Map<String, WorkerEvents.Counts> heard,
-      String name,
-      String help,
-      ToLongFunction<WorkerEvents.Counts> count) {
-    heard.forEach(
-        (worker, counts) ->
-            out.counter(
-                "kvasir_kv_event_" + name + "_total",
-                help,
-                count.applyAsLong(counts),
-                new Label("worker", worker)));
-  }
-
-  private static void predictions(MetricsText out, String worker, Sums sums) {
-    var results = new TreeMap<String, Long>();
-    results.put("exact", sums.exact);
-    results.put("too_few", sums.tooFew);
-    results.put("too_many", sums.tooMany);
-    results.forEach(
-        (result, count) ->
-            out.counter(
-                "kvasir_worker_predictions_total",
-                "Answers by how the expected cached tokens compare with those told.",
-                count,
-                new Label("worker", worker),
-                new Label("result", result)));
-  }
-
-  private static void lag(MetricsText out, String worker, double seconds) {
-    if (seconds < 0) return;
-    var help = "Age of the last batch of KV events when it was taken in, by the worker's clock.";
-    out.gauge("kvasir_kv_event_lag_seconds", help, seconds, new Label("worker", worker));
-  }
-
-  private static void blocks(MetricsText out, String worker, Map<String, Long> dropped) {
-    dropped.forEach(
-        (reason, count) ->
-            out.counter(
-                "kvasir_kv_event_blocks_dropped_total",
-                "Blocks told by KV events that the index leaves out.",
-                count,
-                new Label("worker", worker),
-                new Label("reason", reason)));
-  }
-
-  private static void messages(MetricsText out, String worker, Map<String, Long> dropped) {
-    dropped.forEach(
-        (reason, count) ->
-            out.counter(
-                "kvasir_kv_event_messages_dropped_total",
-                "Messages of KV events that are not read, and connections broken for them.",
-                count,
-                new Label("worker", worker),
-                new Label("reason", reason)));
+  private static List<Label> labels(Map.Entry<String, ?> row) {
+    return List.of(new Label("worker", row.getKey()));
   }
 }

@@ -5,18 +5,19 @@ import dev.kvasir.live.gateway.worker.GatewayWorkers;
 import dev.kvasir.live.gateway.worker.LiveWorker;
 import dev.kvasir.live.gateway.worker.WorkerMetrics;
 import dev.kvasir.live.metrics.Histogram;
-import dev.kvasir.live.metrics.MetricsText;
+import dev.kvasir.live.metrics.MetricSet;
+import dev.kvasir.live.metrics.MetricSet.Rows;
 import dev.kvasir.live.metrics.MetricsText.Label;
 import dev.kvasir.router.Router;
 import dev.kvasir.router.flow.RequestFlow;
 import dev.kvasir.router.flow.WorkerEntry;
 import dev.kvasir.router.view.Availability;
 import dev.kvasir.router.view.EngineSignals;
+import dev.kvasir.router.view.Load;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.function.ToDoubleFunction;
 
 /**
  * What a gateway tells of itself, in the text format of Prometheus; belongs to the router's loop.
@@ -61,127 +62,158 @@ public final class GatewayMetrics {
     }
   }
 
-  public MetricsText write(Router router, GatewayWorkers workers, RequestFlow flow) {
-    var out = new MetricsText();
-    counters(out, "kvasir_decisions_total", "Requests by class and reason.", decisions);
-    counters(out, "kvasir_requests_total", "Requests by how they ended.", outcomes);
-    counters(out, "kvasir_worker_requests_total", "Requests by who answered.", answered);
-    out.counter("kvasir_retries_total", "Attempts after the first.", retries);
-    tokens(out);
-    out.histogram("kvasir_time_to_first_token_seconds", "Until the first token.", firstToken);
-    out.histogram("kvasir_request_seconds", "Until the end.", whole);
-    out.gauge("kvasir_requests_in_flight", "With the workers.", flow.inFlight());
-    out.gauge("kvasir_requests_waiting", "Before them.", flow.waiting());
-    out.gauge("kvasir_index_blocks", "Blocks the index knows.", router.index().size());
-    out.gauge("kvasir_index_blocks_max", "Blocks it can know.", router.index().capacity());
-    out.counter(
-        "kvasir_index_evicted_total", "Blocks it had no room for.", router.index().evicted());
-    out.gauge("kvasir_sessions", "Sessions with a home.", router.sessions());
-    workers(out, router, workers);
-    told(out, workers);
-    return out;
+  /** What the metrics are read from, on the router's loop. */
+  public record Source(
+      GatewayMetrics counts, Router router, GatewayWorkers workers, RequestFlow flow) {}
+
+  /** A worker that is shown, and where its figures are. */
+  private record Row(WorkerEntry<LiveWorker> entry, Source source) {
+    Load load() {
+      return source.router.load(entry.id());
+    }
+
+    WorkerMetrics.Report report() {
+      return source.workers.report(entry);
+    }
   }
+
+  public static final MetricSet<Source> METRICS =
+      new MetricSet<Source>()
+          .per(
+              s -> s.counts.decisions.entrySet(),
+              Map.Entry::getKey,
+              rows ->
+                  rows.counter(
+                      "kvasir_decisions_total",
+                      "Requests by class and reason.",
+                      Map.Entry::getValue))
+          .per(
+              s -> s.counts.outcomes.entrySet(),
+              Map.Entry::getKey,
+              rows ->
+                  rows.counter(
+                      "kvasir_requests_total",
+                      "Requests by outcome and status.",
+                      Map.Entry::getValue))
+          .per(
+              s -> s.counts.answered.entrySet(),
+              Map.Entry::getKey,
+              rows ->
+                  rows.counter(
+                      "kvasir_worker_requests_total",
+                      "Requests by the worker that answered.",
+                      Map.Entry::getValue))
+          .once(GatewayMetrics::requests)
+          .once(GatewayMetrics::index)
+          .per(GatewayMetrics::rows, GatewayMetrics::labels, GatewayMetrics::workers)
+          .per(GatewayMetrics::rows, GatewayMetrics::labels, GatewayMetrics::told);
 
   /** The share of cached tokens is told over told, not a mean of rates. */
-  private void tokens(MetricsText out) {
-    out.counter("kvasir_prompt_tokens_total", "Tokens of prompts.", promptTokens);
-    out.counter(
-        "kvasir_expected_cached_tokens_total",
-        "Tokens of prompts that the index expected where they went.",
-        expectedTokens);
-    out.counter(
-        "kvasir_told_prompt_tokens_total",
-        "Tokens of prompts by the workers' account, where it tells of cached ones.",
-        toldPromptTokens);
-    out.counter(
-        "kvasir_told_cached_tokens_total",
-        "Cached tokens by the workers' account, local and external.",
-        toldCachedTokens);
-    out.counter("kvasir_output_tokens_total", "Tokens of answers.", outputTokens);
+  private static void requests(Rows<Source> rows) {
+    rows.counter("kvasir_retries_total", "Attempts after the first.", s -> s.counts.retries)
+        .counter("kvasir_prompt_tokens_total", "Tokens of prompts.", s -> s.counts.promptTokens)
+        .counter(
+            "kvasir_expected_cached_tokens_total",
+            "Tokens of prompts that the index expected where they went.",
+            s -> s.counts.expectedTokens)
+        .counter(
+            "kvasir_told_prompt_tokens_total",
+            "Tokens of prompts that workers reported, where they report cached ones.",
+            s -> s.counts.toldPromptTokens)
+        .counter(
+            "kvasir_told_cached_tokens_total",
+            "Cached tokens that workers reported, local and external.",
+            s -> s.counts.toldCachedTokens)
+        .counter("kvasir_output_tokens_total", "Tokens of answers.", s -> s.counts.outputTokens)
+        .histogram(
+            "kvasir_time_to_first_token_seconds",
+            "Time to the first token.",
+            s -> s.counts.firstToken)
+        .histogram("kvasir_request_seconds", "Time to the end.", s -> s.counts.whole)
+        .gauge("kvasir_requests_in_flight", "Requests with workers.", s -> s.flow.inFlight())
+        .gauge("kvasir_requests_waiting", "Requests in the queue.", s -> s.flow.waiting());
   }
 
-  private static void workers(MetricsText out, Router router, GatewayWorkers workers) {
-    for (var entry : workers.shown()) {
-      int ready = entry.availability() == Availability.READY ? 1 : 0;
-      out.gauge("kvasir_worker_ready", "Whether it is sent requests.", ready, label(entry));
+  private static void index(Rows<Source> rows) {
+    rows.gauge("kvasir_index_blocks", "Blocks the index knows.", s -> s.router.index().size())
+        .gauge("kvasir_index_blocks_max", "Blocks it can know.", s -> s.router.index().capacity())
+        .counter(
+            "kvasir_index_evicted_total",
+            "Blocks it had no room for.",
+            s -> s.router.index().evicted())
+        .gauge("kvasir_sessions", "Sessions that have a worker.", s -> s.router.sessions());
+  }
+
+  private static void workers(Rows<Row> rows) {
+    rows.gauge(
+            "kvasir_worker_ready",
+            "1 for a worker that is sent requests.",
+            r -> r.entry.availability() == Availability.READY ? 1 : 0)
+        .counter(
+            "kvasir_worker_ejections_total",
+            "Times that it was left alone for its failures.",
+            r -> r.entry.ejections())
+        .counter(
+            "kvasir_worker_ejections_withheld_total",
+            "Times that it was not, so that enough workers stay.",
+            r -> r.entry.withheld())
+        .gauge("kvasir_worker_in_flight", "Requests booked there.", r -> r.load().inFlight())
+        .gauge(
+            "kvasir_worker_prefill_tokens",
+            "Tokens to be prefilled there.",
+            r -> r.load().prefillTokens())
+        .gauges(
+            "kvasir_worker_blocks", "Blocks the index finds there.", "tier", GatewayMetrics::held);
+  }
+
+  private static Map<String, Double> held(Row row) {
+    var held = new LinkedHashMap<String, Double>();
+    for (var tier : Tier.values()) {
+      held.put(
+          tier.name().toLowerCase(Locale.ROOT),
+          (double) row.source.router.index().held(row.entry.id(), tier));
     }
-    for (var entry : workers.shown()) {
-      var help = "Times that it was left alone for its failures.";
-      out.counter("kvasir_worker_ejections_total", help, entry.ejections(), label(entry));
-    }
-    for (var entry : workers.shown()) {
-      var help = "Times that it was not, so that enough workers stay.";
-      out.counter("kvasir_worker_ejections_withheld_total", help, entry.withheld(), label(entry));
-    }
-    for (var entry : workers.shown()) {
-      int count = router.load(entry.id()).inFlight();
-      out.gauge("kvasir_worker_in_flight", "What is booked there.", count, label(entry));
-    }
-    for (var entry : workers.shown()) {
-      double tokens = (double) router.load(entry.id()).prefillTokens();
-      out.gauge("kvasir_worker_prefill_tokens", "To be prefilled there.", tokens, label(entry));
-    }
-    for (var entry : workers.shown()) {
-      for (var tier : Tier.values()) {
-        var name = new Label("tier", tier.name().toLowerCase(Locale.ROOT));
-        double held = router.index().held(entry.id(), tier);
-        out.gauge(
-            "kvasir_worker_blocks", "Blocks the index finds there.", held, label(entry), name);
-      }
-    }
+    return held;
   }
 
   /** What workers tell of themselves at /metrics; nothing of one that has not told lately. */
-  private static void told(MetricsText out, GatewayWorkers workers) {
-    var name = "kvasir_worker_told_";
-    told(
-        out, workers, name + "waiting", "Requests that wait there.", r -> r.signals().queueDepth());
-    told(out, workers, name + "running", "Requests that run there.", r -> r.signals().batchSize());
-    told(
-        out,
-        workers,
-        name + "kv_cache_usage",
-        "Share of its KV cache in use.",
-        r -> r.signals().kvUtilisation());
-    told(
-        out,
-        workers,
-        name + "prefix_cache_hit_rate",
-        "Share of prompt tokens that its own KV cache had.",
-        WorkerMetrics.Report::hitRate);
-    told(
-        out,
-        workers,
-        name + "external_prefix_cache_hit_rate",
-        "Share of prompt tokens looked up outside its own KV cache that were there.",
-        WorkerMetrics.Report::externalHitRate);
-    told(
-        out,
-        workers,
-        name + "gpu_utilisation",
-        "Share of the time that its GPUs compute.",
-        WorkerMetrics.Report::gpuUtilisation);
+  private static void told(Rows<Row> rows) {
+    rows.gauge(
+            "kvasir_worker_told_waiting",
+            "Requests that wait there, by its own account.",
+            r -> known(r.report().signals().queueDepth()))
+        .gauge(
+            "kvasir_worker_told_running",
+            "Requests that run there, by its own account.",
+            r -> known(r.report().signals().batchSize()))
+        .gauge(
+            "kvasir_worker_told_kv_cache_usage",
+            "Share of its KV cache in use.",
+            r -> known(r.report().signals().kvUtilisation()))
+        .gauge(
+            "kvasir_worker_told_prefix_cache_hit_rate",
+            "Share of prompt tokens that its own KV cache had.",
+            r -> known(r.report().hitRate()))
+        .gauge(
+            "kvasir_worker_told_external_prefix_cache_hit_rate",
+            "Share of prompt tokens looked up outside its own KV cache that were there.",
+            r -> known(r.report().externalHitRate()))
+        .gauge(
+            "kvasir_worker_told_gpu_utilisation",
+            "Share of the time that its GPUs compute.",
+            r -> known(r.report().gpuUtilisation()));
   }
 
-  private static void told(
-      MetricsText out,
-      GatewayWorkers workers,
-      String name,
-      String help,
-      ToDoubleFunction<WorkerMetrics.Report> figure) {
-    for (var entry : workers.shown()) {
-      double value = figure.applyAsDouble(workers.report(entry));
-      if (value != EngineSignals.UNKNOWN) out.gauge(name, help, value, label(entry));
-    }
+  private static double known(double value) {
+    return value == EngineSignals.UNKNOWN ? Double.NaN : value;
   }
 
-  private static Label label(WorkerEntry<LiveWorker> entry) {
-    return new Label("worker", entry.worker().name());
+  private static List<Row> rows(Source source) {
+    return source.workers.shown().stream().map(entry -> new Row(entry, source)).toList();
   }
 
-  private static void counters(
-      MetricsText out, String name, String help, Map<List<Label>, Long> counts) {
-    counts.forEach((labels, count) -> out.counter(name, help, count, labels.toArray(Label[]::new)));
+  private static List<Label> labels(Row row) {
+    return List.of(new Label("worker", row.entry.worker().name()));
   }
 
   private static void bump(Map<List<Label>, Long> counts, Label... labels) {

@@ -1,8 +1,9 @@
 package dev.kvasir.live.gateway.journal;
 
 import dev.kvasir.Nullable;
-import dev.kvasir.live.metrics.MetricsText;
-import dev.kvasir.live.metrics.MetricsText.Label;
+import dev.kvasir.live.metrics.MetricSet;
+import java.util.LinkedHashMap;
+import java.util.Map;
 import java.util.function.Supplier;
 
 /** Where decisions are written down: metrics, the dashboard, the log, the capture, traces. */
@@ -11,6 +12,16 @@ public final class Journal implements AutoCloseable {
   private static final long LINE_BYTES = 2_048;
 
   private static final long BLOCK_BYTES = 64;
+
+  public static final MetricSet<Journal> METRICS =
+      new MetricSet<Journal>()
+          .once(
+              journal ->
+                  journal.counters(
+                      "kvasir_records_dropped_total",
+                      "Records of requests that came faster than they could be written.",
+                      "record",
+                      Journal::dropped));
 
   private final GatewayMetrics metrics = new GatewayMetrics();
   private final Recent recent = new Recent();
@@ -65,19 +76,13 @@ public final class Journal implements AutoCloseable {
     if (traces != null) traces.add(brief);
   }
 
-  /** Tells how much was not written down since it came too fast. */
-  public void tell(MetricsText out) {
-    dropped(out, "requests", log == null ? 0 : log.dropped());
-    dropped(out, "capture", capture == null ? 0 : capture.dropped());
-    dropped(out, "traces", traces == null ? 0 : traces.dropped());
-  }
-
-  private static void dropped(MetricsText out, String where, long count) {
-    out.counter(
-        "kvasir_records_dropped_total",
-        "Records of requests that came faster than they could be written.",
-        count,
-        new Label("record", where));
+  /** How much was not written down since it came too fast. */
+  private Map<String, Long> dropped() {
+    var dropped = new LinkedHashMap<String, Long>();
+    dropped.put("requests", log == null ? 0 : log.dropped());
+    dropped.put("capture", capture == null ? 0 : capture.dropped());
+    dropped.put("traces", traces == null ? 0 : traces.dropped());
+    return dropped;
   }
 
   /** Adds a line to the capture, if there is one; it is made on another thread. */

@@ -3,11 +3,12 @@ package dev.kvasir.live.gateway.request;
 import dev.kvasir.live.gateway.journal.PromptNames;
 import dev.kvasir.live.gateway.worker.ModelNames;
 import dev.kvasir.live.gateway.worker.Routing;
-import dev.kvasir.live.metrics.MetricsText;
+import dev.kvasir.live.metrics.MetricSet;
 import dev.kvasir.live.metrics.MetricsText.Label;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import java.util.EnumMap;
+import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Supplier;
@@ -70,6 +71,21 @@ public final class PromptNaming {
   private final Routing.Naming naming;
   private final int blockTokens;
   private final Supplier<ModelNames> models;
+  public static final MetricSet<PromptNaming> METRICS =
+      new MetricSet<PromptNaming>()
+          .per(
+              tally -> tally.counts.entrySet(),
+              entry ->
+                  List.of(
+                      new Label("by", entry.getKey().by),
+                      new Label("reason", entry.getKey().reason)),
+              rows ->
+                  rows.counter(
+                      "kvasir_prompts_named_total",
+                      "Prompts by what they were named by, and why not by tokens; KV events match"
+                          + " tokens.",
+                      entry -> entry.getValue().sum()));
+
   private final EnumMap<Used, LongAdder> counts = new EnumMap<>(Used.class);
 
   public PromptNaming(PromptTokenizer tokenizer, Routing routing, Supplier<ModelNames> models) {
@@ -122,16 +138,5 @@ public final class PromptNaming {
 
   private static Used why(Throwable failure) {
     return failure instanceof NoTokens missing ? missing.used() : Used.ERROR;
-  }
-
-  public void write(MetricsText out) {
-    for (var used : Used.values()) {
-      out.counter(
-          "kvasir_prompts_named_total",
-          "Prompts by what they were named by, and why not by tokens; KV events match tokens.",
-          Objects.requireNonNull(counts.get(used)).sum(),
-          new Label("by", used.by),
-          new Label("reason", used.reason));
-    }
   }
 }
