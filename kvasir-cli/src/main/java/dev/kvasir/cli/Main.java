@@ -11,6 +11,7 @@ import dev.kvasir.cli.serve.CheckConfigCommand;
 import dev.kvasir.cli.serve.ServeCommand;
 import dev.kvasir.cli.simulate.CompatNames;
 import dev.kvasir.cli.simulate.ExplainCommand;
+import dev.kvasir.cli.simulate.MergeCommand;
 import dev.kvasir.cli.simulate.OptionSections;
 import dev.kvasir.cli.simulate.PlanCommand;
 import dev.kvasir.cli.simulate.SimulateCommand;
@@ -58,6 +59,7 @@ public final class Main {
         .addSubcommand(sectioned(helpful(new CommandLine(serve))))
         .addSubcommand(helpful(new CommandLine(new CheckConfigCommand(out, err, environment))))
         .addSubcommand(sectioned(helpful(SimulateCommand.line(out, err, environment))))
+        .addSubcommand(helpful(new CommandLine(new MergeCommand(out, err))))
         .addSubcommand(helpful(new CommandLine(new CalibrateCommand(out, err))))
         .addSubcommand(sectioned(helpful(PlanCommand.line(out, err, environment))))
         .addSubcommand(helpful(new CommandLine(new ExplainCommand(out, err))))

@@ -47,6 +47,17 @@ class PackagingTest {
   }
 
   @Test
+  void eachPodOfASweepRunsAnotherPart() throws IOException {
+    var job = read("sweep-job.yaml");
+    var pods = Pattern.compile("(?:completions|parallelism): (\\d+)|_INDEX/(\\d+)").matcher(job);
+    var counts = new TreeSet<String>();
+    while (pods.find()) counts.add(pods.group(1) == null ? pods.group(2) : pods.group(1));
+    assertThat(counts).containsExactly("8");
+    var simulate = line().getSubcommands().get("simulate").getCommandSpec().optionsMap();
+    assertThat(simulate).containsKeys("--config", "--shard");
+  }
+
+  @Test
   void aServerThatEndsIsStartedAgain() throws IOException {
     assertThat(read("kvasir.service")).contains("Restart=on-failure", "/opt/kvasir/kvasir serve");
     assertThat(read("Dockerfile")).contains("ENTRYPOINT [\"/opt/kvasir/kvasir\"]");

@@ -154,7 +154,7 @@ final class SimulateTest {
     var early =
         "{\"timestamp\": 4, \"input_length\": 20, \"output_length\": 1, \"hash_ids\": [3, 4]}\n";
     var file = Files.writeString(folder.resolve("trace.jsonl"), GOOD.replace("600", "20") + early);
-    var line = "simulate --json --sort --trace-block-tokens 16 --trace";
+    var line = "simulate --json --sort --set simulation.id-tokens=16 --trace";
     assertThat(kvasir(words(line, file)).json().path("completed_requests").asInt()).isEqualTo(2);
   }
 

@@ -8,6 +8,8 @@ import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -187,16 +189,60 @@ final class SweepTest {
     return Files.writeString(folder.resolve("s.yaml"), text);
   }
 
+  @Test
+  void partsOfASweepMergeIntoWhatOneProcessGives() throws IOException {
+    var page = folder.resolve("page.html");
+    var asked =
+        List.of("--workload", "" + workload, "--sweep", "instances=1,2,3", "--sweep", "load=1,2");
+    simulate(with(asked, "--json", "--report", "" + page));
+    var whole = out;
+    var wholePage = Files.readString(page);
+    var merge = new ArrayList<>(List.of("merge", "--json", "--report", "" + page));
+    for (int part : List.of(3, 0, 2, 1)) {
+      simulate(with(asked, "--shard", part + "/4"));
+      merge.add("" + Files.writeString(folder.resolve(part + ".json"), out));
+    }
+    assertThat(command(merge.toArray(String[]::new))).as(err).isEqualTo(ExitCode.OK);
+    assertThat(out).isEqualTo(whole);
+    assertThat(Files.readString(page)).isEqualTo(wholePage);
+
+    merge.removeLast();
+    assertThat(command(merge.toArray(String[]::new))).isEqualTo(ExitCode.USAGE);
+    assertThat(err).contains("4 of 6 settings are there; the first that is missing is number 1");
+    merge.add(merge.getLast());
+    assertThat(command(merge.toArray(String[]::new))).isEqualTo(ExitCode.USAGE);
+    assertThat(err).contains("setting 2 is there twice");
+  }
+
+  @Test
+  void aPartThatIsNoneIsNamed() throws IOException {
+    assertThat(run("--workload", "" + workload, "--sweep", "load=1,2", "--shard", "2/2"))
+        .isEqualTo(ExitCode.USAGE);
+    assertThat(err).contains("--shard 2/2; write I/N with I from 0 to N-1, as in 0/4");
+    assertThat(run("--workload", "" + workload, "--shard", "0/2")).isEqualTo(ExitCode.USAGE);
+    assertThat(err).contains("--shard is for a sweep");
+    var file = Files.writeString(folder.resolve("other.json"), "{\"version\":9}");
+    assertThat(command("merge", "" + file)).isEqualTo(ExitCode.USAGE);
+    assertThat(err).contains("other.json: no part of a sweep");
+  }
+
+  private static String[] with(List<String> options, String... more) {
+    var all = new ArrayList<>(options);
+    all.addAll(List.of(more));
+    return all.toArray(String[]::new);
+  }
+
   private void simulate(String... options) {
     assertThat(run(options)).as(err).isEqualTo(ExitCode.OK);
   }
 
   private int run(String... options) {
+    return command(with(List.of("simulate"), options));
+  }
+
+  private int command(String... args) {
     var written = new StringWriter();
     var complaints = new StringWriter();
-    var args = new String[options.length + 1];
-    args[0] = "simulate";
-    System.arraycopy(options, 0, args, 1, options.length);
     int code =
         Main.run(new PrintWriter(written, true), new PrintWriter(complaints, true), Map.of(), args);
     out = written.toString();

@@ -9,12 +9,13 @@ import picocli.CommandLine.ParseResult;
 final class CommandText {
   private static final Pattern PLAIN = Pattern.compile("[\\w@%+=:,./~-]+");
   private static final List<String> FLAGS = List.of("--json");
-  private static final List<String> OUTPUTS = List.of("--report", "--requests-out", "--threads");
+  private static final List<String> OUTPUTS =
+      List.of("--report", "--requests-out", "--shard", "--threads");
 
   private CommandText() {}
 
   static String of(ParseResult line) {
-    var words = new ArrayList<>(List.of("kvasir simulate"));
+    var words = new ArrayList<>(List.of("kvasir " + line.commandSpec().name()));
     var args = line.originalArgs();
     for (int i = 0; i < args.size(); i++) {
       var name = args.get(i).split("=", 2)[0];

@@ -58,12 +58,6 @@ record KeyOption(
               "",
               "The format of the trace: " + names() + " (default: recognised)."),
           asked(
-              "trace-block-tokens",
-              "N",
-              "simulation.id-tokens",
-              "",
-              "Tokens that an id of the trace stands for (default: what it says, or 512)."),
-          asked(
               "requests-only",
               "",
               "simulation.captured",

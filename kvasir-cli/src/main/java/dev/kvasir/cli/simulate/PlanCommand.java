@@ -57,7 +57,8 @@ public final class PlanCommand implements Callable<Integer> {
           "--cache-only",
           "--hint-oracle",
           "--compat",
-          "--instances");
+          "--instances",
+          "--shard");
   private static final String GPU = "hardware.gpu";
   private static final String PRICE = "cost.gpu-hour";
   private static final String ENGINES = "engines.count";

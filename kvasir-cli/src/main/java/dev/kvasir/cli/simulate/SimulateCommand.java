@@ -7,6 +7,7 @@ import dev.kvasir.sim.calibrate.CalibrationError;
 import dev.kvasir.sim.latency.LatencyError;
 import dev.kvasir.sim.page.ComparisonPage;
 import dev.kvasir.sim.page.RunPage;
+import dev.kvasir.sim.page.Shard;
 import dev.kvasir.sim.report.CacheFound;
 import dev.kvasir.sim.report.ComparisonJson;
 import dev.kvasir.sim.report.ComparisonTable;
@@ -53,6 +54,7 @@ public final class SimulateCommand implements Callable<Integer> {
       tasks -> tasks.parallelStream().forEach(Runnable::run);
   private static final String TRY_HELP = " Try 'kvasir %s --help'.";
 
+  private static final Pattern SHARD = Pattern.compile("(\\d{1,6})/(\\d{1,6})");
   private static final Pattern NO_FILE = Pattern.compile("--|KVASIR_");
 
   private final PrintWriter out;
@@ -113,6 +115,9 @@ public final class SimulateCommand implements Callable<Integer> {
     var plan = Plan.of(options, spec.commandLine().getParseResult(), environment, err);
     if (options.isBlis()) plan = BlisSetup.withPolicies(plan);
     requireWhole(plan.deployment());
+    if (options.shard != null && !plan.isGrid()) {
+      throw new IllegalArgumentException("--shard is for a sweep; give --sweep, or leave it away");
+    }
     if (plan.isGrid()) {
       compare(plan);
       return ExitCode.OK;
@@ -164,6 +169,11 @@ public final class SimulateCommand implements Callable<Integer> {
     if (options.validate != null) {
       throw new IllegalArgumentException("--validate is for one run; leave --sweep away");
     }
+    if (options.shard != null) {
+      out.println(shard(plan, options.shard).write());
+      out.flush();
+      return;
+    }
     var comparison = new Sweep(plan, options, err).run();
     if (options.json) out.println(ComparisonJson.write(comparison));
     else out.print(ComparisonTable.of(comparison));
@@ -171,6 +181,17 @@ public final class SimulateCommand implements Callable<Integer> {
     if (options.report != null) {
       Files.writeString(options.report, ComparisonPage.of(comparison, plan.asked()));
     }
+  }
+
+  private Shard shard(Plan plan, String written) throws IOException {
+    var parts = SHARD.matcher(written);
+    int of = parts.matches() ? Integer.parseInt(parts.group(2)) : 0;
+    int first = parts.matches() ? Integer.parseInt(parts.group(1)) : 0;
+    if (first >= of) {
+      throw new IllegalArgumentException(
+          "--shard " + written + "; write I/N with I from 0 to N-1, as in 0/4");
+    }
+    return new Sweep(plan, options, err).run(first, of);
   }
 
   private void write(RunResult run, Summary summary, Plan plan, ProfileIntervals intervals)

@@ -55,6 +55,15 @@ final class SimulateOptions {
   List<String> sweeps = new ArrayList<>();
 
   @Option(
+      names = "--shard",
+      paramLabel = "I/N",
+      description =
+          "Run only every N-th setting of a sweep, from the I-th on, 0 to N-1, and write what"
+              + " 'kvasir merge' puts together.")
+  @Nullable
+  String shard;
+
+  @Option(
       names = "--threads",
       paramLabel = "N",
       description = "Runs of a sweep at a time (default: one a core, with a GiB of heap each).")

@@ -2,6 +2,7 @@ package dev.kvasir.cli.simulate;
 
 import dev.kvasir.sim.ParallelTasks;
 import dev.kvasir.sim.calibrate.Interval;
+import dev.kvasir.sim.page.Shard;
 import dev.kvasir.sim.report.Best;
 import dev.kvasir.sim.report.Comparison;
 import dev.kvasir.sim.spec.Written;
@@ -56,6 +57,25 @@ final class Sweep {
     return comparison;
   }
 
+  /** Every {@code of}-th setting of the grid, from the {@code first} on. */
+  Shard run(int first, int of) throws IOException {
+    requireComparable();
+    var grid = Dimension.grid(plan.dimensions());
+    var places = new ArrayList<Integer>();
+    for (int place = first; place < grid.size(); place += of) places.add(place);
+    var points = points(places.stream().map(grid::get).toList());
+    var targets = plan.deployment().slo();
+    return new Shard(
+        Shard.VERSION,
+        plan.asked(),
+        grid.size(),
+        plan.keys(),
+        targets.targets(),
+        targets.attainment(),
+        places,
+        points);
+  }
+
   /** Runs with each of these settings; what they have to say is said once. */
   List<Comparison.Point> points(List<List<Written.Text>> settings) throws IOException {
     var runs = new ArrayList<Callable<Told>>();
@@ -63,6 +83,7 @@ final class Sweep {
       plan.deployment(values);
       runs.add(() -> run(values));
     }
+    if (runs.isEmpty()) return List.of();
     stopped.set(false);
     done.set(0);
     var told = all(runs, options.threads(runs.size()));

@@ -20,7 +20,7 @@ record BlockIds(Lines lines) {
               + tokensPerId
               + " tokens make "
               + Math.ceilDiv(promptTokens, tokensPerId)
-              + ": correct the line, or say how long a block is (--trace-block-tokens)");
+              + ": correct the line, or say how long a block is (--set simulation.id-tokens=N)");
     }
     if (ids.length == 0) return Content.unique(own);
     int named = (int) Math.min((long) ids.length * tokensPerId, tokensMax);
