@@ -192,6 +192,10 @@ final class FlowWalk {
     for (var trial : trials) {
       trial.check();
       var state = trial.request.state();
+      if (state != State.WAITING || !trial.wasWaiting) trial.waitedSinceNanos = loop.nanos();
+      assertThat(loop.nanos() - trial.waitedSinceNanos)
+          .as("a request waits on")
+          .isLessThanOrEqualTo(settings.queue().patience().toNanos());
       trial.wasWaiting = state == State.WAITING;
       if (state != State.OVER && trial.request.route() != null) placed++;
       if (state == State.WAITING) waiting++;
@@ -226,6 +230,7 @@ final class FlowWalk {
     int attempts;
     boolean isGone;
     boolean wasWaiting;
+    long waitedSinceNanos = loop.nanos();
     @Nullable Leg answering;
 
     Trial(FlowCaller caller) {
