@@ -65,6 +65,7 @@ public final class RequestFlow {
               .thenComparingLong(request -> request.number));
   private long submitted;
   private int inFlight;
+  private boolean isAdmitting;
   private double gapNanos = RETRY_MIN.toNanos();
   private long endedNanos;
 
@@ -361,10 +362,17 @@ public final class RequestFlow {
   }
 
   private void admitWaiting() {
-    while (inFlight < settings.queue().inFlightMax() && !waiting.isEmpty()) {
-      var next = waiting.first();
-      dequeue(next);
-      admit(next);
+    // One that is refused may be over at once; those behind it are for the loop that refused it.
+    if (isAdmitting) return;
+    isAdmitting = true;
+    try {
+      while (inFlight < settings.queue().inFlightMax() && !waiting.isEmpty()) {
+        var next = waiting.first();
+        dequeue(next);
+        admit(next);
+      }
+    } finally {
+      isAdmitting = false;
     }
   }
 
