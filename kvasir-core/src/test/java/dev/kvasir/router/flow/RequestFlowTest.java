@@ -53,7 +53,7 @@ class RequestFlowTest {
     var first = ask();
     for (int i = 0; i < WAITING; i++) ask();
     assertThat(flow.waiting()).isEqualTo(WAITING);
-    workers.probeFailed(id, loop.nanos());
+    workers.drain(id);
     flow.over(first, RequestEnd.of(Verdict.NONE));
     assertThat(refusals).hasSize(WAITING);
     assertThat(flow.waiting() + flow.inFlight() + flow.counted()).isZero();
