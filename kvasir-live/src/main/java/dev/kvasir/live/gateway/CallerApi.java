@@ -1,15 +1,16 @@
 package dev.kvasir.live.gateway;
 
 import dev.kvasir.live.gateway.journal.RequestDetails;
+import dev.kvasir.live.gateway.request.ApiPath;
 import dev.kvasir.live.gateway.request.GatewayParts;
 import dev.kvasir.live.gateway.request.ProxiedRequest;
 import dev.kvasir.live.gateway.request.RequestHeaders;
-import dev.kvasir.live.gateway.request.RequestReader;
 import dev.kvasir.live.http.Access;
 import dev.kvasir.live.http.ApiError;
 import dev.kvasir.live.http.Endpoint;
 import dev.kvasir.live.http.Exchange;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 
@@ -26,20 +27,19 @@ final class CallerApi {
   }
 
   List<Endpoint> endpoints() {
-    return List.of(
-        Endpoint.post(
-            RequestReader.CHAT, Access.KEY, exchange -> forward(exchange, RequestReader.CHAT)),
-        Endpoint.post(
-            RequestReader.COMPLETIONS,
-            Access.KEY,
-            exchange -> forward(exchange, RequestReader.COMPLETIONS)),
-        Endpoint.post(
-            RequestReader.EMBEDDINGS,
-            Access.KEY,
-            exchange -> forward(exchange, RequestReader.EMBEDDINGS)),
-        Endpoint.get("/v1/models", Access.KEY, this::models),
-        Endpoint.get("/health", Access.PUBLIC, exchange -> exchange.answer(200, "{}")),
-        Endpoint.get("/ready", Access.PUBLIC, this::ready));
+    var endpoints = new ArrayList<Endpoint>();
+    for (var path : ApiPath.values()) endpoints.add(forwarding(path));
+    endpoints.add(Endpoint.get("/v1/models", Access.KEY, this::models));
+    endpoints.add(Endpoint.get("/health", Access.PUBLIC, exchange -> exchange.answer(200, "{}")));
+    endpoints.add(Endpoint.get("/ready", Access.PUBLIC, this::ready));
+    return endpoints;
+  }
+
+  private Endpoint forwarding(ApiPath path) {
+    Endpoint.Handler handler = exchange -> forward(exchange, path.path());
+    return path.work() == ApiPath.Work.AUDIO
+        ? Endpoint.postForm(path.path(), Access.KEY, handler)
+        : Endpoint.post(path.path(), Access.KEY, handler);
   }
 
   private void forward(Exchange exchange, String path) {

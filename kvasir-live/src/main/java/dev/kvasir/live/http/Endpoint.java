@@ -6,8 +6,18 @@ import io.vertx.core.http.HttpMethod;
  * One thing a server can be asked for.
  *
  * @param path the whole path as it stands in the request; nothing in it is decoded or matched
+ * @param content what a request has to bring
  */
-public record Endpoint(HttpMethod method, String path, Access access, Handler handler) {
+public record Endpoint(
+    HttpMethod method, String path, Access access, Content content, Handler handler) {
+  /** The kind of body that a request has. */
+  public enum Content {
+    NONE,
+    JSON,
+    /** A form with files, as browsers send it. */
+    FORM
+  }
+
   /** Answers requests, now or later, on the loop of their connection. */
   @FunctionalInterface
   public interface Handler {
@@ -20,15 +30,19 @@ public record Endpoint(HttpMethod method, String path, Access access, Handler ha
   }
 
   public static Endpoint get(String path, Access access, Handler handler) {
-    return new Endpoint(HttpMethod.GET, path, access, handler);
+    return new Endpoint(HttpMethod.GET, path, access, Content.NONE, handler);
   }
 
   public static Endpoint post(String path, Access access, Handler handler) {
-    return new Endpoint(HttpMethod.POST, path, access, handler);
+    return new Endpoint(HttpMethod.POST, path, access, Content.JSON, handler);
+  }
+
+  public static Endpoint postForm(String path, Access access, Handler handler) {
+    return new Endpoint(HttpMethod.POST, path, access, Content.FORM, handler);
   }
 
   boolean hasBody() {
-    return method.equals(HttpMethod.POST) || method.equals(HttpMethod.PUT);
+    return content != Content.NONE;
   }
 
   @Override

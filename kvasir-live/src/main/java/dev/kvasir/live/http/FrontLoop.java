@@ -105,14 +105,20 @@ final class FrontLoop extends VerticleBase {
         hosts.require(request.getHeader(HttpHeaders.HOST), request.getHeader(HttpHeaders.ORIGIN));
       }
       var endpoint = state.endpoints().find(request.method(), request.path());
-      var authorization = request.getHeader(HttpHeaders.AUTHORIZATION);
-      var caller = keys.admit(endpoint.access(), authorization);
+      var caller = keys.admit(endpoint.access(), authorization(request));
       if (endpoint.hasBody()) requireReadable(endpoint, request);
       else requireNoBody(request);
       serve(endpoint, new Exchange(request, context, caller));
     } catch (Refused refused) {
       refuse(new Exchange(request, context, Caller.ANYONE), refused.error());
     }
+  }
+
+  /** Clients of Anthropic send their key by a header of its own. */
+  private static @Nullable String authorization(HttpServerRequest request) {
+    var authorization = request.getHeader(HttpHeaders.AUTHORIZATION);
+    var key = request.getHeader("x-api-key");
+    return authorization == null && key != null ? "Bearer " + key : authorization;
   }
 
   /** How many there are, those of one name each for itself. */
@@ -138,7 +144,9 @@ final class FrontLoop extends VerticleBase {
   /** What can be refused for its head alone. */
   private void requireReadable(Endpoint endpoint, HttpServerRequest request) {
     var type = request.getHeader(HttpHeaders.CONTENT_TYPE);
-    if (!isOf(type, "application/json") && !isFromAShell(endpoint, request, type)) {
+    if (endpoint.content() == Endpoint.Content.FORM) {
+      if (!isOf(type, "multipart/form-data")) throw new Refused(ApiError.notForm());
+    } else if (!isOf(type, "application/json") && !isFromAShell(endpoint, request, type)) {
       throw new Refused(ApiError.notJson());
     }
     var length = request.getHeader(HttpHeaders.CONTENT_LENGTH);

@@ -85,8 +85,8 @@ class GatewayTest {
     for (var body : List.of("", "[]", "{", "{\"model\":1}", "{\"a\":1}{}", "{\"a\":1,\"a\":2}")) {
       assertThat(scene.post(Scene.CHAT, body).statusCode()).as(body).isEqualTo(400);
     }
-    assertThat(scene.post("/v1/responses", "{}").statusCode()).isEqualTo(404);
-    assertThat(scene.post("/tokenize", "{}").statusCode()).isEqualTo(404);
+    assertThat(scene.post("/v1/batches", "{}").statusCode()).isEqualTo(404);
+    assertThat(scene.post("/reset_prefix_cache", "{}").statusCode()).isEqualTo(404);
     assertThat(scene.seen()).isEmpty();
   }
 

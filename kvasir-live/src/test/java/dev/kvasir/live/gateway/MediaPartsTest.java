@@ -3,10 +3,10 @@ package dev.kvasir.live.gateway;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvasir.live.gateway.journal.PromptNames;
+import dev.kvasir.live.gateway.request.ApiPath;
 import dev.kvasir.live.gateway.request.BlockNamer;
 import dev.kvasir.live.gateway.request.MediaParts;
 import dev.kvasir.live.gateway.request.RequestFields;
-import dev.kvasir.live.gateway.request.RequestReader;
 import dev.kvasir.live.gateway.worker.Routing;
 import java.nio.charset.StandardCharsets;
 import org.junit.jupiter.api.Test;
@@ -85,7 +85,7 @@ class MediaPartsTest {
 
   private static PromptNames names(String body) {
     var fields = RequestFields.of(body.getBytes(StandardCharsets.UTF_8));
-    return BlockNamer.ofBytes(RequestReader.CHAT, fields, "model", "", 16);
+    return BlockNamer.ofBytes(ApiPath.CHAT, fields, "model", "", 16);
   }
 
   private static String chat(String... parts) {

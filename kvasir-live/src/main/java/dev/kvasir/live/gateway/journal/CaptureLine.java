@@ -33,6 +33,8 @@ final class CaptureLine {
     if (route == null || ending.outcome() != Outcome.COMPLETE || ending.status() != 200)
       return null;
     var request = decision.request();
+    // No engine computed anything for it.
+    if (request.names().tokens() == 0) return null;
     var line = Json.object();
     line.put("schema", "kvasir.capture.v1");
     line.put("id", hash(request.id()));

@@ -28,6 +28,7 @@ public final class GatewayMetrics {
   private final Map<List<Label>, Long> decisions = new LinkedHashMap<>();
   private final Map<List<Label>, Long> outcomes = new LinkedHashMap<>();
   private final Map<List<Label>, Long> answered = new LinkedHashMap<>();
+  private final Map<List<Label>, Long> paths = new LinkedHashMap<>();
   private final Histogram firstToken = Histogram.ofSeconds();
   private final Histogram whole = Histogram.ofSeconds();
   private long retries;
@@ -43,6 +44,7 @@ public final class GatewayMetrics {
         outcomes,
         new Label("outcome", ending.outcome().label()),
         new Label("status", Integer.toString(ending.status())));
+    bump(paths, new Label("path", decision.request().path()));
     retries += Math.max(0, decision.attempts() - 1);
     whole.add(decision.seconds());
     var route = decision.route();
@@ -103,6 +105,12 @@ public final class GatewayMetrics {
                       "kvasir_worker_requests_total",
                       "Requests by the worker that answered.",
                       Map.Entry::getValue))
+          .per(
+              s -> s.counts.paths.entrySet(),
+              Map.Entry::getKey,
+              rows ->
+                  rows.counter(
+                      "kvasir_path_requests_total", "Requests by path.", Map.Entry::getValue))
           .once(GatewayMetrics::requests)
           .once(GatewayMetrics::index)
           .per(GatewayMetrics::rows, GatewayMetrics::labels, GatewayMetrics::workers)

@@ -24,14 +24,39 @@ public record Usage(int promptTokens, int outputTokens, int cachedTokens) {
   public static Usage of(byte @Nullable [] json) {
     if (json == null) return UNKNOWN;
     try {
-      var usage = Json.read(json).path("usage");
-      return new Usage(
-          tokens(usage.path("prompt_tokens")),
-          tokens(usage.path("completion_tokens")),
-          tokens(usage.path("prompt_tokens_details").path("cached_tokens")));
+      var answer = Json.read(json);
+      for (var holder : new String[] {"message", "response"}) {
+        if (answer.path(holder).path("usage").isObject()) answer = answer.path(holder);
+      }
+      var usage = answer.path("usage");
+      return usage.has("input_tokens") ? ofInput(usage) : ofPrompt(usage);
     } catch (Refused e) {
       return UNKNOWN;
     }
+  }
+
+  private static Usage ofPrompt(JsonNode usage) {
+    return new Usage(
+        tokens(usage.path("prompt_tokens")),
+        tokens(usage.path("completion_tokens")),
+        tokens(usage.path("prompt_tokens_details").path("cached_tokens")));
+  }
+
+  /**
+   * As {@code /v1/responses} tells it, and {@code /v1/messages}, where input is what was not
+   * cached.
+   */
+  private static Usage ofInput(JsonNode usage) {
+    int input = tokens(usage.path("input_tokens"));
+    int output = tokens(usage.path("output_tokens"));
+    if (usage.has("input_tokens_details")) {
+      return new Usage(
+          input, output, tokens(usage.path("input_tokens_details").path("cached_tokens")));
+    }
+    int cached = tokens(usage.path("cache_read_input_tokens"));
+    int created = tokens(usage.path("cache_creation_input_tokens"));
+    int prompt = input < 0 ? -1 : input + Math.max(0, cached) + Math.max(0, created);
+    return new Usage(prompt, output, cached);
   }
 
   private static int tokens(JsonNode told) {

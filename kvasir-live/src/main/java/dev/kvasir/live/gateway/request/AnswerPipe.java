@@ -296,7 +296,10 @@ final class AnswerPipe {
       exchange.reset();
       return;
     }
-    var event = "data: " + error.json() + "\n\n";
+    var event =
+        events.isNamed()
+            ? "event: error\ndata: {\"type\":\"error\"," + error.json().substring(1) + "\n\n"
+            : "data: " + error.json() + "\n\n";
     held.appendBytes(event.getBytes(StandardCharsets.UTF_8));
     finish(ending(Outcome.BROKEN, error.code()));
   }

@@ -5,6 +5,7 @@ import dev.kvasir.kv.name.BlockHasher;
 import dev.kvasir.kv.name.Sha256Hasher;
 import dev.kvasir.live.gateway.journal.PromptNames;
 import dev.kvasir.live.gateway.worker.ModelNames;
+import java.io.ByteArrayOutputStream;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
@@ -30,7 +31,7 @@ public final class BlockNamer {
    * @param model as {@link ModelNames} has it
    */
   public static PromptNames ofBytes(
-      String path, RequestFields fields, String model, String salt, int blockTokens) {
+      ApiPath path, RequestFields fields, String model, String salt, int blockTokens) {
     var prompt = prompt(path, fields);
     var tools = fields.raw("tools");
     var bytes = ByteBuffer.allocate(tools.length + prompt.length).put(tools).put(prompt).flip();
@@ -44,20 +45,21 @@ public final class BlockNamer {
   }
 
   /** Whether parts of it are no text, so that equal tokens do not make equal prompts. */
-  static boolean hasMedia(RequestFields fields) {
-    return fields.has("messages") && !MediaParts.in(fields.raw("messages")).isEmpty();
+  static boolean hasMedia(ApiPath path, RequestFields fields) {
+    for (var name : path.promptFields()) {
+      if (fields.has(name) && !MediaParts.in(fields.raw(name)).isEmpty()) return true;
+    }
+    return false;
   }
 
-  /** What is embedded may be either field; the longer one is counted where there are both. */
-  private static byte[] prompt(String path, RequestFields fields) {
-    if (path.equals(RequestReader.COMPLETIONS)) return fields.raw("prompt");
-    var messages =
-        fields.has("messages")
-            ? MediaParts.in(fields.raw("messages")).replaced(BYTES_PER_TOKEN)
-            : new byte[0];
-    if (!path.equals(RequestReader.EMBEDDINGS)) return messages;
-    var input = fields.raw("input");
-    return input.length < messages.length ? messages : input;
+  /** All that comes into the prompt, where a fixed number of bytes stands for each image. */
+  private static byte[] prompt(ApiPath path, RequestFields fields) {
+    var prompt = new ByteArrayOutputStream();
+    for (var name : path.promptFields()) {
+      if (!fields.has(name)) continue;
+      prompt.writeBytes(MediaParts.in(fields.raw(name)).replaced(BYTES_PER_TOKEN));
+    }
+    return prompt.toByteArray();
   }
 
   /**

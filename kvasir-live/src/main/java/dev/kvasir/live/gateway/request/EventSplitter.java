@@ -1,9 +1,11 @@
 package dev.kvasir.live.gateway.request;
 
+import static java.nio.charset.StandardCharsets.US_ASCII;
+
 import dev.kvasir.Nullable;
 import io.vertx.core.buffer.Buffer;
-import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.Set;
 
 /**
  * Cuts a stream of bytes into whole server-sent events, and sees what a gateway must know of them.
@@ -13,6 +15,13 @@ import java.util.Arrays;
  */
 final class EventSplitter {
   private static final int EVENT_BYTES_MAX = 1 << 20;
+  private static final int NAME_BYTES_MAX = 64;
+
+  /** The last events of streams that name their events. */
+  private static final Set<String> LAST =
+      Set.of("message_stop", "response.completed", "response.incomplete", "response.cancelled");
+
+  private static final byte[] NAME = ascii("event:");
   private static final byte[] DATA = ascii("data:");
   private static final byte[] DONE = ascii("[DONE]");
   private static final byte[] ERROR = ascii("\"error\"");
@@ -24,6 +33,7 @@ final class EventSplitter {
   private int eventStart;
 
   private long events;
+  private boolean named;
   private boolean done;
   private boolean errorFirst;
   private boolean torn;
@@ -49,9 +59,17 @@ final class EventSplitter {
     return chunk;
   }
 
-  /** Events other than errors and the last, {@code [DONE]}. */
+  /**
+   * Events that bring a part of the answer. Of a stream that names its events these are the ones
+   * named so; of others all but errors and the last.
+   */
   long events() {
     return events;
+  }
+
+  /** Whether events have names, as those of {@code /v1/messages} and {@code /v1/responses}. */
+  boolean isNamed() {
+    return named;
   }
 
   boolean isDone() {
@@ -106,24 +124,38 @@ final class EventSplitter {
   }
 
   private void see(int from, int to) {
-    int at = dataLine(from, to);
+    int at = line(DATA, from, to);
     if (at < 0) return;
+    var name = name(from, to);
     at = blanks(at + DATA.length, to);
     if (starts(DONE, at, to)) {
       done = true;
-    } else if (isError(at, to)) {
+    } else if (isError(at, to) || name.equals("error") || name.equals("response.failed")) {
       errorFirst |= events == 0;
       error = Arrays.copyOfRange(bytes, at, to);
-    } else {
+    } else if (name.isEmpty() || (name.endsWith("delta") && !name.equals("message_delta"))) {
       events++;
+    } else {
+      done |= LAST.contains(name);
     }
     if (tells(at, to)) usage = Arrays.copyOfRange(bytes, at, to);
   }
 
-  /** Where the first line of data begins; -1 where the event has none, as a comment. */
-  private int dataLine(int from, int to) {
+  /** What the event is called; empty where it has no name. */
+  private String name(int from, int to) {
+    int at = line(NAME, from, to);
+    if (at < 0) return "";
+    named = true;
+    int start = blanks(at + NAME.length, to);
+    int end = start;
+    while (end < to && bytes[end] > ' ') end++;
+    return new String(bytes, start, Math.min(NAME_BYTES_MAX, end - start), US_ASCII);
+  }
+
+  /** Where the first line of a kind begins; -1 where the event has none, as a comment. */
+  private int line(byte[] kind, int from, int to) {
     int at = from;
-    while (at < to && !starts(DATA, at, to)) {
+    while (at < to && !starts(kind, at, to)) {
       while (at < to && bytes[at] != '\n') at++;
       at++;
     }
@@ -179,6 +211,6 @@ final class EventSplitter {
   }
 
   private static byte[] ascii(String text) {
-    return text.getBytes(StandardCharsets.US_ASCII);
+    return text.getBytes(US_ASCII);
   }
 }

@@ -1,15 +1,11 @@
 package dev.kvasir.live.gateway.request;
 
+import dev.kvasir.Nullable;
 import dev.kvasir.live.http.Json;
 import io.vertx.core.buffer.Buffer;
 
-/**
- * The bodies that the two workers of a split request get.
- *
- * @param salt what the tenant's blocks are mixed with, in place of what the caller sent; empty for
- *     no change
- */
-record LegBodies(RequestFields fields, String salt) {
+/** The bodies that the two workers of a split request get, or the one that gets all of it. */
+final class LegBodies {
   static final String PARAMS = "kv_transfer_params";
 
   private static final String ONE = "1";
@@ -23,8 +19,40 @@ record LegBodies(RequestFields fields, String salt) {
       "{\"do_remote_decode\":true,\"do_remote_prefill\":false,\"remote_engine_id\":null,"
           + "\"remote_block_ids\":null,\"remote_host\":null,\"remote_port\":null}";
 
+  private final RequestFields fields;
+  private final String salt;
+  private final @Nullable Buffer form;
+  private final String type;
+
+  private LegBodies(RequestFields fields, String salt, @Nullable Buffer form, String type) {
+    this.fields = fields;
+    this.salt = salt;
+    this.form = form;
+    this.type = type;
+  }
+
+  /**
+   * Bodies in JSON.
+   *
+   * @param salt what the tenant's blocks are mixed with, in place of what the caller sent; empty
+   *     for no change
+   */
+  static LegBodies of(RequestFields fields, String salt) {
+    return new LegBodies(fields, salt, null, "application/json");
+  }
+
+  /** A body that only goes on as it is. */
+  static LegBodies asItCame(Buffer form, String type) {
+    return new LegBodies(RequestFields.NONE, "", form, type);
+  }
+
+  String contentType() {
+    return type;
+  }
+
   /** For a worker that does all of it. */
   Buffer whole() {
+    if (form != null) return form;
     return salted(clean()).buffer();
   }
 

@@ -14,7 +14,8 @@ import tools.jackson.core.JsonToken;
 import tools.jackson.core.ObjectReadContext;
 
 /**
- * The parts of messages that are no text: images, audio, video and files.
+ * The parts of messages that are no text: images, audio, video and files, also those in the results
+ * of tools.
  *
  * <p>How many tokens a worker makes of one depends on its model and is not known here, least of all
  * from the number of bytes. Each counts as {@link #TOKENS}, until the worker has told the length of
@@ -24,11 +25,38 @@ public final class MediaParts {
   /** What a part counts as: about an image of 640 by 640 pixels in patches of 28. */
   public static final int TOKENS = 512;
 
-  /** The types of parts that are text; one without a type is text where it has the field text. */
+  /**
+   * The types of parts that are text, or have their parts inside; one without a type is text where
+   * it has the field text.
+   */
   private static final Set<String> TEXT_TYPES =
-      Set.of("text", "input_text", "output_text", "refusal", "thinking");
+      Set.of(
+          "text",
+          "input_text",
+          "output_text",
+          "refusal",
+          "thinking",
+          "redacted_thinking",
+          "tool_use",
+          "tool_result",
+          "tool_reference",
+          "message",
+          "reasoning",
+          "function_call",
+          "function_call_output",
+          "custom_tool_call",
+          "custom_tool_call_output",
+          "item_reference");
+
+  /** The fields of messages and parts that have parts inside. */
+  private static final Set<String> NESTING = Set.of("content", "output");
 
   private record Span(int start, int end) {}
+
+  private enum Level {
+    MESSAGE,
+    PART
+  }
 
   private final byte[] messages;
   private final List<Span> spans;
@@ -46,8 +74,10 @@ public final class MediaParts {
   static MediaParts in(byte[] messages) {
     var spans = new ArrayList<Span>();
     try (var parser = Json.factory().createParser(ObjectReadContext.empty(), messages)) {
-      if (parser.nextToken() == JsonToken.START_ARRAY) {
-        while (parser.nextToken() == JsonToken.START_OBJECT) message(parser, spans);
+      switch (parser.nextToken()) {
+        case START_ARRAY -> parts(parser, spans, Level.MESSAGE);
+        case START_OBJECT -> object(parser, spans, Level.MESSAGE);
+        case null, default -> {}
       }
     } catch (JacksonException e) {
       throw new Refused(Json.unreadable(e, messages));
@@ -77,34 +107,34 @@ public final class MediaParts {
     return out.toByteArray();
   }
 
-  private static void message(JsonParser parser, List<Span> spans) {
+  private static void parts(JsonParser parser, List<Span> spans, Level level) {
+    while (parser.nextToken() != JsonToken.END_ARRAY) {
+      if (parser.currentToken() == JsonToken.START_OBJECT) object(parser, spans, level);
+      else parser.skipChildren();
+    }
+  }
+
+  private static void object(JsonParser parser, List<Span> spans, Level level) {
+    int start = (int) parser.currentTokenLocation().getByteOffset();
+    int before = spans.size();
+    String type = null;
+    boolean hasText = level == Level.MESSAGE;
     while (parser.nextToken() == JsonToken.PROPERTY_NAME) {
-      boolean isContent = parser.currentName().equals("content");
-      if (parser.nextToken() == JsonToken.START_ARRAY && isContent) {
-        while (parser.nextToken() != JsonToken.END_ARRAY) part(parser, spans);
+      var name = parser.currentName();
+      var token = parser.nextToken();
+      if (name.equals("type") && token == JsonToken.VALUE_STRING) type = parser.getString();
+      if (name.equals("text")) hasText = true;
+      if (NESTING.contains(name) && token == JsonToken.START_ARRAY) {
+        parts(parser, spans, Level.PART);
       } else {
         parser.skipChildren();
       }
     }
-  }
-
-  private static void part(JsonParser parser, List<Span> spans) {
-    if (parser.currentToken() != JsonToken.START_OBJECT) {
-      parser.skipChildren();
-      return;
-    }
-    int start = (int) parser.currentTokenLocation().getByteOffset();
-    String type = null;
-    boolean hasText = false;
-    while (parser.nextToken() == JsonToken.PROPERTY_NAME) {
-      var name = parser.currentName();
-      boolean isText = parser.nextToken() == JsonToken.VALUE_STRING;
-      if (name.equals("type") && isText) type = parser.getString();
-      if (name.equals("text")) hasText = true;
-      parser.skipChildren();
-    }
     int end = (int) parser.currentLocation().getByteOffset();
     boolean isMedia = type == null ? !hasText : !TEXT_TYPES.contains(type);
-    if (isMedia && start >= 0) spans.add(new Span(start, end));
+    if (!isMedia || start < 0) return;
+    // What is inside is a part of it.
+    spans.subList(before, spans.size()).clear();
+    spans.add(new Span(start, end));
   }
 }

@@ -25,7 +25,10 @@ public final class PromptNaming {
   enum Used {
     TOKENS("tokens", ""),
     CONFIGURED("bytes", "configured"),
+    /** What is embedded or scored is made into several prompts, by rules of the model. */
     EMBEDDINGS("bytes", "embeddings"),
+    /** A form of request whose chat is not known here. */
+    FORM("bytes", "form"),
     /** The tokens of an image are placeholders, the same for every image. */
     MEDIA("bytes", "media"),
     NO_WORKER("bytes", "no_worker"),
@@ -65,7 +68,10 @@ public final class PromptNaming {
    * @param model as the request names it
    * @param salt as it reaches the worker; empty for none
    */
-  record Prompt(String path, RequestFields fields, String model, String salt) {}
+  record Prompt(ApiPath path, RequestFields fields, String model, String salt) {}
+
+  /** Of a request for which no engine computes anything. */
+  private static final PromptNames NOTHING = new PromptNames(0, List.of());
 
   private final PromptTokenizer tokenizer;
   private final Routing.Naming naming;
@@ -98,13 +104,15 @@ public final class PromptNaming {
 
   /** Answers on the context; fails only where the prompt cannot be named at all. */
   Future<PromptNames> names(Context context, Prompt prompt) {
+    if (prompt.path().work() == ApiPath.Work.NONE) return Future.succeededFuture(NOTHING);
     var model = models.get().of(prompt.model());
     if (naming == Routing.Naming.BYTES) return byBytes(prompt, model, Used.CONFIGURED);
-    if (prompt.path().equals(RequestReader.EMBEDDINGS)) {
-      return byBytes(prompt, model, Used.EMBEDDINGS);
+    var path = prompt.path().tokenisedAs();
+    if (path == null) return byBytes(prompt, model, Used.EMBEDDINGS);
+    if (BlockNamer.hasMedia(prompt.path(), prompt.fields())) {
+      return byBytes(prompt, model, Used.MEDIA);
     }
-    if (BlockNamer.hasMedia(prompt.fields())) return byBytes(prompt, model, Used.MEDIA);
-    return tokens(context, prompt)
+    return tokens(context, prompt, path)
         .transform(
             tokens -> {
               if (tokens.failed()) return byBytes(prompt, model, why(tokens.cause()));
@@ -114,9 +122,11 @@ public final class PromptNaming {
             });
   }
 
-  private Future<int[]> tokens(Context context, Prompt prompt) {
+  private Future<int[]> tokens(Context context, Prompt prompt, ApiPath path) {
     try {
-      return tokenizer.tokens(context, prompt.path(), prompt.fields().body());
+      var body = ChatForm.of(prompt.path(), prompt.fields());
+      if (body == null) return Future.failedFuture(new NoTokens(Used.FORM, "no chat"));
+      return tokenizer.tokens(context, path.path(), body);
     } catch (RuntimeException e) {
       return Future.failedFuture(e);
     }

@@ -150,6 +150,7 @@ public final class ProxiedRequest implements RequestDriver, AnswerPipe.Listener 
     whole = read.submission().isWhole();
     var trace = details.trace();
     if (trace != null) headers.set(TraceMark.HEADER, trace.header());
+    headers.set(HttpHeaders.CONTENT_TYPE, read.bodies().contentType());
     onLoop(
         () -> {
           isWrittenDown = true;

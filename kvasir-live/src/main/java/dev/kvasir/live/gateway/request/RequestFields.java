@@ -25,6 +25,8 @@ public final class RequestFields {
   /** Where a field stands: from the quote of its name to the end of its value. */
   private record Span(int start, int valueStart, int end) {}
 
+  static final RequestFields NONE = new RequestFields(new byte[0], Map.of());
+
   private final byte[] body;
   private final Map<String, Span> spans;
 

@@ -11,7 +11,14 @@ import java.util.regex.Pattern;
 public final class RequestHeaders {
   /** No others go to a worker: not the key, no cookies, nothing of the connection. */
   private static final List<String> HANDED_ON =
-      List.of("accept", TraceMark.HEADER, "tracestate", "user-agent", "x-session-id");
+      List.of(
+          "accept",
+          "anthropic-beta",
+          "anthropic-version",
+          TraceMark.HEADER,
+          "tracestate",
+          "user-agent",
+          "x-session-id");
 
   private static final Pattern ID = Pattern.compile("[A-Za-z0-9._:-]{1,128}");
 

@@ -6,8 +6,11 @@ import dev.kvasir.live.gateway.journal.NameKey;
 import dev.kvasir.live.gateway.journal.PromptNames;
 import dev.kvasir.live.gateway.journal.RequestDetails;
 import dev.kvasir.live.gateway.journal.TraceMark;
+import dev.kvasir.live.gateway.request.ApiPath.Work;
+import dev.kvasir.live.http.ApiError;
 import dev.kvasir.live.http.ApiKey;
 import dev.kvasir.live.http.Exchange;
+import dev.kvasir.live.http.Refused;
 import dev.kvasir.router.flow.Submission;
 import dev.kvasir.router.view.RouteRequest;
 import dev.kvasir.router.view.SloClass;
@@ -17,9 +20,6 @@ import java.util.List;
 
 /** Reads requests, and refuses what cannot be served before anybody works for it. */
 public final class RequestReader {
-  public static final String CHAT = "/v1/chat/completions";
-  public static final String COMPLETIONS = "/v1/completions";
-  public static final String EMBEDDINGS = "/v1/embeddings";
   static final String SLO_CLASS = "x-kvasir-slo-class";
   private static final int MODEL_CHARS_MAX = 256;
 
@@ -38,7 +38,8 @@ public final class RequestReader {
 
   /** Reads a request of which the head is known; answers on the loop of its connection. */
   Future<Read> read(Exchange exchange, RequestDetails head) {
-    var path = head.path();
+    var path = ApiPath.of(head.path());
+    if (path.work() == Work.AUDIO) return Future.succeededFuture(form(exchange, head));
     var fields = RequestFields.of(exchange.body().getBytes());
     boolean isStream = fields.isTrue("stream");
     var model = fields.shortText("model", MODEL_CHARS_MAX);
@@ -48,17 +49,18 @@ public final class RequestReader {
     var details =
         new RequestDetails(
             head.id(),
-            path,
+            head.path(),
             head.caller(),
             model,
             session(exchange, fields, tenant),
             PromptNames.NONE,
             head.receivedNanos(),
             traced ? TraceMark.of(exchange.header(TraceMark.HEADER)) : null);
-    var bodies = new LegBodies(fields, tenant.isEmpty() ? "" : salt);
+    boolean isAsked = path.work() != Work.NONE;
+    var bodies = LegBodies.of(fields, tenant.isEmpty() || !isAsked ? "" : salt);
     boolean isSplittable = isSplittable(path, fields);
     // What is embedded is prefilled to its end.
-    boolean isWhole = !isStream && !path.equals(EMBEDDINGS);
+    boolean isWhole = !isStream && path.work() != Work.PREFILL;
     var sloClass = sloClass(exchange);
     return naming
         .names(exchange.context(), new PromptNaming.Prompt(path, fields, model, salt))
@@ -70,6 +72,31 @@ public final class RequestReader {
               var submission = new Submission(model, route, isSplittable, isWhole);
               return new Read(details.with(names), bodies, submission);
             });
+  }
+
+  /** Audio comes as a form, of which only a few fields are read; it goes on as it came. */
+  private Read form(Exchange exchange, RequestDetails head) {
+    var type = exchange.header("content-type");
+    var fields = FormFields.of(type, exchange.body());
+    var model = fields.getOrDefault("model", "");
+    if (model.length() > MODEL_CHARS_MAX) {
+      throw new Refused(ApiError.badField("model", "\"model\" has more than 256 characters"));
+    }
+    var names = new PromptNames(MediaParts.TOKENS, List.of());
+    var details =
+        new RequestDetails(
+            head.id(),
+            head.path(),
+            head.caller(),
+            model,
+            "",
+            names,
+            head.receivedNanos(),
+            traced ? TraceMark.of(exchange.header(TraceMark.HEADER)) : null);
+    var route = new RouteRequest("", names.tokens(), List.of(), sloClass(exchange), List.of());
+    boolean isWhole = !fields.getOrDefault("stream", "").equalsIgnoreCase("true");
+    var bodies = LegBodies.asItCame(exchange.body(), String.valueOf(type));
+    return new Read(details, bodies, new Submission(model, route, false, isWhole));
   }
 
   /** A user's key opens no class above the usual one. */
@@ -91,12 +118,12 @@ public final class RequestReader {
   }
 
   /** One prompt with one answer, of text. */
-  private static boolean isSplittable(String path, RequestFields fields) {
-    if (path.equals(EMBEDDINGS)) return false;
+  private static boolean isSplittable(ApiPath path, RequestFields fields) {
+    if (path != ApiPath.CHAT && path != ApiPath.COMPLETIONS) return false;
     var n = fields.value("n");
     if (n != null && n.asInt(0) != 1) return false;
     if (fields.has("best_of") || fields.has("echo") || fields.has("prompt_logprobs")) return false;
-    if (path.equals(CHAT)) return !mustCallTool(fields);
+    if (path == ApiPath.CHAT) return !mustCallTool(fields);
     var prompt = fields.value("prompt");
     return prompt != null && (prompt.isString() || (prompt.isArray() && prompt.path(0).isNumber()));
   }

@@ -72,7 +72,7 @@ public final class WorkerTokenizer implements PromptTokenizer {
           new NoTokens(Used.NO_WORKER, "no worker can tell the tokens of '" + model + "'"));
     }
     var worker = workers.get(Math.floorMod(turn.getAndIncrement(), workers.size()));
-    var body = request.only(path.equals(RequestReader.CHAT) ? CHAT_FIELDS : COMPLETION_FIELDS);
+    var body = request.only(path.equals(ApiPath.CHAT.path()) ? CHAT_FIELDS : COMPLETION_FIELDS);
     var message = Upstream.Message.post("/tokenize", MultiMap.caseInsensitiveMultiMap(), body);
     var limit = time.of(body.length());
     long begun = System.nanoTime();

@@ -76,7 +76,8 @@ public final class Upstream implements AutoCloseable {
             .setURI(message.path())
             .setFollowRedirects(false);
     for (var header : message.headers()) head.putHeader(header.getKey(), header.getValue());
-    if (message.body().length() > 0) {
+    boolean hasType = message.headers().contains(HttpHeaders.CONTENT_TYPE);
+    if (message.body().length() > 0 && !hasType) {
       head.putHeader(HttpHeaders.CONTENT_TYPE, "application/json");
     }
     if (!key.isEmpty()) head.putHeader(HttpHeaders.AUTHORIZATION, "Bearer " + key);

@@ -70,17 +70,19 @@ public final class ParserTarget {
       require(value.equals(entry.getValue()), "another value");
     }
     try {
-      for (var path : new String[] {RequestReader.CHAT, "/v1/completions", "/v1/embeddings"}) {
+      for (var path : ApiPath.values()) {
         var names = BlockNamer.ofBytes(path, fields, "", "", BLOCK_TOKENS);
         require(names.tokens() > 0, "no tokens");
+        BlockNamer.hasMedia(path, fields);
+        var chat = ChatForm.of(path, fields);
+        if (chat != null) Json.read(chat);
       }
       fields.shortText("model", 256);
       fields.isTrue("stream");
-      BlockNamer.hasMedia(fields);
     } catch (Refused e) {
       return;
     }
-    var legs = new LegBodies(fields, "salt");
+    var legs = LegBodies.of(fields, "salt");
     for (var leg : new Buffer[] {legs.whole(), legs.nixlPrefill(), legs.sglang("h:1", 7)}) {
       var sent = Json.read(leg.getBytes());
       require(sent.path("cache_salt").asString("").equals("salt"), "a salt of the caller");

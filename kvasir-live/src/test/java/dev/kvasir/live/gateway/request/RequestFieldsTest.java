@@ -61,7 +61,7 @@ class RequestFieldsTest {
 
   private static PromptNames names(String prompt, String salt) {
     var fields = fields("{\"messages\":[{\"role\":\"user\",\"content\":\"" + prompt + "\"}]}");
-    return BlockNamer.ofBytes(RequestReader.CHAT, fields, "model", salt, 16);
+    return BlockNamer.ofBytes(ApiPath.CHAT, fields, "model", salt, 16);
   }
 
   private static RequestFields fields(String body) {
