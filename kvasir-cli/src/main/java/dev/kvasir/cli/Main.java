@@ -60,7 +60,7 @@ public final class Main {
         .addSubcommand(helpful(new CommandLine(new CheckConfigCommand(out, err, environment))))
         .addSubcommand(sectioned(helpful(SimulateCommand.line(out, err, environment))))
         .addSubcommand(helpful(new CommandLine(new MergeCommand(out, err))))
-        .addSubcommand(helpful(new CommandLine(new CalibrateCommand(out, err))))
+        .addSubcommand(helpful(new CommandLine(new CalibrateCommand(out, err, environment))))
         .addSubcommand(sectioned(helpful(PlanCommand.line(out, err, environment))))
         .addSubcommand(helpful(new CommandLine(new ExplainCommand(out, err))))
         .addSubcommand(sectioned(helpful(new CommandLine(new FleetCommand(out, err, environment)))))

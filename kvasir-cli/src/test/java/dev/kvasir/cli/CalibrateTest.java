@@ -55,6 +55,15 @@ class CalibrateTest {
   }
 
   @Test
+  void whatIsToBeCalibratedMustBeSaid() {
+    assertThat(Spoken.kvasir(Spoken.words("calibrate --out x.json")).err())
+        .contains("give captures, or --url for a server to load");
+    var nobody = Spoken.kvasir(Spoken.words("calibrate --url http://127.0.0.1:1 --out x.json"));
+    assertThat(nobody.code()).isEqualTo(ExitCode.UNAVAILABLE);
+    assertThat(nobody.err()).contains("nobody listens at http://127.0.0.1:1");
+  }
+
+  @Test
   void figuresOfAProfileComeWithTheirIntervals() throws IOException {
     var workload =
         Files.writeString(

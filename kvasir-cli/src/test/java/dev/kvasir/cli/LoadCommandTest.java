@@ -75,6 +75,19 @@ final class LoadCommandTest {
   }
 
   @Test
+  void whatWasAskedCanBeSimulated(@TempDir Path folder) throws IOException {
+    var file = folder.resolve("capture.jsonl");
+    load("--rate 1000 --requests 20 --capture", file);
+    assertThat(Files.readAllLines(file)).hasSize(20);
+    var row =
+        Spoken.read(Files.write(folder.resolve("row"), Files.readAllLines(file).subList(0, 1)));
+    assertThat(row.path("prompt_tokens").asInt()).isEqualTo(100);
+    assertThat(row.path("cached_tokens").asInt()).isEqualTo(25);
+    var simulated = Spoken.kvasir(Spoken.words("simulate --json --trace", file)).json();
+    assertThat(simulated.path("completed_requests").asInt()).isEqualTo(20);
+  }
+
+  @Test
   void reportIsJsonForPrograms() {
     var report = load("--concurrency 2 --requests 5 --api completions --json").json();
     assertThat(report.path("completed_requests").asInt()).isEqualTo(5);

@@ -2,6 +2,11 @@ package dev.kvasir.cli.calibrate;
 
 import dev.kvasir.Nullable;
 import dev.kvasir.cli.process.ExitCode;
+import dev.kvasir.live.PrivateFiles;
+import dev.kvasir.live.http.Network;
+import dev.kvasir.live.load.LoadCheck;
+import dev.kvasir.live.load.OpenAiTarget;
+import dev.kvasir.live.load.OpenAiTarget.Style;
 import dev.kvasir.sim.ParallelTasks;
 import dev.kvasir.sim.calibrate.Calibration;
 import dev.kvasir.sim.calibrate.CalibrationError;
@@ -22,15 +27,18 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.io.PrintWriter;
+import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.security.DigestInputStream;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.zip.GZIPInputStream;
 import picocli.CommandLine.Command;
@@ -40,11 +48,12 @@ import picocli.CommandLine.Parameters;
 /** Finds out from captures how a deployment takes its time. */
 @Command(
     name = "calibrate",
-    customSynopsis = "kvasir calibrate CAPTURE... --out FILE [OPTIONS]",
+    customSynopsis = "kvasir calibrate (CAPTURE... | --url URL) --out FILE [OPTIONS]",
     description = "Fit how a deployment takes its time to captures of it, and write a profile.",
     footerHeading = "%nExamples:%n",
     footer = {
       "  kvasir calibrate monday.jsonl.gz --model-config config.json --out profile.json",
+      "  kvasir calibrate --url http://gpu0:8000 --budget 120 --out profile.json",
       "  kvasir simulate --profile profile.json --trace traffic.jsonl --instances 3"
     },
     usageHelpWidth = 100,
@@ -56,12 +65,16 @@ public final class CalibrateCommand implements Callable<Integer> {
   private static final int GZIP_SECOND = 0x8b;
   private static final int BUFFER = 1 << 16;
 
+  private static final Duration CHECK_PATIENCE = Duration.ofSeconds(15);
+  private static final String KEY_VARIABLE = "KVASIR_API_KEY";
+
   private final PrintWriter out;
   private final PrintWriter err;
+  private final Map<String, String> environment;
 
   @Parameters(
       paramLabel = "CAPTURE",
-      arity = "1..*",
+      arity = "0..*",
       description = "Captures of 'kvasir serve --capture', plain or gzip.")
   private List<Path> captures = new ArrayList<>();
 
@@ -71,6 +84,30 @@ public final class CalibrateCommand implements Callable<Integer> {
       paramLabel = "FILE",
       description = "Where the profile goes.")
   private Path file = Path.of("profile.json");
+
+  @Option(
+      names = "--url",
+      paramLabel = "URL",
+      description = "Without captures: load this OpenAI-compatible server, and calibrate on that.")
+  private @Nullable URI url;
+
+  @Option(
+      names = "--budget",
+      paramLabel = "S",
+      description = "With --url: seconds to load it (default: ${DEFAULT-VALUE}).")
+  private long budgetSeconds = 120;
+
+  @Option(
+      names = "--prompt-tokens-max",
+      paramLabel = "N",
+      description = "With --url: words of the longest prompts (default: ${DEFAULT-VALUE}).")
+  private int promptTokensMax = 4096;
+
+  @Option(
+      names = "--captures",
+      paramLabel = "FOLDER",
+      description = "With --url: where to keep what was measured (default: nowhere).")
+  private @Nullable Path folder;
 
   @Option(
       names = "--model-config",
@@ -124,9 +161,9 @@ public final class CalibrateCommand implements Callable<Integer> {
       names = "--calls",
       paramLabel = "N",
       description =
-          "How often the server is called for a request (default: ${DEFAULT-VALUE}, as a router"
-              + " that names prompts by their tokens asks for these first).")
-  private int calls = 2;
+          "How often the server is called for a request (default: 2, as a router that names prompts"
+              + " by their tokens asks for these first; with --url 1).")
+  private int calls;
 
   @Option(
       names = "--engine",
@@ -158,13 +195,14 @@ public final class CalibrateCommand implements Callable<Integer> {
       description = "Write a page of what is predicted against what was measured.")
   private @Nullable Path report;
 
-  public CalibrateCommand(PrintWriter out, PrintWriter err) {
+  public CalibrateCommand(PrintWriter out, PrintWriter err, Map<String, String> environment) {
     this.out = out;
     this.err = err;
+    this.environment = environment;
   }
 
   @Override
-  public Integer call() throws IOException {
+  public Integer call() throws IOException, InterruptedException {
     try {
       return run();
     } catch (TraceError | CalibrationError wrong) {
@@ -179,7 +217,43 @@ public final class CalibrateCommand implements Callable<Integer> {
     }
   }
 
-  private int run() throws IOException {
+  private int run() throws IOException, InterruptedException {
+    if (captures.isEmpty() == (url == null)) {
+      throw new IllegalArgumentException("give captures, or --url for a server to load");
+    }
+    if (url == null) return calibrate();
+    var kept = folder;
+    var made =
+        kept == null ? Files.createTempDirectory("kvasir-probes") : PrivateFiles.folder(kept);
+    try {
+      return probe(url, made);
+    } finally {
+      if (kept == null) {
+        for (var capture : captures) Files.deleteIfExists(capture);
+        Files.deleteIfExists(made);
+      }
+    }
+  }
+
+  private int probe(URI server, Path into) throws IOException, InterruptedException {
+    try (var network = Network.open()) {
+      var key = environment.get(KEY_VARIABLE);
+      var target =
+          new OpenAiTarget(server, Style.COMPLETIONS, model, key, OpenAiTarget.Lengths.FORCED);
+      switch (LoadCheck.of(network, target, CHECK_PATIENCE)) {
+        case LoadCheck.Unusable(var message) -> {
+          err.println("kvasir: " + message);
+          return ExitCode.UNAVAILABLE;
+        }
+        case LoadCheck.Ready(var name) -> target = target.withModel(name);
+      }
+      var budget = Duration.ofSeconds(budgetSeconds);
+      captures = new Probes(network, target, budget, promptTokensMax, seed, err).run(into);
+    }
+    return calibrate();
+  }
+
+  private int calibrate() throws IOException {
     var inputs = new ArrayList<Calibration.Input>();
     for (var path : captures) inputs.add(read(path));
     var result = new Calibration(asked(), ALL_CORES).of(inputs);
@@ -202,7 +276,7 @@ public final class CalibrateCommand implements Callable<Integer> {
         shape(),
         gpus(),
         split,
-        calls,
+        calls > 0 ? calls : url == null ? 2 : 1,
         new Limits(sequencesMax, stepTokensMax, blocks, blockTokens),
         seed);
   }

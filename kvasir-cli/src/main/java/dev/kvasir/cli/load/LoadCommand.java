@@ -4,6 +4,7 @@ import dev.kvasir.cli.process.ExitCode;
 import dev.kvasir.cli.process.Interrupt;
 import dev.kvasir.cli.simulate.TerminalLine;
 import dev.kvasir.live.http.Network;
+import dev.kvasir.live.load.LoadCapture;
 import dev.kvasir.live.load.LoadCheck;
 import dev.kvasir.live.load.LoadDriver;
 import dev.kvasir.live.load.LoadReport;
@@ -100,7 +101,9 @@ public final class LoadCommand implements Callable<Integer> {
     try {
       var requests = options.ask.open(opened);
       warmUp(network, settings);
-      try (var driver = new LoadDriver(network, settings, requests);
+      var file = options.output.capture;
+      try (var capture = file == null ? null : LoadCapture.to(file);
+          var driver = new LoadDriver(network, settings, requests, capture);
           var _ = Interrupt.of(driver::stop, PATIENCE)) {
         var report = awaited(driver, driver.start());
         if (options.output.json) out.println(LoadJson.write(report));

@@ -1,6 +1,8 @@
 package dev.kvasir.cli.load;
 
+import dev.kvasir.Nullable;
 import dev.kvasir.live.load.LoadTargets;
+import java.nio.file.Path;
 import java.time.Duration;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -19,6 +21,15 @@ final class LoadOptions {
   static final class Output {
     @Option(names = "--json", description = "Write one JSON object, for programs.")
     boolean json;
+
+    @Option(
+        names = "--capture",
+        paramLabel = "FILE",
+        description =
+            "Write lengths and times of the requests, as 'kvasir serve --capture' does, for"
+                + " 'calibrate' and 'simulate'.")
+    @Nullable
+    Path capture;
 
     @Option(
         names = "--ttft-slo",

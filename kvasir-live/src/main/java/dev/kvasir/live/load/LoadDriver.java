@@ -4,6 +4,7 @@ import dev.kvasir.Nullable;
 import dev.kvasir.live.LiveLoop;
 import dev.kvasir.live.http.Network;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Iterator;
 import java.util.concurrent.CompletableFuture;
 
@@ -23,6 +24,7 @@ public final class LoadDriver implements AutoCloseable {
   private final Iterator<LoadRequest> requests;
   private final OpenAiClient client;
   private final LoadTally tally;
+  private final @Nullable LoadCapture capture;
   private final CompletableFuture<LoadReport> end = new CompletableFuture<>();
 
   /** The request that comes next and is not due yet; in an open loop. */
@@ -38,6 +40,20 @@ public final class LoadDriver implements AutoCloseable {
 
   /** A driver for these requests, in the order of their arrival. */
   public LoadDriver(Network network, LoadSettings settings, Iterator<LoadRequest> requests) {
+    this(network, settings, requests, null);
+  }
+
+  /**
+   * A driver that writes down what was answered.
+   *
+   * @param capture null for nothing; it is closed by its owner, after the report
+   */
+  public LoadDriver(
+      Network network,
+      LoadSettings settings,
+      Iterator<LoadRequest> requests,
+      @Nullable LoadCapture capture) {
+    this.capture = capture;
     this.settings = settings;
     this.requests = requests;
     this.tally = new LoadTally(settings.targets());
@@ -52,6 +68,7 @@ public final class LoadDriver implements AutoCloseable {
         () -> {
           startNanos = loop.nanos();
           lastNanos = startNanos;
+          if (capture != null) capture.begin(Instant.now(), startNanos);
           guarded();
         });
     return end;
@@ -151,6 +168,9 @@ public final class LoadDriver implements AutoCloseable {
     inFlight--;
     lastNanos = loop.nanos();
     tally.answered(arrival, answer);
+    if (capture != null && answer instanceof Answer.Complete complete && !end.isDone()) {
+      capture.answered(arrival, complete);
+    }
     guarded();
   }
 

@@ -1,0 +1,140 @@
+package dev.kvasir.cli.calibrate;
+
+import dev.kvasir.live.http.Network;
+import dev.kvasir.live.load.LoadCapture;
+import dev.kvasir.live.load.LoadDriver;
+import dev.kvasir.live.load.LoadReport;
+import dev.kvasir.live.load.LoadRequest;
+import dev.kvasir.live.load.LoadSettings;
+import dev.kvasir.live.load.LoadTargets;
+import dev.kvasir.live.load.OpenAiTarget;
+import dev.kvasir.live.load.Pacing;
+import dev.kvasir.live.load.Words;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.ExecutionException;
+import java.util.random.RandomGenerator;
+import java.util.random.RandomGeneratorFactory;
+
+/**
+ * Loads a server in ways that tell its times apart, each for a quarter of the budget.
+ *
+ * <pre>
+ *   alone    one caller, prompts of all lengths    a prompt's time, and what the server adds
+ *   decode   16 callers, long answers              a step's time by the rows in it
+ *   crowd    64 callers, middling prompts          batches of both, and the queue
+ *   open     Poisson, at 0.6 of what the crowd got  how they mix at an ordinary load
+ * </pre>
+ */
+final class Probes {
+  private static final int PHASES = 4;
+  private static final int DECODERS = 16;
+  private static final int CROWD = 64;
+  private static final int OPEN_MAX = 512;
+  private static final double OPEN_SHARE = 0.6;
+  private static final Duration TIMEOUT = Duration.ofMinutes(5);
+  private static final String ALGORITHM = "L64X128MixRandom";
+
+  private final Network network;
+  private final OpenAiTarget target;
+  private final Duration budget;
+  private final int promptTokensMax;
+  private final RandomGenerator random;
+  private final PrintWriter err;
+
+  Probes(
+      Network network,
+      OpenAiTarget target,
+      Duration budget,
+      int promptTokensMax,
+      long seed,
+      PrintWriter err) {
+    if (budget.toSeconds() < PHASES || promptTokensMax < PHASES) {
+      throw new IllegalArgumentException(
+          "a budget of " + budget.toSeconds() + " s and prompts of " + promptTokensMax);
+    }
+    this.network = network;
+    this.target = target;
+    this.budget = budget;
+    this.promptTokensMax = promptTokensMax;
+    this.random = RandomGeneratorFactory.of(ALGORITHM).create(seed);
+    this.err = err;
+  }
+
+  /** One way to load the server. */
+  private record Phase(String name, Pacing pacing, List<Integer> prompts, int outputTokens) {}
+
+  /** Loads the server, and leaves a capture of each phase in the folder. */
+  List<Path> run(Path folder) throws IOException, InterruptedException {
+    var all =
+        List.of(promptTokensMax / 64, promptTokensMax / 16, promptTokensMax / 4, promptTokensMax);
+    var captures = new ArrayList<Path>();
+    run(new Phase("alone", new Pacing.Closed(1), all, 32), 0, folder, captures);
+    var few = List.of(Math.max(1, promptTokensMax / 32));
+    run(new Phase("decode", new Pacing.Closed(DECODERS), few, 200), 0, folder, captures);
+    var some = List.of(Math.max(1, promptTokensMax / 8));
+    var crowd = run(new Phase("crowd", new Pacing.Closed(CROWD), some, 64), 0, folder, captures);
+    double rate = OPEN_SHARE * crowd.perSecond(crowd.completed());
+    if (rate > 0) {
+      run(new Phase("open", new Pacing.Open(OPEN_MAX), all, 64), rate, folder, captures);
+    }
+    return captures;
+  }
+
+  private LoadReport run(Phase phase, double rate, Path folder, List<Path> captures)
+      throws IOException, InterruptedException {
+    var file = folder.resolve(phase.name() + ".jsonl");
+    var settings =
+        new LoadSettings(
+            target, phase.pacing(), budget.dividedBy(PHASES), TIMEOUT, LoadTargets.NONE);
+    try (var capture = LoadCapture.to(file);
+        var driver = new LoadDriver(network, settings, requests(phase, rate), capture)) {
+      var report = driver.start().get();
+      err.printf(
+          Locale.ROOT,
+          "kvasir: %-6s  %d of %d answered in %.0f s%n",
+          phase.name(),
+          report.completed(),
+          report.sent(),
+          report.seconds());
+      for (var failure : report.failures()) {
+        err.printf("kvasir: %d times %s: %s%n", failure.count(), failure.kind(), failure.example());
+      }
+      if (report.completed() > 0) captures.add(file);
+      return report;
+    } catch (ExecutionException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  /** Without end: the time ends them. No two prompts begin alike, so that nothing is cached. */
+  private Iterator<LoadRequest> requests(Phase phase, double rate) {
+    return new Iterator<>() {
+      private double nanos;
+      private int made;
+
+      @Override
+      public boolean hasNext() {
+        return true;
+      }
+
+      @Override
+      public LoadRequest next() {
+        if (rate > 0) nanos += random.nextExponential() / rate * Duration.ofSeconds(1).toNanos();
+        int words = Math.max(1, phase.prompts().get(made++ % phase.prompts().size()));
+        long seed = random.nextLong();
+        return new LoadRequest((long) nanos, () -> prompt(seed, words), phase.outputTokens(), "");
+      }
+    };
+  }
+
+  private static String prompt(long seed, int words) {
+    return Words.of(RandomGeneratorFactory.of(ALGORITHM).create(seed)::nextLong, words);
+  }
+}

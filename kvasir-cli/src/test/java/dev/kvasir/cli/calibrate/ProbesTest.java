@@ -1,0 +1,63 @@
+package dev.kvasir.cli.calibrate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kvasir.live.fleet.FleetSettings;
+import dev.kvasir.live.fleet.TestFleet;
+import dev.kvasir.live.http.Network;
+import dev.kvasir.live.load.OpenAiTarget;
+import dev.kvasir.live.load.OpenAiTarget.Lengths;
+import dev.kvasir.live.load.OpenAiTarget.Style;
+import dev.kvasir.sim.trace.CaptureReader;
+import dev.kvasir.sim.trace.Captured;
+import dev.kvasir.sim.trace.TraceInput;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class ProbesTest {
+  @TempDir private Path folder;
+
+  @Test
+  void aServerIsLoadedInFourWays() throws Exception {
+    var said = new StringWriter();
+    try (var fleet = TestFleet.start(FleetSettings.local(1), () -> Duration.ofMillis(2));
+        var network = Network.open(1)) {
+      var url = URI.create(fleet.workers().getFirst().url());
+      var target = new OpenAiTarget(url, Style.COMPLETIONS, TestFleet.MODEL, null, Lengths.FORCED);
+      var probes =
+          new Probes(network, target, Duration.ofSeconds(4), 512, 42, new PrintWriter(said, true));
+      assertThat(probes.run(folder))
+          .extracting(path -> path.getFileName().toString())
+          .containsExactly("alone.jsonl", "decode.jsonl", "crowd.jsonl", "open.jsonl");
+    }
+    assertThat(said.toString()).contains("alone ", "decode ", "crowd ", "open ");
+    var alone = read("alone");
+    for (int i = 1; i < alone.size(); i++) {
+      // One caller asks after the answer before.
+      assertThat(alone.get(i).request().arrivalNanos())
+          .isGreaterThanOrEqualTo(end(alone.get(i - 1)) - 1_000);
+    }
+    assertThat(read("decode"))
+        .hasSizeGreaterThanOrEqualTo(16)
+        .allMatch(each -> each.request().outputTokens() == 200 && each.cachedTokens() == 0);
+    assertThat(read("crowd")).hasSizeGreaterThanOrEqualTo(64);
+  }
+
+  private static long end(Captured captured) {
+    return captured.request().arrivalNanos() + captured.e2eNanos();
+  }
+
+  private List<Captured> read(String name) throws IOException {
+    try (var bytes = Files.newInputStream(folder.resolve(name + ".jsonl"))) {
+      return CaptureReader.of(new TraceInput(name, bytes)).readAll().requests();
+    }
+  }
+}
