@@ -50,6 +50,16 @@ enum CudaCall {
   MODULE_FUNCTION("cuModuleGetFunction", "pwp"),
   MODULE_UNLOAD("cuModuleUnload", "w"),
   LAUNCH("cuLaunchKernel", "wiiiiiiiwpp"),
+  KERNEL_ATTRIBUTE("cuFuncSetAttribute", "wii"),
+  FILL("cuMemsetD8Async", "wiww"),
+  COPY_WITHIN("cuMemcpyDtoDAsync_v2", "wwww"),
+  EVENT_AWAIT("cuEventSynchronize", "w"),
+  CAPTURE_BEGIN("cuStreamBeginCapture_v2", "wi"),
+  CAPTURE_END("cuStreamEndCapture", "wp"),
+  GRAPH_DESTROY("cuGraphDestroy", "w"),
+  GRAPH_PREPARE("cuGraphInstantiateWithFlags", "pww"),
+  GRAPH_LAUNCH("cuGraphLaunch", "ww"),
+  GRAPH_GIVE_BACK("cuGraphExecDestroy", "w"),
   /** Came with CUDA 13. */
   COPY_BATCH("cuMemcpyBatchAsync_v2", "pppwppww"),
   /** Came with CUDA 12.8; its last but one parameter is gone from the later one. */

@@ -23,6 +23,7 @@ public final class CudaDevice implements AutoCloseable {
   /** For all contexts of the process, and with an address for kernels. */
   private static final int REGISTER_SHARED_MAPPED = 1 | 2;
 
+  private static final int ATTRIBUTE_CAPABILITY = 75;
   private static final int STREAM_APART = 1;
   private static final int EVENT_UNTIMED = 2;
 
@@ -42,13 +43,15 @@ public final class CudaDevice implements AutoCloseable {
     REGISTRATION,
     STREAM,
     EVENT,
-    MODULE
+    MODULE,
+    GRAPH
   }
 
   /** How much of each kind is in use. */
-  public record Holdings(int allocations, int registrations, int streams, int events, int modules) {
+  public record Holdings(
+      int allocations, int registrations, int streams, int events, int modules, int graphs) {
     public boolean isEmpty() {
-      return allocations == 0 && registrations == 0 && streams == 0 && events == 0 && modules == 0;
+      return allocations + registrations + streams + events + modules + graphs == 0;
     }
   }
 
@@ -158,13 +161,33 @@ public final class CudaDevice implements AutoCloseable {
 
   /** Kernels given as PTX text, which the driver compiles for this GPU. */
   public CudaModule module(String ptx) throws CudaFailure {
+    return module(ptx.getBytes(StandardCharsets.UTF_8));
+  }
+
+  /** Kernels as PTX text, or compiled for this GPU. */
+  public CudaModule module(byte[] bytes) throws CudaFailure {
     try (var arena = Arena.ofConfined()) {
-      var bytes = ptx.getBytes(StandardCharsets.UTF_8);
       var text = arena.allocate(bytes.length + 1L);
       MemorySegment.copy(bytes, 0, text, JAVA_BYTE, 0, bytes.length);
       long module = driver.word(CudaCall.MODULE_LOAD, text.address(), 0, 0, 0);
       return new CudaModule(driver, taken(Kind.MODULE, module, CudaCall.MODULE_UNLOAD));
     }
+  }
+
+  /** What was captured from a stream, ready to be launched as one. */
+  CudaGraph graph(long captured) throws CudaFailure {
+    try {
+      long graph = driver.word(CudaCall.GRAPH_PREPARE, captured, 0);
+      return new CudaGraph(taken(Kind.GRAPH, graph, CudaCall.GRAPH_GIVE_BACK));
+    } finally {
+      driver.call(CudaCall.GRAPH_DESTROY, captured);
+    }
+  }
+
+  /** Its compute capability as the compiler writes it, such as 90. */
+  public int capability() throws CudaFailure {
+    return 10 * driver.attribute(device, ATTRIBUTE_CAPABILITY)
+        + driver.attribute(device, ATTRIBUTE_CAPABILITY + 1);
   }
 
   private CudaHandle taken(Kind kind, long handle, CudaCall giveBack) {
@@ -189,7 +212,8 @@ public final class CudaDevice implements AutoCloseable {
         count(Kind.REGISTRATION).get(),
         count(Kind.STREAM).get(),
         count(Kind.EVENT).get(),
-        count(Kind.MODULE).get());
+        count(Kind.MODULE).get(),
+        count(Kind.GRAPH).get());
   }
 
   /** Lets go of the context. */

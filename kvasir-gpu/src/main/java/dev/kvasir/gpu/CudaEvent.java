@@ -26,6 +26,11 @@ public final class CudaEvent implements AutoCloseable {
     throw driver.failure(CudaCall.EVENT_QUERY, error);
   }
 
+  /** Waits until all that was in the stream before it is done. */
+  public void await() throws CudaFailure {
+    driver.call(CudaCall.EVENT_AWAIT, handle.value());
+  }
+
   /** The milliseconds from another mark to this one; both timed, and reached. */
   public double millisSince(CudaEvent earlier) throws CudaFailure {
     try (var arena = Arena.ofConfined()) {

@@ -4,6 +4,8 @@ import java.lang.foreign.Arena;
 
 /** Kernels that the driver has compiled and loaded. */
 public final class CudaModule implements AutoCloseable {
+  private static final int ATTRIBUTE_SHARED_BYTES = 8;
+
   /** One kernel; gone with its module. */
   public record Kernel(long handle) {}
 
@@ -20,6 +22,13 @@ public final class CudaModule implements AutoCloseable {
       long text = arena.allocateFrom(name).address();
       return new Kernel(driver.word(CudaCall.MODULE_FUNCTION, handle.value(), text));
     }
+  }
+
+  /** A kernel that gets so many bytes of shared memory at launch. */
+  public Kernel kernel(String name, int sharedBytes) throws CudaFailure {
+    var kernel = kernel(name);
+    driver.call(CudaCall.KERNEL_ATTRIBUTE, kernel.handle(), ATTRIBUTE_SHARED_BYTES, sharedBytes);
+    return kernel;
   }
 
   @Override

@@ -14,8 +14,9 @@ import java.lang.foreign.MemorySegment;
  */
 public final class CudaStream implements AutoCloseable {
   /** The most parameters that a kernel may have. */
-  private static final int PARAMETERS_MAX = 16;
+  private static final int PARAMETERS_MAX = 24;
 
+  private static final int CAPTURE_OF_THIS_THREAD = 1;
   private static final int PITCHED_BYTES = 128;
   private static final int ATTRIBUTE_BYTES = 24;
   private static final int IN_STREAM_ORDER = 1;
@@ -23,6 +24,17 @@ public final class CudaStream implements AutoCloseable {
   private static final int TYPE_HOST = 1;
   private static final int TYPE_DEVICE = 2;
 
+  /**
+   * How a kernel is spread.
+   *
+   * @param groups of threads along the first axis
+   * @param groupsAcross along the second
+   * @param threads of a group
+   * @param sharedBytes of memory that a group shares, beside what the kernel declares
+   */
+  public record Grid(int groups, int groupsAcross, int threads, int sharedBytes) {}
+
+  private final CudaDevice device;
   private final CudaDriver driver;
   private final CudaHandle handle;
   private final Arena arena = Arena.ofShared();
@@ -34,6 +46,7 @@ public final class CudaStream implements AutoCloseable {
   private final MemorySegment failedAt = arena.allocate(JAVA_LONG);
 
   CudaStream(CudaDevice device, CudaHandle handle) {
+    this.device = device;
     this.driver = device.driver();
     this.handle = handle;
     for (int i = 0; i < PARAMETERS_MAX; i++) {
@@ -43,7 +56,8 @@ public final class CudaStream implements AutoCloseable {
     attribute.set(JAVA_INT, 20, BESIDE_KERNELS);
   }
 
-  long handle() {
+  /** Its number, for other libraries that put work into it. */
+  public long handle() {
     return handle.value();
   }
 
@@ -112,20 +126,57 @@ public final class CudaStream implements AutoCloseable {
   /** Starts a kernel with so many groups of so many threads; every parameter is a 64-bit word. */
   public void launch(CudaModule.Kernel kernel, int groups, int threads, long... parameters)
       throws CudaFailure {
+    launch(kernel, new Grid(groups, 1, threads, 0), parameters);
+  }
+
+  /**
+   * Starts a kernel. A parameter is a word, of which the kernel reads as many bytes as its own has:
+   * pointers and 64-bit numbers as they are, 32-bit numbers and the bits of floats in the low half.
+   */
+  public void launch(CudaModule.Kernel kernel, Grid grid, long... parameters) throws CudaFailure {
     for (int i = 0; i < parameters.length; i++) values.setAtIndex(JAVA_LONG, i, parameters[i]);
     driver.call(
         CudaCall.LAUNCH,
         kernel.handle(),
-        groups,
+        grid.groups(),
+        grid.groupsAcross(),
+        1,
+        grid.threads(),
         1,
         1,
-        threads,
-        1,
-        1,
-        0,
+        grid.sharedBytes(),
         handle.value(),
         pointers.address(),
         0);
+  }
+
+  /** Sets all bytes to zero. */
+  public void clear(long deviceAddress, long bytes) throws CudaFailure {
+    driver.call(CudaCall.FILL, deviceAddress, 0, bytes, handle.value());
+  }
+
+  /** Copies within the device. */
+  public void copyWithin(long to, long from, long bytes) throws CudaFailure {
+    driver.call(CudaCall.COPY_WITHIN, to, from, bytes, handle.value());
+  }
+
+  /** Collects what is put in from now on instead of running it, until {@link #endCapture}. */
+  public void beginCapture() throws CudaFailure {
+    driver.call(CudaCall.CAPTURE_BEGIN, handle.value(), CAPTURE_OF_THIS_THREAD);
+  }
+
+  /** What was collected, ready to be launched as one. */
+  public CudaGraph endCapture() throws CudaFailure {
+    try (var words = Arena.ofConfined()) {
+      var graph = words.allocate(JAVA_LONG);
+      driver.call(CudaCall.CAPTURE_END, handle.value(), graph.address());
+      return device.graph(graph.get(JAVA_LONG, 0));
+    }
+  }
+
+  /** Starts all of a graph. */
+  public void launch(CudaGraph graph) throws CudaFailure {
+    driver.call(CudaCall.GRAPH_LAUNCH, graph.handle(), handle.value());
   }
 
   /** Puts the event behind all that is in the stream now. */

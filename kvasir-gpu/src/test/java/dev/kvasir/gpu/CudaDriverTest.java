@@ -101,12 +101,12 @@ class CudaDriverTest {
       taken.add(device.stream(Urgency.USUAL));
       taken.add(device.event());
       taken.add(MoveKernel.load(device));
-      assertThat(device.holdings()).isEqualTo(new CudaDevice.Holdings(1, 1, 1, 1, 1));
-      assertThat(stub.live()).containsExactly(1, 1, 1, 1, 1);
+      assertThat(device.holdings()).isEqualTo(new CudaDevice.Holdings(1, 1, 1, 1, 1, 0));
+      assertThat(stub.live()).containsExactly(1, 1, 1, 1, 1, 0);
       assertThat(device.freeBytes()).isEqualTo(free - 4096);
       taken.close();
       assertThat(device.holdings().isEmpty()).isTrue();
-      assertThat(stub.live()).containsExactly(0, 0, 0, 0, 0);
+      assertThat(stub.live()).containsExactly(0, 0, 0, 0, 0, 0);
     }
   }
 

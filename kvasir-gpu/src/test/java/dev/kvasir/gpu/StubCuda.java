@@ -6,6 +6,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import dev.kvasir.gpu.library.CudaLibraries;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
@@ -50,7 +51,7 @@ public final class StubCuda {
       var library = folder.resolve("libcuda-stub.so");
       var command = new ArrayList<>(List.of("cc", "-shared", "-fPIC", "-O1", "-w"));
       command.addAll(List.of(options));
-      command.addAll(List.of("-o", library.toString(), source.toString(), "-lpthread"));
+      command.addAll(List.of("-o", library.toString(), source.toString(), "-lpthread", "-ldl"));
       int status = run(command, folder.resolve("log"));
       assertThat(status).as(Files.readString(folder.resolve("log"))).isZero();
       var stub = new StubCuda(library);
@@ -93,6 +94,27 @@ public final class StubCuda {
     };
   }
 
+  /**
+   * The compiler and the matrix library, which compute on the processor; skips the test where there
+   * is no C++ compiler.
+   */
+  public CudaLibraries libraries() throws IOException {
+    var folder = Files.createTempDirectory("kvasir-emulated-");
+    folder.toFile().deleteOnExit();
+    assumeTrue(run(List.of("c++", "--version"), folder.resolve("log")) == 0, "no C++ compiler");
+    try (var text = StubCuda.class.getResourceAsStream("emulate.h")) {
+      assertThat(text).isNotNull();
+      Files.copy(text, folder.resolve("emulate.h"));
+    }
+    try (var arena = Arena.ofConfined()) {
+      call(
+          "stub_emulator",
+          FunctionDescriptor.ofVoid(ADDRESS),
+          arena.allocateFrom(folder.toString()));
+    }
+    return CudaLibraries.in("stub", symbols);
+  }
+
   /** Lets a function fail with that error, after as many calls that do not. */
   public void fail(String symbol, int error, int after) {
     try (var arena = Arena.ofConfined()) {
@@ -119,10 +141,10 @@ public final class StubCuda {
     call("stub_hold", FunctionDescriptor.ofVoid(JAVA_INT), 0);
   }
 
-  /** Allocations, registrations, streams, events and modules that were not given back. */
+  /** Allocations, registrations, streams, events, modules and graphs that were not given back. */
   public List<Integer> live() {
     var live = new ArrayList<Integer>();
-    for (int kind = 0; kind < 5; kind++) {
+    for (int kind = 0; kind < 6; kind++) {
       live.add((int) call("stub_live", FunctionDescriptor.of(JAVA_INT, JAVA_INT), kind));
     }
     return live;

@@ -274,7 +274,7 @@ class DeviceStoreTest {
     assertThat(Caller.await(begun)).hasSize(BLOCKS);
     assertThat(bench.caller.store(bench.store, List.of(copy(0, 0))).toString()).contains("closed");
     bench.close();
-    assertThat(bench.stub.live()).containsExactly(0, 0, 0, 0, 0);
+    assertThat(bench.stub.live()).containsExactly(0, 0, 0, 0, 0, 0);
   }
 
   @Test

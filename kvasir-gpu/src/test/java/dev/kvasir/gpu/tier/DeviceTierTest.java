@@ -50,7 +50,7 @@ class DeviceTierTest {
         }
       }
     }
-    assertThat(stub.live()).containsExactly(0, 0, 0, 0, 0);
+    assertThat(stub.live()).containsExactly(0, 0, 0, 0, 0, 0);
   }
 
   @Test
@@ -72,7 +72,7 @@ class DeviceTierTest {
           assertThat(caller.load(left.store(), copies)).containsExactly(CopyOutcome.COPIED);
         }
       }
-      assertThat(stub.live()).containsExactly(0, 0, 0, 0, 0);
+      assertThat(stub.live()).containsExactly(0, 0, 0, 0, 0, 0);
     }
   }
 
@@ -116,7 +116,7 @@ class DeviceTierTest {
                 .contains("make the device tier smaller");
           }
         }
-        assertThat(stub.live()).as("%s after %s", call, after).containsExactly(0, 0, 0, 0, 0);
+        assertThat(stub.live()).as("%s after %s", call, after).containsExactly(0, 0, 0, 0, 0, 0);
       }
     }
     assertThat(unavailable).isGreaterThan(20);

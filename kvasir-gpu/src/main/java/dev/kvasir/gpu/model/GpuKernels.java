@@ -1,0 +1,253 @@
+package dev.kvasir.gpu.model;
+
+import dev.kvasir.gpu.CudaDevice;
+import dev.kvasir.gpu.CudaFailure;
+import dev.kvasir.gpu.CudaModule;
+import dev.kvasir.gpu.CudaModule.Kernel;
+import dev.kvasir.gpu.CudaStream;
+import dev.kvasir.gpu.CudaStream.Grid;
+import java.util.List;
+
+/**
+ * The kernels of one model on one GPU, each with a method that puts it into a stream.
+ *
+ * <p>All addresses are on the GPU.
+ */
+public final class GpuKernels implements AutoCloseable {
+  /** A context is cut into chunks of so many tokens, where one query attends to it. */
+  static final int CHUNK_TOKENS = 256;
+
+  /** So many queries attend together, where a prompt does. */
+  static final int TILE_QUERIES = 64;
+
+  /** Products of at most so many rows are memory-bound, and have kernels of their own. */
+  static final int VECTOR_ROWS_MAX = 2;
+
+  private static final int KEYS = 64;
+  private static final int ROW_THREADS = 256;
+  private static final int SAMPLE_THREADS = 512;
+  private static final int ATTENTION_THREADS = 128;
+  private static final int HEADS_PER_GROUP = 8;
+  private static final int PRODUCT_THREADS = 256;
+  private static final int PRODUCT_WARPS = 8;
+  private static final int SPREAD = 1_024;
+
+  private final GpuShape shape;
+  private final CudaModule module;
+  private final Kernel embed;
+  private final Kernel norm;
+  private final Kernel gate;
+  private final Kernel rope;
+  private final Kernel decodeAttention;
+  private final Kernel join;
+  private final Kernel prefillAttention;
+  private final Kernel sample;
+  private final Kernel random;
+  private final Kernel fromFloat;
+  private final Kernel fromHalf;
+  private final Kernel fromQ8;
+  private final List<Kernel> productNorm;
+  private final List<Kernel> productGate;
+  private final List<Kernel> productAdd;
+  private final List<Kernel> productFloat;
+
+  /** The kernels that were compiled for this shape. */
+  GpuKernels(CudaDevice device, GpuShape shape, byte[] code) throws CudaFailure {
+    this.shape = shape;
+    this.module = device.module(code);
+    this.embed = module.kernel("kvasir_embed");
+    this.norm = module.kernel("kvasir_norm");
+    this.gate = module.kernel("kvasir_gate");
+    this.rope = module.kernel("kvasir_rope");
+    this.decodeAttention = module.kernel("kvasir_decode_attention");
+    this.join = module.kernel("kvasir_join");
+    this.prefillAttention = module.kernel("kvasir_prefill_attention", prefillSharedBytes());
+    this.sample = module.kernel("kvasir_sample");
+    this.random = module.kernel("kvasir_random");
+    this.fromFloat = module.kernel("kvasir_from_float");
+    this.fromHalf = module.kernel("kvasir_from_half");
+    this.fromQ8 = module.kernel("kvasir_from_q8");
+    int widest = 2 * Math.max(Math.max(shape.width(), shape.queryWidth()), shape.feedForward());
+    this.productNorm = products("norm", widest);
+    this.productGate = products("gate", widest);
+    this.productAdd = products("add", widest);
+    this.productFloat = products("float", widest);
+  }
+
+  private List<Kernel> products(String kind, int rowBytes) throws CudaFailure {
+    var name = "kvasir_product_" + kind + "_";
+    return List.of(
+        module.kernel(name + 1, rowBytes), module.kernel(name + 2, VECTOR_ROWS_MAX * rowBytes));
+  }
+
+  private int prefillSharedBytes() {
+    return 2 * 2 * KEYS * (shape.headSize() + 8) * 2;
+  }
+
+  /** Tokens become numbers; a negative source is one that was sampled. */
+  void embed(CudaStream to, int rows, long x, long table, long sources, long sampled)
+      throws CudaFailure {
+    to.launch(embed, rows, ROW_THREADS, x, table, sources, sampled);
+  }
+
+  /** Normalizes rows; those that {@code which} lists, where it is not 0. */
+  void norm(CudaStream to, int rows, long out, long x, long weight, long which)
+      throws CudaFailure {
+    to.launch(norm, rows, ROW_THREADS, out, x, weight, which);
+  }
+
+  /** The gate of the inner layer. */
+  void gate(CudaStream to, int rows, long out, long both) throws CudaFailure {
+    long pieces = (long) rows * (shape.feedForward() / 8);
+    int groups = (int) Math.min(8 * SPREAD, (pieces + ROW_THREADS - 1) / ROW_THREADS);
+    to.launch(gate, groups, ROW_THREADS, out, both, rows);
+  }
+
+  /** What a layer adds to its queries and keys. */
+  record RopeInput(long bias, long queryNorm, long keyNorm, long cosines, long sines) {}
+
+  /** Where keys and values are, for one layer. */
+  record LayerKv(long address, long blockBytes, long layerAt) {}
+
+  /** Positions turn queries and keys; keys and values go into their blocks. */
+  void rope(CudaStream to, StepTables.Places at, long qkv, RopeInput in, LayerKv kv)
+      throws CudaFailure {
+    int heads = shape.heads() + 2 * shape.kvHeads();
+    int across = (heads + HEADS_PER_GROUP - 1) / HEADS_PER_GROUP;
+    to.launch(
+        rope,
+        new Grid(at.tokens(), across, 32 * HEADS_PER_GROUP, 0),
+        qkv,
+        in.bias,
+        in.queryNorm,
+        in.keyNorm,
+        in.cosines,
+        in.sines,
+        at.positions(),
+        at.starts(),
+        at.blocks(),
+        kv.address,
+        kv.blockBytes,
+        kv.layerAt);
+  }
+
+  /** Single queries attend to their contexts, chunk by chunk. */
+  void decodeAttention(
+      CudaStream to, StepTables.Places at, long out, long partial, long sums, long qkv, LayerKv kv)
+      throws CudaFailure {
+    to.launch(
+        decodeAttention,
+        new Grid(shape.heads() / together(), at.items(), ATTENTION_THREADS, 0),
+        out,
+        partial,
+        sums,
+        qkv,
+        kv.address,
+        kv.blockBytes,
+        kv.layerAt,
+        at.itemList(),
+        at.blocks(),
+        scale());
+    if (at.joins() == 0) return;
+    to.launch(
+        join,
+        new Grid(at.joins(), shape.heads(), shape.headSize(), 0),
+        out,
+        partial,
+        sums,
+        at.joinList());
+  }
+
+  /** How many heads of a group load together; as the kernel has it. */
+  private int together() {
+    int group = shape.heads() / shape.kvHeads();
+    if (group <= 8) return group;
+    for (int size = 8; size >= 5; size--) if (group % size == 0) return size;
+    return 1;
+  }
+
+  private long scale() {
+    return Float.floatToIntBits((float) (1 / StrictMath.sqrt(shape.headSize()))) & 0xffff_ffffL;
+  }
+
+  /** Queries of prompts attend to what stands before them. */
+  void prefillAttention(CudaStream to, StepTables.Places at, long out, long qkv, LayerKv kv)
+      throws CudaFailure {
+    to.launch(
+        prefillAttention,
+        new Grid(at.tiles(), shape.heads(), ATTENTION_THREADS, prefillSharedBytes()),
+        out,
+        qkv,
+        kv.address,
+        kv.blockBytes,
+        kv.layerAt,
+        at.tileList(),
+        at.blocks(),
+        scale());
+  }
+
+  /** Chooses tokens. */
+  void sample(CudaStream to, int rows, long sampled, long logits, long settings)
+      throws CudaFailure {
+    to.launch(sample, rows, SAMPLE_THREADS, sampled, logits, settings);
+  }
+
+  /** What a product of few rows reads and writes. */
+  record ProductPlaces(long out, long input, long norm, long matrix, int depth, int outputs) {}
+
+  /** Normalizes, and multiplies into bf16. */
+  void productNorm(CudaStream to, int rows, ProductPlaces at) throws CudaFailure {
+    product(to, productNorm, rows, at, at.outputs / 2);
+  }
+
+  /** Normalizes, multiplies by both halves of the matrix, and gates. */
+  void productGate(CudaStream to, int rows, ProductPlaces at) throws CudaFailure {
+    product(to, productGate, rows, at, at.outputs);
+  }
+
+  /** Multiplies, and adds to the floats that are there. */
+  void productAdd(CudaStream to, int rows, ProductPlaces at) throws CudaFailure {
+    product(to, productAdd, rows, at, at.outputs / 2);
+  }
+
+  /** Multiplies into floats. */
+  void productFloat(CudaStream to, int rows, ProductPlaces at) throws CudaFailure {
+    product(to, productFloat, rows, at, at.outputs / 2);
+  }
+
+  private static void product(
+      CudaStream to, List<Kernel> kernels, int rows, ProductPlaces at, int units)
+      throws CudaFailure {
+    int groups = (units + PRODUCT_WARPS - 1) / PRODUCT_WARPS;
+    to.launch(
+        kernels.get(rows - 1),
+        new Grid(groups, 1, PRODUCT_THREADS, 2 * rows * at.depth),
+        at.out,
+        at.input,
+        at.norm,
+        at.matrix,
+        at.depth,
+        at.outputs);
+  }
+
+  /** Makes weights up: even between plus and minus {@code most}. */
+  void random(CudaStream to, long out, long count, long seed, float most) throws CudaFailure {
+    to.launch(random, 4 * SPREAD, ROW_THREADS, out, count, seed, Float.floatToIntBits(most));
+  }
+
+  /** Turns the numbers of a file into bf16. */
+  void convert(CudaStream to, RawTensor.Kind kind, long out, long in, long count)
+      throws CudaFailure {
+    switch (kind) {
+      case FLOAT -> to.launch(fromFloat, SPREAD, ROW_THREADS, out, in, count);
+      case HALF -> to.launch(fromHalf, SPREAD, ROW_THREADS, out, in, count);
+      case Q8 -> to.launch(fromQ8, SPREAD, ROW_THREADS, out, in, count);
+      case BF16 -> to.copyWithin(out, in, 2 * count);
+    }
+  }
+
+  @Override
+  public void close() throws CudaFailure {
+    module.close();
+  }
+}

@@ -1,0 +1,237 @@
+package dev.kvasir.gpu.model;
+
+import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+
+import dev.kvasir.gpu.CudaDevice;
+import dev.kvasir.gpu.CudaEvent;
+import dev.kvasir.gpu.CudaFailure;
+import dev.kvasir.gpu.CudaGraph;
+import dev.kvasir.gpu.CudaStack;
+import dev.kvasir.gpu.CudaStream;
+import dev.kvasir.gpu.Direction;
+import dev.kvasir.gpu.library.CublasLt;
+import dev.kvasir.gpu.library.CudaLibraries;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * A model on one GPU. Steps are launched, in order, by one thread at a time that is bound to the
+ * GPU; nothing but {@link GpuStep#await} waits for it.
+ *
+ * <p>What comes out for a row depends on its sequence and on the padded size of the step: cuBLASLt
+ * may add in another order for another size. Attention, normalization and sampling depend on the
+ * sequence alone.
+ */
+public final class GpuModel implements AutoCloseable {
+  /** So many steps may be on their way at a time. */
+  public static final int IN_FLIGHT_MAX = 4;
+
+  /** Where weights come from. */
+  @FunctionalInterface
+  interface Weights {
+    GpuWeights load(WeightLoader loader) throws IOException;
+  }
+
+  private final CudaStack taken = new CudaStack();
+  private final CudaDevice device;
+  private final GpuShape shape;
+  private final GpuModelSettings settings;
+  private final CudaStream stream;
+  private final GpuKernels kernels;
+  private final StepBuffers buffers;
+  private final CublasLt matrices;
+  private final GpuWeights weights;
+  private final GpuPass pass;
+  private final String libraries;
+  private final Map<StepTables.Sizes, CudaGraph> graphs = new HashMap<>();
+  private final List<Slot> slots = new ArrayList<>();
+  private long steps;
+
+  /** What a step on its way uses on the host. */
+  private record Slot(
+      MemorySegment tables, MemorySegment tokens, CudaEvent begun, CudaEvent ended) {}
+
+  private GpuModel(Place place, GpuShape shape, GpuModelSettings settings, Weights source)
+      throws IOException {
+    this.device = place.device;
+    this.shape = shape;
+    this.settings = settings;
+    try {
+      var compiler = place.libraries.compiler();
+      var options = KernelText.options(shape, device.capability());
+      var code = new KernelCache(settings.cache()).compiled(compiler, KernelText.whole(), options);
+      this.stream = taken.add(device.stream(CudaDevice.Urgency.USUAL));
+      this.kernels = taken.add(new GpuKernels(device, shape, code));
+      this.buffers = StepBuffers.allocate(device, shape, settings, stream, taken);
+      this.matrices =
+          taken.add(
+              place.libraries.matrices(buffers.workspace(), StepBuffers.WORKSPACE_BYTES));
+      this.libraries = compiler.description() + ", " + matrices.description();
+      try (var loader = new WeightLoader(device, shape, kernels, taken)) {
+        this.weights = source.load(loader);
+      }
+      this.pass = new GpuPass(shape, kernels, matrices, buffers, weights, place.kv);
+      for (int i = 0; i < IN_FLIGHT_MAX; i++) slots.add(slot());
+    } catch (IOException | RuntimeException failure) {
+      taken.close();
+      throw failure;
+    }
+  }
+
+  /** Where the blocks of keys and values begin on the GPU; each in one piece. */
+  public record KvPlace(long address, int blocks) {}
+
+  /** Where a model computes, and with what. */
+  public record Place(CudaDevice device, CudaLibraries libraries, KvPlace kv) {}
+
+  /** Loads a model; the calling thread is bound to the GPU. */
+  public static GpuModel load(
+      Place place, GpuShape shape, GpuModelSettings settings, TensorSource weights)
+      throws IOException {
+    return new GpuModel(place, shape, settings, loader -> loader.load(weights));
+  }
+
+  /** Makes a model up, the same for the same seed. */
+  public static GpuModel random(
+      Place place, GpuShape shape, GpuModelSettings settings, long seed) throws IOException {
+    return new GpuModel(place, shape, settings, loader -> loader.random(seed));
+  }
+
+  private Slot slot() throws CudaFailure {
+    var arena = taken.add(Arena.ofShared());
+    var tables = arena.allocate(StepBuffers.TABLE_BYTES, 4096);
+    var tokens = arena.allocate(4L * settings.stepTokensMax(), 4096);
+    taken.add(device.register(tables));
+    taken.add(device.register(tokens));
+    return new Slot(
+        tables, tokens, taken.add(device.timedEvent()), taken.add(device.timedEvent()));
+  }
+
+  public GpuShape shape() {
+    return shape;
+  }
+
+  /** Which libraries it uses. */
+  public String libraries() {
+    return libraries;
+  }
+
+  /** The stream that it computes in, for those who copy its blocks. */
+  public CudaStream stream() {
+    return stream;
+  }
+
+  /** How many graphs were made. */
+  public int graphs() {
+    return graphs.size();
+  }
+
+  /**
+   * Launches a step behind all that came before, and returns at once, unless as many as may be are
+   * on their way.
+   */
+  public GpuStep launch(List<GpuRow> rows) throws IOException {
+    var tables = new StepTables(rows);
+    check(rows, tables.sizes());
+    var slot = slots.get((int) (steps % IN_FLIGHT_MAX));
+    if (steps >= IN_FLIGHT_MAX) slot.ended.await();
+    steps++;
+    boolean asGraph =
+        settings.graphs() == GpuModelSettings.Graphs.USED
+            && tables.isDecode()
+            && rows.size() <= GraphSizes.ROWS_MAX;
+    var sizes = asGraph ? GraphSizes.padded(tables.sizes()) : tables.sizes();
+    long bytes = tables.bytes(sizes);
+    if (bytes > StepBuffers.TABLE_BYTES || sizes.items() > buffers.itemsMax()) {
+      throw new IllegalArgumentException("a step of " + bytes + " bytes of tables: " + sizes);
+    }
+    var graph = asGraph ? graph(sizes) : null;
+    tables.write(slot.tables, sizes);
+    stream.record(slot.begun);
+    stream.copy(Direction.UP, buffers.tables(), slot.tables.address(), bytes);
+    if (graph != null) stream.launch(graph);
+    else pass.run(stream, new StepTables.Places(sizes, buffers.tables()));
+    int samples = tables.sizes().samples();
+    if (samples > 0) {
+      stream.copy(Direction.DOWN, buffers.sampled(), slot.tokens.address(), 4L * samples);
+    }
+    stream.record(slot.ended);
+    return new GpuStep(slot.begun, slot.ended, slot.tokens, samples);
+  }
+
+  private CudaGraph graph(StepTables.Sizes sizes) throws IOException {
+    var known = graphs.get(sizes);
+    if (known != null) return known;
+    var places = new StepTables.Places(sizes, buffers.tables());
+    pass.prepare(places);
+    stream.beginCapture();
+    try {
+      pass.run(stream, places);
+    } catch (IOException | RuntimeException failure) {
+      try {
+        stream.endCapture().close();
+      } catch (CudaFailure broken) {
+        failure.addSuppressed(broken);
+      }
+      throw failure;
+    }
+    var graph = taken.add(stream.endCapture());
+    graphs.put(sizes, graph);
+    return graph;
+  }
+
+  private void check(List<GpuRow> rows, StepTables.Sizes sizes) {
+    if (sizes.tokens() > settings.stepTokensMax() || rows.size() > settings.rowsMax()) {
+      throw new IllegalArgumentException(
+          "a step of %d tokens in %d rows, expected at most %d in %d"
+              .formatted(
+                  sizes.tokens(), rows.size(), settings.stepTokensMax(), settings.rowsMax()));
+    }
+    for (var row : rows) {
+      if (row.end() > shape.contextTokens()) {
+        throw new IllegalArgumentException(
+            "a row ends at " + row.end() + ", the context at " + shape.contextTokens());
+      }
+      for (int token : row.tokens()) {
+        if (token >= shape.vocabulary()) throw new IllegalArgumentException("no token " + token);
+      }
+    }
+  }
+
+  /** The logits of a sample of the newest step; waits for it. */
+  public float[] logits(int sample) throws CudaFailure {
+    try (var arena = Arena.ofShared()) {
+      long bytes = 4L * shape.vocabulary();
+      var host = arena.allocate(bytes, 4096);
+      stream.copy(Direction.DOWN, buffers.logits() + sample * bytes, host.address(), bytes);
+      stream.await();
+      return host.toArray(JAVA_FLOAT);
+    }
+  }
+
+  /** Tells the device which tokens were sampled, where somebody else chose them. */
+  public void feed(int... tokens) throws CudaFailure {
+    try (var arena = Arena.ofShared()) {
+      var host = arena.allocateFrom(JAVA_INT, tokens);
+      stream.copy(Direction.UP, buffers.sampled(), host.address(), 4L * tokens.length);
+      stream.await();
+    }
+  }
+
+  /** Waits for all steps, and gives everything back. */
+  @Override
+  public void close() {
+    try {
+      stream.await();
+    } catch (CudaFailure lost) {
+      // Whatever ran is over: the context is gone.
+    }
+    taken.close();
+  }
+}

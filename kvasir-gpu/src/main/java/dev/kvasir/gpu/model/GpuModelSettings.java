@@ -1,0 +1,25 @@
+package dev.kvasir.gpu.model;
+
+import java.nio.file.Path;
+
+/**
+ * How much a model takes of the GPU, and how it runs.
+ *
+ * @param stepTokensMax so many tokens a step may have
+ * @param rowsMax so many sequences a step may have
+ * @param graphs whether steps that only decode run as graphs
+ * @param cache where compiled kernels are kept
+ */
+public record GpuModelSettings(int stepTokensMax, int rowsMax, Graphs graphs, Path cache) {
+  /** Whether steps that only decode run as graphs. */
+  public enum Graphs {
+    USED,
+    UNUSED
+  }
+
+  public GpuModelSettings {
+    if (stepTokensMax < 1 || rowsMax < 1 || rowsMax > stepTokensMax) {
+      throw new IllegalArgumentException(stepTokensMax + " tokens, " + rowsMax + " rows");
+    }
+  }
+}

@@ -1,0 +1,149 @@
+package dev.kvasir.gpu.model;
+
+import dev.kvasir.gpu.CudaFailure;
+import dev.kvasir.gpu.CudaStream;
+import dev.kvasir.gpu.library.CublasLt;
+import dev.kvasir.gpu.library.CublasLt.Into;
+import dev.kvasir.gpu.library.LibraryFailure;
+import dev.kvasir.gpu.model.GpuKernels.LayerKv;
+import dev.kvasir.gpu.model.GpuKernels.ProductPlaces;
+import java.io.IOException;
+
+/**
+ * One walk of a step's rows through all layers, put into a stream kernel by kernel.
+ *
+ * <p>In each layer keys and values of all rows are written before any of them attends, so a row may
+ * use a block that another row fills in the same step. A step of one or two tokens takes kernels
+ * that read each matrix once and do what stands around it on the way.
+ */
+final class GpuPass {
+  private final GpuShape shape;
+  private final GpuKernels kernels;
+  private final CublasLt matrices;
+  private final StepBuffers buffers;
+  private final GpuWeights weights;
+  private final GpuModel.KvPlace kv;
+
+  GpuPass(
+      GpuShape shape,
+      GpuKernels kernels,
+      CublasLt matrices,
+      StepBuffers buffers,
+      GpuWeights weights,
+      GpuModel.KvPlace kv) {
+    this.shape = shape;
+    this.kernels = kernels;
+    this.matrices = matrices;
+    this.buffers = buffers;
+    this.weights = weights;
+    this.kv = kv;
+  }
+
+  /** Has the matrix library think about all products of such a step. */
+  void prepare(StepTables.Places at) throws LibraryFailure {
+    int rows = at.tokens();
+    if (!isSmall(rows)) {
+      matrices.prepare(product(rows, shape.qkvWidth(), shape.width(), Into.BF16));
+      matrices.prepare(product(rows, shape.width(), shape.queryWidth(), Into.SUM));
+      matrices.prepare(product(rows, 2 * shape.feedForward(), shape.width(), Into.BF16));
+      matrices.prepare(product(rows, shape.width(), shape.feedForward(), Into.SUM));
+    }
+    if (at.samples() > 0 && !isSmall(at.samples())) {
+      matrices.prepare(product(at.samples(), shape.vocabulary(), shape.width(), Into.FLOAT));
+    }
+  }
+
+  /** Puts all of it into the stream. */
+  void run(CudaStream to, StepTables.Places at) throws IOException {
+    kernels.embed(
+        to, at.tokens(), buffers.x(), weights.embedding(), at.sources(), buffers.sampled());
+    for (int i = 0; i < weights.layers().size(); i++) layer(to, at, i);
+    if (at.samples() > 0) sample(to, at);
+  }
+
+  private void layer(CudaStream to, StepTables.Places at, int index) throws IOException {
+    var layer = weights.layers().get(index);
+    var place = new LayerKv(kv.address(), shape.blockBytes(), (long) index * shape.layerBytes());
+    queries(to, at.tokens(), layer);
+    kernels.rope(to, at, buffers.qkv(), layer.rope(), place);
+    attend(to, at, place);
+    add(to, at.tokens(), buffers.attended(), layer.attentionOutput(), shape.queryWidth());
+    inner(to, at.tokens(), layer);
+    add(to, at.tokens(), buffers.inner(), layer.innerOutput(), shape.feedForward());
+  }
+
+  private void queries(CudaStream to, int rows, GpuWeights.Layer layer) throws IOException {
+    int outputs = shape.qkvWidth();
+    if (isSmall(rows)) {
+      kernels.productNorm(
+          to, rows, few(buffers.qkv(), buffers.x(), layer.attentionNorm(), layer.qkv(), outputs));
+      return;
+    }
+    kernels.norm(to, rows, buffers.normed(), buffers.x(), layer.attentionNorm(), 0);
+    var shaped = product(rows, outputs, shape.width(), Into.BF16);
+    matrices.multiply(to, shaped, layer.qkv(), buffers.normed(), buffers.qkv());
+  }
+
+  private void attend(CudaStream to, StepTables.Places at, LayerKv place) throws CudaFailure {
+    if (at.items() > 0) {
+      kernels.decodeAttention(
+          to, at, buffers.attended(), buffers.partial(), buffers.sums(), buffers.qkv(), place);
+    }
+    if (at.tiles() > 0) {
+      kernels.prefillAttention(to, at, buffers.attended(), buffers.qkv(), place);
+    }
+  }
+
+  /** Adds a product to what the tokens are between the layers. */
+  private void add(CudaStream to, int rows, long input, long matrix, int depth)
+      throws IOException {
+    if (isSmall(rows)) {
+      var places = new ProductPlaces(buffers.x(), input, 0, matrix, depth, shape.width());
+      kernels.productAdd(to, rows, places);
+      return;
+    }
+    var shaped = product(rows, shape.width(), depth, Into.SUM);
+    matrices.multiply(to, shaped, matrix, input, buffers.x());
+  }
+
+  private void inner(CudaStream to, int rows, GpuWeights.Layer layer) throws IOException {
+    int width = shape.feedForward();
+    if (isSmall(rows)) {
+      kernels.productGate(
+          to, rows, few(buffers.inner(), buffers.x(), layer.innerNorm(), layer.inner(), width));
+      return;
+    }
+    kernels.norm(to, rows, buffers.normed(), buffers.x(), layer.innerNorm(), 0);
+    var shaped = product(rows, 2 * width, shape.width(), Into.BF16);
+    matrices.multiply(to, shaped, layer.inner(), buffers.normed(), buffers.both());
+    kernels.gate(to, rows, buffers.inner(), buffers.both());
+  }
+
+  private void sample(CudaStream to, StepTables.Places at) throws IOException {
+    int rows = at.samples();
+    kernels.norm(
+        to, rows, buffers.normed(), buffers.x(), weights.outputNorm(), at.sampleTokens());
+    if (isSmall(rows)) {
+      var places = few(buffers.logits(), buffers.normed(), 0, weights.head(), shape.vocabulary());
+      kernels.productFloat(to, rows, places);
+    } else {
+      var shaped = product(rows, shape.vocabulary(), shape.width(), Into.FLOAT);
+      matrices.multiply(to, shaped, weights.head(), buffers.normed(), buffers.logits());
+    }
+    kernels.sample(to, rows, buffers.sampled(), buffers.logits(), at.choices());
+  }
+
+  private ProductPlaces few(long out, long input, long norm, long matrix, int outputs) {
+    return new ProductPlaces(out, input, norm, matrix, shape.width(), outputs);
+  }
+
+  private static boolean isSmall(int rows) {
+    return rows <= GpuKernels.VECTOR_ROWS_MAX;
+  }
+
+  /** Rows are padded, so that the library is asked for few sizes; what is behind them is unused. */
+  private static CublasLt.Shape product(int rows, int outputs, int depth, Into into) {
+    int step = rows <= 64 ? 8 : rows <= 512 ? 32 : 128;
+    return new CublasLt.Shape((rows + step - 1) / step * step, outputs, depth, into);
+  }
+}

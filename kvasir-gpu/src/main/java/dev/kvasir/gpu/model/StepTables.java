@@ -1,0 +1,245 @@
+package dev.kvasir.gpu.model;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+
+/**
+ * What the kernels of a step need to know of its rows, as numbers in one piece of memory.
+ *
+ * <p>Rows of one token attend chunk by chunk ("items"); rows of more attend in tiles of queries.
+ * All lists can be padded, so that a graph of a larger size takes them; padding computes nothing
+ * that anybody reads.
+ */
+final class StepTables {
+  private static final int ITEM_INTS = 8;
+  private static final int FOUR = 4;
+  private static final int ALIGN_INTS = 8;
+
+  /** How long the lists are. */
+  record Sizes(int tokens, int samples, int items, int joins, int tiles) {}
+
+  /** Where the lists are on the GPU, and how long. */
+  record Places(Sizes sizes, long address) {
+    int tokens() {
+      return sizes.tokens;
+    }
+
+    int samples() {
+      return sizes.samples;
+    }
+
+    int items() {
+      return sizes.items;
+    }
+
+    int joins() {
+      return sizes.joins;
+    }
+
+    int tiles() {
+      return sizes.tiles;
+    }
+
+    long sources() {
+      return address;
+    }
+
+    long positions() {
+      return at(padded(sizes.tokens));
+    }
+
+    long starts() {
+      return at(2 * padded(sizes.tokens));
+    }
+
+    long sampleTokens() {
+      return at(samplesAt(sizes));
+    }
+
+    long choices() {
+      return at(choicesAt(sizes));
+    }
+
+    long itemList() {
+      return at(itemsAt(sizes));
+    }
+
+    long joinList() {
+      return at(joinsAt(sizes));
+    }
+
+    long tileList() {
+      return at(tilesAt(sizes));
+    }
+
+    long blocks() {
+      return at(blocksAt(sizes));
+    }
+
+    private long at(int ints) {
+      return address + 4L * ints;
+    }
+  }
+
+  private record Item(int token, int first, int end, int start, int whole) {}
+
+  private record Quad(int a, int b, int c, int d) {}
+
+  private final List<GpuRow> rows;
+  private final List<Item> items = new ArrayList<>();
+  private final List<Quad> joins = new ArrayList<>();
+  private final List<Quad> tiles = new ArrayList<>();
+  private final List<Quad> choices = new ArrayList<>();
+  private final List<Integer> sampleTokens = new ArrayList<>();
+  private int tokens;
+  private int blocks;
+
+  StepTables(List<GpuRow> rows) {
+    this.rows = List.copyOf(rows);
+    for (var row : rows) {
+      if (row.tokens().length == 1) decode(row);
+      else prefill(row);
+      tokens += row.tokens().length;
+      blocks += used(row);
+      if (!row.isSampled()) continue;
+      sampleTokens.add(tokens - 1);
+      choices.add(choice(row));
+    }
+    // Those with the most keys first: they take longest.
+    tiles.sort(Comparator.comparingInt((Quad tile) -> tile.c).reversed());
+    if (items.size() == joins.size()) joins.clear();
+  }
+
+  private void decode(GpuRow row) {
+    int chunks = (row.end() + GpuKernels.CHUNK_TOKENS - 1) / GpuKernels.CHUNK_TOKENS;
+    joins.add(new Quad(tokens, items.size(), chunks, 0));
+    for (int i = 0; i < chunks; i++) {
+      int first = i * GpuKernels.CHUNK_TOKENS;
+      int end = Math.min(row.end(), first + GpuKernels.CHUNK_TOKENS);
+      items.add(new Item(tokens, first, end, blocks, chunks == 1 ? 1 : 0));
+    }
+  }
+
+  private void prefill(GpuRow row) {
+    int count = row.tokens().length;
+    for (int first = 0; first < count; first += GpuKernels.TILE_QUERIES) {
+      int queries = Math.min(GpuKernels.TILE_QUERIES, count - first);
+      tiles.add(new Quad(tokens + first, queries, row.position() + first, blocks));
+    }
+  }
+
+  private static Quad choice(GpuRow row) {
+    return switch (row.choice()) {
+      case GpuRow.Choice.Drawn(float temperature, long seed) ->
+          new Quad(Float.floatToIntBits(1 / temperature), (int) seed, (int) (seed >> 32), row.end());
+      case GpuRow.Choice.Likeliest _, GpuRow.Choice.None _ -> new Quad(0, 0, 0, row.end());
+    };
+  }
+
+  private static int used(GpuRow row) {
+    return (row.end() + GpuShape.BLOCK_TOKENS - 1) / GpuShape.BLOCK_TOKENS;
+  }
+
+  /** As long as the lists are. */
+  Sizes sizes() {
+    return new Sizes(tokens, sampleTokens.size(), items.size(), joins.size(), tiles.size());
+  }
+
+  /** Whether every row computes one token, and wants another. */
+  boolean isDecode() {
+    return tokens == rows.size() && sampleTokens.size() == tokens;
+  }
+
+  /** How many bytes it takes with lists of these sizes. */
+  long bytes(Sizes sizes) {
+    return 4L * (blocksAt(sizes) + padded(blocks));
+  }
+
+  /** Writes the lists, padded to these sizes. */
+  void write(MemorySegment to, Sizes sizes) {
+    int second = padded(sizes.tokens);
+    int token = 0;
+    int start = 0;
+    int blocksAt = blocksAt(sizes);
+    for (var row : rows) {
+      for (int i = 0; i < row.tokens().length; i++, token++) {
+        set(to, token, row.tokens()[i]);
+        set(to, second + token, row.position() + i);
+        set(to, 2 * second + token, start);
+      }
+      int used = used(row);
+      for (int i = 0; i < used; i++) set(to, blocksAt + start + i, row.blocks()[i]);
+      start += used;
+    }
+    for (; token < sizes.tokens; token++) {
+      set(to, token, 0);
+      set(to, second + token, -1);
+      set(to, 2 * second + token, 0);
+    }
+    for (int i = 0; i < sizes.samples; i++) {
+      set(to, samplesAt(sizes) + i, i < sampleTokens.size() ? sampleTokens.get(i) : 0);
+    }
+    quads(to, choicesAt(sizes), choices, sizes.samples);
+    items(to, sizes);
+    quads(to, joinsAt(sizes), joins, sizes.joins);
+    quads(to, tilesAt(sizes), tiles, sizes.tiles);
+  }
+
+  private void items(MemorySegment to, Sizes sizes) {
+    for (int i = 0; i < sizes.items; i++) {
+      int at = itemsAt(sizes) + ITEM_INTS * i;
+      var item = i < items.size() ? items.get(i) : new Item(0, 0, 0, 0, 0);
+      set(to, at, item.token);
+      set(to, at + 1, item.first);
+      set(to, at + 2, item.end);
+      set(to, at + 3, item.start);
+      set(to, at + 4, item.whole);
+    }
+  }
+
+  private static void quads(MemorySegment to, int from, List<Quad> quads, int count) {
+    for (int i = 0; i < count; i++) {
+      var quad = i < quads.size() ? quads.get(i) : new Quad(0, 0, 0, 0);
+      set(to, from + FOUR * i, quad.a);
+      set(to, from + FOUR * i + 1, quad.b);
+      set(to, from + FOUR * i + 2, quad.c);
+      set(to, from + FOUR * i + 3, quad.d);
+    }
+  }
+
+  private static void set(MemorySegment to, int index, int value) {
+    to.setAtIndex(JAVA_INT, index, value);
+  }
+
+  private static int padded(int ints) {
+    return (ints + ALIGN_INTS - 1) / ALIGN_INTS * ALIGN_INTS;
+  }
+
+  private static int samplesAt(Sizes sizes) {
+    return 3 * padded(sizes.tokens);
+  }
+
+  private static int choicesAt(Sizes sizes) {
+    return samplesAt(sizes) + padded(sizes.samples);
+  }
+
+  private static int itemsAt(Sizes sizes) {
+    return choicesAt(sizes) + padded(FOUR * sizes.samples);
+  }
+
+  private static int joinsAt(Sizes sizes) {
+    return itemsAt(sizes) + ITEM_INTS * sizes.items;
+  }
+
+  private static int tilesAt(Sizes sizes) {
+    return joinsAt(sizes) + padded(FOUR * sizes.joins);
+  }
+
+  private static int blocksAt(Sizes sizes) {
+    return tilesAt(sizes) + padded(FOUR * sizes.tiles);
+  }
+}
