@@ -122,8 +122,7 @@ final class NativeLibrary {
     var address =
         symbols
             .find(symbol)
-            .orElseThrow(
-                () -> new LibraryMissing(name + " has no " + symbol + ": it is too old"));
+            .orElseThrow(() -> new LibraryMissing(name + " has no " + symbol + ": it is too old"));
     var layouts = new MemoryLayout[shape.length()];
     for (int i = 0; i < layouts.length; i++) {
       layouts[i] = shape.charAt(i) == 'w' ? JAVA_LONG : JAVA_INT;

@@ -48,7 +48,8 @@ public final class Nvrtc {
       var minor = arena.allocate(JAVA_INT);
       int error = version.call(major.address(), minor.address());
       if (error != 0) return library.name();
-      return "NVRTC %d.%d (%s)".formatted(major.get(JAVA_INT, 0), minor.get(JAVA_INT, 0), library.name());
+      return "NVRTC %d.%d (%s)"
+          .formatted(major.get(JAVA_INT, 0), minor.get(JAVA_INT, 0), library.name());
     }
   }
 
@@ -87,8 +88,7 @@ public final class Nvrtc {
     return String.join("\n", lines);
   }
 
-  private static byte[] bytes(long program, Function size, Function content)
-      throws LibraryFailure {
+  private static byte[] bytes(long program, Function size, Function content) throws LibraryFailure {
     try (var arena = Arena.ofConfined()) {
       var word = arena.allocate(JAVA_LONG);
       int error = size.call(program, word.address());

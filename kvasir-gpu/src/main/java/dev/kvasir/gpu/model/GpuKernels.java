@@ -30,9 +30,14 @@ public final class GpuKernels implements AutoCloseable {
   private static final int HEADS_PER_GROUP = 8;
   private static final int PRODUCT_THREADS = 256;
   private static final int PRODUCT_WARPS = 8;
+
+  /** As many as are on a processor at a time. */
+  private static final int PRODUCT_GROUPS_PER_PROCESSOR = 3;
+
   private static final int SPREAD = 1_024;
 
   private final GpuShape shape;
+  private final int productGroupsMax;
   private final CudaModule module;
   private final Kernel embed;
   private final Kernel norm;
@@ -54,6 +59,7 @@ public final class GpuKernels implements AutoCloseable {
   /** The kernels that were compiled for this shape. */
   GpuKernels(CudaDevice device, GpuShape shape, byte[] code) throws CudaFailure {
     this.shape = shape;
+    this.productGroupsMax = PRODUCT_GROUPS_PER_PROCESSOR * device.gpu().processors();
     this.module = device.module(code);
     this.embed = module.kernel("kvasir_embed");
     this.norm = module.kernel("kvasir_norm");
@@ -91,8 +97,7 @@ public final class GpuKernels implements AutoCloseable {
   }
 
   /** Normalizes rows; those that {@code which} lists, where it is not 0. */
-  void norm(CudaStream to, int rows, long out, long x, long weight, long which)
-      throws CudaFailure {
+  void norm(CudaStream to, int rows, long out, long x, long weight, long which) throws CudaFailure {
     to.launch(norm, rows, ROW_THREADS, out, x, weight, which);
   }
 
@@ -215,10 +220,9 @@ public final class GpuKernels implements AutoCloseable {
     product(to, productFloat, rows, at, at.outputs / 2);
   }
 
-  private static void product(
-      CudaStream to, List<Kernel> kernels, int rows, ProductPlaces at, int units)
+  private void product(CudaStream to, List<Kernel> kernels, int rows, ProductPlaces at, int units)
       throws CudaFailure {
-    int groups = (units + PRODUCT_WARPS - 1) / PRODUCT_WARPS;
+    int groups = Math.min(productGroupsMax, (units + PRODUCT_WARPS - 1) / PRODUCT_WARPS);
     to.launch(
         kernels.get(rows - 1),
         new Grid(groups, 1, PRODUCT_THREADS, 2 * rows * at.depth),

@@ -1,7 +1,6 @@
 package dev.kvasir.gpu.model;
 
 import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
-import static java.lang.foreign.ValueLayout.JAVA_INT;
 
 import dev.kvasir.gpu.CudaDevice;
 import dev.kvasir.gpu.CudaEvent;
@@ -70,8 +69,7 @@ public final class GpuModel implements AutoCloseable {
       this.kernels = taken.add(new GpuKernels(device, shape, code));
       this.buffers = StepBuffers.allocate(device, shape, settings, stream, taken);
       this.matrices =
-          taken.add(
-              place.libraries.matrices(buffers.workspace(), StepBuffers.WORKSPACE_BYTES));
+          taken.add(place.libraries.matrices(buffers.workspace(), StepBuffers.WORKSPACE_BYTES));
       this.libraries = compiler.description() + ", " + matrices.description();
       try (var loader = new WeightLoader(device, shape, kernels, taken)) {
         this.weights = source.load(loader);
@@ -98,8 +96,8 @@ public final class GpuModel implements AutoCloseable {
   }
 
   /** Makes a model up, the same for the same seed. */
-  public static GpuModel random(
-      Place place, GpuShape shape, GpuModelSettings settings, long seed) throws IOException {
+  public static GpuModel random(Place place, GpuShape shape, GpuModelSettings settings, long seed)
+      throws IOException {
     return new GpuModel(place, shape, settings, loader -> loader.random(seed));
   }
 
@@ -109,8 +107,7 @@ public final class GpuModel implements AutoCloseable {
     var tokens = arena.allocate(4L * settings.stepTokensMax(), 4096);
     taken.add(device.register(tables));
     taken.add(device.register(tokens));
-    return new Slot(
-        tables, tokens, taken.add(device.timedEvent()), taken.add(device.timedEvent()));
+    return new Slot(tables, tokens, taken.add(device.timedEvent()), taken.add(device.timedEvent()));
   }
 
   public GpuShape shape() {
@@ -209,18 +206,11 @@ public final class GpuModel implements AutoCloseable {
     try (var arena = Arena.ofShared()) {
       long bytes = 4L * shape.vocabulary();
       var host = arena.allocate(bytes, 4096);
-      stream.copy(Direction.DOWN, buffers.logits() + sample * bytes, host.address(), bytes);
-      stream.await();
+      try (var pinned = device.register(host)) {
+        stream.copy(Direction.DOWN, buffers.logits() + sample * bytes, pinned.value(), bytes);
+        stream.await();
+      }
       return host.toArray(JAVA_FLOAT);
-    }
-  }
-
-  /** Tells the device which tokens were sampled, where somebody else chose them. */
-  public void feed(int... tokens) throws CudaFailure {
-    try (var arena = Arena.ofShared()) {
-      var host = arena.allocateFrom(JAVA_INT, tokens);
-      stream.copy(Direction.UP, buffers.sampled(), host.address(), 4L * tokens.length);
-      stream.await();
     }
   }
 

@@ -95,8 +95,7 @@ final class GpuPass {
   }
 
   /** Adds a product to what the tokens are between the layers. */
-  private void add(CudaStream to, int rows, long input, long matrix, int depth)
-      throws IOException {
+  private void add(CudaStream to, int rows, long input, long matrix, int depth) throws IOException {
     if (isSmall(rows)) {
       var places = new ProductPlaces(buffers.x(), input, 0, matrix, depth, shape.width());
       kernels.productAdd(to, rows, places);
@@ -121,8 +120,7 @@ final class GpuPass {
 
   private void sample(CudaStream to, StepTables.Places at) throws IOException {
     int rows = at.samples();
-    kernels.norm(
-        to, rows, buffers.normed(), buffers.x(), weights.outputNorm(), at.sampleTokens());
+    kernels.norm(to, rows, buffers.normed(), buffers.x(), weights.outputNorm(), at.sampleTokens());
     if (isSmall(rows)) {
       var places = few(buffers.logits(), buffers.normed(), 0, weights.head(), shape.vocabulary());
       kernels.productFloat(to, rows, places);

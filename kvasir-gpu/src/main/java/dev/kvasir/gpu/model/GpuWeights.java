@@ -4,7 +4,8 @@ import dev.kvasir.gpu.model.GpuKernels.RopeInput;
 import java.util.List;
 
 /**
- * Where the weights of a model are on the GPU: matrices in bf16, row by row, and all else in floats.
+ * Where the weights of a model are on the GPU: matrices in bf16, row by row, and all else in
+ * floats.
  *
  * @param embedding a row for each token
  * @param head the same, for the logits; may be the embedding

@@ -135,7 +135,8 @@ final class StepTables {
   private static Quad choice(GpuRow row) {
     return switch (row.choice()) {
       case GpuRow.Choice.Drawn(float temperature, long seed) ->
-          new Quad(Float.floatToIntBits(1 / temperature), (int) seed, (int) (seed >> 32), row.end());
+          new Quad(
+              Float.floatToIntBits(1 / temperature), (int) seed, (int) (seed >> 32), row.end());
       case GpuRow.Choice.Likeliest _, GpuRow.Choice.None _ -> new Quad(0, 0, 0, row.end());
     };
   }

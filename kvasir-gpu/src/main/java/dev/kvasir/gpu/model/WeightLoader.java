@@ -220,9 +220,7 @@ final class WeightLoader implements AutoCloseable {
   private Angles angles(TensorSource source) throws IOException {
     var name = "rope_freqs.weight";
     var divisors =
-        source.has(name)
-            ? Numbers.floats(source.tensor(name, shape.headSize() / 2))
-            : new float[0];
+        source.has(name) ? Numbers.floats(source.tensor(name, shape.headSize() / 2)) : new float[0];
     return angles(divisors);
   }
 

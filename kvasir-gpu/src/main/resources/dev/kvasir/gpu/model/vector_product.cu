@@ -1,11 +1,23 @@
 // Products of a matrix with one or two rows, where reading the matrix is all that takes time.
 //
-// A warp takes two rows of the matrix and reads them 16 bytes a lane, several loads ahead of the
-// sums. What comes before (normalization) and behind (adding, gating) is done on the way, so that a
-// layer needs few kernels.
+// A warp takes two rows of the matrix and reads them 16 bytes a lane; the next loads are on their
+// way while the last ones are summed. What comes before (normalization) and behind (adding, gating)
+// is done on the way, so that a layer needs few kernels; the grid is about as large as the GPU, so
+// that what comes before is done once for many rows.
 #define PRODUCT_WARPS 8
-#define AHEAD 4
+#define AHEAD 2
 enum Result { STORE_BF16, STORE_FLOAT, ADD_FLOAT, GATE };
+
+// The next pieces of two rows; zeros behind their end.
+__device__ __forceinline__ void load_rows(
+    uint4 (&a)[AHEAD], uint4 (&b)[AHEAD], const bf16 *w0, const bf16 *w1, int at, int depth) {
+#pragma unroll
+  for (int i = 0; i < AHEAD; i++) {
+    bool inside = at + 256 * i < depth;
+    a[i] = inside ? load_once((const uint4 *) (w0 + at + 256 * i)) : make_uint4(0, 0, 0, 0);
+    b[i] = inside ? load_once((const uint4 *) (w1 + at + 256 * i)) : make_uint4(0, 0, 0, 0);
+  }
+}
 
 template <int ROWS, bool NORMALIZE, int RESULT>
 __device__ __forceinline__ void vector_product(
@@ -37,71 +49,62 @@ __device__ __forceinline__ void vector_product(
   }
   __syncthreads();
   int lane = threadIdx.x % 32;
-  int unit = blockIdx.x * PRODUCT_WARPS + threadIdx.x / 32;
-  int first = RESULT == GATE ? unit : 2 * unit;
-  int second = RESULT == GATE ? unit + outputs : 2 * unit + 1;
-  if (first >= outputs) return;
-  const bf16 *w0 = matrix + (u64) first * depth, *w1 = matrix + (u64) second * depth;
-  float sum[2][ROWS];
+  int units = RESULT == GATE ? outputs : outputs / 2;
+  for (int unit = blockIdx.x * PRODUCT_WARPS + threadIdx.x / 32; unit < units;
+       unit += gridDim.x * PRODUCT_WARPS) {
+    int first = RESULT == GATE ? unit : 2 * unit;
+    int second = RESULT == GATE ? unit + outputs : 2 * unit + 1;
+    const bf16 *w0 = matrix + (u64) first * depth, *w1 = matrix + (u64) second * depth;
+    float sum[2][ROWS];
 #pragma unroll
-  for (int r = 0; r < ROWS; r++) sum[0][r] = sum[1][r] = 0.f;
-  int base = lane * 8;
-  for (; base + 256 * (AHEAD - 1) < depth; base += 256 * AHEAD) {
+    for (int r = 0; r < ROWS; r++) sum[0][r] = sum[1][r] = 0.f;
     uint4 a[AHEAD], b[AHEAD];
+    load_rows(a, b, w0, w1, lane * 8, depth);
+    for (int at = lane * 8; at < depth; at += 256 * AHEAD) {
+      uint4 next_a[AHEAD], next_b[AHEAD];
+      load_rows(next_a, next_b, w0, w1, at + 256 * AHEAD, depth);
 #pragma unroll
-    for (int i = 0; i < AHEAD; i++) {
-      a[i] = load_once((const uint4 *) (w0 + base + 256 * i));
-      b[i] = load_once((const uint4 *) (w1 + base + 256 * i));
-    }
+      for (int i = 0; i < AHEAD; i++) {
+        float x0[8], x1[8], y[8];
+        unpack(x0, a[i]);
+        unpack(x1, b[i]);
+        int from = at + 256 * i < depth ? at + 256 * i : at;
 #pragma unroll
-    for (int i = 0; i < AHEAD; i++) {
-      float x0[8], x1[8], y[8];
-      unpack(x0, a[i]);
-      unpack(x1, b[i]);
+        for (int r = 0; r < ROWS; r++) {
+          unpack(y, *(const uint4 *) (row + r * depth + from));
 #pragma unroll
-      for (int r = 0; r < ROWS; r++) {
-        unpack(y, *(const uint4 *) (row + r * depth + base + 256 * i));
-#pragma unroll
-        for (int j = 0; j < 8; j++) {
-          sum[0][r] += x0[j] * y[j];
-          sum[1][r] += x1[j] * y[j];
+          for (int j = 0; j < 8; j++) {
+            sum[0][r] += x0[j] * y[j];
+            sum[1][r] += x1[j] * y[j];
+          }
         }
       }
-    }
-  }
-  for (; base < depth; base += 256) {
-    float x0[8], x1[8], y[8];
-    unpack(x0, load_once((const uint4 *) (w0 + base)));
-    unpack(x1, load_once((const uint4 *) (w1 + base)));
 #pragma unroll
-    for (int r = 0; r < ROWS; r++) {
-      unpack(y, *(const uint4 *) (row + r * depth + base));
-#pragma unroll
-      for (int j = 0; j < 8; j++) {
-        sum[0][r] += x0[j] * y[j];
-        sum[1][r] += x1[j] * y[j];
+      for (int i = 0; i < AHEAD; i++) {
+        a[i] = next_a[i];
+        b[i] = next_b[i];
       }
     }
-  }
 #pragma unroll
-  for (int r = 0; r < ROWS; r++) {
-    float s0 = warp_sum(sum[0][r]), s1 = warp_sum(sum[1][r]);
-    if (lane != 0) continue;
-    u64 at = (u64) r * outputs + first;
-    if (RESULT == STORE_BF16) *(u32 *) ((bf16 *) out + at) = pack_bf16(s0, s1);
-    if (RESULT == STORE_FLOAT) *(float2 *) ((float *) out + at) = make_float2(s0, s1);
-    if (RESULT == ADD_FLOAT) {
-      float2 old = *(float2 *) ((float *) out + at);
-      *(float2 *) ((float *) out + at) = make_float2(old.x + s0, old.y + s1);
+    for (int r = 0; r < ROWS; r++) {
+      float s0 = warp_sum(sum[0][r]), s1 = warp_sum(sum[1][r]);
+      if (lane != 0) continue;
+      u64 to = (u64) r * outputs + first;
+      if (RESULT == STORE_BF16) *(u32 *) ((bf16 *) out + to) = pack_bf16(s0, s1);
+      if (RESULT == STORE_FLOAT) *(float2 *) ((float *) out + to) = make_float2(s0, s1);
+      if (RESULT == ADD_FLOAT) {
+        float2 old = *(float2 *) ((float *) out + to);
+        *(float2 *) ((float *) out + to) = make_float2(old.x + s0, old.y + s1);
+      }
+      if (RESULT == GATE)
+        ((bf16 *) out)[to] = to_bf16(s0 / (1.f + power_of_two(-s0 * LOG2_E)) * s1);
     }
-    if (RESULT == GATE)
-      ((bf16 *) out)[at] = to_bf16(s0 / (1.f + power_of_two(-s0 * LOG2_E)) * s1);
   }
 }
 
-// Outputs are even in number. A grid has outputs / 16 blocks, rounded up; for the gate, / 8.
+// Outputs are even in number; any grid will do.
 #define VECTOR_PRODUCT(name, rows, normalize, result)                                         \
-  extern "C" __global__ void __launch_bounds__(32 * PRODUCT_WARPS) name(                      \
+  extern "C" __global__ void __launch_bounds__(32 * PRODUCT_WARPS, 3) name(                   \
       void *out, const void *input, const float *norm, const bf16 *matrix, int depth,         \
       int outputs) {                                                                          \
     vector_product<rows, normalize, result>(out, input, norm, matrix, depth, outputs);        \

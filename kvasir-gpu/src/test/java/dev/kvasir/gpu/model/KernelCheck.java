@@ -56,7 +56,9 @@ final class KernelCheck {
   /** How long the contexts are that it tries; more on a real GPU. */
   record Extent(List<Integer> contexts, List<int[]> prompts) {}
 
-  /** Runs all of them; one that fails outright ends with its exception as an error without bound. */
+  /**
+   * Runs all of them; one that fails outright ends with its exception as an error without bound.
+   */
   static List<Result> run(
       CudaDevice device, CudaLibraries libraries, GpuShape shape, Extent extent, long seed)
       throws IOException {
@@ -130,12 +132,7 @@ final class KernelCheck {
     int[] tokens = {3, 7, 0, 5};
     long out = scratch.poisoned(4L * 4 * width);
     kernels.embed(
-        scratch.stream,
-        4,
-        out,
-        scratch.bf16(table),
-        scratch.ints(sources),
-        scratch.ints(sampled));
+        scratch.stream, 4, out, scratch.bf16(table), scratch.ints(sources), scratch.ints(sampled));
     var expected = new double[4 * width];
     for (int i = 0; i < expected.length; i++) {
       expected[i] = table[tokens[i / width] * width + i % width];
@@ -150,12 +147,7 @@ final class KernelCheck {
     int[] which = {2, 0, 3};
     long out = scratch.poisoned(2L * 3 * width);
     kernels.norm(
-        scratch.stream,
-        3,
-        out,
-        scratch.floats(x),
-        scratch.floats(weight),
-        scratch.ints(which));
+        scratch.stream, 3, out, scratch.floats(x), scratch.floats(weight), scratch.ints(which));
     var expected = new double[3 * width];
     for (int row = 0; row < 3; row++) {
       normalized(x, which[row] * width, weight, 0, width, expected, row * width);
@@ -232,8 +224,7 @@ final class KernelCheck {
     var gate = product(normed, rows, matrix, depth, outputs, 0);
     var up = product(normed, rows, matrix, depth, outputs, outputs);
     for (int i = 0; i < gate.length; i++) gate[i] = gated(gate[i], up[i]);
-    compare(
-        "product, gate, rows " + rows, scratch.bf16At(out, rows * outputs), gate, BF16_ERROR);
+    compare("product, gate, rows " + rows, scratch.bf16At(out, rows * outputs), gate, BF16_ERROR);
   }
 
   private static double[] product(
@@ -267,12 +258,10 @@ final class KernelCheck {
       long input = scratch.bf16(x);
       library.multiply(
           scratch.stream, shaped(rows, outputs, CublasLt.Into.BF16), weights, input, out);
-      compare(
-          "cuBLASLt into bf16", scratch.bf16At(out, rows * outputs), expected, BF16_ERROR);
+      compare("cuBLASLt into bf16", scratch.bf16At(out, rows * outputs), expected, BF16_ERROR);
       library.multiply(
           scratch.stream, shaped(rows, outputs, CublasLt.Into.FLOAT), weights, input, out);
-      compare(
-          "cuBLASLt into float", scratch.floatsAt(out, rows * outputs), expected, FLOAT_ERROR);
+      compare("cuBLASLt into float", scratch.floatsAt(out, rows * outputs), expected, FLOAT_ERROR);
       library.multiply(
           scratch.stream, shaped(rows, outputs, CublasLt.Into.SUM), weights, input, out);
       for (int i = 0; i < expected.length; i++) expected[i] *= 2;
@@ -341,7 +330,8 @@ final class KernelCheck {
     for (int token = 0; token < 4; token++) {
       for (int head = 0; head < heads; head++) {
         int from = token * shape.qkvWidth() + head * shape.headSize();
-        turned(qkv, from, head, bias, queryNorm, keyNorm, cosines, sines, positions[token], expected);
+        turned(
+            qkv, from, head, bias, queryNorm, keyNorm, cosines, sines, positions[token], expected);
         int block = blocks[starts[token] + positions[token] / 16];
         for (int i = 0; i < shape.headSize(); i++) {
           found[from + i] =
@@ -465,17 +455,14 @@ final class KernelCheck {
   private void decode(int context) throws CudaFailure {
     var sequence = sequence(context);
     var row =
-        new GpuRow(
-            new int[] {0}, context - 1, sequence.blocks, new GpuRow.Choice.Likeliest());
+        new GpuRow(new int[] {0}, context - 1, sequence.blocks, new GpuRow.Choice.Likeliest());
     var expected = attention(sequence, List.of(row), row);
     compare("decode attention, context " + context, expected.found, expected.right, BF16_ERROR);
   }
 
   private void prefill(int position, int count) throws CudaFailure {
     var sequence = sequence(position + count);
-    var row =
-        new GpuRow(
-            new int[count], position, sequence.blocks, new GpuRow.Choice.Likeliest());
+    var row = new GpuRow(new int[count], position, sequence.blocks, new GpuRow.Choice.Likeliest());
     var expected = attention(sequence, List.of(row), row);
     compare(
         "prefill attention, " + count + " at " + position,
@@ -486,8 +473,7 @@ final class KernelCheck {
 
   private record Attended(float[] found, double[] right) {}
 
-  private Attended attention(Sequence sequence, List<GpuRow> rows, GpuRow row)
-      throws CudaFailure {
+  private Attended attention(Sequence sequence, List<GpuRow> rows, GpuRow row) throws CudaFailure {
     int count = row.tokens().length;
     var qkv = scratch.numbers(count * shape.qkvWidth());
     var tables = new StepTables(rows);

@@ -15,8 +15,7 @@ final class KernelCheckTest {
   private static GpuShape shape(Extra extra) {
     return switch (extra) {
       case NONE ->
-          new GpuShape(
-              2, 64, 8, 2, 128, 48, 512, 1024, 1e-5f, 1e4f, RopePairs.NEIGHBOURS, extra);
+          new GpuShape(2, 64, 8, 2, 128, 48, 512, 1024, 1e-5f, 1e4f, RopePairs.NEIGHBOURS, extra);
       case BIAS ->
           new GpuShape(2, 1296, 7, 1, 64, 48, 512, 1024, 1e-6f, 1e4f, RopePairs.HALVES, extra);
       case HEAD_NORM ->

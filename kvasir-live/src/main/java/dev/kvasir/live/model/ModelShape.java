@@ -73,7 +73,7 @@ public record ModelShape(
   }
 
   /** Reads the sizes of the model in the file. */
-  static ModelShape of(GgufFile file, int vocabulary) throws ModelFileException {
+  public static ModelShape of(GgufFile file, int vocabulary) throws ModelFileException {
     var metadata = file.metadata();
     var architecture = Architecture.of(file);
     var key = architecture.key() + ".";

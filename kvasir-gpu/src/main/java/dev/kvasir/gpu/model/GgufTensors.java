@@ -1,0 +1,76 @@
+package dev.kvasir.gpu.model;
+
+import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
+
+import dev.kvasir.gpu.model.GpuShape.Extra;
+import dev.kvasir.gpu.model.GpuShape.RopePairs;
+import dev.kvasir.live.model.Architecture;
+import dev.kvasir.live.model.ModelShape;
+import dev.kvasir.live.model.gguf.GgufFile;
+import dev.kvasir.live.model.gguf.ModelFileException;
+import dev.kvasir.live.model.gguf.Tensor;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+/** The tensors of a GGUF file, as they lie in it; it stays open meanwhile. */
+public record GgufTensors(GgufFile file) implements TensorSource {
+  /** The sizes of the model in the file, if it can run on a GPU. */
+  public GpuShape shape() throws ModelFileException {
+    int vocabulary = file.metadata().texts("tokenizer.ggml.tokens").size();
+    var shape = ModelShape.of(file, vocabulary);
+    try {
+      return new GpuShape(
+          shape.layers(),
+          shape.width(),
+          shape.heads(),
+          shape.kvHeads(),
+          shape.headSize(),
+          shape.feedForward(),
+          shape.vocabulary(),
+          shape.contextTokens(),
+          shape.epsilon(),
+          shape.ropeBase(),
+          shape.architecture() == Architecture.LLAMA ? RopePairs.NEIGHBOURS : RopePairs.HALVES,
+          extra(shape.architecture()));
+    } catch (IllegalArgumentException unfit) {
+      throw file.wrong(String.valueOf(unfit.getMessage()));
+    }
+  }
+
+  private Extra extra(Architecture architecture) {
+    return switch (architecture) {
+      case QWEN3 -> Extra.HEAD_NORM;
+      case QWEN2 -> Extra.BIAS;
+      case LLAMA -> file.has("blk.0.attn_q.bias") ? Extra.BIAS : Extra.NONE;
+    };
+  }
+
+  @Override
+  public boolean has(String name) {
+    return file.has(name);
+  }
+
+  @Override
+  public RawTensor tensor(String name, int... sizes) throws ModelFileException {
+    var tensor = file.tensor(name, sizes);
+    long count = (long) tensor.depth() * tensor.rows();
+    return switch (tensor.type()) {
+      case F32 -> new RawTensor(RawTensor.Kind.FLOAT, tensor.bytes(), count);
+      case F16 -> new RawTensor(RawTensor.Kind.HALF, tensor.bytes(), count);
+      case BF16 -> new RawTensor(RawTensor.Kind.BF16, tensor.bytes(), count);
+      case Q8_0 -> new RawTensor(RawTensor.Kind.Q8, tensor.bytes(), count);
+      case Q4_0 -> new RawTensor(RawTensor.Kind.FLOAT, decoded(tensor), count);
+    };
+  }
+
+  /** Types that have no kernel of their own travel as floats. */
+  private static MemorySegment decoded(Tensor tensor) {
+    var all = Arena.ofAuto().allocate(4L * tensor.depth() * tensor.rows(), 64);
+    var row = new float[tensor.depth()];
+    for (int i = 0; i < tensor.rows(); i++) {
+      tensor.row(i, row, 0);
+      MemorySegment.copy(row, 0, all, JAVA_FLOAT, 4L * i * row.length, row.length);
+    }
+    return all;
+  }
+}

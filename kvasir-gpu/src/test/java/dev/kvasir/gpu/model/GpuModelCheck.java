@@ -1,0 +1,179 @@
+package dev.kvasir.gpu.model;
+
+import dev.kvasir.gpu.CudaAnswer;
+import dev.kvasir.gpu.CudaDevice;
+import dev.kvasir.gpu.CudaDriver;
+import dev.kvasir.gpu.Gpu;
+import dev.kvasir.gpu.library.CudaLibraries;
+import dev.kvasir.gpu.model.GpuShape.Extra;
+import dev.kvasir.gpu.model.GpuShape.RopePairs;
+import dev.kvasir.live.model.BuiltInModel;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * All checks and measurements of a model on a real GPU; each part tells why it failed, and the next
+ * one goes on.
+ */
+final class GpuModelCheck {
+  /** How it ends when a check could not be made. */
+  private static final int FAILED = 70;
+
+  private static final int NO_GPU = 69;
+
+  private final CudaDevice device;
+  private final Path cache;
+  private final PrintStream file;
+  private final List<String> wrong = new ArrayList<>();
+
+  private GpuModelCheck(CudaDevice device, Path cache, PrintStream file) {
+    this.device = device;
+    this.cache = cache;
+    this.file = file;
+  }
+
+  /** One part of the check. */
+  private interface Part {
+    void run() throws IOException;
+  }
+
+  /** Arguments: the result file; the parts: kernels, model, profile, decode, prefill, small. */
+  public static void main(String[] arguments) {
+    int status = FAILED;
+    try (var file = new PrintStream(arguments[0])) {
+      status = run(file, List.of(arguments[1].split(",")));
+    } catch (Throwable failure) {
+      failure.printStackTrace(System.err);
+    }
+    System.exit(status); // The threads of what failed half-way must not keep the process.
+  }
+
+  private static int run(PrintStream file, List<String> parts) throws IOException {
+    var answer = CudaDriver.ask(CudaDriver.LIBRARY);
+    if (!(answer instanceof CudaAnswer.Answered(CudaDriver driver, List<Gpu> gpus))
+        || gpus.isEmpty()) {
+      System.out.println("no GPU: " + answer);
+      return NO_GPU;
+    }
+    var cache = Files.createTempDirectory("kvasir-gpu-model-");
+    try (var device = CudaDevice.open(driver, gpus.getFirst())) {
+      var check = new GpuModelCheck(device, cache, file);
+      var libraries = CudaLibraries.installed();
+      check.say(
+          "GPU %s, CUDA %s, compute capability %d, %s"
+              .formatted(
+                  gpus.getFirst(),
+                  driver.version(),
+                  device.capability(),
+                  libraries.compiler().description()));
+      if (parts.contains("kernels")) check.part("kernels", () -> check.kernels(libraries));
+      if (parts.contains("model")) check.part("model", () -> check.model(libraries));
+      if (parts.contains("profile")) {
+        check.part(
+            "profile",
+            () -> KernelProfile.run(device, libraries, ModelSpeed.EIGHT_BILLION, check::say));
+      }
+      if (parts.contains("decode") || parts.contains("prefill")) {
+        check.part("speed, 8 billion", () -> check.speed(libraries, parts));
+      }
+      if (parts.contains("small")) check.part("speed, 0.5 billion", () -> check.small(libraries));
+      check.say("held at the end: " + device.holdings());
+      check.say(check.wrong.isEmpty() ? "all right" : "WRONG: " + check.wrong);
+      return check.wrong.isEmpty() ? 0 : 1;
+    }
+  }
+
+  private void part(String name, Part part) {
+    say("== " + name);
+    long begin = System.nanoTime();
+    try {
+      part.run();
+    } catch (IOException | RuntimeException | Error failure) {
+      say(name + " failed: " + failure);
+      for (var frame : failure.getStackTrace()) {
+        if (frame.getClassName().startsWith("dev.kvasir")) say("    at " + frame);
+      }
+      wrong.add(name + " failed");
+    }
+    say("   (%.1f s)".formatted((System.nanoTime() - begin) * 1e-9));
+  }
+
+  private void kernels(CudaLibraries libraries) throws IOException {
+    var extent =
+        new KernelCheck.Extent(
+            List.of(1, 15, 16, 17, 255, 256, 257, 1000, 4097),
+            List.of(
+                new int[] {0, 2},
+                new int[] {0, 63},
+                new int[] {0, 64},
+                new int[] {0, 65},
+                new int[] {5, 130},
+                new int[] {300, 200}));
+    var shapes =
+        List.of(
+            ModelSpeed.EIGHT_BILLION,
+            new GpuShape(
+                2, 896, 14, 2, 64, 4864, 512, 1024, 1e-6f, 1e6f, RopePairs.HALVES, Extra.BIAS),
+            new GpuShape(
+                2, 256, 8, 4, 32, 704, 512, 1024, 1e-6f, 1e6f, RopePairs.HALVES, Extra.HEAD_NORM));
+    for (var shape : shapes) {
+      say("  " + shape);
+      // The pool of a check has all layers: a few are enough.
+      var few =
+          new GpuShape(
+              2,
+              shape.width(),
+              shape.heads(),
+              shape.kvHeads(),
+              shape.headSize(),
+              shape.feedForward(),
+              shape.vocabulary(),
+              shape.contextTokens(),
+              shape.epsilon(),
+              shape.ropeBase(),
+              shape.pairs(),
+              shape.extra());
+      for (var result : KernelCheck.run(device, libraries, few, extent, 5)) {
+        say("  " + result);
+        if (!result.isRight()) wrong.add(result.toString());
+      }
+    }
+  }
+
+  private void model(CudaLibraries libraries) throws IOException {
+    var model = BuiltInModel.file(cache);
+    try (var check = new ModelCheck(device, libraries, model, cache, this::say)) {
+      wrong.addAll(check.run(24, List.of(1, 2, 3, 8, 32, 100, 256)));
+    }
+  }
+
+  private void speed(CudaLibraries libraries, List<String> parts) throws IOException {
+    try (var speed =
+        new ModelSpeed(device, libraries, ModelSpeed.EIGHT_BILLION, 131_072, cache, this::say)) {
+      if (parts.contains("decode")) {
+        for (int batch : List.of(1, 2, 8, 32, 64, 128, 256)) speed.decode(batch, 200);
+      }
+      if (parts.contains("prefill")) {
+        for (int tokens : List.of(2_048, 8_192, 32_768)) speed.prefill(tokens);
+      }
+      say("graphs made: " + speed.model().graphs());
+    }
+  }
+
+  private void small(CudaLibraries libraries) throws IOException {
+    try (var speed =
+        new ModelSpeed(device, libraries, ModelSpeed.HALF_BILLION, 131_072, cache, this::say)) {
+      for (int batch : List.of(1, 32, 256)) speed.decode(batch, 200);
+    }
+  }
+
+  private void say(String line) {
+    System.out.println(line);
+    file.println(line);
+    file.flush();
+  }
+}

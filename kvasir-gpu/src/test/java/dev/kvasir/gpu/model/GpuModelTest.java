@@ -1,0 +1,30 @@
+package dev.kvasir.gpu.model;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kvasir.gpu.StubCuda;
+import dev.kvasir.live.model.BuiltInModel;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+final class GpuModelTest {
+  @TempDir Path folder;
+
+  @Test
+  void theBuiltInModelAnswersAsOnTheProcessor() throws IOException {
+    var stub = StubCuda.fresh();
+    var libraries = stub.libraries();
+    var file = BuiltInModel.file(folder);
+    try (var device = stub.device()) {
+      try (var check =
+          new ModelCheck(device, libraries, file, folder.resolve("kernels"), System.out::println)) {
+        assertThat(check.run(2, List.of(1, 3))).isEmpty();
+      }
+      assertThat(device.holdings().isEmpty()).isTrue();
+    }
+    assertThat(stub.live()).containsExactly(0, 0, 0, 0, 0, 0);
+  }
+}

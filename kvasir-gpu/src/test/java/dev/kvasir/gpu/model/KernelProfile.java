@@ -1,0 +1,320 @@
+package dev.kvasir.gpu.model;
+
+import dev.kvasir.gpu.CudaDevice;
+import dev.kvasir.gpu.CudaStack;
+import dev.kvasir.gpu.CudaStream;
+import dev.kvasir.gpu.library.CublasLt;
+import dev.kvasir.gpu.library.CudaLibraries;
+import dev.kvasir.gpu.model.GpuKernels.LayerKv;
+import dev.kvasir.gpu.model.GpuKernels.ProductPlaces;
+import dev.kvasir.gpu.model.GpuKernels.RopeInput;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import java.util.function.Consumer;
+
+/** How long each kernel and product of a shape takes alone, with what it moves and multiplies. */
+final class KernelProfile {
+  private static final int MATRICES = 8;
+  private static final int REPEATS = 24;
+
+  /** Puts one of several equal pieces of work into the stream. */
+  private interface Work {
+    void launch(int round) throws IOException;
+  }
+
+  private final GpuShape shape;
+  private final CudaDevice device;
+  private final CudaStream stream;
+  private final CudaStack taken;
+  private final Consumer<String> out;
+
+  private KernelProfile(CudaDevice device, GpuShape shape, CudaStack taken, Consumer<String> out)
+      throws IOException {
+    this.device = device;
+    this.shape = shape;
+    this.taken = taken;
+    this.stream = taken.add(device.stream(CudaDevice.Urgency.USUAL));
+    this.out = out;
+  }
+
+  static void run(CudaDevice device, CudaLibraries libraries, GpuShape shape, Consumer<String> out)
+      throws IOException {
+    var code =
+        libraries
+            .compiler()
+            .compile(KernelText.whole(), KernelText.options(shape, device.capability()));
+    try (var taken = new CudaStack()) {
+      var kernels = taken.add(new GpuKernels(device, shape, code));
+      var profile = new KernelProfile(device, shape, taken, out);
+      profile.products(kernels, libraries);
+      profile.attention(kernels);
+      profile.rows(kernels);
+    }
+  }
+
+  private long memory(long bytes) throws IOException {
+    long at = taken.add(device.allocate(bytes)).value();
+    stream.clear(at, bytes);
+    return at;
+  }
+
+  private void products(GpuKernels kernels, CudaLibraries libraries) throws IOException {
+    long wide = Math.max(2L * shape.feedForward(), shape.qkvWidth());
+    long rowsMax = 8_192;
+    long x = memory(4 * rowsMax * shape.width());
+    long input = memory(2 * rowsMax * shape.feedForward());
+    long output = memory(4 * rowsMax * wide);
+    long norm = memory(4L * shape.width());
+    kernels.random(stream, input, rowsMax * shape.feedForward(), 3, 1);
+    kernels.random(stream, x, 2 * rowsMax * shape.width(), 4, 1);
+    var weights = new ArrayList<Long>();
+    long values = wide * shape.width();
+    for (int i = 0; i < MATRICES; i++) {
+      weights.add(memory(2 * values));
+      kernels.random(stream, weights.get(i), values, i, 0.03f);
+    }
+    for (int rows : List.of(1, 2)) {
+      few(kernels, rows, x, input, output, norm, weights);
+    }
+    long workspace = memory(StepBuffers.WORKSPACE_BYTES);
+    try (var library = libraries.matrices(workspace, StepBuffers.WORKSPACE_BYTES)) {
+      for (int rows : List.of(1, 4, 8, 16, 32, 64, 128, 256, 2048, 8192)) {
+        product(
+            library, "qkv", rows, shape.qkvWidth(), shape.width(), false, input, output, weights);
+        product(
+            library, "out", rows, shape.width(), shape.queryWidth(), true, input, output, weights);
+        product(
+            library,
+            "inner",
+            rows,
+            2 * shape.feedForward(),
+            shape.width(),
+            false,
+            input,
+            output,
+            weights);
+        product(
+            library,
+            "down",
+            rows,
+            shape.width(),
+            shape.feedForward(),
+            true,
+            input,
+            output,
+            weights);
+      }
+    }
+  }
+
+  private void few(
+      GpuKernels kernels, int rows, long x, long in, long out, long norm, List<Long> weights)
+      throws IOException {
+    int width = shape.width();
+    int inner = shape.feedForward();
+    time(
+        "vector qkv, rows " + rows,
+        2.0 * width * shape.qkvWidth(),
+        0,
+        round ->
+            kernels.productNorm(
+                stream,
+                rows,
+                new ProductPlaces(out, x, norm, weights.get(round), width, shape.qkvWidth())));
+    time(
+        "vector out, rows " + rows,
+        2.0 * width * shape.queryWidth(),
+        0,
+        round ->
+            kernels.productAdd(
+                stream,
+                rows,
+                new ProductPlaces(x, in, 0, weights.get(round), shape.queryWidth(), width)));
+    time(
+        "vector inner, rows " + rows,
+        4.0 * width * inner,
+        0,
+        round ->
+            kernels.productGate(
+                stream, rows, new ProductPlaces(out, x, norm, weights.get(round), width, inner)));
+    time(
+        "vector down, rows " + rows,
+        2.0 * width * inner,
+        0,
+        round ->
+            kernels.productAdd(
+                stream, rows, new ProductPlaces(x, in, 0, weights.get(round), inner, width)));
+  }
+
+  private void product(
+      CublasLt library,
+      String name,
+      int rows,
+      int outputs,
+      int depth,
+      boolean adds,
+      long input,
+      long output,
+      List<Long> weights)
+      throws IOException {
+    var into = adds ? CublasLt.Into.SUM : CublasLt.Into.BF16;
+    var shaped = new CublasLt.Shape(rows, outputs, depth, into);
+    double bytes = 2.0 * depth * outputs + 2.0 * rows * (depth + outputs);
+    time(
+        "cuBLASLt " + name + ", rows " + rows,
+        bytes,
+        2.0 * rows * outputs * depth,
+        round -> library.multiply(stream, shaped, weights.get(round), input, output));
+  }
+
+  private void attention(GpuKernels kernels) throws IOException {
+    int blocks = 4_096;
+    long kv = memory((long) blocks * shape.blockBytes());
+    kernels.random(stream, kv, (long) blocks * shape.blockBytes() / 2, 9, 1);
+    long qkv = memory(2L * 8_192 * shape.qkvWidth());
+    kernels.random(stream, qkv, 8_192L * shape.qkvWidth(), 10, 1);
+    long seen = memory(2L * 8_192 * shape.queryWidth());
+    long partial = memory(4L * 8_192 * shape.queryWidth());
+    long sums = memory(8L * 8_192 * shape.heads());
+    for (var pair :
+        List.of(
+            new int[] {1, 200},
+            new int[] {1, 4000},
+            new int[] {1, 32000},
+            new int[] {32, 200},
+            new int[] {256, 200},
+            new int[] {16, 4000})) {
+      var rows = new ArrayList<GpuRow>();
+      int each = shape.blocks(pair[1]);
+      for (int i = 0; i < pair[0]; i++) {
+        var own = new int[each];
+        for (int b = 0; b < each; b++) own[b] = (i * each + b) % blocks;
+        rows.add(new GpuRow(new int[1], pair[1] - 1, own, new GpuRow.Choice.Likeliest()));
+      }
+      var at = places(rows);
+      double bytes = (double) pair[0] * pair[1] * shape.layerBytes() / 16;
+      time(
+          "decode attention, " + pair[0] + " of " + pair[1],
+          bytes,
+          0,
+          round -> kernels.decodeAttention(stream, at, seen, partial, sums, qkv, kv(kv, round)));
+    }
+    for (var pair : List.of(new int[] {0, 2048}, new int[] {0, 8192}, new int[] {24576, 8192})) {
+      var own = new int[shape.blocks(pair[0] + pair[1])];
+      Arrays.setAll(own, i -> i % blocks);
+      var row = new GpuRow(new int[pair[1]], pair[0], own, new GpuRow.Choice.Likeliest());
+      var at = places(List.of(row));
+      double scores = (double) pair[1] * (pair[0] + pair[1] / 2.0) * shape.heads();
+      time(
+          "prefill attention, " + pair[1] + " at " + pair[0],
+          0,
+          4 * scores * shape.headSize(),
+          round -> kernels.prefillAttention(stream, at, seen, qkv, kv(kv, round)));
+    }
+    for (int tokens : List.of(1, 256, 8192)) {
+      var rows =
+          List.of(new GpuRow(new int[tokens], 0, ring(tokens, blocks), new GpuRow.Choice.None()));
+      var at = places(rows);
+      long angles = memory(4L * 32_768 * shape.headSize());
+      time(
+          "rope, tokens " + tokens,
+          4.0 * tokens * shape.qkvWidth(),
+          0,
+          round ->
+              kernels.rope(
+                  stream,
+                  at,
+                  qkv,
+                  new RopeInput(angles, angles, angles, angles, angles),
+                  kv(kv, round)));
+    }
+  }
+
+  private int[] ring(int tokens, int blocks) {
+    var own = new int[shape.blocks(tokens)];
+    Arrays.setAll(own, i -> i % blocks);
+    return own;
+  }
+
+  private LayerKv kv(long address, int round) {
+    long layer = round % shape.layers();
+    return new LayerKv(address, shape.blockBytes(), layer * shape.layerBytes());
+  }
+
+  private StepTables.Places places(List<GpuRow> rows) throws IOException {
+    var tables = new StepTables(rows);
+    try (var scratch = new Scratch(device, 1);
+        var arena = Arena.ofShared()) {
+      var host = arena.allocate(tables.bytes(tables.sizes()), 64);
+      tables.write(host, tables.sizes());
+      long at = scratch.up(host);
+      long kept = memory(host.byteSize());
+      scratch.stream.copyWithin(kept, at, host.byteSize());
+      stream.await();
+      scratch.stream.copyWithin(kept, at, host.byteSize());
+      scratch.stream.await();
+      return new StepTables.Places(tables.sizes(), kept);
+    }
+  }
+
+  private void rows(GpuKernels kernels) throws IOException {
+    long x = memory(4L * 8_192 * shape.width());
+    long h = memory(2L * 8_192 * shape.width());
+    long norm = memory(4L * shape.width());
+    long both = memory(4L * 8_192 * shape.feedForward());
+    long inner = memory(2L * 8_192 * shape.feedForward());
+    long logits = memory(4L * 512 * shape.vocabulary());
+    long choices = memory(16 * 512);
+    long sampled = memory(4 * 512);
+    for (int rows : List.of(1, 32, 256, 8192)) {
+      time(
+          "norm, rows " + rows,
+          6.0 * rows * shape.width(),
+          0,
+          _ -> kernels.norm(stream, rows, h, x, norm, 0));
+      time(
+          "gate, rows " + rows,
+          6.0 * rows * shape.feedForward(),
+          0,
+          _ -> kernels.gate(stream, rows, inner, both));
+      if (rows > 256) continue;
+      time(
+          "sample, rows " + rows,
+          4.0 * rows * shape.vocabulary(),
+          0,
+          _ -> kernels.sample(stream, rows, sampled, logits, choices));
+    }
+  }
+
+  /** The mean of several rounds, launched as a graph so that launching does not count. */
+  private void time(String name, double bytes, double operations, Work work) throws IOException {
+    work.launch(0);
+    stream.await();
+    stream.beginCapture();
+    for (int i = 0; i < REPEATS; i++) work.launch(i % MATRICES);
+    try (var graph = stream.endCapture();
+        var begin = device.timedEvent();
+        var end = device.timedEvent()) {
+      stream.launch(graph);
+      stream.record(begin);
+      stream.launch(graph);
+      stream.record(end);
+      stream.await();
+      double seconds = end.millisSince(begin) * 1e-3 / REPEATS;
+      out.accept(
+          String.format(
+              Locale.ROOT,
+              "%-36s %9.2f us%s%s",
+              name,
+              1e6 * seconds,
+              bytes > 0 ? String.format(Locale.ROOT, " %7.0f GB/s", bytes / seconds * 1e-9) : "",
+              operations > 0
+                  ? String.format(Locale.ROOT, " %6.1f TFLOP/s", operations / seconds * 1e-12)
+                  : ""));
+    }
+  }
+}

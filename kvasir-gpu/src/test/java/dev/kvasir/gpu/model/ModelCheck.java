@@ -1,0 +1,181 @@
+package dev.kvasir.gpu.model;
+
+import dev.kvasir.gpu.CudaDevice;
+import dev.kvasir.gpu.CudaHandle;
+import dev.kvasir.gpu.library.CudaLibraries;
+import dev.kvasir.gpu.model.GpuGreedy.Reading;
+import dev.kvasir.gpu.model.GpuModelSettings.Graphs;
+import dev.kvasir.live.model.CpuModel;
+import dev.kvasir.live.model.StepRow;
+import dev.kvasir.live.model.gguf.GgufFile;
+import dev.kvasir.live.store.HostMemory;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import java.util.function.Consumer;
+
+/** A model on the GPU against the same model on the processor. */
+final class ModelCheck implements AutoCloseable {
+  /** Prompts of the built-in model: what harbor means, and river. */
+  static final List<int[]> PROMPTS =
+      List.of(
+          new int[] {
+            1, 1318, 1385, 201, 3885, 405, 2088, 88, 307, 359, 14, 260, 286, 717, 337, 292, 2355,
+            558, 16, 2, 201, 1, 391, 265, 201, 313, 521, 299, 945, 270, 328, 33, 2, 201, 1, 533,
+            404, 410, 201
+          },
+          new int[] {
+            1, 1318, 1385, 201, 3885, 405, 2088, 88, 307, 359, 14, 260, 286, 717, 337, 292, 2355,
+            558, 16, 2, 201, 1, 391, 265, 201, 554, 3121, 16, 2, 201, 1, 533, 404, 410, 201
+          });
+
+  /** What bf16 may do to the logits of a small model, as a part of their size. */
+  private static final double LOGITS_ERROR = 0.03;
+
+  /** Logits of about 40 that are as close as this may change their places in bf16. */
+  private static final double MARGIN_MAX = 0.5;
+
+  private final CudaDevice device;
+  private final CudaLibraries libraries;
+  private final GgufFile file;
+  private final CpuModel cpu;
+  private final Path cache;
+  private final Consumer<String> out;
+  private final List<String> wrong = new ArrayList<>();
+
+  ModelCheck(
+      CudaDevice device, CudaLibraries libraries, Path model, Path cache, Consumer<String> out)
+      throws IOException {
+    this.device = device;
+    this.libraries = libraries;
+    this.file = GgufFile.open(model);
+    this.cpu = CpuModel.open(model, 2);
+    this.cache = cache;
+    this.out = out;
+  }
+
+  /** What the processor answers, and how sure it is. */
+  private record Answer(float[] logits, int[] tokens, double[] margins) {}
+
+  /** What was wrong; empty where nothing was. */
+  List<String> run(int tokens, List<Integer> batches) throws IOException {
+    var answers = new ArrayList<Answer>();
+    for (var prompt : PROMPTS) answers.add(processor(prompt, tokens));
+    var tensors = new GgufTensors(file);
+    var shape = tensors.shape();
+    int most = batches.stream().mapToInt(Integer::intValue).max().orElse(1);
+    int blocks = (most + 2) * shape.blocks(64 + tokens);
+    try (CudaHandle kv = device.allocate((long) blocks * shape.blockBytes())) {
+      for (var graphs : Graphs.values()) {
+        var settings = new GpuModelSettings(40 * most + 1024, Math.max(2, most), graphs, cache);
+        var place = new GpuModel.Place(device, libraries, new GpuModel.KvPlace(kv.value(), blocks));
+        try (var model = GpuModel.load(place, shape, settings, tensors)) {
+          out.accept("  " + model.libraries() + ", graphs " + graphs);
+          logits(model, answers);
+          for (int batch : batches) tokens(model, answers, batch, tokens, graphs);
+        }
+      }
+    }
+    return wrong;
+  }
+
+  private Answer processor(int[] prompt, int count) {
+    var tokens = new int[count];
+    var margins = new double[count];
+    int blocks = (prompt.length + count + 15) / 16;
+    try (var memory = new HostMemory("kv", blocks, cpu.shape().kvBytesPerBlock())) {
+      var slots = new int[blocks];
+      Arrays.setAll(slots, i -> i);
+      var logits = new float[1][cpu.shape().vocabulary()];
+      float[] first = {};
+      int position = 0;
+      int[] input = prompt;
+      for (int i = 0; i < count; i++) {
+        cpu.forward(List.of(new StepRow(input, position, slots, true)), memory, logits);
+        if (i == 0) first = logits[0].clone();
+        position += input.length;
+        tokens[i] = highest(logits[0], -1);
+        margins[i] = logits[0][tokens[i]] - logits[0][highest(logits[0], tokens[i])];
+        input = new int[] {tokens[i]};
+      }
+      return new Answer(first, tokens, margins);
+    }
+  }
+
+  private static int highest(float[] logits, int but) {
+    int best = but == 0 ? 1 : 0;
+    for (int i = 0; i < logits.length; i++) if (i != but && logits[i] > logits[best]) best = i;
+    return best;
+  }
+
+  private void logits(GpuModel model, List<Answer> answers) throws IOException {
+    for (int i = 0; i < answers.size(); i++) {
+      var prompt = PROMPTS.get(i);
+      var blocks = new int[model.shape().blocks(prompt.length)];
+      for (int b = 0; b < blocks.length; b++) blocks[b] = blocks.length - 1 - b;
+      var row = new GpuRow(prompt, 0, blocks, new GpuRow.Choice.Likeliest());
+      model.launch(List.of(row)).await();
+      var found = model.logits(0);
+      var right = answers.get(i).logits;
+      double difference = 0;
+      double size = 0;
+      for (int t = 0; t < right.length; t++) {
+        difference += Math.pow(found[t] - right[t], 2);
+        size += Math.pow(right[t], 2);
+      }
+      double error = Math.sqrt(difference / size);
+      say(
+          error <= LOGITS_ERROR,
+          "logits of prompt %d: error %.2e (at most %.0e)",
+          i,
+          error,
+          LOGITS_ERROR);
+    }
+  }
+
+  /** Different batches, read early and late, whole prompts and chunks: the same tokens. */
+  private void tokens(GpuModel model, List<Answer> answers, int batch, int count, Graphs graphs)
+      throws IOException {
+    var prompts = new ArrayList<int[]>();
+    for (int i = 0; i < batch; i++) prompts.add(PROMPTS.get(i % PROMPTS.size()));
+    for (var reading : Reading.values()) {
+      for (int chunk : List.of(1_000, 17)) {
+        var found = new GpuGreedy(model, reading, chunk).answers(prompts, count);
+        int different = 0;
+        double margin = 0;
+        for (int i = 0; i < batch; i++) {
+          var right = answers.get(i % answers.size());
+          int at = Arrays.mismatch(found.get(i), right.tokens);
+          if (at < 0) continue;
+          different++;
+          margin = Math.max(margin, right.margins[at]);
+        }
+        say(
+            different == 0 || margin <= MARGIN_MAX,
+            "batch %d, %s, chunks of %d, graphs %s: %d of %d differ (margin %.2f)",
+            batch,
+            reading,
+            chunk,
+            graphs,
+            different,
+            batch,
+            margin);
+      }
+    }
+  }
+
+  private void say(boolean isRight, String format, Object... values) {
+    var line = String.format(Locale.ROOT, format, values);
+    out.accept("  " + line + (isRight ? " ok" : " WRONG"));
+    if (!isRight) wrong.add(line);
+  }
+
+  @Override
+  public void close() {
+    cpu.close();
+    file.close();
+  }
+}
