@@ -337,7 +337,7 @@ void stub_emulator(const char *folder) { strncpy(emulator, folder, sizeof emulat
 int cuModuleLoadDataEx(word *m, const char *text, unsigned n, void *k, void *v) {
   ENTER("cuModuleLoadDataEx");
   live[4]++;
-  *m = text[0] == '/' ? (word) dlopen(text, RTLD_NOW | RTLD_LOCAL) : 77;
+  *m = text[0] == '/' && text[1] != '/' ? (word) dlopen(text, RTLD_NOW | RTLD_LOCAL) : 77;
   LEAVE(*m != 77 && *m || strstr(text, ".visible .entry ") ? 0 : 218);
 }
 int cuModuleGetFunction(word *f, word m, const char *name) {

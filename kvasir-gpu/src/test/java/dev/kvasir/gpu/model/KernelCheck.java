@@ -194,17 +194,9 @@ final class KernelCheck {
     var plain = new double[rows * depth];
     for (int i = 0; i < plain.length; i++) plain[i] = x[i];
     long weights = scratch.bf16(matrix);
-    long wide = scratch.floats(x);
+    productsOfNormed(rows, normed, matrix, outputs, scratch.floats(x), norm, weights);
     long narrow = scratch.bf16(x);
-    long norms = scratch.floats(norm);
     long out = scratch.poisoned(4L * rows * outputs);
-    kernels.productNorm(
-        scratch.stream, rows, new ProductPlaces(out, wide, norms, weights, depth, outputs));
-    compare(
-        "product, norm, rows " + rows,
-        scratch.bf16At(out, rows * outputs),
-        product(normed, rows, matrix, depth, outputs, 0),
-        BF16_ERROR);
     kernels.productFloat(
         scratch.stream, rows, new ProductPlaces(out, narrow, 0, weights, depth, outputs));
     var expected = product(plain, rows, matrix, depth, outputs, 0);
@@ -219,8 +211,22 @@ final class KernelCheck {
     for (int i = 0; i < twice.length; i++) twice[i] = 2 * expected[i];
     compare(
         "product, add, rows " + rows, scratch.floatsAt(out, rows * outputs), twice, FLOAT_ERROR);
-    kernels.productGate(
-        scratch.stream, rows, new ProductPlaces(out, wide, norms, weights, depth, outputs));
+  }
+
+  private void productsOfNormed(
+      int rows, double[] normed, float[] matrix, int outputs, long x, float[] norm, long weights)
+      throws CudaFailure {
+    int depth = shape.width();
+    long norms = scratch.floats(norm);
+    long out = scratch.poisoned(4L * rows * outputs);
+    var places = new ProductPlaces(out, x, norms, weights, depth, outputs);
+    kernels.productNorm(scratch.stream, rows, places);
+    compare(
+        "product, norm, rows " + rows,
+        scratch.bf16At(out, rows * outputs),
+        product(normed, rows, matrix, depth, outputs, 0),
+        BF16_ERROR);
+    kernels.productGate(scratch.stream, rows, places);
     var gate = product(normed, rows, matrix, depth, outputs, 0);
     var up = product(normed, rows, matrix, depth, outputs, outputs);
     for (int i = 0; i < gate.length; i++) gate[i] = gated(gate[i], up[i]);
@@ -295,16 +301,32 @@ final class KernelCheck {
     compare("sample", found, expected, 0);
   }
 
+  /** What rope adds; the angles are any numbers. */
+  @SuppressWarnings("ArrayRecordComponent")
+  private record Extras(
+      float[] bias, float[] queryNorm, float[] keyNorm, float[] cosines, float[] sines) {
+    RopeInput on(Scratch scratch) throws CudaFailure {
+      return new RopeInput(
+          scratch.floats(bias),
+          scratch.floats(queryNorm),
+          scratch.floats(keyNorm),
+          scratch.floats(cosines),
+          scratch.floats(sines));
+    }
+  }
+
   private void rope() throws CudaFailure {
     int tokens = 5;
     int half = shape.headSize() / 2;
     int heads = shape.heads() + 2 * shape.kvHeads();
     var qkv = scratch.numbers(tokens * shape.qkvWidth());
-    var bias = scratch.numbers(shape.qkvWidth());
-    var queryNorm = scratch.numbers(shape.headSize());
-    var keyNorm = scratch.numbers(shape.headSize());
-    var cosines = scratch.numbers(64 * half);
-    var sines = scratch.numbers(64 * half);
+    var extras =
+        new Extras(
+            scratch.numbers(shape.qkvWidth()),
+            scratch.numbers(shape.headSize()),
+            scratch.numbers(shape.headSize()),
+            scratch.numbers(64 * half),
+            scratch.numbers(64 * half));
     int[] positions = {0, 17, 31, 32, -1};
     int[] starts = {0, 0, 1, 1, 0};
     int[] blocks = {2, 0, 1, 3};
@@ -316,12 +338,7 @@ final class KernelCheck {
         scratch.stream,
         places,
         at,
-        new RopeInput(
-            scratch.floats(bias),
-            scratch.floats(queryNorm),
-            scratch.floats(keyNorm),
-            scratch.floats(cosines),
-            scratch.floats(sines)),
+        extras.on(scratch),
         new LayerKv(kv, shape.blockBytes(), (long) layer * shape.layerBytes()));
     var out = scratch.bf16At(at, qkv.length);
     var pool = scratch.bf16At(kv, 4 * shape.blockBytes() / 2);
@@ -330,8 +347,7 @@ final class KernelCheck {
     for (int token = 0; token < 4; token++) {
       for (int head = 0; head < heads; head++) {
         int from = token * shape.qkvWidth() + head * shape.headSize();
-        turned(
-            qkv, from, head, bias, queryNorm, keyNorm, cosines, sines, positions[token], expected);
+        turned(qkv, from, head, extras, positions[token], expected);
         int block = blocks[starts[token] + positions[token] / 16];
         for (int i = 0; i < shape.headSize(); i++) {
           found[from + i] =
@@ -354,34 +370,25 @@ final class KernelCheck {
   }
 
   private void turned(
-      float[] qkv,
-      int from,
-      int head,
-      float[] bias,
-      float[] queryNorm,
-      float[] keyNorm,
-      float[] cosines,
-      float[] sines,
-      int position,
-      double[] expected) {
+      float[] qkv, int from, int head, Extras extras, int position, double[] expected) {
     int size = shape.headSize();
     var x = new float[size];
     for (int i = 0; i < size; i++) {
       x[i] = qkv[from + i];
-      if (shape.extra() == GpuShape.Extra.BIAS) x[i] += bias[head * size + i];
+      if (shape.extra() == GpuShape.Extra.BIAS) x[i] += extras.bias[head * size + i];
     }
     var y = new double[size];
     for (int i = 0; i < size; i++) y[i] = x[i];
     if (head < shape.heads() + shape.kvHeads()) {
       if (shape.extra() == GpuShape.Extra.HEAD_NORM) {
-        normalized(x, 0, head < shape.heads() ? queryNorm : keyNorm, 0, size, y, 0);
+        normalized(x, 0, head < shape.heads() ? extras.queryNorm : extras.keyNorm, 0, size, y, 0);
       }
       for (int i = 0; i < size / 2; i++) {
         boolean neighbours = shape.pairs() == GpuShape.RopePairs.NEIGHBOURS;
         int a = neighbours ? 2 * i : i;
         int b = neighbours ? 2 * i + 1 : i + size / 2;
-        double cosine = cosines[position * size / 2 + i];
-        double sine = sines[position * size / 2 + i];
+        double cosine = extras.cosines[position * size / 2 + i];
+        double sine = extras.sines[position * size / 2 + i];
         double first = y[a] * cosine - y[b] * sine;
         y[b] = y[a] * sine + y[b] * cosine;
         y[a] = first;

@@ -77,37 +77,32 @@ final class KernelProfile {
       weights.add(memory(2 * values));
       kernels.random(stream, weights.get(i), values, i, 0.03f);
     }
-    for (int rows : List.of(1, 2)) {
-      few(kernels, rows, x, input, output, norm, weights);
-    }
+    for (int rows : List.of(1, 2)) few(kernels, rows, x, input, output, norm, weights);
     long workspace = memory(StepBuffers.WORKSPACE_BYTES);
     try (var library = libraries.matrices(workspace, StepBuffers.WORKSPACE_BYTES)) {
       for (int rows : List.of(1, 4, 8, 16, 32, 64, 128, 256, 2048, 8192)) {
-        product(
-            library, "qkv", rows, shape.qkvWidth(), shape.width(), false, input, output, weights);
-        product(
-            library, "out", rows, shape.width(), shape.queryWidth(), true, input, output, weights);
-        product(
-            library,
-            "inner",
-            rows,
-            2 * shape.feedForward(),
-            shape.width(),
-            false,
-            input,
-            output,
-            weights);
-        product(
-            library,
-            "down",
-            rows,
-            shape.width(),
-            shape.feedForward(),
-            true,
-            input,
-            output,
-            weights);
+        for (var kind : Kind.values()) product(library, kind, rows, input, output, weights);
       }
+    }
+  }
+
+  /** The products of a layer. */
+  private enum Kind {
+    QKV,
+    OUT,
+    INNER,
+    DOWN;
+
+    CublasLt.Shape shape(GpuShape model, int rows) {
+      var sum = CublasLt.Into.SUM;
+      var bf16 = CublasLt.Into.BF16;
+      int width = model.width();
+      return switch (this) {
+        case QKV -> new CublasLt.Shape(rows, model.qkvWidth(), width, bf16);
+        case OUT -> new CublasLt.Shape(rows, width, model.queryWidth(), sum);
+        case INNER -> new CublasLt.Shape(rows, 2 * model.feedForward(), width, bf16);
+        case DOWN -> new CublasLt.Shape(rows, width, model.feedForward(), sum);
+      };
     }
   }
 
@@ -151,23 +146,15 @@ final class KernelProfile {
   }
 
   private void product(
-      CublasLt library,
-      String name,
-      int rows,
-      int outputs,
-      int depth,
-      boolean adds,
-      long input,
-      long output,
-      List<Long> weights)
+      CublasLt library, Kind kind, int rows, long input, long output, List<Long> weights)
       throws IOException {
-    var into = adds ? CublasLt.Into.SUM : CublasLt.Into.BF16;
-    var shaped = new CublasLt.Shape(rows, outputs, depth, into);
-    double bytes = 2.0 * depth * outputs + 2.0 * rows * (depth + outputs);
+    var shaped = kind.shape(shape, rows);
+    double matrix = (double) shaped.depth() * shaped.outputs();
+    double bytes = 2 * matrix + 2.0 * rows * (shaped.depth() + shaped.outputs());
     time(
-        "cuBLASLt " + name + ", rows " + rows,
+        "cuBLASLt " + kind + ", rows " + rows,
         bytes,
-        2.0 * rows * outputs * depth,
+        2 * rows * matrix,
         round -> library.multiply(stream, shaped, weights.get(round), input, output));
   }
 
@@ -178,6 +165,13 @@ final class KernelProfile {
     long qkv = memory(2L * 8_192 * shape.qkvWidth());
     kernels.random(stream, qkv, 8_192L * shape.qkvWidth(), 10, 1);
     long seen = memory(2L * 8_192 * shape.queryWidth());
+    decode(kernels, blocks, kv, qkv, seen);
+    prefill(kernels, blocks, kv, qkv, seen);
+    rope(kernels, blocks, kv, qkv);
+  }
+
+  private void decode(GpuKernels kernels, int blocks, long kv, long qkv, long seen)
+      throws IOException {
     long partial = memory(4L * 8_192 * shape.queryWidth());
     long sums = memory(8L * 8_192 * shape.heads());
     for (var pair :
@@ -203,6 +197,10 @@ final class KernelProfile {
           0,
           round -> kernels.decodeAttention(stream, at, seen, partial, sums, qkv, kv(kv, round)));
     }
+  }
+
+  private void prefill(GpuKernels kernels, int blocks, long kv, long qkv, long seen)
+      throws IOException {
     for (var pair : List.of(new int[] {0, 2048}, new int[] {0, 8192}, new int[] {24576, 8192})) {
       var own = new int[shape.blocks(pair[0] + pair[1])];
       Arrays.setAll(own, i -> i % blocks);
@@ -215,6 +213,9 @@ final class KernelProfile {
           4 * scores * shape.headSize(),
           round -> kernels.prefillAttention(stream, at, seen, qkv, kv(kv, round)));
     }
+  }
+
+  private void rope(GpuKernels kernels, int blocks, long kv, long qkv) throws IOException {
     for (int tokens : List.of(1, 256, 8192)) {
       var rows =
           List.of(new GpuRow(new int[tokens], 0, ring(tokens, blocks), new GpuRow.Choice.None()));

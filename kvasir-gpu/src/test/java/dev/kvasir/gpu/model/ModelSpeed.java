@@ -108,35 +108,33 @@ final class ModelSpeed implements AutoCloseable {
     }
     var before = model.launch(prompts);
     before.await();
+    var earlier = before;
     double idle = 0;
     double busy = 0;
     long begin = System.nanoTime();
     for (int t = 0; t < steps; t++) {
-      var rows = new ArrayList<GpuRow>(batch);
-      for (int i = 0; i < batch; i++) {
-        int token = reading == Reading.BEFORE_NEXT ? before.token(i) : ~i;
-        rows.add(
-            new GpuRow(
-                new int[] {token}, PROMPT_TOKENS + t, blocks.get(i), new Choice.Likeliest()));
+      var step = model.launch(next(reading, before, blocks, PROMPT_TOKENS + t));
+      if (reading == Reading.BEFORE_NEXT || t == steps - 1) step.await();
+      else before.await();
+      if (t > 1) {
+        idle += before.idleMillisSince(earlier);
+        busy += before.millis();
       }
-      var step = model.launch(rows);
-      if (reading == Reading.AFTER_NEXT) before.await();
-      else step.await();
-      if (t > 1 && reading == Reading.BEFORE_NEXT) {
-        idle += step.idleMillisSince(before);
-        busy += step.millis();
-      }
-      if (t == steps - 1) {
-        step.await();
-        if (reading == Reading.AFTER_NEXT) {
-          idle = (t - 1) * step.idleMillisSince(before);
-          busy = (t - 1) * step.millis();
-        }
-      }
+      earlier = before;
       before = step;
     }
     double seconds = (System.nanoTime() - begin) * 1e-9;
     return new Run(batch * steps / seconds, 1e3 * seconds / steps, idle / (idle + busy));
+  }
+
+  private static List<GpuRow> next(
+      Reading reading, GpuStep before, List<int[]> blocks, int position) {
+    var rows = new ArrayList<GpuRow>(blocks.size());
+    for (int i = 0; i < blocks.size(); i++) {
+      int token = reading == Reading.BEFORE_NEXT ? before.token(i) : ~i;
+      rows.add(new GpuRow(new int[] {token}, position, blocks.get(i), new Choice.Likeliest()));
+    }
+    return rows;
   }
 
   /** One prompt in chunks, until its first token is here; the median of three. */
