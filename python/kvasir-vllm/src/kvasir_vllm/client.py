@@ -1,8 +1,10 @@
 """A connection to the daemon that comes back by itself, and never makes its caller wait.
 
-One thread owns the socket: it connects, sends what is queued and reads what is answered. Callers put requests into a
-bounded queue and get them back through a callback, on that thread, answered or failed. A request fails only when the daemon
-cannot write to our rows any more: when its connection is closed, by it or by the kernel.
+Callers put requests into a bounded queue and get them back through a callback, answered or failed. Whoever calls ``ask`` or
+``poll`` sends and reads what it can without waiting: a scheduler that polls once a step needs no other thread, and so no turn
+at the interpreter's lock, for which a busy scheduler makes others wait five milliseconds. A thread of our own connects, looks
+after what nobody polls for, and tells of failures. A request fails only when the daemon cannot write to our rows any more:
+when its connection is closed, by it or by the kernel.
 
     away --connected, welcomed--> serving --closed--> away, after a pause
 """
@@ -14,6 +16,7 @@ import contextlib
 import itertools
 import logging
 import os
+import select
 import selectors
 import socket
 import threading
@@ -30,6 +33,8 @@ PAUSE_MAX = 2.0
 CONNECT_SECONDS_MAX = 10.0
 WAITING_MAX = 4096
 UNANSWERED_MAX = 256
+REST_SECONDS = 0.02
+READ_BYTES = 1 << 18
 
 
 @dataclass
@@ -40,6 +45,20 @@ class Request:
     done: Callable[[bytes | None], None]
     id: int = field(default=0)
     answered: bool = field(default=True)
+
+
+class _Left(ConnectionError):
+    """The daemon has closed the connection because we left."""
+
+
+@dataclass
+class _Link:
+    """A connection, what is to go out on it, and what came in and is not whole yet."""
+
+    connection: socket.socket
+    out: bytearray = field(default_factory=bytearray)
+    read: bytearray = field(default_factory=bytearray)
+    leaving: bool = False
 
 
 class Client:
@@ -55,6 +74,9 @@ class Client:
         self._connected = False
         self._failed = False
         self._closed = False
+        self._turn = threading.Lock()  # who has it may use the link
+        self._link: _Link | None = None
+        self._broken: Exception | None = None
         self.connects = 0
         self.dropped = 0
         self._wake_read, self._wake_write = os.pipe()
@@ -81,7 +103,7 @@ class Client:
                 self.dropped += 1
                 return False
             self._waiting.append(Request(frame, done))
-        self._wake()
+        self.poll()
         return True
 
     def tell(self, frame: bytes) -> None:
@@ -90,7 +112,20 @@ class Client:
             if self._closed or not self._connected or len(self._waiting) >= WAITING_MAX:
                 return
             self._waiting.append(Request(lambda _: frame, lambda _: None, answered=False))
-        self._wake()
+        self.poll()
+
+    def poll(self) -> None:
+        """Sends what waits and handles what was answered, as far as that goes without waiting."""
+        if not self._turn.acquire(blocking=False):
+            self._wake()  # Whoever has the turn may be past what we want to send.
+            return
+        try:
+            self._exchange()
+        except (OSError, protocol.ProtocolError) as e:
+            self._broken = e
+            self._wake()
+        finally:
+            self._turn.release()
 
     def close(self) -> None:
         """Leaves; what is under way is ended first by the daemon. Waits for it, but not for ever."""
@@ -100,6 +135,8 @@ class Client:
         self._thread.join(timeout=10)
 
     def _wake(self) -> None:
+        if threading.current_thread() is self._thread:
+            return
         with contextlib.suppress(BlockingIOError, OSError):
             os.write(self._wake_write, b"\0")
 
@@ -145,36 +182,64 @@ class Client:
 
     def _serve(self, connection: socket.socket) -> None:
         connection.setblocking(False)
-        out = bytearray()
-        into = bytearray()
-        leaving = False
-        with selectors.DefaultSelector() as selector:
-            selector.register(connection, selectors.EVENT_READ)
-            selector.register(self._wake_read, selectors.EVENT_READ)
+        link = _Link(connection)
+        with self._turn:
+            self._link, self._broken = link, None
+        try:
             while True:
-                if not out:
-                    self._take(out)
-                if self._closed and not out and not leaving:
+                with self._turn:
+                    self._exchange()
+                if self._closed and not link.out and not link.leaving:
                     connection.shutdown(socket.SHUT_WR)
-                    leaving = True
-                events = selectors.EVENT_READ | (selectors.EVENT_WRITE if out else 0)
-                selector.modify(connection, events)
-                for ready, mask in selector.select():
-                    if ready.fd == self._wake_read:
-                        with contextlib.suppress(BlockingIOError):
-                            os.read(self._wake_read, 4096)
-                        continue
-                    if mask & selectors.EVENT_WRITE:
-                        sent = connection.send(out)
-                        del out[:sent]
-                    if mask & selectors.EVENT_READ:
-                        data = connection.recv(1 << 18)
-                        if not data:
-                            if leaving:
-                                return
-                            raise ConnectionError("the daemon has closed the connection")
-                        into += data
-                        self._answers(into)
+                    link.leaving = True
+                self._rest(link)
+                if self._broken is not None:
+                    raise self._broken
+        except _Left:
+            return
+        finally:
+            with self._turn:
+                self._link = None
+
+    def _rest(self, link: _Link) -> None:
+        """Waits until there may be something to do; while a caller may poll for it, for a while only."""
+        with self._lock:
+            busy = bool(self._unanswered or self._waiting) and not self._closed
+        readers = [self._wake_read] if busy else [self._wake_read, link.connection]
+        writers = [link.connection] if link.out else []
+        ready, _, _ = select.select(readers, writers, [], REST_SECONDS if busy else None)
+        if self._wake_read in ready:
+            with contextlib.suppress(BlockingIOError):
+                os.read(self._wake_read, 4096)
+
+    # With the turn.
+
+    def _exchange(self) -> None:
+        link = self._link
+        if link is None or self._broken is not None:
+            return
+        while True:
+            if not link.out:
+                self._take(link.out)
+            if not link.out:
+                break
+            try:
+                sent = link.connection.send(link.out)
+            except BlockingIOError:
+                self._wake()
+                break
+            del link.out[:sent]
+        while True:
+            try:
+                data = link.connection.recv(READ_BYTES)
+            except BlockingIOError:
+                return
+            if not data:
+                raise _Left() if link.leaving else ConnectionError("the daemon has closed the connection")
+            link.read += data
+            self._answers(link.read)
+            if len(data) < READ_BYTES:
+                return
 
     def _take(self, out: bytearray) -> None:
         while len(out) < (1 << 18):

@@ -1,7 +1,7 @@
 """The tier below vLLM's host buffer: a ``SecondaryTierManager`` whose chunks a Kvasir daemon keeps.
 
-vLLM calls all of it from its scheduler, which must not wait: jobs are queued for the client's thread, and come back through a
-queue. ``getattr`` and ``fields`` are for what differs between vLLM 0.24 and 0.32.
+vLLM calls all of it from its scheduler, which must not wait: what it asks the daemon for goes out at the end of a step, and what
+is answered is read at the beginning of the next. ``getattr`` and ``fields`` are for what differs between vLLM 0.24 and 0.32.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import dataclasses
 import os
 import threading
 import time
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,6 @@ from vllm.v1.kv_offload.base import (
     OffloadingEvent,
     RequestOffloadingContext,
 )
-from vllm.v1.kv_offload.tiering.async_lookup import AsyncLookupManager
 from vllm.v1.kv_offload.tiering.base import JobResult, SecondaryTierManager
 
 from kvasir_vllm import __version__, fingerprint, protocol, tenants
@@ -77,34 +76,124 @@ class _Job:
         return [k for k, o in zip(self.keys, self.outcome, strict=True) if o != protocol.CHUNK_DONE]
 
 
-class _Lookups(AsyncLookupManager):
-    """Asks the daemon, on a thread of its own."""
+class _Known:
+    """What is known of a key while requests ask for it; None while the daemon has not answered."""
 
-    def __init__(self, tier_type: str, client: Client) -> None:
+    __slots__ = ("found", "requests")
+
+    def __init__(self) -> None:
+        self.found: bool | None = None
+        self.requests: set[str] = set()
+
+
+class _Lookups:
+    """Look-ups that the daemon answers between two steps; all on the scheduler's thread, but for the answers."""
+
+    def __init__(self, client: Client) -> None:
         self._client = client
-        super().__init__(tier_type=tier_type)
+        self._known: dict[Any, _Known] = {}
+        self._keys_of: dict[str, set[Any]] = {}
+        self._asked: dict[str, list[Any]] = {}
+        self._answers: collections.deque[tuple[list[Any], bytes | None]] = collections.deque()
+        self._unanswered: collections.deque[tuple[float, list[Any]]] = collections.deque()
+        self._due = True
 
-    def batch_lookup(self, keys: list[Any], req_context: Any) -> Iterable[bool]:
-        found: list[bool] = []
-        for at in range(0, len(keys), KEYS_MAX):
-            found += self._some([wire_key(key) for key in keys[at : at + KEYS_MAX]])
-        return found
+    def lookup(self, key: Any, request: str) -> bool | None:
+        """Whether the daemon has it; None where that is not known yet."""
+        if self._due:
+            self._settle()
+        known = self._known.get(key)
+        if known is None:
+            known = self._known[key] = _Known()
+            self._asked.setdefault(request, []).append(key)
+        if request not in known.requests:
+            known.requests.add(request)
+            self._keys_of.setdefault(request, set()).add(key)
+        return known.found
 
-    def _some(self, keys: list[bytes]) -> list[bool]:
-        answered = threading.Event()
-        box: list[bytes | None] = [None]
+    def flush(self) -> None:
+        """Asks for what the step wanted to know: one request's keys together, for what is quicker goes by their number."""
+        self._settle()
+        self._due = True
+        asked, self._asked = self._asked, {}
+        for wanted in asked.values():
+            keys = [key for key in wanted if key in self._known]
+            for at in range(0, len(keys), KEYS_MAX):
+                self._ask(keys[at : at + KEYS_MAX])
 
+    def _ask(self, keys: list[Any]) -> None:
         def done(body: bytes | None) -> None:
-            box[0] = body
-            answered.set()
+            self._answers.append((keys, body))
 
-        if not self._client.ask(lambda number: protocol.lookup(number, keys), done):
-            return [False] * len(keys)
-        answered.wait(LOOKUP_SECONDS_MAX)
-        body = box[0]
-        if body is None or len(body) != len(keys):
-            return [False] * len(keys)
-        return [each == protocol.KEY_THERE for each in body]
+        wired = [wire_key(key) for key in keys]
+        if self._client.ask(lambda number: protocol.lookup(number, wired), done):
+            self._unanswered.append((time.monotonic() + LOOKUP_SECONDS_MAX, keys))
+        else:
+            self._answers.append((keys, None))
+
+    def _settle(self) -> None:
+        self._due = False
+        while self._answers:
+            keys, body = self._answers.popleft()
+            if body is None or len(body) != len(keys):
+                body = bytes(len(keys))
+            for key, found in zip(keys, body, strict=True):
+                self._answer(key, found == protocol.KEY_THERE)
+        while self._unanswered and self._unanswered[0][0] < time.monotonic():
+            for key in self._unanswered.popleft()[1]:
+                self._answer(key, False)
+
+    def _answer(self, key: Any, found: bool) -> None:
+        known = self._known.get(key)
+        if known is not None and known.found is None:
+            known.found = found
+
+    def mark_miss(self, keys: Iterable[Any]) -> None:
+        """A load of these failed: asking for them again would only fail again."""
+        for key in keys:
+            known = self._known.get(key)
+            if known is not None:
+                known.found = False
+
+    def cleanup(self, request: str) -> None:
+        """The request has ended."""
+        for key in self._keys_of.pop(request, ()):
+            known = self._known[key]
+            known.requests.discard(request)
+            if not known.requests:
+                del self._known[key]
+
+
+class _Prefills:
+    """How long vLLM took to compute prompts, from the look-up that found nothing to the last store of the prompt.
+
+    Stores come in bursts, some steps after what they store was computed, so the time between two of them says nothing; nor does
+    a prompt of which a part was loaded. A store of few tokens is of decoding.
+    """
+
+    def __init__(self, tell: Callable[[int, int], None]) -> None:
+        self._tell = tell
+        self._since: collections.OrderedDict[str, list[int]] = collections.OrderedDict()
+
+    def waits(self, request: str) -> None:
+        """It may be computed from now on."""
+        self._since[request] = [time.monotonic_ns(), 0, 0]
+        if len(self._since) > KEYS_MAX:
+            self._since.popitem(last=False)
+
+    def loads(self, request: str) -> None:
+        self._since.pop(request, None)
+
+    def stored(self, request: str, tokens: int) -> None:
+        times = self._since.get(request)
+        if times is not None and tokens >= MEASURED_TOKENS_MIN:
+            times[1] += tokens
+            times[2] = time.monotonic_ns()
+
+    def ended(self, request: str) -> None:
+        start, tokens, last = self._since.pop(request, (0, 0, 0))
+        if tokens:
+            self._tell(tokens, last - start)
 
 
 class KvasirTier(SecondaryTierManager):
@@ -146,27 +235,25 @@ class KvasirTier(SecondaryTierManager):
         self._last: collections.OrderedDict[str, tuple[int, bytes]] = collections.OrderedDict()
         events = enable_kv_events and offloading_spec.kv_events_config.enable_kv_cache_events
         self._events: list[OffloadingEvent] | None = [] if events else None
-        self._waiting_since: collections.OrderedDict[str, int] = collections.OrderedDict()
         self._client = Client(socket, hello)
+        self._prefills = _Prefills(lambda tokens, nanos: self._client.tell(protocol.measured(tokens, nanos)))
         # A server that starts now has nothing in memory: better that its first requests find what the tiers have.
         self._client.wait(OPEN_SECONDS_MAX)
-        self._lookups = _Lookups(tier_type, self._client)
+        self._lookups = _Lookups(self._client)
         logger.info("Kvasir tier at %s: %d rows of %d bytes at %s", socket, rows, self._row_bytes, path)
         logger.debug("Kvasir namespace:\n%s", text)
 
     def lookup(self, key: Any, req_context: Any) -> LookupResult:
-        found = self._lookups.lookup(key, req_context)
+        found = self._lookups.lookup(key, req_context.req_id)
         if found is None:
-            self._waiting_since[req_context.req_id] = time.monotonic_ns()
-            if len(self._waiting_since) > KEYS_MAX:
-                self._waiting_since.popitem(last=False)
+            self._prefills.waits(req_context.req_id)
             return LookupResult.RETRY
         return LookupResult.HIT if found else LookupResult.MISS
 
     def submit_store(self, job_metadata: Any) -> None:
         keys, rows = _keys(job_metadata), _rows(job_metadata)
         context = job_metadata.req_context
-        self._measure(context.req_id, len(keys) * self._tokens)
+        self._prefills.stored(context.req_id, len(keys) * self._tokens)
         tenant = self._tenants.of(getattr(context, "kv_transfer_params", None))
         positions = [self._position(context, key) for key in keys]
         parent = self._parent(context, positions)
@@ -183,6 +270,7 @@ class KvasirTier(SecondaryTierManager):
 
     def submit_load(self, job_metadata: Any) -> None:
         keys, rows = _keys(job_metadata), _rows(job_metadata)
+        self._prefills.loads(job_metadata.req_context.req_id)
         wired = [wire_key(key) for key in keys]
 
         def frame(number: int, start: int, end: int) -> bytes:
@@ -224,10 +312,11 @@ class KvasirTier(SecondaryTierManager):
             self._idle.notify_all()
 
     def get_finished_jobs(self) -> Iterable[JobResult]:
+        self._client.poll()
         results = []
         while self._done:
             job = self._done.popleft()
-            if job.load and hasattr(self._lookups, "mark_miss"):
+            if job.load:
                 self._lookups.mark_miss(job.failed())
             if not job.load:
                 self._tell_stored(job)
@@ -255,22 +344,10 @@ class KvasirTier(SecondaryTierManager):
     def on_request_finished(self, req_context: Any) -> None:
         self._lookups.cleanup(req_context.req_id)
         self._last.pop(req_context.req_id, None)
-        self._waiting_since.pop(req_context.req_id, None)
+        self._prefills.ended(req_context.req_id)
 
     def on_schedule_end(self, context: Any) -> None:
         self._lookups.flush()
-
-    def _measure(self, request: str, tokens: int) -> None:
-        """Tells how long a request waited for tokens to be computed: since its last look-up, or its last store.
-
-        Steps overlap, so the time between two steps says nothing. A store of few tokens is of decoding.
-        """
-        since = self._waiting_since.get(request)
-        if since is None or tokens < MEASURED_TOKENS_MIN:
-            return
-        now = time.monotonic_ns()
-        self._client.tell(protocol.measured(tokens, now - since))
-        self._waiting_since[request] = now
 
     def drain_jobs(self) -> None:
         with self._lock:
@@ -278,7 +355,6 @@ class KvasirTier(SecondaryTierManager):
                 self._idle.wait(1)
 
     def shutdown(self) -> None:
-        self._lookups.shutdown()
         self._client.close()
 
     def _position(self, context: Any, key: Any) -> int:

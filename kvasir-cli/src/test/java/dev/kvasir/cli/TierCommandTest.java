@@ -37,6 +37,7 @@ final class TierCommandTest {
         1 << 20,
         usual.folder(),
         usual.eviction(),
+        TierSettings.Load.QUICKER,
         usual.order(),
         usual.disk(),
         null,

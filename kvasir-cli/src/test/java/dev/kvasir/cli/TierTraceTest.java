@@ -37,27 +37,31 @@ final class TierTraceTest {
   private @Nullable TierClient engine;
   private long id;
 
+  private TierSettings settings() {
+    var usual = TierSettings.DEFAULT.in(temp);
+    return new TierSettings(
+        usual.socket(),
+        usual.users(),
+        List.of(temp),
+        0,
+        usual.connectionsMax(),
+        1,
+        (long) CHUNKS_MAX * STRIDE,
+        0,
+        usual.folder(),
+        "lineage",
+        TierSettings.Load.QUICKER,
+        usual.order(),
+        usual.disk(),
+        null,
+        null,
+        null);
+  }
+
   @Test
   void theSimulatorForetellsTheHitRateAndTheLimitHolds() throws Exception {
     var trace = Path.of(Shared.path("traces/mooncake/conversation_trace.jsonl").toString());
-    var usual = TierSettings.DEFAULT.in(temp);
-    var settings =
-        new TierSettings(
-            usual.socket(),
-            usual.users(),
-            List.of(temp),
-            0,
-            usual.connectionsMax(),
-            1,
-            (long) CHUNKS_MAX * STRIDE,
-            0,
-            usual.folder(),
-            "lineage",
-            usual.order(),
-            usual.disk(),
-            null,
-            null,
-            null);
+    var settings = settings();
     long asked = 0;
     long found = 0;
     try (var _ = TierDaemon.open(settings);

@@ -52,6 +52,14 @@ final class TierOptions {
   private @Nullable String eviction;
 
   @Option(
+      names = "--load",
+      paramLabel = "WHICH",
+      description =
+          "Offer chunks that are loaded in less time than they are computed, or all: quicker,"
+              + " always (default: quicker).")
+  private @Nullable String load;
+
+  @Option(
       names = "--user",
       paramLabel = "NAME,...",
       description = "Users that may connect besides the one of the daemon (default: none).")
@@ -73,6 +81,7 @@ final class TierOptions {
         .with("--redis", "remote.server.nodes", redis)
         .with("--namespaces-max", "namespaces-max", namespacesMax)
         .with("--eviction", "eviction", eviction)
+        .with("--load", "load", load)
         .with("--user", "users", users)
         .with("--admin-port", "admin-port", adminPort);
   }

@@ -65,6 +65,7 @@ final class SystemMemory {
                   throw new IllegalStateException("cannot give memory back", e);
                 }
               });
+      MemoryAdvice.hugePages(memory);
       touch(memory);
       return memory;
     } catch (RuntimeException | Error e) {

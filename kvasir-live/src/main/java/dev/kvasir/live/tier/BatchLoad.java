@@ -16,25 +16,37 @@ import dev.kvasir.time.EventLoop;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.EnumMap;
 import java.util.List;
+import java.util.Map;
 import java.util.function.Consumer;
 
 /**
- * One load of many blocks into an engine's buffer, some at a time, so that it needs little of host
- * memory however long it is.
+ * One load of many blocks into an engine's buffer, in windows of which several are under way: while
+ * one is copied into its rows, others are read from the tiers below. So no thread waits for the
+ * slowest block of a window, and a load needs little of host memory however long it is.
  *
  * <pre>
- *   begin --> onboard the next blocks --> copy them into their rows --> ... --> done
- *                 |                                                      ^
- *                 '-- a gap: that block is missing, go on behind it -----'
+ *   begin --> windows, several at a time --> done when the last of them is
+ *
+ *   window: bring its blocks into host memory --> copy them into their rows --> done
+ *               |                                                               ^
+ *               '-- a gap: that block is missing, go on behind it --------------'
  * </pre>
  *
  * <p>After a few gaps the rest counts as missing: a tier that times out would make the engine wait
  * for each block in turn.
  */
 final class BatchLoad {
-  private static final int WINDOW_MAX = 256;
-  private static final int WINDOW_SHARE = 8;
+  private static final int WINDOW_MAX = 32;
+  private static final int WINDOWS_MAX = 8;
+
+  /** How much of host memory one load may need for what comes from below. */
+  private static final int HOST_SHARE = 8;
+
+  /** Of a load that found so much less in host memory, the time is that of the tier below. */
+  private static final int MOSTLY = 8;
+
   private static final int GAPS_MAX = 4;
   private static final Duration PATIENCE = Duration.ofSeconds(10);
 
@@ -46,8 +58,11 @@ final class BatchLoad {
   private final byte[] each;
   private final Consumer<byte[]> done;
   private final int window;
+  private final int windowsMax;
   private final long began;
-  private int at;
+  private final Map<Tier, Integer> from = new EnumMap<>(Tier.class);
+  private int next;
+  private int windows;
   private int gaps;
   private boolean cancelled;
   private boolean ended;
@@ -66,12 +81,14 @@ final class BatchLoad {
     this.rows = rows;
     this.each = new byte[rows.length];
     this.done = done;
-    this.window = Math.clamp(cache.tiers().host().total() / WINDOW_SHARE, 1, WINDOW_MAX);
+    int share = Math.max(1, cache.tiers().host().total() / HOST_SHARE);
+    this.window = Math.clamp(share / 2, 1, WINDOW_MAX);
+    this.windowsMax = Math.clamp(share / window, 1, WINDOWS_MAX);
     this.began = loop.nanos();
   }
 
   void begin() {
-    next();
+    advance();
   }
 
   boolean isDone() {
@@ -83,84 +100,104 @@ final class BatchLoad {
     cancelled = true;
   }
 
-  private void next() {
-    if (at == rows.length) {
-      end();
-    } else if (cancelled) {
-      cache.counts().cancelled += rest(CHUNK_CANCELLED);
-      end();
-    } else if (gaps == GAPS_MAX) {
-      cache.counts().loadMissing += rest(CHUNK_MISSING);
-      end();
-    } else {
-      var some = names.subList(at, Math.min(names.size(), at + window));
-      long asked = loop.nanos();
-      cache
-          .ladder()
-          .find(
-              some,
-              PATIENCE,
-              found -> {
-                measure(found, loop.nanos() - asked);
-                copy(some.size(), found);
-              });
+  private boolean isStopped() {
+    return cancelled || gaps >= GAPS_MAX;
+  }
+
+  private void advance() {
+    while (windows < windowsMax && next < rows.length && !isStopped()) {
+      var one = new Window(next, Math.min(rows.length, next + window));
+      next = one.end;
+      windows++;
+      one.advance();
     }
+    if (windows > 0 || ended) return;
+    leave(next, rows.length);
+    end();
   }
 
-  /** Only what came from one tier below host memory says something about that. */
-  private void measure(Onboarding.Found found, long nanos) {
-    var from = found.arrivedFrom();
-    if (from.isEmpty() || from.getFirst() == Tier.HOST) return;
-    for (var tier : from) if (tier != from.getFirst()) return;
-    cache.costs().loaded(from.getFirst(), from.size(), nanos);
-  }
-
-  private int rest(byte status) {
-    int left = rows.length - at;
-    Arrays.fill(each, at, rows.length, status);
-    at = rows.length;
-    return left;
+  /** Nobody loads these any more. */
+  private void leave(int start, int end) {
+    Arrays.fill(each, start, end, cancelled ? CHUNK_CANCELLED : CHUNK_MISSING);
+    if (cancelled) cache.counts().cancelled += end - start;
+    else cache.counts().loadMissing += end - start;
   }
 
   private void end() {
     ended = true;
-    cache.counts().loadSeconds.add(NamespaceCache.seconds(loop.nanos() - began));
+    long nanos = loop.nanos() - began;
+    measure(nanos);
+    cache.counts().loadSeconds.add(NamespaceCache.seconds(nanos));
     done.accept(each);
   }
 
-  private void copy(int asked, Onboarding.Found found) {
-    var blocks = found.blocks();
-    var copies = new ArrayList<BlockCopy>(blocks.size());
-    for (int i = 0; i < blocks.size(); i++) {
-      copies.add(new BlockCopy(blocks.get(i).content(), rows[at + i], blocks.get(i).id()));
-    }
-    step.load(
-        copies,
-        outcomes -> {
-          settle(found, outcomes);
-          release(blocks);
-          at += blocks.size();
-          if (blocks.size() < asked) gap();
-          next();
+  /** Only what came from one tier below host memory says something about that. */
+  private void measure(long nanos) {
+    int above = from.getOrDefault(Tier.HOST, 0);
+    from.remove(Tier.HOST);
+    if (isStopped() || from.size() != 1) return;
+    from.forEach(
+        (tier, chunks) -> {
+          if (above * MOSTLY <= chunks) cache.costs().loaded(tier, chunks, nanos);
         });
+  }
+
+  /** Some blocks of the load that are brought up together. */
+  private final class Window {
+    private final int end;
+    private int at;
+
+    Window(int start, int end) {
+      this.at = start;
+      this.end = end;
+    }
+
+    void advance() {
+      if (at < end && !isStopped()) {
+        cache.ladder().find(names.subList(at, end), PATIENCE, this::copy);
+        return;
+      }
+      leave(at, end);
+      windows--;
+      BatchLoad.this.advance();
+    }
+
+    private void copy(Onboarding.Found found) {
+      var blocks = found.blocks();
+      var copies = new ArrayList<BlockCopy>(blocks.size());
+      for (int i = 0; i < blocks.size(); i++) {
+        copies.add(new BlockCopy(blocks.get(i).content(), rows[at + i], blocks.get(i).id()));
+      }
+      step.load(
+          copies,
+          outcomes -> {
+            settle(found, outcomes);
+            release(blocks);
+            at += blocks.size();
+            if (at < end) gap();
+            advance();
+          });
+    }
+
+    private void settle(Onboarding.Found found, List<CopyOutcome> outcomes) {
+      for (int i = 0; i < outcomes.size(); i++) {
+        boolean copied = outcomes.get(i) instanceof CopyOutcome.Copied;
+        each[at + i] = copied ? CHUNK_DONE : CHUNK_FAILED;
+        var tier = found.tiers().get(i);
+        from.merge(tier, 1, Integer::sum);
+        if (copied) CacheCounts.add(cache.counts().loaded, tier, 1);
+        else cache.counts().loadFailed++;
+      }
+    }
+
+    private void gap() {
+      each[at++] = CHUNK_MISSING;
+      cache.counts().loadMissing++;
+      gaps++;
+    }
   }
 
   private static void release(List<Block.Registered> blocks) {
     for (int i = blocks.size() - 1; i >= 0; i--) blocks.get(i).release();
-  }
-
-  private void settle(Onboarding.Found found, List<CopyOutcome> outcomes) {
-    for (int i = 0; i < outcomes.size(); i++) {
-      boolean copied = outcomes.get(i) instanceof CopyOutcome.Copied;
-      each[at + i] = copied ? CHUNK_DONE : CHUNK_FAILED;
-      if (copied) CacheCounts.add(cache.counts().loaded, found.tiers().get(i), 1);
-      else cache.counts().loadFailed++;
-    }
-  }
-
-  private void gap() {
-    each[at++] = CHUNK_MISSING;
-    cache.counts().loadMissing++;
-    gaps++;
   }
 }

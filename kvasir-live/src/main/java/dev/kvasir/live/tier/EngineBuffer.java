@@ -4,7 +4,9 @@ import static dev.kvasir.live.tier.ProtocolError.Kind.BAD_BUFFER;
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static java.nio.file.LinkOption.NOFOLLOW_LINKS;
 
+import dev.kvasir.live.Threads;
 import dev.kvasir.live.store.BlockMemory;
+import dev.kvasir.live.store.MemoryAdvice;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
@@ -17,7 +19,9 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.UserPrincipal;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * The memory that an engine shares with us: rows of one chunk each, in a file that it made.
@@ -25,9 +29,14 @@ import java.util.List;
  * <p>The engine may cut the file off, or die and leave that to others, at any time. Reading a page
  * that is gone is an error of the JVM there and then, which costs the copy, and the length of the
  * file is looked at after each copy: what is not whole is never taken for a block.
+ *
+ * <p>The engine has all pages of the file already. Our own mapping gets them from a few threads as
+ * soon as it is made, so that no copy stops at each page.
  */
 final class EngineBuffer implements BlockMemory, AutoCloseable {
   private static final String VLLM_PREFIX = "vllm_offload_";
+  private static final long STRETCH_BYTES = 16 << 20;
+  private static final int POPULATING_MAX = 8;
 
   private final Path path;
   private final boolean seen;
@@ -36,6 +45,8 @@ final class EngineBuffer implements BlockMemory, AutoCloseable {
   private final FileChannel channel;
   private final Arena arena = Arena.ofShared();
   private final MemorySegment memory;
+  private final AtomicLong populated = new AtomicLong();
+  private final List<Thread> populating = new ArrayList<>();
 
   private EngineBuffer(Path path, int rowBytes, int rows, FileChannel channel) throws IOException {
     this.path = path;
@@ -44,6 +55,30 @@ final class EngineBuffer implements BlockMemory, AutoCloseable {
     this.rows = rows;
     this.channel = channel;
     this.memory = channel.map(MapMode.READ_WRITE, 0, bytes(), arena);
+  }
+
+  /** Begins to put pages behind the mapping. */
+  private EngineBuffer populate() {
+    int processors = Runtime.getRuntime().availableProcessors();
+    long stretches = Math.ceilDiv(bytes(), STRETCH_BYTES);
+    int threads = (int) Math.min(stretches, Math.clamp(processors, 1, POPULATING_MAX));
+    var kind = Thread.ofPlatform().daemon(true).name("kvasir-tier-pages-", 0);
+    for (int i = 0; i < threads; i++) populating.add(kind.start(this::populateStretches));
+    return this;
+  }
+
+  private void populateStretches() {
+    while (true) {
+      long from = populated.getAndAdd(STRETCH_BYTES);
+      if (from < 0 || from >= bytes()) return;
+      long length = Math.min(STRETCH_BYTES, bytes() - from);
+      if (!MemoryAdvice.populate(memory.asSlice(from, length))) return;
+    }
+  }
+
+  /** Returns when all pages are there, or cannot be had. */
+  void awaitPages() {
+    for (var thread : populating) Threads.join(thread);
   }
 
   /**
@@ -83,7 +118,7 @@ final class EngineBuffer implements BlockMemory, AutoCloseable {
       if (channel.size() < needed) {
         throw refused(path + " has " + channel.size() + " bytes, its rows need " + needed);
       }
-      return new EngineBuffer(path, hello.rowBytes(), hello.rows(), channel);
+      return new EngineBuffer(path, hello.rowBytes(), hello.rows(), channel).populate();
     } catch (IOException | RuntimeException e) {
       channel.close();
       throw e;
@@ -167,6 +202,8 @@ final class EngineBuffer implements BlockMemory, AutoCloseable {
   /** Nobody copies any more. */
   @Override
   public void close() {
+    populated.set(Long.MIN_VALUE);
+    awaitPages();
     try {
       arena.close();
     } finally {

@@ -49,23 +49,28 @@ final class NamespaceCache {
   private final TieredKvCache ladder;
   private final PrefixRegistry known;
   private final BlockPool host;
-  private final int storesMax;
+  private final TierSettings.Load load;
   private final CacheCounts counts = new CacheCounts();
-  private final LoadCosts costs = new LoadCosts();
+  private final LoadCosts costs;
   private final Set<BlockHash> storing = new LinkedHashSet<>();
 
   /** What is to go down and could not wait there: as many as host memory has blocks at most. */
   private final Deque<WeakBlock> later = new ArrayDeque<>();
 
-  /** The cache over these tiers; at most so many chunks are on their way into host memory. */
-  NamespaceCache(EventLoop loop, Namespace namespace, SharedTiers tiers, int storesMax) {
+  NamespaceCache(
+      EventLoop loop,
+      Namespace namespace,
+      SharedTiers tiers,
+      LoadCosts costs,
+      TierSettings.Load load) {
     this.loop = loop;
     this.namespace = namespace;
     this.tiers = tiers;
     this.ladder = tiers.ladder();
     this.known = tiers.known();
     this.host = tiers.host();
-    this.storesMax = storesMax;
+    this.costs = costs;
+    this.load = load;
   }
 
   Namespace namespace() {
@@ -118,7 +123,8 @@ final class NamespaceCache {
     var slower = EnumSet.noneOf(Tier.class);
     chunks.forEach(
         (tier, count) -> {
-          if (!costs.worthLoading(tier, count, namespace.chunkTokens())) slower.add(tier);
+          boolean worth = costs.worthLoading(tier, count, namespace.chunkTokens());
+          if (!worth && load == TierSettings.Load.QUICKER) slower.add(tier);
         });
     for (int i = 0; i < each.length; i++) each[i] = answer(tiers.get(i), slower);
     counts.lookSeconds.add(seconds(loop.nanos() - began));
@@ -145,7 +151,7 @@ final class NamespaceCache {
 
   /** Room in host memory for a block, unless it is there or there is none. */
   Optional<Block.Empty> room(BlockHash name) {
-    if (storing.size() >= storesMax) return Optional.empty();
+    if (storing.size() >= TierSettings.STORES_MAX) return Optional.empty();
     var empty = host.allocate(1).map(List::getFirst);
     if (empty.isPresent()) storing.add(name);
     return empty;

@@ -1,6 +1,7 @@
 package dev.kvasir.live.tier;
 
 import static dev.kvasir.live.tier.ProtocolError.Kind.NO_ROOM;
+import static java.lang.System.Logger.Level.DEBUG;
 import static java.lang.System.Logger.Level.INFO;
 import static java.lang.System.Logger.Level.WARNING;
 
@@ -12,6 +13,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
@@ -69,6 +71,19 @@ final class NamespaceCaches implements AutoCloseable {
     } finally {
       lock.unlock();
     }
+    saveCosts(cache);
+  }
+
+  /** What was measured is known after a restart too: the first loads need not be slow to tell. */
+  private void saveCosts(NamespaceCache cache) {
+    if (settings.diskBytes() == 0) return;
+    var text = new CompletableFuture<String>();
+    loop.execute(() -> text.complete(cache.costs().text()));
+    try {
+      TierFolder.of(settings.folder(), cache.namespace()).saveCosts(text.join());
+    } catch (IOException e) {
+      LOG.log(DEBUG, "what was measured is not saved: {0}", e.getMessage());
+    }
   }
 
   /** All that are open. */
@@ -103,14 +118,16 @@ final class NamespaceCaches implements AutoCloseable {
               0,
               settings.eviction());
       @Nullable Path folder = null;
+      var costs = new LoadCosts();
       if (ladder.hasDisk()) {
         var space = TierFolder.of(settings.folder(), namespace);
         makeRoomOnDisk(space);
         folder = space.create(namespace);
+        costs.read(space.costs());
       }
       var tiers = SharedTiers.open(loop, ladder, blocks, folder);
       LOG.log(INFO, "namespace {0}: {1}", namespace, describe(tiers));
-      return new NamespaceCache(loop, namespace, tiers, TierSettings.STORES_MAX);
+      return new NamespaceCache(loop, namespace, tiers, costs, settings.load());
     } catch (IOException | RuntimeException e) {
       throw new ProtocolError(NO_ROOM, namespace + " cannot be opened: " + e.getMessage());
     }

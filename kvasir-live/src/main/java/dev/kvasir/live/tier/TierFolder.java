@@ -14,13 +14,15 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What one namespace has on disk: a file with its text, and a folder with the blocks.
+ * What one namespace has on disk: a file with its text, one with what was measured, and a folder
+ * with the blocks.
  *
  * @param path named by the namespace's digest
  */
 public record TierFolder(Path path) {
   private static final String TEXT = "namespace";
   private static final String BLOCKS = "kv";
+  private static final String COSTS = "costs";
 
   static TierFolder of(Path folder, Namespace namespace) {
     return new TierFolder(folder.resolve(namespace.id()));
@@ -86,6 +88,18 @@ public record TierFolder(Path path) {
     }
     Files.setLastModifiedTime(text, FileTime.from(Instant.now()));
     return PrivateFiles.folder(blocks());
+  }
+
+  /** What was measured of the tiers before; empty for nothing. */
+  String costs() throws IOException {
+    var file = path.resolve(COSTS);
+    return Files.isRegularFile(file) ? Files.readString(file, UTF_8) : "";
+  }
+
+  void saveCosts(String text) throws IOException {
+    var half = path.resolve(COSTS + ".new");
+    Files.writeString(half, text, UTF_8);
+    Files.move(half, path.resolve(COSTS), java.nio.file.StandardCopyOption.ATOMIC_MOVE);
   }
 
   /** Deletes all of it. */

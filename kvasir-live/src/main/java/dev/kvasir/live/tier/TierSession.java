@@ -36,6 +36,7 @@ import java.util.concurrent.Semaphore;
 final class TierSession {
   private static final System.Logger LOG = System.getLogger(TierSession.class.getName());
 
+  private static final int COPY_THREADS_MAX = 32;
   private static final Duration ORPHANED_AFTER = Duration.ofSeconds(3);
 
   private final EventLoop loop;
@@ -100,11 +101,16 @@ final class TierSession {
     if (!hello.path().isEmpty()) buffer = EngineBuffer.open(hello, bufferFolders, user);
     var opened = caches.enter(namespace);
     cache = opened;
-    if (buffer != null) step = opened.tiers().step(buffer);
+    if (buffer != null) step = opened.tiers().step(buffer, copyThreads());
     LOG.log(INFO, "client {0} uses namespace {1}", client, namespace);
     requests.acquireUninterruptibly();
     channel.send(TierReply.welcome(namespace));
     return opened;
+  }
+
+  /** An engine that waits for its chunks does nothing else, so all processors copy. */
+  private static int copyThreads() {
+    return Math.clamp(Runtime.getRuntime().availableProcessors(), 2, COPY_THREADS_MAX);
   }
 
   private static Namespace namespace(TierRequest.Hello hello) throws ProtocolError {

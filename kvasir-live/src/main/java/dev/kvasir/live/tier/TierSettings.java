@@ -28,6 +28,7 @@ import java.util.List;
  * @param diskBytes how much of the disk; 0 for none
  * @param folder where what is on disk lies; each namespace has a folder of its own in it
  * @param eviction which block goes first where there is no room
+ * @param load which chunks are offered to engines
  * @param order how the tiers stand, from the top down
  * @param disk how the disk is used; its blocks do not count here
  * @param remote a Redis or Valkey; null for none
@@ -45,12 +46,26 @@ public record TierSettings(
     long diskBytes,
     Path folder,
     String eviction,
+    Load load,
     List<Tier> order,
     DiskTier disk,
     @Nullable RemoteTier remote,
     @Nullable ObjectTier object,
     @Nullable RespSettings resp) {
+  /** Which chunks are offered to engines. */
+  public enum Load {
+    /** Those that are loaded in less time than they are computed, as far as that was measured. */
+    QUICKER,
+    /** All. */
+    ALWAYS
+  }
+
   private static final long MIB = 1L << 20;
+
+  /** A disk is fastest when it has many reads to choose from. */
+  private static final int DISK_THREADS = 32;
+
+  private static final int DISK_QUEUE = 16_384;
 
   /** The least that a tier can work with. */
   private static final int BLOCKS_MIN = 2;
@@ -70,8 +85,9 @@ public record TierSettings(
           0,
           Path.of("kvasir-tier"),
           "lineage",
+          Load.QUICKER,
           LadderSettings.DEFAULT.order(),
-          DiskTier.DEFAULT,
+          DiskTier.DEFAULT.with(DISK_THREADS, DISK_QUEUE),
           null,
           null,
           null);
@@ -106,6 +122,7 @@ public record TierSettings(
         diskBytes,
         place.resolve("tier"),
         eviction,
+        load,
         order,
         disk,
         remote,

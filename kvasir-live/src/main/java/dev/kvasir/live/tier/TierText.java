@@ -8,6 +8,7 @@ import dev.kvasir.live.metrics.MetricSet.Rows;
 import dev.kvasir.live.metrics.MetricsText;
 import dev.kvasir.live.metrics.MetricsText.Label;
 import dev.kvasir.live.store.StoreTally;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -28,6 +29,7 @@ public final class TierText {
               rows -> rows.gauge("kvasir_tier_namespace", "An open namespace, always 1.", _ -> 1))
           .per(TierText::pools, Pool::labels, TierText::pools)
           .per(Source::caches, TierText::space, TierText::lookups)
+          .per(TierText::lengths, Length::labels, TierText::lengths)
           .per(Source::caches, TierText::space, TierText::stores)
           .per(Source::caches, TierText::space, TierText::loads)
           .per(TierText::copies, Copies::labels, TierText::copies)
@@ -189,14 +191,36 @@ public final class TierText {
             "kvasir_tier_slower_total",
             "Keys found that are quicker to compute than to load.",
             c -> c.counts().slower)
-        .gauge(
-            "kvasir_tier_compute_seconds_per_token",
-            "How long engines take to compute a token of a prompt; 0 while not measured.",
-            c -> c.costs().nanosPerToken() / 1e9)
         .histogram(
             "kvasir_tier_lookup_seconds",
             "Time of a batch of look-ups.",
             c -> c.counts().lookSeconds);
+  }
+
+  /** What computing prompts of a length takes; so many tokens or more, up to twice as many. */
+  private record Length(NamespaceCache cache, long tokens, double nanosPerToken) {
+    List<Label> labels() {
+      var length = new Label("tokens", String.valueOf(tokens));
+      return List.of(new Label("namespace", cache.namespace().id()), length);
+    }
+  }
+
+  private static List<Length> lengths(Source source) {
+    var lengths = new ArrayList<Length>();
+    for (var cache : source.caches) {
+      cache
+          .costs()
+          .measured()
+          .forEach((tokens, nanos) -> lengths.add(new Length(cache, tokens, nanos)));
+    }
+    return lengths;
+  }
+
+  private static void lengths(Rows<Length> rows) {
+    rows.gauge(
+        "kvasir_tier_compute_seconds_per_token",
+        "How long engines take for a token of a prompt of so many tokens or more.",
+        length -> length.nanosPerToken / 1e9);
   }
 
   private static void stores(Rows<NamespaceCache> rows) {

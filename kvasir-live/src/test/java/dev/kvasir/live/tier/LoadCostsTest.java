@@ -44,8 +44,8 @@ class LoadCostsTest {
     engine(1_000);
     for (int i = 0; i < 10; i++) costs.computed(1_000, 50_000_000);
     costs.computed(1_000, 1_000_000);
-    assertThat(costs.nanosPerToken()).isLessThan(6_500);
-    assertThat(costs.nanosPerToken()).isGreaterThan(1_000);
+    assertThat(costs.nanosPerToken(1_000)).isLessThan(6_500);
+    assertThat(costs.nanosPerToken(1_000)).isGreaterThan(1_000);
   }
 
   @Test
@@ -57,5 +57,31 @@ class LoadCostsTest {
       if (costs.worthLoading(Tier.DISK, 1, TOKENS)) offered++;
     }
     assertThat(offered).isEqualTo(10);
+  }
+
+  /** Attention makes long prompts dearer: a disk too slow for short ones may do for long ones. */
+  @Test
+  void whatComputingTakesGoesByTheLength() {
+    tier(1_000_000, 400_000);
+    for (int i = 0; i < 5; i++) {
+      costs.computed(2_048, 2_048 * 20_000L);
+      costs.computed(32_768, 32_768 * 40_000L);
+    }
+    assertThat(costs.nanosPerToken(8_192)).isCloseTo(30_000, within(1.0));
+    assertThat(costs.worthLoading(Tier.DISK, 128, TOKENS)).isFalse();
+    assertThat(costs.worthLoading(Tier.DISK, 2_048, TOKENS)).isTrue();
+  }
+
+  @Test
+  void whatWasMeasuredIsKnownToTheNextProcess() {
+    tier(1_000_000, 400_000);
+    engine(30_000);
+    var next = new LoadCosts();
+    next.read(costs.text());
+    assertThat(next.text()).isEqualTo(costs.text());
+    assertThat(next.loadNanos(Tier.DISK, 7)).isEqualTo(costs.loadNanos(Tier.DISK, 7));
+    var other = new LoadCosts();
+    other.read("disk 1 2\ncomputed\nnowhere 1 1 1 1 1 1\nx");
+    assertThat(other.text()).isEqualTo(new LoadCosts().text());
   }
 }

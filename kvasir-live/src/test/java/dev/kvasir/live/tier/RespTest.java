@@ -45,6 +45,7 @@ class RespTest {
         diskBytes,
         base.folder(),
         base.eviction(),
+        TierSettings.Load.QUICKER,
         base.order(),
         base.disk(),
         null,

@@ -62,6 +62,7 @@ final class TierChild {
         diskBytes,
         temp.resolve("tier"),
         "lru",
+        TierSettings.Load.QUICKER,
         usual.order(),
         usual.disk(),
         null,

@@ -51,6 +51,7 @@ class TierDaemonTest {
         (long) diskChunks * STRIDE,
         temp.resolve("tier"),
         "lru",
+        TierSettings.Load.QUICKER,
         TierSettings.DEFAULT.order(),
         TierSettings.DEFAULT.disk(),
         null,
@@ -108,6 +109,7 @@ class TierDaemonTest {
             0,
             two.folder(),
             "lru",
+            TierSettings.Load.QUICKER,
             two.order(),
             two.disk(),
             null,
@@ -320,7 +322,7 @@ class TierDaemonTest {
         engine.measured(1_000, 50_000_000_000L);
       }
       assertThat(engine.look(0, 19)).containsExactly(1, 1);
-      for (int i = 0; i < 100; i++) engine.measured(1_000_000, 1);
+      for (int i = 0; i < 100; i++) engine.measured(1_000, 1);
       assertThat(engine.look(0, 19)).containsExactly(1, 2);
       assertThat(daemon.metrics()).containsPattern("kvasir_tier_slower_total\\{[^}]*} 1\n");
     }

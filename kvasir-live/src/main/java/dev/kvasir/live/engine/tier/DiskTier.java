@@ -32,6 +32,11 @@ public record DiskTier(
     return new DiskSettings(folder, blocks, blockBytes, layout, ack, threads, queueMax);
   }
 
+  /** The same with so many threads, and room for so many loads and stores that wait. */
+  public DiskTier with(int otherThreads, int otherQueueMax) {
+    return new DiskTier(blocks, ack, otherThreads, otherQueueMax, guard, edge);
+  }
+
   /** The same, but that blocks come there in another way. */
   public DiskTier with(EdgeSettings other) {
     return new DiskTier(blocks, ack, threads, queueMax, guard, other);

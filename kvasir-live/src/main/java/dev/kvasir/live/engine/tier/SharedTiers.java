@@ -43,7 +43,7 @@ public final class SharedTiers implements AutoCloseable {
   private static final System.Logger LOG = System.getLogger(SharedTiers.class.getName());
   private static final int COPY_THREADS_MIN = 2;
 
-  /** More threads than this do not copy faster: memory is the limit. */
+  /** An engine computes on the other processors meanwhile. */
   private static final int COPY_THREADS_MAX = 8;
 
   private static final int COPIES_MAX = 16_384;
@@ -214,7 +214,11 @@ public final class SharedTiers implements AutoCloseable {
   /** The way between an engine's memory and the host tier; whoever asks closes it. */
   public HostStore step(BlockMemory engine) {
     int half = Runtime.getRuntime().availableProcessors() / 2;
-    int threads = Math.clamp(half, COPY_THREADS_MIN, COPY_THREADS_MAX);
+    return step(engine, Math.clamp(half, COPY_THREADS_MIN, COPY_THREADS_MAX));
+  }
+
+  /** The same with that many threads. */
+  public HostStore step(BlockMemory engine, int threads) {
     return new HostStore(loop, engine, memory, threads, COPIES_MAX);
   }
 
