@@ -20,7 +20,14 @@ import javax.tools.ToolProvider;
  */
 public final class ProveFaults {
   private static final List<String> MODULES =
-      List.of("kvasir-core", "kvasir-sim", "kvasir-live", "kvasir-gpu", "kvasir-cli");
+      List.of(
+          "kvasir-core",
+          "kvasir-text",
+          "kvasir-model",
+          "kvasir-sim",
+          "kvasir-live",
+          "kvasir-gpu",
+          "kvasir-cli");
   private static final int SECONDS_MAX = 180;
 
   private final Path root;

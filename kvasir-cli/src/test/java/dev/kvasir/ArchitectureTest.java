@@ -23,8 +23,13 @@ class ArchitectureTest {
   private static final List<String> CORE =
       List.of(House.ROOT, "time", "kv", "offload", "engine", "router");
   private static final List<String> PLAIN = plus(CORE, "sim");
-  private static final List<String> ALL_BUT_CLI = plus(PLAIN, "live", "gpu", "bench");
+  private static final List<String> ALL_BUT_CLI =
+      plus(PLAIN, "text", "model", "live", "gpu", "bench");
   private static final List<String> ALL = plus(ALL_BUT_CLI, "cli", "boot");
+
+  /** What of live a gateway, a picker or a tier daemon is made of. */
+  private static final List<String> SERVERS =
+      List.of("gateway", "http", "prompt", "events", "tier", "store", "metrics", "dashboard");
 
   private static final String FUNCTION = "java.util.function.Function";
 
@@ -138,6 +143,55 @@ class ArchitectureTest {
                         || isAmong(type, PLAIN)
                         || type.getPackageName().startsWith("tools.jackson.")))
         .isEmpty();
+  }
+
+  @Test
+  void textKnowsOnlyTheCoreAndItsJsonLibrary() {
+    var known = plus(CORE, "text");
+    assertThat(
+            HOUSE.strangers(
+                List.of("text"),
+                type ->
+                    isInJdk(type)
+                        || isAmong(type, known)
+                        || type.getPackageName().startsWith("tools.jackson.")))
+        .isEmpty();
+  }
+
+  @Test
+  void theModelKnowsOnlyTheCoreAndText() {
+    var known = plus(CORE, "text", "model");
+    assertThat(
+            HOUSE.strangers(
+                List.of("model"),
+                type ->
+                    isInJdk(type)
+                        || isAmong(type, known)
+                        || type.getPackageName().startsWith("jdk.incubator.vector")
+                        || type.getPackageName().startsWith("com.sun.management")))
+        .isEmpty();
+  }
+
+  /** So that a gateway runs without the module of the model, whatever it loads on its way. */
+  @Test
+  void noServerReachesTheModel() {
+    var servers =
+        HOUSE.classes().stream()
+            .filter(type -> SERVERS.stream().anyMatch(part -> isPartOfLive(type, part)))
+            .toList();
+    assertThat(servers).hasSizeGreaterThan(100);
+    var reached =
+        servers.stream()
+            .flatMap(type -> type.getTransitiveDependenciesFromSelf().stream())
+            .map(dependency -> dependency.getTargetClass().getBaseComponentType())
+            .filter(type -> isIn(type, "model"))
+            .map(JavaClass::getName)
+            .distinct();
+    assertThat(reached).isEmpty();
+  }
+
+  private static boolean isPartOfLive(JavaClass type, String part) {
+    return (type.getPackageName() + ".").startsWith("dev.kvasir.live." + part + ".");
   }
 
   @Test

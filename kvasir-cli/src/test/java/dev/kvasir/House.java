@@ -26,7 +26,8 @@ record House(JavaClasses classes) {
   static final List<List<String>> ROWS =
       List.of(
           List.of("kv", "time"),
-          List.of("router", "engine", "offload"),
+          List.of("router", "engine", "offload", "text"),
+          List.of("model"),
           List.of("live", "sim"),
           List.of("gpu"),
           List.of("cli", "bench"),

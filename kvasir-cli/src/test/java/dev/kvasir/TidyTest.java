@@ -39,7 +39,8 @@ class TidyTest {
   void sourcesOfEveryModuleWereRead() {
     var modules = SOURCES.stream().map(source -> source.name().replaceAll("/.*", "")).distinct();
     assertThat(modules)
-        .contains("kvasir-core", "kvasir-sim", "kvasir-live", "kvasir-cli", "kvasir-bench");
+        .contains("kvasir-core", "kvasir-text", "kvasir-model", "kvasir-sim", "kvasir-live")
+        .contains("kvasir-cli", "kvasir-bench");
   }
 
   @Test

@@ -5,11 +5,12 @@ import de.kherud.llama.LlamaModel;
 import de.kherud.llama.ModelParameters;
 import dev.kvasir.Nullable;
 import dev.kvasir.bench.PlainProducts.Shape;
-import dev.kvasir.live.model.BuiltInModel;
-import dev.kvasir.live.model.CpuModel;
-import dev.kvasir.live.model.ModelShape;
-import dev.kvasir.live.model.StepRow;
+import dev.kvasir.live.engine.step.EngineMemory;
 import dev.kvasir.live.store.HostMemory;
+import dev.kvasir.model.BuiltInModel;
+import dev.kvasir.model.CpuModel;
+import dev.kvasir.model.ModelShape;
+import dev.kvasir.model.StepRow;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
@@ -163,7 +164,7 @@ public final class ModelBench {
             for (int i = 0; i < batch; i++) {
               rows.add(new StepRow(new int[] {100 + i + step}, DECODES_AT + step, slots(i), true));
             }
-            model.forward(rows, memory, logits);
+            model.forward(rows, new EngineMemory(memory), logits);
           }
         });
   }
@@ -175,7 +176,9 @@ public final class ModelBench {
         "prefill of " + PREFILL_TOKENS,
         PREFILL_TOKENS,
         clock,
-        () -> model.forward(List.of(new StepRow(tokens, 0, slots(0), true)), memory, logits));
+        () ->
+            model.forward(
+                List.of(new StepRow(tokens, 0, slots(0), true)), new EngineMemory(memory), logits));
   }
 
   private static int[] slots(int sequence) {

@@ -10,7 +10,7 @@ import dev.kvasir.live.engine.ServedModel;
 import dev.kvasir.live.fleet.Fleet;
 import dev.kvasir.live.fleet.FleetSettings;
 import dev.kvasir.live.http.HttpSettings;
-import dev.kvasir.live.model.ModelShape;
+import dev.kvasir.model.ModelShape;
 import dev.kvasir.sim.TimedModel;
 import dev.kvasir.sim.TimedStore;
 import java.io.IOException;

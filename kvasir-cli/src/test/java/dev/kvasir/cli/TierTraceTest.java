@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
 import dev.kvasir.Nullable;
-import dev.kvasir.live.Sha256;
+import dev.kvasir.kv.name.Sha256;
 import dev.kvasir.live.tier.TierClient;
 import dev.kvasir.live.tier.TierDaemon;
 import dev.kvasir.live.tier.TierSettings;

@@ -3,7 +3,6 @@ package dev.kvasir.kv.name;
 import dev.kvasir.Nullable;
 import java.security.DigestException;
 import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.util.List;
 import java.util.Objects;
 
@@ -34,7 +33,7 @@ public final class Sha256Hasher implements BlockHasher {
   private static final byte BLOCK = 1;
   private static final int HEAD_BYTES = 1 + BlockHash.BYTES;
 
-  private final MessageDigest digest = sha256();
+  private final MessageDigest digest = Sha256.digest();
   private final BlockHash namespace;
   private final String salt;
   private final byte[] result = new byte[BlockHash.BYTES];
@@ -112,13 +111,5 @@ public final class Sha256Hasher implements BlockHasher {
       throw new IllegalStateException("SHA-256 in " + result.length + " bytes", e);
     }
     return BlockHash.of(result);
-  }
-
-  private static MessageDigest sha256() {
-    try {
-      return MessageDigest.getInstance("SHA-256");
-    } catch (NoSuchAlgorithmException e) {
-      throw new IllegalStateException("every JDK has SHA-256", e);
-    }
   }
 }

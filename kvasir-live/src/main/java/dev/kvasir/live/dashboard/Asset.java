@@ -1,6 +1,6 @@
 package dev.kvasir.live.dashboard;
 
-import dev.kvasir.live.Sha256;
+import dev.kvasir.kv.name.Sha256;
 import dev.kvasir.live.http.Access;
 import dev.kvasir.live.http.Endpoint;
 import dev.kvasir.live.http.Exchange;

@@ -23,7 +23,7 @@ import dev.kvasir.live.engine.step.SampledSteps;
 import dev.kvasir.live.engine.step.StepRunner;
 import dev.kvasir.live.engine.step.WatchedLoop;
 import dev.kvasir.live.engine.tier.SharedLook;
-import dev.kvasir.live.model.ModelShape;
+import dev.kvasir.model.ModelShape;
 import dev.kvasir.time.EventLoop;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;

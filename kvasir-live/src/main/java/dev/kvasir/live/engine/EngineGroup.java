@@ -13,12 +13,13 @@ import dev.kvasir.kv.evict.Eviction;
 import dev.kvasir.live.LiveLoop;
 import dev.kvasir.live.OwnedResources;
 import dev.kvasir.live.engine.step.CpuSteps;
+import dev.kvasir.live.engine.step.EngineMemory;
 import dev.kvasir.live.engine.step.StepThread;
 import dev.kvasir.live.engine.step.StepTime;
 import dev.kvasir.live.engine.tier.SharedLook;
 import dev.kvasir.live.engine.tier.SharedTiers;
-import dev.kvasir.live.model.ModelShape;
 import dev.kvasir.live.store.HostMemory;
+import dev.kvasir.model.ModelShape;
 import dev.kvasir.time.EventLoop;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -101,7 +102,7 @@ public final class EngineGroup implements AutoCloseable {
         tiers == null
             ? new PooledKv(top)
             : tiers.ladder(registry, top, owned.add(tiers.step(memory)));
-    var steps = new CpuSteps(loop, thread, model.cpu(), memory, this::stepped);
+    var steps = new CpuSteps(loop, thread, model.cpu(), new EngineMemory(memory), this::stepped);
     var shared = tiers == null ? null : tiers.host();
     var look = tiers == null ? SharedLook.NONE : tiers.look();
     var parts =

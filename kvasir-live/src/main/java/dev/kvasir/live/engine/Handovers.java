@@ -3,7 +3,7 @@ package dev.kvasir.live.engine;
 import dev.kvasir.Nullable;
 import dev.kvasir.live.engine.step.Generation;
 import dev.kvasir.live.http.Json;
-import dev.kvasir.live.model.ModelShape;
+import dev.kvasir.model.ModelShape;
 import java.time.Duration;
 import java.util.function.Consumer;
 import tools.jackson.databind.JsonNode;

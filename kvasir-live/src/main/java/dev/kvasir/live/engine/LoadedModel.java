@@ -1,8 +1,8 @@
 package dev.kvasir.live.engine;
 
-import dev.kvasir.live.model.BuiltInModel;
-import dev.kvasir.live.model.CpuModel;
-import dev.kvasir.live.model.gguf.ModelFileException;
+import dev.kvasir.model.BuiltInModel;
+import dev.kvasir.model.CpuModel;
+import dev.kvasir.model.gguf.ModelFileException;
 import java.nio.file.Path;
 
 /** A model in memory, ready to be served. */

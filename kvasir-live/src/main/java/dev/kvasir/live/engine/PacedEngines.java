@@ -11,7 +11,7 @@ import dev.kvasir.kv.event.Tier;
 import dev.kvasir.live.LiveLoop;
 import dev.kvasir.live.engine.step.PacedSteps;
 import dev.kvasir.live.engine.tier.SharedLook;
-import dev.kvasir.live.model.ModelShape;
+import dev.kvasir.model.ModelShape;
 import dev.kvasir.offload.CommonTiers;
 import dev.kvasir.offload.onboard.LowerTier;
 import dev.kvasir.offload.onboard.OnboardingLimits;

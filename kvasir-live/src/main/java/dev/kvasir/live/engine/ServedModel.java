@@ -1,10 +1,11 @@
 package dev.kvasir.live.engine;
 
-import dev.kvasir.live.model.BuiltInModel;
-import dev.kvasir.live.model.gguf.GgufFile;
-import dev.kvasir.live.model.gguf.ModelFileException;
-import dev.kvasir.live.model.text.ChatTemplate;
-import dev.kvasir.live.model.text.Tokenizer;
+import dev.kvasir.model.BuiltInModel;
+import dev.kvasir.model.gguf.GgufFile;
+import dev.kvasir.model.gguf.GgufText;
+import dev.kvasir.model.gguf.ModelFileException;
+import dev.kvasir.text.ChatTemplate;
+import dev.kvasir.text.Tokenizer;
 import java.nio.file.Path;
 import java.util.Optional;
 
@@ -31,11 +32,11 @@ public record ServedModel(
       String name, Path path, String fingerprint, int contextTokens, double temperature)
       throws ModelFileException {
     try (var file = GgufFile.open(path)) {
-      var tokenizer = Tokenizer.of(file);
+      var tokenizer = GgufText.tokenizer(file);
       Optional<ChatTemplate> chat = Optional.empty();
       var refusal = "";
       try {
-        chat = Optional.of(ChatTemplate.of(file, tokenizer));
+        chat = Optional.of(GgufText.template(file, tokenizer));
       } catch (ModelFileException e) {
         refusal = String.valueOf(e.getMessage());
       }

@@ -1,10 +1,11 @@
 package dev.kvasir.live.engine;
 
 import dev.kvasir.live.Threads;
-import dev.kvasir.live.model.CpuModel;
-import dev.kvasir.live.model.ModelShape;
-import dev.kvasir.live.model.StepRow;
+import dev.kvasir.live.engine.step.EngineMemory;
 import dev.kvasir.live.store.HostMemory;
+import dev.kvasir.model.CpuModel;
+import dev.kvasir.model.ModelShape;
+import dev.kvasir.model.StepRow;
 import java.time.Duration;
 import java.util.Arrays;
 
@@ -45,8 +46,9 @@ final class WarmUp implements AutoCloseable {
     Arrays.setAll(slots, i -> i);
     var tokens = new int[TOKENS];
     try (var memory = new HostMemory("warm-up", BLOCKS, model.shape().kvBytesPerBlock())) {
+      var at = new EngineMemory(memory);
       for (int round = 0; round < ROUNDS && !closed; round++) {
-        model.rehearse(new StepRow(tokens, round % PLACES * TOKENS, slots, true), memory);
+        model.rehearse(new StepRow(tokens, round % PLACES * TOKENS, slots, true), at);
         if (System.nanoTime() - begunNanos > LONGEST.toNanos()) break;
       }
     } finally {

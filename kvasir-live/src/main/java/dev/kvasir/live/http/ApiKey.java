@@ -1,6 +1,6 @@
 package dev.kvasir.live.http;
 
-import dev.kvasir.live.Sha256;
+import dev.kvasir.kv.name.Sha256;
 import dev.kvasir.router.flow.KeyLimits;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;

@@ -1,6 +1,6 @@
 package dev.kvasir.live.openai;
 
-import dev.kvasir.live.model.sample.SamplingSettings;
+import dev.kvasir.model.sample.SamplingSettings;
 import java.util.List;
 
 /**

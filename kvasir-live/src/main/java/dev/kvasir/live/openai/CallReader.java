@@ -3,9 +3,9 @@ package dev.kvasir.live.openai;
 import dev.kvasir.live.http.ApiError;
 import dev.kvasir.live.http.Json;
 import dev.kvasir.live.http.Refused;
-import dev.kvasir.live.model.sample.SamplingSettings;
 import dev.kvasir.live.openai.Call.Handover;
 import dev.kvasir.live.openai.Call.Stream;
+import dev.kvasir.model.sample.SamplingSettings;
 import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 

@@ -2,7 +2,7 @@ package dev.kvasir.live.openai;
 
 import dev.kvasir.live.http.ApiError;
 import dev.kvasir.live.http.Refused;
-import dev.kvasir.live.model.text.ChatMessage;
+import dev.kvasir.text.ChatMessage;
 import java.util.ArrayList;
 import java.util.List;
 import tools.jackson.databind.JsonNode;

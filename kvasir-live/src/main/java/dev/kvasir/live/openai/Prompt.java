@@ -1,6 +1,6 @@
 package dev.kvasir.live.openai;
 
-import dev.kvasir.live.model.text.ChatMessage;
+import dev.kvasir.text.ChatMessage;
 import java.util.List;
 
 /** What a request asks the model to go on from. */

@@ -1,11 +1,11 @@
 package dev.kvasir.live.prompt;
 
 import dev.kvasir.Nullable;
-import dev.kvasir.live.model.text.JsonTokenizer;
-import dev.kvasir.live.model.text.JsonTokenizer.Frame;
-import dev.kvasir.live.model.text.UnsupportedText;
-import dev.kvasir.live.model.text.template.PromptTemplate;
-import dev.kvasir.live.model.text.template.TemplateFailure;
+import dev.kvasir.text.JsonTokenizer;
+import dev.kvasir.text.JsonTokenizer.Frame;
+import dev.kvasir.text.UnsupportedText;
+import dev.kvasir.text.template.PromptTemplate;
+import dev.kvasir.text.template.TemplateFailure;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -3,7 +3,7 @@ package dev.kvasir.live.tier;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.kvasir.kv.name.BlockHash;
-import dev.kvasir.live.Sha256;
+import dev.kvasir.kv.name.Sha256;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.HexFormat;

@@ -2,18 +2,19 @@ package dev.kvasir.live.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kvasir.live.engine.step.EngineMemory;
 import dev.kvasir.live.engine.step.Generation;
 import dev.kvasir.live.engine.step.GenerationEnd;
 import dev.kvasir.live.engine.step.GenerationListener;
 import dev.kvasir.live.engine.step.GenerationRequest;
 import dev.kvasir.live.engine.step.GenerationUsage;
 import dev.kvasir.live.engine.step.Piece;
-import dev.kvasir.live.model.CpuModel;
-import dev.kvasir.live.model.ModelShape;
-import dev.kvasir.live.model.StepRow;
-import dev.kvasir.live.model.sample.Sampler;
-import dev.kvasir.live.model.sample.TokenHistory;
 import dev.kvasir.live.store.HostMemory;
+import dev.kvasir.model.CpuModel;
+import dev.kvasir.model.ModelShape;
+import dev.kvasir.model.StepRow;
+import dev.kvasir.model.sample.Sampler;
+import dev.kvasir.model.sample.TokenHistory;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
@@ -65,7 +66,8 @@ final class Answers implements GenerationListener {
     var next = request.prompt();
     int position = 0;
     while (answer.size() < request.tokensMax()) {
-      cpu.forward(List.of(new StepRow(next, position, slots, true)), memory, logits);
+      cpu.forward(
+          List.of(new StepRow(next, position, slots, true)), new EngineMemory(memory), logits);
       position += next.length;
       int token = sampler.choose(logits[0], request.sampling(), history, position).token();
       history.answer(token);

@@ -6,7 +6,7 @@ import dev.kvasir.engine.EngineSettings;
 import dev.kvasir.engine.ModelBackend;
 import dev.kvasir.live.http.HttpSettings;
 import dev.kvasir.live.http.Network;
-import dev.kvasir.live.model.PocketModel;
+import dev.kvasir.model.PocketModel;
 import dev.kvasir.offload.store.BlockCopy;
 import dev.kvasir.offload.store.CopyOutcome;
 import dev.kvasir.offload.store.TierStore;

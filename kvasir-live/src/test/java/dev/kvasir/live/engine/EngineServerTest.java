@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.kvasir.engine.EngineSettings;
 import dev.kvasir.live.http.HttpSettings;
 import dev.kvasir.live.http.Network;
-import dev.kvasir.live.model.PocketModel;
+import dev.kvasir.model.PocketModel;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.URI;

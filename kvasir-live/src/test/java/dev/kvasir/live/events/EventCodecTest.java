@@ -6,7 +6,7 @@ import dev.kvasir.Nullable;
 import dev.kvasir.Seeds;
 import dev.kvasir.live.events.EngineEvent.KeyPart;
 import dev.kvasir.live.events.EventDecoder.Outcome;
-import dev.kvasir.live.model.SharedFiles;
+import dev.kvasir.model.SharedFiles;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.util.ArrayList;

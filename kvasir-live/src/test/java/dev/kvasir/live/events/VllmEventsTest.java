@@ -6,7 +6,7 @@ import dev.kvasir.kv.name.BlockHash;
 import dev.kvasir.kv.name.Sha256Hasher;
 import dev.kvasir.kv.name.TokenSequence;
 import dev.kvasir.live.LiveLoop;
-import dev.kvasir.live.model.SharedFiles;
+import dev.kvasir.model.SharedFiles;
 import dev.kvasir.router.Router;
 import dev.kvasir.router.RouterSettings;
 import dev.kvasir.router.index.KvFeed;

@@ -3,7 +3,7 @@ package dev.kvasir.live.fleet;
 import dev.kvasir.engine.ModelBackend;
 import dev.kvasir.live.engine.PacedEngines;
 import dev.kvasir.live.engine.ServedModel;
-import dev.kvasir.live.model.PocketModel;
+import dev.kvasir.model.PocketModel;
 import dev.kvasir.offload.store.BlockCopy;
 import dev.kvasir.offload.store.CopyOutcome;
 import dev.kvasir.offload.store.TierStore;

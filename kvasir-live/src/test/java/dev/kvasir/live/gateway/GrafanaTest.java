@@ -12,7 +12,7 @@ import dev.kvasir.live.gateway.worker.Worker;
 import dev.kvasir.live.gateway.worker.WorkerEvents;
 import dev.kvasir.live.http.HttpSettings;
 import dev.kvasir.live.http.Network;
-import dev.kvasir.live.model.PocketModel;
+import dev.kvasir.model.PocketModel;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;

@@ -5,9 +5,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.kvasir.live.gateway.request.PromptTokenizer;
 import dev.kvasir.live.metrics.MetricsText;
-import dev.kvasir.live.model.text.JsonTokenizer;
-import dev.kvasir.live.model.text.UnsupportedText;
 import dev.kvasir.live.prompt.ModelText.Contents;
+import dev.kvasir.text.JsonTokenizer;
+import dev.kvasir.text.UnsupportedText;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;

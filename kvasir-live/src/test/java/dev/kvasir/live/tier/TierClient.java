@@ -86,7 +86,7 @@ public final class TierClient implements AutoCloseable {
   static byte[] key(long chunk) {
     return ByteBuffer.allocate(36)
         .order(LITTLE_ENDIAN)
-        .put(dev.kvasir.live.Sha256.of(("chunk " + chunk).getBytes(UTF_8)))
+        .put(dev.kvasir.kv.name.Sha256.of(("chunk " + chunk).getBytes(UTF_8)))
         .putInt((int) (chunk % 3))
         .array();
   }

@@ -1,6 +1,6 @@
 package dev.kvasir.live.engine.step;
 
-import dev.kvasir.live.model.StepRow;
+import dev.kvasir.model.StepRow;
 
 /** What a step computes for one answer. */
 record AnswerStep(Generation generation, StepRow row) {}

@@ -3,11 +3,11 @@ package dev.kvasir.live.engine.step;
 import dev.kvasir.engine.Batch;
 import dev.kvasir.live.engine.step.StepOutcome.Broken;
 import dev.kvasir.live.engine.step.StepOutcome.Chosen;
-import dev.kvasir.live.model.CpuModel;
-import dev.kvasir.live.model.StepRow;
-import dev.kvasir.live.model.sample.Sampler;
-import dev.kvasir.live.model.sample.TokenChoice;
-import dev.kvasir.live.store.HostMemory;
+import dev.kvasir.model.CpuModel;
+import dev.kvasir.model.KvMemory;
+import dev.kvasir.model.StepRow;
+import dev.kvasir.model.sample.Sampler;
+import dev.kvasir.model.sample.TokenChoice;
 import dev.kvasir.time.EventLoop;
 import java.lang.System.Logger.Level;
 import java.util.ArrayList;
@@ -23,7 +23,7 @@ public final class CpuSteps implements StepRunner {
   private final EventLoop loop;
   private final StepThread thread;
   private final CpuModel model;
-  private final HostMemory memory;
+  private final KvMemory memory;
   private final Sampler sampler;
   private final Consumer<StepTime> times;
   private final List<float[]> logits = new ArrayList<>();
@@ -38,7 +38,7 @@ public final class CpuSteps implements StepRunner {
       EventLoop loop,
       StepThread thread,
       CpuModel model,
-      HostMemory memory,
+      KvMemory memory,
       Consumer<StepTime> times) {
     this.loop = loop;
     this.thread = thread;

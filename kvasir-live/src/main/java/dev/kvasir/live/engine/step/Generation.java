@@ -9,12 +9,12 @@ import dev.kvasir.kv.name.BlockHasher;
 import dev.kvasir.kv.name.BlockNames;
 import dev.kvasir.kv.name.TokenBlock;
 import dev.kvasir.kv.name.TokenSequence;
-import dev.kvasir.live.model.ModelShape;
-import dev.kvasir.live.model.sample.TokenChoice;
-import dev.kvasir.live.model.sample.TokenHistory;
-import dev.kvasir.live.model.text.StopStrings;
-import dev.kvasir.live.model.text.TextStream;
-import dev.kvasir.live.model.text.Tokenizer;
+import dev.kvasir.model.ModelShape;
+import dev.kvasir.model.sample.TokenChoice;
+import dev.kvasir.model.sample.TokenHistory;
+import dev.kvasir.text.StopStrings;
+import dev.kvasir.text.TextStream;
+import dev.kvasir.text.Tokenizer;
 
 /**
  * One answer in the making: its tokens, and the text they come to. Belongs to the engine's loop;

@@ -1,6 +1,6 @@
 package dev.kvasir.live.engine.step;
 
-import dev.kvasir.live.model.sample.SamplingSettings;
+import dev.kvasir.model.sample.SamplingSettings;
 import java.util.List;
 
 /**

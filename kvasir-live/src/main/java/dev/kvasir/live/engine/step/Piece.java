@@ -1,6 +1,6 @@
 package dev.kvasir.live.engine.step;
 
-import dev.kvasir.live.model.sample.TokenChoice;
+import dev.kvasir.model.sample.TokenChoice;
 
 /**
  * One more token of an answer.

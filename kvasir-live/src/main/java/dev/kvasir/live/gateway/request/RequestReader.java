@@ -1,6 +1,6 @@
 package dev.kvasir.live.gateway.request;
 
-import dev.kvasir.live.Sha256;
+import dev.kvasir.kv.name.Sha256;
 import dev.kvasir.live.gateway.journal.JournalFiles;
 import dev.kvasir.live.gateway.journal.NameKey;
 import dev.kvasir.live.gateway.journal.PromptNames;

@@ -4,8 +4,8 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static javax.crypto.Cipher.DECRYPT_MODE;
 import static javax.crypto.Cipher.ENCRYPT_MODE;
 
+import dev.kvasir.kv.name.Sha256;
 import dev.kvasir.kv.name.TokenBlock;
-import dev.kvasir.live.Sha256;
 import dev.kvasir.live.store.BlockHeader;
 import dev.kvasir.live.store.DiskFormat;
 import dev.kvasir.live.store.HostMemory;

@@ -1,0 +1,17 @@
+package dev.kvasir.model;
+
+import java.lang.foreign.MemorySegment;
+
+/** The memory that keys and values are computed in: slots of one size in one segment. */
+public interface KvMemory {
+  /** How many slots there are. */
+  int blocks();
+
+  int blockBytes();
+
+  /** All of it; each slot begins at {@link #at}. */
+  MemorySegment whole();
+
+  /** Where the slot begins; throws an {@link IllegalArgumentException} if there is none. */
+  long at(int slot);
+}

@@ -1,0 +1,32 @@
+package dev.kvasir.model;
+
+/**
+ * What one sequence computes in a step: a chunk of its prompt, or its newest token.
+ *
+ * @param tokens the tokens to compute, at least one
+ * @param firstPosition where in the sequence the first of them stands; all before it is computed
+ * @param blocks the slots of the sequence's blocks from its beginning, as many as it needs or more
+ * @param sampled whether the logits behind the last of the tokens are wanted
+ */
+@SuppressWarnings("ArrayRecordComponent")
+public record StepRow(int[] tokens, int firstPosition, int[] blocks, boolean sampled) {
+  public StepRow {
+    if (tokens.length == 0 || firstPosition < 0) {
+      throw new IllegalArgumentException(tokens.length + " tokens at " + firstPosition);
+    }
+    if ((long) firstPosition + tokens.length > (long) blocks.length * ModelShape.BLOCK_TOKENS) {
+      throw new IllegalArgumentException(
+          tokens.length
+              + " tokens at "
+              + firstPosition
+              + " do not fit into "
+              + blocks.length
+              + " blocks");
+    }
+  }
+
+  /** How many tokens the sequence has after the step. */
+  int end() {
+    return firstPosition + tokens.length;
+  }
+}

@@ -1,0 +1,16 @@
+package dev.kvasir.model.compute;
+
+/** The partial sums that every sum over a row is made of, whatever the width of the vectors. */
+final class Lanes {
+  /** How many partial sums, and how many tokens a block has; no vector has more lanes. */
+  static final int COUNT = 16;
+
+  private Lanes() {}
+
+  /** Adds up the partial sums, always in the same order. */
+  static float sum(float[] partial) {
+    float sum = 0;
+    for (int i = 0; i < COUNT / 2; i++) sum += partial[i] + partial[i + COUNT / 2];
+    return sum;
+  }
+}

@@ -1,0 +1,89 @@
+package dev.kvasir.text;
+
+import dev.kvasir.Nullable;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/** Tokens that are found in a text as they are written, before anything else is done with it. */
+final class AddedTokens {
+  /**
+   * One of them.
+   *
+   * @param left whether spaces before it belong to it, and so on the right
+   * @param word whether it counts only where it is a word of its own
+   */
+  record Added(int id, String text, Side left, Side right, Side word) {}
+
+  /** Whether something belongs to a token. */
+  enum Side {
+    NO,
+    YES
+  }
+
+  /** Where one was found. */
+  record Found(int from, int to, int id) {}
+
+  private static final class Node {
+    private final Map<Character, Node> next = new HashMap<>();
+    private @Nullable Added token;
+  }
+
+  private final Node root = new Node();
+  private int longest;
+
+  AddedTokens(List<Added> tokens) {
+    for (var token : tokens) {
+      var node = root;
+      for (int i = 0; i < token.text().length(); i++) {
+        node = node.next.computeIfAbsent(token.text().charAt(i), _ -> new Node());
+      }
+      if (node != root) node.token = token;
+      longest = Math.max(longest, token.text().length());
+    }
+  }
+
+  /** How many letters the longest has. */
+  int longest() {
+    return longest;
+  }
+
+  /** The first in the text from a place on, the longest of those that begin there. */
+  @Nullable
+  Found find(char[] text, int from, int limit) {
+    for (int at = from; at < limit; at++) {
+      var node = root.next.get(text[at]);
+      if (node == null) continue;
+      Added best = null;
+      for (int end = at + 1; node != null; end++) {
+        if (node.token != null && isAlone(node.token, text, at, end, limit)) best = node.token;
+        node = end < limit ? node.next.get(text[end]) : null;
+      }
+      if (best != null) return found(best, text, from, at, limit);
+    }
+    return null;
+  }
+
+  private static boolean isAlone(Added token, char[] text, int from, int to, int limit) {
+    if (token.word() == Side.NO) return true;
+    boolean begins = from == 0 || !isWord(text[from - 1]);
+    return begins && (to == limit || !isWord(text[to]));
+  }
+
+  private static boolean isWord(char letter) {
+    return Character.isLetterOrDigit(letter) || letter == '_';
+  }
+
+  private static Found found(Added token, char[] text, int after, int at, int limit) {
+    int from = at;
+    int to = at + token.text().length();
+    while (token.left() == Side.YES && from > after && isSpace(text[from - 1])) from--;
+    while (token.right() == Side.YES && to < limit && isSpace(text[to])) to++;
+    return new Found(from, to, token.id());
+  }
+
+  private static boolean isSpace(char letter) {
+    byte kind = LetterKinds.of(letter);
+    return kind == LetterKinds.SPACE || kind == LetterKinds.NEWLINE;
+  }
+}

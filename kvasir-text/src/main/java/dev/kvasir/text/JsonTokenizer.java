@@ -1,0 +1,391 @@
+package dev.kvasir.text;
+
+import dev.kvasir.Nullable;
+import dev.kvasir.text.AddedTokens.Added;
+import dev.kvasir.text.AddedTokens.Side;
+import dev.kvasir.text.TextSteps.Place;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.UnaryOperator;
+import java.util.regex.Pattern;
+import tools.jackson.core.JacksonException;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/**
+ * Makes tokens of text as a {@code tokenizer.json} says: pair merging of bytes, or of letters in
+ * the way of SentencePiece.
+ *
+ * <pre>
+ *   text → added tokens cut out → normalised → pieces → pairs merged → tokens
+ * </pre>
+ *
+ * <p>A file that asks for anything that is not supported is refused when it is read. The tokens of
+ * a text that begins like an earlier one are made only from where they part. Safe for use by
+ * several threads.
+ */
+public final class JsonTokenizer {
+  /** Whether tokens are put around a text that its author did not write. */
+  public enum Frame {
+    NONE,
+    /** As the file says, such as one that begins every sequence. */
+    SPECIAL
+  }
+
+  private static final long FILE_BYTES_MAX = 64L << 20;
+  private static final long KNOWN_LETTERS_MAX = 16L << 20;
+  private static final int MARK_LETTERS = 64;
+  private static final int MARGIN = 8;
+  private static final String META = "▁";
+
+  private final BytePairs pairs;
+  private final AddedTokens added;
+  private final AddedTokens addedLater;
+  private final List<UnaryOperator<String>> normalizer;
+  private final List<TextSteps.Cut> cuts = new ArrayList<>();
+  private final int[] before;
+  private final int[] after;
+  private TextSteps.@Nullable Spaces spaces;
+  private @Nullable PieceScanner scanner;
+  private final KnownPrefixes known = new KnownPrefixes(KNOWN_LETTERS_MAX);
+
+  private JsonTokenizer(JsonNode json) throws UnsupportedText {
+    var model = json.path("model");
+    this.normalizer = TextSteps.normalizer(json.path("normalizer"));
+    this.added = new AddedTokens(added(json, Side.NO));
+    this.addedLater = new AddedTokens(added(json, Side.YES));
+    var vocabulary = vocabulary(model);
+    boolean bytes = readCuts(json.path("pre_tokenizer"));
+    var symbols = BytePairs.Symbols.LETTERS;
+    if (model.path("byte_fallback").asBoolean(false)) symbols = BytePairs.Symbols.LETTERS_OR_BYTES;
+    if (bytes) symbols = BytePairs.Symbols.BYTES;
+    this.pairs = new BytePairs(vocabulary, merges(model), rules(model, vocabulary, symbols));
+    if (!bytes && spaces == null && cuts.isEmpty()) cutAtSpaces(vocabulary);
+    var frame = new ArrayList<int[]>();
+    readFrame(json.path("post_processor"), frame);
+    this.before = frame.isEmpty() ? new int[0] : frame.get(0);
+    this.after = frame.isEmpty() ? new int[0] : frame.get(1);
+  }
+
+  /** That of a file, or of the file of the usual name in a folder. */
+  public static JsonTokenizer read(Path path) throws IOException, UnsupportedText {
+    var file = Files.isDirectory(path) ? path.resolve("tokenizer.json") : path;
+    if (Files.size(file) > FILE_BYTES_MAX) {
+      throw new UnsupportedText(file + " is larger than " + FILE_BYTES_MAX + " bytes");
+    }
+    try {
+      return of(JsonMapper.shared().readTree(Files.readAllBytes(file)));
+    } catch (JacksonException e) {
+      throw new UnsupportedText(file + " is no JSON: " + e.getOriginalMessage());
+    }
+  }
+
+  static JsonTokenizer of(JsonNode json) throws UnsupportedText {
+    return new JsonTokenizer(json);
+  }
+
+  /** Those that are found before the text is normalised, or afterwards. */
+  private static List<Added> added(JsonNode json, Side normalized) {
+    var tokens = new ArrayList<Added>();
+    for (var each : json.path("added_tokens")) {
+      if (side(each, "normalized") != normalized) continue;
+      tokens.add(
+          new Added(
+              each.path("id").asInt(),
+              each.path("content").asString(""),
+              side(each, "lstrip"),
+              side(each, "rstrip"),
+              side(each, "single_word")));
+    }
+    return tokens;
+  }
+
+  private static Side side(JsonNode token, String name) {
+    return token.path(name).asBoolean(false) ? Side.YES : Side.NO;
+  }
+
+  private static Map<String, Integer> vocabulary(JsonNode model) throws UnsupportedText {
+    var type = model.path("type").asString("BPE");
+    if (!type.equals("BPE") || !model.path("vocab").isObject()) {
+      throw new UnsupportedText("a tokenizer of type " + type + " is not supported, only BPE");
+    }
+    if (!model.path("continuing_subword_prefix").asString("").isEmpty()
+        || !model.path("end_of_word_suffix").asString("").isEmpty()) {
+      throw new UnsupportedText("marks within or behind words are not supported");
+    }
+    var vocabulary = new HashMap<String, Integer>();
+    for (var entry : model.path("vocab").properties()) {
+      vocabulary.put(entry.getKey(), entry.getValue().asInt());
+    }
+    return vocabulary;
+  }
+
+  private static List<String[]> merges(JsonNode model) throws UnsupportedText {
+    var merges = new ArrayList<String[]>();
+    for (var each : model.path("merges")) {
+      if (each.isArray()) {
+        merges.add(new String[] {each.path(0).asString(""), each.path(1).asString("")});
+        continue;
+      }
+      var text = each.asString("");
+      int space = text.indexOf(' ');
+      if (space < 1) throw new UnsupportedText("the merge \"" + text + "\" is no pair");
+      merges.add(new String[] {text.substring(0, space), text.substring(space + 1)});
+    }
+    return merges;
+  }
+
+  private static BytePairs.Rules rules(
+      JsonNode model, Map<String, Integer> vocabulary, BytePairs.Symbols symbols) {
+    int unknown = vocabulary.getOrDefault(model.path("unk_token").asString(""), BytePairs.NONE);
+    return new BytePairs.Rules(
+        symbols,
+        model.path("ignore_merges").asBoolean(false),
+        unknown,
+        model.path("fuse_unk").asBoolean(false));
+  }
+
+  /** Reads how texts are cut into pieces; answers whether their bytes are merged. */
+  private boolean readCuts(JsonNode json) throws UnsupportedText {
+    if (json.isNull() || json.isMissingNode()) return false;
+    var type = json.path("type").asString("");
+    switch (type) {
+      case "Sequence" -> {
+        boolean bytes = false;
+        for (var each : json.path("pretokenizers")) bytes |= readCuts(each);
+        return bytes;
+      }
+      case "ByteLevel" -> {
+        readBytes(json);
+        return true;
+      }
+      case "Split" -> readSplit(json);
+      case "Digits" -> cuts.add(TextSteps.digits(json));
+      case "Metaspace" -> readSpaces(json);
+      default -> throw new UnsupportedText("the pre-tokenizer " + type + " is not supported");
+    }
+    return false;
+  }
+
+  private void readBytes(JsonNode json) throws UnsupportedText {
+    if (json.path("add_prefix_space").asBoolean(true)) {
+      throw new UnsupportedText("a space put before every piece is not supported");
+    }
+    if (!json.path("use_regex").asBoolean(true)) return;
+    if (cuts.isEmpty() && scanner == null) scanner = PieceScanner.GPT2;
+    else cuts.add(scan(PieceScanner.GPT2));
+  }
+
+  private void readSplit(JsonNode json) throws UnsupportedText {
+    var pattern = json.path("pattern").path("Regex").asString("");
+    boolean plain = json.path("behavior").asString("").equals("Isolated");
+    for (var each : PieceScanner.values()) {
+      if (!plain || !each.does(pattern) || json.path("invert").asBoolean(false)) continue;
+      if (cuts.isEmpty() && scanner == null) scanner = each;
+      else cuts.add(scan(each));
+      return;
+    }
+    if (scanner != null) {
+      cuts.add(scan(scanner));
+      scanner = null;
+    }
+    cuts.add(TextSteps.split(json));
+  }
+
+  private static TextSteps.Cut scan(PieceScanner scanner) {
+    return (text, out) -> {
+      var letters = text.toCharArray();
+      for (int at = 0; at < letters.length; ) {
+        int end = scanner.end(letters, at, letters.length);
+        out.add(text.substring(at, end));
+        at = end;
+      }
+    };
+  }
+
+  private void readSpaces(JsonNode json) throws UnsupportedText {
+    if (spaces != null || !cuts.isEmpty() || scanner != null) {
+      throw new UnsupportedText("spaces that are written after a cut are not supported");
+    }
+    var scheme = json.path("prepend_scheme").asString("always");
+    if (json.has("add_prefix_space") && !json.path("add_prefix_space").asBoolean(true)) {
+      scheme = "never";
+    }
+    var letter = json.path("replacement").asString(META);
+    spaces = new TextSteps.Spaces(letter, scheme, json.path("split").asBoolean(true));
+    var pattern = Pattern.compile(Pattern.quote(letter));
+    if (spaces.splits()) cuts.add((text, out) -> TextSteps.withNext(pattern, text, out));
+  }
+
+  /**
+   * A text that is not cut would be merged as one piece. Where no token has a space behind another
+   * letter, pairs never merge across such a place, and it is cut there to the same end.
+   */
+  private void cutAtSpaces(Map<String, Integer> vocabulary) {
+    for (var token : vocabulary.keySet()) {
+      for (int i = 1; i < token.length(); i++) {
+        if (token.startsWith(META, i) && !token.startsWith(META, i - 1)) return;
+      }
+    }
+    var place = Pattern.compile("(?<=[^" + META + "])(?=" + META + ")");
+    cuts.add((text, out) -> TextSteps.withNext(place, text, out));
+  }
+
+  private void readFrame(JsonNode json, List<int[]> frame) throws UnsupportedText {
+    if (json.isNull() || json.isMissingNode()) return;
+    var type = json.path("type").asString("");
+    switch (type) {
+      case "ByteLevel" -> {}
+      case "Sequence" -> {
+        for (var each : json.path("processors")) readFrame(each, frame);
+      }
+      case "TemplateProcessing" -> {
+        if (!frame.isEmpty()) throw new UnsupportedText("two templates of tokens around a text");
+        var sides = List.of(new TokenBuffer(0), new TokenBuffer(0));
+        int side = 0;
+        for (var each : json.path("single")) {
+          if (each.has("Sequence")) side = 1;
+          var name = each.path("SpecialToken").path("id").asString("");
+          for (var id : json.path("special_tokens").path(name).path("ids")) {
+            sides.get(side).add(id.asInt());
+          }
+        }
+        for (var each : sides) frame.add(each.toArray());
+      }
+      default -> throw new UnsupportedText("the post-processor " + type + " is not supported");
+    }
+  }
+
+  /** The tokens of the text, the added ones that are written in it included. */
+  public int[] encode(String text, Frame frame) {
+    var run = new Run(text);
+    var start = run.scanned ? known.find(run.text, added.longest() + MARGIN) : null;
+    if (start == null) run.from(0);
+    else run.from(start);
+    if (run.scanned) known.keep(run.known());
+    return frame == Frame.NONE ? run.tokens() : framed(run.tokens());
+  }
+
+  /** Whether the text stays as it is, and one scanner cuts it. */
+  private boolean isScanned(String text) {
+    if (scanner == null || !cuts.isEmpty() || addedLater.longest() > 0) return false;
+    for (var step : normalizer) if (!step.apply(text).equals(text)) return false;
+    return true;
+  }
+
+  private int[] framed(int[] tokens) {
+    if (before.length + after.length == 0) return tokens;
+    var all = Arrays.copyOf(before, before.length + tokens.length + after.length);
+    System.arraycopy(tokens, 0, all, before.length, tokens.length);
+    System.arraycopy(after, 0, all, before.length + tokens.length, after.length);
+    return all;
+  }
+
+  /** One text on its way. */
+  private final class Run {
+    private final char[] text;
+    private final TokenBuffer out;
+    private final TokenBuffer marks;
+    private final boolean scanned;
+    private int marked;
+    private int @Nullable [] made;
+
+    Run(String written) {
+      this.text = written.toCharArray();
+      this.scanned = isScanned(written);
+      this.out = new TokenBuffer(text.length / 3);
+      this.marks = new TokenBuffer(2 * (text.length / MARK_LETTERS + 1));
+    }
+
+    int[] tokens() {
+      if (made == null) made = out.toArray();
+      return made;
+    }
+
+    KnownPrefixes.Known known() {
+      return new KnownPrefixes.Known(text, tokens(), marks.toArray());
+    }
+
+    void from(KnownPrefixes.Start start) {
+      out.add(start.known().tokens(), start.tokens());
+      for (int i = 0; i < start.known().marks().length; i++) {
+        if (start.known().marks()[i - i % 2] > start.letters()) break;
+        marks.add(start.known().marks()[i]);
+      }
+      marked = start.letters();
+      from(start.letters());
+    }
+
+    void from(int begin) {
+      int at = begin;
+      while (at < text.length) {
+        var found = added.find(text, at, text.length);
+        int end = found == null ? text.length : found.from();
+        if (end > at) plain(at, end);
+        if (found == null) return;
+        out.add(found.id());
+        at = found.to();
+        mark(at);
+      }
+    }
+
+    /** Text without added tokens. */
+    private void plain(int from, int to) {
+      if (scanned && scanner != null) {
+        scan(scanner, from, to);
+        return;
+      }
+      var written = new String(text, from, to - from);
+      for (var step : normalizer) written = step.apply(written);
+      var letters = written.toCharArray();
+      var place = from == 0 ? Place.FIRST : Place.LATER;
+      int at = 0;
+      while (at < letters.length) {
+        var found = addedLater.find(letters, at, letters.length);
+        int end = found == null ? letters.length : found.from();
+        if (end > at) pieces(new String(letters, at, end - at), at == 0 ? place : Place.LATER);
+        if (found == null) return;
+        out.add(found.id());
+        at = found.to();
+      }
+    }
+
+    /** A piece ends where it does whatever comes behind the place that is marked. */
+    private void scan(PieceScanner scanner, int from, int to) {
+      for (int at = from; at < to; ) {
+        int end = scanner.end(text, at, to);
+        pairs.encode(text, at, end, out);
+        at = end;
+        if (at - marked >= MARK_LETTERS && at < to) mark(at);
+      }
+    }
+
+    private void mark(int at) {
+      marks.add(at);
+      marks.add(out.size());
+      marked = at;
+    }
+
+    private void pieces(String written, Place place) {
+      List<String> pieces = List.of(spaces == null ? written : spaces.written(written, place));
+      if (scanner != null) pieces = cut(JsonTokenizer.scan(scanner), pieces);
+      for (var each : cuts) pieces = cut(each, pieces);
+      for (var piece : pieces) {
+        var letters = piece.toCharArray();
+        pairs.encode(letters, 0, letters.length, out);
+      }
+    }
+
+    private static List<String> cut(TextSteps.Cut cut, List<String> pieces) {
+      var smaller = new ArrayList<String>();
+      for (var piece : pieces) cut.cut(piece, smaller);
+      return smaller;
+    }
+  }
+}

@@ -1,0 +1,100 @@
+package dev.kvasir.text;
+
+import dev.kvasir.Nullable;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+
+/**
+ * Texts whose tokens are known, so that one that begins like another is tokenised only from where
+ * they part.
+ *
+ * <p>Every so many letters a text is known by the hash of all before. A text is looked for from its
+ * end, and compared letter by letter with what was found. Safe for use by several threads.
+ */
+final class KnownPrefixes {
+  /**
+   * The tokens of a text.
+   *
+   * @param marks for each place where it can be continued the letters and the tokens before it
+   */
+  @SuppressWarnings("ArrayRecordComponent") // never changed, never compared
+  record Known(char[] text, int[] tokens, int[] marks) {}
+
+  /** How far a text is known. */
+  record Start(Known known, int letters, int tokens) {}
+
+  /** Letters between two places by which a text is known. */
+  static final int STEP = 1_024;
+
+  private final long lettersMax;
+  private final LinkedHashMap<Long, Known> byHash = new LinkedHashMap<>(16, 0.75f, true);
+  private long letters;
+
+  KnownPrefixes(long lettersMax) {
+    this.lettersMax = lettersMax;
+  }
+
+  /**
+   * The longest beginning that is known and can be continued.
+   *
+   * @param margin so many letters before texts part may depend on what comes
+   */
+  @Nullable
+  Start find(char[] text, int margin) {
+    if (text.length < STEP) return null;
+    var hashes = hashes(text);
+    Known known = null;
+    synchronized (this) {
+      for (int i = hashes.length - 1; i >= 0 && known == null; i--) known = byHash.get(hashes[i]);
+    }
+    if (known == null) return null;
+    int common = Arrays.mismatch(known.text, text);
+    if (common < 0) common = text.length;
+    return start(known, common - margin);
+  }
+
+  private static @Nullable Start start(Known known, int usable) {
+    int low = 0;
+    int high = known.marks.length / 2;
+    while (low < high) {
+      int middle = (low + high) >>> 1;
+      if (known.marks[2 * middle] <= usable) low = middle + 1;
+      else high = middle;
+    }
+    if (low == 0) return null;
+    return new Start(known, known.marks[2 * low - 2], known.marks[2 * low - 1]);
+  }
+
+  /** Keeps the tokens of a text; what was not asked for for longest goes. */
+  void keep(Known known) {
+    if (known.text.length < STEP || known.text.length > lettersMax / 4) return;
+    var hashes = hashes(known.text);
+    synchronized (this) {
+      for (long hash : hashes) {
+        var before = byHash.put(hash, known);
+        letters += STEP - (before == null ? 0 : STEP);
+      }
+      while (letters > lettersMax) {
+        byHash.pollFirstEntry();
+        letters -= STEP;
+      }
+    }
+  }
+
+  private static long[] hashes(char[] text) {
+    var hashes = new long[text.length / STEP];
+    long hash = 1;
+    for (int i = 0; i < hashes.length; i++) {
+      // Two sums over the same letters: neither alone tells texts apart well enough.
+      int first = 0;
+      long second = 0;
+      for (int at = i * STEP; at < (i + 1) * STEP; at++) {
+        first = 31 * first + text[at];
+        second += (long) text[at] * (at + 0x9E3779B97F4A7C15L);
+      }
+      hash = (hash ^ first) * 0x9E3779B97F4A7C15L + (second ^ hash >>> 29);
+      hashes[i] = hash;
+    }
+    return hashes;
+  }
+}

@@ -1,0 +1,73 @@
+package dev.kvasir.text;
+
+import java.util.List;
+
+/**
+ * Looks in a growing text for the first of some strings that end it.
+ *
+ * <p>Text that may be the beginning of such a string is held back until it is known, so nothing of
+ * a stop string ever gets out, however it is cut into tokens.
+ */
+public final class StopStrings {
+  private static final int STRINGS_MAX = 16;
+  private static final int CHARS_MAX = 1_024;
+
+  private final List<String> stops;
+  private String held = "";
+  private boolean stopped;
+
+  public StopStrings(List<String> stops) {
+    if (stops.size() > STRINGS_MAX) {
+      throw new IllegalArgumentException(
+          stops.size() + " stop strings, expected at most " + STRINGS_MAX);
+    }
+    for (var stop : stops) {
+      if (stop.isEmpty() || stop.length() > CHARS_MAX) {
+        throw new IllegalArgumentException(
+            "a stop string of " + stop.length() + " characters, expected 1 to " + CHARS_MAX);
+      }
+    }
+    this.stops = List.copyOf(stops);
+  }
+
+  /** Whether one of the strings has come; then the text is over. */
+  public boolean stopped() {
+    return stopped;
+  }
+
+  /** Takes more text, and gives out what certainly belongs to the answer. */
+  public String push(String more) {
+    if (stopped || more.isEmpty()) return "";
+    var text = held + more;
+    int first = text.length();
+    for (var stop : stops) {
+      int at = text.indexOf(stop);
+      if (at >= 0 && at < first) {
+        first = at;
+        stopped = true;
+      }
+    }
+    int sure = stopped ? first : text.length() - heldBack(text);
+    held = stopped ? "" : text.substring(sure);
+    return text.substring(0, sure);
+  }
+
+  /** What was held back, when no more text comes. */
+  public String finish() {
+    var rest = held;
+    held = "";
+    return rest;
+  }
+
+  /** The length of the longest end of the text that begins a stop string. */
+  private int heldBack(String text) {
+    int longest = 0;
+    for (var stop : stops) {
+      int most = Math.min(stop.length() - 1, text.length());
+      for (int length = most; length > longest; length--) {
+        if (text.startsWith(stop.substring(0, length), text.length() - length)) longest = length;
+      }
+    }
+    return longest;
+  }
+}

@@ -1,0 +1,158 @@
+package dev.kvasir.text;
+
+import java.text.Normalizer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.function.UnaryOperator;
+import java.util.regex.Pattern;
+import java.util.regex.PatternSyntaxException;
+import tools.jackson.databind.JsonNode;
+
+/** What a tokenizer.json does to a text before its pieces are merged, step by step. */
+final class TextSteps {
+  /** Cuts a piece of text into smaller ones. */
+  interface Cut {
+    void cut(String text, List<String> out);
+  }
+
+  /** Where a text stands: only the first of a prompt has nothing before it. */
+  enum Place {
+    FIRST,
+    LATER
+  }
+
+  /** What stands for a space, and where one is put before a text. */
+  record Spaces(String letter, String scheme, boolean splits) {
+    String written(String text, Place place) {
+      var spaced = text.replace(" ", letter);
+      boolean begins = scheme.equals("always") || (scheme.equals("first") && place == Place.FIRST);
+      return begins && !spaced.startsWith(letter) ? letter + spaced : spaced;
+    }
+  }
+
+  private TextSteps() {}
+
+  /** The steps that change letters; none for null. */
+  static List<UnaryOperator<String>> normalizer(JsonNode json) throws UnsupportedText {
+    var steps = new ArrayList<UnaryOperator<String>>();
+    if (json.isNull() || json.isMissingNode()) return steps;
+    var type = json.path("type").asString("");
+    switch (type) {
+      case "Sequence" -> {
+        for (var each : json.path("normalizers")) steps.addAll(normalizer(each));
+      }
+      case "NFC" -> steps.add(form(Normalizer.Form.NFC));
+      case "NFD" -> steps.add(form(Normalizer.Form.NFD));
+      case "NFKC" -> steps.add(form(Normalizer.Form.NFKC));
+      case "NFKD" -> steps.add(form(Normalizer.Form.NFKD));
+      case "Lowercase" -> steps.add(text -> text.toLowerCase(Locale.ROOT));
+      case "Prepend" -> {
+        var first = json.path("prepend").asString("");
+        steps.add(text -> text.isEmpty() ? text : first + text);
+      }
+      case "Replace" -> steps.add(replacement(json));
+      default -> throw new UnsupportedText("the normalizer " + type + " is not supported");
+    }
+    return steps;
+  }
+
+  private static UnaryOperator<String> form(Normalizer.Form form) {
+    return text -> Normalizer.isNormalized(text, form) ? text : Normalizer.normalize(text, form);
+  }
+
+  private static UnaryOperator<String> replacement(JsonNode json) throws UnsupportedText {
+    var with = json.path("content").asString("");
+    var plain = json.path("pattern").path("String");
+    if (plain.isString()) {
+      var what = plain.asString();
+      return text -> text.replace(what, with);
+    }
+    var pattern = pattern(json.path("pattern").path("Regex").asString(""));
+    var quoted = java.util.regex.Matcher.quoteReplacement(with);
+    return text -> pattern.matcher(text).replaceAll(quoted);
+  }
+
+  static Pattern pattern(String text) throws UnsupportedText {
+    try {
+      return Pattern.compile(text, Pattern.UNICODE_CHARACTER_CLASS | Pattern.UNICODE_CASE);
+    } catch (PatternSyntaxException e) {
+      throw new UnsupportedText("the pattern " + text + " is not supported: " + e.getMessage());
+    }
+  }
+
+  /** A step that cuts by a pattern. */
+  static Cut split(JsonNode json) throws UnsupportedText {
+    var plain = json.path("pattern").path("String");
+    var pattern =
+        plain.isString()
+            ? Pattern.compile(Pattern.quote(plain.asString()))
+            : pattern(json.path("pattern").path("Regex").asString(""));
+    var behavior = json.path("behavior").asString("");
+    if (json.path("invert").asBoolean(false) && !behavior.equals("Removed")) {
+      throw new UnsupportedText("an inverted split that keeps what it cuts by is not supported");
+    }
+    boolean inverted = json.path("invert").asBoolean(false);
+    return switch (behavior) {
+      case "Isolated" -> (text, out) -> isolated(pattern, text, out);
+      case "Removed" ->
+          inverted
+              ? (text, out) -> matched(pattern, text, out)
+              : (text, out) -> removed(pattern, text, out);
+      case "MergedWithPrevious" -> (text, out) -> withPrevious(pattern, text, out);
+      case "MergedWithNext" -> (text, out) -> withNext(pattern, text, out);
+      default -> throw new UnsupportedText("the split " + behavior + " is not supported");
+    };
+  }
+
+  private static void isolated(Pattern pattern, String text, List<String> out) {
+    int from = 0;
+    for (var match = pattern.matcher(text); match.find(); from = match.end()) {
+      add(out, text, from, match.start());
+      add(out, text, match.start(), match.end());
+    }
+    add(out, text, from, text.length());
+  }
+
+  private static void removed(Pattern pattern, String text, List<String> out) {
+    int from = 0;
+    for (var match = pattern.matcher(text); match.find(); from = match.end()) {
+      add(out, text, from, match.start());
+    }
+    add(out, text, from, text.length());
+  }
+
+  private static void matched(Pattern pattern, String text, List<String> out) {
+    for (var match = pattern.matcher(text); match.find(); ) {
+      add(out, text, match.start(), match.end());
+    }
+  }
+
+  private static void withPrevious(Pattern pattern, String text, List<String> out) {
+    int from = 0;
+    for (var match = pattern.matcher(text); match.find(); from = match.end()) {
+      add(out, text, from, match.end());
+    }
+    add(out, text, from, text.length());
+  }
+
+  static void withNext(Pattern pattern, String text, List<String> out) {
+    int from = 0;
+    for (var match = pattern.matcher(text); match.find(); ) {
+      add(out, text, from, match.start());
+      from = match.start();
+    }
+    add(out, text, from, text.length());
+  }
+
+  /** Each digit by itself, or all that follow each other together. */
+  static Cut digits(JsonNode json) {
+    boolean single = json.path("individual_digits").asBoolean(false);
+    var pattern = Pattern.compile(single ? "\\p{N}" : "\\p{N}+");
+    return (text, out) -> isolated(pattern, text, out);
+  }
+
+  private static void add(List<String> out, String text, int from, int to) {
+    if (to > from) out.add(text.substring(from, to));
+  }
+}

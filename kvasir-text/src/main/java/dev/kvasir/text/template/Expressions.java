@@ -1,0 +1,423 @@
+package dev.kvasir.text.template;
+
+import dev.kvasir.Nullable;
+import dev.kvasir.text.template.Lexer.Kind;
+import dev.kvasir.text.template.Lexer.Token;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/** Reads expressions: each becomes something that can be asked for its value. */
+class Expressions {
+  /** An expression. */
+  @FunctionalInterface
+  interface Expression {
+    Object of(Scope scope) throws TemplateFailure;
+  }
+
+  /** The arguments of a call. */
+  record Arguments(List<Expression> plain, Map<String, Expression> named) {
+    List<Object> values(Scope scope) throws TemplateFailure {
+      var values = new ArrayList<Object>();
+      for (var each : plain) values.add(each.of(scope));
+      return values;
+    }
+
+    Map<String, Object> named(Scope scope) throws TemplateFailure {
+      var values = new LinkedHashMap<String, Object>();
+      for (var each : named.entrySet()) values.put(each.getKey(), each.getValue().of(scope));
+      return values;
+    }
+  }
+
+  private static final int DEPTH_MAX = 200;
+
+  private final List<Token> tokens;
+  private int at;
+  private int depth;
+
+  Expressions(List<Token> tokens) {
+    this.tokens = tokens;
+  }
+
+  final Token peek() {
+    return tokens.get(at);
+  }
+
+  final Token next() {
+    return tokens.get(at++);
+  }
+
+  final boolean takes(String sign) {
+    if (!peek().is(sign)) return false;
+    at++;
+    return true;
+  }
+
+  final boolean takesName(String name) {
+    if (!peek().isName(name)) return false;
+    at++;
+    return true;
+  }
+
+  final void expect(String sign) throws TemplateFailure {
+    if (!takes(sign)) throw wrong("expected '" + sign + "'");
+  }
+
+  final String name() throws TemplateFailure {
+    var token = next();
+    if (token.kind() != Kind.NAME) throw wrong("expected a name, found '" + token.text() + "'");
+    return token.text();
+  }
+
+  final TemplateFailure wrong(String what) {
+    return new TemplateFailure("line " + peek().line() + ": " + what);
+  }
+
+  /** A whole expression, with a condition behind it or not. */
+  final Expression expression() throws TemplateFailure {
+    if (++depth > DEPTH_MAX) throw wrong("too deep");
+    var value = or();
+    while (takesName("if")) {
+      var condition = or();
+      var before = value;
+      Expression otherwise =
+          takesName("else") ? expression() : _ -> new Values.Undefined("no else");
+      value = scope -> (Values.isTrue(condition.of(scope)) ? before : otherwise).of(scope);
+    }
+    depth--;
+    return value;
+  }
+
+  /** Several with commas between them are a list. */
+  final Expression tuple() throws TemplateFailure {
+    var first = expression();
+    if (!peek().is(",")) return first;
+    var all = new ArrayList<Expression>(List.of(first));
+    while (takes(",")) {
+      if (peek().kind() == Kind.STATEMENT_END || peek().kind() == Kind.SHOW_END) break;
+      all.add(expression());
+    }
+    return list(all);
+  }
+
+  final Expression or() throws TemplateFailure {
+    var left = and();
+    while (takesName("or")) {
+      var before = left;
+      var right = and();
+      left =
+          scope -> {
+            var value = before.of(scope);
+            return Values.isTrue(value) ? value : right.of(scope);
+          };
+    }
+    return left;
+  }
+
+  private Expression and() throws TemplateFailure {
+    var left = not();
+    while (takesName("and")) {
+      var before = left;
+      var right = not();
+      left =
+          scope -> {
+            var value = before.of(scope);
+            return Values.isTrue(value) ? right.of(scope) : value;
+          };
+    }
+    return left;
+  }
+
+  private Expression not() throws TemplateFailure {
+    if (!takesName("not")) return comparison();
+    var value = not();
+    return scope -> !Values.isTrue(value.of(scope));
+  }
+
+  private Expression comparison() throws TemplateFailure {
+    var left = sum();
+    while (true) {
+      var sign = comparing();
+      if (sign == null) return left;
+      var before = left;
+      var right = sum();
+      left = scope -> compared(sign, before.of(scope), right.of(scope));
+    }
+  }
+
+  private @Nullable String comparing() {
+    for (var sign : List.of("==", "!=", "<=", ">=", "<", ">")) if (takes(sign)) return sign;
+    if (takesName("in")) return "in";
+    if (peek().isName("not") && tokens.get(at + 1).isName("in")) {
+      at += 2;
+      return "not in";
+    }
+    return null;
+  }
+
+  private static Object compared(String sign, Object left, Object right) throws TemplateFailure {
+    return switch (sign) {
+      case "==" -> Values.isEqual(left, right);
+      case "!=" -> !Values.isEqual(left, right);
+      case "in" -> Values.contains(right, left);
+      case "not in" -> !Values.contains(right, left);
+      case "<" -> Values.compare(left, right) < 0;
+      case ">" -> Values.compare(left, right) > 0;
+      case "<=" -> Values.compare(left, right) <= 0;
+      default -> Values.compare(left, right) >= 0;
+    };
+  }
+
+  private Expression sum() throws TemplateFailure {
+    var left = joined();
+    while (peek().is("+") || peek().is("-")) {
+      var sign = next().text();
+      var before = left;
+      var right = joined();
+      left =
+          sign.equals("+")
+              ? scope -> Values.sum(before.of(scope), right.of(scope))
+              : scope -> Values.calculate(sign, before.of(scope), right.of(scope));
+    }
+    return left;
+  }
+
+  private Expression joined() throws TemplateFailure {
+    var left = product();
+    while (takes("~")) {
+      var before = left;
+      var right = product();
+      left = scope -> Values.text(before.of(scope)) + Values.text(right.of(scope));
+    }
+    return left;
+  }
+
+  private Expression product() throws TemplateFailure {
+    var left = unary();
+    while (peek().is("*") || peek().is("/") || peek().is("//") || peek().is("%")) {
+      var sign = next().text();
+      var before = left;
+      var right = unary();
+      left = scope -> Values.calculate(sign, before.of(scope), right.of(scope));
+    }
+    return left;
+  }
+
+  private Expression unary() throws TemplateFailure {
+    if (takes("-")) {
+      var value = unary();
+      return scope -> Values.calculate("-", 0L, value.of(scope));
+    }
+    if (takes("+")) return unary();
+    var base = filtered(postfix(primary()));
+    if (!takes("**")) return base;
+    var power = unary();
+    return scope -> Values.calculate("**", base.of(scope), power.of(scope));
+  }
+
+  private Expression primary() throws TemplateFailure {
+    var token = next();
+    return switch (token.kind()) {
+      case STRING -> string(token.text());
+      case NUMBER -> number(token.text());
+      case NAME -> named(token.text());
+      case SIGN -> signed(token);
+      default -> throw wrong("an expression is missing");
+    };
+  }
+
+  private Expression string(String first) {
+    var text = new StringBuilder(first);
+    while (peek().kind() == Kind.STRING) text.append(next().text());
+    var whole = text.toString();
+    return _ -> whole;
+  }
+
+  private Expression number(String text) throws TemplateFailure {
+    try {
+      boolean whole = text.indexOf('.') < 0 && text.indexOf('e') < 0;
+      Object value = whole ? (Object) Long.parseLong(text) : Double.valueOf(text);
+      return _ -> value;
+    } catch (NumberFormatException e) {
+      throw wrong(text + " is no number");
+    }
+  }
+
+  private static Expression named(String name) {
+    return switch (name) {
+      case "true", "True" -> _ -> true;
+      case "false", "False" -> _ -> false;
+      case "none", "None" -> _ -> Values.None.NONE;
+      default -> scope -> scope.get(name);
+    };
+  }
+
+  private Expression signed(Token token) throws TemplateFailure {
+    return switch (token.text()) {
+      case "(" -> {
+        if (takes(")")) yield list(List.of());
+        var value = tuple();
+        expect(")");
+        yield value;
+      }
+      case "[" -> list(until("]"));
+      case "{" -> dictionary();
+      default -> throw wrong("'" + token.text() + "' begins no expression");
+    };
+  }
+
+  private List<Expression> until(String end) throws TemplateFailure {
+    var all = new ArrayList<Expression>();
+    while (!takes(end)) {
+      all.add(expression());
+      if (!takes(",") && !peek().is(end)) throw wrong("expected '" + end + "'");
+    }
+    return all;
+  }
+
+  private static Expression list(List<Expression> all) {
+    return scope -> {
+      var values = new ArrayList<Object>(all.size());
+      for (var each : all) values.add(each.of(scope));
+      return values;
+    };
+  }
+
+  private Expression dictionary() throws TemplateFailure {
+    var keys = new ArrayList<Expression>();
+    var values = new ArrayList<Expression>();
+    while (!takes("}")) {
+      keys.add(expression());
+      expect(":");
+      values.add(expression());
+      if (!takes(",") && !peek().is("}")) throw wrong("expected '}'");
+    }
+    return scope -> {
+      var map = new LinkedHashMap<Object, Object>();
+      for (int i = 0; i < keys.size(); i++) map.put(keys.get(i).of(scope), values.get(i).of(scope));
+      return map;
+    };
+  }
+
+  private Expression postfix(Expression first) throws TemplateFailure {
+    var value = first;
+    while (true) {
+      var of = value;
+      if (takes(".")) {
+        var name = next().text();
+        if (peek().is("(")) {
+          next();
+          var arguments = arguments();
+          value = scope -> Methods.call(of.of(scope), name, arguments, scope);
+        } else {
+          value = scope -> Values.item(of.of(scope), name);
+        }
+      } else if (takes("[")) {
+        value = subscript(of);
+      } else if (takes("(")) {
+        var arguments = arguments();
+        value = scope -> called(of.of(scope), arguments, scope);
+      } else {
+        return value;
+      }
+    }
+  }
+
+  private Expression subscript(Expression of) throws TemplateFailure {
+    var parts = new ArrayList<Expression>();
+    Expression part = _ -> Values.None.NONE;
+    boolean given = false;
+    boolean sliced = false;
+    while (!takes("]")) {
+      if (takes(":")) {
+        sliced = true;
+        parts.add(part);
+        part = _ -> Values.None.NONE;
+        given = false;
+      } else if (given) {
+        throw wrong("expected ']'");
+      } else {
+        part = expression();
+        given = true;
+      }
+    }
+    parts.add(part);
+    if (!sliced) {
+      var key = part;
+      return scope -> Values.item(of.of(scope), key.of(scope));
+    }
+    while (parts.size() < 3) parts.add(_ -> Values.None.NONE);
+    return scope ->
+        Values.slice(
+            of.of(scope), parts.get(0).of(scope), parts.get(1).of(scope), parts.get(2).of(scope));
+  }
+
+  static Object called(Object what, Arguments arguments, Scope scope) throws TemplateFailure {
+    scope.budget().step();
+    if (what instanceof Values.Callable callable) {
+      return callable.call(arguments.values(scope), arguments.named(scope));
+    }
+    var name = what instanceof Values.Undefined missing ? missing.name() : Values.shown(what);
+    throw new TemplateFailure("'" + name + "' cannot be called");
+  }
+
+  /** What stands between parentheses of which the first is taken. */
+  final Arguments arguments() throws TemplateFailure {
+    var plain = new ArrayList<Expression>();
+    var named = new LinkedHashMap<String, Expression>();
+    while (!takes(")")) {
+      if (peek().kind() == Kind.NAME && tokens.get(at + 1).is("=")) {
+        var name = name();
+        next();
+        named.put(name, expression());
+      } else {
+        plain.add(expression());
+      }
+      if (!takes(",") && !peek().is(")")) throw wrong("expected ')'");
+    }
+    return new Arguments(plain, named);
+  }
+
+  /** Filters and tests behind a value. */
+  private Expression filtered(Expression first) throws TemplateFailure {
+    var value = first;
+    while (true) {
+      var of = value;
+      if (takes("|")) {
+        value = filter(of);
+      } else if (takesName("is")) {
+        boolean not = takesName("not");
+        var name = name();
+        var arguments = testArguments();
+        value = scope -> Filters.test(name, of.of(scope), arguments.values(scope)) != not;
+      } else {
+        return value;
+      }
+    }
+  }
+
+  /** The filter whose name comes next. */
+  final Expression filter(Expression of) throws TemplateFailure {
+    var name = name();
+    Filters.require(name);
+    var arguments = takes("(") ? arguments() : new Arguments(List.of(), Map.of());
+    return postfix(
+        scope -> {
+          scope.budget().step();
+          return Filters.apply(name, of.of(scope), arguments.values(scope), arguments.named(scope));
+        });
+  }
+
+  /** A test has its arguments in parentheses, or one behind it. */
+  private Arguments testArguments() throws TemplateFailure {
+    if (takes("(")) return arguments();
+    var kind = peek().kind();
+    boolean follows = kind == Kind.STRING || kind == Kind.NUMBER;
+    if (kind == Kind.NAME) {
+      follows = !List.of("and", "or", "else", "if", "is", "not", "in").contains(peek().text());
+    }
+    return new Arguments(follows ? List.of(postfix(primary())) : List.of(), Map.of());
+  }
+}

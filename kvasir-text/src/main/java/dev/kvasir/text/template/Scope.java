@@ -1,0 +1,60 @@
+package dev.kvasir.text.template;
+
+import dev.kvasir.Nullable;
+import java.util.HashMap;
+import java.util.Map;
+
+/** The names that are known at one place of a template while it is rendered, and what is left. */
+final class Scope {
+  /** How much a template may do for one prompt. */
+  static final class Budget {
+    private static final int STEPS_MAX = 2_000_000;
+    private static final int LETTERS_MAX = 64 << 20;
+
+    private int steps;
+
+    void step() throws TemplateFailure {
+      if (++steps > STEPS_MAX) throw new TemplateFailure("the template does not come to an end");
+    }
+
+    static void room(StringBuilder out) throws TemplateFailure {
+      if (out.length() > LETTERS_MAX) throw new TemplateFailure("the prompt becomes too long");
+    }
+  }
+
+  private final @Nullable Scope outer;
+  private final Map<String, Object> names = new HashMap<>();
+  private final Budget budget;
+
+  Scope(Map<String, Object> names) {
+    this.outer = null;
+    this.budget = new Budget();
+    this.names.putAll(names);
+  }
+
+  private Scope(Scope outer) {
+    this.outer = outer;
+    this.budget = outer.budget;
+  }
+
+  /** One inside it: what is set there is not seen outside. */
+  Scope inner() {
+    return new Scope(this);
+  }
+
+  Budget budget() {
+    return budget;
+  }
+
+  Object get(String name) {
+    for (var scope = this; scope != null; scope = scope.outer) {
+      var value = scope.names.get(name);
+      if (value != null) return value;
+    }
+    return new Values.Undefined(name);
+  }
+
+  void set(String name, Object value) {
+    names.put(name, value);
+  }
+}

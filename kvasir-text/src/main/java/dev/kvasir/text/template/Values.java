@@ -1,0 +1,242 @@
+package dev.kvasir.text.template;
+
+import java.math.BigDecimal;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Values of templates and what can be done with them, as in Python: numbers are Long or Double,
+ * texts String, lists List, dictionaries Map.
+ */
+final class Values {
+  /** Nothing, which is a value. */
+  enum None {
+    NONE
+  }
+
+  /** The value of a name that is not known. */
+  record Undefined(String name) {}
+
+  /** What can be called. */
+  @FunctionalInterface
+  interface Callable {
+    Object call(List<Object> arguments, Map<String, Object> named) throws TemplateFailure;
+  }
+
+  /** What a template may set from inside a loop. */
+  static final class Namespace {
+    final Map<String, Object> values = new LinkedHashMap<>();
+  }
+
+  private Values() {}
+
+  static boolean isTrue(Object value) {
+    return switch (value) {
+      case None _, Undefined _ -> false;
+      case Boolean is -> is;
+      case Long number -> number != 0;
+      case Double number -> number != 0;
+      case String text -> !text.isEmpty();
+      case Collection<?> list -> !list.isEmpty();
+      case Map<?, ?> map -> !map.isEmpty();
+      default -> true;
+    };
+  }
+
+  /** As Python's str. */
+  static String text(Object value) {
+    return switch (value) {
+      case Undefined _ -> "";
+      case String text -> text;
+      default -> shown(value);
+    };
+  }
+
+  /** As Python's repr. */
+  static String shown(Object value) {
+    return switch (value) {
+      case None _ -> "None";
+      case Undefined _ -> "Undefined";
+      case Boolean is -> is ? "True" : "False";
+      case Long number -> Long.toString(number);
+      case Double number -> number(number);
+      case String text -> quoted(text);
+      case List<?> list -> {
+        var parts = new ArrayList<String>();
+        for (var each : list) parts.add(shown(each));
+        yield "[" + String.join(", ", parts) + "]";
+      }
+      case Map<?, ?> map -> {
+        var parts = new ArrayList<String>();
+        for (var each : map.entrySet()) {
+          parts.add(shown(each.getKey()) + ": " + shown(each.getValue()));
+        }
+        yield "{" + String.join(", ", parts) + "}";
+      }
+      default -> value.toString();
+    };
+  }
+
+  static String number(double value) {
+    if (value == Math.rint(value) && Math.abs(value) < 1e16) {
+      return BigDecimal.valueOf((long) value).toPlainString() + ".0";
+    }
+    return Double.toString(value).replace("E-", "e-").replace("E", "e+");
+  }
+
+  private static String quoted(String text) {
+    char quote = text.indexOf('\'') >= 0 && text.indexOf('"') < 0 ? '"' : '\'';
+    var out = new StringBuilder().append(quote);
+    for (int i = 0; i < text.length(); i++) {
+      char letter = text.charAt(i);
+      switch (letter) {
+        case '\n' -> out.append("\\n");
+        case '\r' -> out.append("\\r");
+        case '\t' -> out.append("\\t");
+        case '\\' -> out.append("\\\\");
+        default -> {
+          if (letter == quote) out.append('\\');
+          if (letter < ' ' || letter == 127) out.append("\\x%02x".formatted((int) letter));
+          else out.append(letter);
+        }
+      }
+    }
+    return out.append(quote).toString();
+  }
+
+  /** What can be gone through: the letters of a text, the keys of a dictionary. */
+  static List<Object> list(Object value) throws TemplateFailure {
+    return switch (value) {
+      case Undefined _ -> new ArrayList<>();
+      case List<?> list -> new ArrayList<>(list);
+      case Map<?, ?> map -> new ArrayList<>(map.keySet());
+      case String text -> {
+        var letters = new ArrayList<Object>();
+        text.codePoints().forEach(point -> letters.add(Character.toString(point)));
+        yield letters;
+      }
+      default -> throw new TemplateFailure(shown(value) + " cannot be gone through");
+    };
+  }
+
+  static long length(Object value) throws TemplateFailure {
+    return switch (value) {
+      case Undefined _ -> 0;
+      case String text -> text.codePointCount(0, text.length());
+      case Map<?, ?> map -> map.size();
+      case List<?> list -> list.size();
+      default -> throw new TemplateFailure(shown(value) + " has no length");
+    };
+  }
+
+  static boolean isEqual(Object left, Object right) {
+    if (left instanceof Boolean is) left = is ? 1L : 0L;
+    if (right instanceof Boolean is) right = is ? 1L : 0L;
+    if (left instanceof Number a && right instanceof Number b) {
+      return a.doubleValue() == b.doubleValue();
+    }
+    if (left instanceof List<?> a && right instanceof List<?> b) {
+      boolean same = a.size() == b.size();
+      for (int i = 0; same && i < a.size(); i++) same = isEqual(a.get(i), b.get(i));
+      return same;
+    }
+    return left.equals(right);
+  }
+
+  static int compare(Object left, Object right) throws TemplateFailure {
+    if (left instanceof String a && right instanceof String b) return a.compareTo(b);
+    return Double.compare(toDouble(left), toDouble(right));
+  }
+
+  static boolean contains(Object whole, Object part) throws TemplateFailure {
+    if (whole instanceof String text && part instanceof String piece) return text.contains(piece);
+    if (whole instanceof Map<?, ?> map) return map.containsKey(part);
+    for (var each : list(whole)) if (isEqual(each, part)) return true;
+    return false;
+  }
+
+  static double toDouble(Object value) throws TemplateFailure {
+    if (value instanceof Number number) return number.doubleValue();
+    if (value instanceof Boolean is) return is ? 1 : 0;
+    throw new TemplateFailure(shown(value) + " is no number");
+  }
+
+  static Object sum(Object left, Object right) throws TemplateFailure {
+    if (left instanceof String a && right instanceof String b) return a + b;
+    if (left instanceof List<?> a && right instanceof List<?> b) {
+      var both = new ArrayList<Object>(a);
+      both.addAll(b);
+      return both;
+    }
+    if (left instanceof Long a && right instanceof Long b) return a + b;
+    return toDouble(left) + toDouble(right);
+  }
+
+  static Object calculate(String sign, Object left, Object right) throws TemplateFailure {
+    if (sign.equals("*") && left instanceof String text && right instanceof Long times) {
+      if (times * text.length() > 1 << 20) throw new TemplateFailure("a text too often repeated");
+      return text.repeat((int) Math.max(0, times));
+    }
+    if (left instanceof Long a && right instanceof Long b && !sign.equals("/")) {
+      if (b == 0 && (sign.equals("//") || sign.equals("%"))) throw new TemplateFailure("by zero");
+      return switch (sign) {
+        case "-" -> a - b;
+        case "*" -> a * b;
+        case "//" -> Math.floorDiv(a, b);
+        case "%" -> Math.floorMod(a, b);
+        default -> (long) Math.pow((double) a, (double) b);
+      };
+    }
+    double a = toDouble(left);
+    double b = toDouble(right);
+    return switch (sign) {
+      case "-" -> a - b;
+      case "*" -> a * b;
+      case "/" -> a / b;
+      case "//" -> Math.floor(a / b);
+      case "%" -> a - b * Math.floor(a / b);
+      default -> Math.pow(a, b);
+    };
+  }
+
+  /** What is at a key or an index. */
+  static Object item(Object of, Object key) throws TemplateFailure {
+    if (of instanceof Undefined missing) {
+      throw new TemplateFailure("'" + missing.name() + "' is undefined");
+    }
+    if (of instanceof Namespace space) of = space.values;
+    Object found = null;
+    if (of instanceof Map<?, ?> map) {
+      found = map.get(key);
+    } else if (key instanceof Long index && (of instanceof List<?> || of instanceof String)) {
+      var all = list(of);
+      long at = index < 0 ? all.size() + index : index;
+      if (at >= 0 && at < all.size()) found = all.get((int) at);
+    }
+    return found == null ? new Undefined(text(key)) : found;
+  }
+
+  static Object slice(Object of, Object from, Object to, Object step) throws TemplateFailure {
+    var all = list(of);
+    int pace = step instanceof Long each ? Math.toIntExact(each) : 1;
+    int size = all.size();
+    int first = bound(from, pace > 0 ? 0 : size - 1, size, pace);
+    int last = bound(to, pace > 0 ? size : -1, size, pace);
+    if (to instanceof None && pace < 0) last = -1;
+    var part = new ArrayList<Object>();
+    for (int i = first; pace > 0 ? i < last : i > last; i += pace) part.add(all.get(i));
+    if (!(of instanceof String)) return part;
+    var text = new StringBuilder();
+    part.forEach(text::append);
+    return text.toString();
+  }
+
+  private static int bound(Object given, int otherwise, int size, int pace) {
+    if (!(given instanceof Long place)) return otherwise;
+    long at = place < 0 ? size + place : place;
+    return Math.clamp(at, pace > 0 ? 0 : -1, pace > 0 ? size : size - 1);
+  }
+}
