@@ -4,11 +4,11 @@ import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
 
 import dev.kvasir.gpu.model.GpuShape.Extra;
 import dev.kvasir.gpu.model.GpuShape.RopePairs;
-import dev.kvasir.live.model.Architecture;
-import dev.kvasir.live.model.ModelShape;
-import dev.kvasir.live.model.gguf.GgufFile;
-import dev.kvasir.live.model.gguf.ModelFileException;
-import dev.kvasir.live.model.gguf.Tensor;
+import dev.kvasir.model.Architecture;
+import dev.kvasir.model.ModelShape;
+import dev.kvasir.model.gguf.GgufFile;
+import dev.kvasir.model.gguf.ModelFileException;
+import dev.kvasir.model.gguf.Tensor;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 

@@ -4,7 +4,7 @@ import static java.lang.System.Logger.Level.WARNING;
 
 import dev.kvasir.gpu.library.LibraryFailure;
 import dev.kvasir.gpu.library.Nvrtc;
-import dev.kvasir.live.Sha256;
+import dev.kvasir.kv.name.Sha256;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;

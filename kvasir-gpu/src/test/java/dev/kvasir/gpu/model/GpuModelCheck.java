@@ -7,7 +7,7 @@ import dev.kvasir.gpu.Gpu;
 import dev.kvasir.gpu.library.CudaLibraries;
 import dev.kvasir.gpu.model.GpuShape.Extra;
 import dev.kvasir.gpu.model.GpuShape.RopePairs;
-import dev.kvasir.live.model.BuiltInModel;
+import dev.kvasir.model.BuiltInModel;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Files;

@@ -3,7 +3,7 @@ package dev.kvasir.gpu.model;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvasir.gpu.StubCuda;
-import dev.kvasir.live.model.BuiltInModel;
+import dev.kvasir.model.BuiltInModel;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;

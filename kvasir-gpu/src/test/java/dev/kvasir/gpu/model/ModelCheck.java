@@ -5,10 +5,11 @@ import dev.kvasir.gpu.CudaHandle;
 import dev.kvasir.gpu.library.CudaLibraries;
 import dev.kvasir.gpu.model.GpuGreedy.Reading;
 import dev.kvasir.gpu.model.GpuModelSettings.Graphs;
-import dev.kvasir.live.model.CpuModel;
-import dev.kvasir.live.model.StepRow;
-import dev.kvasir.live.model.gguf.GgufFile;
+import dev.kvasir.live.engine.step.EngineMemory;
 import dev.kvasir.live.store.HostMemory;
+import dev.kvasir.model.CpuModel;
+import dev.kvasir.model.StepRow;
+import dev.kvasir.model.gguf.GgufFile;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -87,6 +88,7 @@ final class ModelCheck implements AutoCloseable {
     var margins = new double[count];
     int blocks = (prompt.length + count + 15) / 16;
     try (var memory = new HostMemory("kv", blocks, cpu.shape().kvBytesPerBlock())) {
+      var at = new EngineMemory(memory);
       var slots = new int[blocks];
       Arrays.setAll(slots, i -> i);
       var logits = new float[1][cpu.shape().vocabulary()];
@@ -94,7 +96,7 @@ final class ModelCheck implements AutoCloseable {
       int position = 0;
       int[] input = prompt;
       for (int i = 0; i < count; i++) {
-        cpu.forward(List.of(new StepRow(input, position, slots, true)), memory, logits);
+        cpu.forward(List.of(new StepRow(input, position, slots, true)), at, logits);
         if (i == 0) first = logits[0].clone();
         position += input.length;
         tokens[i] = highest(logits[0], -1);
