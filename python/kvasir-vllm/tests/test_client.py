@@ -7,9 +7,10 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from conftest import Daemon
 
-from kvasir_vllm import protocol
+from kvasir_vllm import forget, protocol, tenants
 from kvasir_vllm.client import Client
 
 ROW = 20_000
@@ -141,3 +142,37 @@ def test_who_leaves_waits_for_the_daemon(daemon: Daemon, tmp_path: Path) -> None
     engine.client.close()
     assert told == [b"\0"]
     assert not engine.client.ask(lambda n: protocol.lookup(n, keys((1,))), told.append)
+
+
+def test_a_tenant_is_forgotten(daemon: Daemon, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    daemon.start()
+    engine = Engine(daemon.path, tmp_path / "rows")
+    engine.await_connects(1)
+    monkeypatch.setenv("KVASIR_TENANT_KEY", "secret")
+    acme = tenants.Tenants("secret").of({"kvasir_tenant": "acme"})
+    assert engine.ask(lambda n: protocol.store(n, acme, None, [0, 1], [0, 1], keys((1, 2)))) == b"\0\0"
+    assert engine.store(3) == b"\0"
+    folder = tmp_path / "spaces"
+    (folder / "one").mkdir(parents=True)
+    (folder / "one" / "namespace").write_text(NAMESPACE)
+    assert forget.main(["acme", "--socket", daemon.path, "--folder", str(folder)]) == 0
+    assert engine.look(1, 2, 3) == b"\0\0\1"
+    engine.client.close()
+
+
+def test_a_scheduler_that_polls_needs_no_other_thread(daemon: Daemon, tmp_path: Path) -> None:
+    daemon.start()
+    engine = Engine(daemon.path, tmp_path / "rows")
+    engine.await_connects(1)
+    threads: list[threading.Thread] = []
+    asked = 0
+    for _ in range(20):
+        asked += engine.client.ask(
+            lambda n: protocol.lookup(n, keys((1,))), lambda _: threads.append(threading.current_thread())
+        )
+        end = time.monotonic() + 30
+        while len(threads) < asked and time.monotonic() < end:
+            engine.client.poll()
+    assert len(threads) == asked == 20
+    assert threads.count(threading.current_thread()) >= 10
+    engine.client.close()

@@ -78,6 +78,7 @@ class Client:
         self._link: _Link | None = None
         self._broken: Exception | None = None
         self.connects = 0
+        self.wants_ended = False
         self.dropped = 0
         self._wake_read, self._wake_write = os.pipe()
         os.set_blocking(self._wake_read, False)
@@ -175,6 +176,7 @@ class Client:
             connection.close()
             raise
         with self._lock:
+            self.wants_ended = welcome.wants_ended
             self._connected = True
             self.connects += 1
         logger.info("Kvasir tier at %s: connected, namespace %s", self._path, welcome.digest.hex()[:16])

@@ -14,8 +14,9 @@ KEY_BYTES = 36
 HASH_BYTES = 32
 TENANT_BYTES = 16
 POSITION_UNKNOWN = 0xFFFFFFFF
+OUTPUT_UNKNOWN = 0xFFFFFFFF
 
-HELLO, LOOKUP, STORE, LOAD, CANCEL, STATS, MEASURED = 1, 2, 3, 4, 5, 6, 7
+HELLO, LOOKUP, STORE, LOAD, CANCEL, STATS, MEASURED, ENDED, FORGET = 1, 2, 3, 4, 5, 6, 7, 8, 9
 WELCOME, FOUND, DONE, TOLD, ERROR = 0x81, 0x82, 0x83, 0x86, 0xFF
 
 KEY_MISSING, KEY_THERE, KEY_SLOWER = 0, 1, 2
@@ -41,6 +42,7 @@ class Welcome:
     keys_max: int
     requests_max: int
     digest: bytes
+    wants_ended: bool = False
 
 
 @dataclass(frozen=True)
@@ -114,6 +116,17 @@ def measured(tokens: int, nanos: int) -> bytes:
     return _frame(MEASURED, struct.pack("<QQ", tokens, nanos))
 
 
+def ended(keys: Sequence[bytes], output_tokens: int | None, tenant: bytes) -> bytes:
+    output = OUTPUT_UNKNOWN if output_tokens is None else output_tokens
+    return _frame(ENDED, struct.pack("<I", output), tenant[:8], b"\0", struct.pack("<I", len(keys)), *keys)
+
+
+def forget(request: int, tenant: bytes) -> bytes:
+    if len(tenant) != TENANT_BYTES:
+        raise ValueError(f"a tenant of {len(tenant)} bytes")
+    return _frame(FORGET, struct.pack("<Q", request), tenant)
+
+
 def body_length(head: bytes) -> int:
     """How long the frame is whose first four bytes these are."""
     (length,) = struct.unpack("<I", head)
@@ -131,7 +144,8 @@ def parse(frame: bytes) -> Welcome | Answer:
             raise Refused(code, body[4 : 4 + length].decode(errors="replace"))
         if kind == WELCOME:
             version, frame_max, keys_max, requests_max = struct.unpack_from("<HIII", body)
-            return Welcome(version, frame_max, keys_max, requests_max, body[14:46])
+            wants = body[46] if len(body) > 46 else 0
+            return Welcome(version, frame_max, keys_max, requests_max, body[14:46], bool(wants & 1))
         if kind in (FOUND, DONE, TOLD):
             request, count = struct.unpack_from("<QI", body)
             if len(body) != 12 + count:

@@ -38,6 +38,7 @@ logger = init_logger("vllm.kvasir")
 LOOKUP_SECONDS_MAX = 5.0
 OPEN_SECONDS_MAX = 60.0  # The daemon takes its memory when it opens a namespace.
 KEYS_MAX = 4096
+SEQUENCES_MAX = 1024
 GROUP_BYTES = 4
 MEASURED_TOKENS_MIN = 256
 
@@ -231,6 +232,7 @@ class KvasirTier(SecondaryTierManager):
         self._lock = threading.Lock()
         self._idle = threading.Condition(self._lock)
         self._jobs: dict[int, _Job] = {}
+        self._sequences: collections.OrderedDict[str, list[Any]] = collections.OrderedDict()
         self._done: collections.deque[_Job] = collections.deque()
         self._last: collections.OrderedDict[str, tuple[int, bytes]] = collections.OrderedDict()
         events = enable_kv_events and offloading_spec.kv_events_config.enable_kv_cache_events
@@ -341,7 +343,26 @@ class KvasirTier(SecondaryTierManager):
     def on_new_request(self, req_context: Any) -> RequestOffloadingContext:
         return RequestOffloadingContext()
 
+    def touch(self, keys: Collection[Any], req_context: Any) -> None:
+        """vLLM tells a request's chunks here, from the first on: the end of a request has no other word of them before 0.31."""
+        if self._client.wants_ended:
+            self._sequences[req_context.req_id] = list(keys)
+            if len(self._sequences) > SEQUENCES_MAX:
+                self._sequences.popitem(last=False)
+
+    def _tell_end(self, context: Any) -> None:
+        touched = self._sequences.pop(context.req_id, [])
+        if not self._client.wants_ended:
+            return
+        positions = getattr(context, "_offload_key_positions", None)
+        keys = sorted(positions, key=positions.__getitem__) if positions else touched
+        first = [key for key in keys if not any(key[-GROUP_BYTES:])][:KEYS_MAX]
+        if first:
+            tenant = self._tenants.of(getattr(context, "kv_transfer_params", None))
+            self._client.tell(protocol.ended([wire_key(key) for key in first], None, tenant))
+
     def on_request_finished(self, req_context: Any) -> None:
+        self._tell_end(req_context)
         self._lookups.cleanup(req_context.req_id)
         self._last.pop(req_context.req_id, None)
         self._prefills.ended(req_context.req_id)

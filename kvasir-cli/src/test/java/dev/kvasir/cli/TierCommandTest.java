@@ -38,6 +38,7 @@ final class TierCommandTest {
         usual.folder(),
         usual.eviction(),
         TierSettings.Load.QUICKER,
+        0,
         usual.order(),
         usual.disk(),
         null,

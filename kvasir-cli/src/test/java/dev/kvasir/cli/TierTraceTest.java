@@ -51,6 +51,7 @@ final class TierTraceTest {
         usual.folder(),
         "lineage",
         TierSettings.Load.QUICKER,
+        0,
         usual.order(),
         usual.disk(),
         null,

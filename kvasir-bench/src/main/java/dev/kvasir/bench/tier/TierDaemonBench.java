@@ -86,6 +86,7 @@ public final class TierDaemonBench {
         usual.folder(),
         usual.eviction(),
         TierSettings.Load.ALWAYS,
+        0,
         usual.order(),
         usual.disk(),
         null,

@@ -64,6 +64,7 @@ final class BatchLoad {
   private int next;
   private int windows;
   private int gaps;
+  private int loaded;
   private boolean cancelled;
   private boolean ended;
 
@@ -127,6 +128,7 @@ final class BatchLoad {
     ended = true;
     long nanos = loop.nanos() - began;
     measure(nanos);
+    cache.saved(loaded, nanos);
     cache.counts().loadSeconds.add(NamespaceCache.seconds(nanos));
     done.accept(each);
   }
@@ -185,8 +187,12 @@ final class BatchLoad {
         each[at + i] = copied ? CHUNK_DONE : CHUNK_FAILED;
         var tier = found.tiers().get(i);
         from.merge(tier, 1, Integer::sum);
-        if (copied) CacheCounts.add(cache.counts().loaded, tier, 1);
-        else cache.counts().loadFailed++;
+        if (copied) {
+          loaded++;
+          CacheCounts.add(cache.counts().loaded, tier, 1);
+        } else {
+          cache.counts().loadFailed++;
+        }
       }
     }
 

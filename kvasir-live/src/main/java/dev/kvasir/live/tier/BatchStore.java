@@ -28,6 +28,7 @@ final class BatchStore {
   private final List<BlockCopy> copies = new ArrayList<>();
   private final List<Block.Empty> room = new ArrayList<>();
   private final List<Integer> places = new ArrayList<>();
+  private int reserved;
 
   BatchStore(EventLoop loop, NamespaceCache cache, TierRequest.Store store, Consumer<byte[]> done) {
     this.loop = loop;
@@ -40,8 +41,12 @@ final class BatchStore {
 
   void begin(HostStore step) {
     for (int i = 0; i < each.length; i++) take(i);
-    if (copies.isEmpty()) done.accept(each);
-    else step.store(copies, this::copied);
+    if (copies.isEmpty()) {
+      cache.tenants().stored(store.tenant(), reserved, List.of());
+      done.accept(each);
+    } else {
+      step.store(copies, this::copied);
+    }
   }
 
   private void take(int place) {
@@ -50,6 +55,13 @@ final class BatchStore {
       cache.counts().present++;
       return;
     }
+    if (!cache.tenants().reserve(store.tenant())) {
+      cache.counts().overQuota++;
+      cache.counts().dropped++;
+      each[place] = CHUNK_DROPPED;
+      return;
+    }
+    reserved++;
     var empty = cache.room(block.hash());
     if (empty.isEmpty()) {
       cache.counts().dropped++;
@@ -74,6 +86,8 @@ final class BatchStore {
         each[places.get(i)] = CHUNK_FAILED;
       }
     }
+    var names = kept.stream().map(Block.Registered::hash).toList();
+    cache.tenants().stored(store.tenant(), reserved, names);
     cache.keep(kept);
     cache.counts().storeSeconds.add(NamespaceCache.seconds(loop.nanos() - began));
     done.accept(each);

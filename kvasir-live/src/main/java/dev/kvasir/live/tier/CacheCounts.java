@@ -37,6 +37,9 @@ final class CacheCounts {
   /** Chunks that were evicted from host memory before the tier below could take them. */
   long keptAbove;
 
+  /** What engines would have taken to compute what was loaded, less what loading took. */
+  double savedSeconds;
+
   long storeFailed;
   long loadMissing;
   long loadFailed;

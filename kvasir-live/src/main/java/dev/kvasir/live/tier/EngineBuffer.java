@@ -177,9 +177,23 @@ final class EngineBuffer implements BlockMemory, AutoCloseable {
    * while.
    */
   boolean removeIfOrphaned() throws IOException {
+    return seen && removeIfUnused(path);
+  }
+
+  /** The same of a buffer that was seen to be mapped once. */
+  static boolean removeIfUnused(Path path) throws IOException {
     var name = String.valueOf(path.getFileName());
-    if (!seen || !name.startsWith(VLLM_PREFIX) || isMapped(path)) return false;
+    if (!name.startsWith(VLLM_PREFIX) || isMapped(path)) return false;
     return Files.deleteIfExists(path);
+  }
+
+  /** Whether a process that can be seen had it mapped at first. */
+  boolean wasMapped() {
+    return seen;
+  }
+
+  Path path() {
+    return path;
   }
 
   private static boolean isMapped(Path path) throws IOException {

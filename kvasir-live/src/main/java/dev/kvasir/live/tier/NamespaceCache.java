@@ -3,6 +3,7 @@ package dev.kvasir.live.tier;
 import static dev.kvasir.live.tier.TierProtocol.KEY_MISSING;
 import static dev.kvasir.live.tier.TierProtocol.KEY_SLOWER;
 import static dev.kvasir.live.tier.TierProtocol.KEY_THERE;
+import static java.lang.System.Logger.Level.WARNING;
 
 import dev.kvasir.Nullable;
 import dev.kvasir.kv.Block;
@@ -10,13 +11,19 @@ import dev.kvasir.kv.BlockPool;
 import dev.kvasir.kv.PrefixRegistry;
 import dev.kvasir.kv.WeakBlock;
 import dev.kvasir.kv.event.Tier;
+import dev.kvasir.kv.evict.EvictionKind;
+import dev.kvasir.kv.evict.RequestEnd;
 import dev.kvasir.kv.name.BlockHash;
+import dev.kvasir.kv.name.BlockNames;
 import dev.kvasir.kv.name.TokenBlock;
 import dev.kvasir.live.engine.tier.SharedTiers;
 import dev.kvasir.live.store.HostStore;
+import dev.kvasir.live.tier.tenant.TenantChunks;
+import dev.kvasir.live.tier.tenant.TenantLog;
 import dev.kvasir.offload.TieredKvCache;
 import dev.kvasir.offload.pipeline.OffloadRequest;
 import dev.kvasir.time.EventLoop;
+import java.io.IOException;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -49,7 +56,9 @@ final class NamespaceCache {
   private final TieredKvCache ladder;
   private final PrefixRegistry known;
   private final BlockPool host;
-  private final TierSettings.Load load;
+  private final TierSettings settings;
+  private final TenantChunks tenants;
+  private final @Nullable TenantLog log;
   private final CacheCounts counts = new CacheCounts();
   private final LoadCosts costs;
   private final Set<BlockHash> storing = new LinkedHashSet<>();
@@ -62,7 +71,8 @@ final class NamespaceCache {
       Namespace namespace,
       SharedTiers tiers,
       LoadCosts costs,
-      TierSettings.Load load) {
+      TierSettings settings,
+      @Nullable TenantLog log) {
     this.loop = loop;
     this.namespace = namespace;
     this.tiers = tiers;
@@ -70,7 +80,11 @@ final class NamespaceCache {
     this.known = tiers.known();
     this.host = tiers.host();
     this.costs = costs;
-    this.load = load;
+    this.settings = settings;
+    this.log = log;
+    long tenantBytes = settings.tenantBytes();
+    long chunks = tenantBytes == 0 ? 0 : Math.max(1, tenantBytes / namespace.rowBytes());
+    this.tenants = new TenantChunks(tiers.pools(), known, chunks, log, this::forgetBelow);
   }
 
   Namespace namespace() {
@@ -92,6 +106,72 @@ final class NamespaceCache {
   /** What loading and computing take. */
   LoadCosts costs() {
     return costs;
+  }
+
+  /** Whose chunks they are. */
+  TenantChunks tenants() {
+    return tenants;
+  }
+
+  /** What the daemon wants to be told. */
+  byte wants() {
+    return settings.eviction().equals(EvictionKind.LEARNED.title()) ? TierProtocol.WANTS_ENDED : 0;
+  }
+
+  /** A request has ended: eviction learns from those that come back. */
+  void ended(TierRequest.Ended ended) {
+    var names = ended.names();
+    var end =
+        new RequestEnd(
+            new Sequence(names), names.size(), names.size(), ended.outputTokens(), ended.hint());
+    for (var pool : tiers.pools()) pool.ended(end);
+  }
+
+  /** The chunks of a request by their place. */
+  private record Sequence(List<BlockHash> names) implements BlockNames {
+    @Override
+    public BlockHash name(int index) {
+      return names.get(index);
+    }
+
+    @Override
+    public TokenBlock block(int index) {
+      return TokenBlock.named(names.get(index), index == 0 ? null : names.get(index - 1), index);
+    }
+  }
+
+  /** Gives up all chunks of the tenant; says how many, as JSON. */
+  String forget(String tenant) {
+    return "{\"chunks\":" + tenants.forget(tenant) + "}";
+  }
+
+  /** What is given up on disk is not found there by the next process either. */
+  private void forgetBelow(Tier tier, int slot, BlockHash name) {
+    var disk = tiers.disk();
+    if (tier != Tier.DISK || disk == null) return;
+    Thread.ofVirtual()
+        .name("kvasir-tier-forget")
+        .start(
+            () -> {
+              try {
+                disk.forget(slot, name);
+              } catch (IOException e) {
+                System.getLogger(NamespaceCache.class.getName())
+                    .log(WARNING, "disk slot {0} is not forgotten: {1}", slot, e.getMessage());
+              }
+            });
+  }
+
+  /** So many chunks were loaded in that time, and need not be computed. */
+  void saved(int chunks, long nanos) {
+    double computed = costs.computeNanos((long) chunks * namespace.chunkTokens());
+    counts.savedSeconds += Math.max(0, (computed - nanos) / 1e9);
+  }
+
+  /** Lets go of the tiers; what is on its way is finished. */
+  void close() {
+    tiers.close();
+    if (log != null) log.close();
   }
 
   /** Chunks on their way into host memory. */
@@ -124,7 +204,7 @@ final class NamespaceCache {
     chunks.forEach(
         (tier, count) -> {
           boolean worth = costs.worthLoading(tier, count, namespace.chunkTokens());
-          if (!worth && load == TierSettings.Load.QUICKER) slower.add(tier);
+          if (!worth && settings.load() == TierSettings.Load.QUICKER) slower.add(tier);
         });
     for (int i = 0; i < each.length; i++) each[i] = answer(tiers.get(i), slower);
     counts.lookSeconds.add(seconds(loop.nanos() - began));

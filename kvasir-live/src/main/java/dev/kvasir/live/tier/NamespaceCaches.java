@@ -7,6 +7,7 @@ import static java.lang.System.Logger.Level.WARNING;
 
 import dev.kvasir.Nullable;
 import dev.kvasir.live.engine.tier.SharedTiers;
+import dev.kvasir.live.tier.tenant.TenantLog;
 import dev.kvasir.time.EventLoop;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -119,15 +120,19 @@ final class NamespaceCaches implements AutoCloseable {
               settings.eviction());
       @Nullable Path folder = null;
       var costs = new LoadCosts();
+      @Nullable TenantLog log = null;
       if (ladder.hasDisk()) {
         var space = TierFolder.of(settings.folder(), namespace);
         makeRoomOnDisk(space);
         folder = space.create(namespace);
         costs.read(space.costs());
+        log = new TenantLog(space.tenants());
       }
       var tiers = SharedTiers.open(loop, ladder, blocks, folder);
       LOG.log(INFO, "namespace {0}: {1}", namespace, describe(tiers));
-      return new NamespaceCache(loop, namespace, tiers, costs, settings.load());
+      var cache = new NamespaceCache(loop, namespace, tiers, costs, settings, log);
+      if (log != null) cache.tenants().restore(log.read());
+      return cache;
     } catch (IOException | RuntimeException e) {
       throw new ProtocolError(NO_ROOM, namespace + " cannot be opened: " + e.getMessage());
     }
@@ -150,7 +155,7 @@ final class NamespaceCaches implements AutoCloseable {
       LOG.log(INFO, "namespace {0} gives way to another", each.cache.namespace());
       open.remove(id);
       replaced++;
-      each.cache.tiers().close();
+      each.cache.close();
       return;
     }
     throw new ProtocolError(
@@ -176,7 +181,7 @@ final class NamespaceCaches implements AutoCloseable {
   public void close() {
     lock.lock();
     try {
-      for (var each : open.values()) each.cache.tiers().close();
+      for (var each : open.values()) each.cache.close();
       open.clear();
     } finally {
       lock.unlock();

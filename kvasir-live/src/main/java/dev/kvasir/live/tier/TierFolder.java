@@ -23,6 +23,7 @@ public record TierFolder(Path path) {
   private static final String TEXT = "namespace";
   private static final String BLOCKS = "kv";
   private static final String COSTS = "costs";
+  private static final String TENANTS = "tenants";
 
   static TierFolder of(Path folder, Namespace namespace) {
     return new TierFolder(folder.resolve(namespace.id()));
@@ -94,6 +95,11 @@ public record TierFolder(Path path) {
   String costs() throws IOException {
     var file = path.resolve(COSTS);
     return Files.isRegularFile(file) ? Files.readString(file, UTF_8) : "";
+  }
+
+  /** Where it is noted whose chunks they are. */
+  Path tenants() {
+    return path.resolve(TENANTS);
   }
 
   void saveCosts(String text) throws IOException {

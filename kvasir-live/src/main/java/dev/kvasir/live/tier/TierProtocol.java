@@ -39,6 +39,11 @@ final class TierProtocol {
   static final byte CANCEL = 0x05;
   static final byte STATS = 0x06;
   static final byte MEASURED = 0x07;
+  static final byte ENDED = 0x08;
+  static final byte FORGET = 0x09;
+
+  /** In a welcome: the daemon wants to hear of requests that end. */
+  static final byte WANTS_ENDED = 1;
 
   /** What the daemon sends. */
   static final byte WELCOME = (byte) 0x81;

@@ -11,14 +11,15 @@ final class TierReply {
 
   private TierReply() {}
 
-  static ByteBuffer welcome(Namespace namespace) {
+  static ByteBuffer welcome(Namespace namespace, byte wants) {
     var digest = namespace.digest();
-    return frame(TierProtocol.WELCOME, 14 + digest.length)
+    return frame(TierProtocol.WELCOME, 14 + digest.length + 1)
         .putShort((short) TierProtocol.VERSION)
         .putInt(TierProtocol.FRAME_BYTES_MAX)
         .putInt(TierProtocol.KEYS_MAX)
         .putInt(TierProtocol.REQUESTS_MAX)
         .put(digest)
+        .put(wants)
         .flip();
   }
 

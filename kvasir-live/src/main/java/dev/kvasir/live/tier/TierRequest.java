@@ -5,6 +5,8 @@ import static dev.kvasir.live.tier.ProtocolError.Kind.WRONG_VERSION;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.kvasir.Nullable;
+import dev.kvasir.kv.evict.RequestEnd;
+import dev.kvasir.kv.evict.ReturnHint;
 import dev.kvasir.kv.name.BlockHash;
 import dev.kvasir.kv.name.TokenBlock;
 import java.nio.BufferUnderflowException;
@@ -48,6 +50,17 @@ sealed interface TierRequest {
   /** The engine computed that many tokens in that time. */
   record Measured(long tokens, long nanos) implements TierRequest {}
 
+  /**
+   * A request of the engine has ended.
+   *
+   * @param names its chunks, from the first on
+   * @param outputTokens how many it generated; -1 where nobody counted them
+   */
+  record Ended(List<BlockHash> names, int outputTokens, ReturnHint hint) implements TierRequest {}
+
+  /** Give up all chunks of the tenant. */
+  record Forget(long id, String tenant) implements TierRequest {}
+
   /** Reads a hello, which comes before the namespace is known. */
   static Hello hello(ByteBuffer frame) throws ProtocolError {
     try {
@@ -85,6 +98,8 @@ sealed interface TierRequest {
             case TierProtocol.CANCEL -> new Cancel(frame.getLong());
             case TierProtocol.STATS -> new Stats(frame.getLong());
             case TierProtocol.MEASURED -> new Measured(frame.getLong(), frame.getLong());
+            case TierProtocol.ENDED -> endedRequest(frame, namespace);
+            case TierProtocol.FORGET -> new Forget(frame.getLong(), tenant(frame));
             default -> throw new ProtocolError(BAD_FRAME, "frame of type " + (type & 0xff));
           };
       return ended(frame, request);
@@ -132,8 +147,7 @@ sealed interface TierRequest {
 
   private static Store store(ByteBuffer frame, Namespace namespace) throws ProtocolError {
     long id = frame.getLong();
-    var tenant = new byte[TierProtocol.TENANT_BYTES];
-    frame.get(tenant);
+    var tenant = tenant(frame);
     var before = frame.get() == 0 ? null : namespace.name(frame);
     int count = count(frame);
     var blocks = new ArrayList<TokenBlock>();
@@ -148,7 +162,7 @@ sealed interface TierRequest {
       before = name;
       last = position;
     }
-    return new Store(id, tenant(tenant), blocks, rows);
+    return new Store(id, tenant, blocks, rows);
   }
 
   /** A block whose place is not known counts as the first of a sequence. */
@@ -157,7 +171,22 @@ sealed interface TierRequest {
     return placed ? TokenBlock.named(name, parent, position) : TokenBlock.named(name, null, 0);
   }
 
-  private static String tenant(byte[] bytes) {
+  private static Ended endedRequest(ByteBuffer frame, Namespace namespace) throws ProtocolError {
+    int output = frame.getInt();
+    long tenant = frame.getLong();
+    var said =
+        switch (frame.get()) {
+          case 1 -> ReturnHint.Said.RETURNS;
+          case 2 -> ReturnHint.Said.LAST;
+          default -> ReturnHint.Said.NOTHING;
+        };
+    var names = names(frame, namespace);
+    return new Ended(names, Math.max(RequestEnd.UNKNOWN, output), new ReturnHint(tenant, said));
+  }
+
+  private static String tenant(ByteBuffer frame) {
+    var bytes = new byte[TierProtocol.TENANT_BYTES];
+    frame.get(bytes);
     for (byte each : bytes) if (each != 0) return HexFormat.of().formatHex(bytes);
     return "";
   }

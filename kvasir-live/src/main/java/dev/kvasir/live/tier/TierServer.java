@@ -61,6 +61,7 @@ final class TierServer implements AutoCloseable {
       throws IOException {
     var path = settings.socket();
     removeStale(path);
+    new SeenBuffers(path).removeOrphans(settings.bufferFolders());
     var server = ServerSocketChannel.open(StandardProtocolFamily.UNIX);
     try {
       server.bind(UnixDomainSocketAddress.of(path));
@@ -155,7 +156,7 @@ final class TierServer implements AutoCloseable {
       refuse(socket, tooMany());
       return;
     }
-    var session = new TierSession(loop, caches, settings.bufferFolders(), user, socket);
+    var session = new TierSession(loop, caches, settings, user, socket);
     var thread = Thread.ofVirtual().name("kvasir-tier").unstarted(() -> run(session));
     lock.lock();
     try {

@@ -42,6 +42,7 @@ final class TierSession {
   private final EventLoop loop;
   private final NamespaceCaches caches;
   private final List<Path> bufferFolders;
+  private final SeenBuffers seen;
   private final UserPrincipal user;
   private final FrameChannel channel;
   private final Semaphore requests = new Semaphore(TierProtocol.REQUESTS_MAX);
@@ -57,12 +58,13 @@ final class TierSession {
   TierSession(
       EventLoop loop,
       NamespaceCaches caches,
-      List<Path> bufferFolders,
+      TierSettings settings,
       UserPrincipal user,
       SocketChannel socket) {
     this.loop = loop;
     this.caches = caches;
-    this.bufferFolders = bufferFolders;
+    this.bufferFolders = settings.bufferFolders();
+    this.seen = new SeenBuffers(settings.socket());
     this.user = user;
     this.channel = new FrameChannel(socket, requests::release);
   }
@@ -99,12 +101,13 @@ final class TierSession {
     client = hello.client();
     var namespace = namespace(hello);
     if (!hello.path().isEmpty()) buffer = EngineBuffer.open(hello, bufferFolders, user);
+    if (buffer != null && buffer.wasMapped()) seen.add(buffer.path());
     var opened = caches.enter(namespace);
     cache = opened;
     if (buffer != null) step = opened.tiers().step(buffer, copyThreads());
     LOG.log(INFO, "client {0} uses namespace {1}", client, namespace);
     requests.acquireUninterruptibly();
-    channel.send(TierReply.welcome(namespace));
+    channel.send(TierReply.welcome(namespace, opened.wants()));
     return opened;
   }
 
@@ -143,6 +146,9 @@ final class TierSession {
       case TierRequest.Cancel(var id) -> loop.execute(() -> cancel(id));
       case TierRequest.Stats(var id) ->
           ask(() -> channel.send(TierReply.told(id, TierText.json(opened))));
+      case TierRequest.Ended ended -> loop.execute(() -> opened.ended(ended));
+      case TierRequest.Forget(var id, var tenant) ->
+          ask(() -> channel.send(TierReply.told(id, opened.forget(tenant))));
       case TierRequest.Measured(var tokens, var nanos) ->
           loop.execute(() -> opened.costs().computed(tokens, nanos));
     }

@@ -29,6 +29,7 @@ import java.util.List;
  * @param folder where what is on disk lies; each namespace has a folder of its own in it
  * @param eviction which block goes first where there is no room
  * @param load which chunks are offered to engines
+ * @param tenantBytes how much each tenant may have of a namespace; 0 for no limit
  * @param order how the tiers stand, from the top down
  * @param disk how the disk is used; its blocks do not count here
  * @param remote a Redis or Valkey; null for none
@@ -47,6 +48,7 @@ public record TierSettings(
     Path folder,
     String eviction,
     Load load,
+    long tenantBytes,
     List<Tier> order,
     DiskTier disk,
     @Nullable RemoteTier remote,
@@ -86,6 +88,7 @@ public record TierSettings(
           Path.of("kvasir-tier"),
           "lineage",
           Load.QUICKER,
+          0,
           LadderSettings.DEFAULT.order(),
           DiskTier.DEFAULT.with(DISK_THREADS, DISK_QUEUE),
           null,
@@ -103,6 +106,7 @@ public record TierSettings(
           "host memory of " + hostBytes + " bytes: all that lies below passes through it");
     }
     if (diskBytes < 0) throw new IllegalArgumentException("a disk of " + diskBytes + " bytes");
+    if (tenantBytes < 0) throw new IllegalArgumentException(tenantBytes + " bytes of a tenant");
     if (!Eviction.NAMES.contains(eviction)) {
       throw new IllegalArgumentException(
           "no eviction '" + eviction + "', use one of " + Eviction.NAMES);
@@ -123,6 +127,7 @@ public record TierSettings(
         place.resolve("tier"),
         eviction,
         load,
+        tenantBytes,
         order,
         disk,
         remote,

@@ -3,6 +3,7 @@ package dev.kvasir.live.tier;
 import dev.kvasir.Nullable;
 import dev.kvasir.kv.BlockPool;
 import dev.kvasir.kv.event.Tier;
+import dev.kvasir.kv.evict.LearnedStats;
 import dev.kvasir.live.metrics.MetricSet;
 import dev.kvasir.live.metrics.MetricSet.Rows;
 import dev.kvasir.live.metrics.MetricsText;
@@ -169,6 +170,10 @@ public final class TierText {
   private static void pools(Rows<Pool> rows) {
     rows.gauge("kvasir_tier_bytes", "What a tier holds.", p -> p.bytes(used(p.pool)))
         .gauge("kvasir_tier_bytes_max", "What a tier may hold.", p -> p.bytes(p.pool.total()))
+        .gauge(
+            "kvasir_tier_learned_segments",
+            "Groups of chunks that learned eviction tells apart; 0 for other policies.",
+            p -> p.pool.learned().map(LearnedStats::segments).orElse(0))
         .counter(
             "kvasir_tier_evicted_total", "Chunks that made room.", p -> p.pool.stats().evicted())
         .gauge(
@@ -248,7 +253,12 @@ public final class TierText {
   }
 
   private static void loads(Rows<NamespaceCache> rows) {
-    rows.counters(
+    rows.seconds(
+            "kvasir_tier_saved_seconds_total",
+            "What computing the loaded chunks would have taken, less what loading them took.",
+            c -> c.counts().savedSeconds)
+        .gauge("kvasir_tier_tenants", "Tenants that have chunks.", c -> c.tenants().counts().size())
+        .counters(
             "kvasir_tier_not_loaded_total",
             "Chunks that were asked for and not loaded.",
             "outcome",

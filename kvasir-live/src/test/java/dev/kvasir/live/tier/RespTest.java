@@ -46,6 +46,7 @@ class RespTest {
         base.folder(),
         base.eviction(),
         TierSettings.Load.QUICKER,
+        0,
         base.order(),
         base.disk(),
         null,

@@ -63,6 +63,7 @@ final class TierChild {
         temp.resolve("tier"),
         "lru",
         TierSettings.Load.QUICKER,
+        0,
         usual.order(),
         usual.disk(),
         null,

@@ -120,8 +120,33 @@ public final class TierClient implements AutoCloseable {
     return ask(storing(chunks), (byte) 0x83);
   }
 
+  /** The same for a tenant. */
+  byte[] storeFor(int tenant, long... chunks) throws IOException {
+    return ask(storing(tenant, chunks), (byte) 0x83);
+  }
+
+  /** Deletes what the tenant has; how many chunks, as JSON. */
+  String forget(int tenant) throws IOException {
+    return new String(ask(body(9).putLong(++id).put(tenant(tenant)), (byte) 0x86), UTF_8);
+  }
+
+  /** A request with these chunks has ended. */
+  void ended(long... chunks) throws IOException {
+    var body = body(8).putInt(-1).putLong(0).put((byte) 0).putInt(chunks.length);
+    for (long chunk : chunks) body.put(key(chunk));
+    send(body.flip());
+  }
+
+  private static byte[] tenant(int tenant) {
+    return ByteBuffer.allocate(16).order(LITTLE_ENDIAN).putInt(tenant).array();
+  }
+
   ByteBuffer storing(long... chunks) throws IOException {
-    var body = body(3).putLong(++id).put(new byte[16]).put((byte) 0).putInt(chunks.length);
+    return storing(0, chunks);
+  }
+
+  private ByteBuffer storing(int tenant, long... chunks) throws IOException {
+    var body = body(3).putLong(++id).put(tenant(tenant)).put((byte) 0).putInt(chunks.length);
     for (int i = 0; i < chunks.length; i++) {
       put(i, chunks[i]);
       body.putInt(i).putInt(i).put(key(chunks[i]));

@@ -40,6 +40,10 @@ class TierDaemonTest {
   }
 
   private TierSettings settings(int hostChunks, int diskChunks) {
+    return settings(hostChunks, diskChunks, "lru", 0);
+  }
+
+  private TierSettings settings(int hostChunks, int diskChunks, String eviction, int tenantChunks) {
     return new TierSettings(
         temp.resolve("sock"),
         List.of(),
@@ -50,8 +54,9 @@ class TierDaemonTest {
         (long) hostChunks * STRIDE,
         (long) diskChunks * STRIDE,
         temp.resolve("tier"),
-        "lru",
+        eviction,
         TierSettings.Load.QUICKER,
+        (long) tenantChunks * TierClient.ROW_BYTES,
         TierSettings.DEFAULT.order(),
         TierSettings.DEFAULT.disk(),
         null,
@@ -110,6 +115,7 @@ class TierDaemonTest {
             two.folder(),
             "lru",
             TierSettings.Load.QUICKER,
+            0,
             two.order(),
             two.disk(),
             null,
@@ -325,6 +331,83 @@ class TierDaemonTest {
       for (int i = 0; i < 100; i++) engine.measured(1_000, 1);
       assertThat(engine.look(0, 19)).containsExactly(1, 2);
       assertThat(daemon.metrics()).containsPattern("kvasir_tier_slower_total\\{[^}]*} 1\n");
+    }
+  }
+
+  @Test
+  void aTenantThatHasAsMuchAsItMayGivesUpItsOldest() throws Exception {
+    try (var daemon = TierDaemon.open(settings(32, 0, "lru", 4));
+        var engine = connect()) {
+      assertThat(engine.storeFor(1, 0, 1, 2)).containsOnly(0);
+      assertThat(engine.storeFor(2, 10, 11, 12, 13)).containsOnly(0);
+      assertThat(engine.storeFor(1, 3, 4)).containsOnly(0);
+      assertThat(engine.look(0, 1, 2, 3, 4)).containsExactly(0, 1, 1, 1, 1);
+      assertThat(engine.look(10, 11, 12, 13)).containsOnly(1);
+      // More at once than it may have: what is being copied cannot make room for itself.
+      assertThat(engine.storeFor(3, 20, 21, 22, 23, 24, 25)).containsExactly(0, 0, 0, 0, 3, 3);
+      assertThat(engine.store(30, 31, 32, 33, 34, 35)).containsOnly(0);
+      assertThat(daemon.metrics())
+          .containsPattern("kvasir_tier_stores_total\\{[^}]*over_quota[^}]*} 2\n")
+          .containsPattern("kvasir_tier_tenants\\{[^}]*} 3\n");
+    }
+  }
+
+  @Test
+  void whatATenantStoredIsDeletedOnAllTiersAlsoAfterARestart() throws Exception {
+    try (var _ = TierDaemon.open(settings(32, 40));
+        var engine = connect()) {
+      engine.storeFor(1, 0, 1, 2);
+      engine.storeFor(2, 3, 4);
+      awaitDisk(engine, 5);
+    }
+    try (var _ = TierDaemon.open(settings(32, 40));
+        var engine = connect()) {
+      assertThat(engine.load(0)).containsExactly(0);
+      assertThat(engine.forget(1)).isEqualTo("{\"chunks\":3}");
+      assertThat(engine.look(0, 1, 2, 3, 4)).containsExactly(0, 0, 0, 1, 1);
+      assertThat(engine.forget(1)).isEqualTo("{\"chunks\":0}");
+    }
+    try (var _ = TierDaemon.open(settings(32, 40));
+        var engine = connect()) {
+      assertThat(engine.look(0, 1, 2, 3, 4)).containsExactly(0, 0, 0, 1, 1);
+      assertThat(engine.forget(2)).isEqualTo("{\"chunks\":2}");
+    }
+  }
+
+  /**
+   * Prompts that come back are kept, those that never did go: only who is told of ends can tell.
+   */
+  @Test
+  void evictionLearnsFromTheRequestsThatEnd() throws Exception {
+    try (var daemon = TierDaemon.open(settings(32, 0, "learned", 0));
+        var engine = connect()) {
+      for (int i = 0; i < 20; i++) {
+        long[] prompt = LongStream.range(1_000L + 2 * i, 1_002L + 2 * i).toArray();
+        engine.store(prompt);
+        engine.ended(prompt);
+      }
+      engine.stats();
+      assertThat(daemon.metrics())
+          .containsPattern("kvasir_tier_learned_segments\\{[^}]*host[^}]*} [1-9]\\d\n");
+    }
+  }
+
+  /** Daemon and engine are killed together: nobody is left to delete the buffer. */
+  @Test
+  void theNextDaemonDeletesWhatAKilledEngineLeft() throws Exception {
+    var orphan = temp.resolve("vllm_offload_orphan.mmap");
+    var used = temp.resolve("vllm_offload_used.mmap");
+    var other = temp.resolve("vllm_offload_other.mmap");
+    for (var file : List.of(orphan, used, other)) Files.write(file, new byte[8_192]);
+    Files.writeString(temp.resolve("sock.buffers"), orphan + "\n" + used + "\n/etc/passwd\n");
+    try (var arena = Arena.ofShared()) {
+      map(used, arena);
+      try (var _ = TierDaemon.open(settings(32, 0))) {
+        assertThat(orphan).doesNotExist();
+        assertThat(used).exists();
+        assertThat(other).exists();
+        assertThat(temp.resolve("sock.buffers")).hasContent(used + "\n");
+      }
     }
   }
 

@@ -359,6 +359,17 @@ public final class DiskBlockFile implements AutoCloseable {
     }
   }
 
+  /** Makes the slot a miss for good, if it holds that block still. */
+  void forget(int slot, BlockHash name) throws IOException {
+    use.writeLock().lock();
+    try {
+      var held = index.held(slot);
+      if (held != null && held.block().hash().equals(name)) index.remove(slot);
+    } finally {
+      use.writeLock().unlock();
+    }
+  }
+
   private boolean quarantined(int slot) {
     synchronized (quarantined) {
       return quarantined.get(slot);

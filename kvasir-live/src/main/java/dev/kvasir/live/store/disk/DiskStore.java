@@ -5,6 +5,7 @@ import static java.lang.System.Logger.Level.WARNING;
 import dev.kvasir.Nullable;
 import dev.kvasir.kv.Block;
 import dev.kvasir.kv.BlockPool;
+import dev.kvasir.kv.name.BlockHash;
 import dev.kvasir.live.Threads;
 import dev.kvasir.live.store.CopyQueue;
 import dev.kvasir.live.store.CopyQueue.Kind;
@@ -141,6 +142,14 @@ public final class DiskStore implements TierStore, AutoCloseable {
    */
   public int reset(String note) throws IOException {
     return vault.reset(note, RESET_MAX);
+  }
+
+  /**
+   * Makes the block a miss for good, also for the next process, unless its slot has another by now;
+   * blocks, so not for the loop's thread. Its bytes stay in the file until the slot is used again.
+   */
+  public void forget(int slot, BlockHash name) throws IOException {
+    vault.forget(slot, name);
   }
 
   /** How many resets were begun. */
