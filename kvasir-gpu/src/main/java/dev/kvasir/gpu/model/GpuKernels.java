@@ -17,13 +17,16 @@ public final class GpuKernels implements AutoCloseable {
   /** A context is cut into chunks of so many tokens, where one query attends to it. */
   static final int CHUNK_TOKENS = 256;
 
-  /** So many queries attend together, where a prompt does. */
-  static final int TILE_QUERIES = 64;
-
   /** Products of at most so many rows are memory-bound, and have kernels of their own. */
   static final int VECTOR_ROWS_MAX = 2;
 
   private static final int KEYS = 64;
+  private static final int QUERIES = 64;
+  private static final int WIDE_KEYS = 128;
+  private static final int WIDE_QUERIES = 128;
+  private static final int WIDE_THREADS = 256;
+  private static final int WIDE_TILES = 3;
+  private static final int WIDE_ALIGNMENT = 1024;
   private static final int ROW_THREADS = 256;
   private static final int SAMPLE_THREADS = 512;
   private static final int ATTENTION_THREADS = 128;
@@ -38,6 +41,7 @@ public final class GpuKernels implements AutoCloseable {
 
   private final GpuShape shape;
   private final int productGroupsMax;
+  private final boolean isWide;
   private final CudaModule module;
   private final Kernel embed;
   private final Kernel norm;
@@ -67,7 +71,9 @@ public final class GpuKernels implements AutoCloseable {
     this.rope = module.kernel("kvasir_rope");
     this.decodeAttention = module.kernel("kvasir_decode_attention");
     this.join = module.kernel("kvasir_join");
-    this.prefillAttention = module.kernel("kvasir_prefill_attention", prefillSharedBytes());
+    this.isWide = KernelText.isWide(shape, device.capability());
+    var attention = isWide ? "kvasir_wide_attention" : "kvasir_prefill_attention";
+    this.prefillAttention = module.kernel(attention, prefillSharedBytes());
     this.sample = module.kernel("kvasir_sample");
     this.random = module.kernel("kvasir_random");
     this.fromFloat = module.kernel("kvasir_from_float");
@@ -86,7 +92,13 @@ public final class GpuKernels implements AutoCloseable {
         module.kernel(name + 1, rowBytes), module.kernel(name + 2, VECTOR_ROWS_MAX * rowBytes));
   }
 
+  /** So many queries attend together, where a prompt does. */
+  int tileQueries() {
+    return isWide ? WIDE_QUERIES : QUERIES;
+  }
+
   private int prefillSharedBytes() {
+    if (isWide) return WIDE_TILES * 2 * WIDE_KEYS * shape.headSize() * 2 + WIDE_ALIGNMENT;
     return 2 * 2 * KEYS * (shape.headSize() + 8) * 2;
   }
 
@@ -142,7 +154,7 @@ public final class GpuKernels implements AutoCloseable {
       throws CudaFailure {
     to.launch(
         decodeAttention,
-        new Grid(shape.heads() / together(), at.items(), ATTENTION_THREADS, 0),
+        new Grid(shape.heads() / together(), at.items(), decodeThreads(), 0),
         out,
         partial,
         sums,
@@ -163,6 +175,11 @@ public final class GpuKernels implements AutoCloseable {
         at.joinList());
   }
 
+  /** More where the sums of all warps fit into shared memory; as the kernel has it. */
+  private int decodeThreads() {
+    return together() * shape.headSize() <= 512 ? 2 * ATTENTION_THREADS : ATTENTION_THREADS;
+  }
+
   /** How many heads of a group load together; as the kernel has it. */
   private int together() {
     int group = shape.heads() / shape.kvHeads();
@@ -180,7 +197,11 @@ public final class GpuKernels implements AutoCloseable {
       throws CudaFailure {
     to.launch(
         prefillAttention,
-        new Grid(at.tiles(), shape.heads(), ATTENTION_THREADS, prefillSharedBytes()),
+        new Grid(
+            at.tiles(),
+            shape.heads(),
+            isWide ? WIDE_THREADS : ATTENTION_THREADS,
+            prefillSharedBytes()),
         out,
         qkv,
         kv.address,

@@ -134,7 +134,7 @@ public final class GpuModel implements AutoCloseable {
    * on their way.
    */
   public GpuStep launch(List<GpuRow> rows) throws IOException {
-    var tables = new StepTables(rows);
+    var tables = new StepTables(rows, kernels.tileQueries());
     check(rows, tables.sizes());
     var slot = slots.get((int) (steps % IN_FLIGHT_MAX));
     if (steps >= IN_FLIGHT_MAX) slot.ended.await();

@@ -8,6 +8,7 @@ import java.util.List;
 
 /** The kernels as CUDA text, and how they are compiled. */
 public final class KernelText {
+  private static final int HOPPER = 90;
   private static final String INTRINSICS = "intrinsics.cuh";
   private static final List<String> FILES =
       List.of(
@@ -16,6 +17,7 @@ public final class KernelText {
           "rope.cu",
           "decode_attention.cu",
           "prefill_attention.cu",
+          "wide_attention.cu",
           "vector_product.cu",
           "sample.cu",
           "weights.cu");
@@ -44,10 +46,17 @@ public final class KernelText {
     }
   }
 
+  /** Whether prompts attend by products of four warps, which Hopper has and no other. */
+  static boolean isWide(GpuShape shape, int capability) {
+    return capability == HOPPER && (shape.headSize() == 64 || shape.headSize() == 128);
+  }
+
   /** The options for a model on a GPU of that compute capability. */
   public static List<String> options(GpuShape shape, int capability) {
     var options = new ArrayList<String>();
-    options.add("--gpu-architecture=sm_" + capability);
+    boolean isWide = isWide(shape, capability);
+    options.add("--gpu-architecture=sm_" + capability + (isWide ? "a" : ""));
+    if (isWide) options.add("-DWIDE_PRODUCTS");
     options.add("-std=c++17");
     options.add("--fmad=true");
     options.addAll(shape.macros());

@@ -98,11 +98,16 @@ final class StepTables {
   private int tokens;
   private int blocks;
 
-  StepTables(List<GpuRow> rows) {
+  /**
+   * The tables of these rows.
+   *
+   * @param tileQueries so many queries of a prompt attend together
+   */
+  StepTables(List<GpuRow> rows, int tileQueries) {
     this.rows = List.copyOf(rows);
     for (var row : rows) {
       if (row.tokens().length == 1) decode(row);
-      else prefill(row);
+      else prefill(row, tileQueries);
       tokens += row.tokens().length;
       blocks += used(row);
       if (!row.isSampled()) continue;
@@ -124,10 +129,10 @@ final class StepTables {
     }
   }
 
-  private void prefill(GpuRow row) {
+  private void prefill(GpuRow row, int tileQueries) {
     int count = row.tokens().length;
-    for (int first = 0; first < count; first += GpuKernels.TILE_QUERIES) {
-      int queries = Math.min(GpuKernels.TILE_QUERIES, count - first);
+    for (int first = 0; first < count; first += tileQueries) {
+      int queries = Math.min(tileQueries, count - first);
       tiles.add(new Quad(tokens + first, queries, row.position() + first, blocks));
     }
   }

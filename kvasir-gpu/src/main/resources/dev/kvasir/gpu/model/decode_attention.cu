@@ -5,7 +5,6 @@
 // chunk and the heads of one group, which share what it loads. HEAD_SIZE / 8 lanes read a token, 16
 // bytes each; each such part of a warp keeps a softmax of its own until the end.
 #define CHUNK 256
-#define ATTENTION_WARPS 4
 #define LANES (HEAD_SIZE / 8)
 #define PARTS (32 / LANES)
 #define ROUNDS (BLOCK_TOKENS / PARTS)
@@ -18,6 +17,8 @@
                                        ? 7                                          \
                                        : (GROUP % 6 == 0 ? 6 : (GROUP % 5 == 0 ? 5  \
                                                                                : 1)))))
+// As many as leave room for all their sums in shared memory.
+#define ATTENTION_WARPS (TOGETHER * HEAD_SIZE <= 512 ? 8 : 4)
 #define NOTHING (-1e30f)
 
 // A chunk of one sequence: which token asks, the first position and the one behind the last, where

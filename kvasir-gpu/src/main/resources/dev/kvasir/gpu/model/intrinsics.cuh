@@ -68,10 +68,14 @@ __device__ __forceinline__ void multiply_add(float (&d)[4], const u32 (&a)[4], u
 }
 
 // 16 bytes to shared memory, or as many zeros where there is nothing to read.
-__device__ __forceinline__ void copy_async(void *to, const void *from, bool present) {
+__device__ __forceinline__ void copy_async_at(u32 to, const void *from, bool present) {
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;"
                :
-               : "r"(shared_address(to)), "l"(from), "r"(present ? 16 : 0));
+               : "r"(to), "l"(from), "r"(present ? 16 : 0));
+}
+
+__device__ __forceinline__ void copy_async(void *to, const void *from, bool present) {
+  copy_async_at(shared_address(to), from, present);
 }
 
 __device__ __forceinline__ void copies_commit() { asm volatile("cp.async.commit_group;"); }

@@ -112,7 +112,10 @@ final class GpuModelCheck {
                 new int[] {0, 64},
                 new int[] {0, 65},
                 new int[] {5, 130},
-                new int[] {300, 200}));
+                new int[] {0, 128},
+                new int[] {0, 129},
+                new int[] {300, 200},
+                new int[] {1_000, 700}));
     var shapes =
         List.of(
             new GpuShape(

@@ -483,7 +483,7 @@ final class KernelCheck {
   private Attended attention(Sequence sequence, List<GpuRow> rows, GpuRow row) throws CudaFailure {
     int count = row.tokens().length;
     var qkv = scratch.numbers(count * shape.qkvWidth());
-    var tables = new StepTables(rows);
+    var tables = new StepTables(rows, kernels.tileQueries());
     try (var arena = Arena.ofShared()) {
       var host = arena.allocate(tables.bytes(tables.sizes()), 64);
       tables.write(host, tables.sizes());

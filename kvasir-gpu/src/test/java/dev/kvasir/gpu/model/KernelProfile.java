@@ -189,7 +189,7 @@ final class KernelProfile {
         for (int b = 0; b < each; b++) own[b] = (i * each + b) % blocks;
         rows.add(new GpuRow(new int[1], pair[1] - 1, own, new GpuRow.Choice.Likeliest()));
       }
-      var at = places(rows);
+      var at = places(kernels, rows);
       double bytes = (double) pair[0] * pair[1] * shape.layerBytes() / 16;
       time(
           "decode attention, " + pair[0] + " of " + pair[1],
@@ -205,7 +205,7 @@ final class KernelProfile {
       var own = new int[shape.blocks(pair[0] + pair[1])];
       Arrays.setAll(own, i -> i % blocks);
       var row = new GpuRow(new int[pair[1]], pair[0], own, new GpuRow.Choice.Likeliest());
-      var at = places(List.of(row));
+      var at = places(kernels, List.of(row));
       double scores = (double) pair[1] * (pair[0] + pair[1] / 2.0) * shape.heads();
       time(
           "prefill attention, " + pair[1] + " at " + pair[0],
@@ -219,7 +219,7 @@ final class KernelProfile {
     for (int tokens : List.of(1, 256, 8192)) {
       var rows =
           List.of(new GpuRow(new int[tokens], 0, ring(tokens, blocks), new GpuRow.Choice.None()));
-      var at = places(rows);
+      var at = places(kernels, rows);
       long angles = memory(4L * 32_768 * shape.headSize());
       time(
           "rope, tokens " + tokens,
@@ -246,8 +246,8 @@ final class KernelProfile {
     return new LayerKv(address, shape.blockBytes(), layer * shape.layerBytes());
   }
 
-  private StepTables.Places places(List<GpuRow> rows) throws IOException {
-    var tables = new StepTables(rows);
+  private StepTables.Places places(GpuKernels kernels, List<GpuRow> rows) throws IOException {
+    var tables = new StepTables(rows, kernels.tileQueries());
     try (var scratch = new Scratch(device, 1);
         var arena = Arena.ofShared()) {
       var host = arena.allocate(tables.bytes(tables.sizes()), 64);
