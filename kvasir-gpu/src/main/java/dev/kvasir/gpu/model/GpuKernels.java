@@ -40,6 +40,7 @@ public final class GpuKernels implements AutoCloseable {
   private static final int SPREAD = 1_024;
 
   private final GpuShape shape;
+  private final int processors;
   private final int productGroupsMax;
   private final boolean isWide;
   private final CudaModule module;
@@ -63,7 +64,8 @@ public final class GpuKernels implements AutoCloseable {
   /** The kernels that were compiled for this shape. */
   GpuKernels(CudaDevice device, GpuShape shape, byte[] code) throws CudaFailure {
     this.shape = shape;
-    this.productGroupsMax = PRODUCT_GROUPS_PER_PROCESSOR * device.gpu().processors();
+    this.processors = device.gpu().processors();
+    this.productGroupsMax = PRODUCT_GROUPS_PER_PROCESSOR * processors;
     this.module = device.module(code);
     this.embed = module.kernel("kvasir_embed");
     this.norm = module.kernel("kvasir_norm");
@@ -148,36 +150,42 @@ public final class GpuKernels implements AutoCloseable {
         kv.layerAt);
   }
 
-  /** Single queries attend to their contexts, chunk by chunk. */
+  /** Where single queries read and write. */
+  record DecodePlaces(long out, long partial, long sums, long qkv) {}
+
+  /**
+   * Single queries attend to their contexts, chunk by chunk.
+   *
+   * @param next the matrix of the product that follows, to be fetched meanwhile; 0 for none
+   */
   void decodeAttention(
-      CudaStream to, StepTables.Places at, long out, long partial, long sums, long qkv, LayerKv kv)
+      CudaStream to, StepTables.Places at, DecodePlaces places, LayerKv kv, long next)
       throws CudaFailure {
+    int across = shape.heads() / together();
+    int idle = next == 0 ? 0 : (processors + across - 1) / across;
     to.launch(
         decodeAttention,
-        new Grid(shape.heads() / together(), at.items(), decodeThreads(), 0),
-        out,
-        partial,
-        sums,
-        qkv,
+        new Grid(across, at.items() + idle, ATTENTION_THREADS, 0),
+        places.out,
+        places.partial,
+        places.sums,
+        places.qkv,
         kv.address,
         kv.blockBytes,
         kv.layerAt,
         at.itemList(),
         at.blocks(),
+        at.items(),
+        next,
         scale());
     if (at.joins() == 0) return;
     to.launch(
         join,
         new Grid(at.joins(), shape.heads(), shape.headSize(), 0),
-        out,
-        partial,
-        sums,
+        places.out,
+        places.partial,
+        places.sums,
         at.joinList());
-  }
-
-  /** More where the sums of all warps fit into shared memory; as the kernel has it. */
-  private int decodeThreads() {
-    return together() * shape.headSize() <= 512 ? 2 * ATTENTION_THREADS : ATTENTION_THREADS;
   }
 
   /** How many heads of a group load together; as the kernel has it. */
