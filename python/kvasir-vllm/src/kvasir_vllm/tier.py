@@ -367,7 +367,7 @@ class KvasirTier(SecondaryTierManager):
         self._last.pop(req_context.req_id, None)
         self._prefills.ended(req_context.req_id)
 
-    def on_schedule_end(self, context: Any) -> None:
+    def on_schedule_end(self, context: Any = None) -> None:  # 0.24 passes nothing
         self._lookups.flush()
 
     def drain_jobs(self) -> None:

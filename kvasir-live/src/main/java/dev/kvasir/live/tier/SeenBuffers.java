@@ -24,7 +24,7 @@ final class SeenBuffers {
   }
 
   /** Notes a buffer; what cannot be noted is only not deleted. */
-  void add(Path buffer) {
+  synchronized void add(Path buffer) {
     try {
       Files.writeString(
           file, buffer + "\n", UTF_8, StandardOpenOption.CREATE, StandardOpenOption.APPEND);
@@ -34,7 +34,7 @@ final class SeenBuffers {
   }
 
   /** Deletes those of the list that nobody has mapped; keeps the others on it. */
-  void removeOrphans(List<Path> folders) {
+  synchronized void removeOrphans(List<Path> folders) {
     try {
       if (!Files.isRegularFile(file)) return;
       var left = new StringBuilder();

@@ -39,6 +39,7 @@ final class TierServer implements AutoCloseable {
   private final TierSettings settings;
   private final ServerSocketChannel server;
   private final UserPrincipal self;
+  private final SeenBuffers seen;
   private final Thread acceptor;
   private final ReentrantLock lock = new ReentrantLock();
   private final Map<TierSession, Thread> sessions = new LinkedHashMap<>();
@@ -53,6 +54,8 @@ final class TierServer implements AutoCloseable {
     this.settings = settings;
     this.server = server;
     this.self = Files.getOwner(settings.socket());
+    this.seen = new SeenBuffers(settings.socket());
+    seen.removeOrphans(settings.bufferFolders());
     this.acceptor = Thread.ofPlatform().name("kvasir-tier-accept").daemon().start(this::accept);
   }
 
@@ -61,7 +64,6 @@ final class TierServer implements AutoCloseable {
       throws IOException {
     var path = settings.socket();
     removeStale(path);
-    new SeenBuffers(path).removeOrphans(settings.bufferFolders());
     var server = ServerSocketChannel.open(StandardProtocolFamily.UNIX);
     try {
       server.bind(UnixDomainSocketAddress.of(path));
@@ -156,7 +158,7 @@ final class TierServer implements AutoCloseable {
       refuse(socket, tooMany());
       return;
     }
-    var session = new TierSession(loop, caches, settings, user, socket);
+    var session = new TierSession(loop, caches, settings.bufferFolders(), seen, user, socket);
     var thread = Thread.ofVirtual().name("kvasir-tier").unstarted(() -> run(session));
     lock.lock();
     try {

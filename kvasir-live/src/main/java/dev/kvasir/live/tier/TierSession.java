@@ -58,13 +58,14 @@ final class TierSession {
   TierSession(
       EventLoop loop,
       NamespaceCaches caches,
-      TierSettings settings,
+      List<Path> bufferFolders,
+      SeenBuffers seen,
       UserPrincipal user,
       SocketChannel socket) {
     this.loop = loop;
     this.caches = caches;
-    this.bufferFolders = settings.bufferFolders();
-    this.seen = new SeenBuffers(settings.socket());
+    this.bufferFolders = bufferFolders;
+    this.seen = seen;
     this.user = user;
     this.channel = new FrameChannel(socket, requests::release);
   }
@@ -209,7 +210,7 @@ final class TierSession {
   }
 
   /** The processes of an engine that ends do not all end at once. */
-  private static void removeLater(EngineBuffer buffer) {
+  private void removeLater(EngineBuffer buffer) {
     Thread.ofVirtual()
         .name("kvasir-tier-orphans")
         .start(
@@ -219,6 +220,7 @@ final class TierSession {
                 if (buffer.removeIfOrphaned()) {
                   LOG.log(WARNING, "{0} is deleted: the engine that made it is gone", buffer);
                 }
+                seen.removeOrphans(bufferFolders);
               } catch (IOException e) {
                 LOG.log(DEBUG, "{0} is left: {1}", buffer, e.getMessage());
               } catch (InterruptedException e) {
