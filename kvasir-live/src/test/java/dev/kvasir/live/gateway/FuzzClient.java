@@ -42,7 +42,11 @@ final class FuzzClient {
 
   private void hold() throws IOException {
     if (said.end() == FuzzConversation.End.READS) {
-      write();
+      try {
+        write();
+      } catch (IOException e) {
+        // Who is refused early may find that the server reads no more; the answer is there.
+      }
       read();
       return;
     }
