@@ -8,7 +8,10 @@ import dev.kvasir.kv.event.KvEvents;
 import dev.kvasir.kv.event.Tier;
 import dev.kvasir.kv.evict.Eviction;
 import dev.kvasir.kv.evict.FrequencySketch;
+import dev.kvasir.kv.evict.RequestEnd;
+import dev.kvasir.kv.evict.ReturnHint;
 import dev.kvasir.kv.name.BlockHash;
+import dev.kvasir.kv.name.BlockNames;
 import dev.kvasir.kv.name.TokenBlock;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -17,6 +20,8 @@ import java.util.SplittableRandom;
 
 /** A pool and chains of blocks for it, twice as many as it has room for. */
 final class BenchPool {
+  private static final int OUTPUT_TOKENS = 100;
+
   private final BlockPool pool;
   private final List<List<TokenBlock>> contents = new ArrayList<>();
   private final List<List<BlockHash>> hashes = new ArrayList<>();
@@ -66,6 +71,27 @@ final class BenchPool {
 
   void release(List<Block.Registered> blocks) {
     pool.release(blocks);
+  }
+
+  /** The whole life of a chain: taken in, told of when its request ends, and released. */
+  void live(int chain) {
+    var held = register(chain);
+    var names = new ChainNames(contents.get(chain));
+    pool.ended(new RequestEnd(names, held.size(), held.size(), OUTPUT_TOKENS, ReturnHint.NONE));
+    pool.release(held);
+  }
+
+  /** The blocks of a chain by their place. */
+  private record ChainNames(List<TokenBlock> blocks) implements BlockNames {
+    @Override
+    public BlockHash name(int index) {
+      return blocks.get(index).hash();
+    }
+
+    @Override
+    public TokenBlock block(int index) {
+      return blocks.get(index);
+    }
   }
 
   private static List<TokenBlock> chain(int length, SplittableRandom random) {

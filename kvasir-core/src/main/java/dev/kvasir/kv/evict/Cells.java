@@ -52,7 +52,16 @@ final class Cells {
     Arrays.fill(keys, before, to, NEVER);
     segments.growCells(to * AGES);
     winners = new int[to];
-    for (int node = to - 1; node >= 1; node--) winners[node] = winner(node);
+    rebuild();
+  }
+
+  private void rebuild() {
+    for (int node = winners.length - 1; node >= 1; node--) winners[node] = winner(node);
+  }
+
+  /** How many bytes its arrays take. */
+  long bytes() {
+    return (Long.BYTES + Byte.BYTES + Double.BYTES + Integer.BYTES) * (long) occupied.length;
   }
 
   Order order() {
@@ -61,7 +70,8 @@ final class Cells {
 
   void order(Order wanted) {
     order = wanted;
-    for (int of = 0; of < tables.classes(); of++) price(of);
+    for (int of = 0; of < tables.classes(); of++) keys[of] = key(of);
+    rebuild();
   }
 
   /** The segment that goes first, or {@link Segments#NONE}. */
@@ -105,19 +115,22 @@ final class Cells {
 
   /** Finds the first age of the class again, since its ages or their indices have changed. */
   void price(int of) {
-    long ages = occupied[of];
-    if (ages == 0) set(of, NEVER);
-    else if (order == Order.OLDEST) priceByBirth(of, ages);
-    else priceByIndex(of, ages);
+    set(of, key(of));
   }
 
-  private void priceByBirth(int of, long ages) {
+  private double key(int of) {
+    long ages = occupied[of];
+    if (ages == 0) return NEVER;
+    return order == Order.OLDEST ? keyByBirth(of, ages) : keyByIndex(of, ages);
+  }
+
+  private double keyByBirth(int of, long ages) {
     int age = Long.SIZE - 1 - Long.numberOfLeadingZeros(ages);
     firstAges[of] = (byte) age;
-    set(of, (double) segments.born(segments.firstOfCell(of * AGES + age)));
+    return segments.born(segments.firstOfCell(of * AGES + age));
   }
 
-  private void priceByIndex(int of, long ages) {
+  private double keyByIndex(int of, long ages) {
     double best = NEVER;
     for (long left = ages; left != 0; ) {
       int age = Long.SIZE - 1 - Long.numberOfLeadingZeros(left);
@@ -128,7 +141,7 @@ final class Cells {
         firstAges[of] = (byte) age;
       }
     }
-    set(of, best);
+    return best;
   }
 
   private void set(int of, double key) {

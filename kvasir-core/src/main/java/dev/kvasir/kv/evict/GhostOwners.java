@@ -16,13 +16,14 @@ package dev.kvasir.kv.evict;
 final class GhostOwners {
   static final int NONE = -1;
   static final int GENERATION_BITS = 9;
+  static final int GENERATION = (1 << GENERATION_BITS) - 1;
   static final int SEGMENT_BITS = 27;
 
   private static final int WAYS_SHIFT = 3;
   private static final int WAYS = 1 << WAYS_SHIFT;
 
   /** Names for each row, of its eight places. */
-  private static final double NAMES_PER_ROW = 6.5;
+  private static final double NAMES_PER_ROW = 7;
 
   private static final long MIX = 0x9e3779b97f4a7c15L;
 
@@ -36,7 +37,7 @@ final class GhostOwners {
   private final Segments segments;
   private final long[] places;
   private final int rows;
-  long displaced;
+  private long displaced;
 
   GhostOwners(int namesMax, Segments segments) {
     this.segments = segments;
@@ -69,6 +70,11 @@ final class GhostOwners {
     return length == 0 ? 0 : 1 << (length - 1);
   }
 
+  /** How many names were forgotten because their places were taken. */
+  long displaced() {
+    return displaced;
+  }
+
   /** Forgets the name; the segment loses a ghost. */
   void remove(int place) {
     int segment = segment(place);
@@ -93,47 +99,43 @@ final class GhostOwners {
     segments.gainGhost(segment);
   }
 
-  /** A place in the emptier row of the two; where both are full, one of theirs moves. */
+  /** A free place in one of the two rows; where both are full, one of theirs moves. */
   private int place(long name) {
     int one = row(name);
+    int place = free(one);
+    if (place != NONE) return place;
     int two = other(one, name);
-    int freeInOne = free(one);
-    int freeInTwo = free(two);
-    if (freeInOne + freeInTwo == 0) {
-      int made = makeRoom(one);
-      return made != NONE ? made : makeRoomOr(two, one);
-    }
-    int row = freeInTwo > freeInOne ? two : one;
-    for (int at = row; ; at++) {
-      if (!counts(places[at])) return at;
-    }
-  }
-
-  private int makeRoomOr(int row, int otherwise) {
-    int made = makeRoom(row);
-    return made != NONE ? made : otherwise;
+    place = free(two);
+    if (place != NONE) return place;
+    place = makeRoom(one);
+    if (place != NONE) return place;
+    place = makeRoom(two);
+    return place != NONE ? place : one;
   }
 
   /** Moves an entry of the full row to the other row where it may be, if one has room there. */
   private int makeRoom(int row) {
     for (int at = row; at < row + WAYS; at++) {
       int other = other(row, places[at] >>> NAME_SHIFT);
-      for (int to = other; to < other + WAYS; to++) {
-        if (counts(places[to])) continue;
-        places[to] = places[at];
-        places[at] = 0;
-        return at;
-      }
+      int to = free(other);
+      if (to == NONE) continue;
+      places[to] = places[at];
+      places[at] = 0;
+      return at;
     }
     return NONE;
   }
 
   private int free(int row) {
-    int free = 0;
     for (int at = row; at < row + WAYS; at++) {
-      if (!counts(places[at])) free++;
+      if (!counts(places[at])) return at;
     }
-    return free;
+    return NONE;
+  }
+
+  /** How many bytes the table takes. */
+  long bytes() {
+    return (long) Long.BYTES * places.length;
   }
 
   private boolean counts(long entry) {

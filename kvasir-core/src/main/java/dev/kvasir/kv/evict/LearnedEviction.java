@@ -36,7 +36,11 @@ final class LearnedEviction implements EvictionPolicy {
   /** More segments than blocks: those of one request, which have none yet. */
   private static final int SEGMENTS_MORE = 32;
 
-  private static final int STEPS_MAX = 2_048;
+  /** How many segments grow older with one request, at most. */
+  static final int AGED_MAX = 256;
+
+  /** Pools from this size on have all their tables from the first, since growing takes time. */
+  private static final int BLOCKS_LARGE = 1 << 16;
 
   /** The age at which what nobody has claimed stops to take in others. */
   private static final int UNCLAIMED_AGE = 6;
@@ -87,6 +91,11 @@ final class LearnedEviction implements EvictionPolicy {
 
   private int unclaimed = NONE;
   private long now;
+
+  /** No segment reaches its next age before. */
+  private long agesAt;
+
+  private int agedMost;
   private @Nullable BlockHash lastHash;
   private int lastSlot = NONE;
 
@@ -94,6 +103,7 @@ final class LearnedEviction implements EvictionPolicy {
   private int[] slotAt = new int[64];
 
   private int[] ownerAt = new int[64];
+  private long[] nameAt = new long[64];
 
   LearnedEviction(Eviction.Slots slots) {
     this.slots = slots;
@@ -105,6 +115,7 @@ final class LearnedEviction implements EvictionPolicy {
     this.ghosts = new GhostOwners(remembered, segments);
     double unit = (double) RequestClasses.UNIT_TOKENS / slots.blockTokens();
     this.tables = new ReturnTables(Math.max(unit, (double) kept / BLOCKS_PER_UNIT));
+    if (kept >= BLOCKS_LARGE) tables.reserve();
     this.classes = new RequestClasses(tables, trust, slots.blockTokens());
     this.cells = new Cells(segments, tables);
     this.rival = new LruRival(kept);
@@ -119,7 +130,7 @@ final class LearnedEviction implements EvictionPolicy {
     int place = ghosts.find(name);
     if (place == GhostOwners.NONE) {
       owner = unclaimed();
-      segments.enlarge(owner, NONE);
+      segments.enlarge(owner, 1, NONE);
       segments.gainResident(owner);
     } else {
       owner = ghosts.segment(place);
@@ -156,31 +167,56 @@ final class LearnedEviction implements EvictionPolicy {
   @Override
   public int evict() {
     int segment = cells.first();
-    int slot = segment == NONE ? takeInner() : segments.firstSlot(segment);
+    if (segment == NONE) return evictInner();
+    int slot = segments.firstSlot(segment);
+    int parent = leave(slot);
+    if (parent != NONE && rows[at(parent, OWNER)] == segment) {
+      replaceFirst(slot, parent, segment);
+    } else {
+      if (parent != NONE) listFirst(parent);
+      unlist(slot);
+    }
+    forget(slot);
+    return slot;
+  }
+
+  private int evictInner() {
+    int slot = takeInner();
     if (slot == NONE) return NONE;
-    if (segment != NONE) unlist(slot);
+    int parent = leave(slot);
+    if (parent != NONE) listFirst(parent);
+    forget(slot);
+    return slot;
+  }
+
+  /** The cached block in the slot is gone, and follows none any more. */
+  private void forget(int slot) {
     int owner = rows[at(slot, OWNER)];
     if (segments.kind(owner) != Segments.UNCLAIMED) {
       ghosts.add(nameOf(slot), forksOf(slot), owner);
     }
-    removed(slot);
+    clear(slot);
     segments.forgetGhosts();
-    return slot;
   }
 
   @Override
   public void removed(int slot) {
+    int parent = leave(slot);
+    if (parent != NONE) listFirst(parent);
+    clear(slot);
+  }
+
+  private void clear(int slot) {
     if (slot == lastSlot) lastHash = null;
     int row = at(slot, 0);
     rows[row + MARKS] = (rows[row + MARKS] & ~(CACHED | LISTED)) | GONE;
-    segments.loseResident(rows[row + OWNER]);
-    leave(slot);
     if (rows[row + CHILDREN] > 0) rows[row + TURNS] += 1 << TURN_SHIFT;
+    segments.loseResident(rows[row + OWNER]);
   }
 
   @Override
   public void ended(RequestEnd end) {
-    growOld();
+    if (now >= agesAt) growOld();
     int blocks = end.blocks();
     if (blocks > 0) {
       reserve(blocks);
@@ -211,7 +247,22 @@ final class LearnedEviction implements EvictionPolicy {
             rival.gained(),
             rival.fallbacks(),
             cells.order() == Cells.Order.OLDEST,
-            trust.ignored()));
+            trust.ignored(),
+            bytes(),
+            agedMost));
+  }
+
+  /** How many bytes its arrays take. */
+  private long bytes() {
+    long own = (long) Integer.BYTES * (rows.length + slotAt.length + ownerAt.length);
+    own += (long) Long.BYTES * nameAt.length;
+    return own
+        + segments.bytes()
+        + ghosts.bytes()
+        + tables.bytes()
+        + cells.bytes()
+        + rival.bytes()
+        + inner.bytes();
   }
 
   /** One request that ends: its blocks go from the segments that knew them to new ones. */
@@ -239,26 +290,39 @@ final class LearnedEviction implements EvictionPolicy {
       // A conversation is in the sample by the first block that it has to itself.
       int first = Math.min(known, end.blocks() - 1);
       this.isSampled =
-          goesOn ? segments.isSampled(last) : rival.samples(name(end.names().name(first)));
+          goesOn ? segments.isSampled(last) : rival.samples(nameAt[first]);
     }
 
     void run() {
       if (isSampled) compare();
       countReturns(known);
-      for (int i = 0; i < end.blocks(); i++) {
-        int forks = forksOf(i);
-        if (isFork && i < known) forks = Math.min(FORKS_MAX, forks + 1);
+      int forks = forksNow(0);
+      for (int i = 0; i < end.blocks(); ) {
+        int from = i;
+        int owner = ownerNow(i);
         int to = segmentFor(i, forks);
-        segments.enlarge(to, i);
-        if (slotAt[i] == NONE) remember(i, forks, to);
-        else give(slotAt[i], forks, to);
-        repairParent(i);
+        if (owner != NONE) segments.gainResident(to);
+        do {
+          if (owner == NONE) remember(i, forks, to);
+          else give(slotAt[i], forks, to);
+          repairParent(i);
+          if (++i == end.blocks()) break;
+          forks = forksNow(i);
+        } while (ownerNow(i) == owner && segmentFor(i, forks) == to);
+        segments.enlarge(to, i - from, i - 1);
+        if (owner == NONE) continue;
+        segments.gainResidents(to, i - from - 1);
+        segments.loseResidents(owner, i - from);
       }
+    }
+
+    /** The segment of the block's slot, or none if the block is not here. */
+    private int ownerNow(int i) {
+      return slotAt[i] == NONE ? NONE : rows[at(slotAt[i], OWNER)];
     }
 
     /** What of the request was here, and what LRU would have had. */
     private void compare() {
-      var names = end.names();
       int blocks = end.blocks();
       int found = 0;
       while (found < blocks
@@ -267,9 +331,9 @@ final class LearnedEviction implements EvictionPolicy {
         found++;
       }
       int foundByLru = 0;
-      while (foundByLru < blocks && rival.has(name(names.name(foundByLru)))) foundByLru++;
+      while (foundByLru < blocks && rival.has(nameAt[foundByLru])) foundByLru++;
       rival.found(found, foundByLru);
-      for (int i = blocks - 1; i >= 0; i--) rival.use(name(names.name(i)));
+      for (int i = blocks - 1; i >= 0; i--) rival.use(nameAt[i]);
     }
 
     private int segmentFor(int i, int forks) {
@@ -303,24 +367,29 @@ final class LearnedEviction implements EvictionPolicy {
 
     private int open(int kind, int of) {
       cells.grow();
-      int segment = segments.open(kind, of, turn, now);
+      int segment = openAt(kind, of, turn);
       if (isSampled) segments.sample(segment);
-      tables.reached(of, 0, 1);
+      tables.used(of);
       return segment;
     }
 
-    private int forksOf(int i) {
-      if (slotAt[i] != NONE) return LearnedEviction.this.forksOf(slotAt[i]);
-      int place = ghosts.find(name(end.names().name(i)));
-      return place == GhostOwners.NONE ? 0 : ghosts.forks(place);
+    /** How many forks the block has had, with this one. */
+    private int forksNow(int i) {
+      int forks = 0;
+      if (slotAt[i] != NONE) {
+        forks = LearnedEviction.this.forksOf(slotAt[i]);
+      } else {
+        int place = ghosts.find(nameAt[i]);
+        if (place != GhostOwners.NONE) forks = ghosts.forks(place);
+      }
+      return isFork && i < known ? Math.min(FORKS_MAX, forks + 1) : forks;
     }
 
     /** The block is not here: it is remembered for when it comes. */
     private void remember(int i, int forks, int to) {
-      long name = name(end.names().name(i));
-      int place = ghosts.find(name);
+      int place = ghosts.find(nameAt[i]);
       if (place != GhostOwners.NONE) ghosts.remove(place);
-      ghosts.add(name, forks, to);
+      ghosts.add(nameAt[i], forks, to);
     }
   }
 
@@ -329,17 +398,18 @@ final class LearnedEviction implements EvictionPolicy {
     int known = 0;
     for (int i = 0; i < blocks; i++) {
       var hash = names.name(i);
+      nameAt[i] = name(hash);
       int slot = slots.slotOf(hash);
       if (slot != NONE && (rows[at(slot, MARKS)] & GONE) != 0) slot = NONE;
       slotAt[i] = slot;
-      ownerAt[i] = slot == NONE ? ghostOwner(hash) : rows[at(slot, OWNER)];
+      ownerAt[i] = slot == NONE ? ghostOwner(nameAt[i]) : rows[at(slot, OWNER)];
       if (known == i && isClaimed(ownerAt[i])) known++;
     }
     return known;
   }
 
-  private int ghostOwner(BlockHash hash) {
-    int place = ghosts.find(name(hash));
+  private int ghostOwner(long name) {
+    int place = ghosts.find(name);
     return place == GhostOwners.NONE ? NONE : ghosts.segment(place);
   }
 
@@ -375,15 +445,12 @@ final class LearnedEviction implements EvictionPolicy {
     if (inCell) cells.add(segment);
   }
 
-  /** Moves the block in the slot to another segment. */
+  /** Moves the block in the slot to another segment; the two count their blocks later. */
   private void give(int slot, int forks, int to) {
     int row = at(slot, 0);
     boolean listed = (rows[row + MARKS] & LISTED) != 0;
     if (listed) unlist(slot);
-    int from = rows[row + OWNER];
     rows[row + OWNER] = to;
-    segments.gainResident(to);
-    segments.loseResident(from);
     rows[row + MARKS] =
         (rows[row + MARKS] & ~(FRESH | (FORKS_MAX << FORKS_SHIFT))) | (forks << FORKS_SHIFT);
     if (listed) list(slot);
@@ -395,18 +462,24 @@ final class LearnedEviction implements EvictionPolicy {
     if (!follows(slotAt[i], slotAt[i - 1])) follow(slotAt[i], slotAt[i - 1]);
   }
 
+  /** Segments that are old enough reach their next age, up to so many at once. */
   private void growOld() {
-    int steps = STEPS_MAX;
+    int steps = 0;
+    agesAt = Long.MAX_VALUE;
     for (int age = 1; age < ReturnTables.AGES; age++) {
-      long bornBefore = now - tables.edge(age);
       int segment = segments.nextToReach(age);
-      while (segment != NONE && segments.born(segment) <= bornBefore && steps > 0) {
-        if (segments.age(segment) != age - 1) break;
-        steps--;
+      while (segment != NONE && segments.age(segment) == age - 1) {
+        long reachedAt = segments.born(segment) + tables.edge(age);
+        if (reachedAt > now || steps == AGED_MAX) {
+          agesAt = Math.min(agesAt, reachedAt);
+          break;
+        }
+        steps++;
         growOlder(segment, age);
         segment = segments.nextToReach(age);
       }
     }
+    agedMost = Math.max(agedMost, steps);
   }
 
   private void growOlder(int segment, int age) {
@@ -424,10 +497,15 @@ final class LearnedEviction implements EvictionPolicy {
     if (unclaimed == NONE) {
       int of = classes.unclaimed();
       cells.grow();
-      unclaimed = segments.open(Segments.UNCLAIMED, of, 0, now);
+      unclaimed = openAt(Segments.UNCLAIMED, of, 0);
       segments.keep(unclaimed);
     }
     return unclaimed;
+  }
+
+  private int openAt(int kind, int of, int turn) {
+    agesAt = Math.min(agesAt, now + tables.edge(1));
+    return segments.open(kind, of, turn, now);
   }
 
   /** The block in the slot follows the one in the other slot, if there is one. */
@@ -442,16 +520,16 @@ final class LearnedEviction implements EvictionPolicy {
     }
   }
 
-  /** The block in the slot does not follow any other one more. */
-  private void leave(int slot) {
+  /** The block follows no other any more; tells the one that may be evicted therefore, if any. */
+  private int leave(int slot) {
     int parent = rows[at(slot, PARENT)];
-    if (parent == NONE) return;
+    if (parent == NONE) return NONE;
     boolean follows = follows(slot, parent);
     rows[at(slot, PARENT)] = NONE;
-    if (!follows || --rows[at(parent, CHILDREN)] > 0) return;
-    if ((rows[at(parent, MARKS)] & CACHED) == 0) return;
+    if (!follows || --rows[at(parent, CHILDREN)] > 0) return NONE;
+    if ((rows[at(parent, MARKS)] & CACHED) == 0) return NONE;
     inner.remove(parent);
-    listFirst(parent);
+    return parent;
   }
 
   /** Whether the block in the slot follows the one that is in the other slot now. */
@@ -490,6 +568,16 @@ final class LearnedEviction implements EvictionPolicy {
     if (first == NONE) cells.addFirst(segment);
   }
 
+  /** The one slot takes the place of the other, which is the first of the segment. */
+  private void replaceFirst(int slot, int by, int segment) {
+    int after = rows[at(slot, AFTER)];
+    int row = at(by, 0);
+    rows[row + BEFORE] = NONE;
+    rows[row + MARKS] |= LISTED;
+    segments.firstSlot(segment, by);
+    link(by, after, segment);
+  }
+
   private void unlist(int slot) {
     int row = at(slot, 0);
     int segment = rows[row + OWNER];
@@ -510,6 +598,7 @@ final class LearnedEviction implements EvictionPolicy {
     if (slotAt.length >= blocks) return;
     slotAt = new int[2 * blocks];
     ownerAt = new int[2 * blocks];
+    nameAt = new long[2 * blocks];
   }
 
   private int forksOf(int slot) {

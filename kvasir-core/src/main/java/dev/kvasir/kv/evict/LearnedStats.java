@@ -10,6 +10,8 @@ package dev.kvasir.kv.evict;
  * @param fallbacks how often it fell back to the oldest first, since the tables were worse
  * @param isFallback whether it does so now
  * @param hintsIgnored hints of more tenants than are told apart
+ * @param bytes how much memory it takes
+ * @param agedMost how many groups of blocks have grown older with one request, at most
  */
 public record LearnedStats(
     int classes,
@@ -18,4 +20,6 @@ public record LearnedStats(
     long gained,
     long fallbacks,
     boolean isFallback,
-    long hintsIgnored) {}
+    long hintsIgnored,
+    long bytes,
+    int agedMost) {}

@@ -74,6 +74,11 @@ final class LruRival {
     return fallbacks;
   }
 
+  /** How many bytes the names take. */
+  long bytes() {
+    return shadow.bytes();
+  }
+
   /** Another request ended under that order; the order from now on. */
   Cells.Order decide(Cells.Order now) {
     if (--untilDecision > 0) return now;
@@ -107,6 +112,7 @@ final class LruRival {
     private static final int NONE = -1;
 
     private final long[] names;
+    private final int[] cellOf;
     private final SlotLists line;
 
     /** For each cell of the table the place of a name plus 1, or 0. */
@@ -117,10 +123,16 @@ final class LruRival {
 
     ShadowLru(int blocksMax) {
       this.names = new long[blocksMax];
+      this.cellOf = new int[blocksMax];
       this.line = new SlotLists(blocksMax, 1);
       int bits = Integer.SIZE - Integer.numberOfLeadingZeros(2 * blocksMax);
       this.cells = new int[1 << bits];
       this.shift = Long.SIZE - bits;
+    }
+
+    long bytes() {
+      long ints = (long) Integer.BYTES * (cellOf.length + cells.length);
+      return (long) Long.BYTES * names.length + line.bytes() + ints;
     }
 
     boolean has(long name) {
@@ -138,7 +150,7 @@ final class LruRival {
         enter(cell, name, place);
       } else {
         place = line.removeFirst(0);
-        remove(cell(names[place]));
+        remove(cellOf[place]);
         enter(cell(name), name, place);
       }
       line.add(0, place);
@@ -146,6 +158,7 @@ final class LruRival {
 
     private void enter(int cell, long name, int place) {
       names[place] = name;
+      cellOf[place] = cell;
       cells[cell] = place + 1;
     }
 
@@ -160,10 +173,11 @@ final class LruRival {
     private void remove(int from) {
       int hole = from;
       for (int cell = after(from); cells[cell] != 0; cell = after(cell)) {
-        int home = home(names[cells[cell] - 1]);
-        int way = cell - home & cells.length - 1;
+        int place = cells[cell] - 1;
+        int way = cell - home(names[place]) & cells.length - 1;
         if (way < (cell - hole & cells.length - 1)) continue;
-        cells[hole] = cells[cell];
+        cells[hole] = place + 1;
+        cellOf[place] = hole;
         hole = cell;
       }
       cells[hole] = 0;

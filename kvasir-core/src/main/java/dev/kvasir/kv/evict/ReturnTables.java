@@ -11,7 +11,8 @@ import java.util.Arrays;
  * that follows an index for each age: the most hits that holding a block on can bring for each unit
  * of time that it is held, where the best moment to give up is chosen (Gittins).
  *
- * <p>Time is counted in block references. The tables are refreshed a few classes at a time.
+ * <p>Time is counted in block references. A class is due to be refreshed when it has enough new
+ * evidence, or when its parent has changed, and a few classes are refreshed with each request.
  */
 final class ReturnTables {
   /** Buckets of age. */
@@ -25,8 +26,14 @@ final class ReturnTables {
 
   static final int CLASSES_MAX = 2_048;
 
-  /** How many requests it takes to refresh all tables once. */
-  private static final int REFRESH_REQUESTS = 16;
+  /** How many classes are refreshed with one request, at most. */
+  static final int REFRESHES_MAX = 8;
+
+  /** The share of new evidence that makes a class due. */
+  private static final float NEWS_SHARE = 0.03f;
+
+  /** After so many requests another class is refreshed in any case. */
+  private static final int REQUESTS_PER_TURN = 32;
 
   /** How many requests make older evidence count {@link #DECAY} times as much. */
   private static final int DECAY_REQUESTS = 1_024;
@@ -60,12 +67,27 @@ final class ReturnTables {
   /** How often the evidence of each class has decayed. */
   private int[] decays = new int[CLASSES_FIRST];
 
-  private final double[] hitsUntil = new double[AGES];
-  private final double[] timeUntil = new double[AGES];
+  /** How much more evidence makes each class due; infinite for those that are. */
+  private float[] newsLeft = new float[CLASSES_FIRST];
+
+  /** When each class was refreshed, counted in refreshes. */
+  private int[] refreshed = new int[CLASSES_FIRST];
+
+  private final SlotSet due = new SlotSet(CLASSES_MAX);
+  private int dueCount;
+  private int hand;
+  private int refreshes;
+  private int refreshesLeft;
+
+  /** Of the class that is being refreshed, for each age; the last are ends of buckets. */
+  private final double[] leftAt = new double[AGES];
+
+  private final double[] hitsAfter = new double[AGES];
+  private final double[] timeAfter = new double[AGES];
+  private final int[] hull = new int[AGES];
 
   private long requests;
   private int nextClass;
-  private int refreshesDue;
 
   /**
    * Tables with only a root.
@@ -85,6 +107,11 @@ final class ReturnTables {
     open(ROOT, PARENT_WEIGHT);
   }
 
+  /** Makes room for all classes that there may be, so that it need not be made later. */
+  void reserve() {
+    grow(CLASSES_MAX);
+  }
+
   /** At how many references a block reaches the age. */
   long edge(int age) {
     return edges[age];
@@ -92,6 +119,12 @@ final class ReturnTables {
 
   int classes() {
     return classes;
+  }
+
+  /** How many bytes its arrays take. */
+  long bytes() {
+    long perClass = (long) Integer.BYTES * (3 + KEYS) + (long) Float.BYTES * (2 + 4 * AGES);
+    return perClass * parents.length + due.bytes();
   }
 
   /** The class below that one, made if there is none yet; that one itself if there are too many. */
@@ -118,6 +151,14 @@ final class ReturnTables {
     return indices[of * AGES + age];
   }
 
+  /** A request of the class begins: what rests on a parent that has changed since is due. */
+  void used(int of) {
+    for (int at = of; at != ROOT; at = parents[at]) {
+      if (refreshed[at] < refreshed[parents[at]]) makeDue(at);
+    }
+    reached(of, 0, 1);
+  }
+
   /** That share of a request reached the age. */
   void reached(int of, int age, float share) {
     add(reached, of, age, share);
@@ -130,25 +171,40 @@ final class ReturnTables {
 
   private void add(float[] counts, int of, int age, float share) {
     int at = of;
-    while (at != ROOT) {
+    while (true) {
       counts[at * AGES + age] += share;
+      newsLeft[at] -= share;
+      if (newsLeft[at] < 0) makeDue(at);
+      if (at == ROOT) return;
       at = parents[at];
     }
-    counts[age] += share;
   }
 
-  /** Counts a request; a few classes are then due to be refreshed. */
+  private void makeDue(int of) {
+    if (newsLeft[of] == Float.POSITIVE_INFINITY) return;
+    newsLeft[of] = Float.POSITIVE_INFINITY;
+    due.add(of);
+    dueCount++;
+  }
+
+  /** Counts a request; a few classes are then refreshed. */
   void ended() {
     requests++;
-    refreshesDue = Math.ceilDiv(classes, REFRESH_REQUESTS);
+    refreshesLeft = REFRESHES_MAX;
+    if (requests % REQUESTS_PER_TURN != 0) return;
+    makeDue(nextClass);
+    nextClass = nextClass + 1 == classes ? 0 : nextClass + 1;
   }
 
   /** Refreshes the next class that is due and tells which, or {@link #NONE}. */
   int refreshNext() {
-    if (refreshesDue == 0) return NONE;
-    refreshesDue--;
-    int of = nextClass;
-    nextClass = of + 1 == classes ? 0 : of + 1;
+    if (refreshesLeft == 0 || dueCount == 0) return NONE;
+    refreshesLeft--;
+    dueCount--;
+    // Upwards, since a class is younger than its parent and rests on it.
+    int of = due.nextAround(hand);
+    due.remove(of);
+    hand = of + 1 == CLASSES_MAX ? 0 : of + 1;
     refresh(of);
     return of;
   }
@@ -165,6 +221,8 @@ final class ReturnTables {
 
   private void grow(int to) {
     parents = Arrays.copyOf(parents, to);
+    newsLeft = Arrays.copyOf(newsLeft, to);
+    refreshed = Arrays.copyOf(refreshed, to);
     parentWeights = Arrays.copyOf(parentWeights, to);
     decays = Arrays.copyOf(decays, to);
     children = Arrays.copyOf(children, to * KEYS);
@@ -190,6 +248,8 @@ final class ReturnTables {
       hazards[row + age] = (float) Math.min(HAZARD_MAX, hazard);
     }
     value(row);
+    newsLeft[of] = NEWS_SHARE * (reached[row] + parentWeights[of]);
+    refreshed[of] = ++refreshes;
   }
 
   private void decay(int of) {
@@ -204,36 +264,61 @@ final class ReturnTables {
   }
 
   /**
-   * Computes the indices of a class from its hazards. With the hits and the time up to the end of
+   * Computes the indices of a class from its hazards. With the hits and the time after the end of
    * each bucket, the index at an age is the steepest way from the middle of its bucket to an end.
    */
   private void value(int row) {
     double left = 1;
+    for (int age = 0; age < AGES; age++) {
+      leftAt[age] = left;
+      left *= 1 - hazards[row + age];
+    }
     double hits = 0;
     double time = 0;
-    for (int age = 0; age < AGES; age++) {
+    int size = 0;
+    for (int age = AGES - 1; age >= 0; age--) {
+      hitsAfter[age] = hits;
+      timeAfter[age] = time;
+      size = extendHull(size, age);
       double hazard = hazards[row + age];
-      hits += left * hazard;
-      time += left * (edges[age + 1] - edges[age]) * (1 - hazard / 2);
-      left *= 1 - hazard;
-      hitsUntil[age] = hits;
-      timeUntil[age] = time;
+      double width = edges[age + 1] - edges[age];
+      double half = Math.sqrt(1 - hazard);
+      double leftHalfway = leftAt[age] * half;
+      double hitsFrom = hits + leftHalfway * (1 - half);
+      double timeFrom = time + leftHalfway * width * (1 + half) / 4;
+      indices[row + age] = (float) steepest(size, hitsFrom, timeFrom);
+      hits += leftAt[age] * hazard;
+      time += leftAt[age] * width * (1 - hazard / 2);
     }
-    left = 1;
-    for (int age = 0; age < AGES; age++) {
-      double hazard = hazards[row + age];
-      double half = 1 - Math.sqrt(1 - hazard);
-      double rest = half * left * (1 - half);
-      // Where the second half of the bucket begins, as seen from its end.
-      double hitsFrom = hitsUntil[age] - rest;
-      double timeFrom =
-          timeUntil[age] - left * (1 - half) * (edges[age + 1] - edges[age]) / 2.0 * (1 - half / 2);
-      double best = 0;
-      for (int end = age; end < AGES; end++) {
-        best = Math.max(best, (hitsUntil[end] - hitsFrom) / (timeUntil[end] - timeFrom));
-      }
-      indices[row + age] = (float) best;
-      left *= 1 - hazard;
+  }
+
+  /**
+   * Adds the end of that bucket to the ends after it, and drops those which no way from before it
+   * can be steepest to.
+   */
+  private int extendHull(int size, int age) {
+    int top = size;
+    while (top > 1) {
+      int next = hull[top - 1];
+      double there = slope(next, hitsAfter[age], timeAfter[age]);
+      if (there > slope(hull[top - 2], hitsAfter[next], timeAfter[next])) break;
+      top--;
     }
+    hull[top] = age;
+    return top + 1;
+  }
+
+  private double steepest(int size, double hitsFrom, double timeFrom) {
+    double best = slope(hull[size - 1], hitsFrom, timeFrom);
+    for (int at = size - 2; at >= 0; at--) {
+      double next = slope(hull[at], hitsFrom, timeFrom);
+      if (next < best) break;
+      best = next;
+    }
+    return best;
+  }
+
+  private double slope(int end, double hitsFrom, double timeFrom) {
+    return (hitsFrom - hitsAfter[end]) / (timeFrom - timeAfter[end]);
   }
 }

@@ -45,7 +45,7 @@ final class Segments {
   private static final int HINT = 13;
   private static final int BORN = 14;
 
-  /** Parts of the state: the age, the kind, the turn, a mark, and the generation. */
+  /** Parts of the state: the age, the kind, the turn, and marks. */
   private static final int AGE_BITS = 6;
 
   private static final int KIND_SHIFT = AGE_BITS;
@@ -55,7 +55,6 @@ final class Segments {
   private static final int TURN_MAX = (1 << TURN_BITS) - 1;
   private static final int SAMPLED = 1 << (TURN_SHIFT + TURN_BITS);
   private static final int SUPERSEDED = SAMPLED << 1;
-  private static final int GENERATION_SHIFT = Integer.SIZE - GhostOwners.GENERATION_BITS;
 
   /** Lists before those of the cells. */
   private static final int FREE = 0;
@@ -64,6 +63,10 @@ final class Segments {
   private static final int CELLS = 2;
 
   private final int[] rows;
+
+  /** How often each segment was forgotten, beside the rows, since whoever asks asks for many. */
+  private final short[] generations;
+
   private int[] firsts = new int[CELLS];
   private int[] lasts = new int[CELLS];
   private final int ghostsMax;
@@ -80,6 +83,7 @@ final class Segments {
   Segments(int segments, int ghostsMax) {
     this.ghostsMax = ghostsMax;
     this.rows = new int[Math.multiplyExact(segments, 1 << ROW_SHIFT)];
+    this.generations = new short[segments];
     Arrays.fill(firsts, NONE);
     Arrays.fill(lasts, NONE);
     Arrays.fill(nextToReach, NONE);
@@ -108,11 +112,7 @@ final class Segments {
     used++;
     int row = at(segment, 0);
     rows[row + CLASS] = of;
-    int generation = rows[row + STATE] >>> GENERATION_SHIFT;
-    rows[row + STATE] =
-        generation << GENERATION_SHIFT
-            | Math.min(turn, TURN_MAX) << TURN_SHIFT
-            | kind << KIND_SHIFT;
+    rows[row + STATE] = Math.min(turn, TURN_MAX) << TURN_SHIFT | kind << KIND_SHIFT;
     rows[row + LAST] = NONE;
     rows[row + SIZE] = 0;
     rows[row + HINT] = 0;
@@ -122,8 +122,9 @@ final class Segments {
     rows[row + YOUNGER] = NONE;
     if (youngest != NONE) rows[at(youngest, YOUNGER)] = segment;
     youngest = segment;
-    for (int age = 1; age < ReturnTables.AGES; age++) {
-      if (nextToReach[age] == NONE) nextToReach[age] = segment;
+    // Whoever has reached an age has reached those below it: where one is awaited, all above are.
+    for (int age = 1; age < ReturnTables.AGES && nextToReach[age] == NONE; age++) {
+      nextToReach[age] = segment;
     }
     return segment;
   }
@@ -170,7 +171,7 @@ final class Segments {
   }
 
   int generation(int segment) {
-    return rows[at(segment, STATE)] >>> GENERATION_SHIFT;
+    return generations[segment];
   }
 
   long born(int segment) {
@@ -188,9 +189,9 @@ final class Segments {
     return rows[at(segment, SIZE)];
   }
 
-  /** Another block, at that place of the chain, is one of its first. */
-  void enlarge(int segment, int place) {
-    rows[at(segment, SIZE)]++;
+  /** So many more blocks, the last at that place of the chain, are of its first ones. */
+  void enlarge(int segment, int blocks, int place) {
+    rows[at(segment, SIZE)] += blocks;
     rows[at(segment, LAST)] = place;
   }
 
@@ -209,12 +210,21 @@ final class Segments {
   }
 
   void gainResident(int segment) {
-    if (rows[at(segment, RESIDENT)]++ == 0 && rows[at(segment, LIST)] == GHOST_LIST)
-      unlink(segment);
+    gainResidents(segment, 1);
+  }
+
+  void gainResidents(int segment, int count) {
+    int row = at(segment, 0);
+    if (rows[row + RESIDENT] == 0 && rows[row + LIST] == GHOST_LIST) unlink(segment);
+    rows[row + RESIDENT] += count;
   }
 
   void loseResident(int segment) {
-    if (--rows[at(segment, RESIDENT)] == 0) settle(segment);
+    loseResidents(segment, 1);
+  }
+
+  void loseResidents(int segment, int count) {
+    if ((rows[at(segment, RESIDENT)] -= count) == 0) settle(segment);
   }
 
   void gainGhost(int segment) {
@@ -247,14 +257,16 @@ final class Segments {
     ghosts -= rows[row + GHOSTS];
     rows[row + GHOSTS] = 0;
     if (rows[row + LIST] != NONE) unlink(segment);
-    rows[row + STATE] += 1 << GENERATION_SHIFT;
+    generations[segment] = (short) (generations[segment] + 1 & GhostOwners.GENERATION);
     int before = rows[row + OLDER];
     int after = rows[row + YOUNGER];
     if (before != NONE) rows[at(before, YOUNGER)] = after;
     if (after == NONE) youngest = before;
     else rows[at(after, OLDER)] = before;
-    for (int age = age(segment) + 1; age < ReturnTables.AGES; age++) {
-      if (nextToReach[age] == segment) nextToReach[age] = after;
+    for (int age = age(segment) + 1;
+        age < ReturnTables.AGES && nextToReach[age] == segment;
+        age++) {
+      nextToReach[age] = after;
     }
     used--;
     append(FREE, segment);
@@ -270,6 +282,12 @@ final class Segments {
     int segment = nextToReach[age];
     rows[at(segment, STATE)]++;
     nextToReach[age] = rows[at(segment, YOUNGER)];
+  }
+
+  /** How many bytes its arrays take. */
+  long bytes() {
+    return (long) Integer.BYTES * (rows.length + firsts.length + lasts.length)
+        + (long) Short.BYTES * generations.length;
   }
 
   /** Makes room for that many cells. */

@@ -21,6 +21,11 @@ final class SlotSet {
     this.words = new long[((numbers - 1) >>> WORD_SHIFT) + 1];
   }
 
+  /** How many bytes it takes. */
+  long bytes() {
+    return (long) Long.BYTES * words.length;
+  }
+
   void add(int number) {
     words[number >>> WORD_SHIFT] |= 1L << number;
   }

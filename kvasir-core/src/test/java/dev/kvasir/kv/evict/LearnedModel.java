@@ -252,7 +252,7 @@ final class LearnedModel extends ModelOrder {
     if (births.size() == slots + 32) forget(ghostSegments.getFirst());
     var segment = new Segment(kind, of, turn, now);
     births.add(segment);
-    if (kind != Segments.UNCLAIMED) tables.reached(of, 0, 1);
+    if (kind != Segments.UNCLAIMED) tables.used(of);
     return segment;
   }
 

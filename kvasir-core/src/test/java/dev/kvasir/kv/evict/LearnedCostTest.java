@@ -1,0 +1,120 @@
+package dev.kvasir.kv.evict;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kvasir.kv.BlockPool;
+import dev.kvasir.kv.Evictions;
+import dev.kvasir.kv.name.Chains;
+import dev.kvasir.kv.name.TokenBlock;
+import java.lang.reflect.Array;
+import java.lang.reflect.Field;
+import java.lang.reflect.Modifier;
+import java.util.ArrayDeque;
+import java.util.Collections;
+import java.util.IdentityHashMap;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** What the learnt order costs: memory for each block, and work for each request. */
+class LearnedCostTest {
+  private static final int BLOCKS = 1 << 17;
+  private static final int RESIDENT_BYTES_MAX = 48;
+  private static final int REMEMBERED_BYTES_MAX = 16;
+
+  @Test
+  void takes48BytesForABlockAnd16ForEachRememberedOneAtMost() {
+    long some = stats(Evictions.policy(EvictionKind.LEARNED, BLOCKS)).bytes();
+    long more = stats(Evictions.policy(EvictionKind.LEARNED, 2 * BLOCKS)).bytes();
+    int perBlock =
+        RESIDENT_BYTES_MAX + LearnedEviction.REMEMBERED_PER_BLOCK * REMEMBERED_BYTES_MAX;
+    assertThat(more - some).isLessThanOrEqualTo((long) BLOCKS * perBlock);
+  }
+
+  @Test
+  void tellsHowMuchMemoryItTakes() throws IllegalAccessException {
+    var policy = Evictions.policy(EvictionKind.LEARNED, BLOCKS);
+    long counted = arrayBytes(policy);
+    assertThat(stats(policy).bytes()).isBetween(counted - 8_192, counted);
+  }
+
+  @Test
+  void noRequestLetsMoreThanAFewSegmentsGrowOlder() {
+    var pool = Evictions.pool(EvictionKind.LEARNED, 4_096);
+    for (int i = 0; i < 2_000; i++) request(pool, Chains.chain(i, 1));
+    // It lasts so long that all others reach many ages meanwhile.
+    request(pool, Chains.chain(5_000, 2_000));
+    request(pool, Chains.chain(6_000, 1));
+    assertThat(pool.learned().orElseThrow().agedMost()).isEqualTo(LearnedEviction.AGED_MAX);
+  }
+
+  @Test
+  void noRequestRefreshesMoreThanAFewClasses() {
+    var tables = new ReturnTables(1);
+    for (int key = 0; key < ReturnTables.KEYS; key++) {
+      int above = tables.child(ReturnTables.ROOT, key);
+      for (int below = 0; below < ReturnTables.KEYS; below++) {
+        tables.reached(tables.child(above, below), 0, 100);
+      }
+    }
+    int due = 0;
+    int requests = 0;
+    for (int refreshed = refresh(tables); refreshed > 0; refreshed = refresh(tables)) {
+      assertThat(refreshed).isLessThanOrEqualTo(ReturnTables.REFRESHES_MAX);
+      due += refreshed;
+      if (++requests == 1_000) break;
+    }
+    assertThat(due).isGreaterThanOrEqualTo(ReturnTables.KEYS * ReturnTables.KEYS);
+    assertThat(requests).isLessThan(100);
+  }
+
+  private static int refresh(ReturnTables tables) {
+    tables.ended();
+    int refreshed = 0;
+    while (tables.refreshNext() != ReturnTables.NONE) refreshed++;
+    return refreshed;
+  }
+
+  private static LearnedStats stats(EvictionPolicy policy) {
+    return policy.learned().orElseThrow();
+  }
+
+  private static void request(BlockPool pool, List<TokenBlock> chain) {
+    var held = Chains.register(pool, chain);
+    var names = Chains.names(chain);
+    pool.ended(new RequestEnd(names, chain.size(), chain.size(), 1, ReturnHint.NONE));
+    pool.release(held);
+  }
+
+  /** What all arrays take that can be reached from the policy through its own classes. */
+  private static long arrayBytes(EvictionPolicy policy) throws IllegalAccessException {
+    var seen = Collections.newSetFromMap(new IdentityHashMap<>());
+    var next = new ArrayDeque<Object>();
+    next.add(policy);
+    long bytes = 0;
+    while (!next.isEmpty()) {
+      var one = next.remove();
+      if (!seen.add(one)) continue;
+      if (one.getClass().isArray()) {
+        bytes += Array.getLength(one) * width(one.getClass().getComponentType());
+        continue;
+      }
+      if (!one.getClass().getPackageName().equals(LearnedEviction.class.getPackageName())) continue;
+      for (var field : one.getClass().getDeclaredFields()) add(next, field, one);
+    }
+    return bytes;
+  }
+
+  private static void add(ArrayDeque<Object> next, Field field, Object of)
+      throws IllegalAccessException {
+    if (Modifier.isStatic(field.getModifiers()) || field.getType().isPrimitive()) return;
+    field.setAccessible(true);
+    var value = field.get(of);
+    if (value != null) next.add(value);
+  }
+
+  private static long width(Class<?> of) {
+    if (of == long.class || of == double.class) return Long.BYTES;
+    if (of == int.class || of == float.class) return Integer.BYTES;
+    return of == short.class ? Short.BYTES : Byte.BYTES;
+  }
+}
