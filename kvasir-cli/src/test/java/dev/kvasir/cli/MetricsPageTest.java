@@ -11,6 +11,7 @@ import dev.kvasir.live.gateway.request.PromptNaming;
 import dev.kvasir.live.http.HttpFront;
 import dev.kvasir.live.metrics.MetricSet;
 import dev.kvasir.live.metrics.MetricSet.Family;
+import dev.kvasir.live.openai.SessionHints;
 import dev.kvasir.live.prompt.FileTokenizers;
 import dev.kvasir.live.tier.TierText;
 import java.io.IOException;
@@ -30,6 +31,7 @@ class MetricsPageTest {
       List.of(
           GatewayMetrics.METRICS,
           PromptNaming.METRICS,
+          SessionHints.METRICS,
           FileTokenizers.METRICS,
           EventMetrics.METRICS,
           HttpFront.METRICS,

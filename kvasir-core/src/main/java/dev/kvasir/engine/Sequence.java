@@ -4,7 +4,6 @@ import dev.kvasir.Nullable;
 import dev.kvasir.kv.CachedBlocks;
 import dev.kvasir.kv.KvMatch;
 import dev.kvasir.kv.KvSpan;
-import dev.kvasir.kv.evict.ReturnHint;
 
 /**
  * One request inside the engine: how far it is computed, and the blocks that hold it.
@@ -130,7 +129,7 @@ public final class Sequence {
   /** Ends, with that many tokens of output, and gives its blocks back. */
   void end(int outputTokens) {
     var held = span;
-    if (held != null) held.ended(outputTokens, ReturnHint.NONE);
+    if (held != null) held.ended(outputTokens, request.hint());
     leave();
   }
 

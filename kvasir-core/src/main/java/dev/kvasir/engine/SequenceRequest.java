@@ -1,5 +1,6 @@
 package dev.kvasir.engine;
 
+import dev.kvasir.kv.evict.ReturnHint;
 import dev.kvasir.kv.name.BlockNames;
 
 /**
@@ -11,6 +12,7 @@ import dev.kvasir.kv.name.BlockNames;
  * @param arrivalNanos when it came, on the clock of the engine's loop
  * @param tailTokens how many tokens behind the last block that can be cached came along with it,
  *     computed elsewhere; they count only where all blocks before them are here
+ * @param hint what its caller said about the next turn of its conversation
  */
 public record SequenceRequest(
     String id,
@@ -19,7 +21,8 @@ public record SequenceRequest(
     int outputTokensMax,
     int priority,
     long arrivalNanos,
-    int tailTokens) {
+    int tailTokens,
+    ReturnHint hint) {
   /** A request of which nothing was computed elsewhere but what is cached. */
   public SequenceRequest(
       String id,
@@ -28,7 +31,7 @@ public record SequenceRequest(
       int outputTokensMax,
       int priority,
       long arrivalNanos) {
-    this(id, names, promptTokens, outputTokensMax, priority, arrivalNanos, 0);
+    this(id, names, promptTokens, outputTokensMax, priority, arrivalNanos, 0, ReturnHint.NONE);
   }
 
   public SequenceRequest {
@@ -41,5 +44,11 @@ public record SequenceRequest(
           "%s with %s prompt tokens and at most %s of output"
               .formatted(id, promptTokens, outputTokensMax));
     }
+  }
+
+  /** This request, whose caller said that. */
+  public SequenceRequest saying(ReturnHint said) {
+    return new SequenceRequest(
+        id, names, promptTokens, outputTokensMax, priority, arrivalNanos, tailTokens, said);
   }
 }

@@ -120,6 +120,11 @@ public final class Router {
     return sessions.size();
   }
 
+  /** The session is over; the instance where it was at home, if it was. */
+  public Optional<Integer> endSession(String session) {
+    return Optional.ofNullable(sessions.end(session));
+  }
+
   /** How many routes there have been. */
   public long opened() {
     return opened;

@@ -35,6 +35,13 @@ final class Sessions {
     if (homes.size() > limits.sessionsMax()) homes.pollFirstEntry();
   }
 
+  /** The session is over; tells where it was at home, null for nowhere. */
+  @Nullable
+  Integer end(String session) {
+    var home = homes.remove(session);
+    return home == null ? null : home.instance;
+  }
+
   /** The instance is gone, and nobody is at home there any more. */
   void evict(int instance) {
     homes.values().removeIf(home -> home.instance == instance);

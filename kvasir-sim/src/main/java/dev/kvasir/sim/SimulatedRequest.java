@@ -5,6 +5,7 @@ import dev.kvasir.engine.Sequence;
 import dev.kvasir.engine.SequenceListener;
 import dev.kvasir.engine.SequenceRequest;
 import dev.kvasir.kv.CachedBlocks;
+import dev.kvasir.kv.evict.ReturnHint;
 import dev.kvasir.router.Route;
 import dev.kvasir.router.flow.FlowRequest;
 import dev.kvasir.router.flow.LegFailure;
@@ -149,7 +150,8 @@ final class SimulatedRequest implements RequestDriver, SequenceListener {
         outputTokens,
         priority,
         request.arrivalNanos(),
-        tailTokens);
+        tailTokens,
+        new ReturnHint(request.caller().salt(), request.turn().said()));
   }
 
   /**

@@ -21,6 +21,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Iterator;
 import java.util.List;
+import java.util.function.UnaryOperator;
 
 /**
  * Where the requests of a simulation come from: a trace, or a workload that describes them.
@@ -68,15 +69,23 @@ record Requests(@Nullable Path trace, @Nullable WorkloadSpec workload) {
     return Section.of("", YamlFile.read(file)).as(WorkloadSpec::read);
   }
 
-  /** The requests; whatever was opened for them is added to the list, to be closed. */
-  Workload open(SimulationSettings settings, List<InputStream> opened) throws IOException {
+  /**
+   * The requests; whatever was opened for them is added to the list, to be closed.
+   *
+   * @param hints adds to those of a trace what their callers might have said
+   */
+  Workload open(
+      SimulationSettings settings,
+      UnaryOperator<Iterator<Request>> hints,
+      List<InputStream> opened)
+      throws IOException {
     if (workload != null) return synthetic(workload, settings);
     if (trace == null) {
       throw new IllegalArgumentException(
           "nothing to simulate: give --trace FILE, --workload FILE, or --config FILE with a"
               + " workload");
     }
-    var read = read(trace, TraceOptions.USUAL, settings, opened);
+    var read = hints.apply(read(trace, TraceOptions.USUAL, settings, opened));
     return switch (settings.sessions()) {
       case RECORDED -> Workload.open(read);
       case CLOSED_LOOP -> closed(read, settings);

@@ -54,6 +54,9 @@ final class Setup {
   private static final double BYTES_PER_GIGABYTE = 1e9;
   private static final long HORIZON_NANOS_MAX = Long.MAX_VALUE / 1000 * 1000;
 
+  /** Hints are told from blocks of so many tokens at least, of which traces name each. */
+  private static final int HINT_TOKENS = 512;
+
   private final Plan plan;
   private final Deployment deployment;
   private final SimulatedHardware hardware;
@@ -110,7 +113,9 @@ final class Setup {
   private RunResult run(@Nullable LatencyModel other, LongConsumer progress) throws IOException {
     var opened = new ArrayList<InputStream>();
     try {
-      var workload = plan.requests().open(deployment.simulation(), opened);
+      int unit = Math.max(deployment.engines().blockSize(), HINT_TOKENS);
+      var workload =
+          plan.requests().open(deployment.simulation(), trace -> hinted(trace, unit), opened);
       if (options.isBlis()) return new BlisSetup(plan, deployment, routing).run(workload, err);
       warnOfUnknownTimes();
       var horizon = deployment.simulation().horizon();
@@ -133,8 +138,8 @@ final class Setup {
         known.gpuOrDefault());
   }
 
-  /** What a cache alone finds, where that share of the requests says whether it returns. */
-  CacheFound replay(double hintShare) throws IOException {
+  /** What a cache alone finds. */
+  CacheFound replay() throws IOException {
     var opened = new ArrayList<InputStream>();
     try {
       var engines = deployment.engines();
@@ -143,13 +148,15 @@ final class Setup {
         return new ClairvoyantReplay(() -> trace, engines.blockSize()).run(blocks());
       }
       return new CacheReplay(blocks(), engines.blockSize(), engines.eviction())
-          .run(hinted(trace, engines.blockSize(), hintShare));
+          .run(hinted(trace, engines.blockSize()));
     } finally {
       for (var stream : opened) stream.close();
     }
   }
 
-  private Iterator<Request> hinted(Iterator<Request> trace, int blockTokens, double share) {
+  /** The requests, some of which say whether they return, by their last block of so many tokens. */
+  private Iterator<Request> hinted(Iterator<Request> trace, int blockTokens) {
+    double share = options.hintOracle;
     if (share < 0 || share > 1) {
       throw new IllegalArgumentException("--hint-oracle " + share + ", expected 0 to 1");
     }

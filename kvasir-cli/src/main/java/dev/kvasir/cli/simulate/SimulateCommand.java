@@ -124,7 +124,7 @@ public final class SimulateCommand implements Callable<Integer> {
     }
     var setup = new Setup(plan, List.of(), options, err, ALL_CORES);
     if (options.cacheOnly) {
-      writeFound(setup.replay(options.hintOracle));
+      writeFound(setup.replay());
       return ExitCode.OK;
     }
     RunResult run;

@@ -95,8 +95,8 @@ final class SimulateOptions {
       names = "--hint-oracle",
       paramLabel = "SHARE",
       description =
-          "With --cache-only: that share of the requests, 0 to 1, says truly whether its"
-              + " conversation returns (default: 0).")
+          "That share of the trace's requests, 0 to 1, says truly whether its conversation"
+              + " returns (default: 0).")
   double hintOracle;
 
   @Option(

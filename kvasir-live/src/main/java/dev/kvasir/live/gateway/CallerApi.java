@@ -5,10 +5,15 @@ import dev.kvasir.live.gateway.request.ApiPath;
 import dev.kvasir.live.gateway.request.GatewayParts;
 import dev.kvasir.live.gateway.request.ProxiedRequest;
 import dev.kvasir.live.gateway.request.RequestHeaders;
+import dev.kvasir.live.gateway.worker.Upstream;
+import dev.kvasir.live.gateway.worker.WholeCall;
+import dev.kvasir.live.gateway.worker.Worker;
 import dev.kvasir.live.http.Access;
 import dev.kvasir.live.http.ApiError;
 import dev.kvasir.live.http.Endpoint;
 import dev.kvasir.live.http.Exchange;
+import dev.kvasir.live.openai.SessionHint;
+import dev.kvasir.router.Router;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -18,18 +23,23 @@ import java.util.concurrent.atomic.AtomicLong;
 final class CallerApi {
   private static final Duration LOOP_TIME = Duration.ofSeconds(1);
 
+  private static final Duration WORKER_TIME = Duration.ofSeconds(2);
+
   private final GatewayParts parts;
+  private final Router router;
   private final String boot = Long.toHexString(System.currentTimeMillis());
   private final AtomicLong count = new AtomicLong();
 
-  CallerApi(GatewayParts parts) {
+  CallerApi(GatewayParts parts, Router router) {
     this.parts = parts;
+    this.router = router;
   }
 
   List<Endpoint> endpoints() {
     var endpoints = new ArrayList<Endpoint>();
     for (var path : ApiPath.values()) endpoints.add(forwarding(path));
     endpoints.add(Endpoint.get("/v1/models", Access.KEY, this::models));
+    endpoints.add(Endpoint.delete(SessionHint.PATH, Access.KEY, this::endSession));
     endpoints.add(Endpoint.get("/health", Access.PUBLIC, exchange -> exchange.answer(200, "{}")));
     endpoints.add(Endpoint.get("/ready", Access.PUBLIC, this::ready));
     return endpoints;
@@ -62,6 +72,30 @@ final class CallerApi {
           var list = "{\"object\":\"list\",\"data\":[" + models + "]}";
           exchange.context().runOnContext(_ -> exchange.answer(200, list));
         });
+  }
+
+  /** A conversation is over: nobody waits for it any more, and its worker need not keep it. */
+  private void endSession(Exchange exchange) {
+    var session = parts.reader().hints().named(exchange);
+    onLoop(
+        exchange,
+        () -> {
+          var home = router.endSession(session).map(parts.workers()::entry);
+          exchange
+              .context()
+              .runOnContext(
+                  _ -> {
+                    home.ifPresent(entry -> tell(exchange, entry.worker().config(), session));
+                    var ended = home.isPresent();
+                    exchange.answer(200, "{\"object\":\"session\",\"deleted\":" + ended + "}");
+                  });
+        });
+  }
+
+  /** Whether the worker listens is its own affair: it forgets what is not used in any case. */
+  private void tell(Exchange exchange, Worker worker, String session) {
+    var message = Upstream.Message.delete(SessionHint.PATH + session);
+    WholeCall.send(parts.upstream(), exchange.context(), worker, message, WORKER_TIME);
   }
 
   /** Whether requests can be served now; a loop that hangs counts as no. */

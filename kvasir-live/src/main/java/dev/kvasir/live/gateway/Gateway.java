@@ -26,6 +26,7 @@ import dev.kvasir.live.http.Endpoints;
 import dev.kvasir.live.http.HttpFront;
 import dev.kvasir.live.http.Network;
 import dev.kvasir.live.metrics.MetricsText;
+import dev.kvasir.live.openai.SessionHints;
 import dev.kvasir.router.Router;
 import dev.kvasir.router.flow.FlowSettings;
 import dev.kvasir.router.flow.RequestFlow;
@@ -101,7 +102,7 @@ public final class Gateway implements AutoCloseable {
     parts = new GatewayParts(loop, flow, workers, upstream, failures, reader, book);
     use(settings.workers());
     onLoopNow(this::refresh);
-    var door = new CallerApi(parts);
+    var door = new CallerApi(parts, router);
     var endpoints = new ArrayList<>(door.endpoints());
     var view = new GatewayView(this, parts, journal.recent(), origin, beside);
     endpoints.addAll(Dashboard.endpoints(view));
@@ -117,6 +118,7 @@ public final class Gateway implements AutoCloseable {
   private List<Consumer<MetricsText>> others(PromptNaming naming, EventMetrics events) {
     return List.of(
         PromptNaming.METRICS.of(naming),
+        SessionHints.METRICS.of(parts.reader().hints()),
         tokenizer::write,
         EventMetrics.METRICS.of(events),
         HttpFront.METRICS.of(api),

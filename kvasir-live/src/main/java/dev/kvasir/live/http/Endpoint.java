@@ -5,7 +5,8 @@ import io.vertx.core.http.HttpMethod;
 /**
  * One thing a server can be asked for.
  *
- * @param path the whole path as it stands in the request; nothing in it is decoded or matched
+ * @param path the whole path as it stands in the request, where nothing is decoded; one that ends in
+ *     a slash stands for all with one more segment
  * @param content what a request has to bring
  */
 public record Endpoint(
@@ -39,6 +40,10 @@ public record Endpoint(
 
   public static Endpoint postForm(String path, Access access, Handler handler) {
     return new Endpoint(HttpMethod.POST, path, access, Content.FORM, handler);
+  }
+
+  public static Endpoint delete(String path, Access access, Handler handler) {
+    return new Endpoint(HttpMethod.DELETE, path, access, Content.NONE, handler);
   }
 
   boolean hasBody() {

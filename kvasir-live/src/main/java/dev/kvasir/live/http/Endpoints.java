@@ -34,9 +34,18 @@ public final class Endpoints {
     return all;
   }
 
+  private @Nullable Map<String, Endpoint> methods(String path) {
+    int segment = path.lastIndexOf('/') + 1;
+    if (segment <= 1) return byPath.get(path);
+    // What is named by its folder has a segment of its own.
+    if (segment == path.length()) return null;
+    var exact = byPath.get(path);
+    return exact != null ? exact : byPath.get(path.substring(0, segment));
+  }
+
   /** The endpoint for the request; throws {@link Refused} where there is none. */
   Endpoint find(HttpMethod method, @Nullable String path) {
-    var methods = path == null ? null : byPath.get(path);
+    var methods = path == null ? null : methods(path);
     if (methods == null) throw new Refused(ApiError.unknownPath());
     var endpoint = methods.get(method.name());
     if (endpoint == null) {

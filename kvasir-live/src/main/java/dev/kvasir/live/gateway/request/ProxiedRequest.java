@@ -148,6 +148,7 @@ public final class ProxiedRequest implements RequestDriver, AnswerPipe.Listener 
     details = read.details();
     bodies = read.bodies();
     whole = read.submission().isWhole();
+    RequestHeaders.tell(read.hint(), headers);
     var trace = details.trace();
     if (trace != null) headers.set(TraceMark.HEADER, trace.header());
     headers.set(HttpHeaders.CONTENT_TYPE, read.bodies().contentType());

@@ -3,6 +3,7 @@ package dev.kvasir.live.gateway.request;
 import dev.kvasir.Nullable;
 import dev.kvasir.live.gateway.journal.TraceMark;
 import dev.kvasir.live.http.Exchange;
+import dev.kvasir.live.openai.SessionHint;
 import io.vertx.core.MultiMap;
 import java.util.List;
 import java.util.regex.Pattern;
@@ -31,6 +32,12 @@ public final class RequestHeaders {
       if (value != null) headers.set(name, value);
     }
     return headers;
+  }
+
+  /** Tells a worker what is known of the conversation, in the names that stand for tenants too. */
+  static void tell(SessionHint hint, MultiMap headers) {
+    if (!hint.session().isEmpty()) headers.set(SessionHint.SESSION, hint.session());
+    if (!hint.lastTurn().isEmpty()) headers.set(SessionHint.LAST_TURN, hint.lastTurn());
   }
 
   /** The id that the caller gave the request; null where there is none that can be used. */

@@ -1,6 +1,5 @@
 package dev.kvasir.live.gateway.request;
 
-import dev.kvasir.kv.name.Sha256;
 import dev.kvasir.live.gateway.journal.JournalFiles;
 import dev.kvasir.live.gateway.journal.NameKey;
 import dev.kvasir.live.gateway.journal.PromptNames;
@@ -11,11 +10,12 @@ import dev.kvasir.live.http.ApiError;
 import dev.kvasir.live.http.ApiKey;
 import dev.kvasir.live.http.Exchange;
 import dev.kvasir.live.http.Refused;
+import dev.kvasir.live.openai.SessionHint;
+import dev.kvasir.live.openai.SessionHints;
 import dev.kvasir.router.flow.Submission;
 import dev.kvasir.router.view.RouteRequest;
 import dev.kvasir.router.view.SloClass;
 import io.vertx.core.Future;
-import java.nio.charset.StandardCharsets;
 import java.util.List;
 
 /** Reads requests, and refuses what cannot be served before anybody works for it. */
@@ -24,11 +24,13 @@ public final class RequestReader {
   private static final int MODEL_CHARS_MAX = 256;
 
   /** A request that can be placed, and the bodies that workers get of it. */
-  record Read(RequestDetails details, LegBodies bodies, Submission submission) {}
+  record Read(
+      RequestDetails details, SessionHint hint, LegBodies bodies, Submission submission) {}
 
   private final NameKey secret;
   private final boolean traced;
   private final PromptNaming naming;
+  private final SessionHints hints = new SessionHints();
 
   public RequestReader(NameKey secret, JournalFiles files, PromptNaming naming) {
     this.secret = secret;
@@ -46,13 +48,14 @@ public final class RequestReader {
     var tenant = head.caller().tenant();
     var asked = fields.text("cache_salt");
     var salt = tenant.isEmpty() ? asked : secret.salt(tenant, asked);
+    var hint = hints.read(exchange, fields::value, tenant);
     var details =
         new RequestDetails(
             head.id(),
             head.path(),
             head.caller(),
             model,
-            session(exchange, fields, tenant),
+            hint.session(),
             PromptNames.NONE,
             head.receivedNanos(),
             traced ? TraceMark.of(exchange.header(TraceMark.HEADER)) : null);
@@ -70,7 +73,7 @@ public final class RequestReader {
                   new RouteRequest(
                       details.session(), names.tokens(), names.blocks(), sloClass, List.of());
               var submission = new Submission(model, route, isSplittable, isWhole);
-              return new Read(details.with(names), bodies, submission);
+              return new Read(details.with(names), hint, bodies, submission);
             });
   }
 
@@ -96,7 +99,12 @@ public final class RequestReader {
     var route = new RouteRequest("", names.tokens(), List.of(), sloClass(exchange), List.of());
     boolean isWhole = !fields.getOrDefault("stream", "").equalsIgnoreCase("true");
     var bodies = LegBodies.asItCame(exchange.body(), String.valueOf(type));
-    return new Read(details, bodies, new Submission(model, route, false, isWhole));
+    return new Read(details, SessionHint.NONE, bodies, new Submission(model, route, false, isWhole));
+  }
+
+  /** What was told of sessions, and what could not be read. */
+  public SessionHints hints() {
+    return hints;
   }
 
   /** A user's key opens no class above the usual one. */
@@ -106,15 +114,6 @@ public final class RequestReader {
     var asked = SloClass.of(told);
     boolean isUser = exchange.caller().scope() == ApiKey.Scope.USER;
     return isUser && asked.priority() > SloClass.STANDARD.priority() ? SloClass.STANDARD : asked;
-  }
-
-  /** A hash of what the caller calls it, however long that is: sessions are kept for long. */
-  private static String session(Exchange exchange, RequestFields fields, String tenant) {
-    var key = fields.text("prompt_cache_key");
-    var header = exchange.header("x-session-id");
-    var session = header == null ? key : header;
-    if (session.isEmpty()) return "";
-    return Sha256.hex((tenant.length() + ":" + tenant + session).getBytes(StandardCharsets.UTF_8));
   }
 
   /** One prompt with one answer, of text. */

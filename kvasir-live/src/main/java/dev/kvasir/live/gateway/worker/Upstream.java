@@ -30,6 +30,11 @@ public final class Upstream implements AutoCloseable {
       return new Message(HttpMethod.GET, path, MultiMap.caseInsensitiveMultiMap(), Buffer.buffer());
     }
 
+    public static Message delete(String path) {
+      return new Message(
+          HttpMethod.DELETE, path, MultiMap.caseInsensitiveMultiMap(), Buffer.buffer());
+    }
+
     public static Message post(String path, MultiMap headers, Buffer body) {
       return new Message(HttpMethod.POST, path, headers, body);
     }

@@ -1,0 +1,48 @@
+package dev.kvasir.live.openai;
+
+import dev.kvasir.kv.evict.ReturnHint.Said;
+import dev.kvasir.live.Sha256;
+import java.nio.charset.StandardCharsets;
+
+/**
+ * What a caller says of the conversation that a request belongs to.
+ *
+ * @param session a hash of its name and the tenant's; empty where it has none
+ * @param said whether the conversation goes on
+ */
+public record SessionHint(String session, Said said) {
+  /** Nothing was said. */
+  public static final SessionHint NONE = new SessionHint("", Said.NOTHING);
+
+  /** The headers that carry it. */
+  public static final String SESSION = "x-kvasir-session";
+
+  public static final String LAST_TURN = "x-kvasir-last-turn";
+
+  /** Where a session is ended, by its name after the last slash. */
+  public static final String PATH = "/v1/sessions/";
+
+  /** Longer names are ignored. */
+  public static final int NAME_CHARS_MAX = 1_024;
+
+  /** Whether a session can have that name. */
+  static boolean isName(String name) {
+    return !name.isEmpty()
+        && name.length() <= NAME_CHARS_MAX
+        && StandardCharsets.UTF_8.newEncoder().canEncode(name);
+  }
+
+  /** What stands for the tenant's session of that name. */
+  public static String hash(String tenant, String name) {
+    return Sha256.hex((tenant.length() + ":" + tenant + name).getBytes(StandardCharsets.UTF_8));
+  }
+
+  /** What {@link #LAST_TURN} says to a worker; empty where nothing was said. */
+  public String lastTurn() {
+    return switch (said) {
+      case NOTHING -> "";
+      case RETURNS -> "false";
+      case LAST -> "true";
+    };
+  }
+}

@@ -1,0 +1,104 @@
+package dev.kvasir.live.openai;
+
+import dev.kvasir.Nullable;
+import dev.kvasir.kv.evict.ReturnHint.Said;
+import dev.kvasir.live.http.Exchange;
+import dev.kvasir.live.metrics.MetricSet;
+import java.net.URLDecoder;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Function;
+import tools.jackson.databind.JsonNode;
+
+/**
+ * Reads what callers say of their conversations. It is never a reason to refuse a request: what
+ * cannot be read is ignored and counted.
+ */
+public final class SessionHints {
+  /** Where a session may be named, the first that names one counts. */
+  private static final List<String> HEADERS = List.of(SessionHint.SESSION, "x-session-id");
+
+  private static final List<String> FIELDS = List.of("prompt_cache_key", "session_id");
+
+  public static final MetricSet<SessionHints> METRICS =
+      new MetricSet<SessionHints>()
+          .once(
+              rows ->
+                  rows.counter(
+                          "kvasir_hints_total",
+                          "Requests that said whether their conversation goes on.",
+                          hints -> hints.told.sum())
+                      .counter(
+                          "kvasir_hints_ignored_total",
+                          "Names of sessions and hints that could not be read.",
+                          hints -> hints.ignored.sum()));
+
+  private final LongAdder told = new LongAdder();
+  private final LongAdder ignored = new LongAdder();
+
+  /**
+   * What the request says.
+   *
+   * @param field the value of a field of its body; null where there is none
+   */
+  public SessionHint read(
+      Exchange exchange, Function<String, @Nullable JsonNode> field, String tenant) {
+    var name = name(exchange, field);
+    var said = said(exchange.header(SessionHint.LAST_TURN));
+    if (name.isEmpty() && said == Said.NOTHING) return SessionHint.NONE;
+    return new SessionHint(name.isEmpty() ? "" : SessionHint.hash(tenant, name), said);
+  }
+
+  /** The session that the path of the request names; empty where the name cannot be read. */
+  public String named(Exchange exchange) {
+    var path = exchange.request().path();
+    var name = decoded(path.substring(path.lastIndexOf('/') + 1));
+    return isKnown(name) ? SessionHint.hash(exchange.caller().tenant(), name) : "";
+  }
+
+  private static String decoded(String segment) {
+    try {
+      return URLDecoder.decode(segment.replace("+", "%2B"), StandardCharsets.UTF_8);
+    } catch (IllegalArgumentException e) {
+      return "";
+    }
+  }
+
+  private String name(Exchange exchange, Function<String, @Nullable JsonNode> field) {
+    for (var header : HEADERS) {
+      var name = exchange.header(header);
+      if (name != null && isKnown(name)) return name;
+    }
+    for (var each : FIELDS) {
+      var value = field.apply(each);
+      if (value != null && isKnown(value.isString() ? value.asString() : "")) {
+        return value.asString();
+      }
+    }
+    return "";
+  }
+
+  private boolean isKnown(String name) {
+    if (!SessionHint.isName(name)) ignored.increment();
+    return SessionHint.isName(name);
+  }
+
+  private Said said(@Nullable String lastTurn) {
+    if (lastTurn == null) return Said.NOTHING;
+    return switch (lastTurn.strip().toLowerCase(Locale.ROOT)) {
+      case "true" -> told(Said.LAST);
+      case "false" -> told(Said.RETURNS);
+      default -> {
+        ignored.increment();
+        yield Said.NOTHING;
+      }
+    };
+  }
+
+  private Said told(Said said) {
+    told.increment();
+    return said;
+  }
+}
