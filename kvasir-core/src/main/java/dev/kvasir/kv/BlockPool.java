@@ -8,6 +8,7 @@ import dev.kvasir.kv.evict.EvictionPolicy;
 import dev.kvasir.kv.evict.IntQueue;
 import dev.kvasir.kv.evict.LearnedStats;
 import dev.kvasir.kv.evict.RequestEnd;
+import dev.kvasir.kv.evict.ReturnHint;
 import dev.kvasir.kv.name.BlockHash;
 import dev.kvasir.kv.name.BlockNames;
 import dev.kvasir.kv.name.TokenBlock;
@@ -450,6 +451,26 @@ public final class BlockPool {
   /** A request ends, and its blocks are about to be released: the policy may learn from it. */
   public void ended(RequestEnd end) {
     eviction.ended(end);
+  }
+
+  /** The caller of a request that ended with that block says now whether it goes on. */
+  public void said(BlockHash last, ReturnHint hint) {
+    eviction.said(last, hint);
+  }
+
+  /** How likely the block is asked for again, as its eviction policy sees it; NaN for unknown. */
+  public double chance(BlockHash block) {
+    return eviction.chance(block);
+  }
+
+  /** What the eviction policy has learnt, to be restored after a restart. */
+  public byte[] saveLearned() {
+    return eviction.save();
+  }
+
+  /** Takes over what was saved; tells whether it could be read. */
+  public boolean restoreLearned(byte[] saved) {
+    return eviction.restore(saved);
   }
 
   /** What the eviction policy has learnt, if it is one that learns. */

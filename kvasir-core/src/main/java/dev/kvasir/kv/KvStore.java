@@ -1,8 +1,13 @@
 package dev.kvasir.kv;
 
+import dev.kvasir.kv.event.Tier;
+import dev.kvasir.kv.evict.LearnedStats;
+import dev.kvasir.kv.evict.ReturnHint;
 import dev.kvasir.kv.name.BlockHash;
 import dev.kvasir.kv.name.BlockNames;
+import java.util.EnumMap;
 import java.util.List;
+import java.util.Map;
 import java.util.function.Consumer;
 
 /**
@@ -71,6 +76,14 @@ public interface KvStore {
      * comes later, once, with what is there then: perhaps nothing.
      */
     void fetch(BlockNames names, int blocks, Consumer<KvSpan> done);
+  }
+
+  /** The caller of a request that ended with that block says now whether it goes on. */
+  default void said(BlockHash last, ReturnHint hint) {}
+
+  /** What eviction has learnt on each tier, where it learns, from the engine's memory down. */
+  default Map<Tier, LearnedStats> learned() {
+    return new EnumMap<>(Tier.class);
   }
 
   /** Forgets every block that nobody holds, on all tiers; tells how many left engine memory. */

@@ -1,11 +1,15 @@
 package dev.kvasir.kv;
 
 import dev.kvasir.kv.event.Tier;
+import dev.kvasir.kv.evict.LearnedStats;
 import dev.kvasir.kv.evict.RequestEnd;
+import dev.kvasir.kv.evict.ReturnHint;
 import dev.kvasir.kv.name.BlockHash;
 import dev.kvasir.kv.name.BlockNames;
 import java.util.Arrays;
+import java.util.EnumMap;
 import java.util.List;
+import java.util.Map;
 import java.util.function.Consumer;
 
 /** KV memory of one tier: what is evicted is gone. */
@@ -13,6 +17,7 @@ public final class PooledKv implements KvStore {
   private final BlockPool pool;
   private final Consumer<List<Block.Registered>> filled;
   private List<BlockPool> below = List.of();
+  private Consumer<RequestEnd> afterEnd = _ -> {};
   private long hits;
   private long misses;
   private int ready;
@@ -160,14 +165,37 @@ public final class PooledKv implements KvStore {
     filled.accept(blocks);
   }
 
-  /** The pools of slower tiers are to learn from each request that ends, too. */
-  public void alsoTell(List<BlockPool> slower) {
+  /**
+   * The pools of slower tiers are to learn from each request that ends, too.
+   *
+   * @param then is told after them
+   */
+  public void alsoTell(List<BlockPool> slower, Consumer<RequestEnd> then) {
     below = List.copyOf(slower);
+    afterEnd = then;
   }
 
-  void ended(RequestEnd end) {
+  /** A request ends, and its blocks are about to be released. */
+  public void ended(RequestEnd end) {
     pool.ended(end);
     for (var slower : below) slower.ended(end);
+    afterEnd.accept(end);
+  }
+
+  @Override
+  public void said(BlockHash last, ReturnHint hint) {
+    pool.said(last, hint);
+    for (var slower : below) slower.said(last, hint);
+  }
+
+  @Override
+  public Map<Tier, LearnedStats> learned() {
+    var learned = new EnumMap<Tier, LearnedStats>(Tier.class);
+    pool.learned().ifPresent(stats -> learned.put(pool.tier(), stats));
+    for (var slower : below) {
+      slower.learned().ifPresent(stats -> learned.put(slower.tier(), stats));
+    }
+    return learned;
   }
 
   void release(List<Block.Registered> blocks) {

@@ -10,6 +10,7 @@ import dev.kvasir.offload.onboard.OnboardingLimits;
 import dev.kvasir.offload.onboard.TierLoads;
 import dev.kvasir.offload.onboard.TierLookup;
 import dev.kvasir.offload.pipeline.OffloadPipeline;
+import dev.kvasir.offload.pipeline.OffloadPolicy;
 import dev.kvasir.offload.pipeline.PendingTransfers;
 import dev.kvasir.time.EventLoop;
 import java.util.ArrayList;
@@ -72,11 +73,19 @@ public final class CommonTiers {
     var edges = new ArrayList<OffloadPipeline>();
     for (var rung : rungs) {
       var edge = new OffloadPipeline.Edge(rung.pool(), rung.store(), frequency);
-      var pipeline = new OffloadPipeline(loop, rung.settings(), rung.policy(), edge, settlement);
+      var pipeline = new OffloadPipeline(loop, rung.settings(), policy(rung), edge, settlement);
       if (!edges.isEmpty()) edges.getLast().chain(pipeline);
       edges.add(pipeline);
     }
     return edges;
+  }
+
+  /** Where eviction learns what returns, what will not is not sent there. */
+  private static OffloadPolicy policy(LowerTier rung) {
+    var pool = rung.pool();
+    if (pool.learned().isEmpty()) return rung.policy();
+    return OffloadPolicy.allOf(
+        List.of(rung.policy(), OffloadPolicy.returning(pool::chance, rung.cost())));
   }
 
   /**

@@ -12,6 +12,9 @@ import dev.kvasir.kv.PrefixRegistry;
 import dev.kvasir.kv.WeakBlock;
 import dev.kvasir.kv.event.Tier;
 import dev.kvasir.kv.evict.FrequencySketch;
+import dev.kvasir.kv.evict.LearnedStats;
+import dev.kvasir.kv.evict.RequestEnd;
+import dev.kvasir.kv.evict.ReturnHint;
 import dev.kvasir.kv.name.BlockHash;
 import dev.kvasir.kv.name.BlockNames;
 import dev.kvasir.offload.onboard.LowerTier;
@@ -30,6 +33,7 @@ import dev.kvasir.time.EventLoop;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.function.Consumer;
@@ -51,6 +55,9 @@ public final class TieredKvCache implements KvStore, KvStore.Fetching {
   private final EventLoop loop;
   private final PromotionChoice choice;
   private final OnboardingLimits limits;
+
+  /** Blocks go down when their request ends, since only then can be told whether they return. */
+  private final boolean sendsAtEnd;
 
   /** Blocks to offer again, by the edge whose tier lacks them. */
   private final TreeMap<Integer, List<WeakBlock>> lacking = new TreeMap<>();
@@ -112,7 +119,8 @@ public final class TieredKvCache implements KvStore, KvStore.Fetching {
     this.top = top;
     this.device = new PooledKv(top, this::sendDown);
     this.rungs = List.copyOf(rungs);
-    device.alsoTell(this.rungs.stream().map(LowerTier::pool).toList());
+    device.alsoTell(this.rungs.stream().map(LowerTier::pool).toList(), this::sendEnded);
+    this.sendsAtEnd = !rungs.isEmpty() && rungs.getFirst().pool().learned().isPresent();
     this.edges = List.copyOf(edges.down());
     this.settlement = edges.settlement();
     this.limits = limits;
@@ -159,9 +167,34 @@ public final class TieredKvCache implements KvStore, KvStore.Fetching {
     onboarding.whenSettled(() -> searches--);
   }
 
-  /** What was just computed goes down at once, as far as the pipeline has room for it. */
+  /**
+   * A request ends whose blocks another holds than the engine: the policies of all tiers may learn
+   * from it.
+   */
+  public void ended(RequestEnd end) {
+    device.ended(end);
+  }
+
+  /** What has been learnt of a request says which of its blocks are worth sending down. */
+  private void sendEnded(RequestEnd end) {
+    if (!sendsAtEnd) return;
+    var edge = edges.getFirst();
+    var below = rungs.getFirst().pool();
+    var sources = new ArrayList<WeakBlock>();
+    for (int i = 0; i < end.blocks(); i++) {
+      var name = end.names().name(i);
+      boolean isMissing = top.has(name) && !below.has(name) && !edge.isPending(name);
+      if (isMissing) sources.add(new WeakBlock(top, name));
+    }
+    if (!sources.isEmpty()) send(edge, OffloadRequest.weak(sources));
+  }
+
+  /**
+   * What was just computed goes down at once, as far as the pipeline has room for it; where it is
+   * learnt what returns, when its request ends.
+   */
   private void sendDown(List<Block.Registered> blocks) {
-    if (edges.isEmpty()) return;
+    if (edges.isEmpty() || sendsAtEnd) return;
     var sources = new ArrayList<WeakBlock>(blocks.size());
     for (var block : blocks) sources.add(block.weak());
     send(edges.getFirst(), OffloadRequest.weak(sources));
@@ -273,6 +306,16 @@ public final class TieredKvCache implements KvStore, KvStore.Fetching {
         names(names, blocks),
         limits.loadTimeout(),
         found -> done.accept(device.adopt(names, found.blocks(), found.arrivedFrom())));
+  }
+
+  @Override
+  public void said(BlockHash last, ReturnHint hint) {
+    device.said(last, hint);
+  }
+
+  @Override
+  public Map<Tier, LearnedStats> learned() {
+    return device.learned();
   }
 
   @Override

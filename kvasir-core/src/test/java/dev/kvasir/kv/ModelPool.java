@@ -3,6 +3,7 @@ package dev.kvasir.kv;
 import dev.kvasir.kv.evict.FrequencySketch;
 import dev.kvasir.kv.evict.ModelOrder;
 import dev.kvasir.kv.evict.RequestEnd;
+import dev.kvasir.kv.evict.ReturnHint;
 import dev.kvasir.kv.name.BlockHash;
 import dev.kvasir.kv.name.TokenBlock;
 import java.util.ArrayDeque;
@@ -35,6 +36,10 @@ public final class ModelPool {
 
   public void ended(RequestEnd end) {
     order.ended(end);
+  }
+
+  public void said(BlockHash last, ReturnHint hint) {
+    order.said(last, hint);
   }
 
   public int cached() {

@@ -195,6 +195,11 @@ class PoolModelTest {
       var end = new RequestEnd(names, blocks, random.nextInt(blocks + 1), output, hint);
       pool.ended(end);
       model.ended(end);
+      if (blocks == 0 || random.nextInt(3) > 0) return;
+      var last = chain.get(random.nextInt(blocks)).hash();
+      var later = new ReturnHint(random.nextInt(3), one(ReturnHint.Said.values()));
+      pool.said(last, later);
+      model.said(last, later);
     }
 
     private void rare() {

@@ -173,7 +173,8 @@ public record EnginesSettings(
         embeddedBlocks(),
         ladder,
         folder.resolve(name),
-        batches(EMBEDDED_STEP_TOKENS, Set.of()));
+        batches(EMBEDDED_STEP_TOKENS, Set.of()),
+        eviction);
   }
 
   /** Refuses what can be simulated and what embedded engines cannot do. */
@@ -188,10 +189,6 @@ public record EnginesSettings(
           "engines.block-size %d: blocks of embedded engines have %d tokens"
               .formatted(blockSize, ModelShape.BLOCK_TOKENS));
     }
-    if (!eviction.equals(DEFAULT.eviction)) {
-      throw new IllegalArgumentException(
-          "engines.eviction %s: embedded engines evict by %s"
-              .formatted(eviction, DEFAULT.eviction));
-    }
+    Words.require("engines.eviction", eviction, Eviction.NAMES);
   }
 }

@@ -1,5 +1,6 @@
 package dev.kvasir.kv.evict;
 
+import dev.kvasir.kv.name.BlockHash;
 import dev.kvasir.kv.name.TokenBlock;
 import java.util.Optional;
 
@@ -45,6 +46,34 @@ public interface EvictionPolicy {
    * learn from it; the blocks of a request that was not told of are like those of no request.
    */
   default void ended(RequestEnd end) {}
+
+  /**
+   * The caller of a request that has ended says only now whether its conversation goes on.
+   *
+   * @param last the last block of the request
+   */
+  default void said(BlockHash last, ReturnHint hint) {}
+
+  /**
+   * How likely the block is asked for again while the pool might keep it, from 0 to 1, or NaN where
+   * nothing says so.
+   */
+  default double chance(BlockHash block) {
+    return Double.NaN;
+  }
+
+  /** What was learnt, for {@link #restore} after a restart; empty where nothing is learnt. */
+  default byte[] save() {
+    return new byte[0];
+  }
+
+  /**
+   * Takes over what an earlier policy had learnt. Tells whether it could be read; where not,
+   * nothing has changed.
+   */
+  default boolean restore(byte[] saved) {
+    return saved.length == 0;
+  }
 
   /** What the policy has learnt, if it is one that learns. */
   default Optional<LearnedStats> learned() {

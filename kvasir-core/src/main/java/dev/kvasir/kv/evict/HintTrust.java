@@ -1,6 +1,7 @@
 package dev.kvasir.kv.evict;
 
 import dev.kvasir.kv.evict.ReturnHint.Said;
+import java.nio.ByteBuffer;
 
 /**
  * Whose hints are believed: those of tenants whose earlier ones came true.
@@ -60,6 +61,13 @@ final class HintTrust {
     }
   }
 
+  /** The tenant's request that said the one says the other now. */
+  void corrected(int tenant, int before, Said said) {
+    int row = tenant * SAYINGS;
+    asked[row + before] = Math.max(0, asked[row + before] - 1);
+    asked[row + said.code()]++;
+  }
+
   /** That share of a request of the tenant's that said so has returned. */
   void returned(int tenant, int said, float share) {
     returned[tenant * SAYINGS + said] += share;
@@ -75,6 +83,32 @@ final class HintTrust {
     if (requests < REQUESTS_MIN || all < 2 * REQUESTS_MIN || returns < RETURNS_MIN) return false;
     double difference = logOdds(returned[row + said.code()], requests) - logOdds(returns, all);
     return (said == Said.RETURNS ? difference : -difference) >= DIFFERENCE_MIN;
+  }
+
+  /** Writes what is known of the tenants. */
+  void write(ByteBuffer out) {
+    out.putInt(tenants);
+    for (int tenant = 0; tenant < tenants; tenant++) {
+      out.putLong(names[tenant]);
+      for (int at = tenant * SAYINGS; at < (tenant + 1) * SAYINGS; at++) {
+        out.putFloat(asked[at]).putFloat(returned[at]);
+      }
+    }
+  }
+
+  /** Reads what {@link #write} wrote; false where it is not that, and then this is worthless. */
+  boolean read(ByteBuffer in) {
+    int count = in.getInt();
+    if (count < 0 || count > TENANTS_MAX) return false;
+    for (tenants = 0; tenants < count; tenants++) {
+      names[tenants] = in.getLong();
+      for (int at = tenants * SAYINGS; at < (tenants + 1) * SAYINGS; at++) {
+        asked[at] = in.getFloat();
+        returned[at] = in.getFloat();
+        if (!ReturnTables.isCount(asked[at]) || !ReturnTables.isCount(returned[at])) return false;
+      }
+    }
+    return true;
   }
 
   private static double sum(float[] counts, int row) {

@@ -4,7 +4,11 @@ import dev.kvasir.Nullable;
 import dev.kvasir.kv.name.BlockHash;
 import dev.kvasir.kv.name.BlockNames;
 import dev.kvasir.kv.name.TokenBlock;
+import java.nio.BufferUnderflowException;
+import java.nio.ByteBuffer;
+import java.util.Arrays;
 import java.util.Optional;
+import java.util.zip.CRC32C;
 
 /**
  * Evicts what is least likely to be worth its room, as learnt from the requests that returned.
@@ -45,6 +49,14 @@ final class LearnedEviction implements EvictionPolicy {
   /** The age at which what nobody has claimed stops to take in others. */
   private static final int UNCLAIMED_AGE = 6;
 
+  /** A return counts if it comes while so many times the pool's blocks are referred to. */
+  private static final int HORIZON = 2;
+
+  /** The format of what is saved, another number for another one. */
+  private static final int SAVED_FORMAT = 0x4b4c_0001;
+
+  private static final int SAVED_BYTES_MAX = 1 << 20;
+
   /** What is known of a slot, side by side. */
   private static final int ROW_SHIFT = 3;
 
@@ -77,10 +89,11 @@ final class LearnedEviction implements EvictionPolicy {
   private final int[] rows;
   private final Segments segments;
   private final GhostOwners ghosts;
-  private final ReturnTables tables;
-  private final HintTrust trust = new HintTrust();
-  private final RequestClasses classes;
-  private final Cells cells;
+  private final double unit;
+  private ReturnTables tables;
+  private HintTrust trust = new HintTrust();
+  private RequestClasses classes;
+  private Cells cells;
   private final LruRival rival;
 
   /** Cached slots that others follow. */
@@ -96,6 +109,7 @@ final class LearnedEviction implements EvictionPolicy {
   private long agesAt;
 
   private int agedMost;
+  private long restoresRefused;
   private @Nullable BlockHash lastHash;
   private int lastSlot = NONE;
 
@@ -113,9 +127,9 @@ final class LearnedEviction implements EvictionPolicy {
     for (int slot = 0; slot < slots.count(); slot++) rows[at(slot, MARKS)] = GONE;
     this.segments = new Segments(slots.count() + SEGMENTS_MORE, remembered);
     this.ghosts = new GhostOwners(remembered, segments);
-    double unit = (double) RequestClasses.UNIT_TOKENS / slots.blockTokens();
-    this.tables = new ReturnTables(Math.max(unit, (double) kept / BLOCKS_PER_UNIT));
-    if (kept >= BLOCKS_LARGE) tables.reserve();
+    double tokens = (double) RequestClasses.UNIT_TOKENS / slots.blockTokens();
+    this.unit = Math.max(tokens, (double) kept / BLOCKS_PER_UNIT);
+    this.tables = newTables();
     this.classes = new RequestClasses(tables, trust, slots.blockTokens());
     this.cells = new Cells(segments, tables);
     this.rival = new LruRival(kept);
@@ -238,6 +252,83 @@ final class LearnedEviction implements EvictionPolicy {
   }
 
   @Override
+  public void said(BlockHash last, ReturnHint hint) {
+    int slot = slots.slotOf(last);
+    if (slot != NONE && (rows[at(slot, MARKS)] & GONE) != 0) slot = NONE;
+    int segment = slot == NONE ? ghostOwner(name(last)) : rows[at(slot, OWNER)];
+    if (segment == NONE || segments.hint(segment) == 0 || segments.isSuperseded(segment)) return;
+    int before = segments.hint(segment) - 1;
+    int tenant = before / HintTrust.SAYINGS;
+    if (tenant != trust.tenant(hint)) return;
+    trust.corrected(tenant, before % HintTrust.SAYINGS, hint.said());
+    segments.hint(segment, 1 + tenant * HintTrust.SAYINGS + hint.said().code());
+    if (trust.believes(tenant, hint.said())) {
+      reclassify(segment, classes.said(hint.said()), segments.left(segment));
+    }
+  }
+
+  @Override
+  public double chance(BlockHash block) {
+    int slot = slots.slotOf(block);
+    if (slot != NONE && (rows[at(slot, MARKS)] & GONE) != 0) slot = NONE;
+    int segment = slot == NONE ? ghostOwner(name(block)) : rows[at(slot, OWNER)];
+    if (!isClaimed(segment) || cells.order() == Cells.Order.OLDEST) return Double.NaN;
+    long kept = HORIZON * (long) slots.kept();
+    return tables.chance(segments.classOf(segment), segments.age(segment), kept);
+  }
+
+  @Override
+  public byte[] save() {
+    var out = ByteBuffer.allocate(SAVED_BYTES_MAX).putInt(SAVED_FORMAT);
+    tables.write(out);
+    trust.write(out);
+    var sum = new CRC32C();
+    sum.update(out.array(), 0, out.position());
+    out.putInt((int) sum.getValue());
+    return Arrays.copyOf(out.array(), out.position());
+  }
+
+  /** Only before the first request: the segments of an older one have classes of these tables. */
+  @Override
+  public boolean restore(byte[] saved) {
+    boolean isRestored = segments.used() == 0 && now == 0 && read(saved);
+    if (!isRestored) restoresRefused++;
+    return isRestored;
+  }
+
+  private boolean read(byte[] saved) {
+    if (saved.length < 2 * Integer.BYTES || saved.length > SAVED_BYTES_MAX) return false;
+    var in = ByteBuffer.wrap(saved, 0, saved.length - Integer.BYTES);
+    var sum = new CRC32C();
+    sum.update(saved, 0, saved.length - Integer.BYTES);
+    if (ByteBuffer.wrap(saved).getInt(saved.length - Integer.BYTES) != (int) sum.getValue()) {
+      return false;
+    }
+    try {
+      return in.getInt() == SAVED_FORMAT && read(in);
+    } catch (BufferUnderflowException e) {
+      return false;
+    }
+  }
+
+  private boolean read(ByteBuffer in) {
+    var read = newTables();
+    var known = new HintTrust();
+    if (!read.read(in) || !known.read(in) || in.hasRemaining()) return false;
+    tables = read;
+    trust = known;
+    classes = new RequestClasses(read, known, slots.blockTokens());
+    cells = new Cells(segments, read);
+    return true;
+  }
+
+  private ReturnTables newTables() {
+    var made = new ReturnTables(unit);
+    if (slots.kept() >= BLOCKS_LARGE) made.reserve();
+    return made;
+  }
+
+  @Override
   public Optional<LearnedStats> learned() {
     return Optional.of(
         new LearnedStats(
@@ -249,7 +340,8 @@ final class LearnedEviction implements EvictionPolicy {
             cells.order() == Cells.Order.OLDEST,
             trust.ignored(),
             bytes(),
-            agedMost));
+            agedMost,
+            restoresRefused));
   }
 
   /** How many bytes its arrays take. */
@@ -436,11 +528,15 @@ final class LearnedEviction implements EvictionPolicy {
   private void supersede(int segment, int left) {
     int kind = segments.kind(segment);
     if (left <= 0 || kind == Segments.TAIL || segments.isSuperseded(segment)) return;
-    int of = classes.superseded(kind);
+    segments.supersede(segment);
+    reclassify(segment, classes.superseded(kind), left);
+  }
+
+  private void reclassify(int segment, int of, int left) {
     cells.grow();
     boolean inCell = segments.isInCell(segment);
     if (inCell) cells.remove(segment);
-    segments.supersede(segment, of);
+    segments.classOf(segment, of);
     tables.reached(of, segments.age(segment), (float) left / segments.size(segment));
     if (inCell) cells.add(segment);
   }

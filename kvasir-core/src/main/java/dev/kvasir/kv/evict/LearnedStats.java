@@ -12,6 +12,7 @@ package dev.kvasir.kv.evict;
  * @param hintsIgnored hints of more tenants than are told apart
  * @param bytes how much memory it takes
  * @param agedMost how many groups of blocks have grown older with one request, at most
+ * @param restoresRefused how often what was saved could not be read
  */
 public record LearnedStats(
     int classes,
@@ -22,4 +23,5 @@ public record LearnedStats(
     boolean isFallback,
     long hintsIgnored,
     long bytes,
-    int agedMost) {}
+    int agedMost,
+    long restoresRefused) {}

@@ -64,6 +64,11 @@ final class RequestClasses {
 
   private int top(int tenant, Said said) {
     if (!trust.believes(tenant, said)) return tables.child(ReturnTables.ROOT, OWN);
+    return said(said);
+  }
+
+  /** The class of a request whose caller said that after its end. */
+  int said(Said said) {
     return tables.childApart(ReturnTables.ROOT, SAID + said.code());
   }
 

@@ -1,5 +1,6 @@
 package dev.kvasir.kv.evict;
 
+import java.nio.ByteBuffer;
 import java.util.Arrays;
 
 /**
@@ -27,10 +28,10 @@ final class ReturnTables {
   static final int CLASSES_MAX = 2_048;
 
   /** How many classes are refreshed with one request, at most. */
-  static final int REFRESHES_MAX = 8;
+  static final int REFRESHES_MAX = 4;
 
   /** The share of new evidence that makes a class due. */
-  private static final float NEWS_SHARE = 0.03f;
+  private static final float NEWS_SHARE = 0.02f;
 
   /** After so many requests another class is refreshed in any case. */
   private static final int REQUESTS_PER_TURN = 32;
@@ -39,12 +40,16 @@ final class ReturnTables {
   private static final int DECAY_REQUESTS = 1_024;
 
   private static final double DECAY = 0.93;
+  private static final float COUNT_MAX = 1e9f;
 
   /** How much evidence of its own weighs as much as the parent's. */
   private static final float PARENT_WEIGHT = 20;
 
   /** The same for classes that are less like their parent. */
   private static final float PARENT_WEIGHT_APART = 10;
+
+  /** With so many times the evidence of that weight a class hardly rests on its parent. */
+  private static final float LIKE_PARENT_MAX = 16;
 
   private static final double HAZARD_MAX = 0.999;
   private static final double FIRST_EDGE = 16;
@@ -154,7 +159,8 @@ final class ReturnTables {
   /** A request of the class begins: what rests on a parent that has changed since is due. */
   void used(int of) {
     for (int at = of; at != ROOT; at = parents[at]) {
-      if (refreshed[at] < refreshed[parents[at]]) makeDue(at);
+      boolean restsOnParent = reached[at * AGES] < LIKE_PARENT_MAX * parentWeights[at];
+      if (restsOnParent && refreshed[at] < refreshed[parents[at]]) makeDue(at);
     }
     reached(of, 0, 1);
   }
@@ -185,6 +191,64 @@ final class ReturnTables {
     newsLeft[of] = Float.POSITIVE_INFINITY;
     due.add(of);
     dueCount++;
+  }
+
+  /** How likely one of that class and age returns within about so many references. */
+  double chance(int of, int age, long references) {
+    double left = 1;
+    for (int at = age; at < AGES && edges[at] <= edges[age] + references; at++) {
+      left *= 1 - hazards[of * AGES + at];
+    }
+    return 1 - left;
+  }
+
+  /** Writes all evidence, each class after its parent. */
+  void write(ByteBuffer out) {
+    out.putLong(edges[AGES - 1]).putInt(classes);
+    for (int of = 0; of < classes; of++) {
+      decay(of);
+      out.putInt(parents[of]).putInt(keyOf(of)).putFloat(parentWeights[of]);
+      for (int at = of * AGES; at < (of + 1) * AGES; at++) {
+        out.putFloat(returned[at]).putFloat(reached[at]);
+      }
+    }
+  }
+
+  private int keyOf(int of) {
+    for (int key = 0; key < KEYS; key++) {
+      if (children[parents[of] * KEYS + key] == of) return key;
+    }
+    return 0;
+  }
+
+  /**
+   * Reads into new tables what {@link #write} wrote; false where it is not that, or has other ages,
+   * and then these tables are worthless.
+   */
+  boolean read(ByteBuffer in) {
+    boolean sameAges = in.getLong() == edges[AGES - 1];
+    int count = in.getInt();
+    if (!sameAges || count < 1 || count > CLASSES_MAX) return false;
+    for (int of = 0; of < count; of++) {
+      int parent = in.getInt();
+      int key = in.getInt();
+      float weight = in.getFloat();
+      boolean isKnown = parent >= 0 && parent <= Math.max(0, of - 1) && key >= 0 && key < KEYS;
+      if (!isKnown || !isCount(weight) || weight < 1) return false;
+      if (of != ROOT && child(parent, key, weight) != of) return false;
+      for (int at = of * AGES; at < (of + 1) * AGES; at++) {
+        returned[at] = in.getFloat();
+        reached[at] = in.getFloat();
+        if (!isCount(returned[at]) || !isCount(reached[at])) return false;
+      }
+      refresh(of);
+    }
+    return true;
+  }
+
+  /** Whether evidence can be that much. */
+  static boolean isCount(float number) {
+    return number >= 0 && number < COUNT_MAX;
   }
 
   /** Counts a request; a few classes are then refreshed. */

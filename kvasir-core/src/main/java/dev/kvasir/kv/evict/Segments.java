@@ -140,9 +140,12 @@ final class Segments {
     return rows[at(segment, CLASS)];
   }
 
-  /** A request went on from the middle of the segment, which is in another class from now on. */
-  void supersede(int segment, int of) {
+  void classOf(int segment, int of) {
     rows[at(segment, CLASS)] = of;
+  }
+
+  /** A request went on from the middle of the segment. */
+  void supersede(int segment) {
     rows[at(segment, STATE)] |= SUPERSEDED;
   }
 

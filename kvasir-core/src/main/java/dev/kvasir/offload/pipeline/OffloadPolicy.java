@@ -4,10 +4,14 @@ import dev.kvasir.kv.name.BlockHash;
 import java.util.List;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.function.ToDoubleFunction;
 
 /** Whether a block is worth moving down a tier. */
 @FunctionalInterface
 public interface OffloadPolicy {
+  /** A block that is less likely to return is not worth the copy. */
+  double CHANCE_MIN = 0.02;
+
   /** Answers once, at once or later, on the loop of the pipeline. */
   void judge(Candidate candidate, Consumer<Verdict> answer);
 
@@ -70,6 +74,25 @@ public interface OffloadPolicy {
                         + cost.loadPerBlock()
                         + " a block, recompute "
                         + cost.recomputePerBlock()));
+  }
+
+  /**
+   * Filters what will hardly be asked for again, or is cheaper to compute again in the few cases
+   * where it is; what nobody can tell of passes.
+   *
+   * @param chance how likely a block is asked for again; NaN where nothing says so
+   */
+  static OffloadPolicy returning(ToDoubleFunction<BlockHash> chance, ReuseCost cost) {
+    return of(
+        candidate -> {
+          double likely = chance.applyAsDouble(candidate.hash());
+          boolean isWorthIt =
+              likely >= CHANCE_MIN
+                  && likely * cost.recomputePerBlock().toNanos() >= cost.loadPerBlock().toNanos();
+          return Double.isNaN(likely) || isWorthIt
+              ? Verdict.PASS
+              : new Verdict.Filter("returns with a chance of " + likely);
+        });
   }
 
   /** Passes what all pass; the first that filters says why. */

@@ -208,12 +208,28 @@ final class LearnedModel extends ModelOrder {
     if (segment.hint > 0) trust.returned((segment.hint - 1) / 3, (segment.hint - 1) % 3, share);
     int left = left(segment) - run;
     if (left <= 0 || segment.kind == Segments.TAIL || segment.superseded) return;
+    segment.superseded = true;
+    move(segment, classes.superseded(segment.kind), left);
+  }
+
+  private void move(Segment segment, int of, int left) {
     boolean listed = !segment.leaves.isEmpty();
     if (listed) cell(segment).remove(segment);
-    segment.of = classes.superseded(segment.kind);
-    segment.superseded = true;
-    tables.reached(segment.of, segment.age, (float) left / segment.size);
+    segment.of = of;
+    tables.reached(of, segment.age, (float) left / segment.size);
     if (listed) cell(segment).add(segment);
+  }
+
+  @Override
+  public void said(BlockHash last, ReturnHint hint) {
+    var segment = ownerOf(last);
+    if (segment == null || segment.hint == 0 || segment.superseded) return;
+    int tenant = (segment.hint - 1) / 3;
+    if (tenant != trust.tenant(hint)) return;
+    trust.corrected(tenant, (segment.hint - 1) % 3, hint.said());
+    segment.hint = 1 + tenant * 3 + hint.said().code();
+    if (!trust.believes(tenant, hint.said())) return;
+    move(segment, classes.said(hint.said()), left(segment));
   }
 
   private void give(BlockHash name, int slot, int forked, Segment to) {

@@ -41,6 +41,9 @@ public abstract sealed class ModelOrder
   /** A request ends. */
   public void ended(RequestEnd end) {}
 
+  /** The caller of the request that ended with the block says so now. */
+  public void said(BlockHash last, ReturnHint hint) {}
+
   public static ModelOrder of(EvictionKind kind, int slots, FrequencySketch sketch) {
     return switch (kind) {
       case LRU -> new Levels(sketch, new int[0]);

@@ -62,6 +62,7 @@ public final class EmbeddedEngine {
   private final Parts parts;
   private final SampledSteps steps;
   private final Engine engine;
+  private final SessionEnds sessions = new SessionEnds();
   private volatile boolean broken;
   private String generation = "";
   private final Map<String, BlockHasher> hashers = new LinkedHashMap<>(16, 0.75f, true);
@@ -135,12 +136,13 @@ public final class EmbeddedEngine {
     var sequence =
         engine.submit(
             new SequenceRequest(
-                request.id(),
-                generation,
-                request.prompt().length,
-                request.tokensMax(),
-                request.priority(),
-                loop().nanos()),
+                    request.id(),
+                    generation,
+                    request.prompt().length,
+                    request.tokensMax(),
+                    request.priority(),
+                    loop().nanos())
+                .saying(sessions.hint(request)),
             generation);
     generation.begin(sequence);
     if (sequence.state() != Sequence.State.ENDED) steps.add(generation);
@@ -161,6 +163,7 @@ public final class EmbeddedEngine {
         if (over) return;
         over = true;
         if (!(end instanceof GenerationEnd.Refused)) steps.remove(generation.sequence());
+        sessions.ended(generation);
         listener.ended(generation, end);
       }
     };
@@ -184,6 +187,11 @@ public final class EmbeddedEngine {
   /** Whether it can answer; asked from any thread. */
   public boolean isBroken() {
     return broken;
+  }
+
+  /** The conversation is over: nobody will ask for its blocks again. */
+  void endSession(String session) {
+    sessions.end(session, kv());
   }
 
   /** Gives an answer up. */

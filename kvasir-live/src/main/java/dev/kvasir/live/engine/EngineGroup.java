@@ -10,12 +10,14 @@ import dev.kvasir.kv.PrefixRegistry;
 import dev.kvasir.kv.event.KvEvents;
 import dev.kvasir.kv.event.Tier;
 import dev.kvasir.kv.evict.Eviction;
+import dev.kvasir.kv.evict.FrequencySketch;
 import dev.kvasir.live.LiveLoop;
 import dev.kvasir.live.OwnedResources;
 import dev.kvasir.live.engine.step.CpuSteps;
 import dev.kvasir.live.engine.step.EngineMemory;
 import dev.kvasir.live.engine.step.StepThread;
 import dev.kvasir.live.engine.step.StepTime;
+import dev.kvasir.live.engine.tier.LearnedTables;
 import dev.kvasir.live.engine.tier.SharedLook;
 import dev.kvasir.live.engine.tier.SharedTiers;
 import dev.kvasir.live.store.HostMemory;
@@ -50,6 +52,7 @@ public final class EngineGroup implements AutoCloseable {
   private final List<EmbeddedEngine> engines = new ArrayList<>();
   private final @Nullable SharedTiers tiers;
   private final OwnedResources owned = new OwnedResources();
+  private final LearnedTables tables;
   private final CacheResets resets;
   private Consumer<StepTime> times = _ -> {};
   private @Nullable WarmUp warmUp;
@@ -59,10 +62,12 @@ public final class EngineGroup implements AutoCloseable {
     try {
       boolean shares = settings.ladder().hasHost();
       this.tiers = shares ? owned.add(openTiers(loop, model, settings)) : null;
+      this.tables = tiers == null ? LearnedTables.beside(null) : tiers.tables();
       this.resets = new CacheResets(loop, tiers);
       resets.open();
       for (int i = 0; i < settings.engines(); i++) engines.add(engine(i, settings));
       engines.forEach(resets::add);
+      tables.keep(loop);
     } catch (RuntimeException e) {
       stop();
       throw e;
@@ -86,7 +91,7 @@ public final class EngineGroup implements AutoCloseable {
             ModelShape.BLOCK_TOKENS,
             layout.getValue(),
             (long) settings.engines() * settings.deviceBlocks(),
-            Eviction.NAMES.getFirst());
+            settings.eviction());
     return SharedTiers.open(loop, settings.ladder(), blocks, settings.diskFolder());
   }
 
@@ -94,10 +99,13 @@ public final class EngineGroup implements AutoCloseable {
     var name = "engine-" + number;
     var bytes = model.cpu().shape().kvBytesPerBlock();
     var memory = owned.add(new HostMemory(name, settings.deviceBlocks(), bytes));
-    var registry = tiers == null ? new PrefixRegistry() : tiers.registry();
+    var uses = new FrequencySketch(settings.deviceBlocks());
+    var registry = tiers == null ? new PrefixRegistry(uses) : tiers.registry();
+    var order = tiers == null ? Eviction.named(settings.eviction(), uses) : tiers.order();
     var pool = PoolSettings.of(Tier.DEVICE, settings.deviceBlocks(), ModelShape.BLOCK_TOKENS);
     var events = new KvEvents();
-    var top = new BlockPool(pool, registry, events);
+    var top = new BlockPool(pool.with(order), registry, events);
+    tables.add(name, top);
     KvStore kv =
         tiers == null
             ? new PooledKv(top)
@@ -198,6 +206,8 @@ public final class EngineGroup implements AutoCloseable {
   private void stop() {
     thread.close();
     loop.close();
+    // Nobody changes what was learnt any more.
+    tables.save();
     owned.close();
   }
 }

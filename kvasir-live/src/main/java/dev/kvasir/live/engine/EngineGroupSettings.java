@@ -2,6 +2,7 @@ package dev.kvasir.live.engine;
 
 import dev.kvasir.Nullable;
 import dev.kvasir.engine.EngineSettings;
+import dev.kvasir.kv.evict.Eviction;
 import dev.kvasir.live.engine.tier.LadderSettings;
 import java.nio.file.Path;
 
@@ -12,15 +13,27 @@ import java.nio.file.Path;
  * @param deviceBlocks how many blocks each of them computes in
  * @param ladder what all of them share
  * @param diskFolder where the blocks on disk lie, if there are any
+ * @param eviction which block goes first on every tier, one of {@link Eviction#NAMES}
  */
 public record EngineGroupSettings(
     int engines,
     int deviceBlocks,
     LadderSettings ladder,
     @Nullable Path diskFolder,
-    EngineSettings engine) {
+    EngineSettings engine,
+    String eviction) {
 
   private static final int ENGINES_MAX = 64;
+
+  /** Engines that evict in the usual order. */
+  public EngineGroupSettings(
+      int engines,
+      int deviceBlocks,
+      LadderSettings ladder,
+      @Nullable Path diskFolder,
+      EngineSettings engine) {
+    this(engines, deviceBlocks, ladder, diskFolder, engine, Eviction.NAMES.getFirst());
+  }
 
   public EngineGroupSettings {
     if (engines < 1 || engines > ENGINES_MAX) {

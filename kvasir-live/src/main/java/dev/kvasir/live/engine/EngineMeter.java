@@ -3,6 +3,7 @@ package dev.kvasir.live.engine;
 import dev.kvasir.engine.Engine;
 import dev.kvasir.kv.KvStore;
 import dev.kvasir.kv.event.Tier;
+import dev.kvasir.kv.evict.LearnedStats;
 import dev.kvasir.live.engine.step.GenerationEnd;
 import dev.kvasir.live.engine.step.GenerationUsage;
 import dev.kvasir.live.metrics.Histogram;
@@ -83,7 +84,11 @@ public final class EngineMeter {
               EngineMeter::config,
               rows -> rows.gauge("vllm:cache_config_info", "Size of the KV cache.", _ -> 1))
           .once(EngineMeter::latencies)
-          .once(EngineMeter::own);
+          .once(EngineMeter::own)
+          .per(
+              source -> source.kv.learned().entrySet(),
+              entry -> List.of(new Label("tier", entry.getKey().name().toLowerCase(Locale.ROOT))),
+              EngineMeter::learned);
 
   private static void requests(Rows<Source> rows) {
     rows.gauge("vllm:num_requests_running", "Sequences in the batch.", s -> s.load.running())
@@ -135,6 +140,39 @@ public final class EngineMeter {
             "Steps by how their plan was made: ahead, repaired, or after.",
             "plan",
             s -> plans(s.load));
+  }
+
+  /** What eviction has learnt on each tier; nothing of those where it does not learn. */
+  private static void learned(Rows<Map.Entry<Tier, LearnedStats>> tiers) {
+    tiers
+        .gauge(
+            "kvasir_eviction_gained_blocks",
+            "About how many more blocks were found than LRU would have found.",
+            tier -> (double) tier.getValue().gained())
+        .gauge(
+            "kvasir_eviction_fallback",
+            "1 while the oldest go first, since LRU would have found more.",
+            tier -> tier.getValue().isFallback() ? 1 : 0)
+        .counter(
+            "kvasir_eviction_fallbacks_total",
+            "Times that the oldest went first for a while.",
+            tier -> tier.getValue().fallbacks())
+        .gauge(
+            "kvasir_eviction_remembered_blocks",
+            "Blocks known by name that are not there any more.",
+            tier -> (double) tier.getValue().remembered())
+        .gauge(
+            "kvasir_eviction_bytes",
+            "Memory of what eviction has learnt.",
+            tier -> (double) tier.getValue().bytes())
+        .counter(
+            "kvasir_eviction_hints_ignored_total",
+            "Hints of more tenants than are told apart.",
+            tier -> tier.getValue().hintsIgnored())
+        .counter(
+            "kvasir_eviction_tables_ignored_total",
+            "Files of what was learnt before that could not be read.",
+            tier -> tier.getValue().restoresRefused());
   }
 
   private static List<Label> config(Source source) {

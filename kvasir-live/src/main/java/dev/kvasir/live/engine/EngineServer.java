@@ -19,6 +19,8 @@ import dev.kvasir.live.metrics.MetricsText;
 import dev.kvasir.live.openai.AnswerFormat;
 import dev.kvasir.live.openai.Call;
 import dev.kvasir.live.openai.CallReader;
+import dev.kvasir.live.openai.SessionHint;
+import dev.kvasir.live.openai.SessionHints;
 import io.vertx.core.buffer.Buffer;
 import java.time.Duration;
 import java.time.Instant;
@@ -34,6 +36,7 @@ public final class EngineServer implements AutoCloseable {
   private final FaultInjection mischief;
   private final PromptTokens prompts;
   private final CallReader reader;
+  private final SessionHints hints = new SessionHints();
   private final EngineMeter meter = new EngineMeter();
   private final Handovers handovers;
   private final AtomicLong ids = new AtomicLong();
@@ -67,6 +70,7 @@ public final class EngineServer implements AutoCloseable {
         Endpoint.post("/v1/chat/completions", Access.KEY, answering(reader::chat)),
         Endpoint.post("/v1/completions", Access.KEY, answering(reader::text)),
         Endpoint.get("/v1/models", Access.KEY, this::models),
+        Endpoint.delete(SessionHint.PATH, Access.KEY, this::endSession),
         Endpoint.post("/tokenize", Access.KEY, prompts::tokenize),
         Endpoint.post("/detokenize", Access.KEY, prompts::detokenize),
         Endpoint.get("/health", Access.PUBLIC, this::health),
@@ -96,7 +100,9 @@ public final class EngineServer implements AutoCloseable {
   private void begin(Exchange exchange, Call call, int[] prompt) {
     exchange.handOver();
     var id = (call.isChat() ? "chatcmpl-" : "cmpl-") + engine.name() + "-" + ids.incrementAndGet();
-    var request = prompts.request(id, exchange.caller().tenant(), call, prompt);
+    var tenant = exchange.caller().tenant();
+    var hint = hints.read(exchange, _ -> null, tenant);
+    var request = prompts.request(id, tenant, call, prompt).saying(hint);
     var format = new AnswerFormat(call.isChat(), id, model.name(), Instant.now().getEpochSecond());
     var answering = new Answering(exchange, call, format, model, mischief.next());
     onLoop(exchange, () -> submit(exchange, call, request, answering));
@@ -198,6 +204,12 @@ public final class EngineServer implements AutoCloseable {
               .context()
               .runOnContext(_ -> exchange.answer(200, MetricsText.CONTENT_TYPE, text));
         });
+  }
+
+  private void endSession(Exchange exchange) {
+    var session = hints.named(exchange);
+    engine.loop().execute(() -> engine.endSession(session));
+    exchange.answer(200, "{\"object\":\"session\",\"deleted\":true}");
   }
 
   private void resetCache(Exchange exchange) {

@@ -1,7 +1,7 @@
 package dev.kvasir.live.openai;
 
 import dev.kvasir.kv.evict.ReturnHint.Said;
-import dev.kvasir.live.Sha256;
+import dev.kvasir.kv.name.Sha256;
 import java.nio.charset.StandardCharsets;
 
 /**

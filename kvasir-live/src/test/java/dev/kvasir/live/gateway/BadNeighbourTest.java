@@ -195,7 +195,7 @@ class BadNeighbourTest {
           answered("a body where none belongs", raw.write(RawClient.head("GET /health", length)));
         }
         case 2 -> {
-          var body = "{\"prompt_cache_key\":5,\"x\":\"" + "y".repeat(BODY_BYTES / 2) + "\"}";
+          var body = "{\"cache_salt\":5,\"x\":\"" + "y".repeat(BODY_BYTES / 2) + "\"}";
           answered("a key of the wrong kind", body(raw, body));
         }
         case 3 -> {

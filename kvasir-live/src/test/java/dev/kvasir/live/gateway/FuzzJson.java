@@ -10,7 +10,7 @@ final class FuzzJson {
   /** Prompts are drawn from so many, so that what a router learns of them is bounded. */
   private static final int PROMPTS = 64;
 
-  private static final List<String> TEXTS = List.of("model", "cache_salt", "prompt_cache_key");
+  private static final List<String> TEXTS = List.of("model", "cache_salt");
 
   private final SplittableRandom random;
 

@@ -162,6 +162,10 @@ final class ScriptedWorker implements AutoCloseable {
         case "/v1/models" -> plain(200, "{\"data\":[" + models + "]}");
         case "/query" -> plain(200, "{\"0\":{\"engine_id\":\"engine-" + port() + "\"}}");
         case "/tokenize" -> tokenize();
+        case String ended when ended.startsWith("/v1/sessions/") -> {
+          seen.add(new Seen(path, headers, Json.object(), body));
+          plain(200, "{}");
+        }
         default -> {
           var tree = Json.read(body.getBytes(StandardCharsets.UTF_8));
           seen.add(new Seen(path, headers, tree, body));

@@ -1,5 +1,6 @@
 package dev.kvasir.live.engine.step;
 
+import dev.kvasir.live.openai.SessionHint;
 import dev.kvasir.model.sample.SamplingSettings;
 import java.util.List;
 
@@ -12,6 +13,7 @@ import java.util.List;
  * @param tokensMax how many tokens the answer has at most
  * @param stops strings that end the answer, and do not belong to it
  * @param priority smaller is more urgent
+ * @param hint what the caller says of the conversation
  */
 @SuppressWarnings("ArrayRecordComponent")
 public record GenerationRequest(
@@ -22,7 +24,21 @@ public record GenerationRequest(
     int tokensMax,
     SamplingSettings sampling,
     List<String> stops,
-    int priority) {
+    int priority,
+    SessionHint hint) {
+  /** A request of which nothing is said but what it asks for. */
+  public GenerationRequest(
+      String id,
+      String salt,
+      int[] prompt,
+      int tokensMin,
+      int tokensMax,
+      SamplingSettings sampling,
+      List<String> stops,
+      int priority) {
+    this(
+        id, salt, prompt, tokensMin, tokensMax, sampling, stops, priority, SessionHint.NONE);
+  }
 
   public GenerationRequest {
     if (prompt.length == 0) throw new IllegalArgumentException("the prompt has no tokens");
@@ -35,6 +51,12 @@ public record GenerationRequest(
           "an answer of at least " + tokensMin + " and at most " + tokensMax + " tokens");
     }
     stops = List.copyOf(stops);
+  }
+
+  /** This request, of which that is said. */
+  public GenerationRequest saying(SessionHint said) {
+    return new GenerationRequest(
+        id, salt, prompt, tokensMin, tokensMax, sampling, stops, priority, said);
   }
 
   /** A request of the usual urgency that shares with everybody. */

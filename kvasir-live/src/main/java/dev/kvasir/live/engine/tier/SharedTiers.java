@@ -63,6 +63,7 @@ public final class SharedTiers implements AutoCloseable {
   private final List<LowerTier> rungs = new ArrayList<>();
   private final List<SharedLook.Place> places = new ArrayList<>();
   private final List<String> unavailable = new ArrayList<>();
+  private final LearnedTables tables;
   private final CommonTiers tiers;
   private final SharedLook look;
   private @Nullable DiskStore disk;
@@ -97,6 +98,7 @@ public final class SharedTiers implements AutoCloseable {
             || below.stream().anyMatch(tier -> ladder.edge(tier).countsUses());
     this.uses = counted ? new FrequencySketch(usesBlocks(ladder, blocks.above())) : null;
     this.registry = registry();
+    this.tables = LearnedTables.beside(diskFolder);
     this.unused = ladder.host().blocks();
     int slots = unused + between(below);
     this.memory = owned.add(new HostMemory("host memory", slots, blocks.bytes()));
@@ -198,12 +200,22 @@ public final class SharedTiers implements AutoCloseable {
   }
 
   private BlockPool pool(Tier tier, int count) {
-    var sketch = uses == null ? new FrequencySketch(USES_BLOCKS_MIN) : uses;
-    var order = Eviction.named(blocks.eviction(), sketch);
-    var settings = PoolSettings.of(tier, count, blocks.tokens()).with(order);
+    var settings = PoolSettings.of(tier, count, blocks.tokens()).with(order());
     var pool = new BlockPool(settings, registry, events);
     pools.add(pool);
+    tables.add(tier.name().toLowerCase(Locale.ROOT), pool);
     return pool;
+  }
+
+  /** Which block goes first on these tiers and on those of engines above them. */
+  public Eviction order() {
+    return Eviction.named(
+        blocks.eviction(), uses == null ? new FrequencySketch(USES_BLOCKS_MIN) : uses);
+  }
+
+  /** What eviction has learnt, in files beside the disk tier; whoever runs the loop keeps them. */
+  public LearnedTables tables() {
+    return tables;
   }
 
   /** A registry that counts uses as the others here do. */
