@@ -11,9 +11,10 @@ import java.util.SplittableRandom;
  * The cases of {@link BlockPoolBench} side by side with {@code HashMap<Long, …>.get}, in one JVM.
  *
  * <p>Each round times the map, one case, and the map again, a fraction of a millisecond each; the
- * ratio is the median over the rounds. A life is that of a chain whose request ends. A machine that changes its speed from second to second, as
- * shared ones do, changes it for both sides. Name one eviction policy for the figures of a program
- * that uses just that one: after the second, calls of the policy go through a table.
+ * ratio is the median over the rounds. A life is that of a chain whose request ends. A machine that
+ * changes its speed from second to second, as shared ones do, changes it for both sides. Name one
+ * eviction policy for the figures of a program that uses just that one: after the second, calls of
+ * the policy go through a table.
  */
 public final class PoolRatios {
   private static final int[] LENGTHS = {8, 32, 128};

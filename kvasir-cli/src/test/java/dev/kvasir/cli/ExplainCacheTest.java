@@ -21,8 +21,7 @@ final class ExplainCacheTest {
     var trace = folder.resolve("trace.jsonl");
     // Blocks 1 and 2 return after 10 s, with strangers in between; 5 of 7 never do.
     Files.writeString(
-        trace,
-        row(0, 1024, "1,2") + row(5, 1536, "3,4,5") + row(10, 2048, "1,2,6,7"));
+        trace, row(0, 1024, "1,2") + row(5, 1536, "3,4,5") + row(10, 2048, "1,2,6,7"));
     var study = kvasir(words("explain cache --json --sizes 2,9", trace)).json();
     assertThat(study.path("references").asInt()).isEqualTo(9);
     assertThat(study.path("distinct").asInt()).isEqualTo(7);

@@ -101,7 +101,6 @@ class LearnedOffloadTest {
 
   private BlockPool pool(Tier tier, int blocks) {
     var order = EvictionKind.LEARNED.eviction(new FrequencySketch(64));
-    return new BlockPool(
-        PoolSettings.of(tier, blocks, 16).with(order), registry, new KvEvents());
+    return new BlockPool(PoolSettings.of(tier, blocks, 16).with(order), registry, new KvEvents());
   }
 }

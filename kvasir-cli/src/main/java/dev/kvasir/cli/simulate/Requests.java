@@ -75,9 +75,7 @@ record Requests(@Nullable Path trace, @Nullable WorkloadSpec workload) {
    * @param hints adds to those of a trace what their callers might have said
    */
   Workload open(
-      SimulationSettings settings,
-      UnaryOperator<Iterator<Request>> hints,
-      List<InputStream> opened)
+      SimulationSettings settings, UnaryOperator<Iterator<Request>> hints, List<InputStream> opened)
       throws IOException {
     if (workload != null) return synthetic(workload, settings);
     if (trace == null) {

@@ -4,11 +4,7 @@ import dev.kvasir.Nullable;
 import dev.kvasir.kv.name.BlockHash;
 import dev.kvasir.kv.name.BlockNames;
 import dev.kvasir.kv.name.TokenBlock;
-import java.nio.BufferUnderflowException;
-import java.nio.ByteBuffer;
-import java.util.Arrays;
 import java.util.Optional;
-import java.util.zip.CRC32C;
 
 /**
  * Evicts what is least likely to be worth its room, as learnt from the requests that returned.
@@ -51,11 +47,6 @@ final class LearnedEviction implements EvictionPolicy {
 
   /** A return counts if it comes while so many times the pool's blocks are referred to. */
   private static final int HORIZON = 2;
-
-  /** The format of what is saved, another number for another one. */
-  private static final int SAVED_FORMAT = 0x4b4c_0001;
-
-  private static final int SAVED_BYTES_MAX = 1 << 20;
 
   /** What is known of a slot, side by side. */
   private static final int ROW_SHIFT = 3;
@@ -279,42 +270,18 @@ final class LearnedEviction implements EvictionPolicy {
 
   @Override
   public byte[] save() {
-    var out = ByteBuffer.allocate(SAVED_BYTES_MAX).putInt(SAVED_FORMAT);
-    tables.write(out);
-    trust.write(out);
-    var sum = new CRC32C();
-    sum.update(out.array(), 0, out.position());
-    out.putInt((int) sum.getValue());
-    return Arrays.copyOf(out.array(), out.position());
+    return tables.save(trust);
   }
 
   /** Only before the first request: the segments of an older one have classes of these tables. */
   @Override
   public boolean restore(byte[] saved) {
-    boolean isRestored = segments.used() == 0 && now == 0 && read(saved);
-    if (!isRestored) restoresRefused++;
-    return isRestored;
-  }
-
-  private boolean read(byte[] saved) {
-    if (saved.length < 2 * Integer.BYTES || saved.length > SAVED_BYTES_MAX) return false;
-    var in = ByteBuffer.wrap(saved, 0, saved.length - Integer.BYTES);
-    var sum = new CRC32C();
-    sum.update(saved, 0, saved.length - Integer.BYTES);
-    if (ByteBuffer.wrap(saved).getInt(saved.length - Integer.BYTES) != (int) sum.getValue()) {
-      return false;
-    }
-    try {
-      return in.getInt() == SAVED_FORMAT && read(in);
-    } catch (BufferUnderflowException e) {
-      return false;
-    }
-  }
-
-  private boolean read(ByteBuffer in) {
     var read = newTables();
     var known = new HintTrust();
-    if (!read.read(in) || !known.read(in) || in.hasRemaining()) return false;
+    if (segments.used() > 0 || now > 0 || !read.restore(saved, known)) {
+      restoresRefused++;
+      return false;
+    }
     tables = read;
     trust = known;
     classes = new RequestClasses(read, known, slots.blockTokens());
@@ -381,8 +348,7 @@ final class LearnedEviction implements EvictionPolicy {
       this.turn = goesOn ? segments.turn(last) + 1 : 1;
       // A conversation is in the sample by the first block that it has to itself.
       int first = Math.min(known, end.blocks() - 1);
-      this.isSampled =
-          goesOn ? segments.isSampled(last) : rival.samples(nameAt[first]);
+      this.isSampled = goesOn ? segments.isSampled(last) : rival.samples(nameAt[first]);
     }
 
     void run() {

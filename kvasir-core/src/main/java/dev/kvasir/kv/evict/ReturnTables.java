@@ -1,7 +1,9 @@
 package dev.kvasir.kv.evict;
 
+import java.nio.BufferUnderflowException;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
+import java.util.zip.CRC32C;
 
 /**
  * How likely requests of each class return at each age, learnt from those that did and did not.
@@ -42,6 +44,11 @@ final class ReturnTables {
   private static final double DECAY = 0.93;
   private static final float COUNT_MAX = 1e9f;
 
+  /** The format of what is saved, another number for another one. */
+  private static final int SAVED_FORMAT = 0x4b4c_0001;
+
+  private static final int SAVED_BYTES_MAX = 1 << 20;
+
   /** How much evidence of its own weighs as much as the parent's. */
   private static final float PARENT_WEIGHT = 20;
 
@@ -50,6 +57,9 @@ final class ReturnTables {
 
   /** With so many times the evidence of that weight a class hardly rests on its parent. */
   private static final float LIKE_PARENT_MAX = 16;
+
+  /** Before so many requests, nothing is said about the chance of one. */
+  private static final float EVIDENCE_MIN = 128;
 
   private static final double HAZARD_MAX = 0.999;
   private static final double FIRST_EDGE = 16;
@@ -193,8 +203,9 @@ final class ReturnTables {
     dueCount++;
   }
 
-  /** How likely one of that class and age returns within about so many references. */
+  /** How likely one of that class and age returns within so many references; NaN while unknown. */
   double chance(int of, int age, long references) {
+    if (reached[ROOT] < EVIDENCE_MIN) return Double.NaN;
     double left = 1;
     for (int at = age; at < AGES && edges[at] <= edges[age] + references; at++) {
       left *= 1 - hazards[of * AGES + at];
@@ -202,8 +213,38 @@ final class ReturnTables {
     return 1 - left;
   }
 
+  /** All evidence and what is known of tenants, with a checksum. */
+  byte[] save(HintTrust trust) {
+    var out = ByteBuffer.allocate(SAVED_BYTES_MAX).putInt(SAVED_FORMAT);
+    write(out);
+    trust.write(out);
+    return Arrays.copyOf(out.putInt(sum(out.array(), out.position())).array(), out.position());
+  }
+
+  /**
+   * Reads into new tables and a new trust what {@link #save} has saved; false where it is not that,
+   * or of other ages, and then both are worthless.
+   */
+  boolean restore(byte[] saved, HintTrust trust) {
+    int length = saved.length - Integer.BYTES;
+    if (length < Integer.BYTES || saved.length > SAVED_BYTES_MAX) return false;
+    if (ByteBuffer.wrap(saved).getInt(length) != sum(saved, length)) return false;
+    var in = ByteBuffer.wrap(saved, 0, length);
+    try {
+      return in.getInt() == SAVED_FORMAT && read(in) && trust.read(in) && !in.hasRemaining();
+    } catch (BufferUnderflowException e) {
+      return false;
+    }
+  }
+
+  private static int sum(byte[] bytes, int length) {
+    var sum = new CRC32C();
+    sum.update(bytes, 0, length);
+    return (int) sum.getValue();
+  }
+
   /** Writes all evidence, each class after its parent. */
-  void write(ByteBuffer out) {
+  private void write(ByteBuffer out) {
     out.putLong(edges[AGES - 1]).putInt(classes);
     for (int of = 0; of < classes; of++) {
       decay(of);
@@ -221,11 +262,7 @@ final class ReturnTables {
     return 0;
   }
 
-  /**
-   * Reads into new tables what {@link #write} wrote; false where it is not that, or has other ages,
-   * and then these tables are worthless.
-   */
-  boolean read(ByteBuffer in) {
+  private boolean read(ByteBuffer in) {
     boolean sameAges = in.getLong() == edges[AGES - 1];
     int count = in.getInt();
     if (!sameAges || count < 1 || count > CLASSES_MAX) return false;

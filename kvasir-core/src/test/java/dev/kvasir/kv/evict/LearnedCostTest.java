@@ -25,8 +25,7 @@ class LearnedCostTest {
   void takes48BytesForABlockAnd16ForEachRememberedOneAtMost() {
     long some = stats(Evictions.policy(EvictionKind.LEARNED, BLOCKS)).bytes();
     long more = stats(Evictions.policy(EvictionKind.LEARNED, 2 * BLOCKS)).bytes();
-    int perBlock =
-        RESIDENT_BYTES_MAX + LearnedEviction.REMEMBERED_PER_BLOCK * REMEMBERED_BYTES_MAX;
+    int perBlock = RESIDENT_BYTES_MAX + LearnedEviction.REMEMBERED_PER_BLOCK * REMEMBERED_BYTES_MAX;
     assertThat(more - some).isLessThanOrEqualTo((long) BLOCKS * perBlock);
   }
 

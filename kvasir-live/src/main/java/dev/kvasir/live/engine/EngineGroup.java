@@ -52,7 +52,7 @@ public final class EngineGroup implements AutoCloseable {
   private final List<EmbeddedEngine> engines = new ArrayList<>();
   private final @Nullable SharedTiers tiers;
   private final OwnedResources owned = new OwnedResources();
-  private final LearnedTables tables;
+  private LearnedTables tables = LearnedTables.beside(null);
   private final CacheResets resets;
   private Consumer<StepTime> times = _ -> {};
   private @Nullable WarmUp warmUp;
@@ -62,7 +62,7 @@ public final class EngineGroup implements AutoCloseable {
     try {
       boolean shares = settings.ladder().hasHost();
       this.tiers = shares ? owned.add(openTiers(loop, model, settings)) : null;
-      this.tables = tiers == null ? LearnedTables.beside(null) : tiers.tables();
+      if (tiers != null) tables = tiers.tables();
       this.resets = new CacheResets(loop, tiers);
       resets.open();
       for (int i = 0; i < settings.engines(); i++) engines.add(engine(i, settings));
@@ -100,7 +100,9 @@ public final class EngineGroup implements AutoCloseable {
     var bytes = model.cpu().shape().kvBytesPerBlock();
     var memory = owned.add(new HostMemory(name, settings.deviceBlocks(), bytes));
     var uses = new FrequencySketch(settings.deviceBlocks());
-    var registry = tiers == null ? new PrefixRegistry(uses) : tiers.registry();
+    boolean counted = settings.eviction().equals(Eviction.COUNTS_USES);
+    var alone = counted ? new PrefixRegistry(uses) : new PrefixRegistry();
+    var registry = tiers == null ? alone : tiers.registry();
     var order = tiers == null ? Eviction.named(settings.eviction(), uses) : tiers.order();
     var pool = PoolSettings.of(Tier.DEVICE, settings.deviceBlocks(), ModelShape.BLOCK_TOKENS);
     var events = new KvEvents();

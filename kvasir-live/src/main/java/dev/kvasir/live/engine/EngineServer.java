@@ -101,7 +101,9 @@ public final class EngineServer implements AutoCloseable {
     exchange.handOver();
     var id = (call.isChat() ? "chatcmpl-" : "cmpl-") + engine.name() + "-" + ids.incrementAndGet();
     var tenant = exchange.caller().tenant();
-    var hint = hints.read(exchange, _ -> null, tenant);
+    var said = hints.read(exchange, _ -> null, tenant);
+    // What is handed over is asked for next, whatever becomes of the conversation.
+    var hint = call.handover() == Call.Handover.GIVE ? said.returning() : said;
     var request = prompts.request(id, tenant, call, prompt).saying(hint);
     var format = new AnswerFormat(call.isChat(), id, model.name(), Instant.now().getEpochSecond());
     var answering = new Answering(exchange, call, format, model, mischief.next());

@@ -5,8 +5,8 @@ import io.vertx.core.http.HttpMethod;
 /**
  * One thing a server can be asked for.
  *
- * @param path the whole path as it stands in the request, where nothing is decoded; one that ends in
- *     a slash stands for all with one more segment
+ * @param path the whole path as it stands in the request, where nothing is decoded; one that ends
+ *     in a slash stands for all with one more segment
  * @param content what a request has to bring
  */
 public record Endpoint(

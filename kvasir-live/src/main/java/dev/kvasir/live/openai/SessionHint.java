@@ -37,6 +37,11 @@ public record SessionHint(String session, Said said) {
     return Sha256.hex((tenant.length() + ":" + tenant + name).getBytes(StandardCharsets.UTF_8));
   }
 
+  /** The same conversation, which goes on. */
+  public SessionHint returning() {
+    return new SessionHint(session, Said.RETURNS);
+  }
+
   /** What {@link #LAST_TURN} says to a worker; empty where nothing was said. */
   public String lastTurn() {
     return switch (said) {

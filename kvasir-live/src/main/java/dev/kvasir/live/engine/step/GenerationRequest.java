@@ -36,8 +36,7 @@ public record GenerationRequest(
       SamplingSettings sampling,
       List<String> stops,
       int priority) {
-    this(
-        id, salt, prompt, tokensMin, tokensMax, sampling, stops, priority, SessionHint.NONE);
+    this(id, salt, prompt, tokensMin, tokensMax, sampling, stops, priority, SessionHint.NONE);
   }
 
   public GenerationRequest {

@@ -24,8 +24,7 @@ public final class RequestReader {
   private static final int MODEL_CHARS_MAX = 256;
 
   /** A request that can be placed, and the bodies that workers get of it. */
-  record Read(
-      RequestDetails details, SessionHint hint, LegBodies bodies, Submission submission) {}
+  record Read(RequestDetails details, SessionHint hint, LegBodies bodies, Submission submission) {}
 
   private final NameKey secret;
   private final boolean traced;
@@ -99,7 +98,8 @@ public final class RequestReader {
     var route = new RouteRequest("", names.tokens(), List.of(), sloClass(exchange), List.of());
     boolean isWhole = !fields.getOrDefault("stream", "").equalsIgnoreCase("true");
     var bodies = LegBodies.asItCame(exchange.body(), String.valueOf(type));
-    return new Read(details, SessionHint.NONE, bodies, new Submission(model, route, false, isWhole));
+    return new Read(
+        details, SessionHint.NONE, bodies, new Submission(model, route, false, isWhole));
   }
 
   /** What was told of sessions, and what could not be read. */

@@ -1,4 +1,4 @@
-package dev.kvasir.bench;
+package dev.kvasir.bench.evict;
 
 import dev.kvasir.kv.BlockPool;
 import dev.kvasir.kv.PoolSettings;
