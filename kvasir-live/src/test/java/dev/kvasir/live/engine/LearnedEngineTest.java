@@ -6,7 +6,7 @@ import dev.kvasir.engine.EngineSettings;
 import dev.kvasir.live.engine.tier.LadderSettings;
 import dev.kvasir.live.http.HttpSettings;
 import dev.kvasir.live.http.Network;
-import dev.kvasir.live.model.PocketModel;
+import dev.kvasir.model.PocketModel;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
