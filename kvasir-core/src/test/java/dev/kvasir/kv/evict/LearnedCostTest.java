@@ -10,7 +10,6 @@ import java.lang.reflect.Array;
 import java.lang.reflect.Field;
 import java.lang.reflect.Modifier;
 import java.util.ArrayDeque;
-import java.util.Collections;
 import java.util.IdentityHashMap;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -86,13 +85,13 @@ class LearnedCostTest {
 
   /** What all arrays take that can be reached from the policy through its own classes. */
   private static long arrayBytes(EvictionPolicy policy) throws IllegalAccessException {
-    var seen = Collections.newSetFromMap(new IdentityHashMap<>());
+    var seen = new IdentityHashMap<Object, Boolean>();
     var next = new ArrayDeque<Object>();
     next.add(policy);
     long bytes = 0;
     while (!next.isEmpty()) {
       var one = next.remove();
-      if (!seen.add(one)) continue;
+      if (seen.put(one, true) != null) continue;
       if (one.getClass().isArray()) {
         bytes += Array.getLength(one) * width(one.getClass().getComponentType());
         continue;

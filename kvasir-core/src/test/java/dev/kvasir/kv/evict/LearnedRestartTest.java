@@ -60,7 +60,7 @@ class LearnedRestartTest {
         random -> {
           var damaged = saved.clone();
           int at = random.nextInt(saved.length);
-          damaged[at] ^= (byte) (1 << random.nextInt(Byte.SIZE));
+          damaged[at] = (byte) (damaged[at] ^ 1 << random.nextInt(Byte.SIZE));
           refuse(damaged);
           refuse(Arrays.copyOf(saved, at));
           refuse(Arrays.copyOf(saved, saved.length + 1 + random.nextInt(9)));
