@@ -95,12 +95,18 @@ class MetricsPageTest {
   }
 
   @Test
-  void theBoardShowsWhatIsDeclaredAndAsWhatItIs() throws IOException {
-    var file = Files.readString(ROOT.resolve("examples/grafana/kvasir.json"));
+  void theBoardsShowWhatIsDeclaredAndAsWhatItIs() throws IOException {
     var declared = new ArrayList<>(families(ROUTER));
     declared.addAll(families(ENGINE));
+    requireDeclared("kvasir.json", 30, declared);
+    requireDeclared("kvasir-tier.json", 15, families(TIER));
+  }
+
+  private static void requireDeclared(String board, int queriesMin, List<Family> declared)
+      throws IOException {
+    var file = Files.readString(ROOT.resolve("examples/grafana").resolve(board));
     var queries = JsonMapper.shared().readTree(file).findValues("expr");
-    assertThat(queries).hasSizeGreaterThan(30);
+    assertThat(queries).hasSizeGreaterThan(queriesMin);
     for (var query : queries) {
       var names = Pattern.compile("\\b(?:vllm:|kvasir_)\\w+").matcher(query.asString());
       while (names.find()) {
