@@ -1,4 +1,4 @@
-package dev.kvasir.bench;
+package dev.kvasir.bench.proxy;
 
 import dev.kvasir.live.gateway.Gateway;
 import dev.kvasir.live.gateway.GatewaySettings;

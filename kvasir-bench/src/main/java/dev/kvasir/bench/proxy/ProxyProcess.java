@@ -1,4 +1,4 @@
-package dev.kvasir.bench;
+package dev.kvasir.bench.proxy;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 

@@ -1,4 +1,4 @@
-package dev.kvasir.bench;
+package dev.kvasir.bench.proxy;
 
 import io.vertx.core.Context;
 import io.vertx.core.Vertx;

@@ -1,0 +1,2 @@
+/** Benchmarks of HTTP: the gateway beside nginx, callers who leave, and two ways to drive it. */
+package dev.kvasir.bench.proxy;
