@@ -59,6 +59,7 @@ static void leave(Barrier &b) {
 }
 static inline void __syncthreads() { wait_at(block_barrier); }
 static inline void warp_meet() { wait_at(warp_barriers[threadIdx.x / 32]); }
+static inline void __syncwarp() { warp_meet(); }
 template <class T> static T __shfl_xor_sync(u32, T value, int distance) {
   int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   memcpy(slots[warp][lane], &value, sizeof value);

@@ -181,7 +181,7 @@ int cuDeviceGetCount(int *n) { ENTER("cuDeviceGetCount"); *n = devices; LEAVE(0)
 int cuDeviceGet(int *d, int i) { *d = i + 10; return i < devices ? 0 : 101; }
 int cuDeviceGetName(char *n, int l, int d) { strncpy(n, "Stub", l); return 0; }
 int cuDeviceTotalMem_v2(word *b, int d) { *b = device_bytes; return 0; }
-int cuDeviceGetAttribute(int *v, int a, int d) { *v = 4; return 0; }
+int cuDeviceGetAttribute(int *v, int a, int d) { *v = a == 75 ? 8 : a == 76 ? 0 : 4; return 0; }
 int cuDevicePrimaryCtxRetain(word *c, int d) { ENTER("cuDevicePrimaryCtxRetain"); *c = d; LEAVE(0); }
 int cuDevicePrimaryCtxRelease_v2(int d) { return 0; }
 int cuCtxSetCurrent(word c) { return 0; }

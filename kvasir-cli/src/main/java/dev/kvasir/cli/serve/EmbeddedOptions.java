@@ -27,9 +27,15 @@ final class EmbeddedOptions {
   private @Nullable String threads;
 
   @Option(
+      names = "--device",
+      paramLabel = "NAME",
+      description = "What computes: auto, cpu or gpu; auto takes a GPU that can (default: auto).")
+  private @Nullable String device;
+
+  @Option(
       names = {"--total-kv-blocks", "--device-blocks"},
       paramLabel = "N",
-      description = "KV blocks of 16 tokens of each engine (default: 512).")
+      description = "KV blocks of 16 tokens of each engine (default: 512; on a GPU 4096).")
   private @Nullable String deviceBlocks;
 
   @Option(
@@ -65,6 +71,7 @@ final class EmbeddedOptions {
         .with("--model", "engines.model", model)
         .with("--engines", "engines.count", engines)
         .with("--threads", "engines.threads", threads)
+        .with("--device", "engines.device", device)
         .with("--total-kv-blocks", "engines.total-kv-blocks", deviceBlocks)
         .with("--host-blocks", "tiers.host.blocks", hostBlocks)
         .with("--disk-blocks", "tiers.disk.blocks", diskBlocks)

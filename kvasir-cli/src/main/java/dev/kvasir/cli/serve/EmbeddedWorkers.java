@@ -69,7 +69,7 @@ final class EmbeddedWorkers implements AutoCloseable {
   }
 
   private static LadderSettings ladder(LoadedModel model, Deployment settings) {
-    return settings.tiers().ladder(model.cpu().shape().kvBytesPerBlock());
+    return settings.tiers().ladder(model.device().blockBytes());
   }
 
   private void add(Network network, ZContext sockets, EmbeddedEngine engine) throws IOException {

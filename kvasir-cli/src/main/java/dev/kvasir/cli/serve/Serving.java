@@ -137,7 +137,7 @@ final class Serving implements AutoCloseable {
   /** What the K and V of a token take on embedded engines; 0 without them. */
   private long bytesPerToken() {
     return embedded
-        .map(own -> own.group().model().cpu().shape().kvBytesPerBlock() / ModelShape.BLOCK_TOKENS)
+        .map(own -> own.group().model().device().blockBytes() / ModelShape.BLOCK_TOKENS)
         .orElse(0);
   }
 

@@ -1,18 +1,26 @@
 package dev.kvasir.cli.settings;
 
+import static java.lang.System.Logger.Level.WARNING;
+
 import dev.kvasir.Nullable;
 import dev.kvasir.cli.config.Words;
 import dev.kvasir.engine.EngineSettings;
 import dev.kvasir.engine.PlanningSettings;
 import dev.kvasir.engine.SchedulingPolicy;
+import dev.kvasir.gpu.CudaAnswer;
+import dev.kvasir.gpu.CudaDriver;
+import dev.kvasir.gpu.engine.GpuDevice;
+import dev.kvasir.gpu.engine.GpuUnavailable;
 import dev.kvasir.kv.evict.Eviction;
 import dev.kvasir.live.engine.EngineGroupSettings;
 import dev.kvasir.live.engine.LoadedModel;
 import dev.kvasir.live.engine.tier.LadderSettings;
+import dev.kvasir.model.BuiltInModel;
 import dev.kvasir.model.ModelShape;
 import dev.kvasir.model.gguf.ModelFileException;
 import dev.kvasir.sim.ClusterSpec;
 import dev.kvasir.sim.cache.ClairvoyantReplay;
+import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -27,6 +35,7 @@ import java.util.Set;
  * @param prefill how many only prefill, besides these
  * @param decode how many only decode, besides these
  * @param threads how many threads compute; 0 for as many as there are processors
+ * @param device what computes
  * @param totalKvBlocks KV blocks of each engine; 0 for 512 in embedded engines, and for what the
  *     GPU has room for in others
  * @param blockSize tokens of a block
@@ -48,6 +57,7 @@ public record EnginesSettings(
     int prefill,
     int decode,
     int threads,
+    Device device,
     int totalKvBlocks,
     int blockSize,
     String eviction,
@@ -67,6 +77,7 @@ public record EnginesSettings(
           0,
           0,
           0,
+          Device.AUTO,
           0,
           ModelShape.BLOCK_TOKENS,
           Eviction.NAMES.getFirst(),
@@ -80,8 +91,24 @@ public record EnginesSettings(
           Duration.ZERO,
           null);
 
+  /** What embedded engines compute on. */
+  public enum Device {
+    /** A GPU where there is one that can. */
+    AUTO,
+    CPU,
+    GPU
+  }
+
+  private static final System.Logger LOG = System.getLogger(EnginesSettings.class.getName());
+
   /** KV blocks of an embedded engine where nothing is written. */
   public static final int EMBEDDED_BLOCKS = 512;
+
+  /** The same on a GPU. */
+  private static final int GPU_BLOCKS = 4_096;
+
+  /** Tokens of a step on a GPU where nothing is written. */
+  private static final int GPU_STEP_TOKENS = 8_192;
 
   /** Tokens of a step of an embedded engine where nothing is written. */
   public static final int EMBEDDED_STEP_TOKENS = 512;
@@ -124,6 +151,7 @@ public record EnginesSettings(
         prefill,
         decode,
         threads,
+        device,
         totalKvBlocks,
         blockSize,
         eviction,
@@ -155,7 +183,23 @@ public record EnginesSettings(
         new PlanningSettings(planning, planningCost.toNanos()));
   }
 
-  public LoadedModel load(Path folder) throws ModelFileException {
+  /** Loads the model to what computes. */
+  public LoadedModel load(Path folder) throws IOException {
+    if (device == Device.CPU) return onProcessor(folder);
+    var answer = CudaDriver.ask(CudaDriver.LIBRARY);
+    if (device == Device.GPU) return onGpu(answer, folder);
+    if (!(answer instanceof CudaAnswer.Answered ready) || ready.gpus().isEmpty()) {
+      return onProcessor(folder);
+    }
+    try {
+      return onGpu(answer, folder);
+    } catch (GpuUnavailable unavailable) {
+      LOG.log(WARNING, "computing on the processor: {0}", unavailable.getMessage());
+      return onProcessor(folder);
+    }
+  }
+
+  private LoadedModel onProcessor(Path folder) throws ModelFileException {
     int computing = threads > 0 ? threads : Runtime.getRuntime().availableProcessors();
     var file = model;
     if (file == null) return LoadedModel.builtIn(folder, computing);
@@ -163,17 +207,36 @@ public record EnginesSettings(
     return LoadedModel.open(last.replaceFirst("\\.gguf$", ""), file, computing);
   }
 
+  private LoadedModel onGpu(CudaAnswer answer, Path folder) throws IOException {
+    var file = model == null ? BuiltInModel.file(folder) : model;
+    int each = totalKvBlocks == 0 ? GPU_BLOCKS : totalKvBlocks;
+    var settings =
+        new GpuDevice.Settings(
+            Math.multiplyExact(count, each),
+            stepTokensMax == 0 ? GPU_STEP_TOKENS : stepTokensMax,
+            sequencesMax,
+            folder.resolve("kernels"));
+    var gpu = GpuDevice.open(answer, file, settings);
+    try {
+      return LoadedModel.on(gpu, model, folder);
+    } catch (ModelFileException | RuntimeException e) {
+      gpu.close();
+      throw e;
+    }
+  }
+
   /** How such engines with that model work; blocks on disk lie in the folder, by their model. */
   public EngineGroupSettings group(LoadedModel loaded, LadderSettings ladder, Path folder) {
     requireEmbedded();
     var print = loaded.served().fingerprint().replaceFirst("^gguf sha256 ", "");
     var name = "kv-" + print.substring(0, Math.min(FINGERPRINT_SHOWN, print.length()));
+    boolean isGpu = loaded.device() instanceof GpuDevice;
     return new EngineGroupSettings(
         count,
-        embeddedBlocks(),
+        isGpu && totalKvBlocks == 0 ? GPU_BLOCKS : embeddedBlocks(),
         ladder,
         folder.resolve(name),
-        batches(EMBEDDED_STEP_TOKENS, Set.of()),
+        batches(isGpu ? GPU_STEP_TOKENS : EMBEDDED_STEP_TOKENS, Set.of()),
         eviction);
   }
 

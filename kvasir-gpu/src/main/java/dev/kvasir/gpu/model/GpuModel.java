@@ -48,6 +48,7 @@ public final class GpuModel implements AutoCloseable {
   private final GpuWeights weights;
   private final GpuPass pass;
   private final String libraries;
+  private final GpuFeed own;
   private final Map<StepTables.Sizes, CudaGraph> graphs = new HashMap<>();
   private final List<Slot> slots = new ArrayList<>();
   private long steps;
@@ -76,6 +77,7 @@ public final class GpuModel implements AutoCloseable {
       }
       this.pass = new GpuPass(shape, kernels, matrices, buffers, weights, place.kv);
       for (int i = 0; i < IN_FLIGHT_MAX; i++) slots.add(slot());
+      this.own = feed();
     } catch (IOException | RuntimeException failure) {
       taken.close();
       throw failure;
@@ -101,6 +103,15 @@ public final class GpuModel implements AutoCloseable {
     return new GpuModel(place, shape, settings, loader -> loader.random(seed));
   }
 
+  /** How many bytes a model takes of the GPU, without its blocks; within a few. */
+  public static long bytes(GpuShape shape, GpuModelSettings settings) {
+    long angles = 4L * shape.contextTokens() * shape.headSize();
+    return shape.weightBytes()
+        + angles
+        + StepBuffers.bytes(shape, settings)
+        + WeightLoader.STAGED_BYTES;
+  }
+
   private Slot slot() throws CudaFailure {
     var arena = taken.add(Arena.ofShared());
     var tables = arena.allocate(StepBuffers.TABLE_BYTES, 4096);
@@ -119,21 +130,31 @@ public final class GpuModel implements AutoCloseable {
     return libraries;
   }
 
-  /** The stream that it computes in, for those who copy its blocks. */
-  public CudaStream stream() {
-    return stream;
-  }
-
   /** How many graphs were made. */
   public int graphs() {
     return graphs.size();
+  }
+
+  /** A place for the tokens that one engine's steps sample, to be fed to its next. */
+  public GpuFeed feed() throws CudaFailure {
+    return new GpuFeed(taken.add(device.allocate(4L * settings.rowsMax())).value());
+  }
+
+  /** Marks what is in the stream now; whoever copies blocks waits for that. */
+  public synchronized void mark(CudaEvent event) throws CudaFailure {
+    stream.record(event);
+  }
+
+  /** Launches a step of the only engine there is. */
+  public GpuStep launch(List<GpuRow> rows) throws IOException {
+    return launch(rows, own);
   }
 
   /**
    * Launches a step behind all that came before, and returns at once, unless as many as may be are
    * on their way.
    */
-  public GpuStep launch(List<GpuRow> rows) throws IOException {
+  public synchronized GpuStep launch(List<GpuRow> rows, GpuFeed feed) throws IOException {
     var tables = new StepTables(rows, kernels.tileQueries());
     check(rows, tables.sizes());
     var slot = slots.get((int) (steps % IN_FLIGHT_MAX));
@@ -152,10 +173,12 @@ public final class GpuModel implements AutoCloseable {
     tables.write(slot.tables, sizes);
     stream.record(slot.begun);
     stream.copy(Direction.UP, buffers.tables(), slot.tables.address(), bytes);
+    stream.copyWithin(buffers.fed(), feed.address(), 4L * settings.rowsMax());
     if (graph != null) stream.launch(graph);
     else pass.run(stream, new StepTables.Places(sizes, buffers.tables()));
     int samples = tables.sizes().samples();
     if (samples > 0) {
+      stream.copyWithin(feed.address(), buffers.sampled(), 4L * samples);
       stream.copy(Direction.DOWN, buffers.sampled(), slot.tokens.address(), 4L * samples);
     }
     stream.record(slot.ended);
@@ -202,7 +225,7 @@ public final class GpuModel implements AutoCloseable {
   }
 
   /** The logits of a sample of the newest step; waits for it. */
-  public float[] logits(int sample) throws CudaFailure {
+  public synchronized float[] logits(int sample) throws CudaFailure {
     try (var arena = Arena.ofShared()) {
       long bytes = 4L * shape.vocabulary();
       var host = arena.allocate(bytes, 4096);

@@ -56,8 +56,7 @@ final class GpuPass {
 
   /** Puts all of it into the stream. */
   void run(CudaStream to, StepTables.Places at) throws IOException {
-    kernels.embed(
-        to, at.tokens(), buffers.x(), weights.embedding(), at.sources(), buffers.sampled());
+    kernels.embed(to, at.tokens(), buffers.x(), weights.embedding(), at.sources(), buffers.fed());
     for (int i = 0; i < weights.layers().size(); i++) layer(to, at, i);
     if (at.samples() > 0) sample(to, at);
   }

@@ -13,6 +13,7 @@ import dev.kvasir.gpu.CudaStream;
  * @param both the inner layer before its gate
  * @param partial what chunks of contexts came to, in floats, and their sums
  * @param sampled the tokens that the last step sampled
+ * @param fed those that the step before of the same engine sampled
  */
 record StepBuffers(
     long x,
@@ -25,6 +26,7 @@ record StepBuffers(
     long sums,
     long logits,
     long sampled,
+    long fed,
     long tables,
     long workspace,
     int itemsMax) {
@@ -38,6 +40,17 @@ record StepBuffers(
   private static final int ITEMS_MAX = 8_192;
 
   private static final int LOGIT_ROWS_MIN = 64;
+
+  /** How many bytes they take, within a few. */
+  static long bytes(GpuShape shape, GpuModelSettings settings) {
+    long rows = settings.stepTokensMax() + PADDING_ROWS;
+    long samples = Math.max(LOGIT_ROWS_MIN, settings.rowsMax() + PADDING_ROWS);
+    long row = 6L * shape.width() + 2L * shape.qkvWidth() + 2L * shape.queryWidth();
+    long each = row + 6L * shape.feedForward();
+    long partial = ITEMS_MAX * (4L * shape.queryWidth() + 8L * shape.heads());
+    long logits = samples * (4L * shape.vocabulary() + 8);
+    return rows * each + partial + logits + TABLE_BYTES + WORKSPACE_BYTES;
+  }
 
   static StepBuffers allocate(
       CudaDevice device, GpuShape shape, GpuModelSettings settings, CudaStream stream, CudaStack to)
@@ -56,6 +69,7 @@ record StepBuffers(
             zeros(device, stream, to, 4L * items * shape.queryWidth()),
             zeros(device, stream, to, 8L * items * shape.heads()),
             zeros(device, stream, to, 4 * samples * shape.vocabulary()),
+            zeros(device, stream, to, 4 * samples),
             zeros(device, stream, to, 4 * samples),
             zeros(device, stream, to, TABLE_BYTES),
             zeros(device, stream, to, WORKSPACE_BYTES),

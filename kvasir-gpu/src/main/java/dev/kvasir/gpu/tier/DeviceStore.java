@@ -143,6 +143,16 @@ public final class DeviceStore implements TierStore, AutoCloseable {
     up.after(event);
   }
 
+  /** Orders all stores that are asked for from now on behind the event, which is the store's. */
+  public void storeAfter(CudaEvent event) {
+    down.after(event);
+  }
+
+  /** Orders all loads that are asked for from now on behind the event, which is the store's. */
+  public void loadAfter(CudaEvent event) {
+    up.after(event);
+  }
+
   /** Met on the loop once the event is reached; the event is the store's from now on. */
   public Precondition after(CudaEvent event) {
     return down.watch(event);

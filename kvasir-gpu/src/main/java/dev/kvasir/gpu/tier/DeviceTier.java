@@ -40,13 +40,14 @@ public final class DeviceTier implements AutoCloseable {
       EventLoop loop,
       CudaDevice device,
       CudaStack taken,
-      DeviceLayout layout,
+      DeviceMemory memory,
       HostMemory below,
       int queueMax)
       throws CudaFailure {
     this.taken = taken;
     this.device = device;
-    this.memory = taken.add(DeviceMemory.allocate(device, layout));
+    this.memory = memory;
+    var layout = memory.layout();
     DeviceStore.requireMatch(memory, below);
     taken.add(below.register(whole -> pin(device, whole)));
     var kernel = taken.add(MoveKernel.load(device));
@@ -75,7 +76,8 @@ public final class DeviceTier implements AutoCloseable {
         var taken = new CudaStack();
         try {
           var device = taken.add(CudaDevice.open(driver, gpus.get(gpu)));
-          yield new Opening.Ready(new DeviceTier(loop, device, taken, layout, below, queueMax));
+          var memory = taken.add(DeviceMemory.allocate(device, layout));
+          yield new Opening.Ready(new DeviceTier(loop, device, taken, memory, below, queueMax));
         } catch (CudaFailure failure) {
           taken.close();
           yield new Opening.Unavailable("GPU " + gpu + ": " + text(failure));
@@ -85,6 +87,19 @@ public final class DeviceTier implements AutoCloseable {
         }
       }
     };
+  }
+
+  /** The same over blocks that somebody else has on the GPU, and computes in. */
+  public static DeviceTier over(EventLoop loop, DeviceMemory memory, HostMemory below, int queueMax)
+      throws CudaFailure {
+    var taken = new CudaStack();
+    try {
+      var device = taken.add(memory.device().again());
+      return new DeviceTier(loop, device, taken, memory, below, queueMax);
+    } catch (CudaFailure | RuntimeException failure) {
+      taken.close();
+      throw failure;
+    }
   }
 
   /** Takes a hold of its own on the GPU: whoever opened the tier first may close it first. */

@@ -3,7 +3,7 @@ package dev.kvasir.gpu.model;
 import dev.kvasir.gpu.CudaAnswer;
 import dev.kvasir.gpu.CudaDevice;
 import dev.kvasir.gpu.CudaDriver;
-import dev.kvasir.gpu.Gpu;
+import dev.kvasir.gpu.engine.EngineCheck;
 import dev.kvasir.gpu.library.CudaLibraries;
 import dev.kvasir.gpu.model.GpuShape.Extra;
 import dev.kvasir.gpu.model.GpuShape.RopePairs;
@@ -41,7 +41,10 @@ final class GpuModelCheck {
     void run() throws IOException;
   }
 
-  /** Arguments: the result file; the parts: kernels, model, profile, decode, prefill, small. */
+  /**
+   * Arguments: the result file; the parts: kernels, model, engine, profile, decode, prefill, small,
+   * idle.
+   */
   public static void main(String[] arguments) {
     int status = FAILED;
     try (var file = new PrintStream(arguments[0])) {
@@ -54,20 +57,20 @@ final class GpuModelCheck {
 
   private static int run(PrintStream file, List<String> parts) throws IOException {
     var answer = CudaDriver.ask(CudaDriver.LIBRARY);
-    if (!(answer instanceof CudaAnswer.Answered(CudaDriver driver, List<Gpu> gpus))
-        || gpus.isEmpty()) {
+    if (!(answer instanceof CudaAnswer.Answered ready) || ready.gpus().isEmpty()) {
       System.out.println("no GPU: " + answer);
       return NO_GPU;
     }
     var cache = Files.createTempDirectory("kvasir-gpu-model-");
-    try (var device = CudaDevice.open(driver, gpus.getFirst())) {
+    var gpu = ready.gpus().getFirst();
+    try (var device = CudaDevice.open(ready.driver(), gpu)) {
       var check = new GpuModelCheck(device, cache, file);
       var libraries = CudaLibraries.installed();
       check.say(
           "GPU %s, CUDA %s, compute capability %d, %s"
               .formatted(
-                  gpus.getFirst(),
-                  driver.version(),
+                  gpu,
+                  ready.driver().version(),
                   device.capability(),
                   libraries.compiler().description()));
       if (parts.contains("kernels")) check.part("kernels", () -> check.kernels(libraries));
@@ -80,11 +83,23 @@ final class GpuModelCheck {
       if (parts.contains("decode") || parts.contains("prefill")) {
         check.part("speed, 8 billion", () -> check.speed(libraries, parts));
       }
+      check.engines(new EngineCheck(ready, libraries, cache, check::say), parts);
       if (parts.contains("small")) check.part("speed, 0.5 billion", () -> check.small(libraries));
       check.say("held at the end: " + device.holdings());
       check.say(check.wrong.isEmpty() ? "all right" : "WRONG: " + check.wrong);
       return check.wrong.isEmpty() ? 0 : 1;
     }
+  }
+
+  private void engines(EngineCheck engine, List<String> parts) {
+    if (parts.contains("engine")) {
+      part("engine", () -> wrong.addAll(engine.answers(24, 24, 48, ModelCheck.PROMPTS)));
+    }
+    if (!parts.contains("idle")) return;
+    var running = List.of(1, 32, 128, 256);
+    var waiting = List.of(0, 1_000);
+    part("idle, 8 billion", () -> engine.idle(ModelSpeed.EIGHT_BILLION, running, waiting, 200));
+    part("idle, half a billion", () -> engine.idle(ModelSpeed.SMALL, running, waiting, 200));
   }
 
   private void part(String name, Part part) {

@@ -40,6 +40,11 @@ final class ModelSpeed implements AutoCloseable {
       new GpuShape(
           24, 1024, 16, 8, 64, 4096, 32_768, 32_768, 1e-6f, 1e6f, RopePairs.HALVES, Extra.NONE);
 
+  /** The same with the words of the built-in model. */
+  static final GpuShape SMALL =
+      new GpuShape(
+          24, 1024, 16, 8, 64, 4096, 4096, 32_768, 1e-6f, 1e6f, RopePairs.HALVES, Extra.NONE);
+
   /** What the datasheet of an H200 says of its memory. */
   private static final double BYTES_PER_SECOND = 4.8e12;
 

@@ -14,13 +14,12 @@ import dev.kvasir.kv.name.BlockHasher;
 import dev.kvasir.kv.name.Sha256Hasher;
 import dev.kvasir.kv.name.TokenBlock;
 import dev.kvasir.kv.name.TokenSequence;
+import dev.kvasir.live.engine.step.AnswerSteps;
 import dev.kvasir.live.engine.step.Generation;
 import dev.kvasir.live.engine.step.GenerationEnd;
 import dev.kvasir.live.engine.step.GenerationListener;
 import dev.kvasir.live.engine.step.GenerationRequest;
 import dev.kvasir.live.engine.step.Piece;
-import dev.kvasir.live.engine.step.SampledSteps;
-import dev.kvasir.live.engine.step.StepRunner;
 import dev.kvasir.live.engine.step.WatchedLoop;
 import dev.kvasir.live.engine.tier.SharedLook;
 import dev.kvasir.model.ModelShape;
@@ -29,6 +28,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.function.IntConsumer;
 
 /** An engine with a real model behind it: prompts in, answers out. Belongs to one loop. */
@@ -60,19 +60,19 @@ public final class EmbeddedEngine {
       CacheResets resets) {}
 
   private final Parts parts;
-  private final SampledSteps steps;
+  private final AnswerSteps steps;
   private final Engine engine;
   private final SessionEnds sessions = new SessionEnds();
   private volatile boolean broken;
   private String generation = "";
   private final Map<String, BlockHasher> hashers = new LinkedHashMap<>(16, 0.75f, true);
 
-  EmbeddedEngine(Parts parts, StepRunner runner, EngineSettings settings) {
+  EmbeddedEngine(Parts parts, Function<WatchedLoop, AnswerSteps> steps, EngineSettings settings) {
     this.parts = parts;
     var loop = new WatchedLoop(parts.loop(), this::breakDown);
-    this.steps = new SampledSteps(runner, loop);
+    this.steps = steps.apply(loop);
     var within = settings.withContext(parts.model().contextTokens());
-    this.engine = new Engine(loop, parts.kv(), steps, within, System::nanoTime);
+    this.engine = new Engine(loop, parts.kv(), this.steps, within, System::nanoTime);
     // Nearly everybody asks without a salt: the first of them need not wait for it.
     var _ = hasher("");
   }

@@ -26,7 +26,7 @@ public record EmbeddedLadder(EngineGroup group) implements Supplier<LadderState>
     var tiers = new ArrayList<TierState>();
     var edges = new ArrayList<EdgeState>();
     var climbs = new ArrayList<ClimbState>();
-    long blockBytes = group.model().cpu().shape().kvBytesPerBlock();
+    long blockBytes = group.model().device().blockBytes();
     for (var engine : group.engines()) {
       var name = "device " + engine.name();
       tiers.add(tier(name, engine.memory(), blockBytes));

@@ -13,14 +13,12 @@ import dev.kvasir.kv.evict.Eviction;
 import dev.kvasir.kv.evict.FrequencySketch;
 import dev.kvasir.live.LiveLoop;
 import dev.kvasir.live.OwnedResources;
-import dev.kvasir.live.engine.step.CpuSteps;
-import dev.kvasir.live.engine.step.EngineMemory;
 import dev.kvasir.live.engine.step.StepThread;
 import dev.kvasir.live.engine.step.StepTime;
 import dev.kvasir.live.engine.tier.LearnedTables;
 import dev.kvasir.live.engine.tier.SharedLook;
 import dev.kvasir.live.engine.tier.SharedTiers;
-import dev.kvasir.live.store.HostMemory;
+import dev.kvasir.model.CpuModel;
 import dev.kvasir.model.ModelShape;
 import dev.kvasir.time.EventLoop;
 import java.io.IOException;
@@ -50,6 +48,7 @@ public final class EngineGroup implements AutoCloseable {
   private final LiveLoop loop = new LiveLoop("kvasir-engines");
   private final StepThread thread = new StepThread();
   private final List<EmbeddedEngine> engines = new ArrayList<>();
+  private final List<ModelDevice.Room> rooms = new ArrayList<>();
   private final @Nullable SharedTiers tiers;
   private final OwnedResources owned = new OwnedResources();
   private LearnedTables tables = LearnedTables.beside(null);
@@ -57,7 +56,7 @@ public final class EngineGroup implements AutoCloseable {
   private Consumer<StepTime> times = _ -> {};
   private @Nullable WarmUp warmUp;
 
-  private EngineGroup(LoadedModel model, EngineGroupSettings settings) {
+  private EngineGroup(LoadedModel model, EngineGroupSettings settings) throws IOException {
     this.model = model;
     try {
       boolean shares = settings.ladder().hasHost();
@@ -68,7 +67,7 @@ public final class EngineGroup implements AutoCloseable {
       for (int i = 0; i < settings.engines(); i++) engines.add(engine(i, settings));
       engines.forEach(resets::add);
       tables.keep(loop);
-    } catch (RuntimeException e) {
+    } catch (IOException | RuntimeException e) {
       stop();
       throw e;
     }
@@ -84,10 +83,10 @@ public final class EngineGroup implements AutoCloseable {
   private static SharedTiers openTiers(
       EventLoop loop, LoadedModel model, EngineGroupSettings settings) {
     var layout = new CRC32C();
-    layout.update(model.cpu().fingerprint().getBytes(StandardCharsets.UTF_8));
+    layout.update(model.device().fingerprint().getBytes(StandardCharsets.UTF_8));
     var blocks =
         new SharedTiers.Blocks(
-            model.cpu().shape().kvBytesPerBlock(),
+            model.device().blockBytes(),
             ModelShape.BLOCK_TOKENS,
             layout.getValue(),
             (long) settings.engines() * settings.deviceBlocks(),
@@ -95,10 +94,8 @@ public final class EngineGroup implements AutoCloseable {
     return SharedTiers.open(loop, settings.ladder(), blocks, settings.diskFolder());
   }
 
-  private EmbeddedEngine engine(int number, EngineGroupSettings settings) {
+  private EmbeddedEngine engine(int number, EngineGroupSettings settings) throws IOException {
     var name = "engine-" + number;
-    var bytes = model.cpu().shape().kvBytesPerBlock();
-    var memory = owned.add(new HostMemory(name, settings.deviceBlocks(), bytes));
     var uses = new FrequencySketch(settings.deviceBlocks());
     boolean counted = settings.eviction().equals(Eviction.COUNTS_USES);
     var alone = counted ? new PrefixRegistry(uses) : new PrefixRegistry();
@@ -108,22 +105,36 @@ public final class EngineGroup implements AutoCloseable {
     var events = new KvEvents();
     var top = new BlockPool(pool.with(order), registry, events);
     tables.add(name, top);
-    KvStore kv =
-        tiers == null
-            ? new PooledKv(top)
-            : tiers.ladder(registry, top, owned.add(tiers.step(memory)));
-    var steps = new CpuSteps(loop, thread, model.cpu(), new EngineMemory(memory), this::stepped);
+    var room = room(name, settings);
+    KvStore kv = tiers == null ? new PooledKv(top) : tiers.ladder(registry, top, room.down());
     var shared = tiers == null ? null : tiers.host();
     var look = tiers == null ? SharedLook.NONE : tiers.look();
     var parts =
         new EmbeddedEngine.Parts(name, loop, model.served(), kv, top, shared, look, events, resets);
-    return new EmbeddedEngine(parts, steps, settings.engine());
+    return new EmbeddedEngine(parts, room::steps, settings.engine());
+  }
+
+  private ModelDevice.Room room(String name, EngineGroupSettings settings) throws IOException {
+    var wanted =
+        new ModelDevice.Wanted(
+            name,
+            settings.deviceBlocks(),
+            settings.engine().planning().mode(),
+            loop,
+            thread,
+            tiers,
+            this::stepped);
+    var room = owned.add(model.device().room(wanted));
+    rooms.add(room);
+    return room;
   }
 
   /** Has answers computed plainly, until {@link #warmUp} was asked for and is over. */
   public void beginPlainly() {
-    warmUp = owned.add(new WarmUp(model.cpu()));
-    model.cpu().computePlainly(warmUp::start);
+    if (!(model.device() instanceof CpuDevice(CpuModel cpu))) return;
+    var prepared = owned.add(new WarmUp(cpu));
+    warmUp = prepared;
+    cpu.computePlainly(prepared::start);
   }
 
   /** Has all compiled that makes answers quicker, when nobody waits for one or in seconds. */
@@ -193,10 +204,20 @@ public final class EngineGroup implements AutoCloseable {
           Engine.PauseMode.WAIT,
           () -> {
             if (left.decrementAndGet() > 0) return;
-            if (tiers == null) done.run();
-            else tiers.whenSettled(done);
+            landed(
+                0,
+                () -> {
+                  if (tiers == null) done.run();
+                  else tiers.whenSettled(done);
+                });
           });
     }
+  }
+
+  /** Runs it when no step of any engine is on its way: the last tokens come with them. */
+  private void landed(int first, Runnable then) {
+    if (first == rooms.size()) then.run();
+    else rooms.get(first).whenSettled(() -> landed(first + 1, then));
   }
 
   /** Ends it all at once; who waits for an answer hears nothing more. */

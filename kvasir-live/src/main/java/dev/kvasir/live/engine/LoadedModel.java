@@ -1,12 +1,13 @@
 package dev.kvasir.live.engine;
 
+import dev.kvasir.Nullable;
 import dev.kvasir.model.BuiltInModel;
 import dev.kvasir.model.CpuModel;
 import dev.kvasir.model.gguf.ModelFileException;
 import java.nio.file.Path;
 
 /** A model in memory, ready to be served. */
-public record LoadedModel(ServedModel served, CpuModel cpu) implements AutoCloseable {
+public record LoadedModel(ServedModel served, ModelDevice device) implements AutoCloseable {
   private static final double TEMPERATURE_USUAL = 1;
 
   /** A dictionary is asked for what a word means, not for what it might. */
@@ -29,15 +30,30 @@ public record LoadedModel(ServedModel served, CpuModel cpu) implements AutoClose
     try {
       int context = cpu.shape().contextTokens();
       return new LoadedModel(
-          ServedModel.of(name, path, cpu.fingerprint(), context, temperature), cpu);
+          ServedModel.of(name, path, cpu.fingerprint(), context, temperature), new CpuDevice(cpu));
     } catch (ModelFileException | RuntimeException e) {
       cpu.close();
       throw e;
     }
   }
 
+  /** The model in the file as a device has loaded it; the built-in one where there is no file. */
+  public static LoadedModel on(ModelDevice device, @Nullable Path path, Path cacheFolder)
+      throws ModelFileException {
+    var print = device.fingerprint();
+    int context = device.contextTokens();
+    if (path == null) {
+      var file = BuiltInModel.file(cacheFolder);
+      var name = BuiltInModel.NAME;
+      return new LoadedModel(
+          ServedModel.of(name, file, print, context, TEMPERATURE_BUILT_IN), device);
+    }
+    var name = String.valueOf(path.getFileName()).replaceFirst("\\.gguf$", "");
+    return new LoadedModel(ServedModel.of(name, path, print, context, TEMPERATURE_USUAL), device);
+  }
+
   @Override
   public void close() {
-    cpu.close();
+    device.close();
   }
 }

@@ -10,6 +10,7 @@ import dev.kvasir.kv.event.KvEvents;
 import dev.kvasir.kv.event.Tier;
 import dev.kvasir.live.LiveLoop;
 import dev.kvasir.live.engine.step.PacedSteps;
+import dev.kvasir.live.engine.step.SampledSteps;
 import dev.kvasir.live.engine.tier.SharedLook;
 import dev.kvasir.model.ModelShape;
 import dev.kvasir.offload.CommonTiers;
@@ -57,7 +58,7 @@ public final class PacedEngines implements AutoCloseable {
           new EmbeddedEngine(
               new EmbeddedEngine.Parts(
                   "worker-" + i, loop, model, kv, top, shared, SharedLook.NONE, events, resets),
-              steps,
+              watched -> new SampledSteps(steps, watched),
               settings);
       engines.add(engine);
       resets.add(engine);

@@ -7,6 +7,7 @@ import dev.kvasir.engine.PlanningSettings;
 import dev.kvasir.live.engine.step.GenerationEnd;
 import dev.kvasir.live.engine.step.GenerationRequest;
 import dev.kvasir.model.Architecture;
+import dev.kvasir.model.CpuModel;
 import dev.kvasir.model.TinyModel;
 import dev.kvasir.model.gguf.TensorType;
 import dev.kvasir.model.sample.SamplingSettings;
@@ -31,15 +32,32 @@ class AnswerInterleavingTest {
 
   @Test
   void noInterleavingChangesAnAnswer() throws IOException {
+    try (var model = LoadedModel.open("tiny", tiny(), 2)) {
+      nothingChanges(model);
+    }
+  }
+
+  @Test
+  void norDoesOneWhereStepsAreLaunchedAhead() throws IOException {
+    var file = tiny();
+    var device = new AheadCpuDevice(CpuModel.open(file, 2));
+    try (var model = LoadedModel.on(device, file, folder)) {
+      nothingChanges(model);
+    }
+  }
+
+  private Path tiny() {
     var file = new TinyModel(Architecture.LLAMA, 5).writer(TensorType.F32);
+    return file.write(folder.resolve("tiny.gguf"));
+  }
+
+  private static void nothingChanges(LoadedModel model) throws IOException {
     int preemptions = 0;
     int cached = 0;
-    try (var model = LoadedModel.open("tiny", file.write(folder.resolve("tiny.gguf")), 2)) {
-      for (int seed = 0; seed < SEEDS; seed++) {
-        var answers = new Interleaving(model, seed).run();
-        preemptions += answers.preemptions();
-        cached += answers.cachedTokens();
-      }
+    for (int seed = 0; seed < SEEDS; seed++) {
+      var answers = new Interleaving(model, seed).run();
+      preemptions += answers.preemptions();
+      cached += answers.cachedTokens();
     }
     assertThat(preemptions).isPositive();
     assertThat(cached).isPositive();

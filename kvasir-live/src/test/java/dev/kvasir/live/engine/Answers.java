@@ -45,9 +45,15 @@ final class Answers implements GenerationListener {
     return answers.await();
   }
 
+  private static CpuModel cpu(LoadedModel model) {
+    if (model.device() instanceof CpuDevice(CpuModel cpu)) return cpu;
+    if (model.device() instanceof AheadCpuDevice ahead) return ahead.model();
+    throw new IllegalArgumentException(model.device() + " is no processor");
+  }
+
   /** What the model alone answers, without engine, batch or cache. */
   static List<Integer> alone(LoadedModel model, GenerationRequest request) {
-    var cpu = model.cpu();
+    var cpu = cpu(model);
     var history = new TokenHistory(cpu.shape().vocabulary());
     history.prompt(request.prompt());
     int blocks = ModelShape.blocks(request.prompt().length + request.tokensMax());

@@ -36,6 +36,14 @@ public final class Generation implements BlockNames, SequenceListener {
   private boolean admitted;
   private boolean stopped;
 
+  /** Tokens that steps on their way will bring. */
+  private int pending;
+
+  /** How it ends when they are here. */
+  private @Nullable GenerationEnd later;
+
+  private boolean over;
+
   public Generation(
       GenerationRequest request,
       GenerationListener listener,
@@ -76,6 +84,34 @@ public final class Generation implements BlockNames, SequenceListener {
   /** How many tokens are known, those of the prompt among them. */
   int length() {
     return tokens.length();
+  }
+
+  /** The same with those that steps on their way will bring. */
+  int lengthAhead() {
+    return tokens.length() + pending;
+  }
+
+  /** A step is on its way that brings a token. */
+  void launched() {
+    pending++;
+  }
+
+  /** A step that was to bring a token is over. */
+  void landed() {
+    pending--;
+  }
+
+  /** Whether it has stopped, or its end was told: what still comes is for nobody. */
+  boolean isOver() {
+    return over || stopped;
+  }
+
+  /** Tells of an end that waited for the last token. */
+  void endIfDue() {
+    var end = later;
+    if (end == null || pending > 0) return;
+    later = null;
+    tellEnd(end);
   }
 
   int[] tokens(int from, int to) {
@@ -137,20 +173,26 @@ public final class Generation implements BlockNames, SequenceListener {
 
   @Override
   public void ended(Sequence sequence, Sequence.End end) {
-    listener.ended(
-        this,
+    var told =
         switch (end) {
           case Sequence.End.Finished() ->
               stopped ? new GenerationEnd.Stopped() : new GenerationEnd.Full();
           case Sequence.End.Aborted() -> new GenerationEnd.Aborted();
           case Sequence.End.Refused(String reason) -> new GenerationEnd.Refused(reason);
           case Sequence.End.Failed(String reason) -> new GenerationEnd.Failed(reason);
-        });
+        };
+    if (told instanceof GenerationEnd.Full && pending > 0) later = told;
+    else tellEnd(told);
+  }
+
+  private void tellEnd(GenerationEnd end) {
+    over = true;
+    listener.ended(this, end);
   }
 
   /** Ends it from outside of the engine. */
   public void fail(GenerationEnd end) {
-    listener.ended(this, end);
+    tellEnd(end);
   }
 
   @Override

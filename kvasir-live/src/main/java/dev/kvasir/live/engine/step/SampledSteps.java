@@ -14,7 +14,7 @@ import java.util.List;
 import java.util.function.Consumer;
 
 /** Turns an engine's batches into rows for a model, and what the model chose into answers. */
-public final class SampledSteps implements ModelBackend {
+public final class SampledSteps implements AnswerSteps {
   private final StepRunner runner;
   private final WatchedLoop loop;
   private final IdentityHashMap<Sequence, Generation> generations = new IdentityHashMap<>();
@@ -24,19 +24,22 @@ public final class SampledSteps implements ModelBackend {
     this.loop = loop;
   }
 
+  @Override
   public void add(Generation generation) {
     generations.put(generation.sequence(), generation);
   }
 
+  @Override
   public void remove(Sequence sequence) {
     generations.remove(sequence);
   }
 
+  @Override
   public int size() {
     return generations.size();
   }
 
-  /** All answers in the making, in no order. */
+  @Override
   public List<Generation> all() {
     return List.copyOf(generations.values());
   }

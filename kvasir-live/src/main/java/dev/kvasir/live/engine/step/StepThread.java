@@ -19,7 +19,7 @@ public final class StepThread implements AutoCloseable {
    * @param task hears when its turn began: when it was asked for, or when the one before was over.
    *     What it took the thread to wake up counts to the turn
    */
-  void turn(long askedNanos, LongConsumer task) {
+  public void turn(long askedNanos, LongConsumer task) {
     thread.execute(
         () -> {
           task.accept(Math.max(askedNanos, freeNanos));

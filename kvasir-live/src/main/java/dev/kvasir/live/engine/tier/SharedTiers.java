@@ -234,7 +234,7 @@ public final class SharedTiers implements AutoCloseable {
     return new HostStore(loop, engine, memory, threads, COPIES_MAX);
   }
 
-  public TieredKvCache ladder(PrefixRegistry own, BlockPool top, HostStore step) {
+  public TieredKvCache ladder(PrefixRegistry own, BlockPool top, TierStore step) {
     return tiers.ladder(own, top, ladder.host().edge().rung(host(), step), LIMITS);
   }
 

@@ -1,0 +1,296 @@
+package dev.kvasir.live.engine.step;
+
+import static java.lang.System.Logger.Level.ERROR;
+
+import dev.kvasir.Nullable;
+import dev.kvasir.engine.Batch;
+import dev.kvasir.engine.ModelBackend;
+import dev.kvasir.engine.Sequence;
+import dev.kvasir.kv.KvSpan;
+import dev.kvasir.model.ModelShape;
+import dev.kvasir.model.StepRow;
+import dev.kvasir.model.sample.Sampler;
+import dev.kvasir.model.sample.SamplingSettings;
+import dev.kvasir.model.sample.TokenChoice;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.function.Consumer;
+
+/**
+ * Steps of a device that never waits for the engine: it has the next step before it is done with
+ * one.
+ *
+ * <pre>
+ *   device   │ step 1 ............│ step 2 ............│ step 3 ....
+ *   loop     launch 2             │ tokens of 1; "2 is done"; plan and launch 3
+ * </pre>
+ *
+ * <p>The engine is told that a step is done when the one before it has ended: what it plans then
+ * runs behind the step that still runs, and whatever that writes is written by then. Tokens reach
+ * the answers one step late. An answer that turns out to have stopped has had one row too many,
+ * which nobody reads. A step in which the host must choose a token is awaited.
+ */
+public final class AheadSteps implements AnswerSteps {
+  private static final System.Logger LOG = System.getLogger(AheadSteps.class.getName());
+
+  /** When the next step is launched. */
+  public enum Launching {
+    /** When one has ended, and its tokens are known: the device waits meanwhile. */
+    AWAITED,
+    /** While one still runs. */
+    AHEAD
+  }
+
+  private final LaunchedModel model;
+  private final Launching launching;
+  private final StepThread thread;
+  private final ExecutorService waiter;
+  private final WatchedLoop loop;
+  private final Consumer<StepTime> times;
+  private final Sampler sampler;
+  private final IdentityHashMap<Sequence, Generation> generations = new IdentityHashMap<>();
+
+  /** Answers whose last token has stopped them, as the engine does not know yet. */
+  private final List<Sequence> stopped = new ArrayList<>();
+
+  /** What failed since the engine was told last. */
+  private final List<ModelBackend.StepResult.Failure> failed = new ArrayList<>();
+
+  /** Whom to tell that no step is on its way. */
+  private final List<Runnable> landing = new ArrayList<>();
+
+  private @Nullable Flight newest;
+
+  /** A step on its way. */
+  private static final class Flight {
+    final Batch batch;
+    final List<AnswerStep> turns;
+    final Map<Generation, Integer> samples = new HashMap<>();
+    final Consumer<ModelBackend.StepResult> done;
+
+    /** Whether the engine is told of it when it has ended itself. */
+    boolean awaited;
+
+    /** Whether the host chooses a token of it. */
+    boolean hosted;
+
+    boolean landed;
+    @Nullable Flight next;
+
+    Flight(Batch batch, List<AnswerStep> turns, Consumer<ModelBackend.StepResult> done) {
+      this.batch = batch;
+      this.turns = turns;
+      this.done = done;
+    }
+  }
+
+  /** How a step ended. */
+  private record Landing(
+      int[] tokens, List<float[]> logits, long nanos, @Nullable String failure) {}
+
+  /**
+   * Steps of one engine.
+   *
+   * @param thread launches, in turn with other engines of the model
+   * @param waiter waits for steps, one after the other
+   * @param times hears on the loop how long each step took
+   */
+  public AheadSteps(
+      LaunchedModel model,
+      Launching launching,
+      StepThread thread,
+      ExecutorService waiter,
+      WatchedLoop loop,
+      Consumer<StepTime> times) {
+    this.model = model;
+    this.launching = launching;
+    this.thread = thread;
+    this.waiter = waiter;
+    this.loop = loop;
+    this.times = times;
+    this.sampler = new Sampler(model.vocabulary());
+  }
+
+  @Override
+  public void add(Generation generation) {
+    generations.put(generation.sequence(), generation);
+  }
+
+  @Override
+  public void remove(Sequence sequence) {
+    generations.remove(sequence);
+  }
+
+  @Override
+  public int size() {
+    return generations.size();
+  }
+
+  @Override
+  public List<Generation> all() {
+    return List.copyOf(generations.values());
+  }
+
+  /** Runs it when no step is on its way; on the loop. */
+  public void whenLanded(Runnable then) {
+    if (newest == null) then.run();
+    else landing.add(then);
+  }
+
+  @Override
+  public void forward(Batch batch, Consumer<ModelBackend.StepResult> done) {
+    var turns = new ArrayList<AnswerStep>(batch.parts().size() + batch.decodes());
+    var before = newest;
+    for (var part : batch.parts()) {
+      turns.add(turn(before, part.sequence(), part.start(), part.tokens()));
+    }
+    for (var row : batch.rows()) turns.add(turn(before, row.sequence(), row.position(), 1));
+    var flight = new Flight(batch, List.copyOf(turns), done);
+    int samples = 0;
+    for (var turn : flight.turns) {
+      if (!turn.row().sampled()) continue;
+      flight.samples.put(turn.generation(), samples++);
+      turn.generation().launched();
+      flight.hosted |= !model.chooses(sampling(turn));
+    }
+    flight.awaited = flight.hosted || launching == Launching.AWAITED;
+    newest = flight;
+    launch(flight);
+    if (flight.awaited) return;
+    if (before == null) loop.execute(() -> tell(flight));
+    else before.next = flight;
+  }
+
+  private static SamplingSettings sampling(AnswerStep turn) {
+    return turn.generation().request().sampling();
+  }
+
+  private AnswerStep turn(@Nullable Flight before, Sequence sequence, int start, int count) {
+    var generation = generations.get(sequence);
+    if (generation == null) throw new IllegalStateException(sequence + " has no answer to give");
+    int end = start + count;
+    int known = Math.min(end, generation.length());
+    var tokens = new int[count];
+    var some = generation.tokens(start, known);
+    System.arraycopy(some, 0, tokens, 0, some.length);
+    for (int i = known; i < end; i++) tokens[i - start] = ~sample(before, generation, i);
+    var slots = slots(sequence.blocks(), ModelShape.blocks(end));
+    boolean sampled = end == generation.lengthAhead();
+    return new AnswerStep(generation, new StepRow(tokens, start, slots, sampled));
+  }
+
+  /** Which sample of the step before brings the token at that position. */
+  private static int sample(@Nullable Flight before, Generation generation, int position) {
+    var index = before == null ? null : before.samples.get(generation);
+    if (index == null || position != generation.length()) {
+      throw new IllegalStateException(
+          generation + " has " + generation.length() + " tokens, none on its way at " + position);
+    }
+    return index;
+  }
+
+  private static int[] slots(KvSpan span, int blocks) {
+    var slots = new int[blocks];
+    for (int i = 0; i < blocks; i++) slots[i] = span.slot(i);
+    return slots;
+  }
+
+  private void launch(Flight flight) {
+    thread.turn(
+        System.nanoTime(),
+        _ -> {
+          try {
+            var rows = flight.turns.stream().map(AnswerStep::row).toList();
+            var launch =
+                model.launch(rows, flight.turns.stream().map(AheadSteps::sampling).toList());
+            // Steps land in their order, and logits are read before another step is launched.
+            var landed = CompletableFuture.runAsync(() -> await(flight, launch), waiter);
+            if (flight.hosted) landed.join();
+          } catch (IOException | RuntimeException | Error failure) {
+            LOG.log(ERROR, "a step of " + flight.turns.size() + " sequences failed", failure);
+            loop.execute(() -> land(flight, broken(failure)));
+          }
+        });
+  }
+
+  private static Landing broken(Throwable failure) {
+    return new Landing(new int[0], List.of(), 0, "the model failed: " + failure);
+  }
+
+  private void await(Flight flight, LaunchedModel.Launch launch) {
+    Landing landing;
+    try {
+      launch.await();
+      var tokens = new int[flight.samples.size()];
+      for (int i = 0; i < tokens.length; i++) tokens[i] = launch.token(i);
+      var logits = new ArrayList<float[]>();
+      if (flight.hosted) for (int i = 0; i < tokens.length; i++) logits.add(launch.logits(i));
+      landing = new Landing(tokens, logits, launch.nanos(), null);
+    } catch (IOException | RuntimeException | Error failure) {
+      LOG.log(ERROR, "a step of " + flight.turns.size() + " sequences failed", failure);
+      landing = broken(failure);
+    }
+    var ended = landing;
+    loop.execute(() -> land(flight, ended));
+  }
+
+  /** On the loop: the answers get their tokens, and the engine may go on. */
+  private void land(Flight flight, Landing landing) {
+    if (flight.landed) return;
+    flight.landed = true;
+    if (newest == flight) newest = null;
+    var reason = landing.failure;
+    if (reason == null) {
+      times.accept(StepTime.of(flight.batch, landing.nanos));
+      int sample = 0;
+      for (var turn : flight.turns) {
+        if (turn.row().sampled()) take(turn, landing, sample++);
+      }
+    } else {
+      for (var turn : flight.turns) {
+        var generation = turn.generation();
+        if (turn.row().sampled()) generation.landed();
+        failed.add(new ModelBackend.StepResult.Failure(generation.sequence(), reason));
+        generation.endIfDue();
+      }
+    }
+    if (flight.awaited) tell(flight);
+    var next = flight.next;
+    if (next != null) tell(next);
+    if (newest == null) {
+      var waiting = List.copyOf(this.landing);
+      this.landing.clear();
+      waiting.forEach(Runnable::run);
+    }
+  }
+
+  private void take(AnswerStep turn, Landing landing, int sample) {
+    var generation = turn.generation();
+    generation.landed();
+    if (generation.isOver()) return;
+    var settings = sampling(turn);
+    var choice =
+        model.chooses(settings)
+            ? new TokenChoice(landing.tokens[sample], 0, List.of())
+            : sampler.choose(
+                landing.logits.get(sample), settings, generation.history(), generation.length());
+    boolean stops = generation.take(choice);
+    generation.sampled(generation.sequence(), choice.token());
+    if (stops) stopped.add(generation.sequence());
+    generation.endIfDue();
+  }
+
+  /** Tells the engine that a step is done, and what was found out since it was told last. */
+  private void tell(Flight flight) {
+    var result = new ModelBackend.StepResult(List.of(), List.copyOf(stopped), List.copyOf(failed));
+    stopped.clear();
+    failed.clear();
+    flight.done.accept(result);
+  }
+}

@@ -1,0 +1,40 @@
+package dev.kvasir.live.engine.step;
+
+import dev.kvasir.model.StepRow;
+import dev.kvasir.model.sample.SamplingSettings;
+import java.io.IOException;
+import java.util.List;
+
+/**
+ * A model whose steps are launched and not awaited: the next one may be launched before one has
+ * ended, with tokens in it that only the device knows.
+ */
+public interface LaunchedModel {
+  /** How many tokens there are. */
+  int vocabulary();
+
+  /**
+   * Launches a step behind all before it, by one thread at a time. A token {@code ~i} is the one
+   * that the sample {@code i} of the step before comes to.
+   *
+   * @param sampling for each row, how its token is chosen
+   */
+  Launch launch(List<StepRow> rows, List<SamplingSettings> sampling) throws IOException;
+
+  /** Whether the device can choose a token so; where not, the host does, from the logits. */
+  boolean chooses(SamplingSettings sampling);
+
+  /** A step on its way; samples are counted over the rows that are sampled. */
+  interface Launch {
+    /** Waits until it has ended. */
+    void await() throws IOException;
+
+    int token(int sample);
+
+    /** The logits of a sample, while no other step was launched. */
+    float[] logits(int sample) throws IOException;
+
+    /** How long the device took for it, by its own clock; once it has ended. */
+    long nanos() throws IOException;
+  }
+}
