@@ -207,12 +207,14 @@ class Client:
         """Waits until there may be something to do; while a caller may poll for it, for a while only."""
         with self._lock:
             busy = bool(self._unanswered or self._waiting) and not self._closed
-        readers = [self._wake_read] if busy else [self._wake_read, link.connection]
-        writers = [link.connection] if link.out else []
-        ready, _, _ = select.select(readers, writers, [], REST_SECONDS if busy else None)
-        if self._wake_read in ready:
-            with contextlib.suppress(BlockingIOError):
-                os.read(self._wake_read, 4096)
+        events = (0 if busy else select.POLLIN) | (select.POLLOUT if link.out else 0)
+        watched = select.poll()
+        watched.register(self._wake_read, select.POLLIN)
+        if events:
+            watched.register(link.connection, events)
+        watched.poll(REST_SECONDS * 1000 if busy else None)
+        with contextlib.suppress(BlockingIOError):
+            os.read(self._wake_read, 4096)
 
     # With the turn.
 

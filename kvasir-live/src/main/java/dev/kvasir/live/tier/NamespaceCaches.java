@@ -15,6 +15,9 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
@@ -25,6 +28,8 @@ import java.util.concurrent.locks.ReentrantLock;
  */
 final class NamespaceCaches implements AutoCloseable {
   private static final System.Logger LOG = System.getLogger(NamespaceCaches.class.getName());
+
+  private static final int SAVE_SECONDS_MAX = 5;
 
   private final EventLoop loop;
   private final TierSettings settings;
@@ -79,10 +84,11 @@ final class NamespaceCaches implements AutoCloseable {
   private void saveCosts(NamespaceCache cache) {
     if (settings.diskBytes() == 0) return;
     var text = new CompletableFuture<String>();
-    loop.execute(() -> text.complete(cache.costs().text()));
     try {
-      TierFolder.of(settings.folder(), cache.namespace()).saveCosts(text.join());
-    } catch (IOException e) {
+      loop.execute(() -> text.complete(cache.costs().text()));
+      var measured = text.orTimeout(SAVE_SECONDS_MAX, TimeUnit.SECONDS).join();
+      TierFolder.of(settings.folder(), cache.namespace()).saveCosts(measured);
+    } catch (IOException | RejectedExecutionException | CompletionException e) {
       LOG.log(DEBUG, "what was measured is not saved: {0}", e.getMessage());
     }
   }
