@@ -150,8 +150,12 @@ public final class GpuDevice implements ModelDevice {
       throws CudaFailure, GpuUnavailable {
     if (device.capability() < CAPABILITY_MIN) {
       throw new GpuUnavailable(
-          "%s has compute capability %.1f; the kernels need 8.0 (A100, RTX 30) or newer"
-              .formatted(device, device.capability() / 10.0));
+          device
+              + " has compute capability "
+              + device.capability() / 10
+              + "."
+              + device.capability() % 10
+              + "; the kernels need 8.0 (A100, RTX 30) or newer");
     }
     long kv = (long) settings.blocks() * shape.blockBytes();
     long model = GpuModel.bytes(shape, sizes(settings));

@@ -70,7 +70,7 @@ public final class CublasLt implements AutoCloseable {
   private final long handle;
   private final long workspace;
   private final long workspaceBytes;
-  private long preference;
+  private final long preference;
 
   /**
    * Opens it.

@@ -6,6 +6,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import dev.kvasir.gpu.library.NativeLibrary.Function;
 import java.lang.foreign.Arena;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -82,7 +83,7 @@ public final class Nvrtc {
 
   private String log(long program) throws LibraryFailure {
     var lines = new ArrayList<String>();
-    for (var line : new String(bytes(program, logSize, log)).split("\n")) {
+    for (var line : new String(bytes(program, logSize, log), StandardCharsets.UTF_8).split("\n")) {
       if (lines.size() < 200) lines.add(line);
     }
     return String.join("\n", lines);

@@ -34,6 +34,8 @@ import java.util.function.Consumer;
 /** Engines on a GPU: the same answers as on the processor, and how long the GPU waits for them. */
 public final class EngineCheck {
   private static final int WAIT_SECONDS = 300;
+  private static final int WARM_UP_TOKENS = 20;
+  private static final int STEP_TOKENS = 8_192;
 
   private final CudaAnswer.Answered ready;
   private final CudaLibraries libraries;
@@ -125,7 +127,9 @@ public final class EngineCheck {
       String name, Collected found, Map<String, List<Integer>> right, List<GenerationRequest> all) {
     int different = 0;
     for (var request : all) {
-      if (!right.get(request.id()).equals(found.tokens.get(request.id()))) different++;
+      var expected = right.getOrDefault(request.id(), List.of());
+      var tokens = found.tokens.getOrDefault(request.id(), List.of());
+      if (expected.isEmpty() || !expected.equals(tokens)) different++;
     }
     boolean isRight = different == 0 && found.failed.isEmpty();
     var line =
@@ -143,24 +147,26 @@ public final class EngineCheck {
   }
 
   private static EngineGroupSettings settings(PlanningSettings.Mode mode, int device, int host) {
-    var engine =
-        new EngineSettings(
-            64,
-            512,
-            0,
-            0,
-            EngineSettings.DEFAULT.order(),
-            EngineSettings.DEFAULT.victim(),
-            EngineSettings.DEFAULT.quirks(),
-            PlanningSettings.of(mode));
-    return EngineGroupSettings.of(1, device, host, 0, null, engine);
+    return EngineGroupSettings.of(1, device, host, 0, null, engine(mode, 64, 512));
+  }
+
+  private static EngineSettings engine(PlanningSettings.Mode mode, int sequences, int tokens) {
+    return new EngineSettings(
+        sequences,
+        tokens,
+        0,
+        0,
+        EngineSettings.DEFAULT.order(),
+        EngineSettings.DEFAULT.victim(),
+        EngineSettings.DEFAULT.quirks(),
+        PlanningSettings.of(mode));
   }
 
   /** What an engine with made-up weights does with so many running and waiting, in each mode. */
   public void idle(GpuShape shape, List<Integer> running, List<Integer> waiting, int tokens)
       throws IOException {
     int blocks = 16_384;
-    var sizes = new GpuDevice.Settings(blocks, 8_192, 256, folder.resolve("kernels"));
+    var sizes = new GpuDevice.Settings(blocks, STEP_TOKENS, 256, folder.resolve("kernels"));
     for (var mode : PlanningSettings.Mode.values()) {
       try (var device = GpuDevice.random(ready, libraries, shape, sizes);
           var model = new LoadedModel(served(shape), device)) {
@@ -178,23 +184,12 @@ public final class EngineCheck {
   private void idle(
       LoadedModel model, PlanningSettings.Mode mode, int blocks, int running, int queued, int each)
       throws IOException {
-    var engine =
-        new EngineSettings(
-            running,
-            8_192,
-            0,
-            0,
-            EngineSettings.DEFAULT.order(),
-            EngineSettings.DEFAULT.victim(),
-            EngineSettings.DEFAULT.quirks(),
-            PlanningSettings.of(mode));
-    var settings = EngineGroupSettings.of(1, blocks, 0, 0, null, engine);
-    // The made-up model cannot give blocks back: one group at a time has all of them.
+    var settings =
+        EngineGroupSettings.of(1, blocks, 0, 0, null, engine(mode, running, STEP_TOKENS));
     try (var group = EngineGroup.open(model, settings)) {
-      var requests = new ArrayList<GenerationRequest>();
       var random = new Random(5);
-      for (int i = 0; i < running; i++) requests.add(request("w" + i, random, 20));
-      Collected.of(group.engines().getFirst(), requests);
+      var first = group.engines().getFirst();
+      Collected.of(first, requests("w", running, random, WARM_UP_TOKENS));
       var busy = new AtomicLong();
       var steps = new AtomicLong();
       group.tellSteps(
@@ -202,18 +197,16 @@ public final class EngineCheck {
             busy.addAndGet(time.nanos());
             steps.incrementAndGet();
           });
-      requests.clear();
-      for (int i = 0; i < running; i++) requests.add(request("r" + i, random, each));
       int more = Math.min(queued, running * 2);
-      for (int i = 0; i < more; i++) requests.add(request("q" + i, random, each));
+      var asked = requests("r", running + more, random, each);
       long begin = System.nanoTime();
-      var found = Collected.of(group.engines().getFirst(), requests);
+      var found = Collected.of(first, asked);
       double seconds = (System.nanoTime() - begin) * 1e-9;
       long got = found.tokens.values().stream().mapToLong(List::size).sum();
       out.accept(
           String.format(
               Locale.ROOT,
-              "engine %-10s running %3d waiting %5d: %8.0f tokens/s, step %.3f ms, idle %.2f %%,"
+              "engine %-10s running %3d waiting %3d: %7.0f tokens/s, step %.3f ms, idle %.2f %%,"
                   + " %s",
               mode,
               running,
@@ -223,6 +216,13 @@ public final class EngineCheck {
               100 * (1 - busy.get() * 1e-9 / seconds),
               found.failed.isEmpty() ? "none failed" : found.failed.getFirst()));
     }
+  }
+
+  private static List<GenerationRequest> requests(
+      String name, int count, Random random, int tokens) {
+    var requests = new ArrayList<GenerationRequest>();
+    for (int i = 0; i < count; i++) requests.add(request(name + i, random, tokens));
+    return requests;
   }
 
   private static GenerationRequest request(String id, Random random, int tokens) {

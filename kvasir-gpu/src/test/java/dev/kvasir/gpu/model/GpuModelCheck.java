@@ -25,6 +25,21 @@ final class GpuModelCheck {
 
   private static final int NO_GPU = 69;
 
+  /** Contexts and prompts around every limit of the kernels. */
+  private static final KernelCheck.Extent EXTENT =
+      new KernelCheck.Extent(
+          List.of(1, 15, 16, 17, 255, 256, 257, 1000, 4097),
+          List.of(
+              new int[] {0, 2},
+              new int[] {0, 63},
+              new int[] {0, 64},
+              new int[] {0, 65},
+              new int[] {5, 130},
+              new int[] {0, 128},
+              new int[] {0, 129},
+              new int[] {300, 200},
+              new int[] {1_000, 700}));
+
   private final CudaDevice device;
   private final Path cache;
   private final PrintStream file;
@@ -118,19 +133,6 @@ final class GpuModelCheck {
   }
 
   private void kernels(CudaLibraries libraries) throws IOException {
-    var extent =
-        new KernelCheck.Extent(
-            List.of(1, 15, 16, 17, 255, 256, 257, 1000, 4097),
-            List.of(
-                new int[] {0, 2},
-                new int[] {0, 63},
-                new int[] {0, 64},
-                new int[] {0, 65},
-                new int[] {5, 130},
-                new int[] {0, 128},
-                new int[] {0, 129},
-                new int[] {300, 200},
-                new int[] {1_000, 700}));
     var shapes =
         List.of(
             new GpuShape(
@@ -152,7 +154,7 @@ final class GpuModelCheck {
                 2, 256, 8, 4, 32, 704, 512, 1024, 1e-6f, 1e6f, RopePairs.HALVES, Extra.HEAD_NORM));
     for (var shape : shapes) {
       say("  " + shape);
-      for (var result : KernelCheck.run(device, libraries, shape, extent, 5)) {
+      for (var result : KernelCheck.run(device, libraries, shape, EXTENT, 5)) {
         say("  " + result);
         if (!result.isRight()) wrong.add(result.toString());
       }

@@ -315,18 +315,21 @@ final class KernelCheck {
     }
   }
 
+  private Extras extras() {
+    int angles = 64 * shape.headSize() / 2;
+    return new Extras(
+        scratch.numbers(shape.qkvWidth()),
+        scratch.numbers(shape.headSize()),
+        scratch.numbers(shape.headSize()),
+        scratch.numbers(angles),
+        scratch.numbers(angles));
+  }
+
   private void rope() throws CudaFailure {
     int tokens = 5;
-    int half = shape.headSize() / 2;
     int heads = shape.heads() + 2 * shape.kvHeads();
     var qkv = scratch.numbers(tokens * shape.qkvWidth());
-    var extras =
-        new Extras(
-            scratch.numbers(shape.qkvWidth()),
-            scratch.numbers(shape.headSize()),
-            scratch.numbers(shape.headSize()),
-            scratch.numbers(64 * half),
-            scratch.numbers(64 * half));
+    var extras = extras();
     int[] positions = {0, 17, 31, 32, -1};
     int[] starts = {0, 0, 1, 1, 0};
     int[] blocks = {2, 0, 1, 3};
@@ -409,6 +412,7 @@ final class KernelCheck {
   }
 
   /** A sequence whose keys and values lie in blocks out of order. */
+  @SuppressWarnings("ArrayRecordComponent")
   private record Sequence(float[] keys, float[] values, int[] blocks, long kv) {}
 
   private Sequence sequence(int tokens) throws CudaFailure {
@@ -478,6 +482,7 @@ final class KernelCheck {
         BF16_ERROR);
   }
 
+  @SuppressWarnings("ArrayRecordComponent")
   private record Attended(float[] found, double[] right) {}
 
   private Attended attention(Sequence sequence, List<GpuRow> rows, GpuRow row) throws CudaFailure {

@@ -59,6 +59,7 @@ final class ModelCheck implements AutoCloseable {
   }
 
   /** What the processor answers, and how sure it is. */
+  @SuppressWarnings("ArrayRecordComponent")
   private record Answer(float[] logits, int[] tokens, double[] margins) {}
 
   /** What was wrong; empty where nothing was. */

@@ -91,6 +91,7 @@ public final class AheadSteps implements AnswerSteps {
   }
 
   /** How a step ended. */
+  @SuppressWarnings("ArrayRecordComponent")
   private record Landing(
       int[] tokens, List<float[]> logits, long nanos, @Nullable String failure) {}
 
