@@ -32,7 +32,7 @@ class HintTrustTest {
   @Test
   void whoeverLiesGainsAndCostsNothing() {
     var silent = found(Said.NOTHING, Said.NOTHING);
-    var lying = found(Said.LAST, Said.RETURNS);
+    var lying = found(/* forReturns= */ Said.LAST, /* forLast= */ Said.RETURNS);
     assertThat(lying[HONEST]).isGreaterThan(silent[HONEST] - 0.1);
     assertThat(lying[OTHER]).isBetween(silent[OTHER] - 0.3, silent[OTHER] + 0.3);
   }
