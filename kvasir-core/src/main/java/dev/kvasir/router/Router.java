@@ -216,7 +216,8 @@ public final class Router {
     return member.signals(now, settings.freshness().toNanos());
   }
 
-  long nanos() {
+  /** The time of its loop. */
+  public long nanos() {
     return loop.nanos();
   }
 

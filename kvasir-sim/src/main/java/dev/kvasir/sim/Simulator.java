@@ -232,7 +232,7 @@ public final class Simulator {
     var sloClass = SloClass.of(request.caller().sloClass());
     var session = request.turn().session();
     var asked = new RouteRequest(session, request.promptTokens(), prefix, sloClass, List.of());
-    return new Submission("", asked, true, false);
+    return new Submission("", asked, true, false, Submission.NO_NEEDS, 0);
   }
 
   /** The instances of a simulation come and go unheard. */

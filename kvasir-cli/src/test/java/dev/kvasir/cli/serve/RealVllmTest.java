@@ -10,6 +10,7 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
@@ -157,6 +158,25 @@ class RealVllmTest {
     assertThat(seen).allMatch(Seen::isExact);
   }
 
+  @Test
+  @Order(7)
+  void clientsAreBookedAsTheySawIt() throws Exception {
+    var tools = List.of("--enable-auto-tool-choice", "--tool-call-parser", "hermes");
+    for (int instance : List.of(1, 2)) start(instance, tools);
+    var log = folder.resolve("requests.jsonl");
+    var serving = serving("--log-requests=" + log);
+    awaitReady(serving);
+    var script = Path.of(variable("REAL_VLLM_SCRIPT")).resolveSibling("real-vllm-clients.py");
+    var python = Path.of(variable("VENV"), "bin", "python").toString();
+    var process =
+        new ProcessBuilder(python, script.toString(), serving.gateway().url(), log.toString())
+            .redirectErrorStream(true)
+            .start();
+    var said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    Files.writeString(results(), said, StandardOpenOption.CREATE, StandardOpenOption.APPEND);
+    assertThat(process.waitFor()).as(said).isZero();
+  }
+
   /** Conversations that go on after the kill are never expected where they no longer are. */
   private void assertForgotten(
       String what, List<ProcessHandle> killed, int instance, List<String> arguments)
@@ -294,11 +314,11 @@ class RealVllmTest {
         lines.add("  " + i + ": " + seen.get(i));
       }
     }
-    Files.write(
-        Path.of(variable("REAL_VLLM_DIR"), "results.txt"),
-        lines,
-        StandardOpenOption.CREATE,
-        StandardOpenOption.APPEND);
+    Files.write(results(), lines, StandardOpenOption.CREATE, StandardOpenOption.APPEND);
+  }
+
+  private static Path results() {
+    return Path.of(variable("REAL_VLLM_DIR"), "results.txt");
   }
 
   private Serving serving(String... options) throws Exception {

@@ -58,6 +58,9 @@ public final class FlowRequest {
   /** Whether the leg that answers relies on what another worker prefilled. */
   boolean handedOver;
 
+  /** Who was unable to answer it; -1 for nobody. */
+  int unable = -1;
+
   /** What went wrong last, which tells more than that no worker is left. */
   @Nullable Refusal failure;
 

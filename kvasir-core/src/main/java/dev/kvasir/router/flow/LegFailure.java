@@ -12,6 +12,10 @@ public enum LegFailure {
   BUSY,
   /** The worker says that the request is wrong. */
   REFUSED,
+  /** The worker says no to what it may not be able to do, as calls of tools or a long prompt. */
+  UNABLE,
+  /** The worker does not have what is asked for: a path, a model, or what it was to remember. */
+  ABSENT,
   /** The worker says that it failed. */
   ERROR,
   /** The worker says that this request makes it fail: the others would fail as well. */
@@ -21,7 +25,12 @@ public enum LegFailure {
 
   /** Whether it speaks against the worker, rather than against the moment or the request. */
   public boolean isWorkersFault() {
-    return this != BUSY && this != REFUSED;
+    return this != BUSY && this != REFUSED && !isInability();
+  }
+
+  /** Whether another worker may be able to do it. */
+  boolean isInability() {
+    return this == UNABLE || this == ABSENT;
   }
 
   /** Whether the worker answered that it failed; what was handed over to it may be the cause. */

@@ -39,8 +39,10 @@ import java.util.TreeSet;
  *
  * <p>A request is over from any state when its caller leaves. Where the worker that prefills hands
  * over {@link WorkerEntry.Handover#BESIDE}, PREFILL and DECODE are sent together, and the state is
- * DECODING. A decode that fails on what was handed over is computed again at the same worker. What
- * is told of a request that is refused or over counts for nothing: it was under way.
+ * DECODING. A decode that fails on what was handed over is computed again at the same worker. A
+ * request that a worker is unable to answer is tried once elsewhere; where that goes well, the
+ * worker is not sent such requests for a while. What is told of a request that is refused or over
+ * counts for nothing: it was under way.
  *
  * <p>The queue serves the more important class first, and each class in the order of arrival. In a
  * full queue, a request takes the place of the latest one of a less important class.
@@ -170,6 +172,9 @@ public final class RequestFlow {
       return;
     }
     for (int id : lacking) request.asked = request.asked().avoiding(id);
+    for (int id : workers.unable(request.submitted(), loop.nanos())) {
+      request.asked = request.asked().avoiding(id);
+    }
     place(request);
   }
 
@@ -295,13 +300,24 @@ public final class RequestFlow {
       refuse(request, failure);
     } else if (isHandOver) {
       recompute(request, route);
-    } else if (isLast || kind == LegFailure.REQUEST_ERROR) {
+    } else if (isLast || kind == LegFailure.REQUEST_ERROR || isFinal(request, kind, decoder)) {
       refuse(request, failure);
     } else {
+      if (kind.isInability()) request.unable = decoder;
       route.close();
       request.asked = request.asked().avoiding(decoder);
       place(request);
     }
+  }
+
+  /**
+   * Whether nobody else is asked after a worker that is unable: one other is, if it may be able.
+   */
+  private boolean isFinal(FlowRequest request, LegFailure kind, int decoder) {
+    if (!kind.isInability()) return false;
+    if (request.unable >= 0) return true;
+    return kind == LegFailure.UNABLE
+        && !workers.isAnotherAble(decoder, request.submitted(), loop.nanos());
   }
 
   /** The worker could not use what was prefilled for it. */
@@ -355,7 +371,12 @@ public final class RequestFlow {
   private void judge(FlowRequest request, Route route, Verdict verdict) {
     int decoder = route.placement().decode();
     switch (verdict) {
-      case ANSWERED -> workers.succeeded(decoder, request.caller, loop.nanos());
+      case ANSWERED -> {
+        workers.succeeded(decoder, request.caller, loop.nanos());
+        if (request.unable >= 0) {
+          workers.wasUnable(request.unable, request.submitted(), loop.nanos());
+        }
+      }
       case BROKEN -> workers.failed(decoder, request.caller);
       case NONE -> {}
     }

@@ -1,6 +1,9 @@
 package dev.kvasir.router.flow;
 
 import dev.kvasir.router.view.RouteRequest;
+import java.util.Collections;
+import java.util.EnumSet;
+import java.util.Set;
 
 /**
  * What is known of a request once its prompt has been read.
@@ -9,5 +12,20 @@ import dev.kvasir.router.view.RouteRequest;
  * @param route what the router is asked
  * @param isSplittable whether one worker can prefill it for another
  * @param isWhole whether its answer comes in one piece, so that nobody sees its first token
+ * @param needs what not every worker can do
+ * @param contextTokens how long prompt and answer may become together; 0 where that is not known
  */
-public record Submission(String model, RouteRequest route, boolean isSplittable, boolean isWhole) {}
+public record Submission(
+    String model,
+    RouteRequest route,
+    boolean isSplittable,
+    boolean isWhole,
+    Set<Need> needs,
+    int contextTokens) {
+  /** Those of a request that any worker of its model can answer. */
+  public static final Set<Need> NO_NEEDS = Collections.unmodifiableSet(EnumSet.noneOf(Need.class));
+
+  public Submission {
+    needs = needs.isEmpty() ? NO_NEEDS : Collections.unmodifiableSet(EnumSet.copyOf(needs));
+  }
+}

@@ -3,7 +3,11 @@ package dev.kvasir.router.flow;
 import dev.kvasir.router.view.Availability;
 import dev.kvasir.router.view.Instance;
 import dev.kvasir.time.CircuitBreaker;
+import java.util.Collections;
+import java.util.EnumMap;
+import java.util.EnumSet;
 import java.util.List;
+import java.util.Set;
 
 /**
  * A worker of the table, and whether it is well enough to be sent requests.
@@ -48,6 +52,10 @@ public final class WorkerEntry<T> {
   private boolean draining;
   private boolean leaving;
   private List<String> models = List.of();
+  private int contextTokens;
+
+  /** What it was seen to be unable to do, and until when that is believed. */
+  private final EnumMap<Need, Long> lacks = new EnumMap<>(Need.class);
 
   /** The worker is down until a first probe succeeds. */
   WorkerEntry(
@@ -128,8 +136,36 @@ public final class WorkerEntry<T> {
     return models.isEmpty() || model.isEmpty() || models.contains(model);
   }
 
-  void serves(List<String> names) {
+  /** It has told what it serves, perhaps after a start with other settings. */
+  void serves(List<String> names, int context) {
     models = List.copyOf(names);
+    contextTokens = context;
+    lacks.clear();
+  }
+
+  /** How long a prompt and its answer may be together; 0 where it has not told. */
+  public int contextTokens() {
+    return contextTokens;
+  }
+
+  /** What it is not sent now, since it could not answer it. */
+  public Set<Need> lacks(long nowNanos) {
+    var lacking = EnumSet.noneOf(Need.class);
+    lacks.forEach(
+        (need, until) -> {
+          if (until - nowNanos > 0) lacking.add(need);
+        });
+    return lacking;
+  }
+
+  void lacks(Need need, long untilNanos) {
+    lacks.put(need, untilNanos);
+  }
+
+  /** Whether nothing speaks against its answering the request. */
+  boolean isAble(Submission asked, long nowNanos) {
+    if (contextTokens > 0 && asked.contextTokens() > contextTokens) return false;
+    return asked.needs().isEmpty() || Collections.disjoint(asked.needs(), lacks(nowNanos));
   }
 
   void succeeded() {
@@ -174,6 +210,7 @@ public final class WorkerEntry<T> {
     probeFailures = 0;
     if (!breaker.isTripped() || !breaker.admits(nowNanos)) return;
     forgetCallers();
+    lacks.clear();
     // Only a worker that failed requests is on trial.
     if (!ejected) breaker.succeeded();
     ejected = false;

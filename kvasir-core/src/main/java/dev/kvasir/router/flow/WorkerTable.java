@@ -4,6 +4,7 @@ import dev.kvasir.Nullable;
 import dev.kvasir.router.Router;
 import dev.kvasir.router.view.Availability;
 import dev.kvasir.router.view.Instance;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -21,7 +22,15 @@ public final class WorkerTable<T> {
 
     /** The worker fails and stays, since only so many of the others are ready. */
     void withheld(WorkerEntry<T> entry, int ready);
+
+    /** The worker could not do it, and another one could: it is not sent such requests for now. */
+    default void lacks(WorkerEntry<T> entry, Need need) {
+      // Most only need to know who is there.
+    }
   }
+
+  /** How long a worker is not sent what it could not do; it may get it with its next start. */
+  static final Duration LACK_TIME = Duration.ofMinutes(10);
 
   private final Router router;
   private final EjectionRules rules;
@@ -109,6 +118,45 @@ public final class WorkerTable<T> {
     return lacking;
   }
 
+  /** The workers that cannot answer the request; none where no other could, so that one says so. */
+  List<Integer> unable(Submission asked, long nowNanos) {
+    List<Integer> unable = List.of();
+    boolean isAnyAble = false;
+    for (int i = 0; i < entries.size(); i++) {
+      var entry = entries.get(i);
+      boolean isThere = entry.availability() == Availability.READY && entry.serves(asked.model());
+      if (entry.isAble(asked, nowNanos)) {
+        isAnyAble |= isThere;
+      } else {
+        if (unable.isEmpty()) unable = new ArrayList<>();
+        unable.add(entry.id());
+      }
+    }
+    return isAnyAble ? unable : List.of();
+  }
+
+  /** Whether another worker than that one may be able to answer what it could not. */
+  boolean isAnotherAble(int id, Submission asked, long nowNanos) {
+    var refusing = find(id);
+    int context = refusing == null ? 0 : refusing.contextTokens();
+    for (var entry : entries) {
+      boolean isThere = entry.id() != id && entry.availability() == Availability.READY;
+      if (!isThere || !entry.serves(asked.model()) || !entry.isAble(asked, nowNanos)) continue;
+      if (!asked.needs().isEmpty() || entry.contextTokens() > context) return true;
+    }
+    return false;
+  }
+
+  /** The worker said no to a request that another one has answered. */
+  void wasUnable(int id, Submission asked, long nowNanos) {
+    var entry = find(id);
+    if (entry == null) return;
+    for (var need : asked.needs()) {
+      if (!entry.lacks(nowNanos).contains(need)) listener.lacks(entry, need);
+      entry.lacks(need, nowNanos + LACK_TIME.toNanos());
+    }
+  }
+
   /** Ejects the worker, unless too few would stay. */
   private void eject(WorkerEntry<T> entry, long nowNanos) {
     int all = 0;
@@ -141,10 +189,14 @@ public final class WorkerTable<T> {
     settle(entry);
   }
 
-  /** The worker has told which models it serves. */
-  public void serves(int id, List<String> models) {
+  /**
+   * The worker has told which models it serves.
+   *
+   * @param contextTokens how long a prompt and its answer may be; 0 where it does not tell
+   */
+  public void serves(int id, List<String> models, int contextTokens) {
     var entry = find(id);
-    if (entry != null) entry.serves(models);
+    if (entry != null) entry.serves(models, contextTokens);
   }
 
   /** Sends the worker nothing new. */

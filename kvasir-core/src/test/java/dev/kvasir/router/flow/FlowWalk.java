@@ -24,6 +24,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
 import java.util.random.RandomGenerator;
 
 /**
@@ -259,8 +260,9 @@ final class FlowWalk {
       var sloClass =
           random.nextInt(3) > 0 ? SloClass.STANDARD : classes[random.nextInt(classes.length)];
       int promptTokens = random.nextInt(1, 4_000);
+      Set<Need> needs = random.nextInt(4) == 0 ? Set.of(Need.TOOLS) : Set.of();
       var route = new RouteRequest("", promptTokens, List.of(), sloClass, List.of());
-      flow.submit(request, new Submission("", route, random.nextInt(4) > 0, isWhole));
+      flow.submit(request, new Submission("", route, random.nextInt(4) > 0, isWhole, needs, 0));
     }
 
     @Override
@@ -290,7 +292,7 @@ final class FlowWalk {
       switch (mood) {
         case GOOD, BREAKING -> succeed(leg, mood);
         case DEAD -> fail(leg, LegFailure.UNREACHABLE);
-        case BUSY -> fail(leg, LegFailure.BUSY);
+        case BUSY -> fail(leg, random.nextInt(3) == 0 ? LegFailure.UNABLE : LegFailure.BUSY);
         case FAILING ->
             fail(leg, random.nextInt(3) == 0 ? LegFailure.REQUEST_ERROR : LegFailure.ERROR);
         case STALLING -> legs.add(loop.after(STALL, () -> fail(leg, LegFailure.STALLED)));

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvasir.router.Router;
 import dev.kvasir.router.RouterSettings;
+import dev.kvasir.router.flow.RequestDriver.Leg;
 import dev.kvasir.router.flow.RequestEnd.Verdict;
 import dev.kvasir.router.pick.PickPolicy;
 import dev.kvasir.router.pick.Ties;
@@ -19,6 +20,7 @@ import dev.kvasir.time.VirtualLoop;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 class RequestFlowTest {
@@ -59,13 +61,130 @@ class RequestFlowTest {
     assertThat(flow.waiting() + flow.inFlight() + flow.counted()).isZero();
   }
 
+  @Test
+  void whatAWorkerIsUnableToDoIsTriedOnceElsewhereAndLearnt() {
+    var fleet = new Fleet(3);
+    var asked = fleet.ask(Set.of(Need.TOOLS), 0);
+    int first = fleet.at(asked);
+    fleet.flow.failed(asked, Leg.WHOLE, LegFailure.UNABLE, "no parser");
+    int second = fleet.at(asked);
+    assertThat(second).isNotEqualTo(first);
+    // Nothing is learnt before another one has answered: the request may be wrong.
+    assertThat(fleet.table.entry(first).lacks(loop.nanos())).isEmpty();
+    fleet.flow.over(asked, RequestEnd.of(Verdict.ANSWERED));
+    assertThat(fleet.table.entry(first).lacks(loop.nanos())).containsExactly(Need.TOOLS);
+    for (int i = 0; i < 6; i++) {
+      assertThat(fleet.at(fleet.ask(Set.of(Need.TOOLS), 0))).isNotEqualTo(first);
+    }
+    assertThat(fleet.table.entry(first).failures()).isZero();
+    loop.runFor(WorkerTable.LACK_TIME);
+    assertThat(fleet.table.entry(first).lacks(loop.nanos())).isEmpty();
+  }
+
+  @Test
+  void aRequestThatIsWrongEverywhereIsAnsweredByTheSecond() {
+    var fleet = new Fleet(3);
+    var asked = fleet.ask(Set.of(Need.MEDIA), 0);
+    int first = fleet.at(asked);
+    fleet.flow.failed(asked, Leg.WHOLE, LegFailure.UNABLE, "no images");
+    fleet.flow.failed(asked, Leg.WHOLE, LegFailure.UNABLE, "no images");
+    assertThat(asked.state()).isEqualTo(FlowRequest.State.REFUSED);
+    assertThat(asked.attempts()).isEqualTo(2);
+    assertThat(fleet.table.entry(first).lacks(loop.nanos())).isEmpty();
+  }
+
+  @Test
+  void aRequestWithoutNeedsIsNotTriedElsewhereUnlessSomethingIsAbsent() {
+    var fleet = new Fleet(2);
+    var plain = fleet.ask(Set.of(), 0);
+    fleet.flow.failed(plain, Leg.WHOLE, LegFailure.UNABLE, "a wrong field");
+    assertThat(plain.state()).isEqualTo(FlowRequest.State.REFUSED);
+    var absent = fleet.ask(Set.of(), 0);
+    fleet.flow.failed(absent, Leg.WHOLE, LegFailure.ABSENT, "no such response");
+    assertThat(absent.state()).isEqualTo(FlowRequest.State.DECODING);
+  }
+
+  @Test
+  void aLongRequestGoesWhereItsContextFits() {
+    var fleet = new Fleet(2);
+    fleet.table.serves(0, List.of("m"), 1_000);
+    fleet.table.serves(1, List.of("m"), 4_000);
+    for (int i = 0; i < 4; i++) assertThat(fleet.at(fleet.ask(Set.of(), 2_000))).isEqualTo(1);
+    // Somebody has to say that it is too long.
+    assertThat(fleet.ask(Set.of(), 9_000).state()).isEqualTo(FlowRequest.State.DECODING);
+    var counted = fleet.ask(Set.of(), 900);
+    while (fleet.at(counted) == 1) counted = fleet.ask(Set.of(), 900);
+    fleet.flow.failed(counted, Leg.WHOLE, LegFailure.UNABLE, "the worker counts more tokens");
+    assertThat(fleet.at(counted)).isEqualTo(1);
+  }
+
+  /** Workers that all take requests, and a flow that tries three of them. */
+  private final class Fleet {
+    private final Router router =
+        new Router(
+            loop,
+            RouterSettings.DEFAULT,
+            PickPolicy.named("least-loaded", WeightedPick.SCORERS_DEFAULT, Ties.inTurn()),
+            PlacementPolicy.named("never", PlacementSettings.DEFAULT));
+    private final WorkerTable<String> table =
+        new WorkerTable<>(router, EjectionRules.DEFAULT, new Unwatched());
+    private final RequestFlow flow =
+        new RequestFlow(
+            loop,
+            router,
+            table,
+            new FlowSettings(
+                new QueueLimits(100, WAITING, Duration.ofHours(1)),
+                new RetryRules(3, RetryRules.Split.FALL_BACK, Duration.ZERO),
+                EjectionRules.DEFAULT,
+                null));
+
+    Fleet(int count) {
+      for (int i = 0; i < count; i++) {
+        var worker = new Instance("w" + i, Role.BOTH, "m", 1_000);
+        int id = table.add(worker, WorkerEntry.Handover.AFTER, "w", loop.nanos()).id();
+        table.probeSucceeded(id, loop.nanos());
+      }
+    }
+
+    FlowRequest ask(Set<Need> needs, int contextTokens) {
+      var request = new FlowRequest(new FlowCaller("t", "k", KeyLimits.UNLIMITED), new Silent());
+      flow.arrive(request);
+      var route = new RouteRequest("", 10, List.of(), SloClass.STANDARD, List.of());
+      flow.submit(request, new Submission("m", route, false, false, needs, contextTokens));
+      return request;
+    }
+
+    int at(FlowRequest request) {
+      return request.openRoute().placement().decode();
+    }
+  }
+
+  /** One that does nothing by itself. */
+  private static final class Silent implements RequestDriver {
+    @Override
+    public void accept() {}
+
+    @Override
+    public void send(Leg leg) {}
+
+    @Override
+    public void cancel() {}
+
+    @Override
+    public void refuse(Refusal refusal) {}
+
+    @Override
+    public void closed() {}
+  }
+
   private FlowRequest ask() {
     var driver = new Caller();
     var request = new FlowRequest(new FlowCaller("t", "k", KeyLimits.UNLIMITED), driver);
     driver.request = request;
     flow.arrive(request);
     var route = new RouteRequest("", 10, List.of(), SloClass.STANDARD, List.of());
-    flow.submit(request, new Submission("", route, false, false));
+    flow.submit(request, new Submission("", route, false, false, Set.of(), 0));
     return request;
   }
 

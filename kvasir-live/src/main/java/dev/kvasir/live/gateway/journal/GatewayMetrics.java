@@ -9,6 +9,7 @@ import dev.kvasir.live.metrics.MetricSet;
 import dev.kvasir.live.metrics.MetricSet.Rows;
 import dev.kvasir.live.metrics.MetricsText.Label;
 import dev.kvasir.router.Router;
+import dev.kvasir.router.flow.Need;
 import dev.kvasir.router.flow.RequestFlow;
 import dev.kvasir.router.flow.WorkerEntry;
 import dev.kvasir.router.view.Availability;
@@ -171,7 +172,19 @@ public final class GatewayMetrics {
             "Tokens to be prefilled there.",
             r -> r.load().prefillTokens())
         .gauges(
+            "kvasir_worker_lacks",
+            "1 for what it is not sent, since it could not answer it.",
+            "need",
+            GatewayMetrics::lacks)
+        .gauges(
             "kvasir_worker_blocks", "Blocks the index finds there.", "tier", GatewayMetrics::held);
+  }
+
+  private static Map<String, Double> lacks(Row row) {
+    var lacking = row.entry.lacks(row.source.router.nanos());
+    var lacks = new LinkedHashMap<String, Double>();
+    for (var need : Need.values()) lacks.put(need.label(), lacking.contains(need) ? 1.0 : 0.0);
+    return lacks;
   }
 
   private static Map<String, Double> held(Row row) {

@@ -11,6 +11,8 @@ final class AnswerStatus {
   static @Nullable LegFailure failure(int status) {
     if (status < 200 || status > 599 || (status >= 300 && status < 400)) return LegFailure.UNUSABLE;
     return switch (status) {
+      case 400, 405, 422, 501 -> LegFailure.UNABLE;
+      case 404 -> LegFailure.ABSENT;
       case 429, 503 -> LegFailure.BUSY;
       case 500 -> LegFailure.REQUEST_ERROR;
       case 502, 504 -> LegFailure.ERROR;
@@ -20,8 +22,8 @@ final class AnswerStatus {
 
   /** The failure of a prefill that was answered with this status, and not as it should be. */
   static LegFailure prefillFailure(int status) {
+    if (status >= 400 && status < 500 && status != 429) return LegFailure.REFUSED;
     var failure = failure(status);
-    if (failure != null) return failure;
-    return status >= 400 && status < 500 ? LegFailure.REFUSED : LegFailure.ERROR;
+    return failure == null || failure == LegFailure.UNABLE ? LegFailure.ERROR : failure;
   }
 }

@@ -54,12 +54,13 @@ import java.util.function.Consumer;
  */
 public final class ProxiedRequest implements RequestDriver, AnswerPipe.Listener {
   private static final int PARAMS_BYTES_MAX = 4 << 20;
-  private static final int ERROR_BYTES_MAX = 64 << 10;
+  private static final int ERROR_BYTES_MAX = 1 << 20;
   private static final Duration ERROR_TIME = Duration.ofSeconds(2);
   private static final int EMITTED_AT_ONCE = 32;
 
   /** An answer that says no, kept in case no worker has a better one. */
-  private record Kept(int attempt, int status, @Nullable String retryAfter, Buffer body) {}
+  private record Kept(
+      int attempt, int status, String type, @Nullable String retryAfter, Buffer body) {}
 
   private final GatewayParts parts;
   private final Exchange exchange;
@@ -358,9 +359,11 @@ public final class ProxiedRequest implements RequestDriver, AnswerPipe.Listener 
   private Kept kept(HttpClientResponse response, @Nullable Buffer body) {
     int status = response.statusCode();
     var lost = ApiError.badUpstream("a worker answered with status " + status + " and no more");
+    var type = response.getHeader(HttpHeaders.CONTENT_TYPE);
     return new Kept(
         where().attempt(),
         status,
+        type == null || body == null || body.length() == 0 ? "application/json" : type,
         response.getHeader(HttpHeaders.RETRY_AFTER),
         body == null || body.length() == 0 ? Buffer.buffer(lost.json()) : body);
   }
@@ -441,7 +444,7 @@ public final class ProxiedRequest implements RequestDriver, AnswerPipe.Listener 
         exchange.response().putHeader(HttpHeaders.RETRY_AFTER, kept.retryAfter);
       }
       ending = new Ending(Outcome.COMPLETE, kept.status, error.code(), Usage.UNKNOWN, 0);
-      exchange.answer(kept.status, "application/json", kept.body);
+      exchange.answer(kept.status, kept.type, kept.body);
     } else {
       ending = new Ending(Outcome.REFUSED, error.status(), error.code(), Usage.UNKNOWN, 0);
       exchange.fail(error);

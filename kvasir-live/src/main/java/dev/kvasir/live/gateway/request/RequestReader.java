@@ -12,16 +12,22 @@ import dev.kvasir.live.http.Exchange;
 import dev.kvasir.live.http.Refused;
 import dev.kvasir.live.openai.SessionHint;
 import dev.kvasir.live.openai.SessionHints;
+import dev.kvasir.router.flow.Need;
 import dev.kvasir.router.flow.Submission;
 import dev.kvasir.router.view.RouteRequest;
 import dev.kvasir.router.view.SloClass;
 import io.vertx.core.Future;
+import java.util.EnumSet;
 import java.util.List;
+import java.util.Set;
 
 /** Reads requests, and refuses what cannot be served before anybody works for it. */
 public final class RequestReader {
   static final String SLO_CLASS = "x-kvasir-slo-class";
   private static final int MODEL_CHARS_MAX = 256;
+  private static final int ANSWER_TOKENS_MAX = 1 << 24;
+  private static final List<String> ANSWER_FIELDS =
+      List.of("max_completion_tokens", "max_tokens", "max_output_tokens");
 
   /** A request that can be placed, and the bodies that workers get of it. */
   record Read(RequestDetails details, SessionHint hint, LegBodies bodies, Submission submission) {}
@@ -64,6 +70,7 @@ public final class RequestReader {
     // What is embedded is prefilled to its end.
     boolean isWhole = !isStream && path.work() != Work.PREFILL;
     var sloClass = sloClass(exchange);
+    var needs = needs(path, fields);
     return naming
         .names(exchange.context(), new PromptNaming.Prompt(path, fields, model, salt))
         .map(
@@ -71,7 +78,8 @@ public final class RequestReader {
               var route =
                   new RouteRequest(
                       details.session(), names.tokens(), names.blocks(), sloClass, List.of());
-              var submission = new Submission(model, route, isSplittable, isWhole);
+              int context = names.tokens() + answerTokens(fields);
+              var submission = new Submission(model, route, isSplittable, isWhole, needs, context);
               return new Read(details.with(names), hint, bodies, submission);
             });
   }
@@ -98,8 +106,8 @@ public final class RequestReader {
     var route = new RouteRequest("", names.tokens(), List.of(), sloClass(exchange), List.of());
     boolean isWhole = !fields.getOrDefault("stream", "").equalsIgnoreCase("true");
     var bodies = LegBodies.asItCame(exchange.body(), String.valueOf(type));
-    return new Read(
-        details, SessionHint.NONE, bodies, new Submission(model, route, false, isWhole));
+    var submission = new Submission(model, route, false, isWhole, Set.of(Need.SPEECH), 0);
+    return new Read(details, SessionHint.NONE, bodies, submission);
   }
 
   /** What was told of sessions, and what could not be read. */
@@ -114,6 +122,24 @@ public final class RequestReader {
     var asked = SloClass.of(told);
     boolean isUser = exchange.caller().scope() == ApiKey.Scope.USER;
     return isUser && asked.priority() > SloClass.STANDARD.priority() ? SloClass.STANDARD : asked;
+  }
+
+  private static Set<Need> needs(ApiPath path, RequestFields fields) {
+    var needs = EnumSet.noneOf(Need.class);
+    if (path.work() == Work.PREFILL) needs.add(Need.POOLING);
+    if (BlockNamer.hasMedia(path, fields)) needs.add(Need.MEDIA);
+    var tools = fields.value("tools");
+    if (path.work() == Work.ANSWER && tools != null && !tools.isEmpty()) needs.add(Need.TOOLS);
+    return needs;
+  }
+
+  /** How long the answer may become; 0 where the request does not say. */
+  private static int answerTokens(RequestFields fields) {
+    for (var name : ANSWER_FIELDS) {
+      var value = fields.value(name);
+      if (value != null && value.isInt()) return Math.clamp(value.asInt(), 0, ANSWER_TOKENS_MAX);
+    }
+    return 0;
   }
 
   /** One prompt with one answer, of text. */

@@ -4,6 +4,7 @@ import static java.lang.System.Logger.Level.INFO;
 
 import dev.kvasir.router.Router;
 import dev.kvasir.router.flow.EjectionRules;
+import dev.kvasir.router.flow.Need;
 import dev.kvasir.router.flow.WorkerEntry;
 import dev.kvasir.router.flow.WorkerTable;
 import dev.kvasir.router.view.Availability;
@@ -44,6 +45,16 @@ public final class GatewayWorkers {
           "worker {0} fails and is not ejected: only {1} others are ready",
           entry.worker().name(),
           ready);
+    }
+
+    @Override
+    public void lacks(WorkerEntry<LiveWorker> entry, Need need) {
+      LOG.log(
+          INFO,
+          "worker {0} could not answer a request with {1} that another one could: such requests go"
+              + " to others for a while",
+          entry.worker().name(),
+          need.label());
     }
   }
 
@@ -132,7 +143,7 @@ public final class GatewayWorkers {
     var entry = table.find(id);
     if (entry == null || entry.worker().models().equals(models)) return;
     entry.worker().serves(models);
-    table.serves(id, List.copyOf(models.keySet()));
+    table.serves(id, List.copyOf(models.keySet()), ModelNames.contextTokens(models.values()));
     nameModels();
   }
 

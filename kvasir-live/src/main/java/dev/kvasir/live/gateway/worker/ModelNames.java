@@ -62,6 +62,16 @@ public final class ModelNames {
     return own.contains(model) ? "" : model;
   }
 
+  /** The least context that one of the models has; 0 where none tells it. */
+  static int contextTokens(Collection<String> models) {
+    int least = 0;
+    for (var json : models) {
+      int tokens = read(json).path("max_model_len").asInt(0);
+      if (tokens > 0 && (least == 0 || tokens < least)) least = tokens;
+    }
+    return least;
+  }
+
   private static JsonNode read(String json) {
     try {
       return Json.read(json.getBytes(StandardCharsets.UTF_8));
