@@ -14,6 +14,7 @@ import dev.kvasir.sim.spec.Written;
  * @param bootstrap where others fetch from it, as host:port; empty where they need not
  * @param events where it tells its KV events, as tcp://host:port; empty where it does not
  * @param replay where it repeats them; empty where it does not
+ * @param rank which data-parallel engine of the server; empty where it has one
  */
 public record WorkerSettings(
     String url,
@@ -22,10 +23,11 @@ public record WorkerSettings(
     Connector connector,
     String bootstrap,
     String events,
-    String replay) {
+    String replay,
+    String rank) {
   /** What a worker begins with; it lacks the one thing that every worker has. */
   public static final WorkerSettings DEFAULT =
-      new WorkerSettings("", "", Role.BOTH, Connector.NONE, "", "", "");
+      new WorkerSettings("", "", Role.BOTH, Connector.NONE, "", "", "", "");
 
   private static final int PORT_MAX = 65_535;
   private static final String ZMQ = "tcp://[^:]+:\\d+|inproc://kvasir-[a-z0-9-]+";
@@ -38,6 +40,9 @@ public record WorkerSettings(
         throw new IllegalArgumentException(
             "'" + address + "', expected tcp://HOST:PORT with a port from 1 to 65535");
       }
+    }
+    if (!rank.matches("\\d{0,4}")) {
+      throw new IllegalArgumentException("rank '" + rank + "', expected a number from 0 to 9999");
     }
     if (!bare) made(url, name, role, connector, bootstrap);
   }
@@ -57,12 +62,13 @@ public record WorkerSettings(
   }
 
   public Worker worker() {
-    return made(url, name, role, connector, bootstrap);
+    var worker = made(url, name, role, connector, bootstrap);
+    return rank.isEmpty() ? worker : worker.ranked(Integer.parseInt(rank));
   }
 
   /** The same one, which tells its KV events there. */
   public WorkerSettings telling(String where, String again) {
-    return new WorkerSettings(url, name, role, connector, bootstrap, where, again);
+    return new WorkerSettings(url, name, role, connector, bootstrap, where, again, rank);
   }
 
   public static WorkerSettings of(Worker worker) {
@@ -72,6 +78,7 @@ public record WorkerSettings(
         worker.role(),
         worker.connector(),
         worker.bootstrap(),
+        "",
         "",
         "");
   }

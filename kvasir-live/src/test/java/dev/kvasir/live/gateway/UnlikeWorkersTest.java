@@ -2,6 +2,7 @@ package dev.kvasir.live.gateway;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -42,6 +43,24 @@ class UnlikeWorkersTest {
         .contains("kvasir_requests_total{outcome=\"complete\",status=\"200\"} 10\n");
     for (int i = 0; i < 10; i++) scene.post(RawScene.CHAT, "{\"model\":\"tiny\"}");
     assertThat(scene.first.seen()).as("still asked for the rest").hasSizeGreaterThan(1);
+  }
+
+  @Test
+  void dataParallelEnginesAreWorkersOfTheirOwn() throws Exception {
+    var server = scene.first.worker("server");
+    scene.gateway.use(List.of(server.ranked(0), server.ranked(1)));
+    scene.first.completing(call -> call.json(200, "{}"));
+    for (int i = 0; i < 6; i++) {
+      assertThat(scene.post(RawScene.CHAT, "{\"model\":\"tiny\"}").statusCode()).isEqualTo(200);
+    }
+    scene.assertBooksAreEmpty();
+    assertThat(scene.first.seen())
+        .extracting(call -> call.headers().get("x-data-parallel-rank"))
+        .contains("0", "1")
+        .doesNotContainNull();
+    assertThat(scene.metrics())
+        .contains("kvasir_worker_ready{worker=\"server#0\"} 1\n")
+        .contains("kvasir_worker_ready{worker=\"server#1\"} 1\n");
   }
 
   @Test

@@ -45,6 +45,9 @@ public final class Upstream implements AutoCloseable {
 
   private static final int WAITING_MAX = 16_384;
 
+  /** By which vLLM takes a request to one of its data-parallel engines. */
+  private static final String RANK = "x-data-parallel-rank";
+
   private final Network network;
   private final HttpClientOptions options;
   private final PoolOptions pool;
@@ -85,6 +88,7 @@ public final class Upstream implements AutoCloseable {
     if (message.body().length() > 0 && !hasType) {
       head.putHeader(HttpHeaders.CONTENT_TYPE, "application/json");
     }
+    if (worker.rank() >= 0) head.putHeader(RANK, Integer.toString(worker.rank()));
     if (!key.isEmpty()) head.putHeader(HttpHeaders.AUTHORIZATION, "Bearer " + key);
     return client(loop).request(head);
   }

@@ -13,9 +13,13 @@ import java.util.Locale;
  * @param bootstrap where the others learn how to fetch from it, as host:port; empty if they need
  *     not
  * @param blocks how many blocks its cache has, as long as it does not tell
+ * @param rank which of the engines behind the URL, where each has a cache of its own; -1 for the
+ *     only one
  */
 public record Worker(
-    String name, URI url, Role role, Connector connector, String bootstrap, int blocks) {
+    String name, URI url, Role role, Connector connector, String bootstrap, int blocks, int rank) {
+  public static final int NO_RANK = -1;
+
   private static final int PORT_MAX = 65_535;
 
   public Worker {
@@ -63,19 +67,25 @@ public record Worker(
         Role.BOTH,
         Connector.NONE,
         "",
-        Instance.BLOCKS_DEFAULT);
+        Instance.BLOCKS_DEFAULT,
+        NO_RANK);
   }
 
   public Worker named(String other) {
-    return new Worker(other, url, role, connector, bootstrap, blocks);
+    return new Worker(other, url, role, connector, bootstrap, blocks, rank);
   }
 
   public Worker by(Connector other, String where) {
-    return new Worker(name, url, role, other, where, blocks);
+    return new Worker(name, url, role, other, where, blocks, rank);
   }
 
   public Worker in(Role other) {
-    return new Worker(name, url, other, connector, bootstrap, blocks);
+    return new Worker(name, url, other, connector, bootstrap, blocks, rank);
+  }
+
+  /** One of several engines that a server runs data-parallel, each with a cache of its own. */
+  public Worker ranked(int other) {
+    return new Worker(name + "#" + other, url, role, connector, bootstrap, blocks, other);
   }
 
   String host() {

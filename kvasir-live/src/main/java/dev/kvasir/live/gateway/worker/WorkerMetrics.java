@@ -1,6 +1,7 @@
 package dev.kvasir.live.gateway.worker;
 
 import dev.kvasir.router.view.EngineSignals;
+import java.util.List;
 
 /**
  * Reads what vLLM and SGLang tell of themselves in the text format of Prometheus.
@@ -57,6 +58,9 @@ public final class WorkerMetrics {
 
   private static final double PER_CENT = 100;
 
+  /** How vLLM and SGLang say which engine a line is of. */
+  private static final List<String> RANK_LABELS = List.of("engine", "dp_rank");
+
   private final Sum running = new Sum();
   private final Sum waiting = new Sum();
   private final Sum usage = new Sum();
@@ -76,9 +80,22 @@ public final class WorkerMetrics {
    * @param blockTokens how many tokens the blocks have in which the router counts
    */
   public static Report read(String text, int blockTokens) {
+    return read(text, blockTokens, Worker.NO_RANK);
+  }
+
+  /** As above, of one of several engines; lines that name none are of all of them. */
+  static Report read(String text, int blockTokens, int rank) {
     var metrics = new WorkerMetrics();
-    text.lines().filter(line -> !line.startsWith("#")).forEach(metrics::line);
+    text.lines().filter(line -> !line.startsWith("#") && isOf(line, rank)).forEach(metrics::line);
     return metrics.report(blockTokens);
+  }
+
+  private static boolean isOf(String line, int rank) {
+    if (rank < 0) return true;
+    for (var name : RANK_LABELS) {
+      if (line.contains(name + "=\"")) return line.contains(name + "=\"" + rank + "\"");
+    }
+    return true;
   }
 
   private void line(String line) {

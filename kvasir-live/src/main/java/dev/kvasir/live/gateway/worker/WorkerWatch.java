@@ -96,7 +96,7 @@ public final class WorkerWatch {
 
   private void busy(Buffer body) {
     var text = body.toString(StandardCharsets.UTF_8);
-    var report = WorkerMetrics.read(text, blockTokens);
+    var report = WorkerMetrics.read(text, blockTokens, entry.worker().config().rank());
     onLoop(() -> workers.tell(entry.id(), report));
   }
 

@@ -35,6 +35,16 @@ class WorkerMetricsTest {
   }
 
   @Test
+  void oneOfSeveralEnginesHasTheLinesOfItsRank() {
+    var report = WorkerMetrics.read(VLLM, 16, 1);
+    assertThat(report.signals())
+        .isEqualTo(
+            new EngineSignals(
+                EngineSignals.UNKNOWN, 2, 0.75, EngineSignals.UNKNOWN, 50, EngineSignals.UNKNOWN));
+    assertThat(WorkerMetrics.read(VLLM, 16, 0).signals().batchSize()).isEqualTo(3);
+  }
+
+  @Test
   void sglangIsUnderstood() {
     var text =
         """
