@@ -3,17 +3,17 @@ package dev.kvasir.bench;
 import java.util.Arrays;
 
 /** The middle of what several rounds gave. */
-final class Median {
+public final class Median {
   private Median() {}
 
-  static double of(double[] numbers) {
+  public static double of(double[] numbers) {
     var sorted = numbers.clone();
     Arrays.sort(sorted);
     return sorted[sorted.length / 2];
   }
 
   /** Of the ratios round by round, so that what slows a whole round down does not count. */
-  static double ratio(double[] ones, double[] others) {
+  public static double ratio(double[] ones, double[] others) {
     var ratios = new double[ones.length];
     Arrays.setAll(ratios, i -> ones[i] / others[i]);
     return of(ratios);

@@ -5,9 +5,11 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
+import java.net.HttpURLConnection;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -17,6 +19,7 @@ import java.util.List;
 /** A proxy in a process of its own, and the port it listens on. */
 record ProxyProcess(Process process, int port, Path folder) implements AutoCloseable {
   private static final int TRIES_MAX = 100;
+  private static final int READY_TRIES_MAX = 1_200;
 
   /** nginx in front of a worker; says what to do where there is none. */
   static ProxyProcess nginx(int worker) throws IOException, InterruptedException {
@@ -63,6 +66,51 @@ record ProxyProcess(Process process, int port, Path folder) implements AutoClose
     }
     """
         .formatted(worker, port);
+  }
+
+  /** A proxy by a command in which {port} stands for where it is to listen. */
+  static ProxyProcess command(String command, String name)
+      throws IOException, InterruptedException {
+    int port = freePort();
+    var folder = Files.createTempDirectory("kvasir-" + name);
+    var log = folder.resolve("log").toFile();
+    var process =
+        new ProcessBuilder("sh", "-c", "exec " + command.replace("{port}", "" + port))
+            .redirectErrorStream(true)
+            .redirectOutput(log)
+            .start();
+    var proxy = new ProxyProcess(process, port, folder);
+    proxy.awaitReady(name);
+    return proxy;
+  }
+
+  /** Waits until it says that it can serve. */
+  private void awaitReady(String name) throws IOException, InterruptedException {
+    for (int i = 0; i < READY_TRIES_MAX && process.isAlive(); i++) {
+      if (isReady()) return;
+      Thread.sleep(50);
+    }
+    var said = Files.readString(folder.resolve("log"));
+    throw new IllegalStateException(name + " does not serve: " + said);
+  }
+
+  private boolean isReady() {
+    for (var path : new String[] {"/readiness", "/ready"}) {
+      try {
+        var url = URI.create("http://127.0.0.1:" + port + path).toURL();
+        var connection = (HttpURLConnection) url.openConnection();
+        connection.setConnectTimeout(1_000);
+        connection.setReadTimeout(1_000);
+        if (connection.getResponseCode() == 200) return true;
+      } catch (IOException e) {
+        return false;
+      }
+    }
+    return false;
+  }
+
+  double residentMib() throws IOException {
+    return PeersBench.residentMib(process.toHandle());
   }
 
   /** A main class of this class path, which prints its port and ends with its input. */

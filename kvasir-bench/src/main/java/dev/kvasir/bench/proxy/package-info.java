@@ -1,2 +1,2 @@
-/** Benchmarks of HTTP: the gateway beside nginx, callers who leave, and two ways to drive it. */
+/** Benchmarks of HTTP: the gateway beside others, callers who leave, and two ways to drive it. */
 package dev.kvasir.bench.proxy;

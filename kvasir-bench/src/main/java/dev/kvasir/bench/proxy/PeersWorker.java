@@ -1,0 +1,165 @@
+package dev.kvasir.bench.proxy;
+
+import dev.kvasir.live.events.EngineEvent;
+import dev.kvasir.live.events.EngineHash;
+import dev.kvasir.live.events.KvEventPublisher;
+import dev.kvasir.live.events.PublisherSettings;
+import dev.kvasir.live.model.text.JsonTokenizer;
+import dev.kvasir.live.model.text.template.PromptTemplate;
+import io.vertx.core.Vertx;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.http.HttpHeaders;
+import io.vertx.core.http.HttpServer;
+import io.vertx.core.http.HttpServerRequest;
+import io.vertx.core.http.HttpServerResponse;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import org.zeromq.ZContext;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/**
+ * A worker that answers every conversation at once with the same short stream, knows the tokens of
+ * prompts by the files of a model, and tells KV events for each stream, as vLLM does.
+ */
+final class PeersWorker implements AutoCloseable {
+  private static final int EVENTS = 8;
+  private static final int BLOCK_TOKENS = 16;
+  private static final int BLOCKS = 4;
+
+  private final Buffer stream = Buffer.buffer();
+  private final HttpServer server;
+  private final ZContext sockets = new ZContext();
+  private final KvEventPublisher publisher;
+  private final JsonTokenizer tokenizer;
+  private final PromptTemplate template;
+  private long told;
+
+  private PeersWorker(Vertx vertx, Path folder) throws Exception {
+    tokenizer = JsonTokenizer.read(folder);
+    var config = Files.readAllBytes(folder.resolve("tokenizer_config.json"));
+    template =
+        PromptTemplate.of(JsonMapper.shared().readTree(config).path("chat_template").asString(""));
+    publisher =
+        new KvEventPublisher(
+            sockets, PublisherSettings.loopback("kv-events"), InstantSource.system());
+    var event =
+        "data: {\"id\":\"chatcmpl-1\",\"object\":\"chat.completion.chunk\",\"model\":\"bench\","
+            + "\"choices\":[{\"index\":0,\"delta\":{\"content\":\" word\"}}]}\n\n";
+    for (int i = 0; i < EVENTS; i++) stream.appendString(event);
+    stream.appendString("data: [DONE]\n\n");
+    server = vertx.createHttpServer().requestHandler(this::answer);
+    server.listen(0, "127.0.0.1").await();
+  }
+
+  static PeersWorker start(Vertx vertx, Path folder) throws Exception {
+    return new PeersWorker(vertx, folder);
+  }
+
+  int port() {
+    return server.actualPort();
+  }
+
+  /** The command with the ports in it. */
+  String fill(String command) throws IOException {
+    return command
+        .replace("{worker}", Integer.toString(port()))
+        .replace("{events}", publisher.endpoint())
+        .replace("{replay}", publisher.replayEndpoint())
+        .replace("{spare}", Integer.toString(freePort()));
+  }
+
+  private static int freePort() throws IOException {
+    try (var socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      return socket.getLocalPort();
+    }
+  }
+
+  private void answer(HttpServerRequest request) {
+    var response = request.response();
+    switch (String.valueOf(request.path())) {
+      case "/v1/models" -> response.end("{\"data\":[{\"id\":\"bench\"}]}");
+      case "/v1/chat/completions" -> request.endHandler(_ -> stream(response));
+      case "/tokenize" -> request.body().onSuccess(body -> response.end(tokens(body)));
+      case "/server_info", "/get_server_info", "/get_model_info", "/model_info" ->
+          response.end("{\"model_path\":\"bench\"}");
+      default -> response.end("{}");
+    }
+  }
+
+  private String tokens(Buffer body) {
+    try {
+      var read = JsonMapper.shared().readTree(body.getBytes());
+      var tokens = read.has("messages") ? chat(read) : text(read.path("prompt").asString(""));
+      return "{\"tokens\":" + Arrays.toString(tokens) + "}";
+    } catch (Exception e) {
+      return "{}";
+    }
+  }
+
+  private int[] text(String text) throws Exception {
+    return tokenizer.encode(text, JsonTokenizer.Frame.SPECIAL);
+  }
+
+  private int[] chat(JsonNode read) throws Exception {
+    var values = new LinkedHashMap<String, Object>();
+    values.put("messages", PromptTemplate.value(joined(read.path("messages"))));
+    values.put("add_generation_prompt", true);
+    if (read.has("tools")) values.put("tools", PromptTemplate.value(read.path("tools")));
+    return tokenizer.encode(template.render(values), JsonTokenizer.Frame.NONE);
+  }
+
+  /** vLLM hands most templates one text, however many parts a message has. */
+  private static JsonNode joined(JsonNode messages) {
+    for (var message : messages) {
+      if (!message.path("content").isArray()) continue;
+      var texts = new ArrayList<String>();
+      for (var part : message.path("content")) texts.add(part.path("text").asString(""));
+      message.asObject().put("content", String.join("\n", texts));
+    }
+    return messages;
+  }
+
+  private void stream(HttpServerResponse response) {
+    tell();
+    response
+        .setChunked(true)
+        .putHeader(HttpHeaders.CONTENT_TYPE, "text/event-stream; charset=utf-8")
+        .end(stream);
+  }
+
+  /** Some new blocks, as a stream leaves them behind. */
+  private void tell() {
+    var hashes = new ArrayList<EngineHash>();
+    for (int i = 0; i < BLOCKS; i++) hashes.add(new EngineHash.Word(told + i));
+    var tokens = new int[BLOCKS * BLOCK_TOKENS];
+    Arrays.fill(tokens, (int) (told % 1_000));
+    told += BLOCKS;
+    publisher.publish(
+        List.of(
+            new EngineEvent.Stored(
+                hashes,
+                null,
+                tokens,
+                BLOCK_TOKENS,
+                new EngineEvent.Adapter(null, null),
+                new EngineEvent.Place("GPU", null),
+                List.of(),
+                new EngineEvent.Group(null, null, null))));
+  }
+
+  @Override
+  public void close() {
+    server.close().await();
+    publisher.close();
+    sockets.close();
+  }
+}
