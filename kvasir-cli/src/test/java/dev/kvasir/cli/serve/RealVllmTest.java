@@ -2,6 +2,7 @@ package dev.kvasir.cli.serve;
 
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.kvasir.Nullable;
 import java.io.IOException;
@@ -9,6 +10,7 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -177,6 +179,70 @@ class RealVllmTest {
     assertThat(process.waitFor()).as(said).isZero();
   }
 
+  @Test
+  @Order(8)
+  void prefillAndDecodeApartGiveTheSameTokens() throws Exception {
+    assumeTrue(
+        Files.isDirectory(Path.of(variable("REAL_VLLM_DIR"), "nixl")), "NIXL is not installed");
+    start(1, List.of("--kv-transfer-config", nixl("kv_producer")));
+    start(2, List.of("--kv-transfer-config", nixl("kv_consumer")));
+    var serving =
+        serving(
+            List.of(1, 2),
+            List.of(",name=p,role=prefill,connector=nixl", ",name=d,role=decode,connector=nixl"),
+            "--placement=always",
+            "--heavy-tokens=1");
+    awaitReady(serving);
+    int same = 0;
+    for (int i = 0; i < TURNS; i++) {
+      var prompt = "Story " + i + ": " + words(new SplittableRandom(800 + i), 20 + 8 * i);
+      var apart = complete(serving.gateway().url(), prompt);
+      assertThat(apart.headers().firstValue("x-kvasir-prefill-instance")).hasValue("p");
+      var together = complete("http://127.0.0.1:" + port(1), prompt);
+      if (ids(apart).equals(ids(together))) same++;
+    }
+    var told = get("http://127.0.0.1:" + port(2) + "/metrics");
+    var lines =
+        told.lines()
+            .filter(line -> line.matches("vllm:(nixl_bytes.*_sum|.*external.*hits_total).*"))
+            .toList();
+    Files.writeString(
+        results(),
+        "prefill and decode apart: %d of %d answers have the same tokens%n%s%n"
+            .formatted(same, TURNS, String.join("\n", lines)),
+        StandardOpenOption.CREATE,
+        StandardOpenOption.APPEND);
+    assertThat(same).isEqualTo(TURNS);
+    assertThat(lines).isNotEmpty().noneMatch(line -> line.endsWith(" 0.0"));
+    signal("KILL", processes(1));
+    assertThat(complete(serving.gateway().url(), "Once more").statusCode()).isEqualTo(200);
+  }
+
+  private static String nixl(String role) {
+    return "{\"kv_connector\":\"NixlConnector\",\"kv_role\":\"%s\",\"kv_buffer_device\":\"cpu\"}"
+        .formatted(role);
+  }
+
+  private HttpResponse<String> complete(String url, String prompt) throws Exception {
+    var body = JsonMapper.shared().createObjectNode();
+    body.put("model", "pocket").put("prompt", prompt).put("max_tokens", 16).put("temperature", 0);
+    body.put("ignore_eos", true).put("return_token_ids", true);
+    var request =
+        HttpRequest.newBuilder(URI.create(url + "/v1/completions"))
+            .header("content-type", "application/json")
+            .header("x-kvasir-explain", "1")
+            .timeout(Duration.ofMinutes(2))
+            .POST(BodyPublishers.ofString(body.toString()))
+            .build();
+    var answer = client.send(request, BodyHandlers.ofString());
+    assertThat(answer.statusCode()).as(answer.body()).isEqualTo(200);
+    return answer;
+  }
+
+  private static JsonNode ids(HttpResponse<String> answer) {
+    return JsonMapper.shared().readTree(answer.body()).path("choices").path(0).path("token_ids");
+  }
+
   /** Conversations that go on after the kill are never expected where they no longer are. */
   private void assertForgotten(
       String what, List<ProcessHandle> killed, int instance, List<String> arguments)
@@ -326,11 +392,17 @@ class RealVllmTest {
   }
 
   private Serving serving(List<Integer> instances, String... options) throws Exception {
+    return serving(instances, List.of("", ""), options);
+  }
+
+  private Serving serving(List<Integer> instances, List<String> more, String... options)
+      throws Exception {
     var line = new ArrayList<>(List.of("--port=0", "--admin-port=0"));
-    for (int n : instances) {
+    for (int i = 0; i < instances.size(); i++) {
+      int n = instances.get(i);
       line.add(
-          "--worker=http://127.0.0.1:%d,events=tcp://127.0.0.1:%d,replay=tcp://127.0.0.1:%d"
-              .formatted(port(n), port(n + 10), port(n + 20)));
+          "--worker=http://127.0.0.1:%d,events=tcp://127.0.0.1:%d,replay=tcp://127.0.0.1:%d%s"
+              .formatted(port(n), port(n + 10), port(n + 20), more.get(i)));
     }
     line.add("--tokenizer=" + Path.of(variable("REAL_VLLM_DIR"), "pocket"));
     line.addAll(List.of(options));
