@@ -79,6 +79,7 @@ public final class FileTokenizers implements PromptTokenizer {
     private final String name;
     private final ModelText text;
     private final AtomicBoolean checking = new AtomicBoolean();
+    private final AtomicBoolean isUnsupportedTold = new AtomicBoolean();
     private volatile @Nullable Found found;
 
     Model(String name, ModelText text) {
@@ -182,7 +183,21 @@ public final class FileTokenizers implements PromptTokenizer {
       }
     }
     return made.onSuccess(_ -> count(Used.FILE))
-        .recover(_ -> ask(context, path, fields, Used.UNSUPPORTED));
+        .recover(
+            failure -> {
+              tell(model, failure);
+              return ask(context, path, fields, Used.UNSUPPORTED);
+            });
+  }
+
+  private static void tell(Model model, Throwable failure) {
+    if (model.isUnsupportedTold.getAndSet(true)) return;
+    LOG.log(
+        WARNING,
+        "a worker is asked for the tokens of a request for model \"{0}\", since {1};"
+            + " kvasir_prompts_tokenized_total'{'reason=\"unsupported\"'}' counts such requests",
+        model.name,
+        failure.getMessage());
   }
 
   private static int[] tokens(Model model, String path, JsonNode request, Contents contents)

@@ -1,5 +1,7 @@
 package dev.kvasir.live.prompt;
 
+import static java.lang.System.Logger.Level.WARNING;
+
 import dev.kvasir.Nullable;
 import dev.kvasir.text.JsonTokenizer;
 import dev.kvasir.text.JsonTokenizer.Frame;
@@ -27,6 +29,7 @@ public final class ModelText {
     PARTS
   }
 
+  private static final System.Logger LOG = System.getLogger(ModelText.class.getName());
   private static final long FILE_BYTES_MAX = 4L << 20;
   private static final List<String> TOKEN_NAMES =
       List.of("bos_token", "eos_token", "pad_token", "unk_token");
@@ -70,11 +73,21 @@ public final class ModelText {
       var text = value.isObject() ? value.path("content") : value;
       if (text.isString()) names.put(name, text.asString());
     }
+    return new ModelText(tokenizer, template(source, parent), names);
+  }
+
+  /** Null where there is none, or none that is understood: completions need no template. */
+  private static @Nullable PromptTemplate template(String source, Path folder) {
     try {
-      var template = source.isEmpty() ? null : PromptTemplate.of(source);
-      return new ModelText(tokenizer, template, names);
+      return source.isEmpty() ? null : PromptTemplate.of(source);
     } catch (TemplateFailure e) {
-      throw new UnsupportedText("the chat template in " + parent + ": " + e.getMessage());
+      LOG.log(
+          WARNING,
+          "the chat template in {0} is not understood ({1}): workers are asked for the tokens of"
+              + " chats",
+          folder,
+          e.getMessage());
+      return null;
     }
   }
 

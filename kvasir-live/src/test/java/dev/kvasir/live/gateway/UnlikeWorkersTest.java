@@ -2,6 +2,7 @@ package dev.kvasir.live.gateway;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kvasir.live.http.Eventually;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
@@ -61,6 +62,20 @@ class UnlikeWorkersTest {
     assertThat(scene.metrics())
         .contains("kvasir_worker_ready{worker=\"server#0\"} 1\n")
         .contains("kvasir_worker_ready{worker=\"server#1\"} 1\n");
+  }
+
+  @Test
+  void otherModelsUnderOneNameAreCountedAndStillServed() throws Exception {
+    var entry = "{\"data\":[{\"id\":\"tiny\",\"root\":\"/models/%s\"}]}";
+    scene.first.on("/v1/models", call -> call.json(200, entry.formatted("tiny-7b")));
+    scene.second.on("/v1/models", call -> call.json(200, entry.formatted("tiny-8b")));
+    scene.gateway.use(List.of(scene.first.worker("a"), scene.second.worker("b")));
+    scene.completing(call -> call.json(200, "{}"));
+    assertThat(scene.post(RawScene.CHAT, "{\"model\":\"tiny\"}").statusCode()).isEqualTo(200);
+    Eventually.ends(() -> !scene.metrics().contains("kvasir_unlike_models 1\n"));
+    scene.second.on("/v1/models", call -> call.json(200, entry.formatted("other/tiny-7b")));
+    scene.gateway.use(List.of(scene.first.worker("a"), scene.second.worker("c")));
+    Eventually.ends(() -> !scene.metrics().contains("kvasir_unlike_models 0\n"));
   }
 
   @Test

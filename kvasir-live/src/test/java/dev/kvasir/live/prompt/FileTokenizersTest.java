@@ -11,7 +11,6 @@ import dev.kvasir.text.UnsupportedText;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
-import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -158,10 +157,17 @@ class FileTokenizersTest {
   }
 
   @Test
-  void aTemplateThatIsNotUnderstoodIsRefusedAtTheStart() throws IOException {
+  void aTemplateThatIsNotUnderstoodLeavesChatsToWorkers() throws Exception {
     Files.writeString(folder.resolve("chat_template.jinja"), "{% frobnicate %}");
-    assertThatThrownBy(() -> ModelText.read(folder))
-        .isInstanceOf(UnsupportedText.class)
-        .hasMessageContaining("frobnicate");
+    var without = ModelText.read(folder);
+    var tokenizers = new FileTokenizers(Map.of("m", without), new LikeWorker(""));
+    var first = tokens(tokenizers, CHAT, ASKED);
+    int before = asked.get();
+    assertThat(tokens(tokenizers, CHAT, ASKED)).isEqualTo(first);
+    assertThat(asked).hasValue(before + 1);
+    tokens(tokenizers, COMPLETIONS, "{\"model\": \"m\", \"prompt\": \"plain text\"}");
+    assertThat(metrics(tokenizers))
+        .contains("kvasir_prompts_tokenized_total{by=\"file\",reason=\"\"} 1\n")
+        .contains("kvasir_prompts_tokenized_total{by=\"worker\",reason=\"differs\"} 1\n");
   }
 }

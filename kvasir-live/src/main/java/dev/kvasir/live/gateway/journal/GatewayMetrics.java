@@ -150,6 +150,10 @@ public final class GatewayMetrics {
             "kvasir_index_evicted_total",
             "Blocks it had no room for.",
             s -> s.router.index().evicted())
+        .gauge(
+            "kvasir_unlike_models",
+            "Names under which workers serve other models than each other.",
+            s -> s.workers.unlikeModels().size())
         .gauge("kvasir_sessions", "Sessions that have a worker.", s -> s.router.sessions());
   }
 

@@ -1,6 +1,7 @@
 package dev.kvasir.live.gateway.worker;
 
 import static java.lang.System.Logger.Level.INFO;
+import static java.lang.System.Logger.Level.WARNING;
 
 import dev.kvasir.router.Router;
 import dev.kvasir.router.flow.EjectionRules;
@@ -12,6 +13,9 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
 
 /** The workers of a gateway and what they tell; belongs to the loop of the router. */
 public final class GatewayWorkers {
@@ -19,6 +23,8 @@ public final class GatewayWorkers {
 
   private final Router router;
   private final WorkerTable<LiveWorker> table;
+
+  private Set<String> unlikeTold = Set.of();
 
   /** Read on other loops as well. */
   private volatile ModelNames modelNames = ModelNames.NONE;
@@ -148,7 +154,37 @@ public final class GatewayWorkers {
   }
 
   private void nameModels() {
+    var unlike = unlikeModels();
+    for (var model : unlike) {
+      if (unlikeTold.contains(model)) continue;
+      LOG.log(
+          WARNING,
+          "workers serve other models under the name {0}, by what each tells as its root: answers"
+              + " will differ from worker to worker; give each model a name of its own, and see"
+              + " kvasir doctor --worker",
+          model);
+    }
+    unlikeTold = unlike;
     modelNames = ModelNames.of(entries().stream().map(entry -> entry.worker().models()).toList());
+  }
+
+  /** The names under which workers serve other models than each other. */
+  public Set<String> unlikeModels() {
+    var roots = new TreeMap<String, String>();
+    var unlike = new TreeSet<String>();
+    for (var entry : entries()) {
+      entry
+          .worker()
+          .models()
+          .forEach(
+              (id, json) -> {
+                var root = ModelNames.root(json);
+                if (root.isEmpty()) return;
+                var before = roots.putIfAbsent(id, root);
+                if (before != null && !before.equals(root)) unlike.add(id);
+              });
+    }
+    return unlike;
   }
 
   /** What the models that requests name mean for the names of blocks; from any thread. */

@@ -72,6 +72,16 @@ public final class ModelNames {
     return least;
   }
 
+  /**
+   * From what a worker made the model, as its folder or repository; empty where it does not tell.
+   *
+   * <p>Only the last part is compared: the same model may lie elsewhere on another machine.
+   */
+  static String root(String model) {
+    var root = read(model).path("root").asString("");
+    return root.substring(root.lastIndexOf('/') + 1);
+  }
+
   private static JsonNode read(String json) {
     try {
       return Json.read(json.getBytes(StandardCharsets.UTF_8));
