@@ -54,6 +54,7 @@ public final class JsonTokenizer {
   private TextSteps.@Nullable Spaces spaces;
   private @Nullable PieceScanner scanner;
   private final KnownPrefixes known = new KnownPrefixes(KNOWN_LETTERS_MAX);
+  private final KnownPrefixes knownSegments = new KnownPrefixes(KNOWN_LETTERS_MAX);
 
   private JsonTokenizer(JsonNode json) throws UnsupportedText {
     var model = json.path("model");
@@ -265,11 +266,18 @@ public final class JsonTokenizer {
   /** The tokens of the text, the added ones that are written in it included. */
   public int[] encode(String text, Frame frame) {
     var run = new Run(text);
-    var start = run.scanned ? known.find(run.text, added.longest() + MARGIN) : null;
+    // Other texts are cut at added tokens alone, before and behind which nothing is merged.
+    var prefixes = run.scanned ? known : knownSegments;
+    var start = prefixes.find(run.text, added.longest() + MARGIN);
     if (start == null) run.from(0);
     else run.from(start);
-    if (run.scanned) known.keep(run.known());
+    if (run.isContinuable()) prefixes.keep(run.known());
     return frame == Frame.NONE ? run.tokens() : framed(run.tokens());
+  }
+
+  /** How many texts began like one before, and were not tokenised from their beginning. */
+  long continued() {
+    return known.found() + knownSegments.found();
   }
 
   /** Whether the text stays as it is, and one scanner cuts it. */
@@ -306,6 +314,11 @@ public final class JsonTokenizer {
     int[] tokens() {
       if (made == null) made = out.toArray();
       return made;
+    }
+
+    /** Whether there is a place in it from which another text could go on. */
+    boolean isContinuable() {
+      return scanned || marks.size() > 0;
     }
 
     KnownPrefixes.Known known() {

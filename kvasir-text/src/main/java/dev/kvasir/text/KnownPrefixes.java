@@ -3,6 +3,7 @@ package dev.kvasir.text;
 import dev.kvasir.Nullable;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
+import java.util.concurrent.atomic.LongAdder;
 
 /**
  * Texts whose tokens are known, so that one that begins like another is tokenised only from where
@@ -28,6 +29,7 @@ final class KnownPrefixes {
 
   private final long lettersMax;
   private final LinkedHashMap<Long, Known> byHash = new LinkedHashMap<>(16, 0.75f, true);
+  private final LongAdder found = new LongAdder();
   private long letters;
 
   KnownPrefixes(long lettersMax) {
@@ -53,7 +55,7 @@ final class KnownPrefixes {
     return start(known, common - margin);
   }
 
-  private static @Nullable Start start(Known known, int usable) {
+  private @Nullable Start start(Known known, int usable) {
     int low = 0;
     int high = known.marks.length / 2;
     while (low < high) {
@@ -62,7 +64,13 @@ final class KnownPrefixes {
       else high = middle;
     }
     if (low == 0) return null;
+    found.increment();
     return new Start(known, known.marks[2 * low - 2], known.marks[2 * low - 1]);
+  }
+
+  /** How many texts were found to begin like another. */
+  long found() {
+    return found.sum();
   }
 
   /** Keeps the tokens of a text; what was not asked for for longest goes. */

@@ -47,7 +47,7 @@ class JsonTokenizerTest {
 
   /** One that remembers and one that does not give the same tokens, wherever texts part. */
   @ParameterizedTest
-  @ValueSource(strings = {"gpt2", "llama3", "qwen2"})
+  @ValueSource(strings = {"gpt2", "llama3", "qwen2", "cased", "llama2", "metaspace", "gemma"})
   void aKnownBeginningChangesNothing(String name) throws Exception {
     var read = file(name);
     var remembering = JsonTokenizer.of(read.path("tokenizer"));
@@ -63,10 +63,30 @@ class JsonTokenizerTest {
               text.setLength(cut);
             }
             text.append(more);
+            if (random.nextInt(3) == 0) text.append(added(read));
             assertThat(remembering.encode(text.toString(), Frame.NONE))
                 .isEqualTo(fresh(read).encode(text.toString(), Frame.NONE));
           }
         });
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"qwen2", "llama2", "metaspace", "gemma"})
+  void aConversationIsTokenisedFromItsLastTurnOn(String name) throws Exception {
+    var read = file(name);
+    var tokenizer = JsonTokenizer.of(read.path("tokenizer"));
+    var turns = ("A turn of a conversation. ".repeat(60) + added(read)).repeat(4);
+    tokenizer.encode(turns, Frame.NONE);
+    assertThat(tokenizer.continued()).isZero();
+    var longer = turns + "And one more turn, which is new." + added(read);
+    assertThat(tokenizer.encode(longer, Frame.NONE))
+        .isEqualTo(fresh(read).encode(longer, Frame.NONE));
+    assertThat(tokenizer.continued()).isEqualTo(1);
+  }
+
+  /** A token that is written as it is, such as the end of a turn. */
+  private static String added(JsonNode read) {
+    return read.path("tokenizer").path("added_tokens").path(0).path("content").asString();
   }
 
   private static JsonTokenizer fresh(JsonNode read) {
