@@ -86,8 +86,8 @@ public final class DriverBench {
 
   private static void print(List<Figures> callbacks, List<Figures> threads) {
     System.out.printf("%-22s %10s %10s   %s%n", "", CALLBACKS, THREADS, "ratio, median of pairs");
-    row("p50, us", callbacks, threads, one -> one.calm.getValueAtPercentile(50));
-    row("p99, us", callbacks, threads, one -> one.calm.getValueAtPercentile(99));
+    row("p50, us", callbacks, threads, one -> (double) one.calm.getValueAtPercentile(50));
+    row("p99, us", callbacks, threads, one -> (double) one.calm.getValueAtPercentile(99));
     row("streams a second", callbacks, threads, Figures::rate);
     row("CPU of it a stream, us", callbacks, threads, Figures::cpuMicros);
   }
