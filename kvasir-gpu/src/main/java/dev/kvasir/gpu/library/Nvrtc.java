@@ -7,13 +7,15 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import dev.kvasir.gpu.library.NativeLibrary.Function;
 import java.lang.foreign.Arena;
 import java.nio.charset.StandardCharsets;
-import java.util.ArrayList;
 import java.util.List;
 
 /** NVIDIA's run-time compiler: CUDA text in, machine code out. Needs no GPU. */
 public final class Nvrtc {
   private static final List<String> NAMES =
       List.of("libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so");
+
+  /** What a message shows of a log. */
+  private static final int LOG_LENGTH_MAX = 20_000;
 
   private final NativeLibrary library;
   private final Function version;
@@ -82,11 +84,8 @@ public final class Nvrtc {
   }
 
   private String log(long program) throws LibraryFailure {
-    var lines = new ArrayList<String>();
-    for (var line : new String(bytes(program, logSize, log), StandardCharsets.UTF_8).split("\n")) {
-      if (lines.size() < 200) lines.add(line);
-    }
-    return String.join("\n", lines);
+    var text = new String(bytes(program, logSize, log), StandardCharsets.UTF_8);
+    return text.length() <= LOG_LENGTH_MAX ? text : text.substring(0, LOG_LENGTH_MAX) + "...";
   }
 
   private static byte[] bytes(long program, Function size, Function content) throws LibraryFailure {

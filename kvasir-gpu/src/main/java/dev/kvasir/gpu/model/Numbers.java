@@ -17,7 +17,7 @@ final class Numbers {
   static short bf16(float value) {
     int bits = Float.floatToRawIntBits(value);
     if (Float.isNaN(value)) return (short) (bits >>> 16 | 0x40);
-    return (short) (bits + 0x7fff + (bits >>> 16 & 1) >>> 16);
+    return (short) ((bits + 0x7fff + (bits >>> 16 & 1)) >>> 16);
   }
 
   static float fromBf16(short value) {

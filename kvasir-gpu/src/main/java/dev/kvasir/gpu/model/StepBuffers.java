@@ -43,7 +43,7 @@ record StepBuffers(
 
   /** How many bytes they take, within a few. */
   static long bytes(GpuShape shape, GpuModelSettings settings) {
-    long rows = settings.stepTokensMax() + PADDING_ROWS;
+    long rows = (long) settings.stepTokensMax() + PADDING_ROWS;
     long samples = Math.max(LOGIT_ROWS_MIN, settings.rowsMax() + PADDING_ROWS);
     long row = 6L * shape.width() + 2L * shape.qkvWidth() + 2L * shape.queryWidth();
     long each = row + 6L * shape.feedForward();
@@ -55,7 +55,7 @@ record StepBuffers(
   static StepBuffers allocate(
       CudaDevice device, GpuShape shape, GpuModelSettings settings, CudaStream stream, CudaStack to)
       throws CudaFailure {
-    long rows = settings.stepTokensMax() + PADDING_ROWS;
+    long rows = (long) settings.stepTokensMax() + PADDING_ROWS;
     long samples = Math.max(LOGIT_ROWS_MIN, settings.rowsMax() + PADDING_ROWS);
     int items = ITEMS_MAX;
     var buffers =

@@ -136,7 +136,7 @@ final class WeightLoader implements AutoCloseable {
     int width = shape.width();
     var rope = new RopeInput(0, 0, 0, angles.cosines, angles.sines);
     for (int i = 0; i < shape.layers(); i++) {
-      long mine = seed + 16L * (i + 1) << 40;
+      long mine = (seed + 16L * (i + 1)) << 40;
       layers.add(
           new Layer(
               ones,

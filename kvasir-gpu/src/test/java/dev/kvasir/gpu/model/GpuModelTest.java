@@ -6,6 +6,7 @@ import dev.kvasir.gpu.StubCuda;
 import dev.kvasir.model.BuiltInModel;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -18,10 +19,11 @@ final class GpuModelTest {
     var stub = StubCuda.fresh();
     var libraries = stub.libraries();
     var file = BuiltInModel.file(folder);
+    var lines = new ArrayList<String>();
     try (var device = stub.device()) {
       try (var check =
-          new ModelCheck(device, libraries, file, folder.resolve("kernels"), System.out::println)) {
-        assertThat(check.run(2, List.of(1, 3))).isEmpty();
+          new ModelCheck(device, libraries, file, folder.resolve("kernels"), lines::add)) {
+        assertThat(check.run(2, List.of(1, 3))).as("%s", lines).isEmpty();
       }
       assertThat(device.holdings().isEmpty()).isTrue();
     }

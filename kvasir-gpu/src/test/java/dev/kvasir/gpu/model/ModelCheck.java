@@ -170,6 +170,7 @@ final class ModelCheck implements AutoCloseable {
     }
   }
 
+  @SuppressWarnings("AnnotateFormatMethod")
   private void say(boolean isRight, String format, Object... values) {
     var line = String.format(Locale.ROOT, format, values);
     out.accept("  " + line + (isRight ? " ok" : " WRONG"));

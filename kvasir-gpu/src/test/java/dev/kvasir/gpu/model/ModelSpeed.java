@@ -173,6 +173,7 @@ final class ModelSpeed implements AutoCloseable {
     return model;
   }
 
+  @SuppressWarnings("AnnotateFormatMethod")
   private void say(String format, Object... values) {
     out.accept(String.format(Locale.ROOT, format, values));
   }
