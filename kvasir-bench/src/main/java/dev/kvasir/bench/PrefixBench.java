@@ -1,7 +1,6 @@
 package dev.kvasir.bench;
 
 import dev.kvasir.engine.EngineSettings;
-import dev.kvasir.kv.event.Tier;
 import dev.kvasir.live.engine.EmbeddedEngine;
 import dev.kvasir.live.engine.EngineGroup;
 import dev.kvasir.live.engine.EngineGroupSettings;
@@ -14,6 +13,7 @@ import dev.kvasir.live.engine.step.Piece;
 import dev.kvasir.live.engine.tier.LadderSettings;
 import dev.kvasir.live.engine.tier.ObjectTier;
 import dev.kvasir.live.engine.tier.RemoteTier;
+import dev.kvasir.live.engine.tier.TierConfig;
 import dev.kvasir.live.store.shared.redis.RemoteSettings;
 import dev.kvasir.live.store.shared.s3.ObjectSettings;
 import dev.kvasir.model.sample.SamplingSettings;
@@ -26,7 +26,6 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
-import java.util.Objects;
 import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
 
@@ -95,7 +94,7 @@ public final class PrefixBench {
 
   private void compare(int own) throws IOException {
     var names = new ArrayList<>(List.of("computed", "from engine memory", "from host memory"));
-    for (var tier : ladder.below()) names.add("from " + tier.name().toLowerCase(Locale.ROOT));
+    for (var tier : ladder.below()) names.add("from " + tier.tier().word());
     var seconds = new double[names.size()][ROUNDS];
     for (int round = 0; round < ROUNDS; round++) {
       var taken = round(own);
@@ -158,14 +157,8 @@ public final class PrefixBench {
     return taken;
   }
 
-  private LadderSettings alone(Tier tier) {
-    var host = LadderSettings.of(HOST_BLOCKS, 0);
-    return switch (tier) {
-      case DEVICE, HOST -> host;
-      case DISK -> LadderSettings.of(HOST_BLOCKS, ladder.disk().blocks());
-      case REMOTE -> host.with(Objects.requireNonNull(ladder.remote()));
-      case OBJECT -> host.with(Objects.requireNonNull(ladder.object()));
-    };
+  private static LadderSettings alone(TierConfig.Below tier) {
+    return LadderSettings.of(HOST_BLOCKS, 0).with(tier);
   }
 
   private EngineGroup open(LadderSettings tiers) throws IOException {

@@ -85,14 +85,13 @@ public final class RepairBench {
               new PrefixRegistry(),
               new KvEvents());
       var settings =
-          new EngineSettings(
+          EngineSettings.of(
               2 * RUNNING,
               1 << 20,
               0,
               0,
               SchedulingPolicy.FIRST_COME,
-              EngineSettings.Victim.NEWEST,
-              EngineSettings.DEFAULT.quirks());
+              EngineSettings.Victim.NEWEST);
       this.scheduler = new Scheduler(new PooledKv(pool), settings, () -> {});
       for (int i = 0; i < RUNNING; i++) running.add(add(i % 8, cachedBlocks, 2));
       var batch = step(scheduler.schedule());

@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
 import java.util.function.IntConsumer;
+import java.util.function.IntSupplier;
 import java.util.function.LongSupplier;
 
 /**
@@ -126,9 +127,13 @@ public final class Engine {
     return pause != null;
   }
 
-  /** Forgets all that is cached and that nobody holds; tells how many blocks that were. */
-  public void resetCache(IntConsumer done) {
-    command(() -> done.accept(kv.clear()));
+  /**
+   * Forgets all that is cached and that nobody holds, between two steps.
+   *
+   * @param forget does it in the memory of this engine; tells how many blocks that were
+   */
+  public void resetCache(IntSupplier forget, IntConsumer done) {
+    command(() -> done.accept(forget.getAsInt()));
   }
 
   /** Tokens of all prompts taken on. */

@@ -1,8 +1,5 @@
 package dev.kvasir.engine;
 
-import java.util.EnumSet;
-import java.util.Set;
-
 /**
  * How an engine forms its batches.
  *
@@ -12,7 +9,7 @@ import java.util.Set;
  * @param contextTokensMax the longest sequence, output included; 0 for no limit
  * @param order who is admitted first
  * @param victim who makes room when memory runs out
- * @param quirks departures from what is sound, to compare with other systems
+ * @param rules where engines differ
  * @param planning when the next step is planned
  * @param room how much memory must be free for a prompt to be admitted
  */
@@ -23,7 +20,7 @@ public record EngineSettings(
     int contextTokensMax,
     SchedulingPolicy order,
     Victim victim,
-    Set<BatchQuirk> quirks,
+    BatchRules rules,
     PlanningSettings planning,
     Room room) {
 
@@ -35,7 +32,9 @@ public record EngineSettings(
           0,
           SchedulingPolicy.FIRST_COME,
           Victim.NEWEST,
-          EnumSet.noneOf(BatchQuirk.class));
+          BatchRules.SOUND,
+          PlanningSettings.DEFAULT,
+          Room.FIRST_CHUNK);
 
   /** How much memory must be free for a prompt to be admitted. */
   public enum Room {
@@ -67,56 +66,21 @@ public record EngineSettings(
           "chunks of %s tokens, context of %s; 0 stands for no limit"
               .formatted(chunkTokensMax, contextTokensMax));
     }
-    var copy = EnumSet.noneOf(BatchQuirk.class);
-    copy.addAll(quirks);
-    quirks = copy;
   }
 
-  /** Settings that admit a prompt as soon as its first chunk has room. */
-  public EngineSettings(
+  /** The usual settings with other limits of a batch. */
+  public static EngineSettings of(int sequencesMax, int stepTokensMax) {
+    return of(sequencesMax, stepTokensMax, 0, 0, SchedulingPolicy.FIRST_COME, Victim.NEWEST);
+  }
+
+  /** Settings of a sound engine that plans as usual. */
+  public static EngineSettings of(
       int sequencesMax,
       int stepTokensMax,
       int chunkTokensMax,
       int contextTokensMax,
       SchedulingPolicy order,
-      Victim victim,
-      Set<BatchQuirk> quirks,
-      PlanningSettings planning) {
-    this(
-        sequencesMax,
-        stepTokensMax,
-        chunkTokensMax,
-        contextTokensMax,
-        order,
-        victim,
-        quirks,
-        planning,
-        Room.FIRST_CHUNK);
-  }
-
-  /** Settings that plan as usual. */
-  public EngineSettings(
-      int sequencesMax,
-      int stepTokensMax,
-      int chunkTokensMax,
-      int contextTokensMax,
-      SchedulingPolicy order,
-      Victim victim,
-      Set<BatchQuirk> quirks) {
-    this(
-        sequencesMax,
-        stepTokensMax,
-        chunkTokensMax,
-        contextTokensMax,
-        order,
-        victim,
-        quirks,
-        PlanningSettings.DEFAULT);
-  }
-
-  public EngineSettings with(BatchQuirk quirk) {
-    var more = EnumSet.of(quirk);
-    more.addAll(quirks);
+      Victim victim) {
     return new EngineSettings(
         sequencesMax,
         stepTokensMax,
@@ -124,7 +88,20 @@ public record EngineSettings(
         contextTokensMax,
         order,
         victim,
-        more,
+        BatchRules.SOUND,
+        PlanningSettings.DEFAULT,
+        Room.FIRST_CHUNK);
+  }
+
+  public EngineSettings with(BatchRules other) {
+    return new EngineSettings(
+        sequencesMax,
+        stepTokensMax,
+        chunkTokensMax,
+        contextTokensMax,
+        order,
+        victim,
+        other,
         planning,
         room);
   }
@@ -137,7 +114,7 @@ public record EngineSettings(
         contextTokensMax,
         order,
         victim,
-        quirks,
+        rules,
         how,
         room);
   }
@@ -150,7 +127,7 @@ public record EngineSettings(
         contextTokensMax,
         order,
         victim,
-        quirks,
+        rules,
         planning,
         free);
   }
@@ -164,13 +141,9 @@ public record EngineSettings(
         tokensMax,
         order,
         victim,
-        quirks,
+        rules,
         planning,
         room);
-  }
-
-  boolean has(BatchQuirk quirk) {
-    return quirks.contains(quirk);
   }
 
   /** The limits that are left for a prompt's next chunk. */
@@ -183,19 +156,36 @@ public record EngineSettings(
     return contextTokensMax > 0 ? Math.min(tokens, contextTokensMax - 1) : tokens;
   }
 
-  /** What another system does and a sound engine should not; only comparisons switch these on. */
-  public enum BatchQuirk {
-    /** A prompt that is cached whole costs nothing, not even its last token, and holds no block. */
-    WHOLE_PROMPT_IS_FREE,
-    /** A preempted sequence forgets what it had sampled and samples it again. */
-    PREEMPTION_FORGETS_OUTPUT,
-    /** Sequences are admitted one by one, each seeing the blocks that the one before just took. */
-    ADMITS_ONE_BY_ONE,
-    /**
-     * Running sequences take their blocks in order, each preempting for itself: a victim that
-     * stands further ahead has taken blocks in this step, and what these blocks held before is
-     * lost.
-     */
-    PREEMPTS_ONE_BY_ONE
+  /**
+   * Where engines differ in how they form a batch. The defaults are those of a sound engine; a
+   * simulator that is compared with another system has rules of its own.
+   */
+  public interface BatchRules {
+    /** What an engine should do. */
+    BatchRules SOUND = new BatchRules() {};
+
+    /** How blocks are taken for a step. */
+    enum Taking {
+      /** By one plan for all. */
+      TOGETHER,
+      /** Who joins does so one by one, each seeing the blocks that the one before just took. */
+      JOINING_ONE_BY_ONE,
+      /** Who runs takes its blocks one by one, too, each preempting for itself. */
+      ALL_ONE_BY_ONE
+    }
+
+    default Taking taking() {
+      return Taking.TOGETHER;
+    }
+
+    /** How many tokens of a cached prompt are computed: sampling needs what the last one gives. */
+    default int computedOfCached() {
+      return 1;
+    }
+
+    /** How many of its sampled tokens a preempted sequence keeps. */
+    default int keptOutput(int sampled) {
+      return sampled;
+    }
   }
 }

@@ -49,8 +49,7 @@ public final class Scheduler {
           .formatted(prompt, request.outputTokensMax(), context);
     }
     // Whoever cannot be held to its end would make room for itself again and again.
-    long computed =
-        settings.has(EngineSettings.BatchQuirk.PREEMPTION_FORGETS_OUTPUT) ? prompt : held(request);
+    long computed = (long) prompt + settings.rules().keptOutput(outputHeld(request));
     long blocks = Math.ceilDiv(computed, kv.blockTokens());
     if (blocks > kv.total()) {
       return "%s prompt tokens and up to %s of output take %s blocks, more than the %s of memory"
@@ -59,9 +58,9 @@ public final class Scheduler {
     return null;
   }
 
-  /** Tokens that are computed when the last one is sampled. */
-  private static long held(SequenceRequest request) {
-    return (long) request.promptTokens() + Math.max(1, request.outputTokensMax()) - 1;
+  /** Tokens of output that are computed when the last one is sampled. */
+  private static int outputHeld(SequenceRequest request) {
+    return Math.max(1, request.outputTokensMax()) - 1;
   }
 
   public Sequence add(SequenceRequest request) {
@@ -185,10 +184,11 @@ public final class Scheduler {
 
   /** Plans the next step and commits to it. */
   public Batch schedule() {
-    if (!settings.has(EngineSettings.BatchQuirk.ADMITS_ONE_BY_ONE)) return apply(compute());
+    var taking = settings.rules().taking();
+    if (taking == EngineSettings.BatchRules.Taking.TOGETHER) return apply(compute());
     var planner = planner(PlannedBatch.now(state), Source.MEMORY).planRunning();
     var decision = planner.decision();
-    if (settings.has(EngineSettings.BatchQuirk.PREEMPTS_ONE_BY_ONE)) takeBlocksInOrder(decision);
+    if (taking == EngineSettings.BatchRules.Taking.ALL_ONE_BY_ONE) takeBlocksInOrder(decision);
     var batch = apply(decision);
     if (!decision.preempted().isEmpty()) return batch;
     var parts = new ArrayList<>(batch.parts());
@@ -365,7 +365,7 @@ public final class Scheduler {
   private KvSpan open(Admission admission) {
     var sequence = admission.sequence();
     if (sequence.span != null) return sequence.span;
-    // A prompt that costs nothing holds nothing; only a quirk lets that happen.
+    // A prompt that costs nothing holds nothing; only other rules let that happen.
     int blocks = admission.tokens() == 0 ? 0 : admission.cachedBlocks();
     return kv.open(sequence.request().names(), blocks);
   }
@@ -393,8 +393,7 @@ public final class Scheduler {
   private void preempt(Sequence sequence) {
     int sampled = sampled(sequence);
     leaveBatch(sequence);
-    sequence.preempt(
-        settings.has(EngineSettings.BatchQuirk.PREEMPTION_FORGETS_OUTPUT) ? 0 : sampled);
+    sequence.preempt(settings.rules().keptOutput(sampled));
     state.waiting.addFirst(sequence);
     preemptions++;
   }

@@ -62,9 +62,7 @@ final class SchedulerState {
 
   /** The last token must be computed even if it is cached: sampling needs what comes out of it. */
   int matchableBlocks(Sequence sequence) {
-    int tokens = sequence.prefillTokens();
-    if (!settings.has(EngineSettings.BatchQuirk.WHOLE_PROMPT_IS_FREE))
-      tokens = Math.max(0, tokens - 1);
+    int tokens = Math.max(0, sequence.prefillTokens() - settings.rules().computedOfCached());
     return tokens / kv.blockTokens();
   }
 

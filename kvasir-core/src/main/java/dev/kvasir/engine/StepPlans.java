@@ -40,7 +40,7 @@ final class StepPlans {
     this.scheduler = scheduler;
     // Who joins one by one is decided and done in one go.
     this.mode =
-        settings.has(EngineSettings.BatchQuirk.ADMITS_ONE_BY_ONE)
+        settings.rules().taking() != EngineSettings.BatchRules.Taking.TOGETHER
             ? PlanningSettings.Mode.SEQUENTIAL
             : settings.planning().mode();
     this.nanosPerLook = settings.planning().nanosPerLook();

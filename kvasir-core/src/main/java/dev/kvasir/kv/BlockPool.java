@@ -506,4 +506,19 @@ public final class BlockPool {
       return content(slot);
     }
   }
+
+  /** What the pool has done. */
+  private static final class PoolCounters {
+    private long allocated;
+    private long refused;
+    private long evicted;
+    private long registered;
+    private long duplicates;
+    private long asked;
+    private long matched;
+
+    PoolStats stats() {
+      return new PoolStats(allocated, refused, evicted, registered, duplicates, asked, matched);
+    }
+  }
 }

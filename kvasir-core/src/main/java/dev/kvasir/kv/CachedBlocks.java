@@ -1,75 +1,96 @@
 package dev.kvasir.kv;
 
+import dev.kvasir.Nullable;
 import dev.kvasir.kv.event.Tier;
+import java.util.Arrays;
 import java.util.List;
 
 /** How many blocks needed no computing, by the tier they were found on. */
-public record CachedBlocks(int device, int host, int disk, int remote, int object) {
-  public static final CachedBlocks NONE = new CachedBlocks(0, 0, 0, 0, 0);
+public final class CachedBlocks {
+  public static final CachedBlocks NONE = new CachedBlocks(new int[0]);
 
-  public CachedBlocks {
-    if (device < 0 || host < 0 || disk < 0 || remote < 0 || object < 0) {
-      throw new IllegalArgumentException(
-          "device %s, host %s, disk %s, remote %s, object %s"
-              .formatted(device, host, disk, remote, object));
+  /** By level, up to the slowest tier that has some. */
+  private final int[] counts;
+
+  private CachedBlocks(int[] counts) {
+    this.counts = counts;
+  }
+
+  /** So many blocks on each tier, from the fastest down; 0 for those left out. */
+  public static CachedBlocks of(int... counts) {
+    int length = counts.length;
+    for (int count : counts) {
+      if (count < 0) throw new IllegalArgumentException(Arrays.toString(counts));
     }
+    while (length > 0 && counts[length - 1] == 0) length--;
+    return length == 0 ? NONE : new CachedBlocks(Arrays.copyOf(counts, length));
   }
 
   /** So many blocks, found at the top. */
   public static CachedBlocks onDevice(int blocks) {
-    return blocks == 0 ? NONE : new CachedBlocks(blocks, 0, 0, 0, 0);
+    return blocks == 0 ? NONE : new CachedBlocks(new int[] {blocks});
   }
 
   /** Blocks that were found on these tiers. */
   public static CachedBlocks of(List<Tier> tiers) {
-    int device = 0;
-    int host = 0;
-    int disk = 0;
-    int remote = 0;
-    int object = 0;
-    for (var tier : tiers) {
-      switch (tier) {
-        case DEVICE -> device++;
-        case HOST -> host++;
-        case DISK -> disk++;
-        case REMOTE -> remote++;
-        case OBJECT -> object++;
-      }
-    }
-    return new CachedBlocks(device, host, disk, remote, object);
+    var counts = new int[Tier.values().length];
+    for (var tier : tiers) counts[tier.level()]++;
+    return of(counts);
   }
 
   public int total() {
-    return device + host + disk + remote + object;
+    int total = 0;
+    for (int count : counts) total += count;
+    return total;
   }
 
   public int on(Tier tier) {
-    return switch (tier) {
-      case DEVICE -> device;
-      case HOST -> host;
-      case DISK -> disk;
-      case REMOTE -> remote;
-      case OBJECT -> object;
-    };
+    return onLevel(tier.level());
+  }
+
+  private int onLevel(int level) {
+    return level < counts.length ? counts[level] : 0;
   }
 
   /** So many of them; prompts lie the further down the nearer to their ends. */
   public CachedBlocks first(int blocks) {
     if (blocks >= total()) return this;
-    int onDevice = Math.min(device, blocks);
-    int onHost = Math.min(host, blocks - onDevice);
-    int onDisk = Math.min(disk, blocks - onDevice - onHost);
-    int onRemote = Math.min(remote, blocks - onDevice - onHost - onDisk);
-    int rest = blocks - onDevice - onHost - onDisk - onRemote;
-    return new CachedBlocks(onDevice, onHost, onDisk, onRemote, rest);
+    var some = new int[counts.length];
+    int left = blocks;
+    for (int level = 0; level < some.length; level++) {
+      some[level] = Math.min(counts[level], left);
+      left -= some[level];
+    }
+    return of(some);
   }
 
   public CachedBlocks plus(CachedBlocks more) {
-    return new CachedBlocks(
-        device + more.device,
-        host + more.host,
-        disk + more.disk,
-        remote + more.remote,
-        object + more.object);
+    var sums = new int[Math.max(counts.length, more.counts.length)];
+    for (int level = 0; level < sums.length; level++) {
+      sums[level] = onLevel(level) + more.onLevel(level);
+    }
+    return of(sums);
+  }
+
+  /** What they are worth together where each tier has its weight. */
+  public double weighted(double[] weights) {
+    double sum = 0;
+    for (int level = 0; level < counts.length; level++) sum += weights[level] * counts[level];
+    return sum;
+  }
+
+  @Override
+  public boolean equals(@Nullable Object other) {
+    return other instanceof CachedBlocks blocks && Arrays.equals(counts, blocks.counts);
+  }
+
+  @Override
+  public int hashCode() {
+    return Arrays.hashCode(counts);
+  }
+
+  @Override
+  public String toString() {
+    return "cached by tier " + Arrays.toString(counts);
   }
 }

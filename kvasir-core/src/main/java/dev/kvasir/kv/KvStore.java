@@ -86,9 +86,6 @@ public interface KvStore {
     return new EnumMap<>(Tier.class);
   }
 
-  /** Forgets every block that nobody holds, on all tiers; tells how many left engine memory. */
-  int clear();
-
   /** Blocks held instead of computed, by all spans so far. */
   long hits();
 

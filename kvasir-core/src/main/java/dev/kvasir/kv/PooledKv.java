@@ -13,7 +13,7 @@ import java.util.Map;
 import java.util.function.Consumer;
 
 /** KV memory of one tier: what is evicted is gone. */
-public final class PooledKv implements KvStore {
+public final class PooledKv implements ResettableKv {
   private final BlockPool pool;
   private final Consumer<List<Block.Registered>> filled;
   private List<BlockPool> below = List.of();

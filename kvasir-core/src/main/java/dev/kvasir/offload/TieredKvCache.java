@@ -9,6 +9,7 @@ import dev.kvasir.kv.KvStore;
 import dev.kvasir.kv.KvWatch;
 import dev.kvasir.kv.PooledKv;
 import dev.kvasir.kv.PrefixRegistry;
+import dev.kvasir.kv.ResettableKv;
 import dev.kvasir.kv.WeakBlock;
 import dev.kvasir.kv.event.Tier;
 import dev.kvasir.kv.evict.FrequencySketch;
@@ -44,7 +45,7 @@ import java.util.function.Consumer;
  * <p>This is the seeds' OffloadManager. Its In-Queue is a pipeline before the upgrade, its On-Deck
  * what is upgraded and waits, its Transfer Engines are the executors and the stores.
  */
-public final class TieredKvCache implements KvStore, KvStore.Fetching {
+public final class TieredKvCache implements ResettableKv, KvStore.Fetching {
   private final BlockPool top;
   private final PooledKv device;
   private final List<LowerTier> rungs;

@@ -43,14 +43,8 @@ class AheadRateTest {
     Busy(PlanningSettings planning, Telling telling) {
       this.memory = new CountingKv(TestMemory.of(100_000).kv(), telling);
       var settings =
-          new EngineSettings(
-                  BATCH,
-                  2048,
-                  0,
-                  0,
-                  SchedulingPolicy.FIRST_COME,
-                  EngineSettings.Victim.NEWEST,
-                  EngineSettings.DEFAULT.quirks())
+          EngineSettings.of(
+                  BATCH, 2048, 0, 0, SchedulingPolicy.FIRST_COME, EngineSettings.Victim.NEWEST)
               .with(planning);
       this.engine = new Engine(loop, memory, this::forward, settings);
       expect();

@@ -2,25 +2,25 @@ package dev.kvasir.engine;
 
 import dev.kvasir.kv.KvMatch;
 import dev.kvasir.kv.KvSpan;
-import dev.kvasir.kv.KvStore;
 import dev.kvasir.kv.KvWatch;
+import dev.kvasir.kv.ResettableKv;
 import dev.kvasir.kv.name.BlockHash;
 import dev.kvasir.kv.name.BlockNames;
 import java.util.List;
 
 /** KV memory that counts how often it is asked what is cached. */
-final class CountingKv implements KvStore {
+final class CountingKv implements ResettableKv {
   /** Whether the memory tells what changes. */
   enum Telling {
     CHANGES,
     NOTHING
   }
 
-  private final KvStore kv;
+  private final ResettableKv kv;
   private final Telling telling;
   private long matches;
 
-  CountingKv(KvStore kv, Telling telling) {
+  CountingKv(ResettableKv kv, Telling telling) {
     this.kv = kv;
     this.telling = telling;
   }

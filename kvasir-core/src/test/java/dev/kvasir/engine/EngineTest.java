@@ -170,7 +170,7 @@ class EngineTest {
     submit("a", 1);
     loop.run(100);
     assertThat(memory.pool().cached()).isEqualTo(1);
-    engine.resetCache(blocks -> heard.add("forgot " + blocks));
+    engine.resetCache(memory.kv()::clear, blocks -> heard.add("forgot " + blocks));
     assertThat(heard).endsWith("forgot 1");
     assertThat(memory.pool().cached()).isZero();
   }

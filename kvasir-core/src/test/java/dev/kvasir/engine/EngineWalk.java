@@ -6,7 +6,6 @@ import dev.kvasir.engine.EngineSettings.Victim;
 import dev.kvasir.time.VirtualLoop;
 import java.util.ArrayList;
 import java.util.BitSet;
-import java.util.EnumSet;
 import java.util.List;
 import java.util.random.RandomGenerator;
 
@@ -73,14 +72,13 @@ final class EngineWalk {
 
   private static EngineSettings settings(RandomGenerator random) {
     var orders = SchedulingPolicy.values();
-    return new EngineSettings(
+    return EngineSettings.of(
             1 + random.nextInt(12),
             random.nextInt(4) == 0 ? 6 + random.nextInt(12) : 64,
             random.nextInt(3) == 0 ? 2 + random.nextInt(12) : 0,
             0,
             orders[random.nextInt(orders.length)],
-            random.nextInt(4) == 0 ? Victim.LEAST_URGENT : Victim.NEWEST,
-            EnumSet.noneOf(EngineSettings.BatchQuirk.class))
+            random.nextInt(4) == 0 ? Victim.LEAST_URGENT : Victim.NEWEST)
         .with(
             random.nextBoolean()
                 ? EngineSettings.Room.WHOLE_PROMPT
@@ -103,7 +101,7 @@ final class EngineWalk {
         engine.pause(modes[random.nextInt(modes.length)], () -> pausesDone++);
       }
       case 1, 2, 3, 4 -> engine.resume();
-      case 5 -> engine.resetCache(blocks -> assertThat(blocks).isNotNegative());
+      case 5 -> engine.resetCache(memory.kv()::clear, blocks -> assertThat(blocks).isNotNegative());
       case 6, 7, 8 -> {
         if (!sequences.isEmpty()) engine.abort(sequences.get(random.nextInt(sequences.size())));
       }

@@ -72,10 +72,7 @@ class SchedulerTest {
     // Of ten blocks one is taken: a first chunk of eight tokens has room, the whole prompt not.
     for (var room : EngineSettings.Room.values()) {
       var usual = EngineSettings.DEFAULT;
-      var settings =
-          new EngineSettings(
-                  4, 64, 8, 0, usual.order(), usual.victim(), usual.quirks(), usual.planning())
-              .with(room);
+      var settings = EngineSettings.of(4, 64, 8, 0, usual.order(), usual.victim()).with(room);
       var scheduler = new Scheduler(TestMemory.of(10).kv(), settings, () -> {});
       scheduler.add(request(0, 3, 9));
       scheduler.complete(scheduler.schedule());

@@ -7,7 +7,6 @@ import dev.kvasir.engine.EngineSettings.Victim;
 import dev.kvasir.kv.Block;
 import dev.kvasir.time.VirtualLoop;
 import java.util.ArrayList;
-import java.util.EnumSet;
 import java.util.List;
 import java.util.random.RandomGenerator;
 
@@ -40,14 +39,13 @@ final class SchedulerWalk {
 
   private static EngineSettings settings(RandomGenerator random, int blocks) {
     var orders = SchedulingPolicy.values();
-    return new EngineSettings(
+    return EngineSettings.of(
             1 + random.nextInt(16),
             random.nextInt(4) == 0 ? 4 + random.nextInt(12) : 64,
             random.nextInt(3) == 0 ? 1 + random.nextInt(12) : 0,
             blocks * TestMemory.BLOCK_TOKENS,
             orders[random.nextInt(orders.length)],
-            random.nextInt(4) == 0 ? Victim.LEAST_URGENT : Victim.NEWEST,
-            EnumSet.noneOf(EngineSettings.BatchQuirk.class))
+            random.nextInt(4) == 0 ? Victim.LEAST_URGENT : Victim.NEWEST)
         .with(
             random.nextBoolean()
                 ? EngineSettings.Room.WHOLE_PROMPT

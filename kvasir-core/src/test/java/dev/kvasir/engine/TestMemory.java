@@ -3,10 +3,10 @@ package dev.kvasir.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvasir.kv.BlockPool;
-import dev.kvasir.kv.KvStore;
 import dev.kvasir.kv.PoolSettings;
 import dev.kvasir.kv.PooledKv;
 import dev.kvasir.kv.PrefixRegistry;
+import dev.kvasir.kv.ResettableKv;
 import dev.kvasir.kv.event.KvEvents;
 import dev.kvasir.kv.event.Tier;
 import dev.kvasir.kv.evict.Eviction;
@@ -18,7 +18,7 @@ import java.time.Duration;
 import java.util.List;
 
 /** KV memory of a test: a pool, and perhaps a tier below it. */
-record TestMemory(BlockPool pool, KvStore kv) {
+record TestMemory(BlockPool pool, ResettableKv kv) {
   static final int BLOCK_TOKENS = 4;
 
   static TestMemory of(int blocks) {

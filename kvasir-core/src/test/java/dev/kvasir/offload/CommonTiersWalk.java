@@ -187,7 +187,7 @@ public final class CommonTiersWalk {
           for (int i = 0; i < span.blocks(); i++) {
             assertThat(engine.bytes[span.slot(i)]).isEqualTo(TestTiers.hash(first + i));
           }
-          fetched += span.cached().total() - span.cached().device();
+          fetched += span.cached().total() - span.cached().on(Tier.DEVICE);
           engine.spans.add(span);
         });
   }

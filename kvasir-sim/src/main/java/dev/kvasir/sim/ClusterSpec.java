@@ -44,7 +44,7 @@ public record ClusterSpec(
   public ClusterSpec {
     roles = List.copyOf(roles);
     shared = List.copyOf(shared);
-    if (shared.contains(Shared.TIERS) && instance.transfers() instanceof TransferModel.Step) {
+    if (shared.contains(Shared.TIERS) && !instance.transfers().canShare()) {
       throw new IllegalArgumentException("shared tiers take transfers as events");
     }
     if (roles.isEmpty()) throw new IllegalArgumentException("no instances");

@@ -1,7 +1,6 @@
 package dev.kvasir.sim;
 
 import dev.kvasir.engine.EngineSettings;
-import dev.kvasir.kv.event.Tier;
 import dev.kvasir.kv.evict.Eviction;
 import dev.kvasir.sim.cache.ClairvoyantReplay;
 import java.util.List;
@@ -34,10 +33,6 @@ public record InstanceSpec(
     if (blocks < 1 || blockTokens < 1) {
       throw new IllegalArgumentException(blocks + " blocks of " + blockTokens + " tokens");
     }
-    if (transfers instanceof TransferModel.Step
-        && (tiers.size() > 1 || (tiers.size() == 1 && tiers.getFirst().tier() != Tier.HOST))) {
-      throw new IllegalArgumentException(
-          "transfers within a step know the host tier alone; use events for " + tiers);
-    }
+    transfers.check(tiers);
   }
 }

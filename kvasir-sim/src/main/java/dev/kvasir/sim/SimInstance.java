@@ -38,7 +38,7 @@ public final class SimInstance {
   private final Pools pools;
   private final List<TimedStore> stores = new ArrayList<>();
   private final @Nullable SharedTiers below;
-  private @Nullable SteppedTiers stepped;
+  private TransferModel.@Nullable Memory stepped;
 
   /**
    * An instance on a clock.
@@ -73,21 +73,18 @@ public final class SimInstance {
     this.engine = new Engine(loop, memory, model, settings(spec));
   }
 
-  /** Reloads within a step may evict what the next one in line was promised. */
   private static EngineSettings settings(InstanceSpec spec) {
-    return spec.transfers() instanceof TransferModel.Step && !spec.tiers().isEmpty()
-        ? spec.engine().with(EngineSettings.BatchQuirk.ADMITS_ONE_BY_ONE)
-        : spec.engine();
+    return spec.tiers().isEmpty() ? spec.engine() : spec.transfers().engine(spec.engine());
   }
 
   /** The seed's rule: without slower tiers there is nothing but a pool. */
   private KvStore memory(EventLoop loop, InstanceSpec spec) {
     var top = pools.add(Tier.DEVICE, spec.blocks());
     if (spec.tiers().isEmpty()) return new PooledKv(top);
-    if (spec.transfers() instanceof TransferModel.Step step) {
-      var both = new SteppedTiers(loop, top, spec.tiers().getFirst(), step.threshold());
-      stepped = both;
-      return both;
+    var own = spec.transfers().memory(loop, top, spec.tiers());
+    if (own != null) {
+      stepped = own;
+      return own;
     }
     var shared = below;
     if (shared != null) {
@@ -202,19 +199,7 @@ public final class SimInstance {
               store.busyDown().toNanos() / 1000,
               store.busyUp().toNanos() / 1000));
     }
-    var host = stepped;
-    if (host != null) {
-      tiers.add(
-          new TierResult(
-              Tier.HOST,
-              host.blocks(),
-              host.stored(),
-              host.loaded(),
-              host.evicted(),
-              host.thrashed(),
-              0,
-              0));
-    }
+    if (stepped != null) tiers.addAll(stepped.tiers());
     return tiers;
   }
 

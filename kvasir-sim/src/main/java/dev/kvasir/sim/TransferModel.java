@@ -1,20 +1,44 @@
 package dev.kvasir.sim;
 
+import dev.kvasir.Nullable;
+import dev.kvasir.engine.EngineSettings;
+import dev.kvasir.kv.BlockPool;
+import dev.kvasir.kv.KvStore;
+import dev.kvasir.sim.report.TierResult;
+import dev.kvasir.time.EventLoop;
+import java.util.List;
+
 /** How the time of transfers between tiers counts. */
-public sealed interface TransferModel {
+public interface TransferModel {
   /** Transfers go on beside the steps, and whoever waits for one lets others go first. */
   record Event() implements TransferModel {}
 
-  /**
-   * Transfers are instant, and their time is added to the step that needed them.
-   *
-   * @param threshold the share of memory in use above which cached blocks move to the host
-   */
-  record Step(double threshold) implements TransferModel {
-    public Step {
-      if (!(threshold >= 0 && threshold <= 1)) {
-        throw new IllegalArgumentException("offloads above " + threshold + ", expected 0 to 1");
-      }
-    }
+  /** Refuses tiers that it has no model of. */
+  default void check(List<TierSpec> tiers) {
+    // Any will do.
+  }
+
+  /** Whether several engines may have tiers together. */
+  default boolean canShare() {
+    return true;
+  }
+
+  /** How an engine with such memory forms its batches. */
+  default EngineSettings engine(EngineSettings settings) {
+    return settings;
+  }
+
+  /** The memory of an engine with tiers below it; null where the usual ladder is right. */
+  default @Nullable Memory memory(EventLoop loop, BlockPool top, List<TierSpec> tiers) {
+    return null;
+  }
+
+  /** Memory whose transfers take their time within the steps. */
+  interface Memory extends KvStore {
+    /** What transfers since the last time take; asking makes it zero. */
+    long takePendingMicros();
+
+    /** What its tiers have done. */
+    List<TierResult> tiers();
   }
 }

@@ -48,7 +48,6 @@ final class Clusters {
   /** Settings with these limits, and everything else as usual. */
   static EngineSettings engine(int sequencesMax, int stepTokensMax) {
     var usual = EngineSettings.DEFAULT;
-    return new EngineSettings(
-        sequencesMax, stepTokensMax, 0, 0, usual.order(), usual.victim(), usual.quirks());
+    return EngineSettings.of(sequencesMax, stepTokensMax, 0, 0, usual.order(), usual.victim());
   }
 }

@@ -5,6 +5,7 @@ import dev.kvasir.engine.EngineSettings.Victim;
 import dev.kvasir.engine.SchedulingPolicy;
 import dev.kvasir.kv.event.Tier;
 import dev.kvasir.router.view.Role;
+import dev.kvasir.sim.blis.StepTransfers;
 import dev.kvasir.sim.latency.LatencyModel;
 import dev.kvasir.sim.latency.LinearModel;
 import dev.kvasir.sim.workload.Caller;
@@ -15,7 +16,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
-import java.util.EnumSet;
 import java.util.List;
 import java.util.random.RandomGenerator;
 
@@ -63,22 +63,21 @@ final class RandomCluster {
     var eviction = pick("lru", "lineage", "fifo", "multi-lru", "s3-fifo");
     return random.nextInt(4) == 0
         ? new InstanceSpec(
-            engine(), blocks, blockTokens, eviction, tiers(1), new TransferModel.Step(0.5))
+            engine(), blocks, blockTokens, eviction, tiers(1), new StepTransfers(0.5))
         : new InstanceSpec(
             engine(), blocks, blockTokens, eviction, tiers(3), new TransferModel.Event());
   }
 
   private EngineSettings engine() {
     var orders = SchedulingPolicy.values();
-    return new EngineSettings(
+    return EngineSettings.of(
         1 + random.nextInt(8),
         4 + random.nextInt(60),
         random.nextBoolean() ? 0 : 1 + random.nextInt(16),
         // Whatever is taken on can be held to its end.
         blocks * blockTokens,
         orders[random.nextInt(orders.length)],
-        random.nextBoolean() ? Victim.NEWEST : Victim.LEAST_URGENT,
-        EnumSet.noneOf(EngineSettings.BatchQuirk.class));
+        random.nextBoolean() ? Victim.NEWEST : Victim.LEAST_URGENT);
   }
 
   private List<TierSpec> tiers(int most) {

@@ -38,7 +38,7 @@ class SharedClusterTest {
     assertThat(apart.requests().get(1).cachedTokens()).isZero();
     var found = shared.requests().get(1);
     assertThat(found.instance()).isEqualTo(1);
-    assertThat(found.cached().host()).isEqualTo(found.cachedTokens() / TOKENS).isPositive();
+    assertThat(found.cached().on(Tier.HOST)).isEqualTo(found.cachedTokens() / TOKENS).isPositive();
   }
 
   @Test

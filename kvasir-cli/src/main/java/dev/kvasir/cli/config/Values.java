@@ -1,6 +1,7 @@
 package dev.kvasir.cli.config;
 
 import dev.kvasir.Nullable;
+import dev.kvasir.live.doctor.Bytes;
 import dev.kvasir.live.store.shared.Secret;
 import dev.kvasir.sim.spec.Durations;
 import dev.kvasir.sim.spec.Nearest;
@@ -8,7 +9,6 @@ import dev.kvasir.sim.spec.Written;
 import java.io.IOException;
 import java.lang.reflect.ParameterizedType;
 import java.lang.reflect.Type;
-import java.math.BigDecimal;
 import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -19,8 +19,6 @@ import java.util.Locale;
 
 /** Single values, as text and as what they stand for. */
 final class Values {
-  private static final List<String> UNITS = List.of("KiB", "MiB", "GiB", "TiB");
-
   private Values() {}
 
   /** What the text stands for; an {@link IllegalArgumentException} says what it should be. */
@@ -53,24 +51,13 @@ final class Values {
 
   private static long whole(String text, long least, long most) {
     try {
-      long value = counted(text.replace("_", ""));
+      long value = Bytes.parse(text.replace("_", ""));
       if (value >= least && value <= most) return value;
     } catch (NumberFormatException | ArithmeticException e) {
-      throw new IllegalArgumentException("'" + text + "', expected a whole number", e);
+      throw new IllegalArgumentException(
+          "'" + text + "', expected a whole number, or bytes as in 64GiB", e);
     }
     throw new IllegalArgumentException("'" + text + "', expected at most " + most);
-  }
-
-  /** A whole number, perhaps in KiB, MiB, GiB or TiB. */
-  private static long counted(String text) {
-    for (int i = 0; i < UNITS.size(); i++) {
-      if (!text.endsWith(UNITS.get(i))) continue;
-      var number = text.substring(0, text.length() - UNITS.get(i).length()).strip();
-      return new BigDecimal(number)
-          .multiply(BigDecimal.valueOf(1L << (10 * (i + 1))))
-          .longValueExact();
-    }
-    return Long.parseLong(text);
   }
 
   private static double number(String text) {

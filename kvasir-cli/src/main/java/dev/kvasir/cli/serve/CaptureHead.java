@@ -57,7 +57,7 @@ final class CaptureHead {
 
   private void put(TierList.Entry tier) {
     var entry = deployment.withArray("tiers").addObject().put("kind", tier.kind().word());
-    var keys = KeyPaths.of("", tier.settings());
+    var keys = KeyPaths.of("", tier.values());
     keys.addAll(KeyPaths.of("", tier.facts()));
     for (var key : keys) {
       if (TIER_KEYS.contains(key.path()) && !key.usual().isEmpty()) {

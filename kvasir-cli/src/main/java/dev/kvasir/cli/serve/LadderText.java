@@ -1,13 +1,9 @@
 package dev.kvasir.cli.serve;
 
-import static java.util.Objects.requireNonNull;
-
 import dev.kvasir.cli.settings.Deployment;
-import dev.kvasir.live.engine.tier.DiskTier;
 import dev.kvasir.live.engine.tier.EdgeSettings;
 import dev.kvasir.live.engine.tier.GuardSettings;
-import dev.kvasir.live.engine.tier.ObjectTier;
-import dev.kvasir.live.engine.tier.RemoteTier;
+import dev.kvasir.live.engine.tier.TierConfig;
 import dev.kvasir.live.store.shared.SealSettings;
 import dev.kvasir.model.ModelShape;
 import dev.kvasir.sim.spec.Durations;
@@ -42,35 +38,21 @@ final class LadderText {
     edge(ladder.host().edge());
     tier("host", ladder.host().blocks(), "that the engines share");
     for (var tier : ladder.below()) {
-      switch (tier) {
-        case DEVICE, HOST -> throw new IllegalStateException(tier + " below host memory");
-        case DISK -> disk(ladder.disk());
-        case REMOTE -> remote(requireNonNull(ladder.remote()));
-        case OBJECT -> object(requireNonNull(ladder.object()));
-      }
+      edge(tier.edge());
+      tier(tier.tier().word(), tier.blocks(), tier.place(folder) + kept(tier));
+      if (tier instanceof TierConfig.Shared shared) shared(shared.seal(), shared.lookTime());
+      guard(tier.guard());
       isRelayed = true;
     }
   }
 
-  private void remote(RemoteTier tier) {
-    edge(tier.edge());
-    var server = tier.server();
-    var what = server.nodes().size() == 1 ? "Redis at " : "a Redis cluster at ";
-    var kept = ", kept for " + Durations.text(server.ttl());
-    tier("remote", tier.blocks(), "known on " + what + String.join(", ", server.nodes()) + kept);
-    shared(tier.seal(), tier.lookTime(), tier.guard());
+  private static String kept(TierConfig.Below tier) {
+    return tier instanceof TierConfig.Shared shared
+        ? ", kept for " + Durations.text(shared.kept())
+        : "";
   }
 
-  private void object(ObjectTier tier) {
-    edge(tier.edge());
-    var place = tier.server().place();
-    var where = place.endpoint() == null ? "AWS in " + place.region() : place.endpoint().toString();
-    var kept = ", kept for " + Durations.text(tier.server().bound().age());
-    tier("object", tier.blocks(), "known in bucket " + place.bucket() + " at " + where + kept);
-    shared(tier.seal(), tier.lookTime(), tier.guard());
-  }
-
-  private void shared(SealSettings seal, Duration lookTime, GuardSettings guard) {
+  private void shared(SealSettings seal, Duration lookTime) {
     var look =
         lookTime.isZero()
             ? "not asked for what others stored"
@@ -82,13 +64,6 @@ final class LadderText {
           case ENCRYPTED -> "encrypted";
         };
     lines.say("          shared with other processes; %s; blocks are %s", look, how);
-    guard(guard);
-  }
-
-  private void disk(DiskTier disk) {
-    edge(disk.edge());
-    tier("disk", disk.blocks(), "in " + folder + "; a restart finds them again");
-    guard(disk.guard());
   }
 
   private void tier(String name, int blocks, String what) {

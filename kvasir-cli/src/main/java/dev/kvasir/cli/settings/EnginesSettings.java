@@ -5,6 +5,7 @@ import static java.lang.System.Logger.Level.WARNING;
 import dev.kvasir.Nullable;
 import dev.kvasir.cli.config.Words;
 import dev.kvasir.engine.EngineSettings;
+import dev.kvasir.engine.EngineSettings.BatchRules;
 import dev.kvasir.engine.PlanningSettings;
 import dev.kvasir.engine.SchedulingPolicy;
 import dev.kvasir.gpu.CudaAnswer;
@@ -24,7 +25,6 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
-import java.util.Set;
 
 /**
  * The engines: those that serve embeds where no workers are named, and what the simulator takes for
@@ -171,7 +171,7 @@ public record EnginesSettings(
    *
    * @param stepTokens the most tokens in a step where nothing is written
    */
-  public EngineSettings batches(int stepTokens, Set<EngineSettings.BatchQuirk> quirks) {
+  public EngineSettings batches(int stepTokens, BatchRules rules) {
     return new EngineSettings(
         sequencesMax,
         stepTokensMax == 0 ? stepTokens : stepTokensMax,
@@ -179,8 +179,9 @@ public record EnginesSettings(
         contextTokensMax,
         scheduler,
         preemption,
-        quirks,
-        new PlanningSettings(planning, planningCost.toNanos()));
+        rules,
+        new PlanningSettings(planning, planningCost.toNanos()),
+        EngineSettings.Room.FIRST_CHUNK);
   }
 
   /** Loads the model to what computes. */
@@ -236,7 +237,7 @@ public record EnginesSettings(
         isGpu && totalKvBlocks == 0 ? GPU_BLOCKS : embeddedBlocks(),
         ladder,
         folder.resolve(name),
-        batches(isGpu ? GPU_STEP_TOKENS : EMBEDDED_STEP_TOKENS, Set.of()),
+        batches(isGpu ? GPU_STEP_TOKENS : EMBEDDED_STEP_TOKENS, BatchRules.SOUND),
         eviction);
   }
 

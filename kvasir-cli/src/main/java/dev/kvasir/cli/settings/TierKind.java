@@ -5,26 +5,24 @@ import dev.kvasir.live.engine.tier.DiskTier;
 import dev.kvasir.live.engine.tier.HostTier;
 import dev.kvasir.live.engine.tier.ObjectTier;
 import dev.kvasir.live.engine.tier.RemoteTier;
+import dev.kvasir.live.engine.tier.TierConfig;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 
 /** The kinds of tiers that a deployment may list, from the fastest down: a line for each. */
 public enum TierKind {
-  HOST(Tier.HOST, HostTier.DEFAULT, "pcie5-x16"),
-  DISK(Tier.DISK, DiskTier.DEFAULT, "nvme-gen4"),
-  REMOTE(Tier.REMOTE, RemoteTier.DEFAULT, "redis-25gbe"),
-  OBJECT(Tier.OBJECT, ObjectTier.DEFAULT, "s3-same-region");
-
-  private final Tier tier;
+  HOST(HostTier.DEFAULT, "pcie5-x16"),
+  DISK(DiskTier.DEFAULT, "nvme-gen4"),
+  REMOTE(RemoteTier.DEFAULT, "redis-25gbe"),
+  OBJECT(ObjectTier.DEFAULT, "s3-same-region");
 
   @SuppressWarnings("ImmutableEnumChecker") // All records of settings are immutable.
-  private final Record template;
+  private final TierConfig template;
 
   private final String link;
 
-  TierKind(Tier tier, Record template, String link) {
-    this.tier = tier;
+  TierKind(TierConfig template, String link) {
     this.template = template;
     this.link = link;
   }
@@ -39,11 +37,11 @@ public enum TierKind {
   }
 
   public Tier tier() {
-    return tier;
+    return template.tier();
   }
 
   /** The settings of such a tier where nothing is written. */
-  Record template() {
+  TierConfig template() {
     return template;
   }
 

@@ -5,11 +5,9 @@ import dev.kvasir.cli.config.CustomSetting;
 import dev.kvasir.cli.config.KeyPaths;
 import dev.kvasir.cli.config.RecordReader;
 import dev.kvasir.kv.event.Tier;
-import dev.kvasir.live.engine.tier.DiskTier;
 import dev.kvasir.live.engine.tier.HostTier;
 import dev.kvasir.live.engine.tier.LadderSettings;
-import dev.kvasir.live.engine.tier.ObjectTier;
-import dev.kvasir.live.engine.tier.RemoteTier;
+import dev.kvasir.live.engine.tier.TierConfig;
 import dev.kvasir.sim.spec.Nearest;
 import dev.kvasir.sim.spec.SpecError;
 import dev.kvasir.sim.spec.Written;
@@ -63,7 +61,7 @@ public final class TierList implements CustomSetting<TierList> {
    *
    * @param settings a record of its kind
    */
-  public record Entry(TierKind kind, Record settings, Facts facts) {
+  public record Entry(TierKind kind, TierConfig settings, Facts facts) {
     static Entry usual(TierKind kind) {
       return new Entry(kind, kind.template(), Facts.DEFAULT);
     }
@@ -79,14 +77,13 @@ public final class TierList implements CustomSetting<TierList> {
       return facts.size == null ? blocks() > 0 : facts.size > 0;
     }
 
+    /** The settings as a record, whose components are its keys. */
+    public Record values() {
+      return (Record) settings;
+    }
+
     private int blocks() {
-      return switch (settings) {
-        case HostTier host -> host.blocks();
-        case DiskTier disk -> disk.blocks();
-        case RemoteTier remote -> remote.blocks();
-        case ObjectTier object -> object.blocks();
-        default -> throw new IllegalStateException("no tier: " + settings);
-      };
+      return settings.blocks();
     }
   }
 
@@ -106,25 +103,18 @@ public final class TierList implements CustomSetting<TierList> {
    * @param blockBytes what a block takes; 0 where it is not known, and then sizes are not counted
    */
   public LadderSettings ladder(long blockBytes) {
-    var order = new ArrayList<Tier>();
     var ladder = LadderSettings.of(0, 0);
-    var host = HostTier.DEFAULT.withBlocks(0);
-    var disk = DiskTier.DEFAULT.withBlocks(0);
-    @Nullable RemoteTier remote = null;
-    @Nullable ObjectTier object = null;
+    var lower = new ArrayList<TierConfig.Below>();
     for (var entry : entries) {
-      order.add(entry.kind.tier());
-      int blocks = entry.blocks(blockBytes);
-      switch (entry.settings) {
-        case HostTier each -> host = each.withBlocks(blocks);
-        case DiskTier each -> disk = each.withBlocks(blocks);
-        case RemoteTier each -> remote = each;
-        case ObjectTier each -> object = each;
+      switch (entry.settings.withBlocks(entry.blocks(blockBytes))) {
+        case HostTier host -> ladder = new LadderSettings(host, List.of());
+        case TierConfig.Below tier -> lower.add(tier);
         default -> throw new IllegalStateException("no tier: " + entry);
       }
     }
-    if (order.isEmpty()) return ladder;
-    return new LadderSettings(order, host, disk, remote, object);
+    var order = new ArrayList<Tier>();
+    for (var entry : entries) order.add(entry.kind.tier());
+    return entries.isEmpty() ? ladder : new LadderSettings(ladder.host(), lower).inOrder(order);
   }
 
   /** The list of a file by the kinds in it, as options and sweeps reach into it. */
@@ -232,7 +222,8 @@ public final class TierList implements CustomSetting<TierList> {
     }
     return new Entry(
         kind,
-        RecordReader.read(path, new Written.Keys(own, keys.origin()), kind.template()),
+        (TierConfig)
+            RecordReader.read(path, new Written.Keys(own, keys.origin()), (Record) kind.template()),
         RecordReader.read(path, new Written.Keys(facts, keys.origin()), Facts.DEFAULT));
   }
 
@@ -241,7 +232,7 @@ public final class TierList implements CustomSetting<TierList> {
     var keys = new ArrayList<KeyPaths.Key>();
     for (var kind : TierKind.values()) {
       var above = path + "." + kind.word() + ".";
-      keys.addAll(KeyPaths.of(above, kind.template()));
+      keys.addAll(KeyPaths.of(above, (Record) kind.template()));
       keys.addAll(KeyPaths.of(above, Facts.DEFAULT));
     }
     return keys;

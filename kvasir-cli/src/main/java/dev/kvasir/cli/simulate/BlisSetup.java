@@ -9,6 +9,7 @@ import dev.kvasir.router.pick.PickPolicy;
 import dev.kvasir.router.pick.Ties;
 import dev.kvasir.sim.blis.BlisCluster;
 import dev.kvasir.sim.blis.BlisRouting;
+import dev.kvasir.sim.blis.BlisRules;
 import dev.kvasir.sim.blis.BlisSettings;
 import dev.kvasir.sim.blis.GoRandom;
 import dev.kvasir.sim.report.RunResult;
@@ -16,7 +17,6 @@ import dev.kvasir.sim.workload.Workload;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
-import java.util.EnumSet;
 import java.util.SplittableRandom;
 
 /** A simulation by the rules of BLIS. */
@@ -84,9 +84,7 @@ final class BlisSetup {
   /** There a request is as long as the model reads and the memory holds, unless one says. */
   private EngineSettings engine() throws IOException {
     var engines = deployment.engines();
-    var engine =
-        engines.batches(
-            EngineSettings.DEFAULT.stepTokensMax(), EnumSet.allOf(EngineSettings.BatchQuirk.class));
+    var engine = engines.batches(EngineSettings.DEFAULT.stepTokensMax(), BlisRules.ALL);
     if (engines.contextTokensMax() > 0) return engine;
     long held = (long) blocks() * engines.blockSize();
     int read = hardware.contextTokens();

@@ -3,6 +3,9 @@ package dev.kvasir.cli.simulate;
 import dev.kvasir.Nullable;
 import dev.kvasir.cli.config.KeyPaths;
 import dev.kvasir.cli.settings.Deployment;
+import dev.kvasir.kv.evict.Eviction;
+import dev.kvasir.router.pick.PickPolicy;
+import dev.kvasir.router.placement.PlacementPolicy;
 import dev.kvasir.sim.trace.TraceFormat;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -121,7 +124,7 @@ record KeyOption(
 
   private static KeyOption deployment(String name, String label, String path, String text) {
     return new KeyOption(
-        Section.DEPLOYMENT, name, label, path, "", text.replace("{}", Choices.of(path)));
+        Section.DEPLOYMENT, name, label, path, "", text.replace("{}", choices(path)));
   }
 
   private static KeyOption hardware(String name, String label, String path, String text) {
@@ -191,5 +194,17 @@ record KeyOption(
     if (option.isPresent()) return option.get().path;
     for (var key : KeyPaths.of(Deployment.DEFAULT)) if (key.path().equals(written)) return written;
     return null;
+  }
+
+  /** The words that a key may have, from the registry of each. */
+  private static String choices(String path) {
+    var words =
+        switch (path) {
+          case "routing.policy" -> PickPolicy.NAMES;
+          case "routing.placement" -> PlacementPolicy.NAMES;
+          case "engines.eviction" -> Eviction.NAMES;
+          default -> List.<String>of();
+        };
+    return String.join(", ", words);
   }
 }

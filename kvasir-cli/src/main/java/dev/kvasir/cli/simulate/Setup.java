@@ -8,6 +8,7 @@ import dev.kvasir.cli.settings.TierKind;
 import dev.kvasir.cli.settings.TierList;
 import dev.kvasir.cli.settings.WorkerSettings;
 import dev.kvasir.engine.EngineSettings;
+import dev.kvasir.engine.EngineSettings.BatchRules;
 import dev.kvasir.kv.event.Tier;
 import dev.kvasir.router.flow.FlowSettings;
 import dev.kvasir.router.flow.KeyLimits;
@@ -23,6 +24,7 @@ import dev.kvasir.sim.Simulator;
 import dev.kvasir.sim.TierLink;
 import dev.kvasir.sim.TierSpec;
 import dev.kvasir.sim.TransferModel;
+import dev.kvasir.sim.blis.StepTransfers;
 import dev.kvasir.sim.cache.CacheReplay;
 import dev.kvasir.sim.cache.ClairvoyantReplay;
 import dev.kvasir.sim.cache.HintOracle;
@@ -42,7 +44,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.EnumMap;
-import java.util.EnumSet;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Locale;
@@ -279,7 +280,7 @@ final class Setup {
 
   private EngineSettings batches() throws IOException {
     var engines = deployment.engines();
-    var none = EnumSet.noneOf(EngineSettings.BatchQuirk.class);
+    var none = BatchRules.SOUND;
     var profile = profile();
     if (profile != null) {
       return engines
@@ -310,7 +311,7 @@ final class Setup {
     var simulation = deployment.simulation();
     return switch (simulation.transfers()) {
       case EVENT -> new TransferModel.Event();
-      case STEP -> new TransferModel.Step(simulation.step().offloadThreshold());
+      case STEP -> new StepTransfers(simulation.step().offloadThreshold());
     };
   }
 

@@ -2,6 +2,7 @@ package dev.kvasir.cli.tier;
 
 import dev.kvasir.Nullable;
 import dev.kvasir.cli.process.ExitCode;
+import dev.kvasir.live.doctor.Bytes;
 import dev.kvasir.live.tier.TierFolder;
 import dev.kvasir.live.tier.offline.TierContents;
 import java.io.IOException;
@@ -123,7 +124,7 @@ public final class FolderCommands {
           Locale.ROOT,
           "%s  %10s  %s  %s  %s%n",
           space.id(),
-          Sizes.text(space.bytes()),
+          Bytes.text(space.bytes()),
           space.used().toString().substring(0, 19),
           namespace.isStrong() ? "strong" : "weak  ",
           namespace.model());
@@ -147,8 +148,8 @@ public final class FolderCommands {
             Locale.ROOT,
             "  %,d chunks, %s of KV, %s on disk%n",
             contents.chunks().size(),
-            Sizes.text(bytes),
-            Sizes.text(space.bytes()));
+            Bytes.text(bytes),
+            Bytes.text(space.bytes()));
       }
       return ExitCode.OK;
     }
@@ -190,7 +191,7 @@ public final class FolderCommands {
       // Whoever can open it has it alone: a daemon that uses it does not lose its files.
       TierContents.open(space).close();
       space.delete();
-      out.printf(Locale.ROOT, "%s: deleted, %s free%n", space.id(), Sizes.text(bytes));
+      out.printf(Locale.ROOT, "%s: deleted, %s free%n", space.id(), Bytes.text(bytes));
       return ExitCode.OK;
     }
   }

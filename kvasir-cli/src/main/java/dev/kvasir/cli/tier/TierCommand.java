@@ -6,6 +6,7 @@ import dev.kvasir.cli.config.YamlFile;
 import dev.kvasir.cli.process.ExitCode;
 import dev.kvasir.cli.process.Interrupt;
 import dev.kvasir.live.PrivateFiles;
+import dev.kvasir.live.doctor.Bytes;
 import dev.kvasir.live.doctor.CacheFolder;
 import dev.kvasir.live.tier.TierDaemon;
 import dev.kvasir.live.tier.TierSettings;
@@ -106,9 +107,9 @@ public final class TierCommand implements Callable<Integer> {
     out.println("Kvasir keeps KV tiers for the engines of this machine.");
     out.println();
     out.println("  socket   " + settings.socket().toAbsolutePath());
-    out.println("  host     " + Sizes.text(settings.hostBytes()));
+    out.println("  host     " + Bytes.text(settings.hostBytes()));
     if (settings.diskBytes() > 0) {
-      out.println("  disk     " + Sizes.text(settings.diskBytes()) + " in " + settings.folder());
+      out.println("  disk     " + Bytes.text(settings.diskBytes()) + " in " + settings.folder());
     }
     if (settings.remote() != null) {
       out.println("  redis    " + settings.remote().server().nodes());

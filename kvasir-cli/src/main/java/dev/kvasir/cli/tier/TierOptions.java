@@ -2,6 +2,7 @@ package dev.kvasir.cli.tier;
 
 import dev.kvasir.Nullable;
 import dev.kvasir.cli.config.Said;
+import dev.kvasir.live.doctor.Bytes;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
@@ -75,8 +76,8 @@ final class TierOptions {
   Said said() {
     return Said.NOTHING
         .with("--socket", "socket", socket)
-        .with("--host-bytes", "host-bytes", Sizes.bytes("--host-bytes", hostBytes))
-        .with("--disk-bytes", "disk-bytes", Sizes.bytes("--disk-bytes", diskBytes))
+        .with("--host-bytes", "host-bytes", bytes("--host-bytes", hostBytes))
+        .with("--disk-bytes", "disk-bytes", bytes("--disk-bytes", diskBytes))
         .with("--folder", "folder", folder)
         .with("--redis", "remote.server.nodes", redis)
         .with("--namespaces-max", "namespaces-max", namespacesMax)
@@ -84,5 +85,16 @@ final class TierOptions {
         .with("--load", "load", load)
         .with("--user", "users", users)
         .with("--admin-port", "admin-port", adminPort);
+  }
+
+  /** A whole number of bytes, as a file would have it; null for nothing. */
+  private static @Nullable String bytes(String option, @Nullable String text) {
+    if (text == null) return null;
+    try {
+      return Long.toString(Bytes.parse(text));
+    } catch (ArithmeticException | NumberFormatException e) {
+      throw new IllegalArgumentException(
+          option + " '" + text + "', expected bytes with or without a unit, as in 64GiB", e);
+    }
   }
 }

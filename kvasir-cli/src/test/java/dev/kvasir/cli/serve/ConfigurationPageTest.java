@@ -1,9 +1,11 @@
 package dev.kvasir.cli.serve;
 
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvasir.cli.config.KeyPaths;
 import dev.kvasir.cli.settings.Deployment;
+import dev.kvasir.kv.event.Tier;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -51,7 +53,12 @@ class ConfigurationPageTest {
   @Test
   void theExampleServes() throws Exception {
     var settings = example(ROOT.resolve("examples/kvasir.yaml"));
-    assertThat(settings.tiers().ladder(0).disk().edge().pipeline().transfersMax()).isEqualTo(2);
+    assertThat(
+            requireNonNull(settings.tiers().ladder(0).on(Tier.DISK))
+                .edge()
+                .pipeline()
+                .transfersMax())
+        .isEqualTo(2);
     try (var serving = Serving.of(settings, folder, "test");
         var client = HttpClient.newHttpClient()) {
       var url = URI.create(serving.gateway().url() + "/v1/models");

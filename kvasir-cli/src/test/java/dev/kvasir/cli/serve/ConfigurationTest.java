@@ -8,8 +8,10 @@ import dev.kvasir.cli.settings.Deployment;
 import dev.kvasir.cli.settings.OutputSettings;
 import dev.kvasir.cli.settings.RoutingSettings;
 import dev.kvasir.engine.PlanningSettings;
+import dev.kvasir.kv.event.Tier;
 import dev.kvasir.live.engine.tier.DiskTier;
 import dev.kvasir.live.engine.tier.ObjectTier;
+import dev.kvasir.live.engine.tier.RemoteTier;
 import dev.kvasir.live.gateway.worker.Connector;
 import dev.kvasir.live.gateway.worker.Routing;
 import dev.kvasir.live.store.shared.redis.RemoteAccess;
@@ -54,7 +56,7 @@ class ConfigurationTest {
     assertThat(settings.tiers().ladder(0).host().blocks()).isEqualTo(20);
     assertThat(settings.tiers().ladder(0).host().edge().pipeline().batch().blocksMax())
         .isEqualTo(99);
-    assertThat(settings.tiers().ladder(0).disk()).isEqualTo(DiskTier.DEFAULT);
+    assertThat(settings.tiers().ladder(0).on(Tier.DISK)).isEqualTo(DiskTier.DEFAULT);
   }
 
   @Test
@@ -109,10 +111,10 @@ class ConfigurationTest {
     assertThat(settings.routing().probePace()).isEqualTo(Duration.ofMillis(250));
     assertThat(settings.limits().queue().patience()).isEqualTo(Duration.ofSeconds(90));
     assertThat(settings.files()).isEqualTo(OutputSettings.DEFAULT);
-    var remote = requireNonNull(settings.tiers().ladder(0).remote()).server();
+    var remote = ((RemoteTier) requireNonNull(settings.tiers().ladder(0).on(Tier.REMOTE))).server();
     assertThat(remote.nodes()).containsExactly("a:1", "b:2");
     assertThat(remote.access().tls()).isEqualTo(RemoteAccess.Tls.ON);
-    assertThat(settings.tiers().ladder(0).object()).isEqualTo(ObjectTier.DEFAULT);
+    assertThat(settings.tiers().ladder(0).on(Tier.OBJECT)).isEqualTo(ObjectTier.DEFAULT);
   }
 
   @Test

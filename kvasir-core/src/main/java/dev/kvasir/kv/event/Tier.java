@@ -1,22 +1,41 @@
 package dev.kvasir.kv.event;
 
-/** A level of the memory ladder, fastest and smallest first. */
+import java.util.Locale;
+
+/**
+ * The levels of memory that blocks may lie on, fastest first.
+ *
+ * <p>A tier is a position in this list. Whatever counts or weighs by tier has an array with a place
+ * for each, so that another level is one more line here.
+ */
 public enum Tier {
-  DEVICE(0),
-  HOST(1),
-  DISK(2),
+  DEVICE(0, 1),
+  HOST(1, 0.75),
+  DISK(2, 0.25),
   /** The memory of a server that others use too. */
-  REMOTE(3),
-  OBJECT(4);
+  REMOTE(3, 0.2),
+  OBJECT(4, 0.1);
 
   private final int level;
+  private final double credit;
 
-  Tier(int level) {
+  Tier(int level, double credit) {
     this.level = level;
+    this.credit = credit;
   }
 
-  /** How far down the ladder it is; the fastest tier is at 0. */
+  /** Its position; the fastest tier is at 0. */
   public int level() {
     return level;
+  }
+
+  /** How much of its prefill a block spares that has to be fetched from there: 1 for all of it. */
+  public double credit() {
+    return credit;
+  }
+
+  /** Its name in files, options, JSON and metrics. */
+  public String word() {
+    return name().toLowerCase(Locale.ROOT);
   }
 }

@@ -10,7 +10,7 @@ import java.util.List;
  * <p>A hasher stands for one model and one tenant: blocks of different hashers share no names. It
  * reuses its buffers and therefore belongs to one loop, like the sequences that use it.
  */
-public sealed interface BlockHasher permits Sha256Hasher, Xxh3Hasher {
+public sealed interface BlockHasher permits Sha256Hasher {
   /** The most tokens a block may have. */
   int BLOCK_TOKENS_MAX = 1 << 16;
 

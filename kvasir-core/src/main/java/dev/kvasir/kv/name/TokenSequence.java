@@ -14,7 +14,7 @@ import java.util.Objects;
  */
 public final class TokenSequence {
   /** The most blocks a sequence may have. */
-  public static final int BLOCKS_MAX = LineageHash.BLOCKS_MAX;
+  public static final int BLOCKS_MAX = 1 << 24;
 
   /** What a sequence asks of its hasher; here a test can count how often it does. */
   interface Hashing {

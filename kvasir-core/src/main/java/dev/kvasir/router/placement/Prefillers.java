@@ -1,6 +1,7 @@
 package dev.kvasir.router.placement;
 
 import dev.kvasir.Nullable;
+import dev.kvasir.kv.event.Tier;
 import dev.kvasir.router.placement.PrefillPlacement.Reason;
 import dev.kvasir.router.view.EngineSignals;
 import dev.kvasir.router.view.InstanceView;
@@ -59,6 +60,6 @@ record Prefillers(List<InstanceView> instances, Reason refusal) {
 
   private static boolean hasBlocks(InstanceView other, PlacementQuery query) {
     int free = other.signals().freeBlocks();
-    return free == EngineSignals.UNKNOWN || free >= query.blocks() - other.cached().device();
+    return free == EngineSignals.UNKNOWN || free >= query.blocks() - other.cached().on(Tier.DEVICE);
   }
 }

@@ -2,10 +2,11 @@ package dev.kvasir.router.view;
 
 import dev.kvasir.Nullable;
 import dev.kvasir.kv.CachedBlocks;
+import dev.kvasir.kv.event.Tier;
 
 /** How much of one prefix each instance holds, by its place in the index. */
 public final class PrefixMatch {
-  public static final int TIERS = 5;
+  public static final int TIERS = Tier.values().length;
 
   private final int[] blocks;
 
@@ -19,14 +20,14 @@ public final class PrefixMatch {
   public CachedBlocks at(int place) {
     int all = blocks[place];
     if (all == 0) return CachedBlocks.NONE;
-    if (below == null) return new CachedBlocks(all, 0, 0, 0, 0);
-    int from = place * TIERS;
-    int host = below[from + 1];
-    int disk = below[from + 2];
-    int remote = below[from + 3];
-    int object = below[from + 4];
-    int device = all - host - disk - remote - object;
-    return new CachedBlocks(device, host, disk, remote, object);
+    if (below == null) return CachedBlocks.onDevice(all);
+    var counts = new int[TIERS];
+    counts[0] = all;
+    for (int level = 1; level < TIERS; level++) {
+      counts[level] = below[place * TIERS + level];
+      counts[0] -= counts[level];
+    }
+    return CachedBlocks.of(counts);
   }
 
   /** These places hold that many blocks and no more. */

@@ -1,30 +1,38 @@
 package dev.kvasir.router.view;
 
 import dev.kvasir.kv.CachedBlocks;
+import dev.kvasir.kv.event.Tier;
+import java.util.Arrays;
 
 /**
  * What a cached block is worth on each tier: 1 spares all of its prefill, 0 nothing.
  *
  * <p>A block further down has to be fetched first, which takes its share of the time it spares.
  */
-public record TierCredit(double device, double host, double disk, double remote, double object) {
-  public static final TierCredit DEFAULT = new TierCredit(1, 0.75, 0.25, 0.2, 0.1);
+public final class TierCredit {
+  public static final TierCredit DEFAULT =
+      new TierCredit(Arrays.stream(Tier.values()).mapToDouble(Tier::credit).toArray());
 
-  public TierCredit {
-    boolean local = device <= 1 && device >= host && host >= disk && disk >= remote;
-    if (!(local && remote >= object && object >= 0)) {
+  private final double[] byLevel;
+
+  /** A credit for each tier, from the fastest down. */
+  public TierCredit(double... credits) {
+    byLevel = credits.clone();
+    boolean falls = byLevel.length == Tier.values().length;
+    double above = 1;
+    for (double credit : byLevel) {
+      falls &= credit <= above && credit >= 0;
+      above = credit;
+    }
+    if (!falls) {
       throw new IllegalArgumentException(
-          "credits %s, %s, %s, %s, %s, expected from 1 down to 0"
-              .formatted(device, host, disk, remote, object));
+          "credits %s, expected %s from 1 down to 0"
+              .formatted(Arrays.toString(byLevel), Tier.values().length));
     }
   }
 
   /** The blocks as if all lay on the device. */
   double blocks(CachedBlocks cached) {
-    return device * cached.device()
-        + host * cached.host()
-        + disk * cached.disk()
-        + remote * cached.remote()
-        + object * cached.object();
+    return cached.weighted(byLevel);
   }
 }

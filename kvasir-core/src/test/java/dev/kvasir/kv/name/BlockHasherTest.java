@@ -7,49 +7,32 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Random;
 import java.util.stream.IntStream;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.api.Test;
 
-/** What holds for both hashers. */
+/** What holds for names of blocks. */
 final class BlockHasherTest {
   private static final int[] TOKENS = IntStream.range(100, 124).toArray();
 
-  /** Which hasher; what it takes for the model is the adapter where the model has no part. */
-  enum Kind {
-    SHA256,
-    XXH3;
-
-    BlockHasher hasher(String model, String salt) {
-      return switch (this) {
-        case SHA256 -> new Sha256Hasher(model, salt);
-        case XXH3 -> new Xxh3Hasher(model, salt);
-      };
-    }
+  @Test
+  void twoHashersOfOneModelAndTenantAgree() {
+    assertThat(names(new Sha256Hasher("a", "b"), TOKENS, List.of()))
+        .isEqualTo(names(new Sha256Hasher("a", "b"), TOKENS, List.of()));
   }
 
-  @ParameterizedTest
-  @EnumSource
-  void twoHashersOfOneModelAndTenantAgree(Kind kind) {
-    assertThat(names(kind.hasher("a", "b"), TOKENS, List.of()))
-        .isEqualTo(names(kind.hasher("a", "b"), TOKENS, List.of()));
-  }
-
-  @ParameterizedTest
-  @EnumSource
-  void anotherSaltModelOrAdapterChangesEveryName(Kind kind) {
-    var names = names(kind.hasher("model", "salt"), TOKENS, List.of());
-    assertThat(names(kind.hasher("model", "tlas"), TOKENS, List.of()))
+  @Test
+  void anotherSaltModelOrAdapterChangesEveryName() {
+    var names = names(new Sha256Hasher("model", "salt"), TOKENS, List.of());
+    assertThat(names(new Sha256Hasher("model", "tlas"), TOKENS, List.of()))
         .doesNotContainAnyElementsOf(names);
-    assertThat(names(kind.hasher("model", ""), TOKENS, List.of()))
+    assertThat(names(new Sha256Hasher("model", ""), TOKENS, List.of()))
         .doesNotContainAnyElementsOf(names);
-    assertThat(names(kind.hasher("ledom", "salt"), TOKENS, List.of()))
+    assertThat(names(new Sha256Hasher("ledom", "salt"), TOKENS, List.of()))
         .doesNotContainAnyElementsOf(names);
   }
 
-  @ParameterizedTest
-  @EnumSource
-  void anotherTokenChangesItsBlockAndEveryLaterOne(Kind kind) {
-    var hasher = kind.hasher("model", "salt");
+  @Test
+  void anotherTokenChangesItsBlockAndEveryLaterOne() {
+    var hasher = new Sha256Hasher("model", "salt");
     var names = names(hasher, TOKENS, List.of());
     for (int index = 0; index < TOKENS.length; index++) {
       var tokens = TOKENS.clone();
@@ -58,17 +41,15 @@ final class BlockHasherTest {
     }
   }
 
-  @ParameterizedTest
-  @EnumSource
-  void theSameTokensHaveDifferentNamesAtDifferentPlaces(Kind kind) {
-    var names = names(kind.hasher("model", ""), new int[400], List.of());
+  @Test
+  void theSameTokensHaveDifferentNamesAtDifferentPlaces() {
+    var names = names(new Sha256Hasher("model", ""), new int[400], List.of());
     assertThat(names).hasSize(100).doesNotHaveDuplicates();
   }
 
-  @ParameterizedTest
-  @EnumSource
-  void noTwoOfManyBlocksShareAName(Kind kind) {
-    var hasher = kind.hasher("model", "");
+  @Test
+  void noTwoOfManyBlocksShareAName() {
+    var hasher = new Sha256Hasher("model", "");
     var random = new Random(1);
     var contents = new HashSet<List<Integer>>();
     var names = new HashSet<BlockHash>();
@@ -80,10 +61,9 @@ final class BlockHasherTest {
     assertThat(names).hasSameSizeAs(contents);
   }
 
-  @ParameterizedTest
-  @EnumSource
-  void onlyTheBlocksOwnTokensAreRead(Kind kind) {
-    var hasher = kind.hasher("model", "salt");
+  @Test
+  void onlyTheBlocksOwnTokensAreRead() {
+    var hasher = new Sha256Hasher("model", "salt");
     var parent = hasher.hash(null, TOKENS, 0, 4, List.of());
     var elsewhere = IntStream.range(0, 50).toArray();
     System.arraycopy(TOKENS, 4, elsewhere, 30, 4);
@@ -91,10 +71,9 @@ final class BlockHasherTest {
         .isEqualTo(hasher.hash(parent, TOKENS, 4, 8, List.of()));
   }
 
-  @ParameterizedTest
-  @EnumSource
-  void blocksBeforeARunHashAsIfThereWereNone(Kind kind) {
-    var hasher = kind.hasher("model", "salt");
+  @Test
+  void blocksBeforeARunHashAsIfThereWereNone() {
+    var hasher = new Sha256Hasher("model", "salt");
     var names = names(hasher, TOKENS, List.of());
     for (int offset = 0; offset < TOKENS.length; offset++) {
       var keys = List.of(new ExtraKey("cat", offset, 1));
@@ -102,38 +81,34 @@ final class BlockHasherTest {
     }
   }
 
-  @ParameterizedTest
-  @EnumSource
-  void blocksThatNoRunTouchesHashAsIfThereWereNone(Kind kind) {
-    var hasher = kind.hasher("model", "salt");
+  @Test
+  void blocksThatNoRunTouchesHashAsIfThereWereNone() {
+    var hasher = new Sha256Hasher("model", "salt");
     var keys = List.of(new ExtraKey("cat", 2, 2), new ExtraKey("dog", 8, 3));
     var parent = hasher.hash(null, TOKENS, 0, 4, keys);
     assertThat(hasher.hash(parent, TOKENS, 4, 8, keys))
         .isEqualTo(hasher.hash(parent, TOKENS, 4, 8, List.of()));
   }
 
-  @ParameterizedTest
-  @EnumSource
-  void fullyPlaceholderBlocksOfOneRunDifferEvenAfterTheSameParent(Kind kind) {
-    var hasher = kind.hasher("model", "salt");
+  @Test
+  void fullyPlaceholderBlocksOfOneRunDifferEvenAfterTheSameParent() {
+    var hasher = new Sha256Hasher("model", "salt");
     var keys = List.of(new ExtraKey("cat", 2, 20));
     var same = new int[24];
     assertThat(hasher.hash(null, same, 4, 8, keys))
         .isNotEqualTo(hasher.hash(null, same, 8, 12, keys));
   }
 
-  @ParameterizedTest
-  @EnumSource
-  void howFarARunGoesOnAfterABlockDoesNotChangeItsName(Kind kind) {
-    var hasher = kind.hasher("model", "salt");
+  @Test
+  void howFarARunGoesOnAfterABlockDoesNotChangeItsName() {
+    var hasher = new Sha256Hasher("model", "salt");
     assertThat(hasher.hash(null, TOKENS, 0, 4, List.of(new ExtraKey("cat", 2, 2))))
         .isEqualTo(hasher.hash(null, TOKENS, 0, 4, List.of(new ExtraKey("cat", 2, 20))));
   }
 
-  @ParameterizedTest
-  @EnumSource
-  void runsThatDifferInAnythingGiveDifferentNames(Kind kind) {
-    var hasher = kind.hasher("model", "salt");
+  @Test
+  void runsThatDifferInAnythingGiveDifferentNames() {
+    var hasher = new Sha256Hasher("model", "salt");
     var same = new int[4];
     var names =
         List.of(
@@ -150,20 +125,18 @@ final class BlockHasherTest {
     assertThat(names).doesNotHaveDuplicates();
   }
 
-  @ParameterizedTest
-  @EnumSource
-  void runsOutOfOrderAreRefused(Kind kind) {
-    var hasher = kind.hasher("model", "salt");
+  @Test
+  void runsOutOfOrderAreRefused() {
+    var hasher = new Sha256Hasher("model", "salt");
     var keys = List.of(new ExtraKey("cat", 2, 2), new ExtraKey("dog", 3, 1));
     assertThatThrownBy(() -> hasher.hash(null, TOKENS, 0, 4, keys))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("dog");
   }
 
-  @ParameterizedTest
-  @EnumSource
-  void emptyHugeAndMissingBlocksAreRefused(Kind kind) {
-    var hasher = kind.hasher("model", "salt");
+  @Test
+  void emptyHugeAndMissingBlocksAreRefused() {
+    var hasher = new Sha256Hasher("model", "salt");
     assertThatThrownBy(() -> hasher.hash(null, TOKENS, 4, 4, List.of()))
         .hasMessage("block of 0 tokens");
     assertThatThrownBy(() -> hasher.hash(null, new int[65_537], 0, 65_537, List.of()))
@@ -172,25 +145,23 @@ final class BlockHasherTest {
         .isInstanceOf(IndexOutOfBoundsException.class);
   }
 
-  @ParameterizedTest
-  @EnumSource
-  void aRefusedBlockLeavesTheHasherAsItWas(Kind kind) {
-    var hasher = kind.hasher("model", "salt");
+  @Test
+  void aRefusedBlockLeavesTheHasherAsItWas() {
+    var hasher = new Sha256Hasher("model", "salt");
     assertThatThrownBy(() -> hasher.hash(null, TOKENS, 4, 4, List.of()));
     assertThat(hasher.hash(null, TOKENS, 0, 4, List.of()))
-        .isEqualTo(kind.hasher("model", "salt").hash(null, TOKENS, 0, 4, List.of()));
+        .isEqualTo(new Sha256Hasher("model", "salt").hash(null, TOKENS, 0, 4, List.of()));
   }
 
-  @ParameterizedTest
-  @EnumSource
-  void theLargestBlockFollowsASmallOneInTheSameBuffer(Kind kind) {
-    var hasher = kind.hasher("model", "salt");
+  @Test
+  void theLargestBlockFollowsASmallOneInTheSameBuffer() {
+    var hasher = new Sha256Hasher("model", "salt");
     var large = IntStream.range(0, 65_536).toArray();
     var keys = List.of(new ExtraKey("cat", 65_000, 100));
     var small = hasher.hash(null, TOKENS, 0, 4, List.of());
     var big = hasher.hash(null, large, 0, large.length, keys);
     assertThat(hasher.hash(null, TOKENS, 0, 4, List.of())).isEqualTo(small);
-    assertThat(kind.hasher("model", "salt").hash(null, large, 0, large.length, keys))
+    assertThat(new Sha256Hasher("model", "salt").hash(null, large, 0, large.length, keys))
         .isEqualTo(big);
   }
 

@@ -202,7 +202,7 @@ class IndexModelTest {
           break;
         }
       }
-      return new CachedBlocks(counts[0], counts[1], counts[2], counts[3], counts[4]);
+      return CachedBlocks.of(counts);
     }
 
     /** When all have left nothing is left. */

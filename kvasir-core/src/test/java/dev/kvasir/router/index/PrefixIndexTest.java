@@ -26,9 +26,9 @@ class PrefixIndexTest {
     stored(7, Tier.HOST, prefix.get(1));
     stored(7, Tier.DEVICE, prefix.get(2));
     stored(7, Tier.OBJECT, prefix.get(3));
-    assertThat(index.cached(7, prefix)).isEqualTo(new CachedBlocks(1, 1, 3, 0, 0));
+    assertThat(index.cached(7, prefix)).isEqualTo(CachedBlocks.of(1, 1, 3, 0, 0));
     removed(7, Tier.DISK, prefix.get(3));
-    assertThat(index.cached(7, prefix)).isEqualTo(new CachedBlocks(1, 1, 2, 0, 1));
+    assertThat(index.cached(7, prefix)).isEqualTo(CachedBlocks.of(1, 1, 2, 0, 1));
   }
 
   @Test

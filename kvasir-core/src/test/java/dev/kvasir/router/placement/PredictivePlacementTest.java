@@ -203,9 +203,9 @@ class PredictivePlacementTest {
   void cachedBlocksFurtherDownSpareLess() {
     var cluster = Views.cluster(free());
     var request = Views.request(1_600);
-    long onDevice = cluster.work(request, holding(new CachedBlocks(50, 0, 0, 0, 0)));
-    long onHost = cluster.work(request, holding(new CachedBlocks(0, 50, 0, 0, 0)));
-    long onDisk = cluster.work(request, holding(new CachedBlocks(0, 0, 50, 0, 0)));
+    long onDevice = cluster.work(request, holding(CachedBlocks.of(50, 0, 0, 0, 0)));
+    long onHost = cluster.work(request, holding(CachedBlocks.of(0, 50, 0, 0, 0)));
+    long onDisk = cluster.work(request, holding(CachedBlocks.of(0, 0, 50, 0, 0)));
     assertThat(onDevice).isEqualTo(800);
     assertThat(onHost).isEqualTo(1_000);
     assertThat(onDisk).isEqualTo(1_400);
@@ -214,7 +214,7 @@ class PredictivePlacementTest {
   @Test
   void promptThatIsWhollyCachedStillComputesAToken() {
     var cluster = Views.cluster(free());
-    var held = holding(new CachedBlocks(10, 0, 0, 0, 0));
+    var held = holding(CachedBlocks.of(10, 0, 0, 0, 0));
     assertThat(cluster.uncachedTokens(Views.request(160), held)).isEqualTo(1);
     assertThat(cluster.uncachedTokens(Views.request(0), held)).isZero();
   }

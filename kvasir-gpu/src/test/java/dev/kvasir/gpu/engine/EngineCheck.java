@@ -151,15 +151,7 @@ public final class EngineCheck {
   }
 
   private static EngineSettings engine(PlanningSettings.Mode mode, int sequences, int tokens) {
-    return new EngineSettings(
-        sequences,
-        tokens,
-        0,
-        0,
-        EngineSettings.DEFAULT.order(),
-        EngineSettings.DEFAULT.victim(),
-        EngineSettings.DEFAULT.quirks(),
-        PlanningSettings.of(mode));
+    return EngineSettings.of(sequences, tokens).with(PlanningSettings.of(mode));
   }
 
   /** What an engine with made-up weights does with so many running and waiting, in each mode. */

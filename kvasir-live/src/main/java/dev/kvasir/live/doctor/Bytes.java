@@ -1,17 +1,37 @@
 package dev.kvasir.live.doctor;
 
+import java.math.BigDecimal;
 import java.util.Locale;
+import java.util.regex.Pattern;
 
-/** Writes a number of bytes as people read it. */
+/** Numbers of bytes, as people read and write them. */
 public final class Bytes {
   static final long GIB = 1L << 30;
-  private static final long MIB = 1L << 20;
+  private static final String UNITS = "KMGT";
+  private static final int KIBI_BITS = 10;
+  private static final Pattern SIZE = Pattern.compile("([\\d.]+)\\s*([KMGT])(?:iB)?");
 
   private Bytes() {}
 
+  /** In the largest unit of which there is one. */
   public static String text(long bytes) {
-    return bytes >= GIB
-        ? String.format(Locale.ROOT, "%.1f GiB", (double) bytes / GIB)
-        : String.format(Locale.ROOT, "%.1f MiB", (double) bytes / MIB);
+    int unit =
+        Math.min(UNITS.length(), (Long.SIZE - 1 - Long.numberOfLeadingZeros(bytes | 1)) / 10);
+    if (unit == 0) return bytes + " B";
+    double value = (double) bytes / (1L << KIBI_BITS * unit);
+    return String.format(Locale.ROOT, "%.1f %siB", value, UNITS.charAt(unit - 1));
+  }
+
+  /**
+   * A whole number, perhaps in units as in 64GiB or 64G.
+   *
+   * @throws NumberFormatException if it is none
+   * @throws ArithmeticException if it is not whole, or too large
+   */
+  public static long parse(String text) {
+    var size = SIZE.matcher(text);
+    if (!size.matches()) return Long.parseLong(text);
+    long unit = 1L << KIBI_BITS * (UNITS.indexOf(size.group(2)) + 1);
+    return new BigDecimal(size.group(1)).multiply(BigDecimal.valueOf(unit)).longValueExact();
   }
 }

@@ -118,7 +118,7 @@ final class Answering {
   }
 
   private void finish(Finish finish, GenerationUsage used, @Nullable JsonNode handover) {
-    var usage = new Usage(used.promptTokens(), used.cachedTokens(), used.answerTokens());
+    var usage = new Usage(used.promptTokens(), used.answerTokens(), used.cachedTokens());
     if (call.stream() == Call.Stream.NONE) {
       var whole = format.whole(text.toString(), finish, logprobs(logprobs, 0), usage);
       if (handover != null) whole.set("kv_transfer_params", handover);

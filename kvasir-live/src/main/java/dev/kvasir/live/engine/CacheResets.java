@@ -18,7 +18,6 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.HexFormat;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
@@ -113,7 +112,7 @@ public final class CacheResets {
   }
 
   private static String name(SharedLook.Place place) {
-    return place.pool().tier().name().toLowerCase(Locale.ROOT);
+    return place.pool().tier().word();
   }
 
   /** Asks the shared tiers, on a thread that may wait, and again after a while. */

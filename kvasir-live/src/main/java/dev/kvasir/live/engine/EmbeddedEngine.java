@@ -9,6 +9,7 @@ import dev.kvasir.engine.Sequence;
 import dev.kvasir.engine.SequenceRequest;
 import dev.kvasir.kv.BlockPool;
 import dev.kvasir.kv.KvStore;
+import dev.kvasir.kv.ResettableKv;
 import dev.kvasir.kv.event.KvEvents;
 import dev.kvasir.kv.name.BlockHasher;
 import dev.kvasir.kv.name.Sha256Hasher;
@@ -52,7 +53,7 @@ public final class EmbeddedEngine {
       String name,
       EventLoop loop,
       ServedModel model,
-      KvStore kv,
+      ResettableKv kv,
       BlockPool top,
       @Nullable BlockPool shared,
       SharedLook look,
@@ -216,7 +217,7 @@ public final class EmbeddedEngine {
   /** Forgets all that is cached and not in use; tells how many blocks that were. */
   void forget(IntConsumer done) {
     if (broken) done.accept(0);
-    else engine.resetCache(done);
+    else engine.resetCache(parts.kv()::clear, done);
   }
 
   public Engine.Load load() {

@@ -9,7 +9,6 @@ import dev.kvasir.offload.TieredKvCache;
 import dev.kvasir.offload.pipeline.OffloadPipeline;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 
@@ -46,7 +45,7 @@ public record EmbeddedLadder(EngineGroup group) implements Supplier<LadderState>
   }
 
   private static String name(BlockPool pool) {
-    return pool.tier().name().toLowerCase(Locale.ROOT);
+    return pool.tier().word();
   }
 
   /** What was registered came in, what was found went out. */

@@ -3,10 +3,10 @@ package dev.kvasir.live.engine;
 import dev.kvasir.Nullable;
 import dev.kvasir.engine.Engine;
 import dev.kvasir.kv.BlockPool;
-import dev.kvasir.kv.KvStore;
 import dev.kvasir.kv.PoolSettings;
 import dev.kvasir.kv.PooledKv;
 import dev.kvasir.kv.PrefixRegistry;
+import dev.kvasir.kv.ResettableKv;
 import dev.kvasir.kv.event.KvEvents;
 import dev.kvasir.kv.event.Tier;
 import dev.kvasir.kv.evict.Eviction;
@@ -106,7 +106,7 @@ public final class EngineGroup implements AutoCloseable {
     var top = new BlockPool(pool.with(order), registry, events);
     tables.add(name, top);
     var room = room(name, settings);
-    KvStore kv = tiers == null ? new PooledKv(top) : tiers.ladder(registry, top, room.down());
+    ResettableKv kv = tiers == null ? new PooledKv(top) : tiers.ladder(registry, top, room.down());
     var shared = tiers == null ? null : tiers.host();
     var look = tiers == null ? SharedLook.NONE : tiers.look();
     var parts =

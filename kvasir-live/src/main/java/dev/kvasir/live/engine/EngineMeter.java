@@ -14,7 +14,6 @@ import dev.kvasir.live.metrics.MetricsText.Label;
 import java.util.EnumMap;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 
 /** What an engine has done so far, in figures named as vLLM names them. Belongs to its loop. */
@@ -87,7 +86,7 @@ public final class EngineMeter {
           .once(EngineMeter::own)
           .per(
               source -> source.kv.learned().entrySet(),
-              entry -> List.of(new Label("tier", entry.getKey().name().toLowerCase(Locale.ROOT))),
+              entry -> List.of(new Label("tier", entry.getKey().word())),
               EngineMeter::learned);
 
   private static void requests(Rows<Source> rows) {
@@ -193,7 +192,7 @@ public final class EngineMeter {
   private Map<String, Long> cached() {
     var cached = new LinkedHashMap<String, Long>();
     for (var tier : Tier.values()) {
-      cached.put(tier.name().toLowerCase(Locale.ROOT), cachedBlocks.getOrDefault(tier, 0L));
+      cached.put(tier.word(), cachedBlocks.getOrDefault(tier, 0L));
     }
     return cached;
   }

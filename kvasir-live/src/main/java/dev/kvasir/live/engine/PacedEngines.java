@@ -3,7 +3,6 @@ package dev.kvasir.live.engine;
 import dev.kvasir.engine.EngineSettings;
 import dev.kvasir.engine.ModelBackend;
 import dev.kvasir.kv.BlockPool;
-import dev.kvasir.kv.KvStore;
 import dev.kvasir.kv.PoolSettings;
 import dev.kvasir.kv.PrefixRegistry;
 import dev.kvasir.kv.event.KvEvents;
@@ -52,7 +51,7 @@ public final class PacedEngines implements AutoCloseable {
       var events = new KvEvents();
       var top = pool(Tier.DEVICE, blocks, own, events);
       var step = LowerTier.of(shared, pace.link().apply(loop));
-      KvStore kv = tiers.ladder(own, top, step, OnboardingLimits.DEFAULT);
+      var kv = tiers.ladder(own, top, step, OnboardingLimits.DEFAULT);
       var steps = new PacedSteps(pace.model().apply(loop), model.tokenizer());
       var engine =
           new EmbeddedEngine(

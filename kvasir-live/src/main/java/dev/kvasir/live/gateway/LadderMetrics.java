@@ -12,7 +12,6 @@ import dev.kvasir.offload.pipeline.OffloadPipeline;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 
 /** Metrics of the tiers of embedded engines. */
@@ -135,6 +134,6 @@ public final class LadderMetrics {
   }
 
   private static List<Label> labels(StoreTally store) {
-    return List.of(new Label("tier", store.tier().name().toLowerCase(Locale.ROOT)));
+    return List.of(new Label("tier", store.tier().word()));
   }
 }

@@ -1,5 +1,7 @@
 package dev.kvasir.live.load;
 
+import dev.kvasir.live.openai.Usage;
+
 /** What became of a request; times are those of the load. */
 sealed interface Answer {
   /**
@@ -16,11 +18,4 @@ sealed interface Answer {
 
   /** Something else came, or nothing. */
   record Failed(String kind, String message) implements Answer {}
-
-  /**
-   * Tokens as the server counts them.
-   *
-   * @param cachedTokens of the prompt, those that needed no computing; 0 where it does not say
-   */
-  record Usage(long promptTokens, long outputTokens, long cachedTokens) {}
 }

@@ -3,6 +3,7 @@ package dev.kvasir.live.load;
 import dev.kvasir.Nullable;
 import dev.kvasir.live.http.Json;
 import dev.kvasir.live.http.Refused;
+import dev.kvasir.live.openai.Usage;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.function.LongSupplier;
@@ -22,7 +23,7 @@ final class Reading {
   private long lastNanos;
   private long doneNanos;
   private boolean done;
-  private Answer.@Nullable Usage usage;
+  private @Nullable Usage usage;
   private Answer.@Nullable Failed failure;
 
   Reading(LongSupplier clock) {
@@ -44,7 +45,7 @@ final class Reading {
     if (failure != null) return failure;
     if (!done) return new Answer.Failed("truncated", "the stream ended without [DONE]");
     if (pieces == 0) firstNanos = lastNanos = doneNanos;
-    var counted = usage == null ? new Answer.Usage(0, pieces, 0) : usage;
+    var counted = usage == null ? new Usage(0, pieces, 0) : usage;
     int gapCount = Math.max(0, pieces - 1);
     return new Answer.Complete(
         firstNanos, lastNanos, doneNanos, Arrays.copyOf(gaps, gapCount), counted);
@@ -100,11 +101,13 @@ final class Reading {
         || !delta.path("reasoning").asString("").isEmpty();
   }
 
-  private static Answer.Usage usage(JsonNode told) {
-    return new Answer.Usage(
-        told.path("prompt_tokens").asLong(0),
-        told.path("completion_tokens").asLong(0),
-        told.path("prompt_tokens_details").path("cached_tokens").asLong(0));
+  /** What a server does not say counts as none. */
+  private static Usage usage(JsonNode told) {
+    var usage = Usage.of(told);
+    return new Usage(
+        Math.max(0, usage.promptTokens()),
+        Math.max(0, usage.outputTokens()),
+        Math.max(0, usage.cachedTokens()));
   }
 
   /** What an error says: an object with a message, or just text. */

@@ -10,9 +10,11 @@ import dev.kvasir.live.engine.tier.HostTier;
 import dev.kvasir.live.engine.tier.LadderSettings;
 import dev.kvasir.live.engine.tier.ObjectTier;
 import dev.kvasir.live.engine.tier.RemoteTier;
+import dev.kvasir.live.engine.tier.TierConfig;
 import dev.kvasir.live.store.HostMemory;
 import dev.kvasir.offload.pipeline.PipelineSettings;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 
 /**
@@ -89,7 +91,7 @@ public record TierSettings(
           "lineage",
           Load.QUICKER,
           0,
-          LadderSettings.DEFAULT.order(),
+          List.of(Tier.HOST, Tier.DISK, Tier.REMOTE, Tier.OBJECT),
           DiskTier.DEFAULT.with(DISK_THREADS, DISK_QUEUE),
           null,
           null,
@@ -140,11 +142,12 @@ public record TierSettings(
     int hostBlocks = blocks("host", hostBytes, blockBytes);
     int diskBlocks = diskBytes == 0 ? 0 : blocks("disk", diskBytes, blockBytes);
     int waitMax = Math.max(1, hostBlocks / 2);
-    var onDisk = disk.withBlocks(diskBlocks).with(bounded(disk.edge(), waitMax));
-    var inRedis = remote == null ? null : remote.with(bounded(remote.edge(), waitMax));
-    var inBucket = object == null ? null : object.with(bounded(object.edge(), waitMax));
-    var inMemory = HostTier.DEFAULT.withBlocks(hostBlocks);
-    return new LadderSettings(order, inMemory, onDisk, inRedis, inBucket);
+    var lower = new ArrayList<TierConfig.Below>();
+    lower.add(disk.withBlocks(diskBlocks));
+    if (remote != null) lower.add(remote);
+    if (object != null) lower.add(object);
+    lower.replaceAll(tier -> tier.with(bounded(tier.edge(), waitMax)));
+    return new LadderSettings(HostTier.DEFAULT.withBlocks(hostBlocks), lower).inOrder(order);
   }
 
   private int blocks(String tier, long bytes, int blockBytes) {

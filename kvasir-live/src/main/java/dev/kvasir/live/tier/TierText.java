@@ -12,7 +12,6 @@ import dev.kvasir.live.store.StoreTally;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 
 /** What the daemon tells of itself, as metrics and as JSON; on the loop. */
@@ -94,7 +93,7 @@ public final class TierText {
   }
 
   private static String word(Tier tier) {
-    return tier.name().toLowerCase(Locale.ROOT);
+    return tier.word();
   }
 
   private static int used(BlockPool pool) {

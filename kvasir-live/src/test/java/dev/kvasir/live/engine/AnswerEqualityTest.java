@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvasir.engine.EngineSettings;
 import dev.kvasir.engine.PlanningSettings;
+import dev.kvasir.kv.event.Tier;
 import dev.kvasir.live.engine.step.GenerationRequest;
 import dev.kvasir.model.PocketModel;
 import dev.kvasir.model.sample.SamplingSettings;
@@ -57,7 +58,7 @@ class AnswerEqualityTest {
       Answers.of(engine, requests(2, 10));
       var again = Answers.of(engine, requests(2, 10));
       check(again, requests(2, 10));
-      assertThat(again.usage("greedy 0").cached().device()).isGreaterThan(8);
+      assertThat(again.usage("greedy 0").cached().on(Tier.DEVICE)).isGreaterThan(8);
     }
   }
 
@@ -68,7 +69,7 @@ class AnswerEqualityTest {
       assertThat(settled(group)).isTrue();
       var again = Answers.of(group.engines().getLast(), requests(2, 10));
       check(again, requests(2, 10));
-      assertThat(again.usage("greedy 0").cached().host()).isGreaterThan(8);
+      assertThat(again.usage("greedy 0").cached().on(Tier.HOST)).isGreaterThan(8);
     }
   }
 
@@ -81,7 +82,7 @@ class AnswerEqualityTest {
     try (var group = group(1, 400, 800, 900)) {
       var again = Answers.of(group.engines().getFirst(), requests(2, 10));
       check(again, requests(2, 10));
-      assertThat(again.usage("greedy 0").cached().disk()).isGreaterThan(8);
+      assertThat(again.usage("greedy 0").cached().on(Tier.DISK)).isGreaterThan(8);
     }
   }
 
@@ -96,7 +97,7 @@ class AnswerEqualityTest {
       file.truncate(0);
       var answers = Answers.of(group.engines().getFirst(), requests(2, 10));
       check(answers, requests(2, 10));
-      assertThat(answers.usage("greedy 0").cached().disk()).isZero();
+      assertThat(answers.usage("greedy 0").cached().on(Tier.DISK)).isZero();
       var disk = requireNonNull(requireNonNull(group.tiers()).disk());
       assertThat(disk.stats().damaged() + disk.stats().failed()).isPositive();
     }

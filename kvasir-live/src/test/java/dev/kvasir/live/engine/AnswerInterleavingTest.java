@@ -15,7 +15,6 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.EnumSet;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.locks.LockSupport;
@@ -114,15 +113,14 @@ class AnswerInterleavingTest {
     private EngineGroupSettings settings() {
       var modes = PlanningSettings.Mode.values();
       var engine =
-          new EngineSettings(
-              2 + random.nextInt(15),
-              24 + random.nextInt(100),
-              random.nextBoolean() ? 0 : 8 + random.nextInt(24),
-              0,
-              EngineSettings.DEFAULT.order(),
-              EngineSettings.DEFAULT.victim(),
-              EnumSet.noneOf(EngineSettings.BatchQuirk.class),
-              PlanningSettings.of(modes[random.nextInt(modes.length)]));
+          EngineSettings.of(
+                  2 + random.nextInt(15),
+                  24 + random.nextInt(100),
+                  random.nextBoolean() ? 0 : 8 + random.nextInt(24),
+                  0,
+                  EngineSettings.DEFAULT.order(),
+                  EngineSettings.DEFAULT.victim())
+              .with(PlanningSettings.of(modes[random.nextInt(modes.length)]));
       int device = 9 + random.nextInt(24);
       int host = random.nextBoolean() ? 0 : 8 + random.nextInt(64);
       return EngineGroupSettings.of(1 + random.nextInt(2), device, host, 0, null, engine);

@@ -3,6 +3,7 @@ package dev.kvasir.live.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvasir.engine.EngineSettings;
+import dev.kvasir.kv.event.Tier;
 import dev.kvasir.live.engine.step.GenerationRequest;
 import dev.kvasir.live.engine.tier.EdgeSettings;
 import dev.kvasir.live.engine.tier.GuardSettings;
@@ -116,7 +117,7 @@ class BreakEvenTest {
       var answers = new Answers(1);
       long begun = System.nanoTime();
       engine.loop().execute(() -> engine.learn(request, () -> engine.submit(request, answers)));
-      int fromRedis = answers.await().usage("r").cached().remote();
+      int fromRedis = answers.await().usage("r").cached().on(Tier.REMOTE);
       var taken = Duration.ofNanos(System.nanoTime() - begun);
       assertThat(group.drain(PATIENCE)).isTrue();
       return new Answer(taken, fromRedis);

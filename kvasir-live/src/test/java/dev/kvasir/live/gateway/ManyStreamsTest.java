@@ -26,7 +26,6 @@ import io.vertx.core.http.RequestOptions;
 import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -113,14 +112,8 @@ class ManyStreamsTest {
 
   private static FleetSettings settings() {
     var engine =
-        new EngineSettings(
-            STREAMS,
-            1 << 20,
-            0,
-            0,
-            SchedulingPolicy.FIRST_COME,
-            EngineSettings.Victim.NEWEST,
-            EnumSet.noneOf(EngineSettings.BatchQuirk.class));
+        EngineSettings.of(
+            STREAMS, 1 << 20, 0, 0, SchedulingPolicy.FIRST_COME, EngineSettings.Victim.NEWEST);
     return new FleetSettings(WORKERS, HttpSettings.LOOPBACK, 0, 4 * STREAMS, engine);
   }
 

@@ -3,6 +3,7 @@ package dev.kvasir.live.load;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kvasir.live.openai.Usage;
 import org.junit.jupiter.api.Test;
 
 /** Pieces of text are timed when they come, and what is no text is not. */
@@ -28,7 +29,7 @@ class ReadingTest {
     event(99, "[DONE]");
     assertThat(reading.end())
         .usingRecursiveComparison()
-        .isEqualTo(new Answer.Complete(20, 50, 99, new long[] {30}, new Answer.Usage(7, 3, 4)));
+        .isEqualTo(new Answer.Complete(20, 50, 99, new long[] {30}, new Usage(7, 3, 4)));
   }
 
   @Test

@@ -110,11 +110,6 @@ final class BlisStore implements KvStore {
   }
 
   @Override
-  public int clear() {
-    throw new IllegalStateException("nobody resets a cache there");
-  }
-
-  @Override
   public long hits() {
     return hits;
   }

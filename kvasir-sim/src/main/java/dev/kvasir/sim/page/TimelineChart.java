@@ -6,7 +6,6 @@ import dev.kvasir.sim.report.RequestResult;
 import dev.kvasir.sim.report.RunResult;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import java.util.function.DoubleFunction;
 
 /** Draws the course of a run over its time. */
@@ -159,6 +158,6 @@ final class TimelineChart {
   }
 
   static String name(Tier tier) {
-    return tier.name().toLowerCase(Locale.ROOT);
+    return tier.word();
   }
 }

@@ -1,5 +1,6 @@
 package dev.kvasir.sim.report;
 
+import dev.kvasir.kv.event.Tier;
 import java.io.IOException;
 import java.util.Locale;
 import tools.jackson.databind.json.JsonMapper;
@@ -39,11 +40,9 @@ public final class RequestLines {
     node.put("output_tokens", result.outputTokens());
     var cached = node.putObject("cached_tokens");
     cached.put("total", result.cachedTokens());
-    cached.put("device", result.cached().device() * blockTokens);
-    cached.put("host", result.cached().host() * blockTokens);
-    cached.put("disk", result.cached().disk() * blockTokens);
-    cached.put("remote", result.cached().remote() * blockTokens);
-    cached.put("object", result.cached().object() * blockTokens);
+    for (var tier : Tier.values()) {
+      cached.put(tier.word(), result.cached().on(tier) * blockTokens);
+    }
     if (!request.turn().isAlone()) {
       node.put("session", request.turn().session());
       node.put("round", request.turn().round());

@@ -102,7 +102,7 @@ public final class SummaryJson {
     var tiers = node.putArray("tiers");
     for (var total : summary.tiers()) {
       var tier = tiers.addObject();
-      tier.put("tier", total.tier().name().toLowerCase(Locale.ROOT));
+      tier.put("tier", total.tier().word());
       tier.put("hit_tokens", total.hitTokens());
       tier.put("stored_blocks", total.stored());
       tier.put("loaded_blocks", total.loaded());

@@ -91,7 +91,7 @@ public final class SummaryTable {
         String.format(Locale.ROOT, "%.2f %% of prompt tokens", 100 * summary.tokenHitRate()));
     for (var tier : summary.tiers()) {
       line(
-          "  " + tier.tier().name().toLowerCase(Locale.ROOT),
+          "  " + tier.tier().word(),
           String.format(
               Locale.ROOT,
               "%,d tokens found, %,d blocks in, %,d out, %,d evicted",

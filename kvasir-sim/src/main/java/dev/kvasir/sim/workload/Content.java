@@ -160,4 +160,23 @@ public final class Content {
     }
     return text.append(Long.toHexString(streams[ends.length])).append(":...").toString();
   }
+
+  /** Keeps apart the streams of different origin that happen to have the same number. */
+  private enum StreamKind {
+    OWN(1),
+    GROUP(2),
+    SESSION(3),
+    ID(4);
+
+    private final long key;
+
+    StreamKind(long key) {
+      this.key = Mix.spread(key);
+    }
+
+    /** Different numbers of one kind always give different streams. */
+    long stream(long number) {
+      return Mix.spread(number + key);
+    }
+  }
 }

@@ -21,7 +21,6 @@ import dev.kvasir.sim.workload.Request;
 import dev.kvasir.sim.workload.Turn;
 import dev.kvasir.sim.workload.Workload;
 import java.util.ArrayList;
-import java.util.EnumSet;
 import java.util.List;
 import java.util.TreeMap;
 import java.util.random.RandomGenerator;
@@ -56,14 +55,14 @@ class BlisRulesTest {
   private void compare(RandomGenerator random, SchedulingPolicy order, Victim victim) {
     int blocks = random.nextInt(24, 60);
     var settings =
-        new EngineSettings(
-            random.nextInt(3, 24),
-            random.nextInt(8, 200),
-            random.nextBoolean() ? 0 : random.nextInt(8, 64),
-            0,
-            order,
-            victim,
-            EnumSet.allOf(EngineSettings.BatchQuirk.class));
+        EngineSettings.of(
+                random.nextInt(3, 24),
+                random.nextInt(8, 200),
+                random.nextBoolean() ? 0 : random.nextInt(8, 64),
+                0,
+                order,
+                victim)
+            .with(BlisRules.ALL);
     make(random, blocks * TOKENS);
     int preemptions = new ReferenceEngine(settings, blocks, TOKENS).run(references);
     var run = blis(settings, blocks);

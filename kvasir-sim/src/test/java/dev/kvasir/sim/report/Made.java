@@ -37,7 +37,7 @@ public final class Made {
               10,
               11,
               112,
-              new CachedBlocks(4, 2, 1, 0, 0)));
+              CachedBlocks.of(4, 2, 1, 0, 0)));
       timeline.change(i * 1_000_000L, 1, 0);
       timeline.change(i * 1_000_000L + 1000, -1, 1);
       timeline.change(i * 1_000_000L + 300_000, 0, -1);

@@ -1,8 +1,14 @@
 package dev.kvasir.live.engine.tier;
 
+import dev.kvasir.Nullable;
+import dev.kvasir.kv.event.Tier;
+import dev.kvasir.live.store.LowerStore;
 import dev.kvasir.live.store.disk.Ack;
 import dev.kvasir.live.store.disk.DiskSettings;
+import dev.kvasir.live.store.disk.DiskStore;
+import java.io.IOException;
 import java.nio.file.Path;
+import java.util.Objects;
 
 /**
  * The disk that engines share.
@@ -14,7 +20,8 @@ import java.nio.file.Path;
  * @param edge how blocks come there from the tier above
  */
 public record DiskTier(
-    int blocks, Ack ack, int threads, int queueMax, GuardSettings guard, EdgeSettings edge) {
+    int blocks, Ack ack, int threads, int queueMax, GuardSettings guard, EdgeSettings edge)
+    implements TierConfig.Below {
   public static final DiskTier DEFAULT =
       new DiskTier(4_096, Ack.STORED, 4, 1_024, GuardSettings.DEFAULT, EdgeSettings.DEFAULT);
 
@@ -24,12 +31,19 @@ public record DiskTier(
     }
   }
 
+  @Override
+  public Tier tier() {
+    return Tier.DISK;
+  }
+
+  @Override
   public DiskTier withBlocks(int count) {
     return new DiskTier(count, ack, threads, queueMax, guard, edge);
   }
 
-  DiskSettings settings(Path folder, int blockBytes, long layout) {
-    return new DiskSettings(folder, blocks, blockBytes, layout, ack, threads, queueMax);
+  @Override
+  public String place(@Nullable Path folder) {
+    return "in " + folder + "; a restart finds them again";
   }
 
   /** The same with so many threads, and room for so many loads and stores that wait. */
@@ -37,7 +51,21 @@ public record DiskTier(
     return new DiskTier(blocks, ack, otherThreads, otherQueueMax, guard, edge);
   }
 
-  /** The same, but that blocks come there in another way. */
+  /** A folder that cannot be opened costs the tier, and not the service: it is only a cache. */
+  @Override
+  public LowerStore open(Opening opening) throws IOException {
+    var folder = Objects.requireNonNull(opening.folder(), "a disk tier needs a folder");
+    int bytes = opening.memory().blockBytes();
+    var settings =
+        new DiskSettings(folder, blocks, bytes, opening.layout(), ack, threads, queueMax);
+    try {
+      return DiskStore.open(opening.loop(), opening.memory(), settings);
+    } catch (RuntimeException e) {
+      throw new IOException(e.getMessage(), e);
+    }
+  }
+
+  @Override
   public DiskTier with(EdgeSettings other) {
     return new DiskTier(blocks, ack, threads, queueMax, guard, other);
   }

@@ -1,12 +1,14 @@
 package dev.kvasir.live.engine.tier;
 
+import dev.kvasir.kv.event.Tier;
+
 /**
  * The host memory that engines share.
  *
  * @param blocks how many; 0 for none, and then there is no tier below either
  * @param edge how blocks come there from the engines
  */
-public record HostTier(int blocks, EdgeSettings edge) {
+public record HostTier(int blocks, EdgeSettings edge) implements TierConfig {
   public static final HostTier DEFAULT = new HostTier(2_048, EdgeSettings.DEFAULT);
 
   public HostTier {
@@ -15,6 +17,12 @@ public record HostTier(int blocks, EdgeSettings edge) {
     }
   }
 
+  @Override
+  public Tier tier() {
+    return Tier.HOST;
+  }
+
+  @Override
   public HostTier withBlocks(int count) {
     return new HostTier(count, edge);
   }

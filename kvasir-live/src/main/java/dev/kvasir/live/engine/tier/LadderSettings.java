@@ -1,47 +1,60 @@
 package dev.kvasir.live.engine.tier;
 
-import static java.util.Objects.requireNonNull;
-
 import dev.kvasir.Nullable;
 import dev.kvasir.kv.event.Tier;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.EnumSet;
 import java.util.List;
-import java.util.Locale;
 
 /**
- * The tiers that engines share below their own memory; each may be missing.
+ * The tiers that engines share below their own memory.
  *
- * @param order how they stand, from the top down; those that are missing are passed over
- * @param remote null for none
- * @param object null for none
+ * @param host through whose memory all that lies below passes; of 0 blocks for no tiers at all
+ * @param lower the tiers below host memory, from the top down; one for each {@link Tier} at most
  */
-public record LadderSettings(
-    List<Tier> order,
-    HostTier host,
-    DiskTier disk,
-    @Nullable RemoteTier remote,
-    @Nullable ObjectTier object) {
-  private static final List<Tier> ORDER_USUAL =
-      List.of(Tier.HOST, Tier.DISK, Tier.REMOTE, Tier.OBJECT);
-
+public record LadderSettings(HostTier host, List<TierConfig.Below> lower) {
   public static final LadderSettings DEFAULT =
-      new LadderSettings(ORDER_USUAL, HostTier.DEFAULT, DiskTier.DEFAULT, null, null);
+      new LadderSettings(HostTier.DEFAULT, List.of(DiskTier.DEFAULT));
 
   public LadderSettings {
-    order = List.copyOf(order);
-    requireOrder(order);
-    if (host.blocks() == 0 && (remote != null || object != null)) {
+    lower = lower.stream().filter(each -> each.blocks() > 0).toList();
+    if (host.blocks() == 0 && lower.stream().anyMatch(each -> each instanceof TierConfig.Shared)) {
       throw new IllegalArgumentException(
           "remote and object tiers stand below host memory: give that some blocks too");
     }
-    for (var tier : ORDER_USUAL) {
-      if (!order.contains(tier) && isThere(tier, disk, remote, object)) {
+    if (lower.stream().map(TierConfig::tier).distinct().count() < lower.size()) {
+      throw new IllegalArgumentException(words(tiers(lower)) + " names a tier twice");
+    }
+  }
+
+  /** Host memory and a disk of so many blocks; 0 stands for none. */
+  public static LadderSettings of(int hostBlocks, int diskBlocks) {
+    return new LadderSettings(
+        HostTier.DEFAULT.withBlocks(hostBlocks), List.of(DiskTier.DEFAULT.withBlocks(diskBlocks)));
+  }
+
+  /** These and one more, which stands above all slower ones. */
+  public LadderSettings with(TierConfig.Below other) {
+    var all = new ArrayList<>(lower);
+    all.add(other);
+    all.sort(Comparator.comparing(TierConfig::tier));
+    return new LadderSettings(host, all);
+  }
+
+  /** These, as they stand in that list of all tiers from the top down. */
+  public LadderSettings inOrder(List<Tier> order) {
+    requireOrder(order);
+    for (var each : lower) {
+      if (!order.contains(each.tier())) {
         throw new IllegalArgumentException(
             "order %s leaves out %s: name it there, or do without that tier"
-                .formatted(words(order), word(tier)));
+                .formatted(words(order), each.tier().word()));
       }
     }
+    var all = new ArrayList<>(lower);
+    all.sort(Comparator.comparing(each -> order.indexOf(each.tier())));
+    return new LadderSettings(host, all);
   }
 
   private static void requireOrder(List<Tier> order) {
@@ -60,72 +73,30 @@ public record LadderSettings(
     }
   }
 
-  /** Host memory and a disk of so many blocks; 0 stands for none. */
-  public static LadderSettings of(int hostBlocks, int diskBlocks) {
-    return new LadderSettings(
-        ORDER_USUAL,
-        HostTier.DEFAULT.withBlocks(hostBlocks),
-        DiskTier.DEFAULT.withBlocks(diskBlocks),
-        null,
-        null);
-  }
-
-  public LadderSettings with(RemoteTier other) {
-    return new LadderSettings(order, host, disk, other, object);
-  }
-
-  public LadderSettings with(ObjectTier other) {
-    return new LadderSettings(order, host, disk, remote, other);
-  }
-
-  public LadderSettings inOrder(List<Tier> other) {
-    return new LadderSettings(other, host, disk, remote, object);
-  }
-
   public boolean hasHost() {
     return host.blocks() > 0;
   }
 
-  /** Nothing can stand below host memory that is not there. */
-  public boolean hasDisk() {
-    return hasHost() && disk.blocks() > 0;
-  }
-
   /** The tiers below host memory that are there, from the top down. */
-  public List<Tier> below() {
-    var below = new ArrayList<Tier>();
-    for (var tier : order.subList(1, order.size())) {
-      if (hasHost() && isThere(tier, disk, remote, object)) below.add(tier);
-    }
-    return below;
+  public List<TierConfig.Below> below() {
+    return hasHost() ? lower : List.of();
   }
 
-  /** How blocks come to a tier that is there from the one above it. */
-  EdgeSettings edge(Tier tier) {
-    return switch (tier) {
-      case DEVICE -> throw new IllegalArgumentException("nothing is above " + tier);
-      case HOST -> host.edge();
-      case DISK -> disk.edge();
-      case REMOTE -> requireNonNull(remote, "no remote tier").edge();
-      case OBJECT -> requireNonNull(object, "no object tier").edge();
-    };
+  /** The tier at that level below host memory; null where there is none. */
+  public TierConfig.@Nullable Below on(Tier tier) {
+    for (var each : below()) if (each.tier() == tier) return each;
+    return null;
   }
 
-  private static boolean isThere(
-      Tier tier, DiskTier disk, @Nullable RemoteTier remote, @Nullable ObjectTier object) {
-    return switch (tier) {
-      case DEVICE, HOST -> true;
-      case DISK -> disk.blocks() > 0;
-      case REMOTE -> remote != null;
-      case OBJECT -> object != null;
-    };
+  public boolean hasDisk() {
+    return on(Tier.DISK) != null;
+  }
+
+  private static List<Tier> tiers(List<? extends TierConfig> configs) {
+    return configs.stream().map(TierConfig::tier).toList();
   }
 
   private static String words(List<Tier> tiers) {
-    return tiers.stream().map(LadderSettings::word).toList().toString();
-  }
-
-  private static String word(Tier tier) {
-    return tier.name().toLowerCase(Locale.ROOT);
+    return tiers.stream().map(Tier::word).toList().toString();
   }
 }

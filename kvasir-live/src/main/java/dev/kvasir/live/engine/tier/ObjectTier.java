@@ -1,8 +1,13 @@
 package dev.kvasir.live.engine.tier;
 
+import dev.kvasir.Nullable;
+import dev.kvasir.kv.event.Tier;
+import dev.kvasir.live.store.LowerStore;
 import dev.kvasir.live.store.shared.SealSettings;
+import dev.kvasir.live.store.shared.s3.ObjectBlocks;
 import dev.kvasir.live.store.shared.s3.ObjectSettings;
 import java.net.URI;
+import java.nio.file.Path;
 import java.time.Duration;
 
 /**
@@ -21,7 +26,8 @@ public record ObjectTier(
     SealSettings seal,
     Duration lookTime,
     GuardSettings guard,
-    EdgeSettings edge) {
+    EdgeSettings edge)
+    implements TierConfig.Shared {
   public static final ObjectTier DEFAULT =
       new ObjectTier(
           262_144,
@@ -40,7 +46,34 @@ public record ObjectTier(
     return new ObjectTier(blocks, other, seal, lookTime, guard, edge);
   }
 
-  /** The same, but that blocks come there in another way. */
+  @Override
+  public Tier tier() {
+    return Tier.OBJECT;
+  }
+
+  @Override
+  public ObjectTier withBlocks(int count) {
+    return new ObjectTier(count, server, seal, lookTime, guard, edge);
+  }
+
+  @Override
+  public String place(@Nullable Path folder) {
+    var place = server.place();
+    var where = place.endpoint() == null ? "AWS in " + place.region() : place.endpoint().toString();
+    return "known in bucket " + place.bucket() + " at " + where;
+  }
+
+  @Override
+  public Duration kept() {
+    return server.bound().age();
+  }
+
+  @Override
+  public LowerStore open(Opening opening) {
+    return ObjectBlocks.open(opening.loop(), opening.memory(), server, opening.seals(seal));
+  }
+
+  @Override
   public ObjectTier with(EdgeSettings other) {
     return new ObjectTier(blocks, server, seal, lookTime, guard, other);
   }

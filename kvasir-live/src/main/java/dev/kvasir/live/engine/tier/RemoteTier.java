@@ -1,7 +1,12 @@
 package dev.kvasir.live.engine.tier;
 
+import dev.kvasir.Nullable;
+import dev.kvasir.kv.event.Tier;
+import dev.kvasir.live.store.LowerStore;
 import dev.kvasir.live.store.shared.SealSettings;
+import dev.kvasir.live.store.shared.redis.RedisBlocks;
 import dev.kvasir.live.store.shared.redis.RemoteSettings;
+import java.nio.file.Path;
 import java.time.Duration;
 
 /**
@@ -20,7 +25,8 @@ public record RemoteTier(
     SealSettings seal,
     Duration lookTime,
     GuardSettings guard,
-    EdgeSettings edge) {
+    EdgeSettings edge)
+    implements TierConfig.Shared {
   public static final RemoteTier DEFAULT =
       new RemoteTier(
           65_536,
@@ -39,7 +45,33 @@ public record RemoteTier(
     return new RemoteTier(blocks, other, seal, lookTime, guard, edge);
   }
 
-  /** The same, but that blocks come there in another way. */
+  @Override
+  public Tier tier() {
+    return Tier.REMOTE;
+  }
+
+  @Override
+  public RemoteTier withBlocks(int count) {
+    return new RemoteTier(count, server, seal, lookTime, guard, edge);
+  }
+
+  @Override
+  public String place(@Nullable Path folder) {
+    var what = server.nodes().size() == 1 ? "Redis at " : "a Redis cluster at ";
+    return "known on " + what + String.join(", ", server.nodes());
+  }
+
+  @Override
+  public Duration kept() {
+    return server.ttl();
+  }
+
+  @Override
+  public LowerStore open(Opening opening) {
+    return RedisBlocks.open(opening.loop(), opening.memory(), server, opening.seals(seal));
+  }
+
+  @Override
   public RemoteTier with(EdgeSettings other) {
     return new RemoteTier(blocks, server, seal, lookTime, guard, other);
   }

@@ -14,12 +14,10 @@ import dev.kvasir.live.OwnedResources;
 import dev.kvasir.live.store.BlockMemory;
 import dev.kvasir.live.store.HostMemory;
 import dev.kvasir.live.store.HostStore;
+import dev.kvasir.live.store.LowerStore;
 import dev.kvasir.live.store.StoreTally;
 import dev.kvasir.live.store.disk.DiskStore;
-import dev.kvasir.live.store.shared.BlockSeals;
-import dev.kvasir.live.store.shared.SealSettings;
-import dev.kvasir.live.store.shared.redis.RedisBlocks;
-import dev.kvasir.live.store.shared.s3.ObjectBlocks;
+import dev.kvasir.live.store.shared.SharedStore;
 import dev.kvasir.offload.CommonTiers;
 import dev.kvasir.offload.TieredKvCache;
 import dev.kvasir.offload.onboard.LowerTier;
@@ -31,9 +29,9 @@ import dev.kvasir.time.EventLoop;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
-import java.util.Objects;
+import java.util.Map;
 
 /**
  * The tiers that several engines share below their own memory: of this process, and those on
@@ -61,12 +59,12 @@ public final class SharedTiers implements AutoCloseable {
   private final OwnedResources owned = new OwnedResources();
   private final List<BlockPool> pools = new ArrayList<>();
   private final List<LowerTier> rungs = new ArrayList<>();
+  private final Map<Tier, LowerStore> stores = new LinkedHashMap<>();
   private final List<SharedLook.Place> places = new ArrayList<>();
   private final List<String> unavailable = new ArrayList<>();
   private final LearnedTables tables;
   private final CommonTiers tiers;
   private final SharedLook look;
-  private @Nullable DiskStore disk;
 
   /** The store of the tier that was added last; none while that is host memory. */
   private @Nullable TierStore above;
@@ -95,7 +93,7 @@ public final class SharedTiers implements AutoCloseable {
     boolean counted =
         ladder.host().edge().countsUses()
             || blocks.eviction().equals(Eviction.COUNTS_USES)
-            || below.stream().anyMatch(tier -> ladder.edge(tier).countsUses());
+            || below.stream().anyMatch(tier -> tier.edge().countsUses());
     this.uses = counted ? new FrequencySketch(usesBlocks(ladder, blocks.above())) : null;
     this.registry = registry();
     this.tables = LearnedTables.beside(diskFolder);
@@ -104,7 +102,8 @@ public final class SharedTiers implements AutoCloseable {
     this.memory = owned.add(new HostMemory("host memory", slots, blocks.bytes()));
     try {
       pool(Tier.HOST, ladder.host().blocks());
-      for (var tier : below) add(tier, diskFolder);
+      var opening = new TierConfig.Opening(loop, memory, blocks.layout(), diskFolder);
+      for (var tier : below) add(tier, opening);
       this.tiers = new CommonTiers(loop, registry, host(), rungs, uses);
       this.look = new SharedLook(registry, places);
     } catch (RuntimeException e) {
@@ -124,63 +123,36 @@ public final class SharedTiers implements AutoCloseable {
   }
 
   /** How many blocks are on their way between tiers that are no memory. */
-  private int between(List<Tier> below) {
-    return below.stream().skip(1).mapToInt(tier -> ladder.edge(tier).batchBlocksMax()).sum();
+  private static int between(List<TierConfig.Below> below) {
+    return below.stream().skip(1).mapToInt(tier -> tier.edge().batchBlocksMax()).sum();
   }
 
-  private void add(Tier tier, @Nullable Path diskFolder) {
-    switch (tier) {
-      case DEVICE, HOST -> throw new IllegalArgumentException(tier + " is not below host memory");
-      case DISK -> addDisk(diskFolder);
-      case REMOTE -> addRemote(Objects.requireNonNull(ladder.remote()));
-      case OBJECT -> addObject(Objects.requireNonNull(ladder.object()));
+  /** A tier that cannot be opened costs the tier, and not the service: it is only a cache. */
+  private void add(TierConfig.Below tier, TierConfig.Opening opening) {
+    LowerStore store;
+    try {
+      store = owned.add(tier.open(opening));
+    } catch (IOException e) {
+      var name = tier.tier().word();
+      LOG.log(ERROR, "there is no {0} tier until the next start: {1}", name, e.getMessage());
+      unavailable.add(name);
+      return;
+    }
+    var pool = pool(tier.tier(), tier.blocks());
+    store.restore(pool);
+    var guarded = tier.guard().guard(loop, store);
+    addRung(pool, guarded, tier.edge());
+    stores.put(tier.tier(), store);
+    if (store instanceof SharedStore server && tier instanceof TierConfig.Shared shared) {
+      places.add(new SharedLook.Place(pool, server, guarded, shared.lookTime()));
     }
   }
 
   /** How many blocks the tiers know together: a sketch of fewer would mix them up. */
   public static int usesBlocks(LadderSettings ladder, long above) {
-    var remote = ladder.remote();
-    var object = ladder.object();
     long blocks = above + ladder.host().blocks();
-    blocks += ladder.disk().blocks();
-    blocks += remote == null ? 0 : remote.blocks();
-    blocks += object == null ? 0 : object.blocks();
+    for (var tier : ladder.lower()) blocks += tier.blocks();
     return Math.clamp(blocks, USES_BLOCKS_MIN, USES_BLOCKS_MAX);
-  }
-
-  /** A folder that cannot be opened costs the tier, and not the service: it is only a cache. */
-  private void addDisk(@Nullable Path diskFolder) {
-    var tier = ladder.disk();
-    var folder = Objects.requireNonNull(diskFolder, "a disk tier needs a folder");
-    var settings = tier.settings(folder, memory.blockBytes(), blocks.layout());
-    DiskStore store;
-    try {
-      store = owned.add(DiskStore.open(loop, memory, settings));
-    } catch (IOException | RuntimeException e) {
-      LOG.log(ERROR, "there is no disk tier until the next start: {0}", e.getMessage());
-      unavailable.add(Tier.DISK.name().toLowerCase(Locale.ROOT));
-      return;
-    }
-    var pool = pool(Tier.DISK, tier.blocks());
-    store.restore(pool);
-    addRung(pool, tier.guard().guard(loop, store), tier.edge());
-    disk = store;
-  }
-
-  private void addRemote(RemoteTier tier) {
-    var store = owned.add(RedisBlocks.open(loop, memory, tier.server(), seals(tier.seal())));
-    var pool = pool(Tier.REMOTE, tier.blocks());
-    var guarded = tier.guard().guard(loop, store);
-    addRung(pool, guarded, tier.edge());
-    places.add(new SharedLook.Place(pool, store, guarded, tier.lookTime()));
-  }
-
-  private void addObject(ObjectTier tier) {
-    var store = owned.add(ObjectBlocks.open(loop, memory, tier.server(), seals(tier.seal())));
-    var pool = pool(Tier.OBJECT, tier.blocks());
-    var guarded = tier.guard().guard(loop, store);
-    addRung(pool, guarded, tier.edge());
-    places.add(new SharedLook.Place(pool, store, guarded, tier.lookTime()));
   }
 
   /** Every store copies to and from host memory, so what is not right below it needs a relay. */
@@ -195,15 +167,11 @@ public final class SharedTiers implements AutoCloseable {
     above = store;
   }
 
-  private BlockSeals seals(SealSettings settings) {
-    return BlockSeals.of(memory.blockBytes(), blocks.layout(), settings);
-  }
-
   private BlockPool pool(Tier tier, int count) {
     var settings = PoolSettings.of(tier, count, blocks.tokens()).with(order());
     var pool = new BlockPool(settings, registry, events);
     pools.add(pool);
-    tables.add(tier.name().toLowerCase(Locale.ROOT), pool);
+    tables.add(tier.word(), pool);
     return pool;
   }
 
@@ -295,10 +263,7 @@ public final class SharedTiers implements AutoCloseable {
   /** What the stores of the tiers below host memory have done, from the top down. */
   public List<StoreTally> stores() {
     var tallies = new ArrayList<StoreTally>();
-    if (disk != null) tallies.add(disk.stats().tally(Tier.DISK));
-    for (var place : places) {
-      tallies.add(place.store().stats().tally(place.pool().tier()));
-    }
+    stores.forEach((tier, store) -> tallies.add(store.tally(tier)));
     return tallies;
   }
 
@@ -309,7 +274,7 @@ public final class SharedTiers implements AutoCloseable {
 
   /** The disk tier; null where there is none. */
   public @Nullable DiskStore disk() {
-    return disk;
+    return stores.get(Tier.DISK) instanceof DiskStore disk ? disk : null;
   }
 
   @Override

@@ -3,6 +3,7 @@ package dev.kvasir.live.gateway.journal;
 import dev.kvasir.Nullable;
 import dev.kvasir.kv.name.BlockHash;
 import dev.kvasir.live.http.Json;
+import dev.kvasir.live.openai.Usage;
 import dev.kvasir.router.RouteRecord;
 import java.nio.charset.StandardCharsets;
 import java.util.HexFormat;

@@ -1,5 +1,6 @@
 package dev.kvasir.live.gateway.journal;
 
+import dev.kvasir.kv.event.Tier;
 import dev.kvasir.live.http.Json;
 import tools.jackson.databind.node.ObjectNode;
 
@@ -41,11 +42,7 @@ record DecisionLine(long originMicros) {
     line.put("uncached_tokens", route.uncachedTokens());
     tokens(line, "prefill_uncached_tokens", route.prefillTokens());
     var cached = route.cached();
-    line.put("cached_blocks_device", cached.device());
-    line.put("cached_blocks_host", cached.host());
-    line.put("cached_blocks_disk", cached.disk());
-    line.put("cached_blocks_remote", cached.remote());
-    line.put("cached_blocks_object", cached.object());
+    for (var tier : Tier.values()) line.put("cached_blocks_" + tier.word(), cached.on(tier));
     seconds(line, "colocate_seconds", route.predicted().colocateSeconds());
     seconds(line, "offload_seconds", route.predicted().offloadSeconds());
     seconds(line, "colocate_harm_seconds", route.predicted().colocateHarmSeconds());

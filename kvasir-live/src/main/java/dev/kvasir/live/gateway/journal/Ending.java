@@ -1,5 +1,7 @@
 package dev.kvasir.live.gateway.journal;
 
+import dev.kvasir.live.openai.Usage;
+
 /**
  * What is to be written down of the answer of a request.
  *

@@ -17,7 +17,6 @@ import dev.kvasir.router.view.EngineSignals;
 import dev.kvasir.router.view.Load;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 
 /**
@@ -194,9 +193,7 @@ public final class GatewayMetrics {
   private static Map<String, Double> held(Row row) {
     var held = new LinkedHashMap<String, Double>();
     for (var tier : Tier.values()) {
-      held.put(
-          tier.name().toLowerCase(Locale.ROOT),
-          (double) row.source.router.index().held(row.entry.id(), tier));
+      held.put(tier.word(), (double) row.source.router.index().held(row.entry.id(), tier));
     }
     return held;
   }

@@ -2,9 +2,9 @@ package dev.kvasir.live.gateway.request;
 
 import dev.kvasir.live.gateway.journal.Ending;
 import dev.kvasir.live.gateway.journal.Outcome;
-import dev.kvasir.live.gateway.journal.Usage;
 import dev.kvasir.live.http.ApiError;
 import dev.kvasir.live.http.Exchange;
+import dev.kvasir.live.openai.Usage;
 import dev.kvasir.router.flow.LegFailure;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpClientResponse;

@@ -1,6 +1,6 @@
 package dev.kvasir.live.gateway.request;
 
-import dev.kvasir.live.gateway.journal.Usage;
+import dev.kvasir.live.openai.Usage;
 import io.vertx.core.buffer.Buffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;

@@ -5,20 +5,22 @@ import static java.lang.System.Logger.Level.WARNING;
 import dev.kvasir.Nullable;
 import dev.kvasir.kv.Block;
 import dev.kvasir.kv.BlockPool;
+import dev.kvasir.kv.event.Tier;
 import dev.kvasir.kv.name.BlockHash;
 import dev.kvasir.live.Threads;
 import dev.kvasir.live.store.CopyQueue;
 import dev.kvasir.live.store.CopyQueue.Kind;
 import dev.kvasir.live.store.CopyQueue.Task;
 import dev.kvasir.live.store.HostMemory;
+import dev.kvasir.live.store.LowerStore;
 import dev.kvasir.live.store.StoreCall;
+import dev.kvasir.live.store.StoreTally;
 import dev.kvasir.live.store.Workers;
 import dev.kvasir.offload.store.BlockCopy;
 import dev.kvasir.offload.store.CopyOutcome;
 import dev.kvasir.offload.store.CopyOutcome.Copied;
 import dev.kvasir.offload.store.CopyOutcome.Damaged;
 import dev.kvasir.offload.store.CopyOutcome.Failed;
-import dev.kvasir.offload.store.TierStore;
 import dev.kvasir.time.EventLoop;
 import java.io.IOException;
 import java.time.Duration;
@@ -35,7 +37,7 @@ import java.util.function.Consumer;
  * been read back. A restart forgets the quarantine, for the index no longer names the block. What
  * the disk refuses fails the copy, is counted, and leaves the store in order.
  */
-public final class DiskStore implements TierStore, AutoCloseable {
+public final class DiskStore implements LowerStore {
   private static final System.Logger LOG = System.getLogger(DiskStore.class.getName());
   private static final Duration CLOSE_MAX = Duration.ofSeconds(10);
   private static final Duration RESET_MAX = Duration.ofSeconds(10);
@@ -88,6 +90,7 @@ public final class DiskStore implements TierStore, AutoCloseable {
   }
 
   /** Makes the recovered blocks known to the pool of this tier, which nobody has used yet. */
+  @Override
   public void restore(BlockPool pool) {
     int total = pool.total();
     if (total != settings.blocks() || pool.free() != total) {
@@ -160,6 +163,11 @@ public final class DiskStore implements TierStore, AutoCloseable {
   /** How the file of blocks is read and written here. */
   public FileAccess access() {
     return vault.access();
+  }
+
+  @Override
+  public StoreTally tally(Tier tier) {
+    return stats().tally(tier);
   }
 
   public DiskStats stats() {

@@ -5,13 +5,16 @@ import static java.lang.System.Logger.Level.WARNING;
 import dev.kvasir.Nullable;
 import dev.kvasir.kv.Block;
 import dev.kvasir.kv.BlockPool;
+import dev.kvasir.kv.event.Tier;
 import dev.kvasir.kv.name.BlockHash;
 import dev.kvasir.kv.name.TokenBlock;
 import dev.kvasir.live.store.CopyQueue;
 import dev.kvasir.live.store.CopyQueue.Kind;
 import dev.kvasir.live.store.CopyQueue.Task;
 import dev.kvasir.live.store.HostMemory;
+import dev.kvasir.live.store.LowerStore;
 import dev.kvasir.live.store.StoreCall;
+import dev.kvasir.live.store.StoreTally;
 import dev.kvasir.live.store.Watchdog;
 import dev.kvasir.live.store.Workers;
 import dev.kvasir.live.store.shared.BlockTransport.Fetched;
@@ -23,7 +26,6 @@ import dev.kvasir.offload.store.CopyOutcome;
 import dev.kvasir.offload.store.CopyOutcome.Copied;
 import dev.kvasir.offload.store.CopyOutcome.Damaged;
 import dev.kvasir.offload.store.CopyOutcome.Failed;
-import dev.kvasir.offload.store.TierStore;
 import dev.kvasir.time.EventLoop;
 import java.io.IOException;
 import java.time.Duration;
@@ -45,7 +47,7 @@ import java.util.function.Consumer;
  * another shape. Bytes reach the slot above after they were checked, never before. A server that
  * does not answer costs the timeout of a batch, and nothing is tried twice.
  */
-public final class SharedStore implements TierStore, AutoCloseable {
+public final class SharedStore implements LowerStore {
   private static final System.Logger LOG = System.getLogger(SharedStore.class.getName());
   private static final int SUSPECTS_MAX = 4096;
   private static final Failed UNANSWERED = new Failed("the server did not answer for it");
@@ -204,6 +206,11 @@ public final class SharedStore implements TierStore, AutoCloseable {
     }
     for (var block : learned) block.release();
     return learned.size();
+  }
+
+  @Override
+  public StoreTally tally(Tier tier) {
+    return stats().tally(tier);
   }
 
   public SharedStats stats() {

@@ -2,7 +2,7 @@ package dev.kvasir.live.gateway.request;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kvasir.live.gateway.journal.Usage;
+import dev.kvasir.live.openai.Usage;
 import io.vertx.core.buffer.Buffer;
 import java.nio.charset.StandardCharsets;
 import java.util.SplittableRandom;

@@ -2,11 +2,11 @@ package dev.kvasir.live.gateway.request;
 
 import dev.kvasir.live.events.EventDecoder;
 import dev.kvasir.live.events.EventLimits;
-import dev.kvasir.live.gateway.journal.Usage;
 import dev.kvasir.live.gateway.worker.WorkerMetrics;
 import dev.kvasir.live.http.Json;
 import dev.kvasir.live.http.Refused;
 import dev.kvasir.live.openai.CallReader;
+import dev.kvasir.live.openai.Usage;
 import io.vertx.core.buffer.Buffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;

@@ -1,15 +1,18 @@
-package dev.kvasir.sim;
+package dev.kvasir.sim.blis;
 
 import dev.kvasir.Nullable;
 import dev.kvasir.kv.BlockPool;
 import dev.kvasir.kv.CachedBlocks;
 import dev.kvasir.kv.KvMatch;
 import dev.kvasir.kv.KvSpan;
-import dev.kvasir.kv.KvStore;
 import dev.kvasir.kv.PooledKv;
+import dev.kvasir.kv.event.Tier;
 import dev.kvasir.kv.name.BlockHash;
 import dev.kvasir.kv.name.BlockNames;
 import dev.kvasir.kv.name.TokenBlock;
+import dev.kvasir.sim.TierSpec;
+import dev.kvasir.sim.TransferModel;
+import dev.kvasir.sim.report.TierResult;
 import dev.kvasir.time.EventLoop;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -21,7 +24,7 @@ import java.util.List;
  * <p>A block is on one of the two at a time. Above the threshold cached blocks move to the host,
  * the first to be evicted first; there the oldest makes room.
  */
-final class SteppedTiers implements KvStore {
+final class SteppedTiers implements TransferModel.Memory {
   private static final long THRASH_NANOS = 1_000_000;
 
   private record Offloaded(TokenBlock content, long nanos) {}
@@ -50,32 +53,17 @@ final class SteppedTiers implements KvStore {
     this.threshold = threshold;
   }
 
-  /** What reloads since the last time take; asking makes it zero. */
-  long takePendingMicros() {
+  @Override
+  public long takePendingMicros() {
     long pending = pendingMicros;
     pendingMicros = 0;
     return pending;
   }
 
-  /** How many blocks the host holds at most. */
-  int blocks() {
-    return host.blocks();
-  }
-
-  long stored() {
-    return stored;
-  }
-
-  long loaded() {
-    return loaded;
-  }
-
-  long evicted() {
-    return evicted;
-  }
-
-  long thrashed() {
-    return thrashed;
+  @Override
+  public List<TierResult> tiers() {
+    return List.of(
+        new TierResult(Tier.HOST, host.blocks(), stored, loaded, evicted, thrashed, 0, 0));
   }
 
   boolean isInMemory(BlockHash name) {
@@ -111,7 +99,7 @@ final class SteppedTiers implements KvStore {
     pendingMicros +=
         host.latency().toNanos() / 1000
             + (long) StrictMath.ceil(count * blockTokens() / host.tokensUpPerMicro());
-    return new Releasing(names, span, new CachedBlocks(here, count, 0, 0, 0));
+    return new Releasing(names, span, CachedBlocks.of(here, count));
   }
 
   private void reload(BlockHash name) {
@@ -215,12 +203,6 @@ final class SteppedTiers implements KvStore {
   @Override
   public int reclaimable(List<KvSpan> spans) {
     return device.reclaimable(spans.stream().map(span -> ((Releasing) span).span).toList());
-  }
-
-  @Override
-  public int clear() {
-    offloaded.clear();
-    return device.clear();
   }
 
   /** The host's hits, which the device counted as blocks to compute, are hits of both. */

@@ -1,4 +1,4 @@
-package dev.kvasir.sim;
+package dev.kvasir.sim.blis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
@@ -11,6 +11,7 @@ import dev.kvasir.kv.event.KvEvents;
 import dev.kvasir.kv.event.Tier;
 import dev.kvasir.kv.evict.Eviction;
 import dev.kvasir.kv.evict.FrequencySketch;
+import dev.kvasir.sim.TierSpec;
 import dev.kvasir.sim.workload.Content;
 import dev.kvasir.sim.workload.ContentNames;
 import dev.kvasir.time.VirtualLoop;
@@ -26,9 +27,9 @@ class SteppedTiersTest {
   void cachedBlocksMoveToTheHostAboveTheThresholdAndNoMoreThanThat() {
     var tiers = tiers(10, 100, 0.5);
     use(tiers, 1, 5);
-    assertThat(tiers.stored()).isZero();
+    assertThat(tiers.tiers().getFirst().stored()).isZero();
     use(tiers, 2, 3);
-    assertThat(tiers.stored()).isEqualTo(3);
+    assertThat(tiers.tiers().getFirst().stored()).isEqualTo(3);
     assertThat(tiers.available()).isEqualTo(10);
   }
 
@@ -36,23 +37,23 @@ class SteppedTiersTest {
   void aThresholdBetweenTwoBlocksIsPassedByTheUpperOne() {
     var tiers = tiers(15, 100, 0.9);
     use(tiers, 1, 13);
-    assertThat(tiers.stored()).isZero();
+    assertThat(tiers.tiers().getFirst().stored()).isZero();
     use(tiers, 2, 1);
     // 14 of 15 are more than nine tenths.
-    assertThat(tiers.stored()).isEqualTo(1);
+    assertThat(tiers.tiers().getFirst().stored()).isEqualTo(1);
   }
 
   @Test
   void aReloadTakesItsLatencyAndTheWholeMicrosecondsOfItsTokensOnce() {
     var tiers = tiers(10, 100, 0.5);
     use(tiers, 1, 8);
-    assertThat(tiers.stored()).isEqualTo(3);
+    assertThat(tiers.tiers().getFirst().stored()).isEqualTo(3);
     assertThat(tiers.takePendingMicros()).isZero();
     use(tiers, 1, 8);
     // 7 for the transfer, and 3 blocks of 4 tokens at 5 tokens a microsecond.
     assertThat(tiers.takePendingMicros()).isEqualTo(7 + 3);
     assertThat(tiers.takePendingMicros()).isZero();
-    assertThat(tiers.loaded()).isEqualTo(3);
+    assertThat(tiers.tiers().getFirst().loaded()).isEqualTo(3);
   }
 
   @Test
@@ -73,11 +74,11 @@ class SteppedTiersTest {
     use(tiers, 1, 8);
     loop.runFor(Duration.ofNanos(999_000));
     use(tiers, 1, 8);
-    assertThat(tiers.thrashed()).isEqualTo(3);
+    assertThat(tiers.tiers().getFirst().thrashed()).isEqualTo(3);
     loop.runFor(Duration.ofMillis(1));
     use(tiers, 1, 8);
-    assertThat(tiers.loaded()).isEqualTo(6);
-    assertThat(tiers.thrashed()).isEqualTo(3);
+    assertThat(tiers.tiers().getFirst().loaded()).isEqualTo(6);
+    assertThat(tiers.tiers().getFirst().thrashed()).isEqualTo(3);
   }
 
   @Test
@@ -85,8 +86,8 @@ class SteppedTiersTest {
     var tiers = tiers(10, 4, 0);
     use(tiers, 1, 3);
     use(tiers, 2, 3);
-    assertThat(tiers.stored()).isEqualTo(6);
-    assertThat(tiers.evicted()).isEqualTo(2);
+    assertThat(tiers.tiers().getFirst().stored()).isEqualTo(6);
+    assertThat(tiers.tiers().getFirst().evicted()).isEqualTo(2);
     // Of the first prompt the blocks that came first are gone, those from its end.
     assertThat(tiers.match(names(1), 3).blocks()).isEqualTo(1);
     assertThat(tiers.match(names(2), 3).blocks()).isEqualTo(3);

@@ -1,4 +1,4 @@
-package dev.kvasir.live.gateway.journal;
+package dev.kvasir.live.openai;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -1,0 +1,71 @@
+package dev.kvasir.live.engine.tier;
+
+import dev.kvasir.Nullable;
+import dev.kvasir.kv.event.Tier;
+import dev.kvasir.live.store.HostMemory;
+import dev.kvasir.live.store.LowerStore;
+import dev.kvasir.live.store.shared.BlockSeals;
+import dev.kvasir.live.store.shared.SealSettings;
+import dev.kvasir.time.EventLoop;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+
+/** What a deployment says of one tier below the memory of its engines. */
+public interface TierConfig {
+  Tier tier();
+
+  /** How many blocks it has; 0 for none. */
+  int blocks();
+
+  TierConfig withBlocks(int count);
+
+  /** How blocks come there from the tier above. */
+  EdgeSettings edge();
+
+  /**
+   * A tier below host memory, by what keeps its blocks. A backend is a record of this kind, with a
+   * line among the kinds of tiers.
+   */
+  interface Below extends TierConfig {
+    @Override
+    Below withBlocks(int count);
+
+    /** The same, but that blocks come there in another way. */
+    Below with(EdgeSettings other);
+
+    /** When it is left alone. */
+    GuardSettings guard();
+
+    /** Where its blocks are, in words. */
+    String place(@Nullable Path folder);
+
+    /** Opens it; an exception costs the tier, and not the service. */
+    LowerStore open(Opening opening) throws IOException;
+  }
+
+  /** A tier on a server that other processes store on too. */
+  interface Shared extends Below {
+    /** How blocks are protected there. */
+    SealSettings seal();
+
+    /** How long a prompt waits to hear what others have stored; 0 for not asking. */
+    Duration lookTime();
+
+    /** How long the server keeps a block. */
+    Duration kept();
+  }
+
+  /**
+   * What a tier is opened with.
+   *
+   * @param memory the host memory that it copies to and from
+   * @param layout another number for other weights or another layout
+   * @param folder where blocks on disk lie; null for none
+   */
+  record Opening(EventLoop loop, HostMemory memory, long layout, @Nullable Path folder) {
+    BlockSeals seals(SealSettings settings) {
+      return BlockSeals.of(memory.blockBytes(), layout, settings);
+    }
+  }
+}

@@ -1,0 +1,53 @@
+package dev.kvasir.sim.blis;
+
+import dev.kvasir.engine.EngineSettings;
+import dev.kvasir.engine.EngineSettings.BatchRules;
+import dev.kvasir.kv.BlockPool;
+import dev.kvasir.kv.event.Tier;
+import dev.kvasir.sim.TierSpec;
+import dev.kvasir.sim.TransferModel;
+import dev.kvasir.time.EventLoop;
+import java.util.List;
+
+/**
+ * Transfers are instant, and their time is added to the step that needed them.
+ *
+ * @param threshold the share of memory in use above which cached blocks move to the host
+ */
+public record StepTransfers(double threshold) implements TransferModel {
+  public StepTransfers {
+    if (!(threshold >= 0 && threshold <= 1)) {
+      throw new IllegalArgumentException("offloads above " + threshold + ", expected 0 to 1");
+    }
+  }
+
+  @Override
+  public void check(List<TierSpec> tiers) {
+    if (tiers.size() > 1 || (tiers.size() == 1 && tiers.getFirst().tier() != Tier.HOST)) {
+      throw new IllegalArgumentException(
+          "transfers within a step know the host tier alone; use events for " + tiers);
+    }
+  }
+
+  @Override
+  public boolean canShare() {
+    return false;
+  }
+
+  /** Reloads within a step may evict what the next one in line was promised. */
+  @Override
+  public EngineSettings engine(EngineSettings settings) {
+    return settings.with(
+        new BatchRules() {
+          @Override
+          public Taking taking() {
+            return Taking.JOINING_ONE_BY_ONE;
+          }
+        });
+  }
+
+  @Override
+  public Memory memory(EventLoop loop, BlockPool top, List<TierSpec> tiers) {
+    return new SteppedTiers(loop, top, tiers.getFirst(), threshold);
+  }
+}
