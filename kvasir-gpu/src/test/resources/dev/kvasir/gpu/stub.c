@@ -363,7 +363,7 @@ int cuLaunchKernel(word f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, u
     op *o = add((stream *) s, KERNEL);
     o->to = k->function; o->from = (word) k->launch; o->bytes = gx; o->rows = gy; o->to_pitch = bx;
     // A float is the last parameter where there is one: which, only the name tells.
-    o->p[0] = strstr(k->name, "decode") ? 12 : strstr(k->name, "prefill") ? 8
+    o->p[0] = strstr(k->name, "decode") ? 10 : strstr(k->name, "prefill") ? 8
         : strstr(k->name, "random") ? 4 : 1;
     for (int i = 1; i < WORDS; i++) o->p[i] = *p[i - 1];
     LEAVE(gx == 0 || gy == 0 || bx == 0 || bx > 1024 || gy > 65535 ? 1 : 0);

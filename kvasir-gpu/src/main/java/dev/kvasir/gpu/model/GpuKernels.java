@@ -40,7 +40,6 @@ public final class GpuKernels implements AutoCloseable {
   private static final int SPREAD = 1_024;
 
   private final GpuShape shape;
-  private final int processors;
   private final int productGroupsMax;
   private final boolean isWide;
   private final CudaModule module;
@@ -64,8 +63,7 @@ public final class GpuKernels implements AutoCloseable {
   /** The kernels that were compiled for this shape. */
   GpuKernels(CudaDevice device, GpuShape shape, byte[] code) throws CudaFailure {
     this.shape = shape;
-    this.processors = device.gpu().processors();
-    this.productGroupsMax = PRODUCT_GROUPS_PER_PROCESSOR * processors;
+    this.productGroupsMax = PRODUCT_GROUPS_PER_PROCESSOR * device.gpu().processors();
     this.module = device.module(code);
     this.embed = module.kernel("kvasir_embed");
     this.norm = module.kernel("kvasir_norm");
@@ -150,42 +148,36 @@ public final class GpuKernels implements AutoCloseable {
         kv.layerAt);
   }
 
-  /** Where single queries read and write. */
-  record DecodePlaces(long out, long partial, long sums, long qkv) {}
-
-  /**
-   * Single queries attend to their contexts, chunk by chunk.
-   *
-   * @param next the matrix of the product that follows, to be fetched meanwhile; 0 for none
-   */
+  /** Single queries attend to their contexts, chunk by chunk. */
   void decodeAttention(
-      CudaStream to, StepTables.Places at, DecodePlaces places, LayerKv kv, long next)
+      CudaStream to, StepTables.Places at, long out, long partial, long sums, long qkv, LayerKv kv)
       throws CudaFailure {
-    int across = shape.heads() / together();
-    int idle = next == 0 ? 0 : (processors + across - 1) / across;
     to.launch(
         decodeAttention,
-        new Grid(across, at.items() + idle, ATTENTION_THREADS, 0),
-        places.out,
-        places.partial,
-        places.sums,
-        places.qkv,
+        new Grid(shape.heads() / together(), at.items(), decodeThreads(), 0),
+        out,
+        partial,
+        sums,
+        qkv,
         kv.address,
         kv.blockBytes,
         kv.layerAt,
         at.itemList(),
         at.blocks(),
-        at.items(),
-        next,
         scale());
     if (at.joins() == 0) return;
     to.launch(
         join,
         new Grid(at.joins(), shape.heads(), shape.headSize(), 0),
-        places.out,
-        places.partial,
-        places.sums,
+        out,
+        partial,
+        sums,
         at.joinList());
+  }
+
+  /** More where the sums of all warps fit into shared memory; as the kernel has it. */
+  private int decodeThreads() {
+    return together() * shape.headSize() <= 512 ? 2 * ATTENTION_THREADS : ATTENTION_THREADS;
   }
 
   /** How many heads of a group load together; as the kernel has it. */

@@ -5,7 +5,6 @@ import dev.kvasir.gpu.CudaStream;
 import dev.kvasir.gpu.library.CublasLt;
 import dev.kvasir.gpu.library.CublasLt.Into;
 import dev.kvasir.gpu.library.LibraryFailure;
-import dev.kvasir.gpu.model.GpuKernels.DecodePlaces;
 import dev.kvasir.gpu.model.GpuKernels.LayerKv;
 import dev.kvasir.gpu.model.GpuKernels.ProductPlaces;
 import java.io.IOException;
@@ -66,8 +65,7 @@ final class GpuPass {
     var place = new LayerKv(kv.address(), shape.blockBytes(), (long) index * shape.layerBytes());
     queries(to, at.tokens(), layer);
     kernels.rope(to, at, buffers.qkv(), layer.rope(), place);
-    // With few queries most of the GPU would wait while they attend.
-    attend(to, at, place, isSmall(at.tokens()) ? layer.attentionOutput() : 0);
+    attend(to, at, place);
     add(to, at.tokens(), buffers.attended(), layer.attentionOutput(), shape.queryWidth());
     inner(to, at.tokens(), layer);
     add(to, at.tokens(), buffers.inner(), layer.innerOutput(), shape.feedForward());
@@ -85,12 +83,10 @@ final class GpuPass {
     matrices.multiply(to, shaped, layer.qkv(), buffers.normed(), buffers.qkv());
   }
 
-  private void attend(CudaStream to, StepTables.Places at, LayerKv place, long next)
-      throws CudaFailure {
+  private void attend(CudaStream to, StepTables.Places at, LayerKv place) throws CudaFailure {
     if (at.items() > 0) {
-      var places =
-          new DecodePlaces(buffers.attended(), buffers.partial(), buffers.sums(), buffers.qkv());
-      kernels.decodeAttention(to, at, places, place, next);
+      kernels.decodeAttention(
+          to, at, buffers.attended(), buffers.partial(), buffers.sums(), buffers.qkv(), place);
     }
     if (at.tiles() > 0) {
       kernels.prefillAttention(to, at, buffers.attended(), buffers.qkv(), place);

@@ -5,7 +5,6 @@
 // chunk and the heads of one group, which share what it loads. HEAD_SIZE / 8 lanes read a token, 16
 // bytes each; each such part of a warp keeps a softmax of its own until the end.
 #define CHUNK 256
-#define ATTENTION_WARPS 4
 #define LANES (HEAD_SIZE / 8)
 #define PARTS (32 / LANES)
 #define ROUNDS (BLOCK_TOKENS / PARTS)
@@ -18,6 +17,8 @@
                                        ? 7                                          \
                                        : (GROUP % 6 == 0 ? 6 : (GROUP % 5 == 0 ? 5  \
                                                                                : 1)))))
+// As many as leave room for all their sums in shared memory.
+#define ATTENTION_WARPS (TOGETHER * HEAD_SIZE <= 512 ? 8 : 4)
 #define NOTHING (-1e30f)
 
 // A chunk of one sequence: which token asks, the first position and the one behind the last, where
@@ -26,22 +27,10 @@ struct Item {
   int token, first, end, blocks, whole, unused0, unused1, unused2;
 };
 
-// Has the second cache fetch the matrix of the next product. Few queries leave most of the GPU idle.
-__device__ __forceinline__ void fetch_ahead(const char *from, int part, int parts) {
-  const u64 bytes = (u64) HEADS * HEAD_SIZE * WIDTH * 2;
-  u64 step = (u64) parts * blockDim.x * 128;
-  for (u64 at = ((u64) part * blockDim.x + threadIdx.x) * 128; at < bytes; at += step)
-    prefetch(from + at);
-}
-
-// Grid: HEADS / TOGETHER, then the items, and behind them those that fetch ahead.
+// Grid: HEADS / TOGETHER, then the items.
 extern "C" __global__ void __launch_bounds__(32 * ATTENTION_WARPS) kvasir_decode_attention(
     bf16 *out, float *partial, float2 *sums, const bf16 *qkv, const char *kv, u64 block_bytes,
-    u64 layer_at, const Item *items, const int *blocks, int count, const char *next, float scale) {
-  if (blockIdx.y >= count) {
-    fetch_ahead(next, (blockIdx.y - count) * gridDim.x + blockIdx.x, (gridDim.y - count) * gridDim.x);
-    return;
-  }
+    u64 layer_at, const Item *items, const int *blocks, float scale) {
   Item item = items[blockIdx.y];
   if (item.first >= item.end) return;
   int head = blockIdx.x * TOGETHER, kv_head = head / GROUP;

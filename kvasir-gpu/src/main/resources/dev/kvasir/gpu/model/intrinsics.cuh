@@ -41,11 +41,6 @@ __device__ __forceinline__ uint4 load_once(const uint4 *at) {
   return v;
 }
 
-// Fetches a line of 128 bytes into the second cache.
-__device__ __forceinline__ void prefetch(const void *at) {
-  asm volatile("prefetch.global.L2 [%0];" : : "l"(at));
-}
-
 __device__ __forceinline__ u32 shared_address(const void *at) {
   return (u32) __cvta_generic_to_shared(at);
 }

@@ -499,8 +499,7 @@ final class KernelCheck {
       if (places.items() > 0) {
         long partial = scratch.poisoned(4L * places.items() * shape.queryWidth());
         long sums = scratch.poisoned(8L * places.items() * shape.heads());
-        var read = new GpuKernels.DecodePlaces(out, partial, sums, at);
-        kernels.decodeAttention(scratch.stream, places, read, kv, 0);
+        kernels.decodeAttention(scratch.stream, places, out, partial, sums, at, kv);
       }
       if (places.tiles() > 0) kernels.prefillAttention(scratch.stream, places, out, at, kv);
       var found = scratch.bf16At(out, count * shape.queryWidth());

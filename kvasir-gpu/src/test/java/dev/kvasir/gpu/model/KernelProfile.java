@@ -190,13 +190,12 @@ final class KernelProfile {
         rows.add(new GpuRow(new int[1], pair[1] - 1, own, new GpuRow.Choice.Likeliest()));
       }
       var at = places(kernels, rows);
-      var places = new GpuKernels.DecodePlaces(seen, partial, sums, qkv);
       double bytes = (double) pair[0] * pair[1] * shape.layerBytes() / 16;
       time(
           "decode attention, " + pair[0] + " of " + pair[1],
           bytes,
           0,
-          round -> kernels.decodeAttention(stream, at, places, kv(kv, round), 0));
+          round -> kernels.decodeAttention(stream, at, seen, partial, sums, qkv, kv(kv, round)));
     }
   }
 
