@@ -10,13 +10,15 @@ import java.util.List;
  * @param roles what each instance is there for
  * @param handOver how K and V get from one instance to another
  * @param shared what there is one of for all instances
+ * @param outages instances that die at a time
  */
 public record ClusterSpec(
     List<Role> roles,
     InstanceSpec instance,
     RoutingSpec routing,
     HandOver handOver,
-    List<Shared> shared) {
+    List<Shared> shared,
+    List<Outage> outages) {
   /** What instances may have in common, as the engines within one process do. */
   public enum Shared {
     /** The tiers below their own memory. */
@@ -44,6 +46,17 @@ public record ClusterSpec(
   public ClusterSpec {
     roles = List.copyOf(roles);
     shared = List.copyOf(shared);
+    outages = List.copyOf(outages);
+    for (var outage : outages) {
+      if (outage.instance() >= roles.size()) {
+        throw new IllegalArgumentException(
+            "an outage of instance %d, and there are %d, counted from 0"
+                .formatted(outage.instance(), roles.size()));
+      }
+      if (!instance.transfers().canShare()) {
+        throw new IllegalArgumentException("outages need transfers as events");
+      }
+    }
     if (shared.contains(Shared.TIERS) && !instance.transfers().canShare()) {
       throw new IllegalArgumentException("shared tiers take transfers as events");
     }
@@ -53,9 +66,24 @@ public record ClusterSpec(
     }
   }
 
+  /** A fleet in which nothing dies. */
+  public ClusterSpec(
+      List<Role> roles,
+      InstanceSpec instance,
+      RoutingSpec routing,
+      HandOver handOver,
+      List<Shared> shared) {
+    this(roles, instance, routing, handOver, shared, List.of());
+  }
+
+  /** These, with instances that die. */
+  public ClusterSpec with(List<Outage> others) {
+    return new ClusterSpec(roles, instance, routing, handOver, shared, others);
+  }
+
   /** A fleet of instances that share nothing. */
   public static ClusterSpec apart(
       List<Role> roles, InstanceSpec instance, RoutingSpec routing, HandOver handOver) {
-    return new ClusterSpec(roles, instance, routing, handOver, List.of());
+    return new ClusterSpec(roles, instance, routing, handOver, List.of(), List.of());
   }
 }

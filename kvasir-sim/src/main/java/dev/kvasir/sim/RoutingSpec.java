@@ -8,12 +8,15 @@ import dev.kvasir.router.flow.KeyLimits;
 import dev.kvasir.router.pick.PickPolicy;
 import dev.kvasir.router.placement.PlacementPolicy;
 import java.time.Duration;
+import java.util.Collections;
+import java.util.Map;
+import java.util.TreeMap;
 
 /**
  * How requests find their instance.
  *
  * @param flow queue, retries, ejection and admission
- * @param tenantLimits how much each tenant may ask for
+ * @param tenants how much each tenant may ask for
  * @param picks which instance decodes
  * @param placements where the prompt is computed
  * @param signalInterval how often instances tell how they are
@@ -22,7 +25,7 @@ import java.time.Duration;
 public record RoutingSpec(
     RouterSettings settings,
     FlowSettings flow,
-    KeyLimits tenantLimits,
+    Tenants tenants,
     PickPolicy picks,
     PlacementPolicy placements,
     Duration signalInterval,
@@ -31,6 +34,23 @@ public record RoutingSpec(
   public enum Awareness {
     BLIND,
     CACHE_AWARE
+  }
+
+  /**
+   * How much tenants may ask for.
+   *
+   * @param others the limits of those that are not named
+   */
+  public record Tenants(Map<String, KeyLimits> named, KeyLimits others) {
+    public static final Tenants UNLIMITED = new Tenants(new TreeMap<>(), KeyLimits.UNLIMITED);
+
+    public Tenants {
+      named = Collections.unmodifiableMap(new TreeMap<>(named));
+    }
+
+    KeyLimits limits(String tenant) {
+      return named.getOrDefault(tenant, others);
+    }
   }
 
   public RoutingSpec {
@@ -50,7 +70,7 @@ public record RoutingSpec(
     this(
         settings,
         FlowSettings.OPEN.with(admission),
-        KeyLimits.UNLIMITED,
+        Tenants.UNLIMITED,
         picks,
         placements,
         signalInterval,
@@ -59,6 +79,6 @@ public record RoutingSpec(
 
   /** Whether what becomes of one request may depend on when another one ends. */
   boolean isCoupled() {
-    return flow.isCoupled() || !tenantLimits.equals(KeyLimits.UNLIMITED);
+    return flow.isCoupled() || !tenants.equals(Tenants.UNLIMITED);
   }
 }

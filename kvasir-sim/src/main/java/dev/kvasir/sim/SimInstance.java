@@ -39,6 +39,8 @@ public final class SimInstance {
   private final List<TimedStore> stores = new ArrayList<>();
   private final @Nullable SharedTiers below;
   private TransferModel.@Nullable Memory stepped;
+  private boolean up = true;
+  private int life;
 
   /**
    * An instance on a clock.
@@ -77,7 +79,7 @@ public final class SimInstance {
     return spec.tiers().isEmpty() ? spec.engine() : spec.transfers().engine(spec.engine());
   }
 
-  /** The seed's rule: without slower tiers there is nothing but a pool. */
+  /** Without slower tiers there is nothing but a pool. */
   private KvStore memory(EventLoop loop, InstanceSpec spec) {
     var top = pools.add(Tier.DEVICE, spec.blocks());
     if (spec.tiers().isEmpty()) return new PooledKv(top);
@@ -132,6 +134,29 @@ public final class SimInstance {
 
   public Engine.Load load() {
     return engine.load();
+  }
+
+  /** Whether it takes requests at all. */
+  boolean isUp() {
+    return up;
+  }
+
+  /** How often it has died: what it held in an earlier life is gone. */
+  int life() {
+    return life;
+  }
+
+  void die() {
+    up = false;
+    life++;
+  }
+
+  /** Starts again, with nothing in its own memory and in host memory; slower tiers keep theirs. */
+  void comeBack() {
+    up = true;
+    for (var pool : pools.all()) {
+      if (pool.tier() == Tier.DEVICE || pool.tier() == Tier.HOST) pool.clear();
+    }
   }
 
   int blockTokens() {

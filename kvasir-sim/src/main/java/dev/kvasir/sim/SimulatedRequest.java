@@ -10,6 +10,7 @@ import dev.kvasir.router.Route;
 import dev.kvasir.router.flow.FlowRequest;
 import dev.kvasir.router.flow.LegFailure;
 import dev.kvasir.router.flow.Refusal;
+import dev.kvasir.router.flow.Refusal.Kind;
 import dev.kvasir.router.flow.RequestDriver;
 import dev.kvasir.router.flow.RequestFlow;
 import dev.kvasir.router.placement.PrefillPlacement.Offload;
@@ -29,7 +30,7 @@ import java.time.Duration;
  * <p>It begins and ends in the time of the cluster, and is served in that of an instance, which may
  * be ahead: what the flow is to know is told by way of the instance's clock.
  */
-final class SimulatedRequest implements RequestDriver, SequenceListener {
+final class SimulatedRequest implements RequestDriver {
   private static final long NEVER = RequestResult.NEVER;
 
   private final Simulator simulator;
@@ -41,6 +42,16 @@ final class SimulatedRequest implements RequestDriver, SequenceListener {
   private @Nullable Timer deadline;
   private Ending ending = Ending.UNFINISHED;
   private boolean running;
+
+  /** The leg that is under way; what an earlier one still tells is not heard. */
+  private int leg;
+
+  /** Whether what was prefilled is between two instances. */
+  private boolean inTransit;
+
+  /** Which life of the instance that prefilled it holds what it prefilled. */
+  private int prefillLife;
+
   private int instance = -1;
   private int prefillInstance = -1;
   private String routeClass = "";
@@ -83,7 +94,8 @@ final class SimulatedRequest implements RequestDriver, SequenceListener {
 
   @Override
   public void refuse(Refusal refusal) {
-    end(Ending.REJECTED);
+    boolean isFailure = refusal.kind() == Kind.FAILED || refusal.kind() == Kind.NO_WORKER;
+    end(isFailure ? Ending.FAILED : Ending.REJECTED);
   }
 
   /** Of the two legs one is at work at a time: the one that failed has ended. */
@@ -91,32 +103,77 @@ final class SimulatedRequest implements RequestDriver, SequenceListener {
   public void cancel() {}
 
   @Override
-  public void send(Leg leg) {
+  public void send(Leg sent) {
     var placement = route().placement();
     instance = placement.decode();
-    switch (leg) {
+    int target = sent == Leg.PREFILL ? ((Offload) placement).prefill() : instance;
+    leg++;
+    if (!simulator.instance(target).isUp()) {
+      int refused = leg;
+      simulator.loop().execute(() -> fail(refused, sent, LegFailure.UNREACHABLE));
+      return;
+    }
+    switch (sent) {
       case WHOLE -> {
-        if (serving == null) begin(simulator.instance(instance), leg);
+        if (serving == null) begin(simulator.instance(instance), sent);
         else serve(simulator.instance(instance), 0);
       }
-      case PREFILL -> begin(simulator.instance(((Offload) placement).prefill()), leg);
-      case DECODE ->
-          simulator.handOver(prefillInstance, instance, request.promptTokens(), this::receive);
+      case PREFILL -> begin(simulator.instance(target), sent);
+      case DECODE -> {
+        inTransit = true;
+        int life = simulator.instance(instance).life();
+        int sending = leg;
+        simulator.handOver(
+            prefillInstance, instance, request.promptTokens(), () -> receive(sending, life));
+      }
     }
   }
 
-  private void begin(SimInstance first, Leg leg) {
-    prefillInstance = first.index();
-    simulator.timeline().change(now() / 1000, -1, 0);
-    first.clock().ask(() -> beginAt(first, leg));
+  /** An instance has died, and with it what it did for this request. */
+  void cut(SimInstance dead) {
+    if (ending != Ending.UNFINISHED || inTransit || serving == null || !serving.equals(dead)) {
+      return;
+    }
+    var which = flowing().state() == FlowRequest.State.PREFILLING ? Leg.PREFILL : Leg.WHOLE;
+    leg++;
+    var started = sequence;
+    sequence = null;
+    if (started != null) dead.engine().abort(started);
+    if (firstNanos != NEVER) {
+      end(Ending.FAILED);
+      return;
+    }
+    timeline().change(now() / 1000, running ? 0 : -1, running ? -1 : 0);
+    serving = null;
+    running = false;
+    simulator.timeline().change(now() / 1000, 1, 0);
+    failed(which, LegFailure.CUT);
   }
 
-  private void beginAt(SimInstance first, Leg leg) {
+  private void fail(int failed, Leg which, LegFailure kind) {
+    if (failed != leg || ending != Ending.UNFINISHED) return;
+    leg++;
+    failed(which, kind);
+  }
+
+  private void failed(Leg which, LegFailure kind) {
+    simulator.look();
+    var why = kind == LegFailure.UNREACHABLE ? "the worker is down" : "the worker died";
+    flow().failed(flowing(), which, kind, why);
+  }
+
+  private void begin(SimInstance first, Leg begun) {
+    prefillInstance = first.index();
+    simulator.timeline().change(now() / 1000, -1, 0);
+    first.clock().ask(() -> beginAt(first, begun));
+  }
+
+  private void beginAt(SimInstance first, Leg begun) {
     serving = first;
     first.timeline().change(now() / 1000, 1, 0);
     if (deadline == null) await(first.clock().loop());
-    if (leg == Leg.WHOLE) serve(first, 0);
-    else serve(first, 1, 0, new PrefillElsewhere());
+    if (begun == Leg.WHOLE) serve(first, 0);
+    else serve(first, 1, 0, new PrefillElsewhere(this.leg));
   }
 
   private void await(EventLoop loop) {
@@ -126,15 +183,16 @@ final class SimulatedRequest implements RequestDriver, SequenceListener {
   }
 
   private void serve(SimInstance at, int tailTokens) {
-    serve(at, request.outputTokens(), tailTokens, this);
+    serve(at, request.outputTokens(), tailTokens, new Answer(leg));
   }
 
   private void serve(SimInstance at, int outputTokens, int tailTokens, SequenceListener listener) {
     serving = at;
+    int served = leg;
     at.enter(
         request.promptTokens(),
         () -> {
-          if (ending != Ending.UNFINISHED) return;
+          if (ending != Ending.UNFINISHED || served != leg) return;
           sequence = at.engine().submit(asked(outputTokens, tailTokens), listener);
         });
   }
@@ -158,12 +216,22 @@ final class SimulatedRequest implements RequestDriver, SequenceListener {
    * All of the prompt has come, so that one token is left to compute: sampling needs what comes out
    * of the last. Blocks that are full can be found by others, and the rest is the request's.
    */
-  private void receive() {
-    if (ending != Ending.UNFINISHED || names == null) return;
+  private void receive(int sending, int life) {
+    if (sending != leg || ending != Ending.UNFINISHED || names == null) return;
+    inTransit = false;
     var decoding = simulator.instance(instance);
+    if (decoding.life() != life || !decoding.isUp()) {
+      fail(sending, Leg.DECODE, LegFailure.CUT);
+      return;
+    }
+    if (simulator.instance(prefillInstance).life() != prefillLife) {
+      fail(sending, Leg.DECODE, LegFailure.ERROR);
+      return;
+    }
     int blocks = request.promptTokens() / decoding.blockTokens();
     var received = decoding.receive(names, blocks);
     if (blocks > 0 && received.isEmpty()) {
+      leg++;
       flow().failed(flowing(), Leg.DECODE, LegFailure.ERROR, "no room for what was handed over");
     } else {
       serve(decoding, (request.promptTokens() - 1) % decoding.blockTokens());
@@ -172,37 +240,88 @@ final class SimulatedRequest implements RequestDriver, SequenceListener {
     simulator.loop().execute(() -> received.forEach(block -> block.release()));
   }
 
-  /** The prefill at another instance than the one that decodes. */
-  private final class PrefillElsewhere implements SequenceListener {
-    @Override
-    public void admitted(Sequence prefill) {
-      SimulatedRequest.this.admitted(prefill);
+  /** Hears of a sequence as long as its leg is the one under way. */
+  private abstract sealed class LegListener implements SequenceListener
+      permits PrefillElsewhere, Answer {
+    final int own;
+
+    LegListener(int own) {
+      this.own = own;
+    }
+
+    boolean isHeard() {
+      return own == leg;
     }
 
     @Override
-    public void preempted(Sequence prefill) {
-      SimulatedRequest.this.preempted(prefill);
+    public final void admitted(Sequence admitted) {
+      if (isHeard()) begun(admitted);
+    }
+
+    @Override
+    public final void preempted(Sequence preempted) {
+      if (isHeard()) waitAgain();
+    }
+
+    @Override
+    public final void ended(Sequence over, Sequence.End end) {
+      if (!isHeard()) return;
+      switch (end) {
+        case Sequence.End.Finished _ -> finished();
+        case Sequence.End.Refused _ -> end(Ending.DROPPED);
+        case Sequence.End.Aborted _, Sequence.End.Failed _ -> end(Ending.TIMED_OUT);
+      }
+    }
+
+    abstract void finished();
+  }
+
+  /** The prefill at another instance than the one that decodes. */
+  private final class PrefillElsewhere extends LegListener {
+    PrefillElsewhere(int own) {
+      super(own);
     }
 
     @Override
     public void prefilled(Sequence prefill) {}
 
     @Override
-    public void ended(Sequence prefill, Sequence.End end) {
-      switch (end) {
-        case Sequence.End.Finished _ -> {
-          waitAgain();
-          admittedElsewhere = true;
-          flow().prefilled(flowing());
-        }
-        case Sequence.End.Aborted _, Sequence.End.Failed _ -> end(Ending.TIMED_OUT);
-        case Sequence.End.Refused _ -> end(Ending.DROPPED);
-      }
+    void finished() {
+      waitAgain();
+      admittedElsewhere = true;
+      prefillLife = simulator.instance(prefillInstance).life();
+      flow().prefilled(flowing());
     }
   }
 
-  @Override
-  public void admitted(Sequence admitted) {
+  /** The leg that answers. */
+  private final class Answer extends LegListener {
+    Answer(int own) {
+      super(own);
+    }
+
+    @Override
+    public void prefilled(Sequence prefilled) {
+      var at = serving;
+      if (isHeard() && firstNanos == NEVER && at != null) at.whenSent(this::sentFirst);
+    }
+
+    private void sentFirst() {
+      if (isHeard()) firstToken();
+    }
+
+    @Override
+    void finished() {
+      var at = serving;
+      if (at != null) at.whenSent(this::sentAll);
+    }
+
+    private void sentAll() {
+      if (isHeard() && ending == Ending.UNFINISHED) end(Ending.COMPLETED);
+    }
+  }
+
+  private void begun(Sequence admitted) {
     running = true;
     timeline().change(now() / 1000, -1, 1);
     // What it computed before it had to make room was not cached when it came.
@@ -212,20 +331,9 @@ final class SimulatedRequest implements RequestDriver, SequenceListener {
     cached = admitted.cached();
   }
 
-  @Override
-  public void preempted(Sequence preempted) {
-    waitAgain();
-  }
-
   private void waitAgain() {
     running = false;
     timeline().change(now() / 1000, 1, -1);
-  }
-
-  @Override
-  public void prefilled(Sequence prefilled) {
-    var at = serving;
-    if (firstNanos == NEVER && at != null) at.whenSent(this::firstToken);
   }
 
   private void firstToken() {
@@ -233,22 +341,6 @@ final class SimulatedRequest implements RequestDriver, SequenceListener {
     firstNanos = now();
     var told = flowing();
     tell(() -> flow().firstToken(told));
-  }
-
-  @Override
-  public void ended(Sequence over, Sequence.End end) {
-    switch (end) {
-      case Sequence.End.Finished _ -> {
-        var at = serving;
-        if (at != null) at.whenSent(this::finish);
-      }
-      case Sequence.End.Refused _ -> end(Ending.DROPPED);
-      case Sequence.End.Aborted _, Sequence.End.Failed _ -> end(Ending.TIMED_OUT);
-    }
-  }
-
-  private void finish() {
-    if (ending == Ending.UNFINISHED) end(Ending.COMPLETED);
   }
 
   private void timeOut() {

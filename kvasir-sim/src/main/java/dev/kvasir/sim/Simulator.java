@@ -59,6 +59,9 @@ public final class Simulator {
   private long toldNanos;
   private long ended;
 
+  /** Requests that are to come, as far as that is known. */
+  private long expected;
+
   /** A simulation of one event after the other. */
   public Simulator(ClusterSpec spec, LatencyModel latency, Workload workload) {
     this(spec, latency, workload, null);
@@ -171,6 +174,7 @@ public final class Simulator {
   /** Does one event, or what instances can do side by side; false if nothing is left to do. */
   private boolean advance(long horizonNanos) {
     var apart = sideBySide;
+    if (!spec.outages().isEmpty() && expected == 0 && underWay() == 0) return false;
     if (apart == null) return loop.nextNanos() <= horizonNanos && step();
     long next = apart.nextNanos();
     if (next > horizonNanos || next == Long.MAX_VALUE) return false;
@@ -186,14 +190,51 @@ public final class Simulator {
 
   /** The first request is on its way; whoever steps can look between any two events. */
   void begin() {
+    for (var outage : spec.outages()) {
+      loop.after(outage.from(), () -> die(outage));
+    }
     var first = workload.next();
     if (first != null) expect(first);
   }
 
+  private void die(Outage outage) {
+    var instance = instance(outage.instance());
+    instance.die();
+    for (var request : List.copyOf(requests)) request.cut(instance);
+    // The router learns of it as a gateway does: by what fails there, and by two probes.
+    var pace = spec.routing().signalInterval();
+    for (int probe = 1; probe <= 2; probe++) {
+      loop.after(pace.multipliedBy(probe), () -> probe(instance));
+    }
+    var until = outage.until();
+    int life = instance.life();
+    if (until != null) loop.after(until.minus(outage.from()), () -> comeBack(instance, life));
+  }
+
+  private void comeBack(SimInstance instance, int life) {
+    if (instance.life() != life) return;
+    instance.comeBack();
+    probe(instance);
+  }
+
+  /** Probes of an instance that is back go on until it gets requests again. */
+  private void probe(SimInstance instance) {
+    int id = instance.index();
+    if (instance.isUp()) workers.probeSucceeded(id, loop.nanos());
+    else workers.probeFailed(id, loop.nanos());
+    boolean isReady = workers.entry(id).availability() == Availability.READY;
+    if (!instance.isUp() || isReady) return;
+    var pace = spec.routing().signalInterval();
+    var rest = spec.routing().flow().ejection().restTime();
+    loop.after(pace.isZero() ? rest : pace, () -> probe(instance));
+  }
+
   private void expect(Request request) {
+    expected++;
     loop.after(
         Duration.ofNanos(request.arrivalNanos() - loop.nanos()),
         () -> {
+          expected--;
           var next = workload.next();
           if (next != null) expect(next);
           arrive(request);
@@ -216,12 +257,12 @@ public final class Simulator {
 
   /** Whether what becomes of one request may depend on when another one ends. */
   boolean isCoupled() {
-    return spec.routing().isCoupled();
+    return spec.routing().isCoupled() || !spec.outages().isEmpty();
   }
 
   FlowCaller caller(Request request) {
     var tenant = request.caller().tenant();
-    return new FlowCaller(tenant, tenant, spec.routing().tenantLimits());
+    return new FlowCaller(tenant, tenant, spec.routing().tenants().limits(tenant));
   }
 
   Submission submission(Request request, ContentNames names) {
@@ -312,14 +353,28 @@ public final class Simulator {
   void over(FlowRequest flowing, Request request, Ending ending) {
     // What waits may be placed now.
     if (isCoupled()) look();
-    var verdict = ending == Ending.COMPLETED ? Verdict.ANSWERED : Verdict.NONE;
+    var verdict = verdict(ending);
     int outputTokens = ending == Ending.COMPLETED ? request.outputTokens() : 0;
     flow.over(flowing, new RequestEnd(verdict, Route.UNTOLD, Route.UNTOLD, outputTokens));
     ended++;
     if (ending != Ending.COMPLETED) return;
     var next = workload.after(request, loop.nanos());
     if (next == null) return;
-    loop.after(Duration.ofNanos(next.arrivalNanos() - loop.nanos()), () -> arrive(next));
+    expected++;
+    loop.after(
+        Duration.ofNanos(next.arrivalNanos() - loop.nanos()),
+        () -> {
+          expected--;
+          arrive(next);
+        });
+  }
+
+  private static Verdict verdict(Ending ending) {
+    return switch (ending) {
+      case COMPLETED -> Verdict.ANSWERED;
+      case FAILED -> Verdict.BROKEN;
+      case LENGTH_CAPPED, TIMED_OUT, DROPPED, REJECTED, UNFINISHED -> Verdict.NONE;
+    };
   }
 
   private long micros() {

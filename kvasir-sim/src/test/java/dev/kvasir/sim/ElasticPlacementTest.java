@@ -124,9 +124,7 @@ class ElasticPlacementTest {
     return Summary.of(result, new Summary.Scale(BLOCK_TOKENS, 1, Goodput.Targets.NONE));
   }
 
-  /**
-   * The seed's pattern: sessions that stay with their instance as long as it is a second behind.
-   */
+  /** Sessions stay with their instance as long as it is at most a second slower than others. */
   @Test
   void alwaysHelpsTheMedianAndRuinsTheTailWhereItIsCrowdedAndSessionsStay() throws IOException {
     var crowded = workload().times(1.6);

@@ -1,12 +1,14 @@
 package dev.kvasir.sim;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.kvasir.router.flow.FlowSettings;
 import dev.kvasir.router.flow.KeyLimits;
 import dev.kvasir.router.flow.QueueLimits;
 import dev.kvasir.sim.latency.LinearModel;
 import dev.kvasir.sim.report.Ending;
+import dev.kvasir.sim.report.RequestResult;
 import dev.kvasir.sim.report.RunResult;
 import dev.kvasir.sim.workload.Caller;
 import dev.kvasir.sim.workload.Content;
@@ -16,6 +18,7 @@ import dev.kvasir.sim.workload.Workload;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 /** The queue and the limits of the gateway, in the simulator. */
@@ -79,6 +82,66 @@ class SimulatedFlowTest {
     assertThat(endings(run(FlowSettings.OPEN, limits, requests))).containsOnly(Ending.COMPLETED);
   }
 
+  @Test
+  void whatADeadInstanceHadBegunFailsAndTheRestIsAnsweredElsewhere() {
+    var outage = new Outage(0, Duration.ofNanos(400_000), Duration.ofMillis(30));
+    var run = dying(requests(40), outage);
+    assertThat(endings(run)).contains(Ending.FAILED).contains(Ending.COMPLETED);
+    for (var each : run.requests()) {
+      boolean isBegun = each.ttftMicros() != RequestResult.NEVER;
+      if (each.ending() == Ending.FAILED) assertThat(isBegun).as(each.toString()).isTrue();
+      else assertThat(each.instance()).as(each.toString()).isEqualTo(1);
+    }
+  }
+
+  @Test
+  void anInstanceThatIsBackGetsRequestsAgainAndHasForgottenItsCache() {
+    var first = request(0, Caller.ANYBODY);
+    var later = new ArrayList<Request>();
+    for (int i = 0; i < 4; i++) {
+      long arrival = 200_000_000L + i * 10_000_000L;
+      later.add(
+          new Request("l" + i, arrival, 20, 5, first.content(), Caller.ANYBODY, Turn.ALONE, 0));
+    }
+    later.addFirst(first);
+    var outage = new Outage(0, Duration.ofMillis(50), Duration.ofMillis(100));
+    var run = dying(later, outage);
+    assertThat(endings(run)).containsOnly(Ending.COMPLETED);
+    assertThat(run.requests()).extracting(each -> each.instance()).containsExactly(0, 1, 0, 1, 0);
+    assertThat(run.requests())
+        .extracting(each -> each.cachedTokens())
+        .containsExactly(0, 0, 0, 16, 16);
+    var undisturbed = dying(later, new Outage(1, Duration.ofHours(1), null));
+    assertThat(undisturbed.requests().get(2).cachedTokens()).isEqualTo(16);
+    assertThat(undisturbed.endMicros())
+        .as("an outage after the last request")
+        .isLessThan(1_000_000);
+  }
+
+  @Test
+  void whereNobodyIsLeftRequestsFail() {
+    var run =
+        dying(requests(3), new Outage(0, Duration.ZERO, null), new Outage(1, Duration.ZERO, null));
+    assertThat(endings(run)).containsOnly(Ending.FAILED);
+  }
+
+  @Test
+  void outagesOfInstancesThatAreNotThereAreRefused() {
+    assertThatThrownBy(() -> dying(requests(1), new Outage(2, Duration.ZERO, null)))
+        .hasMessageContaining("an outage of instance 2, and there are 2, counted from 0");
+    assertThatThrownBy(() -> Outage.parse("1@5s"))
+        .hasMessageContaining("expected INSTANCE@FROM-UNTIL, as in 1@30s-45s");
+    assertThat(Outage.parse("1@5s-2m"))
+        .isEqualTo(new Outage(1, Duration.ofSeconds(5), Duration.ofMinutes(2)));
+    assertThat(Outage.parse("0@250ms-")).isEqualTo(new Outage(0, Duration.ofMillis(250), null));
+  }
+
+  private static RunResult dying(List<Request> requests, Outage... outages) {
+    var spec = Clusters.of(2, Clusters.alone(Clusters.engine(4, 64), 100, 4));
+    var mortal = ClusterWalk.retrying(spec).with(List.of(outages));
+    return new Simulator(mortal, MODEL, Workload.open(requests.iterator())).run(_ -> {});
+  }
+
   private static List<Ending> endings(RunResult run) {
     return run.requests().stream().map(each -> each.ending()).toList();
   }
@@ -94,7 +157,7 @@ class SimulatedFlowTest {
         new RoutingSpec(
             routing.settings(),
             flow,
-            limits,
+            new RoutingSpec.Tenants(Map.of(), limits),
             routing.picks(),
             routing.placements(),
             routing.signalInterval(),

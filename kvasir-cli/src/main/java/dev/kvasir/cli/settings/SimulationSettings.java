@@ -1,9 +1,11 @@
 package dev.kvasir.cli.settings;
 
 import dev.kvasir.Nullable;
+import dev.kvasir.sim.Outage;
 import dev.kvasir.sim.trace.TraceFormat;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 
 /**
  * How the simulator runs: what of a trace it takes, and how.
@@ -21,6 +23,7 @@ import java.time.Duration;
  * @param idTokens tokens that an id of the trace stands for; 0 for what the trace says, or 512
  * @param captured whether a capture's own settings are taken, or its requests alone
  * @param transfers whether transfers between tiers go on beside the steps, or lengthen them
+ * @param outages engines that die at a time, as INSTANCE@FROM-UNTIL
  * @param step what the step model of transfers needs
  */
 public record SimulationSettings(
@@ -37,6 +40,7 @@ public record SimulationSettings(
     int idTokens,
     Captured captured,
     Transfers transfers,
+    List<String> outages,
     Step step) {
   /** In which order the rows of a trace are taken. */
   public enum Order {
@@ -88,17 +92,25 @@ public record SimulationSettings(
           0,
           Captured.SETTINGS,
           Transfers.EVENT,
+          List.of(),
           Step.DEFAULT);
 
   private static final long SEED_DEFAULT = 42;
 
   public SimulationSettings {
+    outages = List.copyOf(outages);
+    outages.forEach(Outage::parse);
     if (requestsMax < 0) throw new IllegalArgumentException("requests-max " + requestsMax);
     if (!(load > 0)) throw new IllegalArgumentException("load " + load + ", expected more than 0");
     if (!(timeScale > 0)) {
       throw new IllegalArgumentException("time-scale " + timeScale + ", expected more than 0");
     }
     if (idTokens < 0) throw new IllegalArgumentException("id-tokens " + idTokens);
+  }
+
+  /** The engines that die at a time. */
+  public List<Outage> outagesParsed() {
+    return outages.stream().map(Outage::parse).toList();
   }
 
   public long seedOrDefault() {

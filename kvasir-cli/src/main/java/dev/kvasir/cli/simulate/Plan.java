@@ -31,6 +31,7 @@ record Plan(
     Requests requests,
     List<Dimension> dimensions) {
   private static final String BLIS = "blis";
+  private static final List<String> LIMITED = List.of("limits.", "simulation.outages");
 
   Plan {
     layers = List.copyOf(layers);
@@ -146,7 +147,7 @@ record Plan(
     var texts = new ArrayList<Written.Text>();
     for (var each : list) {
       if (!(each instanceof Written.Text text)) {
-        throw new IllegalArgumentException(name + " is no list of single values");
+        throw new IllegalArgumentException(name + " must be a list of single values");
       }
       texts.add(text);
     }
@@ -177,7 +178,8 @@ record Plan(
     return !defaults.equals(Deployment.ONE_GPU)
         || writes("limits.queue", List.of())
         || writes("limits.failures", List.of())
-        || dimensions.stream().anyMatch(each -> each.path().startsWith("limits."));
+        || writes("simulation.outages", List.of())
+        || dimensions.stream().anyMatch(each -> LIMITED.stream().anyMatch(each.path()::startsWith));
   }
 
   private List<Written.Keys> all(List<Written.Text> values) {

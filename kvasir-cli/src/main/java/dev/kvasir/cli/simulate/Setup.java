@@ -45,6 +45,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.EnumMap;
 import java.util.Iterator;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.function.LongConsumer;
@@ -303,8 +304,8 @@ final class Setup {
     var instance =
         new InstanceSpec(
             batches(), blocks(), engines.blockSize(), engines.eviction(), tiers(), transfers());
-    return new ClusterSpec(
-        roles(deployment), instance, routing(), handOver(), deployment.sharing());
+    return new ClusterSpec(roles(deployment), instance, routing(), handOver(), deployment.sharing())
+        .with(deployment.simulation().outagesParsed());
   }
 
   private TransferModel transfers() {
@@ -347,18 +348,26 @@ final class Setup {
     }
   }
 
-  private RoutingSpec routing() {
+  private RoutingSpec routing() throws IOException {
     var settings = deployment.routing();
     boolean blind =
         List.of("round-robin", "least-loaded").contains(routing) && placement.equals("never");
     return new RoutingSpec(
         settings.router(contextTokens()),
         flow(),
-        KeyLimits.UNLIMITED,
+        tenants(),
         PickPolicy.named(routing, settings.scorers(), Ties.inTurn()),
         PlacementPolicy.named(placement, settings.prefill().placement()),
         settings.probePace(),
         blind ? RoutingSpec.Awareness.BLIND : RoutingSpec.Awareness.CACHE_AWARE);
+  }
+
+  /** The limits of the keys, by their tenants; a tenant with several keys has the first one's. */
+  private RoutingSpec.Tenants tenants() throws IOException {
+    if (deployment.listen().apiKeys() == null) return RoutingSpec.Tenants.UNLIMITED;
+    var limits = new LinkedHashMap<String, KeyLimits>();
+    for (var key : deployment.listen().keys().all()) limits.putIfAbsent(key.tenant(), key.limits());
+    return new RoutingSpec.Tenants(limits, KeyLimits.UNLIMITED);
   }
 
   /** The queue and the retries of a described deployment; without one, nothing is limited. */

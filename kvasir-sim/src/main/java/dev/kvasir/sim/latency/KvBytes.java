@@ -45,7 +45,7 @@ public final class KvBytes {
       // Neither a name nor a number: said below.
     }
     throw new IllegalArgumentException(
-        "'%s' is no number of bytes; give one above 0, or one of %s"
+        "'%s' is not a number of bytes; give one above 0, or one of %s"
             .formatted(text, String.join(", ", MODELS.sequencedKeySet())));
   }
 }

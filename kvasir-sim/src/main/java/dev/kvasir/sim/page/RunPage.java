@@ -84,6 +84,7 @@ public final class RunPage {
   private String losses() {
     var losses = new ArrayList<String>();
     lost(losses, summary.rejected(), "rejected");
+    lost(losses, summary.failed(), "failed");
     lost(losses, summary.timedOut(), "timed out");
     lost(losses, summary.dropped(), "impossible");
     lost(losses, summary.stillQueued() + summary.stillRunning(), "unfinished");

@@ -10,8 +10,10 @@ public enum Ending {
   TIMED_OUT,
   /** No engine could ever have served it. */
   DROPPED,
-  /** Admission turned it away. */
+  /** Admission turned it away, or the queue or a limit did. */
   REJECTED,
+  /** Its worker died, and no other answered it. */
+  FAILED,
   /** The run was over before it was. */
   UNFINISHED
 }

@@ -54,6 +54,7 @@ public final class SummaryJson {
     node.put("length_capped_requests", summary.lengthCapped());
     node.put("timed_out_requests", summary.timedOut());
     node.put("rejected_requests", summary.rejected());
+    if (summary.failed() > 0) node.put("failed_requests", summary.failed());
     goodput(node, summary.goodput());
     planning(node, summary.planning());
     tiers(node, summary);

@@ -33,6 +33,8 @@ public final class SummaryTable {
             Locale.ROOT, "%,d of %,d completed", summary.completedRequests(), all(summary)));
     if (summary.rejected() > 0)
       line("", String.format(Locale.ROOT, "%,d rejected", summary.rejected()));
+    if (summary.failed() > 0)
+      line("", String.format(Locale.ROOT, "%,d failed with their worker", summary.failed()));
     if (summary.dropped() > 0)
       line("", String.format(Locale.ROOT, "%,d can never be served", summary.dropped()));
     if (summary.timedOut() > 0)

@@ -118,7 +118,7 @@ final class MooncakeReader implements RowReader {
 
   private void readIds(JsonParser parser) {
     if (parser.currentToken() != JsonToken.START_ARRAY) {
-      throw lines.error(IDS + " is no list", "it must be a list of numbers");
+      throw lines.error(IDS + " is not a list", "it must be a list of numbers");
     }
     idCount = 0;
     while (parser.nextToken() != JsonToken.END_ARRAY) {
