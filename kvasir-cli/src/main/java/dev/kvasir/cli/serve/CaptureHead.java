@@ -16,7 +16,12 @@ import tools.jackson.databind.node.ObjectNode;
  * <p>It holds what a simulation needs, and no address, no file name and no secret.
  */
 final class CaptureHead {
-  private static final List<String> SECTIONS = List.of("routing.", "limits.", "engines.");
+  private static final List<String> SECTIONS =
+      List.of("routing.", "limits.", "engines.", "hardware.", "simulation.", "slo.", "cost.");
+
+  /** It names folders. */
+  private static final String TOKENIZER = "routing.tokenizer";
+
   private static final List<String> TIER_KEYS = List.of("blocks", "size", "link", "latency");
 
   private final ObjectNode line = Json.object().put("schema", "kvasir.deployment.v1");
@@ -31,7 +36,8 @@ final class CaptureHead {
   CaptureHead(
       Deployment settings, List<WorkerSettings> workers, int contextTokens, long bytesPerToken) {
     for (var key : KeyPaths.of(settings)) {
-      boolean isPrivate = key.kind().equals("secret") || key.kind().equals("file");
+      boolean isPrivate =
+          key.kind().equals("secret") || key.kind().equals("file") || key.path().equals(TOKENIZER);
       boolean isTold = SECTIONS.stream().anyMatch(key.path()::startsWith);
       if (isTold && !isPrivate && !key.usual().isEmpty()) put(key.path(), key.usual());
     }

@@ -85,7 +85,7 @@ final class GatewayOptions {
       names = "--naming",
       paramLabel = "HOW",
       description =
-          "What prompts are told apart by: tokens, for which a worker is asked, or bytes (default:"
+          "How prompts are hashed: by tokens, for which a worker is asked, or by bytes (default:"
               + " tokens where workers publish KV events, else bytes).")
   private @Nullable String naming;
 

@@ -36,17 +36,17 @@ final class SettingsText {
   private void listen() {
     var listen = settings.listen();
     var scheme = listen.tlsCertificate() == null ? "http" : "https";
-    lines.say("Requests come in at %s://%s:%d.", scheme, listen.host(), listen.port());
+    lines.say("Listens at %s://%s:%d.", scheme, listen.host(), listen.port());
     lines.say("Metrics and draining are at http://127.0.0.1:%d.", listen.adminPort());
     if (listen.isOpenToAnybody()) {
-      lines.say("  Anybody who can reach this machine may ask: consider listen.api-keys.");
+      lines.say("  Anyone who reaches this machine may use it: consider listen.api-keys.");
     }
   }
 
   private void keys() throws IOException {
     var listen = settings.listen();
     if (listen.apiKeys() == null) {
-      lines.say("No keys: whoever reaches the endpoint may ask.");
+      lines.say("No API keys: anyone who reaches the endpoint may use it.");
       return;
     }
     var keys = listen.keys().all();
@@ -54,7 +54,7 @@ final class SettingsText {
     for (var key : keys) lines.say("  %s%s", key.tenant(), rights(key));
     var given = settings.routing().tenantSecret() != null;
     lines.say(
-        "  Their salts are made from %s, so they find after a restart what they computed before.",
+        "  Their salts are derived from %s, so blocks are found again after a restart.",
         given ? "the secret that is given" : TenantSecret.file(folder));
   }
 
@@ -98,15 +98,17 @@ final class SettingsText {
     var engines = settings.engines();
     var model = engines.model() == null ? "the built-in model" : engines.model().toString();
     lines.say("%d embedded engines share %s.", engines.count(), model);
-    lines.say("The ladder of tiers, from the top:");
+    lines.say(
+        "  Requests are admitted by '%s', blocks are evicted by '%s'.",
+        engines.scheduler().name().toLowerCase(Locale.ROOT).replace('_', '-'), engines.eviction());
+    lines.say("Tiers, from the fastest down:");
     new LadderText(settings, folder, lines).say();
   }
 
   private void routing() {
     var routing = settings.routing();
-    lines.say(
-        "Who answers is chosen by '%s', who prefills by '%s'.",
-        routing.policy(), routing.placement());
+    lines.say("Routing policy '%s', placement policy '%s'.", routing.policy(), routing.placement());
+    if (routing.policy().equals("weighted")) lines.say("  It adds up %s.", routing.scorers());
     if (settings.isEmbedded() && routing.heavyTokensMin() == 0) {
       lines.say("  A prompt may be prefilled elsewhere from a quarter of the model's context on,");
       lines.say("  2048 uncached tokens at most.");
@@ -116,15 +118,22 @@ final class SettingsText {
           routing.classes(0).heavyTokensMin());
     }
     lines.say(
-        "  Prompts are told apart by their %s.", settings.naming().name().toLowerCase(Locale.ROOT));
-    lines.say("  Workers are asked how they are every %s.", Durations.text(routing.probePace()));
+        "  Prompts are hashed by their %s.", settings.naming().name().toLowerCase(Locale.ROOT));
+    lines.say("  Workers are probed every %s.", Durations.text(routing.probePace()));
   }
 
   private void limits() {
     var queue = settings.limits().queue();
     lines.say(
-        "At most %d requests are with the workers, %d wait for %s at most.",
+        "At most %d requests are at the workers; %d more wait, %s at most.",
         queue.inFlightMax(), queue.waitingMax(), Durations.text(queue.patience()));
+    var admission = settings.limits().admission();
+    if (admission.policyIfAny() != null) {
+      lines.say("The admission policy '%s' may reject requests.", admission.policy());
+    }
+    if (settings.engines().isByPriority()) {
+      lines.say("Workers are sent the SLO class of a request as its priority.");
+    }
     var failures = settings.limits().failures();
     lines.say(
         "A request is tried with %d workers; %d failures in a row take a worker out for %s.",
@@ -132,7 +141,7 @@ final class SettingsText {
     var files = settings.files();
     if (files.capture() != null) lines.say("The traffic is captured in %s.", files.capture());
     if (files.requests() != null) lines.say("Each request is logged in %s.", files.requests());
-    if (files.log() == LogFormat.JSON) lines.say("What happens is told in lines of JSON.");
+    if (files.log() == LogFormat.JSON) lines.say("The log is written as JSON lines.");
     if (files.traces() != null) lines.say("A trace of each request is sent to %s.", files.traces());
   }
 }

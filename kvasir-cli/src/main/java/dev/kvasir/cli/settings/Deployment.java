@@ -85,8 +85,6 @@ public record Deployment(
 
   /** Refuses what can be simulated and not served. */
   public void requireServable() {
-    requireSimulatedOnly("limits.admission.policy", limits.admission().policy(), "always-admit");
-    requireSimulatedOnly("routing.scorers", routing.scorers(), RoutingSettings.DEFAULT.scorers());
     if (!workers.isEmpty()) return;
     if (hardware.gpu() != null) {
       throw new IllegalArgumentException(
@@ -95,12 +93,6 @@ public record Deployment(
               + " name the servers under workers, or remove hardware.gpu");
     }
     engines.requireEmbedded();
-  }
-
-  private static void requireSimulatedOnly(String key, String value, String served) {
-    if (value.equals(served)) return;
-    throw new IllegalArgumentException(
-        "%s is %s: only simulate can do that; serve has %s".formatted(key, value, served));
   }
 
   /** What the engines share. */
@@ -122,6 +114,11 @@ public record Deployment(
     if (chosen != null) return chosen;
     boolean told = isEmbedded() || workers.stream().anyMatch(each -> !each.events().isEmpty());
     return told ? Routing.Naming.TOKENS : Routing.Naming.BYTES;
+  }
+
+  /** Engines that order requests by their class are sent it, as their priority. */
+  private Routing.Priorities priorities() {
+    return engines.isByPriority() ? Routing.Priorities.BY_CLASS : Routing.Priorities.AS_WRITTEN;
   }
 
   /** This, but for what can be changed while it runs: workers, and where the keys are. */
@@ -159,8 +156,9 @@ public record Deployment(
       NameKey secret) {
     return GatewaySettings.of(listen.port(), present.stream().map(WorkerSettings::worker).toList())
         .at(listen.api(limits.http(), keys), listen.admin(keys))
-        .with(routing.routing(naming(), contextTokens))
+        .with(routing.routing(naming(), contextTokens).with(priorities()))
         .with(limits.queue())
+        .admitting(limits.admission().policyIfAny())
         .with(limits.failures())
         .probing(routing.probePace())
         .with(files.files())

@@ -143,6 +143,11 @@ public record EnginesSettings(
     return totalKvBlocks == 0 ? EMBEDDED_BLOCKS : totalKvBlocks;
   }
 
+  /** Whether an engine orders requests by their class. */
+  public boolean isByPriority() {
+    return scheduler == SchedulingPolicy.PRIORITY || scheduler == SchedulingPolicy.REVERSE_PRIORITY;
+  }
+
   /** As many of these engines, instead of two. */
   EnginesSettings times(int other) {
     return new EnginesSettings(
@@ -253,6 +258,11 @@ public record EnginesSettings(
           "engines.block-size %d: blocks of embedded engines have %d tokens"
               .formatted(blockSize, ModelShape.BLOCK_TOKENS));
     }
-    Words.require("engines.eviction", eviction, Eviction.NAMES);
+    if (eviction.equals(ClairvoyantReplay.NAME)) {
+      throw new IllegalArgumentException(
+          "engines.eviction %s: it needs to know the requests to come; only simulate --cache-only"
+                  .formatted(eviction)
+              + " can do that");
+    }
   }
 }

@@ -53,10 +53,16 @@ public final class KeyFile {
       else if (field.startsWith("per-minute=")) perMinute = number(field);
       else if (field.startsWith("tokens-per-minute=")) tokens = number(field);
       else if (field.startsWith("at-once=")) atOnce = number(field);
-      else throw new IllegalArgumentException("\"" + field + "\" is no word for a key");
+      else throw unknown(field);
     }
     return new ApiKey(
         fields.get(0), fields.get(1), scope, new KeyLimits(perMinute, tokens, atOnce));
+  }
+
+  private static IllegalArgumentException unknown(String field) {
+    return new IllegalArgumentException(
+        "\"%s\" is unknown; use admin, per-minute=N, tokens-per-minute=N or at-once=N"
+            .formatted(field));
   }
 
   private static int number(String field) {

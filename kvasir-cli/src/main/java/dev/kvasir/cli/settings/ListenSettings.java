@@ -42,7 +42,7 @@ public record ListenSettings(
       }
     }
     if ((tlsCertificate == null) != (tlsKey == null)) {
-      throw new IllegalArgumentException("TLS needs both a certificate and its key");
+      throw new IllegalArgumentException("TLS needs both tls-certificate and tls-key");
     }
     var _ = HttpSettings.local(port).at(host, port);
     var _ = HttpSettings.local(adminPort);

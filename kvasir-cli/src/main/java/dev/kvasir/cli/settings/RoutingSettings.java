@@ -8,6 +8,7 @@ import dev.kvasir.live.store.shared.Secret;
 import dev.kvasir.router.RouterSettings;
 import dev.kvasir.router.index.IndexSettings;
 import dev.kvasir.router.pick.PickPolicy;
+import dev.kvasir.router.pick.Scorer;
 import dev.kvasir.router.pick.WeightedPick;
 import dev.kvasir.router.placement.PlacementPolicy;
 import dev.kvasir.router.placement.RouteClass;
@@ -98,6 +99,7 @@ public record RoutingSettings(
   public RoutingSettings {
     Words.require("policy", policy, PickPolicy.NAMES);
     Words.require("placement", placement, PlacementPolicy.NAMES);
+    var _ = Scorer.parse(scorers);
     if (warmTokensMax < 0 || heavyTokensMin < 0) {
       throw new IllegalArgumentException(
           "warm below " + warmTokensMax + " tokens, heavy from " + heavyTokensMin);
@@ -142,6 +144,7 @@ public record RoutingSettings(
         .with(router(contextTokens))
         .with(prefill.placement())
         .by(policy, placement)
+        .weighing(scorers)
         .with(named);
   }
 

@@ -91,7 +91,7 @@ public record WorkerSettings(
       int at = parts[i].indexOf('=');
       if (at < 1) {
         throw new IllegalArgumentException(
-            "worker \"%s\": \"%s\" is no key=value".formatted(text, parts[i]));
+            "worker \"%s\": \"%s\" is not key=value".formatted(text, parts[i]));
       }
       var value = new Written.Text(parts[i].substring(at + 1), origin);
       keys = keys.with(parts[i].substring(0, at), value);

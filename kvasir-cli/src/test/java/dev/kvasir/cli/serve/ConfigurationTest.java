@@ -147,7 +147,8 @@ class ConfigurationTest {
     wrong("tiers: [{kind: host, block: 1}]", "tiers.host.block: unknown key", "mean 'blocks'?");
     wrong("tiers: 5", ":1: tiers: this is not a list", "- kind: host");
     wrong("tiers: [{kind: host, size: 3GB}]", "tiers.host.size: '3GB', expected a whole number");
-    refused("limits: {admission: {policy: reject-all}}", "only simulate can do that");
+    refused("engines: {eviction: optimal}", "engines.eviction optimal: it needs to know");
+    wrong("routing: {scorers: 'queue-dept:1'}", "routing: ", "queue-dept");
     refused("hardware: {gpu: L40S}", "hardware.gpu is L40S, and there are no workers");
     refused(
         "engines: {block-size: 32}", "engines.block-size 32: blocks of embedded engines have 16");
@@ -162,7 +163,7 @@ class ConfigurationTest {
     assertThatThrownBy(() -> read("", Map.of(), "--worker=http://d:8000,rule=decode"))
         .hasMessageStartingWith("--worker: workers[0].rule: unknown key 'rule'");
     assertThatThrownBy(() -> read("", Map.of(), "--worker=http://d:8000,decode"))
-        .hasMessageContaining("\"decode\" is no key=value");
+        .hasMessageContaining("\"decode\" is not key=value");
   }
 
   @Test

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.kvasir.cli.settings.Deployment;
 import dev.kvasir.cli.settings.KeyFile;
 import dev.kvasir.cli.settings.WorkerSettings;
+import dev.kvasir.cli.simulate.SimulateCommand;
 import dev.kvasir.live.gateway.Gateway;
 import dev.kvasir.live.gateway.GatewaySettings;
 import dev.kvasir.live.gateway.journal.NameKey;
@@ -16,6 +17,8 @@ import dev.kvasir.live.http.Network;
 import dev.kvasir.router.RouterSettings;
 import dev.kvasir.router.placement.RouteClass;
 import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -71,6 +74,42 @@ class ServeTest {
       serving.drain();
     }
     assertThat(Files.readAllLines(capture)).hasSizeGreaterThanOrEqualTo(3);
+  }
+
+  @Test
+  void aCaptureCarriesTheFileItWasServedWithAndIsValidatedWithIt() throws Exception {
+    var capture = folder.resolve("traffic.jsonl");
+    var yaml =
+        """
+        engines: {count: 1, eviction: s3-fifo, scheduler: priority, sequences-max: 7}
+        limits: {queue: {in-flight-max: 2}, admission: {policy: tier-shed, shed-threshold: 9}}
+        routing: {policy: weighted, scorers: 'queue-depth:1'}
+        slo: {ttft: 2s}
+        """;
+    var file = Files.writeString(folder.resolve("kvasir.yaml"), yaml);
+    try (var serving = embedded("--config", "" + file, "--capture", "" + capture)) {
+      for (int i = 0; i < 9; i++) {
+        assertThat(ask(serving, "lantern number " + i % 3).statusCode()).isEqualTo(200);
+      }
+      serving.drain();
+    }
+    var page = folder.resolve("page.html");
+    var out = new StringWriter();
+    var err = new StringWriter();
+    int code =
+        SimulateCommand.line(new PrintWriter(out, true), new PrintWriter(err, true), Map.of())
+            .execute("--json", "--validate", "" + capture, "--report", "" + page);
+    assertThat(code).as(err.toString()).isZero();
+    var fidelity = JsonMapper.shared().readTree(out.toString());
+    assertThat(fidelity.path("requests").asInt()).isEqualTo(9);
+    assertThat(fidelity.at("/hit_rate/predicted").asDouble()).isPositive();
+    var shown = Files.readString(page).replaceAll("<[^>]*>", " ").replaceAll("\\s+", " ");
+    assertThat(shown)
+        .contains("engines.count 1 ", "engines.eviction s3-fifo", "engines.scheduler priority")
+        .contains("engines.sequences-max 7", "limits.queue.in-flight-max 2")
+        .contains("limits.admission.policy tier-shed", "limits.admission.shed-threshold 9")
+        .contains("routing.policy weighted", "routing.scorers queue-depth:1")
+        .contains("tiers.host.blocks 256", "slo.ttft 2s");
   }
 
   @Test

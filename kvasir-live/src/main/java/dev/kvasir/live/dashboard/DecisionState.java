@@ -8,7 +8,7 @@ import dev.kvasir.router.placement.PrefillPlacement.Reason;
  * @param timeMillis when it was decided, since 1970
  * @param tenant whose request it was; empty where no keys are set
  * @param request the request's id
- * @param routeClass the seed's {@code route_class}
+ * @param routeClass WARM, MEDIUM, HEAVY_P2P or HEAVY_COLO
  * @param decode the instance that answers
  * @param prefill the other instance that prefilled; empty where there was none
  * @param cachedTokens of the prompt, where it decodes

@@ -145,7 +145,7 @@ public final class WorkerProbe {
         tells ? "/tokenize answers" : "/tokenize answers with status " + answer.status(),
         tells
             ? "--tokenizer FOLDER makes tokens in the router, which is quicker"
-            : "give --tokenizer FOLDER, or prompts are told apart by bytes and match no KV events",
+            : "give --tokenizer FOLDER, or prompts are hashed by bytes and match no KV events",
         Map.of("tokenize", tells));
   }
 
@@ -253,7 +253,7 @@ public final class WorkerProbe {
         heard > 0 ? heard + " batches of KV events came" : "no KV events from " + asked.events(),
         heard > 0
             ? "the router knows what it has cached"
-            : "start it with " + EVENTS + "; without * in the endpoint nobody can subscribe",
+            : "start it with " + EVENTS + "; without * in the endpoint no one can subscribe",
         Map.of("events", heard));
   }
 

@@ -93,12 +93,11 @@ public final class Gateway implements AutoCloseable {
           journal.write(decision);
           events.count(decision);
         };
-    var flowSettings =
-        new FlowSettings(settings.queue(), failures.retries(), failures.ejection(), null);
-    var flow = new RequestFlow(loop, router, workers.table(), flowSettings);
+    var flow = new RequestFlow(loop, router, workers.table(), flowSettings(settings));
     tokenizer = beside.tokenizer().apply(askingWorkers());
     var naming = new PromptNaming(tokenizer, routing, workers::modelNames);
-    var reader = new RequestReader(settings.secret(), settings.files(), naming);
+    var reader =
+        new RequestReader(settings.secret(), settings.files(), naming, routing.priorities());
     parts = new GatewayParts(loop, flow, workers, upstream, failures, reader, book);
     use(settings.workers());
     onLoopNow(this::refresh);
@@ -154,6 +153,12 @@ public final class Gateway implements AutoCloseable {
     public Beside {
       admin = List.copyOf(admin);
     }
+  }
+
+  private static FlowSettings flowSettings(GatewaySettings settings) {
+    var failures = settings.failures();
+    return new FlowSettings(
+        settings.queue(), failures.retries(), failures.ejection(), settings.admission());
   }
 
   private Router router(GatewaySettings settings) {

@@ -1,11 +1,13 @@
 package dev.kvasir.live.gateway;
 
+import dev.kvasir.Nullable;
 import dev.kvasir.live.gateway.journal.JournalFiles;
 import dev.kvasir.live.gateway.journal.NameKey;
 import dev.kvasir.live.gateway.worker.FailureRules;
 import dev.kvasir.live.gateway.worker.Routing;
 import dev.kvasir.live.gateway.worker.Worker;
 import dev.kvasir.live.http.HttpSettings;
+import dev.kvasir.router.flow.AdmissionPolicy;
 import dev.kvasir.router.flow.QueueLimits;
 import java.time.Duration;
 import java.util.List;
@@ -15,6 +17,7 @@ import java.util.List;
  *
  * @param api where callers come
  * @param admin where metrics are read and workers are drained; for this machine alone
+ * @param admission which requests are taken at all; null for all
  * @param probePace how often workers are asked how they are
  * @param workerKey what workers are sent as key; empty for none
  * @param secret from which the salts of tenants are made
@@ -25,6 +28,7 @@ public record GatewaySettings(
     List<Worker> workers,
     Routing routing,
     QueueLimits queue,
+    @Nullable AdmissionPolicy admission,
     FailureRules failures,
     Duration probePace,
     JournalFiles files,
@@ -47,6 +51,7 @@ public record GatewaySettings(
         workers,
         Routing.DEFAULT,
         QueueLimits.DEFAULT,
+        null,
         FailureRules.DEFAULT,
         Duration.ofSeconds(1),
         JournalFiles.NONE,
@@ -57,37 +62,47 @@ public record GatewaySettings(
   /** These, but for the two addresses. */
   public GatewaySettings at(HttpSettings callers, HttpSettings keepers) {
     return new GatewaySettings(
-        callers, keepers, workers, routing, queue, failures, probePace, files, workerKey, secret);
+        callers, keepers, workers, routing, queue, admission, failures, probePace, files, workerKey,
+        secret);
   }
 
   public GatewaySettings with(Routing other) {
     return new GatewaySettings(
-        api, admin, workers, other, queue, failures, probePace, files, workerKey, secret);
+        api, admin, workers, other, queue, admission, failures, probePace, files, workerKey,
+        secret);
   }
 
   public GatewaySettings with(QueueLimits other) {
     return new GatewaySettings(
-        api, admin, workers, routing, other, failures, probePace, files, workerKey, secret);
+        api, admin, workers, routing, other, admission, failures, probePace, files, workerKey,
+        secret);
+  }
+
+  /** These, with what decides which requests are taken at all; null for all. */
+  public GatewaySettings admitting(@Nullable AdmissionPolicy other) {
+    return new GatewaySettings(
+        api, admin, workers, routing, queue, other, failures, probePace, files, workerKey, secret);
   }
 
   public GatewaySettings with(FailureRules other) {
     return new GatewaySettings(
-        api, admin, workers, routing, queue, other, probePace, files, workerKey, secret);
+        api, admin, workers, routing, queue, admission, other, probePace, files, workerKey, secret);
   }
 
   public GatewaySettings with(JournalFiles other) {
     return new GatewaySettings(
-        api, admin, workers, routing, queue, failures, probePace, other, workerKey, secret);
+        api, admin, workers, routing, queue, admission, failures, probePace, other, workerKey,
+        secret);
   }
 
   public GatewaySettings probing(Duration pace) {
     return new GatewaySettings(
-        api, admin, workers, routing, queue, failures, pace, files, workerKey, secret);
+        api, admin, workers, routing, queue, admission, failures, pace, files, workerKey, secret);
   }
 
   /** These, but for what workers and tenants are given. */
   public GatewaySettings with(String key, NameKey other) {
     return new GatewaySettings(
-        api, admin, workers, routing, queue, failures, probePace, files, key, other);
+        api, admin, workers, routing, queue, admission, failures, probePace, files, key, other);
   }
 }

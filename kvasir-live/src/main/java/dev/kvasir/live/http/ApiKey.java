@@ -27,7 +27,7 @@ public record ApiKey(String tenant, String sha256, Scope scope, KeyLimits limits
     if (tenant.isBlank()) throw new IllegalArgumentException("a key needs a tenant");
     if (sha256.length() != DIGITS || !sha256.chars().allMatch(HexFormat::isHexDigit)) {
       throw new IllegalArgumentException(
-          "the key of " + tenant + " is to be given as the 64 hexadecimal digits of its SHA-256");
+          "the key of " + tenant + " must be given as the 64 hexadecimal digits of its SHA-256");
     }
   }
 

@@ -51,7 +51,7 @@ public sealed interface LoadCheck {
     }
     var failed = OpenAiClient.failed(failure);
     return switch (failed.kind()) {
-      case "connect" -> new Unusable("nobody listens at " + url + "; is the server running?");
+      case "connect" -> new Unusable("nothing listens at " + url + "; is the server running?");
       default -> new Unusable("no answer from " + url + ": " + failed.message());
     };
   }

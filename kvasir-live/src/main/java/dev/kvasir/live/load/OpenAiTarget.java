@@ -39,7 +39,7 @@ public record OpenAiTarget(
     var scheme = String.valueOf(url.getScheme());
     boolean known = scheme.equals("http") || scheme.equals("https");
     if (!known || url.getHost() == null) {
-      throw new IllegalArgumentException(url + " is no address; expected http://HOST:PORT");
+      throw new IllegalArgumentException(url + " is not an address; expected http://HOST:PORT");
     }
   }
 

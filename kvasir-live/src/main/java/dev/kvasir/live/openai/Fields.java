@@ -10,7 +10,8 @@ import tools.jackson.databind.JsonNode;
 /** The fields of a JSON object, each of the kind it must have; null counts as not given. */
 record Fields(JsonNode object) {
   Fields {
-    if (!object.isObject()) throw new Refused(ApiError.badRequest("the body is no JSON object"));
+    if (!object.isObject())
+      throw new Refused(ApiError.badRequest("the body must be a JSON object"));
   }
 
   @Nullable

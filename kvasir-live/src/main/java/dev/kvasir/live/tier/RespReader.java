@@ -111,10 +111,11 @@ final class RespReader {
     long value = 0;
     int digits = 0;
     for (int each = next(); each != '\r'; each = next()) {
-      if (each < '0' || each > '9' || ++digits > 12) throw new Malformed("a length is no number");
+      if (each < '0' || each > '9' || ++digits > 12)
+        throw new Malformed("a length is not a number");
       value = value * 10 + (each - '0');
     }
-    if (next() != '\n' || digits == 0) throw new Malformed("a length is no number");
+    if (next() != '\n' || digits == 0) throw new Malformed("a length is not a number");
     if (value > most) throw new Malformed("a length of " + value + ", at most " + most);
     return value;
   }

@@ -168,7 +168,7 @@ class EngineServerTest {
         "{\"prompt\": \"a\", \"model\": \"other\"} | 404 | the model \"other\" is not here",
         "{\"prompt\": [99999]} | 400 | there is no token 99999",
         "{\"prompt\": \"a | 400 | the body is not valid JSON",
-        "[] | 400 | the body is no JSON object",
+        "[] | 400 | the body must be a JSON object",
       })
   void whatIsWrongIsSaid(String body, int status, String message) throws Exception {
     var response = post("/v1/completions", body);

@@ -123,6 +123,7 @@ class SplitTest {
         Stream.concat(settings.workers().stream(), Stream.of(worker)).toList(),
         settings.routing(),
         settings.queue(),
+        settings.admission(),
         settings.failures(),
         settings.probePace(),
         settings.files(),

@@ -173,7 +173,7 @@ class LoadDriverTest {
   @Test
   void checkSaysWhatToDo() {
     assertUnusable(target(server.url(), "", "wrong"), "--api-key");
-    assertUnusable(target(nowhere(), "", null), "nobody listens at");
+    assertUnusable(target(nowhere(), "", null), "nothing listens at");
     assertUnusable(target(URI.create("http://no-such-host.invalid"), "", null), "no-such-host");
   }
 

@@ -5,6 +5,7 @@ import dev.kvasir.kv.name.BlockHash;
 import dev.kvasir.live.http.Json;
 import dev.kvasir.live.openai.Usage;
 import dev.kvasir.router.RouteRecord;
+import dev.kvasir.router.view.SloClass;
 import java.nio.charset.StandardCharsets;
 import java.util.HexFormat;
 
@@ -49,6 +50,7 @@ final class CaptureLine {
     }
     if (!request.session().isEmpty()) line.put("session", hash(request.session()));
     if (!request.caller().tenant().isEmpty()) line.put("tenant", hash(request.caller().tenant()));
+    if (request.sloClass() != SloClass.STANDARD) line.put("class", request.sloClass().label());
     line.put("instance", decision.decode());
     if (!decision.prefill().isEmpty()) line.put("prefill", decision.prefill());
     // An answer that is no stream comes all at once: nobody saw its first token.

@@ -2,6 +2,7 @@ package dev.kvasir.live.gateway.journal;
 
 import dev.kvasir.Nullable;
 import dev.kvasir.live.http.Caller;
+import dev.kvasir.router.view.SloClass;
 
 /**
  * What is written down of a request besides its route and its end.
@@ -19,16 +20,19 @@ public record RequestDetails(
     Caller caller,
     String model,
     String session,
+    SloClass sloClass,
     PromptNames names,
     long receivedNanos,
     @Nullable TraceMark trace) {
   /** Those of a request of which only the head has been read. */
   public static RequestDetails of(String id, String path, Caller caller, long receivedNanos) {
-    return new RequestDetails(id, path, caller, "", "", PromptNames.NONE, receivedNanos, null);
+    return new RequestDetails(
+        id, path, caller, "", "", SloClass.STANDARD, PromptNames.NONE, receivedNanos, null);
   }
 
   /** These, with the names of its prompt. */
   public RequestDetails with(PromptNames other) {
-    return new RequestDetails(id, path, caller, model, session, other, receivedNanos, trace);
+    return new RequestDetails(
+        id, path, caller, model, session, sloClass, other, receivedNanos, trace);
   }
 }

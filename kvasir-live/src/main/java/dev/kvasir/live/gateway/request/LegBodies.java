@@ -21,12 +21,15 @@ final class LegBodies {
 
   private final RequestFields fields;
   private final String salt;
+  private final String priority;
   private final @Nullable Buffer form;
   private final String type;
 
-  private LegBodies(RequestFields fields, String salt, @Nullable Buffer form, String type) {
+  private LegBodies(
+      RequestFields fields, String salt, String priority, @Nullable Buffer form, String type) {
     this.fields = fields;
     this.salt = salt;
+    this.priority = priority;
     this.form = form;
     this.type = type;
   }
@@ -36,14 +39,16 @@ final class LegBodies {
    *
    * @param salt what the tenant's blocks are mixed with, in place of what the caller sent; empty
    *     for no change
+   * @param priority what workers are told of its urgency, in place of what the caller sent; empty
+   *     for no change
    */
-  static LegBodies of(RequestFields fields, String salt) {
-    return new LegBodies(fields, salt, null, "application/json");
+  static LegBodies of(RequestFields fields, String salt, String priority) {
+    return new LegBodies(fields, salt, priority, null, "application/json");
   }
 
   /** A body that only goes on as it is. */
   static LegBodies asItCame(Buffer form, String type) {
-    return new LegBodies(RequestFields.NONE, "", form, type);
+    return new LegBodies(RequestFields.NONE, "", "", form, type);
   }
 
   String contentType() {
@@ -53,12 +58,12 @@ final class LegBodies {
   /** For a worker that does all of it. */
   Buffer whole() {
     if (form != null) return form;
-    return salted(clean()).buffer();
+    return ours(clean()).buffer();
   }
 
   /** For the prefill by way of NIXL. */
   Buffer nixlPrefill() {
-    return salted(oneToken(clean())).set(PARAMS, PREFILL_PARAMS).buffer();
+    return ours(oneToken(clean())).set(PARAMS, PREFILL_PARAMS).buffer();
   }
 
   /**
@@ -67,7 +72,7 @@ final class LegBodies {
    * @param params what the prefill answered, as it stood there
    */
   Buffer nixlDecode(String params) {
-    return salted(clean()).set(PARAMS, params).buffer();
+    return ours(clean()).set(PARAMS, params).buffer();
   }
 
   Buffer mooncakePrefill(String transfer) {
@@ -75,7 +80,7 @@ final class LegBodies {
     params.put("do_remote_decode", true);
     params.put("do_remote_prefill", false);
     params.put("transfer_id", transfer);
-    return salted(oneToken(clean())).set(PARAMS, params.toString()).buffer();
+    return ours(oneToken(clean())).set(PARAMS, params.toString()).buffer();
   }
 
   Buffer mooncakeDecode(String transfer, String bootstrap, String engine) {
@@ -85,13 +90,13 @@ final class LegBodies {
     params.put("remote_bootstrap_addr", "http://" + bootstrap);
     params.put("remote_engine_id", engine);
     params.put("transfer_id", transfer);
-    return salted(clean()).set(PARAMS, params.toString()).buffer();
+    return ours(clean()).set(PARAMS, params.toString()).buffer();
   }
 
   /** For both, by way of SGLang. */
   Buffer sglang(String bootstrap, long room) {
     int colon = bootstrap.lastIndexOf(':');
-    return salted(clean())
+    return ours(clean())
         .set(ROOM_HOST, Json.text(bootstrap.substring(0, colon)))
         .set(ROOM_PORT, bootstrap.substring(colon + 1))
         .set(ROOM, Long.toString(room))
@@ -107,7 +112,9 @@ final class LegBodies {
     return edit;
   }
 
-  private RequestFields.Edit salted(RequestFields.Edit edit) {
+  /** What the gateway says in the caller's place. */
+  private RequestFields.Edit ours(RequestFields.Edit edit) {
+    if (!priority.isEmpty()) edit = edit.set("priority", priority);
     return salt.isEmpty() ? edit : edit.set("cache_salt", Json.text(salt));
   }
 

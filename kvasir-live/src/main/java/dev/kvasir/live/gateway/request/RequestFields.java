@@ -63,7 +63,7 @@ public final class RequestFields {
   }
 
   private static ApiError notAnObject() {
-    return ApiError.badRequest("the body is to be one JSON object");
+    return ApiError.badRequest("the body must be one JSON object");
   }
 
   boolean has(String name) {
@@ -117,7 +117,7 @@ public final class RequestFields {
     var value = value(name);
     if (value == null) return false;
     if (!value.isBoolean()) {
-      throw new Refused(ApiError.badField(name, "\"" + name + "\" is to be true or false"));
+      throw new Refused(ApiError.badField(name, "\"" + name + "\" must be true or false"));
     }
     return value.asBoolean();
   }

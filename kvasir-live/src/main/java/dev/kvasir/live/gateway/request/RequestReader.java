@@ -6,6 +6,7 @@ import dev.kvasir.live.gateway.journal.PromptNames;
 import dev.kvasir.live.gateway.journal.RequestDetails;
 import dev.kvasir.live.gateway.journal.TraceMark;
 import dev.kvasir.live.gateway.request.ApiPath.Work;
+import dev.kvasir.live.gateway.worker.Routing.Priorities;
 import dev.kvasir.live.http.ApiError;
 import dev.kvasir.live.http.ApiKey;
 import dev.kvasir.live.http.Exchange;
@@ -17,6 +18,7 @@ import dev.kvasir.router.flow.Submission;
 import dev.kvasir.router.view.RouteRequest;
 import dev.kvasir.router.view.SloClass;
 import io.vertx.core.Future;
+import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
@@ -36,11 +38,14 @@ public final class RequestReader {
   private final boolean traced;
   private final PromptNaming naming;
   private final SessionHints hints = new SessionHints();
+  private final Priorities priorities;
 
-  public RequestReader(NameKey secret, JournalFiles files, PromptNaming naming) {
+  public RequestReader(
+      NameKey secret, JournalFiles files, PromptNaming naming, Priorities priorities) {
     this.secret = secret;
     this.traced = files.traces() != null;
     this.naming = naming;
+    this.priorities = priorities;
   }
 
   /** Reads a request of which the head is known; answers on the loop of its connection. */
@@ -54,6 +59,7 @@ public final class RequestReader {
     var asked = fields.text("cache_salt");
     var salt = tenant.isEmpty() ? asked : secret.salt(tenant, asked);
     var hint = hints.read(exchange, fields::value, tenant);
+    var sloClass = sloClass(exchange);
     var details =
         new RequestDetails(
             head.id(),
@@ -61,15 +67,16 @@ public final class RequestReader {
             head.caller(),
             model,
             hint.session(),
+            sloClass,
             PromptNames.NONE,
             head.receivedNanos(),
             traced ? TraceMark.of(exchange.header(TraceMark.HEADER)) : null);
     boolean isAsked = path.work() != Work.NONE;
-    var bodies = LegBodies.of(fields, tenant.isEmpty() || !isAsked ? "" : salt);
+    var sentSalt = tenant.isEmpty() || !isAsked ? "" : salt;
+    var bodies = LegBodies.of(fields, sentSalt, isAsked ? priority(sloClass) : "");
     boolean isSplittable = isSplittable(path, fields);
     // What is embedded is prefilled to its end.
     boolean isWhole = !isStream && path.work() != Work.PREFILL;
-    var sloClass = sloClass(exchange);
     var needs = needs(path, fields);
     return naming
         .names(exchange.context(), new PromptNaming.Prompt(path, fields, model, salt))
@@ -93,6 +100,7 @@ public final class RequestReader {
       throw new Refused(ApiError.badField("model", "\"model\" has more than 256 characters"));
     }
     var names = new PromptNames(MediaParts.TOKENS, List.of());
+    var sloClass = sloClass(exchange);
     var details =
         new RequestDetails(
             head.id(),
@@ -100,10 +108,11 @@ public final class RequestReader {
             head.caller(),
             model,
             "",
+            sloClass,
             names,
             head.receivedNanos(),
             traced ? TraceMark.of(exchange.header(TraceMark.HEADER)) : null);
-    var route = new RouteRequest("", names.tokens(), List.of(), sloClass(exchange), List.of());
+    var route = new RouteRequest("", names.tokens(), List.of(), sloClass, List.of());
     boolean isWhole = !fields.getOrDefault("stream", "").equalsIgnoreCase("true");
     var bodies = LegBodies.asItCame(exchange.body(), String.valueOf(type));
     var submission = new Submission(model, route, false, isWhole, Set.of(Need.SPEECH), 0);
@@ -120,8 +129,17 @@ public final class RequestReader {
     var told = exchange.header(SLO_CLASS);
     if (told == null) return SloClass.STANDARD;
     var asked = SloClass.of(told);
+    if (!asked.label().equals(told)) {
+      var known = Arrays.stream(SloClass.values()).map(SloClass::label).toList();
+      throw new Refused(ApiError.badField(SLO_CLASS, "must be one of " + String.join(", ", known)));
+    }
     boolean isUser = exchange.caller().scope() == ApiKey.Scope.USER;
     return isUser && asked.priority() > SloClass.STANDARD.priority() ? SloClass.STANDARD : asked;
+  }
+
+  /** As vLLM takes it: smaller is more urgent. */
+  private String priority(SloClass sloClass) {
+    return priorities == Priorities.BY_CLASS ? Integer.toString(sloClass.queuePriority()) : "";
   }
 
   private static Set<Need> needs(ApiPath path, RequestFields fields) {

@@ -11,15 +11,19 @@ import dev.kvasir.router.placement.PlacementSettings;
  * How a gateway chooses workers.
  *
  * @param picks who chooses the worker that answers, by name as in {@link PickPolicy#named}
+ * @param scorers what the policy weighted adds up, as in {@link WeightedPick}
  * @param placements who decides where to prefill, by name as in {@link PlacementPolicy#named}
  * @param naming how prompts are told apart
+ * @param priorities whether workers are sent the class of a request as its priority
  */
 public record Routing(
     RouterSettings settings,
     String picks,
+    String scorers,
     String placements,
     PlacementSettings placement,
-    Naming naming) {
+    Naming naming,
+    Priorities priorities) {
   /** How the blocks of a prompt get their names. */
   public enum Naming {
     /** By its bytes, which costs nothing. */
@@ -28,32 +32,51 @@ public record Routing(
     TOKENS
   }
 
+  /** What becomes of the field {@code priority} of a request. */
+  public enum Priorities {
+    /** What the caller wrote, if anything. */
+    AS_WRITTEN,
+    /** The priority of the request's class, whatever the caller wrote: 0 is the most urgent. */
+    BY_CLASS
+  }
+
   public static final Routing DEFAULT =
       new Routing(
           RouterSettings.DEFAULT,
           PickPolicy.NAMES.getFirst(),
+          WeightedPick.SCORERS_DEFAULT,
           PlacementPolicy.NAMES.getFirst(),
           PlacementSettings.DEFAULT,
-          Naming.BYTES);
+          Naming.BYTES,
+          Priorities.AS_WRITTEN);
 
   public Routing with(RouterSettings other) {
-    return new Routing(other, picks, placements, placement, naming);
+    return new Routing(other, picks, scorers, placements, placement, naming, priorities);
   }
 
   public Routing with(PlacementSettings other) {
-    return new Routing(settings, picks, placements, other, naming);
+    return new Routing(settings, picks, scorers, placements, other, naming, priorities);
   }
 
   public Routing with(Naming other) {
-    return new Routing(settings, picks, placements, placement, other);
+    return new Routing(settings, picks, scorers, placements, placement, other, priorities);
   }
 
   public Routing by(String pick, String place) {
-    return new Routing(settings, pick, place, placement, naming);
+    return new Routing(settings, pick, scorers, place, placement, naming, priorities);
+  }
+
+  /** These, with what the policy weighted adds up. */
+  public Routing weighing(String other) {
+    return new Routing(settings, picks, other, placements, placement, naming, priorities);
+  }
+
+  public Routing with(Priorities other) {
+    return new Routing(settings, picks, scorers, placements, placement, naming, other);
   }
 
   public PickPolicy pickPolicy() {
-    return PickPolicy.named(picks, WeightedPick.SCORERS_DEFAULT, Ties.inTurn());
+    return PickPolicy.named(picks, scorers, Ties.inTurn());
   }
 
   public PlacementPolicy placementPolicy() {

@@ -34,7 +34,7 @@ public record Worker(
     plain &= url.getRawQuery() == null && url.getRawFragment() == null;
     if (!(scheme.equals("http") || scheme.equals("https")) || url.getHost() == null || !plain) {
       throw new IllegalArgumentException(
-          "\"" + url + "\" is no worker; give it as http://HOST:PORT");
+          "\"" + url + "\" is not the URL of a worker; give it as http://HOST:PORT");
     }
     requirePort(url.toString(), url.getPort() < 0 ? PORT_MAX : url.getPort());
     boolean needsBootstrap = connector == Connector.MOONCAKE || connector == Connector.SGLANG;

@@ -82,7 +82,7 @@ public final class ParserTarget {
     } catch (Refused e) {
       return;
     }
-    var legs = LegBodies.of(fields, "salt");
+    var legs = LegBodies.of(fields, "salt", "1");
     for (var leg : new Buffer[] {legs.whole(), legs.nixlPrefill(), legs.sglang("h:1", 7)}) {
       var sent = Json.read(leg.getBytes());
       require(sent.path("cache_salt").asString("").equals("salt"), "a salt of the caller");

@@ -45,7 +45,7 @@ public record RemoteSettings(
     for (var node : nodes) {
       var matcher = NODE.matcher(node);
       if (!matcher.matches() || port(node) < 1 || port(node) > PORT_MAX) {
-        throw new IllegalArgumentException("'" + node + "' is no server, expected host:port");
+        throw new IllegalArgumentException("'" + node + "' is not a server, expected host:port");
       }
     }
     if (!PREFIX.matcher(prefix).matches()) {

@@ -269,7 +269,7 @@ class RemoteStoreTest {
   @Test
   void settingsThatMakeNoSenseAreRefusedWithTheirValues() {
     assertThatThrownBy(() -> RemoteSettings.of("localhost"))
-        .hasMessageContaining("'localhost' is no server, expected host:port");
+        .hasMessageContaining("'localhost' is not a server, expected host:port");
     assertThatThrownBy(() -> RemoteSettings.of("localhost:70000")).hasMessageContaining("70000");
     assertThatThrownBy(() -> RemoteSettings.of("h:1").withTtl(Duration.ZERO))
         .hasMessageContaining("PT0S");
