@@ -138,7 +138,7 @@ final class StepPlans {
     planningNanos += measured + virtual;
   }
 
-  /** Something happened that the seed's rule does not forgive. */
+  /** Something happened after which the plan is discarded where it is not repaired. */
   void disturb() {
     disturbed = true;
   }

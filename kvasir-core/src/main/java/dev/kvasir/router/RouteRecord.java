@@ -6,8 +6,8 @@ import dev.kvasir.router.placement.Prediction;
 /**
  * What is written down of a route, so that its decision can be judged and replayed.
  *
- * @param routeClass the seed's {@code route_class}
- * @param reason the seed's {@code offload_decision_reason}
+ * @param routeClass WARM, MEDIUM, HEAVY_P2P or HEAVY_COLO
+ * @param reason why it is placed so, as {@code PrefillPlacement.Reason} labels it
  * @param prefill the other instance that prefilled; -1 where there was none
  * @param uncachedTokens what was to compute on the instance that decoded
  * @param prefillTokens what was to compute on the other one; -1 where there was none

@@ -4,7 +4,7 @@ package dev.kvasir.router;
  * When the stages of a request were reached, in nanoseconds of the loop; {@link #NEVER} for those
  * that were not.
  *
- * @param opened the seed's {@code t_proxy_recv}, as far as the router knows
+ * @param opened when the router placed it, logged as {@code t_proxy_recv}
  * @param prefillSent its {@code t_prefill_sent}
  * @param prefillDone its {@code t_prefill_done}
  * @param firstToken its {@code t_first_token}

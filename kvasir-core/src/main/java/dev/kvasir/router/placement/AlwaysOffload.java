@@ -6,6 +6,6 @@ import dev.kvasir.router.placement.PrefillPlacement.Reason;
 public record AlwaysOffload(PlacementSettings settings) implements PlacementPolicy {
   @Override
   public PrefillPlacement place(PlacementQuery query) {
-    return SeedRule.place(query, settings, (_, _) -> Reason.FORCED);
+    return SimpleRule.place(query, settings, (_, _) -> Reason.FORCED);
   }
 }

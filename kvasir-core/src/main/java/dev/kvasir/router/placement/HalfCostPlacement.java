@@ -14,7 +14,7 @@ public record HalfCostPlacement(PlacementSettings settings) implements Placement
 
   @Override
   public PrefillPlacement place(PlacementQuery query) {
-    return SeedRule.place(query, settings, this::judge);
+    return SimpleRule.place(query, settings, this::judge);
   }
 
   Reason judge(PlacementQuery query, InstanceView prefill) {

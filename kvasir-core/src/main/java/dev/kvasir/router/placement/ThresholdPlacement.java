@@ -11,7 +11,7 @@ import dev.kvasir.router.view.InstanceView;
 public record ThresholdPlacement(PlacementSettings settings) implements PlacementPolicy {
   @Override
   public PrefillPlacement place(PlacementQuery query) {
-    return SeedRule.place(query, settings, this::judge);
+    return SimpleRule.place(query, settings, this::judge);
   }
 
   Reason judge(PlacementQuery query, InstanceView prefill) {

@@ -58,7 +58,7 @@ public record Load(
         Double.POSITIVE_INFINITY);
   }
 
-  /** The seed's {@code ongoing_tokens}: to be prefilled, and in the context of decodes. */
+  /** Tokens to be prefilled, and those in the context of decodes. */
   public long ongoingTokens() {
     return prefillTokens + contextTokens;
   }

@@ -23,13 +23,13 @@ import dev.kvasir.router.view.Views;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
-/** What the prediction does where the seed's functions go wrong. */
+/** What the prediction does where the simple rules go wrong. */
 class PredictivePlacementTest {
   private static final PredictivePlacement PREDICTIVE = new PredictivePlacement(SETTINGS);
   private static final HalfCostPlacement COST = new HalfCostPlacement(SETTINGS);
   private static final ThresholdPlacement HEURISTIC = new ThresholdPlacement(SETTINGS);
 
-  /** With what the seed leaves out left out, the prediction is the seed's cost function. */
+  /** Without what half-cost leaves out, the prediction is the cost function of half-cost. */
   @Test
   void withoutWhatTheSeedLeavesOutItIsTheSeedsCostFunction() {
     Seeds.each(

@@ -7,7 +7,7 @@ import dev.kvasir.router.view.InstanceView;
 
 /** What the simple policies have in common: heavy requests only, and the least busy other one. */
 @FunctionalInterface
-interface SeedRule {
+interface SimpleRule {
   /** Why the request goes to the other instance, or does not. */
   Reason judge(PlacementQuery query, InstanceView prefill);
 
@@ -16,7 +16,7 @@ interface SeedRule {
     return reason == Reason.P_IDLE_D_BUSY || reason == Reason.FORCED;
   }
 
-  static PrefillPlacement place(PlacementQuery query, PlacementSettings settings, SeedRule rule) {
+  static PrefillPlacement place(PlacementQuery query, PlacementSettings settings, SimpleRule rule) {
     var decode = query.decode();
     if (query.routeClass() != RouteClass.HEAVY) {
       return new Colocate(

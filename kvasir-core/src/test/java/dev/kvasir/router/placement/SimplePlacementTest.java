@@ -16,8 +16,8 @@ import dev.kvasir.router.view.InstanceView;
 import dev.kvasir.router.view.Load;
 import org.junit.jupiter.api.Test;
 
-/** The decision tables of the seed, to the letter, and what follows from them. */
-class SeedPlacementTest {
+/** The decision tables of the simple rules, and what follows from them. */
+class SimplePlacementTest {
   private static final ThresholdPlacement HEURISTIC = new ThresholdPlacement(SETTINGS);
   private static final HalfCostPlacement COST = new HalfCostPlacement(SETTINGS);
 
@@ -114,7 +114,7 @@ class SeedPlacementTest {
           // Where both sides are equal, the rounding of the division may go either way.
           if (prompt == 2 * ongoing + 10_000) return;
           boolean offloads = prompt > 2 * ongoing + 10_000;
-          assertThat(SeedRule.offloads(cost(prompt, ongoing))).isEqualTo(offloads);
+          assertThat(SimpleRule.offloads(cost(prompt, ongoing))).isEqualTo(offloads);
         });
   }
 
@@ -173,7 +173,7 @@ class SeedPlacementTest {
     assertThat(heuristic(prefilling(20), prefilling(10))).isEqualTo(Reason.D_IDLE);
   }
 
-  /** Defect 3: the seed expects most heavy requests to be offloaded at low load. */
+  /** A defect of the rule: most heavy requests are offloaded at low load. */
   @Test
   void bothFunctionsColocateWhereNobodyHasAnythingToDo() {
     var idle = query(60_000, instance(0, Load.NONE), instance(1, Load.NONE));
