@@ -36,6 +36,9 @@ class ArchitectureTest {
   private static final Pattern IMPORT =
       Pattern.compile("import (?:static )?(dev\\.kvasir\\.[\\w.]+);");
 
+  private static final Pattern ARROW = Pattern.compile("(\\w+) +-> (\\w+) ");
+  private static final Pattern NAMED = Pattern.compile("`(?:[a-z]+\\.)*([A-Z]\\w+(?:\\.\\w+)?)`");
+
   private static final House HOUSE = House.imported();
   private static final List<Source> SOURCES =
       Checkout.here().sources().stream()
@@ -126,6 +129,74 @@ class ArchitectureTest {
             .filter(name -> !name.equals("dev.kvasir"))
             .distinct();
     assertThat(packages).allSatisfy(name -> assertThat(described).contains(name));
+  }
+
+  /** A path of docs/architecture.md: its heading, and the arrows of its pictures. */
+  private record Walk(String heading, List<String> classes, List<String> arrows) {}
+
+  private static List<String> page() {
+    return Checkout.here().text("docs/architecture.md").orElseThrow().lines().toList();
+  }
+
+  private static List<Walk> walks() {
+    var walks = new ArrayList<Walk>();
+    for (var line : page()) {
+      if (line.startsWith("## The path of ")) {
+        walks.add(new Walk(line, new ArrayList<>(), new ArrayList<>()));
+      }
+      var arrow = ARROW.matcher(line);
+      if (!arrow.lookingAt()) continue;
+      var walk = walks.getLast();
+      walk.arrows.add(arrow.group(1) + " " + arrow.group(2));
+      for (var name : List.of(arrow.group(1), arrow.group(2))) {
+        if (!walk.classes.contains(name)) walk.classes.add(name);
+      }
+    }
+    return walks;
+  }
+
+  @Test
+  void aRequestAndABlockPassThroughAtMostFifteenClasses() {
+    assertThat(walks()).hasSize(2);
+    for (var walk : walks()) {
+      assertThat(walk.arrows).as(walk.heading).hasSizeGreaterThan(9);
+      assertThat(walk.classes).as(walk.heading).hasSizeLessThan(16);
+    }
+  }
+
+  @Test
+  void everyArrowOfTheArchitecturePageIsInTheCode() {
+    for (var walk : walks()) {
+      for (var arrow : walk.arrows) {
+        var ends = arrow.split(" ", -1);
+        var known =
+            HOUSE.classes().stream()
+                .filter(type -> topLevel(type).equals(ends[0]))
+                .flatMap(type -> type.getDirectDependenciesFromSelf().stream())
+                .map(dependency -> topLevel(dependency.getTargetClass()))
+                .collect(toCollection(TreeSet::new));
+        assertThat(known).as(arrow).contains(ends[1]);
+      }
+    }
+  }
+
+  private static String topLevel(JavaClass type) {
+    var name = type.getName().substring(type.getName().lastIndexOf('.') + 1);
+    return name.replaceFirst("\\$.*", "");
+  }
+
+  @Test
+  void everyClassOnTheArchitecturePageExists() {
+    var known = new TreeSet<>(List.of("ArchitectureTest", "WeakReference"));
+    for (var type : HOUSE.classes()) {
+      known.add(type.getSimpleName());
+      type.getMethods().forEach(each -> known.add(type.getSimpleName() + "." + each.getName()));
+      if (type.isNestedClass()) known.add(topLevel(type) + "." + type.getSimpleName());
+    }
+    for (var line : page()) {
+      var names = NAMED.matcher(line);
+      while (names.find()) assertThat(known).as(line).contains(names.group(1));
+    }
   }
 
   @Test
