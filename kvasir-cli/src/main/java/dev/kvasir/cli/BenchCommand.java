@@ -17,7 +17,7 @@ import tools.jackson.databind.json.JsonMapper;
 /** Measures what this machine's tiers can do, beside plain copies and plain I/O. */
 @Command(
     name = "bench",
-    description = "Measure what this machine's tiers can do, beside plain copies and plain I/O.",
+    description = "Measure this machine's tiers, and compare them with plain copies and I/O.",
     optionListHeading = "%nOptions:%n",
     footer = {
       "",
@@ -93,9 +93,9 @@ final class BenchCommand implements Callable<Integer> {
     if (fileMebibytes < FILE_MEBIBYTES_MIN) {
       return "--size " + fileMebibytes + " is too small, at least " + FILE_MEBIBYTES_MIN + ".";
     }
-    if (gpu < 0) return "--gpu " + gpu + " is no index; the first GPU is 0.";
+    if (gpu < 0) return "--gpu " + gpu + " is not an index; the first GPU is 0.";
     if (rounds < 1) return "--rounds " + rounds + " is too few, at least 1.";
-    if (!Files.isDirectory(folder.toAbsolutePath())) return "--dir " + folder + " is no folder.";
+    if (!Files.isDirectory(folder.toAbsolutePath())) return "--dir " + folder + " is not a folder.";
     return null;
   }
 

@@ -25,8 +25,7 @@ import tools.jackson.databind.json.JsonMapper;
 /** Looks at this machine, or at workers: JDK, cores, memory, cache folder, direct I/O, GPU. */
 @Command(
     name = "doctor",
-    description =
-        "Look at this machine, or at workers: what was found, and what follows from it for Kvasir.",
+    description = "Check this machine, or workers, and print what Kvasir needs of them.",
     optionListHeading = "%nOptions:%n",
     footer = {
       "",

@@ -28,7 +28,7 @@ import picocli.CommandLine.Option;
 @Command(
     name = "fleet",
     description = {
-      "Start look-alike vLLM workers, to try gateways and applications against.",
+      "Start simulated vLLM workers, to test gateways and applications.",
       "",
       "Real HTTP, streaming, KV events, metrics and faults on demand, and no model behind them:",
       "answers take the time that a model would take."

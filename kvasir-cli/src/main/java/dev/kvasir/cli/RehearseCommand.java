@@ -30,7 +30,7 @@ final class RehearseCommand implements Callable<Integer> {
 
   private final PrintWriter err;
 
-  @Parameters(paramLabel = "FOLDER", description = "For files that nobody needs afterwards.")
+  @Parameters(paramLabel = "FOLDER", description = "Folder for temporary files.")
   private Path folder = Path.of("");
 
   RehearseCommand(PrintWriter err) {

@@ -60,7 +60,7 @@ class CalibrateTest {
         .contains("give captures, or --url for a server to load");
     var nobody = Spoken.kvasir(Spoken.words("calibrate --url http://127.0.0.1:1 --out x.json"));
     assertThat(nobody.code()).isEqualTo(ExitCode.UNAVAILABLE);
-    assertThat(nobody.err()).contains("nobody listens at http://127.0.0.1:1");
+    assertThat(nobody.err()).contains("nothing listens at http://127.0.0.1:1");
   }
 
   @Test

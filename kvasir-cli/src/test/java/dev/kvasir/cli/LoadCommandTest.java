@@ -125,7 +125,7 @@ final class LoadCommandTest {
 
   @Test
   void serverThatCannotBeAskedIsNamed() {
-    assertUnavailable("nobody listens at", "--url http://127.0.0.1:1 --rate 1");
+    assertUnavailable("nothing listens at", "--url http://127.0.0.1:1 --rate 1");
     assertUnavailable("--api-key", "--api-key wrong --rate 1");
     assertUnavailable("it has poet", "--model singer --rate 1");
   }
@@ -141,7 +141,7 @@ final class LoadCommandTest {
 
   @Test
   void mistakesAreSaid(@TempDir Path folder) throws IOException {
-    assertMistake("say how to ask", "");
+    assertMistake("choose how to send requests", "");
     assertMistake("exclude each other", "--rate 1 --concurrency 1");
     assertMistake("--time-scale", "--rate 1 --trace x");
     assertMistake("--api letters", "--rate 1 --api letters");

@@ -186,7 +186,7 @@ public final class CalibrateCommand implements Callable<Integer> {
   @Option(
       names = "--seed",
       paramLabel = "N",
-      description = "Decides every draw (default: ${DEFAULT-VALUE}).")
+      description = "Seed of all random numbers (default: ${DEFAULT-VALUE}).")
   private long seed = 42;
 
   @Option(

@@ -36,7 +36,7 @@ final class AskOptions {
   @Option(
       names = "--rate",
       paramLabel = "R",
-      description = "So many requests a second, at random times (Poisson).")
+      description = "Requests a second, at random times (Poisson).")
   private @Nullable Double rate;
 
   @Option(
@@ -48,7 +48,7 @@ final class AskOptions {
   @Option(
       names = "--concurrency",
       paramLabel = "N",
-      description = "So many callers who ask again once answered; also with --trace.")
+      description = "Callers; each sends its next request after its answer. Also with --trace.")
   private @Nullable Integer concurrency;
 
   @Option(
@@ -60,7 +60,7 @@ final class AskOptions {
   @Option(
       names = "--duration",
       paramLabel = "S",
-      description = "Send nothing after so many seconds; what was asked is still waited for.")
+      description = "Seconds after which nothing is sent; answers are still awaited.")
   private double durationSeconds = Duration.ofDays(365).toSeconds();
 
   @Option(
@@ -124,7 +124,7 @@ final class AskOptions {
     }
     if (rate == null && trace == null && concurrency == null) {
       throw new IllegalArgumentException(
-          "say how to ask: --rate R, --trace FILE or --concurrency N");
+          "choose how to send requests: --rate R, --trace FILE or --concurrency N");
     }
     return concurrency == null ? new Pacing.Open(inFlightMax) : new Pacing.Closed(concurrency);
   }

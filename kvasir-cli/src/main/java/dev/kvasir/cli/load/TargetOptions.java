@@ -39,7 +39,7 @@ final class TargetOptions {
 
   @Option(
       names = "--no-ignore-eos",
-      description = "Let the model end where it will; needed for servers that refuse ignore_eos.")
+      description = "Let the model end its answers; needed for servers that refuse ignore_eos.")
   private boolean lengthsAreTheModels;
 
   @Option(

@@ -52,7 +52,7 @@ record KeyOption(
               "",
               "Take at most N requests (default: all)."),
           asked("load", "X", "simulation.load", "", "Requests come X times as often."),
-          asked("seed", "N", "simulation.seed", "", "Decides every draw (default: 42)."),
+          asked("seed", "N", "simulation.seed", "", "Seed of all random numbers (default: 42)."),
           asked("sort", "", "simulation.order", "sorted", "Sort a trace by arrival first."),
           asked(
               "trace-format",
@@ -90,7 +90,7 @@ record KeyOption(
               "transfer-model",
               "NAME",
               "simulation.transfers",
-              "event: transfers go on beside the steps; step: they lengthen the step that needs"
+              "event: transfers run while steps run; step: they lengthen the step that needs"
                   + " them."),
           hardware("hardware", "GPU", "hardware.gpu", "The GPU of an engine (default: H100)."),
           hardware("tp", "N", "hardware.tp", "GPUs that share every layer."),
