@@ -99,7 +99,9 @@ public record SimulationSettings(
 
   public SimulationSettings {
     outages = List.copyOf(outages);
-    outages.forEach(Outage::parse);
+    for (var each : outages) {
+      var _ = Outage.parse(each);
+    }
     if (requestsMax < 0) throw new IllegalArgumentException("requests-max " + requestsMax);
     if (!(load > 0)) throw new IllegalArgumentException("load " + load + ", expected more than 0");
     if (!(timeScale > 0)) {
