@@ -222,7 +222,6 @@ final class FlowWalk {
     final FlowRequest request;
     final int outputTokens = 1 + random.nextInt(20);
     final List<Timer> legs = new ArrayList<>();
-    final List<Integer> failed = new ArrayList<>();
     final boolean isWhole = random.nextInt(4) == 0;
     int accepted;
     int refused;
@@ -230,7 +229,6 @@ final class FlowWalk {
     int answers;
     int tokens;
     int attempts;
-    int placed;
     boolean isGone;
     boolean wasWaiting;
     long waitedSinceNanos = loop.nanos();
@@ -276,19 +274,10 @@ final class FlowWalk {
         answering = leg;
       }
       var placement = Objects.requireNonNull(request.route()).placement();
-      checkPlaced(placement.decode());
       int id = leg == Leg.PREFILL ? ((Offload) placement).prefill() : placement.decode();
       var mood = workers.entry(id).worker().mood;
       long nanos = random.nextInt(random.nextBoolean() ? 1 : 30_000_000);
       legs.add(loop.after(Duration.ofNanos(nanos), () -> outcome(leg, mood)));
-    }
-
-    /** A new attempt goes to a worker that takes requests, and has not failed this one. */
-    private void checkPlaced(int decoder) {
-      if (request.attempts() == placed) return;
-      placed = request.attempts();
-      assertThat(router.availability(decoder)).isEqualTo(Availability.READY);
-      assertThat(failed).doesNotContain(decoder);
     }
 
     private void noteAttempt(Leg leg) {
@@ -313,12 +302,7 @@ final class FlowWalk {
     private void fail(Leg leg, LegFailure kind) {
       // As a driver must: no failure of what has begun to go out.
       if (tokens > 0 || isGone) return;
-      if (leg != Leg.PREFILL) failed.add(decoder());
       flow.failed(request, leg, kind, kind + " at " + leg);
-    }
-
-    private int decoder() {
-      return Objects.requireNonNull(request.route()).placement().decode();
     }
 
     private void succeed(Leg leg, Mood mood) {

@@ -71,9 +71,7 @@ public final class RequestReader {
             PromptNames.NONE,
             head.receivedNanos(),
             traced ? TraceMark.of(exchange.header(TraceMark.HEADER)) : null);
-    boolean isAsked = path.work() != Work.NONE;
-    var sentSalt = tenant.isEmpty() || !isAsked ? "" : salt;
-    var bodies = LegBodies.of(fields, sentSalt, isAsked ? priority(sloClass) : "");
+    var bodies = bodies(path, fields, tenant.isEmpty() ? "" : salt, sloClass);
     boolean isSplittable = isSplittable(path, fields);
     // What is embedded is prefilled to its end.
     boolean isWhole = !isStream && path.work() != Work.PREFILL;
@@ -135,6 +133,12 @@ public final class RequestReader {
     }
     boolean isUser = exchange.caller().scope() == ApiKey.Scope.USER;
     return isUser && asked.priority() > SloClass.STANDARD.priority() ? SloClass.STANDARD : asked;
+  }
+
+  /** What workers get; on a path where they compute nothing, what the caller sent. */
+  private LegBodies bodies(ApiPath path, RequestFields fields, String salt, SloClass sloClass) {
+    boolean isAsked = path.work() != Work.NONE;
+    return LegBodies.of(fields, isAsked ? salt : "", isAsked ? priority(sloClass) : "");
   }
 
   /** As vLLM takes it: smaller is more urgent. */
