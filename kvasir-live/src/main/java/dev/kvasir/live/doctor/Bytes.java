@@ -18,7 +18,7 @@ public final class Bytes {
     int unit =
         Math.min(UNITS.length(), (Long.SIZE - 1 - Long.numberOfLeadingZeros(bytes | 1)) / 10);
     if (unit == 0) return bytes + " B";
-    double value = (double) bytes / (1L << KIBI_BITS * unit);
+    double value = (double) bytes / (1L << (KIBI_BITS * unit));
     return String.format(Locale.ROOT, "%.1f %siB", value, UNITS.charAt(unit - 1));
   }
 
@@ -31,7 +31,7 @@ public final class Bytes {
   public static long parse(String text) {
     var size = SIZE.matcher(text);
     if (!size.matches()) return Long.parseLong(text);
-    long unit = 1L << KIBI_BITS * (UNITS.indexOf(size.group(2)) + 1);
+    long unit = 1L << (KIBI_BITS * (UNITS.indexOf(size.group(2)) + 1));
     return new BigDecimal(size.group(1)).multiply(BigDecimal.valueOf(unit)).longValueExact();
   }
 }

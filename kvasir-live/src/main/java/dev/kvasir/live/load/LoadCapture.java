@@ -22,10 +22,6 @@ import java.util.Set;
  * times, no text.
  */
 public final class LoadCapture implements AutoCloseable {
-  private static final String LINE =
-      "{\"schema\":\"kvasir.capture.v1\",\"id\":\"%d\",\"arrival_us\":%d,\"prompt_tokens\":%d,"
-          + "\"output_tokens\":%d,\"instance\":\"server\",\"ttft_us\":%d,\"e2e_us\":%d,"
-          + "\"cached_tokens\":%d}%n";
   private static final long MICROS_PER_SECOND = 1_000_000;
   private static final long NANOS_PER_MICRO = 1_000;
 
@@ -64,7 +60,9 @@ public final class LoadCapture implements AutoCloseable {
     var usage = answer.usage();
     lines.printf(
         Locale.ROOT,
-        LINE,
+        "{\"schema\":\"kvasir.capture.v1\",\"id\":\"%d\",\"arrival_us\":%d,\"prompt_tokens\":%d,"
+            + "\"output_tokens\":%d,\"instance\":\"server\",\"ttft_us\":%d,\"e2e_us\":%d,"
+            + "\"cached_tokens\":%d}%n",
         ++count,
         beganMicros + (arrivalNanos - beganNanos) / NANOS_PER_MICRO,
         usage.promptTokens(),

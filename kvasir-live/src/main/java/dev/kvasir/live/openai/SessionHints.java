@@ -8,6 +8,7 @@ import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Locale;
+import java.util.Objects;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Function;
 import tools.jackson.databind.JsonNode;
@@ -53,7 +54,7 @@ public final class SessionHints {
 
   /** The session that the path of the request names; empty where the name cannot be read. */
   public String named(Exchange exchange) {
-    var path = exchange.request().path();
+    var path = Objects.requireNonNullElse(exchange.request().path(), "");
     var name = decoded(path.substring(path.lastIndexOf('/') + 1));
     return isKnown(name) ? SessionHint.hash(exchange.caller().tenant(), name) : "";
   }

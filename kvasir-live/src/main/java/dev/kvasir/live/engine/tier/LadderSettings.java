@@ -53,7 +53,7 @@ public record LadderSettings(HostTier host, List<TierConfig.Below> lower) {
       }
     }
     var all = new ArrayList<>(lower);
-    all.sort(Comparator.comparing(each -> order.indexOf(each.tier())));
+    all.sort(Comparator.comparingInt(each -> order.indexOf(each.tier())));
     return new LadderSettings(host, all);
   }
 

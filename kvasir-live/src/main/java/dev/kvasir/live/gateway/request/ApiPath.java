@@ -38,6 +38,8 @@ public enum ApiPath {
 
   private final String path;
   private final Work work;
+
+  @SuppressWarnings("ImmutableEnumChecker") // The list is a copy.
   private final List<String> promptFields;
 
   ApiPath(String path, Work work, String... promptFields) {
