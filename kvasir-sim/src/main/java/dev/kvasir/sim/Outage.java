@@ -27,8 +27,10 @@ public record Outage(int instance, Duration from, @Nullable Duration until) {
     try {
       var from = Durations.parse(text.substring(at + 1, to));
       var until = to + 1 == text.length() ? null : Durations.parse(text.substring(to + 1));
-      boolean isRead = from != null && (until != null || to + 1 == text.length());
-      if (isRead) return new Outage(Integer.parseInt(text.substring(0, at)), from, until);
+      boolean isEndRead = until != null || to + 1 == text.length();
+      if (from != null && isEndRead) {
+        return new Outage(Integer.parseInt(text.substring(0, at)), from, until);
+      }
     } catch (NumberFormatException | IndexOutOfBoundsException e) {
       throw wrong(text, e);
     }

@@ -211,9 +211,18 @@ class ApiPathsTest {
     reopen(s -> s.with(new JournalFiles(log, null, null)));
     scene.completing(call -> call.json(200, "{\"text\":\"hello\"}"));
     var body =
-        "--xyz\r\ncontent-disposition: form-data; name=\"model\"\r\n\r\ntiny\r\n"
-            + "--xyz\r\ncontent-disposition: form-data; name=\"file\"; filename=\"a.wav\"\r\n"
-            + "content-type: audio/wav\r\n\r\nRIFF\r\n--xyz--\r\n";
+        """
+        --xyz\r
+        content-disposition: form-data; name="model"\r
+        \r
+        tiny\r
+        --xyz\r
+        content-disposition: form-data; name="file"; filename="a.wav"\r
+        content-type: audio/wav\r
+        \r
+        RIFF\r
+        --xyz--\r
+        """;
     var path = ApiPath.TRANSCRIPTIONS.path();
     assertThat(form("multipart/form-data; boundary=xyz", path, body)).isEqualTo(200);
     var seen = Stream.concat(scene.first.seen().stream(), scene.second.seen().stream()).toList();

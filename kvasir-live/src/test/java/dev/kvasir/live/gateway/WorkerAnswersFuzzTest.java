@@ -38,7 +38,6 @@ class WorkerAnswersFuzzTest {
   private static final String HEAP = "128m";
   private static final int FLOOD_BYTES = 8 << 20;
 
-  /** More than any answer may be, and than callers read. */
   /** More than the limit of an answer and the buffers of a connection together. */
   private static final long ENDLESS_BYTES = 64L << 20;
 

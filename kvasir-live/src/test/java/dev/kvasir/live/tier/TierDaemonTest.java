@@ -382,7 +382,7 @@ class TierDaemonTest {
     try (var daemon = TierDaemon.open(settings(32, 0, "learned", 0));
         var engine = connect()) {
       for (int i = 0; i < 20; i++) {
-        long[] prompt = LongStream.range(1_000L + 2 * i, 1_002L + 2 * i).toArray();
+        long[] prompt = LongStream.range(1_000L + 2L * i, 1_002L + 2L * i).toArray();
         engine.store(prompt);
         engine.ended(prompt);
       }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvasir.live.http.Json;
 import java.util.List;
+import java.util.Objects;
 import org.junit.jupiter.api.Test;
 import tools.jackson.databind.JsonNode;
 
@@ -90,9 +91,7 @@ class ChatFormTest {
   }
 
   private static JsonNode chat(ApiPath path, String body) {
-    var chat = ChatForm.of(path, fields(body));
-    assertThat(chat).isNotNull();
-    return Json.read(chat);
+    return Json.read(Objects.requireNonNull(ChatForm.of(path, fields(body))));
   }
 
   private static RequestFields fields(String body) {
