@@ -9,6 +9,7 @@ import java.io.Writer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
+import java.util.Objects;
 import java.util.TreeSet;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
@@ -53,8 +54,8 @@ class PackagingTest {
     var counts = new TreeSet<String>();
     while (pods.find()) counts.add(pods.group(1) == null ? pods.group(2) : pods.group(1));
     assertThat(counts).containsExactly("8");
-    var simulate = line().getSubcommands().get("simulate").getCommandSpec().optionsMap();
-    assertThat(simulate).containsKeys("--config", "--shard");
+    var simulate = Objects.requireNonNull(line().getSubcommands().get("simulate"));
+    assertThat(simulate.getCommandSpec().optionsMap()).containsKeys("--config", "--shard");
   }
 
   @Test

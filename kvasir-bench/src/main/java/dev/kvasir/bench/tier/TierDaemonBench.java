@@ -13,6 +13,7 @@ import java.nio.file.OpenOption;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -192,7 +193,7 @@ public final class TierDaemonBench {
       file =
           files
               .filter(Files::isRegularFile)
-              .max(java.util.Comparator.comparing(each -> each.toFile().length()))
+              .max(Comparator.comparingLong(each -> each.toFile().length()))
               .orElseThrow();
     }
     int stride = CHUNK_BYTES + PAGE;

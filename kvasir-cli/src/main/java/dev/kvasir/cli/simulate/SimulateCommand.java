@@ -52,7 +52,6 @@ import picocli.CommandLine.Spec;
 public final class SimulateCommand implements Callable<Integer> {
   private static final ParallelTasks ALL_CORES =
       tasks -> tasks.parallelStream().forEach(Runnable::run);
-  private static final String TRY_HELP = " Try 'kvasir %s --help'.";
 
   private static final Pattern SHARD = Pattern.compile("(\\d{1,6})/(\\d{1,6})");
   private static final Pattern NO_FILE = Pattern.compile("--|KVASIR_");
@@ -103,7 +102,12 @@ public final class SimulateCommand implements Callable<Integer> {
     } catch (IllegalArgumentException | LatencyError wrong) {
       var said = String.valueOf(wrong.getMessage());
       err.println(
-          "kvasir: " + said + (said.endsWith("?") ? "" : ".") + TRY_HELP.formatted(command));
+          "kvasir: "
+              + said
+              + (said.endsWith("?") ? "" : ".")
+              + " Try 'kvasir "
+              + command
+              + " --help'.");
       return ExitCode.USAGE;
     } catch (NoSuchFileException missing) {
       err.println("kvasir: there is no file " + missing.getFile());
