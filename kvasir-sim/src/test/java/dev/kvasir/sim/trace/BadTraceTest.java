@@ -53,7 +53,7 @@ class BadTraceTest {
           {"timestamp": 5, "input_length": 600, "output_length": 1, "hash_ids": [1, 2, 3]} | 3 blocks
           {"timestamp": 5, "input_length": 1600, "output_length": 1, "hash_ids": [1]} | 1 blocks
           {"timestamp": 5, "input_length": 600, "output_length": 1, "hash_ids": ["a"]} | 'a'
-          {"timestamp": 5, "input_length": 600, "output_length": 1, "hash_ids": 3} | is no list
+          {"timestamp": 5, "input_length": 600, "output_length": 1, "hash_ids": 3} | is not a list
           {"timestamp": 5, "input_length": 600, "output_length": 1} {} | not one whole JSON object
           [1, 2]                                      | not one whole JSON object
           hello                                       | not one whole JSON object
