@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.kvasir.live.gateway.request.PromptTokenizer;
 import dev.kvasir.live.metrics.MetricsText;
 import dev.kvasir.live.prompt.ModelText.Contents;
-import dev.kvasir.text.JsonTokenizer;
 import dev.kvasir.text.UnsupportedText;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
@@ -16,7 +15,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Map;
-import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.zip.GZIPInputStream;
@@ -42,6 +40,11 @@ class FileTokenizersTest {
   private final Vertx vertx = Vertx.vertx();
   private final AtomicInteger asked = new AtomicInteger();
 
+  /** A tokenizer and its cases, which the tests of kvasir-text have. */
+  private static final Path CASES =
+      Path.of(System.getProperty("kvasir.root", ".."))
+          .resolve("kvasir-text/src/test/resources/dev/kvasir/text/qwen2.json.gz");
+
   @TempDir private Path folder;
 
   private ModelText text;
@@ -51,8 +54,8 @@ class FileTokenizersTest {
     var config = JsonMapper.shared().createObjectNode().put("chat_template", TEMPLATE);
     config.putObject("eos_token").put("content", "<|im_end|>");
     Files.writeString(folder.resolve("tokenizer_config.json"), config.toString());
-    try (var in = JsonTokenizer.class.getResourceAsStream("qwen2.json.gz");
-        var unzipped = new GZIPInputStream(Objects.requireNonNull(in))) {
+    try (var in = Files.newInputStream(CASES);
+        var unzipped = new GZIPInputStream(in)) {
       var read = JsonMapper.shared().readTree(unzipped.readAllBytes());
       Files.writeString(folder.resolve("tokenizer.json"), read.path("tokenizer").toString());
     }
