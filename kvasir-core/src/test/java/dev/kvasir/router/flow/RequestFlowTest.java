@@ -21,44 +21,31 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 
 class RequestFlowTest {
   private static final int WAITING = 100_000;
 
   private final VirtualLoop loop = new VirtualLoop();
-  private final Router router =
-      new Router(
-          loop,
-          RouterSettings.DEFAULT,
-          PickPolicy.named("least-loaded", WeightedPick.SCORERS_DEFAULT, Ties.inTurn()),
-          PlacementPolicy.named("never", PlacementSettings.DEFAULT));
-  private final WorkerTable<String> workers =
-      new WorkerTable<>(router, EjectionRules.DEFAULT, new Unwatched());
-  private final RequestFlow flow =
-      new RequestFlow(
-          loop,
-          router,
-          workers,
-          new FlowSettings(
-              new QueueLimits(1, WAITING, Duration.ofHours(1)),
-              new RetryRules(1, RetryRules.Split.FALL_BACK, Duration.ZERO),
-              EjectionRules.DEFAULT,
-              null));
-  private final List<Refusal> refusals = new ArrayList<>();
+  private final List<FlowRequest> refusals = new ArrayList<>();
 
   @Test
   void aLongQueueThatNobodyCanServeIsRefusedAsAWhole() {
-    var worker = new Instance("w", Role.BOTH, "m", 1_000);
-    int id = workers.add(worker, WorkerEntry.Handover.AFTER, "w", loop.nanos()).id();
-    workers.probeSucceeded(id, loop.nanos());
-    var first = ask();
-    for (int i = 0; i < WAITING; i++) ask();
-    assertThat(flow.waiting()).isEqualTo(WAITING);
-    workers.drain(id);
-    flow.over(first, RequestEnd.of(Verdict.NONE));
+    var fleet = new Fleet(1, new QueueLimits(1, WAITING, Duration.ofHours(1)), 1);
+    // A caller who is gone as soon as it is refused.
+    Consumer<FlowRequest> leaves =
+        request -> {
+          refusals.add(request);
+          fleet.flow.over(request, RequestEnd.of(Verdict.NONE));
+        };
+    var first = fleet.ask(Set.of(), 0, leaves);
+    for (int i = 0; i < WAITING; i++) fleet.ask(Set.of(), 0, leaves);
+    assertThat(fleet.flow.waiting()).isEqualTo(WAITING);
+    fleet.table.drain(0);
+    fleet.flow.over(first, RequestEnd.of(Verdict.NONE));
     assertThat(refusals).hasSize(WAITING);
-    assertThat(flow.waiting() + flow.inFlight() + flow.counted()).isZero();
+    assertThat(fleet.flow.waiting() + fleet.flow.inFlight() + fleet.flow.counted()).isZero();
   }
 
   @Test
@@ -118,28 +105,25 @@ class RequestFlowTest {
     assertThat(fleet.at(counted)).isEqualTo(1);
   }
 
-  /** Workers that all take requests, and a flow that tries three of them. */
+  /** Workers that all take requests, and a flow over them. */
   private final class Fleet {
-    private final Router router =
-        new Router(
-            loop,
-            RouterSettings.DEFAULT,
-            PickPolicy.named("least-loaded", WeightedPick.SCORERS_DEFAULT, Ties.inTurn()),
-            PlacementPolicy.named("never", PlacementSettings.DEFAULT));
-    private final WorkerTable<String> table =
-        new WorkerTable<>(router, EjectionRules.DEFAULT, new Unwatched());
-    private final RequestFlow flow =
-        new RequestFlow(
-            loop,
-            router,
-            table,
-            new FlowSettings(
-                new QueueLimits(100, WAITING, Duration.ofHours(1)),
-                new RetryRules(3, RetryRules.Split.FALL_BACK, Duration.ZERO),
-                EjectionRules.DEFAULT,
-                null));
+    private final WorkerTable<String> table;
+    private final RequestFlow flow;
 
+    /** A flow that tries three of them. */
     Fleet(int count) {
+      this(count, new QueueLimits(100, WAITING, Duration.ofHours(1)), 3);
+    }
+
+    Fleet(int count, QueueLimits queue, int attempts) {
+      var picks = PickPolicy.named("least-loaded", WeightedPick.SCORERS_DEFAULT, Ties.inTurn());
+      var placement = PlacementPolicy.named("never", PlacementSettings.DEFAULT);
+      var router = new Router(loop, RouterSettings.DEFAULT, picks, placement);
+      var retries = new RetryRules(attempts, RetryRules.Split.FALL_BACK, Duration.ZERO);
+      this.table = new WorkerTable<>(router, EjectionRules.DEFAULT, new Unwatched());
+      this.flow =
+          new RequestFlow(
+              loop, router, table, new FlowSettings(queue, retries, EjectionRules.DEFAULT, null));
       for (int i = 0; i < count; i++) {
         var worker = new Instance("w" + i, Role.BOTH, "m", 1_000);
         int id = table.add(worker, WorkerEntry.Handover.AFTER, "w", loop.nanos()).id();
@@ -148,11 +132,15 @@ class RequestFlowTest {
     }
 
     FlowRequest ask(Set<Need> needs, int contextTokens) {
-      var request = new FlowRequest(new FlowCaller("t", "k", KeyLimits.UNLIMITED), new Silent());
-      flow.arrive(request);
+      return ask(needs, contextTokens, _ -> {});
+    }
+
+    FlowRequest ask(Set<Need> needs, int contextTokens, Consumer<FlowRequest> whenRefused) {
+      var caller = new Caller(whenRefused);
+      flow.arrive(caller.request);
       var route = new RouteRequest("", 10, List.of(), SloClass.STANDARD, List.of());
-      flow.submit(request, new Submission("m", route, false, false, needs, contextTokens));
-      return request;
+      flow.submit(caller.request, new Submission("m", route, false, false, needs, contextTokens));
+      return caller.request;
     }
 
     int at(FlowRequest request) {
@@ -160,38 +148,15 @@ class RequestFlowTest {
     }
   }
 
-  /** One that does nothing by itself. */
-  private static final class Silent implements RequestDriver {
-    @Override
-    public void accept() {}
+  /** A caller that does nothing by itself but hear that it is refused. */
+  private static final class Caller implements RequestDriver {
+    private final FlowRequest request =
+        new FlowRequest(new FlowCaller("t", "k", KeyLimits.UNLIMITED), this);
+    private final Consumer<FlowRequest> whenRefused;
 
-    @Override
-    public void send(Leg leg) {}
-
-    @Override
-    public void cancel() {}
-
-    @Override
-    public void refuse(Refusal refusal) {}
-
-    @Override
-    public void closed() {}
-  }
-
-  private FlowRequest ask() {
-    var driver = new Caller();
-    var request = new FlowRequest(new FlowCaller("t", "k", KeyLimits.UNLIMITED), driver);
-    driver.request = request;
-    flow.arrive(request);
-    var route = new RouteRequest("", 10, List.of(), SloClass.STANDARD, List.of());
-    flow.submit(request, new Submission("", route, false, false, Set.of(), 0));
-    return request;
-  }
-
-  /** A caller who is gone as soon as it is refused. */
-  private final class Caller implements RequestDriver {
-    private FlowRequest request =
-        new FlowRequest(new FlowCaller("", "", KeyLimits.UNLIMITED), this);
+    Caller(Consumer<FlowRequest> whenRefused) {
+      this.whenRefused = whenRefused;
+    }
 
     @Override
     public void accept() {}
@@ -204,8 +169,7 @@ class RequestFlowTest {
 
     @Override
     public void refuse(Refusal refusal) {
-      refusals.add(refusal);
-      flow.over(request, RequestEnd.of(Verdict.NONE));
+      whenRefused.accept(request);
     }
 
     @Override
