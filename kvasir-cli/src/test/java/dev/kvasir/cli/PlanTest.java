@@ -70,6 +70,13 @@ final class PlanTest {
   }
 
   @Test
+  void helpShowsOnlyWhatItTakes() {
+    assertThat(run(List.of("plan", "--help"))).isEqualTo(ExitCode.OK);
+    assertThat(out).contains("--engines-max", "--prefill-instances").doesNotContain("--instances=");
+    assertThat(plan("--slo-ttft", "300", "--instances", "2")).isEqualTo(ExitCode.USAGE);
+  }
+
+  @Test
   void mistakesAreNamed() {
     assertThat(plan()).isEqualTo(ExitCode.USAGE);
     assertThat(err).contains("give --slo-ttft, --slo-itl or --slo-e2e", "kvasir plan --help");

@@ -38,7 +38,7 @@ public final class MergeCommand implements Callable<Integer> {
   @Parameters(paramLabel = "FILE", arity = "1..*", description = "All parts, in any order.")
   private List<Path> files = new ArrayList<>();
 
-  @Option(names = "--json", description = "Write one JSON object, for programs.")
+  @Option(names = "--json", description = "Write a JSON array, for programs.")
   private boolean json;
 
   @Option(

@@ -20,9 +20,11 @@ public final class OptionSections implements IHelpSectionRenderer {
     var rest = new ArrayList<>(spec.options());
     for (var mixin : spec.mixins().values()) {
       for (var part : mixin.mixins().values()) {
-        rest.removeAll(part.options());
+        var options = new ArrayList<OptionSpec>(part.options());
+        options.retainAll(spec.options());
+        rest.removeAll(options);
         text.append(heading(part));
-        text.append(help.optionListExcludingGroups(new ArrayList<OptionSpec>(part.options())));
+        text.append(help.optionListExcludingGroups(options));
       }
     }
     return help.optionListExcludingGroups(rest) + text;

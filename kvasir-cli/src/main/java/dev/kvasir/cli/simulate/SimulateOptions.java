@@ -69,7 +69,9 @@ final class SimulateOptions {
       description = "Runs of a sweep at a time (default: one a core, with a GiB of heap each).")
   int threads;
 
-  @Option(names = "--json", description = "Write one JSON object, for programs.")
+  @Option(
+      names = "--json",
+      description = "Write JSON, for programs: an object, or an array for a sweep.")
   boolean json;
 
   @Option(
