@@ -34,6 +34,7 @@ final class TierTraceTest {
 
   @TempDir Path temp;
 
+  private final ByteBuffer message = ByteBuffer.allocate(1 << 20).order(LITTLE_ENDIAN);
   private @Nullable TierClient engine;
   private long id;
 
@@ -118,8 +119,7 @@ final class TierTraceTest {
   }
 
   private ByteBuffer body(int type) {
-    var body = ByteBuffer.allocate(1 << 20).order(LITTLE_ENDIAN);
-    return body.put((byte) type).putLong(++id);
+    return message.clear().put((byte) type).putLong(++id);
   }
 
   private byte[] ask(ByteBuffer body) throws IOException {

@@ -202,6 +202,7 @@ class GatewayFailureTest {
 
   @Test
   void stoppingLetsStreamsEnd() throws Exception {
+    scene.reopen(s -> s.with(s.failures().within(Duration.ofSeconds(1), Duration.ofSeconds(1))));
     var stall = Plan.failing(Fault.AFTER_HEAD, Break.STALL, 9, 0);
     var running = scene.client.sendAsync(scene.streamRequest(stall), BodyHandlers.ofString());
     Eventually.ends(() -> scene.streaming() == 0);

@@ -264,7 +264,7 @@ class ObjectStoreTest {
   void aSweepReachesEveryClaimHoweverManyThereAre() throws Exception {
     int claims = 1_100;
     var bound = new ObjectBound(Duration.ofDays(1), 200_000, Duration.ofDays(1));
-    var settings = settings().with(bound).withClaimTtl(Duration.ofSeconds(4));
+    var settings = settings().with(bound).withClaimTtl(Duration.ofSeconds(2));
     var blocks = new ObjectBlocks(settings, SEALS);
     try (var bucket = new Bucket(settings())) {
       var dead = new Claim("00000000000000aa", "00000000000000aa-1", 8);
@@ -272,7 +272,7 @@ class ObjectStoreTest {
         bucket.create(PREFIX + "/k/" + BlockName.of(TestBlocks.block(key)), dead.bytes());
       }
       // All of them are older than the TTL and the timeout together then.
-      Thread.sleep(7_000);
+      Thread.sleep(5_000);
       assertThat(blocks.sweeper().sweep().claimsRemoved()).isEqualTo(claims);
       assertThat(bucket.list(PREFIX + "/k/", 2 * claims)).isEmpty();
     }
