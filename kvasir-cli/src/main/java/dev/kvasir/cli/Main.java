@@ -8,6 +8,7 @@ import static picocli.CommandLine.Model.UsageMessageSpec.SECTION_KEY_OPTION_LIST
 import dev.kvasir.cli.calibrate.CalibrateCommand;
 import dev.kvasir.cli.load.LoadCommand;
 import dev.kvasir.cli.serve.CheckConfigCommand;
+import dev.kvasir.cli.serve.PickerCommand;
 import dev.kvasir.cli.serve.ServeCommand;
 import dev.kvasir.cli.simulate.CompatNames;
 import dev.kvasir.cli.simulate.ExplainCommand;
@@ -55,8 +56,10 @@ public final class Main {
     var line = helpful(new CommandLine(new KvasirCommand()));
     line.getCommandSpec().addOption(version);
     var serve = new ServeCommand(out, err, environment, Version.kvasir());
+    var picker = new PickerCommand(out, err, environment, Version.kvasir());
     return line.setHelpSectionKeys(commandsBeforeOptions(line.getHelpSectionKeys()))
         .addSubcommand(sectioned(helpful(new CommandLine(serve))))
+        .addSubcommand(sectioned(helpful(new CommandLine(picker))))
         .addSubcommand(helpful(new CommandLine(new CheckConfigCommand(out, err, environment))))
         .addSubcommand(sectioned(helpful(SimulateCommand.line(out, err, environment))))
         .addSubcommand(helpful(new CommandLine(new MergeCommand(out, err))))

@@ -12,6 +12,7 @@ import dev.kvasir.live.http.HttpFront;
 import dev.kvasir.live.metrics.MetricSet;
 import dev.kvasir.live.metrics.MetricSet.Family;
 import dev.kvasir.live.openai.SessionHints;
+import dev.kvasir.live.picker.Picker;
 import dev.kvasir.live.prompt.FileTokenizers;
 import dev.kvasir.live.tier.TierText;
 import java.io.IOException;
@@ -43,6 +44,11 @@ class MetricsPageTest {
   @Test
   void everyMetricOfTheRouterHasItsLine() throws IOException {
     compare("## Router", ROUTER);
+  }
+
+  @Test
+  void everyMetricOfThePickerHasItsLine() throws IOException {
+    compare("## Endpoint picker", List.of(Picker.METRICS));
   }
 
   @Test

@@ -12,6 +12,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
+import java.util.function.LongSupplier;
 
 /**
  * A loop in real time: one thread of its own and the machine's monotonic clock. Tasks run one at a
@@ -24,7 +25,7 @@ import java.util.function.Consumer;
 public final class LiveLoop implements EventLoop, AutoCloseable {
   private static final System.Logger LOG = System.getLogger(LiveLoop.class.getName());
 
-  private final long originNanos = System.nanoTime();
+  private final LongSupplier clock;
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition changed = lock.newCondition();
   private final TaskQueue queue = new TaskQueue();
@@ -47,14 +48,32 @@ public final class LiveLoop implements EventLoop, AutoCloseable {
 
   /** A loop that hands what its tasks throw to a consumer, on its own thread. */
   public LiveLoop(String name, Consumer<Throwable> failures) {
+    this(name, failures, sinceNow());
+  }
+
+  /**
+   * A loop with a clock of the caller's, as to replay what happened. Who moves the clock hands in a
+   * task, so that the loop looks at it.
+   */
+  public LiveLoop(String name, LongSupplier clock) {
+    this(name, failure -> log(name, failure), clock);
+  }
+
+  private LiveLoop(String name, Consumer<Throwable> failures, LongSupplier clock) {
+    this.clock = clock;
     this.failures = failures;
     thread = Thread.ofPlatform().name(name).daemon(false).unstarted(this::run);
     thread.start();
   }
 
+  private static LongSupplier sinceNow() {
+    long originNanos = System.nanoTime();
+    return () -> System.nanoTime() - originNanos;
+  }
+
   @Override
   public long nanos() {
-    return System.nanoTime() - originNanos;
+    return clock.getAsLong();
   }
 
   @Override

@@ -1,17 +1,11 @@
 package dev.kvasir.cli.serve;
 
-import dev.kvasir.cli.process.ExitCode;
-import dev.kvasir.cli.process.Interrupt;
 import dev.kvasir.cli.settings.Deployment;
-import dev.kvasir.live.doctor.CacheFolder;
 import java.io.IOException;
 import java.io.PrintWriter;
-import java.nio.file.Path;
-import java.time.Duration;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
-import java.util.concurrent.CountDownLatch;
 import java.util.logging.Level;
 import java.util.logging.Logger;
 import picocli.CommandLine.Command;
@@ -40,9 +34,6 @@ import picocli.CommandLine.Option;
     usageHelpWidth = 100,
     sortOptions = false)
 public final class ServeCommand implements Callable<Integer> {
-  private static final Duration STOP_MAX = Duration.ofMinutes(2);
-  private static final Duration RELOAD_PACE = Duration.ofSeconds(1);
-
   private final PrintWriter out;
   private final PrintWriter err;
   private final Map<String, String> environment;
@@ -68,31 +59,12 @@ public final class ServeCommand implements Callable<Integer> {
   }
 
   private int serve() throws IOException, InterruptedException {
-    long begunNanos = System.nanoTime();
-    var configuration = options.configuration(environment);
-    var settings = configuration.read();
-    var folder = CacheFolder.usual(environment, Path.of(System.getProperty("user.home")));
-    var asked = new CountDownLatch(1);
-    try (var log = new ServeLog(err, settings.files().log())) {
-      try (var _ = Interrupt.of(asked::countDown, STOP_MAX);
-          var serving = Serving.of(settings, folder, version);
-          var _ = new Reload(configuration, settings, serving, RELOAD_PACE, log::say)) {
-        tell(serving, settings, (System.nanoTime() - begunNanos) / 1e9);
-        if (settings.listen().isOpenToAnybody()) {
-          log.warn("anybody who can reach this machine may ask; see --api-keys.");
-        }
-        if (options.showsWorkerKey()) {
-          log.warn(
-              "every user of this machine can read --worker-key in the list of processes;"
-                  + " give it as env:NAME or file:PATH.");
-        }
-        asked.await();
-        log.say("finishing what is under way …");
-        serving.drain();
-      }
-      log.say("stopped.");
-    }
-    return ExitCode.OK;
+    var run = new ServeRun(err, environment, version, options);
+    return run.until(
+        (serving, settings, seconds) -> {
+          tell(serving, settings, seconds);
+          return () -> {};
+        });
   }
 
   private void tell(Serving serving, Deployment settings, double seconds) {

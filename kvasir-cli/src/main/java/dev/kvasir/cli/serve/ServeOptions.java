@@ -1,6 +1,7 @@
 package dev.kvasir.cli.serve;
 
 import dev.kvasir.Nullable;
+import dev.kvasir.cli.config.Said;
 import dev.kvasir.cli.settings.Configuration;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -28,8 +29,16 @@ final class ServeOptions {
               + " read again when the file changes.")
   private @Nullable Path config;
 
+  /** What a command has options for besides. */
+  private Said more = Said.NOTHING;
+
   @Mixin private GatewayOptions gateway = new GatewayOptions();
   @Mixin private EmbeddedOptions engines = new EmbeddedOptions();
+
+  /** Adds an option that only one command has. */
+  void say(String option, String key, @Nullable String value) {
+    more = more.with(option, key, value);
+  }
 
   /** Whether a secret stands in the clear where all users of a machine can read it. */
   boolean showsWorkerKey() {
@@ -38,7 +47,7 @@ final class ServeOptions {
 
   /** Where the settings come from. */
   Configuration configuration(Map<String, String> environment) {
-    var said = gateway.said().keys().under(engines.said().keys());
+    var said = gateway.said().keys().under(engines.said().keys()).under(more.keys());
     if (!workers.isEmpty()) said = said.with("workers", Configuration.workers("--worker", workers));
     return new Configuration(config, environment, said);
   }

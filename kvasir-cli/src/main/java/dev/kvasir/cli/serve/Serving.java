@@ -16,6 +16,8 @@ import dev.kvasir.live.http.Endpoint;
 import dev.kvasir.live.http.Exchange;
 import dev.kvasir.live.http.Json;
 import dev.kvasir.live.http.Network;
+import dev.kvasir.live.picker.Picker;
+import dev.kvasir.live.picker.PickerSettings;
 import dev.kvasir.live.prompt.FileTokenizers;
 import dev.kvasir.model.ModelShape;
 import java.io.IOException;
@@ -132,6 +134,11 @@ final class Serving implements AutoCloseable {
     gateway = Optional.of(started);
     started.capture(new CaptureHead(settings, workers, contextTokens, bytesPerToken())::line);
     for (var worker : workers) listen(started, worker);
+  }
+
+  /** Has Envoy ask here for endpoints, too. */
+  Picker pick(PickerSettings settings) {
+    return owned.add(Picker.start(network, gateway(), settings));
   }
 
   /** What the K and V of a token take on embedded engines; 0 without them. */

@@ -14,6 +14,8 @@ import java.util.regex.Pattern;
  *
  * @param port 0 for any that is free
  * @param adminPort for metrics and draining, on this machine alone; 0 for any that is free
+ * @param pickerPort where Envoy asks for endpoints, with {@code kvasir picker} alone; 0 for any
+ *     that is free
  * @param apiKeys a file with a line for each key; null where everybody may ask
  * @param tlsCertificate a file in PEM; null for none
  * @param tlsKey the key of the certificate, in PEM
@@ -24,12 +26,13 @@ public record ListenSettings(
     String host,
     int port,
     int adminPort,
+    int pickerPort,
     @Nullable Path apiKeys,
     @Nullable Path tlsCertificate,
     @Nullable Path tlsKey,
     List<String> names) {
   public static final ListenSettings DEFAULT =
-      new ListenSettings(HttpSettings.LOOPBACK, 8_000, 8_001, null, null, null, List.of());
+      new ListenSettings(HttpSettings.LOOPBACK, 8_000, 8_001, 9_002, null, null, null, List.of());
 
   private static final Pattern NAME = Pattern.compile("[A-Za-z0-9._-]+|\\[[0-9A-Fa-f:.]+\\]");
 
@@ -46,6 +49,7 @@ public record ListenSettings(
     }
     var _ = HttpSettings.local(port).at(host, port);
     var _ = HttpSettings.local(adminPort);
+    var _ = HttpSettings.local(pickerPort);
   }
 
   /** Whether others than this machine may ask, whoever they are. */
@@ -54,7 +58,8 @@ public record ListenSettings(
   }
 
   public ListenSettings withKeys(@Nullable Path file) {
-    return new ListenSettings(host, port, adminPort, file, tlsCertificate, tlsKey, names);
+    return new ListenSettings(
+        host, port, adminPort, pickerPort, file, tlsCertificate, tlsKey, names);
   }
 
   public ApiKeys keys() throws IOException {

@@ -44,6 +44,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentSkipListMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
@@ -72,10 +73,11 @@ public final class Gateway implements AutoCloseable {
   private final HttpFront api;
   private final HttpFront admin;
   private final AtomicBoolean closed = new AtomicBoolean();
+  private final List<Consumer<MetricsText>> others = new CopyOnWriteArrayList<>();
   private volatile List<Ready> ready = List.of();
 
-  private Gateway(Network network, GatewaySettings settings, Beside beside) {
-    loop = new LiveLoop("router");
+  private Gateway(Network network, GatewaySettings settings, Beside beside, LiveLoop loop) {
+    this.loop = loop;
     pace = settings.probePace();
     watching = network.vertx().getOrCreateContext();
     var routing = settings.routing();
@@ -106,8 +108,8 @@ public final class Gateway implements AutoCloseable {
     var view = new GatewayView(this, parts, journal.recent(), origin, beside);
     endpoints.addAll(Dashboard.endpoints(view));
     api = HttpFront.start(network, settings.api(), Endpoints.of(endpoints));
-    var desk =
-        new AdminApi(parts, router, journal.metrics(), beside.ladder(), others(naming, events));
+    others.addAll(others(naming, events));
+    var desk = new AdminApi(parts, router, journal.metrics(), beside.ladder(), others);
     var keeping = new ArrayList<>(desk.endpoints());
     keeping.addAll(beside.admin());
     admin = HttpFront.start(network, settings.admin(), Endpoints.of(keeping));
@@ -131,7 +133,13 @@ public final class Gateway implements AutoCloseable {
 
   /** Begins to serve, as one part of a larger whole. */
   public static Gateway start(Network network, GatewaySettings settings, Beside beside) {
-    return new Gateway(network, settings, beside);
+    return start(network, settings, beside, new LiveLoop("router"));
+  }
+
+  /** Begins to serve on this loop, which is its own from now on. */
+  public static Gateway start(
+      Network network, GatewaySettings settings, Beside beside, LiveLoop loop) {
+    return new Gateway(network, settings, beside, loop);
   }
 
   /**
@@ -147,7 +155,7 @@ public final class Gateway implements AutoCloseable {
       Supplier<LadderState> ladder,
       List<Endpoint> admin,
       UnaryOperator<PromptTokenizer> tokenizer) {
-    static final Beside NOTHING =
+    public static final Beside NOTHING =
         new Beside("", () -> LadderState.NONE, List.of(), UnaryOperator.identity());
 
     public Beside {
@@ -305,6 +313,21 @@ public final class Gateway implements AutoCloseable {
 
   Recent recent() {
     return journal.recent();
+  }
+
+  /** Has figures of something beside it written among the metrics; called on the loop. */
+  public void tell(Consumer<MetricsText> figures) {
+    others.add(figures);
+  }
+
+  /** What every request on its way needs. */
+  public GatewayParts parts() {
+    return parts;
+  }
+
+  /** The keys of callers that are taken now. */
+  public ApiKeys keys() {
+    return api.keys();
   }
 
   /** How many tokens a block has where prompts are named. */

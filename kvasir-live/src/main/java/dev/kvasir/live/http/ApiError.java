@@ -68,7 +68,7 @@ public record ApiError(
     return new ApiError(405, INVALID, "wrong_method", message, null, allow, Duration.ZERO);
   }
 
-  static ApiError tooLarge(long bytesMax) {
+  public static ApiError tooLarge(long bytesMax) {
     return of(413, INVALID, "body_too_large", "the body may have " + bytesMax + " bytes");
   }
 
@@ -116,7 +116,7 @@ public record ApiError(
   }
 
   /** Whole seconds, rounded up; 0 where there is nothing to say. */
-  long retryAfterSeconds() {
+  public long retryAfterSeconds() {
     return retryAfter.plusNanos(999_999_999).toSeconds();
   }
 }

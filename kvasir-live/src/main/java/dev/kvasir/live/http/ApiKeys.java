@@ -18,7 +18,7 @@ public record ApiKeys(List<ApiKey> all) {
    *
    * @param authorization the header as it came; null where there is none
    */
-  Caller admit(Access access, @Nullable String authorization) {
+  public Caller admit(Access access, @Nullable String authorization) {
     if (access == Access.PUBLIC || all.isEmpty()) return Caller.ANYONE;
     var key = find(authorization);
     if (key == null) throw new Refused(ApiError.unauthorised());

@@ -9,9 +9,9 @@ import java.util.Map;
  * <p>Each may hold at most as much as is left to all others. So one alone gets half, two get a
  * third each, and whoever comes next always finds something, however much the others want.
  */
-final class ByteBudget {
+public final class ByteBudget {
   /** What became of an attempt to take some. */
-  enum Taken {
+  public enum Taken {
     YES,
     /** Nobody could have as many. */
     ALL_IN_USE,
@@ -23,12 +23,12 @@ final class ByteBudget {
   private final Map<String, Long> held = new HashMap<>();
   private long taken;
 
-  ByteBudget(long bytesMax) {
+  public ByteBudget(long bytesMax) {
     this.bytesMax = bytesMax;
   }
 
   /** Takes them, or nothing. */
-  synchronized Taken take(String holder, long bytes) {
+  public synchronized Taken take(String holder, long bytes) {
     long left = bytesMax - taken - bytes;
     if (left < 0) return Taken.ALL_IN_USE;
     long own = held.getOrDefault(holder, 0L) + bytes;
@@ -38,7 +38,7 @@ final class ByteBudget {
     return Taken.YES;
   }
 
-  synchronized void give(String holder, long bytes) {
+  public synchronized void give(String holder, long bytes) {
     long own = held.getOrDefault(holder, 0L) - bytes;
     if (own < 0) throw new IllegalStateException(bytes + " bytes given back, lacking " + -own);
     if (own == 0) held.remove(holder);
@@ -46,7 +46,7 @@ final class ByteBudget {
     taken -= bytes;
   }
 
-  synchronized long taken() {
+  public synchronized long taken() {
     return taken;
   }
 }

@@ -101,6 +101,11 @@ public final class HttpFront implements AutoCloseable {
     return state.refused();
   }
 
+  /** The keys that are taken now. */
+  public ApiKeys keys() {
+    return state.keys();
+  }
+
   /** Takes other keys from now on. */
   public void use(ApiKeys keys) {
     state.use(keys);

@@ -14,7 +14,7 @@ public final class ListenFailure extends RuntimeException {
   }
 
   /** The failure to listen there, in words that help. */
-  static ListenFailure of(String host, int port, Throwable cause) {
+  public static ListenFailure of(String host, int port, Throwable cause) {
     var said = String.valueOf(cause.getMessage()).toLowerCase(Locale.ROOT);
     var place = host + ":" + port;
     if (said.contains("already in use")) {

@@ -46,8 +46,21 @@ public final class SessionHints {
    */
   public SessionHint read(
       Exchange exchange, Function<String, @Nullable JsonNode> field, String tenant) {
-    var name = name(exchange, field);
-    var said = said(exchange.header(SessionHint.LAST_TURN));
+    return read(exchange::header, field, tenant);
+  }
+
+  /**
+   * What a request with these headers says.
+   *
+   * @param header the value of a header; null where there is none
+   * @param field the value of a field of its body; null where there is none
+   */
+  public SessionHint read(
+      Function<String, @Nullable String> header,
+      Function<String, @Nullable JsonNode> field,
+      String tenant) {
+    var name = name(header, field);
+    var said = said(header.apply(SessionHint.LAST_TURN));
     if (name.isEmpty() && said == Said.NOTHING) return SessionHint.NONE;
     return new SessionHint(name.isEmpty() ? "" : SessionHint.hash(tenant, name), said);
   }
@@ -67,9 +80,10 @@ public final class SessionHints {
     }
   }
 
-  private String name(Exchange exchange, Function<String, @Nullable JsonNode> field) {
+  private String name(
+      Function<String, @Nullable String> headers, Function<String, @Nullable JsonNode> field) {
     for (var header : HEADERS) {
-      var name = exchange.header(header);
+      var name = headers.apply(header);
       if (name != null && isKnown(name)) return name;
     }
     for (var each : FIELDS) {

@@ -5,7 +5,7 @@ import dev.kvasir.live.http.Json;
 import io.vertx.core.buffer.Buffer;
 
 /** The bodies that the two workers of a split request get, or the one that gets all of it. */
-final class LegBodies {
+public final class LegBodies {
   static final String PARAMS = "kv_transfer_params";
 
   private static final String ONE = "1";
@@ -56,7 +56,7 @@ final class LegBodies {
   }
 
   /** For a worker that does all of it. */
-  Buffer whole() {
+  public Buffer whole() {
     if (form != null) return form;
     return ours(clean()).buffer();
   }

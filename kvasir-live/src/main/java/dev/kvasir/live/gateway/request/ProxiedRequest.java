@@ -131,7 +131,7 @@ public final class ProxiedRequest implements RequestDriver, AnswerPipe.Listener 
     if (exchange.isOver()) return;
     parts
         .reader()
-        .read(exchange, details)
+        .read(RequestReader.Message.of(exchange), details)
         .onComplete(
             read -> exchange.guard(() -> submit(read)),
             bug ->
@@ -181,7 +181,8 @@ public final class ProxiedRequest implements RequestDriver, AnswerPipe.Listener 
     exchange.context().runOnContext(_ -> giveUp(error));
   }
 
-  private static ApiError error(Refusal refusal) {
+  /** What the caller is told of a refusal. */
+  public static ApiError error(Refusal refusal) {
     var message = refusal.message();
     var retryAfter = refusal.retryAfter();
     return switch (refusal.kind()) {

@@ -42,7 +42,11 @@ public final class RequestHeaders {
 
   /** The id that the caller gave the request; null where there is none that can be used. */
   public static @Nullable String id(Exchange exchange) {
-    var id = exchange.header("x-request-id");
+    return usable(exchange.header("x-request-id"));
+  }
+
+  /** The id, if it can be used; else null. */
+  public static @Nullable String usable(@Nullable String id) {
     return id != null && ID.matcher(id).matches() ? id : null;
   }
 }

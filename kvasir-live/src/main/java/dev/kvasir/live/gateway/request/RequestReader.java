@@ -1,5 +1,6 @@
 package dev.kvasir.live.gateway.request;
 
+import dev.kvasir.Nullable;
 import dev.kvasir.live.gateway.journal.JournalFiles;
 import dev.kvasir.live.gateway.journal.NameKey;
 import dev.kvasir.live.gateway.journal.PromptNames;
@@ -9,6 +10,7 @@ import dev.kvasir.live.gateway.request.ApiPath.Work;
 import dev.kvasir.live.gateway.worker.Routing.Priorities;
 import dev.kvasir.live.http.ApiError;
 import dev.kvasir.live.http.ApiKey;
+import dev.kvasir.live.http.Caller;
 import dev.kvasir.live.http.Exchange;
 import dev.kvasir.live.http.Refused;
 import dev.kvasir.live.openai.SessionHint;
@@ -17,7 +19,9 @@ import dev.kvasir.router.flow.Need;
 import dev.kvasir.router.flow.Submission;
 import dev.kvasir.router.view.RouteRequest;
 import dev.kvasir.router.view.SloClass;
+import io.vertx.core.Context;
 import io.vertx.core.Future;
+import io.vertx.core.buffer.Buffer;
 import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.List;
@@ -32,7 +36,32 @@ public final class RequestReader {
       List.of("max_completion_tokens", "max_tokens", "max_output_tokens");
 
   /** A request that can be placed, and the bodies that workers get of it. */
-  record Read(RequestDetails details, SessionHint hint, LegBodies bodies, Submission submission) {}
+  public record Read(
+      RequestDetails details, SessionHint hint, LegBodies bodies, Submission submission) {}
+
+  /**
+   * What is there to be read of a request.
+   *
+   * @param context on which the answer is to come
+   * @param headers the value of a header by its name in lower case; null where there is none
+   */
+  public record Message(Context context, Headers headers, byte[] body) {
+    /** The headers of a request. */
+    @FunctionalInterface
+    public interface Headers {
+      @Nullable
+      String header(String name);
+    }
+
+    static Message of(Exchange exchange) {
+      return new Message(exchange.context(), exchange::header, exchange.body().getBytes());
+    }
+
+    @Nullable
+    String header(String name) {
+      return headers.header(name);
+    }
+  }
 
   private final NameKey secret;
   private final boolean traced;
@@ -48,18 +77,18 @@ public final class RequestReader {
     this.priorities = priorities;
   }
 
-  /** Reads a request of which the head is known; answers on the loop of its connection. */
-  Future<Read> read(Exchange exchange, RequestDetails head) {
+  /** Reads a request of which the head is known; answers on the context of the message. */
+  public Future<Read> read(Message message, RequestDetails head) {
     var path = ApiPath.of(head.path());
-    if (path.work() == Work.AUDIO) return Future.succeededFuture(form(exchange, head));
-    var fields = RequestFields.of(exchange.body().getBytes());
+    if (path.work() == Work.AUDIO) return Future.succeededFuture(form(message, head));
+    var fields = RequestFields.of(message.body());
     boolean isStream = fields.isTrue("stream");
     var model = fields.shortText("model", MODEL_CHARS_MAX);
     var tenant = head.caller().tenant();
     var asked = fields.text("cache_salt");
     var salt = tenant.isEmpty() ? asked : secret.salt(tenant, asked);
-    var hint = hints.read(exchange, fields::value, tenant);
-    var sloClass = sloClass(exchange);
+    var hint = hints.read(message::header, fields::value, tenant);
+    var sloClass = sloClass(message, head.caller());
     var details =
         new RequestDetails(
             head.id(),
@@ -70,14 +99,14 @@ public final class RequestReader {
             sloClass,
             PromptNames.NONE,
             head.receivedNanos(),
-            traced ? TraceMark.of(exchange.header(TraceMark.HEADER)) : null);
+            traced ? TraceMark.of(message.header(TraceMark.HEADER)) : null);
     var bodies = bodies(path, fields, tenant.isEmpty() ? "" : salt, sloClass);
     boolean isSplittable = isSplittable(path, fields);
     // What is embedded is prefilled to its end.
     boolean isWhole = !isStream && path.work() != Work.PREFILL;
     var needs = needs(path, fields);
     return naming
-        .names(exchange.context(), new PromptNaming.Prompt(path, fields, model, salt))
+        .names(message.context(), new PromptNaming.Prompt(path, fields, model, salt))
         .map(
             names -> {
               var route =
@@ -90,15 +119,16 @@ public final class RequestReader {
   }
 
   /** Audio comes as a form, of which only a few fields are read; it goes on as it came. */
-  private Read form(Exchange exchange, RequestDetails head) {
-    var type = exchange.header("content-type");
-    var fields = FormFields.of(type, exchange.body());
+  private Read form(Message message, RequestDetails head) {
+    var type = message.header("content-type");
+    var body = Buffer.buffer(message.body());
+    var fields = FormFields.of(type, body);
     var model = fields.getOrDefault("model", "");
     if (model.length() > MODEL_CHARS_MAX) {
       throw new Refused(ApiError.badField("model", "\"model\" has more than 256 characters"));
     }
     var names = new PromptNames(MediaParts.TOKENS, List.of());
-    var sloClass = sloClass(exchange);
+    var sloClass = sloClass(message, head.caller());
     var details =
         new RequestDetails(
             head.id(),
@@ -109,10 +139,10 @@ public final class RequestReader {
             sloClass,
             names,
             head.receivedNanos(),
-            traced ? TraceMark.of(exchange.header(TraceMark.HEADER)) : null);
+            traced ? TraceMark.of(message.header(TraceMark.HEADER)) : null);
     var route = new RouteRequest("", names.tokens(), List.of(), sloClass, List.of());
     boolean isWhole = !fields.getOrDefault("stream", "").equalsIgnoreCase("true");
-    var bodies = LegBodies.asItCame(exchange.body(), String.valueOf(type));
+    var bodies = LegBodies.asItCame(body, String.valueOf(type));
     var submission = new Submission(model, route, false, isWhole, Set.of(Need.SPEECH), 0);
     return new Read(details, SessionHint.NONE, bodies, submission);
   }
@@ -123,15 +153,15 @@ public final class RequestReader {
   }
 
   /** A user's key opens no class above the usual one. */
-  private static SloClass sloClass(Exchange exchange) {
-    var told = exchange.header(SLO_CLASS);
+  private static SloClass sloClass(Message message, Caller caller) {
+    var told = message.header(SLO_CLASS);
     if (told == null) return SloClass.STANDARD;
     var asked = SloClass.of(told);
     if (!asked.label().equals(told)) {
       var known = Arrays.stream(SloClass.values()).map(SloClass::label).toList();
       throw new Refused(ApiError.badField(SLO_CLASS, "must be one of " + String.join(", ", known)));
     }
-    boolean isUser = exchange.caller().scope() == ApiKey.Scope.USER;
+    boolean isUser = caller.scope() == ApiKey.Scope.USER;
     return isUser && asked.priority() > SloClass.STANDARD.priority() ? SloClass.STANDARD : asked;
   }
 

@@ -73,6 +73,11 @@ public final class Upstream implements AutoCloseable {
     this.key = key;
   }
 
+  /** What workers are sent as authorization; empty for nothing. */
+  public String authorization() {
+    return key.isEmpty() ? "" : "Bearer " + key;
+  }
+
   /** A connection of this loop, with the head of the request ready to be sent. */
   Future<HttpClientRequest> request(Context loop, Worker worker, Message message) {
     var head =
@@ -89,7 +94,7 @@ public final class Upstream implements AutoCloseable {
       head.putHeader(HttpHeaders.CONTENT_TYPE, "application/json");
     }
     if (worker.rank() >= 0) head.putHeader(RANK, Integer.toString(worker.rank()));
-    if (!key.isEmpty()) head.putHeader(HttpHeaders.AUTHORIZATION, "Bearer " + key);
+    if (!key.isEmpty()) head.putHeader(HttpHeaders.AUTHORIZATION, authorization());
     return client(loop).request(head);
   }
 

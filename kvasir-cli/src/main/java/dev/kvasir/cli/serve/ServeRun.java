@@ -1,0 +1,71 @@
+package dev.kvasir.cli.serve;
+
+import dev.kvasir.cli.process.ExitCode;
+import dev.kvasir.cli.process.Interrupt;
+import dev.kvasir.cli.settings.Deployment;
+import dev.kvasir.live.doctor.CacheFolder;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+
+/** Serves from the start until it is asked to stop. */
+record ServeRun(
+    PrintWriter err, Map<String, String> environment, String version, ServeOptions options) {
+  private static final Duration STOP_MAX = Duration.ofMinutes(2);
+  private static final Duration RELOAD_PACE = Duration.ofSeconds(1);
+
+  /** What a command adds to serving. */
+  @FunctionalInterface
+  interface Beside {
+    /**
+     * Serving has begun: starts what is beside it, and tells where to ask.
+     *
+     * @param seconds it took
+     * @return what is to be finished before serving is
+     */
+    Finish started(Serving serving, Deployment settings, double seconds);
+  }
+
+  /** Ends what is under way. */
+  @FunctionalInterface
+  interface Finish {
+    void finish();
+  }
+
+  int until(Beside beside) throws IOException, InterruptedException {
+    long begunNanos = System.nanoTime();
+    var configuration = options.configuration(environment);
+    var settings = configuration.read();
+    var folder = CacheFolder.usual(environment, Path.of(System.getProperty("user.home")));
+    var asked = new CountDownLatch(1);
+    try (var log = new ServeLog(err, settings.files().log())) {
+      try (var _ = Interrupt.of(asked::countDown, STOP_MAX);
+          var serving = Serving.of(settings, folder, version);
+          var _ = new Reload(configuration, settings, serving, RELOAD_PACE, log::say)) {
+        double seconds = (System.nanoTime() - begunNanos) / 1e9;
+        var more = beside.started(serving, settings, seconds);
+        warn(settings, log);
+        asked.await();
+        log.say("finishing what is under way …");
+        more.finish();
+        serving.drain();
+      }
+      log.say("stopped.");
+    }
+    return ExitCode.OK;
+  }
+
+  private void warn(Deployment settings, ServeLog log) {
+    if (settings.listen().isOpenToAnybody()) {
+      log.warn("anybody who can reach this machine may ask; see --api-keys.");
+    }
+    if (options.showsWorkerKey()) {
+      log.warn(
+          "every user of this machine can read --worker-key in the list of processes;"
+              + " give it as env:NAME or file:PATH.");
+    }
+  }
+}
