@@ -163,13 +163,15 @@ class RealVllmTest {
   @Test
   @Order(7)
   void clientsAreBookedAsTheySawIt() throws Exception {
+    var python = Path.of(variable("VENV"), "bin", "python").toString();
+    var asked = new ProcessBuilder(python, "-c", "import openai, anthropic").start().waitFor();
+    assumeTrue(asked == 0, "the Python clients openai and anthropic are not installed");
     var tools = List.of("--enable-auto-tool-choice", "--tool-call-parser", "hermes");
     for (int instance : List.of(1, 2)) start(instance, tools);
     var log = folder.resolve("requests.jsonl");
     var serving = serving("--log-requests=" + log);
     awaitReady(serving);
     var script = Path.of(variable("REAL_VLLM_SCRIPT")).resolveSibling("real-vllm-clients.py");
-    var python = Path.of(variable("VENV"), "bin", "python").toString();
     var process =
         new ProcessBuilder(python, script.toString(), serving.gateway().url(), log.toString())
             .redirectErrorStream(true)
