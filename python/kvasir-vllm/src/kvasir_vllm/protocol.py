@@ -95,13 +95,22 @@ def store(
     if len(tenant) != TENANT_BYTES:
         raise ValueError(f"a tenant of {len(tenant)} bytes")
     head = struct.pack("<Q", request) + tenant + (b"\0" if parent is None else b"\1" + parent)
-    items = (struct.pack("<II", r, p) + k for r, p, k in zip(rows, positions, keys, strict=True))
-    return _frame(STORE, head, struct.pack("<I", len(keys)), *items)
+    pack = struct.Struct("<II").pack
+    places = [pack(row, position) for row, position in zip(rows, positions, strict=True)]
+    return _frame(STORE, head, struct.pack("<I", len(keys)), *_pairs(places, keys))
 
 
 def load(request: int, rows: Sequence[int], keys: Sequence[bytes]) -> bytes:
-    items = (struct.pack("<I", r) + k for r, k in zip(rows, keys, strict=True))
-    return _frame(LOAD, struct.pack("<QI", request, len(keys)), *items)
+    places = map(struct.Struct("<I").pack, rows)
+    return _frame(LOAD, struct.pack("<QI", request, len(keys)), *_pairs(places, keys))
+
+
+def _pairs(places: Iterable[bytes], keys: Sequence[bytes]) -> list[bytes]:
+    """A place and a key in turn; a ValueError where there are not as many of both."""
+    parts = [b""] * (2 * len(keys))
+    parts[0::2] = places
+    parts[1::2] = keys
+    return parts
 
 
 def cancel(request: int) -> bytes:

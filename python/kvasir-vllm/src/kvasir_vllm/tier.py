@@ -25,6 +25,7 @@ from vllm.v1.kv_offload.tiering.base import JobResult, SecondaryTierManager
 
 from kvasir_vllm import __version__, fingerprint, protocol, tenants
 from kvasir_vllm.client import Client
+from kvasir_vllm.lookups import GROUP_BYTES, KEYS_MAX, Lookups, wire_keys
 
 try:
     from vllm.v1.kv_offload.base import Medium
@@ -35,20 +36,12 @@ except ImportError:  # before 0.27
 
 logger = init_logger("vllm.kvasir")
 
-LOOKUP_SECONDS_MAX = 5.0
 OPEN_SECONDS_MAX = 60.0  # The daemon takes its memory when it opens a namespace.
-KEYS_MAX = 4096
 SEQUENCES_MAX = 1024
-GROUP_BYTES = 4
 MEASURED_TOKENS_MIN = 256
 
 _EVENT_FIELDS = {f.name for f in dataclasses.fields(OffloadingEvent)}
 _RESULT_FIELDS = {f.name for f in dataclasses.fields(JobResult)}
-
-
-def wire_key(key: bytes) -> bytes:
-    """vLLM's key is a hash and its group, most significant byte first."""
-    return protocol.key(bytes(key[:-GROUP_BYTES]), int.from_bytes(key[-GROUP_BYTES:], "big"))
 
 
 class _Job:
@@ -63,7 +56,7 @@ class _Job:
         self.parts = 0
 
     def result(self, row_bytes: int) -> JobResult:
-        done = [k for k, o in zip(self.keys, self.outcome, strict=True) if o == protocol.CHUNK_DONE]
+        done = self.done()
         whole = len(done) == len(self.keys)
         more: dict[str, Any] = {
             "successful_keys": tuple(done) if self.load and done and not whole else None,
@@ -73,96 +66,15 @@ class _Job:
         known = {name: value for name, value in more.items() if name in _RESULT_FIELDS}
         return JobResult(job_id=self.job_id, success=whole, **known)
 
+    def done(self) -> list[Any]:
+        if not any(self.outcome):  # CHUNK_DONE is 0
+            return self.keys
+        return [k for k, o in zip(self.keys, self.outcome, strict=True) if o == protocol.CHUNK_DONE]
+
     def failed(self) -> list[Any]:
+        if not any(self.outcome):
+            return []
         return [k for k, o in zip(self.keys, self.outcome, strict=True) if o != protocol.CHUNK_DONE]
-
-
-class _Known:
-    """What is known of a key while requests ask for it; None while the daemon has not answered."""
-
-    __slots__ = ("found", "requests")
-
-    def __init__(self) -> None:
-        self.found: bool | None = None
-        self.requests: set[str] = set()
-
-
-class _Lookups:
-    """Look-ups that the daemon answers between two steps; all on the scheduler's thread, but for the answers."""
-
-    def __init__(self, client: Client) -> None:
-        self._client = client
-        self._known: dict[Any, _Known] = {}
-        self._keys_of: dict[str, set[Any]] = {}
-        self._asked: dict[str, list[Any]] = {}
-        self._answers: collections.deque[tuple[list[Any], bytes | None]] = collections.deque()
-        self._unanswered: collections.deque[tuple[float, list[Any]]] = collections.deque()
-        self._due = True
-
-    def lookup(self, key: Any, request: str) -> bool | None:
-        """Whether the daemon has it; None where that is not known yet."""
-        if self._due:
-            self._settle()
-        known = self._known.get(key)
-        if known is None:
-            known = self._known[key] = _Known()
-            self._asked.setdefault(request, []).append(key)
-        if request not in known.requests:
-            known.requests.add(request)
-            self._keys_of.setdefault(request, set()).add(key)
-        return known.found
-
-    def flush(self) -> None:
-        """Asks for what the step wanted to know: one request's keys together, for what is quicker goes by their number."""
-        self._settle()
-        self._due = True
-        asked, self._asked = self._asked, {}
-        for wanted in asked.values():
-            keys = [key for key in wanted if key in self._known]
-            for at in range(0, len(keys), KEYS_MAX):
-                self._ask(keys[at : at + KEYS_MAX])
-
-    def _ask(self, keys: list[Any]) -> None:
-        def done(body: bytes | None) -> None:
-            self._answers.append((keys, body))
-
-        wired = [wire_key(key) for key in keys]
-        if self._client.ask(lambda number: protocol.lookup(number, wired), done):
-            self._unanswered.append((time.monotonic() + LOOKUP_SECONDS_MAX, keys))
-        else:
-            self._answers.append((keys, None))
-
-    def _settle(self) -> None:
-        self._due = False
-        while self._answers:
-            keys, body = self._answers.popleft()
-            if body is None or len(body) != len(keys):
-                body = bytes(len(keys))
-            for key, found in zip(keys, body, strict=True):
-                self._answer(key, found == protocol.KEY_THERE)
-        while self._unanswered and self._unanswered[0][0] < time.monotonic():
-            for key in self._unanswered.popleft()[1]:
-                self._answer(key, False)
-
-    def _answer(self, key: Any, found: bool) -> None:
-        known = self._known.get(key)
-        if known is not None and known.found is None:
-            known.found = found
-
-    def mark_miss(self, keys: Iterable[Any]) -> None:
-        """A load of these failed: asking for them again would only fail again."""
-        for key in keys:
-            known = self._known.get(key)
-            if known is not None:
-                known.found = False
-
-    def cleanup(self, request: str) -> None:
-        """The request has ended."""
-        for key in self._keys_of.pop(request, ()):
-            known = self._known[key]
-            known.requests.discard(request)
-            if not known.requests:
-                del self._known[key]
 
 
 class _Prefills:
@@ -241,14 +153,15 @@ class KvasirTier(SecondaryTierManager):
         self._prefills = _Prefills(lambda tokens, nanos: self._client.tell(protocol.measured(tokens, nanos)))
         # A server that starts now has nothing in memory: better that its first requests find what the tiers have.
         self._client.wait(OPEN_SECONDS_MAX)
-        self._lookups = _Lookups(self._client)
+        self._lookups = Lookups(self._client)
+        self._waiting: set[str] = set()
         logger.info("Kvasir tier at %s: %d rows of %d bytes at %s", socket, rows, self._row_bytes, path)
         logger.debug("Kvasir namespace:\n%s", text)
 
     def lookup(self, key: Any, req_context: Any) -> LookupResult:
         found = self._lookups.lookup(key, req_context.req_id)
         if found is None:
-            self._prefills.waits(req_context.req_id)
+            self._waiting.add(req_context.req_id)
             return LookupResult.RETRY
         return LookupResult.HIT if found else LookupResult.MISS
 
@@ -259,7 +172,7 @@ class KvasirTier(SecondaryTierManager):
         tenant = self._tenants.of(getattr(context, "kv_transfer_params", None))
         positions = [self._position(context, key) for key in keys]
         parent = self._parent(context, positions)
-        wired = [wire_key(key) for key in keys]
+        wired = wire_keys(keys)
         if keys and positions[-1] != protocol.POSITION_UNKNOWN:
             self._remember(context, positions[-1], wired[-1])
 
@@ -273,7 +186,7 @@ class KvasirTier(SecondaryTierManager):
     def submit_load(self, job_metadata: Any) -> None:
         keys, rows = _keys(job_metadata), _rows(job_metadata)
         self._prefills.loads(job_metadata.req_context.req_id)
-        wired = [wire_key(key) for key in keys]
+        wired = wire_keys(keys)
 
         def frame(number: int, start: int, end: int) -> bytes:
             return protocol.load(number, rows[start:end], wired[start:end])
@@ -328,7 +241,7 @@ class KvasirTier(SecondaryTierManager):
     def _tell_stored(self, job: _Job) -> None:
         if self._events is None:
             return
-        keys: list[Any] = [k for k in job.keys if k not in set(job.failed())]
+        keys: list[Any] = job.done()
         if not keys:
             return
         more: dict[str, Any] = {"locality": self.locality, "ownership": self.tier_type}
@@ -359,7 +272,7 @@ class KvasirTier(SecondaryTierManager):
         first = [key for key in keys if not any(key[-GROUP_BYTES:])][:KEYS_MAX]
         if first:
             tenant = self._tenants.of(getattr(context, "kv_transfer_params", None))
-            self._client.tell(protocol.ended([wire_key(key) for key in first], None, tenant))
+            self._client.tell(protocol.ended(wire_keys(first), None, tenant))
 
     def on_request_finished(self, req_context: Any) -> None:
         self._tell_end(req_context)
@@ -368,6 +281,9 @@ class KvasirTier(SecondaryTierManager):
         self._prefills.ended(req_context.req_id)
 
     def on_schedule_end(self, context: Any = None) -> None:  # 0.24 passes nothing
+        for request in self._waiting:
+            self._prefills.waits(request)
+        self._waiting.clear()
         self._lookups.flush()
 
     def drain_jobs(self) -> None:
@@ -402,7 +318,8 @@ def _keys(job: Any) -> list[bytes]:
 
 def _rows(job: Any) -> list[int]:
     rows: Collection[Any] = job.chunk_ids if hasattr(job, "chunk_ids") else job.block_ids  # since 0.30
-    return [int(row) for row in rows]
+    # An array of numpy's, whose numbers cost more each by itself.
+    return rows.tolist() if hasattr(rows, "tolist") else [int(row) for row in rows]
 
 
 def _client_name(spec: Any) -> str:
