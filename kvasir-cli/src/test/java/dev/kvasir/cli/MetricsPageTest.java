@@ -2,6 +2,7 @@ package dev.kvasir.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kvasir.cli.workers.WorkerSources;
 import dev.kvasir.live.engine.EngineMeter;
 import dev.kvasir.live.gateway.LadderMetrics;
 import dev.kvasir.live.gateway.journal.EventMetrics;
@@ -49,6 +50,11 @@ class MetricsPageTest {
   @Test
   void everyMetricOfThePickerHasItsLine() throws IOException {
     compare("## Endpoint picker", List.of(Picker.METRICS));
+  }
+
+  @Test
+  void everyMetricOfDiscoveryHasItsLine() throws IOException {
+    compare("## Discovery", List.of(WorkerSources.METRICS));
   }
 
   @Test

@@ -2,6 +2,10 @@ package dev.kvasir.cli.serve;
 
 import dev.kvasir.cli.settings.Deployment;
 import dev.kvasir.cli.settings.WorkerSettings;
+import dev.kvasir.cli.workers.WorkerDiscovery;
+import dev.kvasir.cli.workers.WorkerSources;
+import dev.kvasir.cli.workers.WorkerSources.Source;
+import dev.kvasir.cli.workers.WorkersApi;
 import dev.kvasir.live.OwnedResources;
 import dev.kvasir.live.dashboard.LadderState;
 import dev.kvasir.live.engine.EmbeddedLadder;
@@ -45,6 +49,7 @@ final class Serving implements AutoCloseable {
   private final Network network;
   private final ZContext sockets;
   private Optional<EmbeddedWorkers> embedded = Optional.empty();
+  private final WorkerSources sources = new WorkerSources(this::use);
   private Optional<Gateway> gateway = Optional.empty();
 
   private Serving(String version) {
@@ -70,7 +75,12 @@ final class Serving implements AutoCloseable {
       throws IOException {
     var serving = new Serving(version);
     try {
-      serving.front(settings, settings.workers(), folder, 0);
+      serving.sources.begin(Source.SETTINGS, settings.workers());
+      var discovery = serving.owned.add(WorkerDiscovery.of(settings.discovery(), serving.sources));
+      var present = serving.sources.all();
+      serving.front(settings.withFound(present), present, folder, 0);
+      serving.gateway().tell(WorkerSources.METRICS.of(serving.sources));
+      discovery.run();
       return serving;
     } catch (IOException | RuntimeException e) {
       serving.close();
@@ -129,7 +139,7 @@ final class Serving implements AutoCloseable {
         embedded
             .<Supplier<LadderState>>map(own -> new EmbeddedLadder(own.group()))
             .orElse(() -> LadderState.NONE);
-    var beside = new Gateway.Beside(version, ladder, restarts(), tokenizer(settings));
+    var beside = new Gateway.Beside(version, ladder, adminEndpoints(), tokenizer(settings));
     var started = owned.add(Gateway.start(network, gatewaySettings, beside));
     gateway = Optional.of(started);
     started.capture(new CaptureHead(settings, workers, contextTokens, bytesPerToken())::line);
@@ -158,9 +168,12 @@ final class Serving implements AutoCloseable {
     return workers -> new FileTokenizers(texts, workers);
   }
 
-  /** Embedded engines can be started again and reset, which is asked for as draining is. */
-  private List<Endpoint> restarts() {
-    if (embedded.isEmpty()) return List.of();
+  /**
+   * Embedded engines can be started again and reset, which is asked for as draining is; other
+   * workers can be added and removed.
+   */
+  private List<Endpoint> adminEndpoints() {
+    if (embedded.isEmpty()) return new WorkersApi(sources).endpoints();
     return List.of(
         Endpoint.post("/workers/restart", Access.ADMIN, this::restart),
         Endpoint.post("/reset_prefix_cache", Access.ADMIN, this::reset));
@@ -208,7 +221,7 @@ final class Serving implements AutoCloseable {
           "cannot switch between embedded engines and remote workers without a restart");
     }
     var keys = settings.listen().keys();
-    if (embedded.isEmpty()) use(settings.workers());
+    if (embedded.isEmpty()) sources.set(Source.SETTINGS, settings.workers());
     gateway().use(keys);
   }
 

@@ -17,6 +17,7 @@ import java.util.List;
  * simulator alone; {@code serve} reads over them.
  *
  * @param workers servers that run elsewhere; none for embedded engines
+ * @param discovery where servers are found that are not among them
  * @param tiers the tiers below the engines' own memory
  * @param cache the folder of the disk tier, the built-in model and the tenants' secret; null for
  *     the default folder
@@ -24,6 +25,7 @@ import java.util.List;
 public record Deployment(
     ListenSettings listen,
     List<WorkerSettings> workers,
+    DiscoverySettings discovery,
     RoutingSettings routing,
     LimitSettings limits,
     EnginesSettings engines,
@@ -38,6 +40,7 @@ public record Deployment(
       new Deployment(
           ListenSettings.DEFAULT,
           List.of(),
+          DiscoverySettings.DEFAULT,
           RoutingSettings.DEFAULT,
           LimitSettings.DEFAULT,
           EnginesSettings.DEFAULT,
@@ -54,6 +57,7 @@ public record Deployment(
       new Deployment(
           ListenSettings.DEFAULT,
           List.of(),
+          DiscoverySettings.DEFAULT,
           RoutingSettings.DEFAULT,
           LimitSettings.DEFAULT,
           EnginesSettings.DEFAULT.times(1),
@@ -80,12 +84,12 @@ public record Deployment(
 
   /** Whether embedded engines answer. */
   public boolean isEmbedded() {
-    return workers.isEmpty() && hardware.gpu() == null;
+    return workers.isEmpty() && !discovery.isOn() && hardware.gpu() == null;
   }
 
   /** Refuses what can be simulated and not served. */
   public void requireServable() {
-    if (!workers.isEmpty()) return;
+    if (!workers.isEmpty() || discovery.isOn()) return;
     if (hardware.gpu() != null) {
       throw new IllegalArgumentException(
           "hardware.gpu is %s, and there are no workers: embedded engines run on processors;"
@@ -112,7 +116,8 @@ public record Deployment(
   public Routing.Naming naming() {
     var chosen = routing.naming();
     if (chosen != null) return chosen;
-    boolean told = isEmbedded() || workers.stream().anyMatch(each -> !each.events().isEmpty());
+    boolean told = isEmbedded() || discovery.eventsPort() > 0;
+    told |= workers.stream().anyMatch(each -> !each.events().isEmpty());
     return told ? Routing.Naming.TOKENS : Routing.Naming.BYTES;
   }
 
@@ -126,6 +131,25 @@ public record Deployment(
     return new Deployment(
         listen.withKeys(from.listen.apiKeys()),
         from.workers,
+        discovery,
+        routing,
+        limits,
+        engines,
+        tiers,
+        files,
+        cache,
+        hardware,
+        simulation,
+        slo,
+        cost);
+  }
+
+  /** This with the workers that were found by now, so that it is known what they tell. */
+  public Deployment withFound(List<WorkerSettings> found) {
+    return new Deployment(
+        listen,
+        found,
+        discovery,
         routing,
         limits,
         engines,

@@ -112,6 +112,53 @@ class ReloadTest {
     assertThat(told()).endsWith("other changes need a new start");
   }
 
+  @Test
+  void workersComeAndGoByTheApi() throws Exception {
+    assertThat(ask("")).isEqualTo("200 one");
+    var body = "{\"url\": \"%s\", \"name\": \"two\"}".formatted(two.url());
+    assertThat(change("POST", "", body)).startsWith("200 ").contains("\"two\"");
+    assertThat(List.of(ask(""), ask(""))).containsExactlyInAnyOrder("200 one", "200 two");
+    assertThat(change("POST", "", body)).startsWith("409 ").contains("comes from api");
+    assertThat(change("POST", "", "{\"name\": \"three\"}")).startsWith("400 ").contains("url");
+    assertThat(change("POST", "", "{\"url\": \"http://a:1\", \"rule\": \"both\"}"))
+        .startsWith("400 ")
+        .contains("did you mean 'role'?");
+    assertThat(change("DELETE", "?name=nobody", "")).startsWith("404 ");
+    assertThat(change("DELETE", "?name=one", "")).startsWith("409 ").contains("settings");
+    assertThat(change("DELETE", "?name=two", "")).startsWith("200 ");
+    assertThat(List.of(ask(""), ask(""))).containsExactly("200 one", "200 one");
+  }
+
+  @Test
+  void aWorkerThatIsAddedAgainWhileItEndsWhatItHasStays() throws Exception {
+    var body = "{\"url\": \"%s\", \"name\": \"two\"}".formatted(two.url());
+    change("POST", "", body);
+    two.hold = new CountDownLatch(1);
+    var underWay =
+        List.of(
+            CompletableFuture.supplyAsync(() -> ask("")),
+            CompletableFuture.supplyAsync(() -> ask("")));
+    assertThat(two.begun.tryAcquire(20, TimeUnit.SECONDS)).isTrue();
+    assertThat(change("DELETE", "?name=two", "")).startsWith("200 ");
+    assertThat(ask("")).isEqualTo("200 one");
+    assertThat(change("POST", "", body)).startsWith("200 ");
+    two.hold.countDown();
+    var answers = underWay.stream().map(CompletableFuture::join).toList();
+    assertThat(answers).containsExactlyInAnyOrder("200 one", "200 two");
+    assertThat(List.of(ask(""), ask(""))).containsExactlyInAnyOrder("200 one", "200 two");
+  }
+
+  private String change(String method, String query, String body) throws Exception {
+    var url = URI.create(serving.gateway().adminUrl() + "/workers" + query);
+    var request = HttpRequest.newBuilder(url).header("content-type", "application/json");
+    var content =
+        body.isEmpty()
+            ? HttpRequest.BodyPublishers.noBody()
+            : HttpRequest.BodyPublishers.ofString(body);
+    var answer = client.send(request.method(method, content).build(), BodyHandlers.ofString());
+    return answer.statusCode() + " " + answer.body();
+  }
+
   private void write(StandIn... workers) throws IOException {
     var yaml = new StringBuilder("routing: {probe-pace: 50ms, policy: round-robin}\n");
     yaml.append("workers:\n");
@@ -181,9 +228,12 @@ class ReloadTest {
       }
     }
 
+    String url() {
+      return "http://127.0.0.1:" + server.getAddress().getPort();
+    }
+
     String yaml() {
-      return "{url: 'http://127.0.0.1:%d', name: %s}"
-          .formatted(server.getAddress().getPort(), name);
+      return "{url: '%s', name: %s}".formatted(url(), name);
     }
 
     @Override

@@ -208,7 +208,6 @@ public final class Gateway implements AutoCloseable {
    * is not among them gets nothing new, and is forgotten when it has ended what it has.
    */
   public void use(List<Worker> workers) {
-    if (workers.isEmpty()) throw new IllegalArgumentException("a gateway needs a worker");
     var added = onLoop(() -> parts.workers().have(workers, loop.nanos()));
     var first = new ArrayList<Future<?>>();
     for (var entry : added) {

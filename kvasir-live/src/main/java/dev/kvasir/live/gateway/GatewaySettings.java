@@ -36,7 +36,6 @@ public record GatewaySettings(
     NameKey secret) {
   public GatewaySettings {
     workers = List.copyOf(workers);
-    if (workers.isEmpty()) throw new IllegalArgumentException("a gateway needs a worker");
     if (workers.stream().map(Worker::name).distinct().count() < workers.size()) {
       throw new IllegalArgumentException("two workers have one name: " + workers);
     }

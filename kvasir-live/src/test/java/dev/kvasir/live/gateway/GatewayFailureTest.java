@@ -165,6 +165,44 @@ class GatewayFailureTest {
   }
 
   @Test
+  void aWorkerIsReadyWhenItIsWellAndHasItsModel() throws Exception {
+    scene.first.healthy = false;
+    Eventually.ends(() -> scene.ready() == 2);
+    scene.first.modelsStatus = 503;
+    scene.first.healthy = true;
+    Thread.sleep(300);
+    assertThat(scene.ready()).isEqualTo(1);
+    scene.first.modelsStatus = 200;
+    Eventually.ends(() -> scene.ready() == 1);
+    // One that has told its models need not tell them again to stay.
+    scene.first.modelsStatus = 503;
+    Thread.sleep(300);
+    assertThat(scene.ready()).isEqualTo(2);
+  }
+
+  @Test
+  void aWorkerThatTellsNoModelsIsReadyWhenItIsWell() throws Exception {
+    scene.first.healthy = false;
+    scene.first.modelsStatus = 404;
+    Eventually.ends(() -> scene.ready() == 2);
+    scene.first.healthy = true;
+    Eventually.ends(() -> scene.ready() == 1);
+  }
+
+  @Test
+  void aWorkerThatComesBackWithAnotherModelGetsNothingForTheOldOne() throws Exception {
+    scene.first.healthy = false;
+    Eventually.ends(() -> scene.ready() == 2);
+    scene.first.models = "{\"id\":\"other\",\"object\":\"model\"}";
+    scene.first.healthy = true;
+    Eventually.ends(() -> scene.ready() == 1);
+    for (int i = 0; i < 8; i++) {
+      assertThat(scene.stream(Plan.GOOD).statusCode()).isEqualTo(200);
+    }
+    assertThat(scene.first.seen()).isEmpty();
+  }
+
+  @Test
   void aDrainedWorkerGetsNothingNew() throws Exception {
     var drain = URI.create(scene.gateway.adminUrl() + "/workers/drain");
     var request =

@@ -44,6 +44,8 @@ final class ScriptedWorker implements AutoCloseable {
   /** Whether a question for its metrics gets no answer. */
   volatile boolean hidesMetrics;
 
+  volatile int modelsStatus = 200;
+
   /** The entries of its list of models. */
   volatile String models = "{\"id\":\"" + MODEL + "\",\"object\":\"model\"}";
 
@@ -159,7 +161,7 @@ final class ScriptedWorker implements AutoCloseable {
         case "/metrics" -> {
           if (!hidesMetrics) plain(200, metrics);
         }
-        case "/v1/models" -> plain(200, "{\"data\":[" + models + "]}");
+        case "/v1/models" -> plain(modelsStatus, "{\"data\":[" + models + "]}");
         case "/query" -> plain(200, "{\"0\":{\"engine_id\":\"engine-" + port() + "\"}}");
         case "/tokenize" -> tokenize();
         case String ended when ended.startsWith("/v1/sessions/") -> {

@@ -13,7 +13,12 @@ import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** Asks one worker, again and again, how it is, how busy it is and what it serves. */
+/**
+ * Asks one worker, again and again, how it is, how busy it is and what it serves.
+ *
+ * <p>A worker that was down is ready when it is well and has told its models; one that does not
+ * tell them at all is ready when it is well.
+ */
 public final class WorkerWatch {
   private static final int ROUNDS_BETWEEN_MODELS = 10;
 
@@ -27,6 +32,10 @@ public final class WorkerWatch {
   private long rounds;
   private boolean asking;
   private boolean told;
+
+  /** Whether it is asked what it serves in this round. */
+  private boolean due;
+
   private boolean over;
   private long timer = -1;
 
@@ -74,13 +83,16 @@ public final class WorkerWatch {
   private Future<?> ask() {
     if (asking) return Future.succeededFuture();
     asking = true;
+    due = !told || ++rounds % ROUNDS_BETWEEN_MODELS == 0;
     return get(entry.worker().config(), "/health", 499)
+        .compose(_ -> due ? askModels() : Future.succeededFuture())
         .compose(
             _ -> {
               onLoop(() -> workers.table().probeSucceeded(entry.id(), loop.nanos()));
               return more();
             },
             failure -> {
+              told = false;
               onLoop(() -> workers.table().probeFailed(entry.id(), loop.nanos()));
               return Future.failedFuture(failure);
             })
@@ -89,9 +101,23 @@ public final class WorkerWatch {
 
   private Future<?> more() {
     var metrics = get(entry.worker().config(), "/metrics", 200).onSuccess(this::busy);
-    if (told && rounds++ % ROUNDS_BETWEEN_MODELS != 0) return metrics.otherwiseEmpty();
-    var models = get(entry.worker().config(), "/v1/models", 200).onSuccess(this::models);
-    return Future.join(metrics, models, engine()).otherwiseEmpty();
+    return (due ? Future.join(metrics, engine()) : metrics).otherwiseEmpty();
+  }
+
+  /**
+   * Fails where the worker has not told its models and cannot now; one that answers anything else
+   * tells none.
+   */
+  private Future<?> askModels() {
+    return ask(entry.worker().config(), "/v1/models")
+        .compose(
+            reply -> {
+              if (reply.status() == 200) models(reply.body());
+              return reply.status() < 500
+                  ? Future.succeededFuture()
+                  : Future.failedFuture("/v1/models answered " + reply.status());
+            })
+        .recover(failure -> told ? Future.succeededFuture() : Future.failedFuture(failure));
   }
 
   private void busy(Buffer body) {
@@ -133,10 +159,14 @@ public final class WorkerWatch {
             });
   }
 
-  private Future<Buffer> get(Worker worker, String path, int statusMax) {
+  private Future<WholeCall.Reply> ask(Worker worker, String path) {
     var least = Duration.ofSeconds(1);
     var time = pace.compareTo(least) < 0 ? least : pace;
-    return WholeCall.send(upstream, context, worker, Upstream.Message.get(path), time)
+    return WholeCall.send(upstream, context, worker, Upstream.Message.get(path), time);
+  }
+
+  private Future<Buffer> get(Worker worker, String path, int statusMax) {
+    return ask(worker, path)
         .compose(
             reply ->
                 reply.status() <= statusMax

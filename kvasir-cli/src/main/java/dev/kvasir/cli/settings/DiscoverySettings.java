@@ -1,0 +1,71 @@
+package dev.kvasir.cli.settings;
+
+import dev.kvasir.Nullable;
+import dev.kvasir.live.gateway.worker.Connector;
+import dev.kvasir.router.view.Role;
+import java.nio.file.Path;
+import java.time.Duration;
+
+/**
+ * Where workers are found that are not in the settings.
+ *
+ * @param start whether it may start without any worker, since they are added by the worker API
+ * @param file a file with a list of workers; null for none
+ * @param dns a name with SRV records, one for each worker; empty for none
+ * @param dnsServer whom to ask, as HOST or HOST:PORT; empty for the system's
+ * @param eventsPort where each worker that has no keys of its own tells its KV events; 0 for none
+ * @param replayPort where it repeats them; 0 for none
+ */
+public record DiscoverySettings(
+    Start start,
+    @Nullable Path file,
+    String dns,
+    String dnsServer,
+    Duration pace,
+    int eventsPort,
+    int replayPort) {
+  /** Whether there must be workers at the start. */
+  public enum Start {
+    WITH_WORKERS,
+    EMPTY
+  }
+
+  public static final DiscoverySettings DEFAULT =
+      new DiscoverySettings(Start.WITH_WORKERS, null, "", "", Duration.ofSeconds(5), 0, 0);
+
+  private static final int PORT_MAX = 65_535;
+
+  public DiscoverySettings {
+    if (!pace.isPositive()) throw new IllegalArgumentException("pace " + pace + ", expected more");
+    for (int port : new int[] {eventsPort, replayPort}) {
+      if (port < 0 || port > PORT_MAX) {
+        throw new IllegalArgumentException("port " + port + ", expected 0 to " + PORT_MAX);
+      }
+    }
+    if (!dnsServer.isEmpty() && !dnsServer.matches("[A-Za-z0-9.-]+(:\\d{1,5})?")) {
+      throw new IllegalArgumentException("'" + dnsServer + "', expected HOST or HOST:PORT");
+    }
+    if (!dns.isEmpty() && !dns.matches("[A-Za-z0-9._-]+")) {
+      throw new IllegalArgumentException(
+          "'" + dns + "', expected a name, as in _http._tcp.vllm.default.svc.cluster.local");
+    }
+  }
+
+  /** Whether workers may be found that are not in the settings. */
+  public boolean isOn() {
+    return start == Start.EMPTY || file != null || !dns.isEmpty();
+  }
+
+  /** A worker of which only host and port are known. */
+  public WorkerSettings worker(String host, String port) {
+    return new WorkerSettings(
+        "http://" + host + ":" + port,
+        "",
+        Role.BOTH,
+        Connector.NONE,
+        "",
+        eventsPort == 0 ? "" : "tcp://" + host + ":" + eventsPort,
+        replayPort == 0 ? "" : "tcp://" + host + ":" + replayPort,
+        "");
+  }
+}
