@@ -43,6 +43,7 @@ final class TierCommandTest {
         usual.disk(),
         null,
         null,
+        null,
         null);
   }
 

@@ -57,6 +57,7 @@ final class TierTraceTest {
         usual.disk(),
         null,
         null,
+        null,
         null);
   }
 

@@ -93,6 +93,7 @@ public final class TierDaemonBench {
         usual.disk(),
         null,
         null,
+        null,
         null);
   }
 

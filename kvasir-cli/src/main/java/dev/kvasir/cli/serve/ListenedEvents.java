@@ -2,6 +2,7 @@ package dev.kvasir.cli.serve;
 
 import static java.lang.System.Logger.Level.WARNING;
 
+import dev.kvasir.Nullable;
 import dev.kvasir.cli.settings.WorkerSettings;
 import dev.kvasir.live.events.DropReason;
 import dev.kvasir.live.events.EngineBlocks;
@@ -9,6 +10,8 @@ import dev.kvasir.live.events.KvEventSubscriber;
 import dev.kvasir.live.events.SubscriberSettings;
 import dev.kvasir.live.gateway.Gateway;
 import dev.kvasir.live.gateway.worker.WorkerEvents;
+import dev.kvasir.live.tier.feed.TierFeedReader;
+import dev.kvasir.router.index.UnitSources;
 import java.io.IOException;
 import java.util.EnumMap;
 import java.util.Map;
@@ -22,26 +25,52 @@ final class ListenedEvents implements WorkerEvents, AutoCloseable {
 
   private final EngineBlocks blocks;
   private final KvEventSubscriber subscriber;
+  private final @Nullable TierFeedReader below;
+  private final Runnable leave;
 
-  private ListenedEvents(EngineBlocks blocks, KvEventSubscriber subscriber) {
+  private ListenedEvents(
+      EngineBlocks blocks,
+      KvEventSubscriber subscriber,
+      @Nullable TierFeedReader below,
+      Runnable leave) {
     this.blocks = blocks;
     this.subscriber = subscriber;
+    this.below = below;
+    this.leave = leave;
   }
 
-  /** Begins to listen to a worker that the gateway has. */
-  static ListenedEvents start(ZContext sockets, Gateway gateway, WorkerSettings worker)
+  /**
+   * Begins to listen to a worker that the gateway has.
+   *
+   * @param below what the tier daemon below it tells; null for none
+   */
+  static ListenedEvents start(
+      ZContext sockets, Gateway gateway, WorkerSettings worker, @Nullable TierFeedReader below)
       throws IOException {
     var name = worker.worker().name();
+    var sources = new UnitSources(gateway.events(name));
+    var held = sources.below();
     var blocks =
         new EngineBlocks(
             Gateway::hasher,
             gateway.blockTokens(),
             BLOCKS_MAX,
-            gateway.events(name),
+            below == null ? gateway.events(name) : sources.own(),
             reason -> warn(name, reason));
+    if (below != null) {
+      blocks.whenLearned(below::learn);
+      gateway.loop().execute(() -> below.add(held));
+    }
     var settings = SubscriberSettings.of(worker.events(), worker.replayIfAny());
     var subscriber = new KvEventSubscriber(sockets, gateway.loop(), settings, blocks);
-    var listened = new ListenedEvents(blocks, subscriber);
+    var listened =
+        new ListenedEvents(
+            blocks,
+            subscriber,
+            below,
+            () -> {
+              if (below != null) gateway.loop().execute(() -> below.remove(held));
+            });
     gateway.hear(name, listened);
     return listened;
   }
@@ -69,6 +98,10 @@ final class ListenedEvents implements WorkerEvents, AutoCloseable {
     byReason.putAll(blocks.dropped());
     var dropped = new TreeMap<String, Long>();
     byReason.forEach((reason, count) -> dropped.put(reason.label(), count));
+    if (below != null) {
+      dropped.put("tier_unknown", below.unknown());
+      dropped.put("tier_capacity", below.forgotten());
+    }
     var messages =
         Map.of(
             "malformed", stats.malformed(),
@@ -88,5 +121,6 @@ final class ListenedEvents implements WorkerEvents, AutoCloseable {
   @Override
   public void close() {
     subscriber.close();
+    leave.run();
   }
 }

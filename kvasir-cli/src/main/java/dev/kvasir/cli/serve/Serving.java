@@ -1,5 +1,6 @@
 package dev.kvasir.cli.serve;
 
+import dev.kvasir.Nullable;
 import dev.kvasir.cli.settings.Deployment;
 import dev.kvasir.cli.settings.WorkerSettings;
 import dev.kvasir.cli.workers.WorkerDiscovery;
@@ -23,6 +24,7 @@ import dev.kvasir.live.http.Network;
 import dev.kvasir.live.picker.Picker;
 import dev.kvasir.live.picker.PickerSettings;
 import dev.kvasir.live.prompt.FileTokenizers;
+import dev.kvasir.live.tier.feed.TierFeedReader;
 import dev.kvasir.model.ModelShape;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -45,6 +47,10 @@ final class Serving implements AutoCloseable {
 
   private final OwnedResources owned = new OwnedResources();
   private final Map<WorkerSettings, ListenedEvents> listened = new LinkedHashMap<>();
+
+  /** The tier daemons below workers, by where they tell what they hold. */
+  private final Map<String, TierFeedReader> tiers = new LinkedHashMap<>();
+
   private final String version;
   private final Network network;
   private final ZContext sockets;
@@ -236,7 +242,19 @@ final class Serving implements AutoCloseable {
 
   private void listen(Gateway started, WorkerSettings worker) throws IOException {
     if (worker.events().isEmpty()) return;
-    listened.put(worker, ListenedEvents.start(sockets, started, worker));
+    listened.put(worker, ListenedEvents.start(sockets, started, worker, below(started, worker)));
+  }
+
+  /** One reader for all workers above a daemon: what one of them tells holds for the others. */
+  private @Nullable TierFeedReader below(Gateway started, WorkerSettings worker)
+      throws IOException {
+    if (worker.tier().isEmpty()) return null;
+    var known = tiers.get(worker.tier());
+    if (known != null) return known;
+    @Nullable String replay = worker.tierReplay().isEmpty() ? null : worker.tierReplay();
+    var reader = TierFeedReader.open(sockets, started.loop(), worker.tier(), replay);
+    tiers.put(worker.tier(), reader);
+    return reader;
   }
 
   Gateway gateway() {
@@ -257,6 +275,8 @@ final class Serving implements AutoCloseable {
   public void close() {
     listened.values().forEach(ListenedEvents::close);
     listened.clear();
+    tiers.values().forEach(TierFeedReader::close);
+    tiers.clear();
     owned.close();
   }
 }

@@ -66,6 +66,8 @@ public record DiscoverySettings(
         "",
         eventsPort == 0 ? "" : "tcp://" + host + ":" + eventsPort,
         replayPort == 0 ? "" : "tcp://" + host + ":" + replayPort,
+        "",
+        "",
         "");
   }
 }

@@ -15,6 +15,8 @@ import dev.kvasir.sim.spec.Written;
  * @param events where it tells its KV events, as tcp://host:port; empty where it does not
  * @param replay where it repeats them; empty where it does not
  * @param rank which data-parallel engine of the server; empty where it has one
+ * @param tier where the tier daemon below it tells what it holds; empty where none does
+ * @param tierReplay where that repeats it; empty where it does not
  */
 public record WorkerSettings(
     String url,
@@ -24,10 +26,12 @@ public record WorkerSettings(
     String bootstrap,
     String events,
     String replay,
-    String rank) {
+    String rank,
+    String tier,
+    String tierReplay) {
   /** What a worker begins with; it lacks the one thing that every worker has. */
   public static final WorkerSettings DEFAULT =
-      new WorkerSettings("", "", Role.BOTH, Connector.NONE, "", "", "", "");
+      new WorkerSettings("", "", Role.BOTH, Connector.NONE, "", "", "", "", "", "");
 
   private static final int PORT_MAX = 65_535;
   private static final String ZMQ = "tcp://[^:]+:\\d+|inproc://kvasir-[a-z0-9-]+";
@@ -35,7 +39,7 @@ public record WorkerSettings(
   public WorkerSettings {
     boolean bare = url.isEmpty() && name.isEmpty() && events.isEmpty() && replay.isEmpty();
     if (url.isEmpty() && !bare) throw new IllegalArgumentException("a worker without url");
-    for (var address : new String[] {events, replay}) {
+    for (var address : new String[] {events, replay, tier, tierReplay}) {
       if (!address.isEmpty() && !(address.matches(ZMQ) && hasPort(address))) {
         throw new IllegalArgumentException(
             "'" + address + "', expected tcp://HOST:PORT with a port from 1 to 65535");
@@ -43,6 +47,12 @@ public record WorkerSettings(
     }
     if (!rank.matches("\\d{0,4}")) {
       throw new IllegalArgumentException("rank '" + rank + "', expected a number from 0 to 9999");
+    }
+    if (!tier.isEmpty() && events.isEmpty()) {
+      throw new IllegalArgumentException(
+          "tier '"
+              + tier
+              + "' without events: a tier tells hashes, and only KV events tell tokens");
     }
     if (!bare) made(url, name, role, connector, bootstrap);
   }
@@ -68,7 +78,8 @@ public record WorkerSettings(
 
   /** The same one, which tells its KV events there. */
   public WorkerSettings telling(String where, String again) {
-    return new WorkerSettings(url, name, role, connector, bootstrap, where, again, rank);
+    return new WorkerSettings(
+        url, name, role, connector, bootstrap, where, again, rank, tier, tierReplay);
   }
 
   public static WorkerSettings of(Worker worker) {
@@ -78,6 +89,8 @@ public record WorkerSettings(
         worker.role(),
         worker.connector(),
         worker.bootstrap(),
+        "",
+        "",
         "",
         "",
         "");

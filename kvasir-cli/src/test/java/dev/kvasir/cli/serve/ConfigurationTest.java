@@ -94,6 +94,15 @@ class ConfigurationTest {
   }
 
   @Test
+  void aTierBelowAWorkerNeedsTheWorkersEvents() throws IOException {
+    var worker = "--worker=http://d:8000,tier=tcp://d:5570,tier-replay=tcp://d:5571";
+    assertThatThrownBy(() -> read("", Map.of(), worker)).hasMessageContaining("without events");
+    var both = read("", Map.of(), worker + ",events=tcp://d:5557").workers().getFirst();
+    assertThat(both.tier()).isEqualTo("tcp://d:5570");
+    assertThat(both.tierReplay()).isEqualTo("tcp://d:5571");
+  }
+
+  @Test
   void everyKindOfValueIsRead() throws IOException {
     var yaml =
         """

@@ -2,6 +2,10 @@ package dev.kvasir.cli.serve;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kvasir.live.events.EngineEvent;
+import dev.kvasir.live.events.EngineHash;
+import dev.kvasir.live.events.KvEventPublisher;
+import dev.kvasir.live.events.PublisherSettings;
 import dev.kvasir.live.fleet.Fleet;
 import dev.kvasir.live.fleet.FleetSettings;
 import dev.kvasir.live.fleet.FleetWorker;
@@ -16,6 +20,7 @@ import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -24,6 +29,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.zeromq.ZContext;
 import picocli.CommandLine;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -97,6 +103,33 @@ class ServeEventsTest {
         .containsPattern("blocks_dropped_total\\{worker=\"[^\"]+\",reason=\"conflict\"} 0")
         .containsPattern("kvasir_worker_expected_cached_tokens_total\\{worker=\"[^\"]+\"} [1-9]")
         .contains("kvasir_prompts_named_total{by=\"tokens\",reason=\"\"} 2\n");
+  }
+
+  @Test
+  void whatATierDaemonTellsIsHeardForTheWorkersAboveIt() throws Exception {
+    var sockets = new ZContext(1);
+    opened.add(sockets);
+    var daemon =
+        new KvEventPublisher(sockets, PublisherSettings.loopback(""), InstantSource.system());
+    opened.add(daemon);
+    var below = ",tier=" + daemon.endpoint() + ",tier-replay=" + daemon.replayEndpoint();
+    var serving =
+        serving(options(fleet()).stream().map(each -> each + below).toArray(String[]::new));
+    daemon.publish(
+        List.of(
+            new EngineEvent.Stored(
+                List.of(new EngineHash.Word(1), new EngineHash.Word(2)),
+                null,
+                new int[0],
+                BLOCK_TOKENS,
+                EngineEvent.Adapter.NONE,
+                new EngineEvent.Place("STORAGE", "LOCAL"),
+                List.of(),
+                EngineEvent.Group.ONLY)));
+    var heard = Pattern.compile("worker=\"[^\"]+\",reason=\"tier_unknown\"} 2\n");
+    for (int i = 0; i < 1_000 && !heard.matcher(metrics(serving)).find(); i++) Thread.sleep(10);
+    assertThat(heard.matcher(metrics(serving)).results().count()).isEqualTo(2);
+    assertBeliefIsTruth(serving, List.of(MODEL, MODEL));
   }
 
   /** Asks for one prompt again and again: after the first time it is cached, and known to be. */

@@ -130,6 +130,26 @@ public final class BlockUnits<K> {
       return hasher;
     }
 
+    /** What the engine calls it. */
+    public K key() {
+      return key;
+    }
+
+    /** What the engine calls the block before it; null for the first of a prompt. */
+    public @Nullable K parentKey() {
+      return parent == null ? null : parent.key;
+    }
+
+    /** How many tokens it has. */
+    public int length() {
+      return length;
+    }
+
+    /** The units that end in it. */
+    public List<BlockHash> units() {
+      return List.of(units);
+    }
+
     private int start() {
       return end - length;
     }

@@ -43,6 +43,7 @@ public final class EngineBlocks implements KvFeed.Target<EngineEvent> {
   private final LinkedHashMap<Owner, BlockHasher> owners = new LinkedHashMap<>(16, 0.75f, true);
   private final EnumMap<DropReason, Long> dropped = new EnumMap<>(DropReason.class);
   private final Consumer<DropReason> firstDrop;
+  private Consumer<Block<EngineHash>> learned = _ -> {};
 
   /** Knows no blocks at first, and tells nobody what it leaves out. */
   public EngineBlocks(Hashers hashers, int unitTokens, int blocksMax, BlockUnits.Target target) {
@@ -67,6 +68,11 @@ public final class EngineBlocks implements KvFeed.Target<EngineEvent> {
     this.unitTokens = unitTokens;
     this.units = new BlockUnits<>(unitTokens, blocksMax, target);
     this.firstDrop = firstDrop;
+  }
+
+  /** Whoever is told of all blocks whose tokens the engine tells, from now on. */
+  public void whenLearned(Consumer<Block<EngineHash>> then) {
+    learned = then;
   }
 
   /** How many blocks the engine has. */
@@ -151,6 +157,7 @@ public final class EngineBlocks implements KvFeed.Target<EngineEvent> {
         return;
       }
       var block = units.at(place(stored, i, before));
+      learned.accept(block);
       if (!units.hold(block, group, tier)) drop(DropReason.LAYERS, 1);
       before = block;
     }
@@ -228,7 +235,8 @@ public final class EngineBlocks implements KvFeed.Target<EngineEvent> {
     return new BlockUnits.Group(index, Math.max(STATE_WINDOW, group.window()));
   }
 
-  private static @Nullable Tier tier(EngineEvent.Place place) {
+  /** The tier of the index that the place stands for; null where it is not known. */
+  public static @Nullable Tier tier(EngineEvent.Place place) {
     return switch (place.medium()) {
       case null -> Tier.DEVICE;
       case "GPU" -> Tier.DEVICE;

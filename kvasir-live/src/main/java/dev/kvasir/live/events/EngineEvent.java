@@ -43,7 +43,7 @@ public sealed interface EngineEvent {
 
   /** The LoRA adapter that was in use, if any. */
   record Adapter(@Nullable Long id, @Nullable String name) {
-    static final Adapter NONE = new Adapter(null, null);
+    public static final Adapter NONE = new Adapter(null, null);
   }
 
   /** Where blocks are: in no named medium means in the engine's memory. */
@@ -51,7 +51,7 @@ public sealed interface EngineEvent {
 
   /** Which of a model's kinds of layers the blocks belong to, where it has several. */
   record Group(@Nullable Integer index, @Nullable String kind, @Nullable Integer window) {
-    static final Group ONLY = new Group(null, null, null);
+    public static final Group ONLY = new Group(null, null, null);
   }
 
   /** Something other than tokens that a block's hash was made from. */

@@ -1,6 +1,7 @@
 package dev.kvasir.live.events;
 
 import dev.kvasir.kv.name.BlockHash;
+import java.nio.ByteBuffer;
 import java.util.Arrays;
 
 /** A block's name as its engine made it; only that engine can say what it stands for. */
@@ -32,6 +33,17 @@ public sealed interface EngineHash {
     }
   }
 
+  /** The last 64 bits: what engines that write whole digests and those that do not agree on. */
+  default long lastBits() {
+    return switch (this) {
+      case Word(long bits) -> bits;
+      case Digest(var padded, int bytes) -> {
+        var digest = ByteBuffer.wrap(padded.bytes());
+        yield bytes < Long.BYTES ? digest.getLong(0) : digest.getLong(bytes - Long.BYTES);
+      }
+    };
+  }
+
   /** How an engine of ours writes the names of its blocks. */
   enum Form {
     /** The last 64 bits, as vLLM does by default. */
@@ -39,7 +51,7 @@ public sealed interface EngineHash {
     /** All 256 bits. */
     DIGEST;
 
-    EngineHash of(BlockHash hash) {
+    public EngineHash of(BlockHash hash) {
       return switch (this) {
         case WORD -> new Word(hash.fourth());
         case DIGEST -> new Digest(hash, Digest.BYTES_MAX);

@@ -127,7 +127,8 @@ public final class KvEventTeller implements AutoCloseable {
     return hash == null ? null : form.of(hash);
   }
 
-  private static EngineEvent.Place place(Tier tier) {
+  /** What vLLM calls a tier. */
+  public static EngineEvent.Place place(Tier tier) {
     return switch (tier) {
       case DEVICE -> new EngineEvent.Place("GPU", null);
       case HOST -> new EngineEvent.Place("CPU", null);

@@ -7,6 +7,7 @@ import static java.lang.System.Logger.Level.WARNING;
 
 import dev.kvasir.Nullable;
 import dev.kvasir.live.engine.tier.SharedTiers;
+import dev.kvasir.live.tier.feed.TierFeed;
 import dev.kvasir.live.tier.tenant.TenantLog;
 import dev.kvasir.time.EventLoop;
 import java.io.IOException;
@@ -33,6 +34,7 @@ final class NamespaceCaches implements AutoCloseable {
 
   private final EventLoop loop;
   private final TierSettings settings;
+  private final @Nullable TierFeed feed;
   private final ReentrantLock lock = new ReentrantLock();
 
   /** In the order of their last use. */
@@ -50,9 +52,10 @@ final class NamespaceCaches implements AutoCloseable {
     }
   }
 
-  NamespaceCaches(EventLoop loop, TierSettings settings) {
+  NamespaceCaches(EventLoop loop, TierSettings settings, @Nullable TierFeed feed) {
     this.loop = loop;
     this.settings = settings;
+    this.feed = feed;
   }
 
   /** The cache of the namespace, to be given back by {@link #leave}; may take a while. */
@@ -138,6 +141,9 @@ final class NamespaceCaches implements AutoCloseable {
       LOG.log(INFO, "namespace {0}: {1}", namespace, describe(tiers));
       var cache = new NamespaceCache(loop, namespace, tiers, costs, settings, log);
       if (log != null) cache.tenants().restore(log.read());
+      if (feed != null) {
+        feed.add(namespace.id(), tiers, namespace.chunkTokens(), name -> namespace.mixed(name, 0));
+      }
       return cache;
     } catch (IOException | RuntimeException e) {
       throw new ProtocolError(NO_ROOM, namespace + " cannot be opened: " + e.getMessage());
@@ -161,6 +167,7 @@ final class NamespaceCaches implements AutoCloseable {
       LOG.log(INFO, "namespace {0} gives way to another", each.cache.namespace());
       open.remove(id);
       replaced++;
+      if (feed != null) feed.remove(id);
       each.cache.close();
       return;
     }

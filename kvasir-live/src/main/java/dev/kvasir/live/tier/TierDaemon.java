@@ -11,6 +11,7 @@ import dev.kvasir.live.http.HttpFront;
 import dev.kvasir.live.http.HttpSettings;
 import dev.kvasir.live.http.Network;
 import dev.kvasir.live.metrics.MetricsText;
+import dev.kvasir.live.tier.feed.TierFeed;
 import io.vertx.core.buffer.Buffer;
 import java.io.IOException;
 import java.util.concurrent.CompletableFuture;
@@ -23,11 +24,14 @@ public final class TierDaemon implements AutoCloseable {
   private final TierServer server;
   private final HttpFront front;
   private final @Nullable RespServer resp;
+  private final @Nullable TierFeed feed;
 
   private TierDaemon(TierSettings settings) throws IOException {
     this.loop = owned.add(new LiveLoop("kvasir-tier"));
-    this.caches = owned.add(new NamespaceCaches(loop, settings));
     try {
+      var events = settings.events();
+      this.feed = events == null ? null : owned.add(TierFeed.open(loop, events));
+      this.caches = owned.add(new NamespaceCaches(loop, settings, feed));
       this.server = owned.add(TierServer.open(loop, caches, settings));
       var redis = settings.resp();
       int clientsMax = settings.connectionsMax();
@@ -54,6 +58,11 @@ public final class TierDaemon implements AutoCloseable {
   /** The port of the Redis protocol; -1 for none. */
   public int respPort() throws IOException {
     return resp == null ? -1 : resp.port();
+  }
+
+  /** What routers listen to; null where there is nothing. */
+  public @Nullable TierFeed feed() {
+    return feed;
   }
 
   /** Where its metrics are. */

@@ -12,6 +12,7 @@ import dev.kvasir.live.engine.tier.ObjectTier;
 import dev.kvasir.live.engine.tier.RemoteTier;
 import dev.kvasir.live.engine.tier.TierConfig;
 import dev.kvasir.live.store.HostMemory;
+import dev.kvasir.live.tier.feed.FeedSettings;
 import dev.kvasir.offload.pipeline.PipelineSettings;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -37,6 +38,7 @@ import java.util.List;
  * @param remote a Redis or Valkey; null for none
  * @param object a bucket; null for none
  * @param resp the Redis protocol; null for none
+ * @param events where routers are told what is held; null where they are not
  */
 public record TierSettings(
     Path socket,
@@ -55,7 +57,8 @@ public record TierSettings(
     DiskTier disk,
     @Nullable RemoteTier remote,
     @Nullable ObjectTier object,
-    @Nullable RespSettings resp) {
+    @Nullable RespSettings resp,
+    @Nullable FeedSettings events) {
   /** Which chunks are offered to engines. */
   public enum Load {
     /** Those that are loaded in less time than they are computed, as far as that was measured. */
@@ -93,6 +96,7 @@ public record TierSettings(
           0,
           List.of(Tier.HOST, Tier.DISK, Tier.REMOTE, Tier.OBJECT),
           DiskTier.DEFAULT.with(DISK_THREADS, DISK_QUEUE),
+          null,
           null,
           null,
           null);
@@ -134,7 +138,8 @@ public record TierSettings(
         disk,
         remote,
         object,
-        resp);
+        resp,
+        events);
   }
 
   /** The tiers of one namespace, as many blocks as fit in its share of the bytes. */

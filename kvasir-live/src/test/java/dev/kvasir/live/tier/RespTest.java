@@ -51,7 +51,8 @@ class RespTest {
         base.disk(),
         null,
         null,
-        resp);
+        resp,
+        null);
   }
 
   /** A client that says exactly what it is told to. */

@@ -68,6 +68,7 @@ final class TierChild {
         usual.disk(),
         null,
         null,
+        null,
         null);
   }
 

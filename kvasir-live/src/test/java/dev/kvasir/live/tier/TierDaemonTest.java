@@ -61,6 +61,7 @@ class TierDaemonTest {
         TierSettings.DEFAULT.disk(),
         null,
         null,
+        null,
         null);
   }
 
@@ -118,6 +119,7 @@ class TierDaemonTest {
             0,
             two.order(),
             two.disk(),
+            null,
             null,
             null,
             null);

@@ -1,0 +1,140 @@
+package dev.kvasir.router.index;
+
+import dev.kvasir.kv.event.KvEvent;
+import dev.kvasir.kv.event.Tier;
+import dev.kvasir.kv.name.BlockHash;
+import dev.kvasir.kv.name.TokenBlock;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Two that tell of one worker's units: the worker itself, and the tier daemon below it. A unit is
+ * on a tier as long as one of them says so.
+ *
+ * <pre>
+ *   worker --own()----.
+ *                      >--> index
+ *   daemon --below()--'
+ * </pre>
+ *
+ * <p>What the worker has in its own memory only it can tell. When nothing of what one of them told
+ * can be relied on, what the other told stays. Belongs to one loop.
+ */
+public final class UnitSources {
+  private static final int OWN = 1;
+  private static final int BELOW = 2;
+
+  private final BlockUnits.Target target;
+
+  /** Who says that a unit is on a tier, for each tier that is no engine's own memory. */
+  private final Map<BlockHash, byte[]> told = new LinkedHashMap<>();
+
+  public UnitSources(BlockUnits.Target target) {
+    this.target = target;
+  }
+
+  /** Takes what the worker tells. */
+  public BlockUnits.Target own() {
+    return new BlockUnits.Target() {
+      @Override
+      public void on(KvEvent event) {
+        take(OWN, event);
+      }
+
+      @Override
+      public void forget() {
+        target.forget();
+        drop(OWN);
+        told.forEach(UnitSources.this::repeat);
+      }
+
+      @Override
+      public void grain(int tokens) {
+        target.grain(tokens);
+      }
+
+      @Override
+      public void needsEnds() {
+        target.needsEnds();
+      }
+
+      @Override
+      public void end(BlockHash unit) {
+        target.end(unit);
+      }
+
+      @Override
+      public void noEnd(BlockHash unit) {
+        target.noEnd(unit);
+      }
+    };
+  }
+
+  /** Takes what the daemon tells. */
+  public KvFeed.Target<KvEvent> below() {
+    return new KvFeed.Target<>() {
+      @Override
+      public void on(KvEvent event) {
+        take(BELOW, event);
+      }
+
+      @Override
+      public void forget() {
+        for (var unit : List.copyOf(told.keySet())) {
+          for (var tier : Tier.values()) take(BELOW, new KvEvent.Removed(tier, unit));
+        }
+      }
+    };
+  }
+
+  private void take(int source, KvEvent event) {
+    switch (event) {
+      case KvEvent.Stored(var tier, var block) -> {
+        if (tier == Tier.DEVICE) target.on(event);
+        else if (add(source, tier, block.hash())) target.on(event);
+      }
+      case KvEvent.Removed(var tier, var hash) -> {
+        if (tier == Tier.DEVICE && source == OWN) target.on(event);
+        else if (remove(source, tier, hash)) target.on(event);
+      }
+      case KvEvent.Lost _ -> target.on(event);
+    }
+  }
+
+  /** Whether nobody had said so. */
+  private boolean add(int source, Tier tier, BlockHash unit) {
+    var sources = told.computeIfAbsent(unit, _ -> new byte[Tier.values().length]);
+    int before = sources[tier.level()];
+    sources[tier.level()] |= (byte) source;
+    return before == 0;
+  }
+
+  /** Whether nobody says so any more. */
+  private boolean remove(int source, Tier tier, BlockHash unit) {
+    var sources = told.get(unit);
+    if (sources == null || (sources[tier.level()] & source) == 0) return false;
+    sources[tier.level()] &= (byte) ~source;
+    if (isBare(sources)) told.remove(unit);
+    return sources[tier.level()] == 0;
+  }
+
+  private void drop(int source) {
+    for (var sources : told.values()) {
+      for (int level = 0; level < sources.length; level++) sources[level] &= (byte) ~source;
+    }
+    told.values().removeIf(UnitSources::isBare);
+  }
+
+  private static boolean isBare(byte[] sources) {
+    for (byte each : sources) if (each != 0) return false;
+    return true;
+  }
+
+  private void repeat(BlockHash unit, byte[] sources) {
+    for (var tier : Tier.values()) {
+      if (sources[tier.level()] == 0) continue;
+      target.on(new KvEvent.Stored(tier, TokenBlock.named(unit, null, 0)));
+    }
+  }
+}
