@@ -2,6 +2,7 @@ package dev.kvasir.cli;
 
 import dev.kvasir.Nullable;
 import dev.kvasir.cli.process.ExitCode;
+import dev.kvasir.gpu.doctor.GpuEngineProbe;
 import dev.kvasir.gpu.doctor.GpuProbe;
 import dev.kvasir.live.doctor.CacheFolder;
 import dev.kvasir.live.doctor.Check;
@@ -82,6 +83,7 @@ final class DoctorCommand implements Callable<Integer> {
     var folder = cacheFolder == null ? CacheFolder.usual(environment, userHome) : cacheFolder;
     var checks = new ArrayList<Check>(Doctor.look(folder));
     checks.add(GpuProbe.look());
+    checks.addAll(GpuEngineProbe.look());
     return checks;
   }
 

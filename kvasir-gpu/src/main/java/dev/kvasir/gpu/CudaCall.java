@@ -26,6 +26,7 @@ enum CudaCall {
   DEVICE_ATTRIBUTE("cuDeviceGetAttribute", "pii"),
   CONTEXT_RETAIN("cuDevicePrimaryCtxRetain", "pi"),
   CONTEXT_RELEASE("cuDevicePrimaryCtxRelease_v2", "i"),
+  CONTEXT_RESET("cuDevicePrimaryCtxReset_v2", "i"),
   CONTEXT_BIND("cuCtxSetCurrent", "w"),
   STREAM_PRIORITIES("cuCtxGetStreamPriorityRange", "pp"),
   MEMORY_LEFT("cuMemGetInfo_v2", "pp"),
@@ -50,6 +51,8 @@ enum CudaCall {
   MODULE_FUNCTION("cuModuleGetFunction", "pwp"),
   MODULE_UNLOAD("cuModuleUnload", "w"),
   LAUNCH("cuLaunchKernel", "wiiiiiiiwpp"),
+  /** Came with CUDA 11.8. */
+  LAUNCH_WITH("cuLaunchKernelEx", "pwpp"),
   KERNEL_ATTRIBUTE("cuFuncSetAttribute", "wii"),
   FILL("cuMemsetD8Async", "wiww"),
   COPY_WITHIN("cuMemcpyDtoDAsync_v2", "wwww"),
@@ -81,9 +84,9 @@ enum CudaCall {
     return shape.length();
   }
 
-  /** Whether the tier works without it, only slower. */
+  /** Whether all works without it, only slower. */
   boolean isOptional() {
-    return this == COPY_BATCH || this == COPY_BATCH_FIRST;
+    return this == COPY_BATCH || this == COPY_BATCH_FIRST || this == LAUNCH_WITH;
   }
 
   FunctionDescriptor descriptor() {

@@ -216,6 +216,14 @@ public final class CudaDevice implements AutoCloseable {
         count(Kind.GRAPH).get());
   }
 
+  /**
+   * Destroys the context, whoever holds it, with all that was taken from it; a lost one is of no
+   * use to anybody. Who opens the GPU afterwards has a new one.
+   */
+  public void reset() throws CudaFailure {
+    driver.call(CudaCall.CONTEXT_RESET, device);
+  }
+
   /** Lets go of the context. */
   @Override
   public void close() throws CudaFailure {

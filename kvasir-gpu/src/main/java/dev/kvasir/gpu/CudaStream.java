@@ -23,6 +23,9 @@ public final class CudaStream implements AutoCloseable {
   private static final int BESIDE_KERNELS = 1;
   private static final int TYPE_HOST = 1;
   private static final int TYPE_DEVICE = 2;
+  private static final int LAUNCHING_BYTES = 56;
+  private static final int LAUNCH_ATTRIBUTE_BYTES = 72;
+  private static final int BEGIN_BEFORE_END = 6;
 
   /**
    * How a kernel is spread.
@@ -43,6 +46,8 @@ public final class CudaStream implements AutoCloseable {
   private final MemorySegment pitched = arena.allocate(PITCHED_BYTES, 8);
   private final MemorySegment attribute = arena.allocate(ATTRIBUTE_BYTES, 8);
   private final MemorySegment first = arena.allocate(JAVA_LONG);
+  private final MemorySegment launching = arena.allocate(LAUNCHING_BYTES, 8);
+  private final MemorySegment early = arena.allocate(LAUNCH_ATTRIBUTE_BYTES, 8);
   private final MemorySegment failedAt = arena.allocate(JAVA_LONG);
 
   CudaStream(CudaDevice device, CudaHandle handle) {
@@ -54,6 +59,8 @@ public final class CudaStream implements AutoCloseable {
     }
     attribute.set(JAVA_INT, 0, IN_STREAM_ORDER);
     attribute.set(JAVA_INT, 20, BESIDE_KERNELS);
+    early.set(JAVA_INT, 0, BEGIN_BEFORE_END);
+    early.set(JAVA_INT, 8, 1);
   }
 
   /** Its number, for other libraries that put work into it. */
@@ -148,6 +155,30 @@ public final class CudaStream implements AutoCloseable {
         handle.value(),
         pointers.address(),
         0);
+  }
+
+  /**
+   * Starts a kernel that may begin while the one before it still runs, and waits for it by itself;
+   * where the driver cannot do that, as any other.
+   */
+  public void launchEarly(CudaModule.Kernel kernel, Grid grid, long... parameters)
+      throws CudaFailure {
+    if (!driver.has(CudaCall.LAUNCH_WITH)) {
+      launch(kernel, grid, parameters);
+      return;
+    }
+    for (int i = 0; i < parameters.length; i++) values.setAtIndex(JAVA_LONG, i, parameters[i]);
+    launching.set(JAVA_INT, 0, grid.groups());
+    launching.set(JAVA_INT, 4, grid.groupsAcross());
+    launching.set(JAVA_INT, 8, 1);
+    launching.set(JAVA_INT, 12, grid.threads());
+    launching.set(JAVA_INT, 16, 1);
+    launching.set(JAVA_INT, 20, 1);
+    launching.set(JAVA_INT, 24, grid.sharedBytes());
+    launching.set(JAVA_LONG, 32, handle.value());
+    launching.set(JAVA_LONG, 40, early.address());
+    launching.set(JAVA_INT, 48, 1);
+    driver.call(CudaCall.LAUNCH_WITH, launching.address(), kernel.handle(), pointers.address(), 0);
   }
 
   /** Sets all bytes to zero. */

@@ -131,6 +131,11 @@ public final class StubCuda {
     call("stub_devices", FunctionDescriptor.ofVoid(JAVA_INT), count);
   }
 
+  /** Kernels and products take no time from now on, and compute nothing. */
+  public void computeNothing() {
+    call("stub_rest", FunctionDescriptor.ofVoid(JAVA_INT), 1);
+  }
+
   /** Holds what is put into the stream from now on, until it is let go. */
   public void hold(CudaStream stream) {
     call("stub_hold", FunctionDescriptor.ofVoid(JAVA_INT), 1);

@@ -88,6 +88,9 @@ static inline uint4 load_once(const uint4 *at) { return *at; }
 static inline void copy_async(void *to, const void *from, bool present) {
   if (present) memcpy(to, from, 16); else memset(to, 0, 16);
 }
+static inline void fetch(const void *) {}
+static inline void wait_for_before() {}
+static inline void let_next_begin() {}
 static inline void copies_commit() {}
 template <int LEFT> static inline void copies_wait() {}
 static void matrices(u32 (&r)[4], const void *row, bool transposed) {

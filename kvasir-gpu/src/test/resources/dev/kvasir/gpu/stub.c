@@ -30,7 +30,7 @@ typedef struct { word at, bytes; int registered; } span;
 
 static pthread_mutex_t lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 static span spans[SPANS];
-static int live[6], lost, held, devices = 2;
+static int live[6], lost, held, resting, devices = 2;
 static word device_bytes = 1u << 30, device_used;
 static char fail_symbol[64], emulator[512];
 static int fail_error, fail_after = -1;
@@ -55,7 +55,8 @@ void stub_fail(const char *symbol, int error, int after) {
   fail_after = after;
   pthread_mutex_unlock(&lock);
 }
-void stub_reset(void) { fail_after = -1; lost = 0; held = 0; devices = 2; }
+void stub_reset(void) { fail_after = -1; lost = 0; held = 0; resting = 0; devices = 2; }
+void stub_rest(int on) { resting = on; }
 void stub_devices(int count) { devices = count; }
 void stub_hold(int on) { held = on; }
 int stub_live(int kind) { return live[kind]; }
@@ -149,8 +150,8 @@ static void work(stream *s) {
   if (o->kind == FILL || o->kind == SLOW_FILL) fill((word *) o->p[0], o->p[1], o->p[2]);
   if (o->kind == ZERO && !known(o->to, o->bytes)) lost = 700;
   if (o->kind == ZERO && !lost) memset((void *) o->to, 0, o->bytes);
-  if (o->kind == PRODUCT && !lost) product(o);
-  if (o->kind == KERNEL && !lost)
+  if (o->kind == PRODUCT && !lost && !resting) product(o);
+  if (o->kind == KERNEL && !lost && !resting)
     ((void (*)(word, int, int, int, word *)) o->from)(o->to, o->bytes, o->rows, o->to_pitch, o->p);
   if (o->kind == CHECK) check((word *) o->p[0], o->p[1], o->p[2], (word *) o->p[3]);
 }
@@ -184,6 +185,16 @@ int cuDeviceTotalMem_v2(word *b, int d) { *b = device_bytes; return 0; }
 int cuDeviceGetAttribute(int *v, int a, int d) { *v = a == 75 ? 8 : a == 76 ? 0 : 4; return 0; }
 int cuDevicePrimaryCtxRetain(word *c, int d) { ENTER("cuDevicePrimaryCtxRetain"); *c = d; LEAVE(0); }
 int cuDevicePrimaryCtxRelease_v2(int d) { return 0; }
+/** All that was taken goes with the context, and so does what was wrong with it. */
+int cuDevicePrimaryCtxReset_v2(int d) {
+  pthread_mutex_lock(&lock);
+  for (int i = 0; i < SPANS; i++) spans[i].bytes = 0;
+  for (int i = 0; i < 6; i++) live[i] = 0;
+  device_used = 0;
+  lost = 0;
+  pthread_mutex_unlock(&lock);
+  return 0;
+}
 int cuCtxSetCurrent(word c) { return 0; }
 int cuCtxGetStreamPriorityRange(int *l, int *g) { *l = 0; *g = -5; return 0; }
 int cuMemGetInfo_v2(word *f, word *t) { *f = device_bytes - device_used; *t = device_bytes; return 0; }
@@ -373,6 +384,11 @@ int cuLaunchKernel(word f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, u
   if (f == SLOW_FILL) o->p[4] = 0;
   if (f == MOVE && !known(o->p[0], 16 * (o->p[1] / o->p[2]))) lost = 700;
   LEAVE(gx * bx == 0 || bx > 1024 ? 1 : 0);
+}
+typedef struct { unsigned gx, gy, gz, bx, by, bz, shared; word stream; int *attributes; unsigned count; } launching;
+int cuLaunchKernelEx(const launching *l, word f, word **p, void **extra) {
+  if (l->count != 1 || l->attributes[0] != 6 || l->attributes[2] != 1) return 1;
+  return cuLaunchKernel(f, l->gx, l->gy, l->gz, l->bx, l->by, l->bz, l->shared, l->stream, p, extra);
 }
 /** For tests: what follows in the stream waits while stub_hold(1). */
 int stub_barrier(word s) { pthread_mutex_lock(&lock); add((stream *) s, HOLD); LEAVE(0); }

@@ -11,8 +11,18 @@ final class EmbeddedOptions {
   @Option(
       names = "--model",
       paramLabel = "FILE",
-      description = "GGUF file of the model (default: the built-in model, a pocket dictionary).")
+      description =
+          "GGUF file of the model, or for a GPU a folder with safetensors (default: the built-in"
+              + " model, a pocket dictionary).")
   private @Nullable String model;
+
+  @Option(
+      names = "--load-format",
+      paramLabel = "NAME",
+      description =
+          "Weights of the model: auto for those of the file, dummy for made-up ones in its shape,"
+              + " to measure a GPU (default: auto).")
+  private @Nullable String loadFormat;
 
   @Option(
       names = "--engines",
@@ -69,6 +79,7 @@ final class EmbeddedOptions {
   Said said() {
     return Said.NOTHING
         .with("--model", "engines.model", model)
+        .with("--load-format", "engines.load-format", loadFormat)
         .with("--engines", "engines.count", engines)
         .with("--threads", "engines.threads", threads)
         .with("--device", "engines.device", device)

@@ -22,6 +22,7 @@ import dev.kvasir.model.gguf.ModelFileException;
 import dev.kvasir.sim.ClusterSpec;
 import dev.kvasir.sim.cache.ClairvoyantReplay;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -30,7 +31,8 @@ import java.util.List;
  * The engines: those that serve embeds where no workers are named, and what the simulator takes for
  * an engine of a worker.
  *
- * @param model a GGUF file; null for the built-in model
+ * @param model a GGUF file, or a folder with safetensors; null for the built-in model
+ * @param loadFormat which weights the model has
  * @param count how many engines prefill and decode
  * @param prefill how many only prefill, besides these
  * @param decode how many only decode, besides these
@@ -53,6 +55,7 @@ import java.util.List;
  */
 public record EnginesSettings(
     @Nullable Path model,
+    LoadFormat loadFormat,
     int count,
     int prefill,
     int decode,
@@ -73,6 +76,7 @@ public record EnginesSettings(
   public static final EnginesSettings DEFAULT =
       new EnginesSettings(
           null,
+          LoadFormat.AUTO,
           2,
           0,
           0,
@@ -97,6 +101,14 @@ public record EnginesSettings(
     AUTO,
     CPU,
     GPU
+  }
+
+  /** Which weights embedded engines compute with; named as vLLM names them. */
+  public enum LoadFormat {
+    /** Those of the file. */
+    AUTO,
+    /** Made-up ones in the shape of the file, to measure with; on a GPU. */
+    DUMMY
   }
 
   private static final System.Logger LOG = System.getLogger(EnginesSettings.class.getName());
@@ -152,6 +164,7 @@ public record EnginesSettings(
   EnginesSettings times(int other) {
     return new EnginesSettings(
         model,
+        loadFormat,
         other,
         prefill,
         decode,
@@ -208,6 +221,16 @@ public record EnginesSettings(
   private LoadedModel onProcessor(Path folder) throws ModelFileException {
     int computing = threads > 0 ? threads : Runtime.getRuntime().availableProcessors();
     var file = model;
+    if (loadFormat == LoadFormat.DUMMY) {
+      throw new IllegalArgumentException(
+          "engines.load-format dummy: only on a GPU (--device gpu says why there is none)");
+    }
+    if (file != null && Files.isDirectory(file)) {
+      throw new ModelFileException(
+          file,
+          "a folder with safetensors computes on a GPU alone (--device gpu says why there is none)",
+          "use a GGUF file, or a GPU");
+    }
     if (file == null) return LoadedModel.builtIn(folder, computing);
     var last = String.valueOf(file.getFileName());
     return LoadedModel.open(last.replaceFirst("\\.gguf$", ""), file, computing);
@@ -221,7 +244,8 @@ public record EnginesSettings(
             Math.multiplyExact(count, each),
             stepTokensMax == 0 ? GPU_STEP_TOKENS : stepTokensMax,
             sequencesMax,
-            folder.resolve("kernels"));
+            folder.resolve("kernels"),
+            loadFormat == LoadFormat.DUMMY ? GpuDevice.Weights.DUMMY : GpuDevice.Weights.OF_FILE);
     var gpu = GpuDevice.open(answer, file, settings);
     try {
       return LoadedModel.on(gpu, model, folder);

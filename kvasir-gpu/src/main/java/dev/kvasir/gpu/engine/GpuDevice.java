@@ -4,9 +4,9 @@ import dev.kvasir.gpu.CudaAnswer;
 import dev.kvasir.gpu.CudaDevice;
 import dev.kvasir.gpu.CudaDriver;
 import dev.kvasir.gpu.CudaFailure;
-import dev.kvasir.gpu.CudaHandle;
 import dev.kvasir.gpu.CudaStack;
 import dev.kvasir.gpu.Gpu;
+import dev.kvasir.gpu.folder.ModelFolder;
 import dev.kvasir.gpu.library.CudaLibraries;
 import dev.kvasir.gpu.library.LibraryFailure;
 import dev.kvasir.gpu.library.LibraryMissing;
@@ -17,7 +17,9 @@ import dev.kvasir.gpu.model.GpuShape;
 import dev.kvasir.live.engine.ModelDevice;
 import dev.kvasir.model.gguf.GgufFile;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.ExecutorService;
@@ -28,22 +30,26 @@ import java.util.concurrent.Executors;
  */
 public final class GpuDevice implements ModelDevice {
   /** Compute capability 8.0: the first with bf16 on its tensor cores. */
-  private static final int CAPABILITY_MIN = 80;
+  public static final int CAPABILITY_MIN = 80;
 
   /** Besides the model and its blocks: what libraries and the copies of the tiers use, in parts. */
   private static final int SPARE_PARTS = 16;
 
-  private final CudaStack taken = new CudaStack();
-  private final CudaDevice device;
+  private final CudaAnswer.Answered ready;
+  private final CudaLibraries libraries;
   private final GpuShape shape;
-  private final GpuModel model;
   private final String fingerprint;
-  private final long blocksAt;
-  private final int blocks;
+  private final Settings settings;
+  private final Loading loading;
+  private final List<GpuRoom> rooms = new ArrayList<>();
   private final ExecutorService waiter =
       Executors.newSingleThreadExecutor(
           Thread.ofPlatform().name("kvasir-gpu-wait").daemon(true).factory());
+  private volatile Loaded loaded;
   private int used;
+
+  /** What was taken of the GPU. */
+  private record Loaded(CudaStack taken, CudaDevice device, GpuModel model, long blocksAt) {}
 
   /**
    * What a model on a GPU is given.
@@ -52,8 +58,22 @@ public final class GpuDevice implements ModelDevice {
    * @param stepTokensMax so many tokens a step may have
    * @param sequencesMax so many sequences a step may have
    * @param cache where compiled kernels are kept
+   * @param weights which numbers the model computes with
    */
-  public record Settings(int blocks, int stepTokensMax, int sequencesMax, Path cache) {}
+  public record Settings(
+      int blocks, int stepTokensMax, int sequencesMax, Path cache, Weights weights) {
+    /** With the numbers of the file. */
+    public Settings(int blocks, int stepTokensMax, int sequencesMax, Path cache) {
+      this(blocks, stepTokensMax, sequencesMax, cache, Weights.OF_FILE);
+    }
+  }
+
+  /** Which numbers a model computes with. */
+  public enum Weights {
+    OF_FILE,
+    /** Made up, in the shape that the file has, to measure with. */
+    DUMMY
+  }
 
   /** What loads a model to its place. */
   @FunctionalInterface
@@ -69,19 +89,32 @@ public final class GpuDevice implements ModelDevice {
       Settings settings,
       Loading loading)
       throws IOException {
+    this.ready = ready;
+    this.libraries = libraries;
+    this.shape = shape;
+    this.fingerprint = fingerprint;
+    this.settings = settings;
+    this.loading = loading;
     try {
-      this.shape = shape;
-      this.fingerprint = fingerprint;
-      this.device = taken.add(CudaDevice.open(ready.driver(), ready.gpus().getFirst()));
+      this.loaded = load();
+    } catch (IOException | RuntimeException failure) {
+      waiter.shutdown();
+      throw failure;
+    }
+  }
+
+  private Loaded load() throws IOException {
+    var taken = new CudaStack();
+    try {
+      var device = taken.add(CudaDevice.open(ready.driver(), ready.gpus().getFirst()));
       requireFit(device, shape, settings);
-      this.blocks = settings.blocks();
-      CudaHandle memory = taken.add(device.allocate((long) blocks * shape.blockBytes()));
-      this.blocksAt = memory.value();
-      var place = new GpuModel.Place(device, libraries, new GpuModel.KvPlace(blocksAt, blocks));
-      this.model = taken.add(loading.load(place, sizes(settings)));
+      long bytes = (long) settings.blocks * shape.blockBytes();
+      long blocksAt = taken.add(device.allocate(bytes)).value();
+      var kv = new GpuModel.KvPlace(blocksAt, settings.blocks);
+      var place = new GpuModel.Place(device, libraries, kv);
+      return new Loaded(taken, device, taken.add(loading.load(place, sizes(settings))), blocksAt);
     } catch (IOException | RuntimeException failure) {
       taken.close();
-      waiter.shutdown();
       throw failure;
     }
   }
@@ -102,21 +135,60 @@ public final class GpuDevice implements ModelDevice {
   static GpuDevice open(
       CudaAnswer.Answered ready, CudaLibraries libraries, Path path, Settings settings)
       throws IOException {
-    try (var file = GgufFile.open(path)) {
-      var tensors = new GgufTensors(file);
-      var shape = tensors.shape();
-      return new GpuDevice(
-          ready,
-          libraries,
-          shape,
-          "gpu-" + file.sha256() + ", blocks of 16, bf16",
-          settings,
-          (place, sizes) -> GpuModel.load(place, shape, sizes, tensors));
+    try {
+      if (Files.isDirectory(path)) return ofFolder(ready, libraries, path, settings);
+      return ofFile(ready, libraries, path, settings);
     } catch (CudaFailure | LibraryFailure | LibraryMissing failure) {
       throw new GpuUnavailable(
           "the model does not run on GPU " + ready.gpus().getFirst().name() + ": " + text(failure),
           failure);
     }
+  }
+
+  private static GpuDevice ofFile(
+      CudaAnswer.Answered ready, CudaLibraries libraries, Path path, Settings settings)
+      throws IOException {
+    GpuShape shape;
+    String print;
+    try (var file = GgufFile.open(path)) {
+      shape = new GgufTensors(file).shape();
+      if (settings.weights == Weights.DUMMY) return random(ready, libraries, shape, settings);
+      print = "gpu-" + file.sha256() + ", blocks of 16, bf16";
+    }
+    return new GpuDevice(
+        ready,
+        libraries,
+        shape,
+        print,
+        settings,
+        (place, sizes) -> {
+          try (var file = GgufFile.open(path)) {
+            return GpuModel.load(place, shape, sizes, new GgufTensors(file));
+          }
+        });
+  }
+
+  private static GpuDevice ofFolder(
+      CudaAnswer.Answered ready, CudaLibraries libraries, Path path, Settings settings)
+      throws IOException {
+    if (settings.weights == Weights.DUMMY) {
+      return random(ready, libraries, ModelFolder.shape(path), settings);
+    }
+    String print;
+    try (var folder = ModelFolder.open(path)) {
+      print = "gpu-" + folder.sha256() + ", blocks of 16, bf16";
+    }
+    return new GpuDevice(
+        ready,
+        libraries,
+        ModelFolder.shape(path),
+        print,
+        settings,
+        (place, sizes) -> {
+          try (var folder = ModelFolder.open(path)) {
+            return GpuModel.load(place, folder.shape(), sizes, folder);
+          }
+        });
   }
 
   /** A model that is made up, to measure with. */
@@ -189,11 +261,16 @@ public final class GpuDevice implements ModelDevice {
   }
 
   CudaDevice device() {
-    return device;
+    return loaded.device;
   }
 
   GpuModel model() {
-    return model;
+    return loaded.model;
+  }
+
+  /** Where the blocks from that one on lie now. */
+  long address(int firstBlock) {
+    return loaded.blocksAt + (long) firstBlock * shape.blockBytes();
   }
 
   GpuShape shape() {
@@ -216,40 +293,58 @@ public final class GpuDevice implements ModelDevice {
   }
 
   @Override
+  public int vocabulary() {
+    return shape.vocabulary();
+  }
+
+  @Override
   public int contextTokens() {
     return shape.contextTokens();
   }
 
   @Override
   public synchronized Room room(Wanted wanted) throws IOException {
-    if (used + wanted.blocks() > blocks) {
+    if (used + wanted.blocks() > settings.blocks) {
       throw new IllegalStateException(
           wanted.name() + " wants " + wanted.blocks() + " blocks, " + used + " are used");
     }
-    device.bind();
-    int first = used;
+    device().bind();
+    var room = new GpuRoom(this, wanted, used);
     used += wanted.blocks();
-    return new GpuRoom(this, wanted, blocksAt + (long) first * shape.blockBytes(), first);
+    rooms.add(room);
+    return room;
   }
 
   /** Takes blocks back; those that were given out last. */
-  synchronized void takeBack(int first, int count) {
+  synchronized void takeBack(GpuRoom room, int first, int count) {
+    rooms.remove(room);
     if (first + count == used) used = first;
   }
 
   @Override
-  public void close() {
+  public synchronized void restart() throws IOException {
+    var lost = loaded;
+    rooms.forEach(GpuRoom::release);
+    // Giving back fails, and what was taken goes with the context.
+    lost.taken.close();
+    lost.device.reset();
+    loaded = load();
+    for (var room : rooms) room.renew();
+  }
+
+  @Override
+  public synchronized void close() {
     waiter.shutdown();
     try {
-      device.bind();
+      device().bind();
     } catch (CudaFailure lost) {
       // There is nothing left to give back.
     }
-    taken.close();
+    loaded.taken.close();
   }
 
   @Override
   public String toString() {
-    return device.toString();
+    return loaded.device.toString();
   }
 }

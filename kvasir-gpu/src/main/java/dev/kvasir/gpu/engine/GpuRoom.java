@@ -8,16 +8,20 @@ import dev.kvasir.gpu.model.GpuRow;
 import dev.kvasir.gpu.model.GpuStep;
 import dev.kvasir.gpu.tier.DeviceLayout;
 import dev.kvasir.gpu.tier.DeviceMemory;
+import dev.kvasir.gpu.tier.DeviceStore;
 import dev.kvasir.gpu.tier.DeviceTier;
 import dev.kvasir.live.engine.ModelDevice.Room;
 import dev.kvasir.live.engine.ModelDevice.Wanted;
 import dev.kvasir.live.engine.step.AheadSteps;
 import dev.kvasir.live.engine.step.AnswerSteps;
 import dev.kvasir.live.engine.step.BehindSteps;
+import dev.kvasir.live.engine.step.DeviceLost;
 import dev.kvasir.live.engine.step.LaunchedModel;
 import dev.kvasir.live.engine.step.WatchedLoop;
 import dev.kvasir.model.StepRow;
 import dev.kvasir.model.sample.SamplingSettings;
+import dev.kvasir.offload.store.BlockCopy;
+import dev.kvasir.offload.store.CopyOutcome;
 import dev.kvasir.offload.store.TierStore;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -31,45 +35,81 @@ final class GpuRoom implements Room, LaunchedModel {
   private final GpuDevice owner;
   private final Wanted wanted;
   private final int firstSlot;
-  private final GpuFeed feed;
-  private final @Nullable DeviceTier tier;
+  private volatile Taken taken;
   private @Nullable AheadSteps steps;
 
-  GpuRoom(GpuDevice owner, Wanted wanted, long address, int firstSlot) throws IOException {
+  /** What it has of the GPU. */
+  private record Taken(GpuFeed feed, @Nullable DeviceTier tier) {}
+
+  GpuRoom(GpuDevice owner, Wanted wanted, int firstSlot) throws IOException {
     this.owner = owner;
     this.wanted = wanted;
     this.firstSlot = firstSlot;
-    this.feed = owner.model().feed();
+    this.taken = take();
+  }
+
+  private Taken take() throws IOException {
+    var feed = owner.model().feed();
     var tiers = wanted.tiers();
-    if (tiers == null) {
-      this.tier = null;
-      return;
-    }
+    if (tiers == null) return new Taken(feed, null);
     var layout = DeviceLayout.contiguous(wanted.blocks(), owner.shape().blockBytes());
-    var memory = DeviceMemory.over(owner.device(), layout, List.of(address));
-    this.tier = DeviceTier.over(wanted.loop(), memory, tiers.memory(), COPIES_MAX);
+    var memory = DeviceMemory.over(owner.device(), layout, List.of(owner.address(firstSlot)));
+    return new Taken(feed, DeviceTier.over(wanted.loop(), memory, tiers.memory(), COPIES_MAX));
+  }
+
+  /** Lets go of what it has of a GPU that is lost. */
+  void release() {
+    var tier = taken.tier;
+    if (tier != null) tier.close();
+  }
+
+  /** Takes the same of a GPU that was started again. */
+  void renew() throws IOException {
+    taken = take();
   }
 
   @Override
   public AnswerSteps steps(WatchedLoop loop) {
     var made =
         new AheadSteps(
-            this, wanted.launching(), wanted.thread(), owner.waiter(), loop, wanted.times());
+            this,
+            wanted.launching(),
+            wanted.thread(),
+            owner.waiter(),
+            loop,
+            wanted.times(),
+            wanted.lost());
     steps = made;
     return made;
   }
 
   @Override
   public TierStore down() {
-    var below = tier;
-    if (below == null) throw new IllegalStateException(wanted.name() + " has no tiers below");
-    var store = below.store();
     return new BehindSteps(
-        store,
+        new CurrentStore(this),
         wanted.thread(),
         wanted.loop(),
-        () -> mark(store::storeAfter),
-        () -> mark(store::loadAfter));
+        () -> mark(event -> store().storeAfter(event)),
+        () -> mark(event -> store().loadAfter(event)));
+  }
+
+  private DeviceStore store() {
+    var tier = taken.tier;
+    if (tier == null) throw new IllegalStateException(wanted.name() + " has no tiers below");
+    return tier.store();
+  }
+
+  /** That of the GPU as it was started last. */
+  private record CurrentStore(GpuRoom room) implements TierStore {
+    @Override
+    public void store(List<BlockCopy> copies, Consumer<List<CopyOutcome>> done) {
+      room.store().store(copies, done);
+    }
+
+    @Override
+    public void load(List<BlockCopy> copies, Consumer<List<CopyOutcome>> done) {
+      room.store().load(copies, done);
+    }
   }
 
   /** An event behind the steps launched so far; whoever gets it closes it. */
@@ -109,10 +149,19 @@ final class GpuRoom implements Room, LaunchedModel {
 
   @Override
   public Launch launch(List<StepRow> rows, List<SamplingSettings> sampling) throws IOException {
-    owner.device().bind();
     var all = new ArrayList<GpuRow>(rows.size());
     for (int i = 0; i < rows.size(); i++) all.add(row(rows.get(i), sampling.get(i)));
-    return new Launched(owner, owner.model().launch(all, feed));
+    try {
+      owner.device().bind();
+      return new Launched(owner, owner.model().launch(all, taken.feed));
+    } catch (CudaFailure failure) {
+      throw told(failure);
+    }
+  }
+
+  private static IOException told(CudaFailure failure) {
+    if (!failure.isContextLost()) return failure;
+    return new DeviceLost(String.valueOf(failure.getMessage()), failure);
   }
 
   private GpuRow row(StepRow row, SamplingSettings sampling) {
@@ -131,8 +180,12 @@ final class GpuRoom implements Room, LaunchedModel {
   private record Launched(GpuDevice owner, GpuStep step) implements Launch {
     @Override
     public void await() throws IOException {
-      owner.device().bind();
-      step.await();
+      try {
+        owner.device().bind();
+        step.await();
+      } catch (CudaFailure failure) {
+        throw told(failure);
+      }
     }
 
     @Override
@@ -146,14 +199,19 @@ final class GpuRoom implements Room, LaunchedModel {
     }
 
     @Override
-    public long nanos() throws IOException {
+    public long nanos() {
       return (long) (1e6 * step.millis());
+    }
+
+    @Override
+    public long idleNanos() {
+      return (long) (1e6 * step.idleMillis());
     }
   }
 
   @Override
   public void close() {
-    if (tier != null) tier.close();
-    owner.takeBack(firstSlot, wanted.blocks());
+    release();
+    owner.takeBack(this, firstSlot, wanted.blocks());
   }
 }

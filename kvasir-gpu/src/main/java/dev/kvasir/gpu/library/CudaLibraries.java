@@ -23,6 +23,11 @@ public final class CudaLibraries {
     return new CudaLibraries(new Nvrtc(library), library);
   }
 
+  /** Which they are. */
+  public String description() {
+    return compiler.description() + ", cuBLASLt (" + matrices.name() + ")";
+  }
+
   public Nvrtc compiler() {
     return compiler;
   }

@@ -6,6 +6,7 @@ import dev.kvasir.gpu.CudaModule;
 import dev.kvasir.gpu.CudaModule.Kernel;
 import dev.kvasir.gpu.CudaStream;
 import dev.kvasir.gpu.CudaStream.Grid;
+import dev.kvasir.gpu.model.KernelTuning.Begin;
 import java.util.List;
 
 /**
@@ -40,6 +41,7 @@ public final class GpuKernels implements AutoCloseable {
   private static final int SPREAD = 1_024;
 
   private final GpuShape shape;
+  private final Begin begin;
   private final int productGroupsMax;
   private final boolean isWide;
   private final CudaModule module;
@@ -60,9 +62,15 @@ public final class GpuKernels implements AutoCloseable {
   private final List<Kernel> productAdd;
   private final List<Kernel> productFloat;
 
-  /** The kernels that were compiled for this shape. */
+  /** The kernels that were compiled for this shape, each of which begins in its turn. */
   GpuKernels(CudaDevice device, GpuShape shape, byte[] code) throws CudaFailure {
+    this(device, shape, code, Begin.IN_TURN);
+  }
+
+  /** The same; those of which much does not depend on the one before may begin early. */
+  GpuKernels(CudaDevice device, GpuShape shape, byte[] code, Begin begin) throws CudaFailure {
     this.shape = shape;
+    this.begin = begin;
     this.productGroupsMax = PRODUCT_GROUPS_PER_PROCESSOR * device.gpu().processors();
     this.module = device.module(code);
     this.embed = module.kernel("kvasir_embed");
@@ -90,6 +98,15 @@ public final class GpuKernels implements AutoCloseable {
     var name = "kvasir_product_" + kind + "_";
     return List.of(
         module.kernel(name + 1, rowBytes), module.kernel(name + 2, VECTOR_ROWS_MAX * rowBytes));
+  }
+
+  /** Starts a kernel that waits by itself for the one before it. */
+  private void launch(CudaStream to, Kernel kernel, Grid grid, long... parameters)
+      throws CudaFailure {
+    switch (begin) {
+      case IN_TURN -> to.launch(kernel, grid, parameters);
+      case EARLY -> to.launchEarly(kernel, grid, parameters);
+    }
   }
 
   /** So many queries attend together, where a prompt does. */
@@ -131,7 +148,8 @@ public final class GpuKernels implements AutoCloseable {
       throws CudaFailure {
     int heads = shape.heads() + 2 * shape.kvHeads();
     int across = (heads + HEADS_PER_GROUP - 1) / HEADS_PER_GROUP;
-    to.launch(
+    launch(
+        to,
         rope,
         new Grid(at.tokens(), across, 32 * HEADS_PER_GROUP, 0),
         qkv,
@@ -152,7 +170,8 @@ public final class GpuKernels implements AutoCloseable {
   void decodeAttention(
       CudaStream to, StepTables.Places at, long out, long partial, long sums, long qkv, LayerKv kv)
       throws CudaFailure {
-    to.launch(
+    launch(
+        to,
         decodeAttention,
         new Grid(shape.heads() / together(), at.items(), decodeThreads(), 0),
         out,
@@ -166,7 +185,8 @@ public final class GpuKernels implements AutoCloseable {
         at.blocks(),
         scale());
     if (at.joins() == 0) return;
-    to.launch(
+    launch(
+        to,
         join,
         new Grid(at.joins(), shape.heads(), shape.headSize(), 0),
         out,
@@ -244,7 +264,8 @@ public final class GpuKernels implements AutoCloseable {
   private void product(CudaStream to, List<Kernel> kernels, int rows, ProductPlaces at, int units)
       throws CudaFailure {
     int groups = Math.min(productGroupsMax, (units + PRODUCT_WARPS - 1) / PRODUCT_WARPS);
-    to.launch(
+    launch(
+        to,
         kernels.get(rows - 1),
         new Grid(groups, 1, PRODUCT_THREADS, 2 * rows * at.depth),
         at.out,

@@ -2,6 +2,7 @@ package dev.kvasir.gpu.model;
 
 import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
 
+import dev.kvasir.Nullable;
 import dev.kvasir.gpu.CudaDevice;
 import dev.kvasir.gpu.CudaEvent;
 import dev.kvasir.gpu.CudaFailure;
@@ -28,8 +29,8 @@ import java.util.Map;
  * sequence alone.
  */
 public final class GpuModel implements AutoCloseable {
-  /** So many steps may be on their way at a time. */
-  public static final int IN_FLIGHT_MAX = 4;
+  /** So many steps may be on their way at a time; one less may be unread. */
+  public static final int IN_FLIGHT_MAX = 6;
 
   /** Where weights come from. */
   @FunctionalInterface
@@ -54,8 +55,26 @@ public final class GpuModel implements AutoCloseable {
   private long steps;
 
   /** What a step on its way uses on the host. */
-  private record Slot(
-      MemorySegment tables, MemorySegment tokens, CudaEvent begun, CudaEvent ended) {}
+  private static final class Slot {
+    final MemorySegment tables;
+    final MemorySegment tokens;
+    final CudaEvent begun;
+    final CudaEvent ended;
+    @Nullable GpuStep step;
+
+    Slot(MemorySegment tables, MemorySegment tokens, CudaEvent begun, CudaEvent ended) {
+      this.tables = tables;
+      this.tokens = tokens;
+      this.begun = begun;
+      this.ended = ended;
+    }
+
+    /** Has the step that used it read all that is in it. */
+    void awaitRead() throws CudaFailure {
+      var last = step;
+      if (last != null) last.await();
+    }
+  }
 
   private GpuModel(Place place, GpuShape shape, GpuModelSettings settings, Weights source)
       throws IOException {
@@ -64,10 +83,10 @@ public final class GpuModel implements AutoCloseable {
     this.settings = settings;
     try {
       var compiler = place.libraries.compiler();
-      var options = KernelText.options(shape, device.capability());
+      var options = KernelText.options(shape, device.capability(), settings.tuning());
       var code = new KernelCache(settings.cache()).compiled(compiler, KernelText.whole(), options);
       this.stream = taken.add(device.stream(CudaDevice.Urgency.USUAL));
-      this.kernels = taken.add(new GpuKernels(device, shape, code));
+      this.kernels = taken.add(new GpuKernels(device, shape, code, settings.tuning().begin()));
       this.buffers = StepBuffers.allocate(device, shape, settings, stream, taken);
       this.matrices =
           taken.add(place.libraries.matrices(buffers.workspace(), StepBuffers.WORKSPACE_BYTES));
@@ -76,7 +95,7 @@ public final class GpuModel implements AutoCloseable {
         this.weights = source.load(loader);
       }
       this.pass = new GpuPass(shape, kernels, matrices, buffers, weights, place.kv);
-      for (int i = 0; i < IN_FLIGHT_MAX; i++) slots.add(slot());
+      for (int i = 0; i < IN_FLIGHT_MAX; i++) slots.add(newSlot());
       this.own = feed();
     } catch (IOException | RuntimeException failure) {
       taken.close();
@@ -112,7 +131,7 @@ public final class GpuModel implements AutoCloseable {
         + WeightLoader.STAGED_BYTES;
   }
 
-  private Slot slot() throws CudaFailure {
+  private Slot newSlot() throws CudaFailure {
     var arena = taken.add(Arena.ofShared());
     var tables = arena.allocate(StepBuffers.TABLE_BYTES, 4096);
     var tokens = arena.allocate(4L * settings.stepTokensMax(), 4096);
@@ -157,8 +176,11 @@ public final class GpuModel implements AutoCloseable {
   public synchronized GpuStep launch(List<GpuRow> rows, GpuFeed feed) throws IOException {
     var tables = new StepTables(rows, kernels.tileQueries());
     check(rows, tables.sizes());
-    var slot = slots.get((int) (steps % IN_FLIGHT_MAX));
-    if (steps >= IN_FLIGHT_MAX) slot.ended.await();
+    var slot = slot(steps);
+    slot.awaitRead();
+    // The idle time of the step behind it is counted from an event that is about to be recorded.
+    slot(steps + 1).awaitRead();
+    var before = steps == 0 ? null : slot(steps - 1).ended;
     steps++;
     boolean asGraph =
         settings.graphs() == GpuModelSettings.Graphs.USED
@@ -182,7 +204,13 @@ public final class GpuModel implements AutoCloseable {
       stream.copy(Direction.DOWN, buffers.sampled(), slot.tokens.address(), 4L * samples);
     }
     stream.record(slot.ended);
-    return new GpuStep(slot.begun, slot.ended, slot.tokens, samples);
+    var step = new GpuStep(slot.begun, slot.ended, before, slot.tokens, samples);
+    slot.step = step;
+    return step;
+  }
+
+  private Slot slot(long step) {
+    return slots.get((int) (step % IN_FLIGHT_MAX));
   }
 
   private CudaGraph graph(StepTables.Sizes sizes) throws IOException {

@@ -9,8 +9,15 @@ import java.nio.file.Path;
  * @param rowsMax so many sequences a step may have
  * @param graphs whether steps that only decode run as graphs
  * @param cache where compiled kernels are kept
+ * @param tuning how the kernels of small steps hide the time to memory
  */
-public record GpuModelSettings(int stepTokensMax, int rowsMax, Graphs graphs, Path cache) {
+public record GpuModelSettings(
+    int stepTokensMax, int rowsMax, Graphs graphs, Path cache, KernelTuning tuning) {
+  /** Tuned as usual. */
+  public GpuModelSettings(int stepTokensMax, int rowsMax, Graphs graphs, Path cache) {
+    this(stepTokensMax, rowsMax, graphs, cache, KernelTuning.USUAL);
+  }
+
   /** Whether steps that only decode run as graphs. */
   public enum Graphs {
     USED,

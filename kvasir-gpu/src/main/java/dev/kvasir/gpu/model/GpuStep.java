@@ -2,6 +2,7 @@ package dev.kvasir.gpu.model;
 
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 
+import dev.kvasir.Nullable;
 import dev.kvasir.gpu.CudaEvent;
 import dev.kvasir.gpu.CudaFailure;
 import java.lang.foreign.MemorySegment;
@@ -9,49 +10,72 @@ import java.lang.foreign.MemorySegment;
 /**
  * A step that was launched.
  *
- * <p>It may be read until {@link GpuModel#IN_FLIGHT_MAX} more were launched.
+ * <p>Memory and events that it brings its tokens by are used again by a later step, which has it
+ * read them first.
  */
 public final class GpuStep {
   private final CudaEvent begun;
   private final CudaEvent ended;
-  private final MemorySegment tokens;
-  private final int samples;
+  private final @Nullable CudaEvent endedBefore;
+  private final MemorySegment pinned;
+  private final int[] tokens;
+  private boolean isRead;
+  private double millis;
+  private double idleMillis;
 
-  GpuStep(CudaEvent begun, CudaEvent ended, MemorySegment tokens, int samples) {
+  /**
+   * One of so many samples.
+   *
+   * @param endedBefore the end of the step before; null for the first
+   */
+  GpuStep(
+      CudaEvent begun,
+      CudaEvent ended,
+      @Nullable CudaEvent endedBefore,
+      MemorySegment pinned,
+      int samples) {
     this.begun = begun;
     this.ended = ended;
-    this.tokens = tokens;
-    this.samples = samples;
+    this.endedBefore = endedBefore;
+    this.pinned = pinned;
+    this.tokens = new int[samples];
   }
 
   /** Whether its tokens are here; asks, and never waits. */
-  public boolean isEnded() throws CudaFailure {
-    return ended.isReached();
+  public synchronized boolean isEnded() throws CudaFailure {
+    return isRead || ended.isReached();
   }
 
-  /** Waits until its tokens are here. */
-  public void await() throws CudaFailure {
+  /** Waits until its tokens are here, and reads them and its times. */
+  public synchronized void await() throws CudaFailure {
+    if (isRead) return;
     ended.await();
+    MemorySegment.copy(pinned, JAVA_INT, 0, tokens, 0, tokens.length);
+    millis = ended.millisSince(begun);
+    idleMillis = endedBefore == null ? 0 : Math.max(0, begun.millisSince(endedBefore));
+    isRead = true;
   }
 
   /** How many tokens it samples. */
   public int samples() {
-    return samples;
+    return tokens.length;
   }
 
   /** The token of a sample, once it has ended: rows that want none are not counted. */
   public int token(int sample) {
-    if (sample < 0 || sample >= samples) throw new IllegalArgumentException("sample " + sample);
-    return tokens.getAtIndex(JAVA_INT, sample);
+    if (sample < 0 || sample >= tokens.length) {
+      throw new IllegalArgumentException("sample " + sample);
+    }
+    return tokens[sample];
   }
 
-  /** How long the GPU took for it, by its own clock; once it has ended. */
-  public double millis() throws CudaFailure {
-    return ended.millisSince(begun);
+  /** How long the GPU took for it, by its own clock; once it was awaited. */
+  public double millis() {
+    return millis;
   }
 
-  /** How long the GPU had nothing to do between that step and this; once this has ended. */
-  public double idleMillisSince(GpuStep before) throws CudaFailure {
-    return begun.millisSince(before.ended);
+  /** How long the GPU had nothing to do since the step before; once it was awaited. */
+  public double idleMillis() {
+    return idleMillis;
   }
 }

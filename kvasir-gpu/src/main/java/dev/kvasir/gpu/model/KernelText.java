@@ -51,8 +51,13 @@ public final class KernelText {
     return capability == HOPPER && (shape.headSize() == 64 || shape.headSize() == 128);
   }
 
-  /** The options for a model on a GPU of that compute capability. */
+  /** The options for a model on a GPU of that compute capability, tuned as usual. */
   public static List<String> options(GpuShape shape, int capability) {
+    return options(shape, capability, KernelTuning.USUAL);
+  }
+
+  /** The same, tuned so. */
+  static List<String> options(GpuShape shape, int capability, KernelTuning tuning) {
     var options = new ArrayList<String>();
     boolean isWide = isWide(shape, capability);
     options.add("--gpu-architecture=sm_" + capability + (isWide ? "a" : ""));
@@ -60,6 +65,7 @@ public final class KernelText {
     options.add("-std=c++17");
     options.add("--fmad=true");
     options.addAll(shape.macros());
+    options.addAll(tuning.macros());
     return options;
   }
 }

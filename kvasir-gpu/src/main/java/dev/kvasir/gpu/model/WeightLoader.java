@@ -134,7 +134,15 @@ final class WeightLoader implements AutoCloseable {
     var layers = new ArrayList<Layer>();
     long ones = ones();
     int width = shape.width();
-    var rope = new RopeInput(0, 0, 0, angles.cosines, angles.sines);
+    var rope =
+        switch (shape.extra()) {
+          case NONE -> new RopeInput(0, 0, 0, angles.cosines, angles.sines);
+          case BIAS ->
+              new RopeInput(
+                  upload(new float[shape.qkvWidth()]), 0, 0, angles.cosines, angles.sines);
+          // There are as many ones as a head has numbers, or more.
+          case HEAD_NORM -> new RopeInput(0, ones, ones, angles.cosines, angles.sines);
+        };
     for (int i = 0; i < shape.layers(); i++) {
       long mine = (seed + 16L * (i + 1)) << 40;
       layers.add(
@@ -161,7 +169,7 @@ final class WeightLoader implements AutoCloseable {
   }
 
   private long ones() throws CudaFailure {
-    var ones = new float[shape.width()];
+    var ones = new float[Math.max(shape.width(), shape.headSize())];
     Arrays.fill(ones, 1);
     return upload(ones);
   }

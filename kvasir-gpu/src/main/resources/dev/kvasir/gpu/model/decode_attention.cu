@@ -31,6 +31,8 @@ struct Item {
 extern "C" __global__ void __launch_bounds__(32 * ATTENTION_WARPS) kvasir_decode_attention(
     bf16 *out, float *partial, float2 *sums, const bf16 *qkv, const char *kv, u64 block_bytes,
     u64 layer_at, const Item *items, const int *blocks, float scale) {
+  let_next_begin();
+  wait_for_before();
   Item item = items[blockIdx.y];
   if (item.first >= item.end) return;
   int head = blockIdx.x * TOGETHER, kv_head = head / GROUP;
@@ -142,6 +144,8 @@ extern "C" __global__ void __launch_bounds__(32 * ATTENTION_WARPS) kvasir_decode
 // A row is: which token asked, its first item, how many items it has.
 extern "C" __global__ void kvasir_join(
     bf16 *out, const float *partial, const float2 *sums, const int4 *rows) {
+  let_next_begin();
+  wait_for_before();
   int4 row = rows[blockIdx.x];
   if (row.z < 2) return;
   int head = blockIdx.y, d = threadIdx.x;

@@ -41,6 +41,25 @@ __device__ __forceinline__ uint4 load_once(const uint4 *at) {
   return v;
 }
 
+// Brings a line of memory to the second cache.
+__device__ __forceinline__ void fetch(const void *at) {
+  asm volatile("prefetch.global.L2 [%0];" : : "l"(at));
+}
+
+// A kernel that was begun early waits here until the one before it has ended.
+__device__ __forceinline__ void wait_for_before() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" : : : "memory");
+#endif
+}
+
+// The kernel behind this one may begin, where it is launched to begin early.
+__device__ __forceinline__ void let_next_begin() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;");
+#endif
+}
+
 __device__ __forceinline__ u32 shared_address(const void *at) {
   return (u32) __cvta_generic_to_shared(at);
 }

@@ -7,6 +7,8 @@ extern "C" __global__ void kvasir_rope(
     bf16 *qkv, const float *bias, const float *query_norm, const float *key_norm,
     const float *cosines, const float *sines, const int *positions, const int *block_starts,
     const int *blocks, char *kv, u64 block_bytes, u64 layer_at) {
+  let_next_begin();
+  wait_for_before();
   const int half = HEAD_SIZE / 2;
   int token = blockIdx.x;
   int head = blockIdx.y * 8 + threadIdx.x / 32;

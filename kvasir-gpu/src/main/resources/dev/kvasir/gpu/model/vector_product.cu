@@ -4,8 +4,11 @@
 // way while the last ones are summed. What comes before (normalization) and behind (adding, gating)
 // is done on the way, so that a layer needs few kernels; the grid is about as large as the GPU, so
 // that what comes before is done once for many rows.
+//
+// The matrix is there before the kernel is: where a kernel begins early, it reads the first pieces
+// while the one before it still runs, and has FETCHED_BYTES of each row brought closer. AHEAD is how
+// many pieces are on their way; both come as macros.
 #define PRODUCT_WARPS 8
-#define AHEAD 2
 enum Result { STORE_BF16, STORE_FLOAT, ADD_FLOAT, GATE };
 
 // The next pieces of two rows; zeros behind their end.
@@ -19,10 +22,29 @@ __device__ __forceinline__ void load_rows(
   }
 }
 
+// Has the beginning of a row brought closer, by one warp.
+__device__ __forceinline__ void fetch_row(const bf16 *row, int depth) {
+  for (int at = threadIdx.x % 32 * 64; at < depth && at < FETCHED_BYTES / 2; at += 32 * 64)
+    fetch(row + at);
+}
+
 template <int ROWS, bool NORMALIZE, int RESULT>
 __device__ __forceinline__ void vector_product(
     void *out, const void *input, const float *norm, const bf16 *matrix, int depth, int outputs) {
   DYNAMIC_SHARED(bf16, row);
+  int lane = threadIdx.x % 32;
+  int units = RESULT == GATE ? outputs : outputs / 2, stride = gridDim.x * PRODUCT_WARPS;
+  int unit = blockIdx.x * PRODUCT_WARPS + threadIdx.x / 32;
+  uint4 a[AHEAD], b[AHEAD];
+  if (unit < units) {
+    const bf16 *w0 = matrix + (u64) (RESULT == GATE ? unit : 2 * unit) * depth;
+    const bf16 *w1 = w0 + (u64) (RESULT == GATE ? outputs : 1) * depth;
+    load_rows(a, b, w0, w1, lane * 8, depth);
+    fetch_row(w0, depth);
+    fetch_row(w1, depth);
+  }
+  let_next_begin();
+  wait_for_before();
 #pragma unroll
   for (int r = 0; r < ROWS; r++) {
     bf16 *to = row + r * depth;
@@ -48,18 +70,13 @@ __device__ __forceinline__ void vector_product(
     }
   }
   __syncthreads();
-  int lane = threadIdx.x % 32;
-  int units = RESULT == GATE ? outputs : outputs / 2;
-  for (int unit = blockIdx.x * PRODUCT_WARPS + threadIdx.x / 32; unit < units;
-       unit += gridDim.x * PRODUCT_WARPS) {
+  for (; unit < units; unit += stride) {
     int first = RESULT == GATE ? unit : 2 * unit;
     int second = RESULT == GATE ? unit + outputs : 2 * unit + 1;
     const bf16 *w0 = matrix + (u64) first * depth, *w1 = matrix + (u64) second * depth;
     float sum[2][ROWS];
 #pragma unroll
     for (int r = 0; r < ROWS; r++) sum[0][r] = sum[1][r] = 0.f;
-    uint4 a[AHEAD], b[AHEAD];
-    load_rows(a, b, w0, w1, lane * 8, depth);
     for (int at = lane * 8; at < depth; at += 256 * AHEAD) {
       uint4 next_a[AHEAD], next_b[AHEAD];
       load_rows(next_a, next_b, w0, w1, at + 256 * AHEAD, depth);
@@ -85,6 +102,10 @@ __device__ __forceinline__ void vector_product(
         b[i] = next_b[i];
       }
     }
+    // The first pieces of the next rows, while these are summed up.
+    if (unit + stride < units)
+      load_rows(a, b, w0 + (u64) (RESULT == GATE ? 1 : 2) * stride * depth,
+                w1 + (u64) (RESULT == GATE ? 1 : 2) * stride * depth, lane * 8, depth);
 #pragma unroll
     for (int r = 0; r < ROWS; r++) {
       float s0 = warp_sum(sum[0][r]), s1 = warp_sum(sum[1][r]);

@@ -3,44 +3,38 @@ package dev.kvasir.gpu.engine;
 import dev.kvasir.engine.EngineSettings;
 import dev.kvasir.engine.PlanningSettings;
 import dev.kvasir.gpu.CudaAnswer;
+import dev.kvasir.gpu.CudaDevice;
+import dev.kvasir.gpu.CudaFailure;
 import dev.kvasir.gpu.library.CudaLibraries;
-import dev.kvasir.gpu.model.GpuShape;
-import dev.kvasir.live.engine.EmbeddedEngine;
 import dev.kvasir.live.engine.EngineGroup;
 import dev.kvasir.live.engine.EngineGroupSettings;
 import dev.kvasir.live.engine.LoadedModel;
-import dev.kvasir.live.engine.ServedModel;
-import dev.kvasir.live.engine.step.Generation;
-import dev.kvasir.live.engine.step.GenerationEnd;
-import dev.kvasir.live.engine.step.GenerationListener;
 import dev.kvasir.live.engine.step.GenerationRequest;
-import dev.kvasir.live.engine.step.Piece;
 import dev.kvasir.model.BuiltInModel;
 import dev.kvasir.model.sample.SamplingSettings;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Random;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 
-/** Engines on a GPU: the same answers as on the processor, and how long the GPU waits for them. */
+/** Engines on a GPU: the same answers as on the processor. */
 public final class EngineCheck {
-  private static final int WAIT_SECONDS = 300;
-  private static final int WARM_UP_TOKENS = 20;
-  private static final int STEP_TOKENS = 8_192;
+  private static final Duration RESTART_WAIT = Duration.ofMillis(50);
+  private static final int RESTART_WAITS = 1_200;
+
+  /** An address at which no GPU has memory. */
+  private static final long NOWHERE = 4096;
 
   private final CudaAnswer.Answered ready;
   private final CudaLibraries libraries;
   private final Path folder;
   private final Consumer<String> out;
+  private int preemptions;
 
   public EngineCheck(
       CudaAnswer.Answered ready, CudaLibraries libraries, Path folder, Consumer<String> out) {
@@ -48,49 +42,6 @@ public final class EngineCheck {
     this.libraries = libraries;
     this.folder = folder;
     this.out = out;
-  }
-
-  /** Collects answers. */
-  private static final class Collected implements GenerationListener {
-    final Map<String, List<Integer>> tokens = new LinkedHashMap<>();
-    final List<String> failed = new ArrayList<>();
-    private final CountDownLatch missing;
-    private int preemptions;
-    private int cachedTokens;
-
-    Collected(int count) {
-      this.missing = new CountDownLatch(count);
-    }
-
-    @Override
-    public void grown(Generation generation, Piece piece) {
-      tokens
-          .computeIfAbsent(generation.request().id(), _ -> new ArrayList<>())
-          .add(piece.choice().token());
-    }
-
-    @Override
-    public void ended(Generation generation, GenerationEnd end) {
-      if (!(end instanceof GenerationEnd.Full) && !(end instanceof GenerationEnd.Stopped)) {
-        failed.add(generation.request().id() + ": " + end);
-      }
-      preemptions += generation.usage().preemptions();
-      cachedTokens += generation.usage().cachedTokens();
-      missing.countDown();
-    }
-
-    static Collected of(EmbeddedEngine engine, List<GenerationRequest> requests) {
-      var collected = new Collected(requests.size());
-      engine.loop().execute(() -> requests.forEach(each -> engine.submit(each, collected)));
-      try {
-        if (!collected.missing.await(WAIT_SECONDS, TimeUnit.SECONDS)) {
-          collected.failed.add("no answer in " + WAIT_SECONDS + " s");
-        }
-      } catch (InterruptedException e) {
-        Thread.currentThread().interrupt();
-      }
-      return collected;
-    }
   }
 
   /** Small memory and host tier; all modes; asked twice, so that the cache answers too. */
@@ -115,12 +66,72 @@ public final class EngineCheck {
           var group = EngineGroup.open(model, settings(mode, blocks, 4 * blocks))) {
         for (int round = 0; round < 2; round++) {
           var found = Collected.of(group.engines().getFirst(), asked);
+          preemptions += found.preemptions;
           wrong.addAll(compared(mode + " round " + round, found, right, asked));
         }
         if (!group.drain(Duration.ofSeconds(60))) wrong.add(mode + " did not drain");
       }
     }
     return wrong;
+  }
+
+  /** A kernel writes where nothing is: who waits fails, and the engine is started again. */
+  public List<String> lost(int tokens, List<int[]> prompts) throws IOException {
+    var wrong = new ArrayList<String>();
+    var asked = new ArrayList<GenerationRequest>();
+    for (int i = 0; i < prompts.size(); i++) {
+      asked.add(GenerationRequest.of("r" + i, prompts.get(i), tokens, SamplingSettings.greedy()));
+    }
+    var file = BuiltInModel.file(folder);
+    var sizes = new GpuDevice.Settings(64, 512, 64, folder.resolve("kernels"));
+    try (var device = GpuDevice.open(ready, libraries, file, sizes);
+        var model = LoadedModel.on(device, null, folder);
+        var group = EngineGroup.open(model, settings(PlanningSettings.Mode.REPAIR, 64, 128))) {
+      var engine = group.engines().getFirst();
+      var right = Collected.of(engine, asked);
+      breakContext(device.device());
+      var failed = Collected.of(engine, asked);
+      long begin = System.nanoTime();
+      for (int i = 0; i < RESTART_WAITS && engine.isBroken(); i++) pause();
+      out.accept(
+          String.format(
+              Locale.ROOT,
+              "  a lost context: %d of %d answers failed (%s), started again after %.1f s",
+              failed.failed.size(),
+              asked.size(),
+              failed.failure(),
+              (System.nanoTime() - begin) * 1e-9));
+      if (failed.failed.isEmpty()) wrong.add("nobody heard of the lost context");
+      wrong.addAll(
+          compared("after a lost context", Collected.of(engine, asked), right.tokens, asked));
+    }
+    return wrong;
+  }
+
+  private static void breakContext(CudaDevice device) throws IOException {
+    device.bind();
+    try (var text = CudaDevice.class.getResourceAsStream("check.ptx")) {
+      if (text == null) throw new IllegalStateException("check.ptx is missing");
+      var kernels = device.module(new String(text.readAllBytes(), StandardCharsets.UTF_8));
+      var stream = device.stream(CudaDevice.Urgency.USUAL);
+      stream.launch(kernels.kernel("fill"), 1, 32, NOWHERE, 64, 1);
+      stream.await();
+    } catch (CudaFailure broken) {
+      if (!broken.isContextLost()) throw broken;
+    }
+  }
+
+  private static void pause() {
+    try {
+      Thread.sleep(RESTART_WAIT);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  /** How often a sequence made room for others so far. */
+  public int preemptions() {
+    return preemptions;
   }
 
   private List<String> compared(
@@ -141,7 +152,7 @@ public final class EngineCheck {
             all.size(),
             found.preemptions,
             found.cachedTokens,
-            found.failed.isEmpty() ? "none failed" : found.failed.getFirst());
+            found.failure());
     out.accept("  " + line + (isRight ? " ok" : " WRONG"));
     return isRight ? List.of() : List.of(line);
   }
@@ -152,74 +163,5 @@ public final class EngineCheck {
 
   private static EngineSettings engine(PlanningSettings.Mode mode, int sequences, int tokens) {
     return EngineSettings.of(sequences, tokens).with(PlanningSettings.of(mode));
-  }
-
-  /** What an engine with made-up weights does with so many running and waiting, in each mode. */
-  public void idle(GpuShape shape, List<Integer> running, List<Integer> waiting, int tokens)
-      throws IOException {
-    int blocks = 16_384;
-    var sizes = new GpuDevice.Settings(blocks, STEP_TOKENS, 256, folder.resolve("kernels"));
-    for (var mode : PlanningSettings.Mode.values()) {
-      try (var device = GpuDevice.random(ready, libraries, shape, sizes);
-          var model = new LoadedModel(served(shape), device)) {
-        for (int count : running) {
-          for (int queued : waiting) idle(model, mode, blocks, count, queued, tokens);
-        }
-      }
-    }
-  }
-
-  private ServedModel served(GpuShape shape) throws IOException {
-    return ServedModel.withoutWeights("made up", folder, shape.contextTokens());
-  }
-
-  private void idle(
-      LoadedModel model, PlanningSettings.Mode mode, int blocks, int running, int queued, int each)
-      throws IOException {
-    var settings =
-        EngineGroupSettings.of(1, blocks, 0, 0, null, engine(mode, running, STEP_TOKENS));
-    try (var group = EngineGroup.open(model, settings)) {
-      var random = new Random(5);
-      var first = group.engines().getFirst();
-      Collected.of(first, requests("w", running, random, WARM_UP_TOKENS));
-      var busy = new AtomicLong();
-      var steps = new AtomicLong();
-      group.tellSteps(
-          time -> {
-            busy.addAndGet(time.nanos());
-            steps.incrementAndGet();
-          });
-      int more = Math.min(queued, running * 2);
-      var asked = requests("r", running + more, random, each);
-      long begin = System.nanoTime();
-      var found = Collected.of(first, asked);
-      double seconds = (System.nanoTime() - begin) * 1e-9;
-      long got = found.tokens.values().stream().mapToLong(List::size).sum();
-      out.accept(
-          String.format(
-              Locale.ROOT,
-              "engine %-10s running %3d waiting %3d: %7.0f tokens/s, step %.3f ms, idle %.2f %%,"
-                  + " %s",
-              mode,
-              running,
-              more,
-              got / seconds,
-              1e3 * seconds / steps.get(),
-              100 * (1 - busy.get() * 1e-9 / seconds),
-              found.failed.isEmpty() ? "none failed" : found.failed.getFirst()));
-    }
-  }
-
-  private static List<GenerationRequest> requests(
-      String name, int count, Random random, int tokens) {
-    var requests = new ArrayList<GenerationRequest>();
-    for (int i = 0; i < count; i++) requests.add(request(name + i, random, tokens));
-    return requests;
-  }
-
-  private static GenerationRequest request(String id, Random random, int tokens) {
-    var prompt = random.ints(16, 3, 4_000).toArray();
-    return new GenerationRequest(
-        id, "", prompt, tokens, tokens, SamplingSettings.greedy(), List.of(), 0);
   }
 }

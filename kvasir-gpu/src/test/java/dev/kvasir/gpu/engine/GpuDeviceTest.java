@@ -3,14 +3,26 @@ package dev.kvasir.gpu.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.kvasir.engine.EngineSettings;
 import dev.kvasir.gpu.CudaAnswer;
 import dev.kvasir.gpu.StubCuda;
+import dev.kvasir.gpu.folder.FolderWriter;
+import dev.kvasir.live.engine.EngineGroup;
+import dev.kvasir.live.engine.EngineGroupSettings;
+import dev.kvasir.live.engine.LoadedModel;
+import dev.kvasir.live.engine.step.GenerationRequest;
 import dev.kvasir.model.BuiltInModel;
+import dev.kvasir.model.gguf.GgufFile;
+import dev.kvasir.model.sample.SamplingSettings;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 final class GpuDeviceTest {
   @TempDir Path folder;
@@ -26,6 +38,105 @@ final class GpuDeviceTest {
     var check = new EngineCheck(ready(stub), stub.libraries(), folder, System.out::println);
     var prompts = List.of(new int[] {1, 1318, 1385, 201, 3885}, new int[] {1, 1318, 1385, 201});
     assertThat(check.answers(2, 3, 8, prompts)).isEmpty();
+    assertThat(stub.live()).containsExactly(0, 0, 0, 0, 0, 0);
+  }
+
+  @Test
+  void aFolderAnswersAsTheFileDoes() throws IOException {
+    var stub = StubCuda.fresh();
+    var libraries = stub.libraries();
+    var model = folder.resolve("pocket");
+    try (var file = GgufFile.open(BuiltInModel.file(folder))) {
+      FolderWriter.write(file, model, FolderWriter.NumberType.BF16, 2);
+    }
+    var prompt = new int[] {1, 1318, 1385, 201, 3885};
+    var asked = List.of(GenerationRequest.of("r", prompt, 3, SamplingSettings.greedy()));
+    var sizes = EngineGroupSettings.of(1, 8, 0, 0, null, EngineSettings.of(4, 64));
+    List<Integer> right;
+    try (var cpu = LoadedModel.builtIn(folder, 1);
+        var group = EngineGroup.open(cpu, sizes)) {
+      right = Collected.of(group.engines().getFirst(), asked).tokens.get("r");
+    }
+    var settings = new GpuDevice.Settings(8, 64, 4, folder.resolve("kernels"));
+    try (var device = GpuDevice.open(ready(stub), libraries, model, settings);
+        var loaded = LoadedModel.on(device, model, folder);
+        var group = EngineGroup.open(loaded, sizes)) {
+      assertThat(loaded.served().name()).isEqualTo("pocket");
+      assertThat(loaded.served().chat()).isPresent();
+      var found = Collected.of(group.engines().getFirst(), asked);
+      assertThat(found.failed).isEmpty();
+      assertThat(found.tokens.get("r")).isEqualTo(right);
+    }
+    assertThat(stub.live()).containsExactly(0, 0, 0, 0, 0, 0);
+  }
+
+  @Test
+  void weightsAreMadeUpWhereNoneAreWanted() throws IOException {
+    var stub = StubCuda.fresh();
+    var libraries = stub.libraries();
+    var model = folder.resolve("shape");
+    try (var file = GgufFile.open(BuiltInModel.file(folder))) {
+      FolderWriter.write(file, model, FolderWriter.NumberType.BF16, 1);
+    }
+    Files.delete(model.resolve("model.safetensors"));
+    var config = model.resolve("config.json");
+    var small =
+        Files.readString(config).replace("\"num_hidden_layers\":8", "\"num_hidden_layers\":1");
+    Files.writeString(config, small.replace("\"vocab_size\":4096", "\"vocab_size\":64"));
+    var settings =
+        new GpuDevice.Settings(8, 64, 4, folder.resolve("kernels"), GpuDevice.Weights.DUMMY);
+    try (var device = GpuDevice.open(ready(stub), libraries, model, settings)) {
+      assertThat(device.fingerprint()).startsWith("gpu-random");
+      assertThat(device.vocabulary()).isEqualTo(64);
+    }
+    assertThat(stub.live()).containsExactly(0, 0, 0, 0, 0, 0);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"cuEventSynchronize", "cuGraphLaunch", "cuMemcpyHtoDAsync_v2"})
+  void aLostContextFailsWhoeverWaitsAndIsStartedAnew(String call)
+      throws IOException, InterruptedException {
+    var stub = StubCuda.fresh();
+    var libraries = stub.libraries();
+    var prompt = new int[] {1, 1318, 1385, 201, 3885};
+    var asked = List.of(GenerationRequest.of("r", prompt, 3, SamplingSettings.greedy()));
+    var sizes = EngineGroupSettings.of(1, 8, 16, 0, null, EngineSettings.of(4, 64));
+    var settings = new GpuDevice.Settings(8, 64, 4, folder.resolve("kernels"));
+    var file = BuiltInModel.file(folder);
+    try (var device = GpuDevice.open(ready(stub), libraries, file, settings);
+        var loaded = LoadedModel.on(device, null, folder);
+        var group = EngineGroup.open(loaded, sizes)) {
+      var engine = group.engines().getFirst();
+      var right = Collected.of(engine, asked);
+      assertThat(right.failed).isEmpty();
+      stub.fail(call, 700, 1);
+      var failed = Collected.of(engine, asked);
+      assertThat(failed.failed).hasSize(1);
+      assertThat(failed.failure()).containsAnyOf("lost its GPU", "CUDA error 700");
+      for (int i = 0; i < 600 && engine.isBroken(); i++) Thread.sleep(50);
+      assertThat(engine.isBroken()).isFalse();
+      var again = Collected.of(engine, asked);
+      assertThat(again.failed).isEmpty();
+      assertThat(again.tokens).isEqualTo(right.tokens);
+    }
+    assertThat(stub.live()).containsExactly(0, 0, 0, 0, 0, 0);
+  }
+
+  @Test
+  void aKernelThatGoesWrongCostsAnswersAndNotTheEngine() throws IOException {
+    var stub = StubCuda.fresh();
+    var check = new EngineCheck(ready(stub), stub.libraries(), folder, System.out::println);
+    assertThat(check.lost(2, List.of(new int[] {1, 1318, 1385, 201, 3885}))).isEmpty();
+    assertThat(stub.live()).containsExactly(0, 0, 0, 0, 0, 0);
+  }
+
+  @Test
+  void nothingIsLostUnderLoad() throws IOException {
+    var stub = StubCuda.fresh();
+    var load = new EngineLoad(ready(stub), stub.libraries(), folder, System.out::println);
+    var prompts = List.of(new int[] {1, 1318, 1385, 201, 3885}, new int[] {1, 1318, 1385, 201});
+    var size = new EngineLoad.Size(3, 5);
+    assertThat(load.run(size, Duration.ofSeconds(1), prompts)).isEmpty();
     assertThat(stub.live()).containsExactly(0, 0, 0, 0, 0, 0);
   }
 

@@ -3,17 +3,24 @@ package dev.kvasir.gpu.model;
 import dev.kvasir.gpu.CudaAnswer;
 import dev.kvasir.gpu.CudaDevice;
 import dev.kvasir.gpu.CudaDriver;
+import dev.kvasir.gpu.CudaStack;
 import dev.kvasir.gpu.engine.EngineCheck;
+import dev.kvasir.gpu.engine.EngineCurves;
+import dev.kvasir.gpu.engine.EngineLoad;
+import dev.kvasir.gpu.engine.TierSpeed;
 import dev.kvasir.gpu.library.CudaLibraries;
 import dev.kvasir.gpu.model.GpuShape.Extra;
 import dev.kvasir.gpu.model.GpuShape.RopePairs;
+import dev.kvasir.gpu.model.KernelTuning.Begin;
 import dev.kvasir.model.BuiltInModel;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Collectors;
 
 /**
  * All checks and measurements of a model on a real GPU; each part tells why it failed, and the next
@@ -56,21 +63,27 @@ final class GpuModelCheck {
     void run() throws IOException;
   }
 
+  /** What is asked for. */
+  private record Asked(List<String> parts, double minutes, Path json) {}
+
   /**
-   * Arguments: the result file; the parts: kernels, model, engine, profile, decode, prefill, small,
-   * idle.
+   * Arguments: the result file; the parts: kernels, model, engine, lost, load, tiers, profile,
+   * decode, prefill, tuning, small, idle; for how many minutes there is load.
    */
   public static void main(String[] arguments) {
     int status = FAILED;
     try (var file = new PrintStream(arguments[0])) {
-      status = run(file, List.of(arguments[1].split(",")));
+      var json = Path.of(arguments[0].replaceFirst("\\.txt$", "") + ".json");
+      double minutes = arguments.length > 2 ? Double.parseDouble(arguments[2]) : 8;
+      status = run(file, new Asked(List.of(arguments[1].split(",")), minutes, json));
     } catch (Throwable failure) {
       failure.printStackTrace(System.err);
     }
     System.exit(status); // The threads of what failed half-way must not keep the process.
   }
 
-  private static int run(PrintStream file, List<String> parts) throws IOException {
+  private static int run(PrintStream file, Asked asked) throws IOException {
+    var parts = asked.parts;
     var answer = CudaDriver.ask(CudaDriver.LIBRARY);
     if (!(answer instanceof CudaAnswer.Answered ready) || ready.gpus().isEmpty()) {
       System.out.println("no GPU: " + answer);
@@ -78,7 +91,9 @@ final class GpuModelCheck {
     }
     var cache = Files.createTempDirectory("kvasir-gpu-model-");
     var gpu = ready.gpus().getFirst();
-    try (var device = CudaDevice.open(ready.driver(), gpu)) {
+    // A context that a part has lost cannot be given back; that is nothing to fail for.
+    try (var taken = new CudaStack()) {
+      var device = taken.add(CudaDevice.open(ready.driver(), gpu));
       var check = new GpuModelCheck(device, cache, file);
       var libraries = CudaLibraries.installed();
       check.say(
@@ -98,7 +113,8 @@ final class GpuModelCheck {
       if (parts.contains("decode") || parts.contains("prefill")) {
         check.part("speed, 8 billion", () -> check.speed(libraries, parts));
       }
-      check.engines(new EngineCheck(ready, libraries, cache, check::say), parts);
+      check.engines(ready, libraries, asked);
+      if (parts.contains("tuning")) check.part("tuning", () -> check.tuning(libraries));
       if (parts.contains("small")) check.part("speed, 0.5 billion", () -> check.small(libraries));
       check.say("held at the end: " + device.holdings());
       check.say(check.wrong.isEmpty() ? "all right" : "WRONG: " + check.wrong);
@@ -106,15 +122,53 @@ final class GpuModelCheck {
     }
   }
 
-  private void engines(EngineCheck engine, List<String> parts) {
+  private void engines(CudaAnswer.Answered ready, CudaLibraries libraries, Asked asked) {
+    var parts = asked.parts;
     if (parts.contains("engine")) {
-      part("engine", () -> wrong.addAll(engine.answers(24, 24, 48, ModelCheck.PROMPTS)));
+      var engine = new EngineCheck(ready, libraries, cache, this::say);
+      part("engine", () -> wrong.addAll(engine.answers(24, 24, 16, ModelCheck.PROMPTS)));
+      if (engine.preemptions() == 0) wrong.add("no preemption was forced");
     }
-    if (!parts.contains("idle")) return;
+    if (parts.contains("lost")) {
+      var engine = new EngineCheck(ready, libraries, cache, this::say);
+      part("lost", () -> wrong.addAll(engine.lost(12, ModelCheck.PROMPTS)));
+    }
+    if (parts.contains("load")) {
+      var load = new EngineLoad(ready, libraries, cache, this::say);
+      var time = Duration.ofSeconds((long) (60 * asked.minutes));
+      var size = new EngineLoad.Size(48, 40);
+      part("load", () -> wrong.addAll(load.run(size, time, ModelCheck.PROMPTS)));
+    }
+    if (parts.contains("tiers")) {
+      var tiers = new TierSpeed(ready, libraries, cache, this::say);
+      for (int tokens : List.of(8_192, 32_768)) {
+        part(
+            "tiers, " + tokens + " tokens",
+            () -> wrong.addAll(tiers.run(ModelSpeed.EIGHT_BILLION, tokens)));
+      }
+    }
+    if (parts.contains("idle")) idle(new EngineCurves(ready, libraries, cache, this::say), asked);
+  }
+
+  private void idle(EngineCurves curves, Asked asked) {
+    var points = new ArrayList<EngineCurves.Point>();
     var running = List.of(1, 32, 128, 256);
-    var waiting = List.of(0, 1_000);
-    part("idle, 8 billion", () -> engine.idle(ModelSpeed.EIGHT_BILLION, running, waiting, 200));
-    part("idle, half a billion", () -> engine.idle(ModelSpeed.SMALL, running, waiting, 200));
+    var waiting = List.of(0, 1_000, 10_000);
+    var time = Duration.ofMillis(1_200);
+    part(
+        "idle, 8 billion",
+        () -> points.addAll(curves.run("8b", ModelSpeed.EIGHT_BILLION, running, waiting, time)));
+    part(
+        "idle, half a billion",
+        () -> points.addAll(curves.run("0.5b", ModelSpeed.SMALL, running, waiting, time)));
+    part(
+        "idle, as JSON",
+        () ->
+            Files.writeString(
+                asked.json,
+                points.stream()
+                    .map(EngineCurves.Point::json)
+                    .collect(Collectors.joining(",\n", "[", "]\n"))));
   }
 
   private void part(String name, Part part) {
@@ -170,7 +224,14 @@ final class GpuModelCheck {
 
   private void speed(CudaLibraries libraries, List<String> parts) throws IOException {
     try (var speed =
-        new ModelSpeed(device, libraries, ModelSpeed.EIGHT_BILLION, 131_072, cache, this::say)) {
+        new ModelSpeed(
+            device,
+            libraries,
+            ModelSpeed.EIGHT_BILLION,
+            131_072,
+            cache,
+            KernelTuning.USUAL,
+            this::say)) {
       if (parts.contains("decode")) {
         for (int batch : List.of(1, 2, 8, 32, 64, 128, 256)) speed.decode(batch, 200);
       }
@@ -181,9 +242,38 @@ final class GpuModelCheck {
     }
   }
 
+  /** One caller, with each tuning; the first again at the end, to see what chance does. */
+  private void tuning(CudaLibraries libraries) throws IOException {
+    for (var tuning :
+        List.of(
+            KernelTuning.USUAL,
+            new KernelTuning(Begin.IN_TURN, 4, 0),
+            new KernelTuning(Begin.EARLY, 2, 0),
+            new KernelTuning(Begin.EARLY, 2, 2_048),
+            new KernelTuning(Begin.EARLY, 2, 8_192),
+            new KernelTuning(Begin.EARLY, 4, 0),
+            new KernelTuning(Begin.EARLY, 4, 4_096),
+            KernelTuning.USUAL)) {
+      say(tuning.toString());
+      try (var speed =
+          new ModelSpeed(
+              device, libraries, ModelSpeed.EIGHT_BILLION, 32_768, cache, tuning, this::say)) {
+        for (int batch : List.of(1, 2)) speed.decode(batch, 200);
+        if (tuning.piecesAhead() == 2) speed.decode(32, 100);
+      }
+    }
+  }
+
   private void small(CudaLibraries libraries) throws IOException {
     try (var speed =
-        new ModelSpeed(device, libraries, ModelSpeed.HALF_BILLION, 131_072, cache, this::say)) {
+        new ModelSpeed(
+            device,
+            libraries,
+            ModelSpeed.HALF_BILLION,
+            131_072,
+            cache,
+            KernelTuning.USUAL,
+            this::say)) {
       for (int batch : List.of(1, 32, 256)) speed.decode(batch, 200);
     }
   }

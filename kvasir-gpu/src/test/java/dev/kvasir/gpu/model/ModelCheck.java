@@ -5,6 +5,7 @@ import dev.kvasir.gpu.CudaHandle;
 import dev.kvasir.gpu.library.CudaLibraries;
 import dev.kvasir.gpu.model.GpuGreedy.Reading;
 import dev.kvasir.gpu.model.GpuModelSettings.Graphs;
+import dev.kvasir.gpu.model.KernelTuning.Begin;
 import dev.kvasir.live.engine.step.EngineMemory;
 import dev.kvasir.live.store.HostMemory;
 import dev.kvasir.model.CpuModel;
@@ -39,6 +40,17 @@ final class ModelCheck implements AutoCloseable {
   /** Logits of about 40 that are as close as this may change their places in bf16. */
   private static final double MARGIN_MAX = 0.5;
 
+  /** The ways a model runs. */
+  private record Way(Graphs graphs, KernelTuning tuning) {}
+
+  private static final KernelTuning EARLY = new KernelTuning(Begin.EARLY, 2, 4_096);
+
+  private static final List<Way> WAYS =
+      List.of(
+          new Way(Graphs.USED, KernelTuning.USUAL),
+          new Way(Graphs.UNUSED, KernelTuning.USUAL),
+          new Way(Graphs.USED, EARLY));
+
   private final CudaDevice device;
   private final CudaLibraries libraries;
   private final GgufFile file;
@@ -71,11 +83,13 @@ final class ModelCheck implements AutoCloseable {
     int most = batches.stream().mapToInt(Integer::intValue).max().orElse(1);
     int blocks = (most + 2) * shape.blocks(64 + tokens);
     try (CudaHandle kv = device.allocate((long) blocks * shape.blockBytes())) {
-      for (var graphs : Graphs.values()) {
-        var settings = new GpuModelSettings(40 * most + 1024, Math.max(2, most), graphs, cache);
+      for (var way : WAYS) {
+        var graphs = way.graphs;
+        var settings =
+            new GpuModelSettings(40 * most + 1024, Math.max(2, most), graphs, cache, way.tuning);
         var place = new GpuModel.Place(device, libraries, new GpuModel.KvPlace(kv.value(), blocks));
         try (var model = GpuModel.load(place, shape, settings, tensors)) {
-          out.accept("  " + model.libraries() + ", graphs " + graphs);
+          out.accept("  " + model.libraries() + ", graphs " + graphs + ", " + way.tuning);
           logits(model, answers);
           for (int batch : batches) tokens(model, answers, batch, tokens, graphs);
         }

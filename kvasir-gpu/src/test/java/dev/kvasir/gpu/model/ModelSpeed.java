@@ -64,12 +64,13 @@ final class ModelSpeed implements AutoCloseable {
       GpuShape shape,
       int kvTokens,
       Path cache,
+      KernelTuning tuning,
       Consumer<String> out)
       throws IOException {
     this.out = out;
     int blocks = kvTokens / GpuShape.BLOCK_TOKENS;
     this.kv = device.allocate((long) blocks * shape.blockBytes());
-    var settings = new GpuModelSettings(STEP_TOKENS, ROWS_MAX, Graphs.USED, cache);
+    var settings = new GpuModelSettings(STEP_TOKENS, ROWS_MAX, Graphs.USED, cache, tuning);
     var place = new GpuModel.Place(device, libraries, new GpuModel.KvPlace(kv.value(), blocks));
     this.model = GpuModel.random(place, shape, settings, 11);
   }
@@ -113,7 +114,6 @@ final class ModelSpeed implements AutoCloseable {
     }
     var before = model.launch(prompts);
     before.await();
-    var earlier = before;
     double idle = 0;
     double busy = 0;
     long begin = System.nanoTime();
@@ -122,10 +122,9 @@ final class ModelSpeed implements AutoCloseable {
       if (reading == Reading.BEFORE_NEXT || t == steps - 1) step.await();
       else before.await();
       if (t > 1) {
-        idle += before.idleMillisSince(earlier);
+        idle += before.idleMillis();
         busy += before.millis();
       }
-      earlier = before;
       before = step;
     }
     double seconds = (System.nanoTime() - begin) * 1e-9;

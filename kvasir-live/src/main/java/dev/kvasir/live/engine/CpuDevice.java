@@ -24,6 +24,11 @@ public record CpuDevice(CpuModel model) implements ModelDevice {
   }
 
   @Override
+  public int vocabulary() {
+    return model.shape().vocabulary();
+  }
+
+  @Override
   public int contextTokens() {
     return model.shape().contextTokens();
   }

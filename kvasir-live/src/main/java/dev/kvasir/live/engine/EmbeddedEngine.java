@@ -28,6 +28,7 @@ import dev.kvasir.time.EventLoop;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.IntConsumer;
@@ -180,6 +181,24 @@ public final class EmbeddedEngine {
     for (var generation : steps.all()) generation.fail(outOfOrder());
   }
 
+  /**
+   * The device has lost all that was in it. Whoever waits for an answer hears that there is none,
+   * and so does whoever comes until {@link #restore}.
+   */
+  void suspend() {
+    broken = true;
+    var end = new GenerationEnd.Failed(name() + " lost its GPU and is started again: ask again");
+    for (var generation : steps.all()) {
+      generation.fail(end);
+      engine.abort(generation.sequence());
+    }
+  }
+
+  /** The device was started again: nothing of what was in its memory is there. */
+  void restore() {
+    engine.resetCache(parts.top()::clear, _ -> broken = false);
+  }
+
   private GenerationEnd outOfOrder() {
     return new GenerationEnd.Failed(
         name() + " is out of order: ask another one, and start it again; its log says why");
@@ -222,6 +241,11 @@ public final class EmbeddedEngine {
 
   public Engine.Load load() {
     return engine.load();
+  }
+
+  /** What the device did for its steps, where it has a clock of its own. */
+  public Optional<AnswerSteps.DeviceTime> deviceTime() {
+    return steps.deviceTime();
   }
 
   /** How many answers are in the making. */

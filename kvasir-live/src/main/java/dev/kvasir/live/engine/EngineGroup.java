@@ -1,5 +1,8 @@
 package dev.kvasir.live.engine;
 
+import static java.lang.System.Logger.Level.ERROR;
+import static java.lang.System.Logger.Level.WARNING;
+
 import dev.kvasir.Nullable;
 import dev.kvasir.engine.Engine;
 import dev.kvasir.kv.BlockPool;
@@ -39,6 +42,8 @@ import java.util.zip.CRC32C;
  * has computed and sent down, the others bring up instead of computing it.
  */
 public final class EngineGroup implements AutoCloseable {
+  private static final System.Logger LOG = System.getLogger(EngineGroup.class.getName());
+
   /** Who asks at once is answered before the warm-up takes a processor. */
   private static final Duration WARM_UP_DELAY = Duration.ofSeconds(1);
 
@@ -55,6 +60,7 @@ public final class EngineGroup implements AutoCloseable {
   private final CacheResets resets;
   private Consumer<StepTime> times = _ -> {};
   private @Nullable WarmUp warmUp;
+  private boolean restarting;
 
   private EngineGroup(LoadedModel model, EngineGroupSettings settings) throws IOException {
     this.model = model;
@@ -123,7 +129,8 @@ public final class EngineGroup implements AutoCloseable {
             loop,
             thread,
             tiers,
-            this::stepped);
+            this::stepped,
+            this::lost);
     var room = owned.add(model.device().room(wanted));
     rooms.add(room);
     return room;
@@ -160,6 +167,33 @@ public final class EngineGroup implements AutoCloseable {
 
   private void stepped(StepTime time) {
     times.accept(time);
+  }
+
+  /**
+   * On the loop: the device has lost all that was in it. Whoever waits hears so, and it is started
+   * anew when nothing of it is in use any more.
+   */
+  private void lost() {
+    if (restarting) return;
+    restarting = true;
+    LOG.log(ERROR, "{0} is lost: answers under way fail, and it is started again", model.device());
+    engines.forEach(EmbeddedEngine::suspend);
+    settled(() -> Thread.ofPlatform().name("kvasir-restart").daemon(true).start(this::restart));
+  }
+
+  private void restart() {
+    try {
+      model.device().restart();
+    } catch (IOException | RuntimeException failure) {
+      LOG.log(ERROR, "the engines stay out of order until serve is started again", failure);
+      return;
+    }
+    loop.execute(
+        () -> {
+          restarting = false;
+          LOG.log(WARNING, "{0} was started again", model.device());
+          engines.forEach(EmbeddedEngine::restore);
+        });
   }
 
   public LiveLoop loop() {
@@ -204,14 +238,19 @@ public final class EngineGroup implements AutoCloseable {
           Engine.PauseMode.WAIT,
           () -> {
             if (left.decrementAndGet() > 0) return;
-            landed(
-                0,
-                () -> {
-                  if (tiers == null) done.run();
-                  else tiers.whenSettled(done);
-                });
+            settled(done);
           });
     }
+  }
+
+  /** Runs it when no step and no copy is on its way. */
+  private void settled(Runnable then) {
+    landed(
+        0,
+        () -> {
+          if (tiers == null) then.run();
+          else tiers.whenSettled(then);
+        });
   }
 
   /** Runs it when no step of any engine is on its way: the last tokens come with them. */

@@ -4,6 +4,7 @@ import dev.kvasir.engine.Engine;
 import dev.kvasir.kv.KvStore;
 import dev.kvasir.kv.event.Tier;
 import dev.kvasir.kv.evict.LearnedStats;
+import dev.kvasir.live.engine.step.AnswerSteps.DeviceTime;
 import dev.kvasir.live.engine.step.GenerationEnd;
 import dev.kvasir.live.engine.step.GenerationUsage;
 import dev.kvasir.live.metrics.Histogram;
@@ -15,9 +16,12 @@ import java.util.EnumMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /** What an engine has done so far, in figures named as vLLM names them. Belongs to its loop. */
 public final class EngineMeter {
+  private static final double NANOS_PER_SECOND = 1e9;
+
   private final Histogram firstTokenSeconds = Histogram.ofSeconds();
   private final Histogram betweenTokensSeconds = Histogram.ofSeconds();
   private final Histogram wholeSeconds = Histogram.ofSeconds();
@@ -66,14 +70,15 @@ public final class EngineMeter {
     handoverSeconds += seconds;
   }
 
-  String text(ServedModel model, Engine.Load load, KvStore kv) {
-    var text = new MetricsText(List.of(new Label("model_name", model.name())));
-    METRICS.write(new Source(this, load, kv), text);
+  String text(EmbeddedEngine engine) {
+    var text = new MetricsText(List.of(new Label("model_name", engine.model().name())));
+    METRICS.write(new Source(this, engine.load(), engine.kv(), engine.deviceTime()), text);
     return text.toString();
   }
 
   /** What the metrics are read from, on the engine's loop. */
-  public record Source(EngineMeter meter, Engine.Load load, KvStore kv) {}
+  public record Source(
+      EngineMeter meter, Engine.Load load, KvStore kv, Optional<DeviceTime> device) {}
 
   public static final MetricSet<Source> METRICS =
       new MetricSet<Source>()
@@ -84,6 +89,7 @@ public final class EngineMeter {
               rows -> rows.gauge("vllm:cache_config_info", "Size of the KV cache.", _ -> 1))
           .once(EngineMeter::latencies)
           .once(EngineMeter::own)
+          .per(source -> source.device.stream().toList(), _ -> List.of(), EngineMeter::device)
           .per(
               source -> source.kv.learned().entrySet(),
               entry -> List.of(new Label("tier", entry.getKey().word())),
@@ -139,6 +145,18 @@ public final class EngineMeter {
             "Steps by how their plan was made: ahead, repaired, or after.",
             "plan",
             s -> plans(s.load));
+  }
+
+  /** By the clock of the device, where it has one. */
+  private static void device(Rows<DeviceTime> rows) {
+    rows.seconds(
+            "kvasir_device_computing_seconds_total",
+            "Time that the GPU computed steps of this engine.",
+            time -> time.computingNanos() / NANOS_PER_SECOND)
+        .seconds(
+            "kvasir_device_idle_seconds_total",
+            "Time that the GPU waited for a step while somebody waited for an answer.",
+            time -> time.idleNanos() / NANOS_PER_SECOND);
   }
 
   /** What eviction has learnt on each tier; nothing of those where it does not learn. */

@@ -201,7 +201,7 @@ public final class EngineServer implements AutoCloseable {
     onLoop(
         exchange,
         () -> {
-          var text = Buffer.buffer(meter.text(model, engine.load(), engine.kv()));
+          var text = Buffer.buffer(meter.text(engine));
           exchange
               .context()
               .runOnContext(_ -> exchange.answer(200, MetricsText.CONTENT_TYPE, text));

@@ -4,6 +4,7 @@ import dev.kvasir.Nullable;
 import dev.kvasir.model.BuiltInModel;
 import dev.kvasir.model.CpuModel;
 import dev.kvasir.model.gguf.ModelFileException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 
 /** A model in memory, ready to be served. */
@@ -37,7 +38,10 @@ public record LoadedModel(ServedModel served, ModelDevice device) implements Aut
     }
   }
 
-  /** The model in the file as a device has loaded it; the built-in one where there is no file. */
+  /**
+   * The model in the file or the folder as a device has loaded it; the built-in one where there is
+   * none.
+   */
   public static LoadedModel on(ModelDevice device, @Nullable Path path, Path cacheFolder)
       throws ModelFileException {
     var print = device.fingerprint();
@@ -49,6 +53,10 @@ public record LoadedModel(ServedModel served, ModelDevice device) implements Aut
           ServedModel.of(name, file, print, context, TEMPERATURE_BUILT_IN), device);
     }
     var name = String.valueOf(path.getFileName()).replaceFirst("\\.gguf$", "");
+    if (Files.isDirectory(path)) {
+      var served = ServedModel.ofFolder(name, path, print, device, TEMPERATURE_USUAL);
+      return new LoadedModel(served, device);
+    }
     return new LoadedModel(ServedModel.of(name, path, print, context, TEMPERATURE_USUAL), device);
   }
 

@@ -24,8 +24,19 @@ public interface ModelDevice extends AutoCloseable {
   /** How many tokens a sequence may have. */
   int contextTokens();
 
+  /** How many tokens the model knows. */
+  int vocabulary();
+
   /** Makes room for an engine. */
   Room room(Wanted wanted) throws IOException;
+
+  /**
+   * Starts again after it has lost all that was in it, with the same rooms, in whose blocks is
+   * nothing of use. Blocks, while no step and no copy of its rooms is on its way.
+   */
+  default void restart() throws IOException {
+    throw new IOException(this + " cannot be started again");
+  }
 
   @Override
   void close();
@@ -38,6 +49,7 @@ public interface ModelDevice extends AutoCloseable {
    * @param thread on which the steps of all engines of the model take turns
    * @param tiers what lies below; null for nothing
    * @param times hears on the loop how long each step took
+   * @param lost is run on the loop when the device has lost all that was in it
    */
   record Wanted(
       String name,
@@ -46,7 +58,8 @@ public interface ModelDevice extends AutoCloseable {
       EventLoop loop,
       StepThread thread,
       @Nullable SharedTiers tiers,
-      Consumer<StepTime> times) {
+      Consumer<StepTime> times,
+      Runnable lost) {
     /** Who plans a step after the one before it also launches it then. */
     public AheadSteps.Launching launching() {
       return switch (planning) {

@@ -5,7 +5,10 @@ import dev.kvasir.model.gguf.GgufFile;
 import dev.kvasir.model.gguf.GgufText;
 import dev.kvasir.model.gguf.ModelFileException;
 import dev.kvasir.text.ChatTemplate;
+import dev.kvasir.text.FolderText;
 import dev.kvasir.text.Tokenizer;
+import dev.kvasir.text.UnsupportedText;
+import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Optional;
 
@@ -42,6 +45,26 @@ public record ServedModel(
       }
       return new ServedModel(
           name, fingerprint, contextTokens, temperature, tokenizer, chat, refusal);
+    }
+  }
+
+  /** What the folder says of the model in it, which a device has loaded. */
+  static ServedModel ofFolder(
+      String name, Path path, String fingerprint, ModelDevice device, double temperature)
+      throws ModelFileException {
+    try {
+      var text = FolderText.read(path, device.vocabulary());
+      return new ServedModel(
+          name,
+          fingerprint,
+          device.contextTokens(),
+          temperature,
+          text.tokenizer(),
+          text.chat(),
+          text.chatRefusal());
+    } catch (UnsupportedText | IOException e) {
+      throw new ModelFileException(
+          path, String.valueOf(e.getMessage()), "use a model with a tokenizer of bytes");
     }
   }
 

@@ -46,6 +46,11 @@ record AheadCpuDevice(CpuModel model, ExecutorService device, ExecutorService wa
   }
 
   @Override
+  public int vocabulary() {
+    return model.shape().vocabulary();
+  }
+
+  @Override
   public int contextTokens() {
     return model.shape().contextTokens();
   }
@@ -83,7 +88,13 @@ record AheadCpuDevice(CpuModel model, ExecutorService device, ExecutorService wa
     public AnswerSteps steps(WatchedLoop loop) {
       var made =
           new AheadSteps(
-              this, wanted.launching(), wanted.thread(), owner.waiter, loop, wanted.times());
+              this,
+              wanted.launching(),
+              wanted.thread(),
+              owner.waiter,
+              loop,
+              wanted.times(),
+              wanted.lost());
       steps = made;
       return made;
     }
@@ -180,6 +191,11 @@ record AheadCpuDevice(CpuModel model, ExecutorService device, ExecutorService wa
 
     @Override
     public long nanos() {
+      return 1;
+    }
+
+    @Override
+    public long idleNanos() {
       return 1;
     }
   }

@@ -18,6 +18,7 @@ import java.util.HashMap;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.function.Consumer;
@@ -53,6 +54,7 @@ public final class AheadSteps implements AnswerSteps {
   private final ExecutorService waiter;
   private final WatchedLoop loop;
   private final Consumer<StepTime> times;
+  private final Runnable lost;
   private final Sampler sampler;
   private final IdentityHashMap<Sequence, Generation> generations = new IdentityHashMap<>();
 
@@ -67,6 +69,12 @@ public final class AheadSteps implements AnswerSteps {
 
   private @Nullable Flight newest;
 
+  /** Whether somebody waited for more when the last step had ended. */
+  private boolean isWaitedFor;
+
+  private long computingNanos;
+  private long idleNanos;
+
   /** A step on its way. */
   private static final class Flight {
     final Batch batch;
@@ -79,6 +87,9 @@ public final class AheadSteps implements AnswerSteps {
 
     /** Whether the host chooses a token of it. */
     boolean hosted;
+
+    /** Whether somebody waited for it when the one before had ended: the device was to run on. */
+    boolean follows;
 
     boolean landed;
     @Nullable Flight next;
@@ -93,7 +104,7 @@ public final class AheadSteps implements AnswerSteps {
   /** How a step ended. */
   @SuppressWarnings("ArrayRecordComponent")
   private record Landing(
-      int[] tokens, List<float[]> logits, long nanos, @Nullable String failure) {}
+      int[] tokens, List<float[]> logits, long nanos, long idleNanos, @Nullable String failure) {}
 
   /**
    * Steps of one engine.
@@ -101,6 +112,7 @@ public final class AheadSteps implements AnswerSteps {
    * @param thread launches, in turn with other engines of the model
    * @param waiter waits for steps, one after the other
    * @param times hears on the loop how long each step took
+   * @param lost is run on the loop when the device is lost, once for each step that was
    */
   public AheadSteps(
       LaunchedModel model,
@@ -108,13 +120,15 @@ public final class AheadSteps implements AnswerSteps {
       StepThread thread,
       ExecutorService waiter,
       WatchedLoop loop,
-      Consumer<StepTime> times) {
+      Consumer<StepTime> times,
+      Runnable lost) {
     this.model = model;
     this.launching = launching;
     this.thread = thread;
     this.waiter = waiter;
     this.loop = loop;
     this.times = times;
+    this.lost = lost;
     this.sampler = new Sampler(model.vocabulary());
   }
 
@@ -161,6 +175,7 @@ public final class AheadSteps implements AnswerSteps {
       flight.hosted |= !model.chooses(sampling(turn));
     }
     flight.awaited = flight.hosted || launching == Launching.AWAITED;
+    flight.follows = before != null || isWaitedFor;
     newest = flight;
     launch(flight);
     if (flight.awaited) return;
@@ -214,31 +229,36 @@ public final class AheadSteps implements AnswerSteps {
             var landed = CompletableFuture.runAsync(() -> await(flight, launch), waiter);
             if (flight.hosted) landed.join();
           } catch (IOException | RuntimeException | Error failure) {
-            LOG.log(ERROR, "a step of " + flight.turns.size() + " sequences failed", failure);
-            loop.execute(() -> land(flight, broken(failure)));
+            fail(flight, failure);
           }
         });
   }
 
   private static Landing broken(Throwable failure) {
-    return new Landing(new int[0], List.of(), 0, "the model failed: " + failure);
+    return new Landing(new int[0], List.of(), 0, 0, "the model failed: " + failure);
   }
 
   private void await(Flight flight, LaunchedModel.Launch launch) {
-    Landing landing;
     try {
       launch.await();
       var tokens = new int[flight.samples.size()];
       for (int i = 0; i < tokens.length; i++) tokens[i] = launch.token(i);
       var logits = new ArrayList<float[]>();
       if (flight.hosted) for (int i = 0; i < tokens.length; i++) logits.add(launch.logits(i));
-      landing = new Landing(tokens, logits, launch.nanos(), null);
+      var ended = new Landing(tokens, logits, launch.nanos(), launch.idleNanos(), null);
+      loop.execute(() -> land(flight, ended));
     } catch (IOException | RuntimeException | Error failure) {
-      LOG.log(ERROR, "a step of " + flight.turns.size() + " sequences failed", failure);
-      landing = broken(failure);
+      fail(flight, failure);
     }
-    var ended = landing;
-    loop.execute(() -> land(flight, ended));
+  }
+
+  private void fail(Flight flight, Throwable failure) {
+    LOG.log(ERROR, "a step of " + flight.turns.size() + " sequences failed", failure);
+    loop.execute(
+        () -> {
+          land(flight, broken(failure));
+          if (failure instanceof DeviceLost) lost.run();
+        });
   }
 
   /** On the loop: the answers get their tokens, and the engine may go on. */
@@ -248,7 +268,7 @@ public final class AheadSteps implements AnswerSteps {
     if (newest == flight) newest = null;
     var reason = landing.failure;
     if (reason == null) {
-      times.accept(StepTime.of(flight.batch, landing.nanos));
+      tellTime(flight, landing);
       int sample = 0;
       for (var turn : flight.turns) {
         if (turn.row().sampled()) take(turn, landing, sample++);
@@ -261,14 +281,29 @@ public final class AheadSteps implements AnswerSteps {
         generation.endIfDue();
       }
     }
+    // An awaited step is followed at once where the engine still has something to compute.
+    isWaitedFor = !generations.isEmpty();
     if (flight.awaited) tell(flight);
     var next = flight.next;
     if (next != null) tell(next);
+    isWaitedFor = !generations.isEmpty();
     if (newest == null) {
       var waiting = List.copyOf(this.landing);
       this.landing.clear();
       waiting.forEach(Runnable::run);
     }
+  }
+
+  private void tellTime(Flight flight, Landing landing) {
+    long idle = flight.follows ? landing.idleNanos : 0;
+    computingNanos += landing.nanos;
+    idleNanos += idle;
+    times.accept(StepTime.of(flight.batch, landing.nanos, idle));
+  }
+
+  @Override
+  public Optional<DeviceTime> deviceTime() {
+    return Optional.of(new DeviceTime(computingNanos, idleNanos));
   }
 
   private void take(AnswerStep turn, Landing landing, int sample) {

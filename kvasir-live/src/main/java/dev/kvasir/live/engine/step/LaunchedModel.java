@@ -35,6 +35,12 @@ public interface LaunchedModel {
     float[] logits(int sample) throws IOException;
 
     /** How long the device took for it, by its own clock; once it has ended. */
-    long nanos() throws IOException;
+    long nanos();
+
+    /**
+     * How long the device had nothing to do between the step before it, of whichever engine, and
+     * this one, by its own clock; once it has ended.
+     */
+    long idleNanos();
   }
 }

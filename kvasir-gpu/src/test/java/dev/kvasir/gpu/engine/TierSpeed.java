@@ -1,0 +1,148 @@
+package dev.kvasir.gpu.engine;
+
+import dev.kvasir.Nullable;
+import dev.kvasir.engine.EngineSettings;
+import dev.kvasir.gpu.CudaAnswer;
+import dev.kvasir.gpu.library.CudaLibraries;
+import dev.kvasir.gpu.model.GpuShape;
+import dev.kvasir.kv.event.Tier;
+import dev.kvasir.live.engine.EngineGroup;
+import dev.kvasir.live.engine.EngineGroupSettings;
+import dev.kvasir.live.engine.LoadedModel;
+import dev.kvasir.live.engine.ServedModel;
+import dev.kvasir.live.engine.step.GenerationRequest;
+import dev.kvasir.model.sample.SamplingSettings;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Random;
+import java.util.function.Consumer;
+
+/**
+ * How soon an engine's first token comes behind a long prompt that is computed, or found on the
+ * GPU, in host memory or on disk; in one run, with made-up weights.
+ *
+ * <p>The GPU has room for little more than one prompt, host memory for all; a second group of
+ * engines on the same disk begins with host memory empty.
+ */
+public final class TierSpeed {
+  private static final int STEP_TOKENS = 8_192;
+  private static final int ANSWER_TOKENS = 8;
+  private static final int PROMPTS = 3;
+  private static final Duration DRAIN_MAX = Duration.ofMinutes(2);
+
+  private final CudaAnswer.Answered ready;
+  private final CudaLibraries libraries;
+  private final Path folder;
+  private final Consumer<String> out;
+  private final Map<String, List<Integer>> answers = new HashMap<>();
+  private final List<String> wrong = new ArrayList<>();
+  private double computedMillis;
+
+  public TierSpeed(
+      CudaAnswer.Answered ready, CudaLibraries libraries, Path folder, Consumer<String> out) {
+    this.ready = ready;
+    this.libraries = libraries;
+    this.folder = folder;
+    this.out = out;
+  }
+
+  /**
+   * Prompts of about so many tokens; what was not found where it was to be, or answered otherwise,
+   * is returned.
+   */
+  public List<String> run(GpuShape shape, int tokens) throws IOException {
+    int length = tokens - 4 * GpuShape.BLOCK_TOKENS;
+    int blocks = shape.blocks(length);
+    int device = blocks + blocks / 4 + 16;
+    var sizes = new GpuDevice.Settings(device, STEP_TOKENS, 16, folder.resolve("kernels"));
+    var disk = Files.createTempDirectory(folder, "disk");
+    var settings =
+        EngineGroupSettings.of(
+            1,
+            device,
+            (PROMPTS + 1) * blocks,
+            (PROMPTS + 2) * blocks,
+            disk,
+            EngineSettings.of(16, STEP_TOKENS));
+    var prompts = prompts(length);
+    answers.clear();
+    try (var gpu = GpuDevice.random(ready, libraries, shape, sizes);
+        var model = new LoadedModel(served(shape), gpu)) {
+      try (var group = EngineGroup.open(model, settings)) {
+        ask(group, "warm-up", List.of(new int[] {5, 6, 7}), null);
+        ask(group, "computed", prompts, null);
+        ask(group, "from the GPU", List.of(prompts.getLast(), prompts.getLast()), Tier.DEVICE);
+        ask(group, "from host memory", prompts, Tier.HOST);
+        if (!group.drain(DRAIN_MAX)) wrong.add("did not drain");
+      }
+      try (var group = EngineGroup.open(model, settings)) {
+        ask(group, "warm-up", List.of(new int[] {5, 6, 7}), null);
+        ask(group, "from disk", prompts, Tier.DISK);
+      }
+    }
+    return List.copyOf(wrong);
+  }
+
+  private ServedModel served(GpuShape shape) throws IOException {
+    return ServedModel.withoutWeights("made up", folder, shape.contextTokens());
+  }
+
+  private static List<int[]> prompts(int length) {
+    var random = new Random(3);
+    var prompts = new ArrayList<int[]>();
+    for (int i = 0; i < PROMPTS; i++) prompts.add(random.ints(length, 3, 4_000).toArray());
+    return prompts;
+  }
+
+  private void ask(EngineGroup group, String name, List<int[]> prompts, @Nullable Tier from) {
+    var millis = new ArrayList<Double>();
+    long found = 0;
+    long cached = 0;
+    for (var prompt : prompts) {
+      var got = Collected.of(group.engines().getFirst(), List.of(request(name, prompt)));
+      if (!got.failed.isEmpty()) wrong.add(name + ": " + got.failure());
+      millis.add(got.firstMillis());
+      cached += got.cachedTokens;
+      if (from != null) found += got.cachedBlocks.getOrDefault(from, 0);
+      var answer = got.tokens.getOrDefault(name, List.of());
+      var first = answers.putIfAbsent(prompt[0] + "," + prompt[1] + "," + prompt.length, answer);
+      if (first != null && !first.equals(answer)) wrong.add(name + " answers otherwise");
+    }
+    long wanted = (long) prompts.size() * (prompts.getFirst().length / GpuShape.BLOCK_TOKENS - 1);
+    if (from != null && found < 0.9 * wanted) {
+      wrong.add(name + ": " + found + " blocks were there, of " + wanted);
+    }
+    Collections.sort(millis);
+    if (name.equals("computed")) computedMillis = millis.get(millis.size() / 2);
+    tell(name, prompts.getFirst().length, millis, cached, found);
+  }
+
+  private static GenerationRequest request(String name, int[] prompt) {
+    return new GenerationRequest(
+        name, "", prompt, ANSWER_TOKENS, ANSWER_TOKENS, SamplingSettings.greedy(), List.of(), 0);
+  }
+
+  private void tell(String name, int length, List<Double> millis, long cached, long found) {
+    double median = millis.get(millis.size() / 2);
+    out.accept(
+        String.format(
+            Locale.ROOT,
+            "%-18s %5d tokens: first token after %8.1f ms (%s), %.1f times as soon as computed,"
+                + " %d tokens cached, %d blocks from there",
+            name,
+            length,
+            median,
+            millis,
+            computedMillis / median,
+            cached,
+            found));
+  }
+}
