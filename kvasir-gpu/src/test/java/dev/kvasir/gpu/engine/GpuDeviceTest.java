@@ -11,8 +11,11 @@ import dev.kvasir.live.engine.EngineGroup;
 import dev.kvasir.live.engine.EngineGroupSettings;
 import dev.kvasir.live.engine.LoadedModel;
 import dev.kvasir.live.engine.step.GenerationRequest;
+import dev.kvasir.model.Architecture;
 import dev.kvasir.model.BuiltInModel;
+import dev.kvasir.model.TinyModel;
 import dev.kvasir.model.gguf.GgufFile;
+import dev.kvasir.model.gguf.TensorType;
 import dev.kvasir.model.sample.SamplingSettings;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -98,13 +101,16 @@ final class GpuDeviceTest {
       throws IOException, InterruptedException {
     var stub = StubCuda.fresh();
     var libraries = stub.libraries();
-    var prompt = new int[] {1, 1318, 1385, 201, 3885};
-    var asked = List.of(GenerationRequest.of("r", prompt, 3, SamplingSettings.greedy()));
+    var prompt = new int[] {3, 4, 5, 6, 7};
+    var asked =
+        List.of(
+            new GenerationRequest("r", "", prompt, 3, 3, SamplingSettings.greedy(), List.of(), 0));
     var sizes = EngineGroupSettings.of(1, 8, 16, 0, null, EngineSettings.of(4, 64));
     var settings = new GpuDevice.Settings(8, 64, 4, folder.resolve("kernels"));
-    var file = BuiltInModel.file(folder);
+    var tiny = new TinyModel(Architecture.LLAMA, 5).writer(TensorType.F32);
+    var file = tiny.write(folder.resolve("tiny.gguf"));
     try (var device = GpuDevice.open(ready(stub), libraries, file, settings);
-        var loaded = LoadedModel.on(device, null, folder);
+        var loaded = LoadedModel.on(device, file, folder);
         var group = EngineGroup.open(loaded, sizes)) {
       var engine = group.engines().getFirst();
       var right = Collected.of(engine, asked);

@@ -277,6 +277,7 @@ public final class AheadSteps implements AnswerSteps {
       for (var turn : flight.turns) {
         var generation = turn.generation();
         if (turn.row().sampled()) generation.landed();
+        generation.spoil(reason);
         failed.add(new ModelBackend.StepResult.Failure(generation.sequence(), reason));
         generation.endIfDue();
       }

@@ -106,6 +106,11 @@ public final class Generation implements BlockNames, SequenceListener {
     return over || stopped;
   }
 
+  /** A step that was to bring a token has failed: an end that waited for it is none. */
+  void spoil(String reason) {
+    if (later != null) later = new GenerationEnd.Failed(reason);
+  }
+
   /** Tells of an end that waited for the last token. */
   void endIfDue() {
     var end = later;
