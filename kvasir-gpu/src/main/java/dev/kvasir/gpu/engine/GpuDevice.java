@@ -315,14 +315,15 @@ public final class GpuDevice implements ModelDevice {
     return room;
   }
 
-  /** Takes blocks back; those that were given out last. */
+  /** Takes a room back, and its blocks, where they were given out last. */
   synchronized void takeBack(GpuRoom room, int first, int count) {
-    rooms.remove(room);
+    if (rooms.remove(room)) room.release();
     if (first + count == used) used = first;
   }
 
   @Override
   public synchronized void restart() throws IOException {
+    if (waiter.isShutdown()) throw new IOException("the model is closed");
     var lost = loaded;
     rooms.forEach(GpuRoom::release);
     // Giving back fails, and what was taken goes with the context.

@@ -211,7 +211,6 @@ final class GpuRoom implements Room, LaunchedModel {
 
   @Override
   public void close() {
-    release();
     owner.takeBack(this, firstSlot, wanted.blocks());
   }
 }

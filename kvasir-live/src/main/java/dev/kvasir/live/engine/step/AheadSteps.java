@@ -256,8 +256,9 @@ public final class AheadSteps implements AnswerSteps {
     LOG.log(ERROR, "a step of " + flight.turns.size() + " sequences failed", failure);
     loop.execute(
         () -> {
-          land(flight, broken(failure));
+          // Who hears that an answer failed may ask again at once, and must not come too early.
           if (failure instanceof DeviceLost) lost.run();
+          land(flight, broken(failure));
         });
   }
 
