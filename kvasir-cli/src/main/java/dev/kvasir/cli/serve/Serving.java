@@ -3,6 +3,7 @@ package dev.kvasir.cli.serve;
 import dev.kvasir.Nullable;
 import dev.kvasir.cli.settings.Deployment;
 import dev.kvasir.cli.settings.WorkerSettings;
+import dev.kvasir.cli.tier.TierCommand;
 import dev.kvasir.cli.workers.WorkerDiscovery;
 import dev.kvasir.cli.workers.WorkerSources;
 import dev.kvasir.cli.workers.WorkerSources.Source;
@@ -24,6 +25,7 @@ import dev.kvasir.live.http.Network;
 import dev.kvasir.live.picker.Picker;
 import dev.kvasir.live.picker.PickerSettings;
 import dev.kvasir.live.prompt.FileTokenizers;
+import dev.kvasir.live.tier.TierDaemon;
 import dev.kvasir.live.tier.feed.TierFeedReader;
 import dev.kvasir.model.ModelShape;
 import java.io.IOException;
@@ -55,6 +57,10 @@ final class Serving implements AutoCloseable {
   private final Network network;
   private final ZContext sockets;
   private Optional<EmbeddedWorkers> embedded = Optional.empty();
+
+  /** The tiers below workers of this machine; null where the settings have none. */
+  private @Nullable TierDaemon below;
+
   private final WorkerSources sources = new WorkerSources(this::use);
   private Optional<Gateway> gateway = Optional.empty();
 
@@ -83,6 +89,10 @@ final class Serving implements AutoCloseable {
     try {
       serving.sources.begin(Source.SETTINGS, settings.workers());
       var discovery = serving.owned.add(WorkerDiscovery.of(settings.discovery(), serving.sources));
+      var tierConfig = settings.tierConfig();
+      if (tierConfig != null) {
+        serving.below = serving.owned.add(TierCommand.open(TierCommand.read(tierConfig, folder)));
+      }
       var present = serving.sources.all();
       serving.front(settings.withFound(present), present, folder, 0);
       serving.gateway().tell(WorkerSources.METRICS.of(serving.sources));
@@ -144,7 +154,7 @@ final class Serving implements AutoCloseable {
     Supplier<LadderState> ladder =
         embedded
             .<Supplier<LadderState>>map(own -> new EmbeddedLadder(own.group()))
-            .orElse(() -> LadderState.NONE);
+            .orElse(below == null ? () -> LadderState.NONE : below::memory);
     var beside = new Gateway.Beside(version, ladder, adminEndpoints(), tokenizer(settings));
     var started = owned.add(Gateway.start(network, gatewaySettings, beside));
     gateway = Optional.of(started);

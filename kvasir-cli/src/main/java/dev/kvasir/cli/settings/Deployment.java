@@ -21,6 +21,8 @@ import java.util.List;
  * @param tiers the tiers below the engines' own memory
  * @param cache the folder of the disk tier, the built-in model and the tenants' secret; null for
  *     the default folder
+ * @param tierConfig the settings of a tier daemon that runs beside the gateway, for engines of this
+ *     machine that run elsewhere; null for none
  */
 public record Deployment(
     ListenSettings listen,
@@ -32,6 +34,7 @@ public record Deployment(
     TierList tiers,
     OutputSettings files,
     @Nullable Path cache,
+    @Nullable Path tierConfig,
     HardwareSettings hardware,
     SimulationSettings simulation,
     SloSettings slo,
@@ -46,6 +49,7 @@ public record Deployment(
           EnginesSettings.DEFAULT,
           TierList.EMBEDDED,
           OutputSettings.DEFAULT,
+          null,
           null,
           HardwareSettings.DEFAULT,
           SimulationSettings.DEFAULT,
@@ -63,6 +67,7 @@ public record Deployment(
           EnginesSettings.DEFAULT.times(1),
           TierList.NONE,
           OutputSettings.DEFAULT,
+          null,
           null,
           HardwareSettings.DEFAULT.on(HardwareSettings.DEFAULT.gpuOrDefault()),
           SimulationSettings.DEFAULT,
@@ -90,6 +95,12 @@ public record Deployment(
   /** Refuses what can be simulated and not served. */
   public void requireServable() {
     if (!workers.isEmpty() || discovery.isOn()) return;
+    if (tierConfig != null) {
+      throw new IllegalArgumentException(
+          "tier-config is "
+              + tierConfig
+              + ", and there are no workers: embedded engines have their tiers under tiers");
+    }
     if (hardware.gpu() != null) {
       throw new IllegalArgumentException(
           "hardware.gpu is %s, and there are no workers: embedded engines run on processors;"
@@ -138,6 +149,7 @@ public record Deployment(
         tiers,
         files,
         cache,
+        tierConfig,
         hardware,
         simulation,
         slo,
@@ -156,6 +168,7 @@ public record Deployment(
         tiers,
         files,
         cache,
+        tierConfig,
         hardware,
         simulation,
         slo,

@@ -87,16 +87,30 @@ public final class TierCommand implements Callable<Integer> {
     return RecordReader.read(config == null ? said : YamlFile.read(config).under(said), usual);
   }
 
+  /**
+   * What a file says, and otherwise the usual settings.
+   *
+   * @param folder where the socket and what is on disk lie, unless the file says otherwise
+   */
+  public static TierSettings read(Path file, Path folder) throws IOException {
+    return RecordReader.read(YamlFile.read(file), TierSettings.DEFAULT.in(folder));
+  }
+
+  /** Opens a daemon; its socket may lie in a folder that is not there yet. */
+  public static TierDaemon open(TierSettings settings) throws IOException {
+    var above = settings.socket().toAbsolutePath().getParent();
+    if (above != null) PrivateFiles.folder(above);
+    return TierDaemon.open(settings);
+  }
+
   static Path usualFolder(Map<String, String> environment) {
     return CacheFolder.usual(environment, Path.of(System.getProperty("user.home")));
   }
 
   private int serve(TierSettings settings) throws IOException, InterruptedException {
-    var above = settings.socket().toAbsolutePath().getParent();
-    if (above != null) PrivateFiles.folder(above);
     var asked = new CountDownLatch(1);
     try (var _ = Interrupt.of(asked::countDown, STOP_MAX);
-        var daemon = TierDaemon.open(settings)) {
+        var daemon = open(settings)) {
       tell(settings, daemon);
       asked.await();
     }

@@ -1,10 +1,10 @@
 package dev.kvasir.live.engine;
 
-import dev.kvasir.kv.BlockPool;
 import dev.kvasir.live.dashboard.ClimbState;
 import dev.kvasir.live.dashboard.EdgeState;
 import dev.kvasir.live.dashboard.LadderState;
 import dev.kvasir.live.dashboard.TierState;
+import dev.kvasir.live.engine.tier.TierMemory;
 import dev.kvasir.offload.TieredKvCache;
 import dev.kvasir.offload.pipeline.OffloadPipeline;
 import java.util.ArrayList;
@@ -28,7 +28,7 @@ public record EmbeddedLadder(EngineGroup group) implements Supplier<LadderState>
     long blockBytes = group.model().device().blockBytes();
     for (var engine : group.engines()) {
       var name = "device " + engine.name();
-      tiers.add(tier(name, engine.memory(), blockBytes));
+      tiers.add(TierMemory.tier(name, engine.memory(), blockBytes));
       if (engine.kv() instanceof TieredKvCache ladder) {
         edges.add(edge(name, "host", ladder.edges().getFirst()));
         climbs.add(new ClimbState(engine.name(), ladder.climbs()));
@@ -36,30 +36,10 @@ public record EmbeddedLadder(EngineGroup group) implements Supplier<LadderState>
     }
     var shared = group.tiers();
     if (shared == null) return new LadderState(tiers, edges, climbs, List.of(), List.of());
-    var pools = shared.pools();
-    for (var pool : pools) tiers.add(tier(name(pool), pool, blockBytes));
-    for (int i = 0; i < shared.edges().size(); i++) {
-      edges.add(edge(name(pools.get(i)), name(pools.get(i + 1)), shared.edges().get(i)));
-    }
+    var memory = new TierMemory(shared, blockBytes, "");
+    tiers.addAll(memory.tiers());
+    edges.addAll(memory.edges());
     return new LadderState(tiers, edges, climbs, shared.stores(), shared.unavailable());
-  }
-
-  private static String name(BlockPool pool) {
-    return pool.tier().word();
-  }
-
-  /** What was registered came in, what was found went out. */
-  private static TierState tier(String name, BlockPool pool, long blockBytes) {
-    int used = pool.total() - pool.free();
-    var stats = pool.stats();
-    return new TierState(
-        name,
-        used,
-        pool.total(),
-        used * blockBytes,
-        stats.matched(),
-        stats.registered() * blockBytes,
-        stats.matched() * blockBytes);
   }
 
   private static EdgeState edge(String from, String to, OffloadPipeline pipeline) {

@@ -96,7 +96,8 @@ public final class EngineGroup implements AutoCloseable {
             ModelShape.BLOCK_TOKENS,
             layout.getValue(),
             (long) settings.engines() * settings.deviceBlocks(),
-            settings.eviction());
+            settings.eviction(),
+            SharedTiers.ServerNames.WITH_PLACE);
     return SharedTiers.open(loop, settings.ladder(), blocks, settings.diskFolder());
   }
 

@@ -126,7 +126,8 @@ final class NamespaceCaches implements AutoCloseable {
               namespace.chunkTokens(),
               namespace.layout(),
               0,
-              settings.eviction());
+              settings.eviction(),
+              SharedTiers.ServerNames.HASH);
       @Nullable Path folder = null;
       var costs = new LoadCosts();
       @Nullable TenantLog log = null;

@@ -3,6 +3,10 @@ package dev.kvasir.live.tier;
 import dev.kvasir.Nullable;
 import dev.kvasir.live.LiveLoop;
 import dev.kvasir.live.OwnedResources;
+import dev.kvasir.live.dashboard.EdgeState;
+import dev.kvasir.live.dashboard.LadderState;
+import dev.kvasir.live.dashboard.TierState;
+import dev.kvasir.live.engine.tier.TierMemory;
 import dev.kvasir.live.http.Access;
 import dev.kvasir.live.http.Endpoint;
 import dev.kvasir.live.http.Endpoints;
@@ -11,9 +15,12 @@ import dev.kvasir.live.http.HttpFront;
 import dev.kvasir.live.http.HttpSettings;
 import dev.kvasir.live.http.Network;
 import dev.kvasir.live.metrics.MetricsText;
+import dev.kvasir.live.store.StoreTally;
 import dev.kvasir.live.tier.feed.TierFeed;
 import io.vertx.core.buffer.Buffer;
 import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
 /** KV tiers for the engines of one machine, in this process until it is closed. */
@@ -97,6 +104,30 @@ public final class TierDaemon implements AutoCloseable {
     var text = new CompletableFuture<String>();
     loop.execute(() -> text.complete(TierText.metrics(all, totals)));
     return text.join();
+  }
+
+  /** What its tiers hold, for the dashboard; from any thread but the loop's. */
+  public LadderState memory() {
+    var all = caches.all();
+    var state = new CompletableFuture<LadderState>();
+    loop.execute(() -> state.complete(memory(all)));
+    return state.join();
+  }
+
+  private static LadderState memory(List<NamespaceCache> all) {
+    var tiers = new ArrayList<TierState>();
+    var edges = new ArrayList<EdgeState>();
+    var stores = new ArrayList<StoreTally>();
+    var unavailable = new ArrayList<String>();
+    for (var cache : all) {
+      var suffix = all.size() == 1 ? "" : " " + cache.namespace().id();
+      var memory = new TierMemory(cache.tiers(), cache.namespace().rowBytes(), suffix);
+      tiers.addAll(memory.tiers());
+      edges.addAll(memory.edges());
+      if (all.size() == 1) stores.addAll(cache.tiers().stores());
+      unavailable.addAll(cache.tiers().unavailable());
+    }
+    return new LadderState(tiers, edges, List.of(), stores, unavailable);
   }
 
   /** Ends the connections, then lets go of the tiers. */

@@ -81,8 +81,18 @@ public final class SharedTiers implements AutoCloseable {
    *     sure
    * @param above how many blocks lie above these tiers
    * @param eviction which block goes first, by its name
+   * @param names what blocks are called on servers of others
    */
-  public record Blocks(int bytes, int tokens, long layout, long above, String eviction) {}
+  public record Blocks(
+      int bytes, int tokens, long layout, long above, String eviction, ServerNames names) {}
+
+  /** What blocks are called on servers of others. */
+  public enum ServerNames {
+    /** Hash, block before and position: who knows the tokens knows these, too. */
+    WITH_PLACE,
+    /** The hash alone, for those who have nothing else. */
+    HASH
+  }
 
   private SharedTiers(
       EventLoop loop, LadderSettings ladder, Blocks blocks, @Nullable Path diskFolder) {
@@ -140,7 +150,8 @@ public final class SharedTiers implements AutoCloseable {
     }
     var pool = pool(tier.tier(), tier.blocks());
     store.restore(pool);
-    var guarded = tier.guard().guard(loop, store);
+    boolean byHash = blocks.names() == ServerNames.HASH && tier instanceof TierConfig.Shared;
+    var guarded = tier.guard().guard(loop, byHash ? new HashNamedStore(store) : store);
     addRung(pool, guarded, tier.edge());
     stores.put(tier.tier(), store);
     if (store instanceof SharedStore server && tier instanceof TierConfig.Shared shared) {
