@@ -15,6 +15,7 @@ import dev.kvasir.live.metrics.MetricSet.Family;
 import dev.kvasir.live.openai.SessionHints;
 import dev.kvasir.live.picker.Picker;
 import dev.kvasir.live.prompt.FileTokenizers;
+import dev.kvasir.live.replica.ReplicaGroup;
 import dev.kvasir.live.tier.TierText;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -55,6 +56,11 @@ class MetricsPageTest {
   @Test
   void everyMetricOfDiscoveryHasItsLine() throws IOException {
     compare("## Discovery", List.of(WorkerSources.METRICS));
+  }
+
+  @Test
+  void everyMetricOfSeveralGatewaysHasItsLine() throws IOException {
+    compare("## Several gateways", List.of(ReplicaGroup.METRICS));
   }
 
   @Test

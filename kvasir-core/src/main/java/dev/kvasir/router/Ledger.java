@@ -1,6 +1,7 @@
 package dev.kvasir.router;
 
 import dev.kvasir.Nullable;
+import dev.kvasir.router.view.BookedLoad;
 import dev.kvasir.router.view.EngineSignals;
 import dev.kvasir.router.view.Load;
 import dev.kvasir.router.view.SloTargets;
@@ -31,6 +32,9 @@ final class Ledger {
   private long contextTokens;
   private int placements;
 
+  /** What the other gateways have booked. */
+  private BookedLoad elsewhere = BookedLoad.NONE;
+
   /** Tokens dispatched in this span of young time, and in the one before it. */
   private long span;
 
@@ -44,12 +48,32 @@ final class Ledger {
     return new LedgerEntry(this, part, promptTokens, nowNanos);
   }
 
+  /** Those of all gateways. */
   int prefills() {
-    return prefills;
+    return prefills + elsewhere.prefills();
   }
 
+  /** That of all gateways. */
   long prefillWork() {
-    return prefillWork;
+    return prefillWork + elsewhere.prefillWork();
+  }
+
+  /** What is booked here, without the other gateways. */
+  BookedLoad booked(long nowNanos) {
+    return new BookedLoad(
+        inFlight,
+        prefills,
+        prefillTokens,
+        prefillWork,
+        streams.size(),
+        contextTokens,
+        placements,
+        recent.sum(nowNanos));
+  }
+
+  /** The other gateways have booked so much by now. */
+  void elsewhere(BookedLoad load) {
+    elsewhere = load;
   }
 
   boolean isEmpty() {
@@ -63,7 +87,7 @@ final class Ledger {
   }
 
   /**
-   * What is booked, and where the engine has told lately and knows of more, that.
+   * What is booked by all gateways, and where the engine has told lately and knows of more, that.
    *
    * @param signals what it told; {@link EngineSignals#NONE} where that is too long ago
    * @param meanTokens what a request that others sent there has to prefill, as far as is known
@@ -71,21 +95,23 @@ final class Ledger {
    */
   Load load(long nowNanos, EngineSignals signals, long meanTokens, @Nullable SloTargets targets) {
     roll(nowNanos);
-    long toldTokens = meanTokens * Math.max(0, signals.queueDepth() - prefills) + prefillTokens;
+    long bookedTokens = prefillTokens + elsewhere.prefillTokens();
+    long toldTokens = meanTokens * Math.max(0, signals.queueDepth() - prefills()) + bookedTokens;
     if (signals.prefillTokens() != EngineSignals.UNKNOWN) {
       toldTokens = signals.prefillTokens() + youngTokens + youngTokensBefore;
     }
-    long foreignTokens = Math.max(0, toldTokens - prefillTokens);
-    int decodes = Math.max(streams.size(), signals.batchSize() - prefills);
+    long foreignTokens = Math.max(0, toldTokens - bookedTokens);
+    int bookedStreams = streams.size() + elsewhere.streams();
+    int decodes = Math.max(bookedStreams, signals.batchSize() - prefills());
     return new Load(
-        inFlight,
-        prefills,
-        prefillTokens + foreignTokens,
-        prefillWork + foreignTokens,
+        inFlight + elsewhere.inFlight(),
+        prefills(),
+        bookedTokens + foreignTokens,
+        prefillWork() + foreignTokens,
         decodes,
-        contextTokens,
-        placements,
-        recent.sum(nowNanos),
+        contextTokens + elsewhere.contextTokens(),
+        placements + elsewhere.placements(),
+        recent.sum(nowNanos) + elsewhere.recentWork(),
         slackSeconds(nowNanos, targets));
   }
 

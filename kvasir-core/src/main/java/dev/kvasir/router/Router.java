@@ -9,6 +9,7 @@ import dev.kvasir.router.placement.PlacementPolicy;
 import dev.kvasir.router.placement.PlacementQuery;
 import dev.kvasir.router.placement.RouteClass;
 import dev.kvasir.router.view.Availability;
+import dev.kvasir.router.view.BookedLoad;
 import dev.kvasir.router.view.ClusterView;
 import dev.kvasir.router.view.EngineSignals;
 import dev.kvasir.router.view.Estimates;
@@ -23,6 +24,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.ObjIntConsumer;
 
 /**
  * Places requests on the instances of a fleet, and keeps the books of those under way.
@@ -39,6 +41,7 @@ public final class Router {
   private final Sessions sessions;
   private final Speeds speeds;
   private final List<Member> members = new ArrayList<>();
+  private HomeListener homeListener = (_, _) -> {};
   private int added;
   private long opened;
 
@@ -51,6 +54,13 @@ public final class Router {
     this.index = new PrefixIndex(settings.index());
     this.sessions = new Sessions(settings.sessions());
     this.speeds = new Speeds(settings.start());
+  }
+
+  /** Hears where sessions are at home. */
+  @FunctionalInterface
+  public interface HomeListener {
+    /** The session is at home there from now on; null where it is over. */
+    void changed(String session, @Nullable Integer instance);
   }
 
   /** Adds an instance, ready to be used; its id is never given again. */
@@ -122,7 +132,38 @@ public final class Router {
 
   /** The session is over; the instance where it was at home, if it was. */
   public Optional<Integer> endSession(String session) {
+    homeListener.changed(session, null);
     return Optional.ofNullable(sessions.end(session));
+  }
+
+  /** Has the listener hear where this router settles sessions. */
+  public void onHomes(HomeListener listener) {
+    homeListener = listener;
+  }
+
+  /** The homes of the sessions used last, so many at most. */
+  public void homes(int most, ObjIntConsumer<String> each) {
+    sessions.latest(most, each);
+  }
+
+  /** Another gateway has sent a request of the session to the instance. */
+  public void settledElsewhere(String session, int id) {
+    sessions.settle(session, id, loop.nanos());
+  }
+
+  /** Another gateway was told that the session is over. */
+  public void endedElsewhere(String session) {
+    var _ = sessions.end(session);
+  }
+
+  /** What this router has booked on the instance. */
+  public BookedLoad booked(int id) {
+    return member(id).ledger().booked(loop.nanos());
+  }
+
+  /** The routers of other gateways have booked so much on the instance by now. */
+  public void bookedElsewhere(int id, BookedLoad load) {
+    member(id).ledger().elsewhere(load);
   }
 
   /** How many routes there have been. */
@@ -173,6 +214,7 @@ public final class Router {
     var query = query(request, decode, cluster);
     var route = new Route(this, opened++, query, placements.place(query));
     sessions.settle(request.session(), decode.id(), cluster.nanos());
+    if (!request.session().isEmpty()) homeListener.changed(request.session(), decode.id());
     speeds.opened(cluster.uncachedTokens(request, decode));
     return Optional.of(route);
   }

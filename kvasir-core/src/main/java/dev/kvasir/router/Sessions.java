@@ -3,6 +3,7 @@ package dev.kvasir.router;
 import dev.kvasir.Nullable;
 import dev.kvasir.router.placement.StickyLimits;
 import java.util.LinkedHashMap;
+import java.util.function.ObjIntConsumer;
 
 /** Where sessions are at home, those used least lately first to be forgotten. */
 final class Sessions {
@@ -40,6 +41,15 @@ final class Sessions {
   Integer end(String session) {
     var home = homes.remove(session);
     return home == null ? null : home.instance;
+  }
+
+  /** The homes of those used last, so many at most. */
+  void latest(int most, ObjIntConsumer<String> each) {
+    int count = 0;
+    for (var home : homes.sequencedEntrySet().reversed()) {
+      if (count++ == most) return;
+      each.accept(home.getKey(), home.getValue().instance);
+    }
   }
 
   /** The instance is gone, and nobody is at home there any more. */

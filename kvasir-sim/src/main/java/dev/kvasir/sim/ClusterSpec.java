@@ -11,6 +11,7 @@ import java.util.List;
  * @param handOver how K and V get from one instance to another
  * @param shared what there is one of for all instances
  * @param outages instances that die at a time
+ * @param replication further gateways in front of the instances
  */
 public record ClusterSpec(
     List<Role> roles,
@@ -18,13 +19,40 @@ public record ClusterSpec(
     RoutingSpec routing,
     HandOver handOver,
     List<Shared> shared,
-    List<Outage> outages) {
+    List<Outage> outages,
+    Replication replication) {
   /** What instances may have in common, as the engines within one process do. */
   public enum Shared {
     /** The tiers below their own memory. */
     TIERS,
     /** What computes: they take turns on it. */
     PROCESSOR
+  }
+
+  /**
+   * Further gateways; requests come to each in turn.
+   *
+   * @param others how each of them finds instances for its requests
+   * @param delay until all have heard what one tells
+   */
+  public record Replication(List<RoutingSpec> others, Sharing sharing, Duration delay) {
+    /** One gateway. */
+    public static final Replication NONE = new Replication(List.of(), Sharing.NONE, Duration.ZERO);
+
+    /** Whether gateways tell each other what they have booked. */
+    public enum Sharing {
+      NONE,
+      BOOKED
+    }
+
+    public Replication {
+      others = List.copyOf(others);
+      if (delay.isNegative()) throw new IllegalArgumentException("news after " + delay);
+    }
+
+    boolean isShared() {
+      return !others.isEmpty() && sharing == Sharing.BOOKED;
+    }
   }
 
   /**
@@ -73,17 +101,23 @@ public record ClusterSpec(
       RoutingSpec routing,
       HandOver handOver,
       List<Shared> shared) {
-    this(roles, instance, routing, handOver, shared, List.of());
+    this(roles, instance, routing, handOver, shared, List.of(), Replication.NONE);
   }
 
   /** These, with instances that die. */
   public ClusterSpec with(List<Outage> others) {
-    return new ClusterSpec(roles, instance, routing, handOver, shared, others);
+    return new ClusterSpec(roles, instance, routing, handOver, shared, others, replication);
+  }
+
+  /** These, behind more than one gateway. */
+  public ClusterSpec with(Replication other) {
+    return new ClusterSpec(roles, instance, routing, handOver, shared, outages, other);
   }
 
   /** A fleet of instances that share nothing. */
   public static ClusterSpec apart(
       List<Role> roles, InstanceSpec instance, RoutingSpec routing, HandOver handOver) {
-    return new ClusterSpec(roles, instance, routing, handOver, List.of(), List.of());
+    return new ClusterSpec(
+        roles, instance, routing, handOver, List.of(), List.of(), Replication.NONE);
   }
 }

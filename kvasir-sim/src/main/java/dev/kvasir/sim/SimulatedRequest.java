@@ -34,6 +34,7 @@ final class SimulatedRequest implements RequestDriver {
   private static final long NEVER = RequestResult.NEVER;
 
   private final Simulator simulator;
+  private final RequestFlow flow;
   private final Request request;
   private @Nullable ContentNames names;
   private @Nullable FlowRequest flowing;
@@ -65,15 +66,17 @@ final class SimulatedRequest implements RequestDriver {
   private int cachedTokens;
   private CachedBlocks cached = CachedBlocks.NONE;
 
-  SimulatedRequest(Simulator simulator, Request request, ContentNames names) {
+  /** A request that comes to the gateway of that flow. */
+  SimulatedRequest(Simulator simulator, RequestFlow flow, Request request, ContentNames names) {
     this.simulator = simulator;
+    this.flow = flow;
     this.request = request;
     this.names = names;
     this.flowing = new FlowRequest(simulator.caller(request), this);
   }
 
   void arrive() {
-    flow().arrive(flowing());
+    flow.arrive(flowing());
   }
 
   @Override
@@ -89,7 +92,7 @@ final class SimulatedRequest implements RequestDriver {
     simulator.look();
     var known = names;
     if (known == null) return;
-    flow().submit(flowing(), simulator.submission(request, known));
+    flow.submit(flowing(), simulator.submission(request, known));
   }
 
   @Override
@@ -159,7 +162,7 @@ final class SimulatedRequest implements RequestDriver {
   private void failed(Leg which, LegFailure kind) {
     simulator.look();
     var why = kind == LegFailure.UNREACHABLE ? "the worker is down" : "the worker died";
-    flow().failed(flowing(), which, kind, why);
+    flow.failed(flowing(), which, kind, why);
   }
 
   private void begin(SimInstance first, Leg begun) {
@@ -232,7 +235,7 @@ final class SimulatedRequest implements RequestDriver {
     var received = decoding.receive(names, blocks);
     if (blocks > 0 && received.isEmpty()) {
       leg++;
-      flow().failed(flowing(), Leg.DECODE, LegFailure.ERROR, "no room for what was handed over");
+      flow.failed(flowing(), Leg.DECODE, LegFailure.ERROR, "no room for what was handed over");
     } else {
       serve(decoding, (request.promptTokens() - 1) % decoding.blockTokens());
     }
@@ -290,7 +293,7 @@ final class SimulatedRequest implements RequestDriver {
       waitAgain();
       admittedElsewhere = true;
       prefillLife = simulator.instance(prefillInstance).life();
-      flow().prefilled(flowing());
+      flow.prefilled(flowing());
     }
   }
 
@@ -340,7 +343,7 @@ final class SimulatedRequest implements RequestDriver {
     if (firstNanos != NEVER || ending != Ending.UNFINISHED) return;
     firstNanos = now();
     var told = flowing();
-    tell(() -> flow().firstToken(told));
+    tell(() -> flow.firstToken(told));
   }
 
   private void timeOut() {
@@ -364,7 +367,7 @@ final class SimulatedRequest implements RequestDriver {
     var over = flowing();
     var opened = over.route();
     if (opened != null) routeClass = opened.routeClass().label(opened.placement());
-    tell(() -> simulator.over(over, request, how));
+    tell(() -> simulator.over(flow, over, request, how));
     // A million of these stay until the end of the run: what they no longer need goes now.
     flowing = null;
     names = null;
@@ -384,10 +387,6 @@ final class SimulatedRequest implements RequestDriver {
 
   private Timeline timeline() {
     return serving == null ? simulator.timeline() : serving.timeline();
-  }
-
-  private RequestFlow flow() {
-    return simulator.flow();
   }
 
   private FlowRequest flowing() {

@@ -4,16 +4,14 @@ import dev.kvasir.Nullable;
 import dev.kvasir.kv.name.BlockHash;
 import dev.kvasir.router.Route;
 import dev.kvasir.router.Router;
+import dev.kvasir.router.RouterSettings;
 import dev.kvasir.router.flow.FlowCaller;
 import dev.kvasir.router.flow.FlowRequest;
 import dev.kvasir.router.flow.RequestEnd;
 import dev.kvasir.router.flow.RequestEnd.Verdict;
 import dev.kvasir.router.flow.RequestFlow;
 import dev.kvasir.router.flow.Submission;
-import dev.kvasir.router.flow.WorkerEntry;
-import dev.kvasir.router.flow.WorkerTable;
 import dev.kvasir.router.index.IndexSettings;
-import dev.kvasir.router.view.Availability;
 import dev.kvasir.router.view.EngineSignals;
 import dev.kvasir.router.view.Instance;
 import dev.kvasir.router.view.RouteRequest;
@@ -46,12 +44,10 @@ public final class Simulator {
   private final ClusterSpec spec;
   private final LatencyModel latency;
   private final Workload workload;
-  private final Router router;
+  private final List<SimGateway> gateways;
   private final Network network;
   private final List<SimInstance> instances = new ArrayList<>();
   private final List<CacheNews> news = new ArrayList<>();
-  private final RequestFlow flow;
-  private final WorkerTable<SimInstance> workers;
   private final List<SimulatedRequest> requests = new ArrayList<>();
   private final Timeline timeline = new Timeline();
   private final @Nullable SideBySide sideBySide;
@@ -77,9 +73,7 @@ public final class Simulator {
     this.spec = spec;
     this.latency = latency;
     this.workload = workload;
-    this.router = router(spec);
-    this.workers = new WorkerTable<>(router, spec.routing().flow().ejection(), new Unheard());
-    this.flow = new RequestFlow(loop, router, workers, spec.routing().flow());
+    this.gateways = SimGateway.of(loop, spec, routerSettings(spec));
     this.network = new Network(loop, spec.roles().size(), spec.handOver().tokensPerMicro());
     var shared = spec.shared();
     boolean hasShared = shared.contains(Shared.TIERS) && !spec.instance().tiers().isEmpty();
@@ -94,15 +88,15 @@ public final class Simulator {
       var clock = isApart ? clocks.getLast() : new InstanceClock.Shared(lane);
       addInstance(index, clock, tiers, shared.contains(Shared.PROCESSOR) ? turns : new StepQueue());
     }
+    var replication = spec.replication();
+    if (replication.isShared()) SimGateway.share(loop, gateways, replication.delay());
     this.sideBySide =
         crew == null || !isApart ? null : new SideBySide(loop, clocks, news, crew, sight());
   }
 
-  private Router router(ClusterSpec spec) {
-    var routing = spec.routing();
-    var settings =
-        routing.settings().withBlockTokens(spec.instance().blockTokens()).withIndex(index(spec));
-    return new Router(loop, settings, routing.picks(), routing.placements());
+  private static RouterSettings routerSettings(ClusterSpec spec) {
+    var settings = spec.routing().settings();
+    return settings.withBlockTokens(spec.instance().blockTokens()).withIndex(index(spec));
   }
 
   /** Whether instances hear of nothing but what the router sends them. */
@@ -110,6 +104,7 @@ public final class Simulator {
     return spec.shared().isEmpty()
         && !spec.routing().placements().offloads()
         && !isCoupled()
+        && !spec.replication().isShared()
         && workload.isOpen();
   }
 
@@ -142,15 +137,20 @@ public final class Simulator {
             spec.roles().get(index),
             "sim",
             instance.pools().getFirst().total());
-    int id = workers.add(described, WorkerEntry.Handover.AFTER, instance, 0).id();
-    if (id != index) throw new IllegalStateException("instance " + index + " became " + id);
-    workers.probeSucceeded(id, 0);
+    for (var gateway : gateways) gateway.add(described, instance);
     if (spec.routing().awareness() == RoutingSpec.Awareness.CACHE_AWARE) listen(instance);
   }
 
   private void listen(SimInstance instance) {
     for (var events : instance.events()) {
-      news.add(new CacheNews(events, heard -> router.on(instance.index(), heard)));
+      news.add(
+          new CacheNews(
+              events,
+              heard -> {
+                for (int i = 0; i < gateways.size(); i++) {
+                  gateways.get(i).hear(instance.index(), heard);
+                }
+              }));
     }
   }
 
@@ -174,7 +174,8 @@ public final class Simulator {
   /** Does one event, or what instances can do side by side; false if nothing is left to do. */
   private boolean advance(long horizonNanos) {
     var apart = sideBySide;
-    if (!spec.outages().isEmpty() && expected == 0 && underWay() == 0) return false;
+    boolean isEndless = !spec.outages().isEmpty() || spec.replication().isShared();
+    if (isEndless && expected == 0 && underWay() == 0) return false;
     if (apart == null) return loop.nextNanos() <= horizonNanos && step();
     long next = apart.nextNanos();
     if (next > horizonNanos || next == Long.MAX_VALUE) return false;
@@ -219,10 +220,8 @@ public final class Simulator {
 
   /** Probes of an instance that is back go on until it gets requests again. */
   private void probe(SimInstance instance) {
-    int id = instance.index();
-    if (instance.isUp()) workers.probeSucceeded(id, loop.nanos());
-    else workers.probeFailed(id, loop.nanos());
-    boolean isReady = workers.entry(id).availability() == Availability.READY;
+    boolean isReady = true;
+    for (var gateway : gateways) isReady &= gateway.probe(instance, loop.nanos());
     if (!instance.isUp() || isReady) return;
     var pace = spec.routing().signalInterval();
     var rest = spec.routing().flow().ejection().restTime();
@@ -243,7 +242,8 @@ public final class Simulator {
 
   private void arrive(Request request) {
     var names = ContentNames.of(request, spec.instance().blockTokens());
-    var simulated = new SimulatedRequest(this, request, names);
+    var gateway = gateways.get(requests.size() % gateways.size());
+    var simulated = new SimulatedRequest(this, gateway.flow(), request, names);
     requests.add(simulated);
     timeline.change(micros(), 1, 0);
     simulated.arrive();
@@ -276,15 +276,6 @@ public final class Simulator {
     return new Submission("", asked, true, false, Submission.NO_NEEDS, 0);
   }
 
-  /** The instances of a simulation come and go unheard. */
-  private static final class Unheard implements WorkerTable.Listener<SimInstance> {
-    @Override
-    public void changed(WorkerEntry<SimInstance> entry, Availability before) {}
-
-    @Override
-    public void withheld(WorkerEntry<SimInstance> entry, int ready) {}
-  }
-
   /** The router gets to know what the instances have cached. */
   private void hear() {
     for (int i = 0; i < news.size(); i++) {
@@ -299,15 +290,15 @@ public final class Simulator {
     toldNanos = loop.nanos();
     for (var instance : instances) {
       var load = instance.load();
-      router.tell(
-          instance.index(),
+      var signals =
           new EngineSignals(
               load.waiting(),
               load.running(),
               load.kvUtilisation(),
               load.hitRate(),
               load.blocks() - load.blocksUsed(),
-              EngineSignals.UNKNOWN));
+              EngineSignals.UNKNOWN);
+      for (var gateway : gateways) gateway.tell(instance.index(), signals);
     }
   }
 
@@ -315,12 +306,18 @@ public final class Simulator {
     return loop;
   }
 
+  /** Of the first gateway. */
   RequestFlow flow() {
-    return flow;
+    return gateways.getFirst().flow();
   }
 
+  /** Of the first gateway. */
   Router router() {
-    return router;
+    return gateways.getFirst().router();
+  }
+
+  List<SimGateway> gateways() {
+    return Collections.unmodifiableList(gateways);
   }
 
   LatencyModel latency() {
@@ -350,7 +347,7 @@ public final class Simulator {
   }
 
   /** The request is over; what its caller does next may be another one. */
-  void over(FlowRequest flowing, Request request, Ending ending) {
+  void over(RequestFlow flow, FlowRequest flowing, Request request, Ending ending) {
     // What waits may be placed now.
     if (isCoupled()) look();
     var verdict = verdict(ending);

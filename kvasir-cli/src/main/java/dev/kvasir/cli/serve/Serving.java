@@ -25,14 +25,18 @@ import dev.kvasir.live.http.Network;
 import dev.kvasir.live.picker.Picker;
 import dev.kvasir.live.picker.PickerSettings;
 import dev.kvasir.live.prompt.FileTokenizers;
+import dev.kvasir.live.replica.ReplicaGroup;
 import dev.kvasir.live.tier.TierDaemon;
 import dev.kvasir.live.tier.feed.TierFeedReader;
 import dev.kvasir.model.ModelShape;
 import java.io.IOException;
+import java.net.InetAddress;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ExecutionException;
@@ -63,6 +67,7 @@ final class Serving implements AutoCloseable {
 
   private final WorkerSources sources = new WorkerSources(this::use);
   private Optional<Gateway> gateway = Optional.empty();
+  private Optional<ReplicaGroup> replicas = Optional.empty();
 
   private Serving(String version) {
     this.version = version;
@@ -158,8 +163,29 @@ final class Serving implements AutoCloseable {
     var beside = new Gateway.Beside(version, ladder, adminEndpoints(), tokenizer(settings));
     var started = owned.add(Gateway.start(network, gatewaySettings, beside));
     gateway = Optional.of(started);
+    join(settings, started, secret);
     started.capture(new CaptureHead(settings, workers, contextTokens, bytesPerToken())::line);
     for (var worker : workers) listen(started, worker);
+  }
+
+  /** Takes part in a group of gateways, where the settings name one. */
+  private void join(Deployment settings, Gateway started, NameKey secret) throws IOException {
+    var replicas = settings.replicas();
+    if (!replicas.isOn()) return;
+    var routing = settings.routing();
+    var terms =
+        List.of(
+            "version=" + version,
+            "block-size=" + started.blockTokens(),
+            "naming=" + settings.naming().name().toLowerCase(Locale.ROOT),
+            "policy=" + routing.policy(),
+            "placement=" + routing.placement());
+    var name = InetAddress.getLocalHost().getHostName() + ":" + started.port();
+    var group = replicas.replicas(name, System.currentTimeMillis(), terms);
+    this.replicas =
+        Optional.of(
+            owned.add(
+                ReplicaGroup.join(started, group, replicas.remote(), replicas.channel(), secret)));
   }
 
   /** Has Envoy ask here for endpoints, too. */
@@ -189,7 +215,11 @@ final class Serving implements AutoCloseable {
    * workers can be added and removed.
    */
   private List<Endpoint> adminEndpoints() {
-    if (embedded.isEmpty()) return new WorkersApi(sources).endpoints();
+    if (embedded.isEmpty()) {
+      var endpoints = new ArrayList<>(new WorkersApi(sources).endpoints());
+      endpoints.add(ReplicaGroup.endpoint(() -> replicas));
+      return endpoints;
+    }
     return List.of(
         Endpoint.post("/workers/restart", Access.ADMIN, this::restart),
         Endpoint.post("/reset_prefix_cache", Access.ADMIN, this::reset));

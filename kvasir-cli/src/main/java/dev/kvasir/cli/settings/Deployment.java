@@ -18,6 +18,7 @@ import java.util.List;
  *
  * @param workers servers that run elsewhere; none for embedded engines
  * @param discovery where servers are found that are not among them
+ * @param replicas other gateways in front of the same servers
  * @param tiers the tiers below the engines' own memory
  * @param cache the folder of the disk tier, the built-in model and the tenants' secret; null for
  *     the default folder
@@ -28,6 +29,7 @@ public record Deployment(
     ListenSettings listen,
     List<WorkerSettings> workers,
     DiscoverySettings discovery,
+    ReplicationSettings replicas,
     RoutingSettings routing,
     LimitSettings limits,
     EnginesSettings engines,
@@ -44,6 +46,7 @@ public record Deployment(
           ListenSettings.DEFAULT,
           List.of(),
           DiscoverySettings.DEFAULT,
+          ReplicationSettings.DEFAULT,
           RoutingSettings.DEFAULT,
           LimitSettings.DEFAULT,
           EnginesSettings.DEFAULT,
@@ -62,6 +65,7 @@ public record Deployment(
           ListenSettings.DEFAULT,
           List.of(),
           DiscoverySettings.DEFAULT,
+          ReplicationSettings.DEFAULT,
           RoutingSettings.DEFAULT,
           LimitSettings.DEFAULT,
           EnginesSettings.DEFAULT.times(1),
@@ -94,6 +98,12 @@ public record Deployment(
 
   /** Refuses what can be simulated and not served. */
   public void requireServable() {
+    if (replicas.isOn() && isEmbedded()) {
+      throw new IllegalArgumentException(
+          "replicas.server is %s, and there are no workers: several gateways share workers, not"
+                  .formatted(replicas.server())
+              + " embedded engines; name the servers under workers, or remove replicas.server");
+    }
     if (!workers.isEmpty() || discovery.isOn()) return;
     if (tierConfig != null) {
       throw new IllegalArgumentException(
@@ -143,6 +153,7 @@ public record Deployment(
         listen.withKeys(from.listen.apiKeys()),
         from.workers,
         discovery,
+        replicas,
         routing,
         limits,
         engines,
@@ -162,6 +173,7 @@ public record Deployment(
         listen,
         found,
         discovery,
+        replicas,
         routing,
         limits,
         engines,

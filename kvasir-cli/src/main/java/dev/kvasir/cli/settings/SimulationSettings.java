@@ -24,6 +24,9 @@ import java.util.List;
  * @param captured whether a capture's own settings are taken, or its requests alone
  * @param transfers whether transfers between tiers go on beside the steps, or lengthen them
  * @param outages engines that die at a time, as INSTANCE@FROM-UNTIL
+ * @param gateways in front of the engines; requests come to each in turn
+ * @param news whether gateways tell each other what they have booked
+ * @param newsDelay until all have heard it
  * @param step what the step model of transfers needs
  */
 public record SimulationSettings(
@@ -41,6 +44,9 @@ public record SimulationSettings(
     Captured captured,
     Transfers transfers,
     List<String> outages,
+    int gateways,
+    News news,
+    Duration newsDelay,
     Step step) {
   /** In which order the rows of a trace are taken. */
   public enum Order {
@@ -58,6 +64,12 @@ public record SimulationSettings(
   public enum Captured {
     SETTINGS,
     REQUESTS
+  }
+
+  /** Whether gateways tell each other what they have booked. */
+  public enum News {
+    SHARED,
+    NONE
   }
 
   /** How the time of transfers between tiers counts. */
@@ -93,15 +105,23 @@ public record SimulationSettings(
           Captured.SETTINGS,
           Transfers.EVENT,
           List.of(),
+          1,
+          News.SHARED,
+          Duration.ofMillis(1),
           Step.DEFAULT);
 
   private static final long SEED_DEFAULT = 42;
+  private static final int GATEWAYS_MAX = 64;
 
   public SimulationSettings {
     outages = List.copyOf(outages);
     for (var each : outages) {
       var _ = Outage.parse(each);
     }
+    if (gateways < 1 || gateways > GATEWAYS_MAX) {
+      throw new IllegalArgumentException(gateways + " gateways, expected 1 to " + GATEWAYS_MAX);
+    }
+    if (newsDelay.isNegative()) throw new IllegalArgumentException("news-delay " + newsDelay);
     if (requestsMax < 0) throw new IllegalArgumentException("requests-max " + requestsMax);
     if (!(load > 0)) throw new IllegalArgumentException("load " + load + ", expected more than 0");
     if (!(timeScale > 0)) {

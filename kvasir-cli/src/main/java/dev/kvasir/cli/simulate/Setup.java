@@ -3,6 +3,7 @@ package dev.kvasir.cli.simulate;
 import dev.kvasir.Nullable;
 import dev.kvasir.cli.settings.Deployment;
 import dev.kvasir.cli.settings.EnginesSettings;
+import dev.kvasir.cli.settings.SimulationSettings.News;
 import dev.kvasir.cli.settings.SimulationSettings.Transfers;
 import dev.kvasir.cli.settings.TierKind;
 import dev.kvasir.cli.settings.TierList;
@@ -305,7 +306,20 @@ final class Setup {
         new InstanceSpec(
             batches(), blocks(), engines.blockSize(), engines.eviction(), tiers(), transfers());
     return new ClusterSpec(roles(deployment), instance, routing(), handOver(), deployment.sharing())
-        .with(deployment.simulation().outagesParsed());
+        .with(deployment.simulation().outagesParsed())
+        .with(replication());
+  }
+
+  /** Each further gateway has policies of its own, which may remember what they did. */
+  private ClusterSpec.Replication replication() throws IOException {
+    var simulation = deployment.simulation();
+    var others = new ArrayList<RoutingSpec>();
+    for (int i = 1; i < simulation.gateways(); i++) others.add(routing());
+    var sharing =
+        simulation.news() == News.SHARED
+            ? ClusterSpec.Replication.Sharing.BOOKED
+            : ClusterSpec.Replication.Sharing.NONE;
+    return new ClusterSpec.Replication(others, sharing, simulation.newsDelay());
   }
 
   private TransferModel transfers() {

@@ -116,8 +116,11 @@ public final class WorkersApi {
     var keys = YamlReader.read("the body", null, new StringReader(json));
     var worker = RecordReader.read(keys, WorkerSettings.DEFAULT);
     if (worker.url().isEmpty()) throw new IllegalArgumentException("\"url\" is missing");
-    if (worker.events().startsWith("inproc:") || worker.replay().startsWith("inproc:")) {
-      throw new IllegalArgumentException("KV events come by tcp://HOST:PORT");
+    for (var place :
+        List.of(worker.events(), worker.replay(), worker.tier(), worker.tierReplay())) {
+      if (place.startsWith("inproc:")) {
+        throw new IllegalArgumentException("'" + place + "', expected tcp://HOST:PORT");
+      }
     }
     return worker;
   }

@@ -2,48 +2,116 @@ package dev.kvasir.router.flow;
 
 import dev.kvasir.Nullable;
 import dev.kvasir.router.flow.Refusal.Kind;
+import dev.kvasir.router.flow.ReplicaMessage.KeyRow;
 import java.time.Duration;
-import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.function.Consumer;
 
 /**
  * How much has been asked with each key; belongs to the loop of the flow.
  *
  * <p>A request is counted when it arrives, and its tokens once they are known.
+ *
+ * <p>Where several gateways share the limits, what others were asked is taken from the same
+ * buckets, a little late: what was granted twice meanwhile is a debt, so that no key gets more than
+ * its rate for long. Alone, a gateway grants a part of each limit, from buckets of its own; what is
+ * asked still counts in those of all, so that they are right when the others are heard again.
  */
 final class KeyMeter {
   private static final Duration SOON = Duration.ofSeconds(1);
 
   private static final class Use {
+    final String key;
     final TokenBucket requests;
     final TokenBucket tokens;
-    int concurrent;
+    KeyLimits limits;
 
-    Use(KeyLimits limits, long nowNanos) {
+    /** This gateway's part; null where the buckets are for it alone or for all together. */
+    @Nullable TokenBucket requestsPart;
+
+    @Nullable TokenBucket tokensPart;
+    int concurrent;
+    int concurrentElsewhere;
+    long requestsTaken;
+    long tokensTaken;
+
+    Use(String key, KeyLimits limits, long nowNanos) {
+      this.key = key;
+      this.limits = limits;
       requests = TokenBucket.perMinute(limits.requestsPerMinute(), nowNanos);
       tokens = TokenBucket.perMinute(limits.tokensPerMinute(), nowNanos);
     }
+
+    void divide(int gateways, long nowNanos) {
+      requestsPart = gateways == 1 ? null : requests.part(gateways, nowNanos);
+      tokensPart = gateways == 1 ? null : tokens.part(gateways, nowNanos);
+    }
+
+    void resize(KeyLimits now, int gateways) {
+      limits = now;
+      requests.resize(now.requestsPerMinute());
+      tokens.resize(now.tokensPerMinute());
+      if (requestsPart != null) {
+        requestsPart.resize((double) now.requestsPerMinute() / gateways);
+      }
+      if (tokensPart != null) tokensPart.resize((double) now.tokensPerMinute() / gateways);
+    }
+
+    void takeRequests(int count) {
+      requests.take(count);
+      if (requestsPart != null) requestsPart.take(count);
+      requestsTaken += count;
+    }
+
+    void takeTokens(long count) {
+      tokens.take(count);
+      if (tokensPart != null) tokensPart.take(count);
+      tokensTaken += count;
+    }
+
+    boolean isLimited() {
+      return !limits.equals(KeyLimits.UNLIMITED);
+    }
+
+    KeyRow row(long nowNanos) {
+      requests.fill(nowNanos);
+      tokens.fill(nowNanos);
+      return new KeyRow(
+          key, limits, requestsTaken, tokensTaken, concurrent, requests.left(), tokens.left());
+    }
   }
 
-  private final HashMap<String, Use> uses = new HashMap<>();
+  private final Map<String, Use> uses = new LinkedHashMap<>();
+  private final Map<String, Use> changed = new LinkedHashMap<>();
   private int concurrent;
+
+  /** Among how many the limits are divided. */
+  private int parts = 1;
+
+  private boolean isShared;
 
   /** Counts a request; says why not where it is one too many, and counts nothing then. */
   @Nullable
   Refusal begin(FlowCaller caller, long nowNanos) {
     var limits = caller.limits();
-    var use = uses.computeIfAbsent(caller.key(), _ -> new Use(limits, nowNanos));
-    if (use.concurrent >= limits.concurrentMax()) {
+    var use = use(caller.key(), limits, nowNanos);
+    int concurrentMax = Math.max(1, limits.concurrentMax() / parts);
+    if (use.concurrent + use.concurrentElsewhere >= concurrentMax) {
       return new Refusal(
           Kind.TOO_MANY_CONCURRENT,
-          "at most " + limits.concurrentMax() + " requests at a time with this key",
+          "at most " + concurrentMax + " requests at a time with this key" + part(),
           SOON);
     }
-    use.requests.resize(limits.requestsPerMinute());
-    var refusal = refusal(use.requests, 1, nowNanos, limits.requestsPerMinute(), "requests");
+    use.resize(limits, parts);
+    var bucket = use.requestsPart == null ? use.requests : use.requestsPart;
+    use.requests.fill(nowNanos);
+    var refusal = refusal(bucket, 1, nowNanos, limits.requestsPerMinute(), "requests");
     if (refusal != null) return refusal;
-    use.requests.take(1);
+    use.takeRequests(1);
     use.concurrent++;
     concurrent++;
+    changed(use);
     return null;
   }
 
@@ -55,6 +123,7 @@ final class KeyMeter {
     }
     use.concurrent--;
     concurrent--;
+    changed(use);
   }
 
   /** Requests that were begun and are not over. */
@@ -72,22 +141,30 @@ final class KeyMeter {
   Refusal enter(FlowCaller caller, int promptTokens, long nowNanos) {
     var limits = caller.limits();
     var use = use(caller);
-    use.tokens.resize(limits.tokensPerMinute());
-    var refusal = refusal(use.tokens, promptTokens, nowNanos, limits.tokensPerMinute(), "tokens");
-    if (refusal == null) use.tokens.take(promptTokens);
-    else use.requests.take(-1);
+    use.resize(limits, parts);
+    var bucket = use.tokensPart == null ? use.tokens : use.tokensPart;
+    use.tokens.fill(nowNanos);
+    var refusal = refusal(bucket, promptTokens, nowNanos, limits.tokensPerMinute(), "tokens");
+    if (refusal == null) use.takeTokens(promptTokens);
+    else use.takeRequests(-1);
+    changed(use);
     return refusal;
   }
 
-  private static @Nullable Refusal refusal(
+  private @Nullable Refusal refusal(
       TokenBucket bucket, int wanted, long nowNanos, int perMinute, String unit) {
     bucket.fill(nowNanos);
     // Without a limit nothing is too much, whatever a worker says that it computed.
     if (perMinute == Integer.MAX_VALUE) return null;
     var wait = bucket.until(wanted);
     if (wait.isZero()) return null;
-    var limit = "at most " + perMinute + " " + unit + " a minute with this key";
+    int granted = Math.max(1, perMinute / parts);
+    var limit = "at most " + granted + " " + unit + " a minute with this key" + part();
     return new Refusal(Kind.RATE_LIMITED, limit, wait);
+  }
+
+  private String part() {
+    return parts == 1 ? "" : " at this gateway, which does not hear the others";
   }
 
   /**
@@ -97,7 +174,91 @@ final class KeyMeter {
    * @param tokens what it came to, prompt and answer together
    */
   void leave(FlowCaller caller, int promptTokens, long tokens) {
-    use(caller).tokens.take((double) (tokens - promptTokens));
+    var use = use(caller);
+    use.takeTokens(tokens - promptTokens);
+    changed(use);
+  }
+
+  /** The others are not heard: this gateway grants a part of each limit. */
+  void divide(int gateways, long nowNanos) {
+    isShared = true;
+    parts = gateways;
+    for (var use : uses.values()) use.divide(gateways, nowNanos);
+  }
+
+  /** The others are heard: each limit is for all together. */
+  void unite() {
+    isShared = true;
+    parts = 1;
+    for (var use : uses.values()) {
+      use.requestsPart = null;
+      use.tokensPart = null;
+    }
+  }
+
+  /** What has changed since this was asked last. */
+  void changedRows(long nowNanos, Consumer<KeyRow> each) {
+    for (var use : changed.values()) each.accept(use.row(nowNanos));
+    changed.clear();
+  }
+
+  /** All keys with limits that were used lately. */
+  void rows(long nowNanos, Consumer<KeyRow> each) {
+    changed.clear();
+    for (var use : uses.values()) {
+      if (!use.isLimited()) continue;
+      var row = use.row(nowNanos);
+      boolean isIdle =
+          row.concurrent() == 0
+              && row.requestsLeft() >= use.limits.requestsPerMinute()
+              && row.tokensLeft() >= use.limits.tokensPerMinute();
+      if (!isIdle) each.accept(row);
+    }
+  }
+
+  /** Another gateway was asked more with a key than it told before. */
+  void elsewhere(KeyRow before, KeyRow row, long nowNanos) {
+    var use = usedElsewhere(row, nowNanos);
+    use.concurrentElsewhere -= before.concurrent();
+    use.requests.take(row.requests() - before.requests());
+    use.tokens.take(row.tokens() - before.tokens());
+  }
+
+  /** Another gateway that has just come knows how much is left of a key. */
+  void knownElsewhere(KeyRow row, long nowNanos) {
+    var use = usedElsewhere(row, nowNanos);
+    use.requests.limitTo(row.requestsLeft());
+    use.tokens.limitTo(row.tokensLeft());
+  }
+
+  /** Another gateway was asked with a key, and has not told of it lately: most was long ago. */
+  void begunElsewhere(KeyRow row, long nowNanos) {
+    var use = usedElsewhere(row, nowNanos);
+    double requests = row.limits().requestsPerMinute() - row.requestsLeft();
+    double tokens = row.limits().tokensPerMinute() - row.tokensLeft();
+    use.requests.take(Math.min(row.requests(), requests));
+    use.tokens.take(Math.min(row.tokens(), tokens));
+  }
+
+  private Use usedElsewhere(KeyRow row, long nowNanos) {
+    var use = use(row.key(), row.limits(), nowNanos);
+    use.requests.fill(nowNanos);
+    use.tokens.fill(nowNanos);
+    use.concurrentElsewhere += row.concurrent();
+    return use;
+  }
+
+  private Use use(String key, KeyLimits limits, long nowNanos) {
+    var use = uses.get(key);
+    if (use != null) return use;
+    var fresh = new Use(key, limits, nowNanos);
+    if (parts > 1) fresh.divide(parts, nowNanos);
+    uses.put(key, fresh);
+    return fresh;
+  }
+
+  private void changed(Use use) {
+    if (isShared && use.isLimited()) changed.put(use.key, use);
   }
 
   private Use use(FlowCaller caller) {

@@ -70,12 +70,26 @@ public final class RequestFlow {
   private boolean isAdmitting;
   private double gapNanos = RETRY_MIN.toNanos();
   private long endedNanos;
+  private @Nullable Replicas replicas;
 
   public RequestFlow(EventLoop loop, Router router, WorkerTable<?> workers, FlowSettings settings) {
     this.loop = loop;
     this.router = router;
     this.workers = workers;
     this.settings = settings;
+  }
+
+  /** Takes part in a group of gateways in front of the same workers; once. */
+  public Replicas join(ReplicaSettings group, Replicas.Link link, Replicas.Listener listener) {
+    if (replicas != null) throw new IllegalStateException("takes part in a group already");
+    var joined = new Replicas(loop, router, workers, keys, group, link, listener);
+    replicas = joined;
+    return joined;
+  }
+
+  /** What others are to know may have changed. */
+  private void note() {
+    if (replicas != null) replicas.changed();
   }
 
   /** Requests with the workers. */
@@ -103,6 +117,7 @@ public final class RequestFlow {
     }
     request.counted = true;
     request.state = State.ARRIVED;
+    note();
     request.driver.accept();
   }
 
@@ -190,6 +205,7 @@ public final class RequestFlow {
     var route = together(request, opened.get());
     request.route = route;
     if (request.submitted().isWhole()) route.answersWhole();
+    note();
     send(request, route);
   }
 
@@ -253,6 +269,7 @@ public final class RequestFlow {
     // The first token has told that the prefill was done.
     if (request.state == State.ANSWERING) return;
     route.prefillDone();
+    note();
     if (request.state != State.PREFILLING) return;
     var keptFor = settings.retries().handoverTime();
     if (keptFor.isPositive()) {
@@ -337,6 +354,7 @@ public final class RequestFlow {
     require(request, State.DECODING);
     request.openRoute().firstToken();
     request.state = State.ANSWERING;
+    note();
   }
 
   /** So many tokens more of the answer have come. */
@@ -364,6 +382,7 @@ public final class RequestFlow {
       inFlight--;
       measure();
     }
+    note();
     request.driver.closed();
     admitWaiting();
   }

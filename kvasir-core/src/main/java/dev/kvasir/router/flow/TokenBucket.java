@@ -35,7 +35,7 @@ final class TokenBucket {
   }
 
   /** What a minute brings may have changed. */
-  void resize(int perMinute) {
+  void resize(double perMinute) {
     capacity = perMinute;
     perSecond = perMinute / 60.0;
   }
@@ -47,6 +47,23 @@ final class TokenBucket {
     if (elapsedMicros <= 0) return;
     left = Math.min(capacity, left + elapsedMicros * perSecond / MICROS_PER_SECOND);
     filledMicros = nowMicros;
+  }
+
+  /** A bucket that holds and brings a part of what this one does, and has that part of it now. */
+  TokenBucket part(int parts, long nowNanos) {
+    fill(nowNanos);
+    var part = new TokenBucket(capacity / parts, perSecond / parts, nowNanos);
+    part.left = left / parts;
+    return part;
+  }
+
+  double left() {
+    return left;
+  }
+
+  /** Somebody knows that there is no more left than that. */
+  void limitTo(double most) {
+    left = Math.min(left, most);
   }
 
   boolean has(double amount) {

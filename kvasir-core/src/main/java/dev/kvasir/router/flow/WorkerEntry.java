@@ -48,6 +48,7 @@ public final class WorkerEntry<T> {
   private int probeFailures;
   private boolean ejected;
   private long ejections;
+  private long ownEjections;
   private long withheld;
   private boolean draining;
   private boolean leaving;
@@ -92,6 +93,11 @@ public final class WorkerEntry<T> {
   /** How often it was taken out for its failures. */
   public long ejections() {
     return ejections;
+  }
+
+  /** How often it was for requests of this gateway. */
+  long ownEjections() {
+    return ownEjections;
   }
 
   /** How often it was not, so that enough workers stay. */
@@ -190,6 +196,12 @@ public final class WorkerEntry<T> {
   }
 
   void eject(long nowNanos) {
+    ownEjections++;
+    ejectedElsewhere(nowNanos);
+  }
+
+  /** Requests of another gateway failed there. */
+  void ejectedElsewhere(long nowNanos) {
     ejections++;
     ejected = true;
     breaker.trip(nowNanos);

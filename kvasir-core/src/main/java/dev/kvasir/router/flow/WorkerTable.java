@@ -7,6 +7,7 @@ import dev.kvasir.router.view.Instance;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.List;
 
 /**
@@ -37,6 +38,9 @@ public final class WorkerTable<T> {
   private final Listener<T> listener;
   private final List<WorkerEntry<T>> entries = new ArrayList<>();
 
+  /** The last that came under each name; only asked, never gone through. */
+  private final HashMap<String, WorkerEntry<T>> byName = new HashMap<>();
+
   public WorkerTable(Router router, EjectionRules rules, Listener<T> listener) {
     this.router = router;
     this.rules = rules;
@@ -50,6 +54,7 @@ public final class WorkerTable<T> {
     router.become(id, Availability.DOWN);
     var entry = new WorkerEntry<>(id, instance, handover, worker, rules, nowNanos);
     entries.add(entry);
+    byName.put(instance.name(), entry);
     return entry;
   }
 
@@ -70,6 +75,12 @@ public final class WorkerTable<T> {
       if (entry.id() == id) return entry;
     }
     return null;
+  }
+
+  /** The worker of that name, the last where there are two; null where there is none. */
+  @Nullable
+  WorkerEntry<T> find(String name) {
+    return byName.get(name);
   }
 
   public int ready() {
@@ -157,8 +168,24 @@ public final class WorkerTable<T> {
     }
   }
 
+  /** Another gateway has ejected the worker for requests of its own that failed there. */
+  void ejectedElsewhere(String name, long nowNanos) {
+    var entry = find(name);
+    if (entry == null || entry.availability() != Availability.READY) return;
+    if (!canSpare(entry)) return;
+    entry.ejectedElsewhere(nowNanos);
+    settle(entry);
+  }
+
   /** Ejects the worker, unless too few would stay. */
   private void eject(WorkerEntry<T> entry, long nowNanos) {
+    if (!canSpare(entry)) return;
+    entry.eject(nowNanos);
+    settle(entry);
+  }
+
+  /** Whether enough others are ready; where they are not, the worker stays for now. */
+  private boolean canSpare(WorkerEntry<T> entry) {
     int all = 0;
     int ready = 0;
     for (var other : entries) {
@@ -169,10 +196,9 @@ public final class WorkerTable<T> {
     if (ready < Math.ceil(rules.readyShareMin() * all)) {
       entry.withhold();
       listener.withheld(entry, ready);
-      return;
+      return false;
     }
-    entry.eject(nowNanos);
-    settle(entry);
+    return true;
   }
 
   public void probeSucceeded(int id, long nowNanos) {
@@ -227,8 +253,9 @@ public final class WorkerTable<T> {
   public List<WorkerEntry<T>> sweep() {
     var gone = new ArrayList<WorkerEntry<T>>();
     for (var entry : List.copyOf(entries)) {
-      if (!entry.isLeaving() || router.load(entry.id()).inFlight() > 0) continue;
+      if (!entry.isLeaving() || router.booked(entry.id()).inFlight() > 0) continue;
       entries.remove(entry);
+      byName.remove(entry.instance().name(), entry);
       router.remove(entry.id());
       gone.add(entry);
     }

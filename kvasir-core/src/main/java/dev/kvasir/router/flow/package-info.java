@@ -13,6 +13,10 @@
  *                                                        Router (choose and book), WorkerTable
  * </pre>
  *
+ * <p>{@link dev.kvasir.router.flow.Replicas} makes several gateways in front of the same workers
+ * decide as one: each tells the others what it has booked, what was asked with each key, where
+ * sessions are at home and whom it ejected.
+ *
  * <p>Invariants: each request is closed once; nothing is sent for a request that is refused or
  * over; queue, key limits and ledger are empty when no request is under way.
  */

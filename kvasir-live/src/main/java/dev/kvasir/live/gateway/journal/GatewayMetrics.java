@@ -13,6 +13,7 @@ import dev.kvasir.router.flow.Need;
 import dev.kvasir.router.flow.RequestFlow;
 import dev.kvasir.router.flow.WorkerEntry;
 import dev.kvasir.router.view.Availability;
+import dev.kvasir.router.view.BookedLoad;
 import dev.kvasir.router.view.EngineSignals;
 import dev.kvasir.router.view.Load;
 import java.util.LinkedHashMap;
@@ -70,6 +71,10 @@ public final class GatewayMetrics {
 
   /** A worker that is shown, and where its figures are. */
   private record Row(WorkerEntry<LiveWorker> entry, Source source) {
+    BookedLoad booked() {
+      return source.router.booked(entry.id());
+    }
+
     Load load() {
       return source.router.load(entry.id());
     }
@@ -169,7 +174,10 @@ public final class GatewayMetrics {
             "kvasir_worker_ejections_withheld_total",
             "Times that it was not, so that enough workers stay.",
             r -> r.entry.withheld())
-        .gauge("kvasir_worker_in_flight", "Requests booked there.", r -> r.load().inFlight())
+        .gauge(
+            "kvasir_worker_in_flight",
+            "Requests that this gateway has booked there.",
+            r -> r.booked().inFlight())
         .gauge(
             "kvasir_worker_prefill_tokens",
             "Tokens to be prefilled there.",

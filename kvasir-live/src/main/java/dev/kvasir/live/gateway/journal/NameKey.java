@@ -30,6 +30,11 @@ public final class NameKey {
     return new NameKey(text.getBytes(StandardCharsets.UTF_8));
   }
 
+  /** A seal of the message, of 32 bytes, which only who knows the secret can make. */
+  public byte[] seal(byte[] message) {
+    return sign(message);
+  }
+
   byte[] sign(byte[] message) {
     try {
       var mac = Mac.getInstance(ALGORITHM);

@@ -61,13 +61,22 @@ final class RedisConnection {
   }
 
   private static JedisClientConfig client(RemoteSettings settings) {
+    return builder(settings).build();
+  }
+
+  /** For a connection that listens, whose client knows only the older protocol. */
+  static JedisClientConfig listening(RemoteSettings settings) {
+    return builder(settings).autoNegotiateProtocol(false).build();
+  }
+
+  private static DefaultJedisClientConfig.Builder builder(RemoteSettings settings) {
     var access = settings.access();
     int millis = (int) Math.min(Integer.MAX_VALUE, settings.limits().timeout().toMillis());
     var config = DefaultJedisClientConfig.builder().timeoutMillis(Math.max(1, millis));
     if (access.user() != null) config.user(access.user());
     if (access.password() != null) config.password(access.password().reveal());
     if (access.tls() == Tls.ON) config.sslOptions(tls(access));
-    return config.build();
+    return config;
   }
 
   private static SslOptions tls(RemoteAccess access) {

@@ -95,7 +95,7 @@ public final class RedisServer implements AutoCloseable {
     process.kill();
   }
 
-  void restart() throws IOException {
+  public void restart() throws IOException {
     process.restart();
   }
 

@@ -1,0 +1,73 @@
+package dev.kvasir.cli.settings;
+
+import dev.kvasir.live.store.shared.redis.RemoteAccess;
+import dev.kvasir.live.store.shared.redis.RemoteSettings;
+import dev.kvasir.router.flow.ReplicaSettings;
+import java.time.Duration;
+import java.util.List;
+
+/**
+ * Other gateways in front of the same workers, and how they hear each other.
+ *
+ * @param server the Redis or Valkey, as HOST:PORT; empty where there is one gateway
+ * @param access who we are there, and how the way to it is protected
+ * @param channel on which they tell each other; gateways of one channel belong together
+ * @param name of this gateway; empty for its host and port
+ * @param expected how many gateways share the limits of keys until it has heard the others
+ * @param pace how long what happens waits for more, so that one message tells it all
+ * @param beat how often it tells all that it has
+ * @param lossTime after which a gateway that is not heard is gone
+ */
+public record ReplicationSettings(
+    String server,
+    RemoteAccess access,
+    String channel,
+    String name,
+    int expected,
+    Duration pace,
+    Duration beat,
+    Duration lossTime) {
+  public static final ReplicationSettings DEFAULT =
+      new ReplicationSettings(
+          "",
+          RemoteAccess.OPEN,
+          "kvasir",
+          "",
+          1,
+          ReplicaSettings.PACE,
+          ReplicaSettings.BEAT,
+          ReplicaSettings.LOSS_TIME);
+
+  public ReplicationSettings {
+    if (!channel.matches("[\\w./:-]{1,200}")) {
+      throw new IllegalArgumentException(
+          "channel '" + channel + "', expected letters, digits and any of . / : _ -");
+    }
+    if (!server.isEmpty()) {
+      var _ = RemoteSettings.of(server);
+    }
+    var named = name.isEmpty() ? "gateway" : name;
+    var _ = new ReplicaSettings(named, 0, List.of(), expected, pace, beat, lossTime);
+  }
+
+  public boolean isOn() {
+    return !server.isEmpty();
+  }
+
+  /** Where the gateways hear each other. */
+  public RemoteSettings remote() {
+    return RemoteSettings.of(server).with(access);
+  }
+
+  /**
+   * How this gateway takes part.
+   *
+   * @param usualName its name where the settings give none
+   * @param epoch greater with every start
+   * @param terms what must be the same in all gateways
+   */
+  public ReplicaSettings replicas(String usualName, long epoch, List<String> terms) {
+    return new ReplicaSettings(
+        name.isEmpty() ? usualName : name, epoch, terms, expected, pace, beat, lossTime);
+  }
+}

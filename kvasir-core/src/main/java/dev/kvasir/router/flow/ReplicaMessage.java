@@ -1,0 +1,88 @@
+package dev.kvasir.router.flow;
+
+import dev.kvasir.router.view.BookedLoad;
+import java.util.List;
+
+/**
+ * What one gateway tells the others of itself.
+ *
+ * <p>All figures are totals, so that a message replaces what was told before: one that is lost is
+ * made good by the next, and one that comes twice does no harm.
+ *
+ * @param gateway by which people know the sender
+ * @param epoch which start of the sender
+ * @param number of the message since that start
+ * @param terms what must be the same in all gateways, as {@code name=value}; only in a whole
+ *     message
+ * @param workers what the sender has booked on workers
+ * @param keys what was asked of the sender with keys that have limits
+ * @param homes where sessions are at home since the last message
+ */
+public record ReplicaMessage(
+    String gateway,
+    long epoch,
+    long number,
+    Kind kind,
+    List<String> terms,
+    List<WorkerRow> workers,
+    List<KeyRow> keys,
+    List<Home> homes) {
+  /** What a message says of that which is not in it. */
+  public enum Kind {
+    /** It is as it was. */
+    CHANGES,
+    /** There is nothing else. */
+    WHOLE,
+    /** There is nothing else, and the sender hears the others from now on: they tell it all. */
+    HELLO,
+    /** The sender is about to stop. */
+    LEAVING;
+
+    boolean isWhole() {
+      return this == WHOLE || this == HELLO;
+    }
+  }
+
+  /**
+   * What the sender has booked on a worker.
+   *
+   * @param worker its name
+   * @param ejections how often the sender has taken it out for requests of its own that failed
+   */
+  public record WorkerRow(String worker, BookedLoad load, long ejections) {}
+
+  /**
+   * What was asked of the sender with a key since it started.
+   *
+   * @param concurrent requests under way
+   * @param requestsLeft what the key may still ask for, as far as the sender knows
+   * @param tokensLeft the same in tokens
+   */
+  public record KeyRow(
+      String key,
+      KeyLimits limits,
+      long requests,
+      long tokens,
+      int concurrent,
+      double requestsLeft,
+      double tokensLeft) {
+    /** The same with nothing under way. */
+    KeyRow idle() {
+      return new KeyRow(key, limits, requests, tokens, 0, requestsLeft, tokensLeft);
+    }
+  }
+
+  /**
+   * The worker where a session is at home.
+   *
+   * @param worker its name; empty where the session is over
+   */
+  public record Home(String session, String worker) {}
+
+  public ReplicaMessage {
+    terms = List.copyOf(terms);
+    workers = List.copyOf(workers);
+    keys = List.copyOf(keys);
+    homes = List.copyOf(homes);
+  }
+}
