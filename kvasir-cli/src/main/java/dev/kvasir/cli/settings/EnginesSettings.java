@@ -212,10 +212,16 @@ public record EnginesSettings(
     }
     try {
       return onGpu(answer, folder);
-    } catch (GpuUnavailable unavailable) {
+    } catch (GpuUnavailable | ModelFileException unavailable) {
+      if (isForGpuAlone()) throw unavailable;
       LOG.log(WARNING, "computing on the processor: {0}", unavailable.getMessage());
       return onProcessor(folder);
     }
+  }
+
+  /** Whether no processor computes it, so that it must be a GPU. */
+  private boolean isForGpuAlone() {
+    return loadFormat == LoadFormat.DUMMY || (model != null && Files.isDirectory(model));
   }
 
   private LoadedModel onProcessor(Path folder) throws ModelFileException {
