@@ -100,6 +100,8 @@ public final class TierDaemon implements AutoCloseable {
             server.accepted.sum(),
             server.refused.sum(),
             caches.replaced(),
+            feed == null ? 0 : feed.published(),
+            feed == null ? 0 : feed.dropped(),
             resp == null ? null : resp.counts);
     var text = new CompletableFuture<String>();
     loop.execute(() -> text.complete(TierText.metrics(all, totals)));

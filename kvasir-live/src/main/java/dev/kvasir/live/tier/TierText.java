@@ -51,12 +51,16 @@ public final class TierText {
    * What is not of any namespace.
    *
    * @param refused connections that were closed at once
+   * @param told batches of events that routers were told
+   * @param untold those that there was no room for
    */
   record Totals(
       int connections,
       long accepted,
       long refused,
       long namespacesReplaced,
+      long told,
+      long untold,
       RespServer.@Nullable Counts resp) {}
 
   /** Figures of one namespace, for a client that asks for them. */
@@ -113,7 +117,15 @@ public final class TierText {
         .counter(
             "kvasir_tier_namespaces_replaced_total",
             "Namespaces that gave way to others.",
-            s -> s.totals.namespacesReplaced());
+            s -> s.totals.namespacesReplaced())
+        .counter(
+            "kvasir_tier_event_batches_total",
+            "Batches of events that routers were told.",
+            s -> s.totals.told())
+        .counter(
+            "kvasir_tier_event_batches_dropped_total",
+            "Batches that found the queue full; all that is held is told again then.",
+            s -> s.totals.untold());
   }
 
   private static void resp(Rows<RespServer.Counts> rows) {
