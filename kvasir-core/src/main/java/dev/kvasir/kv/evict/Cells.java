@@ -6,7 +6,9 @@ import java.util.Arrays;
  * The segments that have something to evict, in cells by class and age, and which of them is first.
  *
  * <p>Each class knows which of its ages are occupied and which of those is worth least. A tree over
- * the classes finds the least of all: each of its nodes names the lower one of two.
+ * the classes finds the least of all: each of its nodes names the lower one of two. Classes of a
+ * request's own blocks that are worth about the same count as equal, and of equals the oldest goes
+ * first: what chance alone tells apart goes in the order of LRU.
  */
 final class Cells {
   /** By which order segments go. */
@@ -20,7 +22,10 @@ final class Cells {
   private static final int NONE = Segments.NONE;
   private static final int AGES = ReturnTables.AGES;
   private static final int CLASSES_FIRST = 64;
-  private static final double NEVER = Double.POSITIVE_INFINITY;
+  private static final int NEVER = Integer.MAX_VALUE;
+
+  /** The bits of an index that do not count, so that what differs by 6 % at most is equal. */
+  private static final int BLURRED_BITS = 19;
 
   private final Segments segments;
   private final ReturnTables tables;
@@ -30,7 +35,10 @@ final class Cells {
   private long[] occupied = {};
 
   private byte[] firstAges = {};
-  private double[] keys = {};
+  private int[] keys = {};
+
+  /** For each class the birth of the segment that goes first. */
+  private long[] births = {};
 
   /** For each node of the tree the class that wins there, the topmost at 1. */
   private int[] winners = {};
@@ -49,6 +57,7 @@ final class Cells {
     occupied = Arrays.copyOf(occupied, to);
     firstAges = Arrays.copyOf(firstAges, to);
     keys = Arrays.copyOf(keys, to);
+    births = Arrays.copyOf(births, to);
     Arrays.fill(keys, before, to, NEVER);
     segments.growCells(to * AGES);
     winners = new int[to];
@@ -61,7 +70,7 @@ final class Cells {
 
   /** How many bytes its arrays take. */
   long bytes() {
-    return (Long.BYTES + Byte.BYTES + Double.BYTES + Integer.BYTES) * (long) occupied.length;
+    return (2 * Long.BYTES + Byte.BYTES + 2 * Integer.BYTES) * (long) occupied.length;
   }
 
   Order order() {
@@ -70,7 +79,10 @@ final class Cells {
 
   void order(Order wanted) {
     order = wanted;
-    for (int of = 0; of < tables.classes(); of++) keys[of] = key(of);
+    for (int of = 0; of < tables.classes(); of++) {
+      keys[of] = key(of);
+      births[of] = birth(of);
+    }
     rebuild();
   }
 
@@ -103,14 +115,16 @@ final class Cells {
     segments.removeFromCell(segment);
     boolean empty = segments.firstOfCell(of * AGES + age) == NONE;
     if (empty) occupied[of] &= ~(1L << age);
-    if (empty || order == Order.OLDEST) price(of);
+    if (empty) price(of);
+    else if (age == firstAges[of]) set(of, keys[of]);
   }
 
   private void occupy(int of, int age) {
     long bit = 1L << age;
     boolean known = (occupied[of] & bit) != 0;
     occupied[of] |= bit;
-    if (!known || order == Order.OLDEST) price(of);
+    if (!known) price(of);
+    else if (age == firstAges[of]) set(of, keys[of]);
   }
 
   /** Finds the first age of the class again, since its ages or their indices have changed. */
@@ -118,44 +132,56 @@ final class Cells {
     set(of, key(of));
   }
 
-  private double key(int of) {
+  private int key(int of) {
     long ages = occupied[of];
     if (ages == 0) return NEVER;
-    return order == Order.OLDEST ? keyByBirth(of, ages) : keyByIndex(of, ages);
+    if (order == Order.LEARNT) return keyByIndex(of, ages);
+    firstAges[of] = (byte) (Long.SIZE - 1 - Long.numberOfLeadingZeros(ages));
+    return 0;
   }
 
-  private double keyByBirth(int of, long ages) {
-    int age = Long.SIZE - 1 - Long.numberOfLeadingZeros(ages);
-    firstAges[of] = (byte) age;
-    return segments.born(segments.firstOfCell(of * AGES + age));
-  }
-
-  private double keyByIndex(int of, long ages) {
-    double best = NEVER;
+  private int keyByIndex(int of, long ages) {
+    int best = NEVER;
     for (long left = ages; left != 0; ) {
       int age = Long.SIZE - 1 - Long.numberOfLeadingZeros(left);
       left ^= 1L << age;
-      double index = tables.index(of, age);
-      if (index < best) {
-        best = index;
+      int key = key(tables, of, age);
+      if (key < best) {
+        best = key;
         firstAges[of] = (byte) age;
       }
     }
     return best;
   }
 
-  private void set(int of, double key) {
-    if (keys[of] == key) return;
+  /** What the tables hold a class of that age to be worth, as a number to compare. */
+  static int key(ReturnTables tables, int of, int age) {
+    int bits = Float.floatToIntBits(tables.index(of, age));
+    return tables.isApart(of) || !tables.areSettled() ? bits : bits & -(1 << BLURRED_BITS);
+  }
+
+  private long birth(int of) {
+    if (keys[of] == NEVER) return 0;
+    return segments.born(segments.firstOfCell(of * AGES + firstAges[of]));
+  }
+
+  private void set(int of, int key) {
+    boolean isSame = keys[of] == key;
     keys[of] = key;
+    long born = birth(of);
+    if (isSame && births[of] == born) return;
+    births[of] = born;
     for (int node = (of + keys.length) >> 1; node >= 1; node >>= 1) winners[node] = winner(node);
   }
 
-  /** The class with the lower key below the node, the first of equals. */
+  /** The class with the lower key below the node, of equals the older one or the first. */
   private int winner(int node) {
     int left = 2 * node;
     boolean atLeaves = left >= winners.length;
     int one = atLeaves ? left - winners.length : winners[left];
     int other = atLeaves ? one + 1 : winners[left + 1];
-    return keys[other] < keys[one] ? other : one;
+    if (keys[other] != keys[one]) return keys[other] < keys[one] ? other : one;
+    boolean byBirth = order == Order.OLDEST || tables.areSettled();
+    return byBirth && births[other] < births[one] ? other : one;
   }
 }

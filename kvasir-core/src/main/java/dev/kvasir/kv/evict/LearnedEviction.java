@@ -234,7 +234,9 @@ final class LearnedEviction implements EvictionPolicy {
       segments.keep(NONE);
     }
     segments.forgetGhosts();
+    boolean wereSettled = tables.areSettled();
     tables.ended();
+    if (tables.areSettled() != wereSettled) cells.order(cells.order());
     for (int of = tables.refreshNext(); of != ReturnTables.NONE; of = tables.refreshNext()) {
       cells.price(of);
     }

@@ -14,6 +14,10 @@ import java.util.zip.CRC32C;
  * that follows an index for each age: the most hits that holding a block on can bring for each unit
  * of time that it is held, where the best moment to give up is chosen (Gittins).
  *
+ * <p>Chance makes classes look different that are not. A class of a request's own blocks counts for
+ * more than its parent only as far as it differs from it by more than chance would explain, and
+ * more is asked of it where the classes at its depth of the tree do not differ on the whole.
+ *
  * <p>Time is counted in block references. A class is due to be refreshed when it has enough new
  * evidence, or when its parent has changed, and a few classes are refreshed with each request.
  */
@@ -61,6 +65,24 @@ final class ReturnTables {
   /** Before so many requests, nothing is said about the chance of one. */
   private static final float EVIDENCE_MIN = 128;
 
+  /** How often chance a class must differ to count, where none at its depth seem to differ. */
+  private static final double DOUBT_MAX = 4;
+
+  /** How often chance those at a depth differ on the whole, for no more doubt than chance. */
+  private static final double DIFFERENCE_SURE = 1.25;
+
+  /** Added to what is expected, where little is. */
+  private static final double VARIANCE_MORE = 0.5;
+
+  /** Classes are at most that deep below the root. */
+  private static final int DEPTHS = 8;
+
+  /** Before so many requests the prior holds as it is, and no two classes count as equal. */
+  private static final int REQUESTS_SETTLED = 2_048;
+
+  /** How many returns of younger ages weigh as much as the prior. */
+  private static final double PRIOR_RETURNS = 5;
+
   private static final double HAZARD_MAX = 0.999;
   private static final double FIRST_EDGE = 16;
   private static final double PRIOR_SCALE = 500;
@@ -78,6 +100,16 @@ final class ReturnTables {
   private float[] reached = new float[CLASSES_FIRST * AGES];
   private float[] hazards = new float[CLASSES_FIRST * AGES];
   private float[] indices = new float[CLASSES_FIRST * AGES];
+
+  /** How far each class differs from its parent, squared, and how far chance would let it. */
+  private float[] squares = new float[CLASSES_FIRST];
+
+  private float[] variances = new float[CLASSES_FIRST];
+
+  /** The same for all classes of each depth, each in units of what chance would let it. */
+  private final double[] squaresAt = new double[DEPTHS];
+
+  private final double[] chancesAt = new double[DEPTHS];
 
   /** How often the evidence of each class has decayed. */
   private int[] decays = new int[CLASSES_FIRST];
@@ -97,6 +129,7 @@ final class ReturnTables {
   /** Of the class that is being refreshed, for each age; the last are ends of buckets. */
   private final double[] leftAt = new double[AGES];
 
+  private final float[] expected = new float[AGES];
   private final double[] hitsAfter = new double[AGES];
   private final double[] timeAfter = new double[AGES];
   private final int[] hull = new int[AGES];
@@ -138,7 +171,7 @@ final class ReturnTables {
 
   /** How many bytes its arrays take. */
   long bytes() {
-    long perClass = (long) Integer.BYTES * (3 + KEYS) + (long) Float.BYTES * (2 + 4 * AGES);
+    long perClass = (long) Integer.BYTES * (3 + KEYS) + (long) Float.BYTES * (4 + 4 * AGES);
     return perClass * parents.length + due.bytes();
   }
 
@@ -325,6 +358,8 @@ final class ReturnTables {
     newsLeft = Arrays.copyOf(newsLeft, to);
     refreshed = Arrays.copyOf(refreshed, to);
     parentWeights = Arrays.copyOf(parentWeights, to);
+    squares = Arrays.copyOf(squares, to);
+    variances = Arrays.copyOf(variances, to);
     decays = Arrays.copyOf(decays, to);
     children = Arrays.copyOf(children, to * KEYS);
     returned = Arrays.copyOf(returned, to * AGES);
@@ -339,18 +374,87 @@ final class ReturnTables {
 
   private void refresh(int of) {
     decay(of);
-    var above = of == ROOT ? prior : hazards;
+    var above = of == ROOT ? expected() : hazards;
     int from = of == ROOT ? 0 : parents[of] * AGES;
     int row = of * AGES;
     double weight = parentWeights[of];
+    double own = of == ROOT || parents[of] == ROOT || isApart(of) ? 1 : difference(of);
     for (int age = 0; age < AGES; age++) {
-      double hazard =
-          (returned[row + age] + weight * above[from + age]) / (reached[row + age] + weight);
-      hazards[row + age] = (float) Math.min(HAZARD_MAX, hazard);
+      double other = above[from + age];
+      double hazard = (returned[row + age] + weight * other) / (reached[row + age] + weight);
+      hazards[row + age] = (float) Math.min(HAZARD_MAX, other + own * (hazard - other));
     }
     value(row);
     newsLeft[of] = NEWS_SHARE * (reached[row] + parentWeights[of]);
     refreshed[of] = ++refreshes;
+  }
+
+  /** Whether enough requests have ended to tell classes apart by more than their order. */
+  boolean areSettled() {
+    return requests >= REQUESTS_SETTLED;
+  }
+
+  /** Whether the class is one of those that are less like their parents. */
+  boolean isApart(int of) {
+    return parentWeights[of] != PARENT_WEIGHT;
+  }
+
+  /**
+   * What to expect of all classes together: the prior, but where fewer than it says returned at the
+   * ages before, as much fewer. Else the first to reach an age would seem worth more than the many
+   * that are younger, and are known not to return.
+   */
+  private float[] expected() {
+    if (!areSettled()) return prior;
+    double returns = 0;
+    double awaited = 0;
+    for (int age = 0; age < AGES; age++) {
+      double share = (returns + PRIOR_RETURNS) / (awaited + PRIOR_RETURNS);
+      expected[age] = (float) (prior[age] * Math.min(1, share));
+      returns = returns / 2 + returned[age];
+      awaited = awaited / 2 + reached[age] * prior[age];
+    }
+    return expected;
+  }
+
+  /**
+   * How much of the difference between the class and its parent is real, from 0 to 1: by how many
+   * more or fewer returned than the parent's hazards foretell, beside what chance explains.
+   */
+  private double difference(int of) {
+    int row = of * AGES;
+    int from = parents[of] * AGES;
+    double more = 0;
+    double variance = 0;
+    for (int age = 0; age < AGES; age++) {
+      double hazard = hazards[from + age];
+      more += returned[row + age] - reached[row + age] * hazard;
+      variance += reached[row + age] * hazard * (1 - hazard);
+    }
+    double square = more * more / (variance + VARIANCE_MORE);
+    int depth = depth(of);
+    squaresAt[depth] += square - squares[of];
+    chancesAt[depth] += chance(variance) - chance(variances[of]);
+    squares[of] = (float) square;
+    variances[of] = (float) variance;
+    double doubt = chance(variance) * doubt(squaresAt[depth] / Math.max(1, chancesAt[depth]));
+    return square <= doubt ? 0 : 1 - doubt / square;
+  }
+
+  private static double chance(double variance) {
+    return variance / (variance + VARIANCE_MORE);
+  }
+
+  /** How many times what chance explains is not believed, if those at a depth differ as often. */
+  private static double doubt(double differences) {
+    double sure = (differences - 1) / (DIFFERENCE_SURE - 1);
+    return DOUBT_MAX - (DOUBT_MAX - 1) * Math.clamp(sure, 0, 1);
+  }
+
+  private int depth(int of) {
+    int depth = 0;
+    for (int at = of; at != ROOT; at = parents[at]) depth++;
+    return depth;
   }
 
   private void decay(int of) {

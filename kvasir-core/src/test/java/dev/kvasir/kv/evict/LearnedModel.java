@@ -93,19 +93,33 @@ final class LearnedModel extends ModelOrder {
   @Override
   public int victim() {
     @Nullable Segment best = null;
-    double lowest = Double.POSITIVE_INFINITY;
+    int lowest = Integer.MAX_VALUE;
     for (int of = 0; of < tables.classes(); of++) {
-      for (int age = ReturnTables.AGES - 1; age >= 0; age--) {
-        var cell = cells.getOrDefault(of * ReturnTables.AGES + age, List.of());
-        if (cell.isEmpty() || tables.index(of, age) >= lowest) continue;
-        lowest = tables.index(of, age);
-        best = cell.getFirst();
-      }
+      var first = firstOf(of);
+      if (first == null) continue;
+      int key = Cells.key(tables, of, first.age);
+      boolean isOlder = best != null && tables.areSettled() && first.born < best.born;
+      if (key > lowest || (key == lowest && !isOlder)) continue;
+      lowest = key;
+      best = first;
     }
     if (best != null) return best.leaves.getFirst();
     if (inner.isEmpty()) return NONE;
     var next = inner.ceiling(hand);
     return next == null ? inner.first() : next;
+  }
+
+  /** The segment of the class that goes first, if one has something to evict. */
+  private @Nullable Segment firstOf(int of) {
+    @Nullable Segment first = null;
+    int lowest = Integer.MAX_VALUE;
+    for (int age = ReturnTables.AGES - 1; age >= 0; age--) {
+      var cell = cells.getOrDefault(of * ReturnTables.AGES + age, List.of());
+      if (cell.isEmpty() || Cells.key(tables, of, age) >= lowest) continue;
+      lowest = Cells.key(tables, of, age);
+      first = cell.getFirst();
+    }
+    return first;
   }
 
   @Override

@@ -36,4 +36,51 @@ class ReturnTablesTest {
     tables.ended();
     while (tables.refreshNext() != ReturnTables.NONE) {}
   }
+
+  @Test
+  void classesThatOnlyChanceTellsApartAreWorthTheSame() {
+    var tables = new ReturnTables(1);
+    int above = tables.child(tables.child(ReturnTables.ROOT, 0), 0);
+    int some = tables.child(above, 0);
+    int more = tables.child(above, 1);
+    live(tables, some, 100, 20);
+    live(tables, more, 100, 24);
+    settle(tables, 100);
+    assertThat(tables.index(more, 0)).isEqualTo(tables.index(some, 0));
+  }
+
+  @Test
+  void classesThatDifferByMoreThanChanceAreWorthWhatTheyAre() {
+    var tables = new ReturnTables(1);
+    int above = tables.child(tables.child(ReturnTables.ROOT, 0), 0);
+    int seldom = tables.child(above, 0);
+    int often = tables.child(above, 1);
+    live(tables, seldom, 100, 5);
+    live(tables, often, 100, 60);
+    settle(tables, 100);
+    assertThat(tables.index(often, 0)).isGreaterThan(3 * tables.index(seldom, 0));
+  }
+
+  @Test
+  void anAgeThatNobodyReachedYetIsWorthNoMoreThanThoseBeforeIt() {
+    var tables = new ReturnTables(1);
+    int reachedMax = 20;
+    for (int request = 0; request < 4_000; request++) {
+      for (int age = 0; age <= reachedMax; age++) tables.reached(ReturnTables.ROOT, age, 1);
+      end(tables);
+    }
+    float known = tables.index(ReturnTables.ROOT, reachedMax - 4);
+    assertThat(tables.index(ReturnTables.ROOT, reachedMax + 4)).isLessThan(2 * known);
+  }
+
+  /** So many requests of the class, of which so many return at an age. */
+  private static void live(ReturnTables tables, int of, int requests, int returns) {
+    int age = 4;
+    for (int i = 0; i <= age; i++) tables.reached(of, i, requests);
+    tables.returned(of, age, returns);
+  }
+
+  private static void settle(ReturnTables tables, int requests) {
+    for (int request = 0; request < requests; request++) end(tables);
+  }
 }

@@ -18,13 +18,17 @@ import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
 
-/** What caches find of recorded traces; skipped where the traces are absent. */
+/** What caches find of recorded traces, skipped where they are absent, and of made ones. */
 class CacheReplayTest {
   private static final String CONVERSATIONS = "traces/mooncake/conversation_trace.jsonl";
   private static final String SLICE = "traces/dynamo/mooncake_trace_1000.jsonl";
   private static final int BLOCK_TOKENS = 512;
   private static final long SEED = 42;
+  private static final int MADE_TRACES = 2;
+  private static final int MADE_REQUESTS = 12_000;
+  private static final double MADE_LOSS_MAX = -0.25;
   private static final Map<String, List<Request>> READ = new TreeMap<>();
 
   @ParameterizedTest
@@ -39,6 +43,27 @@ class CacheReplayTest {
   @CsvSource({"250, 28.1", "500, 28.8", "1000, 29.3", "2000, 30.6", "5000, 35.2"})
   void learnedFindsMoreOfAThousandRequests(int blocks, double percent) {
     assertThat(found("learned", blocks, read(SLICE))).isGreaterThan(percent);
+  }
+
+  /** Two of each kind, since chance alone moves each of them by some tenths. */
+  @ParameterizedTest
+  @EnumSource
+  void learnedLosesNextToNothingToLruOnAnyTraffic(MadeTrace.Kind kind) {
+    assertThat(gained(kind, 1_000)).isGreaterThan(MADE_LOSS_MAX);
+    if (Integer.getInteger("kvasir.scale", 1) == 1) return;
+    for (int blocks : new int[] {300, 3_000, 10_000}) {
+      assertThat(gained(kind, blocks)).as("%d blocks", blocks).isGreaterThan(MADE_LOSS_MAX);
+    }
+  }
+
+  /** How many points more than LRU it finds, on average. */
+  private static double gained(MadeTrace.Kind kind, int blocks) {
+    double gained = 0;
+    for (int seed = 1; seed <= MADE_TRACES; seed++) {
+      var requests = kind.make(MADE_REQUESTS, seed);
+      gained += found("learned", blocks, requests) - found("lru", blocks, requests);
+    }
+    return gained / MADE_TRACES;
   }
 
   @Test
