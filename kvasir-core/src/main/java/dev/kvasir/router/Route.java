@@ -95,6 +95,12 @@ public final class Route implements AutoCloseable {
     return placement;
   }
 
+  /** The other instance that it was, or is, to be prefilled by; -1 for none. */
+  public int prefiller() {
+    var leg = prefillLeg;
+    return leg == null ? NOBODY : leg.member().id();
+  }
+
   public boolean isClosed() {
     return closed;
   }

@@ -98,6 +98,22 @@ public final class Router {
     return member(id).isFresh(loop.nanos(), settings.freshness().toNanos());
   }
 
+  /** What the engine of the instance told lately; nothing where that is too long ago. */
+  public EngineSignals signals(int id) {
+    return fresh(member(id), loop.nanos());
+  }
+
+  /** Whether an instance that decodes may take the request. */
+  public boolean hasDecoder(RouteRequest request) {
+    for (int i = 0; i < members.size(); i++) {
+      var member = members.get(i);
+      if (member.availability() != Availability.READY) continue;
+      if (!member.instance().role().decodes()) continue;
+      if (!request.avoided().contains(member.id())) return true;
+    }
+    return false;
+  }
+
   /** Blocks came to the instance, or went; answers whether the instance is known. */
   public boolean on(int id, List<KvEvent> events) {
     return index.on(id, events);

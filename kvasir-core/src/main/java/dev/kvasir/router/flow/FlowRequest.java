@@ -43,8 +43,11 @@ public final class FlowRequest {
   /** With the workers to be avoided. */
   @Nullable RouteRequest asked;
 
-  /** Its place among requests of its class. */
+  /** When it came, as a number. */
   long number;
+
+  /** Its place among requests of its class, those of one place in the order they came. */
+  double place;
 
   /** Whether it counts as a request of its key, and whether its tokens do. */
   boolean counted;

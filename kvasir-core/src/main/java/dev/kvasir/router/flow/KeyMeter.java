@@ -65,8 +65,8 @@ final class KeyMeter {
     }
 
     void takeTokens(long count) {
-      tokens.take(count);
-      if (tokensPart != null) tokensPart.take(count);
+      tokens.take((double) count);
+      if (tokensPart != null) tokensPart.take((double) count);
       tokensTaken += count;
     }
 
@@ -220,8 +220,8 @@ final class KeyMeter {
   void elsewhere(KeyRow before, KeyRow row, long nowNanos) {
     var use = usedElsewhere(row, nowNanos);
     use.concurrentElsewhere -= before.concurrent();
-    use.requests.take(row.requests() - before.requests());
-    use.tokens.take(row.tokens() - before.tokens());
+    use.requests.take((double) (row.requests() - before.requests()));
+    use.tokens.take((double) (row.tokens() - before.tokens()));
   }
 
   /** Another gateway that has just come knows how much is left of a key. */
@@ -236,8 +236,8 @@ final class KeyMeter {
     var use = usedElsewhere(row, nowNanos);
     double requests = row.limits().requestsPerMinute() - row.requestsLeft();
     double tokens = row.limits().tokensPerMinute() - row.tokensLeft();
-    use.requests.take(Math.min(row.requests(), requests));
-    use.tokens.take(Math.min(row.tokens(), tokens));
+    use.requests.take(Math.min((double) row.requests(), requests));
+    use.tokens.take(Math.min((double) row.tokens(), tokens));
   }
 
   private Use usedElsewhere(KeyRow row, long nowNanos) {

@@ -12,6 +12,7 @@ import dev.kvasir.time.Timer;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 
@@ -97,6 +98,13 @@ public final class Replicas {
 
   private final Map<String, WorkerRow> told = new LinkedHashMap<>();
   private final Map<String, String> homes = new LinkedHashMap<>();
+
+  /** Workers on which something was booked, or closed, since the last message. */
+  private final LinkedHashSet<Integer> changed = new LinkedHashSet<>();
+
+  /** What those known have booked on each worker, summed up. */
+  private final Map<String, BookedLoad> sums = new LinkedHashMap<>();
+
   private @Nullable Timer sending;
   private @Nullable Timer beating;
   private boolean joined;
@@ -124,6 +132,7 @@ public final class Replicas {
     this.listener = listener;
     this.lastKnown = settings.expected();
     router.onHomes(this::settled);
+    workers.onEjection(this::changed);
     meter.divide(lastKnown, loop.nanos());
     beat();
   }
@@ -161,7 +170,13 @@ public final class Replicas {
     return homesDropped;
   }
 
-  /** Something is booked, or no longer: the others are told soon. */
+  /** Something is booked on the worker, or no longer: the others are told soon. */
+  void changed(int worker) {
+    changed.add(worker);
+    changed();
+  }
+
+  /** What the others are to know has changed: they are told soon. */
   void changed() {
     if (sending != null) return;
     if (settings.pace().isZero()) send();
@@ -197,7 +212,10 @@ public final class Replicas {
     if (joined && loop.nanos() - echoNanos > lossNanos) goAlone();
     sendWhole(Kind.WHOLE);
     // A worker that came since is known to the others, perhaps.
-    for (var entry : workers.entries()) count(entry.instance().name());
+    for (var entry : workers.entries()) {
+      var sum = sums.get(entry.instance().name());
+      if (sum != null) router.bookedElsewhere(entry.id(), sum);
+    }
   }
 
   private void goAlone() {
@@ -211,7 +229,9 @@ public final class Replicas {
   private void send() {
     sending = null;
     var rows = new ArrayList<WorkerRow>();
-    for (var entry : workers.entries()) {
+    for (int id : changed) {
+      var entry = workers.find(id);
+      if (entry == null) continue;
       var row = row(entry);
       var before = told.get(row.worker());
       boolean isSame =
@@ -222,6 +242,7 @@ public final class Replicas {
       told.put(row.worker(), row);
       rows.add(row);
     }
+    changed.clear();
     var keys = new ArrayList<KeyRow>();
     meter.changedRows(loop.nanos(), keys::add);
     if (rows.isEmpty() && keys.isEmpty() && homes.isEmpty()) return;
@@ -229,6 +250,7 @@ public final class Replicas {
   }
 
   private void sendWhole(Kind kind) {
+    changed.clear();
     told.clear();
     for (var entry : workers.entries()) {
       var row = row(entry);
@@ -355,7 +377,7 @@ public final class Replicas {
     if (message.kind().isWhole()) forgetMissing(peer, message);
     for (var row : message.workers()) {
       var before = peer.workers.put(row.worker(), row);
-      count(row.worker());
+      count(row.worker(), before == null ? BookedLoad.NONE : before.load(), row.load());
       if (!isFirst && row.ejections() > (before == null ? 0 : before.ejections())) {
         workers.ejectedElsewhere(row.worker(), loop.nanos());
       }
@@ -376,9 +398,9 @@ public final class Replicas {
   private void forgetMissing(Peer peer, ReplicaMessage whole) {
     var gone = new LinkedHashMap<>(peer.workers);
     for (var row : whole.workers()) gone.remove(row.worker());
-    for (var name : gone.keySet()) {
-      peer.workers.remove(name);
-      count(name);
+    for (var row : gone.values()) {
+      peer.workers.remove(row.worker());
+      count(row.worker(), row.load(), BookedLoad.NONE);
     }
     var idle = new LinkedHashMap<>(peer.keys);
     for (var row : whole.keys()) idle.remove(row.key());
@@ -402,7 +424,7 @@ public final class Replicas {
   private void drop(String name) {
     var peer = peer(name);
     peers.remove(name);
-    peer.workers.keySet().forEach(this::count);
+    for (var row : peer.workers.values()) count(row.worker(), row.load(), BookedLoad.NONE);
     for (var row : List.copyOf(peer.keys.values())) takeKey(peer, row.idle());
     lost.remove(name);
     lost.put(name, peer);
@@ -426,16 +448,13 @@ public final class Replicas {
     return String.join(", ", differences);
   }
 
-  /** What the others have booked on the worker is summed up anew. */
-  private void count(String name) {
+  /** One of the others has booked something else on the worker than before. */
+  private void count(String name, BookedLoad before, BookedLoad now) {
+    var sum = sums.getOrDefault(name, BookedLoad.NONE).minus(before).plus(now);
+    if (sum.equals(BookedLoad.NONE)) sums.remove(name);
+    else sums.put(name, sum);
     var entry = workers.find(name);
-    if (entry == null) return;
-    var sum = BookedLoad.NONE;
-    for (var peer : peers.values()) {
-      var row = peer.workers.get(name);
-      if (row != null) sum = sum.plus(row.load());
-    }
-    router.bookedElsewhere(entry.id(), sum);
+    if (entry != null) router.bookedElsewhere(entry.id(), sum);
   }
 
   /** One that was lost and comes back goes on from the totals that it told. */

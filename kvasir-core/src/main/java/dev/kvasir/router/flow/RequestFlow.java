@@ -10,6 +10,8 @@ import dev.kvasir.router.flow.Refusal.Kind;
 import dev.kvasir.router.flow.RequestDriver.Leg;
 import dev.kvasir.router.flow.RequestEnd.Verdict;
 import dev.kvasir.router.placement.PrefillPlacement.Offload;
+import dev.kvasir.router.view.Availability;
+import dev.kvasir.router.view.RouteRequest;
 import dev.kvasir.time.EventLoop;
 import java.time.Duration;
 import java.util.Comparator;
@@ -44,8 +46,10 @@ import java.util.TreeSet;
  * worker is not sent such requests for a while. What is told of a request that is refused or over
  * counts for nothing: it was under way.
  *
- * <p>The queue serves the more important class first, and each class in the order of arrival. In a
- * full queue, a request takes the place of the latest one of a less important class.
+ * <p>The queue serves the more important class first, and each class in the order of arrival, or so
+ * that tenants get their shares of tokens. In a full queue, a request takes the place of the last
+ * one of a less important class. With bounds on what a worker is given, a request waits here until
+ * a worker of its model has room, and is bound to it then ({@link TurnRules}).
  *
  * <p>It belongs to one loop, live or simulated, with its router and its workers.
  */
@@ -56,20 +60,32 @@ public final class RequestFlow {
   /** How many ends the time between two ends is averaged over. */
   private static final double ENDS_AVERAGED = 32;
 
+  /** How often workers are looked at again while requests wait for them to have room. */
+  private static final Duration LOOK_PACE = Duration.ofMillis(20);
+
+  /** How many that wait are looked at for one whose model has a worker with room. */
+  private static final int LOOKED_MAX = 64;
+
+  private static final Comparator<FlowRequest> ORDER =
+      Comparator.comparingInt(FlowRequest::queuePriority)
+          .thenComparingDouble(request -> request.place)
+          .thenComparingLong(request -> request.number);
+
   private final EventLoop loop;
   private final Router router;
   private final WorkerTable<?> workers;
   private final FlowSettings settings;
+  private final TurnRules turns;
+  private final TenantShares shares;
   private final KeyMeter keys = new KeyMeter();
-  private final TreeSet<FlowRequest> waiting =
-      new TreeSet<>(
-          Comparator.comparingInt(FlowRequest::queuePriority)
-              .thenComparingLong(request -> request.number));
+  private final TreeSet<FlowRequest> waiting = new TreeSet<>(ORDER);
   private long submitted;
   private int inFlight;
   private boolean isAdmitting;
+  private boolean looking;
   private double gapNanos = RETRY_MIN.toNanos();
   private long endedNanos;
+  private long ends;
   private @Nullable Replicas replicas;
 
   public RequestFlow(EventLoop loop, Router router, WorkerTable<?> workers, FlowSettings settings) {
@@ -77,6 +93,8 @@ public final class RequestFlow {
     this.router = router;
     this.workers = workers;
     this.settings = settings;
+    this.turns = settings.queue().turns();
+    this.shares = new TenantShares(turns.shares());
   }
 
   /** Takes part in a group of gateways in front of the same workers; once. */
@@ -87,9 +105,17 @@ public final class RequestFlow {
     return joined;
   }
 
-  /** What others are to know may have changed. */
+  /** What others are to know of the key has changed. */
   private void note() {
     if (replicas != null) replicas.changed();
+  }
+
+  /** What is booked for the request has changed. */
+  private void note(Route route) {
+    if (replicas == null) return;
+    replicas.changed(route.placement().decode());
+    int prefiller = route.prefiller();
+    if (prefiller >= 0) replicas.changed(prefiller);
   }
 
   /** Requests with the workers. */
@@ -129,9 +155,46 @@ public final class RequestFlow {
     request.asked = submission.route();
     request.number = submitted++;
     var refusal = refusal(request);
-    if (refusal != null) refuse(request, refusal);
-    else if (inFlight < settings.queue().inFlightMax()) admit(request);
+    if (refusal != null) {
+      refuse(request, refusal);
+      return;
+    }
+    if (turns.order() == TurnRules.Order.FAIR) {
+      request.place = shares.place(request.caller.tenant(), submission.route().promptTokens());
+    }
+    if (canStart(request)) admit(request);
     else enqueue(request);
+  }
+
+  /** Whether there is room, and nobody before it who waits for the same. */
+  private boolean canStart(FlowRequest request) {
+    if (inFlight >= settings.queue().inFlightMax()) return false;
+    if (!turns.hasCaps()) return true;
+    return (waiting.isEmpty() || isBefore(request, waiting.first())) && hasWorker(request);
+  }
+
+  private static boolean isBefore(FlowRequest request, FlowRequest other) {
+    return ORDER.compare(request, other) < 0;
+  }
+
+  /**
+   * Whether a worker that may take the request has room; nobody there at all is no reason to wait.
+   */
+  private boolean hasWorker(FlowRequest request) {
+    if (!turns.hasCaps()) return true;
+    boolean isAnyThere = false;
+    for (var entry : workers.entries()) {
+      if (entry.availability() != Availability.READY) continue;
+      if (!entry.instance().role().decodes()) continue;
+      if (!entry.serves(request.submitted().model())) continue;
+      isAnyThere = true;
+      if (!isFull(entry.id(), request.asked())) return true;
+    }
+    return !isAnyThere;
+  }
+
+  private boolean isFull(int id, RouteRequest asked) {
+    return turns.isFull(asked.sloClass(), router.load(id).inFlight(), router.signals(id));
   }
 
   private @Nullable Refusal refusal(FlowRequest request) {
@@ -147,6 +210,11 @@ public final class RequestFlow {
   }
 
   private void enqueue(FlowRequest request) {
+    var late = turns.late() == TurnRules.Late.SHED ? late(request) : null;
+    if (late != null) {
+      refuse(request, late);
+      return;
+    }
     int waitingMax = settings.queue().waitingMax();
     var last = waiting.isEmpty() ? request : waiting.last();
     if (waiting.size() >= waitingMax && last.queuePriority() <= request.queuePriority()) {
@@ -160,6 +228,35 @@ public final class RequestFlow {
     request.state = State.WAITING;
     request.patience = loop.after(settings.queue().patience(), () -> giveUp(request));
     waiting.add(request);
+    lookAgain();
+  }
+
+  /** Workers may have room without that a request ends: what they tell of themselves changes. */
+  private void lookAgain() {
+    if (!turns.hasCaps() || looking || waiting.isEmpty()) return;
+    looking = true;
+    loop.after(
+        LOOK_PACE,
+        () -> {
+          looking = false;
+          admitWaiting();
+          lookAgain();
+        });
+  }
+
+  /**
+   * Why the request is refused now rather than later: as things have gone lately, its turn would
+   * come when its patience is over. It is told when the line will be short enough.
+   */
+  private @Nullable Refusal late(FlowRequest request) {
+    if (ends < ENDS_AVERAGED) return null;
+    double waitNanos = gapNanos * (waiting.headSet(request).size() + 1);
+    long excessNanos = (long) waitNanos - settings.queue().patience().toNanos();
+    if (excessNanos <= 0) return null;
+    var message =
+        "its turn would come in %d s, and it may wait %d ms"
+            .formatted((long) (waitNanos / 1e9) + 1, settings.queue().patience().toMillis());
+    return new Refusal(Kind.QUEUE_FULL, message, bounded(Duration.ofNanos(excessNanos)));
   }
 
   private Refusal queueFull() {
@@ -180,6 +277,7 @@ public final class RequestFlow {
   }
 
   private void admit(FlowRequest request) {
+    shares.serve(request.place);
     var model = request.submitted().model();
     var lacking = workers.lacking(model);
     if (!lacking.isEmpty() && lacking.size() == workers.entries().size()) {
@@ -193,6 +291,16 @@ public final class RequestFlow {
     place(request);
   }
 
+  /** The request, to be sent only where there is room, if anywhere that is so. */
+  private RouteRequest withRoom(RouteRequest asked) {
+    if (!turns.hasCaps()) return asked;
+    var free = asked;
+    for (var entry : workers.entries()) {
+      if (isFull(entry.id(), asked)) free = free.avoiding(entry.id());
+    }
+    return router.hasDecoder(free) ? free : asked;
+  }
+
   private void place(FlowRequest request) {
     request.attempts++;
     var opened = open(request);
@@ -201,22 +309,27 @@ public final class RequestFlow {
       refuse(request, request.failure == null ? nobody : request.failure);
       return;
     }
-    if (request.route == null) inFlight++;
+    if (request.route == null) {
+      // Between two times of work nothing ends, which says nothing of how long a turn takes.
+      if (inFlight == 0) endedNanos = loop.nanos();
+      inFlight++;
+    }
     var route = together(request, opened.get());
     request.route = route;
     if (request.submitted().isWhole()) route.answersWhole();
-    note();
+    note(route);
     send(request, route);
   }
 
   /** Where the caller's requests failed before, only if nobody else is there. */
   private Optional<Route> open(FlowRequest request) {
     var doubted = workers.doubted(request.caller);
-    if (doubted.isEmpty()) return router.open(request.asked());
-    var elsewhere = request.asked();
+    var asked = withRoom(request.asked());
+    if (doubted.isEmpty()) return router.open(asked);
+    var elsewhere = asked;
     for (int id : doubted) elsewhere = elsewhere.avoiding(id);
     var opened = router.open(elsewhere);
-    return opened.isEmpty() ? router.open(request.asked()) : opened;
+    return opened.isEmpty() ? router.open(asked) : opened;
   }
 
   /** A request that cannot be split is placed again, with only its decoder to choose from. */
@@ -269,7 +382,7 @@ public final class RequestFlow {
     // The first token has told that the prefill was done.
     if (request.state == State.ANSWERING) return;
     route.prefillDone();
-    note();
+    note(route);
     if (request.state != State.PREFILLING) return;
     var keptFor = settings.retries().handoverTime();
     if (keptFor.isPositive()) {
@@ -322,6 +435,7 @@ public final class RequestFlow {
     } else {
       if (kind.isInability()) request.unable = decoder;
       route.close();
+      note(route);
       request.asked = request.asked().avoiding(decoder);
       place(request);
     }
@@ -354,7 +468,7 @@ public final class RequestFlow {
     require(request, State.DECODING);
     request.openRoute().firstToken();
     request.state = State.ANSWERING;
-    note();
+    note(request.openRoute());
   }
 
   /** So many tokens more of the answer have come. */
@@ -373,6 +487,7 @@ public final class RequestFlow {
       int promptTokens = request.asked().promptTokens();
       long tokens = route == null ? 0 : end.tokens(promptTokens);
       keys.leave(request.caller, promptTokens, tokens);
+      shares.charge(request.caller.tenant(), tokens - promptTokens);
     }
     if (request.counted) keys.end(request.caller);
     if (route != null) {
@@ -381,6 +496,7 @@ public final class RequestFlow {
       route.close();
       inFlight--;
       measure();
+      note(route);
     }
     note();
     request.driver.closed();
@@ -406,14 +522,24 @@ public final class RequestFlow {
     if (isAdmitting) return;
     isAdmitting = true;
     try {
-      while (inFlight < settings.queue().inFlightMax() && !waiting.isEmpty()) {
-        var next = waiting.first();
+      for (var next = startable(); next != null; next = startable()) {
         dequeue(next);
         admit(next);
       }
     } finally {
       isAdmitting = false;
     }
+  }
+
+  /** The first that can start; one that waits for a worker of its model holds up no other model. */
+  private @Nullable FlowRequest startable() {
+    if (inFlight >= settings.queue().inFlightMax()) return null;
+    int looked = 0;
+    for (var each : waiting) {
+      if (hasWorker(each)) return each;
+      if (++looked == LOOKED_MAX) return null;
+    }
+    return null;
   }
 
   private static void refuse(FlowRequest request, Refusal refusal) {
@@ -429,13 +555,17 @@ public final class RequestFlow {
 
   private void measure() {
     long now = loop.nanos();
-    gapNanos += (now - endedNanos - gapNanos) / ENDS_AVERAGED;
+    ends++;
+    gapNanos += (now - endedNanos - gapNanos) / Math.min((double) ends, ENDS_AVERAGED);
     endedNanos = now;
   }
 
   /** How long it takes until those that wait now are through, as things have gone lately. */
   private Duration retryAfter() {
-    var time = Duration.ofNanos((long) (gapNanos * (waiting.size() + 1)));
+    return bounded(Duration.ofNanos((long) (gapNanos * (waiting.size() + 1))));
+  }
+
+  private static Duration bounded(Duration time) {
     if (time.compareTo(RETRY_MIN) < 0) return RETRY_MIN;
     return time.compareTo(RETRY_MAX) > 0 ? RETRY_MAX : time;
   }

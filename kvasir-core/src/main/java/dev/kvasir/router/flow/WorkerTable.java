@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
+import java.util.function.IntConsumer;
 
 /**
  * The workers and how each fares; belongs to the loop of the flow.
@@ -37,6 +38,7 @@ public final class WorkerTable<T> {
   private final EjectionRules rules;
   private final Listener<T> listener;
   private final List<WorkerEntry<T>> entries = new ArrayList<>();
+  private IntConsumer ejected = _ -> {};
 
   /** The last that came under each name; only asked, never gone through. */
   private final HashMap<String, WorkerEntry<T>> byName = new HashMap<>();
@@ -182,6 +184,12 @@ public final class WorkerTable<T> {
     if (!canSpare(entry)) return;
     entry.eject(nowNanos);
     settle(entry);
+    ejected.accept(entry.id());
+  }
+
+  /** Has the listener hear whom this gateway ejects for requests of its own. */
+  void onEjection(IntConsumer listener) {
+    ejected = listener;
   }
 
   /** Whether enough others are ready; where they are not, the worker stays for now. */

@@ -48,6 +48,19 @@ public record BookedLoad(
         recentWork + other.recentWork);
   }
 
+  /** What is left of it without a load that is part of it. */
+  public BookedLoad minus(BookedLoad part) {
+    return new BookedLoad(
+        inFlight - part.inFlight,
+        prefills - part.prefills,
+        prefillTokens - part.prefillTokens,
+        prefillWork - part.prefillWork,
+        streams - part.streams,
+        contextTokens - part.contextTokens,
+        placements - part.placements,
+        recentWork - part.recentWork);
+  }
+
   /** Whether the same requests are booked; how long their answers are does not count. */
   public boolean hasSameRequests(BookedLoad other) {
     return inFlight == other.inFlight

@@ -83,7 +83,8 @@ final class FlowWalk {
             new QueueLimits(
                 1 + random.nextInt(12),
                 random.nextInt(10),
-                Duration.ofMillis(1 + random.nextInt(99))),
+                Duration.ofMillis(1 + random.nextInt(99)),
+                turns(random)),
             new RetryRules(
                 1 + random.nextInt(4),
                 random.nextInt(5) == 0 ? RetryRules.Split.STRICT : RetryRules.Split.FALL_BACK,
@@ -102,6 +103,19 @@ final class FlowWalk {
       callers.add(new FlowCaller("tenant" + i, "key" + i, limits));
     }
     this.requests = 40 + random.nextInt(160);
+  }
+
+  /** Mostly none; else any of them, with bounds that are often met. */
+  private static TurnRules turns(RandomGenerator random) {
+    if (random.nextInt(3) > 0) return TurnRules.DEFAULT;
+    return new TurnRules(
+        random.nextBoolean() ? TurnRules.Order.FAIR : TurnRules.Order.ARRIVAL,
+        List.of("tenant1=" + (1 + random.nextInt(4))),
+        random.nextInt(4),
+        0,
+        0,
+        0,
+        random.nextBoolean() ? TurnRules.Late.SHED : TurnRules.Late.WAIT);
   }
 
   private void addWorker(int index) {

@@ -76,7 +76,6 @@ class ReplicasTest {
     for (int i = 0; i < EjectionRules.DEFAULT.failuresMax(); i++) one.table.failed(0, ANYONE);
     one.table.succeeded(1, ANYONE, walk.loop.nanos());
     assertThat(one.table.entry(0).availability()).isEqualTo(Availability.DOWN);
-    one.ask(ANYONE, "");
     walk.pass(Duration.ofMillis(10));
     assertThat(two.table.entry(0).availability()).isEqualTo(Availability.DOWN);
     walk.pass(EjectionRules.DEFAULT.restTime());

@@ -1,0 +1,49 @@
+package dev.kvasir.router.flow;
+
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/**
+ * Gives each request a place in line so that tenants get tokens in proportion to their weights.
+ *
+ * <p>A tenant's requests stand behind each other, as far apart as their tokens divided by the
+ * weight; one that had nothing in line begins where the line is served now, so that nobody saves
+ * up. The tokens of an answer are added when they are known.
+ */
+final class TenantShares {
+  private static final int TENANTS_MAX = 65_536;
+
+  private final Map<String, Double> weights;
+
+  /** Where the next request of each tenant begins; those used last at the end. */
+  private final LinkedHashMap<String, Double> nexts = new LinkedHashMap<>(16, 0.75f, true);
+
+  private double served;
+
+  TenantShares(Map<String, Double> weights) {
+    this.weights = weights;
+  }
+
+  /** The place of a request of so many tokens. */
+  double place(String tenant, int tokens) {
+    double place = Math.max(served, nexts.getOrDefault(tenant, 0.0));
+    nexts.put(tenant, place + tokens / weight(tenant));
+    if (nexts.size() > TENANTS_MAX) nexts.pollFirstEntry();
+    return place;
+  }
+
+  /** The request of that place is served now. */
+  void serve(double place) {
+    served = Math.max(served, place);
+  }
+
+  /** A request of the tenant came to so many tokens more. */
+  void charge(String tenant, long tokens) {
+    var next = nexts.get(tenant);
+    if (next != null && tokens > 0) nexts.put(tenant, next + tokens / weight(tenant));
+  }
+
+  private double weight(String tenant) {
+    return weights.getOrDefault(tenant, 1.0);
+  }
+}

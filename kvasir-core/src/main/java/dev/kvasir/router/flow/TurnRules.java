@@ -1,0 +1,109 @@
+package dev.kvasir.router.flow;
+
+import dev.kvasir.router.view.EngineSignals;
+import dev.kvasir.router.view.SloClass;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Who goes first, and how much a worker is given before it has done the rest.
+ *
+ * @param order among requests of one class
+ * @param weights the shares of tenants under {@link Order#FAIR}, as {@code TENANT=WEIGHT}; 1 for
+ *     who is not named
+ * @param workerInFlightMax requests with a worker; 0 for no bound
+ * @param workerReserve of these, how many only {@link SloClass#CRITICAL} requests may be
+ * @param workerWaitingMax requests that wait within a worker, by its own account; 0 for no bound
+ * @param workerKvMax the share of its KV memory in use from which a worker is given nothing new; 0
+ *     for no bound
+ * @param late what becomes of a request that would wait longer than there is patience
+ */
+public record TurnRules(
+    Order order,
+    List<String> weights,
+    int workerInFlightMax,
+    int workerReserve,
+    int workerWaitingMax,
+    double workerKvMax,
+    Late late) {
+  /** The order of requests of one class. */
+  public enum Order {
+    /** As they came. */
+    ARRIVAL,
+    /** So that each tenant gets its share of the tokens. */
+    FAIR
+  }
+
+  /** What becomes of a request that is predicted to be late. */
+  public enum Late {
+    /** It waits as long as there is patience. */
+    WAIT,
+    /** It is refused at once, and told when to come again. */
+    SHED
+  }
+
+  /** In the order of arrival, with workers given all that comes. */
+  public static final TurnRules DEFAULT =
+      new TurnRules(Order.ARRIVAL, List.of(), 0, 0, 0, 0, Late.WAIT);
+
+  public TurnRules {
+    weights = List.copyOf(weights);
+    var _ = shares(weights);
+    if (workerInFlightMax < 0 || workerWaitingMax < 0) {
+      throw new IllegalArgumentException(
+          "%d in flight and %d waiting at a worker, expected 0 or more"
+              .formatted(workerInFlightMax, workerWaitingMax));
+    }
+    if (workerReserve < 0 || workerReserve > Math.max(0, workerInFlightMax - 1)) {
+      throw new IllegalArgumentException(
+          "%d of %d requests of a worker are reserved, expected 0 or more and one less than all"
+              .formatted(workerReserve, workerInFlightMax));
+    }
+    if (!(workerKvMax >= 0 && workerKvMax <= 1)) {
+      throw new IllegalArgumentException(
+          "KV memory in use up to " + workerKvMax + ", expected 0 to 1");
+    }
+  }
+
+  /** The weights by tenant. */
+  Map<String, Double> shares() {
+    return shares(weights);
+  }
+
+  private static Map<String, Double> shares(List<String> texts) {
+    var shares = new LinkedHashMap<String, Double>();
+    for (var text : texts) {
+      int at = text.lastIndexOf('=');
+      double weight = at < 1 ? 0 : weight(text.substring(at + 1));
+      if (!(weight > 0 && weight < Double.POSITIVE_INFINITY)) {
+        throw new IllegalArgumentException(
+            "weight '" + text + "', expected TENANT=WEIGHT with a weight above 0");
+      }
+      shares.put(text.substring(0, at), weight);
+    }
+    return shares;
+  }
+
+  private static double weight(String text) {
+    return text.matches("\\d{1,9}(\\.\\d{1,9})?") ? Double.parseDouble(text) : 0;
+  }
+
+  /** Whether there is any bound on what a worker is given. */
+  boolean hasCaps() {
+    return workerInFlightMax > 0 || workerWaitingMax > 0 || workerKvMax > 0;
+  }
+
+  /**
+   * Whether a worker is to be given no request of that class for now.
+   *
+   * @param inFlight requests with it
+   * @param told what it told of itself lately; what it did not tell bounds nothing
+   */
+  boolean isFull(SloClass sloClass, int inFlight, EngineSignals told) {
+    int places = workerInFlightMax - (sloClass == SloClass.CRITICAL ? 0 : workerReserve);
+    if (workerInFlightMax > 0 && inFlight >= places) return true;
+    if (workerWaitingMax > 0 && told.queueDepth() >= workerWaitingMax) return true;
+    return workerKvMax > 0 && told.kvUtilisation() >= workerKvMax;
+  }
+}

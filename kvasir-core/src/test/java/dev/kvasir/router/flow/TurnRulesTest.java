@@ -1,0 +1,293 @@
+package dev.kvasir.router.flow;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.kvasir.Nullable;
+import dev.kvasir.router.Router;
+import dev.kvasir.router.RouterSettings;
+import dev.kvasir.router.flow.FlowRequest.State;
+import dev.kvasir.router.flow.RequestEnd.Verdict;
+import dev.kvasir.router.flow.TurnRules.Late;
+import dev.kvasir.router.flow.TurnRules.Order;
+import dev.kvasir.router.pick.PickPolicy;
+import dev.kvasir.router.pick.Ties;
+import dev.kvasir.router.pick.WeightedPick;
+import dev.kvasir.router.placement.PlacementPolicy;
+import dev.kvasir.router.placement.PlacementSettings;
+import dev.kvasir.router.view.Availability;
+import dev.kvasir.router.view.EngineSignals;
+import dev.kvasir.router.view.Instance;
+import dev.kvasir.router.view.Role;
+import dev.kvasir.router.view.RouteRequest;
+import dev.kvasir.router.view.SloClass;
+import dev.kvasir.time.VirtualLoop;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.SplittableRandom;
+import java.util.TreeMap;
+import org.junit.jupiter.api.Test;
+
+/** Who goes first, and how much a worker is given. */
+class TurnRulesTest {
+  private static final Duration PATIENCE = Duration.ofSeconds(30);
+
+  private final VirtualLoop loop = new VirtualLoop();
+  private final List<Asked> asked = new ArrayList<>();
+  private Router router;
+  private WorkerTable<String> table;
+  private RequestFlow flow;
+
+  private void open(int workers, int inFlightMax, TurnRules turns) {
+    var picks = PickPolicy.named("least-loaded", WeightedPick.SCORERS_DEFAULT, Ties.inTurn());
+    var placement = PlacementPolicy.named("never", PlacementSettings.DEFAULT);
+    var settings = RouterSettings.DEFAULT.withFreshness(Duration.ofHours(1));
+    router = new Router(loop, settings, picks, placement);
+    table = new WorkerTable<>(router, EjectionRules.DEFAULT, new Unwatched());
+    var queue = new QueueLimits(inFlightMax, 1_000, PATIENCE, turns);
+    flow = new RequestFlow(loop, router, table, FlowSettings.OPEN.with(queue));
+    for (int i = 0; i < workers; i++) {
+      var worker = new Instance("w" + i, Role.BOTH, "m", 1_000);
+      int id = table.add(worker, WorkerEntry.Handover.AFTER, "w", 0).id();
+      table.probeSucceeded(id, 0);
+    }
+  }
+
+  private static TurnRules fair(String... weights) {
+    return new TurnRules(Order.FAIR, List.of(weights), 0, 0, 0, 0, Late.WAIT);
+  }
+
+  private static TurnRules capped(int inFlight, int waiting, double kv) {
+    return new TurnRules(Order.ARRIVAL, List.of(), inFlight, 0, waiting, kv, Late.WAIT);
+  }
+
+  private Asked ask(String tenant, int tokens) {
+    return ask(tenant, tokens, SloClass.STANDARD, "");
+  }
+
+  private Asked ask(String tenant, int tokens, SloClass sloClass, String model) {
+    var request = new Asked(tenant);
+    asked.add(request);
+    flow.arrive(request.request);
+    var route = new RouteRequest("", tokens, List.of(), sloClass, List.of());
+    flow.submit(
+        request.request, new Submission(model, route, false, false, Submission.NO_NEEDS, 0));
+    return request;
+  }
+
+  private void end(Asked request, int outputTokens) {
+    flow.over(request.request, new RequestEnd(Verdict.ANSWERED, -1, -1, outputTokens));
+  }
+
+  /** Ends what runs, one after the other, and adds up the tokens that each tenant was served. */
+  private TreeMap<String, Integer> serve(int count) {
+    var served = new TreeMap<String, Integer>();
+    for (int i = 0; i < count; i++) {
+      var running = asked.stream().filter(each -> each.isRunning()).findFirst().orElseThrow();
+      served.merge(
+          running.request.caller().tenant(), running.request.asked().promptTokens(), Integer::sum);
+      loop.runFor(Duration.ofMillis(1));
+      end(running, 0);
+    }
+    return served;
+  }
+
+  @Test
+  void tenantsGetTokensByTheirWeightsHoweverManyRequestsTheyMake() {
+    open(1, 1, fair("a=3"));
+    var random = new SplittableRandom(1);
+    for (int i = 0; i < 300; i++) ask("a", 100 + random.nextInt(100));
+    for (int i = 0; i < 600; i++) ask("b", 10 + random.nextInt(20));
+    var served = serve(400);
+    double ratio = (double) served.get("a") / served.get("b");
+    assertThat(ratio).isBetween(2.8, 3.2);
+  }
+
+  @Test
+  void theTokensOfAnswersCountToo() {
+    open(1, 1, fair());
+    for (int i = 0; i < 100; i++) ask("talkative", 10);
+    for (int i = 0; i < 100; i++) ask("terse", 10);
+    int talkative = 0;
+    for (int i = 0; i < 60; i++) {
+      var running = asked.stream().filter(each -> each.isRunning()).findFirst().orElseThrow();
+      boolean isTalkative = running.request.caller().tenant().equals("talkative");
+      talkative += isTalkative ? 1 : 0;
+      end(running, isTalkative ? 90 : 0);
+    }
+    // What waits keeps its place, and what comes later begins behind the answers.
+    var later = ask("talkative", 10);
+    var other = ask("terse", 10);
+    assertThat(later.request.place).isGreaterThan(other.request.place);
+    assertThat(talkative).isPositive();
+  }
+
+  @Test
+  void whoComesNewIsNotBehindAllThatAnotherHasInLine() {
+    open(1, 1, fair());
+    for (int i = 0; i < 50; i++) ask("flood", 100);
+    serve(10);
+    var newcomer = ask("new", 100);
+    serve(2);
+    assertThat(newcomer.request.state()).isNotEqualTo(State.WAITING);
+  }
+
+  @Test
+  void withoutFairnessTheOrderOfArrivalCounts() {
+    open(1, 1, TurnRules.DEFAULT);
+    for (int i = 0; i < 5; i++) ask("flood", 100);
+    var newcomer = ask("new", 100);
+    serve(4);
+    assertThat(newcomer.request.state()).isEqualTo(State.WAITING);
+  }
+
+  @Test
+  void aRequestWaitsUntilAWorkerHasRoomAndGoesThere() {
+    open(2, 100, capped(2, 0, 0));
+    for (int i = 0; i < 4; i++) assertThat(ask("a", 10).isRunning()).isTrue();
+    var fifth = ask("a", 10);
+    assertThat(fifth.request.state()).isEqualTo(State.WAITING);
+    var ended = asked.get(2);
+    int worker = ended.worker();
+    end(ended, 0);
+    assertThat(fifth.isRunning()).isTrue();
+    assertThat(fifth.worker()).isEqualTo(worker);
+  }
+
+  @Test
+  void whatWorkersTellOfTheirQueueAndMemoryBoundsWhatTheyAreGiven() {
+    open(2, 100, capped(0, 3, 0.9));
+    router.tell(0, EngineSignals.of(3, 8, 0.5));
+    router.tell(1, EngineSignals.of(0, 8, 0.95));
+    var waits = ask("a", 10);
+    assertThat(waits.request.state()).isEqualTo(State.WAITING);
+    router.tell(0, EngineSignals.of(2, 8, 0.5));
+    loop.runFor(Duration.ofMillis(50));
+    assertThat(waits.isRunning()).isTrue();
+    assertThat(waits.worker()).isZero();
+  }
+
+  @Test
+  void oneThatWaitsForItsModelHoldsUpNoOther() {
+    open(2, 100, capped(1, 0, 0));
+    table.serves(0, List.of("x"), 0);
+    table.serves(1, List.of("y"), 0);
+    ask("a", 10, SloClass.STANDARD, "x");
+    var y = ask("a", 10, SloClass.STANDARD, "y");
+    var waitsForX = ask("a", 10, SloClass.STANDARD, "x");
+    var waitsForY = ask("a", 10, SloClass.STANDARD, "y");
+    end(y, 0);
+    assertThat(waitsForY.isRunning()).isTrue();
+    assertThat(waitsForX.request.state()).isEqualTo(State.WAITING);
+  }
+
+  @Test
+  void theMoreImportantClassIsBoundFirstThoughItCameLater() {
+    open(1, 100, capped(1, 0, 0));
+    var running = ask("a", 10);
+    var batch = ask("a", 10, SloClass.BATCH, "");
+    var critical = ask("a", 10, SloClass.CRITICAL, "");
+    end(running, 0);
+    assertThat(critical.isRunning()).isTrue();
+    assertThat(batch.request.state()).isEqualTo(State.WAITING);
+  }
+
+  @Test
+  void someOfAWorkerIsKeptForTheMostImportantClass() {
+    open(1, 100, new TurnRules(Order.ARRIVAL, List.of(), 3, 1, 0, 0, Late.WAIT));
+    for (int i = 0; i < 2; i++) assertThat(ask("a", 10).isRunning()).isTrue();
+    var standard = ask("a", 10);
+    assertThat(standard.isRunning()).isFalse();
+    assertThat(ask("a", 10, SloClass.CRITICAL, "").isRunning()).isTrue();
+    end(asked.getFirst(), 0);
+    assertThat(standard.isRunning()).isFalse();
+    end(asked.get(1), 0);
+    assertThat(standard.isRunning()).isTrue();
+  }
+
+  @Test
+  void whatCannotKeepItsPatienceIsRefusedAtOnceAndToldWhenToCome() {
+    open(1, 1, new TurnRules(Order.ARRIVAL, List.of(), 0, 0, 0, 0, Late.SHED));
+    // A request takes a second.
+    for (int i = 0; i < 40; i++) {
+      var one = ask("a", 10);
+      loop.runFor(Duration.ofSeconds(1));
+      end(one, 0);
+    }
+    for (int i = 0; i < 40; i++) ask("a", 10);
+    for (int i = 0; i < 30; i++) {
+      var running = asked.stream().filter(each -> each.isRunning()).findFirst().orElseThrow();
+      loop.runFor(Duration.ofMillis(990));
+      end(running, 0);
+    }
+    var refused = asked.stream().filter(each -> each.refusal != null).toList();
+    assertThat(refused).isNotEmpty();
+    for (var each : refused) {
+      var refusal = Objects.requireNonNull(each.refusal);
+      assertThat(refusal.kind()).isEqualTo(Refusal.Kind.QUEUE_FULL);
+      assertThat(refusal.message()).contains("its turn would come in");
+      assertThat(refusal.retryAfter()).isBetween(Duration.ofSeconds(1), Duration.ofSeconds(15));
+    }
+    // Nobody who was let in has waited in vain.
+    assertThat(asked).noneMatch(each -> each.timedOut());
+  }
+
+  @Test
+  void settingsThatMakeNoSenseAreRefused() {
+    assertThatThrownBy(() -> fair("a=0")).hasMessageContaining("expected TENANT=WEIGHT");
+    assertThatThrownBy(() -> fair("a")).hasMessageContaining("weight 'a'");
+    assertThatThrownBy(() -> capped(-1, 0, 0)).hasMessageContaining("-1 in flight");
+    assertThatThrownBy(() -> capped(0, 0, 1.5)).hasMessageContaining("1.5");
+    assertThatThrownBy(() -> new TurnRules(Order.FAIR, List.of(), 2, 2, 0, 0, Late.WAIT))
+        .hasMessageContaining("2 of 2 requests of a worker are reserved");
+  }
+
+  private final class Asked implements RequestDriver {
+    final FlowRequest request;
+    @Nullable Refusal refusal;
+
+    Asked(String tenant) {
+      request = new FlowRequest(new FlowCaller(tenant, tenant, KeyLimits.UNLIMITED), this);
+    }
+
+    boolean isRunning() {
+      return request.isWithWorkers();
+    }
+
+    boolean timedOut() {
+      return refusal != null && refusal.kind() == Refusal.Kind.QUEUE_TIMEOUT;
+    }
+
+    int worker() {
+      return request.openRoute().placement().decode();
+    }
+
+    @Override
+    public void accept() {}
+
+    @Override
+    public void send(Leg leg) {}
+
+    @Override
+    public void cancel() {}
+
+    @Override
+    public void refuse(Refusal why) {
+      refusal = why;
+      flow.over(request, RequestEnd.of(Verdict.NONE));
+    }
+
+    @Override
+    public void closed() {}
+  }
+
+  private static final class Unwatched implements WorkerTable.Listener<String> {
+    @Override
+    public void changed(WorkerEntry<String> entry, Availability before) {}
+
+    @Override
+    public void withheld(WorkerEntry<String> entry, int ready) {}
+  }
+}
