@@ -1,7 +1,5 @@
 package dev.kvasir.live.events;
 
-import static org.assertj.core.api.Assertions.assertThat;
-
 import dev.kvasir.kv.name.Sha256Hasher;
 import dev.kvasir.live.LiveLoop;
 import dev.kvasir.live.OwnProcess;
@@ -88,7 +86,10 @@ class EventsFuzzTest {
         for (int done = AT_ONCE; done < ENGINES; done += AT_ONCE) {
           listen(SEED + done, AT_ONCE);
           hear(right, heard);
-          assertThat(settledBytes() - before).as("seed %d", SEED + done).isLessThan(GROWTH_BYTES);
+          // Closed sockets give back their buffers in their own time.
+          Await.until(
+              "the heap of seed %d falls".formatted(SEED + done),
+              () -> settledBytes() - before < GROWTH_BYTES);
         }
       }
       System.out.printf("%,d engines sent %,d messages%n", ENGINES, sent);

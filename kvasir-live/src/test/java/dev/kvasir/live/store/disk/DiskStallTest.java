@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** What a disk store does while one of its operations takes long, or does not return at all. */
-@Timeout(60)
+@Timeout(600)
 class DiskStallTest {
   private static final int BLOCKS = 16;
   private static final int BLOCK_BYTES = 4096;
