@@ -407,6 +407,7 @@ public final class RequestFlow {
       throw new IllegalStateException("prefill of nobody failed: " + request);
     }
     if (kind.isWorkersFault()) workers.failed(offload.prefill(), request.caller);
+    request.asked = request.asked().avoiding(offload.prefill());
     request.driver.cancel();
     if (isStrict()) {
       refuse(request, Refusal.of(Kind.FAILED, why));

@@ -12,6 +12,7 @@ import dev.kvasir.router.pick.Ties;
 import dev.kvasir.router.pick.WeightedPick;
 import dev.kvasir.router.placement.PlacementPolicy;
 import dev.kvasir.router.placement.PlacementSettings;
+import dev.kvasir.router.placement.PrefillPlacement;
 import dev.kvasir.router.placement.PrefillPlacement.Offload;
 import dev.kvasir.router.view.Availability;
 import dev.kvasir.router.view.Instance;
@@ -25,6 +26,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.random.RandomGenerator;
 
 /**
@@ -243,6 +245,8 @@ final class FlowWalk {
     int answers;
     int tokens;
     int attempts;
+    int placed;
+    final Set<Integer> failedAt = new TreeSet<>();
     boolean isGone;
     boolean wasWaiting;
     long waitedSinceNanos = loop.nanos();
@@ -288,10 +292,22 @@ final class FlowWalk {
         answering = leg;
       }
       var placement = Objects.requireNonNull(request.route()).placement();
+      if (request.attempts() > placed) checkPlaced(placement);
       int id = leg == Leg.PREFILL ? ((Offload) placement).prefill() : placement.decode();
       var mood = workers.entry(id).worker().mood;
       long nanos = random.nextInt(random.nextBoolean() ? 1 : 30_000_000);
-      legs.add(loop.after(Duration.ofNanos(nanos), () -> outcome(leg, mood)));
+      legs.add(loop.after(Duration.ofNanos(nanos), () -> outcome(leg, id, mood)));
+    }
+
+    /** A new attempt is for workers that are ready, and have not failed the request before. */
+    private void checkPlaced(PrefillPlacement placement) {
+      placed = request.attempts();
+      var ids = new TreeSet<>(Set.of(placement.decode()));
+      if (placement instanceof Offload offload) ids.add(offload.prefill());
+      for (int id : ids) {
+        assertThat(workers.entry(id).availability()).isEqualTo(Availability.READY);
+      }
+      assertThat(failedAt).doesNotContainAnyElementsOf(ids);
     }
 
     private void noteAttempt(Leg leg) {
@@ -302,20 +318,21 @@ final class FlowWalk {
       assertThat(leg).isNotEqualTo(Leg.DECODE);
     }
 
-    private void outcome(Leg leg, Mood mood) {
+    private void outcome(Leg leg, int id, Mood mood) {
       switch (mood) {
         case GOOD, BREAKING -> succeed(leg, mood);
-        case DEAD -> fail(leg, LegFailure.UNREACHABLE);
-        case BUSY -> fail(leg, random.nextInt(3) == 0 ? LegFailure.UNABLE : LegFailure.BUSY);
+        case DEAD -> fail(leg, id, LegFailure.UNREACHABLE);
+        case BUSY -> fail(leg, id, random.nextInt(3) == 0 ? LegFailure.UNABLE : LegFailure.BUSY);
         case FAILING ->
-            fail(leg, random.nextInt(3) == 0 ? LegFailure.REQUEST_ERROR : LegFailure.ERROR);
-        case STALLING -> legs.add(loop.after(STALL, () -> fail(leg, LegFailure.STALLED)));
+            fail(leg, id, random.nextInt(3) == 0 ? LegFailure.REQUEST_ERROR : LegFailure.ERROR);
+        case STALLING -> legs.add(loop.after(STALL, () -> fail(leg, id, LegFailure.STALLED)));
       }
     }
 
-    private void fail(Leg leg, LegFailure kind) {
+    private void fail(Leg leg, int id, LegFailure kind) {
       // As a driver must: no failure of what has begun to go out.
       if (tokens > 0 || isGone) return;
+      failedAt.add(id);
       flow.failed(request, leg, kind, kind + " at " + leg);
     }
 
