@@ -25,6 +25,26 @@ import java.util.Optional;
  * returns. Belongs to one loop.
  */
 public final class BlockPool {
+  /**
+   * What a pool has done since it was made.
+   *
+   * @param allocated blocks handed out
+   * @param refused allocations that found too few blocks
+   * @param evicted cached blocks that made room
+   * @param registered blocks registered, duplicates included
+   * @param duplicates blocks registered though a copy was here
+   * @param asked blocks looked for
+   * @param matched blocks looked for and found
+   */
+  public record Stats(
+      long allocated,
+      long refused,
+      long evicted,
+      long registered,
+      long duplicates,
+      long asked,
+      long matched) {}
+
   private static final int ABSENT = PrefixRegistry.ABSENT;
 
   /**
@@ -126,7 +146,7 @@ public final class BlockPool {
     return free.size() + cached;
   }
 
-  public PoolStats stats() {
+  public Stats stats() {
     return counters.stats();
   }
 
@@ -517,8 +537,8 @@ public final class BlockPool {
     private long asked;
     private long matched;
 
-    PoolStats stats() {
-      return new PoolStats(allocated, refused, evicted, registered, duplicates, asked, matched);
+    Stats stats() {
+      return new Stats(allocated, refused, evicted, registered, duplicates, asked, matched);
     }
   }
 }

@@ -35,6 +35,20 @@ import java.util.function.Consumer;
  * GPU.
  */
 public final class DeviceStore implements TierStore, AutoCloseable {
+  /**
+   * What a device store has done so far.
+   *
+   * @param runs chunks that went as plain copies, and so on for each way
+   */
+  public record Stats(
+      long blocksStored,
+      long blocksLoaded,
+      long blocksFailed,
+      long runs,
+      long staged,
+      long batch,
+      long direct) {}
+
   private final EventLoop loop;
   private final DeviceMemory above;
   private final HostMemory below;
@@ -169,8 +183,8 @@ public final class DeviceStore implements TierStore, AutoCloseable {
     return lost == null ? up.lost() : lost;
   }
 
-  public DeviceStats stats() {
-    return new DeviceStats(
+  public Stats stats() {
+    return new Stats(
         down.copied(),
         up.copied(),
         down.failed() + up.failed(),

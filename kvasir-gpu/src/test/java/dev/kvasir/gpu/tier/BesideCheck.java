@@ -24,7 +24,11 @@ final class BesideCheck {
 
   /** One kind of work beside one kind of copies; the factor is its time beside, over alone. */
   record Result(
-      String work, String copies, double factor, double gigabytesPerSecond, DeviceStats stats) {}
+      String work,
+      String copies,
+      double factor,
+      double gigabytesPerSecond,
+      DeviceStore.Stats stats) {}
 
   /** Something for the GPU to do. */
   private interface Work {
@@ -110,7 +114,7 @@ final class BesideCheck {
     dev.kvasir.live.Threads.join(copier);
     var after = ladder.tier.store().stats();
     var stats =
-        new DeviceStats(
+        new DeviceStore.Stats(
             after.blocksStored() - before.blocksStored(),
             after.blocksLoaded() - before.blocksLoaded(),
             after.blocksFailed() - before.blocksFailed(),

@@ -54,7 +54,7 @@ final class ChainCheck {
       long cancelled,
       long failed,
       double seconds,
-      DeviceStats gpu,
+      DeviceStore.Stats gpu,
       Holdings left,
       long leakedBytes) {}
 

@@ -19,9 +19,26 @@ public record ObjectSettings(
     ObjectPlace place,
     int packBytes,
     Duration claimTtl,
-    ObjectBound bound,
+    Bound bound,
     int requestsMax,
     SharedLimits limits) {
+  /**
+   * How much a bucket may hold of ours: what is older goes, and of what is more the oldest.
+   *
+   * @param age how long an object stays at most
+   * @param bytes how many bytes all objects have at most, between two sweeps
+   * @param sweepInterval how often each server looks
+   */
+  public record Bound(Duration age, long bytes, Duration sweepInterval) {
+    public Bound {
+      if (!age.isPositive()) throw new IllegalArgumentException("objects stay for " + age);
+      if (bytes < 1) throw new IllegalArgumentException("a bucket of " + bytes + " bytes");
+      if (!sweepInterval.isPositive()) {
+        throw new IllegalArgumentException("a sweep every " + sweepInterval);
+      }
+    }
+  }
+
   /** Measured: beyond it nothing is gained, see docs/shared-tiers.md. */
   static final int PACK_BYTES_USUAL = 8 << 20;
 
@@ -57,12 +74,12 @@ public record ObjectSettings(
         new ObjectPlace(endpoint, "us-east-1", bucket, "kvasir"),
         PACK_BYTES_USUAL,
         Duration.ofSeconds(60),
-        new ObjectBound(Duration.ofDays(7), BYTES_USUAL, Duration.ofMinutes(10)),
+        new Bound(Duration.ofDays(7), BYTES_USUAL, Duration.ofMinutes(10)),
         16,
         LIMITS_USUAL);
   }
 
-  public ObjectSettings with(ObjectBound other) {
+  public ObjectSettings with(Bound other) {
     return new ObjectSettings(place, packBytes, claimTtl, other, requestsMax, limits);
   }
 

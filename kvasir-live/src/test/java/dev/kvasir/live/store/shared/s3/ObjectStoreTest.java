@@ -225,7 +225,7 @@ class ObjectStoreTest {
 
   @Test
   void theBucketIsKeptWithinItsBoundAndTheOldestGoFirst() throws Exception {
-    var bound = new ObjectBound(Duration.ofDays(1), 200_000, Duration.ofDays(1));
+    var bound = new ObjectSettings.Bound(Duration.ofDays(1), 200_000, Duration.ofDays(1));
     var settings = settings().with(bound).withClaimTtl(Duration.ofSeconds(2));
     var blocks = new ObjectBlocks(settings, SEALS);
     try (var shelf = shelf(settings)) {
@@ -244,7 +244,7 @@ class ObjectStoreTest {
       shelf.assertLoads(keys(0, 8));
     }
     blocks.close();
-    var none = new ObjectBound(Duration.ofMillis(1), 1, Duration.ofDays(1));
+    var none = new ObjectSettings.Bound(Duration.ofMillis(1), 1, Duration.ofDays(1));
     var brief = settings().with(none).withClaimTtl(Duration.ofMillis(500));
     var last = new ObjectBlocks(brief, SEALS);
     try (var bucket = new Bucket(settings())) {
@@ -263,7 +263,7 @@ class ObjectStoreTest {
   @Test
   void aSweepReachesEveryClaimHoweverManyThereAre() throws Exception {
     int claims = 1_100;
-    var bound = new ObjectBound(Duration.ofDays(1), 200_000, Duration.ofDays(1));
+    var bound = new ObjectSettings.Bound(Duration.ofDays(1), 200_000, Duration.ofDays(1));
     var settings = settings().with(bound).withClaimTtl(Duration.ofSeconds(2));
     var blocks = new ObjectBlocks(settings, SEALS);
     try (var bucket = new Bucket(settings())) {
@@ -304,7 +304,7 @@ class ObjectStoreTest {
     assertThatThrownBy(() -> good.withPackBytes(0)).hasMessageContaining("packs of 0 bytes");
     assertThatThrownBy(() -> good.with(good.limits().withTimeout(Duration.ofSeconds(40))))
         .hasMessageContaining("at least twice the timeout of PT40S");
-    assertThatThrownBy(() -> new ObjectBound(Duration.ZERO, 1, Duration.ofDays(1)))
+    assertThatThrownBy(() -> new ObjectSettings.Bound(Duration.ZERO, 1, Duration.ofDays(1)))
         .hasMessageContaining("PT0S");
   }
 }
