@@ -191,7 +191,7 @@ public final class PrefixBench {
           }
         };
     long begun = System.nanoTime();
-    engine.loop().execute(() -> engine.learn(request, () -> engine.submit(request, listener)));
+    engine.loop().execute(() -> engine.learn(request, named -> engine.submit(named, listener)));
     over.join();
     return (first.join() - begun) / 1e9;
   }

@@ -3,8 +3,8 @@ package dev.kvasir.cli.serve;
 import dev.kvasir.cli.config.KeyPaths;
 import dev.kvasir.cli.settings.Deployment;
 import dev.kvasir.cli.settings.TierList;
-import dev.kvasir.cli.settings.WorkerSettings;
 import dev.kvasir.live.gateway.worker.Connector;
+import dev.kvasir.live.gateway.worker.Worker;
 import dev.kvasir.live.http.Json;
 import dev.kvasir.router.view.Role;
 import java.util.List;
@@ -33,8 +33,7 @@ final class CaptureHead {
    * @param contextTokens what a conversation may have with embedded engines; 0 for others
    * @param bytesPerToken what the K and V of a token take there; 0 for others
    */
-  CaptureHead(
-      Deployment settings, List<WorkerSettings> workers, int contextTokens, long bytesPerToken) {
+  CaptureHead(Deployment settings, List<Worker> workers, int contextTokens, long bytesPerToken) {
     for (var key : KeyPaths.of(settings)) {
       boolean isPrivate =
           key.kind().equals("secret") || key.kind().equals("file") || key.path().equals(TOKENIZER);
@@ -72,7 +71,7 @@ final class CaptureHead {
     }
   }
 
-  private static String count(List<WorkerSettings> workers, Role role) {
+  private static String count(List<Worker> workers, Role role) {
     return Long.toString(workers.stream().filter(worker -> worker.role() == role).count());
   }
 

@@ -1,100 +1,75 @@
 package dev.kvasir.cli.serve;
 
 import dev.kvasir.cli.settings.Deployment;
-import dev.kvasir.cli.settings.WorkerSettings;
 import dev.kvasir.kv.event.KvEvents;
 import dev.kvasir.live.OwnedResources;
 import dev.kvasir.live.engine.EmbeddedEngine;
 import dev.kvasir.live.engine.EngineGroup;
-import dev.kvasir.live.engine.EnginePublisher;
 import dev.kvasir.live.engine.LoadedModel;
-import dev.kvasir.live.engine.tier.LadderSettings;
-import dev.kvasir.live.events.PublisherSettings;
+import dev.kvasir.live.engine.LocalEngine;
+import dev.kvasir.live.engine.LocalEvents;
+import dev.kvasir.live.gateway.Gateway;
 import dev.kvasir.live.gateway.worker.Connector;
+import dev.kvasir.live.gateway.worker.Worker;
 import dev.kvasir.live.http.ApiError;
-import dev.kvasir.live.http.ApiKey;
-import dev.kvasir.live.http.ApiKeys;
 import dev.kvasir.live.http.Network;
 import dev.kvasir.live.http.Refused;
 import java.io.IOException;
 import java.nio.file.Path;
-import java.security.SecureRandom;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.HexFormat;
 import java.util.List;
-import org.zeromq.ZContext;
 
-/**
- * Embedded engines, each behind a server of its own, as any other worker would be.
- *
- * <p>Only this process can use them: their servers take a key that is made at each start and told
- * to nobody but the gateway, and their KV events, which hold the tokens of prompts, stay inside.
- */
+/** The engines of this process as workers of its gateway: they listen to nobody else. */
 final class EmbeddedWorkers implements AutoCloseable {
-  private static final int KEY_BYTES = 32;
-
   private final OwnedResources owned = new OwnedResources();
-  private final List<EmbeddedWorker> workers = new ArrayList<>();
   private final EngineGroup group;
-  private final String key = randomKey();
-  private final ApiKeys keys =
-      new ApiKeys(List.of(ApiKey.of("gateway", key).in(ApiKey.Scope.GATEWAY)));
+  private final List<LocalEngine> engines;
 
-  private EmbeddedWorkers(EngineGroup group) {
-    this.group = group;
+  private EmbeddedWorkers(Network network, EngineGroup group) {
+    this.group = owned.add(group);
+    this.engines =
+        group.engines().stream()
+            .map(engine -> owned.add(new LocalEngine(network, engine)))
+            .toList();
   }
 
-  private static String randomKey() {
-    var bytes = new byte[KEY_BYTES];
-    new SecureRandom().nextBytes(bytes);
-    return HexFormat.of().formatHex(bytes);
-  }
-
-  static EmbeddedWorkers start(
-      Network network, ZContext sockets, LoadedModel model, Deployment settings, Path folder)
+  static EmbeddedWorkers start(Network network, LoadedModel model, Deployment settings, Path folder)
       throws IOException {
-    var engines = settings.engines().group(model, ladder(model, settings), folder);
-    var group = EngineGroup.open(model, engines);
-    var all = new EmbeddedWorkers(group);
-    try {
-      all.owned.add(group);
-      group.beginPlainly();
-      for (var engine : group.engines()) all.add(network, sockets, engine);
-      return all;
-    } catch (IOException | RuntimeException e) {
-      all.close();
-      throw e;
-    }
+    var ladder = settings.tiers().ladder(model.device().blockBytes());
+    var group = EngineGroup.open(model, settings.engines().group(model, ladder, folder));
+    group.beginPlainly();
+    return new EmbeddedWorkers(network, group);
   }
 
-  private static LadderSettings ladder(LoadedModel model, Deployment settings) {
-    return settings.tiers().ladder(model.device().blockBytes());
+  /** As the gateway is told of them; those that share tiers hand over by way of these. */
+  List<Worker> workers() {
+    var connector = group.tiers() == null ? Connector.NONE : Connector.NIXL;
+    return engines.stream()
+        .map(engine -> Worker.embedded(engine.name()).by(connector, ""))
+        .toList();
   }
 
-  private void add(Network network, ZContext sockets, EmbeddedEngine engine) throws IOException {
+  List<LocalEngine> engines() {
+    return engines;
+  }
+
+  /** The engine of that name, or an error that can be answered. */
+  LocalEngine engine(String name) {
+    for (var engine : engines) if (engine.name().equals(name)) return engine;
+    var names = engines.stream().map(LocalEngine::name).toList();
+    throw new Refused(ApiError.badField("worker", "no such engine; there are " + names));
+  }
+
+  /** Tells the gateway from now on what becomes of the engines' blocks. */
+  void tell(Gateway gateway) {
+    for (var engine : group.engines()) tell(gateway, engine);
+  }
+
+  private void tell(Gateway gateway, EmbeddedEngine engine) {
     var tiers = group.tiers();
     List<KvEvents> below = tiers == null ? List.of() : List.of(tiers.events());
-    var inside = PublisherSettings.inProcess("kvasir-" + engine.name(), "kv-events");
-    var publisher = new EnginePublisher(sockets, inside, engine, below);
-    workers.add(owned.add(new EmbeddedWorker(network, engine, publisher, keys)));
-  }
-
-  List<WorkerSettings> settings() {
-    var connector = group.tiers() == null ? Connector.NONE : Connector.NIXL;
-    return workers.stream().map(worker -> worker.settings(connector)).toList();
-  }
-
-  /** What the gateway has to send them as its key. */
-  String key() {
-    return key;
-  }
-
-  /** The worker of that name, or an error that can be answered. */
-  EmbeddedWorker worker(String name) {
-    for (var worker : workers) if (worker.name().equals(name)) return worker;
-    var names = workers.stream().map(EmbeddedWorker::name).toList();
-    throw new Refused(ApiError.badField("worker", "no such engine; there are " + names));
+    var index = gateway.events(engine.name());
+    gateway.hear(engine.name(), owned.add(LocalEvents.start(engine, below, gateway.loop(), index)));
   }
 
   EngineGroup group() {

@@ -12,11 +12,12 @@ import dev.kvasir.live.OwnedResources;
 import dev.kvasir.live.dashboard.LadderState;
 import dev.kvasir.live.engine.EmbeddedLadder;
 import dev.kvasir.live.engine.LoadedModel;
-import dev.kvasir.live.engine.PromptTokens;
+import dev.kvasir.live.engine.LocalEngine;
 import dev.kvasir.live.engine.step.StepLines;
 import dev.kvasir.live.gateway.Gateway;
 import dev.kvasir.live.gateway.journal.NameKey;
 import dev.kvasir.live.gateway.request.PromptTokenizer;
+import dev.kvasir.live.gateway.worker.Worker;
 import dev.kvasir.live.http.Access;
 import dev.kvasir.live.http.Endpoint;
 import dev.kvasir.live.http.Exchange;
@@ -99,7 +100,8 @@ final class Serving implements AutoCloseable {
         serving.below = serving.owned.add(TierCommand.open(TierCommand.read(tierConfig, folder)));
       }
       var present = serving.sources.all();
-      serving.front(settings.withFound(present), present, folder, 0);
+      serving.front(settings.withFound(present), workers(present), folder, 0);
+      for (var worker : present) serving.listen(serving.gateway(), worker);
       serving.gateway().tell(WorkerSources.METRICS.of(serving.sources));
       discovery.run();
       return serving;
@@ -119,11 +121,11 @@ final class Serving implements AutoCloseable {
     try {
       LoadedModel model = serving.owned.add(loaded(loading));
       var started =
-          serving.owned.add(
-              EmbeddedWorkers.start(serving.network, serving.sockets, model, settings, folder));
+          serving.owned.add(EmbeddedWorkers.start(serving.network, model, settings, folder));
       serving.embedded = Optional.of(started);
       int contextTokens = model.served().contextTokens();
-      serving.front(settings, started.settings(), folder, contextTokens);
+      serving.front(settings, started.workers(), folder, contextTokens);
+      started.tell(serving.gateway());
       var group = started.group();
       group.tellSteps(new StepLines(group.loop(), serving.gateway()::capture));
       serving.gateway().awaitModel(START_MAX);
@@ -148,24 +150,27 @@ final class Serving implements AutoCloseable {
     }
   }
 
-  private void front(
-      Deployment settings, List<WorkerSettings> workers, Path folder, int contextTokens)
+  private static List<Worker> workers(List<WorkerSettings> settings) {
+    return settings.stream().map(WorkerSettings::worker).toList();
+  }
+
+  private void front(Deployment settings, List<Worker> workers, Path folder, int contextTokens)
       throws IOException {
     var given = settings.routing().tenantSecret();
     var secret = given == null ? TenantSecret.in(folder) : NameKey.of(given.reveal());
-    var workerKey = embedded.map(EmbeddedWorkers::key).orElse(settings.workerKey());
     var gatewaySettings =
-        settings.gateway(workers, contextTokens, settings.listen().keys(), workerKey, secret);
+        settings.gateway(workers, contextTokens, settings.listen().keys(), secret);
     Supplier<LadderState> ladder =
         embedded
             .<Supplier<LadderState>>map(own -> new EmbeddedLadder(own.group()))
             .orElse(below == null ? () -> LadderState.NONE : below::memory);
-    var beside = new Gateway.Beside(version, ladder, adminEndpoints(), tokenizer(settings));
+    var engines = embedded.map(EmbeddedWorkers::engines).orElse(List.of());
+    var beside =
+        new Gateway.Beside(version, ladder, adminEndpoints(), tokenizer(settings), engines);
     var started = owned.add(Gateway.start(network, gatewaySettings, beside));
     gateway = Optional.of(started);
     join(settings, started, secret);
     started.capture(new CaptureHead(settings, workers, contextTokens, bytesPerToken())::line);
-    for (var worker : workers) listen(started, worker);
   }
 
   /** Takes part in a group of gateways, where the settings name one. */
@@ -203,16 +208,16 @@ final class Serving implements AutoCloseable {
   /** The tokens of embedded engines are known here; others' by their files, or by asking. */
   private UnaryOperator<PromptTokenizer> tokenizer(Deployment settings) throws IOException {
     if (embedded.isPresent()) {
-      var prompts = new PromptTokens(network, embedded.get().group().model().served());
-      return _ -> (_, _, body) -> prompts.of(body);
+      var own = embedded.get().group().tokenizer(network);
+      return _ -> own;
     }
     var texts = settings.routing().texts();
     return workers -> new FileTokenizers(texts, workers);
   }
 
   /**
-   * Embedded engines can be started again and reset, which is asked for as draining is; other
-   * workers can be added and removed.
+   * Embedded engines have figures of their own, and can be started again and reset; other workers
+   * can be added and removed.
    */
   private List<Endpoint> adminEndpoints() {
     if (embedded.isEmpty()) {
@@ -221,8 +226,14 @@ final class Serving implements AutoCloseable {
       return endpoints;
     }
     return List.of(
+        Endpoint.get("/metrics/", Access.PUBLIC, this::metrics),
         Endpoint.post("/workers/restart", Access.ADMIN, this::restart),
         Endpoint.post("/reset_prefix_cache", Access.ADMIN, this::reset));
+  }
+
+  private void metrics(Exchange exchange) {
+    var name = exchange.path().substring(exchange.path().lastIndexOf('/') + 1);
+    embedded.orElseThrow().engine(name).metrics(exchange);
   }
 
   private void reset(Exchange exchange) {
@@ -238,7 +249,7 @@ final class Serving implements AutoCloseable {
 
   private void restart(Exchange exchange) {
     var name = Json.read(exchange.body().getBytes()).path("worker").asString("");
-    var worker = embedded.orElseThrow().worker(name);
+    var engine = embedded.orElseThrow().engine(name);
     exchange.handOver();
     // It waits for answers under way, which a loop of the network must not.
     Thread.ofVirtual()
@@ -246,17 +257,17 @@ final class Serving implements AutoCloseable {
             () ->
                 exchange.guardElsewhere(
                     () -> {
-                      restart(worker);
+                      restart(engine);
                       exchange.context().runOnContext(_ -> exchange.answer(200, "{}"));
                     }));
   }
 
-  private void restart(EmbeddedWorker worker) {
-    gateway().drain(worker.name());
+  private void restart(LocalEngine engine) {
+    gateway().drain(engine.name());
     try {
-      worker.restart(DRAIN_MAX);
+      engine.restart(DRAIN_MAX);
     } finally {
-      gateway().resume(worker.name());
+      gateway().resume(engine.name());
     }
   }
 
@@ -276,7 +287,7 @@ final class Serving implements AutoCloseable {
       var events = workers.contains(told) ? null : listened.remove(told);
       if (events != null) events.close();
     }
-    gateway().use(workers.stream().map(WorkerSettings::worker).toList());
+    gateway().use(workers(workers));
     for (var worker : workers) if (!listened.containsKey(worker)) listen(gateway(), worker);
   }
 

@@ -2,11 +2,17 @@ package dev.kvasir.cli.settings;
 
 import dev.kvasir.Nullable;
 import dev.kvasir.live.gateway.GatewaySettings;
+import dev.kvasir.live.gateway.journal.JournalFiles;
 import dev.kvasir.live.gateway.journal.NameKey;
 import dev.kvasir.live.gateway.worker.Connector;
+import dev.kvasir.live.gateway.worker.FailureRules;
 import dev.kvasir.live.gateway.worker.Routing;
+import dev.kvasir.live.gateway.worker.Worker;
 import dev.kvasir.live.http.ApiKeys;
+import dev.kvasir.live.http.HttpLimits;
+import dev.kvasir.router.flow.QueueLimits;
 import dev.kvasir.sim.ClusterSpec;
+import java.net.URI;
 import java.nio.file.Path;
 import java.util.List;
 
@@ -31,16 +37,44 @@ public record Deployment(
     DiscoverySettings discovery,
     ReplicationSettings replicas,
     RoutingSettings routing,
-    LimitSettings limits,
+    Limits limits,
     EnginesSettings engines,
     TierList tiers,
-    OutputSettings files,
+    Output files,
     @Nullable Path cache,
     @Nullable Path tierConfig,
     HardwareSettings hardware,
     SimulationSettings simulation,
     SloSettings slo,
     CostSettings cost) {
+  /** What is taken from callers, how many wait, and what happens when workers fail. */
+  public record Limits(
+      QueueLimits queue, HttpLimits http, FailureRules failures, AdmissionSettings admission) {
+    public static final Limits DEFAULT =
+        new Limits(
+            QueueLimits.DEFAULT,
+            HttpLimits.DEFAULT,
+            FailureRules.DEFAULT,
+            AdmissionSettings.DEFAULT);
+  }
+
+  /**
+   * What is written down.
+   *
+   * @param capture the traffic as a trace for the simulator; null for none
+   * @param requests a line of JSON for each request; null for none
+   * @param traces where OpenTelemetry's spans of each request are sent; null for nowhere
+   * @param log how it is told what happens besides
+   */
+  public record Output(
+      @Nullable Path capture, @Nullable Path requests, @Nullable URI traces, LogFormat log) {
+    public static final Output DEFAULT = new Output(null, null, null, LogFormat.TEXT);
+
+    public JournalFiles files() {
+      return new JournalFiles(requests, capture, traces);
+    }
+  }
+
   public static final Deployment DEFAULT =
       new Deployment(
           ListenSettings.DEFAULT,
@@ -48,10 +82,10 @@ public record Deployment(
           DiscoverySettings.DEFAULT,
           ReplicationSettings.DEFAULT,
           RoutingSettings.DEFAULT,
-          LimitSettings.DEFAULT,
+          Limits.DEFAULT,
           EnginesSettings.DEFAULT,
           TierList.EMBEDDED,
-          OutputSettings.DEFAULT,
+          Output.DEFAULT,
           null,
           null,
           HardwareSettings.DEFAULT,
@@ -67,10 +101,10 @@ public record Deployment(
           DiscoverySettings.DEFAULT,
           ReplicationSettings.DEFAULT,
           RoutingSettings.DEFAULT,
-          LimitSettings.DEFAULT,
+          Limits.DEFAULT,
           EnginesSettings.DEFAULT.times(1),
           TierList.NONE,
-          OutputSettings.DEFAULT,
+          Output.DEFAULT,
           null,
           null,
           HardwareSettings.DEFAULT.on(HardwareSettings.DEFAULT.gpuOrDefault()),
@@ -195,15 +229,10 @@ public record Deployment(
    * How the gateway works in front of these workers.
    *
    * @param contextTokens what a conversation may have with embedded engines; 0 for others
-   * @param workerKey what workers are sent as key; empty for none
    */
   public GatewaySettings gateway(
-      List<WorkerSettings> present,
-      int contextTokens,
-      ApiKeys keys,
-      String workerKey,
-      NameKey secret) {
-    return GatewaySettings.of(listen.port(), present.stream().map(WorkerSettings::worker).toList())
+      List<Worker> present, int contextTokens, ApiKeys keys, NameKey secret) {
+    return GatewaySettings.of(listen.port(), present)
         .at(listen.api(limits.http(), keys), listen.admin(keys))
         .with(routing.routing(naming(), contextTokens).with(priorities()))
         .with(limits.queue())
@@ -211,11 +240,11 @@ public record Deployment(
         .with(limits.failures())
         .probing(routing.probePace())
         .with(files.files())
-        .with(workerKey, secret);
+        .with(workerKey(), secret);
   }
 
   /** What workers elsewhere are sent as key; empty for none. */
-  public String workerKey() {
+  private String workerKey() {
     var key = routing.workerKey();
     return key == null ? "" : key.reveal();
   }

@@ -34,7 +34,7 @@ public record WorkerSettings(
       new WorkerSettings("", "", Role.BOTH, Connector.NONE, "", "", "", "", "", "");
 
   private static final int PORT_MAX = 65_535;
-  private static final String ZMQ = "tcp://[^:]+:\\d+|inproc://kvasir-[a-z0-9-]+";
+  private static final String ZMQ = "tcp://[^:]+:\\d+";
 
   public WorkerSettings {
     boolean bare = url.isEmpty() && name.isEmpty() && events.isEmpty() && replay.isEmpty();
@@ -58,7 +58,6 @@ public record WorkerSettings(
   }
 
   private static boolean hasPort(String address) {
-    if (!address.startsWith("tcp:")) return true;
     var digits = address.substring(address.lastIndexOf(':') + 1);
     if (digits.length() > 5) return false;
     int port = Integer.parseInt(digits);
@@ -74,26 +73,6 @@ public record WorkerSettings(
   public Worker worker() {
     var worker = made(url, name, role, connector, bootstrap);
     return rank.isEmpty() ? worker : worker.ranked(Integer.parseInt(rank));
-  }
-
-  /** The same one, which tells its KV events there. */
-  public WorkerSettings telling(String where, String again) {
-    return new WorkerSettings(
-        url, name, role, connector, bootstrap, where, again, rank, tier, tierReplay);
-  }
-
-  public static WorkerSettings of(Worker worker) {
-    return new WorkerSettings(
-        worker.url().toString(),
-        worker.name(),
-        worker.role(),
-        worker.connector(),
-        worker.bootstrap(),
-        "",
-        "",
-        "",
-        "",
-        "");
   }
 
   /** Reads {@code URL[,key=value …]} as one would have written it in a file. */

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.kvasir.cli.settings.Deployment;
-import dev.kvasir.cli.settings.OutputSettings;
 import dev.kvasir.cli.settings.RoutingSettings;
 import dev.kvasir.engine.PlanningSettings;
 import dev.kvasir.kv.event.Tier;
@@ -119,7 +118,7 @@ class ConfigurationTest {
     assertThat(settings.routing().naming()).isEqualTo(Routing.Naming.BYTES);
     assertThat(settings.routing().probePace()).isEqualTo(Duration.ofMillis(250));
     assertThat(settings.limits().queue().patience()).isEqualTo(Duration.ofSeconds(90));
-    assertThat(settings.files()).isEqualTo(OutputSettings.DEFAULT);
+    assertThat(settings.files()).isEqualTo(Deployment.Output.DEFAULT);
     var remote = ((RemoteTier) requireNonNull(settings.tiers().ladder(0).on(Tier.REMOTE))).server();
     assertThat(remote.nodes()).containsExactly("a:1", "b:2");
     assertThat(remote.access().tls()).isEqualTo(RemoteAccess.Tls.ON);

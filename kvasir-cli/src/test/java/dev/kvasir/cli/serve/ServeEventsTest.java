@@ -98,10 +98,11 @@ class ServeEventsTest {
     var fleet = fleet();
     var serving = serving(fleet);
     assertBeliefIsTruth(serving, List.of(MODEL, MODEL));
+    // A request is written down when its answer is out.
+    await(serving, "kvasir_worker_expected_cached_tokens_total\\{worker=\"[^\"]+\"} [1-9]");
     assertThat(metrics(serving))
         .containsPattern("kvasir_kv_event_batches_total\\{worker=\"[^\"]+\"} [1-9]")
         .containsPattern("blocks_dropped_total\\{worker=\"[^\"]+\",reason=\"conflict\"} 0")
-        .containsPattern("kvasir_worker_expected_cached_tokens_total\\{worker=\"[^\"]+\"} [1-9]")
         .contains("kvasir_prompts_named_total{by=\"tokens\",reason=\"\"} 2\n");
   }
 
@@ -208,6 +209,15 @@ class ServeEventsTest {
       Thread.sleep(20);
     }
     throw new AssertionError("blocks of " + worker + ": " + metrics(serving));
+  }
+
+  private void await(Serving serving, String line) throws Exception {
+    var pattern = Pattern.compile(line);
+    long start = System.nanoTime();
+    while (!pattern.matcher(metrics(serving)).find()) {
+      assertThat(System.nanoTime() - start).as(line).isLessThan(PATIENCE.toNanos());
+      Thread.sleep(20);
+    }
   }
 
   private String metrics(Serving serving) throws Exception {

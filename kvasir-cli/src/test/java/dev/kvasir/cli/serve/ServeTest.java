@@ -3,14 +3,14 @@ package dev.kvasir.cli.serve;
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.kvasir.cli.settings.Deployment;
 import dev.kvasir.cli.settings.KeyFile;
-import dev.kvasir.cli.settings.WorkerSettings;
 import dev.kvasir.cli.simulate.SimulateCommand;
+import dev.kvasir.live.dashboard.LadderState;
 import dev.kvasir.live.gateway.Gateway;
 import dev.kvasir.live.gateway.GatewaySettings;
-import dev.kvasir.live.gateway.journal.NameKey;
 import dev.kvasir.live.gateway.worker.Routing;
 import dev.kvasir.live.http.ApiKey;
 import dev.kvasir.live.http.Network;
@@ -31,17 +31,21 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.function.UnaryOperator;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.zeromq.ZContext;
 import picocli.CommandLine;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /** What `kvasir serve` starts, asked by a real client. */
 class ServeTest {
+  private static final Path LISTENING = Path.of("/proc/self/net/tcp");
+  private static final Pattern SOCKET = Pattern.compile("socket:\\[(\\d+)]");
   private static final String PREAMBLE = "Be brief and clear. ".repeat(12);
 
   private final HttpClient client = HttpClient.newHttpClient();
@@ -151,10 +155,9 @@ class ServeTest {
   void aPromptIsComputedOnOneEngineAndAnsweredOnTheOther() throws Exception {
     var settings = settings();
     try (var network = Network.open(2);
-        var sockets = new ZContext();
         var model = settings.engines().load(folder);
-        var workers = EmbeddedWorkers.start(network, sockets, model, settings, folder);
-        var gateway = Gateway.start(network, placing(workers))) {
+        var workers = EmbeddedWorkers.start(network, model, settings, folder);
+        var gateway = Gateway.start(network, placing(workers), beside(workers))) {
       var answer = ask(gateway.url(), "lantern");
       var headers = answer.headers();
       assertThat(headers.firstValue("x-kvasir-reason")).hasValue("forced");
@@ -170,9 +173,13 @@ class ServeTest {
   /** Always elsewhere, for prompts far shorter than those that usually count as heavy. */
   private static GatewaySettings placing(EmbeddedWorkers workers) {
     var settings = RouterSettings.DEFAULT.withClasses(new RouteClass.Limits(16, 0.1, 64));
-    return GatewaySettings.of(0, workers.settings().stream().map(WorkerSettings::worker).toList())
-        .with(Routing.DEFAULT.with(settings).by("balanced", "always"))
-        .with(workers.key(), NameKey.of("secret".repeat(8)));
+    return GatewaySettings.of(0, workers.workers())
+        .with(Routing.DEFAULT.with(settings).by("balanced", "always"));
+  }
+
+  private static Gateway.Beside beside(EmbeddedWorkers workers) {
+    return new Gateway.Beside(
+        "", () -> LadderState.NONE, List.of(), UnaryOperator.identity(), workers.engines());
   }
 
   @Test
@@ -194,29 +201,63 @@ class ServeTest {
   }
 
   @Test
-  void anEnginesPortAnswersNobodyButTheGateway() throws Exception {
+  void enginesOpenNoPort() throws Exception {
+    assumeTrue(Files.exists(LISTENING), "the kernel does not list its sockets");
+    var before = listening();
     try (var serving = embedded()) {
       assertThat(ask(serving, "lantern").statusCode()).isEqualTo(200);
-      for (var worker : serving.embedded().orElseThrow().settings()) {
-        assertThat(ask(worker.url(), "lantern").statusCode()).isEqualTo(401);
-        for (var path : List.of("/v1/completions", "/tokenize", "/detokenize")) {
-          assertThat(post(worker.url() + path)).as(path).isEqualTo(401);
-        }
-        assertThat(post(worker.url() + "/reset_prefix_cache")).isEqualTo(401);
-        assertThat(get(worker.url() + "/v1/models").statusCode()).isEqualTo(401);
+      awaitBlocks(serving);
+      var opened = listening();
+      opened.removeAll(before);
+      assertThat(opened)
+          .containsExactlyInAnyOrder(
+              URI.create(serving.gateway().url()).getPort(),
+              URI.create(serving.gateway().adminUrl()).getPort());
+    }
+  }
+
+  /** The ports that this process listens on, of either version of IP. */
+  private static Set<Integer> listening() throws IOException {
+    var own = new TreeSet<String>();
+    try (var files = Files.list(Path.of("/proc/self/fd"))) {
+      for (var file : files.toList()) {
+        var socket = SOCKET.matcher(target(file));
+        if (socket.matches()) own.add(socket.group(1));
       }
+    }
+    var ports = new TreeSet<Integer>();
+    for (var table : List.of(LISTENING, LISTENING.resolveSibling("tcp6"))) {
+      for (var line : Files.exists(table) ? Files.readAllLines(table) : List.<String>of()) {
+        var fields = line.strip().split("\\s+", -1);
+        if (fields.length < 10 || !fields[3].equals("0A") || !own.contains(fields[9])) continue;
+        ports.add(Integer.parseInt(fields[1].substring(fields[1].indexOf(':') + 1), 16));
+      }
+    }
+    return ports;
+  }
+
+  /** What a file of the process is; empty where it has been closed meanwhile. */
+  private static String target(Path file) {
+    try {
+      return Files.readSymbolicLink(file).toString();
+    } catch (IOException e) {
+      return "";
     }
   }
 
   @Test
-  void theTokensThatEnginesTellOfStayInTheProcess() throws Exception {
+  void anEnginesOwnFiguresAreBesideThoseOfTheRouter() throws Exception {
     try (var serving = embedded()) {
-      for (var worker : serving.embedded().orElseThrow().settings()) {
-        assertThat(worker.events()).startsWith("inproc://");
-        assertThat(worker.replay()).startsWith("inproc://");
+      ask(serving, "lantern");
+      var told = "";
+      for (var engine : List.of("engine-0", "engine-1")) {
+        told += get(serving.gateway().adminUrl() + "/metrics/" + engine).body();
       }
-      assertThat(ask(serving, "lantern").statusCode()).isEqualTo(200);
-      awaitBlocks(serving);
+      assertThat(told)
+          .containsPattern("vllm:generation_tokens_total\\{model_name=\"[^\"]+\"} [1-9]");
+      var unknown = get(serving.gateway().adminUrl() + "/metrics/engine-7");
+      assertThat(unknown.statusCode()).isEqualTo(400);
+      assertThat(unknown.body()).contains("engine-0, engine-1");
     }
   }
 

@@ -151,12 +151,25 @@ class WorkerDiscoveryTest {
 
   @Test
   void whereTwoSourcesNameOneWorkerTheFirstCounts() throws Exception {
-    var written = WorkerSettings.of(dev.kvasir.live.gateway.worker.Worker.of("http://a:1"));
+    var written = DiscoverySettings.DEFAULT.worker("a", "1");
     sources.begin(Source.SETTINGS, List.of(written));
-    sources.set(
-        Source.FILE,
-        List.of(written.telling("tcp://a:2", ""), DiscoverySettings.DEFAULT.worker("b", "1")));
+    sources.set(Source.FILE, List.of(telling(written), DiscoverySettings.DEFAULT.worker("b", "1")));
     assertThat(next()).containsExactly("a:1", "b:1");
     assertThat(sources.all().getFirst()).isEqualTo(written);
+  }
+
+  /** The same worker, which tells its KV events. */
+  private static WorkerSettings telling(WorkerSettings worker) {
+    return new WorkerSettings(
+        worker.url(),
+        worker.name(),
+        worker.role(),
+        worker.connector(),
+        worker.bootstrap(),
+        "tcp://a:2",
+        "",
+        worker.rank(),
+        worker.tier(),
+        worker.tierReplay());
   }
 }

@@ -70,11 +70,30 @@ public final class TokenSequence {
 
   /** Adds tokens, all or none of them, and says how many blocks they completed. */
   public int extend(int[] more) {
+    add(more);
+    return complete();
+  }
+
+  /**
+   * Adds the first tokens, of whose blocks the first ones have these names already.
+   *
+   * @param names as this sequence's own hasher would give them: they are not checked
+   */
+  public int begin(int[] first, List<BlockHash> names) {
+    if (length > 0) throw new IllegalStateException("begun with " + length + " tokens");
+    if ((long) names.size() * blockTokens > first.length) {
+      throw new IllegalArgumentException(names.size() + " names for " + first.length + " tokens");
+    }
+    add(first);
+    hashes.addAll(names);
+    return names.size() + complete();
+  }
+
+  private void add(int[] more) {
     for (int token : more) requireToken(token);
     reserve(more.length);
     System.arraycopy(more, 0, tokens, length, more.length);
     length += more.length;
-    return complete();
   }
 
   /**

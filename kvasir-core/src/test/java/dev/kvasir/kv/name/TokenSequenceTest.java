@@ -49,6 +49,33 @@ final class TokenSequenceTest {
   }
 
   @Test
+  void namesThatAreKnownAreNotMadeAgain() {
+    var known = new TokenSequence(hasher, 4);
+    known.extend(range(13));
+    var hashed = new ArrayList<Integer>();
+    var sequence = recording(4, hashed);
+    assertThat(sequence.begin(range(13), known.hashes().subList(0, 2))).isEqualTo(3);
+    assertThat(hashed).containsExactly(8);
+    assertThat(sequence.hashes()).startsWith(known.hashes().get(0), known.hashes().get(1));
+    assertThat(sequence.tail()).isEqualTo(1);
+  }
+
+  @Test
+  void asManyNamesAreTakenAsThereAreFullBlocks() {
+    var known = new TokenSequence(hasher, 4);
+    known.extend(range(8));
+    var sequence = new TokenSequence(hasher, 4);
+    assertThatThrownBy(() -> sequence.begin(range(7), known.hashes()))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessage("2 names for 7 tokens");
+    assertThatThrownBy(() -> sequence.begin(new int[] {1, 1, 1, -1}, List.of()))
+        .isInstanceOf(IllegalArgumentException.class);
+    assertThat(sequence.begin(range(8), known.hashes())).isEqualTo(2);
+    assertThatThrownBy(() -> sequence.begin(range(8), known.hashes()))
+        .isInstanceOf(IllegalStateException.class);
+  }
+
+  @Test
   void theTailHasNoName() {
     var hashed = new ArrayList<Integer>();
     var sequence = recording(4, hashed);

@@ -6,7 +6,7 @@ import dev.kvasir.live.engine.step.GenerationUsage;
 import dev.kvasir.live.engine.step.Piece;
 import dev.kvasir.live.http.ApiError;
 import dev.kvasir.live.http.EventStream;
-import dev.kvasir.live.http.Exchange;
+import dev.kvasir.live.http.Reply;
 import dev.kvasir.live.openai.AnswerFormat;
 import dev.kvasir.live.openai.AnswerFormat.Finish;
 import dev.kvasir.live.openai.Call;
@@ -19,7 +19,7 @@ import tools.jackson.databind.JsonNode;
 
 /** Sends one answer to its caller, whole or piece by piece; belongs to the caller's connection. */
 final class Answering {
-  private final Exchange exchange;
+  private final Reply reply;
   private final Call call;
   private final AnswerFormat format;
   private final ServedModel model;
@@ -31,12 +31,8 @@ final class Answering {
   private boolean spoilt;
 
   Answering(
-      Exchange exchange,
-      Call call,
-      AnswerFormat format,
-      ServedModel model,
-      FaultInjection.Fault fault) {
-    this.exchange = exchange;
+      Reply reply, Call call, AnswerFormat format, ServedModel model, FaultInjection.Fault fault) {
+    this.reply = reply;
     this.call = call;
     this.format = format;
     this.model = model;
@@ -65,10 +61,10 @@ final class Answering {
     var error = ApiError.of(500, "server_error", "on_purpose", "this answer fails on purpose");
     switch (fault.kind()) {
       case NOTHING, STALL -> {}
-      case RESET -> exchange.reset();
-      case TRUNCATE -> exchange.request().connection().close();
+      case RESET -> reply.reset();
+      case TRUNCATE -> reply.truncate();
       case ERROR -> stream().fail(error);
-      case REFUSE -> exchange.fail(error);
+      case REFUSE -> reply.fail(error);
     }
     return true;
   }
@@ -113,7 +109,7 @@ final class Answering {
   }
 
   void fail(ApiError error) {
-    if (stream == null) exchange.fail(error);
+    if (stream == null) reply.fail(error);
     else stream.fail(error);
   }
 
@@ -122,7 +118,7 @@ final class Answering {
     if (call.stream() == Call.Stream.NONE) {
       var whole = format.whole(text.toString(), finish, logprobs(logprobs, 0), usage);
       if (handover != null) whole.set("kv_transfer_params", handover);
-      exchange.answer(200, whole.toString());
+      reply.answer(200, whole.toString());
       return;
     }
     var events = stream();
@@ -134,7 +130,7 @@ final class Answering {
   private EventStream stream() {
     var begun = stream;
     if (begun == null) {
-      begun = exchange.stream();
+      begun = reply.stream();
       stream = begun;
       if (call.isChat()) begun.send(format.opening());
     }

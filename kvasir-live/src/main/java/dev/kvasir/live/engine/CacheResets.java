@@ -4,6 +4,8 @@ import static java.lang.System.Logger.Level.INFO;
 import static java.lang.System.Logger.Level.WARNING;
 
 import dev.kvasir.Nullable;
+import dev.kvasir.kv.name.BlockHasher;
+import dev.kvasir.kv.name.Sha256Hasher;
 import dev.kvasir.live.engine.ResetReport.Part;
 import dev.kvasir.live.engine.tier.SharedLook;
 import dev.kvasir.live.engine.tier.SharedTiers;
@@ -71,6 +73,15 @@ public final class CacheResets {
   /** What the names of blocks depend on besides their tokens; empty before the first reset. */
   String generation() {
     return generation;
+  }
+
+  /**
+   * Names the blocks of a model and a tenant's salt; from any thread. What was computed before a
+   * reset has other names than what is computed after it.
+   */
+  BlockHasher hasher(ServedModel model, String salt) {
+    var now = generation;
+    return new Sha256Hasher(model.fingerprint() + (now.isEmpty() ? "" : "\n" + now), salt);
   }
 
   /** Learns what was reset before this process was started; blocks, for servers are asked. */

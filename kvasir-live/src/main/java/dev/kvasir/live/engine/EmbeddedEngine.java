@@ -11,8 +11,8 @@ import dev.kvasir.kv.BlockPool;
 import dev.kvasir.kv.KvStore;
 import dev.kvasir.kv.ResettableKv;
 import dev.kvasir.kv.event.KvEvents;
+import dev.kvasir.kv.name.BlockHash;
 import dev.kvasir.kv.name.BlockHasher;
-import dev.kvasir.kv.name.Sha256Hasher;
 import dev.kvasir.kv.name.TokenBlock;
 import dev.kvasir.kv.name.TokenSequence;
 import dev.kvasir.live.engine.step.AnswerSteps;
@@ -27,6 +27,7 @@ import dev.kvasir.model.ModelShape;
 import dev.kvasir.time.EventLoop;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Consumer;
@@ -107,19 +108,31 @@ public final class EmbeddedEngine {
   }
 
   /**
-   * Learns what other processes have stored of a prompt, and goes on; at once where there are no
-   * tiers to ask, or nothing is missing here.
+   * Learns what other processes have stored of a prompt, and goes on with the request and the names
+   * of its blocks; at once where there are no tiers to ask, or nothing is missing here.
    */
-  public void learn(GenerationRequest request, Runnable then) {
+  public void learn(GenerationRequest request, Consumer<GenerationRequest> then) {
     if (parts.look().isIdle()) {
-      then.run();
+      then.accept(request);
       return;
     }
     var tokens = new TokenSequence(hasher(request.salt()), ModelShape.BLOCK_TOKENS);
-    var _ = tokens.extend(request.prompt());
+    var _ = tokens.begin(request.prompt(), ownNames(request));
     var blocks = new ArrayList<TokenBlock>();
     for (int i = 0; i < tokens.hashes().size(); i++) blocks.add(tokens.block(i));
-    parts.look().learn(loop(), blocks, parts.top()::has, then);
+    var named = request.named(tokens.hashes());
+    parts.look().learn(loop(), blocks, parts.top()::has, () -> then.accept(named));
+  }
+
+  /**
+   * The names that a request brings, or none: those that were given before a reset, for another
+   * model or with another salt differ from the first block on.
+   */
+  private List<BlockHash> ownNames(GenerationRequest request) {
+    if (request.names().isEmpty()) return List.of();
+    var hasher = hasher(request.salt());
+    var first = hasher.hash(null, request.prompt(), 0, ModelShape.BLOCK_TOKENS, List.of());
+    return first.equals(request.names().getFirst()) ? request.names() : List.of();
   }
 
   /** What happens to the blocks of its own memory. */
@@ -128,7 +141,8 @@ public final class EmbeddedEngine {
   }
 
   /** Begins an answer; a refusal is heard before this returns. */
-  public Generation submit(GenerationRequest request, GenerationListener listener) {
+  public Generation submit(GenerationRequest asked, GenerationListener listener) {
+    var request = asked.named(ownNames(asked));
     var generation =
         new Generation(request, forgetting(listener), model().tokenizer(), hasher(request.salt()));
     if (broken) {
@@ -147,7 +161,7 @@ public final class EmbeddedEngine {
                 .saying(sessions.hint(request)),
             generation);
     generation.begin(sequence);
-    if (sequence.state() != Sequence.State.ENDED) steps.add(generation);
+    if (sequence.state() != Sequence.State.ENDED) steps.answers().add(generation);
     return generation;
   }
 
@@ -164,7 +178,7 @@ public final class EmbeddedEngine {
       public void ended(Generation generation, GenerationEnd end) {
         if (over) return;
         over = true;
-        if (!(end instanceof GenerationEnd.Refused)) steps.remove(generation.sequence());
+        if (!(end instanceof GenerationEnd.Refused)) steps.answers().remove(generation.sequence());
         sessions.ended(generation);
         listener.ended(generation, end);
       }
@@ -178,7 +192,7 @@ public final class EmbeddedEngine {
   private void breakDown(Throwable failure) {
     LOG.log(ERROR, name() + " is out of order until it is started again", failure);
     broken = true;
-    for (var generation : steps.all()) generation.fail(outOfOrder());
+    for (var generation : steps.answers().all()) generation.fail(outOfOrder());
   }
 
   /**
@@ -188,7 +202,7 @@ public final class EmbeddedEngine {
   void suspend() {
     broken = true;
     var end = new GenerationEnd.Failed(name() + " lost its GPU and is started again: ask again");
-    for (var generation : steps.all()) {
+    for (var generation : steps.answers().all()) {
       generation.fail(end);
       engine.abort(generation.sequence());
     }
@@ -250,7 +264,7 @@ public final class EmbeddedEngine {
 
   /** How many answers are in the making. */
   public int answering() {
-    return steps.size();
+    return steps.answers().size();
   }
 
   private BlockHasher hasher(String salt) {
@@ -262,9 +276,7 @@ public final class EmbeddedEngine {
     var known = hashers.get(salt);
     if (known != null) return known;
     if (hashers.size() == HASHERS_MAX) hashers.remove(hashers.keySet().iterator().next());
-    // What was computed before a reset has other names than what is computed after it.
-    var shape = model().fingerprint() + (generation.isEmpty() ? "" : "\n" + generation);
-    var made = new Sha256Hasher(shape, salt);
+    var made = parts.resets().hasher(model(), salt);
     hashers.put(salt, made);
     return made;
   }

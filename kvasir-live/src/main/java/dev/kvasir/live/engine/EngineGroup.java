@@ -14,6 +14,7 @@ import dev.kvasir.kv.event.KvEvents;
 import dev.kvasir.kv.event.Tier;
 import dev.kvasir.kv.evict.Eviction;
 import dev.kvasir.kv.evict.FrequencySketch;
+import dev.kvasir.kv.name.BlockHasher;
 import dev.kvasir.live.LiveLoop;
 import dev.kvasir.live.OwnedResources;
 import dev.kvasir.live.engine.step.StepThread;
@@ -21,9 +22,13 @@ import dev.kvasir.live.engine.step.StepTime;
 import dev.kvasir.live.engine.tier.LearnedTables;
 import dev.kvasir.live.engine.tier.SharedLook;
 import dev.kvasir.live.engine.tier.SharedTiers;
+import dev.kvasir.live.gateway.request.PromptTokenizer;
+import dev.kvasir.live.http.Network;
 import dev.kvasir.model.CpuModel;
 import dev.kvasir.model.ModelShape;
 import dev.kvasir.time.EventLoop;
+import io.vertx.core.Context;
+import io.vertx.core.Future;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -203,6 +208,22 @@ public final class EngineGroup implements AutoCloseable {
 
   public LoadedModel model() {
     return model;
+  }
+
+  /** Tokenises and names prompts as the engines do, for a gateway in front of them. */
+  public PromptTokenizer tokenizer(Network network) {
+    var prompts = new PromptTokens(network, model.served());
+    return new PromptTokenizer() {
+      @Override
+      public Future<int[]> tokens(Context context, String path, byte[] fields) {
+        return prompts.of(path, fields);
+      }
+
+      @Override
+      public BlockHasher hasher(String named, String salt) {
+        return resets.hasher(model.served(), PromptTokens.salt("", salt));
+      }
+    };
   }
 
   public List<EmbeddedEngine> engines() {

@@ -70,6 +70,11 @@ public final class EngineMeter {
     handoverSeconds += seconds;
   }
 
+  /** Which share of the tokens of prompts was cached. */
+  double hitRate() {
+    return promptTokens == 0 ? 0 : Math.min(1, (double) cachedTokens / promptTokens);
+  }
+
   String text(EmbeddedEngine engine) {
     var text = new MetricsText(List.of(new Label("model_name", engine.model().name())));
     METRICS.write(new Source(this, engine.load(), engine.kv(), engine.deviceTime()), text);

@@ -1,11 +1,12 @@
 package dev.kvasir.live.engine;
 
 import dev.kvasir.live.engine.step.GenerationRequest;
+import dev.kvasir.live.gateway.worker.NamedTokens;
 import dev.kvasir.live.http.ApiError;
-import dev.kvasir.live.http.Exchange;
 import dev.kvasir.live.http.Json;
 import dev.kvasir.live.http.Network;
 import dev.kvasir.live.http.Refused;
+import dev.kvasir.live.http.Reply;
 import dev.kvasir.live.openai.Call;
 import dev.kvasir.live.openai.CallReader;
 import dev.kvasir.live.openai.Prompt;
@@ -29,9 +30,9 @@ public final class PromptTokens {
   }
 
   /** The tokens of the prompt in a request; fails where there is none that could be read. */
-  public Future<int[]> of(byte[] body) {
+  Future<int[]> of(String path, byte[] body) {
     try {
-      return of(CallReader.tokenized(body));
+      return of(CallReader.prompt(path, body));
     } catch (Refused e) {
       return Future.failedFuture(e);
     }
@@ -46,15 +47,15 @@ public final class PromptTokens {
   }
 
   /** Calls {@code then} with the tokens on the connection's loop, or answers what is wrong. */
-  void of(Exchange exchange, Prompt prompt, Consumer<int[]> then) {
+  void of(Reply reply, Prompt prompt, Consumer<int[]> then) {
     if (chars(prompt) <= INLINE_CHARS_MAX) {
       then.accept(tokens(prompt));
       return;
     }
     of(prompt)
         .onComplete(
-            tokens -> exchange.guard(() -> then.accept(tokens)),
-            failure -> exchange.guard(() -> rethrow(failure)));
+            tokens -> reply.guard(() -> then.accept(tokens)),
+            failure -> reply.guard(() -> rethrow(failure)));
   }
 
   private static void rethrow(Throwable failure) {
@@ -105,7 +106,8 @@ public final class PromptTokens {
   }
 
   /** What the engine is asked for; refused where it cannot fit into the model's context. */
-  GenerationRequest request(String id, String tenant, Call call, int[] prompt) {
+  GenerationRequest request(String id, String tenant, Call call, NamedTokens named) {
+    var prompt = named.tokens();
     int context = model.contextTokens();
     if (prompt.length == 0) throw new Refused(ApiError.badRequest("the prompt is empty"));
     if ((long) prompt.length + Math.max(1, call.tokensMax()) > context) {
@@ -121,33 +123,39 @@ public final class PromptTokens {
     int most = call.tokensMax() == 0 ? context - prompt.length : call.tokensMax();
     int least = call.ignoresEnd() ? most : Math.min(most, call.tokensMin());
     return new GenerationRequest(
-        id,
-        tenant.isEmpty() && call.salt().isEmpty() ? "" : tenant + '\0' + call.salt(),
-        prompt,
-        least,
-        most,
-        call.sampling(),
-        call.stops(),
-        call.priority());
+            id,
+            salt(tenant, call.salt()),
+            prompt,
+            least,
+            most,
+            call.sampling(),
+            call.stops(),
+            call.priority())
+        .named(named.names());
   }
 
-  void tokenize(Exchange exchange) {
-    var prompt = CallReader.tokenized(exchange.body().getBytes());
+  /** What the blocks of a request are named with, by the tenant that sent it and what it says. */
+  static String salt(String tenant, String told) {
+    return tenant.isEmpty() && told.isEmpty() ? "" : tenant + '\0' + told;
+  }
+
+  void tokenize(Reply reply) {
+    var prompt = CallReader.tokenized(reply.body().getBytes());
     of(
-        exchange,
+        reply,
         prompt,
         tokens -> {
           var list = Json.array();
           for (int token : tokens) list.add(token);
           var answer = Json.object().put("count", tokens.length);
           answer.put("max_model_len", model.contextTokens()).set("tokens", list);
-          exchange.answer(200, answer.toString());
+          reply.answer(200, answer.toString());
         });
   }
 
-  void detokenize(Exchange exchange) {
-    var tokens = known(CallReader.tokens(exchange.body().getBytes()));
+  void detokenize(Reply reply) {
+    var tokens = known(CallReader.tokens(reply.body().getBytes()));
     var answer = Json.object().put("prompt", model.tokenizer().decode(tokens));
-    exchange.answer(200, answer.toString());
+    reply.answer(200, answer.toString());
   }
 }

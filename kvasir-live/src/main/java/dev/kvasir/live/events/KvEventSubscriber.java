@@ -182,8 +182,6 @@ public final class KvEventSubscriber implements AutoCloseable {
   }
 
   private void run() {
-    // Sockets of this process are connected at once, and their monitor says nothing of it.
-    if (settings.endpoint().startsWith("inproc:")) connected();
     try (var all = sockets.createPoller(4);
         var wakeups = sockets.createPoller(1)) {
       all.register(wakeup.channel(), ZMQ.Poller.POLLIN);

@@ -42,11 +42,6 @@ public record PublisherSettings(
     return of(LOOPBACK, LOOPBACK, topic);
   }
 
-  /** The usual bounds, for subscribers of this process alone, who share its {@code ZContext}. */
-  public static PublisherSettings inProcess(String name, String topic) {
-    return of("inproc://" + name + "-events", "inproc://" + name + "-replay", topic);
-  }
-
   public PublisherSettings with(EventEncoding encoding) {
     return new PublisherSettings(
         endpoint,

@@ -16,6 +16,7 @@ import dev.kvasir.live.gateway.request.PromptTokenizer;
 import dev.kvasir.live.gateway.request.RequestReader;
 import dev.kvasir.live.gateway.request.WorkerTokenizer;
 import dev.kvasir.live.gateway.worker.GatewayWorkers;
+import dev.kvasir.live.gateway.worker.LocalWorker;
 import dev.kvasir.live.gateway.worker.Upstream;
 import dev.kvasir.live.gateway.worker.Worker;
 import dev.kvasir.live.gateway.worker.WorkerEvents;
@@ -84,8 +85,7 @@ public final class Gateway implements AutoCloseable {
     blockTokens = routing.settings().blockTokens();
     router = router(settings);
     var failures = settings.failures();
-    upstream =
-        new Upstream(network, CONNECTIONS_PER_WORKER, failures.connectTime(), settings.workerKey());
+    upstream = upstream(network, settings, beside);
     var workers = new GatewayWorkers(router, failures.ejection());
     long origin = originMicros();
     journal = Journal.open(settings.files(), origin, blockTokens);
@@ -113,6 +113,15 @@ public final class Gateway implements AutoCloseable {
     var keeping = new ArrayList<>(desk.endpoints());
     keeping.addAll(beside.admin());
     admin = HttpFront.start(network, settings.admin(), Endpoints.of(keeping));
+  }
+
+  private static Upstream upstream(Network network, GatewaySettings settings, Beside beside) {
+    return new Upstream(
+        network,
+        CONNECTIONS_PER_WORKER,
+        settings.failures().connectTime(),
+        settings.workerKey(),
+        beside.engines());
   }
 
   /** The metrics of what stands around the router. */
@@ -149,17 +158,20 @@ public final class Gateway implements AutoCloseable {
    * @param ladder the memory of engines of our own; asked on any thread that may wait
    * @param admin what else can be asked for at the address for whoever runs it
    * @param tokenizer who knows the tokens of prompts, given the one that asks workers
+   * @param engines the workers that are engines of this process
    */
   public record Beside(
       String version,
       Supplier<LadderState> ladder,
       List<Endpoint> admin,
-      UnaryOperator<PromptTokenizer> tokenizer) {
+      UnaryOperator<PromptTokenizer> tokenizer,
+      List<? extends LocalWorker> engines) {
     public static final Beside NOTHING =
-        new Beside("", () -> LadderState.NONE, List.of(), UnaryOperator.identity());
+        new Beside("", () -> LadderState.NONE, List.of(), UnaryOperator.identity(), List.of());
 
     public Beside {
       admin = List.copyOf(admin);
+      engines = List.copyOf(engines);
     }
   }
 

@@ -51,7 +51,7 @@ public record ApiError(
     return of(403, "permission_error", "forbidden", message);
   }
 
-  static ApiError unknownPath() {
+  public static ApiError unknownPath() {
     return of(404, INVALID, "unknown_path", "there is nothing at this path");
   }
 

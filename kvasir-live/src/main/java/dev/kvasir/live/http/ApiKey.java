@@ -18,9 +18,7 @@ public record ApiKey(String tenant, String sha256, Scope scope, KeyLimits limits
   /** What a key opens. */
   public enum Scope {
     USER,
-    ADMIN,
-    /** A gateway: it may do everything, and salts prompts for its tenants itself. */
-    GATEWAY
+    ADMIN
   }
 
   public ApiKey {

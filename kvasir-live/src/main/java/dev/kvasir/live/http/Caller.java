@@ -5,7 +5,7 @@ import dev.kvasir.router.flow.KeyLimits;
 /**
  * Who sent a request, as far as the key tells.
  *
- * @param tenant empty where no keys are set, and for a gateway
+ * @param tenant empty where no keys are set
  * @param key which one, by the beginning of its hash; empty where no keys are set
  */
 public record Caller(String tenant, String key, ApiKey.Scope scope, KeyLimits limits) {
@@ -15,7 +15,7 @@ public record Caller(String tenant, String key, ApiKey.Scope scope, KeyLimits li
   private static final int KEY_DIGITS = 16;
 
   static Caller of(ApiKey key) {
-    var tenant = key.scope() == ApiKey.Scope.GATEWAY ? "" : key.tenant();
-    return new Caller(tenant, key.sha256().substring(0, KEY_DIGITS), key.scope(), key.limits());
+    return new Caller(
+        key.tenant(), key.sha256().substring(0, KEY_DIGITS), key.scope(), key.limits());
   }
 }

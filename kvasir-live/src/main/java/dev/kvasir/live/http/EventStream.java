@@ -2,8 +2,8 @@ package dev.kvasir.live.http;
 
 import dev.kvasir.Nullable;
 import io.vertx.core.buffer.Buffer;
-import io.vertx.core.http.HttpHeaders;
 import java.nio.charset.StandardCharsets;
+import java.util.Map;
 
 /**
  * An answer of server-sent events, from any one thread at a time.
@@ -13,31 +13,31 @@ import java.nio.charset.StandardCharsets;
  * [DONE]}, with an event that says what went wrong, or by a reset; never just so.
  */
 public final class EventStream {
+  private static final Map<String, String> HEADERS =
+      Map.of(
+          "content-type", "text/event-stream; charset=utf-8",
+          "cache-control", "no-cache",
+          "x-accel-buffering", "no");
+
   private static final int WAITING_BYTES_MAX = 1 << 20;
   private static final byte[] BEGIN = "data: ".getBytes(StandardCharsets.US_ASCII);
   private static final byte[] END = "\n\n".getBytes(StandardCharsets.US_ASCII);
   private static final String DONE = "[DONE]";
 
-  private final Exchange exchange;
+  private final Reply reply;
   private @Nullable Buffer waiting;
   private boolean flushing;
   private boolean complete;
   private boolean gone;
 
-  private EventStream(Exchange exchange) {
-    this.exchange = exchange;
+  private EventStream(Reply reply) {
+    this.reply = reply;
   }
 
-  static EventStream begin(Exchange exchange) {
-    var stream = new EventStream(exchange);
-    exchange
-        .response()
-        .setChunked(true)
-        .putHeader(HttpHeaders.CONTENT_TYPE, "text/event-stream; charset=utf-8")
-        .putHeader(HttpHeaders.CACHE_CONTROL, "no-cache")
-        .putHeader("x-accel-buffering", "no");
-    exchange.whenOver(stream::leave);
-    if (!exchange.isOver()) exchange.response().writeHead();
+  static EventStream begin(Reply reply) {
+    var stream = new EventStream(reply);
+    reply.whenOver(stream::leave);
+    if (!reply.isOver()) reply.writeHead(HEADERS);
     return stream;
   }
 
@@ -61,7 +61,7 @@ public final class EventStream {
   /** Breaks off, so that the caller notices. */
   public void reset() {
     leave();
-    exchange.context().runOnContext(_ -> exchange.reset());
+    reply.context().runOnContext(_ -> reply.reset());
   }
 
   public synchronized boolean isGone() {
@@ -97,7 +97,7 @@ public final class EventStream {
   private void schedule() {
     if (flushing) return;
     flushing = true;
-    exchange.context().runOnContext(_ -> flush());
+    reply.context().runOnContext(_ -> flush());
   }
 
   /** On the loop of the connection: writes what waits, unless the caller is slow to read. */
@@ -106,11 +106,10 @@ public final class EventStream {
     boolean last;
     synchronized (this) {
       flushing = false;
-      if (gone || exchange.isOver()) return;
-      var response = exchange.response();
-      if (response.writeQueueFull()) {
+      if (gone || reply.isOver()) return;
+      if (reply.isFull()) {
         flushing = true;
-        response.drainHandler(_ -> flush());
+        reply.whenDrained(this::flush);
         return;
       }
       out = waiting == null ? Buffer.buffer() : waiting;
@@ -118,9 +117,9 @@ public final class EventStream {
       last = complete;
     }
     if (last) {
-      exchange.response().end(out);
+      reply.end(out);
     } else {
-      exchange.response().write(out);
+      reply.write(out);
     }
   }
 }

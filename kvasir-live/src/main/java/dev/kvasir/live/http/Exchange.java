@@ -1,7 +1,5 @@
 package dev.kvasir.live.http;
 
-import static java.lang.System.Logger.Level.ERROR;
-
 import dev.kvasir.Nullable;
 import io.vertx.core.Context;
 import io.vertx.core.buffer.Buffer;
@@ -11,15 +9,11 @@ import io.vertx.core.http.HttpServerResponse;
 import io.vertx.core.net.impl.ConnectionBase;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 
-/**
- * One request and its answer; belongs to the loop of its connection.
- *
- * <p>Whatever becomes of it, it ends exactly once: when the answer is out, or the caller is gone.
- */
-public final class Exchange {
-  private static final System.Logger LOG = System.getLogger(Exchange.class.getName());
-  private static final String JSON = "application/json";
+/** A request over HTTP and its answer; belongs to the loop of its connection. */
+public final class Exchange implements Reply {
   private static final long LINGER_MILLIS = 200;
 
   private final HttpServerRequest request;
@@ -48,29 +42,37 @@ public final class Exchange {
     return request.response();
   }
 
-  /** The loop of the connection, on which all of this is to be called. */
+  @Override
   public Context context() {
     return context;
   }
 
+  @Override
   public Caller caller() {
     return caller;
   }
 
+  @Override
+  public String path() {
+    return Objects.requireNonNullElse(request.path(), "");
+  }
+
+  @Override
   public Buffer body() {
     return body;
   }
 
+  @Override
   public @Nullable String header(String name) {
     return request.getHeader(name);
   }
 
-  /** Whether there is nobody left to answer, or nothing left to say. */
+  @Override
   public boolean isOver() {
     return over;
   }
 
-  /** Somebody answers it who has limits of time of his own; until then the server's hold. */
+  @Override
   public void handOver() {
     handedOver = true;
   }
@@ -79,7 +81,7 @@ public final class Exchange {
     return handedOver;
   }
 
-  /** Runs the task when the exchange is over, in the order they came; at once if it is already. */
+  @Override
   public void whenOver(Runnable task) {
     if (over) {
       task.run();
@@ -88,10 +90,7 @@ public final class Exchange {
     }
   }
 
-  public void answer(int status, String json) {
-    answer(status, JSON, Buffer.buffer(json));
-  }
-
+  @Override
   public void answer(int status, String contentType, Buffer content) {
     if (over || response().ended()) return;
     response()
@@ -101,7 +100,7 @@ public final class Exchange {
         .onFailure(_ -> reset());
   }
 
-  /** Says why the request is not served; resets where an answer has already begun. */
+  @Override
   public void fail(ApiError error) {
     if (over || response().ended()) return;
     if (response().headWritten()) {
@@ -116,33 +115,6 @@ public final class Exchange {
     answer(error.status(), error.json());
   }
 
-  /** Does more of the work on this loop; whatever it throws is answered. */
-  public void guard(Runnable work) {
-    try {
-      work.run();
-    } catch (Refused refused) {
-      fail(refused.error());
-    } catch (RuntimeException | Error bug) {
-      LOG.log(ERROR, "serving " + request.method() + " " + request.path() + " failed", bug);
-      fail(ApiError.internal());
-    }
-  }
-
-  /** As {@link #guard}, for work on another thread than that of the connection. */
-  public void guardElsewhere(Runnable work) {
-    try {
-      work.run();
-    } catch (RuntimeException | Error bug) {
-      context()
-          .runOnContext(
-              _ ->
-                  guard(
-                      () -> {
-                        throw bug;
-                      }));
-    }
-  }
-
   /**
    * Says why, and hears no more from this connection: it is closed a little later, since a caller
    * who still sends would not get to read the answer otherwise.
@@ -155,16 +127,39 @@ public final class Exchange {
     context.owner().setTimer(LINGER_MILLIS, _ -> connection.close());
   }
 
-  /** Begins an answer of events, and sends its head. */
-  public EventStream stream() {
-    return EventStream.begin(this);
+  @Override
+  public void writeHead(Map<String, String> headers) {
+    headers.forEach(response()::putHeader);
+    response().setChunked(true).writeHead();
   }
 
-  /**
-   * Breaks the connection, so that the caller cannot take what it has for all.
-   *
-   * <p>Vert.x would first send what waits to be sent, which takes for ever where nobody reads.
-   */
+  @Override
+  public void write(Buffer part) {
+    response().write(part);
+  }
+
+  @Override
+  public void end(Buffer part) {
+    response().end(part);
+  }
+
+  @Override
+  public boolean isFull() {
+    return response().writeQueueFull();
+  }
+
+  @Override
+  public void whenDrained(Runnable task) {
+    response().drainHandler(_ -> task.run());
+  }
+
+  @Override
+  public void truncate() {
+    request.connection().close();
+  }
+
+  /** Vert.x would first send what waits to be sent, which takes for ever where nobody reads. */
+  @Override
   public void reset() {
     if (over) return;
     if (request.connection() instanceof ConnectionBase connection) {

@@ -180,15 +180,15 @@ final class FrontLoop extends VerticleBase {
 
   private void serve(Endpoint endpoint, Exchange exchange) {
     var connection = exchange.request().connection();
-    state.begins();
+    state.inFlight().begins();
     watch.reads(connection, System.nanoTime());
     exchange.whenOver(
         () -> {
-          state.ends();
+          state.inFlight().ends();
           watch.rests(connection, System.nanoTime());
         });
     // Counted before: whoever drains sees it under way, or it sees that somebody drains.
-    if (state.isDraining() && endpoint.access() != Access.PUBLIC) {
+    if (state.inFlight().isDraining() && endpoint.access() != Access.PUBLIC) {
       refuse(
           exchange, ApiError.unavailable("draining", "this server stops; ask another one", SOON));
       return;

@@ -1,15 +1,11 @@
 package dev.kvasir.live.http;
 
-import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentSkipListMap;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
-import java.util.concurrent.locks.Condition;
-import java.util.concurrent.locks.ReentrantLock;
 
 /** What all loops of a server share. */
 final class FrontState {
@@ -21,12 +17,9 @@ final class FrontState {
   private final Endpoints endpoints;
   private final ByteBudget bodies;
   private final AtomicInteger connections = new AtomicInteger();
-  private final AtomicInteger inFlight = new AtomicInteger();
+  private final InFlight inFlight = new InFlight();
   private final ConcurrentSkipListMap<String, LongAdder> refused = new ConcurrentSkipListMap<>();
-  private final ReentrantLock lock = new ReentrantLock();
-  private final Condition quiet = lock.newCondition();
   private volatile ApiKeys keys;
-  private volatile boolean draining;
   private volatile int port;
 
   FrontState(HttpSettings settings, Endpoints endpoints) {
@@ -92,42 +85,7 @@ final class FrontState {
     return counts;
   }
 
-  int inFlight() {
-    return inFlight.get();
-  }
-
-  void begins() {
-    inFlight.incrementAndGet();
-  }
-
-  void ends() {
-    if (inFlight.decrementAndGet() > 0 || !draining) return;
-    lock.lock();
-    try {
-      quiet.signalAll();
-    } finally {
-      lock.unlock();
-    }
-  }
-
-  boolean isDraining() {
-    return draining;
-  }
-
-  void drain(Duration patience) {
-    lock.lock();
-    try {
-      draining = true;
-      long leftNanos = patience.toNanos();
-      while (inFlight.get() > 0 && leftNanos > 0) {
-        // Looks again now and then: the last one may have ended before draining began.
-        long nanos = Math.min(leftNanos, TimeUnit.MILLISECONDS.toNanos(50));
-        leftNanos -= nanos - Math.max(0, quiet.awaitNanos(nanos));
-      }
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    } finally {
-      lock.unlock();
-    }
+  InFlight inFlight() {
+    return inFlight;
   }
 }

@@ -84,7 +84,7 @@ public final class HttpFront implements AutoCloseable {
 
   /** Requests whose answer is not out. */
   public int inFlight() {
-    return state.inFlight();
+    return state.inFlight().count();
   }
 
   public int connections() {
@@ -113,11 +113,11 @@ public final class HttpFront implements AutoCloseable {
 
   /** Refuses new requests, but for public ones, and waits until those under way are answered. */
   public void drain(Duration patience) {
-    state.drain(patience);
+    state.inFlight().drain(patience);
   }
 
   public boolean isDraining() {
-    return state.isDraining();
+    return state.inFlight().isDraining();
   }
 
   /** Stops listening; answers that are not out are broken off. */

@@ -116,7 +116,7 @@ final class OpenAiClient {
       return refused(response).onSuccess(refusal -> answer.tryComplete(failed(refusal))).mapEmpty();
     }
     var reading = new Reading(clock);
-    response.handler(bytes -> reading.feed(bytes.getBytes()));
+    response.handler(reading::feed);
     response.exceptionHandler(failure -> answer.tryComplete(broken(reading, failure)));
     response.endHandler(_ -> answer.tryComplete(reading.end()));
     return Future.succeededFuture();

@@ -3,7 +3,9 @@ package dev.kvasir.live.load;
 import dev.kvasir.Nullable;
 import dev.kvasir.live.http.Json;
 import dev.kvasir.live.http.Refused;
+import dev.kvasir.live.openai.EventSplitter;
 import dev.kvasir.live.openai.Usage;
+import io.vertx.core.buffer.Buffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.function.LongSupplier;
@@ -11,12 +13,11 @@ import tools.jackson.databind.JsonNode;
 
 /** An answer while it is being read, a piece of text at a time. */
 final class Reading {
-  private static final int LINE_BYTES_MAX = 1 << 20;
   private static final int MESSAGE_MAX = 200;
   private static final String DONE = "[DONE]";
 
   private final LongSupplier clock;
-  private final EventLines lines = new EventLines(LINE_BYTES_MAX, this::event);
+  private final EventSplitter events = new EventSplitter(this::event);
   private long[] gaps = new long[64];
   private int pieces;
   private long firstNanos;
@@ -30,9 +31,9 @@ final class Reading {
     this.clock = clock;
   }
 
-  void feed(byte[] bytes) {
-    if (!lines.feed(bytes))
-      fail("unreadable", "an event of more than " + LINE_BYTES_MAX + " bytes");
+  void feed(Buffer bytes) {
+    events.feed(bytes);
+    if (events.isTorn()) fail("unreadable", "an event that is too long");
   }
 
   /** Whether nothing more is expected. */

@@ -17,6 +17,9 @@ import java.util.concurrent.ThreadLocalRandom;
  * @param temperature what counts where a request says nothing
  */
 public record CallReader(double temperature) {
+  public static final String CHAT = "/v1/chat/completions";
+  public static final String TEXT = "/v1/completions";
+
   private static final int TOKENS_MAX = 1 << 20;
   private static final int TEXT_TOKENS_USUAL = 16;
   private static final int LOGPROBS_MAX = 20;
@@ -44,6 +47,12 @@ public record CallReader(double temperature) {
         Messages.prompt(fields),
         fields.number("max_tokens", TEXT_TOKENS_USUAL, 1, TOKENS_MAX),
         fields.number("logprobs", Call.NO_LOGPROBS, 0, LOGPROBS_MAX));
+  }
+
+  /** What the model is to go on from, in a request that was sent to this path. */
+  public static Prompt prompt(String path, byte[] body) {
+    var fields = new Fields(Json.read(body));
+    return path.equals(CHAT) ? new Prompt.Chat(Messages.read(fields)) : Messages.prompt(fields);
   }
 
   /** What a request to turn text into tokens says: messages or a prompt. */

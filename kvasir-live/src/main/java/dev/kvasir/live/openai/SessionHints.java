@@ -2,13 +2,12 @@ package dev.kvasir.live.openai;
 
 import dev.kvasir.Nullable;
 import dev.kvasir.kv.evict.ReturnHint.Said;
-import dev.kvasir.live.http.Exchange;
+import dev.kvasir.live.http.Reply;
 import dev.kvasir.live.metrics.MetricSet;
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Locale;
-import java.util.Objects;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Function;
 import tools.jackson.databind.JsonNode;
@@ -44,9 +43,8 @@ public final class SessionHints {
    *
    * @param field the value of a field of its body; null where there is none
    */
-  public SessionHint read(
-      Exchange exchange, Function<String, @Nullable JsonNode> field, String tenant) {
-    return read(exchange::header, field, tenant);
+  public SessionHint read(Reply reply, Function<String, @Nullable JsonNode> field, String tenant) {
+    return read(reply::header, field, tenant);
   }
 
   /**
@@ -66,10 +64,10 @@ public final class SessionHints {
   }
 
   /** The session that the path of the request names; empty where the name cannot be read. */
-  public String named(Exchange exchange) {
-    var path = Objects.requireNonNullElse(exchange.request().path(), "");
+  public String named(Reply reply) {
+    var path = reply.path();
     var name = decoded(path.substring(path.lastIndexOf('/') + 1));
-    return isKnown(name) ? SessionHint.hash(exchange.caller().tenant(), name) : "";
+    return isKnown(name) ? SessionHint.hash(reply.caller().tenant(), name) : "";
   }
 
   private static String decoded(String segment) {

@@ -116,7 +116,7 @@ class BreakEvenTest {
       var request = GenerationRequest.of("r", prompt, 1, SamplingSettings.greedy());
       var answers = new Answers(1);
       long begun = System.nanoTime();
-      engine.loop().execute(() -> engine.learn(request, () -> engine.submit(request, answers)));
+      engine.loop().execute(() -> engine.learn(request, named -> engine.submit(named, answers)));
       int fromRedis = answers.await().usage("r").cached().on(Tier.REMOTE);
       var taken = Duration.ofNanos(System.nanoTime() - begun);
       assertThat(group.drain(PATIENCE)).isTrue();

@@ -156,7 +156,8 @@ class BadRequestTest {
   }
 
   private void tokenizer(PromptTokenizer tokenizer, ApiKeys keys) {
-    var beside = new Gateway.Beside("", () -> LadderState.NONE, List.of(), _ -> tokenizer);
+    var beside =
+        new Gateway.Beside("", () -> LadderState.NONE, List.of(), _ -> tokenizer, List.of());
     scene.reopen(
         beside,
         s -> s.at(s.api().with(keys), s.admin()).with(s.routing().with(Routing.Naming.TOKENS)));

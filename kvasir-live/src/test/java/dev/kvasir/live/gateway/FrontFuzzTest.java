@@ -12,6 +12,7 @@ import dev.kvasir.live.http.ApiKeys;
 import dev.kvasir.live.http.Eventually;
 import dev.kvasir.live.http.HttpLimits;
 import dev.kvasir.live.http.Network;
+import dev.kvasir.live.http.Records;
 import dev.kvasir.router.RouterSettings;
 import dev.kvasir.router.index.IndexSettings;
 import dev.kvasir.router.placement.StickyLimits;
@@ -52,6 +53,29 @@ class FrontFuzzTest {
   /** Workers are taken for well, and callers for quick, however busy the machine is. */
   private static final Duration PATIENCE = Duration.ofHours(2);
 
+  private static final HttpLimits LIMITS =
+      Records.with(
+          Records.with(
+              HttpLimits.DEFAULT,
+              "headTime",
+              PATIENCE,
+              "bodyTime",
+              PATIENCE,
+              "idleTime",
+              PATIENCE,
+              "stallTime",
+              PATIENCE,
+              "prepareTime",
+              PATIENCE,
+              "bodyWindow",
+              PATIENCE),
+          "bodyBytesMax",
+          1 << 20,
+          "bodiesBytesMax",
+          32L << 20,
+          "bodyRateMin",
+          0);
+
   private static final double GROWTH_MAX = 1.1;
 
   /** What the pools of buffers take for a while. */
@@ -86,25 +110,26 @@ class FrontFuzzTest {
     private final AtomicInteger tokenized = new AtomicInteger();
 
     private Gateway gateway(FuzzConversation.Keys keys) {
-      var limits =
-          HttpLimits.DEFAULT
-              .withBodies(1 << 20, 32 << 20)
-              .within(PATIENCE, PATIENCE, PATIENCE, PATIENCE)
-              .pacing(0, PATIENCE)
-              .preparing(PATIENCE);
       var settings =
           GatewaySettings.of(0, List.of(worker.worker("one"), worker.worker("two")))
               .with(Routing.DEFAULT.with(ROUTER))
-              .with(FailureRules.DEFAULT.resting(1_000_000, Duration.ofMillis(50)))
+              .with(
+                  Records.with(
+                      FailureRules.DEFAULT,
+                      "failuresMax",
+                      1_000_000,
+                      "restTime",
+                      Duration.ofMillis(50)))
               .probing(PATIENCE);
       if (keys == FuzzConversation.Keys.NONE) {
-        return Gateway.start(network, settings.at(settings.api().with(limits), settings.admin()));
+        return Gateway.start(network, settings.at(settings.api().with(LIMITS), settings.admin()));
       }
-      var beside = new Gateway.Beside("", () -> LadderState.NONE, List.of(), _ -> this::tokens);
+      var beside =
+          new Gateway.Beside("", () -> LadderState.NONE, List.of(), _ -> this::tokens, List.of());
       return Gateway.start(
           network,
           settings
-              .at(settings.api().with(limits).with(keys()), settings.admin())
+              .at(settings.api().with(LIMITS).with(keys()), settings.admin())
               .with(settings.routing().with(Routing.Naming.TOKENS)),
           beside);
     }

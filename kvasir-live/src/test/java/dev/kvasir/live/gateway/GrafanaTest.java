@@ -64,7 +64,7 @@ class GrafanaTest {
 
   private static Gateway.Beside beside(EngineGroup group) {
     return new Gateway.Beside(
-        "test", new EmbeddedLadder(group), List.of(), UnaryOperator.identity());
+        "test", new EmbeddedLadder(group), List.of(), UnaryOperator.identity(), List.of());
   }
 
   private static GatewaySettings before(EngineServer server) {

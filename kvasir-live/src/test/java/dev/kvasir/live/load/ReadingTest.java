@@ -1,9 +1,9 @@
 package dev.kvasir.live.load;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvasir.live.openai.Usage;
+import io.vertx.core.buffer.Buffer;
 import org.junit.jupiter.api.Test;
 
 /** Pieces of text are timed when they come, and what is no text is not. */
@@ -13,7 +13,7 @@ class ReadingTest {
 
   private void event(long at, String data) {
     now = at;
-    reading.feed(("data: " + data + "\n\n").getBytes(UTF_8));
+    reading.feed(Buffer.buffer("data: " + data + "\n\n"));
   }
 
   @Test

@@ -63,7 +63,8 @@ abstract class ReplayWorld implements AutoCloseable {
             "",
             nothing.ladder(),
             List.of(),
-            _ -> (_, _, body) -> Future.succeededFuture(tokens(body)));
+            _ -> (_, _, body) -> Future.succeededFuture(tokens(body)),
+            List.of());
     gateway = Gateway.start(network, settings, beside, new LiveLoop("replayed", clock::get));
   }
 

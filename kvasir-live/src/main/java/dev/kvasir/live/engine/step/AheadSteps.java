@@ -6,7 +6,6 @@ import dev.kvasir.Nullable;
 import dev.kvasir.engine.Batch;
 import dev.kvasir.engine.ModelBackend;
 import dev.kvasir.engine.Sequence;
-import dev.kvasir.kv.KvSpan;
 import dev.kvasir.model.ModelShape;
 import dev.kvasir.model.StepRow;
 import dev.kvasir.model.sample.Sampler;
@@ -15,7 +14,6 @@ import dev.kvasir.model.sample.TokenChoice;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -56,7 +54,7 @@ public final class AheadSteps implements AnswerSteps {
   private final Consumer<StepTime> times;
   private final Runnable lost;
   private final Sampler sampler;
-  private final IdentityHashMap<Sequence, Generation> generations = new IdentityHashMap<>();
+  private final Generations answers = new Generations();
 
   /** Answers whose last token has stopped them, as the engine does not know yet. */
   private final List<Sequence> stopped = new ArrayList<>();
@@ -133,23 +131,8 @@ public final class AheadSteps implements AnswerSteps {
   }
 
   @Override
-  public void add(Generation generation) {
-    generations.put(generation.sequence(), generation);
-  }
-
-  @Override
-  public void remove(Sequence sequence) {
-    generations.remove(sequence);
-  }
-
-  @Override
-  public int size() {
-    return generations.size();
-  }
-
-  @Override
-  public List<Generation> all() {
-    return List.copyOf(generations.values());
+  public Generations answers() {
+    return answers;
   }
 
   /** Runs it when no step is on its way; on the loop. */
@@ -188,15 +171,14 @@ public final class AheadSteps implements AnswerSteps {
   }
 
   private AnswerStep turn(@Nullable Flight before, Sequence sequence, int start, int count) {
-    var generation = generations.get(sequence);
-    if (generation == null) throw new IllegalStateException(sequence + " has no answer to give");
+    var generation = answers.of(sequence);
     int end = start + count;
     int known = Math.min(end, generation.length());
     var tokens = new int[count];
     var some = generation.tokens(start, known);
     System.arraycopy(some, 0, tokens, 0, some.length);
     for (int i = known; i < end; i++) tokens[i - start] = ~sample(before, generation, i);
-    var slots = slots(sequence.blocks(), ModelShape.blocks(end));
+    var slots = Generations.slots(sequence.blocks(), ModelShape.blocks(end));
     boolean sampled = end == generation.lengthAhead();
     return new AnswerStep(generation, new StepRow(tokens, start, slots, sampled));
   }
@@ -209,12 +191,6 @@ public final class AheadSteps implements AnswerSteps {
           generation + " has " + generation.length() + " tokens, none on its way at " + position);
     }
     return index;
-  }
-
-  private static int[] slots(KvSpan span, int blocks) {
-    var slots = new int[blocks];
-    for (int i = 0; i < blocks; i++) slots[i] = span.slot(i);
-    return slots;
   }
 
   private void launch(Flight flight) {
@@ -284,11 +260,11 @@ public final class AheadSteps implements AnswerSteps {
       }
     }
     // An awaited step is followed at once where the engine still has something to compute.
-    isWaitedFor = !generations.isEmpty();
+    isWaitedFor = answers.size() > 0;
     if (flight.awaited) tell(flight);
     var next = flight.next;
     if (next != null) tell(next);
-    isWaitedFor = !generations.isEmpty();
+    isWaitedFor = answers.size() > 0;
     if (newest == null) {
       var waiting = List.copyOf(this.landing);
       this.landing.clear();

@@ -1,22 +1,12 @@
 package dev.kvasir.live.engine.step;
 
 import dev.kvasir.engine.ModelBackend;
-import dev.kvasir.engine.Sequence;
-import java.util.List;
 import java.util.Optional;
 
 /** What computes the steps of an engine, and brings each answer its tokens. */
 public interface AnswerSteps extends ModelBackend {
-  /** Computes for this answer from now on. */
-  void add(Generation generation);
-
-  void remove(Sequence sequence);
-
-  /** How many answers are in the making. */
-  int size();
-
-  /** All answers in the making, in no order. */
-  List<Generation> all();
+  /** The answers that it computes for. */
+  Generations answers();
 
   /** How long a device with a clock of its own computed, and waited; empty for others. */
   default Optional<DeviceTime> deviceTime() {

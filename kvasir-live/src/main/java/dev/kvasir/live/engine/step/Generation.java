@@ -56,7 +56,7 @@ public final class Generation implements BlockNames, SequenceListener {
     this.history = new TokenHistory(tokenizer.size());
     this.text = new TextStream(tokenizer);
     this.stops = new StopStrings(request.stops());
-    var _ = tokens.extend(request.prompt());
+    var _ = tokens.begin(request.prompt(), request.names());
     history.prompt(request.prompt());
   }
 

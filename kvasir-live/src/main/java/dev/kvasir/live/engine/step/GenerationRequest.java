@@ -1,5 +1,6 @@
 package dev.kvasir.live.engine.step;
 
+import dev.kvasir.kv.name.BlockHash;
 import dev.kvasir.live.openai.SessionHint;
 import dev.kvasir.model.sample.SamplingSettings;
 import java.util.List;
@@ -9,6 +10,7 @@ import java.util.List;
  *
  * @param salt what only this tenant's blocks are named with; empty where all may share
  * @param prompt the tokens to go on from, at least one
+ * @param names of the first blocks of the prompt, as far as somebody has hashed them
  * @param tokensMin from how many tokens on the model may end the answer itself
  * @param tokensMax how many tokens the answer has at most
  * @param stops strings that end the answer, and do not belong to it
@@ -20,6 +22,7 @@ public record GenerationRequest(
     String id,
     String salt,
     int[] prompt,
+    List<BlockHash> names,
     int tokensMin,
     int tokensMax,
     SamplingSettings sampling,
@@ -36,7 +39,17 @@ public record GenerationRequest(
       SamplingSettings sampling,
       List<String> stops,
       int priority) {
-    this(id, salt, prompt, tokensMin, tokensMax, sampling, stops, priority, SessionHint.NONE);
+    this(
+        id,
+        salt,
+        prompt,
+        List.of(),
+        tokensMin,
+        tokensMax,
+        sampling,
+        stops,
+        priority,
+        SessionHint.NONE);
   }
 
   public GenerationRequest {
@@ -49,13 +62,20 @@ public record GenerationRequest(
       throw new IllegalArgumentException(
           "an answer of at least " + tokensMin + " and at most " + tokensMax + " tokens");
     }
+    names = List.copyOf(names);
     stops = List.copyOf(stops);
   }
 
   /** This request, of which that is said. */
   public GenerationRequest saying(SessionHint said) {
     return new GenerationRequest(
-        id, salt, prompt, tokensMin, tokensMax, sampling, stops, priority, said);
+        id, salt, prompt, names, tokensMin, tokensMax, sampling, stops, priority, said);
+  }
+
+  /** This request, of whose blocks these names are known. */
+  public GenerationRequest named(List<BlockHash> known) {
+    return new GenerationRequest(
+        id, salt, prompt, known, tokensMin, tokensMax, sampling, stops, priority, hint);
   }
 
   /** A request of the usual urgency that shares with everybody. */

@@ -1,15 +1,12 @@
 package dev.kvasir.live.engine.step;
 
-import dev.kvasir.Nullable;
 import dev.kvasir.engine.Batch;
 import dev.kvasir.engine.ModelBackend;
 import dev.kvasir.engine.ModelBackend.StepResult.Sampled;
 import dev.kvasir.engine.Sequence;
-import dev.kvasir.kv.KvSpan;
 import dev.kvasir.model.ModelShape;
 import dev.kvasir.model.StepRow;
 import java.util.ArrayList;
-import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.function.Consumer;
 
@@ -17,7 +14,7 @@ import java.util.function.Consumer;
 public final class SampledSteps implements AnswerSteps {
   private final StepRunner runner;
   private final WatchedLoop loop;
-  private final IdentityHashMap<Sequence, Generation> generations = new IdentityHashMap<>();
+  private final Generations answers = new Generations();
 
   public SampledSteps(StepRunner runner, WatchedLoop loop) {
     this.runner = runner;
@@ -25,23 +22,8 @@ public final class SampledSteps implements AnswerSteps {
   }
 
   @Override
-  public void add(Generation generation) {
-    generations.put(generation.sequence(), generation);
-  }
-
-  @Override
-  public void remove(Sequence sequence) {
-    generations.remove(sequence);
-  }
-
-  @Override
-  public int size() {
-    return generations.size();
-  }
-
-  @Override
-  public List<Generation> all() {
-    return List.copyOf(generations.values());
+  public Generations answers() {
+    return answers;
   }
 
   @Override
@@ -53,21 +35,15 @@ public final class SampledSteps implements AnswerSteps {
   }
 
   private AnswerStep turn(Sequence sequence, int start, int count) {
-    var generation = generation(sequence);
+    var generation = answers.of(sequence);
     int end = start + count;
     var row =
         new StepRow(
             generation.tokens(start, end),
             start,
-            slots(sequence.blocks(), ModelShape.blocks(end)),
+            Generations.slots(sequence.blocks(), ModelShape.blocks(end)),
             end == generation.length());
     return new AnswerStep(generation, row);
-  }
-
-  private static int[] slots(KvSpan span, int blocks) {
-    var slots = new int[blocks];
-    for (int i = 0; i < blocks; i++) slots[i] = span.slot(i);
-    return slots;
   }
 
   private static ModelBackend.StepResult result(
@@ -90,11 +66,5 @@ public final class SampledSteps implements AnswerSteps {
       sampled.add(new Sampled(sequence, choice.get().token()));
     }
     return new ModelBackend.StepResult(sampled, stopped, List.of());
-  }
-
-  private Generation generation(Sequence sequence) {
-    @Nullable Generation generation = generations.get(sequence);
-    if (generation == null) throw new IllegalStateException(sequence + " has no answer to give");
-    return generation;
   }
 }

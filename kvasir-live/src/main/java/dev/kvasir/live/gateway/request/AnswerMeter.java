@@ -3,6 +3,7 @@ package dev.kvasir.live.gateway.request;
 import dev.kvasir.Nullable;
 import dev.kvasir.live.gateway.journal.Ending;
 import dev.kvasir.live.gateway.journal.Outcome;
+import dev.kvasir.live.openai.EventSplitter;
 import dev.kvasir.live.openai.Usage;
 import dev.kvasir.router.flow.LegFailure;
 import dev.kvasir.router.flow.RequestEnd.Verdict;

@@ -2,12 +2,13 @@ package dev.kvasir.live.gateway.request;
 
 import dev.kvasir.live.gateway.journal.Ending;
 import dev.kvasir.live.gateway.journal.Outcome;
+import dev.kvasir.live.gateway.worker.WorkerAnswer;
 import dev.kvasir.live.http.ApiError;
 import dev.kvasir.live.http.Exchange;
+import dev.kvasir.live.openai.EventSplitter;
 import dev.kvasir.live.openai.Usage;
 import dev.kvasir.router.flow.LegFailure;
 import io.vertx.core.buffer.Buffer;
-import io.vertx.core.http.HttpClientResponse;
 import io.vertx.core.http.HttpHeaders;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -23,7 +24,7 @@ import java.util.Locale;
  * that come within one turn of the loop go out together; a caller who reads slowly slows the worker
  * down.
  */
-final class AnswerPipe {
+final class AnswerPipe implements WorkerAnswer.Reader {
   /** Hears how far the answer is. */
   interface Listener {
     /** It is about to go out; adds to its head what is to be added. */
@@ -61,7 +62,7 @@ final class AnswerPipe {
           "upgrade");
 
   private final Exchange exchange;
-  private final HttpClientResponse upstream;
+  private final WorkerAnswer upstream;
   private final Listener listener;
   private final boolean stream;
   private final EventSplitter events = new EventSplitter();
@@ -79,28 +80,19 @@ final class AnswerPipe {
   private long heardNanos = startNanos;
   private long timer = -1;
 
-  AnswerPipe(Exchange exchange, HttpClientResponse upstream, Listener listener) {
+  AnswerPipe(Exchange exchange, WorkerAnswer upstream, Listener listener) {
     this.exchange = exchange;
     this.upstream = upstream;
     this.listener = listener;
-    this.stream = isStream(upstream);
-  }
-
-  static boolean isStream(HttpClientResponse answer) {
-    var type = answer.getHeader(HttpHeaders.CONTENT_TYPE);
-    return type != null && type.toLowerCase(Locale.ROOT).startsWith("text/event-stream");
+    this.stream = upstream.isStream();
   }
 
   /** From a whole answer, which may be a stream. */
-  static Usage usage(HttpClientResponse response, Buffer body) {
-    if (!isStream(response)) return Usage.of(body.getBytes());
+  static Usage usage(WorkerAnswer answer, Buffer body) {
+    if (!answer.isStream()) return Usage.of(body.getBytes());
     var events = new EventSplitter();
     events.feed(body);
     return Usage.of(events.usage());
-  }
-
-  int status() {
-    return upstream.statusCode();
   }
 
   /** Whether the worker has sent all of its answer, and its connection is free for another. */
@@ -113,11 +105,6 @@ final class AnswerPipe {
     return begun;
   }
 
-  /** Whether it comes event by event, so that its first token can be seen. */
-  boolean isStream() {
-    return stream;
-  }
-
   /**
    * Reads the answer.
    *
@@ -125,9 +112,7 @@ final class AnswerPipe {
    * @param silence without a byte after that
    */
   void start(Duration first, Duration silence) {
-    upstream.handler(this::heard);
-    upstream.endHandler(_ -> ended());
-    upstream.exceptionHandler(_ -> broke(LegFailure.CUT, "the worker broke off"));
+    upstream.read(this);
     long pace = Math.max(5, Math.min(first.toMillis(), silence.toMillis()) / 4);
     timer = exchange.context().owner().setPeriodic(pace, _ -> watch(first, silence));
   }
@@ -145,10 +130,11 @@ final class AnswerPipe {
     flush();
   }
 
-  private void heard(Buffer chunk) {
+  @Override
+  public void came(Buffer part) {
     if (over) return;
     heardNanos = System.nanoTime();
-    var whole = stream ? events.feed(chunk) : chunk;
+    var whole = stream ? events.feed(part) : part;
     if (whole.length() == 0) return;
     hold(whole);
     if (begun) {
@@ -171,7 +157,7 @@ final class AnswerPipe {
     if (begun || over) return;
     begun = true;
     listener.begins();
-    var response = exchange.response().setStatusCode(upstream.statusCode());
+    var response = exchange.response().setStatusCode(upstream.status());
     var named = connectionOptions();
     for (var header : upstream.headers()) {
       var name = header.getKey().toLowerCase(Locale.ROOT);
@@ -232,7 +218,8 @@ final class AnswerPipe {
     if (!over) upstream.resume();
   }
 
-  private void ended() {
+  @Override
+  public void ended() {
     spent = true;
     if (over) return;
     if (stream && !events.isDone() && !events.hasError()) {
@@ -261,7 +248,7 @@ final class AnswerPipe {
 
   private Usage usage() {
     if (stream) return Usage.of(events.usage());
-    if (upstream.statusCode() != 200) return Usage.UNKNOWN;
+    if (upstream.status() != 200) return Usage.UNKNOWN;
     return passedBytes == 0 ? Usage.of(held.getBytes()) : passed.usage();
   }
 
@@ -273,6 +260,11 @@ final class AnswerPipe {
     } else if ((begun || !stream) && now - heardNanos >= silence.toNanos()) {
       broke(LegFailure.STALLED, "the worker fell silent");
     }
+  }
+
+  @Override
+  public void broke(Throwable why) {
+    broke(LegFailure.CUT, "the worker broke off");
   }
 
   private void broke(LegFailure failure, String why) {
@@ -307,7 +299,7 @@ final class AnswerPipe {
   private Ending ending(Outcome outcome, String code) {
     var usage = usage();
     long counted = usage.isUnknown() ? passedBytes / TOKEN_BYTES : 0;
-    int status = outcome == Outcome.GONE && !begun ? 0 : upstream.statusCode();
+    int status = outcome == Outcome.GONE && !begun ? 0 : upstream.status();
     return new Ending(outcome, status, code, usage, stream ? events.events() : counted);
   }
 

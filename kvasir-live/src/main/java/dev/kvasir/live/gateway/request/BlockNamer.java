@@ -40,8 +40,8 @@ public final class BlockNamer {
     return named(tokens, new Sha256Hasher(BY_BYTES + named(model), salt), blockTokens);
   }
 
-  static PromptNames ofTokens(int[] tokens, String model, String salt, int blockTokens) {
-    return named(tokens, hasher(model, salt), blockTokens);
+  static PromptNames ofTokens(int[] tokens, BlockHasher hasher, int blockTokens) {
+    return named(tokens, hasher, blockTokens);
   }
 
   /** Whether parts of it are no text, so that equal tokens do not make equal prompts. */

@@ -1,7 +1,9 @@
 package dev.kvasir.live.gateway.request;
 
+import dev.kvasir.Nullable;
 import dev.kvasir.live.gateway.journal.PromptNames;
 import dev.kvasir.live.gateway.worker.ModelNames;
+import dev.kvasir.live.gateway.worker.NamedTokens;
 import dev.kvasir.live.gateway.worker.Routing;
 import dev.kvasir.live.metrics.MetricSet;
 import dev.kvasir.live.metrics.MetricsText.Label;
@@ -70,8 +72,15 @@ public final class PromptNaming {
    */
   record Prompt(ApiPath path, RequestFields fields, String model, String salt) {}
 
+  /**
+   * A prompt with its names.
+   *
+   * @param tokens null where it was named by its bytes
+   */
+  record Named(PromptNames names, @Nullable NamedTokens tokens) {}
+
   /** Of a request for which no engine computes anything. */
-  private static final PromptNames NOTHING = new PromptNames(0, List.of());
+  private static final Named NOTHING = new Named(new PromptNames(0, List.of()), null);
 
   private final PromptTokenizer tokenizer;
   private final Routing.Naming naming;
@@ -103,7 +112,7 @@ public final class PromptNaming {
   }
 
   /** Answers on the context; fails only where the prompt cannot be named at all. */
-  Future<PromptNames> names(Context context, Prompt prompt) {
+  Future<Named> names(Context context, Prompt prompt) {
     if (prompt.path().work() == ApiPath.Work.NONE) return Future.succeededFuture(NOTHING);
     var model = models.get().of(prompt.model());
     if (naming == Routing.Naming.BYTES) return byBytes(prompt, model, Used.CONFIGURED);
@@ -117,8 +126,7 @@ public final class PromptNaming {
             tokens -> {
               if (tokens.failed()) return byBytes(prompt, model, why(tokens.cause()));
               count(Used.TOKENS);
-              return Future.succeededFuture(
-                  BlockNamer.ofTokens(tokens.result(), model, prompt.salt(), blockTokens));
+              return Future.succeededFuture(byTokens(tokens.result(), model, prompt.salt()));
             });
   }
 
@@ -132,11 +140,17 @@ public final class PromptNaming {
     }
   }
 
-  private Future<PromptNames> byBytes(Prompt prompt, String model, Used why) {
+  private Named byTokens(int[] tokens, String model, String salt) {
+    var names = BlockNamer.ofTokens(tokens, tokenizer.hasher(model, salt), blockTokens);
+    return new Named(names, new NamedTokens(tokens, names.blocks()));
+  }
+
+  private Future<Named> byBytes(Prompt prompt, String model, Used why) {
     count(why);
     try {
-      return Future.succeededFuture(
-          BlockNamer.ofBytes(prompt.path(), prompt.fields(), model, prompt.salt(), blockTokens));
+      var names =
+          BlockNamer.ofBytes(prompt.path(), prompt.fields(), model, prompt.salt(), blockTokens);
+      return Future.succeededFuture(new Named(names, null));
     } catch (RuntimeException e) {
       return Future.failedFuture(e);
     }

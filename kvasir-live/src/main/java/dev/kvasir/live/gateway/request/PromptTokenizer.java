@@ -1,5 +1,6 @@
 package dev.kvasir.live.gateway.request;
 
+import dev.kvasir.kv.name.BlockHasher;
 import dev.kvasir.live.metrics.MetricsText;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
@@ -15,6 +16,16 @@ public interface PromptTokenizer {
    * @param fields its whole body
    */
   Future<int[]> tokens(Context context, String path, byte[] fields);
+
+  /**
+   * What names the blocks of a prompt: as the KV events of workers name them.
+   *
+   * @param model as {@link dev.kvasir.live.gateway.worker.ModelNames} has it
+   * @param salt as it reaches the worker; empty for none
+   */
+  default BlockHasher hasher(String model, String salt) {
+    return BlockNamer.hasher(model, salt);
+  }
 
   /** Workers are ready that serve these models: the first request should not wait for more. */
   default void prepare(Context context, Collection<String> models) {

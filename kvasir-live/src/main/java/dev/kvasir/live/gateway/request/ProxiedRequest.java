@@ -8,9 +8,11 @@ import dev.kvasir.live.gateway.journal.RequestDetails;
 import dev.kvasir.live.gateway.journal.TraceMark;
 import dev.kvasir.live.gateway.worker.BoundedBody;
 import dev.kvasir.live.gateway.worker.Connector;
+import dev.kvasir.live.gateway.worker.NamedTokens;
 import dev.kvasir.live.gateway.worker.Upstream;
 import dev.kvasir.live.gateway.worker.UpstreamCall;
 import dev.kvasir.live.gateway.worker.Worker;
+import dev.kvasir.live.gateway.worker.WorkerAnswer;
 import dev.kvasir.live.http.ApiError;
 import dev.kvasir.live.http.Exchange;
 import dev.kvasir.live.http.Refused;
@@ -27,7 +29,6 @@ import io.vertx.core.Future;
 import io.vertx.core.Handler;
 import io.vertx.core.MultiMap;
 import io.vertx.core.buffer.Buffer;
-import io.vertx.core.http.HttpClientResponse;
 import io.vertx.core.http.HttpHeaders;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -72,6 +73,7 @@ public final class ProxiedRequest implements RequestDriver, AnswerPipe.Listener 
 
   private RequestDetails details;
   private @Nullable LegBodies bodies;
+  private @Nullable NamedTokens prompt;
   private boolean whole;
   private @Nullable Placed placed;
   private @Nullable UpstreamCall prefillCall;
@@ -148,6 +150,7 @@ public final class ProxiedRequest implements RequestDriver, AnswerPipe.Listener 
     exchange.handOver();
     details = read.details();
     bodies = read.bodies();
+    if (parts.upstream().isLocal()) prompt = read.prompt();
     whole = read.submission().isWhole();
     RequestHeaders.tell(read.hint(), headers);
     var trace = details.trace();
@@ -223,10 +226,14 @@ public final class ProxiedRequest implements RequestDriver, AnswerPipe.Listener 
     params = "";
     switch (worker.connector()) {
       case NIXL -> {
-        Consumer<HttpClientResponse> read =
-            response ->
-                read(response, PARAMS_BYTES_MAX, parts.rules().silenceTime())
-                    .onComplete(now(body -> handedOver(response, body.result())));
+        if (worker.isEmbedded()) {
+          sendPrefill(worker, bodies().nixlPrefill(), this::skim);
+          return;
+        }
+        Consumer<WorkerAnswer> read =
+            answer ->
+                read(answer, PARAMS_BYTES_MAX, parts.rules().silenceTime())
+                    .onComplete(now(body -> handedOver(answer, body.result())));
         sendPrefill(worker, bodies().nixlPrefill(), read);
       }
       case MOONCAKE -> {
@@ -246,7 +253,7 @@ public final class ProxiedRequest implements RequestDriver, AnswerPipe.Listener 
     }
   }
 
-  private void sendPrefill(Worker worker, Buffer body, Consumer<HttpClientResponse> answered) {
+  private void sendPrefill(Worker worker, Buffer body, Consumer<WorkerAnswer> answered) {
     prefillCall =
         call(
             worker,
@@ -258,19 +265,21 @@ public final class ProxiedRequest implements RequestDriver, AnswerPipe.Listener 
   private Buffer decodeBody(Placed where) {
     if (!params.isEmpty()) return bodies().nixlDecode(params);
     var prefiller = where.prefiller();
+    // Engines of one process find what they prefilled in the tiers that they share.
+    if (prefiller.isEmbedded()) return bodies().whole();
     return prefiller.connector() == Connector.SGLANG
         ? bodies().sglang(prefiller.bootstrap(), room)
         : bodies().mooncakeDecode("xfer-" + id(), prefiller.bootstrap(), where.engine());
   }
 
-  private Future<Buffer> read(HttpClientResponse response, int bytesMax, Duration time) {
-    return BoundedBody.read(exchange.context(), response, bytesMax, time);
+  private Future<Buffer> read(WorkerAnswer answer, int bytesMax, Duration time) {
+    return BoundedBody.read(exchange.context(), answer, bytesMax, time);
   }
 
-  private void handedOver(HttpClientResponse response, @Nullable Buffer body) {
-    var told = response.statusCode() == 200 && body != null ? params(body) : "";
+  private void handedOver(WorkerAnswer answer, @Nullable Buffer body) {
+    var told = answer.status() == 200 && body != null ? params(body) : "";
     if (body == null || told.isEmpty()) {
-      prefillRefused(response, body);
+      prefillRefused(answer, body);
       return;
     }
     params = told;
@@ -288,21 +297,21 @@ public final class ProxiedRequest implements RequestDriver, AnswerPipe.Listener 
   }
 
   /** The answer of a prefill beside the decode only tells whether it worked. */
-  private void skim(HttpClientResponse response) {
+  private void skim(WorkerAnswer answer) {
     // The head of a stream comes before its prefill.
     var rules = parts.rules();
-    var time = AnswerPipe.isStream(response) ? rules.firstTime() : rules.silenceTime();
-    read(response, PARAMS_BYTES_MAX, time)
+    var time = answer.isStream() ? rules.firstTime() : rules.silenceTime();
+    read(answer, PARAMS_BYTES_MAX, time)
         .onComplete(
             now(
                 read -> {
                   var body = read.result();
-                  if (response.statusCode() != 200) {
-                    prefillRefused(response, body);
+                  if (answer.status() != 200) {
+                    prefillRefused(answer, body);
                   } else if (body == null) {
                     failed(Leg.PREFILL, LegFailure.CUT, "the prefill broke off");
                   } else {
-                    prefilled(AnswerPipe.usage(response, body));
+                    prefilled(AnswerPipe.usage(answer, body));
                   }
                 }));
   }
@@ -314,10 +323,10 @@ public final class ProxiedRequest implements RequestDriver, AnswerPipe.Listener 
   }
 
   /** Where the request is wrong, whoever decodes says so in words that fit what was asked. */
-  private void prefillRefused(HttpClientResponse response, @Nullable Buffer body) {
-    var kind = AnswerStatus.prefillFailure(response.statusCode());
-    if (kind == LegFailure.REFUSED && isStrict()) kept = kept(response, body);
-    failed(Leg.PREFILL, kind, "the prefill was answered with status " + response.statusCode());
+  private void prefillRefused(WorkerAnswer answer, @Nullable Buffer body) {
+    var kind = AnswerStatus.prefillFailure(answer.status());
+    if (kind == LegFailure.REFUSED && isStrict()) kept = kept(answer, body);
+    failed(Leg.PREFILL, kind, "the prefill was answered with status " + answer.status());
   }
 
   /** Does it only if nothing has been given up until then. */
@@ -333,39 +342,39 @@ public final class ProxiedRequest implements RequestDriver, AnswerPipe.Listener 
     decodeCall = call(where().decode(), body, UpstreamCall.listener(this::answered, this::failed));
   }
 
-  private void answered(HttpClientResponse response) {
-    var kind = AnswerStatus.failure(response.statusCode());
+  private void answered(WorkerAnswer answer) {
+    var kind = AnswerStatus.failure(answer.status());
     if (kind == LegFailure.UNUSABLE) {
-      failed(kind, said(response) + ", which is no answer; check that its URL is right");
+      failed(kind, said(answer) + ", which is no answer; check that its URL is right");
     } else if (kind != null) {
       var silence = parts.rules().silenceTime();
-      read(response, ERROR_BYTES_MAX, silence.compareTo(ERROR_TIME) < 0 ? silence : ERROR_TIME)
-          .onComplete(now(read -> refusedBy(response, kind, read.result())));
+      read(answer, ERROR_BYTES_MAX, silence.compareTo(ERROR_TIME) < 0 ? silence : ERROR_TIME)
+          .onComplete(now(read -> refusedBy(answer, kind, read.result())));
     } else {
-      pipe = new AnswerPipe(exchange, response, this);
+      pipe = new AnswerPipe(exchange, answer, this);
       pipe.start(parts.rules().firstTime(), parts.rules().silenceTime());
     }
   }
 
-  private void refusedBy(HttpClientResponse response, LegFailure kind, @Nullable Buffer body) {
+  private void refusedBy(WorkerAnswer answer, LegFailure kind, @Nullable Buffer body) {
     if (body != null) decodeCall = null;
-    kept = kept(response, body);
-    failed(kind, said(response));
+    kept = kept(answer, body);
+    failed(kind, said(answer));
   }
 
-  private String said(HttpClientResponse response) {
-    return "worker " + where().decode().name() + " answered with status " + response.statusCode();
+  private String said(WorkerAnswer answer) {
+    return "worker " + where().decode().name() + " answered with status " + answer.status();
   }
 
-  private Kept kept(HttpClientResponse response, @Nullable Buffer body) {
-    int status = response.statusCode();
+  private Kept kept(WorkerAnswer answer, @Nullable Buffer body) {
+    int status = answer.status();
     var lost = ApiError.badUpstream("a worker answered with status " + status + " and no more");
-    var type = response.getHeader(HttpHeaders.CONTENT_TYPE);
+    var type = answer.headers().get(HttpHeaders.CONTENT_TYPE);
     return new Kept(
         where().attempt(),
         status,
         type == null || body == null || body.length() == 0 ? "application/json" : type,
-        response.getHeader(HttpHeaders.RETRY_AFTER),
+        answer.headers().get(HttpHeaders.RETRY_AFTER),
         body == null || body.length() == 0 ? Buffer.buffer(lost.json()) : body);
   }
 
@@ -509,7 +518,7 @@ public final class ProxiedRequest implements RequestDriver, AnswerPipe.Listener 
   }
 
   private UpstreamCall call(Worker worker, Buffer body, UpstreamCall.Listener listener) {
-    var message = Upstream.Message.post(details.path(), headers, body);
+    var message = Upstream.Message.post(details.path(), headers, body).of(prompt);
     var first = parts.rules().firstTime();
     return UpstreamCall.send(
         parts.upstream(), exchange.context(), worker, message, first, listener);

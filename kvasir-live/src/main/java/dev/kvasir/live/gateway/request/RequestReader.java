@@ -7,6 +7,7 @@ import dev.kvasir.live.gateway.journal.PromptNames;
 import dev.kvasir.live.gateway.journal.RequestDetails;
 import dev.kvasir.live.gateway.journal.TraceMark;
 import dev.kvasir.live.gateway.request.ApiPath.Work;
+import dev.kvasir.live.gateway.worker.NamedTokens;
 import dev.kvasir.live.gateway.worker.Routing.Priorities;
 import dev.kvasir.live.http.ApiError;
 import dev.kvasir.live.http.ApiKey;
@@ -35,9 +36,17 @@ public final class RequestReader {
   private static final List<String> ANSWER_FIELDS =
       List.of("max_completion_tokens", "max_tokens", "max_output_tokens");
 
-  /** A request that can be placed, and the bodies that workers get of it. */
+  /**
+   * A request that can be placed, and the bodies that workers get of it.
+   *
+   * @param prompt the tokens of its prompt; null where they are not known
+   */
   public record Read(
-      RequestDetails details, SessionHint hint, LegBodies bodies, Submission submission) {}
+      RequestDetails details,
+      SessionHint hint,
+      LegBodies bodies,
+      @Nullable NamedTokens prompt,
+      Submission submission) {}
 
   /**
    * What is there to be read of a request.
@@ -108,13 +117,14 @@ public final class RequestReader {
     return naming
         .names(message.context(), new PromptNaming.Prompt(path, fields, model, salt))
         .map(
-            names -> {
+            named -> {
+              var names = named.names();
               var route =
                   new RouteRequest(
                       details.session(), names.tokens(), names.blocks(), sloClass, List.of());
               int context = names.tokens() + answerTokens(fields);
               var submission = new Submission(model, route, isSplittable, isWhole, needs, context);
-              return new Read(details.with(names), hint, bodies, submission);
+              return new Read(details.with(names), hint, bodies, named.tokens(), submission);
             });
   }
 
@@ -144,7 +154,7 @@ public final class RequestReader {
     boolean isWhole = !fields.getOrDefault("stream", "").equalsIgnoreCase("true");
     var bodies = LegBodies.asItCame(body, String.valueOf(type));
     var submission = new Submission(model, route, false, isWhole, Set.of(Need.SPEECH), 0);
-    return new Read(details, SessionHint.NONE, bodies, submission);
+    return new Read(details, SessionHint.NONE, bodies, null, submission);
   }
 
   /** What was told of sessions, and what could not be read. */

@@ -4,7 +4,6 @@ import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.buffer.Buffer;
-import io.vertx.core.http.HttpClientResponse;
 import java.time.Duration;
 
 /** Reads an answer that is to be used whole; one that is too large or too slow has failed. */
@@ -17,7 +16,7 @@ public final class BoundedBody {
    * @param time until all of it is there, however steadily its bytes come
    */
   public static Future<Buffer> read(
-      Context context, HttpClientResponse response, int bytesMax, Duration time) {
+      Context context, WorkerAnswer answer, int bytesMax, Duration time) {
     var body = Buffer.buffer();
     Promise<Buffer> whole = Promise.promise();
     long timer =
@@ -25,21 +24,32 @@ public final class BoundedBody {
             .owner()
             .setTimer(
                 Math.max(1, time.toMillis()),
-                _ -> fail(whole, response, "an answer that takes longer than " + time));
-    response.handler(
-        chunk -> {
-          if (body.length() + chunk.length() <= bytesMax) {
-            body.appendBuffer(chunk);
-          } else {
-            fail(whole, response, "an answer of more than " + bytesMax + " bytes");
+                _ -> fail(whole, answer, "an answer that takes longer than " + time));
+    answer.read(
+        new WorkerAnswer.Reader() {
+          @Override
+          public void came(Buffer part) {
+            if (body.length() + part.length() <= bytesMax) {
+              body.appendBuffer(part);
+            } else {
+              fail(whole, answer, "an answer of more than " + bytesMax + " bytes");
+            }
+          }
+
+          @Override
+          public void ended() {
+            whole.tryComplete(body);
+          }
+
+          @Override
+          public void broke(Throwable why) {
+            whole.tryFail(why);
           }
         });
-    response.endHandler(_ -> whole.tryComplete(body));
-    response.exceptionHandler(whole::tryFail);
     return whole.future().onComplete(_ -> context.owner().cancelTimer(timer));
   }
 
-  private static void fail(Promise<Buffer> whole, HttpClientResponse response, String why) {
-    if (whole.tryFail(why)) response.request().reset();
+  private static void fail(Promise<Buffer> whole, WorkerAnswer answer, String why) {
+    if (whole.tryFail(why)) answer.giveUp();
   }
 }

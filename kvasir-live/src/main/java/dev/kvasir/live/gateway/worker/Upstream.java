@@ -1,5 +1,6 @@
 package dev.kvasir.live.gateway.worker;
 
+import dev.kvasir.Nullable;
 import dev.kvasir.live.http.HeapContent;
 import dev.kvasir.live.http.Network;
 import io.vertx.core.Context;
@@ -14,29 +15,45 @@ import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.PoolOptions;
 import io.vertx.core.http.RequestOptions;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * The connections to all workers.
+ * The connections to all workers, and the engines of this process that need none.
  *
  * <p>Each loop has its own: bytes that another loop reads would have to be handed over to the one
  * that writes them, and wake it up.
  */
 public final class Upstream implements AutoCloseable {
-  /** What is sent to a worker. */
-  public record Message(HttpMethod method, String path, MultiMap headers, Buffer body) {
+  /**
+   * What is sent to a worker.
+   *
+   * @param prompt what is known of its prompt, for engines of this process; null where nothing is
+   */
+  public record Message(
+      HttpMethod method, String path, MultiMap headers, Buffer body, @Nullable NamedTokens prompt) {
+    private static Message of(HttpMethod method, String path) {
+      return new Message(method, path, MultiMap.caseInsensitiveMultiMap(), Buffer.buffer(), null);
+    }
+
     public static Message get(String path) {
-      return new Message(HttpMethod.GET, path, MultiMap.caseInsensitiveMultiMap(), Buffer.buffer());
+      return of(HttpMethod.GET, path);
     }
 
     public static Message delete(String path) {
-      return new Message(
-          HttpMethod.DELETE, path, MultiMap.caseInsensitiveMultiMap(), Buffer.buffer());
+      return of(HttpMethod.DELETE, path);
     }
 
     public static Message post(String path, MultiMap headers, Buffer body) {
-      return new Message(HttpMethod.POST, path, headers, body);
+      return new Message(HttpMethod.POST, path, headers, body, null);
+    }
+
+    /** The same one, of whose prompt that is known. */
+    public Message of(@Nullable NamedTokens known) {
+      return new Message(method, path, headers, body, known);
     }
   }
 
@@ -52,6 +69,7 @@ public final class Upstream implements AutoCloseable {
   private final HttpClientOptions options;
   private final PoolOptions pool;
   private final String key;
+  private final Map<String, LocalWorker> locals = new TreeMap<>();
   private final Map<Context, HttpClient> clients = new ConcurrentHashMap<>();
 
   /**
@@ -59,9 +77,16 @@ public final class Upstream implements AutoCloseable {
    *
    * @param connectionsMax to each worker, of each loop
    * @param key what workers are sent as key; empty for none
+   * @param engines the workers of this process
    */
-  public Upstream(Network network, int connectionsMax, Duration connectTime, String key) {
+  public Upstream(
+      Network network,
+      int connectionsMax,
+      Duration connectTime,
+      String key,
+      List<? extends LocalWorker> engines) {
     this.network = network;
+    for (var engine : engines) locals.put(engine.name(), engine);
     this.options =
         new HttpClientOptions()
             .setKeepAlive(true)
@@ -76,6 +101,18 @@ public final class Upstream implements AutoCloseable {
   /** What workers are sent as authorization; empty for nothing. */
   public String authorization() {
     return key.isEmpty() ? "" : "Bearer " + key;
+  }
+
+  /** The engine of this process that the worker stands for; null for a server. */
+  @Nullable
+  LocalWorker local(Worker worker) {
+    if (!worker.isEmbedded()) return null;
+    return Objects.requireNonNull(locals.get(worker.name()), worker.name());
+  }
+
+  /** Whether workers are engines of this process. */
+  public boolean isLocal() {
+    return !locals.isEmpty();
   }
 
   /** A connection of this loop, with the head of the request ready to be sent. */

@@ -5,7 +5,6 @@ import dev.kvasir.router.flow.LegFailure;
 import io.vertx.core.Context;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpClientRequest;
-import io.vertx.core.http.HttpClientResponse;
 import java.time.Duration;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
@@ -20,18 +19,18 @@ public final class UpstreamCall {
   /** Hears how the call goes. */
   public interface Listener {
     /** The head of an answer has come; whoever hears this reads the rest at once. */
-    void answered(HttpClientResponse response);
+    void answered(WorkerAnswer answer);
 
     void failed(LegFailure failure, String why);
   }
 
   /** Hears it by two functions. */
   public static Listener listener(
-      Consumer<HttpClientResponse> answered, BiConsumer<LegFailure, String> failed) {
+      Consumer<WorkerAnswer> answered, BiConsumer<LegFailure, String> failed) {
     return new Listener() {
       @Override
-      public void answered(HttpClientResponse response) {
-        answered.accept(response);
+      public void answered(WorkerAnswer answer) {
+        answered.accept(answer);
       }
 
       @Override
@@ -43,7 +42,7 @@ public final class UpstreamCall {
 
   private final Context context;
   private final Listener listener;
-  private @Nullable HttpClientRequest request;
+  private @Nullable Runnable giveUp;
   private boolean settled;
   private boolean cancelled;
   private long timer = -1;
@@ -68,12 +67,33 @@ public final class UpstreamCall {
             .setTimer(
                 Math.max(1, firstTime.toMillis()),
                 _ -> call.fail(LegFailure.STALLED, "no answer from " + worker.name()));
+    var local = upstream.local(worker);
+    if (local == null) call.connect(upstream, worker, message);
+    else call.ask(local, message);
+    return call;
+  }
+
+  private void connect(Upstream upstream, Worker worker, Upstream.Message message) {
     upstream
         .request(context, worker, message)
         .onComplete(
-            request -> call.connected(request, message.body()),
-            failure -> call.fail(LegFailure.UNREACHABLE, why(worker, failure)));
-    return call;
+            request -> connected(request, message.body()),
+            failure ->
+                fail(
+                    LegFailure.UNREACHABLE,
+                    "worker " + worker.name() + " cannot be reached: " + failure.getMessage()));
+  }
+
+  /** Later, as over a connection: whoever sends is not answered before it has sent. */
+  private void ask(LocalWorker local, Upstream.Message message) {
+    var answer =
+        new LocalAnswer(context, message, this::answered, why -> fail(LegFailure.CUT, why));
+    giveUp = answer::giveUp;
+    context.runOnContext(
+        _ -> {
+          if (cancelled || local.take(message, answer)) return;
+          fail(LegFailure.UNREACHABLE, "worker " + local.name() + " is stopped");
+        });
   }
 
   /** Gives the call up, wherever it is; nothing more is heard of it. */
@@ -81,11 +101,11 @@ public final class UpstreamCall {
     if (cancelled) return;
     cancelled = true;
     settle();
-    if (request != null) request.reset();
+    if (giveUp != null) giveUp.run();
   }
 
   private void connected(HttpClientRequest connected, Buffer body) {
-    request = connected;
+    giveUp = connected::reset;
     // What goes wrong is heard from the answer; these would only be logged.
     connected.exceptionHandler(_ -> {});
     connected.connection().exceptionHandler(_ -> {});
@@ -99,9 +119,13 @@ public final class UpstreamCall {
             response -> {
               // Who reads it hears of it; an answer that is not read is broken off in silence.
               response.exceptionHandler(_ -> {});
-              if (settle()) listener.answered(response);
+              answered(WorkerAnswer.of(response));
             },
             failure -> fail(LegFailure.CUT, "the worker broke off: " + failure.getMessage()));
+  }
+
+  private void answered(WorkerAnswer answer) {
+    if (settle()) listener.answered(answer);
   }
 
   private void fail(LegFailure failure, String why) {
@@ -116,9 +140,5 @@ public final class UpstreamCall {
     settled = true;
     context.owner().cancelTimer(timer);
     return true;
-  }
-
-  private static String why(Worker worker, Throwable failure) {
-    return "worker " + worker.name() + " cannot be reached: " + failure.getMessage();
   }
 }

@@ -5,7 +5,6 @@ import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.buffer.Buffer;
-import io.vertx.core.http.HttpClientResponse;
 import java.time.Duration;
 
 /** A request to a worker whose answer is wanted whole, and within a time. */
@@ -41,10 +40,9 @@ public final class WholeCall implements UpstreamCall.Listener {
   }
 
   @Override
-  public void answered(HttpClientResponse response) {
-    BoundedBody.read(context, response, ANSWER_BYTES_MAX, time)
-        .onComplete(
-            body -> reply.tryComplete(new Reply(response.statusCode(), body)), reply::tryFail);
+  public void answered(WorkerAnswer answer) {
+    BoundedBody.read(context, answer, ANSWER_BYTES_MAX, time)
+        .onComplete(body -> reply.tryComplete(new Reply(answer.status(), body)), reply::tryFail);
   }
 
   @Override

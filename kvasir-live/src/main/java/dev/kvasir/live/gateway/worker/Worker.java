@@ -6,10 +6,10 @@ import java.net.URI;
 import java.util.Locale;
 
 /**
- * A server that requests are sent to, as it is configured.
+ * A server that requests are sent to, as it is configured, or an engine of this process.
  *
  * @param name by which people know it
- * @param url scheme, host and port, nothing else
+ * @param url scheme, host and port, nothing else; {@code embedded:NAME} for an engine
  * @param bootstrap where the others learn how to fetch from it, as host:port; empty if they need
  *     not
  * @param blocks how many blocks its cache has, as long as it does not tell
@@ -21,9 +21,21 @@ public record Worker(
   public static final int NO_RANK = -1;
 
   private static final int PORT_MAX = 65_535;
+  private static final String EMBEDDED = "embedded";
 
   public Worker {
     if (name.isBlank()) throw new IllegalArgumentException("a worker needs a name");
+    if (!EMBEDDED.equals(url.getScheme())) requireServer(url);
+    boolean needsBootstrap = connector == Connector.MOONCAKE || connector == Connector.SGLANG;
+    if (needsBootstrap && role != Role.DECODE && !bootstrap.matches("[^:]+:\\d+")) {
+      throw new IllegalArgumentException(
+          name + " hands over by " + connector.label() + ": say where it bootstraps, as HOST:PORT");
+    }
+    int colon = bootstrap.lastIndexOf(':');
+    if (colon >= 0) requirePort(bootstrap, port(bootstrap.substring(colon + 1)));
+  }
+
+  private static void requireServer(URI url) {
     if (url.getRawUserInfo() != null) {
       throw new IllegalArgumentException(
           "a worker's URL has a user or a password in it, which logs and metrics would show:"
@@ -37,13 +49,6 @@ public record Worker(
           "\"" + url + "\" is not the URL of a worker; give it as http://HOST:PORT");
     }
     requirePort(url.toString(), url.getPort() < 0 ? PORT_MAX : url.getPort());
-    boolean needsBootstrap = connector == Connector.MOONCAKE || connector == Connector.SGLANG;
-    if (needsBootstrap && role != Role.DECODE && !bootstrap.matches("[^:]+:\\d+")) {
-      throw new IllegalArgumentException(
-          name + " hands over by " + connector.label() + ": say where it bootstraps, as HOST:PORT");
-    }
-    int colon = bootstrap.lastIndexOf(':');
-    if (colon >= 0) requirePort(bootstrap, port(bootstrap.substring(colon + 1)));
   }
 
   /** Below zero where it is none. */
@@ -58,9 +63,20 @@ public record Worker(
     }
   }
 
-  /** One that prefills and decodes by itself. */
+  /** An engine of this process. */
+  public static Worker embedded(String name) {
+    var url = URI.create(EMBEDDED + ":" + name);
+    return new Worker(name, url, Role.BOTH, Connector.NONE, "", Instance.BLOCKS_DEFAULT, NO_RANK);
+  }
+
+  public boolean isEmbedded() {
+    return url.getScheme().equals(EMBEDDED);
+  }
+
+  /** A server that prefills and decodes by itself. */
   public static Worker of(String url) {
     var uri = URI.create(url);
+    requireServer(uri);
     return new Worker(
         uri.getAuthority() == null ? url : uri.getAuthority(),
         uri,

@@ -12,6 +12,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 
 /**
  * Asks one worker, again and again, how it is, how busy it is and what it serves.
@@ -83,6 +84,31 @@ public final class WorkerWatch {
   private Future<?> ask() {
     if (asking) return Future.succeededFuture();
     asking = true;
+    var local = upstream.local(entry.worker().config());
+    return (local == null ? askServer() : ask(local)).onComplete(_ -> asking = false);
+  }
+
+  private Future<?> ask(LocalWorker local) {
+    Promise<Void> asked = Promise.promise();
+    local.observe(
+        state -> {
+          onLoop(() -> observed(state));
+          context.runOnContext(_ -> asked.tryComplete());
+        });
+    return asked
+        .future()
+        .timeout(patience().toMillis(), TimeUnit.MILLISECONDS)
+        .onFailure(_ -> onLoop(() -> workers.table().probeFailed(entry.id(), loop.nanos())));
+  }
+
+  private void observed(LocalWorker.State state) {
+    workers.serves(entry.id(), state.models());
+    workers.tell(entry.id(), state.report());
+    if (state.isHealthy()) workers.table().probeSucceeded(entry.id(), loop.nanos());
+    else workers.table().probeFailed(entry.id(), loop.nanos());
+  }
+
+  private Future<?> askServer() {
     due = !told || ++rounds % ROUNDS_BETWEEN_MODELS == 0;
     return get(entry.worker().config(), "/health", 499)
         .compose(_ -> due ? askModels() : Future.succeededFuture())
@@ -95,8 +121,7 @@ public final class WorkerWatch {
               told = false;
               onLoop(() -> workers.table().probeFailed(entry.id(), loop.nanos()));
               return Future.failedFuture(failure);
-            })
-        .onComplete(_ -> asking = false);
+            });
   }
 
   private Future<?> more() {
@@ -160,9 +185,7 @@ public final class WorkerWatch {
   }
 
   private Future<WholeCall.Reply> ask(Worker worker, String path) {
-    var least = Duration.ofSeconds(1);
-    var time = pace.compareTo(least) < 0 ? least : pace;
-    return WholeCall.send(upstream, context, worker, Upstream.Message.get(path), time);
+    return WholeCall.send(upstream, context, worker, Upstream.Message.get(path), patience());
   }
 
   private Future<Buffer> get(Worker worker, String path, int statusMax) {
@@ -172,6 +195,11 @@ public final class WorkerWatch {
                 reply.status() <= statusMax
                     ? Future.succeededFuture(reply.body())
                     : Future.failedFuture(path + " answered " + reply.status()));
+  }
+
+  private Duration patience() {
+    var least = Duration.ofSeconds(1);
+    return pace.compareTo(least) < 0 ? least : pace;
   }
 
   private void onLoop(Runnable step) {

@@ -6,6 +6,7 @@ import dev.kvasir.live.gateway.worker.WorkerMetrics;
 import dev.kvasir.live.http.Json;
 import dev.kvasir.live.http.Refused;
 import dev.kvasir.live.openai.CallReader;
+import dev.kvasir.live.openai.EventSplitter;
 import dev.kvasir.live.openai.Usage;
 import io.vertx.core.buffer.Buffer;
 import java.nio.charset.StandardCharsets;

@@ -1,10 +1,10 @@
-package dev.kvasir.live.gateway.request;
+package dev.kvasir.live.openai;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kvasir.live.openai.Usage;
 import io.vertx.core.buffer.Buffer;
-import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 
@@ -16,10 +16,11 @@ class EventSplitterTest {
 
   @Test
   void anyPiecesMakeTheSameEvents() {
-    var bytes = STREAM.getBytes(StandardCharsets.UTF_8);
+    var bytes = STREAM.getBytes(UTF_8);
     for (long seed = 0; seed < 200; seed++) {
       var random = new SplittableRandom(seed);
-      var splitter = new EventSplitter();
+      var data = new ArrayList<String>();
+      var splitter = new EventSplitter(line -> data.add(new String(line, UTF_8)));
       var out = Buffer.buffer();
       for (int at = 0; at < bytes.length; ) {
         int size = Math.min(bytes.length - at, 1 + random.nextInt(40));
@@ -30,6 +31,10 @@ class EventSplitterTest {
         at += size;
       }
       assertThat(out.toString()).isEqualTo(STREAM);
+      assertThat(data)
+          .hasSize(4)
+          .startsWith("{\"text\":\"größer\"}", "{\"text\":\"\\n\"}")
+          .endsWith("[DONE]");
       assertThat(splitter.events()).isEqualTo(3);
       assertThat(splitter.isDone()).isTrue();
       assertThat(splitter.hasError()).isFalse();

@@ -1,4 +1,4 @@
-package dev.kvasir.live.gateway.request;
+package dev.kvasir.live.openai;
 
 import static java.nio.charset.StandardCharsets.US_ASCII;
 
@@ -6,14 +6,15 @@ import dev.kvasir.Nullable;
 import io.vertx.core.buffer.Buffer;
 import java.util.Arrays;
 import java.util.Set;
+import java.util.function.Consumer;
 
 /**
- * Cuts a stream of bytes into whole server-sent events, and sees what a gateway must know of them.
+ * Cuts a stream of bytes into whole server-sent events, and sees what they say of the answer.
  *
  * <p>Bytes may come in any pieces. Only whole events go on, unchanged; so a stream that breaks off
  * never leaves half of one behind. An event too large to be kept goes on in pieces.
  */
-final class EventSplitter {
+public final class EventSplitter {
   private static final int EVENT_BYTES_MAX = 1 << 20;
   private static final int NAME_BYTES_MAX = 64;
 
@@ -39,9 +40,24 @@ final class EventSplitter {
   private boolean torn;
   private byte @Nullable [] error;
   private byte @Nullable [] usage;
+  private final @Nullable Consumer<byte[]> data;
+
+  /** For whoever wants the events as they are. */
+  public EventSplitter() {
+    this.data = null;
+  }
+
+  /**
+   * For whoever reads the events.
+   *
+   * @param data takes the first line of data of each event
+   */
+  public EventSplitter(Consumer<byte[]> data) {
+    this.data = data;
+  }
 
   /** Takes bytes in, and returns all events that are whole now; empty where none is. */
-  Buffer feed(Buffer chunk) {
+  public Buffer feed(Buffer chunk) {
     append(chunk);
     int whole = 0;
     for (int line = lineEnd(); line >= 0; line = lineEnd()) {
@@ -63,41 +79,41 @@ final class EventSplitter {
    * Events that bring a part of the answer. Of a stream that names its events these are the ones
    * named so; of others all but errors and the last.
    */
-  long events() {
+  public long events() {
     return events;
   }
 
   /** Whether events have names, as those of {@code /v1/messages} and {@code /v1/responses}. */
-  boolean isNamed() {
+  public boolean isNamed() {
     return named;
   }
 
-  boolean isDone() {
+  public boolean isDone() {
     return done;
   }
 
   /** Whether an event told of an error. */
-  boolean hasError() {
+  public boolean hasError() {
     return error != null;
   }
 
   /** The last event that told of an error, without what stands before its JSON. */
-  byte @Nullable [] error() {
+  public byte @Nullable [] error() {
     return error;
   }
 
   /** Whether the very first event did. */
-  boolean beginsWithError() {
+  public boolean beginsWithError() {
     return errorFirst;
   }
 
   /** Whether a part of an event has gone on alone. */
-  boolean isTorn() {
+  public boolean isTorn() {
     return torn;
   }
 
   /** The last event with an account of tokens, without what stands before its JSON. */
-  byte @Nullable [] usage() {
+  public byte @Nullable [] usage() {
     return usage;
   }
 
@@ -128,6 +144,7 @@ final class EventSplitter {
     if (at < 0) return;
     var name = name(from, to);
     at = blanks(at + DATA.length, to);
+    if (data != null) data.accept(line(at, to));
     if (starts(DONE, at, to)) {
       done = true;
     } else if (isError(at, to) || name.equals("error") || name.equals("response.failed")) {
@@ -139,6 +156,13 @@ final class EventSplitter {
       done |= LAST.contains(name);
     }
     if (tells(at, to)) usage = Arrays.copyOfRange(bytes, at, to);
+  }
+
+  /** The bytes up to the end of the line. */
+  private byte[] line(int from, int to) {
+    int end = from;
+    while (end < to && bytes[end] != '\n' && bytes[end] != '\r') end++;
+    return Arrays.copyOfRange(bytes, from, end);
   }
 
   /** What the event is called; empty where it has no name. */
