@@ -49,9 +49,9 @@ public record EngineSettings(
 
   /** Who makes room when memory runs out. */
   public enum Victim {
-    /** Whoever was admitted last. */
+    /** The sequence that was admitted last. */
     NEWEST,
-    /** The least urgent, and among these whoever came last. */
+    /** The least urgent sequence, and among these the last to arrive. */
     LEAST_URGENT
   }
 

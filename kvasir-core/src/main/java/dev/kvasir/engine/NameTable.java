@@ -8,8 +8,8 @@ import java.util.List;
 /**
  * Finds sequences by the names of blocks.
  *
- * <p>Rows are only ever added; a row is stale once its sequence was entered anew or has left. Stale
- * rows are thrown out when room is needed.
+ * <p>Rows are only ever added; a row is stale once its sequence was entered again or has left.
+ * Stale rows are thrown out when room is needed.
  */
 final class NameTable {
   /** The most rows; when more would be needed, everything is thrown out. */
@@ -68,7 +68,7 @@ final class NameTable {
     if (--current == 0 && size > heads.length / 2) clear();
   }
 
-  /** Throws out whoever is entered under that name, and tells how many these were. */
+  /** Removes all sequences that are entered under that name, and returns their number. */
   int forget(long key) {
     int count = 0;
     for (int row = heads[home(key)]; row != NONE; row = links[row]) {

@@ -82,7 +82,9 @@ final class PlannedBatch {
     return new PlannedBatch(state);
   }
 
-  /** The batch runs, its tokens will be computed, and whoever then has all of them will leave. */
+  /**
+   * The batch runs: its tokens will be computed, and sequences that have all of them will leave.
+   */
   static PlannedBatch after(SchedulerState state, Batch batch) {
     return new PlannedBatch(state, batch, Time.AHEAD);
   }

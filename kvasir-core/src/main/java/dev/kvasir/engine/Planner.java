@@ -256,7 +256,7 @@ final class Planner {
     return true;
   }
 
-  /** With nobody running, nobody would ever make room: whoever only waits must. */
+  /** If no sequence runs, none would ever make room: a waiting sequence must. */
   private boolean giveUpOthers(Sequence sequence, int blocks) {
     if (outlook.running > 0 || !admissions.isEmpty()) return false;
     var returned = new ArrayList<KvSpan>();

@@ -8,7 +8,7 @@ import java.util.Arrays;
  *
  * <p>It compares the medians of the last few steps of either kind, so that a single step decides
  * nothing, however slow it was. Now and then one step is planned the other way. If that looks
- * better, the next few are too, and then the gate decides anew.
+ * better, the next few are too, and then the gate decides again.
  */
 final class PlanningGate {
   /** How many steps of one kind a median is taken of. */

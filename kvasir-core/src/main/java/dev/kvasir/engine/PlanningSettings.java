@@ -26,7 +26,7 @@ public record PlanningSettings(Mode mode, long nanosPerLook) {
     SEQUENTIAL,
     /**
      * While the step before it runs. The plan is thrown away if a command came or a sequence ended
-     * meanwhile, and made anew.
+     * meanwhile, and replaced by a new one.
      */
     DISCARD,
     /**

@@ -75,8 +75,8 @@ public final class PreSchedule {
   }
 
   /**
-   * Whether planning anew would decide the same. What is kept of those that wait must be up to
-   * date. Takes as long for many sequences as for few; where it is not sure it says no.
+   * Whether a new plan would decide the same. What is kept of those that wait must be up to date.
+   * Takes as long for many sequences as for few; where it is not sure it says no.
    */
   boolean isUnchanged(PlannedBatch now) {
     return hasSameRows(now) && hasSameQueue() && hasRoom(now);

@@ -45,7 +45,7 @@ final class PrefixMatches {
     }
   }
 
-  /** Whoever plans after each step never comes here, and costs the memory nothing. */
+  /** An engine that plans after each step never gets here, and needs no memory for it. */
   private void watch() {
     watching = true;
     watches = kv.watch();

@@ -48,7 +48,7 @@ public final class Scheduler {
       return "%s prompt tokens and up to %s of output exceed the context of %s"
           .formatted(prompt, request.outputTokensMax(), context);
     }
-    // Whoever cannot be held to its end would make room for itself again and again.
+    // A sequence that does not fit to its end would preempt itself again and again.
     long computed = (long) prompt + settings.rules().keptOutput(outputHeld(request));
     long blocks = Math.ceilDiv(computed, kv.blockTokens());
     if (blocks > kv.total()) {
@@ -273,7 +273,7 @@ public final class Scheduler {
     }
   }
 
-  /** Books a step: its tokens are computed. Whoever has ended is still to be removed. */
+  /** Books a step: its tokens are computed. Sequences that have ended are removed later. */
   public StepEnd complete(Batch batch) {
     state.completed = state.applied;
     state.decoding.advance(stillIdle(batch));
@@ -454,7 +454,7 @@ public final class Scheduler {
   /**
    * A plan made ahead, put right.
    *
-   * @param decision what planning anew would decide
+   * @param decision what a new plan would decide
    * @param outcome what had to be done for it
    * @param changes in how many places it differs from the plan
    */

@@ -20,7 +20,7 @@ final class SchedulerState {
   /** Waiting sequences that hold blocks which were fetched for them, oldest first. */
   final List<Sequence> reserved = new ArrayList<>();
 
-  /** The sequences of the batch that get a token, for whoever computes them. */
+  /** The sequences of the batch that get a token, for the model that computes them. */
   final Batch.DecodeRows rows = new Batch.DecodeRows(this);
 
   final PlanningWork work = new PlanningWork();

@@ -157,7 +157,7 @@ public final class Sequence {
     /** It has all its tokens. */
     record Finished() implements End {}
 
-    /** Whoever asked for it gave it up. */
+    /** The caller gave it up. */
     record Aborted() implements End {}
 
     /** The model could not go on with it. */

@@ -18,7 +18,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The blocks of one tier: free, held by somebody, or cached for whoever asks for them again.
+ * The blocks of one tier: free, held, or cached until somebody asks for them again.
  *
  * <p>It knows what the blocks are and who holds them, not where their bytes lie. What is true of a
  * slot is kept in arrays by its number, so that a look-up makes no garbage but the handle it
@@ -224,8 +224,8 @@ public final class BlockPool {
   }
 
   /**
-   * Holds the block, if it is here, for whoever moves it and does not use it: nothing is counted,
-   * and it does not make the block stay longer.
+   * Holds the block, if it is here, to move it and not to use it: nothing is counted, and it does
+   * not make the block stay longer.
    */
   Optional<Block.Registered> pin(BlockHash hash) {
     int slot = registry.slot(hash, level);

@@ -6,7 +6,7 @@ import dev.kvasir.kv.evict.ReturnHint;
  * The blocks that one sequence holds in the engine's memory, from its first token on.
  *
  * <p>Positions count tokens of the sequence. A position inside a block that is held already costs
- * nothing, so whoever knows the borders of blocks need only call at them.
+ * nothing, so a caller that knows the borders of blocks needs to call only at them.
  */
 public interface KvSpan {
   /** How many blocks are held. */

@@ -7,10 +7,10 @@ import java.util.Arrays;
  * Tells what changed of the blocks that one watcher is interested in, in the order of change: a
  * block came to a tier or left it, or its first holder took it or its last one released it.
  *
- * <p>Whoever keeps an answer of {@link KvStore#match} reads here whether it still holds, in a time
- * that grows with what changed of these blocks, and not with what is kept. Now and then a block is
- * told that nobody asked about. The oldest changes are overwritten by new ones: a watcher who comes
- * too late must ask the store again.
+ * <p>A caller that keeps an answer of {@link KvStore#match} reads here whether it still holds, in a
+ * time that grows with what changed of these blocks, and not with what is kept. Now and then a
+ * block is told that nobody asked about. The oldest changes are overwritten by new ones: a watcher
+ * who comes too late must ask the store again.
  */
 public final class KvWatch {
   private static final int CAPACITY = 1 << 12;

@@ -51,7 +51,7 @@ public final class PrefixRegistry {
     order = all.toArray(new Tier[0]);
   }
 
-  /** Tells what changes from now on to one who keeps answers of look-ups, for good. */
+  /** Reports changes from now on to a listener that keeps answers of look-ups. */
   public KvWatch watch() {
     var watch = new KvWatch();
     watches = Arrays.copyOf(watches, watches.length + 1);
@@ -197,7 +197,7 @@ public final class PrefixRegistry {
     return content;
   }
 
-  /** The name of the entry's block, from the row that whoever changes the entry needs anyway. */
+  /** The name of the entry's block, from the row that a change of the entry reads anyway. */
   BlockHash hash(int entry) {
     return index.hash(entry);
   }

@@ -17,7 +17,7 @@ import java.time.Duration;
 /**
  * One placed request, on the books until it is closed.
  *
- * <p>Whoever has it tells how the request fares, and closes it whatever happens; the second time
+ * <p>Its holder reports how the request proceeds, and closes it in every case; the second time
  * counts for nothing. To tell anything after that is a mistake.
  */
 public final class Route implements AutoCloseable {

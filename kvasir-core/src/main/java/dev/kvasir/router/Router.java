@@ -29,7 +29,7 @@ import java.util.function.ObjIntConsumer;
 /**
  * Places requests on the instances of a fleet, and keeps the books of those under way.
  *
- * <p>Choosing and booking are one step: whoever asks next sees what was just placed. It belongs to
+ * <p>Choosing and booking are one step: the next request sees what was just placed. It belongs to
  * one loop, live or simulated.
  */
 public final class Router {
@@ -119,7 +119,7 @@ public final class Router {
     return index.on(id, events);
   }
 
-  /** The instance began anew, with nothing cached. */
+  /** The instance was restarted, with an empty cache. */
   public void restarted(int id) {
     index.forget(id);
   }

@@ -72,7 +72,9 @@ public final class CircuitBreaker {
     return state == State.CLOSED;
   }
 
-  /** Begins to count anew; a success that comes while it is tripped was sent off before that. */
+  /**
+   * Starts to count from zero; a success that comes while it is tripped was sent off before that.
+   */
   public void succeeded() {
     if (state == State.TRIPPED) return;
     failures = 0;

@@ -11,7 +11,7 @@ import java.nio.ByteBuffer;
  * thing, or the opposite of what happens, is taken to have said nothing.
  */
 final class HintTrust {
-  /** How many tenants are told apart; hints of further ones are ignored and counted. */
+  /** How many tenants are distinguished; hints of further ones are ignored and counted. */
   static final int TENANTS_MAX = 64;
 
   /** In place of a tenant: one too many. */

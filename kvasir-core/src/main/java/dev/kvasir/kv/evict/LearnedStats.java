@@ -9,7 +9,7 @@ package dev.kvasir.kv.evict;
  * @param gained about how many more blocks were found than LRU would have found
  * @param fallbacks how often it fell back to the oldest first, since the tables were worse
  * @param isFallback whether it does so now
- * @param hintsIgnored hints of more tenants than are told apart
+ * @param hintsIgnored hints of tenants beyond those that are distinguished
  * @param bytes how much memory it takes
  * @param agedMost how many groups of blocks have grown older with one request, at most
  * @param restoresRefused how often what was saved could not be read

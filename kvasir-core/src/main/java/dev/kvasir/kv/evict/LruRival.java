@@ -10,7 +10,7 @@ package dev.kvasir.kv.evict;
  * </pre>
  *
  * LRU is kept without data, over a sample of the conversations in a memory smaller by as much. Each
- * time that it wins, it has its way for twice as many requests as the last time.
+ * time that it wins, LRU decides for twice as many requests as the last time.
  */
 final class LruRival {
   /** The sample has at least so many blocks, unless the pool has fewer. */

@@ -64,7 +64,9 @@ final class Segments {
 
   private final int[] rows;
 
-  /** How often each segment was forgotten, beside the rows, since whoever asks asks for many. */
+  /**
+   * How often each segment was forgotten, beside the rows, because callers ask for many at once.
+   */
   private final short[] generations;
 
   private int[] firsts = new int[CELLS];
@@ -122,7 +124,7 @@ final class Segments {
     rows[row + YOUNGER] = NONE;
     if (youngest != NONE) rows[at(youngest, YOUNGER)] = segment;
     youngest = segment;
-    // Whoever has reached an age has reached those below it: where one is awaited, all above are.
+    // A segment that reached an age reached all lower ones: where one is awaited, all above are.
     for (int age = 1; age < ReturnTables.AGES && nextToReach[age] == NONE; age++) {
       nextToReach[age] = segment;
     }

@@ -3,8 +3,8 @@ package dev.kvasir.kv.evict;
 /**
  * A set of small numbers, one bit each, that finds the next one by going through its words.
  *
- * <p>No summary above the words: keeping one would cost at every change, and whoever searches goes
- * on where the last search ended.
+ * <p>No summary above the words: keeping one would cost at every change, and a search goes on where
+ * the last search ended.
  */
 final class SlotSet {
   static final int NONE = EvictionPolicy.NONE;

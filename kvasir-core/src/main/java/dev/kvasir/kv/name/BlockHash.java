@@ -39,7 +39,7 @@ public record BlockHash(long first, long second, long third, long fourth) {
         .putLong(fourth);
   }
 
-  /** One well spread word, for sketches; whoever made the name did the mixing. */
+  /** One well distributed word, for sketches; the hash has mixed it already. */
   public long spread() {
     return home(first, second, third) ^ fourth;
   }

@@ -84,7 +84,7 @@ final class BlockOnboarding {
     held.release();
   }
 
-  /** The block comes no further; whoever waits does without it. */
+  /** The block comes no further; requests that wait continue without it. */
   void fall() {
     held.release();
     tell(null);

@@ -117,7 +117,7 @@ public final class OnboardingLoads {
       int from = rung;
       climb(rung, all.stream().filter(c -> c.rung() == from && c.sequence() < end).toList());
     }
-    // Last, since whoever is told may well take the room.
+    // Last, because a listener may take the room at once.
     for (var climber : all) if (climber.sequence() >= end) fall(climber);
   }
 

@@ -179,7 +179,7 @@ public final class TierLoads {
         }
         case CopyOutcome.Damaged _ -> {
           target.release();
-          // Not the block's bytes: whoever holds it last also makes it a miss.
+          // Not the block's bytes: its last holder also makes it a miss.
           same.getFirst().held().onRelease(PoolSettings.Release.RESET);
           yield false;
         }

@@ -62,7 +62,7 @@ public interface OffloadPolicy {
   /**
    * Passes when fetching blocks back is quicker than computing them again, if enough of them are
    * wanted at once. How many that will be is not known yet, so the latency, which all of them
-   * share, is left to whoever fetches.
+   * share, is left to the side that fetches.
    */
   static OffloadPolicy cost(ReuseCost cost) {
     return of(

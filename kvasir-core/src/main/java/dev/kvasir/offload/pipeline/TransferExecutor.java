@@ -101,7 +101,7 @@ final class TransferExecutor {
       deadlineNanos = Math.max(deadlineNanos, container.deadlineNanos());
       for (var item : container.commit()) if (isUpgraded(item)) items.add(item);
     }
-    // From here the blocks are one flat list, whoever sent them (P5).
+    // From here the blocks are one flat list, whatever their sender (P5).
     if (!items.isEmpty()) {
       var transfer = new Transfer(items, below, listener, callbacks);
       onDeck.add(transfer);

@@ -477,7 +477,7 @@ public final class RequestFlow {
     if (request.state == State.ANSWERING) request.openRoute().emitted(tokens);
   }
 
-  /** The request is over, whoever ended it; the second time counts for nothing. */
+  /** The request is over, for whatever reason; a second call has no effect. */
   public void over(FlowRequest request, RequestEnd end) {
     if (request.state == State.OVER) return;
     if (request.state == State.WAITING) dequeue(request);

@@ -207,7 +207,7 @@ public final class WorkerEntry<T> {
     breaker.trip(nowNanos);
   }
 
-  /** Too few others are ready: it stays, and its failures count anew. */
+  /** Too few others are ready: it stays, and its failures are counted from zero again. */
   void withhold() {
     withheld++;
     forgive();

@@ -71,7 +71,7 @@ public final class WorkerTable<T> {
     return entry;
   }
 
-  /** The worker; null where it is gone, which whoever has news of it may not know. */
+  /** The worker; null if it is gone, which late reports of it may not know. */
   public @Nullable WorkerEntry<T> find(int id) {
     for (var entry : entries) {
       if (entry.id() == id) return entry;

@@ -124,7 +124,7 @@ final class BlockTable {
     return row;
   }
 
-  /** All rows are in use: as many more come behind them, and everything finds its bucket anew. */
+  /** All rows are in use: their number doubles, and every entry gets a new bucket. */
   private void grow() {
     int grown = (int) Math.min(capacity, Math.max(ROWS_AT_FIRST, 2L * size));
     rows = Arrays.copyOf(rows, grown * stride);

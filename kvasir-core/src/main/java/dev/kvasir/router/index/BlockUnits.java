@@ -466,7 +466,7 @@ public final class BlockUnits<K> {
     return new KvEvent.Stored(tier, TokenBlock.named(block.units[index], parent, position));
   }
 
-  /** Counts anew how much of a window there is at the block, and at those behind it. */
+  /** Recounts how much of a window there is at the block, and at those behind it. */
   private void run(Block<K> block, int slot) {
     block.widen(groups.size());
     int before = block.runs[slot];

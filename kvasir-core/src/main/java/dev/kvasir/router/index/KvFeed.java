@@ -15,7 +15,7 @@ import java.util.TreeMap;
  * <p>A batch that comes early waits for those before it, which the instance is asked to repeat.
  * When they do not come in time the index forgets the instance, since it no longer knows what was
  * removed, and goes on from the batch that waited. A number that goes back with a later stamp, or
- * that comes again with another stamp, means that the instance began anew.
+ * that comes again with another stamp, means that the instance was restarted.
  *
  * @param <E> an event, as the instance tells it: what it means may depend on those before it
  */
@@ -126,12 +126,12 @@ public final class KvFeed<E> {
     };
   }
 
-  /** Batches that came again, or from before the instance began anew. */
+  /** Batches that came again, or from before the instance was restarted. */
   public long duplicates() {
     return duplicates;
   }
 
-  /** How often batches were missing for good. */
+  /** How often missing batches never came. */
   public long gaps() {
     return gaps;
   }
@@ -203,7 +203,7 @@ public final class KvFeed<E> {
     watch();
   }
 
-  /** Whether the batch is from before the instance began anew. */
+  /** Whether the batch is from before the instance was restarted. */
   private boolean isFormer(long sequence, long stamp) {
     return sequence >= bornSequence ? stamp < bornStamp : stamp <= formerStamp;
   }

@@ -196,7 +196,7 @@ public final class PrefixIndex {
     telling[place / Long.SIZE] &= ~(1L << place);
   }
 
-  /** Forgets what the instance held, since it began anew or nobody knows any more. */
+  /** Forgets what the instance held, because it was restarted or its state is unknown. */
   public void forget(int instance) {
     int place = place(instance);
     if (place == NOBODY) return;
@@ -389,7 +389,7 @@ public final class PrefixIndex {
     for (int i = cached; i < length; i++) {
       if ((i + 1) % stride != 0 && i + 1 != length) continue;
       int row = enter(prefix.get(i));
-      // One that was expected already is expected anew; one that was told needs no guess.
+      // One that was expected already is expected again; one that was told needs no guess.
       boolean expected = guesses.settle(row, place);
       if (isSet(row, DEVICE, place) && !expected) continue;
       set(row, DEVICE, place);
