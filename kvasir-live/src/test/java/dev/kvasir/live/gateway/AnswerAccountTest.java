@@ -7,6 +7,7 @@ import dev.kvasir.live.http.ApiKey;
 import dev.kvasir.live.http.ApiKeys;
 import dev.kvasir.live.http.Eventually;
 import dev.kvasir.live.http.Json;
+import dev.kvasir.live.http.Records;
 import dev.kvasir.router.flow.KeyLimits;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
@@ -128,7 +129,10 @@ class AnswerAccountTest {
 
   @Test
   void anErrorInAStreamSpeaksAgainstTheWorkerUnlessItIsTheCallers() throws Exception {
-    reopen(s -> s.with(s.failures().resting(3, Duration.ofMinutes(5))));
+    reopen(
+        s ->
+            s.with(
+                Records.with(s.failures(), "failuresMax", 3, "restTime", Duration.ofMinutes(5))));
     int first = scene.gateway.onLoop(() -> scene.gateway.router().instances().getFirst());
     scene.gateway.drain("two");
     scene.first.completing(
@@ -154,7 +158,10 @@ class AnswerAccountTest {
   /** One that begins every answer and ends none is not well. */
   @Test
   void aWorkerThatBreaksOffAllItBeginsFailsEachTime() throws Exception {
-    reopen(s -> s.with(s.failures().resting(9, Duration.ofMinutes(5))));
+    reopen(
+        s ->
+            s.with(
+                Records.with(s.failures(), "failuresMax", 9, "restTime", Duration.ofMinutes(5))));
     int first = scene.gateway.onLoop(() -> scene.gateway.router().instances().getFirst());
     scene.gateway.drain("two");
     scene.first.completing(

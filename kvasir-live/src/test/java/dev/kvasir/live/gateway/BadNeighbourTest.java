@@ -11,6 +11,7 @@ import dev.kvasir.live.http.ApiKeys;
 import dev.kvasir.live.http.HttpLimits;
 import dev.kvasir.live.http.Network;
 import dev.kvasir.live.http.RawClient;
+import dev.kvasir.live.http.Records;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.management.ManagementFactory;
@@ -63,12 +64,14 @@ class BadNeighbourTest {
 
   private GatewaySettings settings() {
     var keys = new ApiKeys(List.of(ApiKey.of("ada", "of-ada"), ApiKey.of("eve", "of-eve")));
-    var limits = HttpLimits.DEFAULT.withBodies(BODY_BYTES, BODIES_BYTES);
+    var limits =
+        Records.with(
+            HttpLimits.DEFAULT, "bodyBytesMax", BODY_BYTES, "bodiesBytesMax", (long) BODIES_BYTES);
     var settings = GatewaySettings.of(0, List.of(worker.worker("one"), worker.worker("two")));
     return settings
         .at(settings.api().with(limits).with(keys), settings.admin())
         .with(settings.routing().with(Routing.Naming.TOKENS))
-        .with(FailureRules.DEFAULT.resting(1_000_000, PACE))
+        .with(Records.with(FailureRules.DEFAULT, "failuresMax", 1_000_000, "restTime", PACE))
         .probing(PATIENCE);
   }
 

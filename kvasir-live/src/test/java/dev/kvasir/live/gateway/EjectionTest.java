@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvasir.live.gateway.Plan.Break;
 import dev.kvasir.live.gateway.Plan.Fault;
+import dev.kvasir.live.http.Records;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -14,7 +15,10 @@ class EjectionTest {
   @Test
   void requestsThatFailEverywhereLeaveEveryWorkerReady() {
     try (var scene = new Scene()) {
-      scene.reopen(s -> s.with(s.failures().resting(5, Duration.ofHours(1))));
+      scene.reopen(
+          s ->
+              s.with(
+                  Records.with(s.failures(), "failuresMax", 5, "restTime", Duration.ofHours(1))));
       for (int i = 0; i < 20; i++) {
         var answer = scene.stream(Plan.failing(Fault.ERROR, Break.FIN, 9, 0));
         assertThat(answer.statusCode()).isEqualTo(500);
@@ -27,7 +31,10 @@ class EjectionTest {
   @Test
   void aWorkerThatFailsWhatOthersAnswerIsLeftAlone() {
     try (var scene = new Scene()) {
-      scene.reopen(s -> s.with(s.failures().resting(5, Duration.ofHours(1))));
+      scene.reopen(
+          s ->
+              s.with(
+                  Records.with(s.failures(), "failuresMax", 5, "restTime", Duration.ofHours(1))));
       scene.first.broken = true;
       int failed = 0;
       for (int i = 0; i < 40; i++) {

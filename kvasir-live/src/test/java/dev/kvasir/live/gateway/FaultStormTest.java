@@ -7,6 +7,7 @@ import dev.kvasir.Nullable;
 import dev.kvasir.live.gateway.Plan.Break;
 import dev.kvasir.live.gateway.Plan.Fault;
 import dev.kvasir.live.http.Json;
+import dev.kvasir.live.http.Records;
 import java.io.IOException;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
@@ -48,7 +49,8 @@ class FaultStormTest {
     var random = new SplittableRandom(SEED);
     var slots = new Semaphore(AT_ONCE);
     try (var scene = new Scene()) {
-      scene.reopen(s -> s.with(s.failures().within(PATIENCE, PATIENCE)));
+      scene.reopen(
+          s -> s.with(Records.with(s.failures(), "firstTime", PATIENCE, "silenceTime", PATIENCE)));
       for (int i = 0; i < STREAMS; i++) {
         var plan = plan(random, i);
         slots.acquire();

@@ -4,7 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvasir.live.gateway.Plan.Break;
 import dev.kvasir.live.gateway.Plan.Fault;
+import dev.kvasir.live.gateway.worker.FailureRules;
 import dev.kvasir.live.http.Eventually;
+import dev.kvasir.live.http.Records;
 import dev.kvasir.router.flow.QueueLimits;
 import java.net.URI;
 import java.net.http.HttpRequest;
@@ -87,7 +89,7 @@ class GatewayFailureTest {
   @Test
   void aCallerWhoLeavesBeforeTheFirstTokenEndsItToo() throws Exception {
     var plan = Plan.failing(Fault.AFTER_HEAD, Break.STALL, 9, 0);
-    scene.reopen(s -> s.with(s.failures().within(Duration.ofMinutes(1), Duration.ofMinutes(1))));
+    scene.reopen(s -> s.with(patient(s.failures(), Duration.ofMinutes(1))));
     var answer = scene.client.sendAsync(scene.streamRequest(plan), BodyHandlers.ofString());
     Eventually.ends(() -> scene.streaming() == 0);
     answer.cancel(true);
@@ -101,7 +103,7 @@ class GatewayFailureTest {
     scene.reopen(
         s -> {
           var limits = s.api().limits();
-          var times = limits.within(limits.headTime(), limits.bodyTime(), limits.idleTime(), stall);
+          var times = Records.with(limits, "stallTime", stall);
           return s.at(s.api().with(times), s.admin());
         });
     var body = "{\"model\":\"tiny\",\"stream\":true,\"forever\":true}";
@@ -120,7 +122,7 @@ class GatewayFailureTest {
     scene.reopen(
         s ->
             s.with(new QueueLimits(1, 1, Duration.ofSeconds(20)))
-                .with(s.failures().within(Duration.ofMinutes(1), Duration.ofMinutes(1))));
+                .with(patient(s.failures(), Duration.ofMinutes(1))));
     var stall = Plan.failing(Fault.AFTER_HEAD, Break.STALL, 1, 0);
     var running = scene.client.sendAsync(scene.streamRequest(stall), BodyHandlers.ofString());
     Eventually.ends(() -> scene.streaming() == 0);
@@ -240,7 +242,7 @@ class GatewayFailureTest {
 
   @Test
   void stoppingLetsStreamsEnd() throws Exception {
-    scene.reopen(s -> s.with(s.failures().within(Duration.ofSeconds(1), Duration.ofSeconds(1))));
+    scene.reopen(s -> s.with(patient(s.failures(), Duration.ofSeconds(1))));
     var stall = Plan.failing(Fault.AFTER_HEAD, Break.STALL, 9, 0);
     var running = scene.client.sendAsync(scene.streamRequest(stall), BodyHandlers.ofString());
     Eventually.ends(() -> scene.streaming() == 0);
@@ -248,5 +250,10 @@ class GatewayFailureTest {
     var answer = running.get();
     assertThat(answer.statusCode()).isIn(502, 503);
     stopped.get();
+  }
+
+  /** These rules, which wait so long for a worker. */
+  private static FailureRules patient(FailureRules rules, Duration time) {
+    return Records.with(rules, "firstTime", time, "silenceTime", time);
   }
 }

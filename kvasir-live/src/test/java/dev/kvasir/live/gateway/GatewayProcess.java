@@ -5,6 +5,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import dev.kvasir.live.gateway.worker.FailureRules;
 import dev.kvasir.live.gateway.worker.Worker;
 import dev.kvasir.live.http.Network;
+import dev.kvasir.live.http.Records;
 import dev.kvasir.router.flow.QueueLimits;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -69,7 +70,17 @@ final class GatewayProcess {
       var settings =
           GatewaySettings.of(0, List.of(workers).stream().map(Worker::of).toList())
               .with(new QueueLimits(AT_ONCE, AT_ONCE, PATIENCE))
-              .with(FailureRules.DEFAULT.within(PATIENCE, PATIENCE).resting(AT_ONCE, PATIENCE))
+              .with(
+                  Records.with(
+                      FailureRules.DEFAULT,
+                      "firstTime",
+                      PATIENCE,
+                      "silenceTime",
+                      PATIENCE,
+                      "failuresMax",
+                      AT_ONCE,
+                      "restTime",
+                      PATIENCE))
               .probing(PATIENCE);
       try (var gateway = Gateway.start(network, settings)) {
         System.out.println(gateway.port());

@@ -6,6 +6,7 @@ import dev.kvasir.live.gateway.Plan.Break;
 import dev.kvasir.live.gateway.Plan.Fault;
 import dev.kvasir.live.gateway.worker.Connector;
 import dev.kvasir.live.http.Eventually;
+import dev.kvasir.live.http.Records;
 import dev.kvasir.router.flow.QueueLimits;
 import io.vertx.core.net.NetClient;
 import io.vertx.core.net.NetSocket;
@@ -37,7 +38,13 @@ class LeavingStormTest {
         s ->
             s.with(new QueueLimits(AT_ONCE / 2, AT_ONCE, Duration.ofSeconds(20)))
                 .with(s.routing().by("balanced", "always"))
-                .with(s.failures().within(Duration.ofMinutes(1), Duration.ofMinutes(1)));
+                .with(
+                    Records.with(
+                        s.failures(),
+                        "firstTime",
+                        Duration.ofMinutes(1),
+                        "silenceTime",
+                        Duration.ofMinutes(1)));
     try (var scene = new Scene(worker -> worker.by(connector, "127.0.0.1:" + worker.port()), few)) {
       var client = scene.network.vertx().createNetClient();
       for (int i = 0; i < CALLERS; i++) {

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvasir.live.LiveLoop;
 import dev.kvasir.live.gateway.worker.Connector;
+import dev.kvasir.live.http.Records;
 import dev.kvasir.router.flow.RetryRules;
 import dev.kvasir.router.placement.RouteClass;
 import java.io.IOException;
@@ -44,7 +45,13 @@ class PrefillLegTest {
           return change.apply(
               settings
                   .with(settings.routing().with(router).by("round-robin", "always"))
-                  .with(settings.failures().resting(3, Duration.ofMinutes(5))));
+                  .with(
+                      Records.with(
+                          settings.failures(),
+                          "failuresMax",
+                          3,
+                          "restTime",
+                          Duration.ofMinutes(5))));
         });
   }
 
@@ -110,7 +117,8 @@ class PrefillLegTest {
 
   @Test
   void inStrictModeTheCallerIsToldWhatIsWrongWithTheRequest() throws Exception {
-    reopen(Connector.NIXL, s -> s.with(s.failures().with(RetryRules.Split.STRICT)));
+    reopen(
+        Connector.NIXL, s -> s.with(Records.with(s.failures(), "split", RetryRules.Split.STRICT)));
     scene.completing(call -> call.json(413, "{\"error\":{\"message\":\"too long\"}}"));
     var answer = scene.post(RawScene.CHAT, BODY + "}");
     assertThat(answer.statusCode()).isEqualTo(413);

@@ -6,6 +6,7 @@ import dev.kvasir.live.gateway.worker.FailureRules;
 import dev.kvasir.live.gateway.worker.Worker;
 import dev.kvasir.live.http.Eventually;
 import dev.kvasir.live.http.Network;
+import dev.kvasir.live.http.Records;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -45,9 +46,16 @@ final class RawScene implements AutoCloseable {
         GatewaySettings.of(0, workers)
             .probing(Duration.ofMillis(50))
             .with(
-                FailureRules.DEFAULT
-                    .within(Duration.ofSeconds(5), Duration.ofMillis(500))
-                    .resting(1_000_000, Duration.ofMillis(50)));
+                Records.with(
+                    FailureRules.DEFAULT,
+                    "firstTime",
+                    Duration.ofSeconds(5),
+                    "silenceTime",
+                    Duration.ofMillis(500),
+                    "failuresMax",
+                    1_000_000,
+                    "restTime",
+                    Duration.ofMillis(50)));
     gateway = Gateway.start(network, change.apply(settings));
   }
 

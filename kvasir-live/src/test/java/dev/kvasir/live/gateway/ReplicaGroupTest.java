@@ -70,7 +70,8 @@ class ReplicaGroupTest {
               "",
               nothing.ladder(),
               List.of(ReplicaGroup.endpoint(() -> Optional.ofNullable(group))),
-              nothing.tokenizer());
+              nothing.tokenizer(),
+              List.of());
       gateway = Gateway.start(network, settings, beside);
       var taking =
           new ReplicaSettings(name, System.nanoTime(), terms, 1, ReplicaSettings.PACE, BEAT, LOSS);

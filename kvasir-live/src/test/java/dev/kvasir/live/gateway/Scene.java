@@ -7,6 +7,7 @@ import dev.kvasir.live.gateway.worker.Worker;
 import dev.kvasir.live.http.Eventually;
 import dev.kvasir.live.http.Json;
 import dev.kvasir.live.http.Network;
+import dev.kvasir.live.http.Records;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -48,9 +49,16 @@ final class Scene implements AutoCloseable {
         GatewaySettings.of(0, workers)
             .probing(Duration.ofMillis(50))
             .with(
-                FailureRules.DEFAULT
-                    .within(Duration.ofSeconds(5), Duration.ofMillis(500))
-                    .resting(1_000_000, Duration.ofMillis(50)));
+                Records.with(
+                    FailureRules.DEFAULT,
+                    "firstTime",
+                    Duration.ofSeconds(5),
+                    "silenceTime",
+                    Duration.ofMillis(500),
+                    "failuresMax",
+                    1_000_000,
+                    "restTime",
+                    Duration.ofMillis(50)));
     return Gateway.start(network, change.apply(settings), beside);
   }
 

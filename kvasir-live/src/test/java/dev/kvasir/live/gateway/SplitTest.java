@@ -6,6 +6,7 @@ import dev.kvasir.live.gateway.Plan.Break;
 import dev.kvasir.live.gateway.Plan.Fault;
 import dev.kvasir.live.gateway.worker.Connector;
 import dev.kvasir.live.gateway.worker.Worker;
+import dev.kvasir.live.http.Records;
 import dev.kvasir.router.flow.RetryRules;
 import dev.kvasir.router.placement.RouteClass;
 import java.util.List;
@@ -133,7 +134,8 @@ class SplitTest {
 
   @Test
   void inStrictModeAFailedPrefillFailsTheRequest() {
-    reopen(Connector.NIXL, s -> s.with(s.failures().with(RetryRules.Split.STRICT)));
+    reopen(
+        Connector.NIXL, s -> s.with(Records.with(s.failures(), "split", RetryRules.Split.STRICT)));
     var answer = scene.chat(Plan.failing(Fault.ERROR, Break.FIN, 1, 0), MORE);
     assertThat(answer.statusCode()).isEqualTo(502);
     assertThat(scene.seen()).hasSize(1);

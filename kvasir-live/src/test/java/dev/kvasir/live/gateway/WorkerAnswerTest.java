@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.kvasir.live.gateway.worker.Routing;
 import dev.kvasir.live.http.Eventually;
 import dev.kvasir.live.http.Json;
+import dev.kvasir.live.http.Records;
 import java.io.IOException;
 import java.net.Socket;
 import java.net.http.HttpResponse;
@@ -44,7 +45,7 @@ class WorkerAnswerTest {
   }
 
   private static GatewaySettings within(GatewaySettings s, Duration first, Duration silence) {
-    return s.with(s.failures().within(first, silence));
+    return s.with(Records.with(s.failures(), "firstTime", first, "silenceTime", silence));
   }
 
   @Test
@@ -218,7 +219,7 @@ class WorkerAnswerTest {
     reopen(
         s -> {
           var limits = s.api().limits();
-          var times = limits.within(limits.headTime(), limits.bodyTime(), limits.idleTime(), stall);
+          var times = Records.with(limits, "stallTime", stall);
           return s.at(s.api().with(times), s.admin());
         });
     var ended = new AtomicInteger();

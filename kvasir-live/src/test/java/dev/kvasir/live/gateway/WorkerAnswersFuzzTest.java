@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.kvasir.live.LiveLoop;
 import dev.kvasir.live.OwnProcess;
 import dev.kvasir.live.gateway.worker.Routing;
+import dev.kvasir.live.http.Records;
 import java.io.IOException;
 import java.net.Socket;
 import java.net.SocketTimeoutException;
@@ -159,7 +160,13 @@ class WorkerAnswersFuzzTest {
           worker -> worker,
           s ->
               s.with(s.routing().with(Routing.Naming.TOKENS))
-                  .with(s.failures().within(Duration.ofSeconds(1), Duration.ofMillis(150))));
+                  .with(
+                      Records.with(
+                          s.failures(),
+                          "firstTime",
+                          Duration.ofSeconds(1),
+                          "silenceTime",
+                          Duration.ofMillis(150))));
     }
 
     private void batch(RawScene scene, ExecutorService callers, SplittableRandom random)

@@ -59,7 +59,11 @@ class HttpFrontAbuseTest {
 
   @Test
   void oneTenantCannotTakeTheBytesOfAllBodies() throws IOException {
-    restart(HttpSettings.local(0).with(KEYS).with(HttpLimits.DEFAULT.withBodies(1_000, 8_000)));
+    restart(
+        HttpSettings.local(0)
+            .with(KEYS)
+            .with(
+                Records.with(HttpLimits.DEFAULT, "bodyBytesMax", 1_000, "bodiesBytesMax", 8_000L)));
     var statuses = new ArrayList<String>();
     for (int i = 0; i < 8; i++) {
       var client = client().write(RawClient.post("/hold", 1_000, ADA)).write(" ".repeat(1_000));
@@ -88,7 +92,15 @@ class HttpFrontAbuseTest {
 
   @Test
   void aBodyThatComesTooSlowlyIsGivenUpBeforeItsTime() throws Exception {
-    restart(HttpSettings.local(0).with(HttpLimits.DEFAULT.pacing(1 << 10, Duration.ofMillis(200))));
+    restart(
+        HttpSettings.local(0)
+            .with(
+                Records.with(
+                    HttpLimits.DEFAULT,
+                    "bodyRateMin",
+                    1 << 10,
+                    "bodyWindow",
+                    Duration.ofMillis(200))));
     var client = client().write(RawClient.post("/echo", 10_000)).write(" ".repeat(9_999));
     assertThat(client.read()).isEmpty();
     Eventually.ends(() -> front.bodyBytes() > 0);
@@ -96,7 +108,9 @@ class HttpFrontAbuseTest {
 
   @Test
   void aRequestThatNobodyTakesOverIsAnswered() throws Exception {
-    restart(HttpSettings.local(0).with(HttpLimits.DEFAULT.preparing(Duration.ofMillis(200))));
+    restart(
+        HttpSettings.local(0)
+            .with(Records.with(HttpLimits.DEFAULT, "prepareTime", Duration.ofMillis(200))));
     var forgotten = client().write(RawClient.post("/hold", 2)).write("{}");
     assertThat(forgotten.status()).contains(" 503 ");
     var over = held.take();
@@ -113,7 +127,7 @@ class HttpFrontAbuseTest {
 
   @Test
   void whoSaysNothingMakesRoomForWhoAsks() throws Exception {
-    restart(HttpSettings.local(0).with(HttpLimits.DEFAULT.withConnections(8)));
+    restart(HttpSettings.local(0).with(Records.with(HttpLimits.DEFAULT, "connectionsMax", 8)));
     for (int i = 0; i < 8; i++) client();
     Eventually.ends(() -> front.connections() < 8);
     for (int i = 0; i < 8; i++) {

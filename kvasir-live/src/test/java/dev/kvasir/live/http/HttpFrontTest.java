@@ -96,7 +96,8 @@ class HttpFrontTest {
 
   @Test
   void aBodyTooLargeIsRefusedByItsLengthAlone() throws Exception {
-    restart(limited(HttpLimits.DEFAULT.withBodies(1_000, 2_000)));
+    restart(
+        limited(Records.with(HttpLimits.DEFAULT, "bodyBytesMax", 1_000, "bodiesBytesMax", 2_000L)));
     try (var socket = connect()) {
       write(socket, head("POST /echo", "content-type: " + JSON, "content-length: 1001"));
       assertThat(read(socket)).startsWith("HTTP/1.1 413").contains("body_too_large");
@@ -105,7 +106,8 @@ class HttpFrontTest {
 
   @Test
   void aBodyOfUnknownLengthIsCutOff() throws Exception {
-    restart(limited(HttpLimits.DEFAULT.withBodies(1_000, 2_000)));
+    restart(
+        limited(Records.with(HttpLimits.DEFAULT, "bodyBytesMax", 1_000, "bodiesBytesMax", 2_000L)));
     try (var socket = connect()) {
       write(socket, head("POST /echo", "content-type: " + JSON, "transfer-encoding: chunked"));
       write(socket, "3e9\r\n" + " ".repeat(1_001) + "\r\n");
@@ -115,7 +117,8 @@ class HttpFrontTest {
 
   @Test
   void allBodiesTogetherAreBounded() throws Exception {
-    restart(limited(HttpLimits.DEFAULT.withBodies(1_000, 2_000)));
+    restart(
+        limited(Records.with(HttpLimits.DEFAULT, "bodyBytesMax", 1_000, "bodiesBytesMax", 2_000L)));
     var first = client.sendAsync(json("/hold", " ".repeat(1_000)), BodyHandlers.ofString());
     var waiting = held.take();
     var second = post("/echo", " ".repeat(1_000));
@@ -174,7 +177,18 @@ class HttpFrontTest {
   @Test
   void whoIsTooSlowIsSentAway() throws Exception {
     var short_ = Duration.ofMillis(100);
-    restart(limited(HttpLimits.DEFAULT.within(short_, short_, short_, short_)));
+    restart(
+        limited(
+            Records.with(
+                HttpLimits.DEFAULT,
+                "headTime",
+                short_,
+                "bodyTime",
+                short_,
+                "idleTime",
+                short_,
+                "stallTime",
+                short_)));
     try (var head = connect();
         var body = connect();
         var idle = connect()) {
@@ -189,7 +203,7 @@ class HttpFrontTest {
 
   @Test
   void connectionsAreBounded() throws Exception {
-    restart(limited(HttpLimits.DEFAULT.withConnections(1)));
+    restart(limited(Records.with(HttpLimits.DEFAULT, "connectionsMax", 1)));
     try (var first = connect()) {
       write(first, "GET /health HTTP/1.1\r\n");
       Eventually.ends(() -> front.connections() == 0);

@@ -8,6 +8,7 @@ import dev.kvasir.live.http.Eventually;
 import dev.kvasir.live.http.HttpLimits;
 import dev.kvasir.live.http.HttpSettings;
 import dev.kvasir.live.http.Network;
+import dev.kvasir.live.http.Records;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -44,7 +45,13 @@ final class PickerScene implements AutoCloseable {
   }
 
   Picker start(int port) {
-    var limits = HttpLimits.DEFAULT.withBodies(BODY_BYTES_MAX, 10L * BODY_BYTES_MAX);
+    var limits =
+        Records.with(
+            HttpLimits.DEFAULT,
+            "bodyBytesMax",
+            BODY_BYTES_MAX,
+            "bodiesBytesMax",
+            10L * BODY_BYTES_MAX);
     return Picker.start(network, gateway, PickerSettings.at(HttpSettings.local(port).with(limits)));
   }
 
