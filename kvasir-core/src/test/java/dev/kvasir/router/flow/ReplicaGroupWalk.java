@@ -22,6 +22,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.TreeMap;
 import java.util.random.RandomGenerator;
 
@@ -94,6 +95,11 @@ final class ReplicaGroupWalk {
       if (asked.isRefused) return null;
       underWay.add(asked);
       return asked;
+    }
+
+    /** Asks with a key, which must be granted. */
+    Asked granted(FlowCaller caller, String session) {
+      return Objects.requireNonNull(ask(caller, session));
     }
 
     void end(Asked asked) {

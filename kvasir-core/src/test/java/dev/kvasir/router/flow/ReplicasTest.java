@@ -48,7 +48,7 @@ class ReplicasTest {
     var one = walk.start("one");
     var two = walk.start("two");
     walk.pass(ReplicaGroupWalk.CALM);
-    var first = one.ask(ANYONE, "s");
+    var first = one.granted(ANYONE, "s");
     walk.pass(Duration.ofMillis(10));
     assertThat(two.router.sessions()).isEqualTo(1);
     one.end(first);
@@ -61,7 +61,7 @@ class ReplicasTest {
   void oneThatComesLaterLearnsWhereSessionsAre() {
     var one = walk.start("one");
     walk.pass(ReplicaGroupWalk.CALM);
-    one.end(one.ask(ANYONE, "s"));
+    one.end(one.granted(ANYONE, "s"));
     walk.pass(ReplicaGroupWalk.CALM);
     var two = walk.start("two");
     walk.pass(ReplicaSettings.BEAT.multipliedBy(2));
@@ -181,7 +181,7 @@ class ReplicasTest {
     var two = walk.start("two");
     walk.pass(ReplicaGroupWalk.CALM);
     var key = new FlowCaller("t", "k", new KeyLimits(60, 1_000_000, 100));
-    one.end(one.ask(key, ""));
+    one.end(one.granted(key, ""));
     walk.pass(Duration.ofMillis(10));
     walk.channel.isDown = true;
     walk.pass(ReplicaSettings.LOSS_TIME.plus(ReplicaSettings.BEAT.multipliedBy(2)));

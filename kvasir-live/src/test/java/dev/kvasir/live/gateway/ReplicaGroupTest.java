@@ -2,6 +2,7 @@ package dev.kvasir.live.gateway;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kvasir.Nullable;
 import dev.kvasir.kv.name.Sha256;
 import dev.kvasir.live.gateway.journal.NameKey;
 import dev.kvasir.live.http.ApiKey;
@@ -53,7 +54,7 @@ class ReplicaGroupTest {
   /** A gateway of the group. */
   private final class Replica implements AutoCloseable {
     private final Gateway gateway;
-    private ReplicaGroup group;
+    private @Nullable ReplicaGroup group;
 
     Replica(String name, List<String> terms, NameKey secret) {
       var limits = new KeyLimits(6_000, 10_000_000, 4);
@@ -97,7 +98,7 @@ class ReplicaGroupTest {
 
     @Override
     public void close() {
-      group.close();
+      if (group != null) group.close();
       gateway.close();
     }
   }
