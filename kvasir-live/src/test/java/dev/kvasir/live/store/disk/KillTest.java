@@ -20,7 +20,8 @@ import org.junit.jupiter.api.io.TempDir;
 /** Ends a process that stores blocks, again and again, and looks at what it left. */
 class KillTest {
   private static final int KILLS = 30;
-  private static final int KILLS_LONG = 3000;
+  private static final int CHAINS_LONG = 20;
+  private static final int KILLS_LONG = 150;
   private static final int TIMES_MAX = 40;
   private static final int LIVED_MILLIS_MAX = 250;
 
@@ -32,16 +33,19 @@ class KillTest {
   private long found;
   private long slowestNanos;
   private int halted;
+  private int kills;
 
   @Test
   void nothingIsLostAndNothingIsWrongAfterAKill() throws Exception {
     Quiet.please();
-    var folder = temp.resolve("tier");
-    int kills = Seeds.scale() == 1 ? KILLS : KILLS_LONG;
+    boolean isLong = Seeds.scale() > 1;
     Seeds.each(
-        1,
+        isLong ? CHAINS_LONG : 1,
         random -> {
-          for (int i = 0; i < kills; i++) {
+          var folder = temp.resolve("tier-" + random.nextLong());
+          expected.clear();
+          for (int i = 0; i < (isLong ? KILLS_LONG : KILLS); i++) {
+            kills++;
             // Half at a named point, half at any time.
             int named = random.nextInt(2 * StoreChild.POINTS.size());
             var point = named < StoreChild.POINTS.size() ? StoreChild.POINTS.get(named) : "-";
