@@ -49,6 +49,7 @@ import org.zeromq.ZContext;
 
 /** All that serves together: perhaps embedded engines, and the gateway in front. */
 final class Serving implements AutoCloseable {
+  private static final int SPARE_TIERS_MAX = 16;
   private static final Duration START_MAX = Duration.ofSeconds(30);
   private static final Duration DRAIN_MAX = Duration.ofSeconds(30);
 
@@ -289,6 +290,16 @@ final class Serving implements AutoCloseable {
     }
     gateway().use(workers(workers));
     for (var worker : workers) if (!listened.containsKey(worker)) listen(gateway(), worker);
+    closeSpare(workers.stream().map(WorkerSettings::tier).toList());
+  }
+
+  /** Listens on to a few daemons without a worker: a worker that comes back finds all known. */
+  private void closeSpare(List<String> used) {
+    var spare = tiers.keySet().stream().filter(each -> !used.contains(each)).toList();
+    for (int i = 0; i < spare.size() - SPARE_TIERS_MAX; i++) {
+      var gone = tiers.remove(spare.get(i));
+      if (gone != null) gone.close();
+    }
   }
 
   private void listen(Gateway started, WorkerSettings worker) throws IOException {
