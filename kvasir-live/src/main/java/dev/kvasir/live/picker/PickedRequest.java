@@ -281,7 +281,7 @@ final class PickedRequest implements RequestDriver, GrpcStream.Listener {
       return;
     }
     var headers = Objects.requireNonNull(head);
-    var message = new RequestReader.Message(stream.context(), headers::get, body.getBytes());
+    var message = new RequestReader.Message(stream.context(), headers::get, body);
     parts
         .reader()
         .read(message, known)

@@ -12,6 +12,7 @@ import io.vertx.core.Future;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Supplier;
 
@@ -115,29 +116,31 @@ public final class PromptNaming {
   Future<Named> names(Context context, Prompt prompt) {
     if (prompt.path().work() == ApiPath.Work.NONE) return Future.succeededFuture(NOTHING);
     var model = models.get().of(prompt.model());
-    if (naming == Routing.Naming.BYTES) return byBytes(prompt, model, Used.CONFIGURED);
+    if (naming == Routing.Naming.BYTES) return byBytes(context, prompt, model, Used.CONFIGURED);
     var path = prompt.path().tokenisedAs();
-    if (path == null) return byBytes(prompt, model, Used.EMBEDDINGS);
-    if (BlockNamer.hasMedia(prompt.path(), prompt.fields())) {
-      return byBytes(prompt, model, Used.MEDIA);
-    }
-    return tokens(context, prompt, path)
+    if (path == null) return byBytes(context, prompt, model, Used.EMBEDDINGS);
+    return work(context, prompt, () -> chat(prompt))
+        .compose(chat -> tokenizer.tokens(context, path.path(), chat))
         .transform(
             tokens -> {
-              if (tokens.failed()) return byBytes(prompt, model, why(tokens.cause()));
+              if (tokens.failed()) return byBytes(context, prompt, model, why(tokens.cause()));
               count(Used.TOKENS);
-              return Future.succeededFuture(byTokens(tokens.result(), model, prompt.salt()));
+              return work(context, prompt, () -> byTokens(tokens.result(), model, prompt.salt()));
             });
   }
 
-  private Future<int[]> tokens(Context context, Prompt prompt, ApiPath path) {
-    try {
-      var body = ChatForm.of(prompt.path(), prompt.fields());
-      if (body == null) return Future.failedFuture(new NoTokens(Used.FORM, "no chat"));
-      return tokenizer.tokens(context, path.path(), body);
-    } catch (RuntimeException e) {
-      return Future.failedFuture(e);
+  private static <T> Future<T> work(Context context, Prompt prompt, Callable<T> work) {
+    return BodyWork.run(context, prompt.fields().body().length, work);
+  }
+
+  /** The fields of a chat or completion with the same prompt. */
+  private static byte[] chat(Prompt prompt) {
+    if (BlockNamer.hasMedia(prompt.path(), prompt.fields())) {
+      throw new NoTokens(Used.MEDIA, "images, audio or files");
     }
+    var body = ChatForm.of(prompt.path(), prompt.fields());
+    if (body == null) throw new NoTokens(Used.FORM, "no chat");
+    return body;
   }
 
   private Named byTokens(int[] tokens, String model, String salt) {
@@ -145,15 +148,16 @@ public final class PromptNaming {
     return new Named(names, new NamedTokens(tokens, names.blocks()));
   }
 
-  private Future<Named> byBytes(Prompt prompt, String model, Used why) {
+  private Future<Named> byBytes(Context context, Prompt prompt, String model, Used why) {
     count(why);
-    try {
-      var names =
-          BlockNamer.ofBytes(prompt.path(), prompt.fields(), model, prompt.salt(), blockTokens);
-      return Future.succeededFuture(new Named(names, null));
-    } catch (RuntimeException e) {
-      return Future.failedFuture(e);
-    }
+    return work(
+        context,
+        prompt,
+        () -> {
+          var names =
+              BlockNamer.ofBytes(prompt.path(), prompt.fields(), model, prompt.salt(), blockTokens);
+          return new Named(names, null);
+        });
   }
 
   private void count(Used used) {

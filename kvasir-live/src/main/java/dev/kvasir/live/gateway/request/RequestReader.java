@@ -54,7 +54,7 @@ public final class RequestReader {
    * @param context on which the answer is to come
    * @param headers the value of a header by its name in lower case; null where there is none
    */
-  public record Message(Context context, Headers headers, byte[] body) {
+  public record Message(Context context, Headers headers, Buffer body) {
     /** The headers of a request. */
     @FunctionalInterface
     public interface Headers {
@@ -63,7 +63,7 @@ public final class RequestReader {
     }
 
     static Message of(Exchange exchange) {
-      return new Message(exchange.context(), exchange::header, exchange.body().getBytes());
+      return new Message(exchange.context(), exchange::header, exchange.body());
     }
 
     @Nullable
@@ -86,11 +86,38 @@ public final class RequestReader {
     this.priorities = priorities;
   }
 
+  /** What a body says before its prompt has names. */
+  private record Parsed(
+      RequestDetails details,
+      SessionHint hint,
+      LegBodies bodies,
+      PromptNaming.Prompt prompt,
+      boolean isSplittable,
+      boolean isWhole,
+      Set<Need> needs,
+      int answerTokens) {
+    Read named(PromptNaming.Named named) {
+      var names = named.names();
+      var route =
+          new RouteRequest(
+              details.session(), names.tokens(), names.blocks(), details.sloClass(), List.of());
+      int context = names.tokens() + answerTokens;
+      var submission = new Submission(prompt.model(), route, isSplittable, isWhole, needs, context);
+      return new Read(details.with(names), hint, bodies, named.tokens(), submission);
+    }
+  }
+
   /** Reads a request of which the head is known; answers on the context of the message. */
   public Future<Read> read(Message message, RequestDetails head) {
     var path = ApiPath.of(head.path());
     if (path.work() == Work.AUDIO) return Future.succeededFuture(form(message, head));
-    var fields = RequestFields.of(message.body());
+    var context = message.context();
+    return BodyWork.run(context, message.body().length(), () -> parsed(message, head, path))
+        .compose(parsed -> naming.names(context, parsed.prompt).map(parsed::named));
+  }
+
+  private Parsed parsed(Message message, RequestDetails head, ApiPath path) {
+    var fields = RequestFields.of(message.body().getBytes());
     boolean isStream = fields.isTrue("stream");
     var model = fields.shortText("model", MODEL_CHARS_MAX);
     var tenant = head.caller().tenant();
@@ -109,29 +136,22 @@ public final class RequestReader {
             PromptNames.NONE,
             head.receivedNanos(),
             traced ? TraceMark.of(message.header(TraceMark.HEADER)) : null);
-    var bodies = bodies(path, fields, tenant.isEmpty() ? "" : salt, sloClass);
-    boolean isSplittable = isSplittable(path, fields);
-    // What is embedded is prefilled to its end.
-    boolean isWhole = !isStream && path.work() != Work.PREFILL;
-    var needs = needs(path, fields);
-    return naming
-        .names(message.context(), new PromptNaming.Prompt(path, fields, model, salt))
-        .map(
-            named -> {
-              var names = named.names();
-              var route =
-                  new RouteRequest(
-                      details.session(), names.tokens(), names.blocks(), sloClass, List.of());
-              int context = names.tokens() + answerTokens(fields);
-              var submission = new Submission(model, route, isSplittable, isWhole, needs, context);
-              return new Read(details.with(names), hint, bodies, named.tokens(), submission);
-            });
+    return new Parsed(
+        details,
+        hint,
+        bodies(path, fields, tenant.isEmpty() ? "" : salt, sloClass),
+        new PromptNaming.Prompt(path, fields, model, salt),
+        isSplittable(path, fields),
+        // What is embedded is prefilled to its end.
+        !isStream && path.work() != Work.PREFILL,
+        needs(path, fields),
+        answerTokens(fields));
   }
 
   /** Audio comes as a form, of which only a few fields are read; it goes on as it came. */
   private Read form(Message message, RequestDetails head) {
     var type = message.header("content-type");
-    var body = Buffer.buffer(message.body());
+    var body = message.body();
     var fields = FormFields.of(type, body);
     var model = fields.getOrDefault("model", "");
     if (model.length() > MODEL_CHARS_MAX) {
