@@ -131,6 +131,11 @@ public final class StubCuda {
     call("stub_devices", FunctionDescriptor.ofVoid(JAVA_INT), count);
   }
 
+  /** A context that is lost stays so, also for who opens the GPU anew. */
+  public void loseForGood() {
+    call("stub_doom", FunctionDescriptor.ofVoid());
+  }
+
   /** Kernels and products take no time from now on, and compute nothing. */
   public void computeNothing() {
     call("stub_rest", FunctionDescriptor.ofVoid(JAVA_INT), 1);

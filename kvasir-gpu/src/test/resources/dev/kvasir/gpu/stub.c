@@ -30,7 +30,7 @@ typedef struct { word at, bytes; int registered; } span;
 
 static pthread_mutex_t lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 static span spans[SPANS];
-static int live[6], lost, held, resting, devices = 2;
+static int live[6], lost, held, resting, doomed, devices = 2;
 static word device_bytes = 1u << 30, device_used;
 static char fail_symbol[64], emulator[512];
 static int fail_error, fail_after = -1;
@@ -55,7 +55,9 @@ void stub_fail(const char *symbol, int error, int after) {
   fail_after = after;
   pthread_mutex_unlock(&lock);
 }
-void stub_reset(void) { fail_after = -1; lost = 0; held = 0; resting = 0; devices = 2; }
+static void forget(void);
+void stub_doom(void) { doomed = 1; }
+void stub_reset(void) { if (doomed) forget(); doomed = 0; fail_after = -1; lost = 0; held = 0; resting = 0; devices = 2; }
 void stub_rest(int on) { resting = on; }
 void stub_devices(int count) { devices = count; }
 void stub_hold(int on) { held = on; }
@@ -188,12 +190,15 @@ int cuDevicePrimaryCtxRelease_v2(int d) { return 0; }
 /** All that was taken goes with the context, and so does what was wrong with it. */
 int cuDevicePrimaryCtxReset_v2(int d) {
   pthread_mutex_lock(&lock);
+  forget();
+  if (!doomed) lost = 0;
+  pthread_mutex_unlock(&lock);
+  return 0;
+}
+static void forget(void) {
   for (int i = 0; i < SPANS; i++) spans[i].bytes = 0;
   for (int i = 0; i < 6; i++) live[i] = 0;
   device_used = 0;
-  lost = 0;
-  pthread_mutex_unlock(&lock);
-  return 0;
 }
 int cuCtxSetCurrent(word c) { return 0; }
 int cuCtxGetStreamPriorityRange(int *l, int *g) { *l = 0; *g = -5; return 0; }

@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 /** Serves from the start until it is asked to stop. */
 record ServeRun(
@@ -41,21 +42,33 @@ record ServeRun(
     var settings = configuration.read();
     var folder = CacheFolder.usual(environment, Path.of(System.getProperty("user.home")));
     var asked = new CountDownLatch(1);
+    var lost = new AtomicBoolean();
     try (var log = new ServeLog(err, settings.files().log())) {
       try (var _ = Interrupt.of(asked::countDown, STOP_MAX);
           var serving = Serving.of(settings, folder, version);
           var _ = new Reload(configuration, settings, serving, RELOAD_PACE, log::say)) {
         double seconds = (System.nanoTime() - begunNanos) / 1e9;
         var more = beside.started(serving, settings, seconds);
+        serving
+            .embedded()
+            .ifPresent(
+                own ->
+                    own.group()
+                        .whenGivenUp(
+                            () -> {
+                              lost.set(true);
+                              asked.countDown();
+                            }));
         warn(settings, log);
         asked.await();
         log.say("finishing what is under way …");
         more.finish();
         serving.drain();
       }
+      if (lost.get()) log.warn("the GPU is lost to this process: start it again.");
       log.say("stopped.");
     }
-    return ExitCode.OK;
+    return lost.get() ? ExitCode.UNAVAILABLE : ExitCode.OK;
   }
 
   private void warn(Deployment settings, ServeLog log) {

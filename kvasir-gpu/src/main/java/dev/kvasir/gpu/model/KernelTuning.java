@@ -10,7 +10,7 @@ import java.util.List;
  * @param fetchedBytes how much of each first row is brought closer before the kernel before ends
  */
 public record KernelTuning(Begin begin, int piecesAhead, int fetchedBytes) {
-  public static final KernelTuning USUAL = new KernelTuning(Begin.IN_TURN, 2, 0);
+  public static final KernelTuning USUAL = new KernelTuning(Begin.IN_TURN, 4, 0);
 
   /** When a kernel begins. */
   public enum Begin {

@@ -22,6 +22,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -129,6 +131,29 @@ final class GpuDeviceTest {
   }
 
   @Test
+  void whatCannotBeStartedAgainIsGivenUp() throws IOException, InterruptedException {
+    var stub = StubCuda.fresh();
+    var libraries = stub.libraries();
+    var sizes = EngineGroupSettings.of(1, 8, 0, 0, null, EngineSettings.of(4, 64));
+    var settings = new GpuDevice.Settings(8, 64, 4, folder.resolve("kernels"));
+    var tiny = new TinyModel(Architecture.LLAMA, 5).writer(TensorType.F32);
+    var file = tiny.write(folder.resolve("tiny.gguf"));
+    try (var device = GpuDevice.open(ready(stub), libraries, file, settings);
+        var loaded = LoadedModel.on(device, file, folder);
+        var group = EngineGroup.open(loaded, sizes)) {
+      var givenUp = new CountDownLatch(1);
+      group.whenGivenUp(givenUp::countDown);
+      stub.loseForGood();
+      stub.fail("cuEventSynchronize", 700, 1);
+      var asked = GenerationRequest.of("r", new int[] {3, 4}, 3, SamplingSettings.greedy());
+      var engine = group.engines().getFirst();
+      assertThat(Collected.of(engine, List.of(asked)).failed).hasSize(1);
+      assertThat(givenUp.await(1, TimeUnit.MINUTES)).isTrue();
+      assertThat(engine.isBroken()).isTrue();
+    }
+  }
+
+  @Test
   void aKernelThatGoesWrongCostsAnswersAndNotTheEngine() throws IOException {
     var stub = StubCuda.fresh();
     var check = new EngineCheck(ready(stub), stub.libraries(), folder, System.out::println);
@@ -157,6 +182,15 @@ final class GpuDeviceTest {
         .hasMessageContaining("1048576 KV blocks")
         .hasMessageContaining("--total-kv-blocks");
     assertThat(stub.live()).containsExactly(0, 0, 0, 0, 0, 0);
+  }
+
+  @Test
+  void aDriverThatIsTooOldIsToBeUpdated() {
+    var old = new CudaAnswer.Old("10.2", List.of("cuGraphLaunch"));
+    assertThatThrownBy(() -> GpuDevice.require(old))
+        .hasMessageContaining("too old")
+        .hasMessageContaining("10.2")
+        .hasMessageContaining("update it");
   }
 
   @Test

@@ -23,6 +23,8 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Random;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
 /**
@@ -74,6 +76,7 @@ public final class TierSpeed {
             EngineSettings.of(16, STEP_TOKENS));
     var prompts = prompts(length);
     answers.clear();
+    wrong.clear();
     try (var gpu = GpuDevice.random(ready, libraries, shape, sizes);
         var model = new LoadedModel(served(shape), gpu)) {
       try (var group = EngineGroup.open(model, settings)) {
@@ -110,6 +113,7 @@ public final class TierSpeed {
       var got = Collected.of(group.engines().getFirst(), List.of(request(name, prompt)));
       if (!got.failed.isEmpty()) wrong.add(name + ": " + got.failure());
       millis.add(got.firstMillis());
+      settle(group);
       cached += got.cachedTokens;
       if (from != null) found += got.cachedBlocks.getOrDefault(from, 0);
       var answer = got.tokens.getOrDefault(name, List.of());
@@ -123,6 +127,19 @@ public final class TierSpeed {
     Collections.sort(millis);
     if (name.equals("computed")) computedMillis = millis.get(millis.size() / 2);
     tell(name, prompts.getFirst().length, millis, cached, found);
+  }
+
+  /** What was computed is to lie below before the next prompt takes its place on the GPU. */
+  private void settle(EngineGroup group) {
+    var tiers = group.tiers();
+    if (tiers == null) return;
+    var settled = new CountDownLatch(1);
+    group.loop().execute(() -> tiers.whenSettled(settled::countDown));
+    try {
+      if (!settled.await(DRAIN_MAX.toSeconds(), TimeUnit.SECONDS)) wrong.add("did not settle");
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
   }
 
   private static GenerationRequest request(String name, int[] prompt) {

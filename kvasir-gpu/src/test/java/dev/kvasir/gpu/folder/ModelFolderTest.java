@@ -170,6 +170,20 @@ final class ModelFolderTest {
     assertRefused(model, "no such file");
   }
 
+  @Test
+  void aTypeThatIsNotReadIsNamed() throws IOException {
+    var model = written(NumberType.BF16, 1);
+    var tensor = "{\"dtype\":\"F8_E4M3\",\"shape\":[256],\"data_offsets\":[0,0]}";
+    Files.write(model.resolve("model.safetensors"), head("{\"model.norm.weight\":" + tensor + "}"));
+    try (var opened = ModelFolder.open(model)) {
+      assertThatThrownBy(() -> opened.tensor("output_norm.weight", 256))
+          .hasMessageContaining("F8_E4M3")
+          .hasMessageContaining("use a model in BF16, F16 or F32");
+      assertThatThrownBy(() -> opened.tensor("output_norm.weight", 128))
+          .hasMessageContaining("[256], expected [128]");
+    }
+  }
+
   private static byte[] head(String json) {
     var text = json.getBytes(UTF_8);
     return ByteBuffer.allocate(8 + text.length)

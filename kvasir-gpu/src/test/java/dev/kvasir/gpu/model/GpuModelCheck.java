@@ -247,7 +247,7 @@ final class GpuModelCheck {
     for (var tuning :
         List.of(
             KernelTuning.USUAL,
-            new KernelTuning(Begin.IN_TURN, 4, 0),
+            new KernelTuning(Begin.IN_TURN, 2, 0),
             new KernelTuning(Begin.EARLY, 2, 0),
             new KernelTuning(Begin.EARLY, 2, 2_048),
             new KernelTuning(Begin.EARLY, 2, 8_192),

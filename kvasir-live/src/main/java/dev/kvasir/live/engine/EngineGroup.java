@@ -66,6 +66,7 @@ public final class EngineGroup implements AutoCloseable {
   private Consumer<StepTime> times = _ -> {};
   private @Nullable WarmUp warmUp;
   private boolean restarting;
+  private Runnable givenUp = () -> {};
 
   private EngineGroup(LoadedModel model, EngineGroupSettings settings) throws IOException {
     this.model = model;
@@ -171,6 +172,11 @@ public final class EngineGroup implements AutoCloseable {
     loop.execute(() -> times = listener);
   }
 
+  /** Runs it on the loop when a device is lost that this process cannot start again. */
+  public void whenGivenUp(Runnable then) {
+    loop.execute(() -> givenUp = then);
+  }
+
   private void stepped(StepTime time) {
     times.accept(time);
   }
@@ -191,7 +197,8 @@ public final class EngineGroup implements AutoCloseable {
     try {
       model.device().restart();
     } catch (IOException | RuntimeException failure) {
-      LOG.log(ERROR, "the engines stay out of order until serve is started again", failure);
+      LOG.log(ERROR, "the engines stay out of order until the process is started again", failure);
+      loop.execute(() -> givenUp.run());
       return;
     }
     loop.execute(

@@ -1,5 +1,6 @@
 package dev.kvasir.live.engine.step;
 
+import static java.lang.System.Logger.Level.DEBUG;
 import static java.lang.System.Logger.Level.ERROR;
 
 import dev.kvasir.Nullable;
@@ -19,6 +20,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Consumer;
 
 /**
@@ -222,7 +224,7 @@ public final class AheadSteps implements AnswerSteps {
       var logits = new ArrayList<float[]>();
       if (flight.hosted) for (int i = 0; i < tokens.length; i++) logits.add(launch.logits(i));
       var ended = new Landing(tokens, logits, launch.nanos(), launch.idleNanos(), null);
-      loop.execute(() -> land(flight, ended));
+      post(() -> land(flight, ended));
     } catch (IOException | RuntimeException | Error failure) {
       fail(flight, failure);
     }
@@ -230,12 +232,21 @@ public final class AheadSteps implements AnswerSteps {
 
   private void fail(Flight flight, Throwable failure) {
     LOG.log(ERROR, "a step of " + flight.turns.size() + " sequences failed", failure);
-    loop.execute(
+    post(
         () -> {
           // Who hears that an answer failed may ask again at once, and must not come too early.
           if (failure instanceof DeviceLost) lost.run();
           land(flight, broken(failure));
         });
+  }
+
+  /** Where the loop is closed, nobody is left to hear of it. */
+  private void post(Runnable task) {
+    try {
+      loop.execute(task);
+    } catch (RejectedExecutionException closed) {
+      LOG.log(DEBUG, "a step ended after its engine", closed);
+    }
   }
 
   /** On the loop: the answers get their tokens, and the engine may go on. */
