@@ -89,10 +89,6 @@ final class EngineApi {
     }
   }
 
-  EmbeddedEngine engine() {
-    return engine;
-  }
-
   /** Answers with a prompt that whoever calls has tokenised, or not: then it is null. */
   private void answer(Reply reply, Function<byte[], Call> read, @Nullable NamedTokens known) {
     var call = read.apply(reply.body().getBytes());

@@ -332,7 +332,7 @@ class LocalEngineTest {
 
   private WholeCall.Reply ask(int engine, String body, int[] tokens, List<BlockHash> names) {
     var message = Upstream.Message.post(TEXT, headers(), Buffer.buffer(body));
-    var reply = send(engine, message.of(new NamedTokens(tokens, names)));
+    var reply = send(engine, message.with(new NamedTokens(tokens, names)));
     assertThat(reply.status()).as(reply.body().toString()).isEqualTo(200);
     return reply;
   }

@@ -518,7 +518,7 @@ public final class ProxiedRequest implements RequestDriver, AnswerPipe.Listener 
   }
 
   private UpstreamCall call(Worker worker, Buffer body, UpstreamCall.Listener listener) {
-    var message = Upstream.Message.post(details.path(), headers, body).of(prompt);
+    var message = Upstream.Message.post(details.path(), headers, body).with(prompt);
     var first = parts.rules().firstTime();
     return UpstreamCall.send(
         parts.upstream(), exchange.context(), worker, message, first, listener);

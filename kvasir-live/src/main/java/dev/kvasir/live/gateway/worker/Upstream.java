@@ -52,7 +52,7 @@ public final class Upstream implements AutoCloseable {
     }
 
     /** The same one, of whose prompt that is known. */
-    public Message of(@Nullable NamedTokens known) {
+    public Message with(@Nullable NamedTokens known) {
       return new Message(method, path, headers, body, known);
     }
   }
