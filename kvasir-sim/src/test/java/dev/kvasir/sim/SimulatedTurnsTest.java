@@ -53,7 +53,7 @@ class SimulatedTurnsTest {
     double nanos = 0;
     for (int i = 0; i < REQUESTS * load; i++) {
       nanos += -Math.log(1 - random.nextDouble()) * FULL_NANOS / load;
-      var content = Content.unique(sloClass.ordinal() * 1_000_000 + i + 1);
+      var content = Content.unique(sloClass.queuePriority() * 1_000_000 + i + 1);
       requests.add(
           new Request(
               sloClass.label() + i,
