@@ -13,6 +13,7 @@ import java.time.Duration;
  * @param file a file with a list of workers; null for none
  * @param dns a name with SRV records, one for each worker; empty for none
  * @param dnsServer whom to ask, as HOST or HOST:PORT; empty for the system's
+ * @param kubernetes a service whose endpoints are workers
  * @param eventsPort where each worker that has no keys of its own tells its KV events; 0 for none
  * @param replayPort where it repeats them; 0 for none
  */
@@ -21,6 +22,7 @@ public record DiscoverySettings(
     @Nullable Path file,
     String dns,
     String dnsServer,
+    KubernetesSettings kubernetes,
     Duration pace,
     int eventsPort,
     int replayPort) {
@@ -31,7 +33,15 @@ public record DiscoverySettings(
   }
 
   public static final DiscoverySettings DEFAULT =
-      new DiscoverySettings(Start.WITH_WORKERS, null, "", "", Duration.ofSeconds(5), 0, 0);
+      new DiscoverySettings(
+          Start.WITH_WORKERS,
+          null,
+          "",
+          "",
+          KubernetesSettings.DEFAULT,
+          Duration.ofSeconds(5),
+          0,
+          0);
 
   private static final int PORT_MAX = 65_535;
 
@@ -53,7 +63,10 @@ public record DiscoverySettings(
 
   /** Whether workers may be found that are not in the settings. */
   public boolean isOn() {
-    return start == Start.EMPTY || file != null || !dns.isEmpty();
+    return start == Start.EMPTY
+        || file != null
+        || !dns.isEmpty()
+        || !kubernetes.service().isEmpty();
   }
 
   /** A worker of which only host and port are known. */

@@ -34,7 +34,7 @@ public record WorkerSettings(
       new WorkerSettings("", "", Role.BOTH, Connector.NONE, "", "", "", "", "", "");
 
   private static final int PORT_MAX = 65_535;
-  private static final String ZMQ = "tcp://[^:]+:\\d+";
+  private static final String ZMQ = "tcp://([^:]+|\\[[0-9A-Fa-f:]+\\]):\\d+";
 
   public WorkerSettings {
     boolean bare = url.isEmpty() && name.isEmpty() && events.isEmpty() && replay.isEmpty();

@@ -54,6 +54,9 @@ public final class WorkerDiscovery implements AutoCloseable {
     if (!settings.dns().isEmpty()) {
       watched.add(new Watched(Source.DNS, new ServiceRecords(settings)));
     }
+    if (!settings.kubernetes().service().isEmpty()) {
+      watched.add(new Watched(Source.KUBERNETES, new EndpointSlices(settings)));
+    }
     thread = Thread.ofPlatform().name("kvasir-discovery").daemon(true).unstarted(this::watch);
   }
 

@@ -3,11 +3,18 @@ package dev.kvasir.cli.workers;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.sun.net.httpserver.HttpExchange;
+import com.sun.net.httpserver.HttpServer;
 import dev.kvasir.cli.settings.DiscoverySettings;
 import dev.kvasir.cli.settings.DiscoverySettings.Start;
+import dev.kvasir.cli.settings.KubernetesSettings;
 import dev.kvasir.cli.settings.WorkerSettings;
 import dev.kvasir.cli.workers.WorkerSources.Source;
+import dev.kvasir.live.metrics.MetricsText;
 import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -31,13 +38,21 @@ class WorkerDiscoveryTest {
   @TempDir private Path folder;
 
   private DiscoverySettings byFile(Path file) {
-    return new DiscoverySettings(Start.WITH_WORKERS, file, "", "", PACE, 0, 0);
+    return new DiscoverySettings(
+        Start.WITH_WORKERS, file, "", "", KubernetesSettings.DEFAULT, PACE, 0, 0);
   }
 
   private static DiscoverySettings byDns(NameServer server) {
     var name = "_http._tcp.vllm.test";
     return new DiscoverySettings(
-        Start.WITH_WORKERS, null, name, server.address(), PACE, 5557, 5558);
+        Start.WITH_WORKERS,
+        null,
+        name,
+        server.address(),
+        KubernetesSettings.DEFAULT,
+        PACE,
+        5557,
+        5558);
   }
 
   private List<String> next() throws InterruptedException {
@@ -49,16 +64,21 @@ class WorkerDiscoveryTest {
     return sources.all().stream().map(each -> each.worker().name()).toList();
   }
 
-  private static String failures(WorkerSources sources, Source source) {
-    var out = new dev.kvasir.live.metrics.MetricsText();
+  private int failures(Source source) {
+    var out = new MetricsText();
     WorkerSources.METRICS.write(sources, out);
     return out.toString()
         .lines()
         .filter(line -> line.startsWith("kvasir_discovery_failures_total{"))
         .filter(line -> line.contains(source.label()))
-        .map(line -> line.substring(line.lastIndexOf(' ') + 1))
-        .findFirst()
-        .orElse("none");
+        .mapToInt(line -> Integer.parseInt(line.substring(line.lastIndexOf(' ') + 1)))
+        .sum();
+  }
+
+  /** All that the first failure does is done when the second is counted. */
+  private void awaitFailures(Source source) throws InterruptedException {
+    for (int i = 0; i < 1_000 && failures(source) < 2; i++) Thread.sleep(10);
+    assertThat(failures(source)).isGreaterThan(1);
   }
 
   @Test
@@ -71,10 +91,8 @@ class WorkerDiscoveryTest {
       Files.writeString(file, "workers:\n  - {url: 'http://b:1'}\n  - {url: 'http://a:1'}\n");
       assertThat(next()).containsExactly("b:1", "a:1");
       Files.writeString(file, "workers:\n  - {uri: 'http://c:1'}\n");
-      for (int i = 0; i < 1_000 && failures(sources, Source.FILE).equals("0"); i++) {
-        Thread.sleep(10);
-      }
-      assertThat(failures(sources, Source.FILE)).isNotEqualTo("0");
+      for (int i = 0; i < 1_000 && failures(Source.FILE) == 0; i++) Thread.sleep(10);
+      assertThat(failures(Source.FILE)).isPositive();
       assertThat(names()).containsExactly("b:1", "a:1");
       Files.writeString(file, "workers: []\n");
       assertThat(next()).isEmpty();
@@ -120,9 +138,7 @@ class WorkerDiscoveryTest {
       try (var discovery = WorkerDiscovery.of(settings, sources)) {
         discovery.run();
         server.records = List.of();
-        for (int i = 0; i < 1_000 && failures(sources, Source.DNS).equals("0"); i++) {
-          Thread.sleep(10);
-        }
+        awaitFailures(Source.DNS);
         assertThat(names()).containsExactly("one.vllm.test:8000");
       }
     }
@@ -147,6 +163,80 @@ class WorkerDiscoveryTest {
           .isInstanceOf(IOException.class)
           .hasMessageContaining("_http._tcp.vllm.test");
     }
+  }
+
+  @Test
+  void theEndpointsOfAServiceAreWorkersUntilTheyTerminate() throws Exception {
+    Files.writeString(folder.resolve("token"), "secret\n");
+    try (var server = new ApiServer()) {
+      var service = new KubernetesSettings("vllm", "models", "http", server.url(), folder);
+      var settings =
+          new DiscoverySettings(Start.WITH_WORKERS, null, "", "", service, PACE, 5557, 0);
+      var lookup = new EndpointSlices(settings);
+      server.answer = slices("false");
+      assertThat(lookup.workers())
+          .extracting(WorkerSettings::url)
+          .containsExactly("http://10.0.0.7:8000", "http://10.0.0.8:8000", "http://[fd00::9]:8000");
+      assertThat(lookup.workers().getFirst().events()).isEqualTo("tcp://10.0.0.7:5557");
+      assertThat(server.asked.poll())
+          .isEqualTo(
+              "Bearer secret /apis/discovery.k8s.io/v1/namespaces/models/endpointslices"
+                  + "?labelSelector=kubernetes.io%2Fservice-name%3Dvllm&resourceVersion=0");
+      server.answer = slices("true");
+      assertThat(lookup.workers()).hasSize(2);
+      server.answer = "";
+      assertThatThrownBy(lookup::workers).hasMessageContaining("answered 403");
+      server.answer = "no JSON";
+      assertThatThrownBy(lookup::workers).isInstanceOf(IOException.class);
+    }
+  }
+
+  /** Answers as the API server of Kubernetes does; without an answer it refuses. */
+  private static final class ApiServer implements AutoCloseable {
+    private final HttpServer server;
+    private final BlockingQueue<String> asked = new LinkedBlockingQueue<>();
+    private volatile String answer = "";
+
+    ApiServer() throws IOException {
+      server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+      server.createContext("/", this::answer);
+      server.start();
+    }
+
+    private void answer(HttpExchange exchange) throws IOException {
+      var key = exchange.getRequestHeaders().getFirst("authorization");
+      asked.add(key + " " + exchange.getRequestURI());
+      var bytes = answer.getBytes(StandardCharsets.UTF_8);
+      exchange.sendResponseHeaders(bytes.length == 0 ? 403 : 200, bytes.length);
+      exchange.getResponseBody().write(bytes);
+      exchange.close();
+    }
+
+    String url() {
+      return "http://127.0.0.1:" + server.getAddress().getPort();
+    }
+
+    @Override
+    public void close() {
+      server.stop(0);
+    }
+  }
+
+  /** Two slices, with an endpoint that is not ready yet, and perhaps one that terminates. */
+  private static String slices(String isTerminating) {
+    return """
+    {"items": [
+      {"addressType": "IPv4",
+       "ports": [{"name": "metrics", "port": 9000}, {"name": "http", "port": 8000}],
+       "endpoints": [
+         {"addresses": ["10.0.0.8"], "conditions": {"ready": false, "terminating": %s}},
+         {"addresses": ["10.0.0.7"], "conditions": {"ready": true}}]},
+      {"addressType": "IPv6", "ports": [{"name": "http", "port": 8000}],
+       "endpoints": [{"addresses": ["fd00::9"]}]},
+      {"addressType": "IPv4", "ports": [{"name": "other", "port": 1}],
+       "endpoints": [{"addresses": ["10.0.0.1"]}]}]}
+    """
+        .formatted(isTerminating);
   }
 
   @Test
