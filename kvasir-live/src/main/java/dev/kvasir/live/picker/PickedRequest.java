@@ -239,16 +239,20 @@ final class PickedRequest implements RequestDriver, GrpcStream.Listener {
     int bytesMax = picker.settings().listen().limits().bodyBytesMax();
     int bytes = piece.bytes().length();
     if (body.length() + (long) bytes > bytesMax) throw new Refused(ApiError.tooLarge(bytesMax));
-    switch (picker.bodies().take(holder, bytes)) {
-      case YES -> booked += bytes;
-      case ALL_IN_USE ->
-          throw new Refused(
-              ApiError.unavailable("no_memory", "server is out of request memory; retry", SOON));
-      case SHARE_IN_USE ->
-          throw new Refused(
-              ApiError.tooMany(
-                  "too_many_bytes", "too many bytes of this caller are in flight; retry", SOON));
-    }
+    booked +=
+        switch (picker.bodies().take(holder, bytes)) {
+          case YES -> bytes;
+          case ALL_IN_USE ->
+              throw new Refused(
+                  ApiError.unavailable(
+                      "no_memory", "server is out of request memory; retry", SOON));
+          case SHARE_IN_USE ->
+              throw new Refused(
+                  ApiError.tooMany(
+                      "too_many_bytes",
+                      "too many bytes of this caller are in flight; retry",
+                      SOON));
+        };
     body = body.appendBuffer(piece.bytes());
     if (piece.isLast() || requestMode == BodyMode.BUFFERED) bodyComplete();
   }

@@ -148,7 +148,7 @@ final class Proto {
     private void varint(long value) {
       long left = value;
       while ((left & ~0x7fL) != 0) {
-        out.appendByte((byte) (left & 0x7f | 0x80));
+        out.appendByte((byte) ((left & 0x7f) | 0x80));
         left >>>= 7;
       }
       out.appendByte((byte) left);
