@@ -63,6 +63,7 @@ final class MadeTrace {
     /** Who used to return does not any more, and back. */
     PHASES(made -> made.chats(3, made::returnsInPhase, made.exponential(60)));
 
+    @SuppressWarnings("ImmutableEnumChecker") // a lambda that holds nothing
     private final Consumer<MadeTrace> recipe;
 
     Kind(Consumer<MadeTrace> recipe) {
@@ -70,6 +71,7 @@ final class MadeTrace {
     }
 
     /** So many requests of that kind. */
+    @SuppressWarnings("EnumOrdinal") // any number that tells the kinds apart
     List<Request> make(int requests, long seed) {
       var made = new MadeTrace(new SplittableRandom(seed ^ ordinal()));
       recipe.accept(made);

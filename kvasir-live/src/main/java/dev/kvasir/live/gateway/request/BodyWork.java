@@ -15,6 +15,7 @@ final class BodyWork {
   private BodyWork() {}
 
   /** What the work answers or throws, on the context. */
+  @SuppressWarnings("NullAway") // work that answers null is none
   static <T> Future<T> run(Context context, int bytes, Callable<T> work) {
     if (bytes > ON_LOOP_BYTES_MAX) return context.executeBlocking(work, false);
     try {
