@@ -36,7 +36,7 @@ final class PickerClient implements AutoCloseable {
   }
 
   /** One call. */
-  final class Call {
+  static final class Call {
     final BlockingQueue<Buffer> answers = new LinkedBlockingQueue<>();
     private final HttpClientRequest request;
     private final CompletableFuture<String> status = new CompletableFuture<>();
@@ -148,7 +148,7 @@ final class PickerClient implements AutoCloseable {
     var request = Network.await(client.request(HttpMethod.POST, port, "127.0.0.1", path));
     request.putHeader("content-type", "application/grpc").setChunked(true);
     var call = new Call(request, heard);
-    Network.await(request.sendHead());
+    Network.await(request.writeHead());
     return call;
   }
 

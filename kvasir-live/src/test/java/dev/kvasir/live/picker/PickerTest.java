@@ -44,6 +44,10 @@ class PickerTest {
 
   @Test
   void headersAndBodyComeBackWithTheEndpoint() throws InterruptedException {
+    comesBackWithTheEndpoint();
+  }
+
+  private void comesBackWithTheEndpoint() throws InterruptedException {
     var call = asked(FULL_DUPLEX).send(PickerClient.body(4, PROMPT.substring(0, 9), 0));
     call.send(PickerClient.body(4, PROMPT.substring(9), 1));
     var head = call.answer();
@@ -166,7 +170,7 @@ class PickerTest {
       call.reset();
     }
     scene.assertBooksAreEmpty();
-    headersAndBodyComeBackWithTheEndpoint();
+    comesBackWithTheEndpoint();
   }
 
   @Test

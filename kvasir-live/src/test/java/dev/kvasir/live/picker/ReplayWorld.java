@@ -87,7 +87,7 @@ abstract class ReplayWorld implements AutoCloseable {
     onLoop(() -> 0);
     settle();
     for (int number : List.copyOf(late)) {
-      if (refused.containsKey(number)) late.remove((Integer) number);
+      if (refused.containsKey(number)) late.remove(Integer.valueOf(number));
       else if (placed.containsKey(number)) end(number, 0);
     }
   }
@@ -116,7 +116,7 @@ abstract class ReplayWorld implements AutoCloseable {
       if (!refused.containsKey(number)) late.add(number);
       return;
     }
-    late.remove((Integer) number);
+    late.remove(Integer.valueOf(number));
     ended.put(number, true);
     sendEnd(
         number,

@@ -1,5 +1,6 @@
 package dev.kvasir.live.picker;
 
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvasir.kv.name.Sha256;
@@ -209,7 +210,7 @@ class SameDecisionsTest {
     }
 
     void write(int number, String text) {
-      var answer = answers.get(number);
+      var answer = requireNonNull(answers.get(number));
       network
           .vertx()
           .runOnContext(
@@ -311,7 +312,7 @@ class SameDecisionsTest {
 
     @Override
     void sendFirst(int number) throws InterruptedException {
-      var call = calls.get(number);
+      var call = requireNonNull(calls.get(number));
       int before = call.answers.size();
       sendHead(number);
       call.send(PickerClient.body(5, EVENT, 0));
@@ -323,13 +324,13 @@ class SameDecisionsTest {
       var map = new Writer();
       map.message(1, new Writer().text(1, ":status").text(2, "200"));
       map.message(1, new Writer().text(1, "content-type").text(2, "text/event-stream"));
-      calls.get(number).send(new Writer().message(3, new Writer().message(1, map)));
+      requireNonNull(calls.get(number)).send(new Writer().message(3, new Writer().message(1, map)));
     }
 
     @Override
     void sendEnd(int number, String last) {
       sendHead(number);
-      calls.get(number).send(PickerClient.body(5, last, 1)).finish();
+      requireNonNull(calls.get(number)).send(PickerClient.body(5, last, 1)).finish();
     }
 
     @Override

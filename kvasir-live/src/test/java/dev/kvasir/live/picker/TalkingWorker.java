@@ -1,5 +1,7 @@
 package dev.kvasir.live.picker;
 
+import static java.util.Objects.requireNonNull;
+
 import dev.kvasir.live.gateway.worker.Worker;
 import dev.kvasir.live.http.HttpSettings;
 import dev.kvasir.live.http.Network;
@@ -54,7 +56,7 @@ final class TalkingWorker implements AutoCloseable {
   private void answer(HttpServerRequest request, Buffer body) {
     var headers = new ConcurrentHashMap<String, String>();
     request.headers().forEach(header -> headers.put(header.getKey(), header.getValue()));
-    seen.add(new Seen(request.path(), headers, body));
+    seen.add(new Seen(requireNonNull(request.path()), headers, body));
     var response = request.response().setStatusCode(status);
     if (!body.toString().contains("\"stream\":true")) {
       response
@@ -65,8 +67,12 @@ final class TalkingWorker implements AutoCloseable {
     response.putHeader("content-type", "text/event-stream").setChunked(true);
     for (int n = 0; n < 5; n++) response.write("data: {\"n\":" + n + "}\n\n");
     response.end(
-        "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":9,\"completion_tokens\":5}}\n\n"
-            + "data: [DONE]\n\n");
+        """
+        data: {"choices":[],"usage":{"prompt_tokens":9,"completion_tokens":5}}
+
+        data: [DONE]
+
+        """);
   }
 
   @Override
