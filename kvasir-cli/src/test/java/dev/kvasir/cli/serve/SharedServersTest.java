@@ -82,11 +82,10 @@ class SharedServersTest {
     int blocks = (brought.at("/usage/prompt_tokens").asInt() - 1) / BLOCK_TOKENS;
     assertThat(cached(brought)).isEqualTo(blocks * BLOCK_TOKENS);
     assertThat(brought.at("/choices/0/text")).isEqualTo(computed.at("/choices/0/text"));
-    var engine = workers(server).path(0).path("url").asString();
-    assertThat(metric(engine, "kvasir_cached_blocks_total", tier)).isEqualTo(blocks);
+    var metrics = server.gateway().adminUrl() + "/metrics";
+    assertThat(metric(metrics + "/engine-0", "kvasir_cached_blocks_total", tier)).isEqualTo(blocks);
     // The router hears of it by events, a little later.
-    while (metric(server.gateway().adminUrl(), "kvasir_worker_blocks", tier) < blocks)
-      Thread.sleep(20);
+    while (metric(metrics, "kvasir_worker_blocks", tier) < blocks) Thread.sleep(20);
   }
 
   private void race(RedisServer redis) throws Exception {
@@ -150,15 +149,9 @@ class SharedServersTest {
     return answer.at("/usage/prompt_tokens_details/cached_tokens").asInt();
   }
 
-  private JsonNode workers(Serving server) throws Exception {
-    return JsonMapper.shared()
-        .readTree(get(server.gateway().adminUrl() + "/workers"))
-        .path("workers");
-  }
-
   private double metric(String url, String name, String tier) throws Exception {
     var line =
-        get(url + "/metrics")
+        get(url)
             .lines()
             .filter(each -> each.startsWith(name) && each.contains("tier=\"" + tier + "\""))
             .findFirst()
