@@ -251,16 +251,12 @@ final class Serving implements AutoCloseable {
   private void restart(Exchange exchange) {
     var name = Json.read(exchange.body().getBytes()).path("worker").asString("");
     var engine = embedded.orElseThrow().engine(name);
-    exchange.handOver();
-    // It waits for answers under way, which a loop of the network must not.
-    Thread.ofVirtual()
-        .start(
-            () ->
-                exchange.guardElsewhere(
-                    () -> {
-                      restart(engine);
-                      exchange.context().runOnContext(_ -> exchange.answer(200, "{}"));
-                    }));
+    // It waits for answers under way.
+    exchange.answerApart(
+        () -> {
+          restart(engine);
+          return "{}";
+        });
   }
 
   private void restart(LocalEngine engine) {

@@ -183,28 +183,17 @@ public record Deployment(
 
   /** This, but for what can be changed while it runs: workers, and where the keys are. */
   public Deployment withRunning(Deployment from) {
-    return new Deployment(
-        listen.withKeys(from.listen.apiKeys()),
-        from.workers,
-        discovery,
-        replicas,
-        routing,
-        limits,
-        engines,
-        tiers,
-        files,
-        cache,
-        tierConfig,
-        hardware,
-        simulation,
-        slo,
-        cost);
+    return with(listen.withKeys(from.listen.apiKeys()), from.workers);
   }
 
   /** This with the workers that were found by now, so that it is known what they tell. */
   public Deployment withFound(List<WorkerSettings> found) {
+    return with(listen, found);
+  }
+
+  private Deployment with(ListenSettings at, List<WorkerSettings> found) {
     return new Deployment(
-        listen,
+        at,
         found,
         discovery,
         replicas,

@@ -42,18 +42,9 @@ public final class WorkersApi {
     String make(Exchange exchange) throws IOException;
   }
 
-  /** New workers are asked how they are, for which a loop of the network must not wait. */
+  /** New workers are asked how they are, which takes a while. */
   private static void apart(Exchange exchange, Change change) {
-    exchange.handOver();
-    Thread.ofVirtual()
-        .start(
-            () ->
-                exchange.guardElsewhere(
-                    () -> {
-                      var name = made(exchange, change);
-                      var answer = Json.object().put("name", name).toString();
-                      exchange.context().runOnContext(_ -> exchange.answer(200, answer));
-                    }));
+    exchange.answerApart(() -> Json.object().put("name", made(exchange, change)).toString());
   }
 
   private static String made(Exchange exchange, Change change) {

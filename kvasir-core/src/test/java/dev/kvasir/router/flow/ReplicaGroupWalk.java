@@ -11,7 +11,6 @@ import dev.kvasir.router.pick.Ties;
 import dev.kvasir.router.pick.WeightedPick;
 import dev.kvasir.router.placement.PlacementPolicy;
 import dev.kvasir.router.placement.PlacementSettings;
-import dev.kvasir.router.view.Availability;
 import dev.kvasir.router.view.BookedLoad;
 import dev.kvasir.router.view.Instance;
 import dev.kvasir.router.view.Role;
@@ -69,7 +68,7 @@ final class ReplicaGroupWalk {
       var picks = PickPolicy.named("least-loaded", WeightedPick.SCORERS_DEFAULT, Ties.inTurn());
       var placement = PlacementPolicy.named("never", PlacementSettings.DEFAULT);
       router = new Router(loop, RouterSettings.DEFAULT, picks, placement);
-      table = new WorkerTable<>(router, EjectionRules.DEFAULT, new Unwatched());
+      table = new WorkerTable<>(router, EjectionRules.DEFAULT, new IdleDriver.Unwatched());
       flow = new RequestFlow(loop, router, table, FlowSettings.OPEN);
       for (int i = 0; i < WORKERS; i++) {
         var worker = new Instance("w" + i, Role.BOTH, "m", 1_000);
@@ -148,7 +147,7 @@ final class ReplicaGroupWalk {
   }
 
   /** A request that does nothing by itself. */
-  static final class Asked implements RequestDriver {
+  static final class Asked extends IdleDriver {
     final FlowRequest request;
     final Gateway at;
     boolean isRefused;
@@ -159,30 +158,10 @@ final class ReplicaGroupWalk {
     }
 
     @Override
-    public void accept() {}
-
-    @Override
-    public void send(Leg leg) {}
-
-    @Override
-    public void cancel() {}
-
-    @Override
     public void refuse(Refusal refusal) {
       isRefused = true;
       at.flow.over(request, RequestEnd.of(Verdict.NONE));
     }
-
-    @Override
-    public void closed() {}
-  }
-
-  private static final class Unwatched implements WorkerTable.Listener<String> {
-    @Override
-    public void changed(WorkerEntry<String> entry, Availability before) {}
-
-    @Override
-    public void withheld(WorkerEntry<String> entry, int ready) {}
   }
 
   final VirtualLoop loop = new VirtualLoop();

@@ -11,7 +11,6 @@ import dev.kvasir.router.pick.Ties;
 import dev.kvasir.router.pick.WeightedPick;
 import dev.kvasir.router.placement.PlacementPolicy;
 import dev.kvasir.router.placement.PlacementSettings;
-import dev.kvasir.router.view.Availability;
 import dev.kvasir.router.view.Instance;
 import dev.kvasir.router.view.Role;
 import dev.kvasir.router.view.RouteRequest;
@@ -120,7 +119,7 @@ class RequestFlowTest {
       var placement = PlacementPolicy.named("never", PlacementSettings.DEFAULT);
       var router = new Router(loop, RouterSettings.DEFAULT, picks, placement);
       var retries = new RetryRules(attempts, RetryRules.Split.FALL_BACK, Duration.ZERO);
-      this.table = new WorkerTable<>(router, EjectionRules.DEFAULT, new Unwatched());
+      this.table = new WorkerTable<>(router, EjectionRules.DEFAULT, new IdleDriver.Unwatched());
       this.flow =
           new RequestFlow(
               loop, router, table, new FlowSettings(queue, retries, EjectionRules.DEFAULT, null));
@@ -149,7 +148,7 @@ class RequestFlowTest {
   }
 
   /** A caller that does nothing by itself but hear that it is refused. */
-  private static final class Caller implements RequestDriver {
+  private static final class Caller extends IdleDriver {
     private final FlowRequest request =
         new FlowRequest(new FlowCaller("t", "k", KeyLimits.UNLIMITED), this);
     private final Consumer<FlowRequest> whenRefused;
@@ -159,28 +158,8 @@ class RequestFlowTest {
     }
 
     @Override
-    public void accept() {}
-
-    @Override
-    public void send(Leg leg) {}
-
-    @Override
-    public void cancel() {}
-
-    @Override
     public void refuse(Refusal refusal) {
       whenRefused.accept(request);
     }
-
-    @Override
-    public void closed() {}
-  }
-
-  private static final class Unwatched implements WorkerTable.Listener<String> {
-    @Override
-    public void changed(WorkerEntry<String> entry, Availability before) {}
-
-    @Override
-    public void withheld(WorkerEntry<String> entry, int ready) {}
   }
 }

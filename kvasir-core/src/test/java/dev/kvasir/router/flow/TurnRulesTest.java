@@ -15,7 +15,6 @@ import dev.kvasir.router.pick.Ties;
 import dev.kvasir.router.pick.WeightedPick;
 import dev.kvasir.router.placement.PlacementPolicy;
 import dev.kvasir.router.placement.PlacementSettings;
-import dev.kvasir.router.view.Availability;
 import dev.kvasir.router.view.EngineSignals;
 import dev.kvasir.router.view.Instance;
 import dev.kvasir.router.view.Role;
@@ -50,7 +49,7 @@ class TurnRulesTest {
     var placement = PlacementPolicy.named("never", PlacementSettings.DEFAULT);
     var settings = RouterSettings.DEFAULT.withFreshness(Duration.ofHours(1));
     router = new Router(loop, settings, picks, placement);
-    table = new WorkerTable<>(router, EjectionRules.DEFAULT, new Unwatched());
+    table = new WorkerTable<>(router, EjectionRules.DEFAULT, new IdleDriver.Unwatched());
     var queue = new QueueLimits(inFlightMax, 1_000, PATIENCE, turns);
     flow = new RequestFlow(loop, router, table, FlowSettings.OPEN.with(queue));
     for (int i = 0; i < workers; i++) {
@@ -249,7 +248,7 @@ class TurnRulesTest {
         .hasMessageContaining("2 of 2 requests of a worker are reserved");
   }
 
-  private final class Asked implements RequestDriver {
+  private final class Asked extends IdleDriver {
     final FlowRequest request;
     @Nullable Refusal refusal;
 
@@ -270,29 +269,9 @@ class TurnRulesTest {
     }
 
     @Override
-    public void accept() {}
-
-    @Override
-    public void send(Leg leg) {}
-
-    @Override
-    public void cancel() {}
-
-    @Override
     public void refuse(Refusal why) {
       refusal = why;
       flow.over(request, RequestEnd.of(Verdict.NONE));
     }
-
-    @Override
-    public void closed() {}
-  }
-
-  private static final class Unwatched implements WorkerTable.Listener<String> {
-    @Override
-    public void changed(WorkerEntry<String> entry, Availability before) {}
-
-    @Override
-    public void withheld(WorkerEntry<String> entry, int ready) {}
   }
 }

@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.function.Supplier;
 
 /** A request over HTTP and its answer; belongs to the loop of its connection. */
 public final class Exchange implements Reply {
@@ -32,6 +33,19 @@ public final class Exchange implements Reply {
     request.response().closeHandler(_ -> end());
     request.exceptionHandler(_ -> {});
     request.response().exceptionHandler(_ -> {});
+  }
+
+  /** Answers with what the work says, which may wait, as no loop of the network may. */
+  public void answerApart(Supplier<String> work) {
+    handOver();
+    Thread.ofVirtual()
+        .start(
+            () ->
+                guardElsewhere(
+                    () -> {
+                      var answer = work.get();
+                      context.runOnContext(_ -> answer(200, answer));
+                    }));
   }
 
   public HttpServerRequest request() {

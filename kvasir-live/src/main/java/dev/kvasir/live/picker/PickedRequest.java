@@ -3,7 +3,6 @@ package dev.kvasir.live.picker;
 import static java.lang.System.Logger.Level.ERROR;
 
 import dev.kvasir.Nullable;
-import dev.kvasir.live.gateway.journal.Decision;
 import dev.kvasir.live.gateway.journal.Ending;
 import dev.kvasir.live.gateway.journal.Outcome;
 import dev.kvasir.live.gateway.journal.RequestDetails;
@@ -540,7 +539,7 @@ final class PickedRequest implements RequestDriver, GrpcStream.Listener {
     var last = Objects.requireNonNull(details);
     onLoop(
         () -> {
-          writeDown = () -> writeDown(flowing, last, how);
+          writeDown = () -> parts.writeDown(flowing, last, how);
           parts.flow().over(flowing, end);
         });
   }
@@ -554,23 +553,6 @@ final class PickedRequest implements RequestDriver, GrpcStream.Listener {
   @Override
   public void closed() {
     if (isWrittenDown && writeDown != null) writeDown.run();
-  }
-
-  private void writeDown(FlowRequest flowing, RequestDetails last, Ending how) {
-    var route = flowing.route();
-    var record = route == null ? null : route.written();
-    var workers = parts.workers();
-    parts
-        .book()
-        .accept(
-            new Decision(
-                last,
-                record,
-                record == null ? "" : workers.name(record.decode()),
-                record == null || record.prefill() < 0 ? "" : workers.name(record.prefill()),
-                flowing.attempts(),
-                how,
-                parts.loop().nanos()));
   }
 
   private void onLoop(Runnable step) {

@@ -2,11 +2,9 @@ package dev.kvasir.live.gateway;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kvasir.live.gateway.worker.FailureRules;
 import dev.kvasir.live.gateway.worker.Worker;
 import dev.kvasir.live.http.Eventually;
 import dev.kvasir.live.http.Network;
-import dev.kvasir.live.http.Records;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -43,19 +41,7 @@ final class RawScene implements AutoCloseable {
   RawScene(UnaryOperator<Worker> kind, UnaryOperator<GatewaySettings> change) {
     var workers = List.of(kind.apply(first.worker("one")), kind.apply(second.worker("two")));
     var settings =
-        GatewaySettings.of(0, workers)
-            .probing(Duration.ofMillis(50))
-            .with(
-                Records.with(
-                    FailureRules.DEFAULT,
-                    "firstTime",
-                    Duration.ofSeconds(5),
-                    "silenceTime",
-                    Duration.ofMillis(500),
-                    "failuresMax",
-                    1_000_000,
-                    "restTime",
-                    Duration.ofMillis(50)));
+        GatewaySettings.of(0, workers).probing(Duration.ofMillis(50)).with(Scene.QUICK_RULES);
     gateway = Gateway.start(network, change.apply(settings));
   }
 

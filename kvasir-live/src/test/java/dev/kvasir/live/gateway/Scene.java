@@ -25,6 +25,19 @@ import java.util.stream.Stream;
 final class Scene implements AutoCloseable {
   static final String CHAT = "/v1/chat/completions";
 
+  /** Nobody is waited for long, and no failure takes a worker out for good. */
+  static final FailureRules QUICK_RULES =
+      Records.with(
+          FailureRules.DEFAULT,
+          "firstTime",
+          Duration.ofSeconds(5),
+          "silenceTime",
+          Duration.ofMillis(500),
+          "failuresMax",
+          1_000_000,
+          "restTime",
+          Duration.ofMillis(50));
+
   final Network network = Network.open(2);
   final HttpClient client = HttpClient.newHttpClient();
   final ConcurrentHashMap<Long, Integer> attempts = new ConcurrentHashMap<>();
@@ -45,20 +58,7 @@ final class Scene implements AutoCloseable {
   private Gateway open(Gateway.Beside beside, UnaryOperator<GatewaySettings> change) {
     var workers =
         List.of(kind.apply(first.worker().named("one")), kind.apply(second.worker().named("two")));
-    var settings =
-        GatewaySettings.of(0, workers)
-            .probing(Duration.ofMillis(50))
-            .with(
-                Records.with(
-                    FailureRules.DEFAULT,
-                    "firstTime",
-                    Duration.ofSeconds(5),
-                    "silenceTime",
-                    Duration.ofMillis(500),
-                    "failuresMax",
-                    1_000_000,
-                    "restTime",
-                    Duration.ofMillis(50)));
+    var settings = GatewaySettings.of(0, workers).probing(Duration.ofMillis(50)).with(QUICK_RULES);
     return Gateway.start(network, change.apply(settings), beside);
   }
 

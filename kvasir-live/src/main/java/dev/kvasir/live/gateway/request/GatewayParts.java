@@ -2,9 +2,12 @@ package dev.kvasir.live.gateway.request;
 
 import dev.kvasir.live.LiveLoop;
 import dev.kvasir.live.gateway.journal.Decision;
+import dev.kvasir.live.gateway.journal.Ending;
+import dev.kvasir.live.gateway.journal.RequestDetails;
 import dev.kvasir.live.gateway.worker.FailureRules;
 import dev.kvasir.live.gateway.worker.GatewayWorkers;
 import dev.kvasir.live.gateway.worker.Upstream;
+import dev.kvasir.router.flow.FlowRequest;
 import dev.kvasir.router.flow.RequestFlow;
 import java.util.function.Consumer;
 
@@ -20,4 +23,19 @@ public record GatewayParts(
     Upstream upstream,
     FailureRules rules,
     RequestReader reader,
-    Consumer<Decision> book) {}
+    Consumer<Decision> book) {
+  /** Writes down how a request ended; on the loop of the router. */
+  public void writeDown(FlowRequest request, RequestDetails details, Ending how) {
+    var route = request.route();
+    var record = route == null ? null : route.written();
+    book.accept(
+        new Decision(
+            details,
+            record,
+            record == null ? "" : workers.name(record.decode()),
+            record == null || record.prefill() < 0 ? "" : workers.name(record.prefill()),
+            request.attempts(),
+            how,
+            loop.nanos()));
+  }
+}

@@ -1,7 +1,6 @@
 package dev.kvasir.live.gateway.request;
 
 import dev.kvasir.Nullable;
-import dev.kvasir.live.gateway.journal.Decision;
 import dev.kvasir.live.gateway.journal.Ending;
 import dev.kvasir.live.gateway.journal.Outcome;
 import dev.kvasir.live.gateway.journal.RequestDetails;
@@ -471,7 +470,7 @@ public final class ProxiedRequest implements RequestDriver, AnswerPipe.Listener 
     var last = details;
     onLoop(
         () -> {
-          writeDown = () -> writeDown(last, how);
+          writeDown = () -> parts.writeDown(request, last, how);
           parts.flow().over(request, end);
         });
   }
@@ -480,23 +479,6 @@ public final class ProxiedRequest implements RequestDriver, AnswerPipe.Listener 
   @Override
   public void closed() {
     if (isWrittenDown && writeDown != null) writeDown.run();
-  }
-
-  private void writeDown(RequestDetails last, Ending how) {
-    var route = request.route();
-    var record = route == null ? null : route.written();
-    var workers = parts.workers();
-    parts
-        .book()
-        .accept(
-            new Decision(
-                last,
-                record,
-                record == null ? "" : workers.name(record.decode()),
-                record == null || record.prefill() < 0 ? "" : workers.name(record.prefill()),
-                request.attempts(),
-                how,
-                parts.loop().nanos()));
   }
 
   /**
