@@ -16,7 +16,6 @@ import java.io.IOException;
 import java.util.EnumMap;
 import java.util.Map;
 import java.util.TreeMap;
-import org.zeromq.ZContext;
 
 /** The KV events of one worker on their way into the index of a gateway. */
 final class ListenedEvents implements WorkerEvents, AutoCloseable {
@@ -45,8 +44,7 @@ final class ListenedEvents implements WorkerEvents, AutoCloseable {
    * @param below what the tier daemon below it tells; null for none
    */
   static ListenedEvents start(
-      ZContext sockets, Gateway gateway, WorkerSettings worker, @Nullable TierFeedReader below)
-      throws IOException {
+      Gateway gateway, WorkerSettings worker, @Nullable TierFeedReader below) throws IOException {
     var name = worker.worker().name();
     var sources = new UnitSources(gateway.events(name));
     var held = sources.below();
@@ -62,7 +60,7 @@ final class ListenedEvents implements WorkerEvents, AutoCloseable {
       gateway.loop().execute(() -> below.add(held));
     }
     var settings = SubscriberSettings.of(worker.events(), worker.replayIfAny());
-    var subscriber = new KvEventSubscriber(sockets, gateway.loop(), settings, blocks);
+    var subscriber = new KvEventSubscriber(gateway.loop(), settings, blocks);
     var listened =
         new ListenedEvents(
             blocks,

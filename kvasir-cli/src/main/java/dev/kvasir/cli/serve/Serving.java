@@ -45,7 +45,6 @@ import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
-import org.zeromq.ZContext;
 
 /** All that serves together: perhaps embedded engines, and the gateway in front. */
 final class Serving implements AutoCloseable {
@@ -61,7 +60,6 @@ final class Serving implements AutoCloseable {
 
   private final String version;
   private final Network network;
-  private final ZContext sockets;
   private Optional<EmbeddedWorkers> embedded = Optional.empty();
 
   /** The tiers below workers of this machine; null where the settings have none. */
@@ -74,7 +72,6 @@ final class Serving implements AutoCloseable {
   private Serving(String version) {
     this.version = version;
     network = owned.add(Network.open());
-    sockets = owned.add(new ZContext());
   }
 
   /**
@@ -300,7 +297,7 @@ final class Serving implements AutoCloseable {
 
   private void listen(Gateway started, WorkerSettings worker) throws IOException {
     if (worker.events().isEmpty()) return;
-    listened.put(worker, ListenedEvents.start(sockets, started, worker, below(started, worker)));
+    listened.put(worker, ListenedEvents.start(started, worker, below(started, worker)));
   }
 
   /** One reader for all workers above a daemon: what one of them tells holds for the others. */
@@ -310,7 +307,7 @@ final class Serving implements AutoCloseable {
     var known = tiers.get(worker.tier());
     if (known != null) return known;
     @Nullable String replay = worker.tierReplay().isEmpty() ? null : worker.tierReplay();
-    var reader = TierFeedReader.open(sockets, started.loop(), worker.tier(), replay);
+    var reader = TierFeedReader.open(started.loop(), worker.tier(), replay);
     tiers.put(worker.tier(), reader);
     return reader;
   }

@@ -13,7 +13,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.SequencedMap;
-import org.zeromq.ZContext;
 import tools.jackson.databind.JsonNode;
 
 /**
@@ -152,9 +151,8 @@ public final class WorkerProbe {
   /** Asks the same twice, and listens meanwhile. */
   private void lookAtAnswers() {
     long heard = 0;
-    try (var sockets = new ZContext();
-        var loop = new LiveLoop("doctor")) {
-      var subscriber = asked.events().isEmpty() ? null : listen(sockets, loop);
+    try (var loop = new LiveLoop("doctor")) {
+      var subscriber = asked.events().isEmpty() ? null : listen(loop);
       // Another prompt each time: what is cached already is not told again.
       var prompt = System.nanoTime() + " " + PROMPT;
       ask(prompt);
@@ -172,7 +170,7 @@ public final class WorkerProbe {
     tellEvents(heard);
   }
 
-  private KvEventSubscriber listen(ZContext sockets, LiveLoop loop) throws IOException {
+  private KvEventSubscriber listen(LiveLoop loop) throws IOException {
     var target =
         new KvFeed.Target<EngineEvent>() {
           @Override
@@ -186,7 +184,7 @@ public final class WorkerProbe {
           }
         };
     var settings = SubscriberSettings.of(asked.events(), null);
-    var subscriber = new KvEventSubscriber(sockets, loop, settings, target);
+    var subscriber = new KvEventSubscriber(loop, settings, target);
     // What is told before it is connected is not heard.
     long start = System.nanoTime();
     while (subscriber.stats().connects() == 0

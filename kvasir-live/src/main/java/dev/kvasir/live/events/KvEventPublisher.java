@@ -15,6 +15,7 @@ import org.zeromq.SocketType;
 import org.zeromq.ZContext;
 import org.zeromq.ZMQ;
 import org.zeromq.ZMQException;
+import zmq.Msg;
 
 /**
  * Tells subscribers what becomes of an engine's blocks, and repeats what they missed, as vLLM does.
@@ -74,7 +75,7 @@ public final class KvEventPublisher implements AutoCloseable {
   private void bind(ZMQ.Socket socket, String endpoint) throws IOException {
     socket.setLinger(0);
     socket.setMaxMsgSize(REQUEST_FRAME_BYTES_MAX);
-    socket.setMsgAllocator(MessageBounds.ofFrames(REQUEST_FRAME_BYTES_MAX));
+    socket.setMsgAllocator(KvEventPublisher::allocate);
     try {
       socket.bind(endpoint);
     } catch (ZMQException | IllegalArgumentException e) {
@@ -84,6 +85,14 @@ public final class KvEventPublisher implements AutoCloseable {
           "cannot publish KV events at " + endpoint + ": choose another port, or * for a free one",
           e);
     }
+  }
+
+  /**
+   * ZeroMQ refuses lengths over its maximum, but takes one of 64 bits that is negative, and asks
+   * here for its lower half.
+   */
+  private static Msg allocate(int size) {
+    return new Msg(size >= 0 && size <= REQUEST_FRAME_BYTES_MAX ? size : 0);
   }
 
   /** Where subscribers connect to. */

@@ -5,65 +5,59 @@ import static java.lang.System.Logger.Level.WARNING;
 
 import dev.kvasir.Nullable;
 import dev.kvasir.live.LiveLoop;
-import dev.kvasir.live.Threads;
+import dev.kvasir.live.events.zmtp.ZmtpConnection;
+import dev.kvasir.live.events.zmtp.ZmtpRole;
+import dev.kvasir.live.events.zmtp.ZmtpSocket;
+import dev.kvasir.live.events.zmtp.ZmtpTimes;
 import dev.kvasir.router.index.KvFeed;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
-import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
-import org.zeromq.SocketType;
-import org.zeromq.ZContext;
-import org.zeromq.ZEvent;
-import org.zeromq.ZMQ;
-import org.zeromq.ZMQException;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * Listens to the events of one engine, vLLM, SGLang or ours, and hands them to a loop in order.
  *
- * <p>A thread of its own reads the sockets and decodes; on the loop a {@link KvFeed} brings the
- * batches into order, and asks for those that are missing. Connections are made again as often as
- * they break, and each time everything the engine still has is asked for, since it may have begun
- * anew meanwhile. Where the loop is slow the sockets have to wait, and what they then drop is asked
- * for like anything else. An engine that sends more than {@link MessageBounds} allow is left alone
- * for a while.
+ * <p>A thread reads what the engine tells and another what it repeats, and both decode; on the loop
+ * a {@link KvFeed} brings the batches into order, and asks for those that are missing. Connections
+ * are made again as often as they break, and each time everything the engine still has is asked
+ * for, since it may have begun anew meanwhile. Where the loop is slow nothing is read, and what the
+ * engine then drops is asked for like anything else. An engine that sends more than is allowed is
+ * left alone for a while.
  */
 public final class KvEventSubscriber implements AutoCloseable {
   private static final System.Logger LOG = System.getLogger(KvEventSubscriber.class.getName());
-  private static final AtomicInteger MONITORS = new AtomicInteger();
-  private static final int SECOND_MILLIS = 1_000;
-  private static final int REQUESTS_MAX = 16;
   private static final long NONE = -1;
 
-  /** How long an engine that sent too much is not listened to. */
-  private static final Duration REST = Duration.ofMinutes(1);
-
-  private final ZContext sockets;
   private final SubscriberSettings settings;
   private final LiveLoop loop;
   private final Replays replays;
   private final EventDecoder decoder;
-  private final ZMQ.Socket live;
-  private final ZMQ.Socket replay;
-  private final ZMQ.Socket monitor;
-  private final Wakeup wakeup;
-  private final Thread thread;
-
-  /** The batch to ask for next; only the latest request counts. */
-  private final AtomicLong requested = new AtomicLong(NONE);
-
-  private final AtomicInteger onLoop = new AtomicInteger();
-  private final AtomicLong onLoopBytes = new AtomicLong();
+  private final String name;
+  private final ZmtpTimes times;
+  private final byte[] topic;
+  private final ZmtpSocket live;
+  private final @Nullable ZmtpSocket replay;
   private final AtomicLong excesses = new AtomicLong();
-  private final MessageBounds liveBounds;
-  private final MessageBounds replayBounds;
   private final AtomicLong batches = new AtomicLong();
   private final AtomicLong malformed = new AtomicLong();
   private final AtomicLong unknown = new AtomicLong();
   private final AtomicLong connects = new AtomicLong();
-  private volatile boolean closed;
+  private final ReentrantLock lock = new ReentrantLock();
+  private final Condition room = lock.newCondition();
+
+  /** Messages and bytes that wait for the loop; under the lock, like all that follows. */
+  private int onLoop;
+
+  private long onLoopBytes;
+  private boolean closed;
+
+  /** The latest request that was not answered to its end; who is reached anew is asked anew. */
+  private long unanswered = NONE;
+
+  private @Nullable ZmtpConnection replaying;
 
   /** How old the last batch was; below zero before the first. Belongs to the loop. */
   private double lagSeconds = -1;
@@ -75,74 +69,52 @@ public final class KvEventSubscriber implements AutoCloseable {
    * @throws IOException where an endpoint is none, or cannot be listened at
    */
   public KvEventSubscriber(
-      ZContext sockets,
+      LiveLoop loop, SubscriberSettings settings, KvFeed.Target<EngineEvent> target)
+      throws IOException {
+    this(loop, settings, target, ZmtpTimes.DEFAULT);
+  }
+
+  KvEventSubscriber(
       LiveLoop loop,
       SubscriberSettings settings,
-      KvFeed.Target<EngineEvent> target)
+      KvFeed.Target<EngineEvent> target,
+      ZmtpTimes times)
       throws IOException {
-    this.sockets = sockets;
     this.settings = settings;
     this.loop = loop;
-    boolean repeats = settings.replayEndpoint() != null;
-    this.replays = new Replays(loop, settings.order(), target, repeats ? this::request : null);
+    this.times = times;
+    this.name = "kv-events of " + settings.endpoint();
+    this.topic = settings.topic().getBytes(StandardCharsets.UTF_8);
     this.decoder = new EventDecoder(settings.limits());
-    this.live = sockets.createSocket(SocketType.SUB);
-    this.replay = sockets.createSocket(SocketType.DEALER);
-    this.monitor = sockets.createSocket(SocketType.PAIR);
-    this.wakeup = new Wakeup();
-    int frameBytesMax = settings.limits().frameBytesMax();
-    this.liveBounds = new MessageBounds(frameBytesMax, wakeup::raise);
-    this.replayBounds = new MessageBounds(frameBytesMax, wakeup::raise);
-    try {
-      connect();
-    } catch (ZMQException | IllegalArgumentException e) {
-      closeSockets();
+    var repeats = settings.replayEndpoint();
+    this.replays =
+        new Replays(loop, settings.order(), target, repeats == null ? null : this::request);
+    this.replay = repeats == null ? null : socket(repeats, ZmtpRole.DEALER, new Answers());
+    this.live = socket(settings.endpoint(), ZmtpRole.SUB, new Told());
+    if (replay != null) replay.start();
+    live.start();
+  }
+
+  private ZmtpSocket socket(String endpoint, ZmtpRole role, ZmtpSocket.Receiver receiver)
+      throws IOException {
+    if (role == ZmtpRole.DEALER && endpoint.contains("*")) {
       throw new IOException(
-          "cannot listen to KV events at " + settings.endpoint() + ": expected tcp://HOST:PORT", e);
+          "cannot ask for KV events at " + endpoint + ": expected the engine's host, not *");
     }
-    this.thread =
-        Thread.ofPlatform()
-            .name("kv-events of " + settings.endpoint())
-            .daemon()
-            .unstarted(this::run);
-    thread.start();
+    try {
+      return new ZmtpSocket(
+          name, endpoint, role, times, settings.limits().frameBytesMax(), receiver);
+    } catch (IOException e) {
+      throw new IOException(
+          "cannot listen to KV events at %s: %s; expected tcp://HOST:PORT"
+              .formatted(endpoint, e.getMessage()),
+          e);
+    }
   }
 
-  private void connect() {
-    prepare(live, liveBounds);
-    prepare(replay, replayBounds);
-    replay.setSndHWM(REQUESTS_MAX);
-    var inside = "inproc://kv-events-" + MONITORS.incrementAndGet();
-    live.monitor(inside, ZMQ.EVENT_CONNECTED | ZMQ.EVENT_ACCEPTED);
-    monitor.connect(inside);
-    live.subscribe(settings.topic().getBytes(StandardCharsets.UTF_8));
-    attach();
-  }
-
-  private void attach() {
-    if (settings.replayEndpoint() != null) replay.connect(settings.replayEndpoint());
-    if (isBound()) live.bind(settings.endpoint());
-    else live.connect(settings.endpoint());
-  }
-
-  private void detach() {
-    if (settings.replayEndpoint() != null) replay.disconnect(settings.replayEndpoint());
-    if (isBound()) live.unbind(live.getLastEndpoint());
-    else live.disconnect(settings.endpoint());
-  }
-
-  private boolean isBound() {
-    return settings.endpoint().contains("*");
-  }
-
-  private void prepare(ZMQ.Socket socket, MessageBounds bounds) {
-    socket.setMsgAllocator(bounds);
-    socket.setLinger(0);
-    socket.setMaxMsgSize(settings.limits().frameBytesMax());
-    socket.setReconnectIVL(SECOND_MILLIS / 10);
-    socket.setReconnectIVLMax(5 * SECOND_MILLIS);
-    socket.setHeartbeatIvl(5 * SECOND_MILLIS);
-    socket.setHeartbeatTimeout(15 * SECOND_MILLIS);
+  /** Where engines connect to, if they do that by themselves. */
+  int port() {
+    return live.port();
   }
 
   /** What it has seen so far; to be called on the loop. */
@@ -161,13 +133,18 @@ public final class KvEventSubscriber implements AutoCloseable {
         lagSeconds);
   }
 
-  /** Stops listening; not to be called on the loop, whose work it may be waiting for. */
+  /** Stops listening, without waiting for the engine. */
   @Override
   public void close() {
-    closed = true;
-    if (!thread.isAlive()) return;
-    wakeup.raise();
-    Threads.join(thread);
+    lock.lock();
+    try {
+      closed = true;
+      room.signalAll();
+    } finally {
+      lock.unlock();
+    }
+    live.close();
+    if (replay != null) replay.close();
   }
 
   /** The engine was out of sight: asks whether it is the same; to be called on the loop. */
@@ -175,148 +152,181 @@ public final class KvEventSubscriber implements AutoCloseable {
     replays.check();
   }
 
-  private void request(long sequence) {
-    if (closed) return;
-    requested.set(sequence);
-    wakeup.raise();
-  }
+  /** What the engine tells by itself. */
+  private final class Told implements ZmtpSocket.Receiver {
+    @Override
+    public void connected(ZmtpConnection connection) {
+      connection.send(WireFrames.subscription(topic));
+      connects.incrementAndGet();
+      loop.execute(replays::connected);
+    }
 
-  private void run() {
-    try (var all = sockets.createPoller(4);
-        var wakeups = sockets.createPoller(1)) {
-      all.register(wakeup.channel(), ZMQ.Poller.POLLIN);
-      wakeups.register(wakeup.channel(), ZMQ.Poller.POLLIN);
-      for (var socket : List.of(monitor, live, replay)) all.register(socket, ZMQ.Poller.POLLIN);
-      while (!closed) {
-        if (isExceeded()) {
-          rest(wakeups);
-          continue;
-        }
-        boolean ready = isReady();
-        (ready ? all : wakeups).poll(-1);
-        wakeup.lower();
-        sendRequest();
-        if (ready) receive();
-      }
-    } catch (ZMQException | RejectedExecutionException e) {
-      LOG.log(DEBUG, "{0} ends: {1}", thread.getName(), e.getMessage());
-    } finally {
-      closeSockets();
+    @Override
+    public void awaitRoom() {
+      KvEventSubscriber.this.awaitRoom();
+    }
+
+    @Override
+    public void received(List<byte[]> parts) {
+      take(WireFrames.live(parts, topic), parts, replays::told);
+    }
+
+    @Override
+    public void exceeded(String what) {
+      rest(what);
     }
   }
 
-  private boolean isReady() {
-    return onLoop.get() < settings.batchesMax()
-        && onLoopBytes.get() < settings.limits().frameBytesMax();
+  /** What it repeats. */
+  private final class Answers implements ZmtpSocket.Receiver {
+    @Override
+    public void connected(ZmtpConnection connection) {
+      lock.lock();
+      try {
+        replaying = connection;
+        if (unanswered != NONE) ask(connection, unanswered);
+      } finally {
+        lock.unlock();
+      }
+    }
+
+    @Override
+    public void awaitRoom() {
+      KvEventSubscriber.this.awaitRoom();
+    }
+
+    @Override
+    public void received(List<byte[]> parts) {
+      var numbered = WireFrames.replayed(parts);
+      if (numbered == null || !numbered.isEnd()) {
+        take(numbered, parts, replays::answered);
+        return;
+      }
+      answered();
+      hand(0, replays::ended);
+    }
+
+    @Override
+    public void exceeded(String what) {
+      rest(what);
+    }
   }
 
-  private boolean isExceeded() {
-    return liveBounds.isExceeded() || replayBounds.isExceeded();
+  /** Only the latest request counts; one that finds nobody is made when the engine is reached. */
+  private void request(long sequence) {
+    lock.lock();
+    try {
+      unanswered = sequence;
+      if (replaying != null) ask(replaying, sequence);
+    } finally {
+      lock.unlock();
+    }
   }
 
-  /** Breaks the connections of an engine that sends too much, and makes them again later. */
-  private void rest(ZMQ.Poller wakeups) {
-    var bounds = liveBounds.isExceeded() ? liveBounds : replayBounds;
+  private static void ask(ZmtpConnection connection, long sequence) {
+    connection.send(WireFrames.EMPTY, WireFrames.number(sequence));
+  }
+
+  private void answered() {
+    lock.lock();
+    try {
+      unanswered = NONE;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Leaves an engine that sends too much alone for a while. */
+  private void rest(String what) {
     boolean first = excesses.getAndIncrement() == 0;
     LOG.log(
         first ? WARNING : DEBUG,
         "{0} is disconnected for {1} s: the engine sent {2}",
-        thread.getName(),
-        REST.toSeconds(),
-        bounds.excess());
-    detach();
-    long end = System.nanoTime() + REST.toNanos();
-    for (long left = REST.toNanos(); !closed && left > 0; left = end - System.nanoTime()) {
-      wakeups.poll(Math.clamp(left / 1_000_000, 1, SECOND_MILLIS / 10));
-      wakeup.lower();
-      // A socket ends its connections only when it is asked for something.
-      discard(live);
-      discard(replay);
+        name,
+        times.rest().toSeconds(),
+        what);
+    live.rest();
+    if (replay != null) replay.rest();
+  }
+
+  /** Nothing is read while the loop is behind, so that the engine's own queue fills. */
+  private void awaitRoom() {
+    lock.lock();
+    try {
+      while (!closed && !hasRoom()) room.awaitUninterruptibly();
+    } finally {
+      lock.unlock();
     }
-    if (closed) return;
-    liveBounds.reset();
-    replayBounds.reset();
-    attach();
   }
 
-  private static void discard(ZMQ.Socket socket) {
-    var frames = WireFrames.of(socket);
-    while (!frames.isEmpty()) frames = WireFrames.of(socket);
+  private boolean hasRoom() {
+    return onLoop < settings.batchesMax() && onLoopBytes < settings.limits().frameBytesMax();
   }
 
-  /** If the engine cannot be reached the request is lost, and made anew once it can be. */
-  private void sendRequest() {
-    long from = requested.getAndSet(NONE);
-    if (from == NONE) return;
-    if (!replay.send(WireFrames.EMPTY, ZMQ.DONTWAIT | ZMQ.SNDMORE)) return;
-    replay.send(WireFrames.number(from), ZMQ.DONTWAIT);
-  }
-
-  /** A message of each socket that has one. */
-  private void receive() {
-    var event = ZEvent.recv(monitor, ZMQ.DONTWAIT);
-    if (event != null) connected();
-    var published = WireFrames.of(live, liveBounds::taken);
-    if (!published.isEmpty()) take(WireFrames.live(published), replays::told);
-    else liveBounds.drained();
-    var answer = WireFrames.of(replay, replayBounds::taken);
-    if (answer.isEmpty()) {
-      replayBounds.drained();
-      return;
-    }
-    var numbered = WireFrames.replayed(answer);
-    if (numbered != null && numbered.isEnd()) loop.execute(replays::ended);
-    else take(numbered, replays::answered);
-  }
-
-  private void connected() {
-    connects.incrementAndGet();
-    loop.execute(replays::connected);
-  }
-
-  private void take(WireFrames.@Nullable Numbered numbered, Runnable before) {
+  private void take(WireFrames.@Nullable Numbered numbered, List<byte[]> parts, Runnable before) {
+    int size = 0;
+    for (var part : parts) size += part.length;
     if (numbered == null || numbered.isEnd()) {
       drop("frames that are not those of a batch");
-      loop.execute(before);
+      hand(size, before);
       return;
     }
     switch (decoder.decode(numbered.payload())) {
       case EventDecoder.Outcome.Malformed(var reason) -> {
         drop(reason);
-        loop.execute(before);
+        hand(size, before);
       }
       case EventDecoder.Outcome.Decoded(var batch, var passed) -> {
         batches.incrementAndGet();
         unknown.addAndGet(passed);
-        onLoop.incrementAndGet();
-        int size = numbered.payload().length;
-        onLoopBytes.addAndGet(size);
-        loop.execute(() -> accept(numbered.sequence(), batch, size, before));
+        hand(
+            size,
+            () -> {
+              before.run();
+              accept(numbered.sequence(), batch);
+            });
       }
     }
   }
 
-  private void accept(long sequence, EngineBatch batch, int size, Runnable before) {
+  /** What a message means, to be done on the loop. */
+  private void hand(int size, Runnable meaning) {
+    lock.lock();
     try {
-      before.run();
-      replays.feed().accept(sequence, batch.stampNanos(), batch.events());
-      lagSeconds = Math.max(0, System.currentTimeMillis() / 1e3 - batch.seconds());
+      if (closed) return;
+      onLoop++;
+      onLoopBytes += size;
     } finally {
-      int count = onLoop.getAndDecrement();
-      long bytes = onLoopBytes.getAndAdd(-size);
-      long bytesMax = settings.limits().frameBytesMax();
-      boolean resumes = bytes >= bytesMax && bytes - size < bytesMax;
-      if (count == settings.batchesMax() || resumes) wakeup.raise();
+      lock.unlock();
     }
+    loop.execute(
+        () -> {
+          try {
+            meaning.run();
+          } finally {
+            done(size);
+          }
+        });
+  }
+
+  private void done(int size) {
+    lock.lock();
+    try {
+      onLoop--;
+      onLoopBytes -= size;
+      if (hasRoom()) room.signalAll();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void accept(long sequence, EngineBatch batch) {
+    replays.feed().accept(sequence, batch.stampNanos(), batch.events());
+    lagSeconds = Math.max(0, System.currentTimeMillis() / 1e3 - batch.seconds());
   }
 
   private void drop(String reason) {
     boolean first = malformed.getAndIncrement() == 0;
-    LOG.log(first ? WARNING : DEBUG, "{0} dropped a message: {1}", thread.getName(), reason);
-  }
-
-  private void closeSockets() {
-    for (var socket : List.of(live, replay, monitor)) socket.close();
-    wakeup.close();
+    LOG.log(first ? WARNING : DEBUG, "{0} dropped a message: {1}", name, reason);
   }
 }

@@ -3,8 +3,8 @@ package dev.kvasir.live.events;
 import dev.kvasir.Nullable;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
-import java.util.function.IntConsumer;
 import org.zeromq.ZMQ;
 
 /** The frames of messages: what is said around a batch. */
@@ -28,32 +28,32 @@ final class WireFrames {
 
   /** The frames of the message that comes next; of one that has too many, not all. */
   static List<byte[]> of(ZMQ.Socket socket) {
-    return of(socket, _ -> {});
-  }
-
-  /**
-   * The frames of the message that comes next; of one that has too many, not all.
-   *
-   * @param taken is told the bytes of each frame
-   */
-  static List<byte[]> of(ZMQ.Socket socket, IntConsumer taken) {
     var frames = new ArrayList<byte[]>(4);
     byte @Nullable [] frame = socket.recv(ZMQ.DONTWAIT);
     while (frame != null) {
-      taken.accept(frame.length);
       if (frames.size() < FRAMES_MAX) frames.add(frame);
       frame = socket.hasReceiveMore() ? socket.recv() : null;
     }
     return frames;
   }
 
+  /** Asks a publisher for what begins with the topic. */
+  static byte[] subscription(byte[] topic) {
+    return ByteBuffer.allocate(1 + topic.length).put((byte) 1).put(topic).array();
+  }
+
   static byte[] number(long sequence) {
     return ByteBuffer.allocate(Long.BYTES).putLong(sequence).array();
   }
 
-  /** What a publisher sent: topic, number, batch. */
-  static @Nullable Numbered live(List<byte[]> frames) {
-    return frames.size() == 3 ? numbered(frames, 1) : null;
+  /** What a publisher sent: topic, number, batch; null for another topic, too. */
+  static @Nullable Numbered live(List<byte[]> frames, byte[] topic) {
+    return frames.size() == 3 && beginsWith(frames.getFirst(), topic) ? numbered(frames, 1) : null;
+  }
+
+  private static boolean beginsWith(byte[] frame, byte[] topic) {
+    return frame.length >= topic.length
+        && Arrays.equals(frame, 0, topic.length, topic, 0, topic.length);
   }
 
   /** What an engine answered: nothing, topic, number, batch; the older ones leave the topic out. */

@@ -6,7 +6,6 @@ import java.io.OutputStream;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
-import java.net.SocketTimeoutException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
@@ -45,16 +44,12 @@ final class EndlessPublisher implements AutoCloseable {
   }
 
   private void serve(long bytesMax) {
-    while (!broken.isDone()) {
-      try (var socket = server.accept()) {
-        socket.setSoTimeout(HANDSHAKE_MILLIS);
-        shakeHands(socket);
-        broken.complete(flood(socket.getOutputStream(), bytesMax));
-      } catch (SocketTimeoutException e) {
-        // Its greeting does not come: hung up on, the subscriber connects anew.
-      } catch (IOException | IllegalStateException e) {
-        broken.completeExceptionally(e);
-      }
+    try (var socket = server.accept()) {
+      socket.setSoTimeout(HANDSHAKE_MILLIS);
+      shakeHands(socket);
+      broken.complete(flood(socket.getOutputStream(), bytesMax));
+    } catch (IOException | IllegalStateException e) {
+      broken.completeExceptionally(e);
     }
   }
 

@@ -124,7 +124,6 @@ class EventsFuzzTest {
 
     private KvEventSubscriber subscriber(String endpoint) throws IOException {
       return new KvEventSubscriber(
-          sockets,
           loop,
           SubscriberSettings.of(endpoint, null),
           new EngineBlocks(

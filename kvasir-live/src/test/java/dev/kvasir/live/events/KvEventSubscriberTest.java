@@ -1,5 +1,6 @@
 package dev.kvasir.live.events;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -13,6 +14,7 @@ import dev.kvasir.kv.name.BlockHash;
 import dev.kvasir.kv.name.Sha256Hasher;
 import dev.kvasir.kv.name.TokenSequence;
 import dev.kvasir.live.LiveLoop;
+import dev.kvasir.live.events.zmtp.ZmtpTimes;
 import dev.kvasir.router.Router;
 import dev.kvasir.router.RouterSettings;
 import dev.kvasir.router.index.KvFeed;
@@ -23,17 +25,23 @@ import dev.kvasir.router.view.Instance;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.net.Socket;
 import java.nio.ByteBuffer;
+import java.time.Duration;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.random.RandomGenerator;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.zeromq.SocketType;
 import org.zeromq.ZContext;
+import org.zeromq.ZMQ;
+import org.zeromq.ZMQException;
 
 /** A router that listens believes what is true, whatever happens on the way. */
 @Timeout(300)
@@ -67,7 +75,11 @@ class KvEventSubscriberTest {
     private final KvEventSubscriber subscriber;
 
     Listener(SubscriberSettings settings) throws IOException {
-      subscriber = new KvEventSubscriber(sockets, loop, settings, blocks);
+      this(settings, ZmtpTimes.DEFAULT);
+    }
+
+    Listener(SubscriberSettings settings, ZmtpTimes times) throws IOException {
+      subscriber = new KvEventSubscriber(loop, settings, blocks, times);
     }
 
     SubscriberStats stats() {
@@ -274,6 +286,162 @@ class KvEventSubscriberTest {
     }
   }
 
+  @Test
+  void anEngineThatSentTooMuchIsHeardAgainAfterAWhile() throws Exception {
+    var usual = ZmtpTimes.DEFAULT;
+    var rest = Duration.ofMillis(400);
+    var times =
+        new ZmtpTimes(
+            usual.connect(),
+            usual.handshake(),
+            usual.ping(),
+            usual.answer(),
+            Duration.ofMillis(1),
+            Duration.ofMillis(1),
+            rest);
+    var tooMany = new byte[200];
+    for (int i = 0; i < tooMany.length; i += 2) tooMany[i] = 1;
+    try (var server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
+        var replays = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
+        var listener =
+            new Listener(
+                SubscriberSettings.of(
+                    "tcp://127.0.0.1:" + server.getLocalPort(),
+                    "tcp://127.0.0.1:" + replays.getLocalPort()),
+                times);
+        var asked = replays.accept()) {
+      long start;
+      try (var socket = server.accept()) {
+        EndlessPublisher.shakeHands(socket);
+        start = System.nanoTime();
+        socket.getOutputStream().write(tooMany);
+        // What it repeats is not listened to either.
+        while (asked.getInputStream().read() >= 0) {}
+      }
+      try (var again = server.accept()) {
+        assertThat(System.nanoTime() - start).isGreaterThanOrEqualTo(rest.toNanos());
+        EndlessPublisher.shakeHands(again);
+        Await.until("it is connected again", () -> listener.stats().connects() == 2);
+        assertThat(listener.stats().excesses()).isEqualTo(1);
+      }
+    }
+  }
+
+  @Test
+  void whoAcceptsAndSaysNothingDoesNotKeepTheEngineOut() throws Exception {
+    var first =
+        new KvEventPublisher(sockets, PublisherSettings.loopback(""), InstantSource.system());
+    var again = PublisherSettings.of(first.endpoint(), first.replayEndpoint(), "");
+    first.close();
+    int port = Integer.parseInt(again.endpoint().replaceFirst(".*:", ""));
+    var mute = mute(port);
+    try (var listener =
+            new Listener(SubscriberSettings.of(again.endpoint(), again.replayEndpoint()));
+        var _ = mute.accept()) {
+      mute.close();
+      try (var publisher = reopened(again)) {
+        var blocks = sequence(0, 2);
+        publisher.publish(List.of(stored(blocks)));
+        Await.until("the engine", () -> listener.believes(Set.copyOf(blocks.hashes())));
+        assertThat(listener.stats().connects()).isEqualTo(1);
+      }
+    }
+  }
+
+  private static ServerSocket mute(int port) throws Exception {
+    var opened = new ArrayList<ServerSocket>();
+    Await.until(
+        "the port is free again",
+        () -> {
+          try {
+            return opened.add(new ServerSocket(port, 1, InetAddress.getLoopbackAddress()));
+          } catch (IOException e) {
+            return false;
+          }
+        });
+    return opened.getFirst();
+  }
+
+  @Test
+  void aRequestThatIsNotAnsweredIsMadeAnewWhereverItWasLost() throws Exception {
+    try (var live = sockets.createSocket(SocketType.PUB);
+        var first = sockets.createSocket(SocketType.ROUTER)) {
+      live.bind(PublisherSettings.LOOPBACK);
+      first.bind(PublisherSettings.LOOPBACK);
+      var replay = first.getLastEndpoint();
+      try (var listener = new Listener(SubscriberSettings.of(live.getLastEndpoint(), replay))) {
+        assertThat(WireFrames.asked(received(first))).isZero();
+        first.close();
+        try (var second = sockets.createSocket(SocketType.ROUTER)) {
+          Await.until("the port is free again", () -> isBound(second, replay));
+          assertThat(WireFrames.asked(received(second))).isZero();
+          assertThat(listener.stats().requests()).isEqualTo(1);
+        }
+      }
+    }
+  }
+
+  private static boolean isBound(ZMQ.Socket socket, String endpoint) {
+    try {
+      return socket.bind(endpoint);
+    } catch (ZMQException e) {
+      return false;
+    }
+  }
+
+  private static List<byte[]> received(ZMQ.Socket socket) throws InterruptedException {
+    var frames = new ArrayList<byte[]>();
+    Await.until("a request", () -> frames.addAll(WireFrames.of(socket)));
+    return frames;
+  }
+
+  @Test
+  void nothingIsReadWhileTheLoopIsBehind() throws Exception {
+    int messages = 5_000;
+    var usual = SubscriberSettings.of("tcp://127.0.0.1:*", null);
+    var settings =
+        new SubscriberSettings(usual.endpoint(), null, "", usual.limits(), usual.order(), 4);
+    var free = new CountDownLatch(1);
+    loop.execute(() -> await(free));
+    try (var listener = new Listener(settings);
+        var engine = new Socket(InetAddress.getLoopbackAddress(), listener.subscriber.port())) {
+      EndlessPublisher.shakeHands(engine);
+      var writer =
+          Thread.ofVirtual()
+              .start(
+                  () -> {
+                    try {
+                      for (int i = 0; i < messages; i++)
+                        engine.getOutputStream().write(new byte[2]);
+                    } catch (IOException e) {
+                      throw new AssertionError(e);
+                    }
+                  });
+      // And one that says that the engine is there.
+      Await.until("the loop is behind", () -> loop.pending() == 5);
+      assertThat(writer.join(Duration.ofSeconds(30))).isTrue();
+      assertThat(loop.pending()).isEqualTo(5);
+      free.countDown();
+      Await.until("all is read", () -> listener.stats().malformed() == messages);
+    }
+  }
+
+  private static void await(CountDownLatch latch) {
+    try {
+      latch.await();
+    } catch (InterruptedException e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  @Test
+  void framesOfAnotherTopicAreNone() {
+    var frames = List.of("kv@model".getBytes(UTF_8), WireFrames.number(7), WireFrames.EMPTY);
+    assertThat(WireFrames.live(frames, "kv@".getBytes(UTF_8))).isNotNull();
+    assertThat(WireFrames.live(frames, "kv@model2".getBytes(UTF_8))).isNull();
+    assertThat(WireFrames.live(frames, "other".getBytes(UTF_8))).isNull();
+  }
+
   /** The ports of a socket are free some time after it was closed. */
   private KvEventPublisher reopened(PublisherSettings settings) throws Exception {
     var opened = new ArrayList<KvEventPublisher>();
@@ -306,5 +474,8 @@ class KvEventSubscriberTest {
     assertThatThrownBy(() -> new Listener(SubscriberSettings.of("tcp://nowhere", null)))
         .isInstanceOf(IOException.class)
         .hasMessageContaining("tcp://nowhere");
+    assertThatThrownBy(() -> new Listener(SubscriberSettings.of("tcp://here:1", "tcp://*:5558")))
+        .isInstanceOf(IOException.class)
+        .hasMessageContaining("tcp://*:5558");
   }
 }

@@ -23,7 +23,6 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.zeromq.ZContext;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -83,10 +82,9 @@ class FleetTest {
         };
     var events = fleet.worker(0).events();
     var settings = SubscriberSettings.of(events.endpoint(), events.replayEndpoint());
-    try (var loop = new LiveLoop("test");
-        var sockets = new ZContext()) {
+    try (var loop = new LiveLoop("test")) {
       var blocks = new EngineBlocks((_, salt) -> new Sha256Hasher("m", salt), 16, 1_000, target);
-      try (var subscriber = new KvEventSubscriber(sockets, loop, settings, blocks)) {
+      try (var subscriber = new KvEventSubscriber(loop, settings, blocks)) {
         // Of what is told before it is there, a subscriber hears only when more is told.
         for (int i = 0; i < 500 && subscriber.stats().connects() == 0; i++) Thread.sleep(10);
         Thread.sleep(100);

@@ -29,7 +29,6 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
-import org.zeromq.ZContext;
 
 /** A router hears from the daemon what it holds, in the units of its own index. */
 @Timeout(60)
@@ -46,7 +45,6 @@ class TierFeedTest {
 
   @TempDir Path temp;
 
-  private final ZContext sockets = new ZContext(1);
   private final LiveLoop loop = new LiveLoop("router");
   private final PrefixIndex index = new PrefixIndex(IndexSettings.DEFAULT);
   private FeedSettings feed = FeedSettings.DEFAULT;
@@ -60,7 +58,6 @@ class TierFeedTest {
   @AfterEach
   void close() {
     loop.close();
-    sockets.close();
   }
 
   private static int free() throws IOException {
@@ -99,7 +96,7 @@ class TierFeedTest {
     Router() throws IOException {
       var sources = new UnitSources(KvFeed.into(index, WORKER));
       blocks = new EngineBlocks((_, _) -> HASHER, UNIT, 1_000, sources.own());
-      reader = TierFeedReader.open(sockets, loop, feed.endpoint(), feed.replay());
+      reader = TierFeedReader.open(loop, feed.endpoint(), feed.replay());
       blocks.whenLearned(reader::learn);
       on(
           () -> {

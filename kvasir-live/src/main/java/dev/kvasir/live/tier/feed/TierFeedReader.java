@@ -12,7 +12,6 @@ import dev.kvasir.router.index.BlockUnits;
 import dev.kvasir.router.index.ChunkUnits;
 import dev.kvasir.router.index.KvFeed;
 import java.io.IOException;
-import org.zeromq.ZContext;
 
 /**
  * Listens to what a tier daemon holds, for the workers above it; belongs to the loop of the router.
@@ -23,16 +22,14 @@ public final class TierFeedReader implements AutoCloseable {
   private final ChunkUnits<Long> chunks = new ChunkUnits<>(BLOCKS_MAX);
   private final KvEventSubscriber subscriber;
 
-  private TierFeedReader(ZContext sockets, LiveLoop loop, SubscriberSettings settings)
-      throws IOException {
-    this.subscriber = new KvEventSubscriber(sockets, loop, settings, new Held());
+  private TierFeedReader(LiveLoop loop, SubscriberSettings settings) throws IOException {
+    this.subscriber = new KvEventSubscriber(loop, settings, new Held());
   }
 
   /** Begins to listen. */
-  public static TierFeedReader open(
-      ZContext sockets, LiveLoop loop, String endpoint, @Nullable String replay)
+  public static TierFeedReader open(LiveLoop loop, String endpoint, @Nullable String replay)
       throws IOException {
-    return new TierFeedReader(sockets, loop, SubscriberSettings.of(endpoint, replay));
+    return new TierFeedReader(loop, SubscriberSettings.of(endpoint, replay));
   }
 
   /** Into what the daemon tells. */
