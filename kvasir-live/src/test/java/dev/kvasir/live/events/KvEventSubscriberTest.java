@@ -364,9 +364,9 @@ class KvEventSubscriberTest {
 
   @Test
   void aRequestThatIsNotAnsweredIsMadeAnewWhereverItWasLost() throws Exception {
-    try (var live = sockets.createSocket(SocketType.PUB);
-        var first = sockets.createSocket(SocketType.ROUTER)) {
+    try (var live = sockets.createSocket(SocketType.PUB)) {
       live.bind(PublisherSettings.LOOPBACK);
+      var first = sockets.createSocket(SocketType.ROUTER);
       first.bind(PublisherSettings.LOOPBACK);
       var replay = first.getLastEndpoint();
       try (var listener = new Listener(SubscriberSettings.of(live.getLastEndpoint(), replay))) {

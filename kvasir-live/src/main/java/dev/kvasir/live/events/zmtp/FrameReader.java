@@ -30,8 +30,8 @@ final class FrameReader {
   static final class Excess extends IOException {
     private static final long serialVersionUID = 1;
 
-    Excess(String what, long most) {
-      super(what.formatted(most));
+    Excess(String what, long most, String units) {
+      super("%s of more than %d %s".formatted(what, most, units));
     }
   }
 
@@ -68,26 +68,27 @@ final class FrameReader {
   /** The next frame. */
   Frame next() throws IOException {
     int flags = octet();
-    if ((flags & ~(MORE | LONG | COMMAND)) != 0 || (flags & COMMAND) != 0 && (flags & MORE) != 0) {
+    boolean both = (flags & COMMAND) != 0 && (flags & MORE) != 0;
+    if ((flags & ~(MORE | LONG | COMMAND)) != 0 || both) {
       throw new ProtocolException("a frame with the flags %02x".formatted(flags));
     }
     long length = (flags & LONG) == 0 ? octet() : ByteBuffer.wrap(exactly(Long.BYTES)).getLong();
     if ((flags & COMMAND) == 0) countPart(flags, length);
     else if (!isWithin(length, COMMAND_BYTES_MAX)) {
-      throw new Excess("a command of more than %d bytes", COMMAND_BYTES_MAX);
+      throw new Excess("a command", COMMAND_BYTES_MAX, "bytes");
     }
     return new Frame(flags, exactly((int) length));
   }
 
   private void countPart(int flags, long length) throws Excess {
     if (!isWithin(length, frameBytesMax)) {
-      throw new Excess("a frame of more than %d bytes", frameBytesMax);
+      throw new Excess("a frame", frameBytesMax, "bytes");
     }
     parts++;
     bytes += length;
-    if (parts > PARTS_MAX) throw new Excess("a message of more than %d parts", PARTS_MAX);
+    if (parts > PARTS_MAX) throw new Excess("a message", PARTS_MAX, "parts");
     if (bytes > messageBytesMax) {
-      throw new Excess("a message of more than %d bytes", messageBytesMax);
+      throw new Excess("a message", messageBytesMax, "bytes");
     }
     if ((flags & MORE) != 0) return;
     parts = 0;

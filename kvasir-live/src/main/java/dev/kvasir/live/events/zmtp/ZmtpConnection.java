@@ -158,8 +158,7 @@ public final class ZmtpConnection {
     }
     if (!role.accepts(type)) {
       throw new ProtocolException(
-          "that it is a socket of type %s, expected one of %s"
-              .formatted(printable(type), role.peers()));
+          "that it is a socket of type %s, expected %s".formatted(printable(type), role.peers()));
     }
   }
 

@@ -29,7 +29,7 @@ record ZmtpEndpoint(String host, int port) {
     var host = six == null ? matcher.group("host") : six;
     int port = matcher.group("port").equals(ANY) ? 0 : Integer.parseInt(matcher.group("port"));
     boolean any = matcher.group("port").equals(ANY);
-    if (port > PORT_MAX || port == 0 && !any) {
+    if (port > PORT_MAX || (port == 0 && !any)) {
       throw new IOException("'" + text + "', expected a port of 1 to " + PORT_MAX);
     }
     return new ZmtpEndpoint(host, port);

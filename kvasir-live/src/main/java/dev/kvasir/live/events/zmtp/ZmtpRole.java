@@ -1,24 +1,23 @@
 package dev.kvasir.live.events.zmtp;
 
-import java.util.List;
-
 /** What a socket is to its peers, by the names of ZeroMQ. */
 public enum ZmtpRole {
-  SUB(List.of("PUB", "XPUB")),
-  /** Not to another DEALER: a connection to oneself, which TCP can make, would pass for a peer. */
-  DEALER(List.of("ROUTER"));
+  SUB,
+  DEALER;
 
-  private final List<String> peers;
-
-  ZmtpRole(List<String> peers) {
-    this.peers = peers;
-  }
-
+  /** Not two DEALERs: a connection to oneself, which TCP can make, would pass for a peer. */
   boolean accepts(String type) {
-    return peers.contains(type);
+    return switch (this) {
+      case SUB -> type.equals("PUB") || type.equals("XPUB");
+      case DEALER -> type.equals("ROUTER");
+    };
   }
 
-  List<String> peers() {
-    return peers;
+  /** What its peers may be, in words. */
+  String peers() {
+    return switch (this) {
+      case SUB -> "PUB or XPUB";
+      case DEALER -> "ROUTER";
+    };
   }
 }

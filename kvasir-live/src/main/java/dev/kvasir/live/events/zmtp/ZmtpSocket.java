@@ -67,6 +67,7 @@ public final class ZmtpSocket implements AutoCloseable {
   private final @Nullable ServerSocket server;
   private final Thread thread;
   private final AtomicBoolean warned = new AtomicBoolean();
+  private final AtomicBoolean crowded = new AtomicBoolean();
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition changed = lock.newCondition();
   private final Set<Socket> open = new LinkedHashSet<>();
@@ -211,13 +212,23 @@ public final class ZmtpSocket implements AutoCloseable {
     while (pause(Duration.ZERO)) {
       try {
         var socket = from.accept();
-        if (!add(socket)) close(socket);
+        if (!add(socket)) refuse(socket);
         else Thread.ofVirtual().name(name + " peer").start(() -> serve(socket));
       } catch (IOException e) {
         LOG.log(DEBUG, "{0} accepts nobody: {1}", name, e.getMessage());
         if (!pause(times.retryMin())) return;
       }
     }
+  }
+
+  private void refuse(Socket socket) {
+    close(socket);
+    boolean first = restNanos() == 0 && crowded.compareAndSet(false, true);
+    LOG.log(
+        first ? WARNING : DEBUG,
+        "{0} hangs up on a peer: it has {1} already, or one sent too much",
+        name,
+        PEERS_MAX);
   }
 
   /** Takes what the peer sends, until it ends; whether it was there for long. */
