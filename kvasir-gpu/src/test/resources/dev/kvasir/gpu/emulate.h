@@ -137,18 +137,21 @@ static void call_kernel() {
   ((void (*)(float, u64, u64, u64, u64, u64, u64, u64, u64, u64, u64, u64, u64)) kernel)(
       last, w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7], w[8], w[9], w[10], w[11]);
 }
+// A thread lives on after its kernel, for the next block: to make one costs two system calls.
 static void begin() {
-  threadIdx.x = current;
-  call_kernel();
-  threads[current].over = true;
-  leave(block_barrier);
-  leave(warp_barriers[current / 32]);
-  _longjmp(scheduler, 1);
+  for (;;) {
+    threadIdx.x = current;
+    call_kernel();
+    threads[current].over = true;
+    leave(block_barrier);
+    leave(warp_barriers[current / 32]);
+    if (!_setjmp(threads[current].at)) _longjmp(scheduler, 1);
+  }
 }
 static void run_block(int count) {
   block_barrier = {0, count, 0};
   for (int i = 0; i < count; i += 32) warp_barriers[i / 32] = {0, count - i < 32 ? count - i : 32, 0};
-  for (int i = 0; i < count; i++) threads[i].begun = threads[i].over = false;
+  for (int i = 0; i < count; i++) threads[i].over = false;
   memset(dynamic_shared, 0xff, sizeof dynamic_shared);
   for (bool any = true; any;) {
     any = false;
