@@ -20,19 +20,27 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * A processor that is used as a GPU is: steps are launched ahead, and tokens fed by the device.
  *
  * <p>A store waits for the steps that were launched before it, as a real device's does.
  */
-record AheadCpuDevice(CpuModel model, ExecutorService device, ExecutorService waiter)
+record AheadCpuDevice(
+    CpuModel model, AtomicInteger stepsLeft, ExecutorService device, ExecutorService waiter)
     implements ModelDevice {
   AheadCpuDevice(CpuModel model) {
     this(
         model,
+        new AtomicInteger(Integer.MAX_VALUE),
         Executors.newSingleThreadExecutor(Thread.ofPlatform().daemon(true).factory()),
         Executors.newSingleThreadExecutor(Thread.ofPlatform().daemon(true).factory()));
+  }
+
+  /** The step after so many others fails, and those behind it do not. */
+  void failAfter(int steps) {
+    stepsLeft.set(steps);
   }
 
   @Override
@@ -138,6 +146,7 @@ record AheadCpuDevice(CpuModel model, ExecutorService device, ExecutorService wa
     }
 
     private int[] compute(List<StepRow> rows, List<float[]> logits) {
+      if (owner.stepsLeft.getAndDecrement() == 0) throw new IllegalStateException("it is to fail");
       var fed = new ArrayList<StepRow>();
       var wanted = new float[rows.size()][];
       for (int i = 0; i < rows.size(); i++) {
