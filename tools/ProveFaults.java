@@ -12,7 +12,7 @@ import java.util.stream.Stream;
 import javax.tools.ToolProvider;
 
 /**
- * Plants each fault of tools/faults in a built checkout and runs the test that must catch it.
+ * Plants each fault of tools/faults in a built checkout and runs the tests that must catch it.
  *
  * <p>ProveFaults ROOT CLASSPATHS LAUNCHER [WORD...]: CLASSPATHS holds MODULE.txt for each module,
  * LAUNCHER is JUnit's console launcher. A planted file is compiled into a folder that stands first
@@ -35,12 +35,8 @@ public final class ProveFaults {
   private final Path launcher;
   private final Path scratch;
 
-  /** One fault: what it says, the test that catches it, and the changed files by their paths. */
-  record Fault(String name, String says, String test, Map<String, String> files) {
-    String testClass() {
-      return test.split("\\.")[0];
-    }
-  }
+  /** One fault: what it says, the tests that catch it, and the changed files by their paths. */
+  record Fault(String name, String says, List<String> tests, Map<String, String> files) {}
 
   private ProveFaults(Path root, Path classPaths, Path launcher) throws IOException {
     this.root = root;
@@ -88,6 +84,7 @@ public final class ProveFaults {
 
   private Fault read(Path path) throws IOException {
     var head = new LinkedHashMap<String, String>();
+    var tests = new ArrayList<String>();
     var files = new LinkedHashMap<String, String>();
     var name = path.getFileName().toString().replace(".fault", "");
     StringBuilder before = null;
@@ -107,14 +104,16 @@ public final class ProveFaults {
         after.append(line).append('\n');
       } else if (before != null) {
         before.append(line).append('\n');
+      } else if (line.startsWith("test: ")) {
+        tests.add(line.substring("test: ".length()));
       } else if (line.contains(": ")) {
         head.put(line.substring(0, line.indexOf(':')), line.substring(line.indexOf(':') + 2));
       }
     }
-    if (files.isEmpty() || !head.containsKey("fault") || !head.containsKey("test")) {
+    if (files.isEmpty() || tests.isEmpty() || !head.containsKey("fault")) {
       throw new IllegalArgumentException(name + " needs fault:, test:, file: and a change");
     }
-    return new Fault(name, head.get("fault"), head.get("test"), files);
+    return new Fault(name, head.get("fault"), tests, files);
   }
 
   private String source(String name, String file) throws IOException {
@@ -138,9 +137,11 @@ public final class ProveFaults {
 
   /** A test that fails anyway proves nothing. */
   private boolean passesUnplanted(List<Fault> faults) throws Exception {
-    var byModule = new TreeMap<String, List<Fault>>();
+    var byModule = new TreeMap<String, List<String>>();
     for (var fault : faults) {
-      byModule.computeIfAbsent(module(fault.testClass()), _ -> new ArrayList<>()).add(fault);
+      for (var test : fault.tests()) {
+        byModule.computeIfAbsent(module(test), _ -> new ArrayList<>()).add(test);
+      }
     }
     boolean sound = true;
     for (var entry : byModule.entrySet()) {
@@ -157,29 +158,43 @@ public final class ProveFaults {
     return sound;
   }
 
+  /** Each of its tests must fail. */
   private boolean isCaught(Fault fault) throws Exception {
     var folder = scratch.resolve(fault.name());
     var log = scratch.resolve(fault.name() + ".log");
-    var verdict = "NOT CAUGHT";
-    var words = "";
     if (!compile(fault, folder, log)) {
-      verdict = "DOES NOT COMPILE";
-      words = Files.readString(log).lines().findFirst().orElse("");
-    } else {
-      int status = planted(fault, folder, log);
-      words =
-          Files.readString(log).lines().filter(line -> line.contains("=>")).findFirst().orElse("");
-      if (status == 1 || status == 124) verdict = "caught";
-      if (status == 124) words = "no end in " + SECONDS_MAX + " seconds";
+      var words = Files.readString(log).lines().findFirst().orElse("");
+      tell(fault, fault.tests().getFirst(), "DOES NOT COMPILE", words);
+      return false;
     }
+    boolean caught = true;
+    for (var test : fault.tests()) caught &= isCaught(fault, test, folder, log);
+    return caught;
+  }
+
+  private boolean isCaught(Fault fault, String test, Path folder, Path log) throws Exception {
+    int status = planted(fault, test, folder, log);
+    boolean caught = status == 1 || status == 124;
+    var words =
+        status == 124
+            ? "no end in " + SECONDS_MAX + " seconds"
+            : Files.readString(log)
+                .lines()
+                .filter(line -> line.contains("=>"))
+                .findFirst()
+                .orElse("");
+    tell(fault, test, caught ? "caught" : "NOT CAUGHT", words);
+    return caught;
+  }
+
+  private static void tell(Fault fault, String test, String verdict, String words) {
     System.out.printf(
         "%-58s %-10s %-70s %s%n",
-        cut(fault.says(), 58), verdict, cut(fault.test(), 70), cut(words.strip(), 100));
-    return verdict.equals("caught");
+        cut(fault.says(), 58), verdict, cut(test, 70), cut(words.strip(), 100));
   }
 
   /** What is not on the class path, such as the launcher, is changed in place meanwhile. */
-  private int planted(Fault fault, Path folder, Path log) throws Exception {
+  private int planted(Fault fault, String test, Path folder, Path log) throws Exception {
     var before = new LinkedHashMap<Path, String>();
     try {
       for (var file : fault.files().entrySet()) {
@@ -188,7 +203,7 @@ public final class ProveFaults {
         before.put(path, Files.readString(path));
         Files.writeString(path, file.getValue());
       }
-      return test(module(fault.testClass()), folder, List.of(fault), log, SECONDS_MAX);
+      return test(module(test), folder, List.of(test), log, SECONDS_MAX);
     } finally {
       for (var file : before.entrySet()) Files.writeString(file.getKey(), file.getValue());
     }
@@ -238,7 +253,7 @@ public final class ProveFaults {
     return String.join(File.pathSeparator, path);
   }
 
-  private int test(String module, Path planted, List<Fault> faults, Path log, int seconds)
+  private int test(String module, Path planted, List<String> tests, Path log, int seconds)
       throws Exception {
     var command = new ArrayList<String>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
@@ -250,9 +265,9 @@ public final class ProveFaults {
     command.addAll(List.of("-cp", launcher + File.pathSeparator + classPath(module, planted)));
     command.addAll(List.of("org.junit.platform.console.ConsoleLauncher", "execute"));
     command.addAll(List.of("--disable-banner", "--disable-ansi-colors", "--fail-if-no-tests"));
-    for (var fault : faults) {
-      command.add("--select-class=" + qualified(fault.testClass()));
-      var method = fault.test().contains(".") ? fault.test() : fault.test() + "..*";
+    for (var test : tests) {
+      command.add("--select-class=" + qualified(testClass(test)));
+      var method = test.contains(".") ? test : test + "..*";
       command.add("--include-methodname=.*[.$]" + method.replaceFirst("\\.", "[.#]"));
     }
     var process =
@@ -277,8 +292,12 @@ public final class ProveFaults {
     throw new IllegalArgumentException("there is no test class " + testClass);
   }
 
-  private String module(String testClass) throws IOException {
-    return root.relativize(find(testClass)).getName(0).toString();
+  private static String testClass(String test) {
+    return test.split("\\.")[0];
+  }
+
+  private String module(String test) throws IOException {
+    return root.relativize(find(testClass(test))).getName(0).toString();
   }
 
   private String qualified(String testClass) throws IOException {

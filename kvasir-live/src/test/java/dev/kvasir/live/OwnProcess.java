@@ -19,6 +19,9 @@ public final class OwnProcess {
   /** Outside the heap; a connection that loses some of it has used this up soon. */
   private static final String DIRECT = "40m";
 
+  /** How the line begins that every process with incubating modules writes first. */
+  private static final String OF_THE_JVM = "WARNING: Using incubator modules";
+
   private static final String NICE = "/usr/bin/nice";
 
   /** What such a process does. */
@@ -78,7 +81,7 @@ public final class OwnProcess {
   public static void run(Class<?> main, String heap) throws IOException, InterruptedException {
     var process = start(main, heap);
     try (var out = process.inputReader(StandardCharsets.UTF_8)) {
-      var said = out.lines().toList();
+      var said = out.lines().filter(line -> !line.startsWith(OF_THE_JVM)).toList();
       assertThat(process.waitFor()).as(String.join("\n", said)).isZero();
       System.out.println(said.getLast());
     } finally {

@@ -1,5 +1,6 @@
 package dev.kvasir.live.gateway;
 
+import static java.nio.charset.StandardCharsets.UTF_16;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -12,6 +13,7 @@ import dev.kvasir.live.http.HttpLimits;
 import dev.kvasir.live.http.Network;
 import dev.kvasir.live.http.RawClient;
 import dev.kvasir.live.http.Records;
+import dev.kvasir.live.openai.SessionHint;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.management.ManagementFactory;
@@ -48,6 +50,7 @@ class BadNeighbourTest {
   private static final Duration PATIENCE = Duration.ofSeconds(20);
   private static final int BODY_BYTES = 1 << 20;
   private static final int BODIES_BYTES = 16 << 20;
+  private static final Duration BODY_WINDOW = Duration.ofSeconds(2);
   private static final int HELD_MAX = 24;
   private static final long KEPT_BYTES_MAX = 24L << 20;
   private static final String TURNS = "turns: ";
@@ -66,7 +69,13 @@ class BadNeighbourTest {
     var keys = new ApiKeys(List.of(ApiKey.of("ada", "of-ada"), ApiKey.of("eve", "of-eve")));
     var limits =
         Records.with(
-            HttpLimits.DEFAULT, "bodyBytesMax", BODY_BYTES, "bodiesBytesMax", (long) BODIES_BYTES);
+            HttpLimits.DEFAULT,
+            "bodyBytesMax",
+            BODY_BYTES,
+            "bodiesBytesMax",
+            (long) BODIES_BYTES,
+            "bodyWindow",
+            BODY_WINDOW);
     var settings = GatewaySettings.of(0, List.of(worker.worker("one"), worker.worker("two")));
     return settings
         .at(settings.api().with(limits).with(keys), settings.admin())
@@ -147,6 +156,16 @@ class BadNeighbourTest {
 
   /** The process of the first one; it ends when its input does, and says what was wrong. */
   static final class Neighbour {
+    private static final String SESSION = "{\"prompt_cache_key\":\"%s\",";
+
+    /** None of them has a value of its kind. */
+    private static final List<String> FIELDS =
+        List.of(
+            "\"prompt_cache_key\":5",
+            "\"cache_salt\":5",
+            "\"model\":\"\\ud800\"",
+            "\"stream\":\"yes\"");
+
     private final int port;
     private volatile boolean over;
     private int turns;
@@ -160,11 +179,17 @@ class BadNeighbourTest {
     }
 
     private void run() throws IOException, InterruptedException {
-      var thread = Thread.ofPlatform().start(this::worst);
-      System.out.println(READY);
-      while (System.in.read() >= 0) {}
-      over = true;
-      thread.join();
+      try (var stalled = RawClient.connect(port)) {
+        stalled.write(RawClient.post(Scene.CHAT, BODY_BYTES, BAD)).write(almostAll());
+        var thread = Thread.ofPlatform().start(this::worst);
+        System.out.println(READY);
+        while (System.in.read() >= 0) {}
+        over = true;
+        thread.join();
+        stalled.status();
+      } catch (SocketTimeoutException e) {
+        System.out.println("a body that stalls one byte before its end is still waited for");
+      }
     }
 
     /** Large bodies, bodies that do not end, requests that hang or break off, and long names. */
@@ -191,25 +216,31 @@ class BadNeighbourTest {
 
     private RawClient one(int turn, SplittableRandom random) throws IOException {
       var raw = RawClient.connect(port);
-      switch (turn % 6) {
+      switch (turn % 8) {
         case 0 -> raw.write(RawClient.post(Scene.CHAT, BODY_BYTES, BAD)).write(almostAll());
         case 1 -> {
           var length = "content-length: " + BODY_BYTES;
           answered("a body where none belongs", raw.write(RawClient.head("GET /health", length)));
         }
         case 2 -> {
-          var body = "{\"cache_salt\":5,\"x\":\"" + "y".repeat(BODY_BYTES / 2) + "\"}";
-          answered("a key of the wrong kind", body(raw, body));
+          var field = FIELDS.get(turn / 8 % FIELDS.size());
+          var body = "{" + field + ",\"x\":\"" + "y".repeat(BODY_BYTES / 2) + "\"}";
+          answered("a body with " + field, body(raw, body));
         }
         case 3 -> {
-          var name = "n".repeat(BODY_BYTES / 2) + random.nextLong();
-          var body = "{\"model\":\"tiny\",\"prompt_cache_key\":\"" + name + "\"}";
-          answered("a long name", body(raw, body));
+          var name = "\u0142".repeat(SessionHint.NAME_CHARS_MAX - 32) + random.nextLong();
+          answered("a long name", body(raw, PROMPT.replaceFirst("\\{", SESSION.formatted(name))));
         }
         case 4 -> {
           var prompt = "p ".repeat(BODY_BYTES / 8);
           body(raw, "{\"model\":\"tiny\",\"stream\":true,\"prompt\":\"" + prompt + "\"}");
           raw.close();
+        }
+        case 5 -> answered("UTF-16", body(raw, PROMPT.getBytes(UTF_16)));
+        case 6 -> {
+          var name = "n".repeat(BODY_BYTES / 2) + random.nextLong();
+          answered(
+              "a name too long", body(raw, PROMPT.replaceFirst("\\{", SESSION.formatted(name))));
         }
         default -> answered("a long model", body(raw, "{\"model\":\"" + "m".repeat(9_999) + "\"}"));
       }
@@ -224,7 +255,11 @@ class BadNeighbourTest {
     }
 
     private static RawClient body(RawClient raw, String body) throws IOException {
-      return raw.write(RawClient.post(Scene.CHAT, body.length(), BAD)).write(body);
+      return body(raw, body.getBytes(UTF_8));
+    }
+
+    private static RawClient body(RawClient raw, byte[] body) throws IOException {
+      return raw.write(RawClient.post(Scene.CHAT, body.length, BAD)).write(body);
     }
 
     private static byte[] almostAll() {

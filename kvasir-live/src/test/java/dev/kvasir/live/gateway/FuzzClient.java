@@ -2,10 +2,13 @@ package dev.kvasir.live.gateway;
 
 import java.io.BufferedInputStream;
 import java.io.EOFException;
+import java.io.FilterInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.InetAddress;
 import java.net.Socket;
+import java.net.SocketException;
+import java.net.SocketTimeoutException;
 import java.nio.charset.StandardCharsets;
 import java.util.Locale;
 import java.util.SplittableRandom;
@@ -13,7 +16,11 @@ import java.util.concurrent.TimeUnit;
 
 /** Holds one conversation over a socket, and says what was wrong with the answers. */
 final class FuzzClient {
-  private static final int PATIENCE_MILLIS = (int) TimeUnit.MINUTES.toMillis(2);
+  /** A server that answers others meanwhile has no excuse. */
+  private static final int PATIENCE_MILLIS = 15_000;
+
+  private static final int OTHERS_MILLIS = (int) TimeUnit.MINUTES.toMillis(2);
+  private static final int TRICKLE_MILLIS = 20;
 
   /** Who leaves does not wait for what a server does with half a request. */
   private static final int LEAVING_MILLIS = 20;
@@ -27,8 +34,46 @@ final class FuzzClient {
 
   private FuzzClient(Socket socket, FuzzConversation said) throws IOException {
     this.socket = socket;
-    this.in = new BufferedInputStream(socket.getInputStream());
+    boolean reads = said.end() == FuzzConversation.End.READS;
+    this.in = new BufferedInputStream(reads ? new Patient(socket) : socket.getInputStream());
     this.said = said;
+  }
+
+  /** Waits again as long as nobody else is answered either: then the machine is slow. */
+  private static final class Patient extends FilterInputStream {
+    private final int port;
+
+    Patient(Socket socket) throws IOException {
+      super(socket.getInputStream());
+      this.port = socket.getPort();
+    }
+
+    @Override
+    public int read(byte[] bytes, int from, int length) throws IOException {
+      try {
+        return super.read(bytes, from, length);
+      } catch (SocketTimeoutException e) {
+        requireOthersAreAnswered(port);
+      }
+      try {
+        return super.read(bytes, from, length);
+      } catch (SocketTimeoutException e) {
+        throw new SocketTimeoutException(
+            "nothing came for %d ms, though others were answered".formatted(2 * PATIENCE_MILLIS));
+      }
+    }
+  }
+
+  private static void requireOthersAreAnswered(int port) throws IOException {
+    try (var other = new Socket(InetAddress.getLoopbackAddress(), port)) {
+      other.setSoTimeout(OTHERS_MILLIS);
+      var request = "GET /health HTTP/1.1\r\nhost: localhost\r\n\r\n";
+      other.getOutputStream().write(request.getBytes(StandardCharsets.ISO_8859_1));
+      var first = new String(other.getInputStream().readNBytes(12), StandardCharsets.ISO_8859_1);
+      if (!first.equals("HTTP/1.1 200")) {
+        throw new IOException("others are answered with \"" + first + "\"");
+      }
+    }
   }
 
   /** Throws where an answer is missing or must not be. */
@@ -41,6 +86,10 @@ final class FuzzClient {
   }
 
   private void hold() throws IOException {
+    if (said.end() == FuzzConversation.End.STALLS) {
+      stall();
+      return;
+    }
     if (said.end() == FuzzConversation.End.READS) {
       try {
         write();
@@ -58,6 +107,36 @@ final class FuzzClient {
       return;
     }
     if (said.end() == FuzzConversation.End.RESETS) socket.setSoLinger(true, 0);
+  }
+
+  /** Writes a body but for its end, in silence or a byte now and then; the server must not wait. */
+  private void stall() throws IOException {
+    int held = said.heldBack();
+    try {
+      write();
+      socket.setSoTimeout(TRICKLE_MILLIS);
+      for (int waited = 0; waited < PATIENCE_MILLIS; waited += TRICKLE_MILLIS) {
+        if (isEnded()) return;
+        if (said.seed() % 3 == 0 && held > 1) {
+          socket.getOutputStream().write(' ');
+          held--;
+        }
+      }
+    } catch (SocketException e) {
+      return;
+    }
+    requireOthersAreAnswered(socket.getPort());
+    throw new IOException(
+        "a body that stalls, %d bytes before its end, is still waited for after %d ms"
+            .formatted(held, PATIENCE_MILLIS));
+  }
+
+  private boolean isEnded() throws IOException {
+    try {
+      return in.read() < 0;
+    } catch (SocketTimeoutException e) {
+      return false;
+    }
   }
 
   /** In a few pieces, cut anywhere. */

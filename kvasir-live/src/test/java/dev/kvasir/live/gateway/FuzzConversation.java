@@ -21,7 +21,9 @@ final class FuzzConversation {
     /** Closes after it wrote, whatever comes. */
     CLOSES,
     /** Breaks the connection after it wrote. */
-    RESETS
+    RESETS,
+    /** Keeps back the end of a body, and waits for the server to give it up. */
+    STALLS
   }
 
   /** The statuses that may answer a request. */
@@ -29,7 +31,9 @@ final class FuzzConversation {
     GOOD(200, 299),
     REFUSED(400, 499),
     /** Nobody can tell beforehand, but it is no fault of the server. */
-    ANY(200, 499);
+    ANY(200, 499),
+    /** What the server needs is broken: it does without, or says so. */
+    BROKEN(200, 500);
 
     private final int least;
     private final int most;
@@ -56,6 +60,7 @@ final class FuzzConversation {
   private static final int SHOWN = 200;
   private static final String JSON = "content-type: application/json";
   private static final int REQUESTS_MAX = 48;
+  private static final int STALLED_BYTES_MAX = 100_000;
 
   private final long seed;
   private final boolean keyed;
@@ -65,29 +70,39 @@ final class FuzzConversation {
   private final ByteArrayOutputStream bytes = new ByteArrayOutputStream();
   private final List<Request> requests = new ArrayList<>();
   private final End end;
+  private int heldBack;
 
   /**
    * The conversation of a seed.
    *
-   * @param keys whether the server asks for keys
+   * @param server to which it is sent
    * @param sessionMax how long the names of some sessions may be
    */
-  FuzzConversation(long seed, Keys keys, int sessionMax) {
+  FuzzConversation(long seed, Server server, int sessionMax) {
     this.seed = seed;
     this.sessionMax = sessionMax;
-    this.keyed = keys == Keys.SET;
+    this.keyed = server == Server.KEYED;
     this.random = new SplittableRandom(seed);
     this.json = new FuzzJson(random);
+    if (server == Server.PROMPT) {
+      stall();
+      this.end = End.STALLS;
+      return;
+    }
     int count = 1 + random.nextInt(REQUESTS_MAX);
     for (int i = 0; i < count; i++) ordinary();
     if (one(3)) last();
     this.end = one(6) ? one(2) ? End.CLOSES : End.RESETS : End.READS;
   }
 
-  /** Whether a server asks for keys. */
-  enum Keys {
-    SET,
-    NONE
+  /** What a server asks for. */
+  enum Server {
+    /** Keys. */
+    KEYED,
+    /** Nothing. */
+    OPEN,
+    /** Bodies that come without a pause. */
+    PROMPT
   }
 
   long seed() {
@@ -101,13 +116,18 @@ final class FuzzConversation {
   /** What is to be written; a part of it where the caller does not stay. */
   byte[] written() {
     var all = bytes.toByteArray();
-    if (end == End.READS) return all;
+    if (end == End.READS || end == End.STALLS) return all;
     return Arrays.copyOf(all, new SplittableRandom(seed).nextInt(all.length + 1));
   }
 
   /** Those that are to be answered. */
   List<Request> requests() {
     return requests;
+  }
+
+  /** How many bytes a body lacks that stalls. */
+  int heldBack() {
+    return heldBack;
   }
 
   private boolean one(int in) {
@@ -120,15 +140,21 @@ final class FuzzConversation {
 
   /** A request after which the connection stays. */
   private void ordinary() {
-    switch (random.nextInt(16)) {
-      case 0, 1, 2 -> get();
-      case 3, 4 -> good();
-      case 5, 6, 7 -> mistyped();
-      case 8, 9 -> post(json.mutated(), Answer.ANY);
-      case 10, 11, 12 -> post(json.broken(), Answer.REFUSED);
-      case 13, 14 -> encoded();
-      default -> session();
+    switch (random.nextInt(32)) {
+      case 0, 1, 2, 3, 4, 5, 6, 7 -> get();
+      case 8, 9 -> good();
+      case 10, 11, 12, 13, 14 -> mistyped();
+      case 15, 16, 17 -> post(json.mutated(), Answer.ANY);
+      case 18, 19, 20, 21, 22, 23 -> post(json.broken(), Answer.REFUSED);
+      case 24, 25, 26 -> encoded();
+      case 27 -> rare();
+      default -> post(json.session(sessionMax), Answer.GOOD);
     }
+  }
+
+  private void rare() {
+    if (one(8)) post(json.nameless(), Answer.BROKEN);
+    else form();
   }
 
   private void get() {
@@ -154,11 +180,34 @@ final class FuzzConversation {
     post(json.good().getBytes(Charset.forName(charset)), Answer.REFUSED);
   }
 
-  /** A session with a long name that is there once. */
-  private void session() {
-    int length = one(8) ? random.nextInt(sessionMax) : random.nextInt(64);
-    var name = "s".repeat(length) + random.nextInt();
-    post(json.good("prompt_cache_key", "\"" + name + "\""), Answer.GOOD);
+  /** Audio comes as a form, which has its own parser. */
+  private void form() {
+    var line = "\r\ncontent-disposition: form-data; name=";
+    var body =
+        "--b" + line + "\"model\"\r\n\r\ntiny\r\n--b" + line + "\"file\"; filename=\"a\"\r\n";
+    body += "\r\n" + "a".repeat(random.nextInt(9_000)) + "\r\n--b--\r\n";
+    var answer = one(2) ? Answer.GOOD : Answer.REFUSED;
+    if (answer == Answer.REFUSED) {
+      body = one(2) ? body.replace("--b", "--c") : body.replace("tiny", "t".repeat(300));
+    }
+    var type = "content-type: multipart/form-data; boundary=b\r\n";
+    head("POST /v1/audio/transcriptions", type + "content-length: " + body.length() + "\r\n");
+    text(body);
+    expect(answer, body);
+  }
+
+  /** A request whose body does not end. */
+  private void stall() {
+    int length = 2 + random.nextInt(STALLED_BYTES_MAX);
+    int sent = one(2) ? length - 1 : random.nextInt(length);
+    if (one(3)) {
+      head("POST " + Scene.CHAT, JSON + "\r\ntransfer-encoding: chunked\r\n");
+      text(Integer.toHexString(length) + "\r\n");
+    } else {
+      head("POST " + Scene.CHAT, JSON + "\r\ncontent-length: " + length + "\r\n");
+    }
+    text(" ".repeat(sent));
+    heldBack = length - sent;
   }
 
   private void post(String body, Answer answer) {

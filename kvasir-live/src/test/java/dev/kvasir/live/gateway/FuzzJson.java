@@ -1,5 +1,6 @@
 package dev.kvasir.live.gateway;
 
+import dev.kvasir.live.openai.SessionHint;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -11,6 +12,12 @@ final class FuzzJson {
   private static final int PROMPTS = 64;
 
   private static final List<String> TEXTS = List.of("model", "cache_salt");
+
+  /** A prompt that begins so has tokens that cannot be told: the tokenizer fails at it. */
+  static final String NAMELESS = "nameless ";
+
+  /** The longest name of a session that is taken; each character of it takes two bytes. */
+  private static final String LONG_NAME = "\u0142".repeat(SessionHint.NAME_CHARS_MAX - 16);
 
   private final SplittableRandom random;
 
@@ -30,10 +37,29 @@ final class FuzzJson {
     return written(fields());
   }
 
-  String good(String name, String value) {
+  private String good(String name, String value, String... without) {
     var fields = fields();
+    List.of(without).forEach(fields::remove);
     fields.put(name, value);
     return written(fields);
+  }
+
+  /** One whose prompt cannot be named, by no fault of its caller. */
+  String nameless() {
+    return good("prompt", "\"" + NAMELESS + random.nextInt() + "\"", "messages");
+  }
+
+  /**
+   * One that names a session, perhaps by what is no name.
+   *
+   * @param charsMax how long the names are at most
+   */
+  String session(int charsMax) {
+    var field = one(4) ? "session_id" : "prompt_cache_key";
+    if (one(8)) return good(field, wrongText());
+    if (one(16)) return good(field, "\"" + "s".repeat(random.nextInt(charsMax)) + "\"");
+    var name = charsMax < LONG_NAME.length() ? "s".repeat(random.nextInt(charsMax)) : LONG_NAME;
+    return good(field, "\"" + name + random.nextInt() + "\"");
   }
 
   /** A field that matters has a value of a kind that it cannot have. */

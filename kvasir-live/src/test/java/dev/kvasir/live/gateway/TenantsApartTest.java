@@ -7,6 +7,7 @@ import dev.kvasir.live.gateway.journal.NameKey;
 import dev.kvasir.live.http.ApiKey;
 import dev.kvasir.live.http.ApiKeys;
 import dev.kvasir.live.http.Json;
+import java.net.http.HttpRequest.BodyPublishers;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -63,6 +64,42 @@ class TenantsApartTest {
     assertThat(names.get(0)).as("of one tenant, in one capture").isEqualTo(names.get(1));
     assertThat(names.get(0)).as("of another").doesNotContainAnyElementsOf(names.get(2));
     assertThat(names.get(0)).as("in another capture").doesNotContainAnyElementsOf(names.get(3));
+  }
+
+  @Test
+  void aCaptureRepeatsNothingThatCallersWrite() throws Exception {
+    var written = new ArrayList<String>();
+    for (int i = 0; i < 2; i++) {
+      var capture = folder.resolve("written-" + i);
+      open(new JournalFiles(null, capture, null));
+      var fields =
+          "\"user\":\"word-1\",\"cache_salt\":\"word-2\",\"prompt_cache_key\":\"word-3\","
+              + "\"metadata\":{\"word-4\":\"word-5\"},";
+      var request =
+          scene
+              .request(Scene.CHAT)
+              .header("content-type", "application/json")
+              .header("authorization", "Bearer a")
+              .header("x-request-id", "word-6")
+              .header("user-agent", "word-7")
+              .POST(BodyPublishers.ofString(PROMPT.replaceFirst("\\{", "{" + fields)));
+      assertThat(scene.send(request).statusCode()).isEqualTo(200);
+      scene.assertBooksAreEmpty();
+      scene.gateway.close();
+      written.add(Files.readString(capture));
+    }
+    assertThat(written)
+        .noneMatch(text -> text.contains("word-"))
+        .noneMatch(text -> text.contains("ada"));
+    for (var field : List.of("id", "session", "tenant")) {
+      var names =
+          written.stream()
+              .map(line -> Json.read(line.getBytes(StandardCharsets.UTF_8)).path(field).asString());
+      assertThat(names)
+          .as(field)
+          .doesNotHaveDuplicates()
+          .allMatch(name -> name.matches("[0-9a-f]{16,}"));
+    }
   }
 
   @Test
