@@ -266,7 +266,8 @@ class ObjectStoreTest {
     var bound = new ObjectSettings.Bound(Duration.ofDays(1), 200_000, Duration.ofDays(1));
     var settings = settings().with(bound).withClaimTtl(Duration.ofSeconds(2));
     var blocks = new ObjectBlocks(settings, SEALS);
-    try (var bucket = new Bucket(settings())) {
+    var patient = settings().limits().withTimeout(Duration.ofSeconds(20));
+    try (var bucket = new Bucket(settings().withClaimTtl(Duration.ofMinutes(1)).with(patient))) {
       var dead = new Claim("00000000000000aa", "00000000000000aa-1", 8);
       for (long key = 0; key < claims; key++) {
         bucket.create(PREFIX + "/k/" + BlockName.of(TestBlocks.block(key)), dead.bytes());
