@@ -423,6 +423,8 @@ class KvEventSubscriberTest {
       assertThat(loop.pending()).isEqualTo(5);
       free.countDown();
       Await.until("all is read", () -> listener.stats().malformed() == messages);
+    } finally {
+      free.countDown();
     }
   }
 
