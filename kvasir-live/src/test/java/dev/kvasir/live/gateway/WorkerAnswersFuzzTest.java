@@ -40,7 +40,7 @@ class WorkerAnswersFuzzTest {
   private static final int FLOOD_BYTES = 8 << 20;
 
   /** More than the limit of an answer and the buffers of a connection together. */
-  private static final long ENDLESS_BYTES = 64L << 20;
+  private static final long ENDLESS_BYTES = 32L << 20;
 
   private static final int READ_BYTES_MAX = 4 << 20;
   private static final long GROWTH_BYTES = 48L << 20;
@@ -164,7 +164,7 @@ class WorkerAnswersFuzzTest {
                       Records.with(
                           s.failures(),
                           "firstTime",
-                          Duration.ofSeconds(1),
+                          Duration.ofSeconds(3),
                           "silenceTime",
                           Duration.ofMillis(150))));
     }
