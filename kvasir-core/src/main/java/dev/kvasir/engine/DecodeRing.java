@@ -21,6 +21,10 @@ final class DecodeRing {
   private final List<List<Sequence>> places = new ArrayList<>();
   private final TreeSet<Sequence> ends =
       new TreeSet<>(Comparator.comparingLong(DecodeRing::endTick).thenComparing(BY_RANK));
+
+  /** When the first of them ends; the end of time where there is none. */
+  private long firstEnd = Long.MAX_VALUE;
+
   private long tick;
   private int size;
   private long contextTokens;
@@ -48,6 +52,7 @@ final class DecodeRing {
     sequence.decoding = true;
     insert(place(sequence), sequence);
     ends.add(sequence);
+    firstEnd = Math.min(firstEnd, endTick(sequence));
     size++;
     contextTokens += sequence.computed;
   }
@@ -58,6 +63,7 @@ final class DecodeRing {
     var place = place(sequence);
     place.remove(Collections.binarySearch(place, sequence, BY_RANK));
     ends.remove(sequence);
+    firstEnd = ends.isEmpty() ? Long.MAX_VALUE : endTick(ends.first());
     size--;
     contextTokens -= sequence.computed;
   }
@@ -74,7 +80,7 @@ final class DecodeRing {
 
   /** Those that will have all their tokens when they have one more. */
   List<Sequence> nextEnded() {
-    if (ends.isEmpty() || endTick(ends.first()) > tick + 1) return List.of();
+    if (firstEnd > tick + 1) return List.of();
     var ended = new ArrayList<Sequence>();
     for (var sequence : ends) {
       if (endTick(sequence) > tick + 1) break;
@@ -85,15 +91,15 @@ final class DecodeRing {
 
   /** One more token for all of them but the idle. */
   void advance(List<Sequence> idle) {
-    for (var sequence : idle) remove(sequence);
+    if (!idle.isEmpty()) for (var sequence : idle) remove(sequence);
     tick++;
     contextTokens += size;
-    for (var sequence : idle) add(sequence);
+    if (!idle.isEmpty()) for (var sequence : idle) add(sequence);
   }
 
   /** Those that have all their tokens, in the order of admission. */
   List<Sequence> ended() {
-    if (ends.isEmpty() || endTick(ends.first()) > tick) return List.of();
+    if (firstEnd > tick) return List.of();
     var ended = new ArrayList<Sequence>();
     for (var sequence : ends) {
       if (endTick(sequence) > tick) break;

@@ -56,7 +56,9 @@ final class PlannedBatch {
     }
     int decoding = state.decoding.size() - leaving.size();
     int border = 0;
-    for (var sequence : state.decoding.nextAtBorder()) {
+    var atNextBorder = state.decoding.nextAtBorder();
+    for (int i = 0; i < atNextBorder.size(); i++) {
+      var sequence = atNextBorder.get(i);
       if (!sequence.idle && stays(sequence)) border++;
     }
     for (var sequence : batch.idle()) border += isAtBorder(sequence) ? 1 : 0;
