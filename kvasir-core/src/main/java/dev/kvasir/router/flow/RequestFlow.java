@@ -194,7 +194,7 @@ public final class RequestFlow {
   }
 
   private boolean isFull(int id, RouteRequest asked) {
-    return turns.isFull(asked.sloClass(), router.load(id).inFlight(), router.signals(id));
+    return turns.isFull(asked.sloClass(), router.load(id), router.signals(id));
   }
 
   private @Nullable Refusal refusal(FlowRequest request) {
@@ -470,6 +470,8 @@ public final class RequestFlow {
     request.openRoute().firstToken();
     request.state = State.ANSWERING;
     note(request.openRoute());
+    // Its worker may take the next prefill.
+    if (turns.workerPrefillsMax() > 0) admitWaiting();
   }
 
   /** So many tokens more of the answer have come. */

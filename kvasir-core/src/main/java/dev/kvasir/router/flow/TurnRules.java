@@ -1,6 +1,7 @@
 package dev.kvasir.router.flow;
 
 import dev.kvasir.router.view.EngineSignals;
+import dev.kvasir.router.view.Load;
 import dev.kvasir.router.view.SloClass;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -14,6 +15,8 @@ import java.util.Map;
  *     who is not named
  * @param workerInFlightMax requests with a worker; 0 for no bound
  * @param workerReserve of these, how many only {@link SloClass#CRITICAL} requests may be
+ * @param workerPrefillsMax prefills with a worker, waiting ones included, from which on it is given
+ *     only {@link SloClass#CRITICAL} requests; 0 for no bound
  * @param workerWaitingMax requests that wait within a worker, by its own account; 0 for no bound
  * @param workerKvMax the share of its KV memory in use from which a worker is given nothing new; 0
  *     for no bound
@@ -24,6 +27,7 @@ public record TurnRules(
     List<String> weights,
     int workerInFlightMax,
     int workerReserve,
+    int workerPrefillsMax,
     int workerWaitingMax,
     double workerKvMax,
     Late late) {
@@ -45,15 +49,15 @@ public record TurnRules(
 
   /** In the order of arrival, with workers given all that comes. */
   public static final TurnRules DEFAULT =
-      new TurnRules(Order.ARRIVAL, List.of(), 0, 0, 0, 0, Late.WAIT);
+      new TurnRules(Order.ARRIVAL, List.of(), 0, 0, 0, 0, 0, Late.WAIT);
 
   public TurnRules {
     weights = List.copyOf(weights);
     var _ = shares(weights);
-    if (workerInFlightMax < 0 || workerWaitingMax < 0) {
+    if (workerInFlightMax < 0 || workerPrefillsMax < 0 || workerWaitingMax < 0) {
       throw new IllegalArgumentException(
-          "%d in flight and %d waiting at a worker, expected 0 or more"
-              .formatted(workerInFlightMax, workerWaitingMax));
+          "%d in flight, %d prefills and %d waiting at a worker, expected 0 or more"
+              .formatted(workerInFlightMax, workerPrefillsMax, workerWaitingMax));
     }
     if (workerReserve < 0 || workerReserve > Math.max(0, workerInFlightMax - 1)) {
       throw new IllegalArgumentException(
@@ -91,18 +95,24 @@ public record TurnRules(
 
   /** Whether there is any bound on what a worker is given. */
   boolean hasCaps() {
-    return workerInFlightMax > 0 || workerWaitingMax > 0 || workerKvMax > 0;
+    return workerInFlightMax > 0
+        || workerPrefillsMax > 0
+        || workerWaitingMax > 0
+        || workerKvMax > 0;
   }
 
   /**
    * Whether a worker is to be given no request of that class for now.
    *
-   * @param inFlight requests with it
+   * @param load what is with it
    * @param told what it told of itself lately; what it did not tell bounds nothing
    */
-  boolean isFull(SloClass sloClass, int inFlight, EngineSignals told) {
-    int places = workerInFlightMax - (sloClass == SloClass.CRITICAL ? 0 : workerReserve);
-    if (workerInFlightMax > 0 && inFlight >= places) return true;
+  boolean isFull(SloClass sloClass, Load load, EngineSignals told) {
+    boolean isCritical = sloClass == SloClass.CRITICAL;
+    int places = workerInFlightMax - (isCritical ? 0 : workerReserve);
+    if (workerInFlightMax > 0 && load.inFlight() >= places) return true;
+    boolean isPrefilling = workerPrefillsMax > 0 && load.prefills() >= workerPrefillsMax;
+    if (isPrefilling && !isCritical) return true;
     if (workerWaitingMax > 0 && told.queueDepth() >= workerWaitingMax) return true;
     return workerKvMax > 0 && told.kvUtilisation() >= workerKvMax;
   }

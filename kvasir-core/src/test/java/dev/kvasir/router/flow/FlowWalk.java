@@ -115,6 +115,7 @@ final class FlowWalk {
         List.of("tenant1=" + (1 + random.nextInt(4))),
         random.nextInt(4),
         0,
+        random.nextInt(3),
         0,
         0,
         random.nextBoolean() ? TurnRules.Late.SHED : TurnRules.Late.WAIT);

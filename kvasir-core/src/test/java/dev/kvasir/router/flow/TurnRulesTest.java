@@ -60,11 +60,11 @@ class TurnRulesTest {
   }
 
   private static TurnRules fair(String... weights) {
-    return new TurnRules(Order.FAIR, List.of(weights), 0, 0, 0, 0, Late.WAIT);
+    return new TurnRules(Order.FAIR, List.of(weights), 0, 0, 0, 0, 0, Late.WAIT);
   }
 
   private static TurnRules capped(int inFlight, int waiting, double kv) {
-    return new TurnRules(Order.ARRIVAL, List.of(), inFlight, 0, waiting, kv, Late.WAIT);
+    return new TurnRules(Order.ARRIVAL, List.of(), inFlight, 0, 0, waiting, kv, Late.WAIT);
   }
 
   private Asked ask(String tenant, int tokens) {
@@ -200,7 +200,7 @@ class TurnRulesTest {
 
   @Test
   void someOfAWorkerIsKeptForTheMostImportantClass() {
-    open(1, 100, new TurnRules(Order.ARRIVAL, List.of(), 3, 1, 0, 0, Late.WAIT));
+    open(1, 100, new TurnRules(Order.ARRIVAL, List.of(), 3, 1, 0, 0, 0, Late.WAIT));
     for (int i = 0; i < 2; i++) assertThat(ask("a", 10).isRunning()).isTrue();
     var standard = ask("a", 10);
     assertThat(standard.isRunning()).isFalse();
@@ -212,8 +212,23 @@ class TurnRulesTest {
   }
 
   @Test
+  void aWorkerThatPrefillsIsGivenOnlyTheMostImportantClass() {
+    open(1, 100, new TurnRules(Order.ARRIVAL, List.of(), 0, 0, 1, 0, 0, Late.WAIT));
+    var first = ask("a", 10);
+    var second = ask("a", 10);
+    assertThat(first.isRunning()).isTrue();
+    assertThat(second.isRunning()).isFalse();
+    var critical = ask("a", 10, SloClass.CRITICAL, "");
+    assertThat(critical.isRunning()).isTrue();
+    flow.firstToken(first.request);
+    assertThat(second.isRunning()).isFalse();
+    flow.firstToken(critical.request);
+    assertThat(second.isRunning()).isTrue();
+  }
+
+  @Test
   void whatCannotKeepItsPatienceIsRefusedAtOnceAndToldWhenToCome() {
-    open(1, 1, new TurnRules(Order.ARRIVAL, List.of(), 0, 0, 0, 0, Late.SHED));
+    open(1, 1, new TurnRules(Order.ARRIVAL, List.of(), 0, 0, 0, 0, 0, Late.SHED));
     // A request takes a second.
     for (int i = 0; i < 40; i++) {
       var one = ask("a", 10);
@@ -244,7 +259,7 @@ class TurnRulesTest {
     assertThatThrownBy(() -> fair("a")).hasMessageContaining("weight 'a'");
     assertThatThrownBy(() -> capped(-1, 0, 0)).hasMessageContaining("-1 in flight");
     assertThatThrownBy(() -> capped(0, 0, 1.5)).hasMessageContaining("1.5");
-    assertThatThrownBy(() -> new TurnRules(Order.FAIR, List.of(), 2, 2, 0, 0, Late.WAIT))
+    assertThatThrownBy(() -> new TurnRules(Order.FAIR, List.of(), 2, 2, 0, 0, 0, Late.WAIT))
         .hasMessageContaining("2 of 2 requests of a worker are reserved");
   }
 
