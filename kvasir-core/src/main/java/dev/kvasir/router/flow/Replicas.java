@@ -22,7 +22,7 @@ import java.util.Map;
  *
  * <pre>
  *   ALONE --hears its own message--> JOINED
- *     ^--has not heard one for the loss time--'
+ *     ^--the link breaks, or it has not heard one for the loss time--'
  * </pre>
  *
  * <p>Messages go to all gateways, the sender included: who hears itself knows that the others can
@@ -216,6 +216,14 @@ public final class Replicas {
       var sum = sums.get(entry.instance().name());
       if (sum != null) router.bookedElsewhere(entry.id(), sum);
     }
+  }
+
+  /**
+   * The link is known to be broken: what the others grant meanwhile is not heard, so that the
+   * limits of keys are divided at once.
+   */
+  public void disconnected() {
+    if (joined && beating != null) goAlone();
   }
 
   private void goAlone() {

@@ -145,6 +145,25 @@ class ReplicasTest {
   }
 
   @Test
+  void aBrokenLinkDividesTheLimitsAtOnce() {
+    for (var name : List.of("one", "two", "three")) walk.start(name);
+    walk.pass(ReplicaGroupWalk.CALM);
+    walk.channel.isDown = true;
+    var key = new FlowCaller("t", "k", new KeyLimits(600, 1_000_000, 6));
+    for (var gateway : walk.gateways) {
+      gateway.replicas.disconnected();
+      assertThat(gateway.heard).endsWith("alone 3");
+      int granted = 0;
+      while (gateway.ask(key, "") != null) granted++;
+      assertThat(granted).isEqualTo(2);
+    }
+    walk.channel.isDown = false;
+    walk.pass(ReplicaGroupWalk.CALM);
+    for (var gateway : walk.gateways) assertThat(gateway.replicas.peers()).hasSize(2);
+    walk.checkAgreement();
+  }
+
+  @Test
   void theLimitOfAKeyIsForAllGatewaysTogether() {
     var key = new FlowCaller("t", "k", new KeyLimits(600, 10_000_000, 100));
     int granted = pressed(key, Duration.ofMinutes(2), false);

@@ -94,7 +94,7 @@ public final class ReplicaGroup implements AutoCloseable {
       String name,
       NameKey secret) {
     var group = new ReplicaGroup(gateway, secret);
-    var opened = RedisChannel.open(server, name, group::heard);
+    var opened = RedisChannel.open(server, name, group.new Ears());
     group.channel = opened;
     var joined = new CompletableFuture<Replicas>();
     gateway
@@ -142,6 +142,19 @@ public final class ReplicaGroup implements AutoCloseable {
               var text = all.toString();
               exchange.context().runOnContext(_ -> exchange.answer(200, text));
             });
+  }
+
+  private final class Ears implements RedisChannel.Hearer {
+    @Override
+    public void heard(byte[] message) {
+      ReplicaGroup.this.heard(message);
+    }
+
+    @Override
+    public void disconnected() {
+      var target = replicas;
+      if (target != null) gateway.loop().execute(target::disconnected);
+    }
   }
 
   private void heard(byte[] bytes) {

@@ -257,7 +257,7 @@ class SameDecisionsTest {
           .onSuccess(
               answer -> {
                 if (answer.statusCode() != 200) refused.put(number, true);
-                answer.handler(more -> bytes.merge(number, more.length(), Integer::sum));
+                else answer.handler(more -> bytes.merge(number, more.length(), Integer::sum));
               });
     }
 

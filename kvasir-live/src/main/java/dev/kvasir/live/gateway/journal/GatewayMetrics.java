@@ -179,6 +179,10 @@ public final class GatewayMetrics {
             "Requests that this gateway has booked there.",
             r -> r.booked().inFlight())
         .gauge(
+            "kvasir_worker_in_flight_elsewhere",
+            "Requests that the other gateways have booked there, as far as this one was told.",
+            r -> r.load().inFlight() - r.booked().inFlight())
+        .gauge(
             "kvasir_worker_prefill_tokens",
             "Tokens to be prefilled there.",
             r -> r.load().prefillTokens())

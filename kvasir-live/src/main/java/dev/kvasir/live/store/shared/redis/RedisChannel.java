@@ -12,7 +12,6 @@ import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
-import java.util.function.Consumer;
 import java.util.function.Supplier;
 import redis.clients.jedis.BinaryJedisPubSub;
 import redis.clients.jedis.HostAndPort;
@@ -31,9 +30,17 @@ public final class RedisChannel implements AutoCloseable {
   private static final int QUEUE_MAX = 1_024;
   private static final Duration PAUSE = Duration.ofMillis(500);
 
+  /** Is told what comes, on the thread that listens. */
+  public interface Hearer {
+    void heard(byte[] message);
+
+    /** The connection to the server broke: what others send is not heard until it is back. */
+    void disconnected();
+  }
+
   private final RemoteSettings settings;
   private final byte[] name;
-  private final Consumer<byte[]> heard;
+  private final Hearer hearer;
   private final BlockingQueue<Supplier<byte[]>> queue = new ArrayBlockingQueue<>(QUEUE_MAX);
   private final LongAdder dropped = new LongAdder();
   private final LongAdder connects = new LongAdder();
@@ -43,18 +50,18 @@ public final class RedisChannel implements AutoCloseable {
   private volatile @Nullable Jedis listening;
   private volatile String complaint = "";
 
-  private RedisChannel(RemoteSettings settings, String name, Consumer<byte[]> heard) {
+  private RedisChannel(RemoteSettings settings, String name, Hearer hearer) {
     this.settings = settings;
     this.name = name.getBytes(UTF_8);
-    this.heard = heard;
+    this.hearer = hearer;
     sender = Thread.ofPlatform().name("kvasir-replicas-send").daemon(true).unstarted(this::send);
     listener =
         Thread.ofPlatform().name("kvasir-replicas-listen").daemon(true).unstarted(this::listen);
   }
 
   /** Connects, now or when the server can be reached; messages are heard on a thread of its own. */
-  public static RedisChannel open(RemoteSettings settings, String name, Consumer<byte[]> heard) {
-    var channel = new RedisChannel(settings, name, heard);
+  public static RedisChannel open(RemoteSettings settings, String name, Hearer hearer) {
+    var channel = new RedisChannel(settings, name, hearer);
     channel.sender.start();
     channel.listener.start();
     return channel;
@@ -129,7 +136,9 @@ public final class RedisChannel implements AutoCloseable {
         } finally {
           listening = null;
         }
-        if (!closed) pause();
+        if (closed) return;
+        hearer.disconnected();
+        pause();
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
@@ -141,7 +150,7 @@ public final class RedisChannel implements AutoCloseable {
     public void onMessage(byte[] channel, byte[] message) {
       if (!complaint.isEmpty()) LOG.log(INFO, "{0} answers again", settings.nodes().getFirst());
       complaint = "";
-      heard.accept(message);
+      hearer.heard(message);
     }
   }
 
