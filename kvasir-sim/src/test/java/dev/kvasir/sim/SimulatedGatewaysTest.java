@@ -17,6 +17,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Locale;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 
@@ -85,6 +86,39 @@ class SimulatedGatewaysTest {
     double apart = meanFirst(run(4, Sharing.NONE, Duration.ZERO));
     assertThat(fresh).isLessThan(one * 1.05);
     assertThat(apart).isGreaterThan(fresh * 1.05);
+  }
+
+  /** Eight at a time, of very different lengths. */
+  private static double inBursts(int gateways, Sharing sharing) {
+    var random = new SplittableRandom(1);
+    var requests = new ArrayList<Request>();
+    for (int i = 0; i < 1_600; i++) {
+      long nanos = i / 8 * 100_000_000L;
+      int tokens = 40 + random.nextInt(random.nextInt(3) == 0 ? 1_200 : 100);
+      requests.add(
+          new Request(
+              "r" + i, nanos, tokens, 5, Content.unique(i + 1), Caller.ANYBODY, Turn.ALONE, 0));
+    }
+    var others = new ArrayList<RoutingSpec>();
+    for (int i = 1; i < gateways; i++) others.add(engines().routing());
+    var spec = engines().with(new Replication(others, sharing, Duration.ofNanos(50_000)));
+    return meanFirst(new Simulator(spec, MODEL, Workload.open(requests.iterator())).run(_ -> {}));
+  }
+
+  @Test
+  void gatewaysThatAreAskedAtTheSameMomentTakeTurns() {
+    double one = inBursts(1, Sharing.NONE);
+    double apart = inBursts(4, Sharing.NONE);
+    double shared = inBursts(4, Sharing.BOOKED);
+    System.out.printf(
+        Locale.ROOT,
+        "first token in bursts: %.0f us with one gateway, %.0f with four, %.0f if they share"
+            + " nothing%n",
+        one,
+        shared,
+        apart);
+    assertThat(shared).isLessThan(one * 1.15);
+    assertThat(apart).isGreaterThan(shared * 1.1);
   }
 
   @Test

@@ -9,6 +9,7 @@ import dev.kvasir.router.flow.ReplicaMessage.WorkerRow;
 import dev.kvasir.router.view.BookedLoad;
 import dev.kvasir.time.EventLoop;
 import dev.kvasir.time.Timer;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.LinkedHashMap;
@@ -105,6 +106,7 @@ public final class Replicas {
   /** What those known have booked on each worker, summed up. */
   private final Map<String, BookedLoad> sums = new LinkedHashMap<>();
 
+  private final Bursts bursts;
   private @Nullable Timer sending;
   private @Nullable Timer beating;
   private boolean joined;
@@ -130,6 +132,7 @@ public final class Replicas {
     this.settings = settings;
     this.link = link;
     this.listener = listener;
+    this.bursts = new Bursts(settings.pace().toNanos());
     this.lastKnown = settings.expected();
     router.onHomes(this::settled);
     workers.onEjection(this::changed);
@@ -140,6 +143,14 @@ public final class Replicas {
   /** Whether messages arrive. */
   public boolean isJoined() {
     return joined;
+  }
+
+  /** How long a request that is to be placed now waits for the gateways before this one. */
+  Duration turn() {
+    if (!joined || peers.isEmpty()) return Duration.ZERO;
+    int rank = 0;
+    for (var name : peers.keySet()) if (name.compareTo(settings.gateway()) < 0) rank++;
+    return Duration.ofNanos(bursts.place(loop.nanos(), rank, peers.size()));
   }
 
   /** How many gateways the limits of keys are for: those known, or those known last. */
@@ -301,6 +312,7 @@ public final class Replicas {
   private void publish(Kind kind, List<WorkerRow> rows, List<KeyRow> keys, List<Home> at) {
     var terms = kind.isWhole() ? settings.terms() : List.<String>of();
     sent++;
+    bursts.sent(sent, loop.nanos());
     link.publish(
         new ReplicaMessage(
             settings.gateway(), settings.epoch(), sent, kind, terms, rows, keys, at));
@@ -322,6 +334,7 @@ public final class Replicas {
     }
     if (message.epoch() < settings.epoch() || beating == null) return;
     echoNanos = loop.nanos();
+    bursts.echoed(message.number(), echoNanos);
     if (joined) return;
     joined = true;
     meter.unite();
@@ -458,6 +471,7 @@ public final class Replicas {
 
   /** One of the others has booked something else on the worker than before. */
   private void count(String name, BookedLoad before, BookedLoad now) {
+    bursts.heard(now.inFlight() - before.inFlight(), loop.nanos());
     var sum = sums.getOrDefault(name, BookedLoad.NONE).minus(before).plus(now);
     if (sum.equals(BookedLoad.NONE)) sums.remove(name);
     else sums.put(name, sum);

@@ -147,10 +147,20 @@ public final class RequestFlow {
     request.driver.accept();
   }
 
-  /** The prompt of a request that arrived has been read; of one that is over, too late. */
+  /**
+   * The prompt of a request that arrived has been read; of one that is over, too late. Where
+   * requests come to several gateways at the same moment, it waits for its gateway's turn.
+   */
   public void submit(FlowRequest request, Submission submission) {
     if (request.state == State.OVER) return;
     require(request, State.ARRIVED);
+    var turn = replicas == null ? Duration.ZERO : replicas.turn();
+    if (turn.isZero()) take(request, submission);
+    else loop.after(turn, () -> take(request, submission));
+  }
+
+  private void take(FlowRequest request, Submission submission) {
+    if (request.state == State.OVER) return;
     request.submission = submission;
     request.asked = submission.route();
     request.number = submitted++;

@@ -1,0 +1,100 @@
+package dev.kvasir.router.flow;
+
+/**
+ * Has gateways that are asked at the same moment place their requests one after the other, each
+ * when it knows what those before it have placed: else all of them choose the same workers.
+ *
+ * <pre>
+ *   own first request
+ *   |--- half a delay ---|--------- company ---------|--------- usual ---------|
+ *   |<- turn of rank 1 ->|
+ *   |<----------- turn of rank 2 ------------>|
+ * </pre>
+ *
+ * <p>News take a time, the delay, which a gateway measures by its own messages. It counts what the
+ * others turn out to have placed at about the same time as itself, and for as long afterwards. Only
+ * where the first is much more than the second, requests come in bursts, and a request waits for
+ * the turn of its gateway, in the order of their names: one delay and a little for each gateway
+ * before it, and at most 50 ms. Requests that come one by one, few or many, never wait.
+ *
+ * <p>It belongs to the loop of the flow.
+ */
+final class Bursts {
+  private static final double AVERAGED = 16;
+
+  /** A turn, in delays: some news are later than others. */
+  private static final double TURN = 1.1;
+
+  /** Where the last turn would come later than this, waiting costs more than it is worth. */
+  private static final double WAIT_NANOS_MAX = 50e6;
+
+  private final long paceNanos;
+  private long timedNumber;
+  private long timedNanos;
+  private double delayNanos;
+
+  /** When this gateway was asked for the first request of what may be a burst. */
+  private long begunNanos = Long.MIN_VALUE / 2;
+
+  /** For how long the others are counted then, and afterwards once more. */
+  private double spanNanos;
+
+  private int othersThen;
+  private int othersLater;
+  private double company;
+  private double usual;
+
+  /**
+   * @param paceNanos how long news wait before they are sent
+   */
+  Bursts(long paceNanos) {
+    this.paceNanos = paceNanos;
+  }
+
+  /** A message of this gateway is on its way. */
+  void sent(long number, long nowNanos) {
+    if (timedNumber > 0) return;
+    timedNumber = number;
+    timedNanos = nowNanos;
+  }
+
+  /** It has come back, or a later one, where it was lost. */
+  void echoed(long number, long nowNanos) {
+    if (timedNumber == 0 || number < timedNumber) return;
+    double delay = number == timedNumber ? nowNanos - timedNanos : 0;
+    timedNumber = 0;
+    if (delay == 0) return;
+    delay += paceNanos;
+    delayNanos = delayNanos == 0 ? delay : delayNanos + (delay - delayNanos) / AVERAGED;
+  }
+
+  /** Another gateway has so many requests more than before. */
+  void heard(int more, long nowNanos) {
+    if (more <= 0 || delayNanos == 0) return;
+    double age = nowNanos - begunNanos - delayNanos / 2;
+    if (age <= 0) return;
+    if (age <= spanNanos) othersThen += more;
+    else if (age <= 2 * spanNanos) othersLater += more;
+  }
+
+  /**
+   * This gateway is to place a request; answers how long it waits for its turn.
+   *
+   * @param rank how many gateways have their turn before it
+   * @param peers how many others there are
+   */
+  long place(long nowNanos, int rank, int peers) {
+    if (delayNanos == 0) return 0;
+    if (nowNanos - begunNanos > delayNanos / 2 + 2 * spanNanos) {
+      company += (othersThen - company) / AVERAGED;
+      usual += (othersLater - usual) / AVERAGED;
+      othersThen = 0;
+      othersLater = 0;
+      begunNanos = nowNanos;
+      spanNanos = (TURN * peers + 1) * delayNanos;
+    }
+    boolean isBurst = company - usual >= peers && company >= 2 * usual;
+    if (!isBurst || peers * TURN * delayNanos > WAIT_NANOS_MAX) return 0;
+    return Math.max(0, begunNanos + (long) (rank * TURN * delayNanos) - nowNanos);
+  }
+}
