@@ -61,6 +61,20 @@ class CalibrateTest {
     var nobody = Spoken.kvasir(Spoken.words("calibrate --url http://127.0.0.1:1 --out x.json"));
     assertThat(nobody.code()).isEqualTo(ExitCode.UNAVAILABLE);
     assertThat(nobody.err()).contains("nothing listens at http://127.0.0.1:1");
+    for (var words : List.of("calibrate x", "calibrate x --out y --leave-out 1")) {
+      assertThat(Spoken.kvasir(Spoken.words(words)).err()).contains("give --out for a profile, or");
+    }
+  }
+
+  @Test
+  void aCaptureIsJudgedByAProfileOfOthers() throws IOException {
+    var words = Spoken.words("calibrate", capture(24), "--predict", capture(24));
+    words.addAll(List.of("--hardware", "H200"));
+    var spoken = Spoken.kvasir(words);
+    assertThat(spoken.code()).as(spoken.err()).isZero();
+    assertThat(spoken.out()).contains("calibrated on", "TTFT p50", "median", "worst");
+    words.addAll(List.of("--leave-out", "1"));
+    assertThat(Spoken.kvasir(words).err()).contains("cannot leave 1 of 1 captures out");
   }
 
   @Test

@@ -11,6 +11,8 @@ import dev.kvasir.sim.ParallelTasks;
 import dev.kvasir.sim.calibrate.Calibration;
 import dev.kvasir.sim.calibrate.CalibrationError;
 import dev.kvasir.sim.calibrate.CalibrationTable;
+import dev.kvasir.sim.calibrate.CrossCheck;
+import dev.kvasir.sim.calibrate.CrossTable;
 import dev.kvasir.sim.calibrate.Limits;
 import dev.kvasir.sim.calibrate.ProfileJson;
 import dev.kvasir.sim.latency.Hardware;
@@ -48,12 +50,15 @@ import picocli.CommandLine.Parameters;
 /** Finds out from captures how a deployment takes its time. */
 @Command(
     name = "calibrate",
-    customSynopsis = "kvasir calibrate (CAPTURE... | --url URL) --out FILE [OPTIONS]",
+    customSynopsis =
+        "kvasir calibrate (CAPTURE... | --url URL) (--out FILE | --leave-out N | --predict CAPTURE)"
+            + " [OPTIONS]",
     description = "Fit how a deployment takes its time to captures of it, and write a profile.",
     footerHeading = "%nExamples:%n",
     footer = {
       "  kvasir calibrate monday.jsonl.gz --model-config config.json --out profile.json",
       "  kvasir calibrate --url http://gpu0:8000 --budget 120 --out profile.json",
+      "  kvasir calibrate monday.jsonl.gz tuesday.jsonl.gz wednesday.jsonl.gz --leave-out 1",
       "  kvasir simulate --profile profile.json --trace traffic.jsonl --instances 3"
     },
     usageHelpWidth = 100,
@@ -78,12 +83,22 @@ public final class CalibrateCommand implements Callable<Integer> {
       description = "Captures of 'kvasir serve --capture', plain or gzip.")
   private List<Path> captures = new ArrayList<>();
 
+  @Option(names = "--out", paramLabel = "FILE", description = "Where the profile goes.")
+  private @Nullable Path file;
+
   @Option(
-      names = "--out",
-      required = true,
-      paramLabel = "FILE",
-      description = "Where the profile goes.")
-  private Path file = Path.of("profile.json");
+      names = "--leave-out",
+      paramLabel = "N",
+      description =
+          "Instead of a profile: judge each capture by profiles of others, for all ways to leave N"
+              + " of them out.")
+  private int leftOut;
+
+  @Option(
+      names = "--predict",
+      paramLabel = "CAPTURE",
+      description = "Instead of a profile: judge this capture by a profile of the others.")
+  private List<Path> predicted = new ArrayList<>();
 
   @Option(
       names = "--url",
@@ -221,6 +236,11 @@ public final class CalibrateCommand implements Callable<Integer> {
     if (captures.isEmpty() == (url == null)) {
       throw new IllegalArgumentException("give captures, or --url for a server to load");
     }
+    boolean isChecked = leftOut > 0 || !predicted.isEmpty();
+    if (isChecked == (file != null) || isChecked && url != null) {
+      throw new IllegalArgumentException(
+          "give --out for a profile, or captures with --leave-out or --predict to judge profiles");
+    }
     if (url == null) return calibrate();
     var kept = folder;
     var made =
@@ -254,21 +274,42 @@ public final class CalibrateCommand implements Callable<Integer> {
   }
 
   private int calibrate() throws IOException {
-    var inputs = new ArrayList<Calibration.Input>();
-    for (var path : captures) inputs.add(read(path));
+    var inputs = read(captures);
+    var written = file;
+    if (written == null) return check(inputs);
     var result = new Calibration(asked(), ALL_CORES).of(inputs);
-    Files.writeString(file, ProfileJson.write(result.profile()));
+    Files.writeString(written, ProfileJson.write(result.profile()));
     if (report != null) Files.writeString(report, CalibrationPage.of(result));
     for (var note : result.notes()) err.println("kvasir: " + note);
     err.flush();
     out.print(CalibrationTable.of(result));
-    out.println("profile     " + file);
+    out.println("profile     " + written);
     out.flush();
     return ExitCode.OK;
   }
 
+  private int check(List<Calibration.Input> inputs) throws IOException {
+    var check = new CrossCheck(asked(), ALL_CORES);
+    if (leftOut > 0) {
+      out.println(CrossTable.of(check.leavingOut(inputs, leftOut)));
+      out.println(CrossTable.of(check.priorAlone(inputs)));
+    }
+    if (!predicted.isEmpty()) {
+      out.println(CrossTable.of(check.predict(inputs, read(predicted))));
+    }
+    out.flush();
+    return ExitCode.OK;
+  }
+
+  private static List<Calibration.Input> read(List<Path> paths) throws IOException {
+    var inputs = new ArrayList<Calibration.Input>();
+    for (var path : paths) inputs.add(read(path));
+    return inputs;
+  }
+
   private Calibration.Asked asked() throws IOException {
-    var said = name.isEmpty() ? bare(file) : name;
+    var written = file;
+    var said = name.isEmpty() && written != null ? bare(written) : name;
     return new Calibration.Asked(
         said,
         engine,

@@ -268,7 +268,8 @@ final class Setup {
     }
     var seen = CaptureFile.memory(measured, deployment.engines().blockSize());
     if (seen.isFull() && written == 0) return seen.peakBlocks();
-    if (written > 0 && written < seen.peakBlocks()) {
+    if (written > 0 && !seen.contradicts(written)) return written;
+    if (written > 0) {
       err.printf(
           Locale.ROOT,
           "kvasir: warning: requests of the capture held %,d KV blocks at a time, more than the"

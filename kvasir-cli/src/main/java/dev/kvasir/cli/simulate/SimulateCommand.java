@@ -139,8 +139,12 @@ public final class SimulateCommand implements Callable<Integer> {
     setup.warnOfIdleRoles(summary);
     var measured = options.validate;
     var intervals = ProfileIntervals.of(setup, run, plan.deployment().simulation().seedOrDefault());
-    if (measured == null) write(run, summary, plan, intervals);
-    else compare(intervals.foretold(CaptureFile.compare(measured, run)), intervals);
+    if (measured == null) {
+      write(run, summary, plan, intervals);
+    } else {
+      for (var note : CaptureFile.read(measured).notes()) err.println("kvasir: " + note);
+      compare(intervals.foretold(CaptureFile.compare(measured, run)), intervals);
+    }
     if (options.report != null) {
       Files.writeString(options.report, RunPage.of(run, setup.scale(), plan.asked()));
     }

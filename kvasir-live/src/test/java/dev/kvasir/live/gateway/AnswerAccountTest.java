@@ -84,6 +84,7 @@ class AnswerAccountTest {
     assertThat(Json.read(Files.readAllBytes(log)).path("output_tokens").asInt()).isEqualTo(2);
     var line = Json.read(Files.readAllBytes(capture));
     assertThat(line.path("output_tokens").asInt()).isEqualTo(2);
+    assertThat(line.path("told_prompt_tokens").asInt()).isEqualTo(9);
     scene = new RawScene();
   }
 

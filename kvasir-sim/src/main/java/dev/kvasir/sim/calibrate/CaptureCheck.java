@@ -112,6 +112,7 @@ final class CaptureCheck {
     if (left > 0) {
       notes.add("%s: %d requests without times or answers are left out".formatted(name, left));
     }
+    for (var note : capture.notes()) notes.add(name + ": " + note);
     var servers = new ArrayList<Served>();
     for (var each : byInstance.sequencedEntrySet()) {
       var source = byInstance.size() == 1 ? name : name + " at " + each.getKey();
@@ -169,7 +170,7 @@ final class CaptureCheck {
             number(settings.get("engines.block-size"), base.blockTokens()));
     var seen = KvEstimate.of(requests, limits.blockTokens());
     boolean isKnown = limits.isMemoryKnown();
-    if (seen.isFull() && (!isKnown || limits.blocks() < seen.peakBlocks())) {
+    if (seen.isFull() && (!isKnown || seen.contradicts(limits.blocks()))) {
       notes.add(
           String.format(
               Locale.ROOT,
@@ -186,7 +187,7 @@ final class CaptureCheck {
               source,
               seen.peakBlocks()));
     }
-    return limits.withBlocks(Math.max(limits.blocks(), seen.peakBlocks()));
+    return seen.contradicts(limits.blocks()) ? limits.withBlocks(seen.peakBlocks()) : limits;
   }
 
   /** What a capture says of its deployment, by the paths of a file. */

@@ -30,8 +30,7 @@ final class Fit {
   private static final double SLOPE_STEP = 0.08;
   private static final double FAR = 2.5;
   private static final double OFF_MAX = 3;
-  private static final int ROUNDS = 7;
-  private static final int TRIES = 4;
+  private static final int ROUNDS = 24;
   private static final double ENOUGH = 0.003;
 
   private final List<Served> captures;
@@ -72,25 +71,46 @@ final class Fit {
     double damping = 0.1;
     var residuals = residuals(at);
     double loss = loss(residuals, at);
+    boolean isFresh = false;
     for (int round = 0; round < ROUNDS; round++) {
-      slopes = slopes(at, residuals);
-      double before = loss;
-      for (int attempt = 0; attempt < TRIES; attempt++) {
-        var next = moved(at, residuals, damping);
-        var there = residuals(next);
-        double nextLoss = loss(there, next);
-        if (nextLoss < loss) {
-          at = next;
-          residuals = there;
-          loss = nextLoss;
-          damping = Math.max(1e-3, damping / 3);
-          break;
-        }
+      if (slopes.length == 0 || !isFresh && damping > 1) {
+        slopes = slopes(at, residuals);
+        damping = 0.1;
+        isFresh = true;
+      }
+      var next = moved(at, residuals, damping);
+      var there = residuals(next);
+      double nextLoss = loss(there, next);
+      learn(at, residuals, next, there);
+      if (nextLoss < loss) {
+        boolean isEnough = loss - nextLoss < ENOUGH * loss;
+        at = next;
+        residuals = there;
+        loss = nextLoss;
+        damping = Math.max(1e-3, damping / 3);
+        if (isEnough && isFresh) break;
+        isFresh = false;
+      } else {
+        if (isFresh && damping > 10) break;
         damping *= 4;
       }
-      if (before - loss < ENOUGH * before) break;
     }
+    slopes = slopes(at, residuals);
     return new Found(at, Matrix.inverse(normal(residuals, 0)), loss);
+  }
+
+  /** Has the slopes explain what the last step did (Broyden), which saves most of the replays. */
+  private void learn(double[] from, double[] before, double[] to, double[] after) {
+    double length = 0;
+    for (int i = 0; i < from.length; i++) length += (to[i] - from[i]) * (to[i] - from[i]);
+    if (length == 0) return;
+    for (int row = 0; row < before.length; row++) {
+      double unexplained = after[row] - before[row];
+      for (int i = 0; i < from.length; i++) unexplained -= slopes[i][row] * (to[i] - from[i]);
+      for (int i = 0; i < from.length; i++) {
+        slopes[i][row] += unexplained * (to[i] - from[i]) / length;
+      }
+    }
   }
 
   /** A step towards less loss. */

@@ -3,6 +3,7 @@ package dev.kvasir.sim.calibrate;
 import dev.kvasir.sim.calibrate.Spread.Time;
 import dev.kvasir.sim.report.RequestResult;
 import dev.kvasir.sim.report.RunResult;
+import dev.kvasir.sim.trace.Captured;
 import java.util.Arrays;
 import java.util.List;
 import java.util.SplittableRandom;
@@ -37,6 +38,21 @@ public record Interval(double low, double high) {
       this.share = share;
     }
 
+    /** Whether it tells of the few requests that took longest. */
+    boolean isTail() {
+      return share > 0.5;
+    }
+
+    /** What was measured of each request, sorted, in microseconds. */
+    double[] measured(List<Captured> requests) {
+      return time.measured(requests);
+    }
+
+    /** Its value among sorted times. */
+    double of(double[] sorted) {
+      return Spread.quantile(sorted, share);
+    }
+
     /** Its value in a run, in microseconds; 0 where nothing was answered. */
     public double of(RunResult run) {
       var times = answered(time, run);
@@ -57,12 +73,29 @@ public record Interval(double low, double high) {
     for (int i = 0; i < DRAWS; i++) {
       var run = times.get(random.nextInt(times.size()));
       if (run.length == 0) return new Interval(0, 0);
-      var drawn = new double[run.length];
-      for (int k = 0; k < drawn.length; k++) drawn[k] = run[random.nextInt(run.length)];
-      Arrays.sort(drawn);
+      var drawn = drawn(run, random);
       double error = StrictMath.exp(off * random.nextGaussian());
-      figures[i] = Spread.quantile(drawn, figure.share) * error;
+      figures[i] = figure.of(drawn) * error;
     }
+    return nineOfTen(figures);
+  }
+
+  /** Where a figure of requests that were measured lies if they are drawn anew from themselves. */
+  static Interval byChance(Figure figure, double[] measured, long seed) {
+    var random = new SplittableRandom(seed * FIGURES.size() + FIGURES.indexOf(figure));
+    var figures = new double[DRAWS];
+    for (int i = 0; i < DRAWS; i++) figures[i] = figure.of(drawn(measured, random));
+    return nineOfTen(figures);
+  }
+
+  private static double[] drawn(double[] times, SplittableRandom random) {
+    var drawn = new double[times.length];
+    for (int k = 0; k < drawn.length; k++) drawn[k] = times[random.nextInt(times.length)];
+    Arrays.sort(drawn);
+    return drawn;
+  }
+
+  private static Interval nineOfTen(double[] figures) {
     Arrays.sort(figures);
     return new Interval(Spread.quantile(figures, TAIL), Spread.quantile(figures, 1 - TAIL));
   }

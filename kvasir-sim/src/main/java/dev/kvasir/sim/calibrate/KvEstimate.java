@@ -20,6 +20,14 @@ public record KvEstimate(int peakBlocks, boolean isFull) {
   private static final double TOKEN_NANOS = 50e3;
   private static final double SHARE_LATE = 0.1;
 
+  /** An estimate of what is held is off by as much: requests that made room still count. */
+  private static final double OFF = 0.1;
+
+  /** Whether a server with so many blocks cannot have held what its requests did. */
+  public boolean contradicts(int blocks) {
+    return blocks < (1 - OFF) * peakBlocks;
+  }
+
   private record Change(long nanos, long tokens) {}
 
   /** Of requests that one server answered. */

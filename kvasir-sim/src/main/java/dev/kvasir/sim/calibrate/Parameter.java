@@ -7,26 +7,34 @@ import java.util.function.ToDoubleFunction;
 /**
  * The times that a fit may change, each with what physics or experience says of it beforehand.
  *
- * <p>A prior is a value and how far off it may well be, as a factor: 0.2 stands for 20 %. The
- * shares of the peaks are those that large matrices and attention reach on current GPUs; the times
- * of processors are round numbers of the right order, with much room.
+ * <p>A prior is a value and how far off it may well be, as a factor: 0.2 stands for 20 %.
+ *
+ * <ul>
+ *   <li>Shares of the peaks: a large matrix product reaches 0.8 of an H200's arithmetic and a copy
+ *       0.9 of its memory's rate; the layers around them take the rest. Attention over a prompt
+ *       reaches 0.35 (FlashAttention 2) to 0.75 (FlashAttention 3, no pages), so that it has most
+ *       room; attention of decode rows of unlike lengths loses some of the copy's rate.
+ *   <li>Times of processors are round numbers of the right order, with much room.
+ * </ul>
  */
 @SuppressWarnings({"EnumOrdinal", "ImmutableEnumChecker"}) // values stand in lists by their order
 enum Parameter {
   LAUNCH("launch_us", 0.4, shape -> 800.0 * shape.layers()),
   LAUNCH_ROW("launch_row_us", 0.3, _ -> 20),
+  LAUNCH_SPREAD("launch_spread", 0.3, _ -> 0.3),
   GRAPH("graph_us", 0.3, _ -> 3_000),
   GRAPH_ROW("graph_row_us", 0.3, _ -> 10),
   WEIGHTS("weights_us", 0.15, shape -> shape.weightMicros() / 0.62),
-  TOKEN("token_us", 0.15, shape -> shape.tokenMicros() / 0.60),
-  PAIR("pair_ns", 0.25, ServedShape::pairNanos),
-  CONTEXT("context_ns", 0.15, shape -> shape.contextNanos() / 0.90),
+  TOKEN("token_us", 0.15, shape -> shape.tokenMicros() / 0.65),
+  PAIR("pair_ns", 0.35, shape -> shape.pairNanos() / 0.55),
+  CONTEXT("context_ns", 0.2, shape -> shape.contextNanos() / 0.80),
   ROW("row_us", 0.25, _ -> 8),
   PROMPT("prompt_us", 0.4, _ -> 500),
   RECEIVE("receive_us", 0.4, _ -> 3_000),
   RECEIVE_TOKEN("receive_token_ns", 0.3, _ -> 40),
-  CALL("call_us", 0.25, _ -> 1_400),
-  CALL_TOKEN("call_token_us", 0.4, _ -> 1.5),
+  CALL("call_us", 0.25, _ -> 1_200),
+  CALL_TOKEN("call_token_us", 0.5, _ -> 0.5),
+  TOKENIZE_TOKEN("tokenize_token_us", 0.5, _ -> 1),
   HOP("hop_us", 0.4, _ -> 3_000),
   DELIVER("deliver_us", 0.3, _ -> 1_000),
   OUTPUT("output_us", 0.3, _ -> 40),
@@ -77,6 +85,7 @@ enum Parameter {
         new ServerTimes.Engine(
             LAUNCH.of(values),
             LAUNCH_ROW.of(values),
+            LAUNCH_SPREAD.of(values),
             GRAPH.of(values),
             GRAPH_ROW.of(values),
             WEIGHTS.of(values),
@@ -91,6 +100,7 @@ enum Parameter {
             RECEIVE_TOKEN.of(values),
             CALL.of(values),
             CALL_TOKEN.of(values),
+            TOKENIZE_TOKEN.of(values),
             HOP.of(values),
             DELIVER.of(values),
             OUTPUT.of(values),

@@ -2,22 +2,34 @@ package dev.kvasir.sim.server;
 
 import dev.kvasir.time.EventLoop;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 
 /**
  * The server in front of an engine: one event loop through which every prompt comes in and every
- * token goes out, first come, first served. Requests wait for it like for the engine.
+ * token goes out, first come, first served, and a tokenizer beside it. Requests wait for them like
+ * for the engine.
  *
  * <pre>
  *   enter - receive, side by side - call - hop - call - deliver - the engine
- *                                   take          take                outputs: take
+ *                                    |            |
+ *                     take - tokenize - take      the same             outputs: take
  * </pre>
+ *
+ * <p>The tokenizer takes all prompts that wait for it at once and tokenizes them side by side, so
+ * that a batch takes as long as its longest prompt; who comes meanwhile waits for the next batch.
  */
 public final class FrontStage {
   private final EventLoop loop;
   private final ServerTimes.Front times;
   private final ServerTimes.WarmUp warmUp;
+  private List<Prompt> untokenized = new ArrayList<>();
+  private boolean tokenizing;
   private long freeNanos;
   private long entered;
+
+  /** A prompt that waits for the tokenizer. */
+  private record Prompt(double micros, Runnable done) {}
 
   public FrontStage(EventLoop loop, ServerModel model) {
     this.loop = loop;
@@ -39,14 +51,42 @@ public final class FrontStage {
   }
 
   private void call(int promptTokens, double slow, int turn, Runnable engine) {
-    double micros = times.callMicros() + times.callTokenMicros() * promptTokens;
-    long end = take(micros * slow);
+    double micros = times.callMicros() / 2 + times.callTokenMicros() * promptTokens;
+    double tokenizer = times.tokenizeTokenMicros() * promptTokens * slow;
+    after(
+        take(micros * slow),
+        () -> tokenize(new Prompt(tokenizer, () -> answer(promptTokens, slow, turn, engine))));
+  }
+
+  /** The other half of the call, when its prompt is tokenized. */
+  private void answer(int promptTokens, double slow, int turn, Runnable engine) {
+    long end = take(times.callMicros() / 2 * slow);
     if (turn == times.calls()) {
       after(end + ServerModel.nanos(times.deliverMicros() * slow), engine);
     } else {
       long back = end + ServerModel.nanos(times.hopMicros() * slow);
       after(back, () -> call(promptTokens, slow, turn + 1, engine));
     }
+  }
+
+  private void tokenize(Prompt prompt) {
+    untokenized.add(prompt);
+    if (!tokenizing) tokenizeAll();
+  }
+
+  private void tokenizeAll() {
+    var batch = untokenized;
+    untokenized = new ArrayList<>();
+    tokenizing = !batch.isEmpty();
+    if (!tokenizing) return;
+    double longest = 0;
+    for (var each : batch) longest = Math.max(longest, each.micros());
+    after(
+        loop.nanos() + ServerModel.nanos(longest),
+        () -> {
+          for (var each : batch) each.done().run();
+          tokenizeAll();
+        });
   }
 
   /** Sends the tokens of a step out; who waits for one of them hears of it when it is through. */

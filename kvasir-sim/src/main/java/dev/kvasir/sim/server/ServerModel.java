@@ -10,6 +10,12 @@ import dev.kvasir.sim.latency.StepShape;
 public final class ServerModel implements LatencyModel {
   private static final double NANOS_PER_MICRO = 1000;
 
+  /** Multiples of the golden section lie most evenly between whole numbers. */
+  private static final double GOLDEN = 0.6180339887498949;
+
+  /** A logistic curve with its values that many times as small is near to a normal one. */
+  private static final double LOGISTIC = 1.702;
+
   private final ServerTimes times;
 
   public ServerModel(ServerTimes times) {
@@ -42,7 +48,21 @@ public final class ServerModel implements LatencyModel {
       return nanos(engine.graphMicros() + engine.graphRowMicros() * shape.requests());
     }
     double micros = engine.launchMicros() + engine.launchRowMicros() * shape.requests();
-    return nanos(micros * times.warmUp().ofLaunch(served));
+    return nanos(micros * times.warmUp().ofLaunch(served) * chance(served));
+  }
+
+  /**
+   * By how much a launch differs from the usual one, the same for the same number of requests: one
+   * on average, its logarithm spread about as a bell. The numbers are spread evenly over any row of
+   * requests, so that short runs differ no more than they must.
+   */
+  private double chance(long served) {
+    double spread = times.engine().launchSpread();
+    if (served == Long.MAX_VALUE || spread == 0) return 1;
+    double even = served * GOLDEN;
+    double share = Math.clamp(even - Math.floor(even), 0.01, 0.99);
+    double normal = StrictMath.log(share / (1 - share)) / LOGISTIC;
+    return StrictMath.exp(spread * normal - spread * spread / 2);
   }
 
   static long nanos(double micros) {

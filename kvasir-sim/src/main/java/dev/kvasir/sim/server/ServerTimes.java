@@ -16,6 +16,7 @@ public record ServerTimes(Engine engine, Front front, WarmUp warmUp) {
    *
    * @param launchMicros to launch a step that computes prompts, kernel by kernel
    * @param launchRowMicros more for each request in it
+   * @param launchSpread by how much such launches differ by chance, as a share
    * @param graphMicros to launch a step that only decodes, as one graph
    * @param graphRowMicros more for each request in it
    * @param weightMicros to read all weights
@@ -28,6 +29,7 @@ public record ServerTimes(Engine engine, Front front, WarmUp warmUp) {
   public record Engine(
       double launchMicros,
       double launchRowMicros,
+      double launchSpread,
       double graphMicros,
       double graphRowMicros,
       double weightMicros,
@@ -42,6 +44,7 @@ public record ServerTimes(Engine engine, Front front, WarmUp warmUp) {
           List.of(
               launchMicros,
               launchRowMicros,
+              launchSpread,
               graphMicros,
               graphRowMicros,
               weightMicros,
@@ -62,6 +65,8 @@ public record ServerTimes(Engine engine, Front front, WarmUp warmUp) {
    * @param receiveTokenNanos more for each token of the prompt
    * @param callMicros what a call takes of the event loop
    * @param callTokenMicros more for each token of the prompt
+   * @param tokenizeTokenMicros what the tokenizer takes for each token of the longest prompt that
+   *     waits for it
    * @param hopMicros between two calls
    * @param deliverMicros from the event loop to the engine
    * @param outputMicros what a token takes of the event loop on its way out
@@ -73,6 +78,7 @@ public record ServerTimes(Engine engine, Front front, WarmUp warmUp) {
       double receiveTokenNanos,
       double callMicros,
       double callTokenMicros,
+      double tokenizeTokenMicros,
       double hopMicros,
       double deliverMicros,
       double outputMicros,
@@ -88,6 +94,7 @@ public record ServerTimes(Engine engine, Front front, WarmUp warmUp) {
               receiveTokenNanos,
               callMicros,
               callTokenMicros,
+              tokenizeTokenMicros,
               hopMicros,
               deliverMicros,
               outputMicros,

@@ -12,13 +12,16 @@ import java.util.List;
  * @param steps some of its steps; empty where nobody could time them
  * @param requests in order of arrival
  * @param runs how many runs the file holds that wrote down their settings
+ * @param notes what had to be corrected in it
  */
 public record Capture(
     Written.@Nullable Keys deployment,
     List<MeasuredStep> steps,
     List<Captured> requests,
-    int runs) {
+    int runs,
+    List<String> notes) {
   public Capture {
+    notes = List.copyOf(notes);
     steps = List.copyOf(steps);
     requests = List.copyOf(requests);
   }

@@ -25,6 +25,7 @@ public final class CaptureReader implements RowReader {
 
   private static final long NANOS_PER_MICRO = 1000;
   private static final int NAME_DIGITS = 16;
+  private static final double TIMES_MAX = 10;
 
   private final JsonRows rows;
   private final BlockIds blockIds;
@@ -110,7 +111,7 @@ public final class CaptureReader implements RowReader {
   public Capture readAll() {
     var requests = new ArrayList<Captured>();
     for (var next = nextCaptured(); next != null; next = nextCaptured()) requests.add(next);
-    return new Capture(deployment, steps, requests, runs);
+    return new Capture(deployment, steps, requests, runs, recording.estimates().notes());
   }
 
   private Captured captured(JsonNode line) {
@@ -129,12 +130,23 @@ public final class CaptureReader implements RowReader {
             session.isEmpty() ? Turn.ALONE : new Turn(session, 0, 0),
             0);
     index++;
-    return new Captured(
-        request,
-        rows.text(line, "instance"),
-        rows.nanosIfAny(line, "ttft_us", NANOS_PER_MICRO),
-        rows.nanosIfAny(line, "e2e_us", NANOS_PER_MICRO),
-        rows.tokensIfAny(line, "cached_tokens"));
+    var captured =
+        new Captured(
+            request,
+            rows.text(line, "instance"),
+            rows.nanosIfAny(line, "ttft_us", NANOS_PER_MICRO),
+            rows.nanosIfAny(line, "e2e_us", NANOS_PER_MICRO),
+            rows.tokensIfAny(line, "cached_tokens"));
+    int told = rows.tokensIfAny(line, "told_prompt_tokens");
+    return told == 0 ? captured : captured.shortened(times(prompt, told));
+  }
+
+  /** How many times longer the router took a prompt than the worker that had its tokens. */
+  private double times(int prompt, int told) {
+    double times = (double) prompt / told;
+    if (times >= 1 / TIMES_MAX && times <= TIMES_MAX) return times;
+    throw rows.error(
+        "a prompt of " + prompt + " tokens has " + told + " by the worker", "correct the line");
   }
 
   private Content content(JsonNode line, int prompt, int tokens) {

@@ -20,6 +20,21 @@ public record Captured(
     }
   }
 
+  /** The same with a prompt that is so many times as short. */
+  Captured shortened(double times) {
+    var shorter =
+        new Request(
+            request.id(),
+            request.arrivalNanos(),
+            Math.max(1, (int) Math.rint(request.promptTokens() / times)),
+            request.outputTokens(),
+            request.content().shortened(times),
+            request.caller(),
+            request.turn(),
+            request.deadlineNanos());
+    return new Captured(shorter, instance, ttftNanos, e2eNanos, cachedTokens);
+  }
+
   Captured in(Turn turn) {
     return new Captured(request.in(turn), instance, ttftNanos, e2eNanos, cachedTokens);
   }

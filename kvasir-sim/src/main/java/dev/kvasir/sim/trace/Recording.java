@@ -16,6 +16,7 @@ import java.util.List;
 final class Recording {
   private final List<Captured> unsorted = new ArrayList<>();
   private @Nullable ArrayDeque<Captured> sorted;
+  private PromptEstimates estimates = PromptEstimates.NONE;
 
   void add(Captured captured) {
     unsorted.add(captured);
@@ -28,8 +29,15 @@ final class Recording {
     return sorted.poll();
   }
 
+  /** What was found of prompts whose lengths are estimates; of those read so far. */
+  PromptEstimates estimates() {
+    return estimates;
+  }
+
   private ArrayDeque<Captured> sorted() {
     unsorted.sort(Comparator.comparingLong(captured -> captured.request().arrivalNanos()));
+    estimates = PromptEstimates.in(unsorted);
+    unsorted.replaceAll(estimates::corrected);
     var rounds = new SessionRounds();
     var ends = new HashMap<String, Long>();
     var result = new ArrayDeque<Captured>(unsorted.size());

@@ -124,6 +124,37 @@ public final class Content {
     return ends.length == 0 ? 0 : ends[ends.length - 1];
   }
 
+  /** Two contents whose first tokens are the same have the same number here. */
+  public long head() {
+    return streams[0];
+  }
+
+  /** How many tokens at the beginning are named alike in both. */
+  public int commonTokens(Content other) {
+    int most = Math.min(ends.length, other.ends.length);
+    int same = 0;
+    while (same < most && streams[same] == other.streams[same] && ends[same] == other.ends[same]) {
+      same++;
+    }
+    return same == 0 ? 0 : ends[same - 1];
+  }
+
+  /** The same segments, each that many times as short: what was named was longer than tokens. */
+  public Content shortened(double times) {
+    if (!(times >= 0.1 && times <= 10)) throw new IllegalArgumentException("by " + times);
+    var shorter = new int[ends.length];
+    for (int index = 0; index < ends.length; index++) {
+      int before = index == 0 ? 0 : shorter[index - 1];
+      shorter[index] = Math.max(before + 1, (int) Math.rint(ends[index] / times));
+    }
+    return new Content(streams, shorter);
+  }
+
+  /** How many segments are named before what is its own. */
+  public int namedSegments() {
+    return ends.length;
+  }
+
   int segments() {
     return streams.length;
   }

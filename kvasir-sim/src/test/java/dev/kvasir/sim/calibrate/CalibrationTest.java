@@ -52,7 +52,7 @@ class CalibrationTest {
 
   @Test
   void whoComputesTheSlopesAndInWhichOrderChangesNothing() {
-    var few = new Capture(Made.NOTHING, List.of(), CALM.requests().subList(0, 24), 1);
+    var few = new Capture(Made.NOTHING, List.of(), CALM.requests().subList(0, 24), 1, List.of());
     var inputs = List.of(Made.input("few", few));
     ParallelTasks backwards = tasks -> tasks.reversed().forEach(Runnable::run);
     var one = ProfileJson.write(Made.calibration(ParallelTasks.ALONE).of(inputs).profile());
@@ -61,6 +61,38 @@ class CalibrationTest {
     assertThat(ProfileJson.write(read)).isEqualTo(one);
     assertThat(read.otherModels()).hasSize(8);
     assertThat(read.captures().getFirst().requests()).isEqualTo(24);
+  }
+
+  @Test
+  void capturesAreJudgedByProfilesOfOthers() {
+    var few = new Capture(Made.NOTHING, List.of(), CALM.requests().subList(0, 24), 1, List.of());
+    var inputs =
+        List.of(
+            Made.input("one.capture.jsonl.gz", few),
+            Made.input("two.jsonl", Made.capture(Made.requests(24, 12, 2), SLOWER)));
+    var check = new CrossCheck(Made.asked(), ParallelTasks.ALONE);
+    var judged = check.leavingOut(inputs, 1);
+    assertThat(judged)
+        .extracting(CrossCheck.Judged::capture)
+        .containsExactlyElementsOf(names(inputs));
+    assertThat(judged.getFirst().from()).containsExactly("two.jsonl");
+    for (var figure : Interval.Figure.values()) {
+      for (var each : judged) {
+        assertThat(Math.abs(each.cell(figure).error())).as(figure.name()).isLessThan(0.25);
+      }
+      // Launches that are slower by half are told from those of the prior.
+      var prior = check.priorAlone(inputs).getFirst().cell(figure);
+      assertThat(prior.predicted()).isLessThan(prior.measured());
+    }
+    assertThat(CrossTable.off(judged, Interval.Figure.TTFT_P50, 1))
+        .isGreaterThanOrEqualTo(CrossTable.off(judged, Interval.Figure.TTFT_P50, 0.5));
+    assertThat(CrossTable.of(judged)).contains("two  ", "one  ", "TTFT p50", "median", "worst");
+    assertThatThrownBy(() -> check.leavingOut(inputs, 2))
+        .hasMessageContaining("cannot leave 2 of 2 captures out");
+  }
+
+  private static List<String> names(List<Calibration.Input> inputs) {
+    return inputs.stream().map(Calibration.Input::name).toList();
   }
 
   @Test
@@ -79,13 +111,13 @@ class CalibrationTest {
 
   @Test
   void tooFewRequestsAreRefused() {
-    var few = new Capture(Made.NOTHING, List.of(), CALM.requests().subList(0, 19), 1);
+    var few = new Capture(Made.NOTHING, List.of(), CALM.requests().subList(0, 19), 1, List.of());
     refuses("19 answered requests are too few", few);
   }
 
   @Test
   void severalRunsInOneFileAreRefused() {
-    refuses("holds 2 runs", new Capture(Made.NOTHING, List.of(), CALM.requests(), 2));
+    refuses("holds 2 runs", new Capture(Made.NOTHING, List.of(), CALM.requests(), 2, List.of()));
   }
 
   @Test
@@ -93,7 +125,8 @@ class CalibrationTest {
     var requests = new ArrayList<>(CALM.requests());
     var one = requests.get(30);
     requests.set(30, new Captured(one.request(), "gpu0", 9_000_000, 5_000_000, 0));
-    refuses("the times of r30 run back", new Capture(Made.NOTHING, List.of(), requests, 1));
+    refuses(
+        "the times of r30 run back", new Capture(Made.NOTHING, List.of(), requests, 1, List.of()));
   }
 
   @Test
@@ -104,13 +137,13 @@ class CalibrationTest {
       late.add(
           new Captured(each.request(), "gpu0", each.ttftNanos() + wait, each.e2eNanos() + wait, 0));
     }
-    refuses("overloaded to the end", new Capture(Made.NOTHING, List.of(), late, 1));
+    refuses("overloaded to the end", new Capture(Made.NOTHING, List.of(), late, 1, List.of()));
   }
 
   @Test
   void capturesOfUnlikeDeploymentsAreRefused() {
-    var first = new Capture(deployment("H100"), List.of(), CALM.requests(), 1);
-    var second = new Capture(deployment("L40S"), List.of(), CALM.requests(), 1);
+    var first = new Capture(deployment("H100"), List.of(), CALM.requests(), 1, List.of());
+    var second = new Capture(deployment("L40S"), List.of(), CALM.requests(), 1, List.of());
     assertThatThrownBy(
             () ->
                 Made.calibration(ParallelTasks.ALONE)
@@ -136,7 +169,8 @@ class CalibrationTest {
     var requests = new ArrayList<>(CALM.requests().subList(0, 25));
     requests.set(3, new Captured(requests.get(3).request(), "gpu0", 0, 0, 0));
     var check = new CaptureCheck(null);
-    var inputs = List.of(Made.input("c", new Capture(Made.NOTHING, List.of(), requests, 1)));
+    var inputs =
+        List.of(Made.input("c", new Capture(Made.NOTHING, List.of(), requests, 1, List.of())));
     var servers = check.servers(inputs);
     assertThat(servers.getFirst().requests()).hasSize(24);
     assertThat(servers.getFirst().weight()).isEqualTo(0.6);

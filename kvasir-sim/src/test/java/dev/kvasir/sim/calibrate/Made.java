@@ -53,8 +53,8 @@ final class Made {
   /** What a server with such times makes of them, as a capture of it. */
   static Capture capture(List<Captured> requests, double[] values) {
     var served = new Served("made", requests, Limits.USUAL, 1);
-    return new Capture(
-        NOTHING, List.of(), measured(requests, Replay.run(served, Parameter.times(values, 2))), 1);
+    var run = Replay.run(served, Parameter.times(values, 2));
+    return new Capture(NOTHING, List.of(), measured(requests, run), 1, List.of());
   }
 
   private static List<Captured> measured(List<Captured> requests, RunResult run) {
@@ -72,19 +72,21 @@ final class Made {
     return measured;
   }
 
+  static Calibration.Asked asked() {
+    return new Calibration.Asked(
+        "made",
+        "",
+        "llama-3.1-8b",
+        ModelShape.LLAMA_8B,
+        List.of(HardwareTable.known().find(GPU)),
+        1,
+        2,
+        null,
+        7);
+  }
+
   static Calibration calibration(ParallelTasks crew) {
-    return new Calibration(
-        new Calibration.Asked(
-            "made",
-            "",
-            "llama-3.1-8b",
-            ModelShape.LLAMA_8B,
-            List.of(HardwareTable.known().find(GPU)),
-            1,
-            2,
-            null,
-            7),
-        crew);
+    return new Calibration(asked(), crew);
   }
 
   static Calibration.Input input(String name, Capture capture) {

@@ -6,15 +6,11 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import dev.kvasir.sim.ParallelTasks;
 import dev.kvasir.sim.Shared;
 import dev.kvasir.sim.calibrate.Interval.Figure;
-import dev.kvasir.sim.calibrate.Spread.Time;
-import dev.kvasir.sim.latency.Deployment;
-import dev.kvasir.sim.latency.Hardware;
 import dev.kvasir.sim.latency.HardwareTable;
 import dev.kvasir.sim.latency.ModelConfig;
 import dev.kvasir.sim.latency.ModelShape;
-import dev.kvasir.sim.latency.ServedShape;
-import dev.kvasir.sim.report.RunResult;
-import dev.kvasir.sim.server.ServerTimes;
+import dev.kvasir.sim.spec.Written;
+import dev.kvasir.sim.trace.Capture;
 import dev.kvasir.sim.trace.CaptureReader;
 import dev.kvasir.sim.trace.TraceInput;
 import java.io.IOException;
@@ -23,7 +19,6 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -35,89 +30,81 @@ class RecordedServersTest {
   private static final String FOLDER = "oracle/vllm-h200/";
   private static final ParallelTasks CREW = tasks -> tasks.parallelStream().forEach(Runnable::run);
 
-  /** By which share four figures of a run are off. */
-  @SuppressWarnings("ArrayRecordComponent") // handed on, never compared
-  private record Errors(double[] off, boolean[] inside) {}
-
   @Test
   void theProfileThatComesAlongExplainsItsRuns() throws IOException {
     var file = Path.of(System.getProperty("kvasir.root", ".."));
     try (var text = Files.newBufferedReader(file.resolve("profiles/h200-vllm-0.26-8b-bf16.json"))) {
       var profile = ProfileJson.read(text, "the profile");
       for (var run : RUNS) {
-        var errors = errors(served(run), profile.times());
-        assertThat(Math.abs(errors.off[0])).as(run + " TTFT p50").isLessThan(0.10);
-        assertThat(Math.abs(errors.off[1]) < 0.12 || errors.inside[1]).as(run).isTrue();
-        assertThat(Math.abs(errors.off[2])).as(run + " E2E p50").isLessThan(0.06);
-        assertThat(Math.abs(errors.off[3]) < 0.10 || errors.inside[3]).as(run).isTrue();
+        var served = new CaptureCheck(null).servers(inputs(List.of(run))).getFirst();
+        var predicted = Replay.run(served, profile.times());
+        for (var figure : Figure.values()) {
+          double measured = figure.of(figure.measured(served.requests()));
+          double error = figure.of(predicted) / measured - 1;
+          assertThat(Math.abs(error)).as(run + " " + figure).isLessThan(0.12);
+        }
       }
     }
   }
 
   @Test
   void whatIsKnownBeforehandIsNotFarOff() throws IOException {
-    var prior = Parameter.times(Parameter.priors(shape()), 2);
-    for (var run : RUNS) {
-      for (double off : errors(served(run), prior).off) {
-        assertThat(Math.abs(off)).as(run).isLessThan(0.35);
-      }
-    }
+    requireAtMost(check().priorAlone(inputs(RUNS)), 0.35);
+  }
+
+  @Test
+  void lengthsThatWereCountedByBytesAreCorrected() throws IOException {
+    var capture = inputs(List.of("conv-small-kv")).getFirst().capture();
+    assertThat(capture.notes()).singleElement().asString().contains("90 prompts", "1.15 times");
+    // As much as the engine had: 6,000 blocks.
+    var seen = KvEstimate.of(capture.requests(), 16);
+    assertThat(seen.isFull()).isTrue();
+    assertThat(seen.peakBlocks()).isBetween(5_800, 6_300);
+    assertThat(inputs(List.of("long3")).getFirst().capture().notes()).isEmpty();
   }
 
   @Test
   void threeRunsForetellTheOtherTwo() throws IOException {
     requireTime();
-    var worst = new double[4];
-    var all = new ArrayList<List<Double>>(List.of(list(), list(), list(), list()));
-    for (int i = 0; i < RUNS.size(); i++) {
-      for (int k = i + 1; k < RUNS.size(); k++) {
-        var left = List.of(RUNS.get(i), RUNS.get(k));
-        var fit = fit(RUNS.stream().filter(run -> !left.contains(run)).toList());
-        for (var run : left) {
-          var errors = errors(served(run), fit);
-          for (int figure = 0; figure < 4; figure++) {
-            boolean isMet = figure % 2 == 1 && errors.inside[figure];
-            double off = isMet ? 0 : Math.abs(errors.off[figure]);
-            all.get(figure).add(off);
-            worst[figure] = Math.max(worst[figure], off);
-          }
-        }
-      }
-    }
-    assertThat(median(all.get(0))).as("TTFT p50").isLessThan(0.12);
-    assertThat(median(all.get(1))).as("TTFT p90").isLessThan(0.12);
-    assertThat(median(all.get(2))).as("E2E p50").isLessThan(0.06);
-    assertThat(median(all.get(3))).as("E2E p90").isLessThan(0.06);
-    assertThat(worst[0]).as("TTFT p50").isLessThan(0.25);
-    assertThat(worst[2]).as("E2E p50").isLessThan(0.20);
+    var judged = check().leavingOut(inputs(RUNS), 2);
+    assertThat(judged).hasSize(20);
+    assertThat(CrossTable.off(judged, Figure.TTFT_P50, 0.5)).as("TTFT p50").isLessThan(0.08);
+    assertThat(CrossTable.off(judged, Figure.TTFT_P90, 0.5)).as("TTFT p90").isLessThan(0.12);
+    assertThat(CrossTable.off(judged, Figure.E2E_P50, 0.5)).as("E2E p50").isLessThan(0.06);
+    assertThat(CrossTable.off(judged, Figure.E2E_P90, 0.5)).as("E2E p90").isLessThan(0.06);
+    assertThat(CrossTable.off(judged, Figure.TTFT_P50, 1)).as("TTFT p50").isLessThan(0.20);
+    assertThat(CrossTable.off(judged, Figure.E2E_P50, 1)).as("E2E p50").isLessThan(0.20);
+  }
+
+  @Test
+  void eachRunIsForetoldByTheOthers() throws IOException {
+    requireTime();
+    requireAtMost(check().leavingOut(inputs(RUNS), 1), 0.35);
   }
 
   @Test
   void otherLoadAndLessMemoryAreForetold() throws IOException {
     requireTime();
-    foretells(List.of("rate2", "long3"), List.of("conv-small-kv"));
-    foretells(List.of("conv-small-kv"), List.of("rate2", "long3"));
+    var calm = inputs(List.of("rate2", "long3"));
+    var full = inputs(List.of("conv-small-kv"));
+    var judged = new ArrayList<>(check().predict(calm, full));
+    judged.addAll(check().predict(full, calm));
+    for (var each : judged) {
+      for (var figure : List.of(Figure.TTFT_P50, Figure.E2E_P50)) {
+        var cell = each.cell(figure);
+        var what = each.from() + " foretell " + each.capture() + " " + figure;
+        assertThat(Math.abs(cell.error())).as(what).isLessThan(0.25);
+        assertThat(cell.isForetold()).as(what + ": " + cell).isTrue();
+      }
+    }
   }
 
-  private void foretells(List<String> known, List<String> asked) throws IOException {
-    var inputs = new ArrayList<Calibration.Input>();
-    for (var run : known) inputs.add(input(run));
-    var asking = new Calibration.Asked("what-if", "", "", model(), List.of(gpu()), 1, 2, null, 42);
-    var profile = new Calibration(asking, CREW).of(inputs).profile();
-    for (var run : asked) {
-      var served = served(run);
-      var runs = new ArrayList<RunResult>();
-      runs.add(Replay.run(served, profile.times()));
-      for (var each : profile.others()) {
-        var values = each.stream().mapToDouble(Double::doubleValue).toArray();
-        runs.add(Replay.run(served, Parameter.times(values, 2)));
-      }
-      for (var figure : List.of(Figure.TTFT_P50, Figure.E2E_P50)) {
-        var time = figure == Figure.TTFT_P50 ? Time.TTFT : Time.E2E;
-        double measured = Spread.quantile(time.measured(served.requests()), 0.5);
-        var what = known + " foretell " + run + " " + figure;
-        assertThat(figure.of(runs.getFirst()) / measured).as(what).isBetween(0.75, 1.25);
-        assertThat(Interval.of(profile, figure, runs, 1).contains(measured)).as(what).isTrue();
+  private static void requireAtMost(List<CrossCheck.Judged> judged, double off) {
+    assertThat(judged).hasSize(RUNS.size());
+    for (var each : judged) {
+      for (var figure : Figure.values()) {
+        var what = each.capture() + " " + figure;
+        assertThat(Math.abs(each.cell(figure).error())).as(what).isLessThan(off);
       }
     }
   }
@@ -126,51 +113,26 @@ class RecordedServersTest {
     assumeTrue(Integer.getInteger("kvasir.scale", 1) >= 20, "takes minutes; for the long profile");
   }
 
-  private static List<Double> list() {
-    return new ArrayList<>();
+  private static CrossCheck check() throws IOException {
+    var gpus = List.of(HardwareTable.known().find("H200"));
+    return new CrossCheck(
+        new Calibration.Asked("check", "", "", model(), gpus, 1, 2, null, 42), CREW);
   }
 
-  private static double median(List<Double> values) {
-    var sorted = values.stream().mapToDouble(Double::doubleValue).sorted().toArray();
-    return Spread.quantile(sorted, 0.5);
-  }
-
-  private static ServerTimes fit(List<String> runs) throws IOException {
-    var servers = new ArrayList<Served>();
-    for (var run : runs) servers.add(served(run));
-    var fit = new Fit(servers, shape(), 2, CREW);
-    return fit.times(fit.run().off());
-  }
-
-  /** TTFT p50 and p90, then E2E; whether each lies where the recording's own would by chance. */
-  private static Errors errors(Served served, ServerTimes times) {
-    var run = Replay.run(served, times);
-    var off = new double[4];
-    var inside = new boolean[4];
-    int at = 0;
-    for (var time : List.of(Time.TTFT, Time.E2E)) {
-      var measured = time.measured(served.requests());
-      var predicted = time.predicted(run.requests());
-      for (double share : new double[] {0.5, 0.9}) {
-        double there = Spread.quantile(measured, share);
-        off[at] = Spread.quantile(predicted, share) / there - 1;
-        double chance = 1.645 * Spread.chance(measured, share);
-        inside[at] = Math.abs(StrictMath.log(1 + off[at])) <= chance;
-        at++;
+  /** The captures, with the KV memory that their servers were given. */
+  private static List<Calibration.Input> inputs(List<String> runs) throws IOException {
+    var inputs = new ArrayList<Calibration.Input>();
+    for (var run : runs) {
+      try (var bytes = Shared.open(FOLDER + run + ".capture.jsonl.gz")) {
+        var read = CaptureReader.of(new TraceInput(run, bytes)).readAll();
+        var origin = Written.Origin.of("the capture");
+        var blocks = new Written.Text(run.equals("conv-small-kv") ? "6000" : "28513", origin);
+        var keys = Written.Keys.none(origin).with("engines.total-kv-blocks", blocks);
+        var known = new Capture(keys, read.steps(), read.requests(), read.runs(), read.notes());
+        inputs.add(new Calibration.Input(run, "", known));
       }
     }
-    assertThat(Arrays.stream(off).allMatch(Double::isFinite)).isTrue();
-    return new Errors(off, inside);
-  }
-
-  private static Served served(String run) throws IOException {
-    return new CaptureCheck(null).servers(List.of(input(run))).getFirst();
-  }
-
-  private static Calibration.Input input(String run) throws IOException {
-    try (var bytes = Shared.open(FOLDER + run + ".capture.jsonl.gz")) {
-      return new Calibration.Input(run, "", CaptureReader.of(new TraceInput(run, bytes)).readAll());
-    }
+    return inputs;
   }
 
   private static ModelShape model() throws IOException {
@@ -178,13 +140,5 @@ class RecordedServersTest {
         new InputStreamReader(Shared.open(FOLDER + "model-config.json"), StandardCharsets.UTF_8)) {
       return ModelConfig.read(config, "model-config.json");
     }
-  }
-
-  private static Hardware gpu() {
-    return HardwareTable.known().find("H200");
-  }
-
-  private static ServedShape shape() throws IOException {
-    return ServedShape.of(new Deployment(model(), gpu(), 1));
   }
 }

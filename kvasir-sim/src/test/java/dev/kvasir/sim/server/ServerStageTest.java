@@ -16,10 +16,10 @@ class ServerStageTest {
   private static final WarmUp WARM = new WarmUp(0, 0, 1);
 
   /** Launching prompts takes 20 ms, decoding 2; reading weights 5, a token 0.01. */
-  private static final Engine ENGINE = new Engine(20_000, 0, 2_000, 0, 5_000, 10, 0, 0, 0, 0);
+  private static final Engine ENGINE = new Engine(20_000, 0, 0, 2_000, 0, 5_000, 10, 0, 0, 0, 0);
 
   /** Two calls of 3 ms, one after receiving it, which takes 1 ms, and 4 ms between them. */
-  private static final Front FRONT = new Front(2, 1_000, 0, 3_000, 0, 4_000, 500, 100, 0);
+  private static final Front FRONT = new Front(2, 1_000, 0, 3_000, 0, 0, 4_000, 500, 100, 0);
 
   private final VirtualLoop loop = new VirtualLoop();
   private final List<String> log = new ArrayList<>();
@@ -46,8 +46,39 @@ class ServerStageTest {
       front.enter(100, () -> note("in" + which));
     }
     loop.run(100);
-    // First calls end at 4, 7 and 10 ms; second ones come at 8, 11 and 14, and wait for each other.
-    assertThat(log).containsExactly("in0 13500", "in1 16500", "in2 19500");
+    // First halves end at 2.5, 4 and 5.5 ms, second ones at 7, 8.5 and 10; calls again 4 ms later.
+    assertThat(log).containsExactly("in0 16000", "in1 19000", "in2 20500");
+  }
+
+  @Test
+  void promptsThatWaitAreTokenizedSideBySide() {
+    var only = new Front(1, 0, 0, 0, 0, 10, 0, 0, 0, 0);
+    var stage = new FrontStage(loop, new ServerModel(new ServerTimes(ENGINE, only, WARM)));
+    for (int tokens : new int[] {100, 300, 50}) stage.enter(tokens, () -> note("in" + tokens));
+    loop.run(100);
+    // The first is taken alone; those behind it take as long as the longer one.
+    assertThat(log).containsExactlyInAnyOrder("in100 1000", "in300 4000", "in50 4000");
+  }
+
+  @Test
+  void launchesDifferByChanceAndNotOnAverage() {
+    var engine = new Engine(20_000, 0, 0.3, 2_000, 0, 5_000, 10, 0, 0, 0, 0);
+    var other = new ServerModel(new ServerTimes(engine, FRONT, WARM));
+    long least = Long.MAX_VALUE;
+    long most = 0;
+    double sum = 0;
+    for (int served = 1_000; served < 1_100; served++) {
+      long nanos = other.launchNanos(prompt(10), served);
+      least = Math.min(least, nanos);
+      most = Math.max(most, nanos);
+      sum += nanos;
+      assertThat(model.launchNanos(prompt(10), served)).isEqualTo(20_000_000);
+      assertThat(other.launchNanos(decode(1), served)).isEqualTo(2_000_000);
+    }
+    assertThat(sum / 100).isBetween(19.4e6, 20.6e6);
+    assertThat(least).isBetween(5_000_000L, 12_000_000L);
+    assertThat(most).isBetween(30_000_000L, 50_000_000L);
+    assertThat(other.launchNanos(prompt(10), 5)).isEqualTo(other.launchNanos(prompt(10), 5));
   }
 
   @Test
@@ -56,7 +87,7 @@ class ServerStageTest {
     loop.runUntil(1_500_000);
     front.send(10, List.of(() -> note("out")));
     loop.run(100);
-    assertThat(log).containsExactly("out 5000");
+    assertThat(log).containsExactly("out 3500");
   }
 
   @Test
@@ -123,8 +154,9 @@ class ServerStageTest {
 
   @Test
   void timesMustBeTimes() {
-    assertThatThrownBy(() -> new Front(0, 0, 0, 0, 0, 0, 0, 0, 0)).hasMessageContaining("0 calls");
-    assertThatThrownBy(() -> new Front(1, -1, 0, 0, 0, 0, 0, 0, 0)).hasMessageContaining("-1.0");
+    assertThatThrownBy(() -> new Front(0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
+        .hasMessageContaining("0 calls");
+    assertThatThrownBy(() -> new Front(1, -1, 0, 0, 0, 0, 0, 0, 0, 0)).hasMessageContaining("-1.0");
     assertThatThrownBy(() -> new WarmUp(0, Double.NaN, 1)).hasMessageContaining("NaN");
     assertThatThrownBy(() -> new WarmUp(0, 0, 0)).hasMessageContaining("0.0 requests");
   }

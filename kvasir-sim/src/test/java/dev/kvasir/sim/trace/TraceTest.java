@@ -225,6 +225,54 @@ class TraceTest {
   }
 
   @Test
+  void promptsAreAsLongAsTheWorkerSays() {
+    var line =
+        "{\"schema\":\"kvasir.capture.v1\",\"id\":\"a\",\"arrival_us\":0,\"prompt_tokens\":48,"
+            + "\"told_prompt_tokens\":40,\"output_tokens\":8,\"block_tokens\":16,\"blocks\":"
+            + "[\"00000000000000aa\",\"00000000000000ab\",\"00000000000000ac\"]}";
+    var request = all(text(line)).getFirst();
+    assertThat(request.promptTokens()).isEqualTo(40);
+    assertThat(request.content().namedTokens()).isEqualTo(40);
+    assertThatThrownBy(() -> all(text(line.replace(":40,", ":4,"))))
+        .hasMessageContaining("a prompt of 48 tokens has 4 by the worker");
+  }
+
+  /** Requests whose first ten blocks are the same and of which the engine had so many tokens. */
+  private static String alike(int count, int cached) {
+    var lines = new StringBuilder();
+    for (int i = 0; i < count; i++) {
+      lines.append("{\"schema\":\"kvasir.capture.v1\",\"id\":\"").append(i);
+      lines.append("\",\"arrival_us\":").append(i).append(",\"prompt_tokens\":320,");
+      lines.append("\"output_tokens\":8,\"block_tokens\":16,\"blocks\":[");
+      for (int block = 0; block < 20; block++) {
+        int name = block < 10 ? block : 100 * (i + 1) + block;
+        lines.append(String.format(block == 0 ? "\"%016x\"" : ",\"%016x\"", name));
+      }
+      lines.append("],\"e2e_us\":9,\"cached_tokens\":").append(i == 0 ? 0 : cached).append("}\n");
+    }
+    return lines.toString();
+  }
+
+  @Test
+  void promptsThatWereCountedByTheirBytesAreShortened() {
+    // 160 to 175 of what was named are 128 to 143 tokens: 1.24 times too long.
+    var capture = CaptureReader.of(input("t", alike(12, 128))).readAll();
+    assertThat(capture.notes()).singleElement().asString().contains("12 prompts", "1.24 times");
+    for (var each : capture.requests()) {
+      assertThat(each.request().promptTokens()).isBetween(257, 259);
+      assertThat(each.cachedTokens()).isIn(0, 128);
+    }
+    var names = capture.requests().getFirst().request().content();
+    assertThat(names.commonTokens(capture.requests().getLast().request().content())).isEqualTo(129);
+    // What the engine may have found by these names, and too few requests, say nothing.
+    for (var text : List.of(alike(12, 160), alike(12, 144), alike(5, 128), alike(12, 0))) {
+      var other = CaptureReader.of(input("t", text)).readAll();
+      assertThat(other.notes()).isEmpty();
+      assertThat(other.requests().getFirst().request().promptTokens()).isEqualTo(320);
+    }
+  }
+
+  @Test
   void formatsAreFoundByTheirTitles() {
     for (var format : TraceFormat.values()) {
       assertThat(TraceFormat.titled(format.title())).isEqualTo(format);

@@ -42,6 +42,9 @@ final class CaptureLine {
     line.put("id", hash(request.id()));
     line.put("arrival_us", originMicros + request.receivedNanos() / NANOS_PER_MICRO);
     line.put("prompt_tokens", request.names().tokens());
+    // Of a prompt that was named by its bytes the router knows no tokens; the worker does.
+    int told = ending.usage().promptTokens();
+    if (told > 0 && told != request.names().tokens()) line.put("told_prompt_tokens", told);
     line.put("output_tokens", ending.outputTokens());
     if (request.names().isWhole(blockTokens) && !request.names().blocks().isEmpty()) {
       line.put("block_tokens", blockTokens);
