@@ -237,7 +237,7 @@ public final class CalibrateCommand implements Callable<Integer> {
       throw new IllegalArgumentException("give captures, or --url for a server to load");
     }
     boolean isChecked = leftOut > 0 || !predicted.isEmpty();
-    if (isChecked == (file != null) || isChecked && url != null) {
+    if (isChecked == (file != null) || (isChecked && url != null)) {
       throw new IllegalArgumentException(
           "give --out for a profile, or captures with --leave-out or --predict to judge profiles");
     }

@@ -77,12 +77,12 @@ public final class CrossCheck {
           "cannot leave " + count + " of " + inputs.size() + " captures out; leave one or more in");
     }
     var judged = new ArrayList<Judged>();
-    for (int bits = 0; bits < 1 << inputs.size(); bits++) {
+    for (int bits = 0; bits < (1 << inputs.size()); bits++) {
       if (Integer.bitCount(bits) != count) continue;
       var left = new ArrayList<Calibration.Input>();
       var rest = new ArrayList<Calibration.Input>();
       for (int i = 0; i < inputs.size(); i++) {
-        ((bits >> i & 1) == 1 ? left : rest).add(inputs.get(i));
+        (((bits >> i) & 1) == 1 ? left : rest).add(inputs.get(i));
       }
       judged.addAll(predict(rest, left));
     }

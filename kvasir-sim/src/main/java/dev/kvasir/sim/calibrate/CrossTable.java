@@ -69,6 +69,6 @@ public final class CrossTable {
   }
 
   private static void row(StringBuilder text, String format, Object... cells) {
-    text.append(String.format(Locale.ROOT, format, cells));
+    text.append(String.format(Locale.ROOT, format.replace("%n", "\n"), cells));
   }
 }

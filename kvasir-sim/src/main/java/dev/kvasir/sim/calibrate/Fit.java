@@ -73,7 +73,7 @@ final class Fit {
     double loss = loss(residuals, at);
     boolean isFresh = false;
     for (int round = 0; round < ROUNDS; round++) {
-      if (slopes.length == 0 || !isFresh && damping > 1) {
+      if (slopes.length == 0 || (!isFresh && damping > 1)) {
         slopes = slopes(at, residuals);
         damping = 0.1;
         isFresh = true;
