@@ -76,7 +76,7 @@ class BurstsTest {
     fresh.sent(1, 0);
     fresh.echoed(1, 0);
     for (int i = 0; i < 50; i++) {
-      long now = i * 3_000 * MILLI;
+      long now = 3_000 * MILLI * i;
       assertThat(fresh.place(now, 3, PEERS)).isZero();
       fresh.heard(6, now);
     }
