@@ -2,6 +2,7 @@ package dev.kvasir.cli.serve;
 
 import static java.util.stream.Collectors.groupingBy;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.kvasir.cli.serve.OpenStream.End;
 import dev.kvasir.cli.serve.OpenStream.Outcome;
@@ -25,6 +26,7 @@ import java.util.TreeMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -33,13 +35,14 @@ import org.junit.jupiter.api.io.TempDir;
  * Three gateways, six workers and a Redis, each in a process of its own except four workers, under
  * load: a gateway, the Redis and two workers are killed, one after the other.
  *
- * <p>{@code -Dkvasir.scale=20} runs with the full load and the usual times of {@code replicas}.
+ * <p>Runs in the long profile, with the usual times of {@code replicas}; {@code
+ * -Dkvasir.killed.per-second=N} sets the load, and runs a short version in the default profile.
  */
 @Timeout(240)
 class KilledProcessesTest {
   private static final boolean FULL = Integer.getInteger("kvasir.scale", 1) > 1;
-  private static final int PER_SECOND =
-      Integer.getInteger("kvasir.killed.per-second", FULL ? 300 : 60);
+  private static final int ASKED = Integer.getInteger("kvasir.killed.per-second", 0);
+  private static final int PER_SECOND = ASKED > 0 ? ASKED : 100;
   private static final int GATEWAYS = 3;
 
   /** Of a key that asks for more all the time. */
@@ -61,6 +64,11 @@ class KilledProcessesTest {
   private final List<Thread> callers = new ArrayList<>();
   private long begunNanos;
   private int asked;
+
+  @BeforeAll
+  static void assumeItIsAskedFor() {
+    assumeTrue(FULL || ASKED > 0, "only in the long profile, or with kvasir.killed.per-second");
+  }
 
   @AfterEach
   void stop() {
