@@ -21,10 +21,6 @@ final class DecodeRing {
   private final List<List<Sequence>> places = new ArrayList<>();
   private final TreeSet<Sequence> ends =
       new TreeSet<>(Comparator.comparingLong(DecodeRing::endTick).thenComparing(BY_RANK));
-
-  /** When the first of them ends; the end of time where there is none. */
-  private long firstEnd = Long.MAX_VALUE;
-
   private long tick;
   private int size;
   private long contextTokens;
@@ -52,7 +48,6 @@ final class DecodeRing {
     sequence.decoding = true;
     insert(place(sequence), sequence);
     ends.add(sequence);
-    firstEnd = Math.min(firstEnd, endTick(sequence));
     size++;
     contextTokens += sequence.computed;
   }
@@ -63,7 +58,6 @@ final class DecodeRing {
     var place = place(sequence);
     place.remove(Collections.binarySearch(place, sequence, BY_RANK));
     ends.remove(sequence);
-    firstEnd = ends.isEmpty() ? Long.MAX_VALUE : endTick(ends.first());
     size--;
     contextTokens -= sequence.computed;
   }
@@ -80,7 +74,7 @@ final class DecodeRing {
 
   /** Those that will have all their tokens when they have one more. */
   List<Sequence> nextEnded() {
-    if (firstEnd > tick + 1) return List.of();
+    if (ends.isEmpty() || endTick(ends.first()) > tick + 1) return List.of();
     var ended = new ArrayList<Sequence>();
     for (var sequence : ends) {
       if (endTick(sequence) > tick + 1) break;
@@ -91,15 +85,15 @@ final class DecodeRing {
 
   /** One more token for all of them but the idle. */
   void advance(List<Sequence> idle) {
-    if (!idle.isEmpty()) for (var sequence : idle) remove(sequence);
+    for (var sequence : idle) remove(sequence);
     tick++;
     contextTokens += size;
-    if (!idle.isEmpty()) for (var sequence : idle) add(sequence);
+    for (var sequence : idle) add(sequence);
   }
 
   /** Those that have all their tokens, in the order of admission. */
   List<Sequence> ended() {
-    if (firstEnd > tick) return List.of();
+    if (ends.isEmpty() || endTick(ends.first()) > tick) return List.of();
     var ended = new ArrayList<Sequence>();
     for (var sequence : ends) {
       if (endTick(sequence) > tick) break;

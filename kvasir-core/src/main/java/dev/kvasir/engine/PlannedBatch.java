@@ -56,9 +56,7 @@ final class PlannedBatch {
     }
     int decoding = state.decoding.size() - leaving.size();
     int border = 0;
-    var atNextBorder = state.decoding.nextAtBorder();
-    for (int i = 0; i < atNextBorder.size(); i++) {
-      var sequence = atNextBorder.get(i);
+    for (var sequence : state.decoding.nextAtBorder()) {
       if (!sequence.idle && stays(sequence)) border++;
     }
     for (var sequence : batch.idle()) border += isAtBorder(sequence) ? 1 : 0;

@@ -241,7 +241,6 @@ public final class Scheduler {
   /** Takes the blocks that the decision needs, and says what to compute. */
   public Batch apply(ScheduleDecision decision) {
     state.applied++;
-    if (decision.changes() == 0) return goOn(decision);
     for (var sequence : decision.givenUp()) giveUp(sequence);
     for (var sequence : decision.preempted()) {
       if (sequence.state == State.RUNNING) preempt(sequence);
@@ -266,24 +265,10 @@ public final class Scheduler {
     return batch;
   }
 
-  /** All that run get one token, and nobody joins or leaves: so are most steps. */
-  private Batch goOn(ScheduleDecision decision) {
-    var border = state.decoding.atBorder();
-    for (int i = 0; i < border.size(); i++) {
-      border.get(i).blocks().reserve(state.decoding.computed(border.get(i)) + 1);
-    }
-    state.blocked = decision.blocked();
-    int decodes = state.decoding.size();
-    long context = state.decoding.contextTokens();
-    return new Batch(List.of(), 0, List.of(), List.of(), decodes, context, state.rows);
-  }
-
   /** The model begins with the batch: the blocks that it fills are being computed. */
   public void start(Batch batch) {
     for (var part : batch.parts()) part.sequence().blocks().start();
-    var border = state.decoding.atBorder();
-    for (int i = 0; i < border.size(); i++) {
-      var sequence = border.get(i);
+    for (var sequence : state.decoding.atBorder()) {
       if (!sequence.idle) sequence.blocks().start();
     }
   }
@@ -292,7 +277,9 @@ public final class Scheduler {
   public StepEnd complete(Batch batch) {
     state.completed = state.applied;
     state.decoding.advance(stillIdle(batch));
-    fill(state.decoding.atBorder());
+    for (var sequence : state.decoding.atBorder()) {
+      sequence.blocks().fill(state.decoding.computed(sequence));
+    }
     var ended = state.decoding.ended();
     if (batch.parts().isEmpty()) return new StepEnd(List.of(), ended);
     var prefilled = new ArrayList<Sequence>();
@@ -311,17 +298,6 @@ public final class Scheduler {
     }
     all.sort(BY_RANK);
     return new StepEnd(prefilled, all);
-  }
-
-  /** Each of them has filled a block. */
-  private void fill(List<Sequence> border) {
-    int count = border.size();
-    for (int i = 0; i < count && count > 1; i++) {
-      border.get(i).blocks().approach(state.decoding.computed(border.get(i)));
-    }
-    for (int i = 0; i < count; i++) {
-      border.get(i).blocks().fill(state.decoding.computed(border.get(i)));
-    }
   }
 
   /** The idle sequences that are still part of the batch; their idleness is over. */
@@ -367,9 +343,7 @@ public final class Scheduler {
   private List<Part> grow(List<Chunk> chunks, List<Sequence> idle) {
     var parts = new ArrayList<Part>(chunks.size());
     int next = 0;
-    var border = state.decoding.atBorder();
-    for (int i = 0; i < border.size(); i++) {
-      var sequence = border.get(i);
+    for (var sequence : state.decoding.atBorder()) {
       while (next < chunks.size() && chunks.get(next).sequence().rank < sequence.rank) {
         parts.add(grow(chunks.get(next++)));
       }

@@ -64,9 +64,6 @@ public final class BlockPool {
 
   private static final int ROW_SHIFT = 1;
 
-  /** As many reads as a processor has under way at once. */
-  private static final int VICTIMS_APPROACHED = 16;
-
   private final Tier tier;
   private final int level;
   private final int blockTokens;
@@ -80,11 +77,6 @@ public final class BlockPool {
   private final long[] rows;
   private final PoolCounters counters = new PoolCounters();
   private int cached;
-
-  /** Who was to go next when the pool last read ahead, and how many of them are left. */
-  private final int[] upcoming = new int[VICTIMS_APPROACHED];
-
-  private int approached;
 
   public BlockPool(PoolSettings settings, PrefixRegistry registry, KvEvents events) {
     this.settings = settings;
@@ -177,7 +169,6 @@ public final class BlockPool {
 
   private void evictInto(EmptyBlocks blocks, int from) {
     int until = from;
-    if (registry.isLarge()) approachVictims(blocks.size() - from);
     try {
       for (; until < blocks.size(); until++) blocks.put(until, victim());
     } catch (IllegalStateException e) {
@@ -188,21 +179,9 @@ public final class BlockPool {
     forget(blocks, from, until);
   }
 
-  /**
-   * Reads ahead where the next victims lead, some at a time: that waits for memory once, and not
-   * for each of them when its turn comes.
-   */
-  private void approachVictims(int count) {
-    approached -= count;
-    if (approached >= 0 || count > upcoming.length) return;
-    int known = eviction.upcoming(upcoming);
-    for (int i = 0; i < known; i++) registry.approach(entry(upcoming[i]));
-    approached = known - count;
-  }
-
   private void forget(EmptyBlocks victims, int from, int until) {
     counters.evicted += until - from;
-    if (until - from > 1 && registry.isLarge()) {
+    if (registry.isLarge()) {
       for (int i = from; i < until; i++) registry.approach(entry(victims.slot(i)));
     }
     for (int i = from; i < until; i++) unregister(victims.slot(i));
@@ -294,8 +273,7 @@ public final class BlockPool {
 
   /** Releases all of the blocks, last first, so that the end of a chain is evicted before it. */
   public void release(List<? extends Block> blocks) {
-    for (int i = 0; i < blocks.size(); i++) {
-      var block = blocks.get(i);
+    for (var block : blocks) {
       if (block.pool != this) {
         throw new IllegalArgumentException(block + " does not belong to this " + tier + " pool");
       }
@@ -443,13 +421,8 @@ public final class BlockPool {
 
   private void unregister(int slot) {
     int entry = entry(slot);
-    if (!events.heard()) {
-      registry.remove(entry, level);
-      return;
-    }
-    var hash = registry.hash(entry);
-    events.publish(new KvEvent.Removed(tier, hash));
-    registry.remove(entry, hash, level);
+    if (events.heard()) events.publish(new KvEvent.Removed(tier, registry.hash(entry)));
+    registry.remove(entry, level);
   }
 
   /** Gives back a slot that is not registered, or not any more. */

@@ -24,9 +24,6 @@ public interface KvSpan {
   /** A step begins that computes into the blocks reserved so far. */
   default void start() {}
 
-  /** Says that {@link #fill} to that position comes soon, for who can read ahead. */
-  default void approach(int end) {}
-
   /** All tokens before that position are computed: full blocks can be shared from now on. */
   void fill(int end);
 

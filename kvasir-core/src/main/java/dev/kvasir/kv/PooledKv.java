@@ -1,6 +1,5 @@
 package dev.kvasir.kv;
 
-import dev.kvasir.Nullable;
 import dev.kvasir.kv.event.Tier;
 import dev.kvasir.kv.evict.LearnedStats;
 import dev.kvasir.kv.evict.RequestEnd;
@@ -16,7 +15,7 @@ import java.util.function.Consumer;
 /** KV memory of one tier: what is evicted is gone. */
 public final class PooledKv implements ResettableKv {
   private final BlockPool pool;
-  private final @Nullable Consumer<List<Block.Registered>> filled;
+  private final Consumer<List<Block.Registered>> filled;
   private List<BlockPool> below = List.of();
   private Consumer<RequestEnd> afterEnd = _ -> {};
   private long hits;
@@ -25,8 +24,7 @@ public final class PooledKv implements ResettableKv {
   private int inflight;
 
   public PooledKv(BlockPool pool) {
-    this.pool = pool;
-    this.filled = null;
+    this(pool, _ -> {});
   }
 
   /** KV memory that tells of the blocks that were filled; they are held while it tells. */
@@ -113,9 +111,8 @@ public final class PooledKv implements ResettableKv {
   /** A sequence by itself, as most end, has no block twice. */
   private int reclaimable(PooledSpan span) {
     int freed = span.owned();
-    var known = span.known();
-    for (int i = 0; i < known.size(); i++) {
-      if (pool.holds(known.get(i).id) == 1) freed++;
+    for (var block : span.known()) {
+      if (pool.holds(block.id) == 1) freed++;
     }
     return freed;
   }
@@ -164,8 +161,8 @@ public final class PooledKv implements ResettableKv {
     pool.approach(names, from, until);
   }
 
-  void tell(List<Block.Registered> blocks, int from) {
-    if (filled != null && from < blocks.size()) filled.accept(blocks.subList(from, blocks.size()));
+  void tell(List<Block.Registered> blocks) {
+    filled.accept(blocks);
   }
 
   /**

@@ -67,22 +67,16 @@ final class PooledSpan implements KvSpan {
   public void reserve(int end) {
     int missing = Math.ceilDiv(end, kv.blockTokens()) - blocks();
     if (missing <= 0) return;
-    var taken = kv.take(missing);
-    for (int i = 0; i < missing; i++) ready.add(taken.get(i).begin().addTokens(kv.blockTokens()));
+    for (var block : kv.take(missing)) ready.add(block.begin().addTokens(kv.blockTokens()));
     kv.count(missing, 0);
   }
 
   @Override
   public void start() {
     if (ready.isEmpty()) return;
-    for (int i = 0; i < ready.size(); i++) inflight.add(ready.get(i).scheduleCompute());
+    for (var block : ready) inflight.add(block.scheduleCompute());
     kv.count(-ready.size(), ready.size());
     ready.clear();
-  }
-
-  @Override
-  public void approach(int end) {
-    kv.approach(names, known.size(), end / kv.blockTokens());
   }
 
   @Override
@@ -95,7 +89,7 @@ final class PooledSpan implements KvSpan {
       known.add(register(inflight.remove(), names.block(known.size())));
     }
     kv.count(0, before - known.size());
-    kv.tell(known, before);
+    if (known.size() > before) kv.tell(known.subList(before, known.size()));
   }
 
   private static Block.Registered register(Block.Inflight block, TokenBlock content) {

@@ -186,16 +186,6 @@ public final class PrefixRegistry {
   /** Notes that the block of the entry is gone from the tier. */
   void remove(int entry, int level) {
     if (watches.length > 0) changed(index.hash(entry));
-    clear(entry, level);
-  }
-
-  /** The same, where the name of the block is known. */
-  void remove(int entry, BlockHash hash, int level) {
-    changed(hash);
-    clear(entry, level);
-  }
-
-  private void clear(int entry, int level) {
     if (!index.unsetValue(entry, level)) return;
     index.remove(entry);
     contents[entry] = null;

@@ -243,10 +243,8 @@ public final class Router {
 
   private static ClusterView decoders(ClusterView cluster) {
     var all = cluster.instances();
-    int count = 0;
-    for (int i = 0; i < all.size(); i++) count += all.get(i).role().decodes() ? 1 : 0;
-    if (count == all.size()) return cluster;
     var decoders = all.stream().filter(view -> view.role().decodes()).toList();
+    if (decoders.size() == all.size()) return cluster;
     return new ClusterView(cluster.nanos(), cluster.blockTokens(), decoders, cluster.estimates());
   }
 

@@ -16,7 +16,7 @@ final class SideBySide {
   private static final int EVENTS_WORTHWHILE = 64;
 
   /** With so many in all, it matters little that one instance has more to do than another. */
-  private static final int EVENTS_OF_A_WINDOW = 16384;
+  private static final int EVENTS_OF_A_WINDOW = 1024;
 
   /** So many of one instance at once at most, for the news of its blocks have to be kept. */
   private static final int EVENTS_OF_A_RUN = 512;

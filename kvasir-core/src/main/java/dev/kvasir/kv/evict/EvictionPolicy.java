@@ -38,17 +38,6 @@ public interface EvictionPolicy {
   /** Gives up the cached slot that goes next. Others may be asked for before its name is gone. */
   int evict();
 
-  /**
-   * Which cached slots will probably go next, for a pool that reads ahead: a hint, on which nothing
-   * but speed depends.
-   *
-   * @param slots takes them in their order, as many as it has room for
-   * @return how many these are; 0 where the policy cannot tell
-   */
-  default int upcoming(int[] slots) {
-    return 0;
-  }
-
   /** The block of the held slot is gone. */
   void removed(int slot);
 

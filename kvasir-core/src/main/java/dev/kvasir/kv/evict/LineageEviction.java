@@ -108,11 +108,6 @@ final class LineageEviction implements EvictionPolicy {
   }
 
   @Override
-  public int upcoming(int[] found) {
-    return line.first(0, found);
-  }
-
-  @Override
   public void removed(int slot) {
     if (slot == lastSlot) lastHash = null;
     int row = slot << ROW_SHIFT;

@@ -31,11 +31,6 @@ final class LruEviction implements EvictionPolicy {
   }
 
   @Override
-  public int upcoming(int[] found) {
-    return lists.first(0, found);
-  }
-
-  @Override
   public void removed(int slot) {
     // A held slot is on no list.
   }

@@ -56,15 +56,6 @@ final class SlotLists {
     return first;
   }
 
-  /** The first slots of the list, in their order, as many as there is room for; how many. */
-  int first(int list, int[] found) {
-    int head = slots + list;
-    int count = 0;
-    int slot = links[2 * head + 1];
-    for (; count < found.length && slot != head; slot = links[2 * slot + 1]) found[count++] = slot;
-    return count;
-  }
-
   private void link(int before, int after) {
     links[2 * before + 1] = after;
     links[2 * after] = before;

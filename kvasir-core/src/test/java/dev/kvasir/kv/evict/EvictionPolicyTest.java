@@ -82,21 +82,6 @@ class EvictionPolicyTest {
 
   @ParameterizedTest
   @EnumSource
-  void slotsThatAreToGoNextGoNext(EvictionKind kind) {
-    var policy = Evictions.policy(kind, BLOCKS);
-    var upcoming = new int[2];
-    assertThat(policy.upcoming(upcoming)).isZero();
-    var chain = Chains.chain(1, 3);
-    for (int slot = 0; slot < 3; slot++) policy.registered(slot, chain.get(slot));
-    for (int slot = 2; slot >= 0; slot--) policy.cached(slot);
-    int known = policy.upcoming(upcoming);
-    boolean tells = kind == EvictionKind.LINEAGE || kind == EvictionKind.LRU;
-    assertThat(known).isEqualTo(tells ? 2 : 0);
-    for (int i = 0; i < known; i++) assertThat(policy.evict()).isEqualTo(upcoming[i]);
-  }
-
-  @ParameterizedTest
-  @EnumSource
   void sameOperationsGiveTheSameVictims(EvictionKind kind) {
     Seeds.each(
         3,

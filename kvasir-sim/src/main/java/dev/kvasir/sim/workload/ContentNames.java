@@ -9,22 +9,15 @@ import java.util.List;
 /** The blocks of a simulated request, each named when it is first asked for. */
 public final class ContentNames implements BlockNames {
   private final Names names;
-  private final List<BlockHash> known;
+  private final List<BlockHash> known = new ArrayList<>();
 
   public ContentNames(Names names) {
-    this(names, 0);
-  }
-
-  private ContentNames(Names names, int blocks) {
     this.names = names;
-    this.known = new ArrayList<>(blocks);
   }
 
   /** The blocks of a request, which its tenant shares with nobody. */
   public static ContentNames of(Request request, int blockTokens) {
-    var names = request.content().names(blockTokens, request.caller().salt());
-    int tokens = request.promptTokens() + request.outputTokens();
-    return new ContentNames(names, tokens / blockTokens);
+    return new ContentNames(request.content().names(blockTokens, request.caller().salt()));
   }
 
   @Override
