@@ -274,7 +274,7 @@ final class FuzzConversation {
   /** A request after which the server closes. */
   private void last() {
     switch (random.nextInt(14)) {
-      case 0 -> wrong("GET /" + "p".repeat(random.nextInt(7_000)), "");
+      case 0 -> wrong("GET /" + "p".repeat(1 + random.nextInt(7_000)), "");
       case 1 -> wrong("GET /" + "p".repeat(9_000 + random.nextInt(9_000)), "");
       case 2 -> wrong("GET /health", "x: " + "h".repeat(20_000) + "\r\n");
       case 3 -> wrong("GET /health", "x: 1\r\n".repeat(120));
