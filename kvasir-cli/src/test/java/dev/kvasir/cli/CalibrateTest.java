@@ -75,6 +75,9 @@ class CalibrateTest {
     assertThat(spoken.out()).contains("calibrated on", "TTFT p50", "median", "worst");
     words.addAll(List.of("--leave-out", "1"));
     assertThat(Spoken.kvasir(words).err()).contains("cannot leave 1 of 1 captures out");
+    var many = Spoken.words("calibrate --leave-out 1");
+    for (int i = 0; i < 13; i++) many.add(capture(24).toString());
+    assertThat(Spoken.kvasir(many).err()).contains("13 captures, expected at most 12");
   }
 
   @Test

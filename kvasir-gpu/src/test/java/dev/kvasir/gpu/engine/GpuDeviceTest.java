@@ -37,6 +37,15 @@ final class GpuDeviceTest {
     throw new AssertionError("the stand-in does not answer");
   }
 
+  private GpuDevice.Settings settings() {
+    return new GpuDevice.Settings(8, 64, 4, folder.resolve("kernels"));
+  }
+
+  private Path tiny() {
+    var tiny = new TinyModel(Architecture.LLAMA, 5).writer(TensorType.F32);
+    return tiny.write(folder.resolve("tiny.gguf"));
+  }
+
   @Test
   void enginesAnswerAsOnTheProcessorInEveryMode() throws IOException {
     var stub = StubCuda.fresh();
@@ -62,8 +71,7 @@ final class GpuDeviceTest {
         var group = EngineGroup.open(cpu, sizes)) {
       right = Collected.of(group.engines().getFirst(), asked).tokens.get("r");
     }
-    var settings = new GpuDevice.Settings(8, 64, 4, folder.resolve("kernels"));
-    try (var device = GpuDevice.open(ready(stub), libraries, model, settings);
+    try (var device = GpuDevice.open(ready(stub), libraries, model, settings());
         var loaded = LoadedModel.on(device, model, folder);
         var group = EngineGroup.open(loaded, sizes)) {
       assertThat(loaded.served().name()).isEqualTo("pocket");
@@ -108,10 +116,8 @@ final class GpuDeviceTest {
         List.of(
             new GenerationRequest("r", "", prompt, 3, 3, SamplingSettings.greedy(), List.of(), 0));
     var sizes = EngineGroupSettings.of(1, 8, 16, 0, null, EngineSettings.of(4, 64));
-    var settings = new GpuDevice.Settings(8, 64, 4, folder.resolve("kernels"));
-    var tiny = new TinyModel(Architecture.LLAMA, 5).writer(TensorType.F32);
-    var file = tiny.write(folder.resolve("tiny.gguf"));
-    try (var device = GpuDevice.open(ready(stub), libraries, file, settings);
+    var file = tiny();
+    try (var device = GpuDevice.open(ready(stub), libraries, file, settings());
         var loaded = LoadedModel.on(device, file, folder);
         var group = EngineGroup.open(loaded, sizes)) {
       var engine = group.engines().getFirst();
@@ -135,10 +141,8 @@ final class GpuDeviceTest {
     var stub = StubCuda.fresh();
     var libraries = stub.libraries();
     var sizes = EngineGroupSettings.of(1, 8, 0, 0, null, EngineSettings.of(4, 64));
-    var settings = new GpuDevice.Settings(8, 64, 4, folder.resolve("kernels"));
-    var tiny = new TinyModel(Architecture.LLAMA, 5).writer(TensorType.F32);
-    var file = tiny.write(folder.resolve("tiny.gguf"));
-    try (var device = GpuDevice.open(ready(stub), libraries, file, settings);
+    var file = tiny();
+    try (var device = GpuDevice.open(ready(stub), libraries, file, settings());
         var loaded = LoadedModel.on(device, file, folder);
         var group = EngineGroup.open(loaded, sizes)) {
       var givenUp = new CountDownLatch(1);

@@ -152,23 +152,11 @@ public final class KvEventSubscriber implements AutoCloseable {
     replays.check();
   }
 
-  /** What the engine tells by itself. */
-  private final class Told implements ZmtpSocket.Receiver {
-    @Override
-    public void connected(ZmtpConnection connection) {
-      connection.send(WireFrames.subscription(topic));
-      connects.incrementAndGet();
-      loop.execute(replays::connected);
-    }
-
+  /** What holds for both connections. */
+  private abstract class Bounded implements ZmtpSocket.Receiver {
     @Override
     public void awaitRoom() {
       KvEventSubscriber.this.awaitRoom();
-    }
-
-    @Override
-    public void received(List<byte[]> parts) {
-      take(WireFrames.live(parts, topic), parts, replays::told);
     }
 
     @Override
@@ -177,8 +165,23 @@ public final class KvEventSubscriber implements AutoCloseable {
     }
   }
 
+  /** What the engine tells by itself. */
+  private final class Told extends Bounded {
+    @Override
+    public void connected(ZmtpConnection connection) {
+      connection.send(WireFrames.subscription(topic));
+      connects.incrementAndGet();
+      loop.execute(replays::connected);
+    }
+
+    @Override
+    public void received(List<byte[]> parts) {
+      take(WireFrames.live(parts, topic), parts, replays::told);
+    }
+  }
+
   /** What it repeats. */
-  private final class Answers implements ZmtpSocket.Receiver {
+  private final class Answers extends Bounded {
     @Override
     public void connected(ZmtpConnection connection) {
       lock.lock();
@@ -191,11 +194,6 @@ public final class KvEventSubscriber implements AutoCloseable {
     }
 
     @Override
-    public void awaitRoom() {
-      KvEventSubscriber.this.awaitRoom();
-    }
-
-    @Override
     public void received(List<byte[]> parts) {
       var numbered = WireFrames.replayed(parts);
       if (numbered == null || !numbered.isEnd()) {
@@ -204,11 +202,6 @@ public final class KvEventSubscriber implements AutoCloseable {
       }
       answered();
       hand(0, replays::ended);
-    }
-
-    @Override
-    public void exceeded(String what) {
-      rest(what);
     }
   }
 

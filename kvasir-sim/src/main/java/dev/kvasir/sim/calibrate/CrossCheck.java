@@ -21,6 +21,9 @@ import java.util.Map;
  * </pre>
  */
 public final class CrossCheck {
+  /** With more of them there are too many ways to leave some out. */
+  private static final int CAPTURES_MAX = 12;
+
   private final Calibration.Asked asked;
   private final ParallelTasks crew;
 
@@ -75,6 +78,10 @@ public final class CrossCheck {
     if (count < 1 || count >= inputs.size()) {
       throw new IllegalArgumentException(
           "cannot leave " + count + " of " + inputs.size() + " captures out; leave one or more in");
+    }
+    if (inputs.size() > CAPTURES_MAX) {
+      throw new IllegalArgumentException(
+          inputs.size() + " captures, expected at most " + CAPTURES_MAX + " to leave some out");
     }
     var judged = new ArrayList<Judged>();
     for (int bits = 0; bits < (1 << inputs.size()); bits++) {

@@ -27,8 +27,8 @@ record ZmtpEndpoint(String host, int port) {
     if (!matcher.matches()) throw new IOException("'" + text + "', expected tcp://HOST:PORT");
     var six = matcher.group("six");
     var host = six == null ? matcher.group("host") : six;
-    int port = matcher.group("port").equals(ANY) ? 0 : Integer.parseInt(matcher.group("port"));
     boolean any = matcher.group("port").equals(ANY);
+    int port = any ? 0 : Integer.parseInt(matcher.group("port"));
     if (port > PORT_MAX || (port == 0 && !any)) {
       throw new IOException("'" + text + "', expected a port of 1 to " + PORT_MAX);
     }
