@@ -3,6 +3,8 @@ package dev.kvasir.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import dev.kvasir.cli.config.Said;
+import dev.kvasir.cli.settings.Configuration;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.Writer;
@@ -26,7 +28,8 @@ class PackagingTest {
       Pattern.compile("(?:--port[\", ]+|EXPOSE |ontainerPort: |\\bport: )(\\d+)");
 
   @ParameterizedTest
-  @ValueSource(strings = {"Dockerfile", "kvasir.service", "kubernetes.yaml"})
+  @ValueSource(
+      strings = {"Dockerfile", "kvasir.service", "kubernetes.yaml", "kustomize/gateway.yaml"})
   void optionsAreThoseOfTheCommand(String file) throws IOException {
     var command = COMMAND.matcher(read(file));
     assertThat(command.find()).as("a command in " + file).isTrue();
@@ -39,12 +42,28 @@ class PackagingTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"Dockerfile", "kvasir.service", "kubernetes.yaml"})
+  @ValueSource(
+      strings = {"Dockerfile", "kvasir.service", "kubernetes.yaml", "kustomize/gateway.yaml"})
   void allSpeakOfTheSamePort(String file) throws IOException {
     var ports = new TreeSet<String>();
     var matcher = PORT.matcher(read(file));
     while (matcher.find()) ports.add(matcher.group(1));
     assertThat(ports).containsExactly("8000");
+  }
+
+  @Test
+  void podsHaveTheTimeThatTheirSettingsGiveThem() throws IOException {
+    var file = FOLDER.resolve("kustomize/kvasir.yaml");
+    var settings = new Configuration(file, Map.of(), Said.NOTHING.keys()).read();
+    settings.requireServable();
+    assertThat(settings.isEmbedded()).isFalse();
+    assertThat(settings.listen().restart().leaveTime()).isPositive();
+    var grace =
+        Pattern.compile("GracePeriodSeconds: (\\d+)").matcher(read("kustomize/gateway.yaml"));
+    assertThat(grace.find()).isTrue();
+    assertThat(Long.parseLong(grace.group(1)))
+        .isGreaterThan(settings.listen().restart().time().toSeconds());
+    assertThat(read("kustomize/kustomization.yaml")).contains("gateway.yaml", "[kvasir.yaml]");
   }
 
   @Test

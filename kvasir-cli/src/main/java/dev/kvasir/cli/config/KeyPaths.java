@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
+import java.util.Objects;
 
 /** The keys that a record of settings has, and those of the records in it. */
 public final class KeyPaths {
@@ -44,6 +45,28 @@ public final class KeyPaths {
     var keys = new ArrayList<Key>();
     add(keys, above, template);
     return keys;
+  }
+
+  /** The keys whose values differ; a list is one key. */
+  public static List<String> different(Record one, Record other) {
+    var keys = new ArrayList<String>();
+    addDifferent(keys, "", one, other);
+    return keys;
+  }
+
+  private static void addDifferent(List<String> keys, String above, Record one, Record other) {
+    for (var component : one.getClass().getRecordComponents()) {
+      var path = above + name(component);
+      var first = value(component, one);
+      var second = value(component, other);
+      if (Objects.equals(first, second)) continue;
+      boolean isSection = first instanceof Record && !(first instanceof CustomSetting<?>);
+      if (isSection && second instanceof Record section) {
+        addDifferent(keys, path + ".", (Record) first, section);
+      } else {
+        keys.add(path);
+      }
+    }
   }
 
   /** The keys of the record itself. */

@@ -6,7 +6,6 @@ import dev.kvasir.live.picker.Picker;
 import dev.kvasir.live.picker.PickerSettings;
 import java.io.IOException;
 import java.io.PrintWriter;
-import java.time.Duration;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
@@ -35,8 +34,6 @@ import picocli.CommandLine.Option;
     usageHelpWidth = 100,
     sortOptions = false)
 public final class PickerCommand implements Callable<Integer> {
-  private static final Duration DRAIN_MAX = Duration.ofSeconds(30);
-
   private final PrintWriter out;
   private final PrintWriter err;
   private final Map<String, String> environment;
@@ -72,12 +69,11 @@ public final class PickerCommand implements Callable<Integer> {
     return new ServeRun(err, environment, version, options).until(this::start);
   }
 
-  private ServeRun.Finish start(Serving serving, Deployment settings, double seconds) {
+  private void start(Serving serving, Deployment settings, double seconds) {
     var listen = settings.listen();
     var api = listen.api(settings.limits().http(), serving.gateway().keys());
     var picker = serving.pick(PickerSettings.at(api.at(listen.host(), listen.pickerPort())));
     tell(serving, picker, settings, seconds);
-    return () -> picker.drain(DRAIN_MAX);
   }
 
   private void tell(Serving serving, Picker picker, Deployment settings, double seconds) {

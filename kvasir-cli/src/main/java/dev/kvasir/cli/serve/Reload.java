@@ -1,6 +1,7 @@
 package dev.kvasir.cli.serve;
 
 import dev.kvasir.Nullable;
+import dev.kvasir.cli.config.KeyPaths;
 import dev.kvasir.cli.settings.Configuration;
 import dev.kvasir.cli.settings.Deployment;
 import dev.kvasir.sim.spec.SpecError;
@@ -8,13 +9,16 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
 
 /**
- * Reads a configuration again when its file or that of the keys changes, and puts its workers and
- * keys into force. What is wrong with it is told, and then all stays as it was.
+ * Reads a configuration again when its file, that of the keys or one of the certificate changes,
+ * and puts what can be changed into force. What is wrong with it is told, and then all stays as it
+ * was; so are the keys that need a restart.
  */
 final class Reload implements AutoCloseable {
   private final Configuration configuration;
@@ -72,17 +76,30 @@ final class Reload implements AutoCloseable {
   }
 
   private void use(Deployment read) throws IOException {
-    serving.use(read);
-    var more = read.withRunning(current).equals(current) ? "" : "; other changes need a new start";
-    log.accept("workers and keys were read again" + more);
-    current = current.withRunning(read);
+    var next = current.withRunning(read);
+    serving.use(next);
+    var changed = KeyPaths.different(current, next);
+    var others = KeyPaths.different(next, read);
+    log.accept(
+        "the settings were read again"
+            + (changed.isEmpty() ? "" : "; changed: " + String.join(", ", changed))
+            + (others.isEmpty() ? "" : "; a restart is needed for " + String.join(", ", others)));
+    boolean sameFiles = next.listen().equals(current.listen());
+    current = next;
+    // With the same files, what was written meanwhile is still to be seen.
+    if (sameFiles) return;
     last = stamps();
     seen = last;
   }
 
   /** Tells whether anybody has written to the files. */
   private String stamps() {
-    return stamp(configuration.file()) + " " + stamp(current.listen().apiKeys());
+    var listen = current.listen();
+    var files =
+        new @Nullable Path[] {
+          configuration.file(), listen.apiKeys(), listen.tlsCertificate(), listen.tlsKey()
+        };
+    return Arrays.stream(files).map(Reload::stamp).collect(Collectors.joining(" "));
   }
 
   private static String stamp(@Nullable Path file) {

@@ -60,11 +60,7 @@ public final class ServeCommand implements Callable<Integer> {
 
   private int serve() throws IOException, InterruptedException {
     var run = new ServeRun(err, environment, version, options);
-    return run.until(
-        (serving, settings, seconds) -> {
-          tell(serving, settings, seconds);
-          return () -> {};
-        });
+    return run.until(this::tell);
   }
 
   private void tell(Serving serving, Deployment settings, double seconds) {

@@ -15,7 +15,10 @@ import java.util.concurrent.atomic.AtomicBoolean;
 /** Serves from the start until it is asked to stop. */
 record ServeRun(
     PrintWriter err, Map<String, String> environment, String version, ServeOptions options) {
-  private static final Duration STOP_MAX = Duration.ofMinutes(2);
+
+  /** What is computed is saved, and connections are closed, when all is answered. */
+  private static final Duration SAVE_MAX = Duration.ofSeconds(90);
+
   private static final Duration RELOAD_PACE = Duration.ofSeconds(1);
 
   /** What a command adds to serving. */
@@ -25,15 +28,8 @@ record ServeRun(
      * Serving has begun: starts what is beside it, and tells where to ask.
      *
      * @param seconds it took
-     * @return what is to be finished before serving is
      */
-    Finish started(Serving serving, Deployment settings, double seconds);
-  }
-
-  /** Ends what is under way. */
-  @FunctionalInterface
-  interface Finish {
-    void finish();
+    void started(Serving serving, Deployment settings, double seconds);
   }
 
   int until(Beside beside) throws IOException, InterruptedException {
@@ -44,11 +40,11 @@ record ServeRun(
     var asked = new CountDownLatch(1);
     var lost = new AtomicBoolean();
     try (var log = new ServeLog(err, settings.files().log())) {
-      try (var _ = Interrupt.of(asked::countDown, STOP_MAX);
+      try (var _ = Interrupt.of(asked::countDown, stopMax(settings));
           var serving = Serving.of(settings, folder, version);
           var _ = new Reload(configuration, settings, serving, RELOAD_PACE, log::say)) {
         double seconds = (System.nanoTime() - begunNanos) / 1e9;
-        var more = beside.started(serving, settings, seconds);
+        beside.started(serving, settings, seconds);
         serving
             .embedded()
             .ifPresent(
@@ -62,13 +58,16 @@ record ServeRun(
         warn(settings, log);
         asked.await();
         log.say("finishing what is under way …");
-        more.finish();
         serving.drain();
       }
       if (lost.get()) log.warn("the GPU is lost to this process: start it again.");
       log.say("stopped.");
     }
     return lost.get() ? ExitCode.UNAVAILABLE : ExitCode.OK;
+  }
+
+  private static Duration stopMax(Deployment settings) {
+    return settings.listen().restart().time().plus(SAVE_MAX);
   }
 
   private void warn(Deployment settings, ServeLog log) {

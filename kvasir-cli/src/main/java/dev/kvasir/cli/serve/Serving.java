@@ -43,6 +43,7 @@ import java.util.Optional;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 
@@ -67,6 +68,11 @@ final class Serving implements AutoCloseable {
 
   private final WorkerSources sources = new WorkerSources(this::use);
   private Optional<Gateway> gateway = Optional.empty();
+  private Optional<Picker> picker = Optional.empty();
+
+  /** The settings that are in force. */
+  private Deployment settings = Deployment.DEFAULT;
+
   private Optional<ReplicaGroup> replicas = Optional.empty();
 
   private Serving(String version) {
@@ -154,6 +160,7 @@ final class Serving implements AutoCloseable {
 
   private void front(Deployment settings, List<Worker> workers, Path folder, int contextTokens)
       throws IOException {
+    this.settings = settings;
     var given = settings.routing().tenantSecret();
     var secret = given == null ? TenantSecret.in(folder) : NameKey.of(given.reveal());
     var gatewaySettings =
@@ -193,7 +200,9 @@ final class Serving implements AutoCloseable {
 
   /** Has Envoy ask here for endpoints, too. */
   Picker pick(PickerSettings settings) {
-    return owned.add(Picker.start(network, gateway(), settings));
+    var started = owned.add(Picker.start(network, gateway(), settings));
+    picker = Optional.of(started);
+    return started;
   }
 
   /** What the K and V of a token take on embedded engines; 0 without them. */
@@ -265,15 +274,28 @@ final class Serving implements AutoCloseable {
     }
   }
 
-  /** Has the workers and the keys of these settings from now on; others need a new start. */
+  /** Has what can be changed of these settings from now on. */
   void use(Deployment settings) throws IOException {
     if (settings.isEmbedded() != embedded.isPresent()) {
       throw new IllegalArgumentException(
           "cannot switch between embedded engines and remote workers without a restart");
     }
     var keys = settings.listen().keys();
+    // What is most likely to be wrong comes first: then nothing is changed.
+    var tls = settings.listen().tls();
+    if (tls != null) {
+      gateway().use(tls);
+      picker.ifPresent(each -> each.use(tls));
+    }
     if (embedded.isEmpty()) sources.set(Source.SETTINGS, settings.workers());
     gateway().use(keys);
+    var limits = settings.limits();
+    var before = this.settings.limits();
+    if (!limits.queue().equals(before.queue())) gateway().use(limits.queue());
+    if (!limits.admission().equals(before.admission())) {
+      gateway().admit(limits.admission().policyIfAny());
+    }
+    this.settings = settings;
   }
 
   private void use(List<WorkerSettings> workers) throws IOException {
@@ -320,10 +342,29 @@ final class Serving implements AutoCloseable {
     return embedded;
   }
 
-  /** Takes nothing new, ends what is under way, and saves what was computed. */
+  /**
+   * Serves on for a while and says that it leaves, then takes nothing new, ends what is under way,
+   * and saves what was computed.
+   */
   void drain() {
-    gateway().stop(DRAIN_MAX);
-    embedded.ifPresent(workers -> workers.drain(DRAIN_MAX));
+    var restart = settings.listen().restart();
+    if (restart.leaveTime().isPositive()) {
+      gateway().leave();
+      picker.ifPresent(Picker::leave);
+      pause(restart.leaveTime());
+    }
+    // Envoy's requests are answered by workers, which tell the picker, not the gateway, of it.
+    picker.ifPresent(each -> each.drain(restart.finishTime()));
+    gateway().stop(restart.finishTime());
+    embedded.ifPresent(workers -> workers.drain(restart.finishTime()));
+  }
+
+  private static void pause(Duration time) {
+    try {
+      TimeUnit.NANOSECONDS.sleep(time.toNanos());
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
   }
 
   @Override

@@ -56,6 +56,11 @@ public record Deployment(
             HttpLimits.DEFAULT,
             FailureRules.DEFAULT,
             AdmissionSettings.DEFAULT);
+
+    /** These, with what can be changed while it runs: the queue, and what is admitted. */
+    Limits withRunning(Limits from) {
+      return new Limits(from.queue, http, failures, from.admission);
+    }
   }
 
   /**
@@ -181,24 +186,24 @@ public record Deployment(
     return engines.isByPriority() ? Routing.Priorities.BY_CLASS : Routing.Priorities.AS_WRITTEN;
   }
 
-  /** This, but for what can be changed while it runs: workers, and where the keys are. */
+  /** This, but for what can be changed while it runs. */
   public Deployment withRunning(Deployment from) {
-    return with(listen.withKeys(from.listen.apiKeys()), from.workers);
+    return with(listen.withRunning(from.listen), from.workers, limits.withRunning(from.limits));
   }
 
   /** This with the workers that were found by now, so that it is known what they tell. */
   public Deployment withFound(List<WorkerSettings> found) {
-    return with(listen, found);
+    return with(listen, found, limits);
   }
 
-  private Deployment with(ListenSettings at, List<WorkerSettings> found) {
+  private Deployment with(ListenSettings at, List<WorkerSettings> found, Limits bounds) {
     return new Deployment(
         at,
         found,
         discovery,
         replicas,
         routing,
-        limits,
+        bounds,
         engines,
         tiers,
         files,

@@ -4,8 +4,10 @@ import dev.kvasir.Nullable;
 import dev.kvasir.live.http.ApiKeys;
 import dev.kvasir.live.http.HttpLimits;
 import dev.kvasir.live.http.HttpSettings;
+import dev.kvasir.sim.spec.Durations;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.regex.Pattern;
 
@@ -21,6 +23,7 @@ import java.util.regex.Pattern;
  * @param tlsKey the key of the certificate, in PEM
  * @param names under which callers reach it besides, as by way of a proxy: without keys no others
  *     are served on this machine's own addresses
+ * @param restart how the next process takes over
  */
 public record ListenSettings(
     String host,
@@ -30,9 +33,37 @@ public record ListenSettings(
     @Nullable Path apiKeys,
     @Nullable Path tlsCertificate,
     @Nullable Path tlsKey,
-    List<String> names) {
+    List<String> names,
+    Restart restart) {
   public static final ListenSettings DEFAULT =
-      new ListenSettings(HttpSettings.LOOPBACK, 8_000, 8_001, 9_002, null, null, null, List.of());
+      new ListenSettings(
+          HttpSettings.LOOPBACK, 8_000, 8_001, 9_002, null, null, null, List.of(), Restart.DEFAULT);
+
+  /**
+   * How a process gives way to the next one.
+   *
+   * @param leaveTime how long it serves on once it was asked to stop, while {@code /ready} says no,
+   *     so that whoever spreads requests over gateways hears of it
+   * @param finishTime how long what is under way may take after that
+   * @param port whether another process may listen on the same ports meanwhile
+   */
+  public record Restart(Duration leaveTime, Duration finishTime, HttpSettings.Sharing port) {
+    public static final Restart DEFAULT =
+        new Restart(Duration.ZERO, Duration.ofSeconds(30), HttpSettings.Sharing.ALONE);
+
+    public Restart {
+      if (leaveTime.isNegative() || finishTime.isNegative()) {
+        throw new IllegalArgumentException(
+            "leave-time %s and finish-time %s, expected 0s or more"
+                .formatted(Durations.text(leaveTime), Durations.text(finishTime)));
+      }
+    }
+
+    /** All of it. */
+    public Duration time() {
+      return leaveTime.plus(finishTime);
+    }
+  }
 
   private static final Pattern NAME = Pattern.compile("[A-Za-z0-9._-]+|\\[[0-9A-Fa-f:.]+\\]");
 
@@ -57,9 +88,26 @@ public record ListenSettings(
     return apiKeys == null && !HttpSettings.local(port).at(host, port).isLoopback();
   }
 
-  public ListenSettings withKeys(@Nullable Path file) {
+  /** These, with what can be changed while it listens. */
+  public ListenSettings withRunning(ListenSettings from) {
+    boolean same = (tlsCertificate == null) == (from.tlsCertificate == null);
     return new ListenSettings(
-        host, port, adminPort, pickerPort, file, tlsCertificate, tlsKey, names);
+        host,
+        port,
+        adminPort,
+        pickerPort,
+        from.apiKeys,
+        same ? from.tlsCertificate : tlsCertificate,
+        same ? from.tlsKey : tlsKey,
+        names,
+        new Restart(from.restart.leaveTime(), from.restart.finishTime(), restart.port()));
+  }
+
+  /** The certificate and its key; null for plain HTTP. */
+  public HttpSettings.@Nullable Tls tls() {
+    return tlsCertificate == null || tlsKey == null
+        ? null
+        : new HttpSettings.Tls(tlsCertificate.toString(), tlsKey.toString());
   }
 
   public ApiKeys keys() throws IOException {
@@ -67,14 +115,10 @@ public record ListenSettings(
   }
 
   public HttpSettings api(HttpLimits limits, ApiKeys keys) {
-    var tls =
-        tlsCertificate == null || tlsKey == null
-            ? null
-            : new HttpSettings.Tls(tlsCertificate.toString(), tlsKey.toString());
-    return new HttpSettings(host, port, limits, keys, tls, names);
+    return new HttpSettings(host, port, limits, keys, tls(), names, restart.port());
   }
 
   public HttpSettings admin(ApiKeys keys) {
-    return HttpSettings.local(adminPort).with(keys).named(names);
+    return HttpSettings.local(adminPort).with(keys).named(names).with(restart.port());
   }
 }

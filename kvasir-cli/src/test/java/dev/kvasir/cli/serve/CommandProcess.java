@@ -50,6 +50,12 @@ final class CommandProcess implements AutoCloseable {
         .toList();
   }
 
+  /** Asks it to stop, as {@code kill} does, and answers its status when it has. */
+  int stop() {
+    process.destroy();
+    return process.onExit().join().exitValue();
+  }
+
   /** Ends it as {@code kill -9} does. */
   void kill() {
     process.destroyForcibly();

@@ -7,10 +7,12 @@ import com.sun.net.httpserver.HttpServer;
 import dev.kvasir.cli.config.Said;
 import dev.kvasir.cli.settings.Configuration;
 import dev.kvasir.cli.settings.Deployment;
+import dev.kvasir.live.TestIdentity;
 import dev.kvasir.live.http.ApiKey;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -18,6 +20,9 @@ import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.security.cert.CertificateFactory;
+import java.security.cert.X509Certificate;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -28,6 +33,12 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLEngine;
+import javax.net.ssl.SSLSocket;
+import javax.net.ssl.TrustManager;
+import javax.net.ssl.X509ExtendedTrustManager;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -72,7 +83,7 @@ class ReloadTest {
     var underWay = CompletableFuture.supplyAsync(() -> ask(""));
     assertThat(one.begun.tryAcquire(20, TimeUnit.SECONDS)).isTrue();
     write(two);
-    assertThat(told()).isEqualTo("workers and keys were read again");
+    assertThat(told()).isEqualTo("the settings were read again; changed: workers");
     assertThat(ask("")).isEqualTo("200 two");
     assertThat(workers()).contains("\"name\":\"one\"", "draining", "\"name\":\"two\"");
     one.hold.countDown();
@@ -108,8 +119,112 @@ class ReloadTest {
     Files.writeString(file, "workers: []\n");
     assertThat(told()).contains("the settings stay as they were", "without a restart");
     assertThat(ask("second")).isEqualTo("200 one");
-    Files.writeString(file, good.replace("admin-port: 0", "admin-port: 1"));
-    assertThat(told()).endsWith("other changes need a new start");
+    var other = good.replace("admin-port: 0", "admin-port: 1").replace("50ms", "60ms");
+    Files.writeString(file, other);
+    assertThat(told())
+        .isEqualTo(
+            "the settings were read again;"
+                + " a restart is needed for listen.admin-port, routing.probe-pace");
+  }
+
+  @Test
+  void theQueueAndWhatIsAdmittedAreReplaced() throws Exception {
+    one.hold = new CountDownLatch(1);
+    var underWay = CompletableFuture.supplyAsync(() -> ask(""));
+    assertThat(one.begun.tryAcquire(20, TimeUnit.SECONDS)).isTrue();
+    var open = Files.readString(file);
+    Files.writeString(file, open + "limits: {queue: {in-flight-max: 1, waiting-max: 0}}\n");
+    assertThat(told())
+        .isEqualTo(
+            "the settings were read again;"
+                + " changed: limits.queue.in-flight-max, limits.queue.waiting-max");
+    assertThat(ask("")).startsWith("429 ").contains("queue is full");
+    Files.writeString(file, open + "limits: {admission: {policy: reject-all}}\n");
+    told();
+    assertThat(ask("")).startsWith("429 ").contains("not_admitted");
+    Files.writeString(file, open);
+    told();
+    one.hold.countDown();
+    assertThat(underWay.get(20, TimeUnit.SECONDS)).isEqualTo("200 one");
+    assertThat(ask("")).isEqualTo("200 one");
+  }
+
+  @Test
+  void aCertificateIsReplacedAndAWrongOneChangesNothing() throws Exception {
+    var old = TestIdentity.make(Files.createDirectory(folder.resolve("old")));
+    var next = TestIdentity.make(Files.createDirectory(folder.resolve("next")));
+    var certificate = Files.copy(old.certificate(), folder.resolve("certificate.pem"));
+    var key = Files.copy(old.key(), folder.resolve("key.pem"));
+    var text = Files.readString(file);
+    var tls = "port: 0, tls-certificate: certificate.pem, tls-key: key.pem}";
+    var secure = Files.writeString(folder.resolve("tls.yaml"), text.replace("port: 0}", tls));
+    var written = new Configuration(secure, Map.of(), Said.NOTHING.keys());
+    var lines = new LinkedBlockingQueue<String>();
+    try (var served = Serving.of(written.read(), folder, "test");
+        var _ = new Reload(written, written.read(), served, Duration.ofMillis(20), lines::add)) {
+      int port = served.gateway().port();
+      assertThat(presented(port)).isEqualTo(pem(old.certificate()));
+      Files.writeString(key, "no key");
+      assertThat(lines.poll(20, TimeUnit.SECONDS))
+          .startsWith("the settings stay as they were: the certificate " + certificate);
+      assertThat(presented(port)).isEqualTo(pem(old.certificate()));
+      Files.copy(next.key(), key, StandardCopyOption.REPLACE_EXISTING);
+      Files.copy(next.certificate(), certificate, StandardCopyOption.REPLACE_EXISTING);
+      for (int i = 0; i < 500 && !presented(port).equals(pem(next.certificate())); i++) {
+        Thread.sleep(20);
+      }
+      assertThat(presented(port)).isEqualTo(pem(next.certificate()));
+      Files.copy(old.key(), key, StandardCopyOption.REPLACE_EXISTING);
+      var last = "";
+      while (!last.startsWith("the settings stay")) last = lines.poll(20, TimeUnit.SECONDS);
+      assertThat(presented(port)).isEqualTo(pem(next.certificate()));
+    }
+  }
+
+  private static X509Certificate pem(Path certificate) throws Exception {
+    try (var in = Files.newInputStream(certificate)) {
+      return (X509Certificate) CertificateFactory.getInstance("X.509").generateCertificate(in);
+    }
+  }
+
+  /** What a server shows to who asks for a connection. */
+  private static X509Certificate presented(int port) throws Exception {
+    var shown = new AtomicReference<X509Certificate>();
+    var trust =
+        new X509ExtendedTrustManager() {
+          @Override
+          public void checkServerTrusted(X509Certificate[] chain, String type, Socket socket) {
+            shown.set(chain[0]);
+          }
+
+          @Override
+          public void checkServerTrusted(X509Certificate[] chain, String type, SSLEngine engine) {}
+
+          @Override
+          public void checkServerTrusted(X509Certificate[] chain, String type) {}
+
+          @Override
+          public void checkClientTrusted(X509Certificate[] chain, String type, Socket socket) {}
+
+          @Override
+          public void checkClientTrusted(X509Certificate[] chain, String type, SSLEngine engine) {}
+
+          @Override
+          public void checkClientTrusted(X509Certificate[] chain, String type) {}
+
+          @Override
+          public X509Certificate[] getAcceptedIssuers() {
+            return new X509Certificate[0];
+          }
+        };
+    var context = SSLContext.getInstance("TLS");
+    context.init(null, new TrustManager[] {trust}, null);
+    var address = InetAddress.getLoopbackAddress();
+    try (var socket = (SSLSocket) context.getSocketFactory().createSocket(address, port)) {
+      socket.setSoTimeout(20_000);
+      socket.startHandshake();
+    }
+    return shown.get();
   }
 
   @Test

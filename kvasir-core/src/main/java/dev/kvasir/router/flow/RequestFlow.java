@@ -74,8 +74,8 @@ public final class RequestFlow {
   private final EventLoop loop;
   private final Router router;
   private final WorkerTable<?> workers;
-  private final FlowSettings settings;
-  private final TurnRules turns;
+  private FlowSettings settings;
+  private TurnRules turns;
   private final TenantShares shares;
   private final KeyMeter keys = new KeyMeter();
   private final TreeSet<FlowRequest> waiting = new TreeSet<>(ORDER);
@@ -95,6 +95,23 @@ public final class RequestFlow {
     this.settings = settings;
     this.turns = settings.queue().turns();
     this.shares = new TenantShares(turns.shares());
+  }
+
+  /**
+   * Has other rules for queue, retries and admission from now on. Requests that wait keep the
+   * patience they had; when workers are ejected is the table's own affair.
+   */
+  public void use(FlowSettings others) {
+    settings = others;
+    turns = others.queue().turns();
+    shares.use(turns.shares());
+    admitWaiting();
+    lookAgain();
+  }
+
+  /** The rules that are in force. */
+  public FlowSettings settings() {
+    return settings;
   }
 
   /** Takes part in a group of gateways in front of the same workers; once. */

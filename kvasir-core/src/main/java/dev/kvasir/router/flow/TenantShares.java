@@ -13,7 +13,7 @@ import java.util.Map;
 final class TenantShares {
   private static final int TENANTS_MAX = 65_536;
 
-  private final Map<String, Double> weights;
+  private Map<String, Double> weights;
 
   /** Where the next request of each tenant begins; those used last at the end. */
   private final LinkedHashMap<String, Double> nexts = new LinkedHashMap<>(16, 0.75f, true);
@@ -22,6 +22,11 @@ final class TenantShares {
 
   TenantShares(Map<String, Double> weights) {
     this.weights = weights;
+  }
+
+  /** Has other weights for requests from now on. */
+  void use(Map<String, Double> others) {
+    weights = others;
   }
 
   /** The place of a request of so many tokens. */

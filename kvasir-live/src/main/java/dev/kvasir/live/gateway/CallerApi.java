@@ -18,6 +18,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BooleanSupplier;
 
 /** What callers can ask a gateway for. */
 final class CallerApi {
@@ -29,10 +30,17 @@ final class CallerApi {
   private final Router router;
   private final String boot = Long.toHexString(System.currentTimeMillis());
   private final AtomicLong count = new AtomicLong();
+  private final BooleanSupplier leaving;
 
-  CallerApi(GatewayParts parts, Router router) {
+  /**
+   * What callers are offered.
+   *
+   * @param leaving whether they are to ask another gateway next time
+   */
+  CallerApi(GatewayParts parts, Router router, BooleanSupplier leaving) {
     this.parts = parts;
     this.router = router;
+    this.leaving = leaving;
   }
 
   List<Endpoint> endpoints() {
@@ -100,6 +108,10 @@ final class CallerApi {
 
   /** Whether requests can be served now; a loop that hangs counts as no. */
   private void ready(Exchange exchange) {
+    if (leaving.getAsBoolean()) {
+      exchange.fail(ApiError.unavailable("leaving", "this gateway is about to stop", LOOP_TIME));
+      return;
+    }
     var hung = ApiError.unavailable("router_hangs", "the router does not answer", LOOP_TIME);
     long timer =
         exchange.context().owner().setTimer(LOOP_TIME.toMillis(), _ -> exchange.fail(hung));

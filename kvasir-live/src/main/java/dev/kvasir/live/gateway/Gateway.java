@@ -25,11 +25,14 @@ import dev.kvasir.live.http.ApiKeys;
 import dev.kvasir.live.http.Endpoint;
 import dev.kvasir.live.http.Endpoints;
 import dev.kvasir.live.http.HttpFront;
+import dev.kvasir.live.http.HttpSettings;
 import dev.kvasir.live.http.Network;
 import dev.kvasir.live.metrics.MetricsText;
 import dev.kvasir.live.openai.SessionHints;
 import dev.kvasir.router.Router;
+import dev.kvasir.router.flow.AdmissionPolicy;
 import dev.kvasir.router.flow.FlowSettings;
+import dev.kvasir.router.flow.QueueLimits;
 import dev.kvasir.router.flow.RequestFlow;
 import dev.kvasir.router.index.BlockUnits;
 import dev.kvasir.router.index.KvFeed;
@@ -76,6 +79,7 @@ public final class Gateway implements AutoCloseable {
   private final AtomicBoolean closed = new AtomicBoolean();
   private final List<Consumer<MetricsText>> others = new CopyOnWriteArrayList<>();
   private volatile List<Ready> ready = List.of();
+  private volatile boolean leaving;
 
   private Gateway(Network network, GatewaySettings settings, Beside beside, LiveLoop loop) {
     this.loop = loop;
@@ -103,7 +107,7 @@ public final class Gateway implements AutoCloseable {
     parts = new GatewayParts(loop, flow, workers, upstream, failures, reader, book);
     use(settings.workers());
     onLoopNow(this::refresh);
-    var door = new CallerApi(parts, router);
+    var door = new CallerApi(parts, router, () -> leaving);
     var endpoints = new ArrayList<>(door.endpoints());
     var view = new GatewayView(this, parts, journal.recent(), origin, beside);
     endpoints.addAll(Dashboard.endpoints(view));
@@ -249,6 +253,21 @@ public final class Gateway implements AutoCloseable {
   public void use(ApiKeys keys) {
     api.use(keys);
     admin.use(keys);
+  }
+
+  /** Takes this certificate for new connections, as it is in its files now. */
+  public void use(HttpSettings.Tls tls) {
+    api.use(tls);
+  }
+
+  /** Has other bounds for the queue from now on. */
+  public void use(QueueLimits queue) {
+    onLoopNow(() -> parts.flow().use(parts.flow().settings().with(queue)));
+  }
+
+  /** Has another admission from now on; null for none. */
+  public void admit(@Nullable AdmissionPolicy admission) {
+    onLoopNow(() -> parts.flow().use(parts.flow().settings().with(admission)));
   }
 
   /** Lets others than the router's loop know who is there, and those go who were to. */
@@ -408,8 +427,19 @@ public final class Gateway implements AutoCloseable {
     return BlockNamer.hasher(adapter, salt);
   }
 
+  /**
+   * Says that it is not ready, and serves on: whoever spreads requests over gateways is to send the
+   * next ones elsewhere.
+   */
+  public void leave() {
+    leaving = true;
+    api.leave();
+  }
+
   /** Takes nothing new, lets what is under way end, as long as there is patience, and stops. */
   public void stop(Duration patience) {
+    leave();
+    api.stopListening(patience);
     api.drain(patience);
     close();
   }

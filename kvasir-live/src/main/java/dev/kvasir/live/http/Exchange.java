@@ -141,6 +141,13 @@ public final class Exchange implements Reply {
     context.owner().setTimer(LINGER_MILLIS, _ -> connection.close());
   }
 
+  /** The caller is to send its next request over another connection. */
+  void closeAfterwards() {
+    response().putHeader(HttpHeaders.CONNECTION, HttpHeaders.CLOSE);
+    var connection = request.connection();
+    whenOver(() -> context.owner().setTimer(LINGER_MILLIS, _ -> connection.close()));
+  }
+
   @Override
   public void writeHead(Map<String, String> headers) {
     headers.forEach(response()::putHeader);

@@ -10,7 +10,7 @@ import io.vertx.core.http.HttpConnection;
 import io.vertx.core.http.HttpHeaders;
 import io.vertx.core.http.HttpServerOptions;
 import io.vertx.core.http.HttpServerRequest;
-import io.vertx.core.net.PemKeyCertOptions;
+import io.vertx.core.net.impl.ConnectionBase;
 import java.time.Duration;
 import java.util.List;
 
@@ -41,15 +41,14 @@ final class FrontLoop extends VerticleBase {
             .invalidRequestHandler(this::misunderstood)
             .requestHandler(this::requested);
     vertx.setPeriodic(watch.pace().toMillis(), _ -> watch.sweep(System.nanoTime()));
-    return server
-        .listen(port, state.settings().host())
-        .onSuccess(listening -> state.listensOn(listening.actualPort()));
+    return server.listen(port, state.settings().host()).onSuccess(state::listens);
   }
 
   private HttpServerOptions options() {
     var options =
         new HttpServerOptions()
             .setTcpNoDelay(true)
+            .setReusePort(state.settings().sharing() == HttpSettings.Sharing.SHARED)
             .setMaxInitialLineLength(limits.uriBytesMax())
             .setMaxHeaderSize(limits.headerBytesMax())
             .setHandle100ContinueAutomatically(true)
@@ -57,14 +56,14 @@ final class FrontLoop extends VerticleBase {
             .setPerMessageWebSocketCompressionSupported(false)
             .setHttp2ClearTextEnabled(false);
     var tls = state.settings().tls();
-    if (tls == null) return options;
-    var files =
-        new PemKeyCertOptions().setCertPath(tls.certificateFile()).setKeyPath(tls.keyFile());
-    return options.setSsl(true).setKeyCertOptions(files);
+    return tls == null ? options : options.setSsl(true).setKeyCertOptions(tls.files());
   }
 
   private void connected(HttpConnection connection) {
     HeapContent.use(connection);
+    if (connection instanceof ConnectionBase base && state.listening() == null) {
+      state.comesFrom(base.channelHandlerContext().channel().parent());
+    }
     boolean welcome = state.comes() || watch.closeIdle();
     watch.came(connection, System.nanoTime());
     connection.exceptionHandler(_ -> {});
@@ -181,6 +180,7 @@ final class FrontLoop extends VerticleBase {
   private void serve(Endpoint endpoint, Exchange exchange) {
     var connection = exchange.request().connection();
     state.inFlight().begins();
+    if (state.isLeaving()) exchange.closeAfterwards();
     watch.reads(connection, System.nanoTime());
     exchange.whenOver(
         () -> {

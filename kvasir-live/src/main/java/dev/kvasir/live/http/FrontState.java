@@ -1,8 +1,13 @@
 package dev.kvasir.live.http;
 
+import dev.kvasir.Nullable;
+import io.netty.channel.Channel;
+import io.vertx.core.http.HttpServer;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
@@ -19,7 +24,10 @@ final class FrontState {
   private final AtomicInteger connections = new AtomicInteger();
   private final InFlight inFlight = new InFlight();
   private final ConcurrentSkipListMap<String, LongAdder> refused = new ConcurrentSkipListMap<>();
+  private final Queue<HttpServer> servers = new ConcurrentLinkedQueue<>();
   private volatile ApiKeys keys;
+  private volatile boolean leaving;
+  private volatile @Nullable Channel listening;
   private volatile int port;
 
   FrontState(HttpSettings settings, Endpoints endpoints) {
@@ -58,8 +66,34 @@ final class FrontState {
     return port;
   }
 
-  void listensOn(int actual) {
-    port = actual;
+  void listens(HttpServer server) {
+    servers.add(server);
+    port = server.actualPort();
+  }
+
+  /** The shares of all loops. */
+  List<HttpServer> servers() {
+    return List.copyOf(servers);
+  }
+
+  /** The socket that connections come from. */
+  void comesFrom(Channel socket) {
+    listening = socket;
+  }
+
+  /** The socket that connections come from; null where none has come yet. */
+  @Nullable
+  Channel listening() {
+    return listening;
+  }
+
+  /** Callers are to come back elsewhere. */
+  void leave() {
+    leaving = true;
+  }
+
+  boolean isLeaving() {
+    return leaving;
   }
 
   int connections() {

@@ -6,7 +6,9 @@ import io.vertx.core.Future;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 
 /**
  * An HTTP server: an address, a table of endpoints with who may use them, and bounds on everything.
@@ -17,6 +19,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 public final class HttpFront implements AutoCloseable {
   /** Servers of one network that leave the choice of the port to it are told apart by this. */
   private static final AtomicInteger ANY_PORT = new AtomicInteger();
+
+  /** How long the request of a connection that has just come may take to arrive. */
+  private static final long LATEST_MILLIS = 500;
 
   public static final MetricSet<HttpFront> METRICS =
       new MetricSet<HttpFront>()
@@ -109,6 +114,35 @@ public final class HttpFront implements AutoCloseable {
   /** Takes other keys from now on. */
   public void use(ApiKeys keys) {
     state.use(keys);
+  }
+
+  /**
+   * Takes the certificate that these files have now for connections from now on. Throws {@link
+   * IllegalArgumentException} where they cannot be used, and then all stays as it was.
+   */
+  public void use(HttpSettings.Tls tls) {
+    TlsReload.use(network, state.servers(), tls);
+  }
+
+  /** Serves on, and asks callers to send their next request over another connection. */
+  public void leave() {
+    state.leave();
+  }
+
+  /**
+   * Takes no connections any more. Those that are there may still send a request for a moment; then
+   * idle ones are closed, and others when what is under way is answered, or after that time.
+   *
+   * <p>Vert.x would close connections that come while it stops to listen, so the socket is closed
+   * first.
+   */
+  public void stopListening(Duration patience) {
+    var socket = state.listening();
+    if (socket != null) {
+      socket.close().awaitUninterruptibly(LATEST_MILLIS);
+      if (connections() > 0) LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(LATEST_MILLIS));
+    }
+    state.servers().forEach(server -> server.shutdown(patience));
   }
 
   /** Refuses new requests, but for public ones, and waits until those under way are answered. */

@@ -1,6 +1,8 @@
 package dev.kvasir.live.http;
 
 import dev.kvasir.Nullable;
+import io.vertx.core.net.KeyCertOptions;
+import io.vertx.core.net.PemKeyCertOptions;
 import java.util.List;
 
 /**
@@ -10,15 +12,34 @@ import java.util.List;
  * @param tls null for none
  * @param names under which it is reached besides its host; with none of them, and listening to more
  *     than this machine, under any
+ * @param sharing whether another process may listen on the same port
  */
 public record HttpSettings(
-    String host, int port, HttpLimits limits, ApiKeys keys, @Nullable Tls tls, List<String> names) {
+    String host,
+    int port,
+    HttpLimits limits,
+    ApiKeys keys,
+    @Nullable Tls tls,
+    List<String> names,
+    Sharing sharing) {
   public static final String LOOPBACK = "127.0.0.1";
 
   private static final int PORT_MAX = 65_535;
 
   /** The certificate of a server and its key, as files in PEM. */
-  public record Tls(String certificateFile, String keyFile) {}
+  public record Tls(String certificateFile, String keyFile) {
+    public KeyCertOptions files() {
+      return new PemKeyCertOptions().setCertPath(certificateFile).setKeyPath(keyFile);
+    }
+  }
+
+  /** Who listens on a port. */
+  public enum Sharing {
+    /** This process alone. */
+    ALONE,
+    /** Whoever asks for it like this: the kernel gives each connection to one of them. */
+    SHARED
+  }
 
   public HttpSettings {
     names = List.copyOf(names);
@@ -30,29 +51,35 @@ public record HttpSettings(
 
   /** A server for this machine alone. */
   public static HttpSettings local(int port) {
-    return new HttpSettings(LOOPBACK, port, HttpLimits.DEFAULT, ApiKeys.NONE, null, List.of());
+    return new HttpSettings(
+        LOOPBACK, port, HttpLimits.DEFAULT, ApiKeys.NONE, null, List.of(), Sharing.ALONE);
   }
 
   public HttpSettings with(HttpLimits others) {
-    return new HttpSettings(host, port, others, keys, tls, names);
+    return new HttpSettings(host, port, others, keys, tls, names, sharing);
   }
 
   public HttpSettings with(ApiKeys others) {
-    return new HttpSettings(host, port, limits, others, tls, names);
+    return new HttpSettings(host, port, limits, others, tls, names, sharing);
   }
 
   public HttpSettings with(Tls other) {
-    return new HttpSettings(host, port, limits, keys, other, names);
+    return new HttpSettings(host, port, limits, keys, other, names, sharing);
   }
 
   /** These, but for another address. */
   public HttpSettings at(String otherHost, int otherPort) {
-    return new HttpSettings(otherHost, otherPort, limits, keys, tls, names);
+    return new HttpSettings(otherHost, otherPort, limits, keys, tls, names, sharing);
   }
 
   /** These, but for the names under which it is reached besides. */
   public HttpSettings named(List<String> others) {
-    return new HttpSettings(host, port, limits, keys, tls, others);
+    return new HttpSettings(host, port, limits, keys, tls, others, sharing);
+  }
+
+  /** These, but for who else may listen on the port. */
+  public HttpSettings with(Sharing other) {
+    return new HttpSettings(host, port, limits, keys, tls, names, other);
   }
 
   /** Whether only this machine can reach it. */

@@ -4,18 +4,23 @@ import dev.kvasir.live.http.HttpLimits;
 import dev.kvasir.live.http.HttpSettings;
 import dev.kvasir.live.http.ListenFailure;
 import dev.kvasir.live.http.Network;
+import dev.kvasir.live.http.TlsReload;
 import io.vertx.core.Context;
 import io.vertx.core.DeploymentOptions;
 import io.vertx.core.Future;
 import io.vertx.core.VerticleBase;
 import io.vertx.core.http.Http2Settings;
 import io.vertx.core.http.HttpConnection;
+import io.vertx.core.http.HttpServer;
 import io.vertx.core.http.HttpServerOptions;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpVersion;
-import io.vertx.core.net.PemKeyCertOptions;
 import java.io.IOException;
+import java.time.Duration;
+import java.util.List;
 import java.util.Map;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
@@ -43,6 +48,7 @@ final class GrpcServer implements AutoCloseable {
   private final HttpSettings settings;
   private final Map<String, Method> methods;
   private final AtomicInteger connections = new AtomicInteger();
+  private final Queue<HttpServer> servers = new ConcurrentLinkedQueue<>();
   private final String deployment;
   private volatile int port;
 
@@ -79,6 +85,16 @@ final class GrpcServer implements AutoCloseable {
     return connections.get();
   }
 
+  /** Takes the certificate that these files have now for connections from now on. */
+  void use(HttpSettings.Tls tls) {
+    TlsReload.use(network, List.copyOf(servers), tls);
+  }
+
+  /** Takes no connections and no calls any more; calls under way have that time to end. */
+  void stopListening(Duration patience) {
+    servers.forEach(server -> server.shutdown(patience));
+  }
+
   @Override
   public void close() {
     Network.await(network.vertx().undeploy(deployment));
@@ -89,6 +105,7 @@ final class GrpcServer implements AutoCloseable {
     var options =
         new HttpServerOptions()
             .setTcpNoDelay(true)
+            .setReusePort(settings.sharing() == HttpSettings.Sharing.SHARED)
             .setMaxHeaderSize(limits.headerBytesMax())
             .setInitialSettings(
                 new Http2Settings()
@@ -98,9 +115,7 @@ final class GrpcServer implements AutoCloseable {
             .setHttp2ConnectionWindowSize(CONNECTION_WINDOW_BYTES);
     var tls = settings.tls();
     if (tls == null) return options;
-    var files =
-        new PemKeyCertOptions().setCertPath(tls.certificateFile()).setKeyPath(tls.keyFile());
-    return options.setSsl(true).setUseAlpn(true).setKeyCertOptions(files);
+    return options.setSsl(true).setUseAlpn(true).setKeyCertOptions(tls.files());
   }
 
   /** One loop's share of the server. */
@@ -118,7 +133,11 @@ final class GrpcServer implements AutoCloseable {
           .connectionHandler(GrpcServer.this::connected)
           .requestHandler(request -> requested(request, context))
           .listen(asked, settings.host())
-          .onSuccess(listening -> port = listening.actualPort());
+          .onSuccess(
+              listening -> {
+                port = listening.actualPort();
+                servers.add(listening);
+              });
     }
   }
 

@@ -4,6 +4,7 @@ import dev.kvasir.live.gateway.Gateway;
 import dev.kvasir.live.gateway.request.GatewayParts;
 import dev.kvasir.live.http.ApiKeys;
 import dev.kvasir.live.http.ByteBudget;
+import dev.kvasir.live.http.HttpSettings;
 import dev.kvasir.live.http.Network;
 import dev.kvasir.live.metrics.MetricSet;
 import dev.kvasir.live.picker.Proto.Reader;
@@ -145,9 +146,20 @@ public final class Picker implements AutoCloseable {
     return parts.counts().open.get();
   }
 
-  /** Says that it is not ready, and waits until no stream is left, as long as there is patience. */
-  public void drain(Duration patience) {
+  /** Takes this certificate for new connections, as it is in its files now. */
+  public void use(HttpSettings.Tls tls) {
+    server.use(tls);
+  }
+
+  /** Says that it is not ready, and picks on. */
+  public void leave() {
     draining = true;
+  }
+
+  /** Takes no new streams, and waits until none is left, as long as there is patience. */
+  public void drain(Duration patience) {
+    leave();
+    server.stopListening(patience);
     long until = System.nanoTime() + patience.toNanos();
     while (streams() > 0 && System.nanoTime() - until < 0) {
       LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(LOOK_PACE.toMillis()));

@@ -165,7 +165,7 @@ class HttpFrontAbuseTest {
         List.of("http://evil.example", "null", "http://127.0.0.1:9000", "http://localhost:8000")) {
       assertThat(status("127.0.0.1:8000", origin)).as(origin).contains(" 403 ");
     }
-    restart(new HttpSettings("0.0.0.0", 0, HttpLimits.DEFAULT, ApiKeys.NONE, null, List.of()));
+    restart(HttpSettings.local(0).at("0.0.0.0", 0));
     assertThat(status("kvasir:8000", "")).contains(" 200 ");
     assertThat(status("kvasir:8000", "http://evil.example")).contains(" 403 ");
   }

@@ -1,9 +1,12 @@
 package dev.kvasir.live.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.vertx.core.buffer.Buffer;
 import java.io.IOException;
+import java.net.ConnectException;
 import java.net.InetAddress;
 import java.net.Socket;
 import java.net.URI;
@@ -238,6 +241,65 @@ class HttpFrontTest {
     assertThat(old.get().statusCode()).isEqualTo(200);
     drained.get();
     assertThat(front.inFlight()).isZero();
+  }
+
+  @Test
+  void beforeItStopsItServesOnAndSendsCallersAway() throws Exception {
+    front.leave();
+    try (var socket = connect()) {
+      write(socket, head("POST /echo", "content-type: " + JSON, "content-length: 2") + "{}");
+      assertThat(read(socket)).startsWith("HTTP/1.1 200").contains("connection: close");
+    }
+    var old = client.sendAsync(json("/hold", "{}"), BodyHandlers.ofString());
+    var exchange = held.take();
+    try (var idle = connect()) {
+      front.stopListening(Duration.ofSeconds(20));
+      assertThat(read(idle)).isEmpty();
+    }
+    assertThatThrownBy(this::connect).isInstanceOf(ConnectException.class);
+    assertThat(old).isNotDone();
+    exchange.context().runOnContext(_ -> exchange.answer(200, "{}"));
+    assertThat(old.get().statusCode()).isEqualTo(200);
+  }
+
+  @Test
+  void whoHasJustComeIsServedWhileItStops() throws Exception {
+    try (var fresh = connect()) {
+      Eventually.ends(() -> front.connections() == 0);
+      var stopping = CompletableFuture.runAsync(() -> front.stopListening(Duration.ofSeconds(20)));
+      Eventually.ends(this::isListening);
+      write(fresh, head("POST /echo", "content-type: " + JSON, "content-length: 2") + "{}");
+      assertThat(read(fresh)).startsWith("HTTP/1.1 200");
+      stopping.get();
+    }
+  }
+
+  private boolean isListening() {
+    try (var _ = connect()) {
+      return true;
+    } catch (IOException e) {
+      return false;
+    }
+  }
+
+  @Test
+  void twoServersListenOnOnePortWhereBothAgree() throws Exception {
+    restart(HttpSettings.local(0).with(HttpSettings.Sharing.SHARED));
+    assumeTrue(network.isNative(), "ports are shared by way of epoll");
+    assertThat(post("/echo", "{}").statusCode()).isEqualTo(200);
+    var settings = HttpSettings.local(front.port());
+    try (var other = Network.open(1)) {
+      assertThatThrownBy(() -> HttpFront.start(other, settings, front.endpoints()))
+          .isInstanceOf(ListenFailure.class);
+      var shared = settings.with(HttpSettings.Sharing.SHARED);
+      try (var next = HttpFront.start(other, shared, front.endpoints())) {
+        assertThat(next.port()).isEqualTo(front.port());
+        front.stopListening(Duration.ofSeconds(20));
+        Eventually.ends(() -> front.connections() > 0);
+        assertThat(post("/echo", "{}").statusCode()).isEqualTo(200);
+        assertThat(next.connections()).isPositive();
+      }
+    }
   }
 
   @Test
