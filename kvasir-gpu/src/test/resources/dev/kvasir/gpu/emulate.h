@@ -134,8 +134,10 @@ static void call_kernel() {
   int count = (int) words[0];
   float last = from_bits((u32) words[count]);
   u64 *w = words + 1;
-  ((void (*)(float, u64, u64, u64, u64, u64, u64, u64, u64, u64, u64, u64, u64)) kernel)(
-      last, w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7], w[8], w[9], w[10], w[11]);
+  ((void (*)(float, u64, u64, u64, u64, u64, u64, u64, u64, u64, u64, u64, u64, u64, u64, u64,
+             u64)) kernel)(
+      last, w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7], w[8], w[9], w[10], w[11], w[12], w[13],
+      w[14], w[15]);
 }
 // A thread lives on after its kernel, for the next block: to make one costs two system calls.
 static void begin() {

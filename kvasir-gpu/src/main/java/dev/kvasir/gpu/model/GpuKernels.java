@@ -6,7 +6,6 @@ import dev.kvasir.gpu.CudaModule;
 import dev.kvasir.gpu.CudaModule.Kernel;
 import dev.kvasir.gpu.CudaStream;
 import dev.kvasir.gpu.CudaStream.Grid;
-import dev.kvasir.gpu.model.KernelTuning.Begin;
 import java.util.List;
 
 /**
@@ -41,7 +40,7 @@ public final class GpuKernels implements AutoCloseable {
   private static final int SPREAD = 1_024;
 
   private final GpuShape shape;
-  private final Begin begin;
+  private final KernelTuning tuning;
   private final int productGroupsMax;
   private final boolean isWide;
   private final CudaModule module;
@@ -58,19 +57,21 @@ public final class GpuKernels implements AutoCloseable {
   private final Kernel fromHalf;
   private final Kernel fromQ8;
   private final List<Kernel> productNorm;
+  private final List<Kernel> productTurned;
   private final List<Kernel> productGate;
   private final List<Kernel> productAdd;
   private final List<Kernel> productFloat;
 
-  /** The kernels that were compiled for this shape, each of which begins in its turn. */
+  /** The kernels that were compiled for this shape, tuned as usual. */
   GpuKernels(CudaDevice device, GpuShape shape, byte[] code) throws CudaFailure {
-    this(device, shape, code, Begin.IN_TURN);
+    this(device, shape, code, KernelTuning.USUAL);
   }
 
-  /** The same; those of which much does not depend on the one before may begin early. */
-  GpuKernels(CudaDevice device, GpuShape shape, byte[] code, Begin begin) throws CudaFailure {
+  /** The same, tuned so. */
+  GpuKernels(CudaDevice device, GpuShape shape, byte[] code, KernelTuning tuning)
+      throws CudaFailure {
     this.shape = shape;
-    this.begin = begin;
+    this.tuning = tuning;
     this.productGroupsMax = PRODUCT_GROUPS_PER_PROCESSOR * device.gpu().processors();
     this.module = device.module(code);
     this.embed = module.kernel("kvasir_embed");
@@ -89,6 +90,7 @@ public final class GpuKernels implements AutoCloseable {
     this.fromQ8 = module.kernel("kvasir_from_q8");
     int widest = 2 * Math.max(Math.max(shape.width(), shape.queryWidth()), shape.feedForward());
     this.productNorm = products("norm", widest);
+    this.productTurned = products("turned", widest);
     this.productGate = products("gate", widest);
     this.productAdd = products("add", widest);
     this.productFloat = products("float", widest);
@@ -100,10 +102,10 @@ public final class GpuKernels implements AutoCloseable {
         module.kernel(name + 1, rowBytes), module.kernel(name + 2, VECTOR_ROWS_MAX * rowBytes));
   }
 
-  /** Starts a kernel that waits by itself for the one before it. */
-  private void launch(CudaStream to, Kernel kernel, Grid grid, long... parameters)
+  /** Starts a kernel that waits by itself for the one before it, early where it is tuned so. */
+  private void launchTuned(CudaStream to, Kernel kernel, Grid grid, long... parameters)
       throws CudaFailure {
-    switch (begin) {
+    switch (tuning.begin()) {
       case IN_TURN -> to.launch(kernel, grid, parameters);
       case EARLY -> to.launchEarly(kernel, grid, parameters);
     }
@@ -148,7 +150,7 @@ public final class GpuKernels implements AutoCloseable {
       throws CudaFailure {
     int heads = shape.heads() + 2 * shape.kvHeads();
     int across = (heads + HEADS_PER_GROUP - 1) / HEADS_PER_GROUP;
-    launch(
+    launchTuned(
         to,
         rope,
         new Grid(at.tokens(), across, 32 * HEADS_PER_GROUP, 0),
@@ -170,7 +172,7 @@ public final class GpuKernels implements AutoCloseable {
   void decodeAttention(
       CudaStream to, StepTables.Places at, long out, long partial, long sums, long qkv, LayerKv kv)
       throws CudaFailure {
-    launch(
+    launchTuned(
         to,
         decodeAttention,
         new Grid(shape.heads() / together(), at.items(), decodeThreads(), 0),
@@ -185,7 +187,7 @@ public final class GpuKernels implements AutoCloseable {
         at.blocks(),
         scale());
     if (at.joins() == 0) return;
-    launch(
+    launchTuned(
         to,
         join,
         new Grid(at.joins(), shape.heads(), shape.headSize(), 0),
@@ -246,6 +248,32 @@ public final class GpuKernels implements AutoCloseable {
     product(to, productNorm, rows, at, at.outputs / 2);
   }
 
+  /** Normalizes, multiplies into queries, keys and values, and does what {@link #rope} does. */
+  void productTurned(
+      CudaStream to, StepTables.Places step, ProductPlaces at, RopeInput in, LayerKv kv)
+      throws CudaFailure {
+    int rows = step.tokens();
+    to.launch(
+        productTurned.get(rows - 1),
+        productGrid(rows, at, at.outputs / 2),
+        at.out,
+        at.input,
+        at.norm,
+        at.matrix,
+        at.depth,
+        at.outputs,
+        0,
+        in.bias,
+        in.cosines,
+        in.sines,
+        step.positions(),
+        step.starts(),
+        step.blocks(),
+        kv.address,
+        kv.blockBytes,
+        kv.layerAt);
+  }
+
   /** Normalizes, multiplies by both halves of the matrix, and gates. */
   void productGate(CudaStream to, int rows, ProductPlaces at) throws CudaFailure {
     product(to, productGate, rows, at, at.outputs);
@@ -256,6 +284,12 @@ public final class GpuKernels implements AutoCloseable {
     product(to, productAdd, rows, at, at.outputs / 2);
   }
 
+  /** The same with what attention wrote; reads of the matrix what it can while attention runs. */
+  void productAddAttended(CudaStream to, int rows, ProductPlaces at) throws CudaFailure {
+    var grid = productGrid(rows, at, at.outputs / 2);
+    launchTuned(to, productAdd.get(rows - 1), grid, parameters(at, tuning.fetchedBytes()));
+  }
+
   /** Multiplies into floats. */
   void productFloat(CudaStream to, int rows, ProductPlaces at) throws CudaFailure {
     product(to, productFloat, rows, at, at.outputs / 2);
@@ -263,17 +297,16 @@ public final class GpuKernels implements AutoCloseable {
 
   private void product(CudaStream to, List<Kernel> kernels, int rows, ProductPlaces at, int units)
       throws CudaFailure {
+    to.launch(kernels.get(rows - 1), productGrid(rows, at, units), parameters(at, 0));
+  }
+
+  private Grid productGrid(int rows, ProductPlaces at, int units) {
     int groups = Math.min(productGroupsMax, (units + PRODUCT_WARPS - 1) / PRODUCT_WARPS);
-    launch(
-        to,
-        kernels.get(rows - 1),
-        new Grid(groups, 1, PRODUCT_THREADS, 2 * rows * at.depth),
-        at.out,
-        at.input,
-        at.norm,
-        at.matrix,
-        at.depth,
-        at.outputs);
+    return new Grid(groups, 1, PRODUCT_THREADS, 2 * rows * at.depth);
+  }
+
+  private static long[] parameters(ProductPlaces at, int fetchedBytes) {
+    return new long[] {at.out, at.input, at.norm, at.matrix, at.depth, at.outputs, fetchedBytes};
   }
 
   /** Makes weights up: even between plus and minus {@code most}. */

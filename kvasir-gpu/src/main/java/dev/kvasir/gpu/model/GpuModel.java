@@ -86,7 +86,7 @@ public final class GpuModel implements AutoCloseable {
       var options = KernelText.options(shape, device.capability(), settings.tuning());
       var code = new KernelCache(settings.cache()).compiled(compiler, KernelText.whole(), options);
       this.stream = taken.add(device.stream(CudaDevice.Urgency.USUAL));
-      this.kernels = taken.add(new GpuKernels(device, shape, code, settings.tuning().begin()));
+      this.kernels = taken.add(new GpuKernels(device, shape, code, settings.tuning()));
       this.buffers = StepBuffers.allocate(device, shape, settings, stream, taken);
       this.matrices =
           taken.add(place.libraries.matrices(buffers.workspace(), StepBuffers.WORKSPACE_BYTES));

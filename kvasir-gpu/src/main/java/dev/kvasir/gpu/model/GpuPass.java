@@ -63,24 +63,31 @@ final class GpuPass {
   private void layer(CudaStream to, StepTables.Places at, int index) throws IOException {
     var layer = weights.layers().get(index);
     var place = new LayerKv(kv.address(), shape.blockBytes(), (long) index * shape.layerBytes());
-    queries(to, at.tokens(), layer);
-    kernels.rope(to, at, buffers.qkv(), layer.rope(), place);
+    queries(to, at, layer, place);
     attend(to, at, place);
-    add(to, at.tokens(), buffers.attended(), layer.attentionOutput(), shape.queryWidth());
+    addAttended(to, at, layer.attentionOutput());
     inner(to, at.tokens(), layer);
     add(to, at.tokens(), buffers.inner(), layer.innerOutput(), shape.feedForward());
   }
 
-  private void queries(CudaStream to, int rows, GpuWeights.Layer layer) throws IOException {
+  /** Queries, keys and values: turned by their positions, keys and values in their blocks. */
+  private void queries(CudaStream to, StepTables.Places at, GpuWeights.Layer layer, LayerKv place)
+      throws IOException {
+    int rows = at.tokens();
     int outputs = shape.qkvWidth();
     if (isSmall(rows)) {
-      kernels.productNorm(
-          to, rows, few(buffers.qkv(), buffers.x(), layer.attentionNorm(), layer.qkv(), outputs));
-      return;
+      var places = few(buffers.qkv(), buffers.x(), layer.attentionNorm(), layer.qkv(), outputs);
+      if (shape.extra() != GpuShape.Extra.HEAD_NORM) {
+        kernels.productTurned(to, at, places, layer.rope(), place);
+        return;
+      }
+      kernels.productNorm(to, rows, places);
+    } else {
+      kernels.norm(to, rows, buffers.normed(), buffers.x(), layer.attentionNorm(), 0);
+      var shaped = product(rows, outputs, shape.width(), Into.BF16);
+      matrices.multiply(to, shaped, layer.qkv(), buffers.normed(), buffers.qkv());
     }
-    kernels.norm(to, rows, buffers.normed(), buffers.x(), layer.attentionNorm(), 0);
-    var shaped = product(rows, outputs, shape.width(), Into.BF16);
-    matrices.multiply(to, shaped, layer.qkv(), buffers.normed(), buffers.qkv());
+    kernels.rope(to, at, buffers.qkv(), layer.rope(), place);
   }
 
   private void attend(CudaStream to, StepTables.Places at, LayerKv place) throws CudaFailure {
@@ -91,6 +98,18 @@ final class GpuPass {
     if (at.tiles() > 0) {
       kernels.prefillAttention(to, at, buffers.attended(), buffers.qkv(), place);
     }
+  }
+
+  /** Adds what attention found. */
+  private void addAttended(CudaStream to, StepTables.Places at, long matrix) throws IOException {
+    int depth = shape.queryWidth();
+    if (!isSmall(at.tokens()) || at.tiles() > 0) {
+      add(to, at.tokens(), buffers.attended(), matrix, depth);
+      return;
+    }
+    var places =
+        new ProductPlaces(buffers.x(), buffers.attended(), 0, matrix, depth, shape.width());
+    kernels.productAddAttended(to, at.tokens(), places);
   }
 
   /** Adds a product to what the tokens are between the layers. */

@@ -6,10 +6,44 @@
 // that what comes before is done once for many rows.
 //
 // The matrix is there before the kernel is: where a kernel begins early, it reads the first pieces
-// while the one before it still runs, and has FETCHED_BYTES of each row brought closer. AHEAD is how
-// many pieces are on their way; both come as macros.
+// while the one before it still runs, and has the first `fetched` bytes of each row brought closer.
+// AHEAD, a macro, is how many pieces are on their way.
 #define PRODUCT_WARPS 8
-enum Result { STORE_BF16, STORE_FLOAT, ADD_FLOAT, GATE };
+enum Result { STORE_BF16, STORE_FLOAT, ADD_FLOAT, GATE, TURN };
+
+// The rows of the matrix that a warp takes together: those of a gate, of a pair that a position
+// turns, or neighbours.
+struct Rows {
+  int first, second;
+};
+template <int RESULT>
+__device__ __forceinline__ Rows rows_of(int unit, int outputs) {
+  if (RESULT == GATE) return {unit, unit + outputs};
+  if (RESULT == TURN) {
+    int head = unit / (HEAD_SIZE / 2) * HEAD_SIZE, i = unit % (HEAD_SIZE / 2);
+    return {head + pair_first(i), head + pair_second(i)};
+  }
+  return {2 * unit, 2 * unit + 1};
+}
+
+// Two numbers of a token's queries, keys or values: as they are stored before they are turned,
+// turned, and put where they belong.
+__device__ __forceinline__ void store_turned(
+    const Turn &turn, bf16 *qkv, int token, Rows rows, float x, float y) {
+  int position = turn.positions[token];
+  if (position < 0) return;
+  int head = rows.first / HEAD_SIZE, first = rows.first % HEAD_SIZE, second = rows.second % HEAD_SIZE;
+  bf16 *to = turned_place(turn, qkv, token, head, position);
+  x = to_float(to_bf16(x));
+  y = to_float(to_bf16(y));
+  if (HAS_BIAS) {
+    x += turn.bias[rows.first];
+    y += turn.bias[rows.second];
+  }
+  if (head < HEADS + KV_HEADS) turn_pair(turn, x, y, NEIGHBOURS ? first / 2 : first, position);
+  to[first] = to_bf16(x);
+  to[second] = to_bf16(y);
+}
 
 // The next pieces of two rows; zeros behind their end.
 __device__ __forceinline__ void load_rows(
@@ -23,25 +57,26 @@ __device__ __forceinline__ void load_rows(
 }
 
 // Has the beginning of a row brought closer, by one warp.
-__device__ __forceinline__ void fetch_row(const bf16 *row, int depth) {
-  for (int at = threadIdx.x % 32 * 64; at < depth && at < FETCHED_BYTES / 2; at += 32 * 64)
+__device__ __forceinline__ void fetch_row(const bf16 *row, int depth, int fetched) {
+  for (int at = threadIdx.x % 32 * 64; at < depth && at < fetched / 2; at += 32 * 64)
     fetch(row + at);
 }
 
 template <int ROWS, bool NORMALIZE, int RESULT>
 __device__ __forceinline__ void vector_product(
-    void *out, const void *input, const float *norm, const bf16 *matrix, int depth, int outputs) {
+    void *out, const void *input, const float *norm, const bf16 *matrix, int depth, int outputs,
+    int fetched, const Turn &turn) {
   DYNAMIC_SHARED(bf16, row);
   int lane = threadIdx.x % 32;
   int units = RESULT == GATE ? outputs : outputs / 2, stride = gridDim.x * PRODUCT_WARPS;
   int unit = blockIdx.x * PRODUCT_WARPS + threadIdx.x / 32;
   uint4 a[AHEAD], b[AHEAD];
   if (unit < units) {
-    const bf16 *w0 = matrix + (u64) (RESULT == GATE ? unit : 2 * unit) * depth;
-    const bf16 *w1 = w0 + (u64) (RESULT == GATE ? outputs : 1) * depth;
+    Rows rows = rows_of<RESULT>(unit, outputs);
+    const bf16 *w0 = matrix + (u64) rows.first * depth, *w1 = matrix + (u64) rows.second * depth;
     load_rows(a, b, w0, w1, lane * 8, depth);
-    fetch_row(w0, depth);
-    fetch_row(w1, depth);
+    fetch_row(w0, depth, fetched);
+    fetch_row(w1, depth, fetched);
   }
   let_next_begin();
   wait_for_before();
@@ -71,9 +106,8 @@ __device__ __forceinline__ void vector_product(
   }
   __syncthreads();
   for (; unit < units; unit += stride) {
-    int first = RESULT == GATE ? unit : 2 * unit;
-    int second = RESULT == GATE ? unit + outputs : 2 * unit + 1;
-    const bf16 *w0 = matrix + (u64) first * depth, *w1 = matrix + (u64) second * depth;
+    Rows rows = rows_of<RESULT>(unit, outputs);
+    const bf16 *w0 = matrix + (u64) rows.first * depth, *w1 = matrix + (u64) rows.second * depth;
     float sum[2][ROWS];
 #pragma unroll
     for (int r = 0; r < ROWS; r++) sum[0][r] = sum[1][r] = 0.f;
@@ -103,14 +137,16 @@ __device__ __forceinline__ void vector_product(
       }
     }
     // The first pieces of the next rows, while these are summed up.
-    if (unit + stride < units)
-      load_rows(a, b, w0 + (u64) (RESULT == GATE ? 1 : 2) * stride * depth,
-                w1 + (u64) (RESULT == GATE ? 1 : 2) * stride * depth, lane * 8, depth);
+    if (unit + stride < units) {
+      Rows next = rows_of<RESULT>(unit + stride, outputs);
+      load_rows(a, b, matrix + (u64) next.first * depth, matrix + (u64) next.second * depth,
+                lane * 8, depth);
+    }
 #pragma unroll
     for (int r = 0; r < ROWS; r++) {
       float s0 = warp_sum(sum[0][r]), s1 = warp_sum(sum[1][r]);
       if (lane != 0) continue;
-      u64 to = (u64) r * outputs + first;
+      u64 to = (u64) r * outputs + rows.first;
       if (RESULT == STORE_BF16) *(u32 *) ((bf16 *) out + to) = pack_bf16(s0, s1);
       if (RESULT == STORE_FLOAT) *(float2 *) ((float *) out + to) = make_float2(s0, s1);
       if (RESULT == ADD_FLOAT) {
@@ -119,6 +155,7 @@ __device__ __forceinline__ void vector_product(
       }
       if (RESULT == GATE)
         ((bf16 *) out)[to] = to_bf16(s0 / (1.f + power_of_two(-s0 * LOG2_E)) * s1);
+      if (RESULT == TURN) store_turned(turn, (bf16 *) out, r, rows, s0, s1);
     }
   }
 }
@@ -127,8 +164,9 @@ __device__ __forceinline__ void vector_product(
 #define VECTOR_PRODUCT(name, rows, normalize, result)                                         \
   extern "C" __global__ void __launch_bounds__(32 * PRODUCT_WARPS, 3) name(                   \
       void *out, const void *input, const float *norm, const bf16 *matrix, int depth,         \
-      int outputs) {                                                                          \
-    vector_product<rows, normalize, result>(out, input, norm, matrix, depth, outputs);        \
+      int outputs, int fetched) {                                                             \
+    vector_product<rows, normalize, result>(                                                  \
+        out, input, norm, matrix, depth, outputs, fetched, Turn());                           \
   }
 VECTOR_PRODUCT(kvasir_product_norm_1, 1, true, STORE_BF16)
 VECTOR_PRODUCT(kvasir_product_norm_2, 2, true, STORE_BF16)
@@ -138,3 +176,18 @@ VECTOR_PRODUCT(kvasir_product_add_1, 1, false, ADD_FLOAT)
 VECTOR_PRODUCT(kvasir_product_add_2, 2, false, ADD_FLOAT)
 VECTOR_PRODUCT(kvasir_product_float_1, 1, false, STORE_FLOAT)
 VECTOR_PRODUCT(kvasir_product_float_2, 2, false, STORE_FLOAT)
+
+// Queries, keys and values of whole heads, where their numbers are not normalized by head.
+#define TURNED_PRODUCT(name, rows)                                                            \
+  extern "C" __global__ void __launch_bounds__(32 * PRODUCT_WARPS, 3) name(                   \
+      void *out, const void *input, const float *norm, const bf16 *matrix, int depth,         \
+      int outputs, int fetched, const float *bias, const float *cosines, const float *sines,  \
+      const int *positions, const int *block_starts, const int *blocks, char *kv,             \
+      u64 block_bytes, u64 layer_at) {                                                        \
+    Turn turn = {bias, cosines, sines, positions, block_starts, blocks, kv, block_bytes,      \
+                 layer_at};                                                                   \
+    vector_product<rows, true, TURN>(                                                         \
+        out, input, norm, matrix, depth, outputs, fetched, turn);                             \
+  }
+TURNED_PRODUCT(kvasir_product_turned_1, 1)
+TURNED_PRODUCT(kvasir_product_turned_2, 2)

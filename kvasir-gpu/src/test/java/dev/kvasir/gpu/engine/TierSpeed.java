@@ -31,13 +31,13 @@ import java.util.function.Consumer;
  * How soon an engine's first token comes behind a long prompt that is computed, or found on the
  * GPU, in host memory or on disk; in one run, with made-up weights.
  *
- * <p>The GPU has room for little more than one prompt, host memory for all; a second group of
- * engines on the same disk begins with host memory empty.
+ * <p>The GPU has room for two prompts (loads may reserve half of it), host memory for all; a second
+ * group of engines on the same disk begins with host memory empty.
  */
 public final class TierSpeed {
   private static final int STEP_TOKENS = 8_192;
   private static final int ANSWER_TOKENS = 8;
-  private static final int PROMPTS = 3;
+  private static final int PROMPTS = 4;
   private static final Duration DRAIN_MAX = Duration.ofMinutes(2);
 
   private final CudaAnswer.Answered ready;
@@ -63,7 +63,7 @@ public final class TierSpeed {
   public List<String> run(GpuShape shape, int tokens) throws IOException {
     int length = tokens - 4 * GpuShape.BLOCK_TOKENS;
     int blocks = shape.blocks(length);
-    int device = blocks + blocks / 4 + 16;
+    int device = 2 * blocks + 64;
     var sizes = new GpuDevice.Settings(device, STEP_TOKENS, 16, folder.resolve("kernels"));
     var disk = Files.createTempDirectory(folder, "disk");
     var settings =

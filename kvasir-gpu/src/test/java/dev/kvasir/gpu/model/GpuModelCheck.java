@@ -247,19 +247,18 @@ final class GpuModelCheck {
     for (var tuning :
         List.of(
             KernelTuning.USUAL,
-            new KernelTuning(Begin.IN_TURN, 2, 0),
-            new KernelTuning(Begin.EARLY, 2, 0),
-            new KernelTuning(Begin.EARLY, 2, 2_048),
-            new KernelTuning(Begin.EARLY, 2, 8_192),
             new KernelTuning(Begin.EARLY, 4, 0),
-            new KernelTuning(Begin.EARLY, 4, 4_096),
+            new KernelTuning(Begin.EARLY, 4, 1_024),
+            new KernelTuning(Begin.EARLY, 3, 0),
+            new KernelTuning(Begin.EARLY, 5, 0),
+            new KernelTuning(Begin.IN_TURN, 4, 0),
             KernelTuning.USUAL)) {
       say(tuning.toString());
       try (var speed =
           new ModelSpeed(
               device, libraries, ModelSpeed.EIGHT_BILLION, 32_768, cache, tuning, this::say)) {
         speed.decode(1, 100);
-        if (tuning.fetchedBytes() == 0 && tuning.piecesAhead() == 2) speed.decode(32, 50);
+        speed.decode(2, 100);
       }
     }
   }

@@ -72,7 +72,10 @@ final class KernelCheck {
       check.norm();
       check.gate();
       check.rope();
-      for (int rows = 1; rows <= GpuKernels.VECTOR_ROWS_MAX; rows++) check.products(rows);
+      for (int rows = 1; rows <= GpuKernels.VECTOR_ROWS_MAX; rows++) {
+        check.products(rows);
+        if (shape.extra() != GpuShape.Extra.HEAD_NORM) check.productTurned(rows);
+      }
       check.matrices();
       check.sample();
       for (int context : extent.contexts) check.decode(context);
@@ -325,42 +328,80 @@ final class KernelCheck {
         scratch.numbers(angles));
   }
 
+  private static final int[] POSITIONS = {0, 17, 31, 32, -1};
+  private static final int[] STARTS = {0, 0, 1, 1, 0};
+  private static final int[] BLOCKS = {2, 0, 1, 3};
+
   private void rope() throws CudaFailure {
-    int tokens = 5;
-    int heads = shape.heads() + 2 * shape.kvHeads();
+    int tokens = POSITIONS.length;
     var qkv = scratch.numbers(tokens * shape.qkvWidth());
     var extras = extras();
-    int[] positions = {0, 17, 31, 32, -1};
-    int[] starts = {0, 0, 1, 1, 0};
-    int[] blocks = {2, 0, 1, 3};
     long kv = scratch.poisoned(4L * shape.blockBytes());
     long at = scratch.bf16(qkv);
-    int layer = shape.layers() - 1;
-    var places = tables(tokens, positions, starts, blocks);
-    kernels.rope(
+    var places = tables(tokens, POSITIONS, STARTS, BLOCKS);
+    kernels.rope(scratch.stream, places, at, extras.on(scratch), lastLayer(kv));
+    compareTurned("rope and KV write", qkv, at, kv, extras, POSITIONS);
+  }
+
+  /** Tokens at 17 and 31, which lie in two blocks. */
+  private void productTurned(int rows) throws CudaFailure {
+    int depth = shape.width();
+    int outputs = shape.qkvWidth();
+    var x = scratch.numbers(rows * depth);
+    var norm = scratch.numbers(depth);
+    var matrix = scratch.numbers(outputs * depth);
+    var normed = new double[rows * depth];
+    for (int row = 0; row < rows; row++) {
+      normalized(x, row * depth, norm, 0, depth, normed, row * depth);
+    }
+    for (int i = 0; i < normed.length; i++) normed[i] = Scratch.rounded((float) normed[i]);
+    var qkv = new float[rows * outputs];
+    var plain = product(normed, rows, matrix, depth, outputs, 0);
+    for (int i = 0; i < qkv.length; i++) qkv[i] = Scratch.rounded((float) plain[i]);
+    var extras = extras();
+    var positions = Arrays.copyOfRange(POSITIONS, 1, 1 + rows);
+    long kv = scratch.poisoned(4L * shape.blockBytes());
+    long out = scratch.poisoned(2L * rows * outputs);
+    kernels.productTurned(
         scratch.stream,
-        places,
-        at,
+        tables(rows, positions, Arrays.copyOfRange(STARTS, 1, 1 + rows), BLOCKS),
+        new ProductPlaces(
+            out, scratch.floats(x), scratch.floats(norm), scratch.bf16(matrix), depth, outputs),
         extras.on(scratch),
-        new LayerKv(kv, shape.blockBytes(), (long) layer * shape.layerBytes()));
+        lastLayer(kv));
+    compareTurned("product, turned, rows " + rows, qkv, out, kv, extras, positions);
+  }
+
+  private LayerKv lastLayer(long kv) {
+    return new LayerKv(kv, shape.blockBytes(), (long) (shape.layers() - 1) * shape.layerBytes());
+  }
+
+  /** Compares queries where they are, and keys and values in their blocks. */
+  private void compareTurned(
+      String name, float[] qkv, long at, long kv, Extras extras, int[] positions)
+      throws CudaFailure {
+    int heads = shape.heads() + 2 * shape.kvHeads();
+    int skipped = positions.length < POSITIONS.length ? 1 : 0;
     var out = scratch.bf16At(at, qkv.length);
     var pool = scratch.bf16At(kv, 4 * shape.blockBytes() / 2);
-    var found = new float[4 * shape.qkvWidth()];
-    var expected = new double[4 * shape.qkvWidth()];
-    for (int token = 0; token < 4; token++) {
+    var found = new float[qkv.length];
+    var expected = new double[qkv.length];
+    for (int token = 0; token < positions.length; token++) {
+      int position = positions[token];
+      if (position < 0) continue;
+      int block = BLOCKS[STARTS[token + skipped] + position / 16];
       for (int head = 0; head < heads; head++) {
         int from = token * shape.qkvWidth() + head * shape.headSize();
-        turned(qkv, from, head, extras, positions[token], expected);
-        int block = blocks[starts[token] + positions[token] / 16];
+        turned(qkv, from, head, extras, position, expected);
         for (int i = 0; i < shape.headSize(); i++) {
           found[from + i] =
               head < shape.heads()
                   ? out[from + i]
-                  : pool[place(block, layer, head - shape.heads(), positions[token] % 16) + i];
+                  : pool[place(block, shape.layers() - 1, head - shape.heads(), position % 16) + i];
         }
       }
     }
-    compare("rope and KV write", found, expected, BF16_ERROR);
+    compare(name, found, expected, BF16_ERROR);
   }
 
   /** Where a key is in the pool, or, for heads behind those of keys, a value. */

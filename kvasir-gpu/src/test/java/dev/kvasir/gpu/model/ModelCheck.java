@@ -43,7 +43,7 @@ final class ModelCheck implements AutoCloseable {
   /** The ways a model runs. */
   private record Way(Graphs graphs, KernelTuning tuning) {}
 
-  private static final KernelTuning EARLY = new KernelTuning(Begin.EARLY, 2, 4_096);
+  private static final KernelTuning EARLY = new KernelTuning(Begin.EARLY, 4, 8_192);
 
   private static final List<Way> WAYS =
       List.of(

@@ -23,7 +23,7 @@ public record DiskTier(
     int blocks, Ack ack, int threads, int queueMax, GuardSettings guard, EdgeSettings edge)
     implements TierConfig.Below {
   public static final DiskTier DEFAULT =
-      new DiskTier(4_096, Ack.STORED, 4, 1_024, GuardSettings.DEFAULT, EdgeSettings.DEFAULT);
+      new DiskTier(4_096, Ack.STORED, 4, 4_096, GuardSettings.DEFAULT, EdgeSettings.DEFAULT);
 
   public DiskTier {
     if (blocks < 0) {

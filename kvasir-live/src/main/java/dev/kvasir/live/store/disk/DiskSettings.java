@@ -20,7 +20,7 @@ public record DiskSettings(
   public static final int THREADS_USUAL = 4;
 
   private static final int THREADS_MAX = 64;
-  private static final int QUEUE_USUAL = 1024;
+  private static final int QUEUE_USUAL = 4096;
 
   public DiskSettings {
     if (blocks < 1) throw new IllegalArgumentException("disk tier of " + blocks + " blocks");
@@ -33,7 +33,7 @@ public record DiskSettings(
     var _ = Math.multiplyExact((long) blocks, span.strideBytes());
   }
 
-  /** The usual settings: answered when stored, four threads, 1024 copies each way. */
+  /** The usual settings: answered when stored, four threads, 4096 copies each way. */
   public static DiskSettings of(Path folder, int blocks, int blockBytes) {
     return new DiskSettings(folder, blocks, blockBytes, 0, Ack.STORED, THREADS_USUAL, QUEUE_USUAL);
   }
