@@ -88,7 +88,6 @@ static inline uint4 load_once(const uint4 *at) { return *at; }
 static inline void copy_async(void *to, const void *from, bool present) {
   if (present) memcpy(to, from, 16); else memset(to, 0, 16);
 }
-static inline void fetch(const void *) {}
 static inline void wait_for_before() {}
 static inline void let_next_begin() {}
 static inline void copies_commit() {}
@@ -134,10 +133,8 @@ static void call_kernel() {
   int count = (int) words[0];
   float last = from_bits((u32) words[count]);
   u64 *w = words + 1;
-  ((void (*)(float, u64, u64, u64, u64, u64, u64, u64, u64, u64, u64, u64, u64, u64, u64, u64,
-             u64)) kernel)(
-      last, w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7], w[8], w[9], w[10], w[11], w[12], w[13],
-      w[14], w[15]);
+  ((void (*)(float, u64, u64, u64, u64, u64, u64, u64, u64, u64, u64, u64, u64, u64, u64, u64)) kernel)(
+      last, w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7], w[8], w[9], w[10], w[11], w[12], w[13], w[14]);
 }
 // A thread lives on after its kernel, for the next block: to make one costs two system calls.
 static void begin() {

@@ -17,7 +17,7 @@
 #include <time.h>
 
 typedef uint64_t word;
-enum { OPS = 65536, SPANS = 4096, PARAMETERS = 5, WORDS = 17, GRAPH_OPS = 4096 };
+enum { OPS = 65536, SPANS = 4096, PARAMETERS = 5, WORDS = 16, GRAPH_OPS = 4096 };
 enum { COPY, MARK, HOLD, MOVE, FILL, CHECK, SLOW_FILL, WAIT, ZERO, KERNEL, PRODUCT };
 
 typedef struct { int kind; word to, from, bytes, rows, to_pitch, from_pitch, p[WORDS]; } op;

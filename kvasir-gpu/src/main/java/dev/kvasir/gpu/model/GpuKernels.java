@@ -262,7 +262,6 @@ public final class GpuKernels implements AutoCloseable {
         at.matrix,
         at.depth,
         at.outputs,
-        0,
         in.bias,
         in.cosines,
         in.sines,
@@ -287,7 +286,7 @@ public final class GpuKernels implements AutoCloseable {
   /** The same with what attention wrote; reads of the matrix what it can while attention runs. */
   void productAddAttended(CudaStream to, int rows, ProductPlaces at) throws CudaFailure {
     var grid = productGrid(rows, at, at.outputs / 2);
-    launchTuned(to, productAdd.get(rows - 1), grid, parameters(at, tuning.fetchedBytes()));
+    launchTuned(to, productAdd.get(rows - 1), grid, parameters(at));
   }
 
   /** Multiplies into floats. */
@@ -297,7 +296,7 @@ public final class GpuKernels implements AutoCloseable {
 
   private void product(CudaStream to, List<Kernel> kernels, int rows, ProductPlaces at, int units)
       throws CudaFailure {
-    to.launch(kernels.get(rows - 1), productGrid(rows, at, units), parameters(at, 0));
+    to.launch(kernels.get(rows - 1), productGrid(rows, at, units), parameters(at));
   }
 
   private Grid productGrid(int rows, ProductPlaces at, int units) {
@@ -305,8 +304,8 @@ public final class GpuKernels implements AutoCloseable {
     return new Grid(groups, 1, PRODUCT_THREADS, 2 * rows * at.depth);
   }
 
-  private static long[] parameters(ProductPlaces at, int fetchedBytes) {
-    return new long[] {at.out, at.input, at.norm, at.matrix, at.depth, at.outputs, fetchedBytes};
+  private static long[] parameters(ProductPlaces at) {
+    return new long[] {at.out, at.input, at.norm, at.matrix, at.depth, at.outputs};
   }
 
   /** Makes weights up: even between plus and minus {@code most}. */

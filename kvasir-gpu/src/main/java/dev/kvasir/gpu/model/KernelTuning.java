@@ -7,11 +7,9 @@ import java.util.List;
  *
  * @param begin when the kernels around attention begin
  * @param piecesAhead how many pieces of a row are on their way at a time
- * @param fetchedBytes how much of each row of attention's output matrix is brought closer while
- *     attention runs
  */
-public record KernelTuning(Begin begin, int piecesAhead, int fetchedBytes) {
-  public static final KernelTuning USUAL = new KernelTuning(Begin.EARLY, 4, 0);
+public record KernelTuning(Begin begin, int piecesAhead) {
+  public static final KernelTuning USUAL = new KernelTuning(Begin.EARLY, 4);
 
   /** When the kernels around attention begin: rope, attention, and the product behind it. */
   public enum Begin {

@@ -32,11 +32,14 @@ extern "C" __global__ void __launch_bounds__(32 * ATTENTION_WARPS) kvasir_decode
     bf16 *out, float *partial, float2 *sums, const bf16 *qkv, const char *kv, u64 block_bytes,
     u64 layer_at, const Item *items, const int *blocks, float scale) {
   let_next_begin();
-  wait_for_before();
+  // The lists are there since the beginning of the step; queries, keys and values are not.
   Item item = items[blockIdx.y];
+  int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+  int page = item.first / BLOCK_TOKENS + warp;
+  int block = page * BLOCK_TOKENS < item.end ? blocks[item.blocks + page] : 0;
+  wait_for_before();
   if (item.first >= item.end) return;
   int head = blockIdx.x * TOGETHER, kv_head = head / GROUP;
-  int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   int part = lane / LANES, at = lane % LANES * 8;
   float q[TOGETHER][8], sum[TOGETHER], most[TOGETHER], seen[TOGETHER][8];
 #pragma unroll
@@ -50,11 +53,11 @@ extern "C" __global__ void __launch_bounds__(32 * ATTENTION_WARPS) kvasir_decode
       seen[g][i] = 0.f;
     }
   }
-  for (int page = item.first / BLOCK_TOKENS + warp; page * BLOCK_TOKENS < item.end;
-       page += ATTENTION_WARPS) {
+  for (; page * BLOCK_TOKENS < item.end; page += ATTENTION_WARPS) {
     int left = item.end - page * BLOCK_TOKENS;
-    const char *keys = kv + (u64) blocks[item.blocks + page] * block_bytes + layer_at
-                       + kv_head * (2 * HEAD_BYTES) + at * 2;
+    const char *keys =
+        kv + (u64) block * block_bytes + layer_at + kv_head * (2 * HEAD_BYTES) + at * 2;
+    if (left > BLOCK_TOKENS * ATTENTION_WARPS) block = blocks[item.blocks + page + ATTENTION_WARPS];
     const char *values = keys + HEAD_BYTES;
     uint4 k[ROUNDS], v[ROUNDS];
 #pragma unroll

@@ -41,11 +41,6 @@ __device__ __forceinline__ uint4 load_once(const uint4 *at) {
   return v;
 }
 
-// Brings a line of memory to the second cache.
-__device__ __forceinline__ void fetch(const void *at) {
-  asm volatile("prefetch.global.L2 [%0];" : : "l"(at));
-}
-
 // A kernel that was begun early waits here until the one before it has ended.
 __device__ __forceinline__ void wait_for_before() {
 #if __CUDA_ARCH__ >= 900

@@ -6,8 +6,7 @@
 // that what comes before is done once for many rows.
 //
 // The matrix is there before the kernel is: where a kernel begins early, it reads the first pieces
-// while the one before it still runs, and has the first `fetched` bytes of each row brought closer.
-// AHEAD, a macro, is how many pieces are on their way.
+// while the one before it still runs. AHEAD, a macro, is how many pieces are on their way.
 #define PRODUCT_WARPS 8
 enum Result { STORE_BF16, STORE_FLOAT, ADD_FLOAT, GATE, TURN };
 
@@ -56,27 +55,20 @@ __device__ __forceinline__ void load_rows(
   }
 }
 
-// Has the beginning of a row brought closer, by one warp.
-__device__ __forceinline__ void fetch_row(const bf16 *row, int depth, int fetched) {
-  for (int at = threadIdx.x % 32 * 64; at < depth && at < fetched / 2; at += 32 * 64)
-    fetch(row + at);
-}
-
 template <int ROWS, bool NORMALIZE, int RESULT>
 __device__ __forceinline__ void vector_product(
     void *out, const void *input, const float *norm, const bf16 *matrix, int depth, int outputs,
-    int fetched, const Turn &turn) {
+    const Turn &turn) {
   DYNAMIC_SHARED(bf16, row);
   int lane = threadIdx.x % 32;
   int units = RESULT == GATE ? outputs : outputs / 2, stride = gridDim.x * PRODUCT_WARPS;
-  int unit = blockIdx.x * PRODUCT_WARPS + threadIdx.x / 32;
+  // Along the grid first: where units do not fill the last round, no processor has two more than another.
+  int unit = threadIdx.x / 32 * gridDim.x + blockIdx.x;
   uint4 a[AHEAD], b[AHEAD];
   if (unit < units) {
     Rows rows = rows_of<RESULT>(unit, outputs);
     const bf16 *w0 = matrix + (u64) rows.first * depth, *w1 = matrix + (u64) rows.second * depth;
     load_rows(a, b, w0, w1, lane * 8, depth);
-    fetch_row(w0, depth, fetched);
-    fetch_row(w1, depth, fetched);
   }
   let_next_begin();
   wait_for_before();
@@ -164,9 +156,9 @@ __device__ __forceinline__ void vector_product(
 #define VECTOR_PRODUCT(name, rows, normalize, result)                                         \
   extern "C" __global__ void __launch_bounds__(32 * PRODUCT_WARPS, 3) name(                   \
       void *out, const void *input, const float *norm, const bf16 *matrix, int depth,         \
-      int outputs, int fetched) {                                                             \
+      int outputs) {                                                                          \
     vector_product<rows, normalize, result>(                                                  \
-        out, input, norm, matrix, depth, outputs, fetched, Turn());                           \
+        out, input, norm, matrix, depth, outputs, Turn());                                    \
   }
 VECTOR_PRODUCT(kvasir_product_norm_1, 1, true, STORE_BF16)
 VECTOR_PRODUCT(kvasir_product_norm_2, 2, true, STORE_BF16)
@@ -181,13 +173,13 @@ VECTOR_PRODUCT(kvasir_product_float_2, 2, false, STORE_FLOAT)
 #define TURNED_PRODUCT(name, rows)                                                            \
   extern "C" __global__ void __launch_bounds__(32 * PRODUCT_WARPS, 3) name(                   \
       void *out, const void *input, const float *norm, const bf16 *matrix, int depth,         \
-      int outputs, int fetched, const float *bias, const float *cosines, const float *sines,  \
+      int outputs, const float *bias, const float *cosines, const float *sines,               \
       const int *positions, const int *block_starts, const int *blocks, char *kv,             \
       u64 block_bytes, u64 layer_at) {                                                        \
     Turn turn = {bias, cosines, sines, positions, block_starts, blocks, kv, block_bytes,      \
                  layer_at};                                                                   \
     vector_product<rows, true, TURN>(                                                         \
-        out, input, norm, matrix, depth, outputs, fetched, turn);                             \
+        out, input, norm, matrix, depth, outputs, turn);                                      \
   }
 TURNED_PRODUCT(kvasir_product_turned_1, 1)
 TURNED_PRODUCT(kvasir_product_turned_2, 2)

@@ -7,6 +7,9 @@ import dev.kvasir.engine.EngineSettings;
 import dev.kvasir.gpu.CudaAnswer;
 import dev.kvasir.gpu.StubCuda;
 import dev.kvasir.gpu.folder.FolderWriter;
+import dev.kvasir.gpu.model.GpuShape;
+import dev.kvasir.gpu.model.GpuShape.Extra;
+import dev.kvasir.gpu.model.GpuShape.RopePairs;
 import dev.kvasir.live.engine.EngineGroup;
 import dev.kvasir.live.engine.EngineGroupSettings;
 import dev.kvasir.live.engine.LoadedModel;
@@ -52,6 +55,17 @@ final class GpuDeviceTest {
     var check = new EngineCheck(ready(stub), stub.libraries(), folder, System.out::println);
     var prompts = List.of(new int[] {1, 1318, 1385, 201, 3885}, new int[] {1, 1318, 1385, 201});
     assertThat(check.answers(2, 3, 8, prompts)).isEmpty();
+    assertThat(stub.live()).containsExactly(0, 0, 0, 0, 0, 0);
+  }
+
+  @Test
+  void whatIsFoundBelowAnswersAsItDidOnTheGpu() throws IOException {
+    var stub = StubCuda.fresh();
+    var shape =
+        new GpuShape(
+            2, 64, 2, 1, 32, 128, 4096, 2_048, 1e-5f, 10_000, RopePairs.HALVES, Extra.NONE);
+    var tiers = new TierSpeed(ready(stub), stub.libraries(), folder, System.out::println);
+    assertThat(tiers.run(shape, 640)).isEmpty();
     assertThat(stub.live()).containsExactly(0, 0, 0, 0, 0, 0);
   }
 

@@ -247,11 +247,8 @@ final class GpuModelCheck {
     for (var tuning :
         List.of(
             KernelTuning.USUAL,
-            new KernelTuning(Begin.EARLY, 4, 0),
-            new KernelTuning(Begin.EARLY, 4, 1_024),
-            new KernelTuning(Begin.EARLY, 3, 0),
-            new KernelTuning(Begin.EARLY, 5, 0),
-            new KernelTuning(Begin.IN_TURN, 4, 0),
+            new KernelTuning(Begin.IN_TURN, 4),
+            new KernelTuning(Begin.EARLY, 2),
             KernelTuning.USUAL)) {
       say(tuning.toString());
       try (var speed =

@@ -43,13 +43,13 @@ final class ModelCheck implements AutoCloseable {
   /** The ways a model runs. */
   private record Way(Graphs graphs, KernelTuning tuning) {}
 
-  private static final KernelTuning EARLY = new KernelTuning(Begin.EARLY, 4, 8_192);
+  private static final KernelTuning IN_TURN = new KernelTuning(Begin.IN_TURN, 2);
 
   private static final List<Way> WAYS =
       List.of(
           new Way(Graphs.USED, KernelTuning.USUAL),
           new Way(Graphs.UNUSED, KernelTuning.USUAL),
-          new Way(Graphs.USED, EARLY));
+          new Way(Graphs.USED, IN_TURN));
 
   private final CudaDevice device;
   private final CudaLibraries libraries;
