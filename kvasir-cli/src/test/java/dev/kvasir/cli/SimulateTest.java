@@ -76,6 +76,8 @@ final class SimulateTest {
   private String elsewhere(int cores, List<String> words) throws IOException, InterruptedException {
     var command = words(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     command.add("-XX:ActiveProcessorCount=" + cores);
+    // What runs for seconds is not worth the second compiler's time.
+    command.addAll(List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"));
     command.add("-cp");
     command.add(System.getProperty("java.class.path"));
     command.add(Main.class.getName());

@@ -11,9 +11,10 @@ class CommonTiersSimulationTest {
   @Test
   void enginesShareTiersWithoutLoadingTwiceReservingTooMuchOrCountingMoves() {
     var fetched = new ArrayList<Long>();
-    Seeds.each(300 * Seeds.scale(), random -> fetched.add(new CommonTiersWalk(random).run(1_000)));
+    int seeds = Seeds.scale() == 1 ? 100 : 300 * Seeds.scale();
+    Seeds.each(seeds, random -> fetched.add(new CommonTiersWalk(random).run(1_000)));
     long total = fetched.stream().mapToLong(Long::longValue).sum();
     System.out.println("CommonTiersSimulationTest blocks brought up: " + total);
-    if (!Seeds.isReplay()) assertThat(total).isGreaterThan(5_000);
+    if (!Seeds.isReplay()) assertThat(total).isGreaterThan(15L * seeds);
   }
 }

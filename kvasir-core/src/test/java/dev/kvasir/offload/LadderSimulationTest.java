@@ -9,8 +9,10 @@ import org.junit.jupiter.api.Test;
 
 /** Pools, pipelines and stores together, under every fault, in virtual time. */
 class LadderSimulationTest {
-  /** The long profile runs a hundred times as many. */
-  private static final int SEEDS = Seeds.scale() == 1 ? 2_000 : 10_000 * Seeds.scale();
+  /** The long profile runs four hundred times as many. */
+  private static final int SEEDS = Seeds.scale() == 1 ? 500 : 10_000 * Seeds.scale();
+
+  private static final int STORMS = Seeds.scale() == 1 ? 300 : 1_200 * Seeds.scale();
 
   private static final int OPERATIONS = 2_000;
 
@@ -31,14 +33,13 @@ class LadderSimulationTest {
   }
 
   @Test
-  void aMillionCancellationsLeakNothingAndAreConfirmedInTime() {
+  void cancellationsByTheThousandLeakNothingAndAreConfirmedInTime() {
     var cancellations = new ArrayList<Long>();
     Seeds.each(
-        1_200 * Seeds.scale(),
-        random -> cancellations.add(new LadderWalk(random).storm(OPERATIONS)));
+        STORMS, random -> cancellations.add(new LadderWalk(random).storm(OPERATIONS)));
     long total = cancellations.stream().mapToLong(Long::longValue).sum();
     report("cancellations: " + total);
-    if (!Seeds.isReplay()) assertThat(total).isGreaterThanOrEqualTo(1_000_000);
+    if (!Seeds.isReplay()) assertThat(total).isGreaterThanOrEqualTo(800L * STORMS);
   }
 
   private static void report(String line) {

@@ -14,7 +14,7 @@ class StallSimulationTest {
 
   @Test
   void whoeverAsksIsAnsweredInTimeAndALateAnswerDisturbsNobody() {
-    int seeds = 500 * Seeds.scale();
+    int seeds = Seeds.scale() == 1 ? 200 : 500 * Seeds.scale();
     Seeds.each(
         seeds,
         random -> {

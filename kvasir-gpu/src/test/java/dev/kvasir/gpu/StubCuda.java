@@ -22,6 +22,7 @@ import java.util.List;
 @SuppressWarnings("restricted") // it is loaded as the real one is
 public final class StubCuda {
   private static final List<StubCuda> BUILT = new ArrayList<>();
+  private static final List<Path> EMULATORS = new ArrayList<>();
 
   private final Path library;
   private final SymbolLookup symbols;
@@ -101,20 +102,34 @@ public final class StubCuda {
    * is no C++ compiler.
    */
   public CudaLibraries libraries() throws IOException {
-    var folder = Files.createTempDirectory("kvasir-emulated-");
-    folder.toFile().deleteOnExit();
-    assumeTrue(run(List.of("c++", "--version"), folder.resolve("log")) == 0, "no C++ compiler");
-    try (var text = StubCuda.class.getResourceAsStream("emulate.h")) {
-      assertThat(text).isNotNull();
-      Files.copy(text, folder.resolve("emulate.h"));
-    }
     try (var arena = Arena.ofConfined()) {
       call(
           "stub_emulator",
           FunctionDescriptor.ofVoid(ADDRESS),
-          arena.allocateFrom(folder.toString()));
+          arena.allocateFrom(emulator().toString()));
     }
     return CudaLibraries.in("stub", symbols);
+  }
+
+  /** The folder of the kernels, one for all tests: each kernel is compiled once. */
+  private static synchronized Path emulator() throws IOException {
+    if (EMULATORS.isEmpty()) {
+      var folder = Files.createTempDirectory("kvasir-emulated-");
+      assumeTrue(run(List.of("c++", "--version"), folder.resolve("log")) == 0, "no C++ compiler");
+      try (var text = StubCuda.class.getResourceAsStream("emulate.h")) {
+        assertThat(text).isNotNull();
+        Files.copy(text, folder.resolve("emulate.h"));
+      }
+      Runtime.getRuntime().addShutdownHook(new Thread(() -> delete(folder)));
+      EMULATORS.add(folder);
+    }
+    return EMULATORS.getFirst();
+  }
+
+  private static void delete(Path folder) {
+    var files = folder.toFile().listFiles();
+    if (files != null) for (var file : files) file.delete();
+    folder.toFile().delete();
   }
 
   /** Lets a function fail with that error, after as many calls that do not. */

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 typedef uint64_t word;
 enum { OPS = 65536, SPANS = 4096, PARAMETERS = 5, WORDS = 16, GRAPH_OPS = 4096 };
@@ -420,12 +421,18 @@ static char *content(const char *path) {
   if (file) { text[fread(text, 1, (1 << 20) - 1, file)] = 0; fclose(file); }
   return text;
 }
-int nvrtcCompileProgram(program *p, int n, const char **options) {
-  static int compiled;
+static word hashed(word hash, const char *text) {
+  for (; *text; text++) hash = (hash ^ (unsigned char) *text) * 1099511628211ull;
+  return hash;
+}
+static int compile(program *p, int n, const char **options) {
   char command[4096], path[600];
   if (!emulator[0] && getenv("KVASIR_EMULATOR")) stub_emulator(getenv("KVASIR_EMULATOR"));
-  snprintf(p->library, sizeof p->library, "%s/kernels-%d.so", emulator, compiled++);
-  snprintf(path, sizeof path, "%s/kernels.cpp", emulator);
+  word hash = hashed(14695981039346656037ull, p->text);
+  for (int i = 0; i < n; i++) hash = hashed(hash, options[i]);
+  snprintf(p->library, sizeof p->library, "%s/kernels-%llx.so", emulator, (unsigned long long) hash);
+  if (!access(p->library, R_OK)) return 0;
+  snprintf(path, sizeof path, "%s/kernels-%llx.cpp", emulator, (unsigned long long) hash);
   FILE *file = fopen(path, "w");
   if (!file) return 1;
   fprintf(file, "#include \"%s/emulate.h\"\n%s", emulator, p->text);
@@ -441,6 +448,14 @@ int nvrtcCompileProgram(program *p, int n, const char **options) {
   free(p->error);
   p->error = content(path);
   return 6;
+}
+/** Kernels that the folder has already are not compiled again. */
+int nvrtcCompileProgram(program *p, int n, const char **options) {
+  static pthread_mutex_t compiling = PTHREAD_MUTEX_INITIALIZER;
+  pthread_mutex_lock(&compiling);
+  int status = compile(p, n, options);
+  pthread_mutex_unlock(&compiling);
+  return status;
 }
 int nvrtcGetProgramLogSize(program *p, word *n) { *n = strlen(p->error) + 1; return 0; }
 int nvrtcGetProgramLog(program *p, char *to) { strcpy(to, p->error); return 0; }

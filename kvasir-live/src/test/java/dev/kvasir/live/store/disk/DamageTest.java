@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 
 /** Damages blocks behind the store's back: each is found out, and none is served. */
 class DamageTest {
-  private static final int ROUNDS = Seeds.scale() == 1 ? 25 : 100 * Seeds.scale();
+  private static final int ROUNDS = Seeds.scale() == 1 ? 10 : 100 * Seeds.scale();
   private static final int BLOCKS = 1000;
   private static final int BLOCK_BYTES = 4096;
   private static final int STRIDE = 8192;

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** Ends a process that stores blocks, again and again, and looks at what it left. */
 class KillTest {
-  private static final int KILLS = 30;
+  private static final int KILLS = 16;
   private static final int CHAINS_LONG = 20;
   private static final int KILLS_LONG = 150;
   private static final int TIMES_MAX = 40;

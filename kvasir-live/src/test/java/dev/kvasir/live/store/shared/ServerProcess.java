@@ -5,10 +5,13 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
 /** A real server in a process of its own, which can be killed and started again. */
 public final class ServerProcess implements AutoCloseable {
+  private static final long LOOK_NANOS = 20_000_000;
+
   private final List<String> command;
   private final Path log;
   private final Duration patience;
@@ -33,9 +36,14 @@ public final class ServerProcess implements AutoCloseable {
       if (!started.isAlive() || System.nanoTime() > end) {
         throw new IOException(Files.readString(log));
       }
-      Thread.onSpinWait();
+      pause();
     }
     return started;
+  }
+
+  /** A moment between two looks, in which the server gets the processor. */
+  public static void pause() {
+    LockSupport.parkNanos(LOOK_NANOS);
   }
 
   public void kill() {

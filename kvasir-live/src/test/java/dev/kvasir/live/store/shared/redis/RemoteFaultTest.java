@@ -8,6 +8,7 @@ import dev.kvasir.Seeds;
 import dev.kvasir.live.store.Quiet;
 import dev.kvasir.live.store.TestBlocks;
 import dev.kvasir.live.store.shared.RaceChild;
+import dev.kvasir.live.store.shared.ServerProcess;
 import dev.kvasir.live.store.shared.SharedShelf;
 import dev.kvasir.live.store.shared.SharedShelf.Tally;
 import dev.kvasir.live.store.shared.TcpProxy;
@@ -192,7 +193,7 @@ class RemoteFaultTest {
       try (var client = server.client()) {
         while (!client.clusterInfo().contains("cluster_state:ok")
             || !client.clusterInfo().contains("cluster_known_nodes:" + servers.size())) {
-          Thread.onSpinWait();
+          ServerProcess.pause();
         }
       }
     }

@@ -23,6 +23,7 @@ import dev.kvasir.live.store.shared.Presence;
 import dev.kvasir.live.store.shared.SealSettings;
 import dev.kvasir.live.store.shared.SealSettings.Protection;
 import dev.kvasir.live.store.shared.Secret;
+import dev.kvasir.live.store.shared.ServerProcess;
 import dev.kvasir.live.store.shared.SharedShelf;
 import dev.kvasir.live.store.shared.SharedShelf.Tally;
 import dev.kvasir.live.store.shared.SharedStore;
@@ -166,7 +167,7 @@ class RemoteStoreTest {
       try (var brief = shelf(RemoteSettings.of(server.node()).withTtl(Duration.ofMillis(1)))) {
         assertThat(Tally.of(brief.store(keys(1000, 1001))).copied()).isEqualTo(1);
         while (brief.look(List.of(TestBlocks.block(1000))).contains(Presence.THERE)) {
-          Thread.onSpinWait();
+          ServerProcess.pause();
         }
         assertThat(Tally.of(brief.load(keys(1000, 1001)))).isEqualTo(new Tally(0, 1, 0));
       }

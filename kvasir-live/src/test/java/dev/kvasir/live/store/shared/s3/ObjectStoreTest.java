@@ -16,6 +16,7 @@ import dev.kvasir.live.store.shared.RaceChild;
 import dev.kvasir.live.store.shared.SealSettings;
 import dev.kvasir.live.store.shared.SealSettings.Protection;
 import dev.kvasir.live.store.shared.Secret;
+import dev.kvasir.live.store.shared.ServerProcess;
 import dev.kvasir.live.store.shared.SharedShelf;
 import dev.kvasir.live.store.shared.SharedShelf.Tally;
 import dev.kvasir.live.store.shared.TcpProxy;
@@ -210,9 +211,9 @@ class ObjectStoreTest {
           var other = shelf(settings())) {
         proxy.plan((method, path) -> isPack(method, path) ? fault : Fault.NONE);
         assertThat(Tally.of(failing.store(keys(0, 8)))).isEqualTo(new Tally(0, 0, 8));
-        while (!bucket.list(PREFIX + "/k/", 10).isEmpty()) Thread.onSpinWait();
+        while (!bucket.list(PREFIX + "/k/", 10).isEmpty()) ServerProcess.pause();
         // What is not in the list any more can still be in the way for a moment.
-        while (Tally.of(other.store(keys(0, 8))).copied() < 8) Thread.onSpinWait();
+        while (Tally.of(other.store(keys(0, 8))).copied() < 8) ServerProcess.pause();
         other.assertLoads(keys(0, 8));
         assertThat(other.store.stats().stored()).isEqualTo(8);
       }
@@ -240,7 +241,7 @@ class ObjectStoreTest {
       shelf.assertLoads(keys(8, 16));
       assertThat(Tally.of(shelf.load(keys(0, 8)))).isEqualTo(new Tally(0, 8, 0));
       // What went can come again, though its claims are still there until they are old enough.
-      while (Tally.of(shelf.store(keys(0, 8))).copied() < 8) Thread.onSpinWait();
+      while (Tally.of(shelf.store(keys(0, 8))).copied() < 8) ServerProcess.pause();
       shelf.assertLoads(keys(0, 8));
     }
     blocks.close();
