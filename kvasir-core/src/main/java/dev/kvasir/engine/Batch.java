@@ -45,8 +45,8 @@ public record Batch(
   /**
    * The sequences that get one token in a step, in the order of admission.
    *
-   * <p>They are found by walking, which costs those nothing who do not walk. They stay as they are
-   * until the step is over.
+   * <p>They are found by walking; code that does not walk pays nothing. They stay as they are until
+   * the step is over.
    */
   public static final class DecodeRows implements Iterable<DecodeRows.Row> {
     /** A sequence, and the position of the token that is computed. */

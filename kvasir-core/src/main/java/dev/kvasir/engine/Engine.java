@@ -18,7 +18,7 @@ import java.util.function.LongSupplier;
  * Serves sequences step by step. Belongs to one loop.
  *
  * <p>Whatever is asked while a step runs changes the queue at once and the batch when the step is
- * over. Until then nobody gives up a block that the step may still write.
+ * over. Until then no block that the step may still write is released.
  */
 public final class Engine {
   private static final String PAUSED = "the engine is paused; resume it, or ask another one";
@@ -39,7 +39,7 @@ public final class Engine {
   /** What was asked while a step ran and concerns more than the queue. */
   private final List<Runnable> commands = new ArrayList<>();
 
-  /** Whom to tell that nothing moves any more. */
+  /** Called when the engine can make no progress. */
   private final List<Runnable> pausing = new ArrayList<>();
 
   /** The batch that is planned or runs; its blocks may be written. */
@@ -128,9 +128,9 @@ public final class Engine {
   }
 
   /**
-   * Forgets all that is cached and that nobody holds, between two steps.
+   * Drops every cached block that is not held, between two steps.
    *
-   * @param forget does it in the memory of this engine; tells how many blocks that were
+   * @param forget drops them in this engine's memory and returns how many there were
    */
   public void resetCache(IntSupplier forget, IntConsumer done) {
     command(() -> done.accept(forget.getAsInt()));
@@ -204,7 +204,7 @@ public final class Engine {
     }
   }
 
-  /** Those who wait do so for blocks that no sequence holds: copies on their way to a tier. */
+  /** Waiting sequences need blocks that no sequence holds: copies on their way to a tier. */
   private boolean isStarved() {
     return scheduler.waiting() > 0 && scheduler.running() == 0 && scheduler.fetching() == 0;
   }

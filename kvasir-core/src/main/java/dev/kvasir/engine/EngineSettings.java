@@ -1,5 +1,7 @@
 package dev.kvasir.engine;
 
+import dev.kvasir.Records;
+
 /**
  * How an engine forms its batches.
  *
@@ -7,8 +9,8 @@ package dev.kvasir.engine;
  * @param stepTokensMax the most tokens computed in a step
  * @param chunkTokensMax the most tokens of one prompt in a step; 0 for no limit of its own
  * @param contextTokensMax the longest sequence, output included; 0 for no limit
- * @param order who is admitted first
- * @param victim who makes room when memory runs out
+ * @param order which sequence is admitted first
+ * @param victim which sequence is preempted when memory runs out
  * @param rules where engines differ
  * @param planning when the next step is planned
  * @param room how much memory must be free for a prompt to be admitted
@@ -47,7 +49,7 @@ public record EngineSettings(
     WHOLE_PROMPT
   }
 
-  /** Who makes room when memory runs out. */
+  /** Which sequence is preempted when memory runs out. */
   public enum Victim {
     /** The sequence that was admitted last. */
     NEWEST,
@@ -94,56 +96,20 @@ public record EngineSettings(
   }
 
   public EngineSettings with(BatchRules other) {
-    return new EngineSettings(
-        sequencesMax,
-        stepTokensMax,
-        chunkTokensMax,
-        contextTokensMax,
-        order,
-        victim,
-        other,
-        planning,
-        room);
+    return Records.with(this, "rules", other);
   }
 
   public EngineSettings with(PlanningSettings how) {
-    return new EngineSettings(
-        sequencesMax,
-        stepTokensMax,
-        chunkTokensMax,
-        contextTokensMax,
-        order,
-        victim,
-        rules,
-        how,
-        room);
+    return Records.with(this, "planning", how);
   }
 
   public EngineSettings with(Room free) {
-    return new EngineSettings(
-        sequencesMax,
-        stepTokensMax,
-        chunkTokensMax,
-        contextTokensMax,
-        order,
-        victim,
-        rules,
-        planning,
-        free);
+    return Records.with(this, "room", free);
   }
 
   /** The same with another longest sequence; 0 for no limit. */
   public EngineSettings withContext(int tokensMax) {
-    return new EngineSettings(
-        sequencesMax,
-        stepTokensMax,
-        chunkTokensMax,
-        tokensMax,
-        order,
-        victim,
-        rules,
-        planning,
-        room);
+    return Records.with(this, "contextTokensMax", tokensMax);
   }
 
   /** The limits that are left for a prompt's next chunk. */
@@ -168,9 +134,9 @@ public record EngineSettings(
     enum Taking {
       /** By one plan for all. */
       TOGETHER,
-      /** Who joins does so one by one, each seeing the blocks that the one before just took. */
+      /** Sequences join one by one; each sees the blocks that the one before just took. */
       JOINING_ONE_BY_ONE,
-      /** Who runs takes its blocks one by one, too, each preempting for itself. */
+      /** Running sequences take their blocks one by one, too; each preempts for itself. */
       ALL_ONE_BY_ONE
     }
 

@@ -20,7 +20,7 @@ public interface ModelBackend {
    * @param failed sequences for which the step brought nothing; what it wrote for them is void
    */
   record StepResult(List<Sampled> sampled, List<Sequence> stopped, List<Failure> failed) {
-    /** All went well, and nobody looked at the tokens. */
+    /** The step succeeded, and no caller reads the tokens. */
     public static final StepResult UNSEEN = new StepResult(List.of(), List.of(), List.of());
 
     /** A token of a sequence. */

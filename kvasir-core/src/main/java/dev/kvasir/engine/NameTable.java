@@ -31,7 +31,7 @@ final class NameTable {
   private long lastEntry;
   private long clearedEntry;
 
-  /** A table that has these tell of all names that are entered. */
+  /** A table that registers every entered name with these watches. */
   NameTable(List<KvWatch> watches) {
     this.watches = watches;
     Arrays.fill(heads, NONE);
@@ -52,7 +52,7 @@ final class NameTable {
     return sequence.nameEntry > clearedEntry;
   }
 
-  /** Enters the sequence under the names of its first blocks, so many. */
+  /** Enters the sequence under the names of that many of its first blocks. */
   void enter(Sequence sequence, int blocks) {
     leave(sequence);
     makeRoom(blocks);

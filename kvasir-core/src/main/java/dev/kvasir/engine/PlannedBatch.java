@@ -7,7 +7,7 @@ import java.util.List;
 
 /**
  * The batch that a step is planned for: as it stands, or as it will stand when the step that runs
- * is over and nobody was surprised.
+ * is over and every prediction held.
  *
  * <p>Looking ahead touches only what the running step changes beyond one token for everybody.
  */
@@ -15,7 +15,7 @@ final class PlannedBatch {
   private enum Time {
     NOW,
     AHEAD,
-    /** Ahead, as if nobody ended: what is free then is a lower bound. */
+    /** Ahead, as if no sequence ended: what is free then is a lower bound. */
     AHEAD_CAUTIOUS
   }
 
@@ -89,7 +89,7 @@ final class PlannedBatch {
     return new PlannedBatch(state, batch, Time.AHEAD);
   }
 
-  /** The batch runs, its tokens will be computed, and nobody will leave. */
+  /** The batch runs, its tokens will be computed, and no sequence will leave. */
   static PlannedBatch cautiouslyAfter(SchedulerState state, Batch batch) {
     return new PlannedBatch(state, batch, Time.AHEAD_CAUTIOUS);
   }
@@ -117,7 +117,7 @@ final class PlannedBatch {
     return time != Time.AHEAD || !decodes(sequence) || computed(sequence) < sequence.endTokens();
   }
 
-  /** Who was admitted last. */
+  /** The sequence that was admitted last. */
   @Nullable
   Sequence last() {
     var last = state.running.last();

@@ -11,7 +11,7 @@ import java.util.Iterator;
 import java.util.List;
 
 /**
- * Plans one step, and changes nothing: first what goes on, then who joins.
+ * Plans one step, and changes nothing: first the sequences that continue, then those that join.
  *
  * <p>As long as tokens and memory are enough for all that run, only those are looked at for whom
  * something changes. When one of them is short, the whole batch is gone through in order.
@@ -20,7 +20,7 @@ final class Planner {
   private static final ScheduleDecision.RunningPlan NOTHING =
       new ScheduleDecision.RunningPlan(0, 0, List.of(), List.of(), List.of(), List.of());
 
-  /** How many that stand behind those who join are looked up ahead of time. */
+  /** How many sequences behind those that join are looked up ahead of time. */
   private static final int PREPARED = 4;
 
   /** Where a plan takes from what is cached of a sequence. */
@@ -127,9 +127,9 @@ final class Planner {
     return true;
   }
 
-  /** Who joins, as many as said at most; nobody in a step for which somebody made room. */
+  /** The sequences that join, up to the limit; none in a step for which one was preempted. */
   Planner planAdmissions(int most) {
-    // Most steps have nobody to admit, and should cost nothing for it.
+    // Most steps admit no sequence, and should cost nothing for it.
     if (rows.isAtOthersCost()) return this;
     if (state.waiting.size() == 0) {
       waitingMax = 0;
@@ -154,11 +154,11 @@ final class Planner {
 
   private boolean isOver(int most, int seats) {
     if (admissions.size() >= Math.min(most, seats) || tokensLeft <= 0) return true;
-    // What others gave up is still held: whom it would suit, only the next plan can tell.
+    // What others gave up is still held: only the next plan can use it.
     return !givenUp.isEmpty();
   }
 
-  /** False if nobody behind the sequence may join either. */
+  /** False if no sequence behind it may join either. */
   private boolean join(Sequence sequence) {
     if (isStillBlocked(sequence)) {
       blocked = state.blocked;
@@ -176,11 +176,11 @@ final class Planner {
   }
 
   /**
-   * Whether the one who found too little memory would find too little again. With no more of its
-   * blocks in memory it needs as much as before, unless others join and begin to hold them.
+   * Whether the sequence that found too little memory would find too little again. With no more of
+   * its blocks in memory it needs as much as before, unless others join and begin to hold them.
    */
   private boolean isStillBlocked(Sequence sequence) {
-    // With nobody running others can be made to let go.
+    // With no sequence running, others can be made to release their blocks.
     if (outlook.running == 0 && !state.reserved.isEmpty()) return false;
     var last = state.blocked;
     return last != null
@@ -236,7 +236,7 @@ final class Planner {
     return state.settings.clipChunk(sequence.prefillTokens() - start);
   }
 
-  /** Takes the memory for its first tokens, so many, if as much is free as must be. */
+  /** Takes the memory for that many first tokens, if enough is free. */
   private boolean claim(Sequence sequence, KvMatch match, int tokens) {
     int blocks = state.blocksBehind(match.blocks(), tokens) + match.idle();
     int free = state.blocksBehind(match.blocks(), state.roomFor(sequence, tokens)) + match.idle();

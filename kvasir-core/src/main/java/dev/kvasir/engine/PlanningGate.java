@@ -25,7 +25,7 @@ final class PlanningGate {
   private boolean wins = true;
   private int steps;
 
-  /** How many of the next steps are to be planned the other way. */
+  /** How many of the next steps are planned the other way. */
   private int probes;
 
   /** Whether one such step was planned and may lead to more of them. */

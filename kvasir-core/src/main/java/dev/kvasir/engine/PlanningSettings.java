@@ -30,8 +30,8 @@ public record PlanningSettings(Mode mode, long nanosPerLook) {
      */
     DISCARD,
     /**
-     * While the step before it runs, on what that step will bring about if nobody is surprised.
-     * What came otherwise is put right in the plan.
+     * While the step before it runs, on the state that the step is predicted to leave. What came
+     * otherwise is put right in the plan.
      */
     REPAIR
   }
@@ -43,7 +43,7 @@ public record PlanningSettings(Mode mode, long nanosPerLook) {
    * @param repairs steps that began from a plan made ahead, put right
    * @param misses steps that were planned after the step before them
    * @param planningNanos what planning took
-   * @param exposedNanos how much of that no step ran beside
+   * @param exposedNanos how much of that time no step was running
    */
   public record Stats(long hits, long repairs, long misses, long planningNanos, long exposedNanos) {
     public static final Stats NONE = new Stats(0, 0, 0, 0, 0);

@@ -98,7 +98,7 @@ public final class PreSchedule {
         && fetchable == state.kv.fetching().fetchable();
   }
 
-  /** Who was turned away for lack of memory, now or before, must be considered again. */
+  /** A sequence that was turned away for lack of memory must be considered again. */
   private boolean hasRoom(PlannedBatch now) {
     return state.blocked == null
         && decision.blocked() == null

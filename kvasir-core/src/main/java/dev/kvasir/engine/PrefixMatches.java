@@ -8,9 +8,9 @@ import java.util.List;
 /**
  * What the KV memory said of the sequences that wait, for as long as it is true.
  *
- * <p>Each answer is entered under the names that it rests on. The memory tells which names changed,
- * and {@link #catchUp} forgets the answers that rest on these: that takes as long as there are
- * changes, however many sequences wait.
+ * <p>Each answer is entered under the names that it rests on. The memory reports which names
+ * changed, and {@link #catchUp} forgets the answers that rest on these: that takes as long as there
+ * are changes, however many sequences wait.
  */
 final class PrefixMatches {
   /** Answers that rest on more blocks are not kept, or one would push out all others. */
@@ -72,7 +72,7 @@ final class PrefixMatches {
     names.clear();
   }
 
-  /** What is cached of the sequence's first blocks, so many; as it was at the last catching up. */
+  /** What was cached of that many first blocks of the sequence, as of the last update. */
   KvMatch of(Sequence sequence, int blocksMax) {
     var known = sequence.match;
     if (known != null && names.isCurrent(sequence)) {

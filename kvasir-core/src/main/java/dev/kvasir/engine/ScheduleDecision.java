@@ -14,7 +14,7 @@ import java.util.List;
  * @param idle decoding sequences for which this step has nothing
  * @param fetches waiting sequences whose blocks should be brought up first
  * @param admissions waiting sequences that join
- * @param blocked who could not be admitted for lack of memory, and what was missing then
+ * @param blocked the sequence that lacked memory to be admitted, and what was missing
  */
 public record ScheduleDecision(
     List<Sequence> givenUp,
@@ -57,10 +57,10 @@ public record ScheduleDecision(
   /** A part of a prompt. */
   public record Chunk(Sequence sequence, int tokens) {}
 
-  /** A sequence that joins with so many blocks cached, and computes so many tokens at once. */
+  /** A sequence that joins, with its cached blocks and the tokens that it computes at once. */
   public record Admission(Sequence sequence, int cachedBlocks, int tokens) {}
 
-  /** A sequence that had so many blocks cached and found too few available. */
+  /** A sequence that found too few blocks available, with the blocks it had cached. */
   record Blocked(Sequence sequence, int cachedBlocks, int available) {}
 
   /**
@@ -81,7 +81,7 @@ public record ScheduleDecision(
       List<Chunk> chunks,
       List<Sequence> idle) {
 
-    /** The same with so many blocks left for others. */
+    /** The same, with that many blocks left for others. */
     RunningPlan withAvailable(int blocks) {
       return new RunningPlan(tokensLeft, blocks, givenUp, preempted, chunks, idle);
     }

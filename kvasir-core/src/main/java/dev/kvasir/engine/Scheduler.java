@@ -101,7 +101,7 @@ public final class Scheduler {
     return foresee(batch, PlannedBatch.after(state, batch), Source.KEPT);
   }
 
-  /** The same, as if nobody left: there will be as much memory at least. */
+  /** The same, as if no sequence left: at least that much memory will be free. */
   public PreSchedule foreseeCautiously(Batch batch) {
     return foresee(batch, PlannedBatch.cautiouslyAfter(state, batch), Source.MEMORY);
   }
@@ -147,7 +147,7 @@ public final class Scheduler {
     return new Repaired(decision, outcome, changes);
   }
 
-  /** Whether a plan can be carried out as it is, given that nobody of the batch left. */
+  /** Whether a plan can be carried out as it is, if no sequence of the batch left. */
   public boolean isFeasible(PreSchedule ahead) {
     state.work.look();
     if (!ahead.isFor(state)) return false;
@@ -260,7 +260,7 @@ public final class Scheduler {
     for (var sequence : decision.fetches()) fetch(sequence);
     var batch =
         new Batch(parts, spans.size(), decision.preempted(), idle, decodes, context, state.rows);
-    // A batch of nothing is never run, so nobody is left out of it.
+    // An empty batch is never run, so no sequence is left out of it.
     if (!idle.isEmpty() && !batch.isEmpty()) for (var sequence : idle) sequence.idle = true;
     return batch;
   }

@@ -5,7 +5,10 @@ import dev.kvasir.kv.KvStore;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Everything a plan for the next step is made from: the memory, and who waits and runs. */
+/**
+ * Everything a plan for the next step is made from: the memory, and the waiting and running
+ * sequences.
+ */
 final class SchedulerState {
   final KvStore kv;
   final EngineSettings settings;
@@ -51,9 +54,7 @@ final class SchedulerState {
     return sequence.decoding ? decoding.computed(sequence) : sequence.computed;
   }
 
-  /**
-   * Up to where nothing is left to compute for a sequence that joins with so many blocks cached.
-   */
+  /** Up to where nothing is left to compute for a sequence that joins with these cached blocks. */
   int start(Sequence sequence, int cachedBlocks) {
     int cached = cachedBlocks * kv.blockTokens();
     boolean isWhole = cachedBlocks == (sequence.prefillTokens() - 1) / kv.blockTokens();
@@ -66,7 +67,7 @@ final class SchedulerState {
     return tokens / kv.blockTokens();
   }
 
-  /** For how many of its tokens there must be room if it is to join with so many of them. */
+  /** For how many tokens there must be room if the sequence joins with that many of them. */
   int roomFor(Sequence sequence, int tokens) {
     return settings.room() == EngineSettings.Room.WHOLE_PROMPT
         ? Math.max(tokens, sequence.prefillTokens())

@@ -2,11 +2,11 @@ package dev.kvasir.engine;
 
 import java.util.Comparator;
 
-/** Who is admitted first. */
+/** Which sequence is admitted first. */
 public enum SchedulingPolicy {
   /**
-   * Whoever came first; who had to make room comes before all. Who had blocks fetched from a slower
-   * tier keeps its place.
+   * First come, first served; preempted sequences come before all. One that had blocks fetched from
+   * a slower tier keeps its place.
    */
   FIRST_COME,
   /** The most urgent. */

@@ -38,7 +38,7 @@ final class StepPlans {
   StepPlans(EventLoop loop, Scheduler scheduler, EngineSettings settings, LongSupplier nanos) {
     this.loop = loop;
     this.scheduler = scheduler;
-    // Who joins one by one is decided and done in one go.
+    // Sequences that join one by one are decided and applied together.
     this.mode =
         settings.rules().taking() != EngineSettings.BatchRules.Taking.TOGETHER
             ? PlanningSettings.Mode.SEQUENTIAL
@@ -129,7 +129,7 @@ final class StepPlans {
     planned(before);
   }
 
-  /** Books what was planned beside the step that runs. */
+  /** Counts what was planned while the step ran. */
   private void planned(long before) {
     long measured = nanos.getAsLong() - before;
     long virtual = nanosPerLook * scheduler.takeWork();
@@ -153,8 +153,8 @@ final class StepPlans {
   }
 
   /**
-   * How long the step was over before its successor was planned. Where time is real nobody sees
-   * when it was over; but if all that passed is what planning took, planning was what took it.
+   * How long the step was over before its successor was planned. In real time nothing sees when it
+   * was over; but if all that passed is what planning took, planning was what took it.
    */
   private long joinedNanos() {
     long passed = loop.nanos() - begunNanos;

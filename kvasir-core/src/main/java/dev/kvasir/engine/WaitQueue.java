@@ -41,8 +41,8 @@ final class WaitQueue {
   }
 
   /**
-   * How often the queue changed other than by somebody who joined at its end. As long as this stays
-   * the same, the sequences that stood in it stand in it as before.
+   * How often the queue changed other than by a sequence that joined at its end. As long as this
+   * stays the same, the sequences that stood in it stand in it as before.
    */
   long reorders() {
     return reorders;

@@ -23,7 +23,7 @@ import dev.kvasir.kv.name.TokenBlock;
  * back.
  */
 public abstract sealed class Block {
-  // Not final, though nobody changes them: a constructor that sets final fields ends with a
+  // Not final, though they never change: a constructor that sets final fields ends with a
   // barrier,
   // across which the pool's own fields would have to be read again for every block.
   BlockPool pool;
@@ -196,7 +196,7 @@ public abstract sealed class Block {
     }
   }
 
-  /** A full, computed block that nobody else knows yet. */
+  /** A full, computed block that is not registered yet. */
   public static final class Complete extends Owned implements Computed {
     private Complete(BlockPool pool, int id) {
       super(pool, id);

@@ -20,9 +20,9 @@ import java.util.Optional;
 /**
  * The blocks of one tier: free, held, or cached until somebody asks for them again.
  *
- * <p>It knows what the blocks are and who holds them, not where their bytes lie. What is true of a
- * slot is kept in arrays by its number, so that a look-up makes no garbage but the handle it
- * returns. Belongs to one loop.
+ * <p>It knows the blocks and their holders, not where their bytes lie. What is true of a slot is
+ * kept in arrays by its number, so that a look-up makes no garbage but the handle it returns.
+ * Belongs to one loop.
  */
 public final class BlockPool {
   /**
@@ -59,7 +59,7 @@ public final class BlockPool {
   private static final long LOWER = 0xffffffffL;
   private static final long TURN = 1L << Integer.SIZE;
 
-  /** Beside it: the entry of a block that is registered, else how full it is. */
+  /** The entry of a registered block; of any other, how full it is. */
   private static final int DETAIL = 1;
 
   private static final int ROW_SHIFT = 1;
@@ -103,10 +103,6 @@ public final class BlockPool {
 
   public int blockTokens() {
     return blockTokens;
-  }
-
-  public PoolSettings settings() {
-    return settings;
   }
 
   /** All blocks: always the free, the held and the cached ones together. */
@@ -247,7 +243,7 @@ public final class BlockPool {
     return found == 0 ? KvMatch.NONE : new KvMatch(found, idle, 0);
   }
 
-  /** Tells what changes of the blocks that {@link #look} answers for. */
+  /** Reports changes of the blocks that {@link #look} answers for. */
   KvWatch watch() {
     return registry.watch();
   }
@@ -255,11 +251,6 @@ public final class BlockPool {
   /** How many hold the block in the slot. */
   int holds(int slot) {
     return (int) (rows[slot << ROW_SHIFT] & HOLDS);
-  }
-
-  /** Reads ahead for blocks about to be registered: that waits for memory once, not for each. */
-  public void approach(List<BlockHash> hashes) {
-    for (int near = 0; near < hashes.size(); ) near = registry.approach(hashes, near);
   }
 
   void approach(BlockNames names, int from, int until) {
@@ -281,7 +272,7 @@ public final class BlockPool {
     for (int i = blocks.size() - 1; i >= 0; i--) blocks.get(i).release();
   }
 
-  /** Evicts that many cached blocks, in the order of the policy, and tells what they held. */
+  /** Evicts that many cached blocks in the policy's order and returns what they held. */
   public List<TokenBlock> evict(int count) {
     if (count < 0 || count > cached) {
       throw new IllegalArgumentException(count + " blocks of " + cached + " cached on " + tier);
@@ -295,7 +286,7 @@ public final class BlockPool {
     return gone;
   }
 
-  /** Forgets every cached block, and tells how many there were. */
+  /** Drops every cached block and returns how many there were. */
   public int clear() {
     return evict(cached).size();
   }
@@ -488,7 +479,7 @@ public final class BlockPool {
     return eviction.save();
   }
 
-  /** Takes over what was saved; tells whether it could be read. */
+  /** Restores what was saved; returns whether it could be read. */
   public boolean restoreLearned(byte[] saved) {
     return eviction.restore(saved);
   }

@@ -16,7 +16,7 @@ public final class CachedBlocks {
     this.counts = counts;
   }
 
-  /** So many blocks on each tier, from the fastest down; 0 for those left out. */
+  /** The number of blocks on each tier, from the fastest down; 0 for those left out. */
   public static CachedBlocks of(int... counts) {
     int length = counts.length;
     for (int count : counts) {
@@ -26,7 +26,7 @@ public final class CachedBlocks {
     return length == 0 ? NONE : new CachedBlocks(Arrays.copyOf(counts, length));
   }
 
-  /** So many blocks, found at the top. */
+  /** That many blocks, all on the fastest tier. */
   public static CachedBlocks onDevice(int blocks) {
     return blocks == 0 ? NONE : new CachedBlocks(new int[] {blocks});
   }
@@ -52,7 +52,7 @@ public final class CachedBlocks {
     return level < counts.length ? counts[level] : 0;
   }
 
-  /** So many of them; prompts lie the further down the nearer to their ends. */
+  /** The first of them; the end of a prompt lies on slower tiers than its beginning. */
   public CachedBlocks first(int blocks) {
     if (blocks >= total()) return this;
     var some = new int[counts.length];
@@ -62,14 +62,6 @@ public final class CachedBlocks {
       left -= some[level];
     }
     return of(some);
-  }
-
-  public CachedBlocks plus(CachedBlocks more) {
-    var sums = new int[Math.max(counts.length, more.counts.length)];
-    for (int level = 0; level < sums.length; level++) {
-      sums[level] = onLevel(level) + more.onLevel(level);
-    }
-    return of(sums);
   }
 
   /** What they are worth together where each tier has its weight. */

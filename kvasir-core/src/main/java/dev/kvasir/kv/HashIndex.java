@@ -4,7 +4,7 @@ import dev.kvasir.kv.name.BlockHash;
 import java.util.Arrays;
 
 /**
- * Gives each block hash a small dense number, its entry, with a few numbers kept beside it.
+ * Gives each block hash a small dense number, its entry, which holds a few numbers.
  *
  * <p>A cell leads to an entry, and the row of the entry, 64 bytes, holds the whole hash, its values
  * and the next entry of the same cell. There are eight cells for each entry at least: most have one
@@ -86,14 +86,14 @@ final class HashIndex {
     return ABSENT;
   }
 
-  /** Whether there are so many entries that look-ups wait for memory. */
+  /** Whether the index is so large that look-ups wait for memory. */
   boolean isLarge() {
     return capacity >= ENTRIES_LARGE;
   }
 
   /**
-   * Reads where the hash leads, for a look-up that comes soon: who says so of several hashes waits
-   * for memory once, and not for each of them in turn.
+   * Reads where the hash leads, for a look-up that comes soon: a caller that does so for several
+   * hashes waits for memory once, and not for each of them in turn.
    */
   void approach(BlockHash hash) {
     int link = cells[home(hash)];
@@ -144,7 +144,7 @@ final class HashIndex {
     return entry;
   }
 
-  /** All bits of an absent value are 1: these are to be turned over for another one. */
+  /** All bits of an absent value are 1; these bits are flipped to store another value. */
   private static long flips(int number, int value) {
     return (~value & LOWER) << shift(number);
   }

@@ -4,7 +4,7 @@ package dev.kvasir.kv;
  * How much of a sequence needs no computing.
  *
  * @param blocks how many blocks at the beginning are in the engine's memory
- * @param idle how many of these nobody holds, so that holding them makes fewer blocks available
+ * @param idle how many of these are not held; holding them makes fewer blocks available
  * @param below how many blocks behind them lie on slower tiers and are worth fetching
  * @param examined on how many blocks at the beginning the answer rests: if nothing changed of these
  *     it is the same again

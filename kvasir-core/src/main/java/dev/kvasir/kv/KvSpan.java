@@ -28,8 +28,8 @@ public interface KvSpan {
   void fill(int end);
 
   /**
-   * The request is about to end, and gives everything back next: who keeps the blocks may learn
-   * from it which of them return.
+   * The request is about to end and releases everything next: the store may learn from it which of
+   * them return.
    */
   default void ended(int outputTokens, ReturnHint hint) {}
 

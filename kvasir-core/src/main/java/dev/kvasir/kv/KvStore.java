@@ -22,16 +22,16 @@ public interface KvStore {
   /** All blocks of the engine's memory; slower tiers do not count. */
   int total();
 
-  /** How many blocks can be had now: the free ones, and the cached ones that nobody holds. */
+  /** How many blocks can be had now: the free ones, and the cached ones that are not held. */
   int available();
 
   /** How much of the first {@code blocksMax} blocks needs no computing. */
   KvMatch match(BlockNames names, int blocksMax);
 
   /**
-   * Tells one who keeps answers of {@link #match} whether they still hold: they do as long as none
-   * of the blocks that they rest on changed. Empty if the store does not tell; then no answer may
-   * be kept.
+   * Reports to a caller that keeps answers of {@link #match} whether they still hold: they do as
+   * long as none of the blocks that they rest on changed. Empty if the store does not report
+   * changes; then no answer may be kept.
    */
   default List<KvWatch> watch() {
     return List.of();

@@ -4,13 +4,13 @@ import dev.kvasir.kv.name.BlockHash;
 import java.util.Arrays;
 
 /**
- * Tells what changed of the blocks that one watcher is interested in, in the order of change: a
- * block came to a tier or left it, or its first holder took it or its last one released it.
+ * Reports changes of the blocks that one watcher is interested in, in order: a block came to a tier
+ * or left it, or its first holder took it or its last one released it.
  *
  * <p>A caller that keeps an answer of {@link KvStore#match} reads here whether it still holds, in a
  * time that grows with what changed of these blocks, and not with what is kept. Now and then a
- * block is told that nobody asked about. The oldest changes are overwritten by new ones: a watcher
- * who comes too late must ask the store again.
+ * block may be reported that was not asked for. The oldest changes are overwritten by new ones: a
+ * watcher that reads too late must ask the store again.
  */
 public final class KvWatch {
   private static final int CAPACITY = 1 << 12;
@@ -32,17 +32,17 @@ public final class KvWatch {
     return name.spread() * SPREAD;
   }
 
-  /** Asks to be told of the block with that key from now on. */
+  /** Watches the block with that key from now on. */
   public void add(long key) {
     filter[word(key)] |= 1L << bit(key);
   }
 
-  /** Asks to be told of nothing any more. */
+  /** Stops watching all blocks. */
   public void clear() {
     Arrays.fill(filter, 0);
   }
 
-  /** How many changes were told so far; the next one has this number. */
+  /** How many changes were reported so far; the next one has this number. */
   public long count() {
     return count;
   }

@@ -9,7 +9,7 @@ import dev.kvasir.kv.evict.Eviction;
  * @param blocks how many blocks it has
  * @param blockTokens how many tokens a block holds
  * @param duplicates what happens to a second copy of a registered block
- * @param release what becomes of a block that nobody holds any more
+ * @param release what happens to a block when its last holder releases it
  * @param eviction which cached block goes first
  */
 public record PoolSettings(
@@ -31,7 +31,7 @@ public record PoolSettings(
     REJECT
   }
 
-  /** What becomes of a registered block that nobody holds any more. */
+  /** What happens to a registered block when its last holder releases it. */
   public enum Release {
     /** It stays to be found again, until its room is needed. */
     CACHE,

@@ -27,7 +27,7 @@ public final class PooledKv implements ResettableKv {
     this(pool, _ -> {});
   }
 
-  /** KV memory that tells of the blocks that were filled; they are held while it tells. */
+  /** KV memory that reports filled blocks; they are held during the report. */
   public PooledKv(BlockPool pool, Consumer<List<Block.Registered>> filled) {
     this.pool = pool;
     this.filled = filled;
@@ -168,7 +168,7 @@ public final class PooledKv implements ResettableKv {
   /**
    * The pools of slower tiers are to learn from each request that ends, too.
    *
-   * @param then is told after them
+   * @param then called after them
    */
   public void alsoTell(List<BlockPool> slower, Consumer<RequestEnd> then) {
     below = List.copyOf(slower);

@@ -37,7 +37,7 @@ final class PooledSpan implements KvSpan {
     return known;
   }
 
-  /** How many of its blocks nobody else can know. */
+  /** How many of its blocks are not registered. */
   int owned() {
     return inflight.size() + ready.size();
   }

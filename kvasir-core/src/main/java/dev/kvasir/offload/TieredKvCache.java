@@ -57,7 +57,7 @@ public final class TieredKvCache implements ResettableKv, KvStore.Fetching {
   private final PromotionChoice choice;
   private final OnboardingLimits limits;
 
-  /** Blocks go down when their request ends, since only then can be told whether they return. */
+  /** Blocks go down when their request ends: only then is it known whether they return. */
   private final boolean sendsAtEnd;
 
   /** Blocks to offer again, by the edge whose tier lacks them. */
@@ -209,7 +209,7 @@ public final class TieredKvCache implements ResettableKv, KvStore.Fetching {
 
   /**
    * Offers a block that was found at the top once more to the first edge whose tier lacks it: a
-   * policy may want it now, and a hop that failed is repeated. It goes before blocks that nobody
+   * policy may want it now, and a hop that failed is repeated. It goes before blocks that no one
    * has asked for twice. The offer is made in a task of its own, since it may hold blocks while the
    * engine, which calls this, has planned with them.
    */

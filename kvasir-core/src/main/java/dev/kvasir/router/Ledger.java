@@ -16,8 +16,8 @@ import java.util.List;
  */
 final class Ledger {
   /**
-   * What the engine tells is as old as its last step: what was dispatched within this time comes on
-   * top.
+   * What the engine reports is as old as its last step: what was dispatched within this time comes
+   * on top.
    */
   private static final long YOUNG_NANOS = 300_000_000;
 
@@ -87,11 +87,11 @@ final class Ledger {
   }
 
   /**
-   * What is booked by all gateways, and where the engine has told lately and knows of more, that.
+   * What all gateways have booked, or what the engine has reported lately where that is more.
    *
-   * @param signals what it told; {@link EngineSignals#NONE} where that is too long ago
+   * @param signals what it reported; {@link EngineSignals#NONE} where that is too old
    * @param meanTokens what a request that others sent there has to prefill, as far as is known
-   * @param targets by which to say how pressed its streams are; null where nobody asks
+   * @param targets by which to say how pressed its streams are; null where it is not needed
    */
   Load load(long nowNanos, EngineSignals signals, long meanTokens, @Nullable SloTargets targets) {
     roll(nowNanos);

@@ -46,7 +46,7 @@ final class LedgerEntry {
     this.openedNanos = openedNanos;
   }
 
-  /** It is to be prefilled here. */
+  /** It will be prefilled here. */
   void prefill(int tokens, long work, long nowNanos) {
     if (state == State.DECODING && emittedTokens == 0) {
       ledger.removeStream(this);
@@ -72,7 +72,7 @@ final class LedgerEntry {
     ledger.addContext(promptTokens);
   }
 
-  /** So many tokens more have come. */
+  /** More tokens have come. */
   void emit(int count) {
     if (state != State.DECODING || count < 0) {
       throw new IllegalStateException(count + " tokens of " + this);

@@ -5,7 +5,7 @@ import dev.kvasir.router.placement.PlacementQuery;
 /**
  * A request on one instance: what it has to compute there, and its entry in the books.
  *
- * @param alone whether no other prefill was there before it, so that the time it takes tells how
+ * @param alone whether no other prefill was there before it, so that the time it takes shows how
  *     fast the instance is
  */
 record Leg(Member member, int uncachedTokens, long work, boolean alone, LedgerEntry entry) {

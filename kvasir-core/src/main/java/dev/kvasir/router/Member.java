@@ -74,7 +74,7 @@ final class Member {
     return nowNanos - toldNanos <= freshNanos;
   }
 
-  /** What the engine told, if it is not too old. */
+  /** What the engine reported, if it is not too old. */
   EngineSignals signals(long nowNanos, long freshNanos) {
     return isFresh(nowNanos, freshNanos) ? signals : EngineSignals.NONE;
   }

@@ -18,13 +18,13 @@ import java.time.Duration;
  * One placed request, on the books until it is closed.
  *
  * <p>Its holder reports how the request proceeds, and closes it in every case; the second time
- * counts for nothing. To tell anything after that is a mistake.
+ * counts for nothing. Any report after that is a bug.
  */
 public final class Route implements AutoCloseable {
   private static final int NOBODY = -1;
   private static final double NANOS = 1e9;
 
-  /** What stands for a number that nobody has told. */
+  /** Stands for a number that was not reported. */
   public static final int UNTOLD = -1;
 
   private static final long NO_SAMPLE = -1;
@@ -40,14 +40,14 @@ public final class Route implements AutoCloseable {
   private RouteTimes times;
   private long emittedTokens;
 
-  /** How long the prefill took, where that tells of the speed of its instance. */
+  /** How long the prefill took, where that shows the speed of its instance. */
   private long prefillNanos = NO_SAMPLE;
 
   private int toldPromptTokens = UNTOLD;
   private int toldCachedTokens = UNTOLD;
   private boolean closed;
 
-  /** Whether the answer comes in one piece, so that nobody sees its first token. */
+  /** Whether the answer comes in one piece, so that its first token is not seen. */
   private boolean whole;
 
   /** Whether the ledger has it decoding by prediction alone. */
@@ -106,7 +106,7 @@ public final class Route implements AutoCloseable {
   }
 
   /**
-   * The answer comes in one piece, which tells nothing of its first token. The ledger counts it as
+   * The answer comes in one piece, which says nothing of its first token. The ledger counts it as
    * decoding from when its prefill is predicted to end; no time and no speed is taken from it.
    */
   public void answersWhole() {
@@ -200,7 +200,7 @@ public final class Route implements AutoCloseable {
     }
   }
 
-  /** So many tokens more of the answer have come. */
+  /** More tokens of the answer have come. */
   public void emitted(int tokens) {
     requireOpen(tokens + " tokens");
     decodeLeg.entry().emit(tokens);
@@ -208,10 +208,10 @@ public final class Route implements AutoCloseable {
   }
 
   /**
-   * What the instance that prefilled it has told of the prompt, in its own tokens.
+   * What the instance that prefilled it reported of the prompt, in its own tokens.
    *
    * <p>The router may not have known of cached blocks, or have believed in some that were gone. The
-   * share that was cached corrects the speed that the time of the prefill tells.
+   * share that was cached corrects the speed computed from the time of the prefill.
    *
    * @param promptTokens of the whole prompt, or {@link #UNTOLD}
    * @param cachedTokens of these, what did not have to be computed, or {@link #UNTOLD}
@@ -222,7 +222,7 @@ public final class Route implements AutoCloseable {
     toldCachedTokens = cachedTokens;
   }
 
-  /** The speed is learnt at the end, when the instance has told what it had cached. */
+  /** The speed is learnt at the end, when the instance has reported what it had cached. */
   private void learn() {
     if (prefillNanos == NO_SAMPLE) return;
     var leg = prefillLeg == null ? decodeLeg : prefillLeg;
@@ -253,7 +253,7 @@ public final class Route implements AutoCloseable {
     if (prefillLeg != null && prefillLeg.isOpen()) prefillLeg.entry().close();
   }
 
-  /** All that is to be written down of it, now. */
+  /** A record of the route as it is now. */
   public RouteRecord written() {
     var leg = prefillLeg;
     return new RouteRecord(

@@ -86,19 +86,19 @@ public final class Router {
     return member(id).availability();
   }
 
-  /** The engine of the instance has told how it is; one that is gone is not listened to. */
+  /** The engine of the instance has reported its load; a report of one that is gone is ignored. */
   public boolean tell(int id, EngineSignals signals) {
     var member = find(id);
     if (member != null) member.tell(signals, loop.nanos());
     return member != null;
   }
 
-  /** Whether the engine of the instance has told its load so lately that it is believed. */
+  /** Whether the engine's last report of its load is recent enough to be used. */
   public boolean isFresh(int id) {
     return member(id).isFresh(loop.nanos(), settings.freshness().toNanos());
   }
 
-  /** What the engine of the instance told lately; nothing where that is too long ago. */
+  /** What the engine of the instance reported lately; nothing where that is too old. */
   public EngineSignals signals(int id) {
     return fresh(member(id), loop.nanos());
   }
@@ -125,8 +125,8 @@ public final class Router {
   }
 
   /**
-   * The instance cannot be reached. Whether it lost what it has cached only its events can tell; of
-   * one that tells none nobody will know, so that nothing is believed of it any more.
+   * The instance cannot be reached. Only its events show whether it lost its cache; of one that
+   * sends none, the index is dropped.
    */
   public void unreachable(int id) {
     index.forgetRouted(id);
@@ -157,7 +157,7 @@ public final class Router {
     homeListener = listener;
   }
 
-  /** The homes of the sessions used last, so many at most. */
+  /** The homes of the sessions used last, up to a limit. */
   public void homes(int most, ObjIntConsumer<String> each) {
     sessions.latest(most, each);
   }
@@ -167,7 +167,7 @@ public final class Router {
     sessions.settle(session, id, loop.nanos());
   }
 
-  /** Another gateway was told that the session is over. */
+  /** Another gateway has learned that the session is over. */
   public void endedElsewhere(String session) {
     var _ = sessions.end(session);
   }

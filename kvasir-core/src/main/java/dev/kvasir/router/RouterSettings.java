@@ -10,7 +10,7 @@ import java.time.Duration;
  * How a router works, but for its policies.
  *
  * @param blockTokens tokens of a block
- * @param freshness how long what an engine told is believed
+ * @param freshness how long an engine's report is used
  * @param start the estimates to begin with
  */
 public record RouterSettings(

@@ -36,14 +36,14 @@ final class Sessions {
     if (homes.size() > limits.sessionsMax()) homes.pollFirstEntry();
   }
 
-  /** The session is over; tells where it was at home, null for nowhere. */
+  /** Ends the session; returns where it was at home, null for nowhere. */
   @Nullable
   Integer end(String session) {
     var home = homes.remove(session);
     return home == null ? null : home.instance;
   }
 
-  /** The homes of those used last, so many at most. */
+  /** The homes of those used last, up to a limit. */
   void latest(int most, ObjIntConsumer<String> each) {
     int count = 0;
     for (var home : homes.sequencedEntrySet().reversed()) {
@@ -52,7 +52,7 @@ final class Sessions {
     }
   }
 
-  /** The instance is gone, and nobody is at home there any more. */
+  /** The instance is gone; no session is at home there any more. */
   void evict(int instance) {
     homes.values().removeIf(home -> home.instance == instance);
   }

@@ -10,7 +10,7 @@ import java.time.Duration;
  *                                       ^----------failure------'
  * </pre>
  *
- * <p>Whoever has another reason, or none, to trip it at the last failure counts with {@link
+ * <p>A caller that has another reason, or none, to trip it at the last failure counts with {@link
  * #failed()}, asks {@link #isDue} and calls {@link #trip}.
  */
 public final class CircuitBreaker {

@@ -8,7 +8,7 @@ import java.util.List;
  * The events one subscriber has not read yet: the latest ones, up to a fixed number.
  *
  * <p>They wait in a ring that grows to the most that ever waited, and that starts from its
- * beginning whenever it is empty: a reader who keeps up walks the same few places, which stay in
+ * beginning whenever it is empty: a reader that keeps up uses the same few places, which stay in
  * the processor's cache.
  */
 public final class KvSubscription {
@@ -21,7 +21,7 @@ public final class KvSubscription {
   private int first;
   private int waiting;
 
-  /** The number of the next event that the reader has not been told of. */
+  /** The number of the next event that the reader has not received. */
   private long next;
 
   /** How many events from there on were dropped unread. */
@@ -57,7 +57,7 @@ public final class KvSubscription {
     return remove();
   }
 
-  /** The next events, as {@link #poll} gives them, at most so many. */
+  /** The next events, as {@link #poll} gives them, up to a limit. */
   public List<KvEvent> poll(int count) {
     var events = new ArrayList<KvEvent>(Math.min(count, waiting + 1));
     while (events.size() < count) {
@@ -73,7 +73,7 @@ public final class KvSubscription {
     return waiting;
   }
 
-  /** How many events were dropped unread, as far as the reader has been told. */
+  /** How many events were dropped unread, as far as the reader knows. */
   public long lost() {
     return lost;
   }
@@ -104,8 +104,8 @@ public final class KvSubscription {
   }
 
   /**
-   * A pool is in the middle of its work here, and other subscribers are still to be told: what the
-   * wake-up throws is counted, and the next event tries again.
+   * A pool is in the middle of its work here, and other subscribers come next: what the wake-up
+   * throws is counted, and the next event tries again.
    */
   private void wake() {
     woken = false;
@@ -131,7 +131,7 @@ public final class KvSubscription {
     first = 0;
   }
 
-  /** Where the event stands that so many wait before. */
+  /** The place of the event with that many events before it. */
   private int place(int before) {
     int place = first + before;
     return place < ring.length ? place : place - ring.length;

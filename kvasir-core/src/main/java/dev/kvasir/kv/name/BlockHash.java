@@ -46,7 +46,7 @@ public record BlockHash(long first, long second, long third, long fourth) {
 
   /**
    * The word by which tables find a place. Names that belong together may have neighbouring ones,
-   * so that who looks for one has the next in the processor's cache; else it is as well spread.
+   * so that a look-up of one brings the next into the processor's cache; else it is as well spread.
    */
   public static long home(long first, long second, long third) {
     return first ^ Long.rotateLeft(second, 32) ^ third;

@@ -8,29 +8,13 @@ import java.nio.ByteOrder;
 final class LittleEndian {
   private static final VarHandle INT =
       MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.LITTLE_ENDIAN);
-  private static final VarHandle LONG =
-      MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
 
   private LittleEndian() {}
-
-  static int readInt(byte[] bytes, int at) {
-    return (int) INT.get(bytes, at);
-  }
-
-  static long readLong(byte[] bytes, int at) {
-    return (long) LONG.get(bytes, at);
-  }
 
   /** Writes four bytes and returns the offset behind them. */
   static int writeInt(byte[] bytes, int at, int value) {
     INT.set(bytes, at, value);
     return at + Integer.BYTES;
-  }
-
-  /** Writes eight bytes and returns the offset behind them. */
-  static int writeLong(byte[] bytes, int at, long value) {
-    LONG.set(bytes, at, value);
-    return at + Long.BYTES;
   }
 
   /** Writes the tokens from one index up to another and returns the offset behind them. */

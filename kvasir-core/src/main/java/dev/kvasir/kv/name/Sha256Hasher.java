@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Objects;
 
 /**
- * Names blocks by SHA-256, so that nobody can craft two contents of one name: the hasher to use
+ * Names blocks by SHA-256, so that no one can craft two contents with one name: the hasher to use
  * unless names have to match those of KVBM.
  *
  * <p>What is hashed, with {@code int} for four bytes, least significant first, and {@code text} for

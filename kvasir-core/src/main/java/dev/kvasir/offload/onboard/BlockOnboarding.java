@@ -9,7 +9,8 @@ import java.util.List;
 import java.util.function.Consumer;
 
 /**
- * One block on its way up one ladder: its hold on the rung it has reached, and who waits for it.
+ * One block on its way up: its hold on the tier that it has reached, and the callers that wait for
+ * it.
  */
 final class BlockOnboarding {
   private final OnboardingLoads ladder;
@@ -72,13 +73,13 @@ final class BlockOnboarding {
     rung--;
   }
 
-  /** Tells who waits to do without the block; the store still has its slots. */
+  /** Fails the waiting callers; the store still has the block's slots. */
   void giveUp() {
     overdue = true;
     tell(null);
   }
 
-  /** Gives everybody who waits a hold of their own. */
+  /** Gives each waiting caller a hold of its own. */
   void reach() {
     tell(held);
     held.release();

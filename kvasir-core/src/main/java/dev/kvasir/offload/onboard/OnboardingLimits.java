@@ -6,8 +6,8 @@ import java.time.Duration;
 /**
  * What keeps the way up the ladder from filling it or making callers wait without end.
  *
- * @param loadTimeout how long a store may take to load blocks before the waiting request is told to
- *     do without them
+ * @param loadTimeout how long a store may take to load blocks before the waiting request has to do
+ *     without them
  * @param searchesMax searches that may have blocks on their way; further ones get what is at the
  *     top, at once
  * @param reservedPercentMax how much of a tier may be reserved for blocks that climb to it, so that

@@ -6,7 +6,7 @@ package dev.kvasir.offload.onboard;
  * @param searches searches that have blocks on their way
  * @param searchesMax the most there may be of them
  * @param climbing blocks on their way
- * @param overdue those of them whose store has not answered in time; nobody waits for them
+ * @param overdue those whose store has not answered in time; no request waits for them
  * @param searchesDeclined searches that got only what was at the top, since too many waited
  * @param loadsTimedOut loads that were not answered in time
  */

@@ -17,9 +17,9 @@ import java.util.function.Consumer;
  * Blocks on their way up one ladder, each once however many want it.
  *
  * <p>All blocks that one request found on the same tier climb together, one transfer for each edge.
- * A block that fails to climb fails for all who wait for it; the others go on. A block whose store
- * does not answer in time is given up, and stays here until it is answered: nobody waits for it,
- * and it goes no further.
+ * A block that fails to load fails for all callers that wait for it; the others continue. A block
+ * whose store does not answer in time is given up, and stays here until it is answered: no caller
+ * waits for it, and it goes no further.
  */
 public final class OnboardingLoads {
   private final BlockPool top;
@@ -80,7 +80,7 @@ public final class OnboardingLoads {
   }
 
   /**
-   * Asks for a block that is not at the top: told later, or not at all where it is not to be had.
+   * Asks for a block that is not on the fastest tier: answered later, or never where it is gone.
    *
    * @return whether it is on its way
    */
@@ -107,7 +107,7 @@ public final class OnboardingLoads {
 
   /**
    * Sets off what was wanted since the last start: all of it before the first block that there is
-   * no room for, since nobody can use what comes behind a gap.
+   * no room for, since a block behind a gap is of no use.
    */
   void start() {
     var all = List.copyOf(starting);
@@ -137,7 +137,7 @@ public final class OnboardingLoads {
     for (var climber : loads.get(rung).load(group, limits)) fall(climber);
   }
 
-  /** These have come one rung up together. Those that nobody waits for any more stay there. */
+  /** These have come one tier up together. Those that no caller waits for any more stay there. */
   void arrived(List<BlockOnboarding> climbers) {
     var further = new ArrayList<BlockOnboarding>();
     for (var climber : climbers) {

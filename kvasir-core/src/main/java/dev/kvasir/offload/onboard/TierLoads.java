@@ -23,7 +23,7 @@ import java.util.Map;
  *
  * <p>A block is loaded once, however many ladders want it. What may be reserved on the tier above
  * is counted here, so that several ladders together take no more of it than one may. A load that
- * its store does not answer in time fails for all who wait, and for all who ask until it is
+ * its store does not answer in time fails for all that wait, and for all that ask until it is
  * answered; its slots stay reserved, since they are the store's.
  */
 public final class TierLoads {
@@ -78,7 +78,7 @@ public final class TierLoads {
 
   /**
    * Loads the blocks in one transfer, as far as there is room; those that are being loaded already
-   * are waited for. Each climber is told by its ladder how it went.
+   * are waited for. Each block learns the outcome from its cache.
    *
    * @return those that there is no room for
    */

@@ -31,7 +31,7 @@ public record TierLookup(PrefixRegistry top, PrefixRegistry below) {
     return found;
   }
 
-  /** Tells what changes of all that is found here. */
+  /** Reports changes of all that is found here. */
   public List<KvWatch> watch() {
     return isParted() ? List.of(top.watch(), below.watch()) : List.of(top.watch());
   }

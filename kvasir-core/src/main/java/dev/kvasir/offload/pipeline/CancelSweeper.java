@@ -11,7 +11,7 @@ import java.util.Optional;
  *
  * <p>Sleeps while there is nothing to sweep: the first cancellation sets it for one interval later,
  * and each container that joins a queue sets it for its deadline. A sweep looks at the containers
- * that it was told of and at the one batch that may wait, not at everything that waits.
+ * that were handed to it and at the one batch that may wait, not at everything that waits.
  */
 final class CancelSweeper {
   private final EventLoop loop;
@@ -36,7 +36,7 @@ final class CancelSweeper {
     this.swept = swept;
   }
 
-  /** Sweeps these containers one interval from now, once for all who ask until then. */
+  /** Sweeps these containers one interval from now, once for all requests until then. */
   void cancelled(List<OffloadContainer> cancelled) {
     marked.addAll(cancelled);
     if (armed) return;

@@ -78,7 +78,7 @@ public interface OffloadPolicy {
 
   /**
    * Filters what will hardly be asked for again, or is cheaper to compute again in the few cases
-   * where it is; what nobody can tell of passes.
+   * where it is; a block of unknown worth passes.
    *
    * @param chance how likely a block is asked for again; NaN where nothing says so
    */

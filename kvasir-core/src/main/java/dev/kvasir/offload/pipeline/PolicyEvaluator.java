@@ -31,7 +31,7 @@ final class PolicyEvaluator {
   /**
    * The stage.
    *
-   * @param present is told of each block that is filtered and below already, before it ends
+   * @param present called for each filtered block that is below already, before it ends
    * @param out takes what passed
    */
   PolicyEvaluator(
@@ -94,7 +94,7 @@ final class PolicyEvaluator {
     }
 
     private void answered(OffloadItem item, OffloadPolicy.Candidate candidate, Verdict verdict) {
-      // An answer that comes after the time-out or the cancellation is for nobody.
+      // An answer that comes after the timeout or the cancellation is ignored.
       if (asked != item) return;
       asked = null;
       if (timer != null) timer.cancel();

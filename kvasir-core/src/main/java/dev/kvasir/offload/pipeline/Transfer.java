@@ -115,7 +115,7 @@ public final class Transfer {
     for (int i = 0; i < items.size(); i++) {
       ends.add(register(items.get(i), targets.get(i), outcomes.get(i), moved));
     }
-    // The next hop is told before this one ends, so that a chain never looks settled in between.
+    // The next hop starts before this one ends, so that a chain never looks settled in between.
     moved.forEach((handle, blocks) -> callbacks.run(() -> listener.registered(handle, blocks)));
     for (int i = 0; i < items.size(); i++) {
       var item = items.get(i);

@@ -57,7 +57,7 @@ public final class TransferHandle {
     return Optional.ofNullable(result);
   }
 
-  /** Is told the result once: at the end, or at once if that has been. */
+  /** Receives the result once: at the end, or at once if it has ended. */
   public void whenDone(Consumer<Result> listener) {
     if (result == null) listeners.add(listener);
     else listener.accept(result);

@@ -34,7 +34,7 @@ public final class AnsweredCall {
     }
   }
 
-  /** The same where there is no loop: then what is thrown is told by the outcome alone, at once. */
+  /** The same without a loop: an exception becomes the outcome, at once. */
   public static void make(
       BiConsumer<List<BlockCopy>, Consumer<List<CopyOutcome>>> work,
       List<BlockCopy> copies,

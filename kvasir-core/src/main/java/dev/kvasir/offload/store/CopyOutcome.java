@@ -8,7 +8,7 @@ public sealed interface CopyOutcome {
   /**
    * The bytes are there, and are those of the block.
    *
-   * @param content the block with its tokens, where the store knows them and who asked did not
+   * @param content the block with its tokens, where the store knows them and the caller did not
    */
   record Copied(@Nullable TokenBlock content) implements CopyOutcome {}
 

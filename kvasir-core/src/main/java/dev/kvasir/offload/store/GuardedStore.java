@@ -81,7 +81,7 @@ public final class GuardedStore implements TierStore {
         });
   }
 
-  /** One call under way, of which the breaker is told once. */
+  /** One call under way, which the breaker counts once. */
   private final class Call {
     private final int copies;
     private final long begunNanos = loop.nanos();

@@ -22,7 +22,7 @@ public final class RelayedStore implements TierStore {
   private final Deque<Passage> loads = new ArrayDeque<>();
   private final Deque<Passage> stores = new ArrayDeque<>();
 
-  /** Relays through so many slots of the memory, from that one on, which are nobody else's. */
+  /** Relays through a range of slots of the memory that no one else uses. */
   public RelayedStore(TierStore above, TierStore below, int firstSlot, int slots) {
     if (firstSlot < 0 || slots < 1) {
       throw new IllegalArgumentException(slots + " slots from " + firstSlot);
@@ -100,7 +100,7 @@ public final class RelayedStore implements TierStore {
       for (int i = 0; i < part.size(); i++) {
         var step = part.get(i);
         var outcome = outcomes.get(i);
-        // Who loads is told what came along with the bytes.
+        // The caller receives what came with the bytes.
         if (way == Way.DOWN) end(step, outcome);
         else if (outcome instanceof CopyOutcome.Copied) end(step, step.outcome());
         else end(step, ofAbove(outcome));

@@ -4,11 +4,11 @@ import dev.kvasir.kv.name.BlockHash;
 import java.util.Arrays;
 
 /**
- * Rows up to a fixed number, each for one block hash with some words beside it.
+ * A bounded number of rows, each for one block hash and some words.
  *
- * <p>Rows of one bucket are linked, and there are so many buckets that nearly all have one row or
- * none. With up to four words beside the hash a row fills one line of the processor's cache, so
- * that a look-up touches two; with five it may touch a third.
+ * <p>Rows of one bucket are linked, and there are enough buckets that nearly all have one row or
+ * none. With up to four words after the hash a row fills one line of the processor's cache, so that
+ * a look-up touches two; with five it may touch a third.
  */
 final class BlockTable {
   static final int ABSENT = -1;
@@ -21,7 +21,7 @@ final class BlockTable {
 
   private final int capacity;
 
-  /** The rows one after the other; those who own the table may change all but the hashes. */
+  /** The rows one after the other; the table's owner may change all but the hashes. */
   long[] rows;
 
   int stride;
@@ -56,7 +56,7 @@ final class BlockTable {
     }
   }
 
-  /** Gives every row so many words beside its hash, not fewer than before; new ones are zero. */
+  /** Gives every row that many words, not fewer than before; new ones are zero. */
   void widen(int words) {
     require(capacity, words);
     int wider = HASH_WORDS + words;
@@ -89,8 +89,8 @@ final class BlockTable {
   }
 
   /**
-   * Reads where the hash leads, for a look-up that comes soon: who says so of several hashes waits
-   * for memory once, and not for each of them in turn.
+   * Reads where the hash leads, for a look-up that comes soon: a caller that does so for several
+   * hashes waits for memory once, and not for each of them in turn.
    */
   void approach(BlockHash hash) {
     int link = buckets[bucket(hash)];

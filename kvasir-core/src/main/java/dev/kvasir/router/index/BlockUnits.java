@@ -14,7 +14,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The blocks of one engine, of whatever size, told in the unit of the index: the blocks in which
+ * The blocks of one engine, of any size, reported in the unit of the index: the blocks in which
  * requests are named.
  *
  * <pre>
@@ -30,15 +30,15 @@ import java.util.Map;
  *
  * <p>A model may keep its layers in groups, each with blocks of its own. Groups that keep whole
  * prompts must all have a block. Of a group that keeps only a window, a prompt can be continued
- * where the blocks of its last window are there: such places are told to the index as ends. Belongs
- * to one loop.
+ * where the blocks of its last window are there: such places are reported to the index as ends.
+ * Belongs to one loop.
  *
  * @param <K> what the engine calls a block
  */
 public final class BlockUnits<K> {
   /** Takes the units of one instance, and where its prompts can be continued if it asks for it. */
   public interface Target extends KvFeed.Target<KvEvent> {
-    /** Cached tokens come in multiples of so many. */
+    /** Cached tokens come in multiples of this number. */
     default void grain(int tokens) {}
 
     /** From now on a prompt can be continued only behind units that are named as ends. */
@@ -54,7 +54,7 @@ public final class BlockUnits<K> {
   /**
    * A group of layers.
    *
-   * @param index by which the engine tells it from the others
+   * @param index the engine's number for it
    * @param windowTokens how many tokens it looks back; 0 where it keeps whole prompts
    */
   public record Group(int index, int windowTokens) {
@@ -67,7 +67,7 @@ public final class BlockUnits<K> {
     }
   }
 
-  /** A block of the engine: where it stands in its prompt, and who has it. */
+  /** A block of the engine: its place in the prompt, and its holders. */
   public static final class Block<K> {
     private static final int[] NO_TOKENS = {};
     private static final BlockHash[] NO_UNITS = {};
@@ -102,7 +102,7 @@ public final class BlockUnits<K> {
 
     /**
      * The tiers where all groups with whole prompts have it, and where they have what its first
-     * unit needs before it, as they were told.
+     * unit needs before it, as they were reported.
      */
     private int whole;
 
@@ -249,7 +249,7 @@ public final class BlockUnits<K> {
     return blocks.get(key);
   }
 
-  /** The block at that place, which need not be known; nobody has it yet. */
+  /** The block at that place, which need not be known; it has no holder yet. */
   public Block<K> at(Place<K> place) {
     var known = blocks.get(place.key);
     if (known != null) return known;
@@ -318,7 +318,7 @@ public final class BlockUnits<K> {
   /**
    * The engine has the block on the tier, once more where that is its memory.
    *
-   * @return whether the group could be followed: only so many are
+   * @return whether the group could be followed: their number is bounded
    */
   public boolean hold(Block<K> block, Group group, Tier tier) {
     int slot = slot(group);
@@ -404,7 +404,7 @@ public final class BlockUnits<K> {
     else run(block, slot);
   }
 
-  /** Tells what became of the block's units, and of those that need it. */
+  /** Reports the state of the block's units and of those that need it. */
   private void refresh(Block<K> block) {
     int whole = whole(block);
     int open = open(block);
@@ -502,7 +502,7 @@ public final class BlockUnits<K> {
     else target.noEnd(name);
   }
 
-  /** Forgets blocks that nobody has and that none is behind. */
+  /** Forgets blocks without holders and without blocks behind them. */
   private void settle(Block<K> last) {
     var block = last;
     while (block != null && block.child == null && !block.isHeld()) {

@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.function.Consumer;
 
 /**
- * What a tier daemon keeps for the workers of a machine, told in the unit of the index.
+ * What a tier daemon keeps for the workers of a machine, reported in the unit of the index.
  *
  * <pre>
  *   worker:  block H has these tokens  --> learned: H stands for units U, behind block G
@@ -20,21 +20,21 @@ import java.util.function.Consumer;
  * </pre>
  *
  * <p>The daemon knows chunks by the engines' hashes, and no tokens; a chunk is named by the hash of
- * its last block. What workers told of their blocks is remembered here, also when they have dropped
- * them or were restarted: so what the daemon holds can be placed when the workers themselves tell
- * nothing of it. Both memories are bounded: those that were not heard of for longest go, and the
- * index no longer has them. Belongs to one loop.
+ * its last block. What workers reported of their blocks is remembered here, also when they have
+ * dropped them or were restarted: so what the daemon holds can be placed when the workers
+ * themselves report nothing of it. Both memories are bounded: those that were not heard of for
+ * longest go, and the index no longer has them. Belongs to one loop.
  *
  * @param <K> what engines call a block
  */
 public final class ChunkUnits<K> {
-  /** A block of which a worker told the tokens. */
+  /** A block whose tokens a worker reported. */
   private static final class Learned<K> {
     private final @Nullable K parent;
     private final int tokens;
     private final BlockHash[] units;
 
-    /** Where the index was told that it is, tiers as bits. */
+    /** Where the index has it, tiers as bits. */
     private int told;
 
     Learned(@Nullable K parent, int tokens, BlockHash[] units) {
@@ -66,7 +66,7 @@ public final class ChunkUnits<K> {
   private long unknown;
   private long forgotten;
 
-  /** Knows nothing at first, and never more than so many blocks, and as many chunks. */
+  /** Empty at first; keeps at most that many blocks, and as many chunks. */
   public ChunkUnits(int blocksMax) {
     if (blocksMax < 1) throw new IllegalArgumentException(blocksMax + " blocks");
     this.blocksMax = blocksMax;
@@ -77,7 +77,7 @@ public final class ChunkUnits<K> {
     return held.size();
   }
 
-  /** How many chunks were told of while no worker had told their tokens. */
+  /** How many chunks were reported while no worker had reported their tokens. */
   public long unknown() {
     return unknown;
   }
@@ -87,7 +87,7 @@ public final class ChunkUnits<K> {
     return forgotten;
   }
 
-  /** From now on the worker is told, of what is held already too. */
+  /** Reports to the worker from now on, also what is held already. */
   public void add(KvFeed.Target<KvEvent> worker) {
     workers.add(worker);
     for (var block : learned.values()) {
@@ -99,7 +99,7 @@ public final class ChunkUnits<K> {
     workers.remove(worker);
   }
 
-  /** A worker has told the tokens of the block. */
+  /** A worker has reported the tokens of the block. */
   public void learn(K key, @Nullable K parent, int tokens, List<BlockHash> units) {
     if (learned.get(key) != null) return;
     learned.put(key, new Learned<>(parent, tokens, units.toArray(new BlockHash[0])));
@@ -146,7 +146,7 @@ public final class ChunkUnits<K> {
     held.remove(eldest.getKey());
   }
 
-  /** Nobody knows any more what the daemon has; what was learned of blocks stays. */
+  /** What the daemon holds is unknown now; what was learned of blocks stays. */
   public void clear() {
     held.forEach(this::displace);
     held.clear();

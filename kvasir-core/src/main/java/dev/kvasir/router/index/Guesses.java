@@ -40,12 +40,12 @@ final class Guesses {
     return count == ring.length;
   }
 
-  /** How many must go for so many more to have room. */
+  /** How many must go to make room for that many more. */
   int surplus(int more) {
     return Math.clamp(count + (long) more - ring.length, 0, count);
   }
 
-  /** The row of the guess that is so many places behind the oldest; 0 for an empty slot. */
+  /** The row of the guess at that distance from the oldest; 0 for an empty slot. */
   int row(int behind) {
     long guess = ring[(first + behind) % ring.length];
     return guess == NONE ? 0 : row(guess);

@@ -6,9 +6,9 @@ import java.time.Duration;
  * How much a prefix index may hold.
  *
  * @param entriesMax different blocks it knows of
- * @param guessesMax blocks expected to come to instances that have not told yet
+ * @param guessesMax blocks expected on instances that have not reported them yet
  * @param guessLifetime how long a block is expected before it is given up
- * @param stride how many blocks a look-up goes at a time while nobody's prefix ends; 1 misses
+ * @param stride how many blocks a look-up advances while no instance's prefix ends; 1 misses
  *     nothing, more is quicker for long prompts
  */
 public record IndexSettings(int entriesMax, int guessesMax, Duration guessLifetime, int stride) {

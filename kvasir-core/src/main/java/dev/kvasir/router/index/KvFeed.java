@@ -17,14 +17,14 @@ import java.util.TreeMap;
  * removed, and goes on from the batch that waited. A number that goes back with a later stamp, or
  * that comes again with another stamp, means that the instance was restarted.
  *
- * @param <E> an event, as the instance tells it: what it means may depend on those before it
+ * @param <E> an event as the instance sends it; its meaning may depend on those before it
  */
 public final class KvFeed<E> {
   /** Takes the events of an instance in their order. */
   public interface Target<E> {
     void on(E event);
 
-    /** Nothing that was told of the instance can be relied on any more. */
+    /** Nothing that was reported of the instance can be relied on any more. */
     void forget();
   }
 
@@ -47,7 +47,7 @@ public final class KvFeed<E> {
 
   private record Batch<E>(long stamp, List<E> events) {}
 
-  /** Of so many batches at the beginning and at the end it is remembered when they were made. */
+  /** For how many batches at the beginning and at the end the time is remembered. */
   private static final int STAMPS = 1_024;
 
   private final EventLoop loop;
@@ -76,7 +76,7 @@ public final class KvFeed<E> {
   /** From which number on stamps were kept in the present life. */
   private long stampedFrom;
 
-  /** Whether the next batch is taken whatever its number, since nobody knows where to go on. */
+  /** Whether the next batch is taken whatever its number, since the right one is unknown. */
   private boolean anyNumber;
 
   private long formerStamp = Long.MIN_VALUE;
@@ -91,7 +91,7 @@ public final class KvFeed<E> {
     this.replay = replay;
   }
 
-  /** Takes what an instance tells into the index. */
+  /** Takes what an instance reports into the index. */
   public static BlockUnits.Target into(PrefixIndex index, int instance) {
     return new BlockUnits.Target() {
       @Override
@@ -150,7 +150,7 @@ public final class KvFeed<E> {
     return next;
   }
 
-  /** The instance has told nothing yet in its present life: what it told before is void. */
+  /** The instance has reported nothing since it started: earlier reports are void. */
   public void beganAnew() {
     if (next == 0 && early.isEmpty()) return;
     restarts++;
@@ -158,7 +158,7 @@ public final class KvFeed<E> {
     next = 0;
   }
 
-  /** Nobody can say what was missed: it goes on with the batch that comes next. */
+  /** What was missed cannot be found out: it continues with the batch that comes next. */
   public void lost() {
     boolean knew = next > 0 || !early.isEmpty();
     if (knew) gaps++;
@@ -232,7 +232,7 @@ public final class KvFeed<E> {
     restarts++;
     bornSequence = sequence;
     bornStamp = stamp;
-    // Where the clock went back, stamps cannot tell the lives apart.
+    // Where the clock went back, timestamps cannot tell one run from the next.
     formerStamp = stamp > lastStamp ? lastStamp : Long.MIN_VALUE;
     lastStamp = formerStamp;
     target.forget();

@@ -14,9 +14,9 @@ import java.util.List;
  * those that tell none.
  *
  * <p>Every instance has a place, a bit in the words of each block, so that one walk along a prefix
- * answers for all of them. An entry that is wrong costs a recomputation or a missed hit; nobody
- * relies on it. When the index is full, a block goes that was not stored or routed since the hand
- * last came by.
+ * answers for all of them. A wrong entry costs a recomputation or a missed hit; no one relies on
+ * it. When the index is full, a block goes that was not stored or routed since the hand last came
+ * by.
  */
 public final class PrefixIndex {
   private static final int TIERS = PrefixMatch.TIERS;
@@ -24,7 +24,7 @@ public final class PrefixIndex {
   private static final int NOBODY = -1;
   private static final int STRIDES_AHEAD = 16;
 
-  /** Who reads a row finds, for each word of places, one word for each tier. */
+  /** A row has, for each word of places, one word for each tier. */
   private final BlockTable table;
 
   private final int stride;
@@ -38,10 +38,10 @@ public final class PrefixIndex {
   /** The instance at each place. */
   private int[] instanceAt = {};
 
-  /** What was routed to each place, for those that tell no events. */
+  /** What was routed to each place, for those that send no events. */
   private @Nullable RecentBlocks[] routed = {};
 
-  /** Places that tell events, as bits. */
+  /** Places that send events, as bits. */
   private long[] telling = {};
 
   /** Places in use, as bits. */
@@ -66,7 +66,7 @@ public final class PrefixIndex {
     widen(1);
   }
 
-  /** Makes room for as many more instances as so many words have bits. */
+  /** Makes room for as many more instances as that many words have bits. */
   private void widen(int more) {
     table.widen(more * TIERS);
     words = more;
@@ -144,7 +144,7 @@ public final class PrefixIndex {
     return cached.first(usable);
   }
 
-  /** Cached tokens of the instance come in multiples of so many. */
+  /** Cached tokens of the instance come in multiples of this number. */
   void grain(int instance, int tokens) {
     int place = place(instance);
     if (place != NOBODY) grains[place] = tokens;
@@ -215,13 +215,13 @@ public final class PrefixIndex {
     }
   }
 
-  /** Forgets what was routed to the instance; of one that tells events, what it told stays. */
+  /** Forgets what was routed to the instance; of one that sends events, those stay. */
   public void forgetRouted(int instance) {
     int place = place(instance);
     if (place != NOBODY && routed[place] != null) forget(instance);
   }
 
-  /** Takes in all that an instance tells at once; answers whether it is known. */
+  /** Takes in all that an instance reports at once; returns whether it is known. */
   public boolean on(int instance, List<KvEvent> events) {
     for (int i = 0; i < events.size(); i++) {
       if (events.get(i) instanceof KvEvent.Stored(_, var block)) table.approach(block.hash());
@@ -232,7 +232,7 @@ public final class PrefixIndex {
     return known;
   }
 
-  /** Takes in what an instance tells; answers whether it is known. */
+  /** Takes in what an instance reports; returns whether it is known. */
   public boolean on(int instance, KvEvent event) {
     int place = place(instance);
     if (place == NOBODY) return false;
@@ -263,8 +263,9 @@ public final class PrefixIndex {
   /**
    * For all instances at once, how far they hold the prefix.
    *
-   * <p>Instances drop the ends of prompts before their beginnings. So who holds the block at the
-   * end of a stride is taken to hold those inside it; only for the others are they looked at.
+   * <p>Instances drop the ends of prompts before their beginnings. So an instance that holds the
+   * block at the end of a stride is taken to hold those inside it; only for the others are they
+   * looked at.
    */
   public PrefixMatch match(List<BlockHash> prefix) {
     var match = new PrefixMatch(words * Long.SIZE);
@@ -287,7 +288,7 @@ public final class PrefixIndex {
     return match;
   }
 
-  /** Reads ahead where the ends of so many strides lead, from the one that holds the block on. */
+  /** Reads ahead where the ends of that many strides lead, from the block's stride on. */
   private void approach(List<BlockHash> prefix, int from, int strides) {
     int length = prefix.size();
     int begin = from - from % stride;
@@ -354,8 +355,8 @@ public final class PrefixIndex {
   }
 
   /**
-   * An instance that tells no events will hold as many of its last blocks as fit. Ends of prompts
-   * are forgotten before their beginnings.
+   * An instance that sends no events is taken to hold as many of its last blocks as fit. Ends of
+   * prompts are forgotten before their beginnings.
    */
   private void assume(int place, List<BlockHash> prefix, int blocksMax) {
     var recent = routed[place];
@@ -377,8 +378,8 @@ public final class PrefixIndex {
   }
 
   /**
-   * The instance will tell when it has the blocks; until then it is believed that it will. The ends
-   * of strides stand for the others, since all are computed in one go or not at all.
+   * The instance will report when it has the blocks; until then they are expected. The ends of
+   * strides stand for the others, since all are computed in one go or not at all.
    */
   private void expect(int place, List<BlockHash> prefix, int cached, long nowNanos) {
     settle(nowNanos);
@@ -389,7 +390,7 @@ public final class PrefixIndex {
     for (int i = cached; i < length; i++) {
       if ((i + 1) % stride != 0 && i + 1 != length) continue;
       int row = enter(prefix.get(i));
-      // One that was expected already is expected again; one that was told needs no guess.
+      // One that was expected already is expected again; one that was reported needs no guess.
       boolean expected = guesses.settle(row, place);
       if (isSet(row, DEVICE, place) && !expected) continue;
       set(row, DEVICE, place);
@@ -398,7 +399,7 @@ public final class PrefixIndex {
     }
   }
 
-  /** Gives up the guesses that nobody confirmed in time. */
+  /** Drops the guesses that were not confirmed in time. */
   public void settle(long nowNanos) {
     while (guesses.isDue(nowNanos)) giveUp();
   }

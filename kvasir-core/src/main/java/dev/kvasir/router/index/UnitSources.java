@@ -9,8 +9,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Two that tell of one worker's units: the worker itself, and the tier daemon below it. A unit is
- * on a tier as long as one of them says so.
+ * Two sources of one worker's units: the worker itself, and the tier daemon below it. A unit is on
+ * a tier as long as one of them says so.
  *
  * <pre>
  *   worker --own()----.
@@ -18,8 +18,8 @@ import java.util.Map;
  *   daemon --below()--'
  * </pre>
  *
- * <p>What the worker has in its own memory only it can tell. When nothing of what one of them told
- * can be relied on, what the other told stays. Belongs to one loop.
+ * <p>Only the worker reports what is in its own memory. When nothing of what one of them reported
+ * can be relied on, what the other reported stays. Belongs to one loop.
  */
 public final class UnitSources {
   private static final int OWN = 1;
@@ -27,14 +27,14 @@ public final class UnitSources {
 
   private final BlockUnits.Target target;
 
-  /** Who says that a unit is on a tier, for each tier that is no engine's own memory. */
+  /** Which source reported a unit on a tier, for each tier but the engine's own memory. */
   private final Map<BlockHash, byte[]> told = new LinkedHashMap<>();
 
   public UnitSources(BlockUnits.Target target) {
     this.target = target;
   }
 
-  /** Takes what the worker tells. */
+  /** Takes what the worker reports. */
   public BlockUnits.Target own() {
     return new BlockUnits.Target() {
       @Override
@@ -71,7 +71,7 @@ public final class UnitSources {
     };
   }
 
-  /** Takes what the daemon tells. */
+  /** Takes what the daemon reports. */
   public KvFeed.Target<KvEvent> below() {
     return new KvFeed.Target<>() {
       @Override
@@ -102,7 +102,7 @@ public final class UnitSources {
     }
   }
 
-  /** Whether nobody had said so. */
+  /** Whether no source had reported it. */
   private boolean add(int source, Tier tier, BlockHash unit) {
     var sources = told.computeIfAbsent(unit, _ -> new byte[Tier.values().length]);
     int before = sources[tier.level()];
@@ -110,7 +110,7 @@ public final class UnitSources {
     return before == 0;
   }
 
-  /** Whether nobody says so any more. */
+  /** Whether no source reports it any more. */
   private boolean remove(int source, Tier tier, BlockHash unit) {
     var sources = told.get(unit);
     if (sources == null || (sources[tier.level()] & source) == 0) return false;

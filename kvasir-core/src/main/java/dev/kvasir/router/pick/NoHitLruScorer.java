@@ -7,7 +7,7 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * Spreads requests that nobody has anything of: instances that had none of them come first, then
+ * Spreads requests that no instance has cached: instances that had none of them come first, then
  * those whose last one is longest ago.
  */
 final class NoHitLruScorer implements Scorer {

@@ -27,7 +27,7 @@ final class PrefixAffinityScorer implements Scorer {
         scores[i] = (double) recent.match(prefix) / prefix.size();
       }
     }
-    // Who is not asked for may be back; that many more than there are will not.
+    // An instance that is absent may return; more than there are instances will not.
     if (sent.size() > 2 * instances.size()) {
       sent.keySet().removeIf(id -> instances.stream().noneMatch(view -> view.id() == id));
     }

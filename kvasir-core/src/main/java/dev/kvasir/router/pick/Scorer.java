@@ -122,7 +122,7 @@ public interface Scorer {
     return 0.5 * (1 - (double) Math.min(view.signals().queueDepth(), queueMax) / queueMax);
   }
 
-  /** The share that the instance found cached so far; one that told nothing is in the middle. */
+  /** The share that the instance found cached so far; one that reported nothing gets the middle. */
   private static double hitRate(InstanceView view) {
     double told = view.signals().hitRate();
     return told == EngineSignals.UNKNOWN ? 0.5 : told;

@@ -4,7 +4,7 @@ import dev.kvasir.router.view.ClusterView;
 import dev.kvasir.router.view.InstanceView;
 import dev.kvasir.router.view.RouteRequest;
 
-/** A request that will decode on one of the instances, to be told where to prefill. */
+/** A request that will decode on one of the instances and needs a place to prefill. */
 public record PlacementQuery(
     RouteRequest request, RouteClass routeClass, InstanceView decode, ClusterView cluster) {
   double ownSeconds(InstanceView instance) {

@@ -1,5 +1,6 @@
 package dev.kvasir.router.placement;
 
+import dev.kvasir.Records;
 import dev.kvasir.router.view.InstanceView;
 import dev.kvasir.router.view.Role;
 import dev.kvasir.router.view.SloTargets;
@@ -8,7 +9,7 @@ import java.time.Duration;
 /**
  * What decides between two places to prefill.
  *
- * @param interference the share of a prefill that decodes beside it lose
+ * @param interference the share of a prefill's time that decodes on the same instance lose
  * @param victimsMax as many disturbed decodes count as one second each second, fewer for their
  *     share; on an instance that only decodes each of them does
  * @param margin what another place must be better by
@@ -57,30 +58,19 @@ public record PlacementSettings(
 
   /** These, with another speed for half-cost to assume. */
   public PlacementSettings withTokensPerSecond(double speed) {
-    return new PlacementSettings(
-        interference,
-        victimsMax,
-        margin,
-        sharedMargin,
-        overloadFactor,
-        placementsMax,
-        dedicatedPlacementsMax,
-        speed,
-        targets);
+    return Records.with(this, "tokensPerSecond", speed);
   }
 
   /** These, with other limits on how much an instance prefills for others. */
   public PlacementSettings withLimits(int shared, int dedicated, double overload) {
-    return new PlacementSettings(
-        interference,
-        victimsMax,
-        margin,
-        sharedMargin,
+    return Records.with(
+        this,
+        "overloadFactor",
         overload,
+        "placementsMax",
         shared,
-        dedicated,
-        tokensPerSecond,
-        targets);
+        "dedicatedPlacementsMax",
+        dedicated);
   }
 
   /** Whether the instance may prefill for one more. */

@@ -44,7 +44,7 @@ public sealed interface PrefillPlacement {
     P_OVERLOADED,
     /** It would come later, or hurt more, than it helps. */
     COST_EXCEEDS_BENEFIT,
-    /** Where it decodes it meets its target, and nobody there misses his. */
+    /** Where it decodes it meets its target, and no other request there misses its own. */
     MEETS_SLO,
     /** Only elsewhere does it meet its target. */
     OFFLOAD_MEETS_SLO,

@@ -36,7 +36,7 @@ public enum RouteClass {
   }
 
   /**
-   * The {@code route_class} of the document on elastic offload: a heavy request is told apart by
+   * The {@code route_class} of the document on elastic offload: a heavy request is distinguished by
    * where it prefills.
    */
   public String label(PrefillPlacement placement) {

@@ -7,7 +7,7 @@ import dev.kvasir.router.view.InstanceView;
 import dev.kvasir.router.view.SloTargets;
 
 /**
- * Prefills where the request and those beside it meet their targets: at home if possible, else
+ * Prefills where the request and the others there meet their targets: at home if possible, else
  * elsewhere; where no place does, the prediction decides.
  */
 public record SloPlacement(PlacementSettings settings) implements PlacementPolicy {

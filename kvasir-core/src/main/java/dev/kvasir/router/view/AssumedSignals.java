@@ -4,9 +4,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What is assumed of instances that have not told their load lately.
+ * What is assumed of instances that have not reported their load lately.
  *
- * <p>Each figure is the mean of those that tell it, and at least what the router itself has sent
+ * <p>Each figure is the mean of those that report it, and at least what the router itself has sent
  * there. So an instance that is silent is neither preferred to the others nor left out.
  */
 final class AssumedSignals {
@@ -16,7 +16,7 @@ final class AssumedSignals {
     this.instances = instances;
   }
 
-  /** The instances, with an assumption for each figure of load that was not told. */
+  /** The instances, with an assumption for each figure of load that was not reported. */
   static List<InstanceView> in(List<InstanceView> instances) {
     for (int i = 0; i < instances.size(); i++) {
       if (!instances.get(i).signals().isLoadKnown()) {

@@ -5,7 +5,7 @@ import java.util.List;
 /**
  * The instances that may take a request, at one moment.
  *
- * @param instances with an assumption in place of each figure of load that one did not tell
+ * @param instances with an assumption for each figure of load that was not reported
  */
 public record ClusterView(
     long nanos, int blockTokens, List<InstanceView> instances, Estimates estimates) {

@@ -1,9 +1,9 @@
 package dev.kvasir.router.view;
 
 /**
- * What an engine last told of itself; {@link #UNKNOWN} for each figure that it did not tell.
+ * What an engine last reported; {@link #UNKNOWN} for each figure that it did not report.
  *
- * <p>Unknown is not zero: an engine that has no time to tell its load is rather busy than idle. See
+ * <p>Unknown is not zero: an engine that has no time to report its load is busy, not idle. See
  * {@link AssumedSignals} for what policies see in its place.
  *
  * @param queueDepth requests that wait
@@ -22,10 +22,10 @@ public record EngineSignals(
     long prefillTokens) {
   public static final int UNKNOWN = -1;
 
-  /** Nothing has been told. */
+  /** Nothing has been reported. */
   public static final EngineSignals NONE = of(UNKNOWN, UNKNOWN, UNKNOWN);
 
-  /** It was told that there is nothing to do. */
+  /** It reported that there is nothing to do. */
   public static final EngineSignals IDLE = of(0, 0, 0);
 
   public EngineSignals {
@@ -41,12 +41,12 @@ public record EngineSignals(
     }
   }
 
-  /** What engines of every kind tell. */
+  /** What engines of every kind report. */
   public static EngineSignals of(int queueDepth, int batchSize, double kvUtilisation) {
     return new EngineSignals(queueDepth, batchSize, kvUtilisation, UNKNOWN, UNKNOWN, UNKNOWN);
   }
 
-  /** Whether all that policies look at was told. */
+  /** Whether all that policies look at was reported. */
   boolean isLoadKnown() {
     return queueDepth != UNKNOWN && batchSize != UNKNOWN && kvUtilisation != UNKNOWN;
   }

@@ -5,7 +5,7 @@ package dev.kvasir.router.view;
  *
  * @param connector how it hands K and V to others; it can do so to instances with the same one, and
  *     to nobody where it is empty
- * @param blocks how many blocks its cache has, for instances that tell no events
+ * @param blocks how many blocks its cache has, for instances that send no events
  */
 public record Instance(String name, Role role, String connector, int blocks) {
   /** As many blocks as are remembered of an instance whose size is not known. */

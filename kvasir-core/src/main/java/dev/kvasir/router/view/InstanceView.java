@@ -5,7 +5,7 @@ import dev.kvasir.kv.CachedBlocks;
 /**
  * An instance as a policy sees it for one request.
  *
- * @param signals what the engine told, which may be old, or what is assumed in its place
+ * @param signals what the engine reported, which may be old, or what is assumed instead
  * @param load what is booked on it
  * @param cached the leading blocks of the request that it holds
  * @param workPerSecond how fast it prefills, see {@link Estimates#work}

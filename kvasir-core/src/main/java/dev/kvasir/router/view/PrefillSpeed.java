@@ -15,7 +15,7 @@ public final class PrefillSpeed {
   private static final int SAMPLES_MIN = 8;
   private static final double NANOS = 1e9;
 
-  /** Shorter ones tell more of overheads than of speed. */
+  /** Shorter prefills measure overheads rather than speed. */
   public static final int TOKENS_MIN = 1_024;
 
   private final double[] samples = new double[SAMPLES_MAX];
