@@ -12,7 +12,7 @@ import dev.kvasir.live.engine.step.GenerationEnd;
 import dev.kvasir.live.engine.step.GenerationListener;
 import dev.kvasir.live.engine.step.GenerationRequest;
 import dev.kvasir.live.engine.step.Piece;
-import dev.kvasir.live.engine.tier.LadderSettings;
+import dev.kvasir.live.engine.tier.TieredCacheSettings;
 import dev.kvasir.model.BuiltInModel;
 import dev.kvasir.model.ModelShape;
 import dev.kvasir.model.sample.SamplingSettings;
@@ -65,7 +65,7 @@ public final class BatchBench implements AutoCloseable {
         EngineGroup.open(
             model,
             new EngineGroupSettings(
-                1, blocks, LadderSettings.of(0, 0), folder, EngineSettings.DEFAULT));
+                1, blocks, TieredCacheSettings.of(0, 0), folder, EngineSettings.DEFAULT));
     llama =
         new LlamaModel(
             new ModelParameters()

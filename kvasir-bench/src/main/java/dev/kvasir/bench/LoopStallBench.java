@@ -30,7 +30,7 @@ public final class LoopStallBench {
   private static final int BLOCK_BYTES = 64 << 10;
 
   private final LiveLoop loop;
-  private final LadderTraffic traffic;
+  private final TieredCacheTraffic traffic;
   private final Delays calm;
   private final Delays stalled;
   private Delays now;
@@ -57,7 +57,7 @@ public final class LoopStallBench {
     }
   }
 
-  private LoopStallBench(LiveLoop loop, LadderTraffic traffic, int ticks) {
+  private LoopStallBench(LiveLoop loop, TieredCacheTraffic traffic, int ticks) {
     this.loop = loop;
     this.traffic = traffic;
     this.calm = new Delays(ticks);
@@ -85,7 +85,7 @@ public final class LoopStallBench {
 
   private static void measure(
       LiveLoop loop, DiskStore store, Standstill disk, int turns, int seconds) throws Exception {
-    var traffic = new LadderTraffic(loop, store, HOST_BLOCKS, DISK_BLOCKS);
+    var traffic = new TieredCacheTraffic(loop, store, HOST_BLOCKS, DISK_BLOCKS);
     int ticks = Math.toIntExact(Duration.ofSeconds((long) turns * seconds).toMillis());
     var bench = new LoopStallBench(loop, traffic, ticks);
     loop.execute(bench::begin);

@@ -10,10 +10,10 @@ import dev.kvasir.live.engine.step.GenerationEnd;
 import dev.kvasir.live.engine.step.GenerationListener;
 import dev.kvasir.live.engine.step.GenerationRequest;
 import dev.kvasir.live.engine.step.Piece;
-import dev.kvasir.live.engine.tier.LadderSettings;
 import dev.kvasir.live.engine.tier.ObjectTier;
 import dev.kvasir.live.engine.tier.RemoteTier;
 import dev.kvasir.live.engine.tier.TierConfig;
+import dev.kvasir.live.engine.tier.TieredCacheSettings;
 import dev.kvasir.live.store.shared.redis.RemoteSettings;
 import dev.kvasir.live.store.shared.s3.ObjectSettings;
 import dev.kvasir.model.sample.SamplingSettings;
@@ -56,14 +56,14 @@ public final class PrefixBench {
 
   private final LoadedModel model;
   private final Path folder;
-  private final LadderSettings ladder;
+  private final TieredCacheSettings ladder;
 
   /** Not the same each time, for what was computed last time is still on the servers. */
   private final SplittableRandom random = new SplittableRandom(System.nanoTime());
 
   private int requests;
 
-  private PrefixBench(LoadedModel model, Path folder, LadderSettings ladder) {
+  private PrefixBench(LoadedModel model, Path folder, TieredCacheSettings ladder) {
     this.model = model;
     this.folder = folder;
     this.ladder = ladder;
@@ -77,8 +77,8 @@ public final class PrefixBench {
     }
   }
 
-  private static LadderSettings ladder(String[] args) {
-    var ladder = LadderSettings.of(HOST_BLOCKS, 2_048);
+  private static TieredCacheSettings ladder(String[] args) {
+    var ladder = TieredCacheSettings.of(HOST_BLOCKS, 2_048);
     if (args.length > 0) ladder = ladder.with(RemoteTier.DEFAULT.at(RemoteSettings.of(args[0])));
     if (args.length > 2) {
       var bucket = ObjectSettings.of(URI.create(args[1]), args[2]);
@@ -119,7 +119,7 @@ public final class PrefixBench {
   }
 
   private void warmUp() throws IOException {
-    try (var group = open(LadderSettings.of(HOST_BLOCKS, 0))) {
+    try (var group = open(TieredCacheSettings.of(HOST_BLOCKS, 0))) {
       var prefixes = new ArrayList<int[]>();
       for (int i = 0; i < WARMUP_PROMPTS; i++) prefixes.add(tokens(WARMUP_PREFIX_TOKENS));
       for (var prefix : prefixes) ask(group.engines().getFirst(), prefix, 1);
@@ -157,11 +157,11 @@ public final class PrefixBench {
     return taken;
   }
 
-  private static LadderSettings alone(TierConfig.Below tier) {
-    return LadderSettings.of(HOST_BLOCKS, 0).with(tier);
+  private static TieredCacheSettings alone(TierConfig.Below tier) {
+    return TieredCacheSettings.of(HOST_BLOCKS, 0).with(tier);
   }
 
-  private EngineGroup open(LadderSettings tiers) throws IOException {
+  private EngineGroup open(TieredCacheSettings tiers) throws IOException {
     var disk = folder.resolve("disk");
     return EngineGroup.open(
         model, new EngineGroupSettings(2, 256, tiers, disk, EngineSettings.DEFAULT));

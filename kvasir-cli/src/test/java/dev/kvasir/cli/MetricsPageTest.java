@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvasir.cli.workers.WorkerSources;
 import dev.kvasir.live.engine.EngineMeter;
-import dev.kvasir.live.gateway.LadderMetrics;
+import dev.kvasir.live.gateway.TieredCacheMetrics;
 import dev.kvasir.live.gateway.journal.EventMetrics;
 import dev.kvasir.live.gateway.journal.GatewayMetrics;
 import dev.kvasir.live.gateway.journal.Journal;
@@ -39,7 +39,7 @@ class MetricsPageTest {
           EventMetrics.METRICS,
           HttpFront.METRICS,
           Journal.METRICS,
-          LadderMetrics.METRICS);
+          TieredCacheMetrics.METRICS);
   private static final List<MetricSet<?>> ENGINE = List.of(EngineMeter.METRICS);
   private static final List<MetricSet<?>> TIER = List.of(TierText.METRICS);
 

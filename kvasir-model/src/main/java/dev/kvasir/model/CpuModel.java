@@ -39,7 +39,7 @@ public final class CpuModel implements AutoCloseable {
   private final ModelShape shape;
   private final Weights weights;
   private final String fingerprint;
-  private final ParallelRunner crew;
+  private final ParallelRunner runner;
   private final AtomicBoolean busy = new AtomicBoolean();
   private final Kernels kernels;
   private final Passes full;
@@ -48,7 +48,7 @@ public final class CpuModel implements AutoCloseable {
       CompletableFuture.completedFuture(null);
   private volatile Runnable hurry = () -> {};
 
-  /** Steps by the whole crew together, or by each of its threads alone. */
+  /** Steps by all threads together, or by each thread alone. */
   private record Passes(Pass together, List<Pass> apart) {}
 
   private CpuModel(GgufFile file, int vocabulary, Kernels kernels, int threads)
@@ -67,7 +67,7 @@ public final class CpuModel implements AutoCloseable {
       throw e;
     }
     this.fingerprint = "gguf sha256 " + file.sha256() + ", blocks of 16, float32";
-    this.crew = new ParallelRunner("model", threads);
+    this.runner = new ParallelRunner("model", threads);
     this.kernels = kernels;
     this.full = passes(kernels);
     this.passes = full;
@@ -75,8 +75,8 @@ public final class CpuModel implements AutoCloseable {
 
   private Passes passes(Kernels kernels) {
     var apart = new ArrayList<Pass>();
-    for (int i = 0; i < crew.size(); i++) apart.add(alone(kernels));
-    return new Passes(new Pass(shape, weights, kernels, this::share, crew.size()), apart);
+    for (int i = 0; i < runner.size(); i++) apart.add(alone(kernels));
+    return new Passes(new Pass(shape, weights, kernels, this::share, runner.size()), apart);
   }
 
   private Pass alone(Kernels kernels) {
@@ -166,13 +166,13 @@ public final class CpuModel implements AutoCloseable {
   private void compute(List<StepRow> rows, KvMemory memory, float[][] logits) {
     Pass.LogitSink sink =
         (row, all, from) -> System.arraycopy(all, from, logits[row], 0, shape.vocabulary());
-    var groups = StepSplit.of(rows, memory.blocks(), crew.size());
+    var groups = StepSplit.of(rows, memory.blocks(), runner.size());
     var now = passesFor(rows);
     if (groups.size() == 1) {
       now.together.run(PassTokens.of(rows, groups.getFirst(), memory), sink);
       return;
     }
-    crew.run(
+    runner.run(
         groups.size(),
         (group, _) ->
             now.apart.get(group).run(PassTokens.of(rows, groups.get(group), memory), sink));
@@ -180,7 +180,7 @@ public final class CpuModel implements AutoCloseable {
 
   private void share(int units, long multiplications, ParallelRunner.Work work) {
     if (multiplications < SHARED_MULTIPLICATIONS_MIN) ParallelRunner.alone(units, work);
-    else crew.run(units, work);
+    else runner.run(units, work);
   }
 
   private void check(List<StepRow> rows, KvMemory memory, float[][] logits) {
@@ -233,7 +233,7 @@ public final class CpuModel implements AutoCloseable {
   /** Ends the threads and gives the weights back. */
   @Override
   public void close() {
-    crew.close();
+    runner.close();
     if (arena.scope().isAlive()) arena.close();
   }
 }

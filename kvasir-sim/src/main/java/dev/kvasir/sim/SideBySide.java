@@ -9,10 +9,10 @@ import java.util.List;
  *
  * <p>They run from one event of the cluster to the next, since in between nobody asks anything of
  * them; or behind the cluster, where it does not look at them. What they tell is delivered in the
- * order of time and of their numbers, so that it makes no difference who of the crew ran them.
+ * order of time and of their numbers, so that it makes no difference which thread ran them.
  */
 final class SideBySide {
-  /** From so many events on it is worth the crew's while. */
+  /** From so many events on, threads gain more than they cost. */
   private static final int EVENTS_WORTHWHILE = 64;
 
   /** With so many in all, it matters little that one instance has more to do than another. */
@@ -28,7 +28,7 @@ final class SideBySide {
   private final VirtualLoop cluster;
   private final List<OwnClock> clocks;
   private final List<CacheNews> news;
-  private final ParallelTasks crew;
+  private final ParallelTasks runner;
   private final RouterVisibility sight;
   private final List<Runnable> tasks = new ArrayList<>();
   private final int[] events;
@@ -45,12 +45,12 @@ final class SideBySide {
       VirtualLoop cluster,
       List<OwnClock> clocks,
       List<CacheNews> news,
-      ParallelTasks crew,
+      ParallelTasks runner,
       RouterVisibility sight) {
     this.cluster = cluster;
     this.clocks = clocks;
     this.news = news;
-    this.crew = crew;
+    this.runner = runner;
     this.sight = sight;
     this.events = new int[clocks.size()];
     tasks.add(() -> news.forEach(CacheNews::handOver));
@@ -111,7 +111,7 @@ final class SideBySide {
 
   private void performAll() {
     for (int i = 0; i < news.size(); i++) news.get(i).gather();
-    crew.perform(tasks);
+    runner.perform(tasks);
   }
 
   private void run(int index) {

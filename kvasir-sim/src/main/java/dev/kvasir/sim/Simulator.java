@@ -66,10 +66,11 @@ public final class Simulator {
   /**
    * A simulation with the same outcome, in less time.
    *
-   * @param crew runs instances side by side, where they share nothing; null for one after the other
+   * @param runner runs instances side by side, where they share nothing; null for one after the
+   *     other
    */
   public Simulator(
-      ClusterSpec spec, LatencyModel latency, Workload workload, @Nullable ParallelTasks crew) {
+      ClusterSpec spec, LatencyModel latency, Workload workload, @Nullable ParallelTasks runner) {
     this.spec = spec;
     this.latency = latency;
     this.workload = workload;
@@ -79,7 +80,7 @@ public final class Simulator {
     boolean hasShared = shared.contains(Shared.TIERS) && !spec.instance().tiers().isEmpty();
     var tiers = hasShared ? new SharedTiers(loop, spec.instance()) : null;
     var turns = new StepQueue();
-    boolean isApart = crew != null && isApart();
+    boolean isApart = runner != null && isApart();
     var clocks = new ArrayList<OwnClock>();
     for (int index = 0; index < spec.roles().size(); index++) {
       // What instances do comes after all that comes to the cluster at the same time.
@@ -91,7 +92,7 @@ public final class Simulator {
     var replication = spec.replication();
     if (replication.isShared()) SimGateway.share(loop, gateways, replication.delay());
     this.sideBySide =
-        crew == null || !isApart ? null : new SideBySide(loop, clocks, news, crew, sight());
+        runner == null || !isApart ? null : new SideBySide(loop, clocks, news, runner, sight());
   }
 
   private static RouterSettings routerSettings(ClusterSpec spec) {

@@ -23,7 +23,6 @@ public final class TimedModel implements ModelBackend {
   private final Gaps gaps = new Gaps();
   private long busyMicros;
   private long prefillTokens;
-  private long decodeTokens;
 
   /**
    * A model on a loop.
@@ -57,13 +56,11 @@ public final class TimedModel implements ModelBackend {
     if (pipeline != null) {
       long took = pipeline.run(shape(batch), () -> done.accept(StepResult.UNSEEN));
       busyMicros += took / 1000;
-      decodeTokens += batch.decodes();
       gaps.add(took / 1000, batch.decodes());
       return;
     }
     long micros = stepMicros(batch) + extraMicros.getAsLong();
     busyMicros += micros;
-    decodeTokens += batch.decodes();
     long end = turns.take(loop.nanos(), Math.multiplyExact(micros, 1000L));
     long nanos = end - loop.nanos();
     gaps.add(nanos / 1000 + latency.outputTokenMicros(), batch.decodes());
@@ -101,9 +98,5 @@ public final class TimedModel implements ModelBackend {
 
   public long prefillTokens() {
     return prefillTokens;
-  }
-
-  public long decodeTokens() {
-    return decodeTokens;
   }
 }

@@ -65,7 +65,7 @@ class SideBySideTest {
 
   /** Everything that a run tells; all that it is made of is made anew. */
   private static List<String> told(
-      long seed, RouterVisibility sight, @Nullable ParallelTasks crew, long horizon) {
+      long seed, RouterVisibility sight, @Nullable ParallelTasks runner, long horizon) {
     var random = new Random(seed);
     int blockTokens = random.nextBoolean() ? 4 : 64;
     var made = new RandomCluster(random, blockTokens);
@@ -82,7 +82,7 @@ class SideBySideTest {
           case BLIND -> withoutSessions(Workload.open(requests.iterator()));
           case LOOKING -> Workload.open(requests.iterator());
         };
-    var simulator = new Simulator(spec, latency, workload, crew);
+    var simulator = new Simulator(spec, latency, workload, runner);
     var told = told(simulator.run(horizon, _ -> {}));
     if (sight == RouterVisibility.LOOKING) told.add(simulator.router().estimates().toString());
     return told;

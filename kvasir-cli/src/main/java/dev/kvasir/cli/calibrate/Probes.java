@@ -1,6 +1,7 @@
 package dev.kvasir.cli.calibrate;
 
 import dev.kvasir.live.http.Network;
+import dev.kvasir.live.load.GeneratedText;
 import dev.kvasir.live.load.LoadCapture;
 import dev.kvasir.live.load.LoadDriver;
 import dev.kvasir.live.load.LoadReport;
@@ -9,7 +10,6 @@ import dev.kvasir.live.load.LoadSettings;
 import dev.kvasir.live.load.LoadTargets;
 import dev.kvasir.live.load.OpenAiTarget;
 import dev.kvasir.live.load.Pacing;
-import dev.kvasir.live.load.Words;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
@@ -135,6 +135,6 @@ final class Probes {
   }
 
   private static String prompt(long seed, int words) {
-    return Words.of(RandomGeneratorFactory.of(ALGORITHM).create(seed)::nextLong, words);
+    return GeneratedText.of(RandomGeneratorFactory.of(ALGORITHM).create(seed)::nextLong, words);
   }
 }

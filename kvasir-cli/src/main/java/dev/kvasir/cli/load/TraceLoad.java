@@ -1,7 +1,7 @@
 package dev.kvasir.cli.load;
 
+import dev.kvasir.live.load.GeneratedText;
 import dev.kvasir.live.load.LoadRequest;
-import dev.kvasir.live.load.Words;
 import dev.kvasir.sim.workload.Request;
 import java.util.Iterator;
 
@@ -34,6 +34,6 @@ final class TraceLoad implements Iterator<LoadRequest> {
   /** Each word is a block of one token, whose name depends on all before it. */
   private static String text(Request request) {
     var names = request.content().names(1, 0);
-    return Words.of(() -> names.next().first(), request.promptTokens());
+    return GeneratedText.of(() -> names.next().first(), request.promptTokens());
   }
 }

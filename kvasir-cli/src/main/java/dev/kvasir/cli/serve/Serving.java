@@ -9,8 +9,8 @@ import dev.kvasir.cli.workers.WorkerSources;
 import dev.kvasir.cli.workers.WorkerSources.Source;
 import dev.kvasir.cli.workers.WorkersApi;
 import dev.kvasir.live.OwnedResources;
-import dev.kvasir.live.dashboard.LadderState;
-import dev.kvasir.live.engine.EmbeddedLadder;
+import dev.kvasir.live.dashboard.TieredCacheState;
+import dev.kvasir.live.engine.EmbeddedCacheState;
 import dev.kvasir.live.engine.LoadedModel;
 import dev.kvasir.live.engine.LocalEngine;
 import dev.kvasir.live.engine.step.StepLines;
@@ -165,10 +165,10 @@ final class Serving implements AutoCloseable {
     var secret = given == null ? TenantSecret.in(folder) : NameKey.of(given.reveal());
     var gatewaySettings =
         settings.gateway(workers, contextTokens, settings.listen().keys(), secret);
-    Supplier<LadderState> ladder =
+    Supplier<TieredCacheState> ladder =
         embedded
-            .<Supplier<LadderState>>map(own -> new EmbeddedLadder(own.group()))
-            .orElse(below == null ? () -> LadderState.NONE : below::memory);
+            .<Supplier<TieredCacheState>>map(own -> new EmbeddedCacheState(own.group()))
+            .orElse(below == null ? () -> TieredCacheState.NONE : below::memory);
     var engines = embedded.map(EmbeddedWorkers::engines).orElse(List.of());
     var beside =
         new Gateway.Beside(version, ladder, adminEndpoints(), tokenizer(settings), engines);

@@ -102,7 +102,7 @@ final class SettingsText {
         "  Requests are admitted by '%s', blocks are evicted by '%s'.",
         engines.scheduler().name().toLowerCase(Locale.ROOT).replace('_', '-'), engines.eviction());
     lines.say("Tiers, from the fastest down:");
-    new LadderText(settings, folder, lines).say();
+    new TieredCacheText(settings, folder, lines).say();
   }
 
   private void routing() {

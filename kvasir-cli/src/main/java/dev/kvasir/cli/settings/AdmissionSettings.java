@@ -1,7 +1,7 @@
 package dev.kvasir.cli.settings;
 
 import dev.kvasir.Nullable;
-import dev.kvasir.cli.config.Words;
+import dev.kvasir.cli.config.Choices;
 import dev.kvasir.router.flow.AdmissionPolicy;
 import java.util.List;
 
@@ -23,7 +23,7 @@ public record AdmissionSettings(
       new AdmissionSettings("always-admit", 10_000, 1_000, 0, 3);
 
   public AdmissionSettings {
-    Words.require("policy", policy, POLICIES);
+    Choices.require("policy", policy, POLICIES);
   }
 
   /** The policy; null where all requests are taken. */

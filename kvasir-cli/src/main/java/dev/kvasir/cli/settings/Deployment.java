@@ -1,6 +1,7 @@
 package dev.kvasir.cli.settings;
 
 import dev.kvasir.Nullable;
+import dev.kvasir.Records;
 import dev.kvasir.live.gateway.GatewaySettings;
 import dev.kvasir.live.gateway.journal.JournalFiles;
 import dev.kvasir.live.gateway.journal.NameKey;
@@ -197,22 +198,7 @@ public record Deployment(
   }
 
   private Deployment with(ListenSettings at, List<WorkerSettings> found, Limits bounds) {
-    return new Deployment(
-        at,
-        found,
-        discovery,
-        replicas,
-        routing,
-        bounds,
-        engines,
-        tiers,
-        files,
-        cache,
-        tierConfig,
-        hardware,
-        simulation,
-        slo,
-        cost);
+    return Records.with(this, "listen", at, "workers", found, "limits", bounds);
   }
 
   public Path folder(Path usual) {

@@ -3,7 +3,8 @@ package dev.kvasir.cli.settings;
 import static java.lang.System.Logger.Level.WARNING;
 
 import dev.kvasir.Nullable;
-import dev.kvasir.cli.config.Words;
+import dev.kvasir.Records;
+import dev.kvasir.cli.config.Choices;
 import dev.kvasir.engine.EngineSettings;
 import dev.kvasir.engine.EngineSettings.BatchRules;
 import dev.kvasir.engine.PlanningSettings;
@@ -15,7 +16,7 @@ import dev.kvasir.gpu.engine.GpuUnavailable;
 import dev.kvasir.kv.evict.Eviction;
 import dev.kvasir.live.engine.EngineGroupSettings;
 import dev.kvasir.live.engine.LoadedModel;
-import dev.kvasir.live.engine.tier.LadderSettings;
+import dev.kvasir.live.engine.tier.TieredCacheSettings;
 import dev.kvasir.model.BuiltInModel;
 import dev.kvasir.model.ModelShape;
 import dev.kvasir.model.gguf.ModelFileException;
@@ -130,7 +131,7 @@ public record EnginesSettings(
   public EnginesSettings {
     sharing = sharing == null ? null : List.copyOf(sharing);
     if (!eviction.equals(ClairvoyantReplay.NAME)) {
-      Words.require("eviction", eviction, Eviction.NAMES);
+      Choices.require("eviction", eviction, Eviction.NAMES);
     }
     atLeast("count", count, 0);
     atLeast("prefill", prefill, 0);
@@ -162,26 +163,7 @@ public record EnginesSettings(
 
   /** As many of these engines, instead of two. */
   EnginesSettings times(int other) {
-    return new EnginesSettings(
-        model,
-        loadFormat,
-        other,
-        prefill,
-        decode,
-        threads,
-        device,
-        totalKvBlocks,
-        blockSize,
-        eviction,
-        sequencesMax,
-        stepTokensMax,
-        chunkTokensMax,
-        contextTokensMax,
-        scheduler,
-        preemption,
-        planning,
-        planningCost,
-        sharing);
+    return Records.with(this, "count", other);
   }
 
   /**
@@ -262,7 +244,7 @@ public record EnginesSettings(
   }
 
   /** How such engines with that model work; blocks on disk lie in the folder, by their model. */
-  public EngineGroupSettings group(LoadedModel loaded, LadderSettings ladder, Path folder) {
+  public EngineGroupSettings group(LoadedModel loaded, TieredCacheSettings ladder, Path folder) {
     requireEmbedded();
     var print = loaded.served().fingerprint().replaceFirst("^gguf sha256 ", "");
     var name = "kv-" + print.substring(0, Math.min(FINGERPRINT_SHOWN, print.length()));

@@ -1,6 +1,7 @@
 package dev.kvasir.cli.settings;
 
 import dev.kvasir.Nullable;
+import dev.kvasir.Records;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -79,20 +80,6 @@ public record HardwareSettings(
 
   /** The same on that GPU. */
   HardwareSettings on(String other) {
-    return new HardwareSettings(
-        other,
-        tp,
-        memoryUtilization,
-        model,
-        modelConfig,
-        table,
-        latencyModel,
-        alphaCoeffs,
-        betaCoeffs,
-        fit,
-        profile,
-        kvBytesPerToken,
-        transferRate,
-        transferLatency);
+    return Records.with(this, "gpu", other);
   }
 }

@@ -1,7 +1,7 @@
 package dev.kvasir.cli.settings;
 
 import dev.kvasir.Nullable;
-import dev.kvasir.cli.config.Words;
+import dev.kvasir.cli.config.Choices;
 import dev.kvasir.live.gateway.worker.Routing;
 import dev.kvasir.live.prompt.ModelText;
 import dev.kvasir.live.store.shared.Secret;
@@ -97,8 +97,8 @@ public record RoutingSettings(
   private static final int CONTEXTS_PER_HEAVY = 4;
 
   public RoutingSettings {
-    Words.require("policy", policy, PickPolicy.NAMES);
-    Words.require("placement", placement, PlacementPolicy.NAMES);
+    Choices.require("policy", policy, PickPolicy.NAMES);
+    Choices.require("placement", placement, PlacementPolicy.NAMES);
     var _ = Scorer.parse(scorers);
     if (warmTokensMax < 0 || heavyTokensMin < 0) {
       throw new IllegalArgumentException(

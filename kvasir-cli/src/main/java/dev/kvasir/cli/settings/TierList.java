@@ -6,8 +6,8 @@ import dev.kvasir.cli.config.KeyPaths;
 import dev.kvasir.cli.config.RecordReader;
 import dev.kvasir.kv.event.Tier;
 import dev.kvasir.live.engine.tier.HostTier;
-import dev.kvasir.live.engine.tier.LadderSettings;
 import dev.kvasir.live.engine.tier.TierConfig;
+import dev.kvasir.live.engine.tier.TieredCacheSettings;
 import dev.kvasir.sim.spec.Nearest;
 import dev.kvasir.sim.spec.SpecError;
 import dev.kvasir.sim.spec.Written;
@@ -102,19 +102,21 @@ public final class TierList implements CustomSetting<TierList> {
    *
    * @param blockBytes what a block takes; 0 where it is not known, and then sizes are not counted
    */
-  public LadderSettings ladder(long blockBytes) {
-    var ladder = LadderSettings.of(0, 0);
+  public TieredCacheSettings ladder(long blockBytes) {
+    var ladder = TieredCacheSettings.of(0, 0);
     var lower = new ArrayList<TierConfig.Below>();
     for (var entry : entries) {
       switch (entry.settings.withBlocks(entry.blocks(blockBytes))) {
-        case HostTier host -> ladder = new LadderSettings(host, List.of());
+        case HostTier host -> ladder = new TieredCacheSettings(host, List.of());
         case TierConfig.Below tier -> lower.add(tier);
         default -> throw new IllegalStateException("no tier: " + entry);
       }
     }
     var order = new ArrayList<Tier>();
     for (var entry : entries) order.add(entry.kind.tier());
-    return entries.isEmpty() ? ladder : new LadderSettings(ladder.host(), lower).inOrder(order);
+    return entries.isEmpty()
+        ? ladder
+        : new TieredCacheSettings(ladder.host(), lower).inOrder(order);
   }
 
   /** The list of a file by the kinds in it, as options and sweeps reach into it. */

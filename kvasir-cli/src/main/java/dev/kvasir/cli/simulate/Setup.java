@@ -67,7 +67,7 @@ final class Setup {
   private final String routing;
   private final SimulateOptions options;
   private final PrintWriter err;
-  private final ParallelTasks crew;
+  private final ParallelTasks runner;
   private int profiledBlocks;
 
   /** The simulation of one point of the grid, or of all where there is none. */
@@ -76,13 +76,13 @@ final class Setup {
       List<Written.Text> point,
       SimulateOptions options,
       PrintWriter err,
-      ParallelTasks crew) {
+      ParallelTasks runner) {
     this.plan = plan;
     this.deployment = plan.deployment(point);
     this.hardware = new SimulatedHardware(deployment.hardware());
     this.options = options;
     this.err = err;
-    this.crew = crew;
+    this.runner = runner;
     this.placement = placement(plan, point);
     boolean isChosen = plan.writes("routing.policy", point) || !options.isBlis();
     this.routing = isChosen ? deployment.routing().policy() : "round-robin";
@@ -123,7 +123,7 @@ final class Setup {
       warnOfUnknownTimes();
       var horizon = deployment.simulation().horizon();
       var model = other == null ? hardware.model(err) : other;
-      return new Simulator(cluster(), model, workload, crew)
+      return new Simulator(cluster(), model, workload, runner)
           .run(horizon == null ? HORIZON_NANOS_MAX : horizon.toNanos(), progress);
     } finally {
       for (var stream : opened) stream.close();

@@ -8,7 +8,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import dev.kvasir.cli.settings.Deployment;
 import dev.kvasir.cli.settings.KeyFile;
 import dev.kvasir.cli.simulate.SimulateCommand;
-import dev.kvasir.live.dashboard.LadderState;
+import dev.kvasir.live.dashboard.TieredCacheState;
 import dev.kvasir.live.gateway.Gateway;
 import dev.kvasir.live.gateway.GatewaySettings;
 import dev.kvasir.live.gateway.worker.Routing;
@@ -179,7 +179,7 @@ class ServeTest {
 
   private static Gateway.Beside beside(EmbeddedWorkers workers) {
     return new Gateway.Beside(
-        "", () -> LadderState.NONE, List.of(), UnaryOperator.identity(), workers.engines());
+        "", () -> TieredCacheState.NONE, List.of(), UnaryOperator.identity(), workers.engines());
   }
 
   @Test

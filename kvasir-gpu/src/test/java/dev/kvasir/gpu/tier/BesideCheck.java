@@ -41,7 +41,8 @@ final class BesideCheck {
     var layout = DeviceLayout.contiguous(blocks, blockBytes);
     var results = new ArrayList<Result>();
     try (var ladder =
-            new GpuLadder(answer, new GpuLadder.Size(layout, blocks, 1, folder.resolve("disk")));
+            new GpuTieredCache(
+                answer, new GpuTieredCache.Size(layout, blocks, 1, folder.resolve("disk")));
         var stream = ladder.tier.device().stream(Urgency.USUAL);
         var memory = ladder.tier.device().allocate(2 * MEMORY_BYTES)) {
       Work compute =
@@ -90,7 +91,7 @@ final class BesideCheck {
   }
 
   private static Result beside(
-      GpuLadder ladder,
+      GpuTieredCache ladder,
       CudaStream stream,
       String name,
       Work work,
@@ -126,7 +127,8 @@ final class BesideCheck {
     return new Result(name, direction + " " + lie + " " + kib + " KiB", with / alone, rate, stats);
   }
 
-  private static double millis(GpuLadder ladder, CudaStream stream, Work work) throws CudaFailure {
+  private static double millis(GpuTieredCache ladder, CudaStream stream, Work work)
+      throws CudaFailure {
     try (var begin = ladder.tier.device().timedEvent();
         var end = ladder.tier.device().timedEvent()) {
       stream.record(begin);
@@ -139,7 +141,7 @@ final class BesideCheck {
 
   /** Two calls under way at any time. */
   private static void copy(
-      GpuLadder ladder,
+      GpuTieredCache ladder,
       Direction direction,
       List<List<BlockCopy>> batches,
       AtomicBoolean stop,

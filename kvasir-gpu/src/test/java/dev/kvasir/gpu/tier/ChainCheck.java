@@ -61,7 +61,7 @@ final class ChainCheck {
   /** Blocks that a kernel may still write: whoever computes holds them until it is done. */
   private record Computing(CudaEvent over, List<Block.Registered> blocks) {}
 
-  private final GpuLadder ladder;
+  private final GpuTieredCache ladder;
   private final Random random;
   private final Deque<Computing> computing = new ArrayDeque<>();
   private final List<List<Long>> groups = new ArrayList<>();
@@ -74,26 +74,27 @@ final class ChainCheck {
   private long failed;
   private int underWay;
 
-  private ChainCheck(GpuLadder ladder, long seed, long wrong) {
+  private ChainCheck(GpuTieredCache ladder, long seed, long wrong) {
     this.ladder = ladder;
     this.random = new Random(seed);
     this.wrong = wrong;
   }
 
-  static Result run(CudaAnswer answer, GpuLadder.Size size, long bytesMin, long seed)
+  static Result run(CudaAnswer answer, GpuTieredCache.Size size, long bytesMin, long seed)
       throws IOException {
     if (!(answer instanceof CudaAnswer.Answered(CudaDriver driver, List<Gpu> gpus))) {
       throw new IOException(answer.toString());
     }
     try (var device = CudaDevice.open(driver, gpus.getFirst())) {
       // The driver keeps some memory of its own for whatever it has done once.
-      var once = new GpuLadder.Size(size.layout(), 64, 64, size.folder().resolveSibling("once"));
-      try (var first = new GpuLadder(answer, once)) {
+      var once =
+          new GpuTieredCache.Size(size.layout(), 64, 64, size.folder().resolveSibling("once"));
+      try (var first = new GpuTieredCache(answer, once)) {
         run(first, 1 << 20, seed);
       }
       device.bind();
       long free = device.freeBytes();
-      var ladder = new GpuLadder(answer, size);
+      var ladder = new GpuTieredCache(answer, size);
       Result result;
       try (ladder) {
         result = run(ladder, bytesMin, seed);
@@ -114,7 +115,7 @@ final class ChainCheck {
     }
   }
 
-  private static Result run(GpuLadder ladder, long bytesMin, long seed) throws IOException {
+  private static Result run(GpuTieredCache ladder, long bytesMin, long seed) throws IOException {
     long began = System.nanoTime();
     try (var counter = ladder.tier.device().allocate(Long.BYTES);
         var arena = Arena.ofShared();
@@ -141,8 +142,8 @@ final class ChainCheck {
     }
   }
 
-  private static void copyCounter(GpuLadder ladder, long device, long host, Direction direction)
-      throws CudaFailure {
+  private static void copyCounter(
+      GpuTieredCache ladder, long device, long host, Direction direction) throws CudaFailure {
     ladder.tier.device().bind();
     ladder.stream.copy(direction, device, host, Long.BYTES);
     ladder.stream.await();

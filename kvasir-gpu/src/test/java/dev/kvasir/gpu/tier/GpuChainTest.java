@@ -18,7 +18,7 @@ class GpuChainTest {
     var stub = StubCuda.fresh();
     for (long seed = 1; seed <= 2; seed++) {
       var layout = DeviceLayout.separate(64, 4, 4 << 10);
-      var size = new GpuLadder.Size(layout, 128, 512, folder.resolve("chain-" + seed));
+      var size = new GpuTieredCache.Size(layout, 128, 512, folder.resolve("chain-" + seed));
       var result = ChainCheck.run(stub.ask(), size, 48 << 20, seed);
       assertThat(result.wrongWords()).as("seed %s: %s", seed, result).isZero();
       assertThat(result.compared()).as("seed %s: %s", seed, result).isPositive();
@@ -32,7 +32,7 @@ class GpuChainTest {
   @Test
   void whatAKernelStillWritesIsNotReadBeforeItIsDone() throws IOException {
     var layout = DeviceLayout.contiguous(64, 16 << 10);
-    var size = new GpuLadder.Size(layout, 128, 64, folder.resolve("passes"));
+    var size = new GpuTieredCache.Size(layout, 128, 64, folder.resolve("passes"));
     var result = PassCheck.run(StubCuda.fresh().ask(), size, 200, Duration.ofMillis(2), 8);
     assertThat(result.wrongBlocks()).isZero();
     assertThat(result.early()).isZero();

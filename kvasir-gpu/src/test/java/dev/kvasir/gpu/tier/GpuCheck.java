@@ -161,7 +161,7 @@ final class GpuCheck {
 
   private void passes(int passes) throws IOException {
     var layout = DeviceLayout.contiguous(256, 64 << 10);
-    var size = new GpuLadder.Size(layout, 4096, 64, folder.resolve("passes"));
+    var size = new GpuTieredCache.Size(layout, 4096, 64, folder.resolve("passes"));
     var result = PassCheck.run(answer, size, passes, Duration.ofMillis(50), 32);
     say(result.toString());
     goal(
@@ -176,7 +176,7 @@ final class GpuCheck {
   private void chain(long bytes) throws IOException {
     int parts = 8;
     var layout = DeviceLayout.separate(2048, parts, (512 << 10) / parts);
-    var size = new GpuLadder.Size(layout, 6144, 40_000, folder.resolve("chain"));
+    var size = new GpuTieredCache.Size(layout, 6144, 40_000, folder.resolve("chain"));
     var result = ChainCheck.run(answer, size, bytes, 42);
     say(result.toString());
     goal(

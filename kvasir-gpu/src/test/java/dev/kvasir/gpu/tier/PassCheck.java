@@ -34,7 +34,7 @@ final class PassCheck {
       double loopDelayMillis,
       double seconds) {}
 
-  private final GpuLadder ladder;
+  private final GpuTieredCache ladder;
   private final int passes;
   private final long nanos;
   private final Deque<CudaStream> idle = new ArrayDeque<>();
@@ -47,17 +47,18 @@ final class PassCheck {
   private long loopDelayNanos;
   private int threadsMost;
 
-  private PassCheck(GpuLadder ladder, int passes, long nanos, List<CudaStream> streams) {
+  private PassCheck(GpuTieredCache ladder, int passes, long nanos, List<CudaStream> streams) {
     this.ladder = ladder;
     this.passes = passes;
     this.nanos = nanos;
     this.idle.addAll(streams);
   }
 
-  static Result run(CudaAnswer answer, GpuLadder.Size size, int passes, Duration each, int streams)
+  static Result run(
+      CudaAnswer answer, GpuTieredCache.Size size, int passes, Duration each, int streams)
       throws IOException {
     long began = System.nanoTime();
-    try (var ladder = new GpuLadder(answer, size)) {
+    try (var ladder = new GpuTieredCache(answer, size)) {
       var all = new ArrayList<CudaStream>();
       for (int i = 0; i < streams; i++) all.add(ladder.tier.device().stream(Urgency.USUAL));
       int threads = Thread.activeCount();

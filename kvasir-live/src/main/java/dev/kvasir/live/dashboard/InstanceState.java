@@ -1,5 +1,6 @@
 package dev.kvasir.live.dashboard;
 
+import dev.kvasir.Records;
 import dev.kvasir.router.view.Availability;
 import dev.kvasir.router.view.Role;
 
@@ -39,19 +40,6 @@ public record InstanceState(
 
   /** This one, without its address. */
   InstanceState withoutUrl() {
-    return new InstanceState(
-        name,
-        "",
-        role,
-        availability,
-        waiting,
-        running,
-        prefillTokens,
-        decodeStreams,
-        kvBlocksUsed,
-        kvBlocksTotal,
-        requests,
-        hitRate,
-        tokensPerSecond);
+    return Records.with(this, "url", "");
   }
 }

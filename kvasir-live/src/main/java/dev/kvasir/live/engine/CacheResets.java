@@ -7,7 +7,7 @@ import dev.kvasir.Nullable;
 import dev.kvasir.kv.name.BlockHasher;
 import dev.kvasir.kv.name.Sha256Hasher;
 import dev.kvasir.live.engine.ResetReport.Part;
-import dev.kvasir.live.engine.tier.SharedLook;
+import dev.kvasir.live.engine.tier.SharedTierLookup;
 import dev.kvasir.live.engine.tier.SharedTiers;
 import dev.kvasir.live.store.disk.DiskStore;
 import dev.kvasir.live.store.shared.SharedStore;
@@ -122,7 +122,7 @@ public final class CacheResets {
     return text.toString();
   }
 
-  private static String name(SharedLook.Place place) {
+  private static String name(SharedTierLookup.Place place) {
     return place.pool().tier().word();
   }
 
@@ -144,7 +144,7 @@ public final class CacheResets {
         });
   }
 
-  private void observed(SharedLook.Place place, String seen) {
+  private void observed(SharedTierLookup.Place place, String seen) {
     var known = tokens.getOrDefault(name(place), "");
     if (seen.equals(known) || running) return;
     if (seen.isEmpty()) {
@@ -200,7 +200,7 @@ public final class CacheResets {
   private ResetReport reset() {
     var token = HexFormat.of().toHexDigits(new SecureRandom().nextLong());
     var failures = new TreeMap<String, String>();
-    var places = tiers == null ? List.<SharedLook.Place>of() : tiers.places();
+    var places = tiers == null ? List.<SharedTierLookup.Place>of() : tiers.places();
     for (var place : places) {
       try {
         place.store().setGeneration(token);
@@ -243,7 +243,7 @@ public final class CacheResets {
 
   private void change(String token, Map<String, String> failures) {
     boolean shared = false;
-    for (var place : tiers == null ? List.<SharedLook.Place>of() : tiers.places()) {
+    for (var place : tiers == null ? List.<SharedTierLookup.Place>of() : tiers.places()) {
       if (failures.containsKey(name(place))) continue;
       tokens.put(name(place), token);
       shared = true;
@@ -288,7 +288,7 @@ public final class CacheResets {
 
   /** Removes blocks once no server stores under the old names any more. */
   private static List<Part> removeShared(
-      List<SharedLook.Place> places, Map<String, String> failures) {
+      List<SharedTierLookup.Place> places, Map<String, String> failures) {
     var parts = new ArrayList<Part>();
     if (failures.size() < places.size()) pause();
     for (var place : places) {

@@ -22,7 +22,7 @@ import dev.kvasir.live.engine.step.GenerationListener;
 import dev.kvasir.live.engine.step.GenerationRequest;
 import dev.kvasir.live.engine.step.Piece;
 import dev.kvasir.live.engine.step.WatchedLoop;
-import dev.kvasir.live.engine.tier.SharedLook;
+import dev.kvasir.live.engine.tier.SharedTierLookup;
 import dev.kvasir.model.ModelShape;
 import dev.kvasir.time.EventLoop;
 import java.util.ArrayList;
@@ -58,7 +58,7 @@ public final class EmbeddedEngine {
       ResettableKv kv,
       BlockPool top,
       @Nullable BlockPool shared,
-      SharedLook look,
+      SharedTierLookup look,
       KvEvents events,
       CacheResets resets) {}
 

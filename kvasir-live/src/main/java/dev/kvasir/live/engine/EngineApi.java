@@ -49,7 +49,7 @@ final class EngineApi {
   private final CallReader reader;
   private final SessionHints hints = new SessionHints();
   private final EngineMeter meter = new EngineMeter();
-  private final Handovers handovers;
+  private final PrefillHandoff handovers;
   private final AtomicLong ids = new AtomicLong();
   private final long startedSeconds = Instant.now().getEpochSecond();
 
@@ -59,7 +59,7 @@ final class EngineApi {
     this.model = engine.model();
     this.prompts = new PromptTokens(network, model);
     this.reader = new CallReader(model.temperature());
-    this.handovers = new Handovers(engine);
+    this.handovers = new PrefillHandoff(engine);
   }
 
   List<Endpoint> endpoints() {

@@ -20,7 +20,7 @@ import dev.kvasir.live.OwnedResources;
 import dev.kvasir.live.engine.step.StepThread;
 import dev.kvasir.live.engine.step.StepTime;
 import dev.kvasir.live.engine.tier.LearnedTables;
-import dev.kvasir.live.engine.tier.SharedLook;
+import dev.kvasir.live.engine.tier.SharedTierLookup;
 import dev.kvasir.live.engine.tier.SharedTiers;
 import dev.kvasir.live.gateway.request.PromptTokenizer;
 import dev.kvasir.live.http.Network;
@@ -121,7 +121,7 @@ public final class EngineGroup implements AutoCloseable {
     var room = room(name, settings);
     ResettableKv kv = tiers == null ? new PooledKv(top) : tiers.ladder(registry, top, room.down());
     var shared = tiers == null ? null : tiers.host();
-    var look = tiers == null ? SharedLook.NONE : tiers.look();
+    var look = tiers == null ? SharedTierLookup.NONE : tiers.look();
     var parts =
         new EmbeddedEngine.Parts(name, loop, model.served(), kv, top, shared, look, events, resets);
     return new EmbeddedEngine(parts, room::steps, settings.engine());

@@ -3,7 +3,7 @@ package dev.kvasir.live.engine;
 import dev.kvasir.Nullable;
 import dev.kvasir.engine.EngineSettings;
 import dev.kvasir.kv.evict.Eviction;
-import dev.kvasir.live.engine.tier.LadderSettings;
+import dev.kvasir.live.engine.tier.TieredCacheSettings;
 import java.nio.file.Path;
 
 /**
@@ -18,7 +18,7 @@ import java.nio.file.Path;
 public record EngineGroupSettings(
     int engines,
     int deviceBlocks,
-    LadderSettings ladder,
+    TieredCacheSettings ladder,
     @Nullable Path diskFolder,
     EngineSettings engine,
     String eviction) {
@@ -29,7 +29,7 @@ public record EngineGroupSettings(
   public EngineGroupSettings(
       int engines,
       int deviceBlocks,
-      LadderSettings ladder,
+      TieredCacheSettings ladder,
       @Nullable Path diskFolder,
       EngineSettings engine) {
     this(engines, deviceBlocks, ladder, diskFolder, engine, Eviction.NAMES.getFirst());
@@ -55,7 +55,7 @@ public record EngineGroupSettings(
       int diskBlocks,
       @Nullable Path diskFolder,
       EngineSettings engine) {
-    var ladder = LadderSettings.of(hostBlocks, diskBlocks);
+    var ladder = TieredCacheSettings.of(hostBlocks, diskBlocks);
     return new EngineGroupSettings(engines, deviceBlocks, ladder, diskFolder, engine);
   }
 }

@@ -10,7 +10,7 @@ import dev.kvasir.kv.event.Tier;
 import dev.kvasir.live.LiveLoop;
 import dev.kvasir.live.engine.step.PacedSteps;
 import dev.kvasir.live.engine.step.SampledSteps;
-import dev.kvasir.live.engine.tier.SharedLook;
+import dev.kvasir.live.engine.tier.SharedTierLookup;
 import dev.kvasir.model.ModelShape;
 import dev.kvasir.offload.CommonTiers;
 import dev.kvasir.offload.onboard.LowerTier;
@@ -56,7 +56,15 @@ public final class PacedEngines implements AutoCloseable {
       var engine =
           new EmbeddedEngine(
               new EmbeddedEngine.Parts(
-                  "worker-" + i, loop, model, kv, top, shared, SharedLook.NONE, events, resets),
+                  "worker-" + i,
+                  loop,
+                  model,
+                  kv,
+                  top,
+                  shared,
+                  SharedTierLookup.NONE,
+                  events,
+                  resets),
               watched -> new SampledSteps(steps, watched),
               settings);
       engines.add(engine);

@@ -41,16 +41,4 @@ public record PublisherSettings(
   public static PublisherSettings loopback(String topic) {
     return of(LOOPBACK, LOOPBACK, topic);
   }
-
-  public PublisherSettings with(EventEncoding encoding) {
-    return new PublisherSettings(
-        endpoint,
-        replayEndpoint,
-        topic,
-        encoding,
-        queueMax,
-        peerQueueMax,
-        replayBatchesMax,
-        replayBytesMax);
-  }
 }

@@ -2,7 +2,7 @@ package dev.kvasir.live.gateway;
 
 import static java.lang.System.Logger.Level.ERROR;
 
-import dev.kvasir.live.dashboard.LadderState;
+import dev.kvasir.live.dashboard.TieredCacheState;
 import dev.kvasir.live.gateway.journal.GatewayMetrics;
 import dev.kvasir.live.gateway.request.GatewayParts;
 import dev.kvasir.live.gateway.request.RequestFields;
@@ -27,7 +27,7 @@ final class AdminApi {
   private final GatewayParts parts;
   private final Router router;
   private final GatewayMetrics metrics;
-  private final Supplier<LadderState> ladder;
+  private final Supplier<TieredCacheState> ladder;
   private final List<Consumer<MetricsText>> others;
 
   /**
@@ -39,7 +39,7 @@ final class AdminApi {
       GatewayParts parts,
       Router router,
       GatewayMetrics metrics,
-      Supplier<LadderState> ladder,
+      Supplier<TieredCacheState> ladder,
       List<Consumer<MetricsText>> others) {
     this.parts = parts;
     this.router = router;
@@ -71,12 +71,12 @@ final class AdminApi {
             });
   }
 
-  private void metrics(Exchange exchange, LadderState state) {
+  private void metrics(Exchange exchange, TieredCacheState state) {
     var out = new MetricsText();
     GatewayMetrics.METRICS.write(
         new GatewayMetrics.Source(metrics, router, parts.workers(), parts.flow()), out);
     for (var other : others) other.accept(out);
-    LadderMetrics.METRICS.write(state, out);
+    TieredCacheMetrics.METRICS.write(state, out);
     var text = Buffer.buffer(out.toString());
     exchange.context().runOnContext(_ -> exchange.answer(200, MetricsText.CONTENT_TYPE, text));
   }

@@ -4,7 +4,7 @@ import dev.kvasir.Nullable;
 import dev.kvasir.kv.name.BlockHasher;
 import dev.kvasir.live.LiveLoop;
 import dev.kvasir.live.dashboard.Dashboard;
-import dev.kvasir.live.dashboard.LadderState;
+import dev.kvasir.live.dashboard.TieredCacheState;
 import dev.kvasir.live.gateway.journal.Decision;
 import dev.kvasir.live.gateway.journal.EventMetrics;
 import dev.kvasir.live.gateway.journal.Journal;
@@ -166,12 +166,12 @@ public final class Gateway implements AutoCloseable {
    */
   public record Beside(
       String version,
-      Supplier<LadderState> ladder,
+      Supplier<TieredCacheState> ladder,
       List<Endpoint> admin,
       UnaryOperator<PromptTokenizer> tokenizer,
       List<? extends LocalWorker> engines) {
     public static final Beside NOTHING =
-        new Beside("", () -> LadderState.NONE, List.of(), UnaryOperator.identity(), List.of());
+        new Beside("", () -> TieredCacheState.NONE, List.of(), UnaryOperator.identity(), List.of());
 
     public Beside {
       admin = List.copyOf(admin);

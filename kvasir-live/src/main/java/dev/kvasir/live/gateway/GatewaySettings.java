@@ -1,6 +1,7 @@
 package dev.kvasir.live.gateway;
 
 import dev.kvasir.Nullable;
+import dev.kvasir.Records;
 import dev.kvasir.live.gateway.journal.JournalFiles;
 import dev.kvasir.live.gateway.journal.NameKey;
 import dev.kvasir.live.gateway.worker.FailureRules;
@@ -60,21 +61,15 @@ public record GatewaySettings(
 
   /** These, but for the two addresses. */
   public GatewaySettings at(HttpSettings callers, HttpSettings keepers) {
-    return new GatewaySettings(
-        callers, keepers, workers, routing, queue, admission, failures, probePace, files, workerKey,
-        secret);
+    return Records.with(this, "api", callers, "admin", keepers);
   }
 
   public GatewaySettings with(Routing other) {
-    return new GatewaySettings(
-        api, admin, workers, other, queue, admission, failures, probePace, files, workerKey,
-        secret);
+    return Records.with(this, "routing", other);
   }
 
   public GatewaySettings with(QueueLimits other) {
-    return new GatewaySettings(
-        api, admin, workers, routing, other, admission, failures, probePace, files, workerKey,
-        secret);
+    return Records.with(this, "queue", other);
   }
 
   /** These, with what decides which requests are taken at all; null for all. */
@@ -89,9 +84,7 @@ public record GatewaySettings(
   }
 
   public GatewaySettings with(JournalFiles other) {
-    return new GatewaySettings(
-        api, admin, workers, routing, queue, admission, failures, probePace, other, workerKey,
-        secret);
+    return Records.with(this, "files", other);
   }
 
   public GatewaySettings probing(Duration pace) {

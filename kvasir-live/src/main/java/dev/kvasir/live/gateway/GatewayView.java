@@ -4,7 +4,7 @@ import dev.kvasir.live.dashboard.DashboardSource;
 import dev.kvasir.live.dashboard.DashboardState;
 import dev.kvasir.live.dashboard.DecisionState;
 import dev.kvasir.live.dashboard.InstanceState;
-import dev.kvasir.live.dashboard.LadderState;
+import dev.kvasir.live.dashboard.TieredCacheState;
 import dev.kvasir.live.gateway.journal.Decision;
 import dev.kvasir.live.gateway.journal.Recent;
 import dev.kvasir.live.gateway.request.GatewayParts;
@@ -37,7 +37,7 @@ final class GatewayView implements DashboardSource {
     return gateway.onLoop(() -> state(ladder));
   }
 
-  private DashboardState state(LadderState ladder) {
+  private DashboardState state(TieredCacheState ladder) {
     var decisions = recent.decisions().stream().map(this::shown).toList();
     return new DashboardState(
         beside.version(),

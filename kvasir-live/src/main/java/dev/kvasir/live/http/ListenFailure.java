@@ -41,9 +41,4 @@ public final class ListenFailure extends RuntimeException {
     return new ListenFailure(
         port, "cannot listen on %s: %s".formatted(place, cause.getMessage()), cause);
   }
-
-  /** The port that was asked for. */
-  public int port() {
-    return port;
-  }
 }

@@ -62,6 +62,6 @@ public final class RandomLoad implements Iterator<LoadRequest> {
 
   private String words(long number, int count) {
     var chance = RandomGeneratorFactory.of(ALGORITHM).create(seed + number * 0x9e3779b97f4a7c15L);
-    return Words.of(chance::nextLong, count);
+    return GeneratedText.of(chance::nextLong, count);
   }
 }

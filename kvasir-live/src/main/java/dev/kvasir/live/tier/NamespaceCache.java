@@ -174,11 +174,6 @@ final class NamespaceCache {
     if (log != null) log.close();
   }
 
-  /** Chunks on their way into host memory. */
-  int storing() {
-    return storing.size();
-  }
-
   /** Says of each block whether it is there; asks the servers that others store on too. */
   void look(List<BlockHash> names, Consumer<byte[]> done) {
     long began = loop.nanos();

@@ -4,8 +4,8 @@ import dev.kvasir.Nullable;
 import dev.kvasir.live.LiveLoop;
 import dev.kvasir.live.OwnedResources;
 import dev.kvasir.live.dashboard.EdgeState;
-import dev.kvasir.live.dashboard.LadderState;
 import dev.kvasir.live.dashboard.TierState;
+import dev.kvasir.live.dashboard.TieredCacheState;
 import dev.kvasir.live.engine.tier.TierMemory;
 import dev.kvasir.live.http.Access;
 import dev.kvasir.live.http.Endpoint;
@@ -67,11 +67,6 @@ public final class TierDaemon implements AutoCloseable {
     return resp == null ? -1 : resp.port();
   }
 
-  /** What routers listen to; null where there is nothing. */
-  public @Nullable TierFeed feed() {
-    return feed;
-  }
-
   /** Where its metrics are. */
   public String adminUrl() {
     return front.url();
@@ -109,14 +104,14 @@ public final class TierDaemon implements AutoCloseable {
   }
 
   /** What its tiers hold, for the dashboard; from any thread but the loop's. */
-  public LadderState memory() {
+  public TieredCacheState memory() {
     var all = caches.all();
-    var state = new CompletableFuture<LadderState>();
+    var state = new CompletableFuture<TieredCacheState>();
     loop.execute(() -> state.complete(memory(all)));
     return state.join();
   }
 
-  private static LadderState memory(List<NamespaceCache> all) {
+  private static TieredCacheState memory(List<NamespaceCache> all) {
     var tiers = new ArrayList<TierState>();
     var edges = new ArrayList<EdgeState>();
     var stores = new ArrayList<StoreTally>();
@@ -129,7 +124,7 @@ public final class TierDaemon implements AutoCloseable {
       if (all.size() == 1) stores.addAll(cache.tiers().stores());
       unavailable.addAll(cache.tiers().unavailable());
     }
-    return new LadderState(tiers, edges, List.of(), stores, unavailable);
+    return new TieredCacheState(tiers, edges, List.of(), stores, unavailable);
   }
 
   /** Ends the connections, then lets go of the tiers. */

@@ -1,16 +1,17 @@
 package dev.kvasir.live.tier;
 
 import dev.kvasir.Nullable;
+import dev.kvasir.Records;
 import dev.kvasir.kv.PoolSettings;
 import dev.kvasir.kv.event.Tier;
 import dev.kvasir.kv.evict.Eviction;
 import dev.kvasir.live.engine.tier.DiskTier;
 import dev.kvasir.live.engine.tier.EdgeSettings;
 import dev.kvasir.live.engine.tier.HostTier;
-import dev.kvasir.live.engine.tier.LadderSettings;
 import dev.kvasir.live.engine.tier.ObjectTier;
 import dev.kvasir.live.engine.tier.RemoteTier;
 import dev.kvasir.live.engine.tier.TierConfig;
+import dev.kvasir.live.engine.tier.TieredCacheSettings;
 import dev.kvasir.live.store.HostMemory;
 import dev.kvasir.live.tier.feed.FeedSettings;
 import dev.kvasir.offload.pipeline.PipelineSettings;
@@ -121,29 +122,12 @@ public record TierSettings(
 
   /** These, with a socket and what is on disk in that folder. */
   public TierSettings in(Path place) {
-    return new TierSettings(
-        place.resolve("tier.sock"),
-        users,
-        bufferFolders,
-        adminPort,
-        connectionsMax,
-        namespacesMax,
-        hostBytes,
-        diskBytes,
-        place.resolve("tier"),
-        eviction,
-        load,
-        tenantBytes,
-        order,
-        disk,
-        remote,
-        object,
-        resp,
-        events);
+    return Records.with(
+        this, "socket", place.resolve("tier.sock"), "folder", place.resolve("tier"));
   }
 
   /** The tiers of one namespace, as many blocks as fit in its share of the bytes. */
-  LadderSettings ladder(int blockBytes) {
+  TieredCacheSettings ladder(int blockBytes) {
     int hostBlocks = blocks("host", hostBytes, blockBytes);
     int diskBlocks = diskBytes == 0 ? 0 : blocks("disk", diskBytes, blockBytes);
     int waitMax = Math.max(1, hostBlocks / 2);
@@ -152,7 +136,7 @@ public record TierSettings(
     if (remote != null) lower.add(remote);
     if (object != null) lower.add(object);
     lower.replaceAll(tier -> tier.with(bounded(tier.edge(), waitMax)));
-    return new LadderSettings(HostTier.DEFAULT.withBlocks(hostBlocks), lower).inOrder(order);
+    return new TieredCacheSettings(HostTier.DEFAULT.withBlocks(hostBlocks), lower).inOrder(order);
   }
 
   private int blocks(String tier, long bytes, int blockBytes) {

@@ -7,8 +7,8 @@ import dev.kvasir.kv.event.Tier;
 import dev.kvasir.live.engine.step.GenerationRequest;
 import dev.kvasir.live.engine.tier.EdgeSettings;
 import dev.kvasir.live.engine.tier.GuardSettings;
-import dev.kvasir.live.engine.tier.LadderSettings;
 import dev.kvasir.live.engine.tier.RemoteTier;
+import dev.kvasir.live.engine.tier.TieredCacheSettings;
 import dev.kvasir.live.store.Quiet;
 import dev.kvasir.live.store.shared.TcpProxy;
 import dev.kvasir.live.store.shared.redis.RedisServer;
@@ -62,7 +62,7 @@ class BreakEvenTest {
         var network = new TcpProxy(redis.port())) {
       var free = ladder(network, ReuseCost.FREE);
       ask(free);
-      var computed = quickest(LadderSettings.of(256, 0));
+      var computed = quickest(TieredCacheSettings.of(256, 0));
       var loaded = quickest(free);
       assertThat(computed.fromRedis()).isZero();
       assertThat(loaded.fromRedis()).isGreaterThanOrEqualTo(BLOCKS - 1);
@@ -87,18 +87,18 @@ class BreakEvenTest {
         Duration.ZERO, loaded.taken().dividedBy(BLOCKS), computed.taken().dividedBy(BLOCKS));
   }
 
-  private static LadderSettings ladder(TcpProxy network, ReuseCost cost) {
+  private static TieredCacheSettings ladder(TcpProxy network, ReuseCost cost) {
     var server = RemoteSettings.of("127.0.0.1:" + network.port());
     var patient = server.with(server.limits().withTimeout(PATIENCE));
     var usual = RemoteTier.DEFAULT;
     var guard = new GuardSettings(5, Duration.ofSeconds(5), PATIENCE);
     var edge = new EdgeSettings(0, PipelineSettings.DEFAULT, cost);
-    return LadderSettings.of(256, 0)
+    return TieredCacheSettings.of(256, 0)
         .with(new RemoteTier(256, patient, usual.seal(), PATIENCE, guard, edge));
   }
 
   /** The best of some, so that what else the machine does counts least. */
-  private Answer quickest(LadderSettings ladder) throws IOException {
+  private Answer quickest(TieredCacheSettings ladder) throws IOException {
     var best = ask(ladder);
     for (int i = 1; i < TRIES; i++) {
       var other = ask(ladder);
@@ -108,7 +108,7 @@ class BreakEvenTest {
   }
 
   /** Asks an engine with nothing in its memory; what it computed is stored when this returns. */
-  private Answer ask(LadderSettings ladder) throws IOException {
+  private Answer ask(TieredCacheSettings ladder) throws IOException {
     var settings =
         new EngineGroupSettings(1, 256, ladder, folder.resolve("disk"), EngineSettings.DEFAULT);
     try (var group = EngineGroup.open(model, settings)) {

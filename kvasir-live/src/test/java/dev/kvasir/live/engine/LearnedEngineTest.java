@@ -3,7 +3,7 @@ package dev.kvasir.live.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvasir.engine.EngineSettings;
-import dev.kvasir.live.engine.tier.LadderSettings;
+import dev.kvasir.live.engine.tier.TieredCacheSettings;
 import dev.kvasir.live.http.HttpSettings;
 import dev.kvasir.live.http.Network;
 import dev.kvasir.model.PocketModel;
@@ -95,7 +95,7 @@ class LearnedEngineTest {
         new EngineGroupSettings(
             1,
             64,
-            LadderSettings.of(128, 256),
+            TieredCacheSettings.of(128, 256),
             folder.resolve(name),
             EngineSettings.DEFAULT,
             "learned");

@@ -2,12 +2,13 @@ package dev.kvasir.live.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kvasir.Records;
 import dev.kvasir.engine.EngineSettings;
 import dev.kvasir.engine.ModelBackend;
 import dev.kvasir.kv.event.KvEvent;
 import dev.kvasir.kv.name.BlockHash;
 import dev.kvasir.kv.name.TokenSequence;
-import dev.kvasir.live.dashboard.LadderState;
+import dev.kvasir.live.dashboard.TieredCacheState;
 import dev.kvasir.live.gateway.Gateway;
 import dev.kvasir.live.gateway.GatewaySettings;
 import dev.kvasir.live.gateway.worker.FailureRules;
@@ -18,7 +19,6 @@ import dev.kvasir.live.gateway.worker.Worker;
 import dev.kvasir.live.http.Eventually;
 import dev.kvasir.live.http.Json;
 import dev.kvasir.live.http.Network;
-import dev.kvasir.live.http.Records;
 import dev.kvasir.model.ModelShape;
 import dev.kvasir.model.PocketModel;
 import dev.kvasir.offload.store.BlockCopy;
@@ -260,7 +260,8 @@ class LocalEngineTest {
                     "restTime",
                     Duration.ofMillis(50)));
     var beside =
-        new Gateway.Beside("", () -> LadderState.NONE, List.of(), UnaryOperator.identity(), locals);
+        new Gateway.Beside(
+            "", () -> TieredCacheState.NONE, List.of(), UnaryOperator.identity(), locals);
     var gateway = Gateway.start(network, settings, beside);
     opened.add(gateway);
     return gateway;

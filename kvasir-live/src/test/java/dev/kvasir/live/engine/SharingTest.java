@@ -9,10 +9,10 @@ import dev.kvasir.live.engine.step.GenerationEnd;
 import dev.kvasir.live.engine.step.GenerationListener;
 import dev.kvasir.live.engine.step.GenerationRequest;
 import dev.kvasir.live.engine.step.Piece;
-import dev.kvasir.live.engine.tier.LadderSettings;
 import dev.kvasir.live.engine.tier.ObjectTier;
 import dev.kvasir.live.engine.tier.RemoteTier;
 import dev.kvasir.live.engine.tier.SharedTiers;
+import dev.kvasir.live.engine.tier.TieredCacheSettings;
 import dev.kvasir.live.http.HttpSettings;
 import dev.kvasir.live.http.Network;
 import dev.kvasir.live.store.shared.redis.RedisServer;
@@ -80,7 +80,7 @@ class SharingTest {
   @Test
   void whatOneComputedTheOtherBringsUpFromRedis() throws Exception {
     try (var redis = RedisServer.start(folder.resolve("redis"))) {
-      share(LadderSettings.of(64, 0).with(remote(redis)), "remote");
+      share(TieredCacheSettings.of(64, 0).with(remote(redis)), "remote");
     }
   }
 
@@ -88,7 +88,7 @@ class SharingTest {
   void aLadderOfAllTiersBringsUpFromRedisWhatWentThereByDisk() throws Exception {
     try (var redis = RedisServer.start(folder.resolve("redis"));
         var server = S3Server.start(folder.resolve("s3"))) {
-      var ladder = LadderSettings.of(64, 128).with(remote(redis)).with(object(server));
+      var ladder = TieredCacheSettings.of(64, 128).with(remote(redis)).with(object(server));
       share(ladder, "remote");
       // What Redis has lost is still in the bucket, to which it came by Redis.
       try (var jedis = redis.client()) {
@@ -102,7 +102,7 @@ class SharingTest {
   void theTiersMayStandInAnotherOrder() throws Exception {
     try (var redis = RedisServer.start(folder.resolve("redis"));
         var server = S3Server.start(folder.resolve("s3"))) {
-      var usual = LadderSettings.of(64, 128).with(remote(redis)).with(object(server));
+      var usual = TieredCacheSettings.of(64, 128).with(remote(redis)).with(object(server));
       var ladder = usual.inOrder(List.of(Tier.HOST, Tier.OBJECT, Tier.REMOTE, Tier.DISK));
       share(ladder, "object");
       // It came to the disk by the bucket and by Redis, and needs neither of them any more.
@@ -112,7 +112,7 @@ class SharingTest {
     }
   }
 
-  private void assertFound(LadderSettings ladder, String side, String tier) throws Exception {
+  private void assertFound(TieredCacheSettings ladder, String side, String tier) throws Exception {
     try (var one = new Side(ladder, folder.resolve(side))) {
       assertThat(cached(one.ask())).isGreaterThanOrEqualTo(96);
       assertThat(one.found(tier)).isPositive();
@@ -122,14 +122,14 @@ class SharingTest {
   @Test
   void whatOneComputedTheOtherBringsUpFromABucket() throws Exception {
     try (var server = S3Server.start(folder.resolve("s3"))) {
-      share(LadderSettings.of(64, 0).with(object(server)), "object");
+      share(TieredCacheSettings.of(64, 0).with(object(server)), "object");
     }
   }
 
   @Test
   void aServerThatIsDownCostsNoRequest() throws Exception {
     try (var redis = RedisServer.start(folder.resolve("redis"));
-        var side = new Side(LadderSettings.of(64, 0).with(remote(redis)), folder)) {
+        var side = new Side(TieredCacheSettings.of(64, 0).with(remote(redis)), folder)) {
       redis.kill();
       var answer = side.ask();
       assertThat(answer.at("/choices/0/text").asString()).isNotEmpty();
@@ -140,15 +140,15 @@ class SharingTest {
   @Test
   void aResetOfOneIsAResetOfAllThatShareRedis() throws Exception {
     try (var redis = RedisServer.start(folder.resolve("redis"))) {
-      resetAll(LadderSettings.of(64, 128).with(remote(redis)), "remote");
+      resetAll(TieredCacheSettings.of(64, 128).with(remote(redis)), "remote");
       try (var jedis = redis.client()) {
         assertThat(jedis.keys("*")).hasSizeGreaterThan(1);
       }
       // A server that was down while the others were reset learns of it when it starts.
       try (var other =
-          new Side(LadderSettings.of(64, 0).with(remote(redis)), folder.resolve("y"))) {
+          new Side(TieredCacheSettings.of(64, 0).with(remote(redis)), folder.resolve("y"))) {
         try (var late =
-            new Side(LadderSettings.of(64, 128).with(remote(redis)), folder.resolve("x"))) {
+            new Side(TieredCacheSettings.of(64, 128).with(remote(redis)), folder.resolve("x"))) {
           assertThat(cached(late.ask())).isGreaterThanOrEqualTo(96);
           assertThat(late.group.drain(DRAIN)).isTrue();
         }
@@ -156,7 +156,7 @@ class SharingTest {
         assertThat(redis.client().keys("*")).hasSize(1);
       }
       try (var late =
-          new Side(LadderSettings.of(64, 128).with(remote(redis)), folder.resolve("x"))) {
+          new Side(TieredCacheSettings.of(64, 128).with(remote(redis)), folder.resolve("x"))) {
         assertThat(cached(late.ask())).isZero();
       }
     }
@@ -165,12 +165,12 @@ class SharingTest {
   @Test
   void aResetOfOneIsAResetOfAllThatShareABucket() throws Exception {
     try (var server = S3Server.start(folder.resolve("s3"))) {
-      resetAll(LadderSettings.of(64, 0).with(object(server)), "object");
+      resetAll(TieredCacheSettings.of(64, 0).with(object(server)), "object");
     }
   }
 
   /** Both have the prompt; after the reset none has, and they share what is computed then. */
-  private void resetAll(LadderSettings ladder, String tier) throws Exception {
+  private void resetAll(TieredCacheSettings ladder, String tier) throws Exception {
     try (var first = new Side(ladder, folder.resolve("first"));
         var second = new Side(ladder, folder.resolve("second"))) {
       assertThat(cached(first.ask())).isZero();
@@ -193,7 +193,8 @@ class SharingTest {
   @Test
   void aServerThatCannotBeResetIsNamedAndItsBlocksAreNotUsedHere() throws Exception {
     try (var redis = RedisServer.start(folder.resolve("redis"));
-        var side = new Side(LadderSettings.of(64, 128).with(remote(redis)), folder.resolve("d"))) {
+        var side =
+            new Side(TieredCacheSettings.of(64, 128).with(remote(redis)), folder.resolve("d"))) {
       var _ = side.ask();
       side.settle();
       redis.kill();
@@ -207,7 +208,7 @@ class SharingTest {
 
   @Test
   void aResetReachesAllEnginesAndTheDiskAndOutlivesTheProcess() throws Exception {
-    var ladder = LadderSettings.of(64, 128);
+    var ladder = TieredCacheSettings.of(64, 128);
     try (var side = new Side(ladder, folder.resolve("disk"), 2)) {
       assertThat(cached(side.ask())).isZero();
       side.settle();
@@ -237,7 +238,7 @@ class SharingTest {
 
   @Test
   void whatIsUnderWayWhenItIsDrainedReachesTheDisk() throws Exception {
-    try (var side = new Side(LadderSettings.of(64, 128), folder.resolve("disk"))) {
+    try (var side = new Side(TieredCacheSettings.of(64, 128), folder.resolve("disk"))) {
       var engine = side.group.engines().getFirst();
       int blocks = 6;
       var request = GenerationRequest.of("one", prompt(blocks), 4, SamplingSettings.greedy());
@@ -273,12 +274,12 @@ class SharingTest {
     var own = Files.createDirectories(folder.resolve("disk"));
     Files.writeString(own.resolve("thesis.tex"), "precious");
     try (var redis = RedisServer.start(folder.resolve("redis"))) {
-      var ladder = LadderSettings.of(64, 128).with(remote(redis));
+      var ladder = TieredCacheSettings.of(64, 128).with(remote(redis));
       try (var side = new Side(ladder, own)) {
         assertThat(cached(side.ask())).isZero();
         side.settle();
         assertThat(cached(side.ask())).isGreaterThanOrEqualTo(96);
-        assertThat(new EmbeddedLadder(side.group).get().unavailable()).containsExactly("disk");
+        assertThat(new EmbeddedCacheState(side.group).get().unavailable()).containsExactly("disk");
         try (var jedis = redis.client()) {
           assertThat(jedis.keys("*")).isNotEmpty();
         }
@@ -289,11 +290,11 @@ class SharingTest {
 
   @Test
   void usesAreCountedForAsManyBlocksAsTheTiersHave() {
-    var ladder = LadderSettings.of(1 << 20, 1 << 22);
+    var ladder = TieredCacheSettings.of(1 << 20, 1 << 22);
     assertThat(SharedTiers.usesBlocks(ladder, 2 * 64)).isEqualTo((1 << 20) + (1 << 22) + 128);
   }
 
-  private void share(LadderSettings ladder, String tier) throws Exception {
+  private void share(TieredCacheSettings ladder, String tier) throws Exception {
     JsonNode computed;
     try (var first = new Side(ladder, folder.resolve("first"));
         var second = new Side(ladder, folder.resolve("second"))) {
@@ -328,11 +329,11 @@ class SharingTest {
     private final EngineServer server;
     private boolean closed;
 
-    Side(LadderSettings ladder, Path own) throws IOException {
+    Side(TieredCacheSettings ladder, Path own) throws IOException {
       this(ladder, own, 1);
     }
 
-    Side(LadderSettings ladder, Path own, int engines) throws IOException {
+    Side(TieredCacheSettings ladder, Path own, int engines) throws IOException {
       group =
           EngineGroup.open(
               model, new EngineGroupSettings(engines, 64, ladder, own, EngineSettings.DEFAULT));

@@ -2,12 +2,12 @@ package dev.kvasir.live.gateway;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kvasir.Records;
 import dev.kvasir.live.gateway.journal.JournalFiles;
 import dev.kvasir.live.http.ApiKey;
 import dev.kvasir.live.http.ApiKeys;
 import dev.kvasir.live.http.Eventually;
 import dev.kvasir.live.http.Json;
-import dev.kvasir.live.http.Records;
 import dev.kvasir.router.flow.KeyLimits;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;

@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_16;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kvasir.Records;
 import dev.kvasir.live.OwnProcess;
 import dev.kvasir.live.gateway.worker.FailureRules;
 import dev.kvasir.live.gateway.worker.Routing;
@@ -12,7 +13,6 @@ import dev.kvasir.live.http.ApiKeys;
 import dev.kvasir.live.http.HttpLimits;
 import dev.kvasir.live.http.Network;
 import dev.kvasir.live.http.RawClient;
-import dev.kvasir.live.http.Records;
 import dev.kvasir.live.openai.SessionHint;
 import java.io.IOException;
 import java.io.UncheckedIOException;

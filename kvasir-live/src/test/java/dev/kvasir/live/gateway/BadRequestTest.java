@@ -2,7 +2,7 @@ package dev.kvasir.live.gateway;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kvasir.live.dashboard.LadderState;
+import dev.kvasir.live.dashboard.TieredCacheState;
 import dev.kvasir.live.gateway.request.PromptTokenizer;
 import dev.kvasir.live.gateway.worker.Routing;
 import dev.kvasir.live.http.ApiKey;
@@ -157,7 +157,7 @@ class BadRequestTest {
 
   private void tokenizer(PromptTokenizer tokenizer, ApiKeys keys) {
     var beside =
-        new Gateway.Beside("", () -> LadderState.NONE, List.of(), _ -> tokenizer, List.of());
+        new Gateway.Beside("", () -> TieredCacheState.NONE, List.of(), _ -> tokenizer, List.of());
     scene.reopen(
         beside,
         s -> s.at(s.api().with(keys), s.admin()).with(s.routing().with(Routing.Naming.TOKENS)));

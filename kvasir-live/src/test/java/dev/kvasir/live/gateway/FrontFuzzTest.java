@@ -3,8 +3,9 @@ package dev.kvasir.live.gateway;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.fail;
 
+import dev.kvasir.Records;
 import dev.kvasir.live.OwnProcess;
-import dev.kvasir.live.dashboard.LadderState;
+import dev.kvasir.live.dashboard.TieredCacheState;
 import dev.kvasir.live.gateway.FuzzConversation.Server;
 import dev.kvasir.live.gateway.worker.FailureRules;
 import dev.kvasir.live.gateway.worker.Routing;
@@ -13,7 +14,6 @@ import dev.kvasir.live.http.ApiKeys;
 import dev.kvasir.live.http.Eventually;
 import dev.kvasir.live.http.HttpLimits;
 import dev.kvasir.live.http.Network;
-import dev.kvasir.live.http.Records;
 import dev.kvasir.live.http.Reply;
 import dev.kvasir.router.RouterSettings;
 import dev.kvasir.router.index.IndexSettings;
@@ -152,7 +152,8 @@ class FrontFuzzTest {
         return Gateway.start(network, settings.at(settings.api().with(limits), settings.admin()));
       }
       var beside =
-          new Gateway.Beside("", () -> LadderState.NONE, List.of(), _ -> this::tokens, List.of());
+          new Gateway.Beside(
+              "", () -> TieredCacheState.NONE, List.of(), _ -> this::tokens, List.of());
       return Gateway.start(
           network,
           settings

@@ -2,11 +2,11 @@ package dev.kvasir.live.gateway;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kvasir.Records;
 import dev.kvasir.live.gateway.Plan.Break;
 import dev.kvasir.live.gateway.Plan.Fault;
 import dev.kvasir.live.gateway.worker.FailureRules;
 import dev.kvasir.live.http.Eventually;
-import dev.kvasir.live.http.Records;
 import dev.kvasir.router.flow.QueueLimits;
 import java.net.URI;
 import java.net.http.HttpRequest;

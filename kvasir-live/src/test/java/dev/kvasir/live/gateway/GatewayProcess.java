@@ -2,10 +2,10 @@ package dev.kvasir.live.gateway;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import dev.kvasir.Records;
 import dev.kvasir.live.gateway.worker.FailureRules;
 import dev.kvasir.live.gateway.worker.Worker;
 import dev.kvasir.live.http.Network;
-import dev.kvasir.live.http.Records;
 import dev.kvasir.router.flow.QueueLimits;
 import java.io.BufferedReader;
 import java.io.IOException;

@@ -3,7 +3,7 @@ package dev.kvasir.live.gateway;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvasir.engine.EngineSettings;
-import dev.kvasir.live.engine.EmbeddedLadder;
+import dev.kvasir.live.engine.EmbeddedCacheState;
 import dev.kvasir.live.engine.EngineGroup;
 import dev.kvasir.live.engine.EngineGroupSettings;
 import dev.kvasir.live.engine.EngineServer;
@@ -68,7 +68,7 @@ class GrafanaTest {
 
   private static Gateway.Beside beside(EngineGroup group) {
     return new Gateway.Beside(
-        "test", new EmbeddedLadder(group), List.of(), UnaryOperator.identity(), List.of());
+        "test", new EmbeddedCacheState(group), List.of(), UnaryOperator.identity(), List.of());
   }
 
   private static GatewaySettings before(EngineServer server) {

@@ -2,12 +2,12 @@ package dev.kvasir.live.gateway;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kvasir.Records;
 import dev.kvasir.live.gateway.worker.FailureRules;
 import dev.kvasir.live.gateway.worker.Worker;
 import dev.kvasir.live.http.Eventually;
 import dev.kvasir.live.http.Json;
 import dev.kvasir.live.http.Network;
-import dev.kvasir.live.http.Records;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;

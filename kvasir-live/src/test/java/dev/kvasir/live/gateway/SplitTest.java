@@ -2,11 +2,11 @@ package dev.kvasir.live.gateway;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kvasir.Records;
 import dev.kvasir.live.gateway.Plan.Break;
 import dev.kvasir.live.gateway.Plan.Fault;
 import dev.kvasir.live.gateway.worker.Connector;
 import dev.kvasir.live.gateway.worker.Worker;
-import dev.kvasir.live.http.Records;
 import dev.kvasir.router.flow.RetryRules;
 import dev.kvasir.router.placement.RouteClass;
 import java.util.List;

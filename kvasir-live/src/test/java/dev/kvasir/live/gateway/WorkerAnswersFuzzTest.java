@@ -2,10 +2,10 @@ package dev.kvasir.live.gateway;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kvasir.Records;
 import dev.kvasir.live.LiveLoop;
 import dev.kvasir.live.OwnProcess;
 import dev.kvasir.live.gateway.worker.Routing;
-import dev.kvasir.live.http.Records;
 import java.io.IOException;
 import java.net.Socket;
 import java.net.SocketTimeoutException;

@@ -2,6 +2,7 @@ package dev.kvasir.live.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kvasir.Records;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;

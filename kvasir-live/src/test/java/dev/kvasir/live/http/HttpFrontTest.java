@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import dev.kvasir.Records;
 import io.vertx.core.buffer.Buffer;
 import java.io.IOException;
 import java.net.ConnectException;

@@ -2,13 +2,13 @@ package dev.kvasir.live.picker;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kvasir.Records;
 import dev.kvasir.live.gateway.Gateway;
 import dev.kvasir.live.gateway.GatewaySettings;
 import dev.kvasir.live.http.Eventually;
 import dev.kvasir.live.http.HttpLimits;
 import dev.kvasir.live.http.HttpSettings;
 import dev.kvasir.live.http.Network;
-import dev.kvasir.live.http.Records;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;

@@ -9,12 +9,12 @@ import org.junit.jupiter.api.Test;
 class ParallelRunnerTest {
   @Test
   void everyUnitIsDoneOnceAndIsSeen() {
-    try (var crew = new ParallelRunner("test", 3)) {
+    try (var runner = new ParallelRunner("test", 3)) {
       for (int round = 0; round < 2_000; round++) {
         int units = round % 7;
         var done = new AtomicIntegerArray(8);
         var plain = new int[8];
-        crew.run(
+        runner.run(
             units,
             (unit, worker) -> {
               assertThat(worker).isBetween(0, 2);
@@ -31,17 +31,17 @@ class ParallelRunnerTest {
 
   @Test
   void aFailureReachesTheCallerAndTheCrewGoesOn() {
-    try (var crew = new ParallelRunner("test", 2)) {
+    try (var runner = new ParallelRunner("test", 2)) {
       assertThatThrownBy(
               () ->
-                  crew.run(
+                  runner.run(
                       10,
                       (unit, _) -> {
                         if (unit == 3) throw new IllegalStateException("unit 3");
                       }))
           .hasMessage("unit 3");
       var done = new AtomicIntegerArray(4);
-      crew.run(4, (unit, _) -> done.incrementAndGet(unit));
+      runner.run(4, (unit, _) -> done.incrementAndGet(unit));
       for (int i = 0; i < 4; i++) assertThat(done.get(i)).isEqualTo(1);
     }
   }

@@ -21,7 +21,7 @@ public final class Calibration {
   private static final double UNLIKE = 0.45;
 
   private final Asked asked;
-  private final ParallelTasks crew;
+  private final ParallelTasks runner;
 
   /**
    * A capture to calibrate with.
@@ -100,9 +100,9 @@ public final class Calibration {
    */
   public record Line(String label, double prior, double value, double sure) {}
 
-  public Calibration(Asked asked, ParallelTasks crew) {
+  public Calibration(Asked asked, ParallelTasks runner) {
     this.asked = asked;
-    this.crew = crew;
+    this.runner = runner;
   }
 
   public Result of(List<Input> inputs) {
@@ -110,7 +110,7 @@ public final class Calibration {
     var servers = check.servers(inputs);
     var notes = new ArrayList<>(check.notes());
     var gpu = gpu(servers, notes);
-    var fit = new Fit(servers, shape(gpu), asked.calls(), crew);
+    var fit = new Fit(servers, shape(gpu), asked.calls(), runner);
     var found = fit.run();
     var explained = explain(servers, fit, found.off());
     requireLike(explained);

@@ -25,7 +25,7 @@ public final class CrossCheck {
   private static final int CAPTURES_MAX = 12;
 
   private final Calibration.Asked asked;
-  private final ParallelTasks crew;
+  private final ParallelTasks runner;
 
   /**
    * A figure of a capture, in milliseconds.
@@ -68,9 +68,9 @@ public final class CrossCheck {
     }
   }
 
-  public CrossCheck(Calibration.Asked asked, ParallelTasks crew) {
+  public CrossCheck(Calibration.Asked asked, ParallelTasks runner) {
     this.asked = asked;
-    this.crew = crew;
+    this.runner = runner;
   }
 
   /** Each capture by profiles of others, for all ways to leave so many of them out. */
@@ -98,7 +98,7 @@ public final class CrossCheck {
 
   /** Some captures by a profile of others. */
   public List<Judged> predict(List<Calibration.Input> from, List<Calibration.Input> those) {
-    var profile = new Calibration(asked, crew).of(from).profile();
+    var profile = new Calibration(asked, runner).of(from).profile();
     var others = new ArrayList<ServerTimes>();
     for (var each : profile.others()) {
       others.add(

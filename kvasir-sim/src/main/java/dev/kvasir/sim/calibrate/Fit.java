@@ -19,7 +19,7 @@ import java.util.List;
  * </pre>
  *
  * <p>All is done in logarithms: a time is off by a share of itself. Slopes come from replays with
- * one value changed, those of all values at once on the crew.
+ * one value changed, those of all values at once, in parallel.
  */
 final class Fit {
   private static final double[] SHARES = {0.1, 0.25, 0.5, 0.75, 0.9};
@@ -36,14 +36,14 @@ final class Fit {
   private final List<Served> captures;
   private final double[] priors;
   private final int calls;
-  private final ParallelTasks crew;
+  private final ParallelTasks runner;
   private double[][] slopes = {};
 
-  Fit(List<Served> captures, ServedShape shape, int calls, ParallelTasks crew) {
+  Fit(List<Served> captures, ServedShape shape, int calls, ParallelTasks runner) {
     this.captures = List.copyOf(captures);
     this.priors = Parameter.priors(shape);
     this.calls = calls;
-    this.crew = crew;
+    this.runner = runner;
   }
 
   /** How far each value is off its prior, in logarithms, and how sure that is. */
@@ -168,7 +168,7 @@ final class Fit {
             found[which] = slope;
           });
     }
-    crew.perform(tasks);
+    runner.perform(tasks);
     return found;
   }
 

@@ -4,7 +4,6 @@ package dev.kvasir.sim.trace;
 public final class TraceError extends RuntimeException {
   private static final long serialVersionUID = 1;
 
-  private final String file;
   private final long line;
   private final String problem;
   private final String remedy;
@@ -16,14 +15,9 @@ public final class TraceError extends RuntimeException {
    */
   public TraceError(String file, long line, String problem, String remedy) {
     super(file + (line == 0 ? "" : ":" + line) + ": " + problem + "; " + remedy);
-    this.file = file;
     this.line = line;
     this.problem = problem;
     this.remedy = remedy;
-  }
-
-  public String file() {
-    return file;
   }
 
   public long line() {

@@ -85,8 +85,8 @@ final class Made {
         7);
   }
 
-  static Calibration calibration(ParallelTasks crew) {
-    return new Calibration(asked(), crew);
+  static Calibration calibration(ParallelTasks runner) {
+    return new Calibration(asked(), runner);
   }
 
   static Calibration.Input input(String name, Capture capture) {

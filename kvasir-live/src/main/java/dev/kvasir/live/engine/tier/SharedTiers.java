@@ -50,7 +50,7 @@ public final class SharedTiers implements AutoCloseable {
   private static final OnboardingLimits LIMITS = OnboardingLimits.DEFAULT;
 
   private final EventLoop loop;
-  private final LadderSettings ladder;
+  private final TieredCacheSettings ladder;
   private final @Nullable FrequencySketch uses;
   private final HostMemory memory;
   private final Blocks blocks;
@@ -60,11 +60,11 @@ public final class SharedTiers implements AutoCloseable {
   private final List<BlockPool> pools = new ArrayList<>();
   private final List<LowerTier> rungs = new ArrayList<>();
   private final Map<Tier, LowerStore> stores = new LinkedHashMap<>();
-  private final List<SharedLook.Place> places = new ArrayList<>();
+  private final List<SharedTierLookup.Place> places = new ArrayList<>();
   private final List<String> unavailable = new ArrayList<>();
   private final LearnedTables tables;
   private final CommonTiers tiers;
-  private final SharedLook look;
+  private final SharedTierLookup look;
 
   /** The store of the tier that was added last; none while that is host memory. */
   private @Nullable TierStore above;
@@ -95,7 +95,7 @@ public final class SharedTiers implements AutoCloseable {
   }
 
   private SharedTiers(
-      EventLoop loop, LadderSettings ladder, Blocks blocks, @Nullable Path diskFolder) {
+      EventLoop loop, TieredCacheSettings ladder, Blocks blocks, @Nullable Path diskFolder) {
     this.loop = loop;
     this.ladder = ladder;
     this.blocks = blocks;
@@ -115,7 +115,7 @@ public final class SharedTiers implements AutoCloseable {
       var opening = new TierConfig.Opening(loop, memory, blocks.layout(), diskFolder);
       for (var tier : below) add(tier, opening);
       this.tiers = new CommonTiers(loop, registry, host(), rungs, uses);
-      this.look = new SharedLook(registry, places);
+      this.look = new SharedTierLookup(registry, places);
     } catch (RuntimeException e) {
       close();
       throw e;
@@ -128,7 +128,7 @@ public final class SharedTiers implements AutoCloseable {
    * @param diskFolder where the blocks on disk lie, if there are any
    */
   public static SharedTiers open(
-      EventLoop loop, LadderSettings ladder, Blocks blocks, @Nullable Path diskFolder) {
+      EventLoop loop, TieredCacheSettings ladder, Blocks blocks, @Nullable Path diskFolder) {
     return new SharedTiers(loop, ladder, blocks, diskFolder);
   }
 
@@ -155,12 +155,12 @@ public final class SharedTiers implements AutoCloseable {
     addRung(pool, guarded, tier.edge());
     stores.put(tier.tier(), store);
     if (store instanceof SharedStore server && tier instanceof TierConfig.Shared shared) {
-      places.add(new SharedLook.Place(pool, server, guarded, shared.lookTime()));
+      places.add(new SharedTierLookup.Place(pool, server, guarded, shared.lookTime()));
     }
   }
 
   /** How many blocks the tiers know together: a sketch of fewer would mix them up. */
-  public static int usesBlocks(LadderSettings ladder, long above) {
+  public static int usesBlocks(TieredCacheSettings ladder, long above) {
     long blocks = above + ladder.host().blocks();
     for (var tier : ladder.lower()) blocks += tier.blocks();
     return Math.clamp(blocks, USES_BLOCKS_MIN, USES_BLOCKS_MAX);
@@ -228,7 +228,7 @@ public final class SharedTiers implements AutoCloseable {
   }
 
   /** The tiers on servers of others. */
-  public List<SharedLook.Place> places() {
+  public List<SharedTierLookup.Place> places() {
     return List.copyOf(places);
   }
 
@@ -238,7 +238,7 @@ public final class SharedTiers implements AutoCloseable {
   }
 
   /** Asks other processes' servers for what is not known here. */
-  public SharedLook look() {
+  public SharedTierLookup look() {
     return look;
   }
 

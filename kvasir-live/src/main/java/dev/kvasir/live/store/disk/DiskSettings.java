@@ -42,11 +42,6 @@ public record DiskSettings(
     return new DiskSettings(folder, blocks, blockBytes, layout, ack, threads, queueMax);
   }
 
-  /** The same for blocks whose bytes are laid out in another way. */
-  public DiskSettings withLayout(long layout) {
-    return new DiskSettings(folder, blocks, blockBytes, layout, ack, threads, queueMax);
-  }
-
   /** How large the file of the blocks is. */
   public long fileBytes() {
     return span().at(blocks);

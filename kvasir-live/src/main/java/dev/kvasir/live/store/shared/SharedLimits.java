@@ -63,10 +63,6 @@ public record SharedLimits(
     return new SharedLimits(threads, batchBlocks, queueMax, limit, lookBatches, lookQueueMax);
   }
 
-  public SharedLimits withLooks(int batches, int waiting) {
-    return new SharedLimits(threads, batchBlocks, queueMax, timeout, batches, waiting);
-  }
-
   /** How many blocks of that size a batch has at most: fewer where they are large. */
   public int batchBlocks(int sealedBytes) {
     return Math.clamp(BATCH_BYTES_MAX / threads / sealedBytes, 1, batchBlocks);

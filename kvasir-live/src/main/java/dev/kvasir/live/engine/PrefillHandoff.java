@@ -9,13 +9,13 @@ import java.util.function.Consumer;
 import tools.jackson.databind.JsonNode;
 
 /** Waits until what one engine computed can be brought up by another. Belongs to their loop. */
-final class Handovers {
+final class PrefillHandoff {
   private static final Duration LOOK_INTERVAL = Duration.ofMillis(1);
   private static final Duration PATIENCE = Duration.ofSeconds(2);
 
   private final EmbeddedEngine engine;
 
-  Handovers(EmbeddedEngine engine) {
+  PrefillHandoff(EmbeddedEngine engine) {
     this.engine = engine;
   }
 

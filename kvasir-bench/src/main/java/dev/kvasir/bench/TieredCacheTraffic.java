@@ -21,7 +21,7 @@ import java.util.List;
 import java.util.SplittableRandom;
 
 /** Requests for a ladder of two tiers: at each tick a chain is computed and another asked for. */
-final class LadderTraffic {
+final class TieredCacheTraffic {
   private static final int LENGTH = 4;
   private static final int BLOCK_TOKENS = 16;
   private static final Duration PATIENCE = Duration.ofMillis(100);
@@ -35,7 +35,7 @@ final class LadderTraffic {
   private long found;
   private long refused;
 
-  LadderTraffic(EventLoop loop, TierStore disk, int hostBlocks, int diskBlocks) {
+  TieredCacheTraffic(EventLoop loop, TierStore disk, int hostBlocks, int diskBlocks) {
     var registry = new PrefixRegistry();
     host =
         new BlockPool(

@@ -13,11 +13,11 @@ import java.util.List;
  * @param host through whose memory all that lies below passes; of 0 blocks for no tiers at all
  * @param lower the tiers below host memory, from the top down; one for each {@link Tier} at most
  */
-public record LadderSettings(HostTier host, List<TierConfig.Below> lower) {
-  public static final LadderSettings DEFAULT =
-      new LadderSettings(HostTier.DEFAULT, List.of(DiskTier.DEFAULT));
+public record TieredCacheSettings(HostTier host, List<TierConfig.Below> lower) {
+  public static final TieredCacheSettings DEFAULT =
+      new TieredCacheSettings(HostTier.DEFAULT, List.of(DiskTier.DEFAULT));
 
-  public LadderSettings {
+  public TieredCacheSettings {
     lower = lower.stream().filter(each -> each.blocks() > 0).toList();
     if (host.blocks() == 0 && lower.stream().anyMatch(each -> each instanceof TierConfig.Shared)) {
       throw new IllegalArgumentException(
@@ -29,21 +29,21 @@ public record LadderSettings(HostTier host, List<TierConfig.Below> lower) {
   }
 
   /** Host memory and a disk of so many blocks; 0 stands for none. */
-  public static LadderSettings of(int hostBlocks, int diskBlocks) {
-    return new LadderSettings(
+  public static TieredCacheSettings of(int hostBlocks, int diskBlocks) {
+    return new TieredCacheSettings(
         HostTier.DEFAULT.withBlocks(hostBlocks), List.of(DiskTier.DEFAULT.withBlocks(diskBlocks)));
   }
 
   /** These and one more, which stands above all slower ones. */
-  public LadderSettings with(TierConfig.Below other) {
+  public TieredCacheSettings with(TierConfig.Below other) {
     var all = new ArrayList<>(lower);
     all.add(other);
     all.sort(Comparator.comparing(TierConfig::tier));
-    return new LadderSettings(host, all);
+    return new TieredCacheSettings(host, all);
   }
 
   /** These, as they stand in that list of all tiers from the top down. */
-  public LadderSettings inOrder(List<Tier> order) {
+  public TieredCacheSettings inOrder(List<Tier> order) {
     requireOrder(order);
     for (var each : lower) {
       if (!order.contains(each.tier())) {
@@ -54,7 +54,7 @@ public record LadderSettings(HostTier host, List<TierConfig.Below> lower) {
     }
     var all = new ArrayList<>(lower);
     all.sort(Comparator.comparingInt(each -> order.indexOf(each.tier())));
-    return new LadderSettings(host, all);
+    return new TieredCacheSettings(host, all);
   }
 
   private static void requireOrder(List<Tier> order) {

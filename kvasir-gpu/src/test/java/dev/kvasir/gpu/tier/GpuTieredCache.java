@@ -25,7 +25,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 
 /** A whole ladder on one GPU: device, host, and disk if there is a folder for it. */
-final class GpuLadder implements AutoCloseable {
+final class GpuTieredCache implements AutoCloseable {
   private static final int QUEUE_MAX = 1 << 16;
 
   /** How many blocks each tier has, and how a block lies on the GPU; no disk without blocks. */
@@ -42,7 +42,7 @@ final class GpuLadder implements AutoCloseable {
   final CudaStream stream;
   private final CudaStack taken = new CudaStack();
 
-  GpuLadder(CudaAnswer answer, Size size) throws IOException {
+  GpuTieredCache(CudaAnswer answer, Size size) throws IOException {
     taken.add(loop);
     host = taken.add(new HostMemory("host", size.hostBlocks, size.layout.blockBytes()));
     tier =

@@ -12,17 +12,17 @@ import java.util.List;
  * @param stores what keeps the bytes of the tiers below host memory, from the top down
  * @param unavailable tiers that are configured and could not be opened
  */
-public record LadderState(
+public record TieredCacheState(
     List<TierState> tiers,
     List<EdgeState> edges,
     List<ClimbState> climbs,
     List<StoreTally> stores,
     List<String> unavailable) {
   /** What there is to show where engines run elsewhere. */
-  public static final LadderState NONE =
-      new LadderState(List.of(), List.of(), List.of(), List.of(), List.of());
+  public static final TieredCacheState NONE =
+      new TieredCacheState(List.of(), List.of(), List.of(), List.of(), List.of());
 
-  public LadderState {
+  public TieredCacheState {
     tiers = List.copyOf(tiers);
     edges = List.copyOf(edges);
     climbs = List.copyOf(climbs);

@@ -2,8 +2,8 @@ package dev.kvasir.live.gateway;
 
 import dev.kvasir.live.dashboard.ClimbState;
 import dev.kvasir.live.dashboard.EdgeState;
-import dev.kvasir.live.dashboard.LadderState;
 import dev.kvasir.live.dashboard.TierState;
+import dev.kvasir.live.dashboard.TieredCacheState;
 import dev.kvasir.live.metrics.MetricSet;
 import dev.kvasir.live.metrics.MetricSet.Rows;
 import dev.kvasir.live.metrics.MetricsText.Label;
@@ -15,16 +15,19 @@ import java.util.List;
 import java.util.Map;
 
 /** Metrics of the tiers of embedded engines. */
-public final class LadderMetrics {
-  public static final MetricSet<LadderState> METRICS =
-      new MetricSet<LadderState>()
-          .per(LadderState::tiers, LadderMetrics::labels, LadderMetrics::tiers)
-          .per(LadderState::edges, LadderMetrics::labels, LadderMetrics::edges)
-          .per(LadderState::climbs, LadderMetrics::labels, LadderMetrics::climbs)
-          .per(LadderState::stores, LadderMetrics::labels, LadderMetrics::stores)
-          .per(LadderMetrics::availability, Availability::labels, LadderMetrics::availability);
+public final class TieredCacheMetrics {
+  public static final MetricSet<TieredCacheState> METRICS =
+      new MetricSet<TieredCacheState>()
+          .per(TieredCacheState::tiers, TieredCacheMetrics::labels, TieredCacheMetrics::tiers)
+          .per(TieredCacheState::edges, TieredCacheMetrics::labels, TieredCacheMetrics::edges)
+          .per(TieredCacheState::climbs, TieredCacheMetrics::labels, TieredCacheMetrics::climbs)
+          .per(TieredCacheState::stores, TieredCacheMetrics::labels, TieredCacheMetrics::stores)
+          .per(
+              TieredCacheMetrics::availability,
+              Availability::labels,
+              TieredCacheMetrics::availability);
 
-  private LadderMetrics() {}
+  private TieredCacheMetrics() {}
 
   private static void tiers(Rows<TierState> tiers) {
     tiers
@@ -108,7 +111,7 @@ public final class LadderMetrics {
         Availability::unavailable);
   }
 
-  private static List<Availability> availability(LadderState ladder) {
+  private static List<Availability> availability(TieredCacheState ladder) {
     var all = new ArrayList<Availability>();
     if (ladder.tiers().isEmpty()) return all;
     for (var tier : ladder.tiers()) all.add(new Availability(labels(tier), 0));

@@ -2,9 +2,9 @@ package dev.kvasir.cli.config;
 
 import java.util.List;
 
-/** Words of which one has to be chosen. */
-public final class Words {
-  private Words() {}
+/** Choices of which one has to be chosen. */
+public final class Choices {
+  private Choices() {}
 
   /** Refuses a word that is none of those, naming the nearest. */
   public static void require(String key, String word, List<String> known) {

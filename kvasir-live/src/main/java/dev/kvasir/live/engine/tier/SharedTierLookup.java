@@ -23,7 +23,7 @@ import java.util.function.Predicate;
  * either. What is found is known from then on as if it had been stored here. A server that is left
  * alone is not asked, and one that is slow costs a prompt the time it may wait, once.
  */
-public final class SharedLook {
+public final class SharedTierLookup {
   private static final int BLOCKS_MAX = 64;
 
   /**
@@ -36,13 +36,13 @@ public final class SharedLook {
   public record Place(BlockPool pool, SharedStore store, GuardedStore guard, Duration patience) {}
 
   /** Nobody to ask. */
-  public static final SharedLook NONE = new SharedLook(new PrefixRegistry(), List.of());
+  public static final SharedTierLookup NONE = new SharedTierLookup(new PrefixRegistry(), List.of());
 
   private final PrefixRegistry registry;
   private final List<Place> places;
 
   /** The registry knows what is on the tiers of this process and believed to be on those places. */
-  SharedLook(PrefixRegistry registry, List<Place> places) {
+  SharedTierLookup(PrefixRegistry registry, List<Place> places) {
     this.registry = registry;
     this.places = List.copyOf(places);
   }

@@ -30,7 +30,7 @@ import java.util.List;
 import java.util.random.RandomGenerator;
 
 /** One random life of a ladder of three tiers, with every fault, checked after every event. */
-public final class LadderWalk {
+public final class TieredCacheWalk {
   private static final int NAMES = 60;
   private static final Duration SWEEP = Duration.ofMillis(10);
 
@@ -51,7 +51,7 @@ public final class LadderWalk {
   /** A cancellation that must be confirmed in time. */
   private record Cancelled(TransferHandle handle, long confirmedNanos) {}
 
-  public LadderWalk(RandomGenerator random) {
+  public TieredCacheWalk(RandomGenerator random) {
     this.random = random;
     for (var tier : List.of(Tier.DEVICE, Tier.HOST, Tier.DISK)) {
       int blocks = 4 + random.nextInt(20);
@@ -104,7 +104,9 @@ public final class LadderWalk {
   public long storm(int operations) {
     for (int i = 0; i < operations; i++) {
       if (held.size() < 6) compute();
-      for (int tries = 0; tries < 3 && open.stream().noneMatch(LadderWalk::isWanted); tries++) {
+      for (int tries = 0;
+          tries < 3 && open.stream().noneMatch(TieredCacheWalk::isWanted);
+          tries++) {
         offload();
       }
       if (random.nextInt(4) == 0) operate(random.nextInt(12));

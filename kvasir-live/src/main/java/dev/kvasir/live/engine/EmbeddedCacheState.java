@@ -2,8 +2,8 @@ package dev.kvasir.live.engine;
 
 import dev.kvasir.live.dashboard.ClimbState;
 import dev.kvasir.live.dashboard.EdgeState;
-import dev.kvasir.live.dashboard.LadderState;
 import dev.kvasir.live.dashboard.TierState;
+import dev.kvasir.live.dashboard.TieredCacheState;
 import dev.kvasir.live.engine.tier.TierMemory;
 import dev.kvasir.offload.TieredKvCache;
 import dev.kvasir.offload.pipeline.OffloadPipeline;
@@ -13,15 +13,15 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 
 /** Tells of the memory of embedded engines; asked on any thread that may wait. */
-public record EmbeddedLadder(EngineGroup group) implements Supplier<LadderState> {
+public record EmbeddedCacheState(EngineGroup group) implements Supplier<TieredCacheState> {
   @Override
-  public LadderState get() {
-    var answer = new CompletableFuture<LadderState>();
+  public TieredCacheState get() {
+    var answer = new CompletableFuture<TieredCacheState>();
     group.loop().execute(() -> answer.complete(state()));
     return answer.join();
   }
 
-  private LadderState state() {
+  private TieredCacheState state() {
     var tiers = new ArrayList<TierState>();
     var edges = new ArrayList<EdgeState>();
     var climbs = new ArrayList<ClimbState>();
@@ -35,11 +35,11 @@ public record EmbeddedLadder(EngineGroup group) implements Supplier<LadderState>
       }
     }
     var shared = group.tiers();
-    if (shared == null) return new LadderState(tiers, edges, climbs, List.of(), List.of());
+    if (shared == null) return new TieredCacheState(tiers, edges, climbs, List.of(), List.of());
     var memory = new TierMemory(shared, blockBytes, "");
     tiers.addAll(memory.tiers());
     edges.addAll(memory.edges());
-    return new LadderState(tiers, edges, climbs, shared.stores(), shared.unavailable());
+    return new TieredCacheState(tiers, edges, climbs, shared.stores(), shared.unavailable());
   }
 
   private static EdgeState edge(String from, String to, OffloadPipeline pipeline) {

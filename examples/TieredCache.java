@@ -28,9 +28,9 @@ import java.util.concurrent.CompletableFuture;
  * A prompt's blocks leave the top of the ladder and come back: GPU, host, disk, or host and disk
  * where there is no GPU. Run, with an empty folder: java --enable-native-access=ALL-UNNAMED -cp
  * kvasir-core/target/classes:kvasir-live/target/classes:kvasir-gpu/target/classes
- * examples/Ladder.java FOLDER
+ * examples/TieredCache.java FOLDER
  */
-final class Ladder {
+final class TieredCache {
   private static final int BLOCK_BYTES = 64 << 10;
   private static final PrefixRegistry REGISTRY = new PrefixRegistry();
 

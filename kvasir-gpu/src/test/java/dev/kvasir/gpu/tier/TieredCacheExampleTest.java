@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The example runs as its first lines say, with the two modules it names and nothing else. */
-class LadderExampleTest {
+class TieredCacheExampleTest {
   private static final Path ROOT = Path.of(System.getProperty("kvasir.root", ".."));
 
   @Test
@@ -35,7 +35,7 @@ class LadderExampleTest {
             "--enable-native-access=ALL-UNNAMED",
             "-cp",
             classes,
-            ROOT.resolve("examples/Ladder.java").toString(),
+            ROOT.resolve("examples/TieredCache.java").toString(),
             folder.toString());
     command.environment().keySet().removeAll(List.of("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS"));
     var process = command.redirectErrorStream(true).start();

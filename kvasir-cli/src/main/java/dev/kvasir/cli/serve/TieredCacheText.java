@@ -12,7 +12,7 @@ import java.time.Duration;
 import java.util.Locale;
 
 /** The ladder of tiers in words: each tier, and how blocks come to it and back. */
-final class LadderText {
+final class TieredCacheText {
   private final Deployment settings;
   private final Path folder;
   private final Lines lines;
@@ -21,7 +21,7 @@ final class LadderText {
   /** Whether the tier above the next one is no memory. */
   private boolean isRelayed;
 
-  LadderText(Deployment settings, Path folder, Lines lines) {
+  TieredCacheText(Deployment settings, Path folder, Lines lines) {
     this.settings = settings;
     this.folder = folder;
     this.lines = lines;

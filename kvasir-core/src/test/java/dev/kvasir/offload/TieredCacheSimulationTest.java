@@ -8,7 +8,7 @@ import java.util.Collections;
 import org.junit.jupiter.api.Test;
 
 /** Pools, pipelines and stores together, under every fault, in virtual time. */
-class LadderSimulationTest {
+class TieredCacheSimulationTest {
   /** The long profile runs four hundred times as many. */
   private static final int SEEDS = Seeds.scale() == 1 ? 500 : 10_000 * Seeds.scale();
 
@@ -22,7 +22,7 @@ class LadderSimulationTest {
     Seeds.each(
         SEEDS,
         random -> {
-          var walk = new LadderWalk(random);
+          var walk = new TieredCacheWalk(random);
           walk.run(OPERATIONS);
           var totals = walk.totals();
           for (int i = 0; i < sums.size(); i++) sums.set(i, sums.get(i) + totals.get(i));
@@ -35,14 +35,13 @@ class LadderSimulationTest {
   @Test
   void cancellationsByTheThousandLeakNothingAndAreConfirmedInTime() {
     var cancellations = new ArrayList<Long>();
-    Seeds.each(
-        STORMS, random -> cancellations.add(new LadderWalk(random).storm(OPERATIONS)));
+    Seeds.each(STORMS, random -> cancellations.add(new TieredCacheWalk(random).storm(OPERATIONS)));
     long total = cancellations.stream().mapToLong(Long::longValue).sum();
     report("cancellations: " + total);
     if (!Seeds.isReplay()) assertThat(total).isGreaterThanOrEqualTo(800L * STORMS);
   }
 
   private static void report(String line) {
-    System.out.println("LadderSimulationTest " + line);
+    System.out.println("TieredCacheSimulationTest " + line);
   }
 }

@@ -6,7 +6,7 @@ import java.util.function.LongSupplier;
  * Makes text from numbers, a word for each, so that equal numbers make equal text. The words are so
  * common that most tokenizers have one token for each.
  */
-public final class Words {
+public final class GeneratedText {
   private static final String[] WORDS =
       ("the of and to in is that it was for on are with as at be this have from or one had by word"
               + " but not what all were we when your can said there use an each which she do how"
@@ -21,7 +21,7 @@ public final class Words {
   /** How many different words there are: a power of two. */
   private static final int COUNT = 128;
 
-  private Words() {}
+  private GeneratedText() {}
 
   /** So many words, each chosen by the next number. */
   public static String of(LongSupplier numbers, int count) {
