@@ -25,9 +25,9 @@ import java.util.ArrayList;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * A prompt's blocks leave the top of the ladder and come back: GPU, host, disk, or host and disk
- * where there is no GPU. Run, with an empty folder: java --enable-native-access=ALL-UNNAMED -cp
- * kvasir-core/target/classes:kvasir-live/target/classes:kvasir-gpu/target/classes
+ * A prompt's blocks leave the top of the tiered cache and come back: GPU, host, disk, or host and
+ * disk where there is no GPU. Run, with an empty folder: java --enable-native-access=ALL-UNNAMED
+ * -cp kvasir-core/target/classes:kvasir-live/target/classes:kvasir-gpu/target/classes
  * examples/TieredCache.java FOLDER
  */
 final class TieredCache {

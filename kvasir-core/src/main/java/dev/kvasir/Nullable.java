@@ -6,7 +6,7 @@ import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
-/** Marks the few types whose value may be null; NullAway reads it when the house is built. */
+/** Marks the few types whose value may be null; NullAway reads it at compile time. */
 @Documented
 @Retention(RetentionPolicy.CLASS)
 @Target(ElementType.TYPE_USE)

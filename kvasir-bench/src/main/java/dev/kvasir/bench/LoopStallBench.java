@@ -17,9 +17,9 @@ import java.util.concurrent.CompletableFuture;
  * What a disk that stands still costs the loop: how late a ticker of 1 ms is, calm and stalled in
  * turns of one run.
  *
- * <p>On the loop is a ladder of host memory over a real disk tier, and every tick sends blocks down
- * it and asks for some that lie below. In the stalled turns every operation on the disk's files
- * waits until the turn ends.
+ * <p>On the loop is a tiered cache of host memory over a real disk tier, and every tick sends
+ * blocks down it and asks for some that lie below. In the stalled turns every operation on the
+ * disk's files waits until the turn ends.
  */
 public final class LoopStallBench {
   private static final Duration TICK = Duration.ofMillis(1);

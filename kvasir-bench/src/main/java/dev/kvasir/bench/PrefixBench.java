@@ -56,35 +56,36 @@ public final class PrefixBench {
 
   private final LoadedModel model;
   private final Path folder;
-  private final TieredCacheSettings ladder;
+  private final TieredCacheSettings tieredCache;
 
   /** Not the same each time, for what was computed last time is still on the servers. */
   private final SplittableRandom random = new SplittableRandom(System.nanoTime());
 
   private int requests;
 
-  private PrefixBench(LoadedModel model, Path folder, TieredCacheSettings ladder) {
+  private PrefixBench(LoadedModel model, Path folder, TieredCacheSettings tieredCache) {
     this.model = model;
     this.folder = folder;
-    this.ladder = ladder;
+    this.tieredCache = tieredCache;
   }
 
   public static void main(String[] args) throws IOException {
     var folder = Files.createTempDirectory("kvasir-prefix");
     int threads = Runtime.getRuntime().availableProcessors();
     try (var model = LoadedModel.builtIn(folder, threads)) {
-      new PrefixBench(model, folder, ladder(args)).run();
+      new PrefixBench(model, folder, tieredCache(args)).run();
     }
   }
 
-  private static TieredCacheSettings ladder(String[] args) {
-    var ladder = TieredCacheSettings.of(HOST_BLOCKS, 2_048);
-    if (args.length > 0) ladder = ladder.with(RemoteTier.DEFAULT.at(RemoteSettings.of(args[0])));
+  private static TieredCacheSettings tieredCache(String[] args) {
+    var tieredCache = TieredCacheSettings.of(HOST_BLOCKS, 2_048);
+    if (args.length > 0)
+      tieredCache = tieredCache.with(RemoteTier.DEFAULT.at(RemoteSettings.of(args[0])));
     if (args.length > 2) {
       var bucket = ObjectSettings.of(URI.create(args[1]), args[2]);
-      ladder = ladder.with(ObjectTier.DEFAULT.at(bucket));
+      tieredCache = tieredCache.with(ObjectTier.DEFAULT.at(bucket));
     }
-    return ladder;
+    return tieredCache;
   }
 
   private void run() throws IOException {
@@ -94,7 +95,7 @@ public final class PrefixBench {
 
   private void compare(int own) throws IOException {
     var names = new ArrayList<>(List.of("computed", "from engine memory", "from host memory"));
-    for (var tier : ladder.below()) names.add("from " + tier.tier().word());
+    for (var tier : tieredCache.below()) names.add("from " + tier.tier().word());
     var seconds = new double[names.size()][ROUNDS];
     for (int round = 0; round < ROUNDS; round++) {
       var taken = round(own);
@@ -142,14 +143,14 @@ public final class PrefixBench {
   private List<Double> round(int own) throws IOException {
     var prefix = tokens(PREFIX_TOKENS);
     var taken = new ArrayList<Double>();
-    try (var group = open(ladder)) {
+    try (var group = open(tieredCache)) {
       taken.add(ask(group.engines().getFirst(), prefix, own));
       taken.add(ask(group.engines().getFirst(), prefix, own));
       settle(group);
       taken.add(ask(group.engines().getLast(), prefix, own));
       group.drain(DRAIN_MAX);
     }
-    for (var tier : ladder.below()) {
+    for (var tier : tieredCache.below()) {
       try (var group = open(alone(tier))) {
         taken.add(ask(group.engines().getFirst(), prefix, own));
       }

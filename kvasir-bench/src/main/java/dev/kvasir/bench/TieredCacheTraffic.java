@@ -20,7 +20,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
 
-/** Requests for a ladder of two tiers: at each tick a chain is computed and another asked for. */
+/**
+ * Requests for a tiered cache of two tiers: at each tick a chain is computed and another asked for.
+ */
 final class TieredCacheTraffic {
   private static final int LENGTH = 4;
   private static final int BLOCK_TOKENS = 16;
@@ -94,7 +96,7 @@ final class TieredCacheTraffic {
         + " blocks, "
         + refused
         + " refused; "
-        + cache.climbs()
+        + cache.onboardings()
         + "; "
         + cache.edges().getFirst().totals()
         + "; left alone "

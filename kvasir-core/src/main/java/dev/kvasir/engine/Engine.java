@@ -39,7 +39,7 @@ public final class Engine {
   /** What was asked while a step ran and concerns more than the queue. */
   private final List<Runnable> commands = new ArrayList<>();
 
-  /** Called when the engine can make no progress. */
+  /** Called when a pause is complete. */
   private final List<Runnable> pausing = new ArrayList<>();
 
   /** The batch that is planned or runs; its blocks may be written. */
@@ -141,7 +141,7 @@ public final class Engine {
     return inputTokens;
   }
 
-  /** How it is right now; asking disturbs nothing. */
+  /** The current load; reading it changes nothing. */
   public Load load() {
     return new Load(
         scheduler.waiting(),

@@ -35,7 +35,7 @@ public interface ModelBackend {
       failed = List.copyOf(failed);
     }
 
-    /** Nothing of the step came to anything. */
+    /** The whole step failed. */
     public static StepResult broken(Batch batch, String reason) {
       var failed = new ArrayList<Failure>();
       for (var part : batch.parts()) failed.add(new Failure(part.sequence(), reason));

@@ -34,7 +34,7 @@ final class PlannedBatch {
   /** How many sequences the batch has. */
   final int running;
 
-  /** How many blocks can be had. */
+  /** How many blocks are available. */
   final int available;
 
   private PlannedBatch(SchedulerState state) {

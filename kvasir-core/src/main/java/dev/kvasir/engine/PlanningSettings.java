@@ -37,7 +37,7 @@ public record PlanningSettings(Mode mode, long nanosPerLook) {
   }
 
   /**
-   * How the plans for the steps so far were come by. Each step is one of the first three.
+   * How the plans of the steps so far were made. Each step is one of the first three.
    *
    * @param hits steps that began from a plan made ahead, as it was
    * @param repairs steps that began from a plan made ahead, put right

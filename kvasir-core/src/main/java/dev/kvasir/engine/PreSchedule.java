@@ -59,7 +59,7 @@ public final class PreSchedule {
     return running;
   }
 
-  /** How many blocks can be had then. */
+  /** How many blocks are available then. */
   int available() {
     return available;
   }

@@ -45,8 +45,8 @@ public final class PrefixRegistry {
   }
 
   /** Says how the tiers stand, from the top down, where it is not the fastest first. */
-  public void arrange(List<Tier> ladder) {
-    var all = new LinkedHashSet<>(ladder);
+  public void arrange(List<Tier> tieredCache) {
+    var all = new LinkedHashSet<>(tieredCache);
     all.addAll(List.of(TIERS));
     order = all.toArray(new Tier[0]);
   }

@@ -17,63 +17,64 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Tiers that several ladders stand on: what one of them sends down, the others can bring up.
+ * Tiers that several tiered caches share: what one of them sends down, the others can bring up.
  *
- * <p>Each ladder has a top of its own, with a registry of its own. All of them belong to one loop.
- * The edges between these tiers are the same for all ladders, on the way down and on the way up: a
- * block is moved once, and what may be reserved of a tier is reserved by all of them together.
+ * <p>Each tiered cache has a top of its own, with a registry of its own. All of them belong to one
+ * loop. The edges between these tiers are the same for all tiered caches, on the way down and on
+ * the way up: a block is moved once, and what may be reserved of a tier is reserved by all of them
+ * together.
  */
 public final class CommonTiers {
   private final EventLoop loop;
   private final PrefixRegistry registry;
   private final BlockPool first;
-  private final List<LowerTier> rungs;
+  private final List<LowerTier> lowerTiers;
   private final @Nullable FrequencySketch frequency;
   private final PendingTransfers settlement = new PendingTransfers();
   private final List<OffloadPipeline> edges;
   private final List<TierLoads> loads;
 
   /**
-   * Makes the tiers ready for their ladders.
+   * Prepares the tiers.
    *
    * @param registry knows all of these tiers
    * @param first the uppermost of them
-   * @param rungs the others, from there down
+   * @param lowerTiers the others, from there down
    */
   public CommonTiers(
       EventLoop loop,
       PrefixRegistry registry,
       BlockPool first,
-      List<LowerTier> rungs,
+      List<LowerTier> lowerTiers,
       @Nullable FrequencySketch frequency) {
     this.loop = loop;
     this.registry = registry;
     this.first = first;
-    this.rungs = List.copyOf(rungs);
+    this.lowerTiers = List.copyOf(lowerTiers);
     this.frequency = frequency;
-    this.edges = edges(loop, this.rungs, frequency, settlement);
-    this.loads = TierLoads.of(loop, first, this.rungs);
-    registry.arrange(order(first, this.rungs));
+    this.edges = edges(loop, this.lowerTiers, frequency, settlement);
+    this.loads = TierLoads.of(loop, first, this.lowerTiers);
+    registry.arrange(order(first, this.lowerTiers));
   }
 
   /** The tiers from the top down. */
-  static List<Tier> order(BlockPool first, List<LowerTier> rungs) {
+  static List<Tier> order(BlockPool first, List<LowerTier> lowerTiers) {
     var order = new ArrayList<Tier>();
     order.add(first.tier());
-    for (var rung : rungs) order.add(rung.pool().tier());
+    for (var lower : lowerTiers) order.add(lower.pool().tier());
     return order;
   }
 
-  /** One pipeline for each rung, each sending on into the next. */
+  /** One pipeline for each tier, each sending on into the next. */
   static List<OffloadPipeline> edges(
       EventLoop loop,
-      List<LowerTier> rungs,
+      List<LowerTier> lowerTiers,
       @Nullable FrequencySketch frequency,
       PendingTransfers settlement) {
     var edges = new ArrayList<OffloadPipeline>();
-    for (var rung : rungs) {
-      var edge = new OffloadPipeline.Edge(rung.pool(), rung.store(), frequency);
-      var pipeline = new OffloadPipeline(loop, rung.settings(), policy(rung), edge, settlement);
+    for (var lower : lowerTiers) {
+      var edge = new OffloadPipeline.Edge(lower.pool(), lower.store(), frequency);
+      var pipeline = new OffloadPipeline(loop, lower.settings(), policy(lower), edge, settlement);
       if (!edges.isEmpty()) edges.getLast().chain(pipeline);
       edges.add(pipeline);
     }
@@ -81,20 +82,20 @@ public final class CommonTiers {
   }
 
   /** Where eviction learns what returns, what will not is not sent there. */
-  private static OffloadPolicy policy(LowerTier rung) {
-    var pool = rung.pool();
-    if (pool.learned().isEmpty()) return rung.policy();
+  private static OffloadPolicy policy(LowerTier lower) {
+    var pool = lower.pool();
+    if (pool.learned().isEmpty()) return lower.policy();
     return OffloadPolicy.allOf(
-        List.of(rung.policy(), OffloadPolicy.returning(pool::chance, rung.cost())));
+        List.of(lower.policy(), OffloadPolicy.returning(pool::chance, lower.cost())));
   }
 
   /**
-   * A ladder that stands on these tiers.
+   * A tiered cache on these tiers.
    *
    * @param own knows the top alone
    * @param step how blocks come from the top to the first of these tiers, and back
    */
-  public TieredKvCache ladder(
+  public TieredKvCache tieredCache(
       PrefixRegistry own, BlockPool top, LowerTier step, OnboardingLimits limits) {
     if (!step.pool().equals(first)) {
       throw new IllegalArgumentException(
@@ -106,7 +107,7 @@ public final class CommonTiers {
     all.addAll(edges);
     var below = new ArrayList<LowerTier>();
     below.add(step);
-    below.addAll(rungs);
+    below.addAll(lowerTiers);
     var up = new ArrayList<>(TierLoads.of(loop, top, List.of(step)));
     up.addAll(loads);
     return new TieredKvCache(
@@ -118,11 +119,13 @@ public final class CommonTiers {
         new TieredKvCache.Edges(all, up, settlement));
   }
 
-  /** A ladder whose top is the first of these tiers, for callers that hold no blocks above it. */
-  public TieredKvCache ladder(OnboardingLimits limits) {
+  /**
+   * A tiered cache whose top is the first of these tiers, for callers that hold no blocks above it.
+   */
+  public TieredKvCache tieredCache(OnboardingLimits limits) {
     var lookup = new TierLookup(registry, registry);
     var ways = new TieredKvCache.Edges(edges, loads, settlement);
-    return new TieredKvCache(loop, lookup, first, rungs, limits, ways);
+    return new TieredKvCache(loop, lookup, first, lowerTiers, limits, ways);
   }
 
   /** The pipelines between these tiers, from the top down. */
@@ -130,7 +133,7 @@ public final class CommonTiers {
     return List.copyOf(edges);
   }
 
-  /** Knows when everything sent down on any ladder has ended. */
+  /** Knows when everything sent down on any tiered cache has ended. */
   public PendingTransfers settlement() {
     return settlement;
   }

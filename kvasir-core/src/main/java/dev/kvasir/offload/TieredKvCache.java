@@ -40,7 +40,7 @@ import java.util.TreeMap;
 import java.util.function.Consumer;
 
 /**
- * The memory ladder: blocks go down it by one pipeline for each edge, and come back up when asked.
+ * A tiered KV cache: blocks go down by one pipeline for each edge, and come back up when asked.
  *
  * <p>This is the seeds' OffloadManager. Its In-Queue is a pipeline before the upgrade, its On-Deck
  * what is upgraded and waits, its Transfer Engines are the executors and the stores.
@@ -48,7 +48,7 @@ import java.util.function.Consumer;
 public final class TieredKvCache implements ResettableKv, KvStore.Fetching {
   private final BlockPool top;
   private final PooledKv device;
-  private final List<LowerTier> rungs;
+  private final List<LowerTier> lowerTiers;
   private final List<OffloadPipeline> edges;
   private final PendingTransfers settlement;
   private final TierLookup lookup;
@@ -68,36 +68,36 @@ public final class TieredKvCache implements ResettableKv, KvStore.Fetching {
   private long declined;
 
   public TieredKvCache(
-      EventLoop loop, PrefixRegistry registry, BlockPool top, List<LowerTier> rungs) {
-    this(loop, registry, top, rungs, OnboardingLimits.DEFAULT, null);
+      EventLoop loop, PrefixRegistry registry, BlockPool top, List<LowerTier> lowerTiers) {
+    this(loop, registry, top, lowerTiers, OnboardingLimits.DEFAULT, null);
   }
 
-  /** A ladder whose policies may ask how often a block was used. */
+  /** A tiered cache whose policies may ask how often a block was used. */
   public TieredKvCache(
       EventLoop loop,
       PrefixRegistry registry,
       BlockPool top,
-      List<LowerTier> rungs,
+      List<LowerTier> lowerTiers,
       @Nullable FrequencySketch frequency) {
-    this(loop, registry, top, rungs, OnboardingLimits.DEFAULT, frequency);
+    this(loop, registry, top, lowerTiers, OnboardingLimits.DEFAULT, frequency);
   }
 
-  /** A ladder with limits of its own for the way up. */
+  /** A tiered cache with limits of its own for the way up. */
   public TieredKvCache(
       EventLoop loop,
       PrefixRegistry registry,
       BlockPool top,
-      List<LowerTier> rungs,
+      List<LowerTier> lowerTiers,
       OnboardingLimits limits,
       @Nullable FrequencySketch frequency) {
-    registry.arrange(CommonTiers.order(top, rungs));
+    registry.arrange(CommonTiers.order(top, lowerTiers));
     var settled = new PendingTransfers();
     var edges =
         new Edges(
-            CommonTiers.edges(loop, rungs, frequency, settled),
-            TierLoads.of(loop, top, rungs),
+            CommonTiers.edges(loop, lowerTiers, frequency, settled),
+            TierLoads.of(loop, top, lowerTiers),
             settled);
-    this(loop, new TierLookup(registry, registry), top, rungs, limits, edges);
+    this(loop, new TierLookup(registry, registry), top, lowerTiers, limits, edges);
   }
 
   /**
@@ -111,22 +111,22 @@ public final class TieredKvCache implements ResettableKv, KvStore.Fetching {
       EventLoop loop,
       TierLookup lookup,
       BlockPool top,
-      List<LowerTier> rungs,
+      List<LowerTier> lowerTiers,
       OnboardingLimits limits,
       Edges edges) {
-    requireOrder(top, rungs);
+    requireOrder(top, lowerTiers);
     this.loop = loop;
     this.lookup = lookup;
     this.top = top;
     this.device = new PooledKv(top, this::sendDown);
-    this.rungs = List.copyOf(rungs);
-    device.alsoTell(this.rungs.stream().map(LowerTier::pool).toList(), this::sendEnded);
-    this.sendsAtEnd = !rungs.isEmpty() && rungs.getFirst().pool().learned().isPresent();
+    this.lowerTiers = List.copyOf(lowerTiers);
+    device.alsoTell(this.lowerTiers.stream().map(LowerTier::pool).toList(), this::sendEnded);
+    this.sendsAtEnd = !lowerTiers.isEmpty() && lowerTiers.getFirst().pool().learned().isPresent();
     this.edges = List.copyOf(edges.down());
     this.settlement = edges.settlement();
     this.limits = limits;
-    this.ascents = new OnboardingLoads(loop, top, this.rungs, List.copyOf(edges.up()), limits);
-    this.choice = new PromotionChoice(this.rungs);
+    this.ascents = new OnboardingLoads(loop, top, this.lowerTiers, List.copyOf(edges.up()), limits);
+    this.choice = new PromotionChoice(this.lowerTiers);
   }
 
   /** Sends blocks of the top tier down, as far as the policies want them. */
@@ -180,7 +180,7 @@ public final class TieredKvCache implements ResettableKv, KvStore.Fetching {
   private void sendEnded(RequestEnd end) {
     if (!sendsAtEnd) return;
     var edge = edges.getFirst();
-    var below = rungs.getFirst().pool();
+    var below = lowerTiers.getFirst().pool();
     var sources = new ArrayList<WeakBlock>();
     for (int i = 0; i < end.blocks(); i++) {
       var name = end.names().name(i);
@@ -216,7 +216,7 @@ public final class TieredKvCache implements ResettableKv, KvStore.Fetching {
   private void offerAgain(BlockHash hash) {
     var source = top;
     for (int i = 0; i < edges.size(); i++) {
-      var pool = rungs.get(i).pool();
+      var pool = lowerTiers.get(i).pool();
       if (!pool.has(hash)) {
         // What is on its way there is offered to the next edge when it has come.
         if (edges.get(i).isPending(hash)) return;
@@ -321,7 +321,7 @@ public final class TieredKvCache implements ResettableKv, KvStore.Fetching {
 
   @Override
   public int clear() {
-    for (var rung : rungs) rung.pool().clear();
+    for (var lower : lowerTiers) lower.pool().clear();
     return device.clear();
   }
 
@@ -357,7 +357,7 @@ public final class TieredKvCache implements ResettableKv, KvStore.Fetching {
   }
 
   /** What is on its way up, and its limits. */
-  public OnboardingLoad climbs() {
+  public OnboardingLoad onboardings() {
     return new OnboardingLoad(
         searches,
         limits.searchesMax(),
@@ -367,18 +367,19 @@ public final class TieredKvCache implements ResettableKv, KvStore.Fetching {
         ascents.loadsTimedOut());
   }
 
-  /** What about this ladder is likely to cost more than it gains. */
+  /** What about this tiered cache is likely to cost more than it gains. */
   public List<String> warnings() {
     var warnings = new ArrayList<String>();
     var above = top;
-    for (var rung : rungs) {
-      if (rung.pool().total() < above.total()) {
+    for (var lower : lowerTiers) {
+      if (lower.pool().total() < above.total()) {
         warnings.add(
             "%s has %s blocks, fewer than the %s of %s above it: blocks will be pushed out of it"
-                    .formatted(rung.pool().tier(), rung.pool().total(), above.total(), above.tier())
+                    .formatted(
+                        lower.pool().tier(), lower.pool().total(), above.total(), above.tier())
                 + " before they are asked for again");
       }
-      above = rung.pool();
+      above = lower.pool();
     }
     return warnings;
   }
@@ -388,23 +389,23 @@ public final class TieredKvCache implements ResettableKv, KvStore.Fetching {
     return tier.level() > above.level() || (tier.level() > Tier.HOST.level() && tier != above);
   }
 
-  private static void requireOrder(BlockPool top, List<LowerTier> rungs) {
+  private static void requireOrder(BlockPool top, List<LowerTier> lowerTiers) {
     var above = top;
-    for (var rung : rungs) {
-      if (!mayStand(rung.pool().tier(), above.tier())) {
+    for (var lower : lowerTiers) {
+      if (!mayStand(lower.pool().tier(), above.tier())) {
         throw new IllegalArgumentException(
-            rung.pool().tier() + " cannot stand below " + above.tier());
+            lower.pool().tier() + " cannot stand below " + above.tier());
       }
-      if (rung.pool().blockTokens() != above.blockTokens()) {
+      if (lower.pool().blockTokens() != above.blockTokens()) {
         throw new IllegalArgumentException(
             "%s has blocks of %s tokens, %s of %s"
                 .formatted(
-                    rung.pool().tier(),
-                    rung.pool().blockTokens(),
+                    lower.pool().tier(),
+                    lower.pool().blockTokens(),
                     above.tier(),
                     above.blockTokens()));
       }
-      above = rung.pool();
+      above = lower.pool();
     }
   }
 }

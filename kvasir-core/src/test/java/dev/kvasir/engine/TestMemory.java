@@ -31,8 +31,8 @@ record TestMemory(BlockPool pool, ResettableKv kv) {
     var registry = new PrefixRegistry();
     var top = pool(Tier.DEVICE, blocks, registry);
     var store = new SlowStore(loop, Duration.ofNanos(3_000), BLOCK_TOKENS * 500L);
-    var rung = LowerTier.of(pool(Tier.HOST, hostBlocks, registry), store);
-    return new TestMemory(top, new TieredKvCache(loop, registry, top, List.of(rung)));
+    var lower = LowerTier.of(pool(Tier.HOST, hostBlocks, registry), store);
+    return new TestMemory(top, new TieredKvCache(loop, registry, top, List.of(lower)));
   }
 
   private static BlockPool pool(Tier tier, int blocks, PrefixRegistry registry) {

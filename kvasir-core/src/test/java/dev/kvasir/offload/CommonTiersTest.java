@@ -21,7 +21,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** Two ladders over the same tiers. */
+/** Two tiered caches over the same tiers. */
 class CommonTiersTest {
   private static final Duration PATIENCE = Duration.ofMinutes(5);
   private static final Duration SOON = Duration.ofMillis(20);
@@ -43,7 +43,7 @@ class CommonTiersTest {
     private final BlockPool device = pool(Tier.DEVICE, 64, own);
     private final HeldStore store = new HeldStore(loop);
     private final TieredKvCache cache =
-        tiers.ladder(own, device, LowerTier.of(host, store), LIMITS);
+        tiers.tieredCache(own, device, LowerTier.of(host, store), LIMITS);
     private final List<Onboarding.Found> found = new ArrayList<>();
 
     void find(int from, int count) {
@@ -61,10 +61,10 @@ class CommonTiersTest {
     answer(diskStore, CopyOutcome.COPIED);
     assertThat(first.store.calls.element().copies()).hasSize(8);
     assertThat(second.store.calls.element().copies()).hasSize(8);
-    for (var ladder : List.of(first, second)) {
-      answer(ladder.store, CopyOutcome.COPIED);
-      assertThat(ladder.found.getFirst().blocks()).hasSize(8);
-      ladder.device.release(ladder.found.getFirst().blocks());
+    for (var tieredCache : List.of(first, second)) {
+      answer(tieredCache.store, CopyOutcome.COPIED);
+      assertThat(tieredCache.found.getFirst().blocks()).hasSize(8);
+      tieredCache.device.release(tieredCache.found.getFirst().blocks());
     }
     assertNothingHeld();
   }
@@ -80,8 +80,8 @@ class CommonTiersTest {
     answer(first.store, CopyOutcome.COPIED);
     for (int i = 0; i < 2; i++) answer(second.store, CopyOutcome.COPIED);
     assertThat(second.found.getFirst().blocks()).hasSize(8);
-    for (var ladder : List.of(first, second)) {
-      ladder.device.release(ladder.found.getFirst().blocks());
+    for (var tieredCache : List.of(first, second)) {
+      tieredCache.device.release(tieredCache.found.getFirst().blocks());
     }
     assertNothingHeld();
   }
@@ -112,7 +112,8 @@ class CommonTiersTest {
     loop.runFor(LIMITS.loadTimeout());
     assertThat(first.found.getFirst().blocks()).isEmpty();
     assertThat(second.found.getFirst().blocks()).isEmpty();
-    assertThat(first.cache.climbs().loadsTimedOut() + second.cache.climbs().loadsTimedOut())
+    assertThat(
+            first.cache.onboardings().loadsTimedOut() + second.cache.onboardings().loadsTimedOut())
         .isEqualTo(1);
     var third = new Ladder();
     third.find(0, 4);
@@ -146,8 +147,8 @@ class CommonTiersTest {
 
   private void assertNothingHeld() {
     assertThat(first.device.held() + second.device.held() + host.held() + disk.held()).isZero();
-    for (var ladder : List.of(first, second)) {
-      assertThat(ladder.cache.arriving() + ladder.cache.climbs().overdue()).isZero();
+    for (var tieredCache : List.of(first, second)) {
+      assertThat(tieredCache.cache.arriving() + tieredCache.cache.onboardings().overdue()).isZero();
     }
   }
 

@@ -62,11 +62,11 @@ public final class CommonTiersWalk {
     var diskStore = faulty(hostBytes, new BlockHash[disk.total()]);
     var remoteStore = faulty(hostBytes, new BlockHash[remote.total()]);
     var relayed = new RelayedStore(diskStore, remoteStore, host.total(), RELAY_SLOTS);
-    var rungs =
+    var lowerTiers =
         List.of(
-            rung(disk, new SingleLoads(diskStore, host)),
-            rung(remote, new SingleLoads(relayed, disk)));
-    this.tiers = new CommonTiers(loop, shared, host, rungs, sketch);
+            lower(disk, new SingleLoads(diskStore, host)),
+            lower(remote, new SingleLoads(relayed, disk)));
+    this.tiers = new CommonTiers(loop, shared, host, lowerTiers, sketch);
     for (int i = 0; i < 2; i++) engines.add(new Engine(host, hostBytes));
   }
 
@@ -82,7 +82,7 @@ public final class CommonTiersWalk {
       this.top = pool(Tier.DEVICE, own);
       this.bytes = new BlockHash[top.total()];
       var step = new SingleLoads(faulty(bytes, hostBytes), top);
-      this.kv = tiers.ladder(own, top, rung(host, step), limits);
+      this.kv = tiers.tieredCache(own, top, lower(host, step), limits);
     }
   }
 
@@ -137,7 +137,7 @@ public final class CommonTiersWalk {
     return store;
   }
 
-  private LowerTier rung(BlockPool pool, TierStore store) {
+  private LowerTier lower(BlockPool pool, TierStore store) {
     var policy =
         random.nextBoolean()
             ? OffloadPolicy.presence()
@@ -225,8 +225,8 @@ public final class CommonTiersWalk {
       assertThat(pool.free() + pool.countHeld() + pool.cached()).isEqualTo(pool.total());
     }
     for (var engine : engines) {
-      var climbs = engine.kv.climbs();
-      assertThat(climbs.overdue()).isBetween(0, climbs.climbing());
+      var onboardings = engine.kv.onboardings();
+      assertThat(onboardings.overdue()).isBetween(0, onboardings.onboarding());
     }
   }
 
@@ -235,8 +235,9 @@ public final class CommonTiersWalk {
     while (step()) check();
     for (var engine : engines) {
       engine.spans.forEach(KvSpan::release);
-      var climbs = engine.kv.climbs();
-      assertThat(climbs.searches() + climbs.climbing() + climbs.overdue()).isZero();
+      var onboardings = engine.kv.onboardings();
+      assertThat(onboardings.searches() + onboardings.onboarding() + onboardings.overdue())
+          .isZero();
       for (var edge : engine.kv.edges()) assertThat(edge.load().isEmpty()).isTrue();
     }
     assertThat(tiers.settlement().pending()).isZero();

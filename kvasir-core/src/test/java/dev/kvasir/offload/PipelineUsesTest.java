@@ -30,7 +30,7 @@ class PipelineUsesTest {
 
   @Test
   void blockThatWasComputedOnceHasOneUseAfterTwoHops() {
-    var cache = ladder(Eviction.lru(), 16, 16, 16);
+    var cache = tieredCache(Eviction.lru(), 16, 16, 16);
     send(cache, 0, 8);
     loop.run(1000);
     assertThat(pools.getLast().cached()).isEqualTo(8);
@@ -39,7 +39,7 @@ class PipelineUsesTest {
 
   @Test
   void blockThatIsBroughtUpFromTheBottomHasOneUseMore() {
-    var cache = ladder(Eviction.lru(), 16, 16, 16);
+    var cache = tieredCache(Eviction.lru(), 16, 16, 16);
     send(cache, 0, 8);
     loop.run(1000);
     pools.get(0).clear();
@@ -52,7 +52,7 @@ class PipelineUsesTest {
 
   @Test
   void tierCountsAsFoundWhatACallerFoundThereAndNothingElse() {
-    var cache = ladder(Eviction.lru(), 16, 16, 16);
+    var cache = tieredCache(Eviction.lru(), 16, 16, 16);
     send(cache, 0, 8);
     loop.run(1000);
     for (var pool : pools) assertThat(pool.stats().matched()).as("%s", pool.tier()).isZero();
@@ -74,8 +74,8 @@ class PipelineUsesTest {
     var walk = new PipelineUsesTest();
     var cache =
         disk
-            ? walk.ladder(Eviction.s3Fifo(), 128, 100, 4096)
-            : walk.ladder(Eviction.s3Fifo(), 128, 100);
+            ? walk.tieredCache(Eviction.s3Fifo(), 128, 100, 4096)
+            : walk.tieredCache(Eviction.s3Fifo(), 128, 100);
     for (int i = 0; i < 40; i += 8) walk.send(cache, i, 8);
     int scanned = 1000;
     int found = 0;
@@ -95,16 +95,16 @@ class PipelineUsesTest {
     return found;
   }
 
-  private TieredKvCache ladder(Eviction eviction, int... blocks) {
+  private TieredKvCache tieredCache(Eviction eviction, int... blocks) {
     var tiers = List.of(Tier.DEVICE, Tier.HOST, Tier.DISK);
-    var rungs = new ArrayList<LowerTier>();
+    var lowerTiers = new ArrayList<LowerTier>();
     for (int i = 0; i < blocks.length; i++) {
       var settings = PoolSettings.of(tiers.get(i), blocks[i], 16).with(eviction);
       pools.add(new BlockPool(settings, registry, new KvEvents()));
       var store = new SlowStore(loop, Duration.ofMillis(1), 1_000);
-      if (i > 0) rungs.add(LowerTier.of(pools.get(i), store));
+      if (i > 0) lowerTiers.add(LowerTier.of(pools.get(i), store));
     }
-    return new TieredKvCache(loop, registry, pools.getFirst(), rungs, sketch);
+    return new TieredKvCache(loop, registry, pools.getFirst(), lowerTiers, sketch);
   }
 
   private void send(TieredKvCache cache, int from, int count) {

@@ -20,8 +20,8 @@ import java.util.List;
 import java.util.random.RandomGenerator;
 
 /**
- * One random life of those who ask a ladder whose stores stand still again and again, for longer
- * than anybody waits. What is computed meanwhile is computed here.
+ * One random life of those who ask a tiered cache whose stores stand still again and again, for
+ * longer than anybody waits. What is computed meanwhile is computed here.
  */
 public final class StallWalk {
   private static final int NAMES = 40;
@@ -55,15 +55,15 @@ public final class StallWalk {
       pools.add(new BlockPool(PoolSettings.of(tier, blocks, 16), registry, new KvEvents()));
       bytes.add(new BlockHash[blocks]);
     }
-    var rungs = new ArrayList<LowerTier>();
+    var lowerTiers = new ArrayList<LowerTier>();
     for (int i = 1; i < pools.size(); i++) {
       stores.add(new FaultyTier(loop, random, bytes.get(i - 1), bytes.get(i)));
-      rungs.add(LowerTier.of(pools.get(i), stores.getLast()));
+      lowerTiers.add(LowerTier.of(pools.get(i), stores.getLast()));
     }
     limits =
         new OnboardingLimits(
             Duration.ofMillis(100 + random.nextInt(2_000)), 1 + random.nextInt(8), 50);
-    cache = new TieredKvCache(loop, registry, pools.getFirst(), rungs, limits, null);
+    cache = new TieredKvCache(loop, registry, pools.getFirst(), lowerTiers, limits, null);
   }
 
   /** How many loads were not answered in time. */
@@ -73,7 +73,7 @@ public final class StallWalk {
       check();
     }
     end();
-    return cache.climbs().loadsTimedOut();
+    return cache.onboardings().loadsTimedOut();
   }
 
   /** How many blocks came although nobody waited for them any more. */
@@ -101,7 +101,7 @@ public final class StallWalk {
     block.ifPresent(empty -> held.add(write(0, empty.getFirst())));
     // Where nobody waits, whatever stands still has a part of the room; the rest is held by us, or
     // on its way down.
-    if (block.isEmpty() && cache.climbs().searches() == 0) {
+    if (block.isEmpty() && cache.onboardings().searches() == 0) {
       int total = pools.getFirst().total();
       int moving = cache.edges().getFirst().load().moving();
       assertThat(held.size() + moving).isGreaterThanOrEqualTo(total - limits.reservedMax(total));
@@ -159,9 +159,9 @@ public final class StallWalk {
   }
 
   private boolean step() {
-    int before = cache.climbs().overdue();
+    int before = cache.onboardings().overdue();
     boolean stepped = loop.step();
-    late += Math.max(0, before - cache.climbs().overdue());
+    late += Math.max(0, before - cache.onboardings().overdue());
     return stepped;
   }
 
@@ -169,9 +169,9 @@ public final class StallWalk {
     for (var pool : pools) {
       assertThat(pool.free() + pool.countHeld() + pool.cached()).isEqualTo(pool.total());
     }
-    var climbs = cache.climbs();
-    assertThat(climbs.searches()).isBetween(0, limits.searchesMax());
-    assertThat(climbs.overdue()).isBetween(0, climbs.climbing());
+    var onboardings = cache.onboardings();
+    assertThat(onboardings.searches()).isBetween(0, limits.searchesMax());
+    assertThat(onboardings.overdue()).isBetween(0, onboardings.onboarding());
     // A late answer writes into the slot that was kept for it, and into no other.
     for (var block : held) {
       assertThat(bytes.getFirst()[block.id()]).isEqualTo(block.hash());
@@ -193,8 +193,8 @@ public final class StallWalk {
     check();
     held.forEach(Block.Registered::release);
     assertThat(searches).isEmpty();
-    var climbs = cache.climbs();
-    assertThat(climbs.searches() + climbs.climbing() + climbs.overdue()).isZero();
+    var onboardings = cache.onboardings();
+    assertThat(onboardings.searches() + onboardings.onboarding() + onboardings.overdue()).isZero();
     for (var pool : pools) assertThat(pool.held()).as("held on %s", pool.tier()).isZero();
   }
 }

@@ -29,7 +29,9 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.random.RandomGenerator;
 
-/** One random life of a ladder of three tiers, with every fault, checked after every event. */
+/**
+ * One random life of a tiered cache of three tiers, with every fault, checked after every event.
+ */
 public final class TieredCacheWalk {
   private static final int NAMES = 60;
   private static final Duration SWEEP = Duration.ofMillis(10);
@@ -61,12 +63,12 @@ public final class TieredCacheWalk {
               PoolSettings.of(tier, blocks, 16).with(eviction), registry, new KvEvents()));
       bytes.add(new BlockHash[blocks]);
     }
-    var rungs = new ArrayList<LowerTier>();
+    var lowerTiers = new ArrayList<LowerTier>();
     for (int i = 1; i < pools.size(); i++) {
       var store = new FaultyTier(loop, random, bytes.get(i - 1), bytes.get(i));
       stores.add(store);
       var guarded = new GuardedStore(loop, store, 5, Duration.ofSeconds(2), Duration.ofSeconds(20));
-      rungs.add(
+      lowerTiers.add(
           LowerTier.of(pools.get(i), random.nextBoolean() ? guarded : store)
               .with(settings())
               .with(slowly(random.nextInt(4) == 0)));
@@ -76,7 +78,7 @@ public final class TieredCacheWalk {
             Duration.ofMillis(1 + random.nextInt(10_000)),
             1 + random.nextInt(20),
             20 + random.nextInt(81));
-    this.cache = new TieredKvCache(loop, registry, pools.getFirst(), rungs, limits, null);
+    this.cache = new TieredKvCache(loop, registry, pools.getFirst(), lowerTiers, limits, null);
   }
 
   private PipelineSettings settings() {
@@ -271,9 +273,9 @@ public final class TieredCacheWalk {
     for (var edge : cache.edges()) {
       assertThat(edge.load().waiting()).isBetween(0, edge.load().waitingMax());
     }
-    var climbs = cache.climbs();
-    assertThat(climbs.searches()).isBetween(0, climbs.searchesMax());
-    assertThat(climbs.overdue()).isBetween(0, climbs.climbing());
+    var onboardings = cache.onboardings();
+    assertThat(onboardings.searches()).isBetween(0, onboardings.searchesMax());
+    assertThat(onboardings.overdue()).isBetween(0, onboardings.onboarding());
     open.removeIf(
         handle -> {
           var progress = handle.progress();
@@ -304,7 +306,8 @@ public final class TieredCacheWalk {
     assertThat(open).isEmpty();
     assertThat(cancelled).isEmpty();
     assertThat(cache.settlement().pending()).isZero();
-    assertThat(cache.arriving() + cache.climbs().searches() + cache.climbs().overdue()).isZero();
+    assertThat(cache.arriving() + cache.onboardings().searches() + cache.onboardings().overdue())
+        .isZero();
     for (var edge : cache.edges()) assertThat(edge.load().isEmpty()).isTrue();
     for (var pool : pools) assertThat(pool.held()).as("held on %s", pool.tier()).isZero();
   }

@@ -294,7 +294,7 @@ class TieredKvCacheTest {
   void whatIsNoMemoryMayStandInAnyOrderAndTheUpperOneGives() {
     var above = tiers.pool(Tier.OBJECT, 16);
     var objects = new HeldStore(tiers.loop);
-    var ladder =
+    var tieredCache =
         new TieredKvCache(
             tiers.loop,
             tiers.registry,
@@ -308,7 +308,7 @@ class TieredKvCacheTest {
         block.receive(TestTiers.content(block.id())).release();
       }
     }
-    ladder.find(TestTiers.hashes(0, 4), PATIENCE, found::add);
+    tieredCache.find(TestTiers.hashes(0, 4), PATIENCE, found::add);
     assertThat(diskStore.calls).isEmpty();
     objects.succeed();
     tiers.passTime(SOON);

@@ -22,19 +22,19 @@ final class SharedTiers {
     this.pools = new Pools(spec);
     var first = spec.tiers().getFirst();
     var top = pools.add(first.tier(), first.blocks());
-    var rungs = new ArrayList<LowerTier>();
+    var lowerTiers = new ArrayList<LowerTier>();
     for (var tier : spec.tiers().subList(1, spec.tiers().size())) {
       var store = tier.store(loop, spec.blockTokens());
       stores.add(store);
-      rungs.add(LowerTier.of(pools.add(tier.tier(), tier.blocks()), store));
+      lowerTiers.add(LowerTier.of(pools.add(tier.tier(), tier.blocks()), store));
     }
-    this.tiers = new CommonTiers(loop, pools.registry(), top, rungs, null);
+    this.tiers = new CommonTiers(loop, pools.registry(), top, lowerTiers, null);
   }
 
   /** What one instance sees: a memory of its own, and its own way down to these tiers. */
-  TieredKvCache ladder(PrefixRegistry own, BlockPool top, TimedStore step) {
-    var rung = LowerTier.of(pools.all().getFirst(), step);
-    return tiers.ladder(own, top, rung, OnboardingLimits.DEFAULT);
+  TieredKvCache tieredCache(PrefixRegistry own, BlockPool top, TimedStore step) {
+    var lower = LowerTier.of(pools.all().getFirst(), step);
+    return tiers.tieredCache(own, top, lower, OnboardingLimits.DEFAULT);
   }
 
   KvEvents events() {

@@ -92,15 +92,15 @@ public final class SimInstance {
     if (shared != null) {
       var step = spec.tiers().getFirst().store(loop, spec.blockTokens());
       stores.add(step);
-      return shared.ladder(pools.registry(), top, step);
+      return shared.tieredCache(pools.registry(), top, step);
     }
-    var rungs = new ArrayList<LowerTier>();
+    var lowerTiers = new ArrayList<LowerTier>();
     for (var tier : spec.tiers()) {
       var store = tier.store(loop, spec.blockTokens());
       stores.add(store);
-      rungs.add(LowerTier.of(pools.add(tier.tier(), tier.blocks()), store));
+      lowerTiers.add(LowerTier.of(pools.add(tier.tier(), tier.blocks()), store));
     }
-    return new TieredKvCache(loop, pools.registry(), top, rungs);
+    return new TieredKvCache(loop, pools.registry(), top, lowerTiers);
   }
 
   public int index() {

@@ -28,7 +28,7 @@ public interface TransferModel {
     return settings;
   }
 
-  /** The memory of an engine with tiers below it; null where the usual ladder is right. */
+  /** The memory of an engine with tiers below it; null where the usual tiered cache is right. */
   default @Nullable Memory memory(EventLoop loop, BlockPool top, List<TierSpec> tiers) {
     return null;
   }

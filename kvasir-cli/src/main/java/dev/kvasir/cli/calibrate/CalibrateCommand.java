@@ -2,6 +2,7 @@ package dev.kvasir.cli.calibrate;
 
 import dev.kvasir.Nullable;
 import dev.kvasir.cli.process.ExitCode;
+import dev.kvasir.cli.process.UserErrors;
 import dev.kvasir.live.PrivateFiles;
 import dev.kvasir.live.http.Network;
 import dev.kvasir.live.load.LoadCheck;
@@ -9,7 +10,6 @@ import dev.kvasir.live.load.OpenAiTarget;
 import dev.kvasir.live.load.OpenAiTarget.Style;
 import dev.kvasir.sim.ParallelTasks;
 import dev.kvasir.sim.calibrate.Calibration;
-import dev.kvasir.sim.calibrate.CalibrationError;
 import dev.kvasir.sim.calibrate.CalibrationTable;
 import dev.kvasir.sim.calibrate.CrossCheck;
 import dev.kvasir.sim.calibrate.CrossTable;
@@ -17,12 +17,10 @@ import dev.kvasir.sim.calibrate.Limits;
 import dev.kvasir.sim.calibrate.ProfileJson;
 import dev.kvasir.sim.latency.Hardware;
 import dev.kvasir.sim.latency.HardwareTable;
-import dev.kvasir.sim.latency.LatencyError;
 import dev.kvasir.sim.latency.ModelConfig;
 import dev.kvasir.sim.latency.ModelShape;
 import dev.kvasir.sim.page.CalibrationPage;
 import dev.kvasir.sim.trace.CaptureReader;
-import dev.kvasir.sim.trace.TraceError;
 import dev.kvasir.sim.trace.TraceInput;
 import java.io.BufferedInputStream;
 import java.io.IOException;
@@ -31,7 +29,6 @@ import java.io.OutputStream;
 import java.io.PrintWriter;
 import java.net.URI;
 import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.security.DigestInputStream;
 import java.security.MessageDigest;
@@ -218,18 +215,7 @@ public final class CalibrateCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws IOException, InterruptedException {
-    try {
-      return run();
-    } catch (TraceError | CalibrationError wrong) {
-      err.println("kvasir: " + wrong.getMessage());
-      return ExitCode.DATA;
-    } catch (IllegalArgumentException | LatencyError wrong) {
-      err.println("kvasir: " + wrong.getMessage() + ". Try 'kvasir calibrate --help'.");
-      return ExitCode.USAGE;
-    } catch (NoSuchFileException missing) {
-      err.println("kvasir: there is no file " + missing.getFile());
-      return ExitCode.USAGE;
-    }
+    return UserErrors.caught(err, "calibrate", this::run);
   }
 
   private int run() throws IOException, InterruptedException {

@@ -2,6 +2,7 @@ package dev.kvasir.cli.load;
 
 import dev.kvasir.cli.process.ExitCode;
 import dev.kvasir.cli.process.Interrupt;
+import dev.kvasir.cli.process.UserErrors;
 import dev.kvasir.cli.simulate.TerminalLine;
 import dev.kvasir.live.http.Network;
 import dev.kvasir.live.load.LoadCapture;
@@ -10,11 +11,9 @@ import dev.kvasir.live.load.LoadDriver;
 import dev.kvasir.live.load.LoadReport;
 import dev.kvasir.live.load.LoadSettings;
 import dev.kvasir.live.load.Pacing;
-import dev.kvasir.sim.trace.TraceError;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.PrintWriter;
-import java.nio.file.NoSuchFileException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Map;
@@ -62,18 +61,7 @@ public final class LoadCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws IOException, InterruptedException {
-    try {
-      return run();
-    } catch (TraceError wrong) {
-      err.println("kvasir: " + wrong.getMessage());
-      return ExitCode.DATA;
-    } catch (IllegalArgumentException wrong) {
-      err.println("kvasir: " + wrong.getMessage() + ". Try 'kvasir load --help'.");
-      return ExitCode.USAGE;
-    } catch (NoSuchFileException missing) {
-      err.println("kvasir: there is no file " + missing.getFile());
-      return ExitCode.USAGE;
-    }
+    return UserErrors.caught(err, "load", this::run);
   }
 
   private int run() throws IOException, InterruptedException {

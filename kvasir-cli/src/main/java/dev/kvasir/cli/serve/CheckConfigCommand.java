@@ -2,6 +2,7 @@ package dev.kvasir.cli.serve;
 
 import dev.kvasir.cli.config.Said;
 import dev.kvasir.cli.process.ExitCode;
+import dev.kvasir.cli.process.UserErrors;
 import dev.kvasir.cli.settings.Configuration;
 import dev.kvasir.live.doctor.CacheFolder;
 import java.io.IOException;
@@ -39,7 +40,7 @@ public final class CheckConfigCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws IOException, InterruptedException {
-    return Mistaken.caught(err, "check-config", this::check);
+    return UserErrors.caught(err, "check-config", this::check);
   }
 
   private int check() throws IOException {

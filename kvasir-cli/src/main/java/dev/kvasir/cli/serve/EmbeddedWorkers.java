@@ -35,8 +35,8 @@ final class EmbeddedWorkers implements AutoCloseable {
 
   static EmbeddedWorkers start(Network network, LoadedModel model, Deployment settings, Path folder)
       throws IOException {
-    var ladder = settings.tiers().ladder(model.device().blockBytes());
-    var group = EngineGroup.open(model, settings.engines().group(model, ladder, folder));
+    var tieredCache = settings.tiers().tieredCache(model.device().blockBytes());
+    var group = EngineGroup.open(model, settings.engines().group(model, tieredCache, folder));
     group.beginPlainly();
     return new EmbeddedWorkers(network, group);
   }

@@ -1,6 +1,7 @@
 package dev.kvasir.cli.serve;
 
 import dev.kvasir.Nullable;
+import dev.kvasir.cli.process.UserErrors;
 import dev.kvasir.cli.settings.Deployment;
 import dev.kvasir.live.picker.Picker;
 import dev.kvasir.live.picker.PickerSettings;
@@ -61,7 +62,7 @@ public final class PickerCommand implements Callable<Integer> {
   @Override
   public Integer call() throws IOException, InterruptedException {
     Logger.getLogger("").setLevel(verbose ? Level.INFO : Level.WARNING);
-    return Mistaken.caught(err, "picker", this::pick);
+    return UserErrors.caught(err, "picker", this::pick);
   }
 
   private int pick() throws IOException, InterruptedException {

@@ -1,5 +1,6 @@
 package dev.kvasir.cli.serve;
 
+import dev.kvasir.cli.process.UserErrors;
 import dev.kvasir.cli.settings.Deployment;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -55,7 +56,7 @@ public final class ServeCommand implements Callable<Integer> {
   @Override
   public Integer call() throws IOException, InterruptedException {
     Logger.getLogger("").setLevel(verbose ? Level.INFO : Level.WARNING);
-    return Mistaken.caught(err, "serve", this::serve);
+    return UserErrors.caught(err, "serve", this::serve);
   }
 
   private int serve() throws IOException, InterruptedException {

@@ -165,13 +165,13 @@ final class Serving implements AutoCloseable {
     var secret = given == null ? TenantSecret.in(folder) : NameKey.of(given.reveal());
     var gatewaySettings =
         settings.gateway(workers, contextTokens, settings.listen().keys(), secret);
-    Supplier<TieredCacheState> ladder =
+    Supplier<TieredCacheState> tieredCache =
         embedded
             .<Supplier<TieredCacheState>>map(own -> new EmbeddedCacheState(own.group()))
             .orElse(below == null ? () -> TieredCacheState.NONE : below::memory);
     var engines = embedded.map(EmbeddedWorkers::engines).orElse(List.of());
     var beside =
-        new Gateway.Beside(version, ladder, adminEndpoints(), tokenizer(settings), engines);
+        new Gateway.Beside(version, tieredCache, adminEndpoints(), tokenizer(settings), engines);
     var started = owned.add(Gateway.start(network, gatewaySettings, beside));
     gateway = Optional.of(started);
     join(settings, started, secret);

@@ -11,7 +11,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Locale;
 
-/** The ladder of tiers in words: each tier, and how blocks come to it and back. */
+/** The tiers in words: each tier, and how blocks come to it and back. */
 final class TieredCacheText {
   private final Deployment settings;
   private final Path folder;
@@ -30,14 +30,14 @@ final class TieredCacheText {
   void say() {
     var engines = settings.engines();
     tier("device", engines.embeddedBlocks(), "for each engine to compute in");
-    var ladder = settings.tiers().ladder(0);
-    if (!ladder.hasHost()) {
+    var tieredCache = settings.tiers().tieredCache(0);
+    if (!tieredCache.hasHost()) {
       lines.say("  no tiers below");
       return;
     }
-    edge(ladder.host().edge());
-    tier("host", ladder.host().blocks(), "that the engines share");
-    for (var tier : ladder.below()) {
+    edge(tieredCache.host().edge());
+    tier("host", tieredCache.host().blocks(), "that the engines share");
+    for (var tier : tieredCache.below()) {
       edge(tier.edge());
       tier(tier.tier().word(), tier.blocks(), tier.place(folder) + kept(tier));
       if (tier instanceof TierConfig.Shared shared) shared(shared.seal(), shared.lookTime());

@@ -244,7 +244,8 @@ public record EnginesSettings(
   }
 
   /** How such engines with that model work; blocks on disk lie in the folder, by their model. */
-  public EngineGroupSettings group(LoadedModel loaded, TieredCacheSettings ladder, Path folder) {
+  public EngineGroupSettings group(
+      LoadedModel loaded, TieredCacheSettings tieredCache, Path folder) {
     requireEmbedded();
     var print = loaded.served().fingerprint().replaceFirst("^gguf sha256 ", "");
     var name = "kv-" + print.substring(0, Math.min(FINGERPRINT_SHOWN, print.length()));
@@ -252,7 +253,7 @@ public record EnginesSettings(
     return new EngineGroupSettings(
         count,
         isGpu && totalKvBlocks == 0 ? GPU_BLOCKS : embeddedBlocks(),
-        ladder,
+        tieredCache,
         folder.resolve(name),
         batches(isGpu ? GPU_STEP_TOKENS : EMBEDDED_STEP_TOKENS, BatchRules.SOUND),
         eviction);

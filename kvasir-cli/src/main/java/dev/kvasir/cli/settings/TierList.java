@@ -102,12 +102,12 @@ public final class TierList implements CustomSetting<TierList> {
    *
    * @param blockBytes what a block takes; 0 where it is not known, and then sizes are not counted
    */
-  public TieredCacheSettings ladder(long blockBytes) {
-    var ladder = TieredCacheSettings.of(0, 0);
+  public TieredCacheSettings tieredCache(long blockBytes) {
+    var tieredCache = TieredCacheSettings.of(0, 0);
     var lower = new ArrayList<TierConfig.Below>();
     for (var entry : entries) {
       switch (entry.settings.withBlocks(entry.blocks(blockBytes))) {
-        case HostTier host -> ladder = new TieredCacheSettings(host, List.of());
+        case HostTier host -> tieredCache = new TieredCacheSettings(host, List.of());
         case TierConfig.Below tier -> lower.add(tier);
         default -> throw new IllegalStateException("no tier: " + entry);
       }
@@ -115,8 +115,8 @@ public final class TierList implements CustomSetting<TierList> {
     var order = new ArrayList<Tier>();
     for (var entry : entries) order.add(entry.kind.tier());
     return entries.isEmpty()
-        ? ladder
-        : new TieredCacheSettings(ladder.host(), lower).inOrder(order);
+        ? tieredCache
+        : new TieredCacheSettings(tieredCache.host(), lower).inOrder(order);
   }
 
   /** The list of a file by the kinds in it, as options and sweeps reach into it. */

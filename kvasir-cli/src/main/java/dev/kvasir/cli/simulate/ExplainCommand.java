@@ -2,11 +2,11 @@ package dev.kvasir.cli.simulate;
 
 import dev.kvasir.Nullable;
 import dev.kvasir.cli.process.ExitCode;
+import dev.kvasir.cli.process.UserErrors;
 import dev.kvasir.sim.cache.CacheStudy;
 import dev.kvasir.sim.page.CachePage;
 import dev.kvasir.sim.page.RunDescription;
 import dev.kvasir.sim.trace.Trace;
-import dev.kvasir.sim.trace.TraceError;
 import dev.kvasir.sim.trace.TraceInput;
 import dev.kvasir.sim.trace.TraceOptions;
 import dev.kvasir.sim.workload.Request;
@@ -14,7 +14,6 @@ import java.io.BufferedInputStream;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -81,7 +80,7 @@ public final class ExplainCommand implements Callable<Integer> {
   }
 
   @Override
-  public Integer call() throws IOException {
+  public Integer call() throws IOException, InterruptedException {
     var file = trace;
     if (!subject.equals("cache") || file == null) {
       err.println("kvasir: nothing to explain about \"" + subject + "\"; use: explain cache TRACE");
@@ -91,20 +90,16 @@ public final class ExplainCommand implements Callable<Integer> {
       err.println("kvasir: --block-size " + blockTokens + " and --sizes must be at least 1");
       return ExitCode.USAGE;
     }
-    try {
-      var study = CacheStudy.of(read(file), blockTokens, sizes);
-      if (json) out.println(JSON.writeValueAsString(study));
-      else write(study);
-      out.flush();
-      if (report != null) Files.writeString(report, CachePage.of(study, asked(file)));
-      return ExitCode.OK;
-    } catch (TraceError wrong) {
-      err.println("kvasir: " + wrong.getMessage());
-      return ExitCode.DATA;
-    } catch (NoSuchFileException missing) {
-      err.println("kvasir: there is no file " + missing.getFile());
-      return ExitCode.USAGE;
-    }
+    return UserErrors.caught(err, "explain", () -> explain(file));
+  }
+
+  private int explain(Path file) throws IOException {
+    var study = CacheStudy.of(read(file), blockTokens, sizes);
+    if (json) out.println(JSON.writeValueAsString(study));
+    else write(study);
+    out.flush();
+    if (report != null) Files.writeString(report, CachePage.of(study, asked(file)));
+    return ExitCode.OK;
   }
 
   private static List<Request> read(Path file) throws IOException {

@@ -2,6 +2,7 @@ package dev.kvasir.cli.simulate;
 
 import dev.kvasir.Nullable;
 import dev.kvasir.cli.process.ExitCode;
+import dev.kvasir.cli.process.UserErrors;
 import dev.kvasir.sim.page.ComparisonPage;
 import dev.kvasir.sim.page.Shard;
 import dev.kvasir.sim.report.ComparisonJson;
@@ -53,8 +54,8 @@ public final class MergeCommand implements Callable<Integer> {
   }
 
   @Override
-  public Integer call() throws IOException {
-    return SimulateCommand.told("merge", err, this::run);
+  public Integer call() throws IOException, InterruptedException {
+    return UserErrors.caught(err, "merge", this::run);
   }
 
   private int run() throws IOException {

@@ -2,6 +2,7 @@ package dev.kvasir.cli.simulate;
 
 import dev.kvasir.Nullable;
 import dev.kvasir.cli.process.ExitCode;
+import dev.kvasir.cli.process.UserErrors;
 import dev.kvasir.sim.ParallelTasks;
 import dev.kvasir.sim.page.ComparisonPage;
 import dev.kvasir.sim.plan.CheapestSearch;
@@ -109,8 +110,8 @@ public final class PlanCommand implements Callable<Integer> {
   }
 
   @Override
-  public Integer call() throws IOException {
-    return SimulateCommand.told("plan", err, this::run);
+  public Integer call() throws IOException, InterruptedException {
+    return UserErrors.caught(err, "plan", this::run);
   }
 
   private int run() throws IOException {

@@ -213,10 +213,10 @@ final class Setup {
   Fleet fleet() throws IOException {
     int instances = roles(deployment).size();
     var tokens = new EnumMap<Tier, Long>(Tier.class);
-    int ladders = deployment.sharing().contains(ClusterSpec.Shared.TIERS) ? 1 : instances;
+    int tieredCaches = deployment.sharing().contains(ClusterSpec.Shared.TIERS) ? 1 : instances;
     int blockSize = deployment.engines().blockSize();
     for (var tier : deployment.tiers().entries()) {
-      tokens.put(tier.kind().tier(), (long) tier.blocks(blockBytes()) * blockSize * ladders);
+      tokens.put(tier.kind().tier(), (long) tier.blocks(blockBytes()) * blockSize * tieredCaches);
     }
     return new Fleet(instances * hardware.gpus(), tokens, hardware.knownBytesPerToken());
   }

@@ -1,10 +1,9 @@
 package dev.kvasir.cli.simulate;
 
 import dev.kvasir.cli.process.ExitCode;
+import dev.kvasir.cli.process.UserErrors;
 import dev.kvasir.cli.settings.Deployment;
 import dev.kvasir.sim.ParallelTasks;
-import dev.kvasir.sim.calibrate.CalibrationError;
-import dev.kvasir.sim.latency.LatencyError;
 import dev.kvasir.sim.page.ComparisonPage;
 import dev.kvasir.sim.page.RunPage;
 import dev.kvasir.sim.page.Shard;
@@ -18,12 +17,9 @@ import dev.kvasir.sim.report.RunResult;
 import dev.kvasir.sim.report.Summary;
 import dev.kvasir.sim.report.SummaryJson;
 import dev.kvasir.sim.report.SummaryTable;
-import dev.kvasir.sim.spec.SpecError;
-import dev.kvasir.sim.trace.TraceError;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
@@ -54,7 +50,6 @@ public final class SimulateCommand implements Callable<Integer> {
       tasks -> tasks.parallelStream().forEach(Runnable::run);
 
   private static final Pattern SHARD = Pattern.compile("(\\d{1,6})/(\\d{1,6})");
-  private static final Pattern NO_FILE = Pattern.compile("--|KVASIR_");
 
   private final PrintWriter out;
   private final PrintWriter err;
@@ -79,40 +74,8 @@ public final class SimulateCommand implements Callable<Integer> {
   }
 
   @Override
-  public Integer call() throws IOException {
-    return told("simulate", err, this::run);
-  }
-
-  /** What a command does. */
-  interface Work {
-    int run() throws IOException;
-  }
-
-  /** Says what is wrong with the command line or with what it names, and what to do. */
-  static int told(String command, PrintWriter err, Work work) throws IOException {
-    try {
-      return work.run();
-    } catch (TraceError | CalibrationError wrong) {
-      err.println("kvasir: " + wrong.getMessage());
-      return ExitCode.DATA;
-    } catch (SpecError wrong) {
-      var said = String.valueOf(wrong.getMessage());
-      err.println("kvasir: " + said);
-      return NO_FILE.matcher(said).lookingAt() ? ExitCode.USAGE : ExitCode.DATA;
-    } catch (IllegalArgumentException | LatencyError wrong) {
-      var said = String.valueOf(wrong.getMessage());
-      err.println(
-          "kvasir: "
-              + said
-              + (said.endsWith("?") ? "" : ".")
-              + " Try 'kvasir "
-              + command
-              + " --help'.");
-      return ExitCode.USAGE;
-    } catch (NoSuchFileException missing) {
-      err.println("kvasir: there is no file " + missing.getFile());
-      return ExitCode.USAGE;
-    }
+  public Integer call() throws IOException, InterruptedException {
+    return UserErrors.caught(err, "simulate", this::run);
   }
 
   private int run() throws IOException {

@@ -54,7 +54,7 @@ class ConfigurationPageTest {
   void theExampleServes() throws Exception {
     var settings = example(ROOT.resolve("examples/kvasir.yaml"));
     assertThat(
-            requireNonNull(settings.tiers().ladder(0).on(Tier.DISK))
+            requireNonNull(settings.tiers().tieredCache(0).on(Tier.DISK))
                 .edge()
                 .pipeline()
                 .transfersMax())

@@ -52,10 +52,10 @@ class ConfigurationTest {
     assertThat(settings.listen().port()).isEqualTo(5);
     assertThat(settings.listen().adminPort()).isEqualTo(4);
     assertThat(settings.listen().host()).isEqualTo("localhost");
-    assertThat(settings.tiers().ladder(0).host().blocks()).isEqualTo(20);
-    assertThat(settings.tiers().ladder(0).host().edge().pipeline().batch().blocksMax())
+    assertThat(settings.tiers().tieredCache(0).host().blocks()).isEqualTo(20);
+    assertThat(settings.tiers().tieredCache(0).host().edge().pipeline().batch().blocksMax())
         .isEqualTo(99);
-    assertThat(settings.tiers().ladder(0).on(Tier.DISK)).isEqualTo(DiskTier.DEFAULT);
+    assertThat(settings.tiers().tieredCache(0).on(Tier.DISK)).isEqualTo(DiskTier.DEFAULT);
   }
 
   @Test
@@ -119,10 +119,11 @@ class ConfigurationTest {
     assertThat(settings.routing().probePace()).isEqualTo(Duration.ofMillis(250));
     assertThat(settings.limits().queue().patience()).isEqualTo(Duration.ofSeconds(90));
     assertThat(settings.files()).isEqualTo(Deployment.Output.DEFAULT);
-    var remote = ((RemoteTier) requireNonNull(settings.tiers().ladder(0).on(Tier.REMOTE))).server();
+    var remote =
+        ((RemoteTier) requireNonNull(settings.tiers().tieredCache(0).on(Tier.REMOTE))).server();
     assertThat(remote.nodes()).containsExactly("a:1", "b:2");
     assertThat(remote.access().tls()).isEqualTo(RemoteAccess.Tls.ON);
-    assertThat(settings.tiers().ladder(0).on(Tier.OBJECT)).isEqualTo(ObjectTier.DEFAULT);
+    assertThat(settings.tiers().tieredCache(0).on(Tier.OBJECT)).isEqualTo(ObjectTier.DEFAULT);
   }
 
   @Test
@@ -247,7 +248,7 @@ class ConfigurationTest {
     CommandLine.populateCommand(all, line);
     var read = all.configuration(variables).read();
     read.requireServable();
-    var _ = read.tiers().ladder(0);
+    var _ = read.tiers().tieredCache(0);
     return read;
   }
 

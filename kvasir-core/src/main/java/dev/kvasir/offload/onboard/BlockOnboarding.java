@@ -13,40 +13,44 @@ import java.util.function.Consumer;
  * it.
  */
 final class BlockOnboarding {
-  private final OnboardingLoads ladder;
+  private final OnboardingLoads tieredCache;
   private final long sequence;
   private final Callbacks callbacks;
   private final List<Consumer<Block.@Nullable Registered>> waiting = new ArrayList<>();
   private Block.Registered held;
-  private int rung;
+  private int level;
   private boolean overdue;
 
   /**
    * A block that sets off.
    *
-   * @param sequence how many were wanted on the ladder before it
-   * @param rung where it is held, 0 being right below the top
+   * @param sequence how many were wanted on the tiered cache before it
+   * @param level where it is held, 0 being right below the top
    */
   BlockOnboarding(
-      OnboardingLoads ladder, long sequence, int rung, Block.Registered held, Callbacks callbacks) {
-    this.ladder = ladder;
+      OnboardingLoads tieredCache,
+      long sequence,
+      int level,
+      Block.Registered held,
+      Callbacks callbacks) {
+    this.tieredCache = tieredCache;
     this.sequence = sequence;
-    this.rung = rung;
+    this.level = level;
     this.held = held;
     this.callbacks = callbacks;
   }
 
-  OnboardingLoads ladder() {
-    return ladder;
+  OnboardingLoads tieredCache() {
+    return tieredCache;
   }
 
   long sequence() {
     return sequence;
   }
 
-  /** The rung it is held on; -1 at the top. */
-  int rung() {
-    return rung;
+  /** The tier it is held on; -1 at the top. */
+  int level() {
+    return level;
   }
 
   Block.Registered held() {
@@ -66,11 +70,11 @@ final class BlockOnboarding {
     waiting.add(then);
   }
 
-  /** The block is registered on the next rung: that hold replaces the one below. */
+  /** The block is registered on the next tier: that hold replaces the one below. */
   void step(Block.Registered above) {
     held.release();
     held = above;
-    rung--;
+    level--;
   }
 
   /** Fails the waiting callers; the store still has the block's slots. */

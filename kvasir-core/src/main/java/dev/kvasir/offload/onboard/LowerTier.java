@@ -7,7 +7,7 @@ import dev.kvasir.offload.pipeline.ReuseCost;
 import dev.kvasir.offload.store.TierStore;
 
 /**
- * One tier below the top of the ladder.
+ * One tier below the top of the tiered cache.
  *
  * @param pool its blocks
  * @param store its bytes

@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
 
-/** One request's wait for its prefix to come up the ladder. */
+/** One request's wait for its prefix to be loaded. */
 public final class Onboarding {
   /**
    * What a request got.

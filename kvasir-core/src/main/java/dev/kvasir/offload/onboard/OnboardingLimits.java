@@ -4,14 +4,15 @@ import dev.kvasir.offload.store.Deadlines;
 import java.time.Duration;
 
 /**
- * What keeps the way up the ladder from filling it or making callers wait without end.
+ * Bounds for blocks on their way up, so that they neither fill a tier nor keep callers waiting
+ * without end.
  *
  * @param loadTimeout how long a store may take to load blocks before the waiting request has to do
  *     without them
  * @param searchesMax searches that may have blocks on their way; further ones get what is at the
  *     top, at once
- * @param reservedPercentMax how much of a tier may be reserved for blocks that climb to it, so that
- *     a store that stands still never takes all the room there is to compute in
+ * @param reservedPercentMax how much of a tier may be reserved for blocks that are loaded into it,
+ *     so that a store that stands still never takes all the room there is to compute in
  */
 public record OnboardingLimits(Duration loadTimeout, int searchesMax, int reservedPercentMax) {
   private static final int PERCENT = 100;

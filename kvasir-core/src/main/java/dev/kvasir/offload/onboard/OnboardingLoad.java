@@ -1,11 +1,11 @@
 package dev.kvasir.offload.onboard;
 
 /**
- * What is on its way up the ladder now, and what was turned away so far.
+ * What is on its way up now, and what was turned away so far.
  *
  * @param searches searches that have blocks on their way
  * @param searchesMax the most there may be of them
- * @param climbing blocks on their way
+ * @param onboarding blocks on their way
  * @param overdue those whose store has not answered in time; no request waits for them
  * @param searchesDeclined searches that got only what was at the top, since too many waited
  * @param loadsTimedOut loads that were not answered in time
@@ -13,7 +13,7 @@ package dev.kvasir.offload.onboard;
 public record OnboardingLoad(
     int searches,
     int searchesMax,
-    int climbing,
+    int onboarding,
     int overdue,
     long searchesDeclined,
     long loadsTimedOut) {}

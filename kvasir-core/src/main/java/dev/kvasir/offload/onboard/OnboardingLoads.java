@@ -14,20 +14,20 @@ import java.util.Optional;
 import java.util.function.Consumer;
 
 /**
- * Blocks on their way up one ladder, each once however many want it.
+ * Blocks on their way up in one tiered cache, each once however many callers want it.
  *
- * <p>All blocks that one request found on the same tier climb together, one transfer for each edge.
- * A block that fails to load fails for all callers that wait for it; the others continue. A block
- * whose store does not answer in time is given up, and stays here until it is answered: no caller
- * waits for it, and it goes no further.
+ * <p>All blocks that one request found on the same tier are loaded together, one transfer for each
+ * edge. A block that fails to load fails for all callers that wait for it; the others continue. A
+ * block whose store does not answer in time is given up, and stays here until it is answered: no
+ * caller waits for it, and it goes no further.
  */
 public final class OnboardingLoads {
   private final BlockPool top;
-  private final List<LowerTier> rungs;
+  private final List<LowerTier> lowerTiers;
   private final List<TierLoads> loads;
   private final OnboardingLimits limits;
   private final Callbacks callbacks;
-  private final Map<BlockHash, BlockOnboarding> climbing = new LinkedHashMap<>();
+  private final Map<BlockHash, BlockOnboarding> underWay = new LinkedHashMap<>();
 
   /** What is to start, in the order it was wanted. */
   private final List<BlockOnboarding> starting = new ArrayList<>();
@@ -37,33 +37,33 @@ public final class OnboardingLoads {
   private long loadsTimedOut;
 
   /**
-   * The way up a ladder.
+   * The way up in a tiered cache.
    *
-   * @param loads the edges from the top down, of which other ladders may share the lower ones
+   * @param loads the edges from the top down, of which other tiered caches may share the lower ones
    */
   public OnboardingLoads(
       EventLoop loop,
       BlockPool top,
-      List<LowerTier> rungs,
+      List<LowerTier> lowerTiers,
       List<TierLoads> loads,
       OnboardingLimits limits) {
     this.top = top;
-    this.rungs = rungs;
+    this.lowerTiers = lowerTiers;
     this.loads = loads;
     this.limits = limits;
     this.callbacks = new Callbacks(loop);
   }
 
   public int size() {
-    return climbing.size();
+    return underWay.size();
   }
 
   /** How many more blocks could come all the way up, if those under way all do. */
   public int room() {
-    if (rungs.isEmpty()) return 0;
-    int stillBelow = climbing.size() - loads.getFirst().reserved();
+    if (lowerTiers.isEmpty()) return 0;
+    int stillBelow = underWay.size() - loads.getFirst().reserved();
     int unclaimed = top.available() - stillBelow;
-    return Math.max(0, Math.min(limits.reservedMax(top.total()) - climbing.size(), unclaimed));
+    return Math.max(0, Math.min(limits.reservedMax(top.total()) - underWay.size(), unclaimed));
   }
 
   public int overdue() {
@@ -85,21 +85,21 @@ public final class OnboardingLoads {
    * @return whether it is on its way
    */
   boolean want(BlockHash hash, Consumer<Block.@Nullable Registered> then) {
-    var known = climbing.get(hash);
+    var known = underWay.get(hash);
     if (known != null) {
       if (known.isOverdue()) return false;
       known.await(then);
       return true;
     }
     if (room() == 0) return false;
-    for (int rung = 0; rung < rungs.size(); rung++) {
-      if (loads.get(rung).isOverdue(hash)) return false;
-      var below = rungs.get(rung).pool().hold(hash);
+    for (int level = 0; level < lowerTiers.size(); level++) {
+      if (loads.get(level).isOverdue(hash)) return false;
+      var below = lowerTiers.get(level).pool().hold(hash);
       if (below.isEmpty()) continue;
-      var climber = new BlockOnboarding(this, wanted++, rung, below.get(), callbacks);
-      climber.await(then);
-      climbing.put(hash, climber);
-      starting.add(climber);
+      var onboarding = new BlockOnboarding(this, wanted++, level, below.get(), callbacks);
+      onboarding.await(then);
+      underWay.put(hash, onboarding);
+      starting.add(onboarding);
       return true;
     }
     return false;
@@ -113,63 +113,63 @@ public final class OnboardingLoads {
     var all = List.copyOf(starting);
     starting.clear();
     long end = firstWithoutRoom(all);
-    for (int rung = 0; rung < rungs.size(); rung++) {
-      int from = rung;
-      climb(rung, all.stream().filter(c -> c.rung() == from && c.sequence() < end).toList());
+    for (int level = 0; level < lowerTiers.size(); level++) {
+      int from = level;
+      loadFrom(level, all.stream().filter(c -> c.level() == from && c.sequence() < end).toList());
     }
     // Last, because a listener may take the room at once.
-    for (var climber : all) if (climber.sequence() >= end) fall(climber);
+    for (var onboarding : all) if (onboarding.sequence() >= end) fall(onboarding);
   }
 
   private long firstWithoutRoom(List<BlockOnboarding> all) {
-    var room = new int[rungs.size()];
-    for (int rung = 0; rung < room.length; rung++) room[rung] = loads.get(rung).room(limits);
-    for (var climber : all) {
-      if (loads.get(climber.rung()).isLoading(climber.hash())) continue;
-      if (room[climber.rung()]-- == 0) return climber.sequence();
+    var room = new int[lowerTiers.size()];
+    for (int level = 0; level < room.length; level++) room[level] = loads.get(level).room(limits);
+    for (var onboarding : all) {
+      if (loads.get(onboarding.level()).isLoading(onboarding.hash())) continue;
+      if (room[onboarding.level()]-- == 0) return onboarding.sequence();
     }
     return Long.MAX_VALUE;
   }
 
   /** One step up for the whole group, as far as there is room. */
-  private void climb(int rung, List<BlockOnboarding> group) {
+  private void loadFrom(int level, List<BlockOnboarding> group) {
     if (group.isEmpty()) return;
-    for (var climber : loads.get(rung).load(group, limits)) fall(climber);
+    for (var onboarding : loads.get(level).load(group, limits)) fall(onboarding);
   }
 
   /** These have come one tier up together. Those that no caller waits for any more stay there. */
-  void arrived(List<BlockOnboarding> climbers) {
+  void arrived(List<BlockOnboarding> onboardings) {
     var further = new ArrayList<BlockOnboarding>();
-    for (var climber : climbers) {
-      if (climber.rung() >= 0 && !climber.isOverdue()) further.add(climber);
-      else leave(climber);
+    for (var onboarding : onboardings) {
+      if (onboarding.level() >= 0 && !onboarding.isOverdue()) further.add(onboarding);
+      else leave(onboarding);
     }
-    if (!further.isEmpty()) climb(further.getFirst().rung(), further);
+    if (!further.isEmpty()) loadFrom(further.getFirst().level(), further);
   }
 
-  private void leave(BlockOnboarding climber) {
-    remove(climber);
-    climber.reach();
+  private void leave(BlockOnboarding onboarding) {
+    remove(onboarding);
+    onboarding.reach();
   }
 
-  /** The climber comes no further. */
-  void fall(BlockOnboarding climber) {
-    remove(climber);
-    climber.fall();
+  /** The block comes no further. */
+  void fall(BlockOnboarding onboarding) {
+    remove(onboarding);
+    onboarding.fall();
   }
 
-  private void remove(BlockOnboarding climber) {
-    climbing.remove(climber.hash());
-    if (climber.isOverdue()) overdue--;
+  private void remove(BlockOnboarding onboarding) {
+    underWay.remove(onboarding.hash());
+    if (onboarding.isOverdue()) overdue--;
   }
 
   /** The store has not answered in time. */
-  void giveUp(BlockOnboarding climber) {
+  void giveUp(BlockOnboarding onboarding) {
     overdue++;
-    climber.giveUp();
+    onboarding.giveUp();
   }
 
-  /** A load that this ladder began was not answered in time. */
+  /** A load that this tiered cache began was not answered in time. */
   void timedOut() {
     loadsTimedOut++;
   }

@@ -15,11 +15,11 @@ import java.util.Map;
 public final class PromotionChoice {
   private final Map<Tier, ReuseCost> costs = new EnumMap<>(Tier.class);
 
-  /** A rung without figures of its own counts computing as dear; one that has them knows. */
+  /** A tier without its own figures takes computing to be expensive. */
   private final long recomputeNanos;
 
-  public PromotionChoice(List<LowerTier> rungs) {
-    for (var rung : rungs) costs.put(rung.pool().tier(), rung.cost());
+  public PromotionChoice(List<LowerTier> lowerTiers) {
+    for (var lower : lowerTiers) costs.put(lower.pool().tier(), lower.cost());
     this.recomputeNanos =
         costs.values().stream()
             .mapToLong(cost -> cost.recomputePerBlock().toNanos())

@@ -19,17 +19,17 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Loads from one tier into the one above it, for all ladders that have this edge.
+ * Loads from one tier into the one above it, for all tiered caches that have this edge.
  *
- * <p>A block is loaded once, however many ladders want it. What may be reserved on the tier above
- * is counted here, so that several ladders together take no more of it than one may. A load that
- * its store does not answer in time fails for all that wait, and for all that ask until it is
- * answered; its slots stay reserved, since they are the store's.
+ * <p>A block is loaded once, however many tiered caches want it. What may be reserved on the tier
+ * above is counted here, so that several tiered caches together take no more of it than one may. A
+ * load that its store does not answer in time fails for all that wait, and for all that ask until
+ * it is answered; its slots stay reserved, since they are the store's.
  */
 public final class TierLoads {
   private final EventLoop loop;
   private final BlockPool above;
-  private final LowerTier rung;
+  private final LowerTier lower;
   private final Callbacks callbacks;
 
   /** The loads under way, by the blocks in them. */
@@ -37,20 +37,20 @@ public final class TierLoads {
 
   private int reserved;
 
-  TierLoads(EventLoop loop, BlockPool above, LowerTier rung) {
+  TierLoads(EventLoop loop, BlockPool above, LowerTier lower) {
     this.loop = loop;
     this.above = above;
-    this.rung = rung;
+    this.lower = lower;
     this.callbacks = new Callbacks(loop);
   }
 
-  /** One for each rung below the pool. */
-  public static List<TierLoads> of(EventLoop loop, BlockPool top, List<LowerTier> rungs) {
+  /** One for each tier below the pool. */
+  public static List<TierLoads> of(EventLoop loop, BlockPool top, List<LowerTier> lowerTiers) {
     var made = new ArrayList<TierLoads>();
     var above = top;
-    for (var rung : rungs) {
-      made.add(new TierLoads(loop, above, rung));
-      above = rung.pool();
+    for (var lower : lowerTiers) {
+      made.add(new TierLoads(loop, above, lower));
+      above = lower.pool();
     }
     return made;
   }
@@ -86,24 +86,24 @@ public final class TierLoads {
     int room = room(limits);
     var fresh = new ArrayList<BlockOnboarding>();
     var left = new ArrayList<BlockOnboarding>();
-    for (var climber : group) {
-      var known = loading.get(climber.hash());
-      if (known != null && !known.late) known.join(climber);
-      else if (known == null && fresh.size() < room) fresh.add(climber);
-      else left.add(climber);
+    for (var onboarding : group) {
+      var known = loading.get(onboarding.hash());
+      if (known != null && !known.late) known.join(onboarding);
+      else if (known == null && fresh.size() < room) fresh.add(onboarding);
+      else left.add(onboarding);
     }
     if (!fresh.isEmpty()) begin(fresh, limits);
     return left;
   }
 
-  private void begin(List<BlockOnboarding> climbers, OnboardingLimits limits) {
-    var targets = above.allocate(climbers.size()).orElseThrow();
-    new Load(climbers, targets, limits).begin();
+  private void begin(List<BlockOnboarding> onboardings, OnboardingLimits limits) {
+    var targets = above.allocate(onboardings.size()).orElseThrow();
+    new Load(onboardings, targets, limits).begin();
   }
 
   /** A group on its way: the slots on both sides are the store's until it answers. */
   private final class Load {
-    private final Map<BlockHash, List<BlockOnboarding>> climbers = new LinkedHashMap<>();
+    private final Map<BlockHash, List<BlockOnboarding>> onboardings = new LinkedHashMap<>();
     private final List<Block.Empty> targets;
     private final OnboardingLoads beginner;
     private final Timer timer;
@@ -111,34 +111,34 @@ public final class TierLoads {
     private boolean answered;
 
     Load(List<BlockOnboarding> group, List<Block.Empty> targets, OnboardingLimits limits) {
-      for (var climber : group) {
-        climbers.computeIfAbsent(climber.hash(), _ -> new ArrayList<>()).add(climber);
+      for (var onboarding : group) {
+        onboardings.computeIfAbsent(onboarding.hash(), _ -> new ArrayList<>()).add(onboarding);
       }
       this.targets = targets;
-      this.beginner = group.getFirst().ladder();
+      this.beginner = group.getFirst().tieredCache();
       this.timer = loop.after(limits.loadTimeout(), this::giveUp);
     }
 
     void begin() {
       reserved += targets.size();
       var copies = new ArrayList<BlockCopy>(targets.size());
-      for (var same : climbers.values()) {
+      for (var same : onboardings.values()) {
         var held = same.getFirst().held();
         copies.add(new BlockCopy(held.content(), targets.get(copies.size()).id(), held.id()));
         loading.put(held.hash(), this);
       }
-      AnsweredCall.make(loop, rung.store()::load, copies, this::answered);
+      AnsweredCall.make(loop, lower.store()::load, copies, this::answered);
     }
 
-    void join(BlockOnboarding climber) {
-      climbers.computeIfAbsent(climber.hash(), _ -> new ArrayList<>()).add(climber);
+    void join(BlockOnboarding onboarding) {
+      onboardings.computeIfAbsent(onboarding.hash(), _ -> new ArrayList<>()).add(onboarding);
     }
 
     private void giveUp() {
       late = true;
       beginner.timedOut();
-      for (var same : climbers.values()) {
-        for (var climber : List.copyOf(same)) climber.ladder().giveUp(climber);
+      for (var same : onboardings.values()) {
+        for (var onboarding : List.copyOf(same)) onboarding.tieredCache().giveUp(onboarding);
       }
     }
 
@@ -150,22 +150,24 @@ public final class TierLoads {
       answered = true;
       timer.cancel();
       reserved -= targets.size();
-      for (var hash : climbers.keySet()) loading.remove(hash);
+      for (var hash : onboardings.keySet()) loading.remove(hash);
       var arrived = new LinkedHashMap<OnboardingLoads, List<BlockOnboarding>>();
       var fallen = new ArrayList<BlockOnboarding>();
       int at = 0;
-      for (var same : climbers.values()) {
+      for (var same : onboardings.values()) {
         if (arrive(same, targets.get(at), outcomes.get(at))) {
-          for (var climber : same) {
-            arrived.computeIfAbsent(climber.ladder(), _ -> new ArrayList<>()).add(climber);
+          for (var onboarding : same) {
+            arrived
+                .computeIfAbsent(onboarding.tieredCache(), _ -> new ArrayList<>())
+                .add(onboarding);
           }
         } else {
           fallen.addAll(same);
         }
         at++;
       }
-      arrived.forEach((ladder, higher) -> callbacks.run(() -> ladder.arrived(higher)));
-      for (var climber : fallen) callbacks.run(() -> climber.ladder().fall(climber));
+      arrived.forEach((tieredCache, higher) -> callbacks.run(() -> tieredCache.arrived(higher)));
+      for (var onboarding : fallen) callbacks.run(() -> onboarding.tieredCache().fall(onboarding));
     }
 
     /** Whether the block is on the tier above now. */
@@ -173,7 +175,7 @@ public final class TierLoads {
       return switch (outcome) {
         case CopyOutcome.Copied(var restored) -> {
           var registered = target.receiveMoved(content(same.getFirst(), restored));
-          for (var climber : same) climber.step(registered.share());
+          for (var onboarding : same) onboarding.step(registered.share());
           registered.release();
           yield true;
         }
@@ -191,10 +193,11 @@ public final class TierLoads {
     }
 
     /** What the block holds: with its tokens, if the store brought them along. */
-    private static TokenBlock content(BlockOnboarding climber, @Nullable TokenBlock restored) {
-      if (restored == null) return climber.held().content();
-      if (!restored.hash().equals(climber.hash())) {
-        throw new IllegalStateException(restored + " was loaded for " + climber.held().content());
+    private static TokenBlock content(BlockOnboarding onboarding, @Nullable TokenBlock restored) {
+      if (restored == null) return onboarding.held().content();
+      if (!restored.hash().equals(onboarding.hash())) {
+        throw new IllegalStateException(
+            restored + " was loaded for " + onboarding.held().content());
       }
       return restored;
     }

@@ -8,10 +8,10 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Finds blocks on the tiers of a ladder.
+ * Finds blocks on the tiers of a cache.
  *
  * @param top knows the top tier
- * @param below knows the others; the same one, unless other ladders stand on these tiers too
+ * @param below knows the others; the same one, unless other caches share these tiers
  */
 public record TierLookup(PrefixRegistry top, PrefixRegistry below) {
   public boolean has(BlockHash hash) {

@@ -15,7 +15,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Moves blocks down one edge of the ladder.
+ * Moves blocks down one edge of the tiered cache.
  *
  * <pre>
  *   enqueue --> PolicyEvaluator --> PreconditionAwaiter --> (queue) Batcher --> (queue)

@@ -8,7 +8,7 @@ import java.util.List;
 /**
  * Knows when everything that was submitted has ended, on all the pipelines that share it.
  *
- * <p>A hop down the ladder begins before the one above ends, so that a chain settles as a whole.
+ * <p>A hop down begins before the one above ends, so that a chain settles as a whole.
  */
 public final class PendingTransfers {
   private final List<Runnable> waiting = new ArrayList<>();

@@ -4,7 +4,7 @@ import dev.kvasir.offload.store.Deadlines;
 import java.time.Duration;
 
 /**
- * How one edge of the ladder moves blocks.
+ * How one edge of the tiered cache moves blocks.
  *
  * @param policyTimeout how long a policy may think about one block
  * @param sweepInterval how soon after a cancellation the queues are swept

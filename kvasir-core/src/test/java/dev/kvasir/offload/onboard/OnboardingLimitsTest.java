@@ -35,9 +35,9 @@ class OnboardingLimitsTest {
     assertThat(found).isEmpty();
     tiers.passTime(Duration.ofSeconds(1));
     assertThat(found).extracting(answer -> answer.blocks().size()).containsExactly(0, 0);
-    assertThat(cache.climbs().overdue()).isEqualTo(1);
-    assertThat(cache.climbs().loadsTimedOut()).isEqualTo(1);
-    assertThat(cache.climbs().searches()).isZero();
+    assertThat(cache.onboardings().overdue()).isEqualTo(1);
+    assertThat(cache.onboardings().loadsTimedOut()).isEqualTo(1);
+    assertThat(cache.onboardings().searches()).isZero();
   }
 
   @Test
@@ -123,21 +123,21 @@ class OnboardingLimitsTest {
     assertThat(found).hasSize(1);
     assertThat(found.getFirst().blocks()).hasSize(1);
     assertThat(found.getFirst().worthwhile()).isEqualTo(4);
-    assertThat(cache.climbs().searches()).isEqualTo(2);
-    assertThat(cache.climbs().searchesDeclined()).isEqualTo(1);
+    assertThat(cache.onboardings().searches()).isEqualTo(2);
+    assertThat(cache.onboardings().searchesDeclined()).isEqualTo(1);
     tiers.store.succeed();
     tiers.passTime(SOON);
     find(3, 1);
-    assertThat(cache.climbs().searches()).isEqualTo(2);
+    assertThat(cache.onboardings().searches()).isEqualTo(2);
   }
 
   @Test
   void searchThatGaveUpCountsUntilItsBlocksHaveCome() {
     TestTiers.put(tiers.host, 0);
     cache.find(TestTiers.hashes(0, 1), PATIENCE, found::add).cancel();
-    assertThat(cache.climbs().searches()).isEqualTo(1);
+    assertThat(cache.onboardings().searches()).isEqualTo(1);
     tiers.passTime(TIMEOUT);
-    assertThat(cache.climbs().searches()).isZero();
+    assertThat(cache.onboardings().searches()).isZero();
   }
 
   @Test
@@ -194,6 +194,6 @@ class OnboardingLimitsTest {
   private void assertNothingHeld() {
     assertThat(tiers.device.held() + tiers.host.held() + disk.held()).isZero();
     assertThat(cache.arriving()).isZero();
-    assertThat(cache.climbs().overdue()).isZero();
+    assertThat(cache.onboardings().overdue()).isZero();
   }
 }

@@ -28,20 +28,20 @@ class PromotionChoiceTest {
           var recompute = Duration.ofMillis(random.nextLong(1, 20));
           var tiers = new TestTiers(PipelineSettings.DEFAULT, OffloadPolicy.passAll(), 16, 16);
           var costs = new EnumMap<Tier, ReuseCost>(Tier.class);
-          var rungs = new ArrayList<LowerTier>();
+          var lowerTiers = new ArrayList<LowerTier>();
           for (var tier : BELOW) {
             var latency = Duration.ofMillis(random.nextLong(60));
             var perBlock = Duration.ofMillis(random.nextLong(30));
             var cost = new ReuseCost(latency, perBlock, recompute);
             costs.put(tier, cost);
             var pool = tier == Tier.HOST ? tiers.host : tiers.pool(tier, 16);
-            rungs.add(LowerTier.of(pool, tiers.store).with(cost));
+            lowerTiers.add(LowerTier.of(pool, tiers.store).with(cost));
           }
           var found = new ArrayList<Tier>();
           for (int i = random.nextInt(BLOCKS_MAX); i >= 0; i--) {
             found.add(random.nextInt(5) == 0 ? Tier.DEVICE : BELOW.get(random.nextInt(4)));
           }
-          int chosen = new PromotionChoice(rungs).blocks(found);
+          int chosen = new PromotionChoice(lowerTiers).blocks(found);
           var least = cost(found, chosen, costs, recompute);
           for (int cut = 0; cut <= found.size(); cut++) {
             assertThat(least).isLessThanOrEqualTo(cost(found, cut, costs, recompute));

@@ -17,8 +17,8 @@ import java.util.Map;
 import java.util.Objects;
 
 /**
- * One GPU as the top of the ladder: its memory for blocks, the host memory below registered with
- * it, and the store between the two.
+ * One GPU as the top of the tiered cache: its memory for blocks, the host memory below registered
+ * with it, and the store between the two.
  */
 public final class DeviceTier implements AutoCloseable {
   /** What opening came to. */
@@ -26,7 +26,7 @@ public final class DeviceTier implements AutoCloseable {
     /** The GPU is in use. */
     record Ready(DeviceTier tier) implements Opening {}
 
-    /** It is not, and why: the ladder starts at host. */
+    /** It is not, and why: the tiered cache starts at host. */
     record Unavailable(String reason) implements Opening {}
   }
 

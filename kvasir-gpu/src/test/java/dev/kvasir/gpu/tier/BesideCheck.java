@@ -40,24 +40,24 @@ final class BesideCheck {
     var folder = java.nio.file.Files.createTempDirectory("kvasir-beside-");
     var layout = DeviceLayout.contiguous(blocks, blockBytes);
     var results = new ArrayList<Result>();
-    try (var ladder =
+    try (var tieredCache =
             new GpuTieredCache(
                 answer, new GpuTieredCache.Size(layout, blocks, 1, folder.resolve("disk")));
-        var stream = ladder.tier.device().stream(Urgency.USUAL);
-        var memory = ladder.tier.device().allocate(2 * MEMORY_BYTES)) {
+        var stream = tieredCache.tier.device().stream(Urgency.USUAL);
+        var memory = tieredCache.tier.device().allocate(2 * MEMORY_BYTES)) {
       Work compute =
-          on -> repeat(40, () -> ladder.kernels.compute(on, GROUPS, 1000, memory.value()));
+          on -> repeat(40, () -> tieredCache.kernels.compute(on, GROUPS, 1000, memory.value()));
       Work move =
           on ->
               repeat(
                   200,
                   () ->
-                      ladder.kernels.stream(
+                      tieredCache.kernels.stream(
                           on, GROUPS, memory.value(), memory.value() + MEMORY_BYTES, MEMORY_BYTES));
       for (var direction : Direction.values()) {
         var copies = copies(blocks, blockBytes, lie);
-        results.add(beside(ladder, stream, "arithmetic", compute, direction, copies, lie));
-        results.add(beside(ladder, stream, "memory", move, direction, copies, lie));
+        results.add(beside(tieredCache, stream, "arithmetic", compute, direction, copies, lie));
+        results.add(beside(tieredCache, stream, "memory", move, direction, copies, lie));
       }
     }
     return results;
@@ -91,7 +91,7 @@ final class BesideCheck {
   }
 
   private static Result beside(
-      GpuTieredCache ladder,
+      GpuTieredCache tieredCache,
       CudaStream stream,
       String name,
       Work work,
@@ -99,21 +99,22 @@ final class BesideCheck {
       List<List<BlockCopy>> batches,
       String lie)
       throws IOException {
-    ladder.tier.device().bind();
-    millis(ladder, stream, work);
-    double alone = Math.min(millis(ladder, stream, work), millis(ladder, stream, work));
+    tieredCache.tier.device().bind();
+    millis(tieredCache, stream, work);
+    double alone = Math.min(millis(tieredCache, stream, work), millis(tieredCache, stream, work));
     var stop = new AtomicBoolean();
     var bytes = new AtomicLong();
-    var before = ladder.tier.store().stats();
-    var copier = Thread.ofPlatform().start(() -> copy(ladder, direction, batches, stop, bytes));
+    var before = tieredCache.tier.store().stats();
+    var copier =
+        Thread.ofPlatform().start(() -> copy(tieredCache, direction, batches, stop, bytes));
     while (bytes.get() < 1L << 30) Thread.onSpinWait();
     long began = System.nanoTime();
     long from = bytes.get();
-    double with = Math.min(millis(ladder, stream, work), millis(ladder, stream, work));
+    double with = Math.min(millis(tieredCache, stream, work), millis(tieredCache, stream, work));
     double rate = (double) (bytes.get() - from) / (System.nanoTime() - began);
     stop.set(true);
     dev.kvasir.live.Threads.join(copier);
-    var after = ladder.tier.store().stats();
+    var after = tieredCache.tier.store().stats();
     var stats =
         new DeviceStore.Stats(
             after.blocksStored() - before.blocksStored(),
@@ -123,14 +124,14 @@ final class BesideCheck {
             after.staged() - before.staged(),
             after.batch() - before.batch(),
             after.direct() - before.direct());
-    int kib = ladder.host.blockBytes() >> 10;
+    int kib = tieredCache.host.blockBytes() >> 10;
     return new Result(name, direction + " " + lie + " " + kib + " KiB", with / alone, rate, stats);
   }
 
-  private static double millis(GpuTieredCache ladder, CudaStream stream, Work work)
+  private static double millis(GpuTieredCache tieredCache, CudaStream stream, Work work)
       throws CudaFailure {
-    try (var begin = ladder.tier.device().timedEvent();
-        var end = ladder.tier.device().timedEvent()) {
+    try (var begin = tieredCache.tier.device().timedEvent();
+        var end = tieredCache.tier.device().timedEvent()) {
       stream.record(begin);
       work.run(stream);
       stream.record(end);
@@ -141,7 +142,7 @@ final class BesideCheck {
 
   /** Two calls under way at any time. */
   private static void copy(
-      GpuTieredCache ladder,
+      GpuTieredCache tieredCache,
       Direction direction,
       List<List<BlockCopy>> batches,
       AtomicBoolean stop,
@@ -151,13 +152,14 @@ final class BesideCheck {
       var batch = batches.get(i % batches.size());
       if (running.size() == 2) {
         running.removeFirst().join();
-        bytes.addAndGet((long) batch.size() * ladder.host.blockBytes());
+        bytes.addAndGet((long) batch.size() * tieredCache.host.blockBytes());
       }
       var answer = new CompletableFuture<List<CopyOutcome>>();
-      ladder.loop.execute(
+      tieredCache.loop.execute(
           () -> {
-            if (direction == Direction.DOWN) ladder.tier.store().store(batch, answer::complete);
-            else ladder.tier.store().load(batch, answer::complete);
+            if (direction == Direction.DOWN)
+              tieredCache.tier.store().store(batch, answer::complete);
+            else tieredCache.tier.store().load(batch, answer::complete);
           });
       running.add(answer);
     }

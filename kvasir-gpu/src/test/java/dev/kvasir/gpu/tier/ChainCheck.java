@@ -61,7 +61,7 @@ final class ChainCheck {
   /** Blocks that a kernel may still write: whoever computes holds them until it is done. */
   private record Computing(CudaEvent over, List<Block.Registered> blocks) {}
 
-  private final GpuTieredCache ladder;
+  private final GpuTieredCache tieredCache;
   private final Random random;
   private final Deque<Computing> computing = new ArrayDeque<>();
   private final List<List<Long>> groups = new ArrayList<>();
@@ -74,8 +74,8 @@ final class ChainCheck {
   private long failed;
   private int underWay;
 
-  private ChainCheck(GpuTieredCache ladder, long seed, long wrong) {
-    this.ladder = ladder;
+  private ChainCheck(GpuTieredCache tieredCache, long seed, long wrong) {
+    this.tieredCache = tieredCache;
     this.random = new Random(seed);
     this.wrong = wrong;
   }
@@ -94,10 +94,10 @@ final class ChainCheck {
       }
       device.bind();
       long free = device.freeBytes();
-      var ladder = new GpuTieredCache(answer, size);
+      var tieredCache = new GpuTieredCache(answer, size);
       Result result;
-      try (ladder) {
-        result = run(ladder, bytesMin, seed);
+      try (tieredCache) {
+        result = run(tieredCache, bytesMin, seed);
       }
       device.bind();
       return new Result(
@@ -110,21 +110,22 @@ final class ChainCheck {
           result.failed,
           result.seconds,
           result.gpu,
-          ladder.tier.device().holdings(),
+          tieredCache.tier.device().holdings(),
           free - device.freeBytes());
     }
   }
 
-  private static Result run(GpuTieredCache ladder, long bytesMin, long seed) throws IOException {
+  private static Result run(GpuTieredCache tieredCache, long bytesMin, long seed)
+      throws IOException {
     long began = System.nanoTime();
-    try (var counter = ladder.tier.device().allocate(Long.BYTES);
+    try (var counter = tieredCache.tier.device().allocate(Long.BYTES);
         var arena = Arena.ofShared();
-        var pinned = ladder.tier.device().register(arena.allocate(Long.BYTES))) {
-      var check = new ChainCheck(ladder, seed, counter.value());
-      copyCounter(ladder, counter.value(), pinned.value(), Direction.UP);
+        var pinned = tieredCache.tier.device().register(arena.allocate(Long.BYTES))) {
+      var check = new ChainCheck(tieredCache, seed, counter.value());
+      copyCounter(tieredCache, counter.value(), pinned.value(), Direction.UP);
       while (check.bytes() < bytesMin) check.turn();
-      while (ladder.call(check::unfinished) > 0) pause();
-      copyCounter(ladder, counter.value(), pinned.value(), Direction.DOWN);
+      while (tieredCache.call(check::unfinished) > 0) pause();
+      copyCounter(tieredCache, counter.value(), pinned.value(), Direction.DOWN);
       long wrongWords =
           MemorySegment.ofAddress(pinned.value()).reinterpret(Long.BYTES).get(JAVA_LONG, 0);
       return new Result(
@@ -136,17 +137,17 @@ final class ChainCheck {
           check.cancelled,
           check.failed,
           (System.nanoTime() - began) / 1e9,
-          ladder.tier.store().stats(),
-          ladder.tier.device().holdings(),
+          tieredCache.tier.store().stats(),
+          tieredCache.tier.device().holdings(),
           0);
     }
   }
 
   private static void copyCounter(
-      GpuTieredCache ladder, long device, long host, Direction direction) throws CudaFailure {
-    ladder.tier.device().bind();
-    ladder.stream.copy(direction, device, host, Long.BYTES);
-    ladder.stream.await();
+      GpuTieredCache tieredCache, long device, long host, Direction direction) throws CudaFailure {
+    tieredCache.tier.device().bind();
+    tieredCache.stream.copy(direction, device, host, Long.BYTES);
+    tieredCache.stream.await();
   }
 
   private static void pause() {
@@ -154,9 +155,9 @@ final class ChainCheck {
   }
 
   private long bytes() {
-    var gpu = ladder.tier.store().stats();
-    long blockBytes = ladder.host.blockBytes();
-    var disk = ladder.disk.stats();
+    var gpu = tieredCache.tier.store().stats();
+    long blockBytes = tieredCache.host.blockBytes();
+    var disk = tieredCache.disk.stats();
     return (gpu.blocksStored() + gpu.blocksLoaded()) * blockBytes
         + disk.bytesWritten()
         + disk.bytesRead();
@@ -165,12 +166,12 @@ final class ChainCheck {
   /** Makes a group or asks for one, if not too much is under way. */
   private void turn() {
     boolean idle =
-        ladder.call(
+        tieredCache.call(
             () -> {
-              ladder.tier.device().bind();
+              tieredCache.tier.device().bind();
               letGo();
               if (underWay >= UNDER_WAY_MAX) return true;
-              boolean behind = ladder.cache.settlement().pending() > BEHIND_MAX;
+              boolean behind = tieredCache.cache.settlement().pending() > BEHIND_MAX;
               if (groups.size() < 4 || (!behind && random.nextInt(100) < 50)) make();
               else ask();
               return false;
@@ -179,9 +180,9 @@ final class ChainCheck {
   }
 
   private long unfinished() throws CudaFailure {
-    ladder.tier.device().bind();
+    tieredCache.tier.device().bind();
     letGo();
-    var cache = ladder.cache;
+    var cache = tieredCache.cache;
     return underWay + computing.size() + cache.settlement().pending() + cache.arriving();
   }
 
@@ -196,22 +197,23 @@ final class ChainCheck {
   /** New blocks on the GPU, sent down once the kernels that fill them are done. */
   private void make() throws CudaFailure, IOException {
     int count = 1 + random.nextInt(GROUP);
-    var room = ladder.device.allocate(count);
+    var room = tieredCache.device.allocate(count);
     if (room.isEmpty()) return;
     var group = new ArrayList<Long>();
     var blocks = new ArrayList<Block.Registered>();
     for (var empty : room.get()) {
       long key = keys++;
-      ladder.fill(empty.id(), seed(key));
+      tieredCache.fill(empty.id(), seed(key));
       group.add(key);
       blocks.add(empty.receive(TestBlocks.block(key)));
     }
     made += count;
-    var over = ladder.tier.device().event();
-    ladder.stream.record(over);
+    var over = tieredCache.tier.device().event();
+    tieredCache.stream.record(over);
     computing.add(new Computing(over, blocks.stream().map(Block.Registered::share).toList()));
-    var request = OffloadRequest.strong(blocks).after(ladder.tier.store().after(ladder.stream));
-    var handle = ladder.cache.offload(request);
+    var request =
+        OffloadRequest.strong(blocks).after(tieredCache.tier.store().after(tieredCache.stream));
+    var handle = tieredCache.cache.offload(request);
     if (handle.isEmpty()) {
       for (var block : blocks) block.release();
       return;
@@ -220,7 +222,7 @@ final class ChainCheck {
     handle.get().whenDone(_ -> ended(handle.get()));
     groups.add(group);
     if (random.nextInt(4) == 0) {
-      ladder.loop.after(cancelAfter(), () -> handle.get().cancel());
+      tieredCache.loop.after(cancelAfter(), () -> handle.get().cancel());
     }
   }
 
@@ -250,7 +252,7 @@ final class ChainCheck {
     for (long key : group) hashes.add(TestBlocks.hash(key));
     underWay++;
     var wanted =
-        ladder.cache.find(
+        tieredCache.cache.find(
             hashes,
             Duration.ofSeconds(60),
             found -> {
@@ -259,7 +261,7 @@ final class ChainCheck {
               for (var tier : found.tiers()) if (tier.level() > 0) fromBelow++;
             });
     if (random.nextInt(20) == 0 && !wanted.isDone()) {
-      ladder.loop.after(
+      tieredCache.loop.after(
           Duration.ofNanos(random.nextInt(2_000_000)),
           () -> {
             if (wanted.isDone()) return;
@@ -271,12 +273,12 @@ final class ChainCheck {
 
   private void compare(List<Long> group, List<Block.Registered> blocks) {
     try {
-      ladder.tier.device().bind();
+      tieredCache.tier.device().bind();
       for (int i = 0; i < blocks.size(); i++) {
-        ladder.check(blocks.get(i).id(), seed(group.get(i)), wrong);
+        tieredCache.check(blocks.get(i).id(), seed(group.get(i)), wrong);
       }
       // The blocks are held until they are compared; a check may wait where a loop may not.
-      ladder.stream.await();
+      tieredCache.stream.await();
       compared += blocks.size();
     } catch (IOException e) {
       throw new AssertionError(e);

@@ -24,7 +24,7 @@ import java.util.ArrayList;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 
-/** A whole ladder on one GPU: device, host, and disk if there is a folder for it. */
+/** A whole tiered cache on one GPU: device, host, and disk if there is a folder for it. */
 final class GpuTieredCache implements AutoCloseable {
   private static final int QUEUE_MAX = 1 << 16;
 
@@ -66,10 +66,10 @@ final class GpuTieredCache implements AutoCloseable {
     device = pool(Tier.DEVICE, size.layout.blocks(), registry);
     below = pool(Tier.HOST, size.hostBlocks, registry);
     var bottom = pool(Tier.DISK, size.diskBlocks, registry);
-    var rungs = new ArrayList<LowerTier>();
-    rungs.add(LowerTier.of(below, tier.store()).with(settings()));
-    rungs.add(LowerTier.of(bottom, disk).with(settings()));
-    cache = new TieredKvCache(loop, registry, device, rungs);
+    var lowerTiers = new ArrayList<LowerTier>();
+    lowerTiers.add(LowerTier.of(below, tier.store()).with(settings()));
+    lowerTiers.add(LowerTier.of(bottom, disk).with(settings()));
+    cache = new TieredKvCache(loop, registry, device, lowerTiers);
   }
 
   private static BlockPool pool(Tier tier, int blocks, PrefixRegistry registry) {

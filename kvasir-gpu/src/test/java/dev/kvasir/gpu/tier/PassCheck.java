@@ -34,7 +34,7 @@ final class PassCheck {
       double loopDelayMillis,
       double seconds) {}
 
-  private final GpuTieredCache ladder;
+  private final GpuTieredCache tieredCache;
   private final int passes;
   private final long nanos;
   private final Deque<CudaStream> idle = new ArrayDeque<>();
@@ -47,8 +47,8 @@ final class PassCheck {
   private long loopDelayNanos;
   private int threadsMost;
 
-  private PassCheck(GpuTieredCache ladder, int passes, long nanos, List<CudaStream> streams) {
-    this.ladder = ladder;
+  private PassCheck(GpuTieredCache tieredCache, int passes, long nanos, List<CudaStream> streams) {
+    this.tieredCache = tieredCache;
     this.passes = passes;
     this.nanos = nanos;
     this.idle.addAll(streams);
@@ -58,14 +58,14 @@ final class PassCheck {
       CudaAnswer answer, GpuTieredCache.Size size, int passes, Duration each, int streams)
       throws IOException {
     long began = System.nanoTime();
-    try (var ladder = new GpuTieredCache(answer, size)) {
+    try (var tieredCache = new GpuTieredCache(answer, size)) {
       var all = new ArrayList<CudaStream>();
-      for (int i = 0; i < streams; i++) all.add(ladder.tier.device().stream(Urgency.USUAL));
+      for (int i = 0; i < streams; i++) all.add(tieredCache.tier.device().stream(Urgency.USUAL));
       int threads = Thread.activeCount();
-      var check = new PassCheck(ladder, passes, each.toNanos(), all);
-      ladder.call(
+      var check = new PassCheck(tieredCache, passes, each.toNanos(), all);
+      tieredCache.call(
           () -> {
-            ladder.tier.device().bind();
+            tieredCache.tier.device().bind();
             check.beat();
             check.begin();
             return true;
@@ -88,7 +88,7 @@ final class PassCheck {
     if (beat != 0) loopDelayNanos = Math.max(loopDelayNanos, now - beat - 1_000_000);
     beat = now;
     threadsMost = Math.max(threadsMost, Thread.activeCount());
-    if (!over.isDone()) ladder.loop.after(Duration.ofMillis(1), this::beat);
+    if (!over.isDone()) tieredCache.loop.after(Duration.ofMillis(1), this::beat);
   }
 
   private void begin() {
@@ -100,14 +100,14 @@ final class PassCheck {
   }
 
   private void begin(CudaStream stream, int pass) throws IOException {
-    var block = ladder.device.allocate(1).orElseThrow().getFirst();
-    long address = ladder.tier.memory().address(0, block.id());
-    long words = ladder.tier.memory().layout().blockBytes() / Long.BYTES;
+    var block = tieredCache.device.allocate(1).orElseThrow().getFirst();
+    long address = tieredCache.tier.memory().address(0, block.id());
+    long words = tieredCache.tier.memory().layout().blockBytes() / Long.BYTES;
     long began = System.nanoTime();
-    ladder.kernels.slowFill(stream, address, words, seed(pass), nanos);
+    tieredCache.kernels.slowFill(stream, address, words, seed(pass), nanos);
     var registered = block.receive(TestBlocks.block(pass));
     var request = OffloadRequest.strong(List.of(registered));
-    var handle = ladder.cache.offload(request.after(ladder.tier.store().after(stream)));
+    var handle = tieredCache.cache.offload(request.after(tieredCache.tier.store().after(stream)));
     handle
         .orElseThrow()
         .whenDone(
@@ -122,9 +122,9 @@ final class PassCheck {
   }
 
   private void compare(int pass) {
-    var arrived = ladder.below.hold(TestBlocks.hash(pass));
+    var arrived = tieredCache.below.hold(TestBlocks.hash(pass));
     try {
-      CheckKernels.check(ladder.host.slot(arrived.orElseThrow().id()), seed(pass));
+      CheckKernels.check(tieredCache.host.slot(arrived.orElseThrow().id()), seed(pass));
     } catch (AssertionError | RuntimeException e) {
       wrong++;
     }

@@ -1,7 +1,7 @@
 package dev.kvasir.live.dashboard;
 
 /**
- * One tier of the memory ladder as the dashboard shows it.
+ * One tier of memory as the dashboard shows it.
  *
  * @param name device, host, disk, remote or object; with the instance's where each has its own
  * @param blocksTotal room; 0 where there is no limit

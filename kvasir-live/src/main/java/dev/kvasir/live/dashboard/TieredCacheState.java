@@ -8,14 +8,14 @@ import java.util.List;
  *
  * @param tiers from the fastest down
  * @param edges the pipelines between them, from the top down
- * @param climbs what is on its way up, for each engine
+ * @param onboardings what is on its way up, for each engine
  * @param stores what keeps the bytes of the tiers below host memory, from the top down
  * @param unavailable tiers that are configured and could not be opened
  */
 public record TieredCacheState(
     List<TierState> tiers,
     List<EdgeState> edges,
-    List<ClimbState> climbs,
+    List<OnboardingState> onboardings,
     List<StoreTally> stores,
     List<String> unavailable) {
   /** What there is to show where engines run elsewhere. */
@@ -25,7 +25,7 @@ public record TieredCacheState(
   public TieredCacheState {
     tiers = List.copyOf(tiers);
     edges = List.copyOf(edges);
-    climbs = List.copyOf(climbs);
+    onboardings = List.copyOf(onboardings);
     stores = List.copyOf(stores);
     unavailable = List.copyOf(unavailable);
   }

@@ -1,7 +1,7 @@
 package dev.kvasir.live.engine;
 
-import dev.kvasir.live.dashboard.ClimbState;
 import dev.kvasir.live.dashboard.EdgeState;
+import dev.kvasir.live.dashboard.OnboardingState;
 import dev.kvasir.live.dashboard.TierState;
 import dev.kvasir.live.dashboard.TieredCacheState;
 import dev.kvasir.live.engine.tier.TierMemory;
@@ -24,22 +24,23 @@ public record EmbeddedCacheState(EngineGroup group) implements Supplier<TieredCa
   private TieredCacheState state() {
     var tiers = new ArrayList<TierState>();
     var edges = new ArrayList<EdgeState>();
-    var climbs = new ArrayList<ClimbState>();
+    var onboardings = new ArrayList<OnboardingState>();
     long blockBytes = group.model().device().blockBytes();
     for (var engine : group.engines()) {
       var name = "device " + engine.name();
       tiers.add(TierMemory.tier(name, engine.memory(), blockBytes));
-      if (engine.kv() instanceof TieredKvCache ladder) {
-        edges.add(edge(name, "host", ladder.edges().getFirst()));
-        climbs.add(new ClimbState(engine.name(), ladder.climbs()));
+      if (engine.kv() instanceof TieredKvCache tieredCache) {
+        edges.add(edge(name, "host", tieredCache.edges().getFirst()));
+        onboardings.add(new OnboardingState(engine.name(), tieredCache.onboardings()));
       }
     }
     var shared = group.tiers();
-    if (shared == null) return new TieredCacheState(tiers, edges, climbs, List.of(), List.of());
+    if (shared == null)
+      return new TieredCacheState(tiers, edges, onboardings, List.of(), List.of());
     var memory = new TierMemory(shared, blockBytes, "");
     tiers.addAll(memory.tiers());
     edges.addAll(memory.edges());
-    return new TieredCacheState(tiers, edges, climbs, shared.stores(), shared.unavailable());
+    return new TieredCacheState(tiers, edges, onboardings, shared.stores(), shared.unavailable());
   }
 
   private static EdgeState edge(String from, String to, OffloadPipeline pipeline) {

@@ -71,7 +71,7 @@ public final class EngineGroup implements AutoCloseable {
   private EngineGroup(LoadedModel model, EngineGroupSettings settings) throws IOException {
     this.model = model;
     try {
-      boolean shares = settings.ladder().hasHost();
+      boolean shares = settings.tieredCache().hasHost();
       this.tiers = shares ? owned.add(openTiers(loop, model, settings)) : null;
       if (tiers != null) tables = tiers.tables();
       this.resets = new CacheResets(loop, tiers);
@@ -104,7 +104,7 @@ public final class EngineGroup implements AutoCloseable {
             (long) settings.engines() * settings.deviceBlocks(),
             settings.eviction(),
             SharedTiers.ServerNames.WITH_PLACE);
-    return SharedTiers.open(loop, settings.ladder(), blocks, settings.diskFolder());
+    return SharedTiers.open(loop, settings.tieredCache(), blocks, settings.diskFolder());
   }
 
   private EmbeddedEngine engine(int number, EngineGroupSettings settings) throws IOException {
@@ -119,7 +119,8 @@ public final class EngineGroup implements AutoCloseable {
     var top = new BlockPool(pool.with(order), registry, events);
     tables.add(name, top);
     var room = room(name, settings);
-    ResettableKv kv = tiers == null ? new PooledKv(top) : tiers.ladder(registry, top, room.down());
+    ResettableKv kv =
+        tiers == null ? new PooledKv(top) : tiers.tieredCache(registry, top, room.down());
     var shared = tiers == null ? null : tiers.host();
     var look = tiers == null ? SharedTierLookup.NONE : tiers.look();
     var parts =

@@ -11,14 +11,14 @@ import java.nio.file.Path;
  *
  * @param engines how many, each with a device tier of its own
  * @param deviceBlocks how many blocks each of them computes in
- * @param ladder what all of them share
+ * @param tieredCache what all of them share
  * @param diskFolder where the blocks on disk lie, if there are any
  * @param eviction which block goes first on every tier, one of {@link Eviction#NAMES}
  */
 public record EngineGroupSettings(
     int engines,
     int deviceBlocks,
-    TieredCacheSettings ladder,
+    TieredCacheSettings tieredCache,
     @Nullable Path diskFolder,
     EngineSettings engine,
     String eviction) {
@@ -29,10 +29,10 @@ public record EngineGroupSettings(
   public EngineGroupSettings(
       int engines,
       int deviceBlocks,
-      TieredCacheSettings ladder,
+      TieredCacheSettings tieredCache,
       @Nullable Path diskFolder,
       EngineSettings engine) {
-    this(engines, deviceBlocks, ladder, diskFolder, engine, Eviction.NAMES.getFirst());
+    this(engines, deviceBlocks, tieredCache, diskFolder, engine, Eviction.NAMES.getFirst());
   }
 
   public EngineGroupSettings {
@@ -42,7 +42,7 @@ public record EngineGroupSettings(
     if (deviceBlocks < 1) {
       throw new IllegalArgumentException(deviceBlocks + " blocks of engine memory");
     }
-    if (ladder.hasDisk() && diskFolder == null) {
+    if (tieredCache.hasDisk() && diskFolder == null) {
       throw new IllegalArgumentException("a disk tier needs a folder");
     }
   }
@@ -55,7 +55,7 @@ public record EngineGroupSettings(
       int diskBlocks,
       @Nullable Path diskFolder,
       EngineSettings engine) {
-    var ladder = TieredCacheSettings.of(hostBlocks, diskBlocks);
-    return new EngineGroupSettings(engines, deviceBlocks, ladder, diskFolder, engine);
+    var tieredCache = TieredCacheSettings.of(hostBlocks, diskBlocks);
+    return new EngineGroupSettings(engines, deviceBlocks, tieredCache, diskFolder, engine);
   }
 }

@@ -51,7 +51,7 @@ public final class PacedEngines implements AutoCloseable {
       var events = new KvEvents();
       var top = pool(Tier.DEVICE, blocks, own, events);
       var step = LowerTier.of(shared, pace.link().apply(loop));
-      var kv = tiers.ladder(own, top, step, OnboardingLimits.DEFAULT);
+      var kv = tiers.tieredCache(own, top, step, OnboardingLimits.DEFAULT);
       var steps = new PacedSteps(pace.model().apply(loop), model.tokenizer());
       var engine =
           new EmbeddedEngine(

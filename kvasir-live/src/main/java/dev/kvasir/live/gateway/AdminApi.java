@@ -27,7 +27,7 @@ final class AdminApi {
   private final GatewayParts parts;
   private final Router router;
   private final GatewayMetrics metrics;
-  private final Supplier<TieredCacheState> ladder;
+  private final Supplier<TieredCacheState> tieredCache;
   private final List<Consumer<MetricsText>> others;
 
   /**
@@ -39,12 +39,12 @@ final class AdminApi {
       GatewayParts parts,
       Router router,
       GatewayMetrics metrics,
-      Supplier<TieredCacheState> ladder,
+      Supplier<TieredCacheState> tieredCache,
       List<Consumer<MetricsText>> others) {
     this.parts = parts;
     this.router = router;
     this.metrics = metrics;
-    this.ladder = ladder;
+    this.tieredCache = tieredCache;
     this.others = others;
   }
 
@@ -62,7 +62,7 @@ final class AdminApi {
   private void metrics(Exchange exchange) {
     exchange
         .context()
-        .executeBlocking(ladder::get, false)
+        .executeBlocking(tieredCache::get, false)
         .onComplete(
             state -> onLoop(exchange, () -> metrics(exchange, state)),
             bug -> {

@@ -113,7 +113,7 @@ public final class Gateway implements AutoCloseable {
     endpoints.addAll(Dashboard.endpoints(view));
     api = HttpFront.start(network, settings.api(), Endpoints.of(endpoints));
     others.addAll(others(naming, events));
-    var desk = new AdminApi(parts, router, journal.metrics(), beside.ladder(), others);
+    var desk = new AdminApi(parts, router, journal.metrics(), beside.tieredCache(), others);
     var keeping = new ArrayList<>(desk.endpoints());
     keeping.addAll(beside.admin());
     admin = HttpFront.start(network, settings.admin(), Endpoints.of(keeping));
@@ -159,14 +159,14 @@ public final class Gateway implements AutoCloseable {
    * What is there besides the gateway.
    *
    * @param version of the product
-   * @param ladder the memory of engines of our own; asked on any thread that may wait
+   * @param tieredCache the memory of engines of our own; asked on any thread that may wait
    * @param admin what else can be asked for at the address for whoever runs it
    * @param tokenizer who knows the tokens of prompts, given the one that asks workers
    * @param engines the workers that are engines of this process
    */
   public record Beside(
       String version,
-      Supplier<TieredCacheState> ladder,
+      Supplier<TieredCacheState> tieredCache,
       List<Endpoint> admin,
       UnaryOperator<PromptTokenizer> tokenizer,
       List<? extends LocalWorker> engines) {

@@ -33,11 +33,11 @@ final class GatewayView implements DashboardSource {
 
   @Override
   public DashboardState snapshot() {
-    var ladder = beside.ladder().get();
-    return gateway.onLoop(() -> state(ladder));
+    var tieredCache = beside.tieredCache().get();
+    return gateway.onLoop(() -> state(tieredCache));
   }
 
-  private DashboardState state(TieredCacheState ladder) {
+  private DashboardState state(TieredCacheState tieredCache) {
     var decisions = recent.decisions().stream().map(this::shown).toList();
     return new DashboardState(
         beside.version(),
@@ -45,8 +45,8 @@ final class GatewayView implements DashboardSource {
         (System.nanoTime() - begunNanos) / 1e9,
         List.copyOf(parts.workers().models().keySet()),
         instances(gateway.router()),
-        ladder.tiers(),
-        ladder.edges(),
+        tieredCache.tiers(),
+        tieredCache.edges(),
         decisions,
         recent.firstToken(),
         recent.nextToken());

@@ -1,7 +1,7 @@
 package dev.kvasir.live.gateway;
 
-import dev.kvasir.live.dashboard.ClimbState;
 import dev.kvasir.live.dashboard.EdgeState;
+import dev.kvasir.live.dashboard.OnboardingState;
 import dev.kvasir.live.dashboard.TierState;
 import dev.kvasir.live.dashboard.TieredCacheState;
 import dev.kvasir.live.metrics.MetricSet;
@@ -20,7 +20,10 @@ public final class TieredCacheMetrics {
       new MetricSet<TieredCacheState>()
           .per(TieredCacheState::tiers, TieredCacheMetrics::labels, TieredCacheMetrics::tiers)
           .per(TieredCacheState::edges, TieredCacheMetrics::labels, TieredCacheMetrics::edges)
-          .per(TieredCacheState::climbs, TieredCacheMetrics::labels, TieredCacheMetrics::climbs)
+          .per(
+              TieredCacheState::onboardings,
+              TieredCacheMetrics::labels,
+              TieredCacheMetrics::onboardings)
           .per(TieredCacheState::stores, TieredCacheMetrics::labels, TieredCacheMetrics::stores)
           .per(
               TieredCacheMetrics::availability,
@@ -63,11 +66,11 @@ public final class TieredCacheMetrics {
     return outcomes;
   }
 
-  private static void climbs(Rows<ClimbState> climbs) {
-    climbs
+  private static void onboardings(Rows<OnboardingState> onboardings) {
+    onboardings
         .gauge("kvasir_onboard_searches", "Searches under way.", c -> c.load().searches())
         .gauge("kvasir_onboard_searches_max", "Most there may be.", c -> c.load().searchesMax())
-        .gauge("kvasir_onboard_blocks", "Blocks on their way up.", c -> c.load().climbing())
+        .gauge("kvasir_onboard_blocks", "Blocks on their way up.", c -> c.load().onboarding())
         .gauge("kvasir_onboard_blocks_overdue", "Of them, too late.", c -> c.load().overdue())
         .counter(
             "kvasir_onboard_searches_declined_total",
@@ -111,11 +114,11 @@ public final class TieredCacheMetrics {
         Availability::unavailable);
   }
 
-  private static List<Availability> availability(TieredCacheState ladder) {
+  private static List<Availability> availability(TieredCacheState tieredCache) {
     var all = new ArrayList<Availability>();
-    if (ladder.tiers().isEmpty()) return all;
-    for (var tier : ladder.tiers()) all.add(new Availability(labels(tier), 0));
-    for (var missing : ladder.unavailable()) {
+    if (tieredCache.tiers().isEmpty()) return all;
+    for (var tier : tieredCache.tiers()) all.add(new Availability(labels(tier), 0));
+    for (var missing : tieredCache.unavailable()) {
       all.add(new Availability(List.of(new Label("tier", missing)), 1));
     }
     return all;
@@ -132,8 +135,8 @@ public final class TieredCacheMetrics {
     return List.of(new Label("from", edge.from()), new Label("to", edge.to()));
   }
 
-  private static List<Label> labels(ClimbState climb) {
-    return List.of(new Label("worker", climb.engine()));
+  private static List<Label> labels(OnboardingState onboarding) {
+    return List.of(new Label("worker", onboarding.engine()));
   }
 
   private static List<Label> labels(StoreTally store) {

@@ -44,6 +44,10 @@ public final class Network implements AutoCloseable {
     return loops;
   }
 
+  public boolean isNative() {
+    return vertx.isNativeTransportEnabled();
+  }
+
   @Override
   public void close() {
     await(vertx.close());

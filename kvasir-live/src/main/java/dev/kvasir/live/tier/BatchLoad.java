@@ -156,7 +156,7 @@ final class BatchLoad {
 
     void advance() {
       if (at < end && !isStopped()) {
-        cache.ladder().find(names.subList(at, end), PATIENCE, this::copy);
+        cache.tieredCache().find(names.subList(at, end), PATIENCE, this::copy);
         return;
       }
       leave(at, end);

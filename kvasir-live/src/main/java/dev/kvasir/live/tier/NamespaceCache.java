@@ -53,7 +53,7 @@ final class NamespaceCache {
   private final EventLoop loop;
   private final Namespace namespace;
   private final SharedTiers tiers;
-  private final TieredKvCache ladder;
+  private final TieredKvCache tieredCache;
   private final PrefixRegistry known;
   private final BlockPool host;
   private final TierSettings settings;
@@ -76,7 +76,7 @@ final class NamespaceCache {
     this.loop = loop;
     this.namespace = namespace;
     this.tiers = tiers;
-    this.ladder = tiers.ladder();
+    this.tieredCache = tiers.tieredCache();
     this.known = tiers.known();
     this.host = tiers.host();
     this.costs = costs;
@@ -95,8 +95,8 @@ final class NamespaceCache {
     return tiers;
   }
 
-  TieredKvCache ladder() {
-    return ladder;
+  TieredKvCache tieredCache() {
+    return tieredCache;
   }
 
   CacheCounts counts() {
@@ -245,7 +245,7 @@ final class NamespaceCache {
   /** Sends the blocks on to the tiers below, and leaves them cached here. */
   void keep(List<Block.Registered> blocks) {
     counts.stored += blocks.size();
-    if (!ladder.edges().isEmpty()) {
+    if (!tieredCache.edges().isEmpty()) {
       for (var block : blocks) later.add(block.weak());
       for (; later.size() > host.total(); counts.keptAbove++) later.remove();
       sendDown();
@@ -255,7 +255,7 @@ final class NamespaceCache {
 
   /** Hands the tier below as much as may wait for it, in the order it came. */
   private void sendDown() {
-    var edge = ladder.edges().getFirst();
+    var edge = tieredCache.edges().getFirst();
     while (!later.isEmpty()) {
       var some = new ArrayList<Block.Registered>();
       while (some.size() < SENT_MAX && !later.isEmpty()) {

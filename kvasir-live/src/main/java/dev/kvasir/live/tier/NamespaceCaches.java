@@ -119,7 +119,7 @@ final class NamespaceCaches implements AutoCloseable {
   private NamespaceCache opened(Namespace namespace) throws ProtocolError {
     makeRoom();
     try {
-      var ladder = settings.ladder(namespace.rowBytes());
+      var tieredCache = settings.tieredCache(namespace.rowBytes());
       var blocks =
           new SharedTiers.Blocks(
               namespace.rowBytes(),
@@ -131,14 +131,14 @@ final class NamespaceCaches implements AutoCloseable {
       @Nullable Path folder = null;
       var costs = new LoadCosts();
       @Nullable TenantLog log = null;
-      if (ladder.hasDisk()) {
+      if (tieredCache.hasDisk()) {
         var space = TierFolder.of(settings.folder(), namespace);
         makeRoomOnDisk(space);
         folder = space.create(namespace);
         costs.read(space.costs());
         log = new TenantLog(space.tenants());
       }
-      var tiers = SharedTiers.open(loop, ladder, blocks, folder);
+      var tiers = SharedTiers.open(loop, tieredCache, blocks, folder);
       LOG.log(INFO, "namespace {0}: {1}", namespace, describe(tiers));
       var cache = new NamespaceCache(loop, namespace, tiers, costs, settings, log);
       if (log != null) cache.tenants().restore(log.read());

@@ -183,7 +183,7 @@ final class StoredValues {
         List.of(first),
         _ ->
             cache
-                .ladder()
+                .tieredCache()
                 .find(
                     List.of(first),
                     PATIENCE,
@@ -209,7 +209,7 @@ final class StoredValues {
     }
     int count = blocks(length);
     cache
-        .ladder()
+        .tieredCache()
         .find(
             names(key, count),
             PATIENCE,

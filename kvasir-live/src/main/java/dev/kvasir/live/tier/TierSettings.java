@@ -127,7 +127,7 @@ public record TierSettings(
   }
 
   /** The tiers of one namespace, as many blocks as fit in its share of the bytes. */
-  TieredCacheSettings ladder(int blockBytes) {
+  TieredCacheSettings tieredCache(int blockBytes) {
     int hostBlocks = blocks("host", hostBytes, blockBytes);
     int diskBlocks = diskBytes == 0 ? 0 : blocks("disk", diskBytes, blockBytes);
     int waitMax = Math.max(1, hostBlocks / 2);

@@ -60,20 +60,20 @@ class BreakEvenTest {
   void whatIsMeasuredToBeQuickerIsDoneOnBothSidesOfTheBreakEven() throws Exception {
     try (var redis = RedisServer.start(folder.resolve("redis"));
         var network = new TcpProxy(redis.port())) {
-      var free = ladder(network, ReuseCost.FREE);
+      var free = tieredCache(network, ReuseCost.FREE);
       ask(free);
       var computed = quickest(TieredCacheSettings.of(256, 0));
       var loaded = quickest(free);
       assertThat(computed.fromRedis()).isZero();
       assertThat(loaded.fromRedis()).isGreaterThanOrEqualTo(BLOCKS - 1);
-      var quick = ask(ladder(network, cost(loaded, computed)));
+      var quick = ask(tieredCache(network, cost(loaded, computed)));
       boolean worthwhile = loaded.taken().compareTo(computed.taken()) < 0;
       assertThat(quick.fromRedis() > 0).isEqualTo(worthwhile);
 
       // A block has more than 64 KiB, so all of them take more than twice as long as computing.
       network.delay(computed.taken().dividedBy(64));
       var crept = ask(free);
-      var slow = ask(ladder(network, cost(crept, computed)));
+      var slow = ask(tieredCache(network, cost(crept, computed)));
       assertThat(slow.fromRedis()).isZero();
       System.out.println(
           "600 tokens computed %s, loaded %s: %s; over a slow network %s: %s"
@@ -87,7 +87,7 @@ class BreakEvenTest {
         Duration.ZERO, loaded.taken().dividedBy(BLOCKS), computed.taken().dividedBy(BLOCKS));
   }
 
-  private static TieredCacheSettings ladder(TcpProxy network, ReuseCost cost) {
+  private static TieredCacheSettings tieredCache(TcpProxy network, ReuseCost cost) {
     var server = RemoteSettings.of("127.0.0.1:" + network.port());
     var patient = server.with(server.limits().withTimeout(PATIENCE));
     var usual = RemoteTier.DEFAULT;
@@ -98,19 +98,20 @@ class BreakEvenTest {
   }
 
   /** The best of some, so that what else the machine does counts least. */
-  private Answer quickest(TieredCacheSettings ladder) throws IOException {
-    var best = ask(ladder);
+  private Answer quickest(TieredCacheSettings tieredCache) throws IOException {
+    var best = ask(tieredCache);
     for (int i = 1; i < TRIES; i++) {
-      var other = ask(ladder);
+      var other = ask(tieredCache);
       if (other.taken().compareTo(best.taken()) < 0) best = other;
     }
     return best;
   }
 
   /** Asks an engine with nothing in its memory; what it computed is stored when this returns. */
-  private Answer ask(TieredCacheSettings ladder) throws IOException {
+  private Answer ask(TieredCacheSettings tieredCache) throws IOException {
     var settings =
-        new EngineGroupSettings(1, 256, ladder, folder.resolve("disk"), EngineSettings.DEFAULT);
+        new EngineGroupSettings(
+            1, 256, tieredCache, folder.resolve("disk"), EngineSettings.DEFAULT);
     try (var group = EngineGroup.open(model, settings)) {
       var engine = group.engines().getFirst();
       var request = GenerationRequest.of("r", prompt, 1, SamplingSettings.greedy());

@@ -88,13 +88,13 @@ class SharingTest {
   void aLadderOfAllTiersBringsUpFromRedisWhatWentThereByDisk() throws Exception {
     try (var redis = RedisServer.start(folder.resolve("redis"));
         var server = S3Server.start(folder.resolve("s3"))) {
-      var ladder = TieredCacheSettings.of(64, 128).with(remote(redis)).with(object(server));
-      share(ladder, "remote");
+      var tieredCache = TieredCacheSettings.of(64, 128).with(remote(redis)).with(object(server));
+      share(tieredCache, "remote");
       // What Redis has lost is still in the bucket, to which it came by Redis.
       try (var jedis = redis.client()) {
         jedis.flushAll();
       }
-      assertFound(ladder, "third", "object");
+      assertFound(tieredCache, "third", "object");
     }
   }
 
@@ -103,8 +103,8 @@ class SharingTest {
     try (var redis = RedisServer.start(folder.resolve("redis"));
         var server = S3Server.start(folder.resolve("s3"))) {
       var usual = TieredCacheSettings.of(64, 128).with(remote(redis)).with(object(server));
-      var ladder = usual.inOrder(List.of(Tier.HOST, Tier.OBJECT, Tier.REMOTE, Tier.DISK));
-      share(ladder, "object");
+      var tieredCache = usual.inOrder(List.of(Tier.HOST, Tier.OBJECT, Tier.REMOTE, Tier.DISK));
+      share(tieredCache, "object");
       // It came to the disk by the bucket and by Redis, and needs neither of them any more.
       redis.kill();
       assertFound(
@@ -112,8 +112,9 @@ class SharingTest {
     }
   }
 
-  private void assertFound(TieredCacheSettings ladder, String side, String tier) throws Exception {
-    try (var one = new Side(ladder, folder.resolve(side))) {
+  private void assertFound(TieredCacheSettings tieredCache, String side, String tier)
+      throws Exception {
+    try (var one = new Side(tieredCache, folder.resolve(side))) {
       assertThat(cached(one.ask())).isGreaterThanOrEqualTo(96);
       assertThat(one.found(tier)).isPositive();
     }
@@ -170,9 +171,9 @@ class SharingTest {
   }
 
   /** Both have the prompt; after the reset none has, and they share what is computed then. */
-  private void resetAll(TieredCacheSettings ladder, String tier) throws Exception {
-    try (var first = new Side(ladder, folder.resolve("first"));
-        var second = new Side(ladder, folder.resolve("second"))) {
+  private void resetAll(TieredCacheSettings tieredCache, String tier) throws Exception {
+    try (var first = new Side(tieredCache, folder.resolve("first"));
+        var second = new Side(tieredCache, folder.resolve("second"))) {
       assertThat(cached(first.ask())).isZero();
       first.settle();
       assertThat(cached(second.ask())).isGreaterThanOrEqualTo(96);
@@ -208,8 +209,8 @@ class SharingTest {
 
   @Test
   void aResetReachesAllEnginesAndTheDiskAndOutlivesTheProcess() throws Exception {
-    var ladder = TieredCacheSettings.of(64, 128);
-    try (var side = new Side(ladder, folder.resolve("disk"), 2)) {
+    var tieredCache = TieredCacheSettings.of(64, 128);
+    try (var side = new Side(tieredCache, folder.resolve("disk"), 2)) {
       assertThat(cached(side.ask())).isZero();
       side.settle();
       assertThat(cached(side.ask(1))).isGreaterThanOrEqualTo(96);
@@ -226,12 +227,12 @@ class SharingTest {
       assertThat(cached(side.ask(0))).isGreaterThanOrEqualTo(96);
       assertThat(side.group.drain(DRAIN)).isTrue();
     }
-    try (var side = new Side(ladder, folder.resolve("disk"))) {
+    try (var side = new Side(tieredCache, folder.resolve("disk"))) {
       assertThat(cached(side.ask())).isGreaterThanOrEqualTo(96);
       side.settle();
       assertThat(side.reset().status()).isEqualTo(200);
     }
-    try (var side = new Side(ladder, folder.resolve("disk"))) {
+    try (var side = new Side(tieredCache, folder.resolve("disk"))) {
       assertThat(cached(side.ask())).isZero();
     }
   }
@@ -274,8 +275,8 @@ class SharingTest {
     var own = Files.createDirectories(folder.resolve("disk"));
     Files.writeString(own.resolve("thesis.tex"), "precious");
     try (var redis = RedisServer.start(folder.resolve("redis"))) {
-      var ladder = TieredCacheSettings.of(64, 128).with(remote(redis));
-      try (var side = new Side(ladder, own)) {
+      var tieredCache = TieredCacheSettings.of(64, 128).with(remote(redis));
+      try (var side = new Side(tieredCache, own)) {
         assertThat(cached(side.ask())).isZero();
         side.settle();
         assertThat(cached(side.ask())).isGreaterThanOrEqualTo(96);
@@ -290,14 +291,14 @@ class SharingTest {
 
   @Test
   void usesAreCountedForAsManyBlocksAsTheTiersHave() {
-    var ladder = TieredCacheSettings.of(1 << 20, 1 << 22);
-    assertThat(SharedTiers.usesBlocks(ladder, 2 * 64)).isEqualTo((1 << 20) + (1 << 22) + 128);
+    var tieredCache = TieredCacheSettings.of(1 << 20, 1 << 22);
+    assertThat(SharedTiers.usesBlocks(tieredCache, 2 * 64)).isEqualTo((1 << 20) + (1 << 22) + 128);
   }
 
-  private void share(TieredCacheSettings ladder, String tier) throws Exception {
+  private void share(TieredCacheSettings tieredCache, String tier) throws Exception {
     JsonNode computed;
-    try (var first = new Side(ladder, folder.resolve("first"));
-        var second = new Side(ladder, folder.resolve("second"))) {
+    try (var first = new Side(tieredCache, folder.resolve("first"));
+        var second = new Side(tieredCache, folder.resolve("second"))) {
       computed = first.ask();
       assertThat(cached(computed)).isZero();
       assertThat(first.group.drain(DRAIN)).isTrue();
@@ -329,14 +330,15 @@ class SharingTest {
     private final EngineServer server;
     private boolean closed;
 
-    Side(TieredCacheSettings ladder, Path own) throws IOException {
-      this(ladder, own, 1);
+    Side(TieredCacheSettings tieredCache, Path own) throws IOException {
+      this(tieredCache, own, 1);
     }
 
-    Side(TieredCacheSettings ladder, Path own, int engines) throws IOException {
+    Side(TieredCacheSettings tieredCache, Path own, int engines) throws IOException {
       group =
           EngineGroup.open(
-              model, new EngineGroupSettings(engines, 64, ladder, own, EngineSettings.DEFAULT));
+              model,
+              new EngineGroupSettings(engines, 64, tieredCache, own, EngineSettings.DEFAULT));
       for (var engine : group.engines()) {
         servers.add(EngineServer.start(network, HttpSettings.local(0), engine));
       }

@@ -69,7 +69,7 @@ class ReplicaGroupTest {
       var beside =
           new Gateway.Beside(
               "",
-              nothing.ladder(),
+              nothing.tieredCache(),
               List.of(ReplicaGroup.endpoint(() -> Optional.ofNullable(group))),
               nothing.tokenizer(),
               List.of());

@@ -61,7 +61,7 @@ abstract class ReplayWorld implements AutoCloseable {
     var beside =
         new Gateway.Beside(
             "",
-            nothing.ladder(),
+            nothing.tieredCache(),
             List.of(),
             _ -> (_, _, body) -> Future.succeededFuture(tokens(body)),
             List.of());

@@ -38,7 +38,7 @@ public record EdgeSettings(int usesMin, PipelineSettings pipeline, ReuseCost cos
     return pipeline.batch().blocksMax();
   }
 
-  LowerTier rung(BlockPool pool, TierStore store) {
+  LowerTier lower(BlockPool pool, TierStore store) {
     var policies = new ArrayList<OffloadPolicy>();
     policies.add(OffloadPolicy.presence());
     if (countsUses()) policies.add(OffloadPolicy.frequency(usesMin));

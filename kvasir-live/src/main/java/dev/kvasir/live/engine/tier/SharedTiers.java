@@ -50,7 +50,7 @@ public final class SharedTiers implements AutoCloseable {
   private static final OnboardingLimits LIMITS = OnboardingLimits.DEFAULT;
 
   private final EventLoop loop;
-  private final TieredCacheSettings ladder;
+  private final TieredCacheSettings tieredCache;
   private final @Nullable FrequencySketch uses;
   private final HostMemory memory;
   private final Blocks blocks;
@@ -58,7 +58,7 @@ public final class SharedTiers implements AutoCloseable {
   private final KvEvents events = new KvEvents();
   private final OwnedResources owned = new OwnedResources();
   private final List<BlockPool> pools = new ArrayList<>();
-  private final List<LowerTier> rungs = new ArrayList<>();
+  private final List<LowerTier> lowerTiers = new ArrayList<>();
   private final Map<Tier, LowerStore> stores = new LinkedHashMap<>();
   private final List<SharedTierLookup.Place> places = new ArrayList<>();
   private final List<String> unavailable = new ArrayList<>();
@@ -95,26 +95,26 @@ public final class SharedTiers implements AutoCloseable {
   }
 
   private SharedTiers(
-      EventLoop loop, TieredCacheSettings ladder, Blocks blocks, @Nullable Path diskFolder) {
+      EventLoop loop, TieredCacheSettings tieredCache, Blocks blocks, @Nullable Path diskFolder) {
     this.loop = loop;
-    this.ladder = ladder;
+    this.tieredCache = tieredCache;
     this.blocks = blocks;
-    var below = ladder.below();
+    var below = tieredCache.below();
     boolean counted =
-        ladder.host().edge().countsUses()
+        tieredCache.host().edge().countsUses()
             || blocks.eviction().equals(Eviction.COUNTS_USES)
             || below.stream().anyMatch(tier -> tier.edge().countsUses());
-    this.uses = counted ? new FrequencySketch(usesBlocks(ladder, blocks.above())) : null;
+    this.uses = counted ? new FrequencySketch(usesBlocks(tieredCache, blocks.above())) : null;
     this.registry = registry();
     this.tables = LearnedTables.beside(diskFolder);
-    this.unused = ladder.host().blocks();
+    this.unused = tieredCache.host().blocks();
     int slots = unused + between(below);
     this.memory = owned.add(new HostMemory("host memory", slots, blocks.bytes()));
     try {
-      pool(Tier.HOST, ladder.host().blocks());
+      pool(Tier.HOST, tieredCache.host().blocks());
       var opening = new TierConfig.Opening(loop, memory, blocks.layout(), diskFolder);
       for (var tier : below) add(tier, opening);
-      this.tiers = new CommonTiers(loop, registry, host(), rungs, uses);
+      this.tiers = new CommonTiers(loop, registry, host(), lowerTiers, uses);
       this.look = new SharedTierLookup(registry, places);
     } catch (RuntimeException e) {
       close();
@@ -128,8 +128,8 @@ public final class SharedTiers implements AutoCloseable {
    * @param diskFolder where the blocks on disk lie, if there are any
    */
   public static SharedTiers open(
-      EventLoop loop, TieredCacheSettings ladder, Blocks blocks, @Nullable Path diskFolder) {
-    return new SharedTiers(loop, ladder, blocks, diskFolder);
+      EventLoop loop, TieredCacheSettings tieredCache, Blocks blocks, @Nullable Path diskFolder) {
+    return new SharedTiers(loop, tieredCache, blocks, diskFolder);
   }
 
   /** How many blocks are on their way between tiers that are no memory. */
@@ -152,7 +152,7 @@ public final class SharedTiers implements AutoCloseable {
     store.restore(pool);
     boolean byHash = blocks.names() == ServerNames.HASH && tier instanceof TierConfig.Shared;
     var guarded = tier.guard().guard(loop, byHash ? new HashNamedStore(store) : store);
-    addRung(pool, guarded, tier.edge());
+    addLower(pool, guarded, tier.edge());
     stores.put(tier.tier(), store);
     if (store instanceof SharedStore server && tier instanceof TierConfig.Shared shared) {
       places.add(new SharedTierLookup.Place(pool, server, guarded, shared.lookTime()));
@@ -160,19 +160,19 @@ public final class SharedTiers implements AutoCloseable {
   }
 
   /** How many blocks the tiers know together: a sketch of fewer would mix them up. */
-  public static int usesBlocks(TieredCacheSettings ladder, long above) {
-    long blocks = above + ladder.host().blocks();
-    for (var tier : ladder.lower()) blocks += tier.blocks();
+  public static int usesBlocks(TieredCacheSettings tieredCache, long above) {
+    long blocks = above + tieredCache.host().blocks();
+    for (var tier : tieredCache.lower()) blocks += tier.blocks();
     return Math.clamp(blocks, USES_BLOCKS_MIN, USES_BLOCKS_MAX);
   }
 
   /** Every store copies to and from host memory, so what is not right below it needs a relay. */
-  private void addRung(BlockPool pool, TierStore store, EdgeSettings edge) {
+  private void addLower(BlockPool pool, TierStore store, EdgeSettings edge) {
     if (above == null) {
-      rungs.add(edge.rung(pool, store));
+      lowerTiers.add(edge.lower(pool, store));
     } else {
       int slots = edge.batchBlocksMax();
-      rungs.add(edge.rung(pool, new RelayedStore(above, store, unused, slots)));
+      lowerTiers.add(edge.lower(pool, new RelayedStore(above, store, unused, slots)));
       unused += slots;
     }
     above = store;
@@ -213,13 +213,15 @@ public final class SharedTiers implements AutoCloseable {
     return new HostStore(loop, engine, memory, threads, COPIES_MAX);
   }
 
-  public TieredKvCache ladder(PrefixRegistry own, BlockPool top, TierStore step) {
-    return tiers.ladder(own, top, ladder.host().edge().rung(host(), step), LIMITS);
+  public TieredKvCache tieredCache(PrefixRegistry own, BlockPool top, TierStore step) {
+    return tiers.tieredCache(own, top, tieredCache.host().edge().lower(host(), step), LIMITS);
   }
 
-  /** A ladder whose top is the host tier, for those whose engine places its blocks by itself. */
-  public TieredKvCache ladder() {
-    return tiers.ladder(LIMITS);
+  /**
+   * A tiered cache whose top is the host tier, for those whose engine places its blocks by itself.
+   */
+  public TieredKvCache tieredCache() {
+    return tiers.tieredCache(LIMITS);
   }
 
   /** Runs when nothing is on its way down. */
