@@ -50,7 +50,7 @@ final class TieredCache {
           }
         }
         case DeviceTier.Opening.Unavailable(var reason) -> {
-          IO.println("no GPU (" + reason + "): the ladder starts at host");
+          IO.println("no GPU (" + reason + "): the tiers start at host");
           thereAndBack(loop, pool(Tier.HOST, 16), below);
         }
       }

@@ -28,7 +28,7 @@ import picocli.CommandLine.Command;
       "  KVASIR_DEBUG=1     shows where an internal error happened",
       "  NO_COLOR=1         no colours",
       "",
-      "'kvasir COMMAND --help' tells more about a command."
+      "'kvasir COMMAND --help' explains a command."
     },
     exitCodeListHeading = "%nExit codes:%n",
     exitCodeList = {

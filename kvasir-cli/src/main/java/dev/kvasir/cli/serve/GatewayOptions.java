@@ -46,8 +46,8 @@ final class GatewayOptions {
       names = "--heavy-tokens",
       paramLabel = "N",
       description =
-          "Prefill elsewhere only prompts with so many uncached tokens (default: 2048, or a quarter"
-              + " of the context of embedded engines).")
+          "Prefill elsewhere only prompts with at least this many uncached tokens (default: 2048,"
+              + " or a quarter of the context of embedded engines).")
   private @Nullable String heavyTokens;
 
   @Option(

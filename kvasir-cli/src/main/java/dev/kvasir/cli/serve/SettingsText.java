@@ -91,7 +91,8 @@ final class SettingsText {
   private static String more(WorkerSettings worker) {
     var by = worker.connector();
     var text = by == Connector.NONE ? "" : ", hands over by " + by.name().toLowerCase(Locale.ROOT);
-    return text + (worker.events().isEmpty() ? "" : ", tells its KV events at " + worker.events());
+    return text
+        + (worker.events().isEmpty() ? "" : ", publishes its KV events at " + worker.events());
   }
 
   private void engines() {

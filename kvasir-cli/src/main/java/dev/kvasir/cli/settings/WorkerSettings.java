@@ -52,7 +52,7 @@ public record WorkerSettings(
       throw new IllegalArgumentException(
           "tier '"
               + tier
-              + "' without events: a tier tells hashes, and only KV events tell tokens");
+              + "' without events: a tier reports hashes, and only KV events report tokens");
     }
     if (!bare) made(url, name, role, connector, bootstrap);
   }

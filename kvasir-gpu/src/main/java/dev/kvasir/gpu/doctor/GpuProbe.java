@@ -17,7 +17,7 @@ import java.util.stream.Collectors;
 
 /** Looks for NVIDIA GPUs: their device files, the kernel's driver, and the driver's library. */
 public final class GpuProbe {
-  private static final String WITHOUT = "the ladder starts at host memory";
+  private static final String WITHOUT = "the tiers start at host memory";
 
   private GpuProbe() {}
 

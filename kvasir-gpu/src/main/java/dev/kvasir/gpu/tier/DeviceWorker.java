@@ -260,7 +260,7 @@ final class DeviceWorker implements AutoCloseable {
   /** Nothing works any more on this GPU: everything fails from now on, and says why. */
   private void lose(String why) {
     var reason = above.device() + " is lost, " + why;
-    LOG.log(WARNING, "{0}; the ladder goes on without it", reason);
+    LOG.log(WARNING, "{0}; the tiers below continue without it", reason);
     lost = reason;
     answerAll(road.abandon(reason));
     watch.fail(reason);

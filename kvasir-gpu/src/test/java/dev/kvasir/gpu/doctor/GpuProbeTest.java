@@ -74,7 +74,7 @@ final class GpuProbeTest {
         .endsWith("; Stub, 1.0 GiB, 1.0 GiB free; CUDA 13.0");
     stub.devices(1);
     stub.fail("cuModuleLoadDataEx", 222, 0);
-    assertThat(judged(stub).follows()).contains("the ladder starts at host memory");
+    assertThat(judged(stub).follows()).contains("the tiers start at host memory");
     assertThat(judged(stub).status()).isEqualTo(Status.OK);
   }
 

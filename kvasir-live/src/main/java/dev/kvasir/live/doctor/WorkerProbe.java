@@ -103,14 +103,14 @@ public final class WorkerProbe {
       add(
           "cache",
           Status.OK,
-          "SGLang, which tells its load at /metrics",
+          "SGLang, which reports its load at /metrics",
           "pages of any size are followed by their events",
           Map.of());
     } else if (size.isEmpty()) {
       add(
           "cache",
           Status.NOTE,
-          "/metrics tells neither load nor block size",
+          "/metrics reports neither load nor block size",
           "vLLM: leave out --disable-log-stats; SGLang: add --enable-metrics",
           Map.of());
     } else {
@@ -227,7 +227,11 @@ public final class WorkerProbe {
         "usage",
         tells ? Status.OK : Status.NOTE,
         tells
-            ? "tells cached tokens (" + cached + " of " + usage.path("prompt_tokens").asInt() + ")"
+            ? "reports cached tokens ("
+                + cached
+                + " of "
+                + usage.path("prompt_tokens").asInt()
+                + ")"
             : "does not tell cached tokens (status " + status + ")",
         tells
             ? "what the router expects is compared with it"

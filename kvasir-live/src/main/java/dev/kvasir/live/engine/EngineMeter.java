@@ -189,7 +189,7 @@ public final class EngineMeter {
             tier -> (double) tier.getValue().bytes())
         .counter(
             "kvasir_eviction_hints_ignored_total",
-            "Hints of more tenants than are told apart.",
+            "Hints of tenants beyond the limit.",
             tier -> tier.getValue().hintsIgnored())
         .counter(
             "kvasir_eviction_tables_ignored_total",

@@ -28,7 +28,7 @@ public final class SessionHints {
               rows ->
                   rows.counter(
                           "kvasir_hints_total",
-                          "Requests that said whether their conversation goes on.",
+                          "Requests that said whether their conversation continues.",
                           hints -> hints.told.sum())
                       .counter(
                           "kvasir_hints_ignored_total",

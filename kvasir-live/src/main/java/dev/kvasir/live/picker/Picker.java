@@ -42,7 +42,7 @@ public final class Picker implements AutoCloseable {
               rows ->
                   rows.gauge(
                           "kvasir_picker_streams",
-                          "Requests that Envoy asks about or tells of.",
+                          "Requests that Envoy asks about or reports on.",
                           Picker::streams)
                       .gauge(
                           "kvasir_picker_connections",

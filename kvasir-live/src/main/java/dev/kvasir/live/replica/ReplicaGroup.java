@@ -37,7 +37,7 @@ public final class ReplicaGroup implements AutoCloseable {
               rows ->
                   rows.gauge(
                           "kvasir_replicas_joined",
-                          "1 while this gateway hears the others, 0 while it goes on alone.",
+                          "1 while this gateway hears the others, 0 while it continues alone.",
                           group -> group.replicas().isJoined() ? 1 : 0)
                       .gauge(
                           "kvasir_replicas_gateways",
@@ -65,7 +65,7 @@ public final class ReplicaGroup implements AutoCloseable {
                           group -> group.unreadable.sum())
                       .counter(
                           "kvasir_replicas_sessions_dropped_total",
-                          "Sessions whose worker was not told, since there were too many at once.",
+                          "Sessions whose worker was not reported: there were too many at once.",
                           group -> group.replicas().homesDropped()));
 
   private final LongAdder unreadable = new LongAdder();

@@ -48,7 +48,7 @@ public final class Workers {
         work.accept(tasks);
       } catch (RuntimeException | Error e) {
         // The work answers for each task by itself; what comes here is a bug in it.
-        LOG.log(ERROR, "a thread of a store failed, and goes on", e);
+        LOG.log(ERROR, "a thread of a store failed and continues", e);
       }
     }
   }

@@ -120,11 +120,11 @@ public final class TierText {
             s -> s.totals.namespacesReplaced())
         .counter(
             "kvasir_tier_event_batches_total",
-            "Batches of events that routers were told.",
+            "Batches of events sent to routers.",
             s -> s.totals.told())
         .counter(
             "kvasir_tier_event_batches_dropped_total",
-            "Batches that found the queue full; all that is held is told again then.",
+            "Batches that found the queue full; everything held is sent again then.",
             s -> s.totals.untold());
   }
 
@@ -183,7 +183,7 @@ public final class TierText {
         .gauge("kvasir_tier_bytes_max", "What a tier may hold.", p -> p.bytes(p.pool.total()))
         .gauge(
             "kvasir_tier_learned_segments",
-            "Groups of chunks that learned eviction tells apart; 0 for other policies.",
+            "Groups of chunks that learned eviction distinguishes; 0 for other policies.",
             p -> p.pool.learned().map(LearnedStats::segments).orElse(0))
         .counter(
             "kvasir_tier_evicted_total", "Chunks that made room.", p -> p.pool.stats().evicted())
@@ -235,7 +235,7 @@ public final class TierText {
   private static void lengths(Rows<Length> rows) {
     rows.gauge(
         "kvasir_tier_compute_seconds_per_token",
-        "How long engines take for a token of a prompt of so many tokens or more.",
+        "How long engines take for a token of a prompt of at least this many tokens.",
         length -> length.nanosPerToken / 1e9);
   }
 

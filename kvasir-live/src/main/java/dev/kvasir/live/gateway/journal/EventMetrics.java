@@ -146,7 +146,7 @@ public final class EventMetrics {
             e -> e.getValue().lagSeconds() < 0 ? Double.NaN : e.getValue().lagSeconds())
         .counters(
             "kvasir_kv_event_blocks_dropped_total",
-            "Blocks told by KV events that the index leaves out.",
+            "Blocks of KV events that the index leaves out.",
             "reason",
             e -> e.getValue().dropped())
         .counters(

@@ -180,7 +180,7 @@ public final class GatewayMetrics {
             r -> r.booked().inFlight())
         .gauge(
             "kvasir_worker_in_flight_elsewhere",
-            "Requests that the other gateways have booked there, as far as this one was told.",
+            "Requests that the other gateways have booked there, as far as this one knows.",
             r -> r.load().inFlight() - r.booked().inFlight())
         .gauge(
             "kvasir_worker_prefill_tokens",

@@ -80,7 +80,7 @@ public final class TierFeed implements AutoCloseable {
     return publisher.published();
   }
 
-  /** Batches that found the queue full; all that is held is told again then. */
+  /** Batches that found the queue full; everything held is sent again then. */
   public long dropped() {
     return publisher.dropped();
   }

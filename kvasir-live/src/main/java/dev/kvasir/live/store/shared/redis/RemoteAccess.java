@@ -33,7 +33,7 @@ public record RemoteAccess(
       throw new IllegalArgumentException("user " + user + " without a password");
     }
     if (trust != null && tls == Tls.OFF) {
-      throw new IllegalArgumentException(trust + " is to be trusted, but TLS is off: turn it on");
+      throw new IllegalArgumentException(trust + " is set as trusted, but TLS is off; turn TLS on");
     }
     if (trustPassword != null && trust == null) {
       throw new IllegalArgumentException("a password for a trust file that is not named");
