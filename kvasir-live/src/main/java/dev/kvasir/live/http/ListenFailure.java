@@ -6,11 +6,8 @@ import java.util.Locale;
 public final class ListenFailure extends RuntimeException {
   private static final long serialVersionUID = 1;
 
-  private final int port;
-
-  private ListenFailure(int port, String message, Throwable cause) {
+  private ListenFailure(String message, Throwable cause) {
     super(message, cause);
-    this.port = port;
   }
 
   /** The failure to listen there, in words that help. */
@@ -19,26 +16,22 @@ public final class ListenFailure extends RuntimeException {
     var place = host + ":" + port;
     if (said.contains("already in use")) {
       return new ListenFailure(
-          port,
           "cannot listen on %s: another process uses port %d; stop it, or choose another port"
               .formatted(place, port),
           cause);
     }
     if (said.contains("permission denied")) {
       return new ListenFailure(
-          port,
           "cannot listen on %s: this user may not use port %d; choose one from 1024 on"
               .formatted(place, port),
           cause);
     }
     if (said.contains("cannot assign") || said.contains("resolve")) {
       return new ListenFailure(
-          port,
           "cannot listen on %s: this machine has no address %s; choose another host"
               .formatted(place, host),
           cause);
     }
-    return new ListenFailure(
-        port, "cannot listen on %s: %s".formatted(place, cause.getMessage()), cause);
+    return new ListenFailure("cannot listen on %s: %s".formatted(place, cause.getMessage()), cause);
   }
 }
