@@ -60,9 +60,10 @@ public final class KeyPaths {
       var first = value(component, one);
       var second = value(component, other);
       if (Objects.equals(first, second)) continue;
-      boolean isSection = first instanceof Record && !(first instanceof CustomSetting<?>);
-      if (isSection && second instanceof Record section) {
-        addDifferent(keys, path + ".", (Record) first, section);
+      if (first instanceof Record section
+          && !(first instanceof CustomSetting<?>)
+          && second instanceof Record changed) {
+        addDifferent(keys, path + ".", section, changed);
       } else {
         keys.add(path);
       }
