@@ -85,6 +85,7 @@ static inline float from_half(unsigned short h) {
 static inline float power_of_two(float e) { return exp2f(e); }
 static inline float rsqrtf(float v) { return 1.f / sqrtf(v); }
 static inline uint4 load_once(const uint4 *at) { return *at; }
+static inline uint4 load_written(const uint4 *at) { return *at; }
 static inline void copy_async(void *to, const void *from, bool present) {
   if (present) memcpy(to, from, 16); else memset(to, 0, 16);
 }

@@ -63,13 +63,13 @@ extern "C" __global__ void __launch_bounds__(32 * ATTENTION_WARPS) kvasir_decode
 #pragma unroll
     for (int r = 0; r < ROUNDS; r++) {
       int token = r * PARTS + part;
-      k[r] = token < left ? load_once((const uint4 *) (keys + token * (HEAD_SIZE * 2)))
+      k[r] = token < left ? load_written((const uint4 *) (keys + token * (HEAD_SIZE * 2)))
                           : make_uint4(0, 0, 0, 0);
     }
 #pragma unroll
     for (int r = 0; r < ROUNDS; r++) {
       int token = r * PARTS + part;
-      v[r] = token < left ? load_once((const uint4 *) (values + token * (HEAD_SIZE * 2)))
+      v[r] = token < left ? load_written((const uint4 *) (values + token * (HEAD_SIZE * 2)))
                           : make_uint4(0, 0, 0, 0);
     }
     float score[ROUNDS][TOGETHER];

@@ -41,6 +41,16 @@ __device__ __forceinline__ uint4 load_once(const uint4 *at) {
   return v;
 }
 
+// The same of what another kernel may still write when this one begins: it is not read before
+// wait_for_before().
+__device__ __forceinline__ uint4 load_written(const uint4 *at) {
+  uint4 v;
+  asm volatile("ld.global.L1::no_allocate.v4.u32 {%0,%1,%2,%3}, [%4];"
+               : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
+               : "l"(at));
+  return v;
+}
+
 // A kernel that was begun early waits here until the one before it has ended.
 __device__ __forceinline__ void wait_for_before() {
 #if __CUDA_ARCH__ >= 900

@@ -62,7 +62,7 @@ __device__ __forceinline__ void vector_product(
   DYNAMIC_SHARED(bf16, row);
   int lane = threadIdx.x % 32;
   int units = RESULT == GATE ? outputs : outputs / 2, stride = gridDim.x * PRODUCT_WARPS;
-  // Along the grid first: where units do not fill the last round, no processor has two more than another.
+  // Along the grid first, so that each processor has a part of the last round.
   int unit = threadIdx.x / 32 * gridDim.x + blockIdx.x;
   uint4 a[AHEAD], b[AHEAD];
   if (unit < units) {
