@@ -30,8 +30,8 @@ class LearnedOffloadTest {
 
   private final VirtualLoop loop = new VirtualLoop();
   private final PrefixRegistry registry = new PrefixRegistry();
-  private final BlockPool device = pool(Tier.DEVICE, 64);
-  private final BlockPool host = pool(Tier.HOST, 256);
+  private final BlockPool device = pool(Tier.DEVICE, 256);
+  private final BlockPool host = pool(Tier.HOST, 1_024);
   private final HeldStore store = new HeldStore(loop);
   private final TieredKvCache cache =
       new TieredKvCache(loop, registry, device, List.of(LowerTier.of(host, store)));

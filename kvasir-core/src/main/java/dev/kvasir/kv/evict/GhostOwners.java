@@ -23,7 +23,7 @@ final class GhostOwners {
   private static final int WAYS = 1 << WAYS_SHIFT;
 
   /** Names for each row, of its eight places. */
-  private static final double NAMES_PER_ROW = 7;
+  private static final double NAMES_PER_ROW = 6;
 
   private static final long MIX = 0x9e3779b97f4a7c15L;
 

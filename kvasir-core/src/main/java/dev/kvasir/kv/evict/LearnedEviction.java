@@ -81,6 +81,7 @@ final class LearnedEviction implements EvictionPolicy {
   private final Segments segments;
   private final GhostOwners ghosts;
   private final double unit;
+  private final int kept;
   private ReturnTables tables;
   private HintTrust trust = new HintTrust();
   private RequestClasses classes;
@@ -104,6 +105,9 @@ final class LearnedEviction implements EvictionPolicy {
   private @Nullable BlockHash lastHash;
   private int lastSlot = NONE;
 
+  /** Nobody remembered the block that was registered last. */
+  private boolean lastIsNew;
+
   /** Of the request that ends, for each block: its slot, and the segment that remembers it. */
   private int[] slotAt = new int[64];
 
@@ -112,7 +116,7 @@ final class LearnedEviction implements EvictionPolicy {
 
   LearnedEviction(Eviction.Slots slots) {
     this.slots = slots;
-    int kept = slots.kept();
+    this.kept = slots.kept();
     int remembered = Math.multiplyExact(kept, REMEMBERED_PER_BLOCK);
     this.rows = new int[Math.multiplyExact(slots.count(), 1 << ROW_SHIFT)];
     for (int slot = 0; slot < slots.count(); slot++) rows[at(slot, MARKS)] = GONE;
@@ -132,7 +136,11 @@ final class LearnedEviction implements EvictionPolicy {
     long name = name(block.hash());
     int forks = 0;
     int owner;
-    int place = ghosts.find(name);
+    var before = block.parent();
+    boolean isNext = before != null && before.equals(lastHash);
+    // Who remembers a block remembers the one before it.
+    int place = isNext && lastIsNew ? GhostOwners.NONE : ghosts.find(name);
+    lastIsNew = place == GhostOwners.NONE;
     if (place == GhostOwners.NONE) {
       owner = unclaimed();
       segments.enlarge(owner, 1, NONE);
@@ -149,15 +157,15 @@ final class LearnedEviction implements EvictionPolicy {
     rows[row + MARKS] = (int) (name >>> Integer.SIZE) << NAME_SHIFT | forks << FORKS_SHIFT | FRESH;
     rows[row + CHILDREN] = 0;
     rows[row + PARENT] = NONE;
-    var before = block.parent();
-    if (before != null) follow(slot, before.equals(lastHash) ? lastSlot : slots.slotOf(before));
+    if (before != null) follow(slot, isNext ? lastSlot : slots.slotOf(before));
     lastHash = block.hash();
     lastSlot = slot;
   }
 
   @Override
   public void cached(int slot) {
-    rows[at(slot, MARKS)] |= CACHED;
+    int marks = at(slot, MARKS);
+    rows[marks] = (rows[marks] & ~FRESH) | CACHED;
     if (rows[at(slot, CHILDREN)] == 0) list(slot);
     else inner.add(slot);
   }
@@ -233,8 +241,11 @@ final class LearnedEviction implements EvictionPolicy {
       unclaimed = NONE;
       segments.keep(NONE);
     }
+    segments.evictAsLru(kept);
     segments.forgetGhosts();
     boolean wereSettled = tables.areSettled();
+    if (rival.isAhead()) tables.trust();
+    else tables.distrust();
     tables.ended();
     if (tables.areSettled() != wereSettled) cells.order(cells.order());
     for (int of = tables.refreshNext(); of != ReturnTables.NONE; of = tables.refreshNext()) {
@@ -246,8 +257,7 @@ final class LearnedEviction implements EvictionPolicy {
 
   @Override
   public void said(BlockHash last, ReturnHint hint) {
-    int slot = slots.slotOf(last);
-    if (slot != NONE && (rows[at(slot, MARKS)] & GONE) != 0) slot = NONE;
+    int slot = slotOf(last);
     int segment = slot == NONE ? ghostOwner(name(last)) : rows[at(slot, OWNER)];
     if (segment == NONE || segments.hint(segment) == 0 || segments.isSuperseded(segment)) return;
     int before = segments.hint(segment) - 1;
@@ -262,12 +272,10 @@ final class LearnedEviction implements EvictionPolicy {
 
   @Override
   public double chance(BlockHash block) {
-    int slot = slots.slotOf(block);
-    if (slot != NONE && (rows[at(slot, MARKS)] & GONE) != 0) slot = NONE;
+    int slot = slotOf(block);
     int segment = slot == NONE ? ghostOwner(name(block)) : rows[at(slot, OWNER)];
     if (!isClaimed(segment) || cells.order() == Cells.Order.OLDEST) return Double.NaN;
-    long kept = HORIZON * (long) slots.kept();
-    return tables.chance(segments.classOf(segment), segments.age(segment), kept);
+    return tables.chance(segments.classOf(segment), segments.age(segment), HORIZON * (long) kept);
   }
 
   @Override
@@ -317,13 +325,7 @@ final class LearnedEviction implements EvictionPolicy {
   private long bytes() {
     long own = (long) Integer.BYTES * (rows.length + slotAt.length + ownerAt.length);
     own += (long) Long.BYTES * nameAt.length;
-    return own
-        + segments.bytes()
-        + ghosts.bytes()
-        + tables.bytes()
-        + cells.bytes()
-        + rival.bytes()
-        + inner.bytes();
+    return own + segments.bytes() + ghosts.bytes() + tables.bytes() + cells.bytes() + inner.bytes();
   }
 
   /** One request that ends: its blocks go from the segments that knew them to new ones. */
@@ -331,7 +333,6 @@ final class LearnedEviction implements EvictionPolicy {
     private final RequestEnd end;
     private final int known;
     private final boolean isFork;
-    private final boolean isSampled;
     private final int turn;
     private int own = NONE;
     private int tail = NONE;
@@ -348,13 +349,10 @@ final class LearnedEviction implements EvictionPolicy {
               && segments.kind(last) != Segments.SHARED;
       this.isFork = known > 0 && !goesOn;
       this.turn = goesOn ? segments.turn(last) + 1 : 1;
-      // A conversation is in the sample by the first block that it has to itself.
-      int first = Math.min(known, end.blocks() - 1);
-      this.isSampled = goesOn ? segments.isSampled(last) : rival.samples(nameAt[first]);
     }
 
     void run() {
-      if (isSampled) compare();
+      compare();
       countReturns(known);
       int forks = forksNow(0);
       for (int i = 0; i < end.blocks(); ) {
@@ -391,9 +389,10 @@ final class LearnedEviction implements EvictionPolicy {
         found++;
       }
       int foundByLru = 0;
-      while (foundByLru < blocks && rival.has(nameAt[foundByLru])) foundByLru++;
-      rival.found(found, foundByLru);
-      for (int i = blocks - 1; i >= 0; i--) rival.use(nameAt[i]);
+      while (foundByLru < known && foundByLru < segments.keptByLru(ownerAt[foundByLru], kept)) {
+        foundByLru++;
+      }
+      rival.found(blocks, found, foundByLru);
     }
 
     private int segmentFor(int i, int forks) {
@@ -428,7 +427,6 @@ final class LearnedEviction implements EvictionPolicy {
     private int open(int kind, int of) {
       cells.grow();
       int segment = openAt(kind, of, turn);
-      if (isSampled) segments.sample(segment);
       tables.used(of);
       return segment;
     }
@@ -455,17 +453,27 @@ final class LearnedEviction implements EvictionPolicy {
 
   /** Finds the slot and the segment of each block; how many from the first on are known. */
   private int look(BlockNames names, int blocks) {
-    int known = 0;
-    for (int i = 0; i < blocks; i++) {
+    int known = blocks;
+    int after = NONE;
+    for (int i = blocks - 1; i >= 0; i--) {
       var hash = names.name(i);
-      nameAt[i] = name(hash);
-      int slot = slots.slotOf(hash);
-      if (slot != NONE && (rows[at(slot, MARKS)] & GONE) != 0) slot = NONE;
+      long name = name(hash);
+      int slot = after == NONE ? NONE : rows[at(after, PARENT)];
+      // The next block knows the slot of the one before it, and the pool does only by its name.
+      if (slot == NONE || nameOf(slot) != name || !follows(after, slot)) slot = slotOf(hash);
+      nameAt[i] = name;
       slotAt[i] = slot;
-      ownerAt[i] = slot == NONE ? ghostOwner(nameAt[i]) : rows[at(slot, OWNER)];
-      if (known == i && isClaimed(ownerAt[i])) known++;
+      ownerAt[i] = slot == NONE ? ghostOwner(name) : rows[at(slot, OWNER)];
+      if (!isClaimed(ownerAt[i])) known = i;
+      after = slot;
     }
     return known;
+  }
+
+  /** The slot that has the block, or none if the block is gone though its name leads there. */
+  private int slotOf(BlockHash hash) {
+    int slot = slots.slotOf(hash);
+    return slot == NONE || (rows[at(slot, MARKS)] & GONE) != 0 ? NONE : slot;
   }
 
   private int ghostOwner(long name) {

@@ -4,69 +4,78 @@ package dev.kvasir.kv.evict;
  * Compares what is found with what LRU would have found, and decides which of the two orders goes.
  *
  * <pre>
- *   learnt --LRU would have found clearly more--> oldest first
- *     ^                                               |
- *     '-------------after a number of requests--------'
+ *   learnt --LRU would have found more than may be lost--> oldest first
+ *     ^                                                        |
+ *     '--after a number of requests, if not too much is lost---'
  * </pre>
  *
- * LRU is kept without data, over a sample of the conversations in a memory smaller by as much. Each
- * time that it wins, LRU decides for twice as many requests as the last time.
+ * Whoever leaves the order of LRU takes a risk: blocks that LRU had kept may be asked for next.
+ * What may be lost on the whole is limited, to a small part of the pool at first and later to a
+ * small part of all references, and each time that it is lost, LRU decides for twice as many
+ * requests as the last time.
  */
 final class LruRival {
-  /** The sample has at least so many blocks, unless the pool has fewer. */
-  private static final int SAMPLE_BLOCKS_MIN = 1_024;
-
-  private static final int SAMPLE_SHIFT_MAX = 3;
   private static final int REQUESTS_BETWEEN = 1_024;
-  private static final int REQUESTS_FALLBACK = 4_096;
+  private static final int REQUESTS_FALLBACK = 512;
   private static final int REQUESTS_FALLBACK_MAX = 65_536;
 
-  /** LRU wins if it found that share and that number of blocks more. */
+  /** LRU wins if it found that share and that number of blocks more of late. */
   private static final double SHARE_MORE = 0.1;
 
   private static final int BLOCKS_MORE = 256;
 
-  private final ShadowLru shadow;
-  private final int sampleShift;
+  /** How many blocks may be lost at first: one of so many of the pool, or a few in small ones. */
+  private static final double BLOCKS_PER_LOSS = 128;
+
+  private static final double LOSS_MIN = 32;
+
+  /** The part of it, or of all references, that may be lost with each further try. */
+  private static final double LOSS_AGAIN = 0.25;
+
+  private static final double LOSS_AGAIN_SHARE = 0.0001;
+
+  /** Who has lost that share of all references, beside the first loss, is not tried again yet. */
+  private static final double LOSS_MAX_SHARE = 0.0003;
+
+  /** The lead over LRU that the tables need to be trusted: blocks, and a share of references. */
+  private static final double LEAD_MIN = 32;
+
+  private static final double LEAD_MIN_SHARE = 0.002;
+
+  private final double firstLoss;
   private double found;
   private double foundByLru;
   private long gained;
+  private long references;
+  private double floor;
+  private boolean isAhead;
   private long fallbacks;
   private int untilDecision = REQUESTS_BETWEEN;
   private int fallbackNext = REQUESTS_FALLBACK;
 
   LruRival(int blocks) {
-    int shift = 0;
-    while (shift < SAMPLE_SHIFT_MAX && blocks >> (shift + 1) >= SAMPLE_BLOCKS_MIN) shift++;
-    this.sampleShift = shift;
-    this.shadow = new ShadowLru(Math.max(1, blocks >> shift));
+    this.firstLoss = Math.max(LOSS_MIN, blocks / BLOCKS_PER_LOSS);
+    this.floor = -firstLoss;
   }
 
-  /** Whether the conversation whose first own block has that name is in the sample. */
-  boolean samples(long name) {
-    return (name & (1L << sampleShift) - 1) == 0;
-  }
-
-  /** Whether LRU would have found the block now. */
-  boolean has(long name) {
-    return shadow.has(name);
-  }
-
-  /** A block of the sample is used, the ends of chains first. */
-  void use(long name) {
-    shadow.use(name);
-  }
-
-  /** So many leading blocks of a request of the sample were found, and LRU would have found. */
-  void found(int blocks, int blocksByLru) {
-    found += blocks;
+  /** A request for so many blocks found that many leading ones, and LRU would have found others. */
+  void found(int blocks, int blocksFound, int blocksByLru) {
+    references += blocks;
+    found += blocksFound;
     foundByLru += blocksByLru;
-    gained += blocks - blocksByLru;
+    gained += blocksFound - blocksByLru;
+    if (gained > LEAD_MIN + LEAD_MIN_SHARE * references) isAhead = true;
+    else if (gained < 0) isAhead = false;
   }
 
-  /** About how many more blocks were found than LRU would have, fewer where it is negative. */
+  /** How many more blocks were found than LRU would have, fewer where it is negative. */
   long gained() {
-    return gained << sampleShift;
+    return gained;
+  }
+
+  /** Whether more was clearly found than LRU would have, and not lost again since. */
+  boolean isAhead() {
+    return isAhead;
   }
 
   /** How often the oldest went first for a while, since the tables were worse. */
@@ -74,121 +83,33 @@ final class LruRival {
     return fallbacks;
   }
 
-  /** How many bytes the names take. */
-  long bytes() {
-    return shadow.bytes();
-  }
-
   /** Another request ended under that order; the order from now on. */
   Cells.Order decide(Cells.Order now) {
+    if (now == Cells.Order.LEARNT && gained < floor) return fallBack();
     if (--untilDecision > 0) return now;
     untilDecision = REQUESTS_BETWEEN;
-    if (now == Cells.Order.OLDEST) {
-      found = 0;
-      foundByLru = 0;
-      return Cells.Order.LEARNT;
-    }
+    if (now == Cells.Order.OLDEST) return tryAgain();
     boolean lost = foundByLru > (1 + SHARE_MORE) * found + BLOCKS_MORE;
     found /= 2;
     foundByLru /= 2;
-    if (!lost) {
-      if (foundByLru < found) fallbackNext = REQUESTS_FALLBACK;
-      return Cells.Order.LEARNT;
-    }
+    if (lost) return fallBack();
+    if (foundByLru < found) fallbackNext = REQUESTS_FALLBACK;
+    return Cells.Order.LEARNT;
+  }
+
+  private Cells.Order tryAgain() {
+    if (gained < -firstLoss - LOSS_MAX_SHARE * references) return Cells.Order.OLDEST;
+    double again = Math.max(LOSS_AGAIN * firstLoss, LOSS_AGAIN_SHARE * references);
+    floor = Math.min(gained, 0) - again;
+    found = 0;
+    foundByLru = 0;
+    return Cells.Order.LEARNT;
+  }
+
+  private Cells.Order fallBack() {
     fallbacks++;
     untilDecision = fallbackNext;
     fallbackNext = Math.min(REQUESTS_FALLBACK_MAX, 2 * fallbackNext);
     return Cells.Order.OLDEST;
-  }
-
-  /**
-   * What LRU would have kept of a sample of the blocks: their names alone, in the order of their
-   * use.
-   *
-   * <p>A table from names to places, open addressed, and a list over the places.
-   */
-  static final class ShadowLru {
-    private static final long MIX = 0x9e3779b97f4a7c15L;
-    private static final int NONE = -1;
-
-    private final long[] names;
-    private final int[] cellOf;
-    private final SlotLists line;
-
-    /** For each cell of the table the place of a name plus 1, or 0. */
-    private final int[] cells;
-
-    private final int shift;
-    private int size;
-
-    ShadowLru(int blocksMax) {
-      this.names = new long[blocksMax];
-      this.cellOf = new int[blocksMax];
-      this.line = new SlotLists(blocksMax, 1);
-      int bits = Integer.SIZE - Integer.numberOfLeadingZeros(2 * blocksMax);
-      this.cells = new int[1 << bits];
-      this.shift = Long.SIZE - bits;
-    }
-
-    long bytes() {
-      long ints = (long) Integer.BYTES * (cellOf.length + cells.length);
-      return (long) Long.BYTES * names.length + line.bytes() + ints;
-    }
-
-    boolean has(long name) {
-      return cells[cell(name)] != 0;
-    }
-
-    /** Makes the block the last to go; where there are too many, the first to go goes. */
-    void use(long name) {
-      int cell = cell(name);
-      int place = cells[cell] - 1;
-      if (place != NONE) {
-        line.remove(place);
-      } else if (size < names.length) {
-        place = size++;
-        enter(cell, name, place);
-      } else {
-        place = line.removeFirst(0);
-        remove(cellOf[place]);
-        enter(cell(name), name, place);
-      }
-      line.add(0, place);
-    }
-
-    private void enter(int cell, long name, int place) {
-      names[place] = name;
-      cellOf[place] = cell;
-      cells[cell] = place + 1;
-    }
-
-    /** The cell of the name, or the empty one where it would be. */
-    private int cell(long name) {
-      int cell = home(name);
-      while (cells[cell] != 0 && names[cells[cell] - 1] != name) cell = after(cell);
-      return cell;
-    }
-
-    /** Empties the cell, and moves those behind it that are not where they would be without it. */
-    private void remove(int from) {
-      int hole = from;
-      for (int cell = after(from); cells[cell] != 0; cell = after(cell)) {
-        int place = cells[cell] - 1;
-        int way = cell - home(names[place]) & cells.length - 1;
-        if (way < (cell - hole & cells.length - 1)) continue;
-        cells[hole] = place + 1;
-        cellOf[place] = hole;
-        hole = cell;
-      }
-      cells[hole] = 0;
-    }
-
-    private int home(long name) {
-      return (int) ((name * MIX) >>> shift);
-    }
-
-    private int after(int cell) {
-      return cell + 1 & cells.length - 1;
-    }
   }
 }

@@ -16,7 +16,8 @@ import java.util.zip.CRC32C;
  *
  * <p>Chance makes classes look different that are not. A class of a request's own blocks counts for
  * more than its parent only as far as it differs from it by more than chance would explain, and
- * more is asked of it where the classes at its depth of the tree do not differ on the whole.
+ * more is asked of it where the classes at its depth of the tree do not differ on the whole, and
+ * where the tables are not trusted.
  *
  * <p>Time is counted in block references. A class is due to be refreshed when it has enough new
  * evidence, or when its parent has changed, and a few classes are refreshed with each request.
@@ -67,6 +68,9 @@ final class ReturnTables {
 
   /** How often chance a class must differ to count, where none at its depth seem to differ. */
   private static final double DOUBT_MAX = 4;
+
+  /** The same for all classes, while the tables have not proved to be worth it. */
+  private static final double DOUBT_UNTRUSTED = 9;
 
   /** How often chance those at a depth differ on the whole, for no more doubt than chance. */
   private static final double DIFFERENCE_SURE = 1.25;
@@ -135,6 +139,10 @@ final class ReturnTables {
   private final int[] hull = new int[AGES];
 
   private long requests;
+
+  /** Whether more was found than LRU would have, or it is too soon to tell. */
+  private boolean isTrusted;
+
   private int nextClass;
 
   /**
@@ -321,6 +329,16 @@ final class ReturnTables {
     return number >= 0 && number < COUNT_MAX;
   }
 
+  /** From now on classes differ from their parents as far as chance does not explain it. */
+  void trust() {
+    isTrusted = true;
+  }
+
+  /** From now on, once there was time to prove it, classes must differ far more to count. */
+  void distrust() {
+    isTrusted = false;
+  }
+
   /** Counts a request; a few classes are then refreshed. */
   void ended() {
     requests++;
@@ -438,6 +456,7 @@ final class ReturnTables {
     squares[of] = (float) square;
     variances[of] = (float) variance;
     double doubt = chance(variance) * doubt(squaresAt[depth] / Math.max(1, chancesAt[depth]));
+    if (!isTrusted && areSettled()) doubt = chance(variance) * DOUBT_UNTRUSTED;
     return square <= doubt ? 0 : 1 - doubt / square;
   }
 

@@ -27,7 +27,7 @@ final class Segments {
   static final int TAIL = 2;
   static final int UNCLAIMED = 3;
 
-  private static final int ROW_SHIFT = 4;
+  private static final int ROW = 14;
 
   private static final int CLASS = 0;
   private static final int STATE = 1;
@@ -41,11 +41,14 @@ final class Segments {
   private static final int AFTER = 9;
   private static final int FIRST_SLOT = 10;
   private static final int LAST_SLOT = 11;
-  private static final int LIST = 12;
-  private static final int HINT = 13;
-  private static final int BORN = 14;
+  private static final int BORN = 12;
 
-  /** Parts of the state: the age, the kind, the turn, and marks. */
+  /** Above the class: what its caller said. */
+  private static final int HINT_SHIFT = 16;
+
+  private static final int CLASS_BITS = (1 << HINT_SHIFT) - 1;
+
+  /** Parts of the state: the age, the kind, the turn, a mark, and on which list it is. */
   private static final int AGE_BITS = 6;
 
   private static final int KIND_SHIFT = AGE_BITS;
@@ -53,14 +56,17 @@ final class Segments {
   private static final int TURN_SHIFT = KIND_SHIFT + KIND_BITS;
   private static final int TURN_BITS = 6;
   private static final int TURN_MAX = (1 << TURN_BITS) - 1;
-  private static final int SAMPLED = 1 << (TURN_SHIFT + TURN_BITS);
-  private static final int SUPERSEDED = SAMPLED << 1;
+  private static final int SUPERSEDED = 1 << (TURN_SHIFT + TURN_BITS);
 
-  /** Lists before those of the cells. */
+  private static final int LIST_SHIFT = TURN_SHIFT + TURN_BITS + 1;
+  private static final int LIST_BITS = 3 << LIST_SHIFT;
+
+  /** The lists, of which those of the cells begin with the last; it is none of them, or one. */
   private static final int FREE = 0;
 
   private static final int GHOST_LIST = 1;
   private static final int CELLS = 2;
+  private static final int NO_LIST = 3;
 
   private final int[] rows;
 
@@ -76,6 +82,14 @@ final class Segments {
   private int used;
   private int youngest = NONE;
 
+  /** LRU would have the blocks of segments that were born later, and some of those born then. */
+  private long lruBorn = Long.MIN_VALUE;
+
+  /** The oldest segment that was born later, and how many blocks these segments have. */
+  private int oldestOfLru = NONE;
+
+  private long blocksOfLru;
+
   /** For each age the oldest segment that has not reached it. */
   private final int[] nextToReach = new int[ReturnTables.AGES];
 
@@ -84,7 +98,7 @@ final class Segments {
 
   Segments(int segments, int ghostsMax) {
     this.ghostsMax = ghostsMax;
-    this.rows = new int[Math.multiplyExact(segments, 1 << ROW_SHIFT)];
+    this.rows = new int[Math.multiplyExact(segments, ROW)];
     this.generations = new short[segments];
     Arrays.fill(firsts, NONE);
     Arrays.fill(lasts, NONE);
@@ -114,16 +128,17 @@ final class Segments {
     used++;
     int row = at(segment, 0);
     rows[row + CLASS] = of;
-    rows[row + STATE] = Math.min(turn, TURN_MAX) << TURN_SHIFT | kind << KIND_SHIFT;
+    rows[row + STATE] =
+        NO_LIST << LIST_SHIFT | Math.min(turn, TURN_MAX) << TURN_SHIFT | kind << KIND_SHIFT;
     rows[row + LAST] = NONE;
     rows[row + SIZE] = 0;
-    rows[row + HINT] = 0;
     rows[row + BORN] = (int) born;
     rows[row + BORN + 1] = (int) (born >>> Integer.SIZE);
     rows[row + OLDER] = youngest;
     rows[row + YOUNGER] = NONE;
     if (youngest != NONE) rows[at(youngest, YOUNGER)] = segment;
     youngest = segment;
+    if (oldestOfLru == NONE) oldestOfLru = segment;
     // A segment that reached an age reached all lower ones: where one is awaited, all above are.
     for (int age = 1; age < ReturnTables.AGES && nextToReach[age] == NONE; age++) {
       nextToReach[age] = segment;
@@ -139,11 +154,12 @@ final class Segments {
   }
 
   int classOf(int segment) {
-    return rows[at(segment, CLASS)];
+    return rows[at(segment, CLASS)] & CLASS_BITS;
   }
 
   void classOf(int segment, int of) {
-    rows[at(segment, CLASS)] = of;
+    int row = at(segment, CLASS);
+    rows[row] = rows[row] & ~CLASS_BITS | of;
   }
 
   /** A request went on from the middle of the segment. */
@@ -165,14 +181,6 @@ final class Segments {
 
   boolean isSuperseded(int segment) {
     return (rows[at(segment, STATE)] & SUPERSEDED) != 0;
-  }
-
-  boolean isSampled(int segment) {
-    return (rows[at(segment, STATE)] & SAMPLED) != 0;
-  }
-
-  void sample(int segment) {
-    rows[at(segment, STATE)] |= SAMPLED;
   }
 
   int generation(int segment) {
@@ -201,11 +209,12 @@ final class Segments {
   }
 
   int hint(int segment) {
-    return rows[at(segment, HINT)];
+    return rows[at(segment, CLASS)] >>> HINT_SHIFT;
   }
 
   void hint(int segment, int hint) {
-    rows[at(segment, HINT)] = hint;
+    int row = at(segment, CLASS);
+    rows[row] = rows[row] & CLASS_BITS | hint << HINT_SHIFT;
   }
 
   /** How many of its blocks are here or remembered. */
@@ -220,8 +229,9 @@ final class Segments {
 
   void gainResidents(int segment, int count) {
     int row = at(segment, 0);
-    if (rows[row + RESIDENT] == 0 && rows[row + LIST] == GHOST_LIST) unlink(segment);
+    if (rows[row + RESIDENT] == 0 && list(segment) == GHOST_LIST) unlink(segment);
     rows[row + RESIDENT] += count;
+    if (isOfLru(segment)) blocksOfLru += count;
   }
 
   void loseResident(int segment) {
@@ -229,16 +239,19 @@ final class Segments {
   }
 
   void loseResidents(int segment, int count) {
+    if (isOfLru(segment)) blocksOfLru -= count;
     if ((rows[at(segment, RESIDENT)] -= count) == 0) settle(segment);
   }
 
   void gainGhost(int segment) {
     ghosts++;
+    if (isOfLru(segment)) blocksOfLru++;
     if (rows[at(segment, GHOSTS)]++ == 0) settle(segment);
   }
 
   void loseGhost(int segment) {
     ghosts--;
+    if (isOfLru(segment)) blocksOfLru--;
     if (--rows[at(segment, GHOSTS)] == 0) settle(segment);
   }
 
@@ -252,7 +265,7 @@ final class Segments {
     if (rows[row + RESIDENT] > 0) return;
     if (rows[row + GHOSTS] == 0) {
       if (segment != kept) forget(segment);
-    } else if (rows[row + LIST] != GHOST_LIST) {
+    } else if (list(segment) != GHOST_LIST) {
       append(GHOST_LIST, segment);
     }
   }
@@ -260,8 +273,10 @@ final class Segments {
   private void forget(int segment) {
     int row = at(segment, 0);
     ghosts -= rows[row + GHOSTS];
+    if (isOfLru(segment)) blocksOfLru -= rows[row + GHOSTS];
+    if (segment == oldestOfLru) oldestOfLru = rows[row + YOUNGER];
     rows[row + GHOSTS] = 0;
-    if (rows[row + LIST] != NONE) unlink(segment);
+    if (list(segment) != NO_LIST) unlink(segment);
     generations[segment] = (short) (generations[segment] + 1 & GhostOwners.GENERATION);
     int before = rows[row + OLDER];
     int after = rows[row + YOUNGER];
@@ -289,6 +304,34 @@ final class Segments {
     nextToReach[age] = rows[at(segment, YOUNGER)];
   }
 
+  /**
+   * Lets LRU evict until it has so many blocks: what was used longest ago. Of the blocks that were
+   * used last at the same time, the first ones stay.
+   */
+  void evictAsLru(int blocksMax) {
+    while (blocksOfLru > blocksMax && oldestOfLru != NONE) {
+      lruBorn = born(oldestOfLru);
+      do {
+        if (kind(oldestOfLru) != UNCLAIMED) blocksOfLru -= left(oldestOfLru);
+        oldestOfLru = rows[at(oldestOfLru, YOUNGER)];
+      } while (oldestOfLru != NONE && born(oldestOfLru) == lruBorn);
+    }
+  }
+
+  /**
+   * Whether LRU would have all blocks of the segment; those of no request yet are not asked for.
+   */
+  private boolean isOfLru(int segment) {
+    return born(segment) > lruBorn && kind(segment) != UNCLAIMED;
+  }
+
+  /** How many leading blocks of the segment, counted from the first of its chain, LRU has. */
+  int keptByLru(int segment, int blocksMax) {
+    long born = born(segment);
+    if (born > lruBorn) return Integer.MAX_VALUE;
+    return born == lruBorn ? (int) (blocksMax - blocksOfLru) : 0;
+  }
+
   /** How many bytes its arrays take. */
   long bytes() {
     return (long) Integer.BYTES * (rows.length + firsts.length + lasts.length)
@@ -310,7 +353,7 @@ final class Segments {
   }
 
   boolean isInCell(int segment) {
-    return rows[at(segment, LIST)] >= CELLS;
+    return list(segment) == CELLS;
   }
 
   void addToCell(int cell, int segment) {
@@ -321,7 +364,7 @@ final class Segments {
     int list = CELLS + cell;
     int row = at(segment, 0);
     int first = firsts[list];
-    rows[row + LIST] = list;
+    list(segment, CELLS);
     rows[row + BEFORE] = NONE;
     rows[row + AFTER] = first;
     if (first == NONE) lasts[list] = segment;
@@ -352,7 +395,7 @@ final class Segments {
   private void append(int list, int segment) {
     int row = at(segment, 0);
     int last = lasts[list];
-    rows[row + LIST] = list;
+    list(segment, Math.min(list, CELLS));
     rows[row + AFTER] = NONE;
     rows[row + BEFORE] = last;
     if (last == NONE) firsts[list] = segment;
@@ -362,17 +405,28 @@ final class Segments {
 
   private void unlink(int segment) {
     int row = at(segment, 0);
-    int list = rows[row + LIST];
+    int list = list(segment);
+    // A segment is in the cell of its class and age.
+    if (list == CELLS) list += classOf(segment) * ReturnTables.AGES + age(segment);
     int before = rows[row + BEFORE];
     int after = rows[row + AFTER];
     if (before == NONE) firsts[list] = after;
     else rows[at(before, AFTER)] = after;
     if (after == NONE) lasts[list] = before;
     else rows[at(after, BEFORE)] = before;
-    rows[row + LIST] = NONE;
+    list(segment, NO_LIST);
+  }
+
+  private int list(int segment) {
+    return (rows[at(segment, STATE)] & LIST_BITS) >>> LIST_SHIFT;
+  }
+
+  private void list(int segment, int list) {
+    int row = at(segment, STATE);
+    rows[row] = rows[row] & ~LIST_BITS | list << LIST_SHIFT;
   }
 
   private static int at(int segment, int field) {
-    return (segment << ROW_SHIFT) + field;
+    return segment * ROW + field;
   }
 }

@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.stream.Stream;
 
 /**
  * The learnt order once more, the slow and plain way: segments are objects, everything that can be
@@ -58,16 +59,32 @@ final class LearnedModel extends ModelOrder {
   private @Nullable Segment unclaimed;
   private int hand;
   private long now;
+  private final LruRival rival;
+  private Cells.Order order = Cells.Order.LEARNT;
+
+  /** LRU has the blocks of segments that were born later, and some of those born then. */
+  private long lruBorn = Long.MIN_VALUE;
+
+  /** Registered by the request that is being served: what it did not find. */
+  private final TreeSet<Integer> fresh = new TreeSet<>();
+
+  private @Nullable BlockHash lastHash;
+  private boolean lastIsNew;
 
   LearnedModel(int slots) {
     this.slots = slots;
+    rival = new LruRival(slots);
     tables = new ReturnTables(512.0 / BLOCK_TOKENS);
     classes = new RequestClasses(tables, trust, BLOCK_TOKENS);
   }
 
   @Override
   public void registered(int id, TokenBlock block) {
-    var ghost = ghosts.remove(block.hash());
+    boolean isNext = lastIsNew && block.parent() != null && block.parent().equals(lastHash);
+    var ghost = isNext ? null : ghosts.remove(block.hash());
+    lastIsNew = ghost == null;
+    lastHash = block.hash();
+    fresh.add(id);
     var owner = ghost == null ? unclaimed() : ghost.segment();
     if (ghost == null) owner.size++;
     blocks.put(id, block);
@@ -79,6 +96,7 @@ final class LearnedModel extends ModelOrder {
 
   @Override
   public void cached(int id) {
+    fresh.remove(id);
     cached.add(id);
     if (parents.containsValue(id)) inner.add(id);
     else list(id);
@@ -97,8 +115,9 @@ final class LearnedModel extends ModelOrder {
     for (int of = 0; of < tables.classes(); of++) {
       var first = firstOf(of);
       if (first == null) continue;
-      int key = Cells.key(tables, of, first.age);
-      boolean isOlder = best != null && tables.areSettled() && first.born < best.born;
+      int key = keyOf(of, first.age);
+      boolean byBirth = order == Cells.Order.OLDEST || tables.areSettled();
+      boolean isOlder = best != null && byBirth && first.born < best.born;
       if (key > lowest || (key == lowest && !isOlder)) continue;
       lowest = key;
       best = first;
@@ -115,11 +134,15 @@ final class LearnedModel extends ModelOrder {
     int lowest = Integer.MAX_VALUE;
     for (int age = ReturnTables.AGES - 1; age >= 0; age--) {
       var cell = cells.getOrDefault(of * ReturnTables.AGES + age, List.of());
-      if (cell.isEmpty() || Cells.key(tables, of, age) >= lowest) continue;
-      lowest = Cells.key(tables, of, age);
+      if (cell.isEmpty() || keyOf(of, age) >= lowest) continue;
+      lowest = keyOf(of, age);
       first = cell.getFirst();
     }
     return first;
+  }
+
+  private int keyOf(int of, int age) {
+    return order == Cells.Order.OLDEST ? 0 : Cells.key(tables, of, age);
   }
 
   @Override
@@ -133,9 +156,11 @@ final class LearnedModel extends ModelOrder {
         ghosts.put(nameOf(id), new Ghost(owner, Integer.highestOneBit(known)));
       }
     }
+    if (nameOf(id).equals(lastHash)) lastHash = null;
     owners.remove(id);
     blocks.remove(id);
     forks.remove(id);
+    fresh.remove(id);
     settle(owner);
     var parent = parents.remove(id);
     if (parent != null && !parents.containsValue(parent) && inner.remove(parent)) listFirst(parent);
@@ -153,8 +178,12 @@ final class LearnedModel extends ModelOrder {
       unclaimed = null;
       settle(waiting);
     }
+    evictAsLru();
     forgetGhosts();
+    if (rival.isAhead()) tables.trust();
+    else tables.distrust();
     tables.ended();
+    order = rival.decide(order);
     while (tables.refreshNext() != ReturnTables.NONE) {
       // The index is asked for when it is needed.
     }
@@ -169,11 +198,11 @@ final class LearnedModel extends ModelOrder {
     var last = known == 0 ? null : before.get(known - 1);
     boolean goesOn = last != null && last.last == known - 1 && last.kind != Segments.SHARED;
     int turn = goesOn && last != null ? last.turn + 1 : 1;
+    compare(end, before.subList(0, known));
     for (int i = 0; i < known; ) {
       int from = i;
-      var segment = before.get(i);
-      while (i < known && before.get(i) == segment) i++;
-      returned(segment, i - from);
+      while (i < known && before.get(i) == before.get(from)) i++;
+      returned(before.get(from), i - from);
     }
     int forkedAt = goesOn ? 0 : known;
     int more = count - known;
@@ -198,6 +227,37 @@ final class LearnedModel extends ModelOrder {
       to.last = i;
       give(name, slot, forked, to);
       if (i > 0) join(slot, slotOf(end.names().name(i - 1)));
+    }
+  }
+
+  private void compare(RequestEnd end, List<@Nullable Segment> known) {
+    int found = 0;
+    while (found < end.blocks()) {
+      int slot = slotOf(end.names().name(found));
+      if (slot == NONE || fresh.contains(slot)) break;
+      found++;
+    }
+    int foundByLru = 0;
+    long room = slots - blocksOfLru();
+    for (var segment : known) {
+      if (segment == null || segment.born < lruBorn) break;
+      if (segment.born == lruBorn && foundByLru >= room) break;
+      foundByLru++;
+    }
+    rival.found(end.blocks(), found, foundByLru);
+    for (int i = 0; i < end.blocks(); i++) fresh.remove(slotOf(end.names().name(i)));
+  }
+
+  private long blocksOfLru() {
+    return Stream.concat(owners.values().stream(), ghosts.values().stream().map(Ghost::segment))
+        .filter(segment -> claimed(segment) && segment.born > lruBorn)
+        .count();
+  }
+
+  private void evictAsLru() {
+    while (blocksOfLru() > slots) {
+      long before = lruBorn;
+      lruBorn = births.stream().mapToLong(one -> one.born).filter(b -> b > before).min().orElse(0);
     }
   }
 

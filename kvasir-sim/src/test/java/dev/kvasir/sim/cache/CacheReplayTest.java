@@ -28,7 +28,7 @@ class CacheReplayTest {
   private static final long SEED = 42;
   private static final int MADE_TRACES = 2;
   private static final int MADE_REQUESTS = 12_000;
-  private static final double MADE_LOSS_MAX = -0.25;
+  private static final double MADE_LOSS_MAX = -0.1;
   private static final Map<String, List<Request>> READ = new TreeMap<>();
 
   @ParameterizedTest
@@ -45,25 +45,21 @@ class CacheReplayTest {
     assertThat(found("learned", blocks, read(SLICE))).isGreaterThan(percent);
   }
 
-  /** Two of each kind, since chance alone moves each of them by some tenths. */
+  /** Two of each kind: chance alone moves each of them, and what it may cost is limited. */
   @ParameterizedTest
   @EnumSource
   void learnedLosesNextToNothingToLruOnAnyTraffic(MadeTrace.Kind kind) {
-    assertThat(gained(kind, 1_000)).isGreaterThan(MADE_LOSS_MAX);
-    if (Integer.getInteger("kvasir.scale", 1) == 1) return;
-    for (int blocks : new int[] {300, 3_000, 10_000}) {
-      assertThat(gained(kind, blocks)).as("%d blocks", blocks).isGreaterThan(MADE_LOSS_MAX);
+    for (int seed = 1; seed <= MADE_TRACES; seed++) {
+      var requests = kind.make(MADE_REQUESTS, seed);
+      assertGained(1_000, requests);
+      if (Integer.getInteger("kvasir.scale", 1) == 1) continue;
+      for (int blocks : new int[] {300, 3_000, 10_000}) assertGained(blocks, requests);
     }
   }
 
-  /** How many points more than LRU it finds, on average. */
-  private static double gained(MadeTrace.Kind kind, int blocks) {
-    double gained = 0;
-    for (int seed = 1; seed <= MADE_TRACES; seed++) {
-      var requests = kind.make(MADE_REQUESTS, seed);
-      gained += found("learned", blocks, requests) - found("lru", blocks, requests);
-    }
-    return gained / MADE_TRACES;
+  private static void assertGained(int blocks, List<Request> requests) {
+    double gained = found("learned", blocks, requests) - found("lru", blocks, requests);
+    assertThat(gained).as("%d blocks", blocks).isGreaterThan(MADE_LOSS_MAX);
   }
 
   @Test
