@@ -40,7 +40,7 @@ class RouterTest {
     for (int i = 0; i < 3; i++) router.add(Instance.of("worker-" + i));
     // Nothing happens in between, and yet each sees what was booked before it.
     var decodes =
-        List.of(open("", 4_000, 0), open("", 4_000, 0), open("", 4_000, 0)).stream()
+        List.of(open("", 4_000, 0), open("", 4_000, 1_000), open("", 4_000, 2_000)).stream()
             .map(route -> route.placement().decode())
             .toList();
     assertThat(decodes).containsExactly(0, 1, 2);

@@ -2,17 +2,22 @@ package dev.kvasir.cli.settings;
 
 import dev.kvasir.Nullable;
 import dev.kvasir.cli.config.Choices;
+import dev.kvasir.kv.event.Tier;
 import dev.kvasir.live.gateway.worker.Routing;
 import dev.kvasir.live.prompt.ModelText;
 import dev.kvasir.live.store.shared.Secret;
 import dev.kvasir.router.RouterSettings;
 import dev.kvasir.router.index.IndexSettings;
+import dev.kvasir.router.pick.BalancedPick;
 import dev.kvasir.router.pick.PickPolicy;
 import dev.kvasir.router.pick.Scorer;
 import dev.kvasir.router.pick.WeightedPick;
 import dev.kvasir.router.placement.PlacementPolicy;
+import dev.kvasir.router.placement.PlacementSettings;
 import dev.kvasir.router.placement.RouteClass;
 import dev.kvasir.router.placement.StickyLimits;
+import dev.kvasir.router.view.SloTargets;
+import dev.kvasir.router.view.TierCredit;
 import dev.kvasir.text.UnsupportedText;
 import java.io.IOException;
 import java.nio.file.NoSuchFileException;
@@ -28,6 +33,8 @@ import java.util.TreeMap;
  * @param policy who chooses the worker that answers
  * @param placement who decides where to prefill
  * @param scorers what the policy weighted adds up, as NAME:WEIGHT with commas between them
+ * @param prices what the policy balanced adds up
+ * @param credits what cached blocks are worth below the workers' own memory
  * @param naming what prompts are told apart by; null for tokens where workers tell KV events, else
  *     bytes
  * @param tokenizer the folder with tokenizer.json and the chat template of the workers' model, or
@@ -38,6 +45,8 @@ import java.util.TreeMap;
  *     of the context of embedded engines where that is less
  * @param indexBlocks how many different blocks the router knows of, on all workers together
  * @param prefill how fast workers are taken to be, and how much they prefill for others
+ * @param margins what decides between two places to prefill
+ * @param targets when tokens are due, for the placement slo
  * @param sessionPatience how much later than elsewhere the first token may come where a session was
  *     before; predictive and slo have 50 ms at most
  * @param probePace how often workers are asked how they are
@@ -49,12 +58,16 @@ public record RoutingSettings(
     String policy,
     String placement,
     String scorers,
+    BalancedPick.Prices prices,
+    Credits credits,
     Routing.@Nullable Naming naming,
     String tokenizer,
     int warmTokensMax,
     int heavyTokensMin,
     int indexBlocks,
     PrefillSettings prefill,
+    Margins margins,
+    SloTargets targets,
     Duration sessionPatience,
     Duration probePace,
     @Nullable Secret workerKey,
@@ -64,16 +77,61 @@ public record RoutingSettings(
           PickPolicy.NAMES.getFirst(),
           PlacementPolicy.NAMES.getFirst(),
           WeightedPick.SCORERS_DEFAULT,
+          BalancedPick.Prices.DEFAULT,
+          Credits.DEFAULT,
           null,
           "",
           0,
           0,
           IndexSettings.DEFAULT.entriesMax(),
           PrefillSettings.DEFAULT,
+          Margins.DEFAULT,
+          SloTargets.DEFAULT,
           StickyLimits.DEFAULT.patience(),
           Duration.ofSeconds(1),
           null,
           null);
+
+  /**
+   * How much of its prefill a cached block spares that lies below the worker's own memory, 0 to 1:
+   * the rest is the time to load it.
+   */
+  public record Credits(double host, double disk, double remote, double object) {
+    public static final Credits DEFAULT =
+        new Credits(
+            Tier.HOST.credit(), Tier.DISK.credit(), Tier.REMOTE.credit(), Tier.OBJECT.credit());
+
+    public Credits {
+      var _ = new TierCredit(1, host, disk, remote, object);
+    }
+
+    TierCredit credit() {
+      return new TierCredit(1, host, disk, remote, object);
+    }
+  }
+
+  /**
+   * What decides between two places to prefill.
+   *
+   * @param gain by how much earlier the first token must come elsewhere; also the most that
+   *     predictive and slo wait for the worker of a session
+   * @param shared by how much earlier besides where the other worker also decodes, as a share of
+   *     the time until the first token at home
+   * @param interference the share of a prefill that streams beside it lose
+   * @param victims as many disturbed streams count as one second each second
+   */
+  public record Margins(Duration gain, double shared, double interference, int victims) {
+    public static final Margins DEFAULT =
+        new Margins(
+            PlacementSettings.DEFAULT.margin(),
+            PlacementSettings.DEFAULT.sharedMargin(),
+            PlacementSettings.DEFAULT.interference(),
+            PlacementSettings.DEFAULT.victimsMax());
+
+    public Margins {
+      var _ = PlacementSettings.DEFAULT.withMargins(interference, victims, gain, shared);
+    }
+  }
 
   /** The names of all policies, for help. */
   public static final class Policies implements Iterable<String> {
@@ -142,10 +200,18 @@ public record RoutingSettings(
   public Routing routing(Routing.Naming named, int contextTokens) {
     return Routing.DEFAULT
         .with(router(contextTokens))
-        .with(prefill.placement())
+        .with(placements())
         .by(policy, placement)
-        .weighing(scorers)
+        .weighing(scorers, prices)
         .with(named);
+  }
+
+  /** How the place of a prefill is chosen. */
+  public PlacementSettings placements() {
+    return prefill
+        .placement()
+        .withMargins(margins.interference(), margins.victims(), margins.gain(), margins.shared())
+        .with(targets);
   }
 
   /** How the router keeps its books and classes, in a gateway and in the simulator. */
@@ -153,7 +219,7 @@ public record RoutingSettings(
     return RouterSettings.DEFAULT
         .withClasses(classes(contextTokens))
         .withIndex(IndexSettings.DEFAULT.withEntries(indexBlocks))
-        .withStart(prefill.start())
+        .withStart(prefill.start().with(credits.credit()))
         .withSessions(StickyLimits.DEFAULT.withPatience(sessionPatience));
   }
 

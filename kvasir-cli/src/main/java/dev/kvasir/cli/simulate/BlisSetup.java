@@ -65,7 +65,8 @@ final class BlisSetup {
             horizon == null ? MICROS_MAX : horizon.toNanos() / 1000,
             hardware.isBlackbox() ? BlisSettings.Edition.BLACKBOX : BlisSettings.Edition.CURRENT,
             times);
-    var picks = PickPolicy.named(routing, deployment.routing().scorers(), ties());
+    var chosenBy = deployment.routing();
+    var picks = PickPolicy.named(routing, chosenBy.scorers(), chosenBy.prices(), ties());
     var chosen = new BlisRouting(settings, admission(), picks);
     return new BlisCluster(settings, hardware.model(err), workload, chosen).run();
   }

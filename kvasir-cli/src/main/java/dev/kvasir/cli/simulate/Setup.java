@@ -371,8 +371,8 @@ final class Setup {
         settings.router(contextTokens()),
         flow(),
         tenants(),
-        PickPolicy.named(routing, settings.scorers(), Ties.inTurn()),
-        PlacementPolicy.named(placement, settings.prefill().placement()),
+        PickPolicy.named(routing, settings.scorers(), settings.prices(), Ties.inTurn()),
+        PlacementPolicy.named(placement, settings.placements()),
         settings.probePace(),
         blind ? RoutingSpec.Awareness.BLIND : RoutingSpec.Awareness.CACHE_AWARE);
   }

@@ -6,7 +6,8 @@ import dev.kvasir.router.view.RouteRequest;
 
 /**
  * Takes the instance where the request costs least: what it has to compute there, what waits there
- * already, and a little for all that was sent there lately.
+ * already, what its streams take of each step, memory that is missing, and a little for all that
+ * was sent there lately.
  *
  * <p>The last keeps instances even that are never busy at the moment they are asked, and keeps the
  * one with the common beginning of all prompts from getting all of them.
@@ -15,15 +16,24 @@ public final class BalancedPick implements PickPolicy {
   /**
    * What things cost, in units of work.
    *
+   * @param rework each unit that the request would have to compute here and not elsewhere, on top
+   *     of what computing it takes: it also takes memory from others a second time
    * @param recent each unit sent to the instance lately
    * @param stream each request that decodes there
+   * @param context each token in the context of these: long contexts make steps slow
+   * @param shortage each token that has no memory there now, see {@link ClusterView#shortTokens}
    */
-  public record Prices(double recent, double stream) {
-    public static final Prices DEFAULT = new Prices(0.02, 32);
+  public record Prices(
+      double rework, double recent, double stream, double context, double shortage) {
+    public static final Prices DEFAULT = new Prices(1.5, 0.02, 32, 0, ClusterView.SHORTAGE);
 
     public Prices {
-      if (!(recent >= 0) || !(stream >= 0)) {
-        throw new IllegalArgumentException("recent " + recent + ", stream " + stream);
+      for (double price : new double[] {rework, recent, stream, context, shortage}) {
+        if (!(price >= 0 && price < Double.POSITIVE_INFINITY)) {
+          throw new IllegalArgumentException(
+              "rework %s, recent %s, stream %s, context %s, shortage %s, expected 0 or more each"
+                  .formatted(rework, recent, stream, context, shortage));
+        }
       }
     }
   }
@@ -39,15 +49,24 @@ public final class BalancedPick implements PickPolicy {
   @Override
   public InstanceView pick(RouteRequest request, ClusterView cluster) {
     var instances = cluster.instances();
-    var scores = new double[instances.size()];
+    var works = new long[instances.size()];
+    long least = Long.MAX_VALUE;
+    for (int i = 0; i < works.length; i++) {
+      works[i] = cluster.work(request, instances.get(i));
+      least = Math.min(least, works[i]);
+    }
+    var scores = new double[works.length];
     for (int i = 0; i < scores.length; i++) {
       var view = instances.get(i);
       var load = view.load();
       double work =
-          cluster.work(request, view)
+          works[i]
+              + prices.rework() * (works[i] - least)
               + load.prefillWork()
               + prices.recent() * load.recentWork()
-              + prices.stream() * load.decodeStreams();
+              + prices.stream() * load.decodeStreams()
+              + prices.context() * load.contextTokens()
+              + prices.shortage() * cluster.shortTokens(request, view);
       scores[i] = -work / view.workPerSecond();
     }
     return instances.get(Best.of(scores, ties));

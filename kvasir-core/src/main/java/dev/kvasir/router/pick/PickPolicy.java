@@ -35,8 +35,18 @@ public interface PickPolicy {
    * @param scorers for {@code weighted}, as in {@link WeightedPick#SCORERS_DEFAULT}
    */
   static PickPolicy named(String name, String scorers, Ties ties) {
+    return named(name, scorers, BalancedPick.Prices.DEFAULT, ties);
+  }
+
+  /**
+   * The policy of that name.
+   *
+   * @param scorers for {@code weighted}, as in {@link WeightedPick#SCORERS_DEFAULT}
+   * @param prices for {@code balanced}
+   */
+  static PickPolicy named(String name, String scorers, BalancedPick.Prices prices, Ties ties) {
     return switch (name) {
-      case "balanced" -> new BalancedPick(BalancedPick.Prices.DEFAULT, ties);
+      case "balanced" -> new BalancedPick(prices, ties);
       case "round-robin" -> new RoundRobinPick();
       case "least-loaded" -> leastLoaded(ties);
       case "longest-prefix" -> longestPrefix();

@@ -27,7 +27,7 @@ public record PlacementQuery(
   }
 
   private double seconds(InstanceView view, double workPrice) {
-    return queueSeconds(view) + workPrice * ownSeconds(view);
+    return queueSeconds(view) + workPrice * ownSeconds(view) + cluster.shortSeconds(request, view);
   }
 
   public InstanceView view(int id) {

@@ -73,6 +73,35 @@ public record PlacementSettings(
         dedicated);
   }
 
+  /** These, with other things that decide between two places. */
+  public PlacementSettings withMargins(
+      double lost, int victims, Duration least, double sharedLeast) {
+    return new PlacementSettings(
+        lost,
+        victims,
+        least,
+        sharedLeast,
+        overloadFactor,
+        placementsMax,
+        dedicatedPlacementsMax,
+        tokensPerSecond,
+        targets);
+  }
+
+  /** These, with other times at which tokens are due. */
+  public PlacementSettings with(SloTargets others) {
+    return new PlacementSettings(
+        interference,
+        victimsMax,
+        margin,
+        sharedMargin,
+        overloadFactor,
+        placementsMax,
+        dedicatedPlacementsMax,
+        tokensPerSecond,
+        others);
+  }
+
   /** Whether the instance may prefill for one more. */
   boolean hasRoom(InstanceView instance) {
     int most = instance.role() == Role.PREFILL ? dedicatedPlacementsMax : placementsMax;

@@ -9,6 +9,11 @@ import java.util.List;
  */
 public record ClusterView(
     long nanos, int blockTokens, List<InstanceView> instances, Estimates estimates) {
+  /** What a token without memory costs, in units of work: it waits for others to end. */
+  public static final double SHORTAGE = 4;
+
+  private static final double NEARLY_FULL = 0.9;
+
   public ClusterView {
     instances = List.copyOf(AssumedSignals.in(instances));
     if (blockTokens < 1) throw new IllegalArgumentException(blockTokens + " tokens a block");
@@ -36,6 +41,27 @@ public record ClusterView(
    */
   public double queueSeconds(InstanceView instance) {
     return instance.load().prefillWork() / estimates.workPerSecond();
+  }
+
+  /**
+   * Tokens of the request, and of what waits before it, for which the instance has no memory now:
+   * they have to wait until requests end there, or drive them out. What it told may be some
+   * requests old, but those whose prefill is not done are counted. One that tells only the share in
+   * use counts as short from nine tenths on.
+   */
+  public long shortTokens(RouteRequest request, InstanceView instance) {
+    long needed = uncachedTokens(request, instance);
+    int free = instance.signals().freeBlocks();
+    if (free != EngineSignals.UNKNOWN) {
+      return Math.max(0, needed + instance.load().prefillTokens() - (long) free * blockTokens);
+    }
+    double full = (instance.signals().kvUtilisation() - NEARLY_FULL) / (1 - NEARLY_FULL);
+    return Math.round(needed * Math.max(0, full));
+  }
+
+  /** What it takes until there is memory for those, at about what waiting for it costs. */
+  public double shortSeconds(RouteRequest request, InstanceView instance) {
+    return SHORTAGE * shortTokens(request, instance) / estimates.workPerSecond();
   }
 
   private int uncached(RouteRequest request, double blocks) {

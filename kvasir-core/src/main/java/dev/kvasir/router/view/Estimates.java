@@ -44,6 +44,12 @@ public record Estimates(
     return new Estimates(speed, transferBaseSeconds, transferTokenSeconds, parityTokens, credit);
   }
 
+  /** These, with another worth of cached blocks. */
+  public Estimates with(TierCredit other) {
+    return new Estimates(
+        workPerSecond, transferBaseSeconds, transferTokenSeconds, parityTokens, other);
+  }
+
   /** These, for a model of another parity. */
   public Estimates withParity(double tokens) {
     return new Estimates(workPerSecond, transferBaseSeconds, transferTokenSeconds, tokens, credit);

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.kvasir.Seeds;
 import dev.kvasir.kv.CachedBlocks;
+import dev.kvasir.kv.event.Tier;
 import dev.kvasir.router.view.EngineSignals;
 import dev.kvasir.router.view.InstanceView;
 import dev.kvasir.router.view.Load;
@@ -103,11 +104,62 @@ class PickPolicyTest {
 
   @Test
   void balancedWeighsWhatIsCachedAgainstWhatWaits() {
-    var holder = Views.instance(0, Views.prefilling(700), 800);
+    var holder = Views.instance(0, Views.prefilling(1_900), 800);
     var other = Views.instance(1, Load.NONE);
     assertThat(pick("balanced", holder, other)).isZero();
-    var busier = Views.instance(0, Views.prefilling(900), 800);
+    var busier = Views.instance(0, Views.prefilling(2_100), 800);
     assertThat(pick("balanced", busier, other)).isEqualTo(1);
+  }
+
+  @Test
+  void balancedLeavesAHolderThatHasNoMemory() {
+    var roomy = told(0, 200, 0.5, 50);
+    var full = told(0, 10, 0.99, 50);
+    var other = told(1, 200, 0.5, 0);
+    assertThat(pick("balanced", roomy, other)).isZero();
+    assertThat(pick("balanced", full, other)).isEqualTo(1);
+    var unsaid = told(0, EngineSignals.UNKNOWN, 0.99, 50);
+    assertThat(pick("balanced", unsaid, other)).isEqualTo(1);
+    assertThat(pick("balanced", told(0, EngineSignals.UNKNOWN, 0.85, 50), other)).isZero();
+  }
+
+  @Test
+  void balancedCountsWhatWaitsForMemoryBeforeIt() {
+    var free = told(0, 120, 0.5, 0);
+    var load = Load.of(1_000, 0, 0);
+    var waiting = InstanceView.of(1, free.signals(), load, CachedBlocks.onDevice(70));
+    var cluster = Views.cluster(free, waiting);
+    var request = Views.request(1_600);
+    assertThat(cluster.shortTokens(request, cluster.instances().get(0))).isZero();
+    assertThat(cluster.shortTokens(request, cluster.instances().get(1))).isZero();
+    var longer = Views.request(3_200);
+    assertThat(cluster.shortTokens(longer, cluster.instances().get(0))).isEqualTo(3_200 - 120 * 16);
+  }
+
+  @Test
+  void balancedCountsContextsAndTiersByTheirPrices() {
+    var far = InstanceView.of(0, EngineSignals.IDLE, Load.of(0, 4, 400_000), CachedBlocks.NONE);
+    var near = InstanceView.of(1, EngineSignals.IDLE, Load.of(0, 4, 4_000), CachedBlocks.NONE);
+    var prices = new BalancedPick.Prices(0, 0, 32, 0.01, 4);
+    var policy = new BalancedPick(prices, Ties.first());
+    assertThat(policy.pick(Views.request(1_600), Views.cluster(far, near)).id()).isEqualTo(1);
+    var disk = InstanceView.of(0, EngineSignals.IDLE, Load.NONE, lying(Tier.DISK));
+    var host = InstanceView.of(1, EngineSignals.IDLE, Load.NONE, lying(Tier.HOST));
+    var none = InstanceView.of(2, EngineSignals.IDLE, Load.NONE, CachedBlocks.NONE);
+    assertThat(policy.pick(Views.request(1_600), Views.cluster(none, disk, host)).id()).isOne();
+    assertThat(policy.pick(Views.request(1_600), Views.cluster(none, disk)).id()).isZero();
+  }
+
+  /** All of the first 1,600 tokens, on that tier. */
+  private static CachedBlocks lying(Tier tier) {
+    var counts = new int[Tier.values().length];
+    counts[tier.level()] = 90;
+    return CachedBlocks.of(counts);
+  }
+
+  private static InstanceView told(int id, int free, double used, int cached) {
+    var signals = new EngineSignals(0, 4, used, EngineSignals.UNKNOWN, free, EngineSignals.UNKNOWN);
+    return InstanceView.of(id, signals, Load.NONE, CachedBlocks.onDevice(cached));
   }
 
   @Test

@@ -1,6 +1,7 @@
 package dev.kvasir.live.gateway.worker;
 
 import dev.kvasir.router.RouterSettings;
+import dev.kvasir.router.pick.BalancedPick;
 import dev.kvasir.router.pick.PickPolicy;
 import dev.kvasir.router.pick.Ties;
 import dev.kvasir.router.pick.WeightedPick;
@@ -12,6 +13,7 @@ import dev.kvasir.router.placement.PlacementSettings;
  *
  * @param picks who chooses the worker that answers, by name as in {@link PickPolicy#named}
  * @param scorers what the policy weighted adds up, as in {@link WeightedPick}
+ * @param prices what the policy balanced adds up
  * @param placements who decides where to prefill, by name as in {@link PlacementPolicy#named}
  * @param naming how prompts are told apart
  * @param priorities whether workers are sent the class of a request as its priority
@@ -20,6 +22,7 @@ public record Routing(
     RouterSettings settings,
     String picks,
     String scorers,
+    BalancedPick.Prices prices,
     String placements,
     PlacementSettings placement,
     Naming naming,
@@ -45,38 +48,39 @@ public record Routing(
           RouterSettings.DEFAULT,
           PickPolicy.NAMES.getFirst(),
           WeightedPick.SCORERS_DEFAULT,
+          BalancedPick.Prices.DEFAULT,
           PlacementPolicy.NAMES.getFirst(),
           PlacementSettings.DEFAULT,
           Naming.BYTES,
           Priorities.AS_WRITTEN);
 
   public Routing with(RouterSettings other) {
-    return new Routing(other, picks, scorers, placements, placement, naming, priorities);
+    return new Routing(other, picks, scorers, prices, placements, placement, naming, priorities);
   }
 
   public Routing with(PlacementSettings other) {
-    return new Routing(settings, picks, scorers, placements, other, naming, priorities);
+    return new Routing(settings, picks, scorers, prices, placements, other, naming, priorities);
   }
 
   public Routing with(Naming other) {
-    return new Routing(settings, picks, scorers, placements, placement, other, priorities);
+    return new Routing(settings, picks, scorers, prices, placements, placement, other, priorities);
   }
 
   public Routing by(String pick, String place) {
-    return new Routing(settings, pick, scorers, place, placement, naming, priorities);
+    return new Routing(settings, pick, scorers, prices, place, placement, naming, priorities);
   }
 
-  /** These, with what the policy weighted adds up. */
-  public Routing weighing(String other) {
-    return new Routing(settings, picks, other, placements, placement, naming, priorities);
+  /** These, with what the policies weighted and balanced add up. */
+  public Routing weighing(String other, BalancedPick.Prices costs) {
+    return new Routing(settings, picks, other, costs, placements, placement, naming, priorities);
   }
 
   public Routing with(Priorities other) {
-    return new Routing(settings, picks, scorers, placements, placement, naming, other);
+    return new Routing(settings, picks, scorers, prices, placements, placement, naming, other);
   }
 
   public PickPolicy pickPolicy() {
-    return PickPolicy.named(picks, scorers, Ties.inTurn());
+    return PickPolicy.named(picks, scorers, prices, Ties.inTurn());
   }
 
   public PlacementPolicy placementPolicy() {
