@@ -5,6 +5,9 @@ import dev.kvasir.live.gateway.worker.Connector;
 import dev.kvasir.router.view.Role;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
 
 /**
  * Where workers are found that are not in the settings.
@@ -13,7 +16,7 @@ import java.time.Duration;
  * @param file a file with a list of workers; null for none
  * @param dns a name with SRV records, one for each worker; empty for none
  * @param dnsServer whom to ask, as HOST or HOST:PORT; empty for the system's
- * @param kubernetes a service whose endpoints are workers
+ * @param kubernetes pods that are workers
  * @param eventsPort where each worker that has no keys of its own tells its KV events; 0 for none
  * @param replayPort where it repeats them; 0 for none
  */
@@ -63,10 +66,17 @@ public record DiscoverySettings(
 
   /** Whether workers may be found that are not in the settings. */
   public boolean isOn() {
-    return start == Start.EMPTY
-        || file != null
-        || !dns.isEmpty()
-        || !kubernetes.service().isEmpty();
+    return start == Start.EMPTY || file != null || !dns.isEmpty() || kubernetes.isOn();
+  }
+
+  /** Workers of which only addresses and ports are known, each as {@code ADDRESS PORT}. */
+  public List<WorkerSettings> workers(Collection<String> places) {
+    var workers = new ArrayList<WorkerSettings>();
+    for (var each : places) {
+      var parts = each.split(" ", -1);
+      workers.add(worker(parts[0].contains(":") ? "[" + parts[0] + "]" : parts[0], parts[1]));
+    }
+    return workers;
   }
 
   /** A worker of which only host and port are known. */

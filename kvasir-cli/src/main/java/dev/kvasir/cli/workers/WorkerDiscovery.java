@@ -1,5 +1,6 @@
 package dev.kvasir.cli.workers;
 
+import static java.lang.System.Logger.Level.DEBUG;
 import static java.lang.System.Logger.Level.INFO;
 import static java.lang.System.Logger.Level.WARNING;
 
@@ -12,10 +13,13 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Asks again and again who the workers are: a file, DNS, Kubernetes.
+ * Asks again and again who the workers are: a file, DNS, Kubernetes; Kubernetes also at once when
+ * it tells of a change. What it tells is only taken as a reason to ask, so that nothing is lost
+ * with a watch that breaks off.
  *
  * <p>Where one cannot be asked, or answers nonsense, its workers stay as they were: each is probed
  * anyway, so that one that is really gone gets no requests.
@@ -23,10 +27,23 @@ import java.util.concurrent.TimeUnit;
 public final class WorkerDiscovery implements AutoCloseable {
   private static final System.Logger LOG = System.getLogger(WorkerDiscovery.class.getName());
 
+  /** Changes that come together are asked for once. */
+  private static final Duration SETTLE = Duration.ofMillis(10);
+
   /** Knows workers; asked on a thread that may wait. */
   @FunctionalInterface
   interface Lookup {
     List<WorkerSettings> workers() throws IOException;
+
+    /** Whether changes can be waited for. */
+    default boolean isWatched() {
+      return false;
+    }
+
+    /** Tells of changes until that ends; on a thread of its own, which may be interrupted. */
+    default void watch(Runnable changed) throws IOException {
+      throw new IOException("cannot be watched");
+    }
   }
 
   private static final class Watched {
@@ -43,6 +60,11 @@ public final class WorkerDiscovery implements AutoCloseable {
   private final WorkerSources sources;
   private final Duration pace;
   private final List<Watched> watched = new ArrayList<>();
+
+  /** Reasons to ask before it is time. */
+  private final Semaphore changes = new Semaphore(0);
+
+  private final List<Thread> watches = new ArrayList<>();
   private final CountDownLatch over = new CountDownLatch(1);
   private final Thread thread;
 
@@ -54,8 +76,9 @@ public final class WorkerDiscovery implements AutoCloseable {
     if (!settings.dns().isEmpty()) {
       watched.add(new Watched(Source.DNS, new ServiceRecords(settings)));
     }
-    if (!settings.kubernetes().service().isEmpty()) {
-      watched.add(new Watched(Source.KUBERNETES, new EndpointSlices(settings)));
+    if (settings.kubernetes().isOn()) {
+      var pods = settings.kubernetes().isPods() ? new Pods(settings) : new EndpointSlices(settings);
+      watched.add(new Watched(Source.KUBERNETES, pods));
     }
     thread = Thread.ofPlatform().name("kvasir-discovery").daemon(true).unstarted(this::watch);
   }
@@ -72,7 +95,12 @@ public final class WorkerDiscovery implements AutoCloseable {
 
   /** Asks from now on, until it is closed. */
   public void run() {
-    if (!watched.isEmpty()) thread.start();
+    if (watched.isEmpty()) return;
+    thread.start();
+    for (var each : watched) {
+      if (!each.lookup.isWatched()) continue;
+      watches.add(Thread.ofVirtual().name("kvasir-watch").start(() -> hear(each.lookup)));
+    }
   }
 
   private interface Found {
@@ -81,9 +109,27 @@ public final class WorkerDiscovery implements AutoCloseable {
 
   private void watch() {
     try {
-      while (!over.await(pace.toNanos(), TimeUnit.NANOSECONDS)) {
+      while (true) {
+        var _ = changes.tryAcquire(pace.toNanos(), TimeUnit.NANOSECONDS);
+        if (over.await(SETTLE.toNanos(), TimeUnit.NANOSECONDS)) return;
+        changes.drainPermits();
         for (var each : watched) ask(each, sources::set);
       }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  /** Begins a watch again when it ends; workers are asked for at the usual pace meanwhile. */
+  private void hear(Lookup lookup) {
+    try {
+      do {
+        try {
+          lookup.watch(changes::release);
+        } catch (IOException | RuntimeException e) {
+          LOG.log(DEBUG, "the watch of {0} ended: {1}", lookup, e.getMessage());
+        }
+      } while (!over.await(pace.toNanos(), TimeUnit.NANOSECONDS));
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
@@ -107,5 +153,7 @@ public final class WorkerDiscovery implements AutoCloseable {
   @Override
   public void close() {
     over.countDown();
+    changes.release();
+    watches.forEach(Thread::interrupt);
   }
 }

@@ -12,6 +12,7 @@ import dev.kvasir.cli.settings.WorkerSettings;
 import dev.kvasir.cli.workers.WorkerSources.Source;
 import dev.kvasir.live.metrics.MetricsText;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
@@ -20,7 +21,9 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
@@ -169,7 +172,7 @@ class WorkerDiscoveryTest {
   void theEndpointsOfAServiceAreWorkersUntilTheyTerminate() throws Exception {
     Files.writeString(folder.resolve("token"), "secret\n");
     try (var server = new ApiServer()) {
-      var service = new KubernetesSettings("vllm", "models", "http", server.url(), folder);
+      var service = new KubernetesSettings("vllm", "", "", "models", "http", server.url(), folder);
       var settings =
           new DiscoverySettings(Start.WITH_WORKERS, null, "", "", service, PACE, 5557, 0);
       var lookup = new EndpointSlices(settings);
@@ -191,10 +194,92 @@ class WorkerDiscoveryTest {
     }
   }
 
+  @Test
+  void podsOfASelectorAreWorkersWhileTheyRun() throws Exception {
+    try (var server = new ApiServer()) {
+      var pods = new KubernetesSettings("", "app=vllm", "", "models", "http", server.url(), folder);
+      var lookup = new Pods(kubernetes(pods));
+      server.answer = PODS;
+      assertThat(lookup.workers())
+          .extracting(WorkerSettings::url)
+          .containsExactly("http://10.0.0.7:8000");
+      assertThat(server.asked.poll())
+          .isEqualTo(
+              "null /api/v1/namespaces/models/pods?labelSelector=app%3Dvllm&resourceVersion=0");
+      assertThatThrownBy(
+              () -> new KubernetesSettings("a", "app=b", "", "c", "", server.url(), folder))
+          .hasMessageContaining("expected one of them");
+    }
+  }
+
+  @Test
+  void podsOfAnInferencePoolListenOnItsPort() throws Exception {
+    try (var server = new ApiServer()) {
+      var pool = new KubernetesSettings("", "", "vllm", "models", "", server.url(), folder);
+      var lookup = new Pods(kubernetes(pool));
+      server.answers.put("/inferencepools/vllm", "{\"spec\": {}}");
+      assertThatThrownBy(lookup::workers).hasMessageContaining("pool models/vllm has no");
+      server.answers.put(
+          "/inferencepools/vllm",
+          """
+          {"spec": {"selector": {"matchLabels": {"app": "vllm", "a": "b"}},
+                    "targetPorts": [{"number": 8123}]}}
+          """);
+      server.answer = PODS;
+      assertThat(lookup.workers())
+          .extracting(WorkerSettings::url)
+          .containsExactly("http://10.0.0.7:8123");
+      assertThat(server.asked).anyMatch(each -> each.contains("labelSelector=a%3Db%2Capp%3Dvllm&"));
+    }
+  }
+
+  /** The pace is so slow that only a watch can tell of the change, and of the one after it. */
+  @Test
+  void aChangeOfPodsIsHeardAtOnce() throws Exception {
+    try (var server = new ApiServer()) {
+      var pods = new KubernetesSettings("", "app=vllm", "", "models", "http", server.url(), folder);
+      server.answer = PODS;
+      var settings =
+          new DiscoverySettings(
+              Start.WITH_WORKERS, null, "", "", pods, Duration.ofMinutes(5), 0, 0);
+      try (var discovery = WorkerDiscovery.of(settings, sources)) {
+        assertThat(names()).containsExactly("10.0.0.7:8000");
+        discovery.run();
+        var watch = server.watches.poll(20, TimeUnit.SECONDS);
+        for (var port : List.of("8001", "8002")) {
+          server.answer = PODS.replace("8000", port);
+          watch.write("{\"type\": \"MODIFIED\"}\n".getBytes(StandardCharsets.UTF_8));
+          watch.flush();
+          assertThat(next()).containsExactly("10.0.0.7:" + port);
+        }
+      }
+    }
+  }
+
+  private static DiscoverySettings kubernetes(KubernetesSettings pods) {
+    return new DiscoverySettings(Start.WITH_WORKERS, null, "", "", pods, PACE, 0, 0);
+  }
+
+  /** One pod that runs, one that leaves, one that waits for its image, and one of another port. */
+  private static final String PODS =
+      """
+      {"items": [
+        {"metadata": {"name": "a"}, "status": {"phase": "Running", "podIP": "10.0.0.7"},
+         "spec": {"containers": [{"ports": [{"name": "http", "containerPort": 8000},
+                                            {"name": "metrics", "containerPort": 9000}]}]}},
+        {"metadata": {"deletionTimestamp": "2026-01-01T00:00:00Z"},
+         "status": {"phase": "Running", "podIP": "10.0.0.8"},
+         "spec": {"containers": [{"ports": [{"name": "http", "containerPort": 8000}]}]}},
+        {"metadata": {}, "status": {"phase": "Pending"},
+         "spec": {"containers": [{"ports": [{"name": "http", "containerPort": 8000}]}]}}]}
+      """;
+
   /** Answers as the API server of Kubernetes does; without an answer it refuses. */
   private static final class ApiServer implements AutoCloseable {
     private final HttpServer server;
     private final BlockingQueue<String> asked = new LinkedBlockingQueue<>();
+    private final BlockingQueue<OutputStream> watches = new LinkedBlockingQueue<>();
+    private final Map<String, String> answers = new ConcurrentHashMap<>();
     private volatile String answer = "";
 
     ApiServer() throws IOException {
@@ -205,8 +290,16 @@ class WorkerDiscoveryTest {
 
     private void answer(HttpExchange exchange) throws IOException {
       var key = exchange.getRequestHeaders().getFirst("authorization");
-      asked.add(key + " " + exchange.getRequestURI());
-      var bytes = answer.getBytes(StandardCharsets.UTF_8);
+      var uri = exchange.getRequestURI().toString();
+      asked.add(key + " " + uri);
+      if (uri.contains("watch=1")) {
+        exchange.sendResponseHeaders(200, 0);
+        watches.add(exchange.getResponseBody());
+        return;
+      }
+      var text = answer;
+      for (var each : answers.entrySet()) if (uri.endsWith(each.getKey())) text = each.getValue();
+      var bytes = text.getBytes(StandardCharsets.UTF_8);
       exchange.sendResponseHeaders(bytes.length == 0 ? 403 : 200, bytes.length);
       exchange.getResponseBody().write(bytes);
       exchange.close();
