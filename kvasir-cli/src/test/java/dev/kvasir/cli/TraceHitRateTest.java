@@ -15,8 +15,8 @@ import tools.jackson.databind.json.JsonMapper;
  */
 class TraceHitRateTest {
   @Test
-  void balancedFindsNearlyAThirdOfThePromptTokens() {
-    assertThat(found("balanced")).isBetween(0.315, 0.34);
+  void balancedFindsMoreThanAThirdOfThePromptTokens() {
+    assertThat(found("balanced")).isBetween(0.335, 0.36);
   }
 
   @Test

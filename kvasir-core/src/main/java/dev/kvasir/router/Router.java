@@ -235,6 +235,17 @@ public final class Router {
     return Optional.of(route);
   }
 
+  /**
+   * Whether the request would go to the same instance although another request of usual length were
+   * placed there before it.
+   */
+  public boolean isDecided(RouteRequest request) {
+    var decoders = decoders(view(request));
+    if (decoders.instances().isEmpty()) return true;
+    double usualSeconds = speeds.meanTokens() / speeds.estimates().workPerSecond();
+    return picks.leadSeconds(request, decoders) > usualSeconds;
+  }
+
   private PlacementQuery query(RouteRequest request, InstanceView decode, ClusterView cluster) {
     int uncached = cluster.uncachedTokens(request, decode);
     var routeClass = RouteClass.of(uncached, request.promptTokens(), settings.classes());

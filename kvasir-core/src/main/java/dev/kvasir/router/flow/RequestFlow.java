@@ -166,13 +166,14 @@ public final class RequestFlow {
 
   /**
    * The prompt of a request that arrived has been read; of one that is over, too late. Where
-   * requests come to several gateways at the same moment, it waits for its gateway's turn.
+   * requests come to several gateways at the same moment, it waits for its gateway's turn, unless
+   * what the others place meanwhile would hardly change where it goes.
    */
   public void submit(FlowRequest request, Submission submission) {
     if (request.state == State.OVER) return;
     require(request, State.ARRIVED);
     var turn = replicas == null ? Duration.ZERO : replicas.turn();
-    if (turn.isZero()) take(request, submission);
+    if (turn.isZero() || router.isDecided(submission.route())) take(request, submission);
     else loop.after(turn, () -> take(request, submission));
   }
 

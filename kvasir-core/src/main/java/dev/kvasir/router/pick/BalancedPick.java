@@ -48,6 +48,22 @@ public final class BalancedPick implements PickPolicy {
 
   @Override
   public InstanceView pick(RouteRequest request, ClusterView cluster) {
+    return cluster.instances().get(Best.of(scores(request, cluster), ties));
+  }
+
+  @Override
+  public double leadSeconds(RouteRequest request, ClusterView cluster) {
+    double best = Double.NEGATIVE_INFINITY;
+    double second = Double.NEGATIVE_INFINITY;
+    for (double score : scores(request, cluster)) {
+      second = Math.max(second, Math.min(best, score));
+      best = Math.max(best, score);
+    }
+    return best - second;
+  }
+
+  /** What the request costs on each, in seconds below zero. */
+  private double[] scores(RouteRequest request, ClusterView cluster) {
     var instances = cluster.instances();
     var works = new long[instances.size()];
     long least = Long.MAX_VALUE;
@@ -69,6 +85,6 @@ public final class BalancedPick implements PickPolicy {
               + prices.shortage() * cluster.shortTokens(request, view);
       scores[i] = -work / view.workPerSecond();
     }
-    return instances.get(Best.of(scores, ties));
+    return scores;
   }
 }

@@ -14,6 +14,14 @@ import java.util.List;
 public interface PickPolicy {
   InstanceView pick(RouteRequest request, ClusterView cluster);
 
+  /**
+   * By how much the instance that it would pick is ahead of the next best; 0 where that cannot be
+   * told. Asking counts for nothing.
+   */
+  default double leadSeconds(RouteRequest request, ClusterView cluster) {
+    return 0;
+  }
+
   /** Whether it looks at nothing of the instances but that they are there. */
   default boolean isBlind() {
     return false;

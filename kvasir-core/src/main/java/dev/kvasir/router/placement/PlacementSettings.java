@@ -37,7 +37,7 @@ public record PlacementSettings(
 
   public static final PlacementSettings DEFAULT =
       new PlacementSettings(
-          0.5, 4, Duration.ofMillis(50), 0.35, 1.5, 1, 0, 8_000, SloTargets.DEFAULT);
+          0.5, 4, Duration.ofMillis(50), 0.42, 1.5, 1, 0, 8_000, SloTargets.DEFAULT);
 
   public PlacementSettings {
     if (!(interference >= 0) || !(overloadFactor > 0) || !(tokensPerSecond > 0)) {

@@ -2,6 +2,7 @@ package dev.kvasir.router.pick;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.within;
 
 import dev.kvasir.Seeds;
 import dev.kvasir.kv.CachedBlocks;
@@ -160,6 +161,16 @@ class PickPolicyTest {
   private static InstanceView told(int id, int free, double used, int cached) {
     var signals = new EngineSignals(0, 4, used, EngineSignals.UNKNOWN, free, EngineSignals.UNKNOWN);
     return InstanceView.of(id, signals, Load.NONE, CachedBlocks.onDevice(cached));
+  }
+
+  @Test
+  void balancedSaysByHowMuchTheBestIsAhead() {
+    var policy = new BalancedPick(new BalancedPick.Prices(0, 0, 0, 0, 0), Ties.first());
+    var request = Views.request(1_600);
+    var cluster = Views.cluster(idle(0), Views.instance(1, Views.prefilling(500)));
+    assertThat(policy.leadSeconds(request, cluster)).isCloseTo(0.05, within(1e-9));
+    assertThat(policy.leadSeconds(request, Views.cluster(idle(0), idle(1)))).isZero();
+    assertThat(policy.leadSeconds(request, Views.cluster(idle(0)))).isInfinite();
   }
 
   @Test
