@@ -9,7 +9,9 @@ import java.io.PrintWriter;
 import java.io.Writer;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Collections;
+import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
@@ -19,6 +21,10 @@ import picocli.CommandLine.Parameters;
 final class RehearseCommand implements Callable<Integer> {
   private static final String ENDPOINT = "  endpoint   ";
   private static final int PIPE_CHARS = 1 << 16;
+
+  /** Enough for most of what a request goes through to be compiled for good. */
+  private static final String WARM_UP = "40s";
+
   private static final String WORKLOAD =
       """
       seed: 42
@@ -43,14 +49,16 @@ final class RehearseCommand implements Callable<Integer> {
     var nowhere = new PrintWriter(Writer.nullWriter());
     int worst = run(nowhere, "--help");
     worst = Math.max(worst, run(nowhere, "simulate", "--workload", workload.toString()));
-    return Math.max(worst, run(nowhere, load(served())));
+    var engines = served(engines());
+    worst = Math.max(worst, run(nowhere, load(engines)));
+    return Math.max(worst, run(nowhere, load(served(inFrontOf(engines)))));
   }
 
   /** Serves until the process ends, and answers where. */
-  private String served() throws IOException {
+  private String served(String... words) throws IOException {
     var reader = new PipedReader(PIPE_CHARS);
     var out = new PrintWriter(new PipedWriter(reader), true);
-    Thread.ofPlatform().name("kvasir-rehearsal").daemon(true).start(() -> serve(out));
+    Thread.ofPlatform().name("kvasir-rehearsal").daemon(true).start(() -> serve(out, words));
     try (var lines = new BufferedReader(reader)) {
       for (var line = lines.readLine(); line != null; line = lines.readLine()) {
         if (line.startsWith(ENDPOINT)) return line.substring(ENDPOINT.length()).replace("/v1", "");
@@ -59,10 +67,34 @@ final class RehearseCommand implements Callable<Integer> {
     throw new IOException("the server ended before it served");
   }
 
-  private void serve(PrintWriter out) {
-    var cache = folder.resolve("cache").toString();
-    run(out, "serve", "--port=0", "--admin-port=0", "--disk-blocks=64", "--cache-dir", cache);
+  private void serve(PrintWriter out, String... words) {
+    run(out, words);
     out.close();
+  }
+
+  private String[] engines() {
+    return words("--disk-blocks=64", "--cache-dir=" + folder.resolve("cache"));
+  }
+
+  /**
+   * A gateway, whose warm-up is the load that the profiles in the cache are of. Its tokenizer has
+   * the bytes alone: profiles are of the ways taken, whatever the vocabulary.
+   */
+  private String[] inFrontOf(String worker) throws IOException {
+    Files.writeString(folder.resolve("tokenizer.json"), BytesTokenizer.json());
+    Files.writeString(folder.resolve("chat_template.jinja"), BytesTokenizer.TEMPLATE);
+    return words(
+        "--worker=" + worker,
+        "--naming=tokens",
+        "--tokenizer=" + folder,
+        "--cache-dir=" + folder.resolve("gateway"),
+        "--warm-up=" + WARM_UP);
+  }
+
+  private static String[] words(String... more) {
+    var words = new ArrayList<>(List.of("serve", "--port=0", "--admin-port=0"));
+    words.addAll(List.of(more));
+    return words.toArray(String[]::new);
   }
 
   private static String[] load(String url) {

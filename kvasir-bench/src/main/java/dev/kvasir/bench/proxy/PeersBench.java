@@ -12,7 +12,8 @@ import java.util.Locale;
 
 /**
  * Proxies for the same worker, each in a process of its own: how many short streams a second pass
- * through each, how many in the first seconds of its life, and how much memory it takes.
+ * through each, how many in the first seconds of its life, and how much memory and processor time
+ * it takes.
  *
  * <p>Arguments are NAME=COMMAND; in a command {port} is where to listen, {worker} and {events} the
  * ports of the worker, {spare} any free port. The name nginx needs no command. Ratios are to the
@@ -32,8 +33,12 @@ public final class PeersBench {
     private final ProxyProcess proxy;
     private final double freshMib;
     private final List<Long> cold = new ArrayList<>();
+    private final List<Long> coldMicros = new ArrayList<>();
     private final List<Double> few = new ArrayList<>();
     private final List<Double> many = new ArrayList<>();
+
+    /** Its processor time for one stream, which another load on the machine changes little. */
+    private final List<Double> cpuMicros = new ArrayList<>();
 
     Way(String name, ProxyProcess proxy) throws IOException {
       this.name = name;
@@ -43,14 +48,27 @@ public final class PeersBench {
 
     void begin(StreamLoad load) throws InterruptedException {
       for (int second = 0; second < COLD_SECONDS; second++) {
-        cold.add(load.run(proxy.port(), FEW, 0, 1_000).getTotalCount());
+        double before = proxy.cpuSeconds();
+        long streams = load.run(proxy.port(), FEW, 0, 1_000).getTotalCount();
+        cold.add(streams);
+        coldMicros.add(Math.round((proxy.cpuSeconds() - before) * 1e6 / streams));
       }
       load.run(proxy.port(), MANY, 0, WARM_SECONDS * 1_000);
     }
 
     void measure(StreamLoad load) throws InterruptedException {
-      few.add(load.run(proxy.port(), FEW, 0, MILLIS).getTotalCount() * 1e3 / MILLIS);
-      many.add(load.run(proxy.port(), MANY, 0, MILLIS).getTotalCount() * 1e3 / MILLIS);
+      double before = proxy.cpuSeconds();
+      long streams = 0;
+      streams += measure(load, FEW, few);
+      streams += measure(load, MANY, many);
+      cpuMicros.add((proxy.cpuSeconds() - before) * 1e6 / streams);
+    }
+
+    private long measure(StreamLoad load, int callers, List<Double> rates)
+        throws InterruptedException {
+      long streams = load.run(proxy.port(), callers, 0, MILLIS).getTotalCount();
+      rates.add(streams * 1e3 / MILLIS);
+      return streams;
     }
   }
 
@@ -85,7 +103,7 @@ public final class PeersBench {
   private static void print(List<Way> ways) throws IOException {
     double load = ManagementFactory.getOperatingSystemMXBean().getSystemLoadAverage();
     System.out.printf(Locale.ROOT, "load average %.1f, %d rounds%n", load, ROUNDS);
-    var format = "%-14s %9s %6s %9s %6s %9s %9s   %s%n";
+    var format = "%-14s %9s %6s %9s %6s %9s %9s %9s   %s%n";
     System.out.printf(
         format,
         "",
@@ -93,6 +111,7 @@ public final class PeersBench {
         "ratio",
         "64/s",
         "ratio",
+        "CPU us",
         "fresh MiB",
         "after",
         "streams in each first second");
@@ -105,10 +124,12 @@ public final class PeersBench {
           "%.2f".formatted(median(first.few) / median(way.few)),
           "%.0f".formatted(median(way.many)),
           "%.2f".formatted(median(first.many) / median(way.many)),
+          "%.0f".formatted(median(way.cpuMicros)),
           "%.0f".formatted(way.freshMib),
           "%.0f".formatted(way.proxy.residentMib()),
           way.cold);
     }
+    System.out.println(first.name + ": CPU us a stream in each first second " + first.coldMicros);
     double third = first.cold.get(2);
     System.out.printf(
         Locale.ROOT,

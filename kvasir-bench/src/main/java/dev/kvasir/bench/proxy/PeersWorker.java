@@ -35,6 +35,14 @@ final class PeersWorker implements AutoCloseable {
   private static final int BLOCK_TOKENS = 16;
   private static final int BLOCKS = 4;
 
+  /** What its memory holds: a quarter of a million tokens. */
+  private static final int BLOCKS_MAX = 16_384;
+
+  /** Whether each event goes out by itself, as from an engine, or the whole stream at once. */
+  private static final boolean APART = Boolean.getBoolean("apart");
+
+  private final Vertx vertx;
+  private final Buffer event;
   private final Buffer stream = Buffer.buffer();
   private final HttpServer server;
   private final ZContext sockets = new ZContext();
@@ -44,6 +52,7 @@ final class PeersWorker implements AutoCloseable {
   private long told;
 
   private PeersWorker(Vertx vertx, Path folder) throws Exception {
+    this.vertx = vertx;
     tokenizer = JsonTokenizer.read(folder);
     var config = Files.readAllBytes(folder.resolve("tokenizer_config.json"));
     template =
@@ -54,6 +63,7 @@ final class PeersWorker implements AutoCloseable {
     var event =
         "data: {\"id\":\"chatcmpl-1\",\"object\":\"chat.completion.chunk\",\"model\":\"bench\","
             + "\"choices\":[{\"index\":0,\"delta\":{\"content\":\" word\"}}]}\n\n";
+    this.event = Buffer.buffer(event);
     for (int i = 0; i < EVENTS; i++) stream.appendString(event);
     stream.appendString("data: [DONE]\n\n");
     server = vertx.createHttpServer().requestHandler(this::answer);
@@ -132,28 +142,47 @@ final class PeersWorker implements AutoCloseable {
     tell();
     response
         .setChunked(true)
-        .putHeader(HttpHeaders.CONTENT_TYPE, "text/event-stream; charset=utf-8")
-        .end(stream);
+        .putHeader(HttpHeaders.CONTENT_TYPE, "text/event-stream; charset=utf-8");
+    if (APART) send(response, EVENTS);
+    else response.end(stream);
   }
 
-  /** Some new blocks, as a stream leaves them behind. */
+  private void send(HttpServerResponse response, int left) {
+    if (left == 0) {
+      response.end("data: [DONE]\n\n");
+      return;
+    }
+    response.write(event);
+    vertx.runOnContext(_ -> send(response, left - 1));
+  }
+
+  /** Some new blocks, as a stream leaves them behind, in the place of the oldest. */
   private void tell() {
-    var hashes = new ArrayList<EngineHash>();
-    for (int i = 0; i < BLOCKS; i++) hashes.add(new EngineHash.Word(told + i));
     var tokens = new int[BLOCKS * BLOCK_TOKENS];
     Arrays.fill(tokens, (int) (told % 1_000));
+    var place = new EngineEvent.Place("GPU", null);
+    var events = new ArrayList<EngineEvent>();
+    if (told >= BLOCKS_MAX) {
+      events.add(new EngineEvent.Removed(hashes(told - BLOCKS_MAX), place, null));
+    }
+    events.add(
+        new EngineEvent.Stored(
+            hashes(told),
+            null,
+            tokens,
+            BLOCK_TOKENS,
+            new EngineEvent.Adapter(null, null),
+            place,
+            List.of(),
+            new EngineEvent.Group(null, null, null)));
     told += BLOCKS;
-    publisher.publish(
-        List.of(
-            new EngineEvent.Stored(
-                hashes,
-                null,
-                tokens,
-                BLOCK_TOKENS,
-                new EngineEvent.Adapter(null, null),
-                new EngineEvent.Place("GPU", null),
-                List.of(),
-                new EngineEvent.Group(null, null, null))));
+    publisher.publish(events);
+  }
+
+  private static List<EngineHash> hashes(long first) {
+    var hashes = new ArrayList<EngineHash>();
+    for (int i = 0; i < BLOCKS; i++) hashes.add(new EngineHash.Word(first + i));
+    return hashes;
   }
 
   @Override

@@ -29,6 +29,14 @@ final class GatewayOptions {
   private @Nullable String adminPort;
 
   @Option(
+      names = "--warm-up",
+      paramLabel = "TIME",
+      description =
+          "Longest time a gateway takes to compile its code before it listens; 0s for none"
+              + " (default: 15s).")
+  private @Nullable String warmUp;
+
+  @Option(
       names = "--routing",
       paramLabel = "NAME",
       completionCandidates = RoutingSettings.Policies.class,
@@ -150,6 +158,7 @@ final class GatewayOptions {
         .with("--host", "listen.host", host)
         .with("--port", "listen.port", port)
         .with("--admin-port", "listen.admin-port", adminPort)
+        .with("--warm-up", "listen.warm-up", warmUp)
         .with("--routing", "routing.policy", routing)
         .with("--placement", "routing.placement", placement)
         .with("--heavy-tokens", "routing.heavy-tokens-min", heavyTokens)

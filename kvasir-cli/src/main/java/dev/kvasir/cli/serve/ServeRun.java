@@ -3,6 +3,7 @@ package dev.kvasir.cli.serve;
 import dev.kvasir.cli.process.ExitCode;
 import dev.kvasir.cli.process.Interrupt;
 import dev.kvasir.cli.settings.Deployment;
+import dev.kvasir.live.HeapKeeper;
 import dev.kvasir.live.doctor.CacheFolder;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -41,7 +42,8 @@ record ServeRun(
     var lost = new AtomicBoolean();
     try (var log = new ServeLog(err, settings.files().log())) {
       try (var _ = Interrupt.of(asked::countDown, stopMax(settings));
-          var serving = Serving.of(settings, folder, version);
+          var _ = HeapKeeper.start();
+          var serving = Serving.of(settings, folder, version, settings.listen().warmUp());
           var _ = new Reload(configuration, settings, serving, RELOAD_PACE, log::say)) {
         double seconds = (System.nanoTime() - begunNanos) / 1e9;
         beside.started(serving, settings, seconds);

@@ -15,6 +15,7 @@ import dev.kvasir.live.engine.LoadedModel;
 import dev.kvasir.live.engine.LocalEngine;
 import dev.kvasir.live.engine.step.StepLines;
 import dev.kvasir.live.gateway.Gateway;
+import dev.kvasir.live.gateway.GatewayWarmUp;
 import dev.kvasir.live.gateway.journal.NameKey;
 import dev.kvasir.live.gateway.request.PromptTokenizer;
 import dev.kvasir.live.gateway.worker.Worker;
@@ -26,6 +27,7 @@ import dev.kvasir.live.http.Network;
 import dev.kvasir.live.picker.Picker;
 import dev.kvasir.live.picker.PickerSettings;
 import dev.kvasir.live.prompt.FileTokenizers;
+import dev.kvasir.live.prompt.ModelText;
 import dev.kvasir.live.replica.ReplicaGroup;
 import dev.kvasir.live.tier.TierDaemon;
 import dev.kvasir.live.tier.feed.TierFeedReader;
@@ -66,6 +68,9 @@ final class Serving implements AutoCloseable {
   /** The tiers below workers of this machine; null where the settings have none. */
   private @Nullable TierDaemon below;
 
+  /** How long the gateway may warm up before it listens. */
+  private final Duration warmUp;
+
   private final WorkerSources sources = new WorkerSources(this::use);
   private Optional<Gateway> gateway = Optional.empty();
   private Optional<Picker> picker = Optional.empty();
@@ -75,8 +80,9 @@ final class Serving implements AutoCloseable {
 
   private Optional<ReplicaGroup> replicas = Optional.empty();
 
-  private Serving(String version) {
+  private Serving(String version, Duration warmUp) {
     this.version = version;
+    this.warmUp = warmUp;
     network = owned.add(Network.open());
   }
 
@@ -86,16 +92,25 @@ final class Serving implements AutoCloseable {
    * @param usualFolder where files lie, unless the settings say otherwise
    */
   static Serving of(Deployment settings, Path usualFolder, String version) throws IOException {
+    return of(settings, usualFolder, version, Duration.ZERO);
+  }
+
+  /**
+   * Starts all that the settings ask for.
+   *
+   * @param warmUp how long the gateway may have its code compiled before it listens
+   */
+  static Serving of(Deployment settings, Path usualFolder, String version, Duration warmUp)
+      throws IOException {
     settings.requireServable();
     return settings.isEmbedded()
         ? embedded(settings, settings.folder(usualFolder), version)
-        : inFront(settings, settings.folder(usualFolder), version);
+        : inFront(settings, settings.folder(usualFolder), new Serving(version, warmUp));
   }
 
   /** The gateway in front of workers that run elsewhere. */
-  private static Serving inFront(Deployment settings, Path folder, String version)
+  private static Serving inFront(Deployment settings, Path folder, Serving serving)
       throws IOException {
-    var serving = new Serving(version);
     try {
       serving.sources.begin(Source.SETTINGS, settings.workers());
       var discovery = serving.owned.add(WorkerDiscovery.of(settings.discovery(), serving.sources));
@@ -121,7 +136,7 @@ final class Serving implements AutoCloseable {
     // The model is read on one processor while the network starts on another.
     var loading = new FutureTask<>(() -> settings.engines().load(folder));
     Thread.ofPlatform().name("kvasir-load").daemon(true).start(loading);
-    var serving = new Serving(version);
+    var serving = new Serving(version, Duration.ZERO);
     try {
       LoadedModel model = serving.owned.add(loaded(loading));
       var started =
@@ -169,9 +184,17 @@ final class Serving implements AutoCloseable {
         embedded
             .<Supplier<TieredCacheState>>map(own -> new EmbeddedCacheState(own.group()))
             .orElse(below == null ? () -> TieredCacheState.NONE : below::memory);
+    var texts = embedded.isPresent() ? Map.<String, ModelText>of() : settings.routing().texts();
     var engines = embedded.map(EmbeddedWorkers::engines).orElse(List.of());
-    var beside =
-        new Gateway.Beside(version, tieredCache, adminEndpoints(), tokenizer(settings), engines);
+    var beside = new Gateway.Beside(version, tieredCache, adminEndpoints(), tokenizer(texts), engines);
+    var warming =
+        new Gateway.Beside(
+            version,
+            () -> TieredCacheState.NONE,
+            List.of(),
+            asking -> FileTokenizers.unchecked(texts, asking),
+            List.of());
+    GatewayWarmUp.run(network, gatewaySettings, warming, warmUp);
     var started = owned.add(Gateway.start(network, gatewaySettings, beside));
     gateway = Optional.of(started);
     join(settings, started, secret);
@@ -213,12 +236,11 @@ final class Serving implements AutoCloseable {
   }
 
   /** The tokens of embedded engines are known here; others' by their files, or by asking. */
-  private UnaryOperator<PromptTokenizer> tokenizer(Deployment settings) throws IOException {
+  private UnaryOperator<PromptTokenizer> tokenizer(Map<String, ModelText> texts) {
     if (embedded.isPresent()) {
       var own = embedded.get().group().tokenizer(network);
       return _ -> own;
     }
-    var texts = settings.routing().texts();
     return workers -> new FileTokenizers(texts, workers);
   }
 

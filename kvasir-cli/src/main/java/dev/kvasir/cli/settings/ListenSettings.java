@@ -24,6 +24,7 @@ import java.util.regex.Pattern;
  * @param names under which callers reach it besides, as by way of a proxy: without keys no others
  *     are served on this machine's own addresses
  * @param restart how the next process takes over
+ * @param warmUp how long a gateway may take, before it listens, to have its code compiled
  */
 public record ListenSettings(
     String host,
@@ -34,10 +35,20 @@ public record ListenSettings(
     @Nullable Path tlsCertificate,
     @Nullable Path tlsKey,
     List<String> names,
-    Restart restart) {
+    Restart restart,
+    Duration warmUp) {
   public static final ListenSettings DEFAULT =
       new ListenSettings(
-          HttpSettings.LOOPBACK, 8_000, 8_001, 9_002, null, null, null, List.of(), Restart.DEFAULT);
+          HttpSettings.LOOPBACK,
+          8_000,
+          8_001,
+          9_002,
+          null,
+          null,
+          null,
+          List.of(),
+          Restart.DEFAULT,
+          Duration.ofSeconds(15));
 
   /**
    * How a process gives way to the next one.
@@ -75,6 +86,9 @@ public record ListenSettings(
             "name '" + name + "', expected a host name without scheme and port, as in example.org");
       }
     }
+    if (warmUp.isNegative()) {
+      throw new IllegalArgumentException("warm-up " + warmUp + ", expected 0s or longer");
+    }
     if ((tlsCertificate == null) != (tlsKey == null)) {
       throw new IllegalArgumentException("TLS needs both tls-certificate and tls-key");
     }
@@ -100,7 +114,8 @@ public record ListenSettings(
         same ? from.tlsCertificate : tlsCertificate,
         same ? from.tlsKey : tlsKey,
         names,
-        new Restart(from.restart.leaveTime(), from.restart.finishTime(), restart.port()));
+        new Restart(from.restart.leaveTime(), from.restart.finishTime(), restart.port()),
+        warmUp);
   }
 
   /** The certificate and its key; null for plain HTTP. */

@@ -1,0 +1,74 @@
+package dev.kvasir.live;
+
+import static java.lang.System.Logger.Level.DEBUG;
+
+import java.lang.management.ManagementFactory;
+import java.lang.management.MemoryPoolMXBean;
+import java.time.Duration;
+import java.util.Optional;
+
+/**
+ * Has the serial collector look through old objects when these have doubled.
+ *
+ * <p>Left alone, that collector lets a process grow to the largest heap it may have before it looks
+ * for old objects that nobody needs any more. Other collectors look by themselves, and are left
+ * alone.
+ */
+public final class HeapKeeper implements AutoCloseable {
+  private static final System.Logger LOG = System.getLogger(HeapKeeper.class.getName());
+  private static final String OLD_OBJECTS = "Tenured Gen";
+  private static final Duration PACE = Duration.ofSeconds(1);
+  private static final long LEAST_BYTES = 48L << 20;
+
+  private final Thread thread;
+  private volatile boolean closed;
+
+  private HeapKeeper(Optional<MemoryPoolMXBean> pool) {
+    thread =
+        Thread.ofPlatform()
+            .name("kvasir-heap")
+            .daemon(true)
+            .unstarted(() -> pool.ifPresent(this::watch));
+  }
+
+  /** Watches from now on. */
+  public static HeapKeeper start() {
+    var pools = ManagementFactory.getMemoryPoolMXBeans().stream();
+    var keeper =
+        new HeapKeeper(pools.filter(pool -> pool.getName().equals(OLD_OBJECTS)).findFirst());
+    keeper.thread.start();
+    return keeper;
+  }
+
+  private void watch(MemoryPoolMXBean pool) {
+    while (!closed) {
+      try {
+        Thread.sleep(PACE);
+      } catch (InterruptedException e) {
+        return;
+      }
+      var needed = pool.getCollectionUsage();
+      long after = needed == null ? 0 : needed.getUsed();
+      long used = pool.getUsage().getUsed();
+      if (!isTimely(used, after)) continue;
+      System.gc();
+      LOG.log(DEBUG, "{0} bytes of old objects, now {1}", used, pool.getUsage().getUsed());
+    }
+  }
+
+  /**
+   * Whether it is time to look through old objects.
+   *
+   * @param after how many bytes of them there were after the last time
+   */
+  static boolean isTimely(long used, long after) {
+    return used > Math.max(LEAST_BYTES, 2 * after);
+  }
+
+  @Override
+  public void close() {
+    closed = true;
+    thread.interrupt();
+    Threads.join(thread);
+  }
+}

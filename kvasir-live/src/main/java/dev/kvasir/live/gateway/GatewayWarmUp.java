@@ -1,0 +1,236 @@
+package dev.kvasir.live.gateway;
+
+import static java.lang.System.Logger.Level.DEBUG;
+import static java.lang.System.Logger.Level.INFO;
+
+import dev.kvasir.Nullable;
+import dev.kvasir.live.events.EngineBatch;
+import dev.kvasir.live.events.EngineBlocks;
+import dev.kvasir.live.events.EngineEvent;
+import dev.kvasir.live.events.EngineHash;
+import dev.kvasir.live.events.EventDecoder;
+import dev.kvasir.live.events.EventEncoder;
+import dev.kvasir.live.events.EventEncoding;
+import dev.kvasir.live.events.EventLimits;
+import dev.kvasir.live.gateway.worker.Worker;
+import dev.kvasir.live.http.HttpSettings;
+import dev.kvasir.live.http.Network;
+import io.vertx.core.Future;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.http.HttpClient;
+import io.vertx.core.http.HttpClientResponse;
+import io.vertx.core.http.HttpMethod;
+import java.lang.management.ManagementFactory;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * Has the machine compile all that a request goes through before a gateway takes the first one.
+ *
+ * <pre>
+ *   callers ---> gateway ---> worker
+ *                   ^------------'  KV events
+ * </pre>
+ *
+ * <p>All three are made for this and closed after it, so that nothing of it is seen in metrics,
+ * logs, or what the router knows. It ends when there is hardly anything left to compile, or when
+ * its time is over. What goes wrong is not told to anybody: it only makes the start a cold one.
+ */
+public final class GatewayWarmUp {
+  private static final System.Logger LOG = System.getLogger(GatewayWarmUp.class.getName());
+  private static final int CALLERS = 16;
+  private static final Duration ROUND = Duration.ofMillis(500);
+
+  /** The compilers rest if they work less than this share of a round. */
+  private static final double RESTING = 0.3;
+
+  private static final int RESTING_ROUNDS = 2;
+
+  private static final Duration PATIENCE = Duration.ofSeconds(5);
+  private static final int PROMPTS = 16;
+  private static final int TEXTS = 256;
+  private static final int PROMPT_WORDS = 24;
+  private static final int BLOCKS = 4;
+  private static final int BLOCKS_MAX = 1 << 12;
+
+  private final Gateway gateway;
+  private final HttpClient client;
+  private final EngineBlocks blocks;
+  private final AtomicInteger answered = new AtomicInteger();
+  private final CountDownLatch left = new CountDownLatch(CALLERS);
+  private volatile boolean over;
+
+  private GatewayWarmUp(Network network, Gateway gateway) {
+    this.gateway = gateway;
+    this.client = network.vertx().createHttpClient();
+    this.blocks =
+        new EngineBlocks(
+            Gateway::hasher, gateway.blockTokens(), BLOCKS_MAX, gateway.events(WarmUpWorker.MODEL));
+  }
+
+  /**
+   * Answers when it is done.
+   *
+   * @param settings of the gateway that is to serve
+   * @param beside what that gateway has beside it
+   * @param longest it may take
+   * @return how many requests were answered
+   */
+  public static int run(
+      Network network, GatewaySettings settings, Gateway.Beside beside, Duration longest) {
+    if (!longest.isPositive()) return 0;
+    try (var worker = new WarmUpWorker(network.vertx());
+        var gateway = Gateway.start(network, own(settings, worker), beside)) {
+      gateway.awaitModel(PATIENCE);
+      int answered = new GatewayWarmUp(network, gateway).run(longest);
+      LOG.log(INFO, "{0} requests answered to warm up", answered);
+      return answered;
+    } catch (RuntimeException e) {
+      LOG.log(DEBUG, "the warm-up failed", e);
+      return 0;
+    } finally {
+      // What it leaves behind would stay in memory until many requests have been answered.
+      System.gc();
+    }
+  }
+
+  /** Routes as the other gateway, and writes nothing down. */
+  private static GatewaySettings own(GatewaySettings settings, WarmUpWorker worker) {
+    return GatewaySettings.of(0, List.of(Worker.of(worker.url()).named(WarmUpWorker.MODEL)))
+        .at(HttpSettings.local(0), HttpSettings.local(0))
+        .with(settings.routing());
+  }
+
+  private int run(Duration longest) {
+    long endNanos = System.nanoTime() + longest.toNanos();
+    for (int i = 0; i < CALLERS; i++) ask(i);
+    int resting = 0;
+    try {
+      while (resting < RESTING_ROUNDS && System.nanoTime() < endNanos && !over) {
+        long before = compileMillis();
+        Thread.sleep(ROUND);
+        long compiled = compileMillis() - before;
+        resting = compiled < RESTING * ROUND.toMillis() ? resting + 1 : 0;
+      }
+      over = true;
+      var _ = left.await(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    } finally {
+      over = true;
+      Network.await(client.close());
+    }
+    return answered.get();
+  }
+
+  /** What compilers have worked until now. */
+  private static long compileMillis() {
+    var compilers = ManagementFactory.getCompilationMXBean();
+    return compilers == null ? 0 : compilers.getTotalCompilationTime();
+  }
+
+  private void ask(int number) {
+    if (over) {
+      left.countDown();
+      return;
+    }
+    var path = isCompletion(number) ? "/v1/completions" : "/v1/chat/completions";
+    client
+        .request(HttpMethod.POST, gateway.port(), HttpSettings.LOOPBACK, path)
+        .compose(
+            request -> request.putHeader("content-type", "application/json").send(body(number)))
+        .compose(GatewayWarmUp::whole)
+        .onComplete(
+            _ -> {
+              answered.incrementAndGet();
+              tell(number);
+              ask(number + CALLERS + 1);
+            },
+            _ -> {
+              over = true;
+              left.countDown();
+            });
+  }
+
+  private static Future<Buffer> whole(HttpClientResponse response) {
+    return response.statusCode() == 200
+        ? response.body()
+        : Future.failedFuture("status " + response.statusCode());
+  }
+
+  /** As the subscriber of a worker's events does, but for the network. */
+  private void tell(int number) {
+    int size = gateway.blockTokens();
+    var hashes = new ArrayList<EngineHash>();
+    for (int i = 0; i < BLOCKS; i++) hashes.add(new EngineHash.Word((long) number * BLOCKS + i));
+    var tokens = new int[BLOCKS * size];
+    Arrays.fill(tokens, number);
+    var place = new EngineEvent.Place("GPU", null);
+    var told = new ArrayList<EngineEvent>();
+    told.add(
+        new EngineEvent.Stored(
+            hashes,
+            number % 3 == 0 ? new EngineHash.Word((long) number * BLOCKS - 1) : null,
+            tokens,
+            size,
+            new EngineEvent.Adapter(null, null),
+            place,
+            List.of(),
+            new EngineEvent.Group(null, null, null)));
+    if (number % 2 == 0) told.add(new EngineEvent.Removed(hashes, place, null));
+    var frame = EventEncoder.encode(new EngineBatch(0, told, rank(number)), EventEncoding.MAP);
+    var decoder = new EventDecoder(EventLimits.DEFAULT);
+    if (decoder.decode(frame) instanceof EventDecoder.Outcome.Decoded(var batch, var _)) {
+      gateway.loop().execute(() -> batch.events().forEach(blocks::on));
+    }
+  }
+
+  private static @Nullable Integer rank(int number) {
+    return number % 2 == 0 ? null : Integer.valueOf(0);
+  }
+
+  /**
+   * Requests of the kinds that callers send: code that is compiled for one kind alone is compiled
+   * again when another comes.
+   */
+  private static Buffer body(int number) {
+    var fields = new StringBuilder("{\"model\":\"").append(WarmUpWorker.MODEL).append('"');
+    if (number % 8 != 1) fields.append(",\"stream\":true");
+    if (number % 4 == 2) fields.append(",\"stream_options\":{\"include_usage\":true}");
+    if (number % 3 == 0) fields.append(",\"max_tokens\":8,\"temperature\":0.5");
+    if (number % 16 == 3) fields.append(",\"stop\":[\"\\n\"],\"user\":null,\"n\":1");
+    if (isCompletion(number)) {
+      return Buffer.buffer(fields.append(",\"prompt\":\"" + text(number) + "\"}").toString());
+    }
+    var messages = new ArrayList<String>();
+    if (number % 2 == 0) messages.add(message("system", "\"You help.\""));
+    for (int turn = 0; turn < number % 4; turn++) {
+      messages.add(message("user", "\"" + text(number - number % 4) + turn + "\""));
+      messages.add(message("assistant", "\"I did.\""));
+    }
+    var last = "\"" + text(number) + "\"";
+    boolean hasParts = number % 16 == 5;
+    messages.add(message("user", hasParts ? "[{\"type\":\"text\",\"text\":" + last + "}]" : last));
+    return Buffer.buffer(fields + ",\"messages\":[" + String.join(",", messages) + "]}");
+  }
+
+  private static boolean isCompletion(int number) {
+    return number % 16 == 7;
+  }
+
+  private static String message(String role, String content) {
+    return "{\"role\":\"" + role + "\",\"content\":" + content + "}";
+  }
+
+  /** Half of them were said before. */
+  private static String text(int number) {
+    int which = number % 2 == 0 ? number % TEXTS : number % PROMPTS;
+    var words = "words of some length, as conversations have them; ".repeat(which % PROMPT_WORDS);
+    return which + " " + words + "and \u00fc, \u4f60\u597d.";
+  }
+}
