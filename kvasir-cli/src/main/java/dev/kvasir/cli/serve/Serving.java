@@ -186,7 +186,8 @@ final class Serving implements AutoCloseable {
             .orElse(below == null ? () -> TieredCacheState.NONE : below::memory);
     var texts = embedded.isPresent() ? Map.<String, ModelText>of() : settings.routing().texts();
     var engines = embedded.map(EmbeddedWorkers::engines).orElse(List.of());
-    var beside = new Gateway.Beside(version, tieredCache, adminEndpoints(), tokenizer(texts), engines);
+    var beside =
+        new Gateway.Beside(version, tieredCache, adminEndpoints(), tokenizer(texts), engines);
     var warming =
         new Gateway.Beside(
             version,

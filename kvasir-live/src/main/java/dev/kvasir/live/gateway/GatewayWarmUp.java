@@ -51,6 +51,9 @@ public final class GatewayWarmUp {
 
   private static final int RESTING_ROUNDS = 2;
 
+  /** Before so many requests were answered, compilers that rest have not begun. */
+  private static final int LEAST = 256;
+
   private static final Duration PATIENCE = Duration.ofSeconds(5);
   private static final int PROMPTS = 16;
   private static final int TEXTS = 256;
@@ -111,7 +114,9 @@ public final class GatewayWarmUp {
     for (int i = 0; i < CALLERS; i++) ask(i);
     int resting = 0;
     try {
-      while (resting < RESTING_ROUNDS && System.nanoTime() < endNanos && !over) {
+      while ((resting < RESTING_ROUNDS || answered.get() < LEAST)
+          && System.nanoTime() < endNanos
+          && !over) {
         long before = compileMillis();
         Thread.sleep(ROUND);
         long compiled = compileMillis() - before;
