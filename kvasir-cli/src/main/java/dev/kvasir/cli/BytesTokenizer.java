@@ -56,7 +56,7 @@ final class BytesTokenizer {
     var symbols = new ArrayList<String>();
     int others = 0;
     for (int value : IntStream.range(0, BYTES).toArray()) {
-      boolean isVisible = value > 0x20 && value < 0x7f || value > 0xa0 && value != 0xad;
+      boolean isVisible = (value > 0x20 && value < 0x7f) || (value > 0xa0 && value != 0xad);
       symbols.add(Character.toString(isVisible ? value : BYTES + others++));
     }
     return symbols;

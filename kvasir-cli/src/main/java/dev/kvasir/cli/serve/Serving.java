@@ -195,7 +195,7 @@ final class Serving implements AutoCloseable {
             List.of(),
             asking -> FileTokenizers.unchecked(texts, asking),
             List.of());
-    GatewayWarmUp.run(network, gatewaySettings, warming, warmUp);
+    var _ = GatewayWarmUp.run(network, gatewaySettings, warming, warmUp);
     var started = owned.add(Gateway.start(network, gatewaySettings, beside));
     gateway = Optional.of(started);
     join(settings, started, secret);
