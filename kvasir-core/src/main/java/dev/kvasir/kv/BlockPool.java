@@ -253,6 +253,11 @@ public final class BlockPool {
     return (int) (rows[slot << ROW_SHIFT] & HOLDS);
   }
 
+  /** Reads ahead for blocks about to be registered: that waits for memory once, not for each. */
+  public void approach(List<BlockHash> hashes) {
+    for (int near = 0; near < hashes.size(); ) near = registry.approach(hashes, near);
+  }
+
   void approach(BlockNames names, int from, int until) {
     if (!registry.isLarge()) return;
     for (int i = from; i < until; i++) registry.approach(names.name(i));
