@@ -159,7 +159,7 @@ final class Segments {
 
   void classOf(int segment, int of) {
     int row = at(segment, CLASS);
-    rows[row] = rows[row] & ~CLASS_BITS | of;
+    rows[row] = (rows[row] & ~CLASS_BITS) | of;
   }
 
   /** A request went on from the middle of the segment. */
@@ -214,7 +214,7 @@ final class Segments {
 
   void hint(int segment, int hint) {
     int row = at(segment, CLASS);
-    rows[row] = rows[row] & CLASS_BITS | hint << HINT_SHIFT;
+    rows[row] = (rows[row] & CLASS_BITS) | (hint << HINT_SHIFT);
   }
 
   /** How many of its blocks are here or remembered. */
@@ -423,7 +423,7 @@ final class Segments {
 
   private void list(int segment, int list) {
     int row = at(segment, STATE);
-    rows[row] = rows[row] & ~LIST_BITS | list << LIST_SHIFT;
+    rows[row] = (rows[row] & ~LIST_BITS) | (list << LIST_SHIFT);
   }
 
   private static int at(int segment, int field) {
