@@ -39,7 +39,9 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(180)
 class RollingRestartTest {
   private static final boolean FULL = Integer.getInteger("kvasir.scale", 1) > 1;
-  private static final int PER_SECOND = FULL ? 40 : 20;
+  private static final int PER_SECOND =
+      Integer.getInteger("kvasir.restart.per-second", FULL ? 40 : 20);
+
   private static final Duration PATIENCE = Duration.ofSeconds(30);
 
   /** The status of a Java process that was asked to stop by a signal. */
