@@ -2,7 +2,7 @@ package dev.kvasir.cli.config;
 
 import java.util.List;
 
-/** Choices of which one has to be chosen. */
+/** Names of which one must be chosen. */
 public final class Choices {
   private Choices() {}
 

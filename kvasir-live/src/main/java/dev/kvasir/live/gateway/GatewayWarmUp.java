@@ -37,9 +37,9 @@ import java.util.concurrent.atomic.AtomicInteger;
  *                   ^------------'  KV events
  * </pre>
  *
- * <p>All three are made for this and closed after it, so that nothing of it is seen in metrics,
- * logs, or what the router knows. It ends when there is hardly anything left to compile, or when
- * its time is over. What goes wrong is not told to anybody: it only makes the start a cold one.
+ * <p>All three are made for this and closed after it, so that neither metrics nor the router's
+ * index show anything of it. It ends when there is hardly anything left to compile, or when its
+ * time is over. If it fails, the gateway starts cold.
  */
 public final class GatewayWarmUp {
   private static final System.Logger LOG = System.getLogger(GatewayWarmUp.class.getName());
@@ -51,7 +51,7 @@ public final class GatewayWarmUp {
 
   private static final int RESTING_ROUNDS = 2;
 
-  /** Before so many requests were answered, compilers that rest have not begun. */
+  /** With fewer answers the compilers may rest because they have not begun. */
   private static final int LEAST = 256;
 
   private static final Duration PATIENCE = Duration.ofSeconds(5);
