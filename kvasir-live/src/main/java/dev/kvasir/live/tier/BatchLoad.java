@@ -41,6 +41,9 @@ final class BatchLoad {
   private static final int WINDOW_MAX = 32;
   private static final int WINDOWS_MAX = 8;
 
+  /** Small enough that a window is checked and copied while a disk reads the next ones. */
+  private static final int WINDOW_BYTES = 16 << 20;
+
   /** How much of host memory one load may need for what comes from below. */
   private static final int HOST_SHARE = 8;
 
@@ -83,7 +86,8 @@ final class BatchLoad {
     this.each = new byte[rows.length];
     this.done = done;
     int share = Math.max(1, cache.tiers().host().total() / HOST_SHARE);
-    this.window = Math.clamp(share / 2, 1, WINDOW_MAX);
+    int chunks = Math.min(share / 2, WINDOW_BYTES / cache.namespace().rowBytes());
+    this.window = Math.clamp(chunks, 1, WINDOW_MAX);
     this.windowsMax = Math.clamp(share / window, 1, WINDOWS_MAX);
     this.began = loop.nanos();
   }

@@ -112,9 +112,10 @@ final class TierSession {
     return opened;
   }
 
-  /** An engine that waits for its chunks does nothing else, so all processors copy. */
+  /** These fill the memory's bandwidth; the other processors are left to what engines decode. */
   private static int copyThreads() {
-    return Math.clamp(Runtime.getRuntime().availableProcessors(), 2, COPY_THREADS_MAX);
+    int processors = Runtime.getRuntime().availableProcessors();
+    return Math.clamp(processors - processors / 4, 2, COPY_THREADS_MAX);
   }
 
   private static Namespace namespace(TierRequest.Hello hello) throws ProtocolError {
