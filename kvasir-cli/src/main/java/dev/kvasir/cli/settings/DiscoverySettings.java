@@ -19,6 +19,8 @@ import java.util.List;
  * @param kubernetes pods that are workers
  * @param eventsPort where each worker that has no keys of its own tells its KV events; 0 for none
  * @param replayPort where it repeats them; 0 for none
+ * @param tierPort where the tier daemon below it tells what it holds; 0 for none
+ * @param tierReplayPort where that repeats it; 0 for none
  */
 public record DiscoverySettings(
     Start start,
@@ -28,7 +30,9 @@ public record DiscoverySettings(
     KubernetesSettings kubernetes,
     Duration pace,
     int eventsPort,
-    int replayPort) {
+    int replayPort,
+    int tierPort,
+    int tierReplayPort) {
   /** Whether there must be workers at the start. */
   public enum Start {
     WITH_WORKERS,
@@ -44,16 +48,24 @@ public record DiscoverySettings(
           KubernetesSettings.DEFAULT,
           Duration.ofSeconds(5),
           0,
+          0,
+          0,
           0);
 
   private static final int PORT_MAX = 65_535;
 
   public DiscoverySettings {
     if (!pace.isPositive()) throw new IllegalArgumentException("pace " + pace + ", expected more");
-    for (int port : new int[] {eventsPort, replayPort}) {
+    for (int port : new int[] {eventsPort, replayPort, tierPort, tierReplayPort}) {
       if (port < 0 || port > PORT_MAX) {
         throw new IllegalArgumentException("port " + port + ", expected 0 to " + PORT_MAX);
       }
+    }
+    if (tierPort > 0 && eventsPort == 0) {
+      throw new IllegalArgumentException(
+          "tier-port "
+              + tierPort
+              + " without events-port: a tier reports hashes, and only KV events report tokens");
     }
     if (!dnsServer.isEmpty() && !dnsServer.matches("[A-Za-z0-9.-]+(:\\d{1,5})?")) {
       throw new IllegalArgumentException("'" + dnsServer + "', expected HOST or HOST:PORT");
@@ -87,10 +99,14 @@ public record DiscoverySettings(
         Role.BOTH,
         Connector.NONE,
         "",
-        eventsPort == 0 ? "" : "tcp://" + host + ":" + eventsPort,
-        replayPort == 0 ? "" : "tcp://" + host + ":" + replayPort,
+        endpoint(host, eventsPort),
+        endpoint(host, replayPort),
         "",
-        "",
-        "");
+        endpoint(host, tierPort),
+        endpoint(host, tierReplayPort));
+  }
+
+  private static String endpoint(String host, int port) {
+    return port == 0 ? "" : "tcp://" + host + ":" + port;
   }
 }

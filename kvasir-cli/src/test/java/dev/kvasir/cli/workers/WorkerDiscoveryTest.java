@@ -42,7 +42,7 @@ class WorkerDiscoveryTest {
 
   private DiscoverySettings byFile(Path file) {
     return new DiscoverySettings(
-        Start.WITH_WORKERS, file, "", "", KubernetesSettings.DEFAULT, PACE, 0, 0);
+        Start.WITH_WORKERS, file, "", "", KubernetesSettings.DEFAULT, PACE, 0, 0, 0, 0);
   }
 
   private static DiscoverySettings byDns(NameServer server) {
@@ -55,7 +55,9 @@ class WorkerDiscoveryTest {
         KubernetesSettings.DEFAULT,
         PACE,
         5557,
-        5558);
+        5558,
+        0,
+        0);
   }
 
   private List<String> next() throws InterruptedException {
@@ -174,13 +176,15 @@ class WorkerDiscoveryTest {
     try (var server = new ApiServer()) {
       var service = new KubernetesSettings("vllm", "", "", "models", "http", server.url(), folder);
       var settings =
-          new DiscoverySettings(Start.WITH_WORKERS, null, "", "", service, PACE, 5557, 0);
+          new DiscoverySettings(Start.WITH_WORKERS, null, "", "", service, PACE, 5557, 0, 5570, 0);
       var lookup = new EndpointSlices(settings);
       server.answer = slices("false");
       assertThat(lookup.workers())
           .extracting(WorkerSettings::url)
           .containsExactly("http://10.0.0.7:8000", "http://10.0.0.8:8000", "http://[fd00::9]:8000");
       assertThat(lookup.workers().getFirst().events()).isEqualTo("tcp://10.0.0.7:5557");
+      assertThat(lookup.workers().getFirst().tier()).isEqualTo("tcp://10.0.0.7:5570");
+      assertThat(lookup.workers().getFirst().tierReplay()).isEmpty();
       assertThat(server.asked.poll())
           .isEqualTo(
               "Bearer secret /apis/discovery.k8s.io/v1/namespaces/models/endpointslices"
@@ -241,7 +245,7 @@ class WorkerDiscoveryTest {
       server.answer = PODS;
       var settings =
           new DiscoverySettings(
-              Start.WITH_WORKERS, null, "", "", pods, Duration.ofMinutes(5), 0, 0);
+              Start.WITH_WORKERS, null, "", "", pods, Duration.ofMinutes(5), 0, 0, 0, 0);
       try (var discovery = WorkerDiscovery.of(settings, sources)) {
         assertThat(names()).containsExactly("10.0.0.7:8000");
         discovery.run();
@@ -257,7 +261,7 @@ class WorkerDiscoveryTest {
   }
 
   private static DiscoverySettings kubernetes(KubernetesSettings pods) {
-    return new DiscoverySettings(Start.WITH_WORKERS, null, "", "", pods, PACE, 0, 0);
+    return new DiscoverySettings(Start.WITH_WORKERS, null, "", "", pods, PACE, 0, 0, 0, 0);
   }
 
   /** One pod that runs, one that leaves, one that waits for its image, and one of another port. */
