@@ -4,9 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvasir.router.flow.FlowSettings;
 import dev.kvasir.router.flow.QueueLimits;
-import dev.kvasir.router.flow.TurnRules;
-import dev.kvasir.router.flow.TurnRules.Late;
-import dev.kvasir.router.flow.TurnRules.Order;
+import dev.kvasir.router.turn.TurnRules;
 import dev.kvasir.router.view.Role;
 import dev.kvasir.router.view.SloClass;
 import dev.kvasir.sim.latency.LinearModel;
@@ -41,12 +39,9 @@ class SimulatedTurnsTest {
   /** Between two requests when all engines are busy, as the last test finds. */
   private static final long FULL_NANOS = 3_100_000;
 
-  private static final TurnRules BOUND =
-      new TurnRules(Order.ARRIVAL, List.of(), AT_ONCE, 0, 0, 0, 0, Late.WAIT);
-  private static final TurnRules ONE_PREFILL =
-      new TurnRules(Order.ARRIVAL, List.of(), AT_ONCE, 0, 1, 0, 0, Late.WAIT);
-  private static final TurnRules RESERVED =
-      new TurnRules(Order.ARRIVAL, List.of(), AT_ONCE, AT_ONCE / 2, 1, 0, 0, Late.WAIT);
+  private static final TurnRules BOUND = TurnRules.DEFAULT.withBounds(AT_ONCE, 0, 0);
+  private static final TurnRules ONE_PREFILL = TurnRules.DEFAULT.withBounds(AT_ONCE, 0, 1);
+  private static final TurnRules RESERVED = TurnRules.DEFAULT.withBounds(AT_ONCE, 1, 1);
 
   private static List<Request> requests(SloClass sloClass, double load, long seed) {
     var random = new SplittableRandom(seed);
@@ -137,13 +132,14 @@ class SimulatedTurnsTest {
     }
     System.out.printf(
         "p90 of the first token over %d seeds, times that alone: %s unbound, %s bound, %s with one"
-            + " prefill at a time, %s with half of the places reserved%n",
+            + " prefill at a time, %s with one place of each engine reserved%n",
         SEEDS, unbound, bound, onePrefill, reserved);
     assertThat(unbound.slower).isGreaterThan(3 * bound.slower);
     assertThat(onePrefill.slower).isLessThan(bound.slower - 0.1);
     // The others get all that is left.
     assertThat(onePrefill.seconds).isLessThan(1.01 * bound.seconds);
     assertThat(reserved.slower).isLessThan(1.1);
+    assertThat(reserved.seconds).isLessThan(1.1 * bound.seconds);
   }
 
   @Test

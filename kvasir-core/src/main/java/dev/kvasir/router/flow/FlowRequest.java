@@ -35,6 +35,9 @@ public final class FlowRequest {
     }
   }
 
+  /** Stands for no time at which it is due. */
+  static final long NEVER = Long.MAX_VALUE;
+
   final FlowCaller caller;
   final RequestDriver driver;
   State state = State.NEW;
@@ -46,7 +49,16 @@ public final class FlowRequest {
   /** When it came, as a number. */
   long number;
 
-  /** Its place among requests of its class, those of one place in the order they came. */
+  /** The place of its class in line, the lowest first. */
+  int rank;
+
+  /** When it arrived, when its first token is due, and when it was sent to a worker last. */
+  long arrivedNanos;
+
+  long dueNanos = NEVER;
+  long sentNanos;
+
+  /** Its place among requests of its rank, those of one place in the order they came. */
   double place;
 
   /** Whether it counts as a request of its key, and whether its tokens do. */
@@ -106,8 +118,8 @@ public final class FlowRequest {
     return open;
   }
 
-  int queuePriority() {
-    return asked().sloClass().queuePriority();
+  int rank() {
+    return rank;
   }
 
   boolean isWithWorkers() {

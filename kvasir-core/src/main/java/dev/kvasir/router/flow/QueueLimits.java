@@ -1,5 +1,6 @@
 package dev.kvasir.router.flow;
 
+import dev.kvasir.router.turn.TurnRules;
 import java.time.Duration;
 
 /**

@@ -18,6 +18,8 @@ public record Refusal(Kind kind, String message, Duration retryAfter) {
     /** The admission policy rejects it. */
     NOT_ADMITTED,
     QUEUE_FULL,
+    /** Its turn would come, or did not come, in time for its target or its patience. */
+    LATE,
     /** It waited too long in the queue. */
     QUEUE_TIMEOUT,
     /** No worker serves its model. */

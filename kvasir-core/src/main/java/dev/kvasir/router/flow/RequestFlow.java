@@ -10,6 +10,9 @@ import dev.kvasir.router.flow.Refusal.Kind;
 import dev.kvasir.router.flow.RequestDriver.Leg;
 import dev.kvasir.router.flow.RequestEnd.Verdict;
 import dev.kvasir.router.placement.PrefillPlacement.Offload;
+import dev.kvasir.router.turn.TenantShares;
+import dev.kvasir.router.turn.TurnForecast;
+import dev.kvasir.router.turn.TurnRules;
 import dev.kvasir.router.view.Availability;
 import dev.kvasir.router.view.RouteRequest;
 import dev.kvasir.time.EventLoop;
@@ -46,9 +49,10 @@ import java.util.TreeSet;
  * worker is not sent such requests for a while. What is told of a request that is refused or over
  * counts for nothing: it was under way.
  *
- * <p>The queue serves the more important class first, and each class in the order of arrival, or so
- * that tenants get their shares of tokens. In a full queue, a request takes the place of the last
- * one of a less important class. With bounds on what a worker is given, a request waits here until
+ * <p>The queue serves the higher priority first, and each priority in the order of arrival, by when
+ * first tokens are due, or so that tenants get their shares of tokens. In a full queue, a request
+ * takes the place of the last one of a lower priority. Where targets are to be kept, a request that
+ * cannot keep its own is refused. With bounds on what a worker is given, a request waits here until
  * a worker of its model has room, and is bound to it then ({@link TurnRules}).
  *
  * <p>It belongs to one loop, live or simulated, with its router and its workers.
@@ -57,9 +61,6 @@ public final class RequestFlow {
   private static final Duration RETRY_MIN = Duration.ofSeconds(1);
   private static final Duration RETRY_MAX = Duration.ofSeconds(60);
 
-  /** How many ends the time between two ends is averaged over. */
-  private static final double ENDS_AVERAGED = 32;
-
   /** How often workers are looked at again while requests wait for them to have room. */
   private static final Duration LOOK_PACE = Duration.ofMillis(20);
 
@@ -67,7 +68,7 @@ public final class RequestFlow {
   private static final int LOOKED_MAX = 64;
 
   private static final Comparator<FlowRequest> ORDER =
-      Comparator.comparingInt(FlowRequest::queuePriority)
+      Comparator.comparingInt(FlowRequest::rank)
           .thenComparingDouble(request -> request.place)
           .thenComparingLong(request -> request.number);
 
@@ -77,15 +78,13 @@ public final class RequestFlow {
   private FlowSettings settings;
   private TurnRules turns;
   private final TenantShares shares;
+  private final TurnForecast forecast = new TurnForecast();
   private final KeyMeter keys = new KeyMeter();
   private final TreeSet<FlowRequest> waiting = new TreeSet<>(ORDER);
   private long submitted;
   private int inFlight;
   private boolean isAdmitting;
   private boolean looking;
-  private double gapNanos = RETRY_MIN.toNanos();
-  private long endedNanos;
-  private long ends;
   private @Nullable Replicas replicas;
 
   public RequestFlow(EventLoop loop, Router router, WorkerTable<?> workers, FlowSettings settings) {
@@ -153,6 +152,7 @@ public final class RequestFlow {
   /** A request has arrived: it is counted before anything is done for it. */
   public void arrive(FlowRequest request) {
     require(request, State.NEW);
+    request.arrivedNanos = loop.nanos();
     var refusal = keys.begin(request.caller, loop.nanos());
     if (refusal != null) {
       refuse(request, refusal);
@@ -187,11 +187,26 @@ public final class RequestFlow {
       refuse(request, refusal);
       return;
     }
-    if (turns.order() == TurnRules.Order.FAIR) {
-      request.place = shares.place(request.caller.tenant(), submission.route().promptTokens());
-    }
+    line(request, submission.route());
     if (canStart(request)) admit(request);
     else enqueue(request);
+  }
+
+  /** Gives the request its place in line. */
+  private void line(FlowRequest request, RouteRequest asked) {
+    request.rank = turns.rank(asked.sloClass());
+    var target = turns.target(asked.sloClass());
+    if (target.isPositive()) request.dueNanos = request.arrivedNanos + target.toNanos();
+    request.place =
+        switch (turns.order()) {
+          case ARRIVAL -> 0;
+          case FAIR -> shares.place(request.caller.tenant(), asked.promptTokens());
+          // One without a target is to start while it has patience.
+          case DEADLINE ->
+              target.isPositive()
+                  ? request.dueNanos
+                  : request.arrivedNanos + settings.queue().patience().toNanos();
+        };
   }
 
   /** Whether there is room, and nobody before it who waits for the same. */
@@ -238,14 +253,13 @@ public final class RequestFlow {
   }
 
   private void enqueue(FlowRequest request) {
-    var late = turns.late() == TurnRules.Late.SHED ? late(request) : null;
-    if (late != null) {
-      refuse(request, late);
+    if (forecast.isKnown() && isLate(request, untilTurn(request))) {
+      refuse(request, late(request));
       return;
     }
     int waitingMax = settings.queue().waitingMax();
     var last = waiting.isEmpty() ? request : waiting.last();
-    if (waiting.size() >= waitingMax && last.queuePriority() <= request.queuePriority()) {
+    if (waiting.size() >= waitingMax && last.rank <= request.rank) {
       refuse(request, queueFull());
       return;
     }
@@ -254,7 +268,7 @@ public final class RequestFlow {
       refuse(last, queueFull());
     }
     request.state = State.WAITING;
-    request.patience = loop.after(settings.queue().patience(), () -> giveUp(request));
+    request.patience = loop.after(patience(request), () -> giveUp(request));
     waiting.add(request);
     lookAgain();
   }
@@ -273,18 +287,35 @@ public final class RequestFlow {
   }
 
   /**
-   * Why the request is refused now rather than later: as things have gone lately, its turn would
-   * come when its patience is over. It is told when the line will be short enough.
+   * How long it may wait from now on: its patience, and with a target that is to be kept only as
+   * long as its first token can still come in time.
    */
-  private @Nullable Refusal late(FlowRequest request) {
-    if (ends < ENDS_AVERAGED) return null;
-    double waitNanos = gapNanos * (waiting.headSet(request).size() + 1);
-    long excessNanos = (long) waitNanos - settings.queue().patience().toNanos();
-    if (excessNanos <= 0) return null;
+  private Duration patience(FlowRequest request) {
+    var patience = settings.queue().patience();
+    if (turns.late() != TurnRules.Late.SHED || request.dueNanos == FlowRequest.NEVER) {
+      return patience;
+    }
+    var left = Duration.ofNanos(request.dueNanos - loop.nanos()).minus(forecast.firstToken());
+    if (left.isNegative()) return Duration.ZERO;
+    return left.compareTo(patience) < 0 ? left : patience;
+  }
+
+  private Duration untilTurn(FlowRequest request) {
+    return forecast.untilTurn(request.rank, waiting.headSet(request).size());
+  }
+
+  private boolean isLate(FlowRequest request, Duration untilTurn) {
+    return turns.late() == TurnRules.Late.SHED && untilTurn.compareTo(patience(request)) > 0;
+  }
+
+  /** It is told when the line will be short enough for one like it. */
+  private Refusal late(FlowRequest request) {
+    var wait = untilTurn(request);
+    var allowed = patience(request);
     var message =
-        "its turn would come in %d s, and it may wait %d ms"
-            .formatted((long) (waitNanos / 1e9) + 1, settings.queue().patience().toMillis());
-    return new Refusal(Kind.QUEUE_FULL, message, bounded(Duration.ofNanos(excessNanos)));
+        "its turn would come in %d ms, and it may wait %d ms; retry later"
+            .formatted(wait.toMillis(), allowed.toMillis());
+    return new Refusal(Kind.LATE, message, bounded(wait.minus(allowed)));
   }
 
   private Refusal queueFull() {
@@ -294,6 +325,11 @@ public final class RequestFlow {
 
   private void giveUp(FlowRequest request) {
     dequeue(request);
+    boolean isDue = turns.late() == TurnRules.Late.SHED && request.dueNanos != FlowRequest.NEVER;
+    if (isDue) {
+      refuse(request, late(request));
+      return;
+    }
     var message = "no worker was free within " + settings.queue().patience().toMillis() + " ms";
     refuse(request, new Refusal(Kind.QUEUE_TIMEOUT, message, retryAfter()));
   }
@@ -338,10 +374,10 @@ public final class RequestFlow {
       return;
     }
     if (request.route == null) {
-      // Between two times of work nothing ends, which says nothing of how long a turn takes.
-      if (inFlight == 0) endedNanos = loop.nanos();
+      if (inFlight == 0) forecast.begun(loop.nanos());
       inFlight++;
     }
+    request.sentNanos = loop.nanos();
     var route = together(request, opened.get());
     request.route = route;
     if (request.submitted().isWhole()) route.answersWhole();
@@ -496,6 +532,7 @@ public final class RequestFlow {
     if (!request.isWithWorkers()) return;
     require(request, State.DECODING);
     request.openRoute().firstToken();
+    forecast.answered(loop.nanos() - request.sentNanos);
     request.state = State.ANSWERING;
     note(request.openRoute());
     // Its worker may take the next prefill.
@@ -526,7 +563,8 @@ public final class RequestFlow {
       if (!route.isClosed()) route.told(end.promptTokens(), end.cachedTokens());
       route.close();
       inFlight--;
-      measure();
+      forecast.ended(loop.nanos());
+      if (!waiting.isEmpty()) forecast.endedBeforeOthers(request.rank);
       note(route);
     }
     note();
@@ -584,16 +622,9 @@ public final class RequestFlow {
     }
   }
 
-  private void measure() {
-    long now = loop.nanos();
-    ends++;
-    gapNanos += (now - endedNanos - gapNanos) / Math.min((double) ends, ENDS_AVERAGED);
-    endedNanos = now;
-  }
-
   /** How long it takes until those that wait now are through, as things have gone lately. */
   private Duration retryAfter() {
-    return bounded(Duration.ofNanos((long) (gapNanos * (waiting.size() + 1))));
+    return bounded(forecast.untilTurn(Integer.MIN_VALUE, waiting.size()));
   }
 
   private static Duration bounded(Duration time) {

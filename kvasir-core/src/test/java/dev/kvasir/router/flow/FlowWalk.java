@@ -14,6 +14,8 @@ import dev.kvasir.router.placement.PlacementPolicy;
 import dev.kvasir.router.placement.PlacementSettings;
 import dev.kvasir.router.placement.PrefillPlacement;
 import dev.kvasir.router.placement.PrefillPlacement.Offload;
+import dev.kvasir.router.turn.TurnRules;
+import dev.kvasir.router.turn.TurnRules.ClassRule;
 import dev.kvasir.router.view.Availability;
 import dev.kvasir.router.view.Instance;
 import dev.kvasir.router.view.Role;
@@ -110,15 +112,30 @@ final class FlowWalk {
   /** Mostly none; else any of them, with bounds that are often met. */
   private static TurnRules turns(RandomGenerator random) {
     if (random.nextInt(3) > 0) return TurnRules.DEFAULT;
+    var orders = TurnRules.Order.values();
+    int inFlightMax = random.nextInt(4);
     return new TurnRules(
-        random.nextBoolean() ? TurnRules.Order.FAIR : TurnRules.Order.ARRIVAL,
+        orders[random.nextInt(orders.length)],
         List.of("tenant1=" + (1 + random.nextInt(4))),
-        random.nextInt(4),
-        0,
+        classes(random),
+        inFlightMax,
+        random.nextInt(Math.max(1, inFlightMax)),
+        random.nextBoolean() ? SloClass.CRITICAL : SloClass.STANDARD,
         random.nextInt(3),
         0,
         0,
         random.nextBoolean() ? TurnRules.Late.SHED : TurnRules.Late.WAIT);
+  }
+
+  /** Some classes with targets, and some with the priority of another. */
+  private static List<ClassRule> classes(RandomGenerator random) {
+    var classes = new ArrayList<ClassRule>();
+    for (var each : SloClass.values()) {
+      if (random.nextBoolean()) continue;
+      int priority = random.nextBoolean() ? 0 : 3;
+      classes.add(new ClassRule(each, priority, Duration.ofMillis(random.nextInt(60))));
+    }
+    return classes;
   }
 
   private void addWorker(int index) {
@@ -214,6 +231,7 @@ final class FlowWalk {
       assertThat(loop.nanos() - trial.waitedSinceNanos)
           .as("a request waits on")
           .isLessThanOrEqualTo(settings.queue().patience().toNanos());
+      if (state == State.WAITING) checkDue(trial);
       trial.wasWaiting = state == State.WAITING;
       if (state != State.OVER && trial.request.route() != null) placed++;
       if (state == State.WAITING) waiting++;
@@ -228,6 +246,40 @@ final class FlowWalk {
     int booked = 0;
     for (int id : router.instances()) booked += router.load(id).inFlight();
     assertThat((long) booked).isBetween(open, 2 * open);
+  }
+
+  /** Where targets are kept, nobody waits longer than its first token is due. */
+  private void checkDue(Trial trial) {
+    var turns = settings.queue().turns();
+    var target = turns.target(trial.request.asked().sloClass());
+    if (turns.late() == TurnRules.Late.WAIT || target.isZero()) return;
+    long due = Math.max(trial.arrivedNanos + target.toNanos(), trial.waitedSinceNanos);
+    assertThat(loop.nanos()).as("a request waits though it is late").isLessThanOrEqualTo(due);
+  }
+
+  /** No request is taken from the line while one before it waits, since all may go anywhere. */
+  private void checkFirst(FlowRequest taken) {
+    var turns = settings.queue().turns();
+    for (var trial : trials) {
+      var other = trial.request;
+      if (other.state() != State.WAITING) continue;
+      int rank = turns.rank(other.asked().sloClass());
+      int ownRank = turns.rank(taken.asked().sloClass());
+      assertThat(rank).as("a lower priority goes first").isGreaterThanOrEqualTo(ownRank);
+      if (rank == ownRank && turns.order() == TurnRules.Order.DEADLINE) {
+        assertThat(dueNanos(other)).isGreaterThanOrEqualTo(dueNanos(taken));
+      }
+    }
+  }
+
+  private long dueNanos(FlowRequest request) {
+    var target = settings.queue().turns().target(request.asked().sloClass());
+    return trial(request).arrivedNanos
+        + (target.isZero() ? settings.queue().patience() : target).toNanos();
+  }
+
+  private Trial trial(FlowRequest request) {
+    return trials.stream().filter(each -> each.request == request).findFirst().orElseThrow();
   }
 
   private int inFlightMax() {
@@ -251,6 +303,7 @@ final class FlowWalk {
     boolean isGone;
     boolean wasWaiting;
     long waitedSinceNanos = loop.nanos();
+    final long arrivedNanos = loop.nanos();
     @Nullable Leg answering;
 
     Trial(FlowCaller caller) {
@@ -302,6 +355,7 @@ final class FlowWalk {
 
     /** A new attempt is for workers that are ready, and have not failed the request before. */
     private void checkPlaced(PrefillPlacement placement) {
+      if (placed == 0) checkFirst(request);
       placed = request.attempts();
       var ids = new TreeSet<>(Set.of(placement.decode()));
       if (placement instanceof Offload offload) ids.add(offload.prefill());

@@ -8,13 +8,15 @@ import dev.kvasir.router.Router;
 import dev.kvasir.router.RouterSettings;
 import dev.kvasir.router.flow.FlowRequest.State;
 import dev.kvasir.router.flow.RequestEnd.Verdict;
-import dev.kvasir.router.flow.TurnRules.Late;
-import dev.kvasir.router.flow.TurnRules.Order;
 import dev.kvasir.router.pick.PickPolicy;
 import dev.kvasir.router.pick.Ties;
 import dev.kvasir.router.pick.WeightedPick;
 import dev.kvasir.router.placement.PlacementPolicy;
 import dev.kvasir.router.placement.PlacementSettings;
+import dev.kvasir.router.turn.TurnRules;
+import dev.kvasir.router.turn.TurnRules.ClassRule;
+import dev.kvasir.router.turn.TurnRules.Late;
+import dev.kvasir.router.turn.TurnRules.Order;
 import dev.kvasir.router.view.EngineSignals;
 import dev.kvasir.router.view.Instance;
 import dev.kvasir.router.view.Role;
@@ -60,11 +62,30 @@ class TurnRulesTest {
   }
 
   private static TurnRules fair(String... weights) {
-    return new TurnRules(Order.FAIR, List.of(weights), 0, 0, 0, 0, 0, Late.WAIT);
+    return rules(Order.FAIR, List.of(weights), List.of(), Late.WAIT);
   }
 
   private static TurnRules capped(int inFlight, int waiting, double kv) {
-    return new TurnRules(Order.ARRIVAL, List.of(), inFlight, 0, 0, waiting, kv, Late.WAIT);
+    return new TurnRules(
+        Order.ARRIVAL,
+        List.of(),
+        List.of(),
+        inFlight,
+        0,
+        SloClass.CRITICAL,
+        0,
+        waiting,
+        kv,
+        Late.WAIT);
+  }
+
+  private static TurnRules rules(
+      Order order, List<String> weights, List<ClassRule> classes, Late late) {
+    return new TurnRules(order, weights, classes, 0, 0, SloClass.CRITICAL, 0, 0, 0, late);
+  }
+
+  private static ClassRule due(SloClass sloClass, int priority, long millis) {
+    return new ClassRule(sloClass, priority, Duration.ofMillis(millis));
   }
 
   private Asked ask(String tenant, int tokens) {
@@ -200,7 +221,7 @@ class TurnRulesTest {
 
   @Test
   void someOfAWorkerIsKeptForTheMostImportantClass() {
-    open(1, 100, new TurnRules(Order.ARRIVAL, List.of(), 3, 1, 0, 0, 0, Late.WAIT));
+    open(1, 100, TurnRules.DEFAULT.withBounds(3, 1, 0));
     for (int i = 0; i < 2; i++) assertThat(ask("a", 10).isRunning()).isTrue();
     var standard = ask("a", 10);
     assertThat(standard.isRunning()).isFalse();
@@ -212,23 +233,106 @@ class TurnRulesTest {
   }
 
   @Test
-  void aWorkerThatPrefillsIsGivenOnlyTheMostImportantClass() {
-    open(1, 100, new TurnRules(Order.ARRIVAL, List.of(), 0, 0, 1, 0, 0, Late.WAIT));
+  void aClassMayBeNamedForWhichPlacesAreKept() {
+    var kept =
+        new TurnRules(
+            Order.ARRIVAL, List.of(), List.of(), 2, 1, SloClass.STANDARD, 0, 0, 0, Late.WAIT);
+    open(1, 100, kept);
+    assertThat(ask("a", 10, SloClass.BATCH, "").isRunning()).isTrue();
+    var batch = ask("a", 10, SloClass.BATCH, "");
+    assertThat(batch.isRunning()).isFalse();
+    assertThat(ask("a", 10).isRunning()).isTrue();
+  }
+
+  @Test
+  void aWorkerThatPrefillsIsGivenNothingMoreUntilTheFirstToken() {
+    open(1, 100, TurnRules.DEFAULT.withBounds(0, 0, 1));
     var first = ask("a", 10);
     var second = ask("a", 10);
-    assertThat(first.isRunning()).isTrue();
-    assertThat(second.isRunning()).isFalse();
     var critical = ask("a", 10, SloClass.CRITICAL, "");
-    assertThat(critical.isRunning()).isTrue();
+    assertThat(first.isRunning()).isTrue();
+    assertThat(second.isRunning() || critical.isRunning()).isFalse();
     flow.firstToken(first.request);
+    assertThat(critical.isRunning()).isTrue();
     assertThat(second.isRunning()).isFalse();
     flow.firstToken(critical.request);
     assertThat(second.isRunning()).isTrue();
   }
 
   @Test
+  void classesOfOnePriorityGoByWhenTheyAreDue() {
+    var classes = List.of(due(SloClass.STANDARD, 0, 5_000), due(SloClass.BATCH, 3, 1_000));
+    open(1, 1, rules(Order.DEADLINE, List.of(), classes, Late.WAIT));
+    var running = ask("a", 10);
+    var background = ask("a", 10, SloClass.BACKGROUND, "");
+    var standard = ask("a", 10);
+    loop.runFor(Duration.ofSeconds(1));
+    var batch = ask("a", 10, SloClass.BATCH, "");
+    loop.runFor(Duration.ofMillis(3_500));
+    var late = ask("a", 10, SloClass.BATCH, "");
+    var critical = ask("a", 10, SloClass.CRITICAL, "");
+    end(running, 0);
+    for (var next : List.of(critical, batch, standard, late, background)) {
+      assertThat(next.isRunning()).isTrue();
+      end(next, 0);
+    }
+  }
+
+  /** A request takes a second, of which the first half passes before its first token. */
+  private void serveForSeconds(int count) {
+    for (int i = 0; i < count; i++) {
+      var running = asked.stream().filter(each -> each.isRunning()).findFirst();
+      loop.runFor(Duration.ofMillis(500));
+      running.ifPresent(each -> flow.firstToken(each.request));
+      loop.runFor(Duration.ofMillis(500));
+      running.ifPresent(each -> end(each, 0));
+    }
+  }
+
+  @Test
+  void whatCannotKeepItsTargetIsRefusedAndWhatIsTakenKeepsIt() {
+    var classes = List.of(due(SloClass.STANDARD, 0, 5_000));
+    open(1, 1, rules(Order.DEADLINE, List.of(), classes, Late.SHED));
+    for (int i = 0; i < 40; i++) {
+      ask("a", 10);
+      serveForSeconds(1);
+    }
+    asked.clear();
+    for (int i = 0; i < 40; i++) ask("a", 10);
+    var background = ask("a", 10, SloClass.BACKGROUND, "");
+    var refused = asked.stream().filter(each -> each.refusal != null).toList();
+    // One runs, and the turns of four come within the 4.5 s that leave time for a first token.
+    assertThat(refused).hasSize(35);
+    for (var each : refused) {
+      var refusal = Objects.requireNonNull(each.refusal);
+      assertThat(refusal.kind()).isEqualTo(Refusal.Kind.LATE);
+      assertThat(refusal.message()).contains("it may wait 4500 ms");
+      // A place in line is free when the next one ends.
+      assertThat(refusal.retryAfter()).isEqualTo(Duration.ofSeconds(1));
+    }
+    serveForSeconds(6);
+    assertThat(asked).filteredOn(each -> each.refusal != null).hasSize(35);
+    // A class without a target waits as long as there is patience.
+    assertThat(background.refusal).isNull();
+  }
+
+  @Test
+  void whatCannotKeepItsTargetAnyMoreIsRefusedThoughNothingWasForeseen() {
+    var classes = List.of(due(SloClass.STANDARD, 0, 300));
+    open(1, 1, rules(Order.ARRIVAL, List.of(), classes, Late.SHED));
+    ask("a", 10);
+    var waits = ask("a", 10);
+    loop.runFor(Duration.ofMillis(299));
+    assertThat(waits.request.state()).isEqualTo(State.WAITING);
+    loop.runFor(Duration.ofMillis(2));
+    var refusal = Objects.requireNonNull(waits.refusal);
+    assertThat(refusal.kind()).isEqualTo(Refusal.Kind.LATE);
+    assertThat(refusal.retryAfter()).isBetween(Duration.ofSeconds(1), Duration.ofSeconds(60));
+  }
+
+  @Test
   void whatCannotKeepItsPatienceIsRefusedAtOnceAndToldWhenToCome() {
-    open(1, 1, new TurnRules(Order.ARRIVAL, List.of(), 0, 0, 0, 0, 0, Late.SHED));
+    open(1, 1, rules(Order.ARRIVAL, List.of(), List.of(), Late.SHED));
     // A request takes a second.
     for (int i = 0; i < 40; i++) {
       var one = ask("a", 10);
@@ -245,7 +349,7 @@ class TurnRulesTest {
     assertThat(refused).isNotEmpty();
     for (var each : refused) {
       var refusal = Objects.requireNonNull(each.refusal);
-      assertThat(refusal.kind()).isEqualTo(Refusal.Kind.QUEUE_FULL);
+      assertThat(refusal.kind()).isEqualTo(Refusal.Kind.LATE);
       assertThat(refusal.message()).contains("its turn would come in");
       assertThat(refusal.retryAfter()).isBetween(Duration.ofSeconds(1), Duration.ofSeconds(15));
     }
@@ -259,7 +363,11 @@ class TurnRulesTest {
     assertThatThrownBy(() -> fair("a")).hasMessageContaining("weight 'a'");
     assertThatThrownBy(() -> capped(-1, 0, 0)).hasMessageContaining("-1 in flight");
     assertThatThrownBy(() -> capped(0, 0, 1.5)).hasMessageContaining("1.5");
-    assertThatThrownBy(() -> new TurnRules(Order.FAIR, List.of(), 2, 2, 0, 0, 0, Late.WAIT))
+    var twice = List.of(due(SloClass.BATCH, 0, 1), due(SloClass.BATCH, 0, 2));
+    assertThatThrownBy(() -> rules(Order.FAIR, List.of(), twice, Late.WAIT))
+        .hasMessageContaining("a class is named twice");
+    assertThatThrownBy(() -> due(SloClass.BATCH, 0, -1)).hasMessageContaining("target PT-0.001S");
+    assertThatThrownBy(() -> TurnRules.DEFAULT.withBounds(2, 2, 0))
         .hasMessageContaining("2 of 2 requests of a worker are reserved");
   }
 

@@ -192,6 +192,7 @@ public final class ProxiedRequest implements RequestDriver, AnswerPipe.Listener 
       case RATE_LIMITED -> ApiError.tooMany("rate_limited", message, retryAfter);
       case NOT_ADMITTED -> ApiError.tooMany("not_admitted", message, retryAfter);
       case QUEUE_FULL -> ApiError.tooMany("queue_full", message, retryAfter);
+      case LATE -> ApiError.tooMany("late", message, retryAfter);
       case QUEUE_TIMEOUT -> ApiError.unavailable("queue_timeout", message, retryAfter);
       case UNKNOWN_MODEL -> ApiError.unknownModel(message);
       case NO_WORKER -> ApiError.unavailable("no_worker", message, retryAfter);

@@ -1,4 +1,4 @@
-package dev.kvasir.router.flow;
+package dev.kvasir.router.turn;
 
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -10,7 +10,7 @@ import java.util.Map;
  * weight; one that had nothing in line begins where the line is served now, so that nobody saves
  * up. The tokens of an answer are added when they are known.
  */
-final class TenantShares {
+public final class TenantShares {
   private static final int TENANTS_MAX = 65_536;
 
   private Map<String, Double> weights;
@@ -20,17 +20,17 @@ final class TenantShares {
 
   private double served;
 
-  TenantShares(Map<String, Double> weights) {
+  public TenantShares(Map<String, Double> weights) {
     this.weights = weights;
   }
 
   /** Has other weights for requests from now on. */
-  void use(Map<String, Double> others) {
+  public void use(Map<String, Double> others) {
     weights = others;
   }
 
   /** The place of a request of so many tokens. */
-  double place(String tenant, int tokens) {
+  public double place(String tenant, int tokens) {
     double place = Math.max(served, nexts.getOrDefault(tenant, 0.0));
     nexts.put(tenant, place + tokens / weight(tenant));
     if (nexts.size() > TENANTS_MAX) nexts.pollFirstEntry();
@@ -38,12 +38,12 @@ final class TenantShares {
   }
 
   /** The request of that place is served now. */
-  void serve(double place) {
+  public void serve(double place) {
     served = Math.max(served, place);
   }
 
   /** A request of the tenant came to so many tokens more. */
-  void charge(String tenant, long tokens) {
+  public void charge(String tenant, long tokens) {
     var next = nexts.get(tenant);
     if (next != null && tokens > 0) nexts.put(tenant, next + tokens / weight(tenant));
   }

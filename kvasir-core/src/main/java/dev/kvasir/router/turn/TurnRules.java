@@ -1,8 +1,10 @@
-package dev.kvasir.router.flow;
+package dev.kvasir.router.turn;
 
+import dev.kvasir.Records;
 import dev.kvasir.router.view.EngineSignals;
 import dev.kvasir.router.view.Load;
 import dev.kvasir.router.view.SloClass;
+import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -10,50 +12,78 @@ import java.util.Map;
 /**
  * Who goes first, and how much a worker is given before it has done the rest.
  *
- * @param order among requests of one class
+ * @param order among requests of one priority
  * @param weights the shares of tenants under {@link Order#FAIR}, as {@code TENANT=WEIGHT}; 1 for
  *     who is not named
+ * @param classes what holds for classes; those that are not named have their own priority and no
+ *     target
  * @param workerInFlightMax requests with a worker; 0 for no bound
- * @param workerReserve of these, how many only {@link SloClass#CRITICAL} requests may be
+ * @param workerReserve of these, how many are kept for important requests
+ * @param reservedFor the least important class that may use those
  * @param workerPrefillsMax prefills with a worker, waiting ones included, from which on it is given
- *     only {@link SloClass#CRITICAL} requests; 0 for no bound
+ *     nothing new; 0 for no bound
  * @param workerWaitingMax requests that wait within a worker, by its own account; 0 for no bound
  * @param workerKvMax the share of its KV memory in use from which a worker is given nothing new; 0
  *     for no bound
- * @param late what becomes of a request that would wait longer than there is patience
+ * @param late what becomes of a request that would be late
  */
 public record TurnRules(
     Order order,
     List<String> weights,
+    List<ClassRule> classes,
     int workerInFlightMax,
     int workerReserve,
+    SloClass reservedFor,
     int workerPrefillsMax,
     int workerWaitingMax,
     double workerKvMax,
     Late late) {
-  /** The order of requests of one class. */
+  /** The order of requests of one priority. */
   public enum Order {
     /** As they came. */
     ARRIVAL,
     /** So that each tenant gets its share of the tokens. */
-    FAIR
+    FAIR,
+    /** By when their first token is due. */
+    DEADLINE
   }
 
   /** What becomes of a request that is predicted to be late. */
   public enum Late {
     /** It waits as long as there is patience. */
     WAIT,
-    /** It is refused at once, and told when to come again. */
+    /** It is refused as soon as that is foreseen, and told when to come again. */
     SHED
+  }
+
+  /**
+   * What holds for a class.
+   *
+   * @param priority higher goes first; 0 for the class's own
+   * @param target when its first token is due, from its arrival; zero where there is no target
+   */
+  public record ClassRule(SloClass name, int priority, Duration target) {
+    public static final ClassRule DEFAULT = new ClassRule(SloClass.STANDARD, 0, Duration.ZERO);
+
+    public ClassRule {
+      if (target.isNegative()) {
+        throw new IllegalArgumentException("target " + target + ", expected 0 or more");
+      }
+    }
   }
 
   /** In the order of arrival, with workers given all that comes. */
   public static final TurnRules DEFAULT =
-      new TurnRules(Order.ARRIVAL, List.of(), 0, 0, 0, 0, 0, Late.WAIT);
+      new TurnRules(
+          Order.ARRIVAL, List.of(), List.of(), 0, 0, SloClass.CRITICAL, 0, 0, 0, Late.WAIT);
 
   public TurnRules {
     weights = List.copyOf(weights);
+    classes = List.copyOf(classes);
     var _ = shares(weights);
+    if (classes.stream().map(ClassRule::name).distinct().count() < classes.size()) {
+      throw new IllegalArgumentException("a class is named twice in " + classes);
+    }
     if (workerInFlightMax < 0 || workerPrefillsMax < 0 || workerWaitingMax < 0) {
       throw new IllegalArgumentException(
           "%d in flight, %d prefills and %d waiting at a worker, expected 0 or more"
@@ -70,8 +100,36 @@ public record TurnRules(
     }
   }
 
+  /** These, with bounds on the requests and the prefills of a worker. */
+  public TurnRules withBounds(int inFlight, int reserve, int prefills) {
+    return Records.with(
+        this,
+        "workerInFlightMax",
+        inFlight,
+        "workerReserve",
+        reserve,
+        "workerPrefillsMax",
+        prefills);
+  }
+
+  /** The place of a class in line: the lowest goes first. */
+  public int rank(SloClass sloClass) {
+    for (var each : classes) {
+      if (each.name() == sloClass && each.priority() != 0) {
+        return SloClass.CRITICAL.priority() - each.priority();
+      }
+    }
+    return sloClass.queuePriority();
+  }
+
+  /** When the first token of a class is due, from the arrival; zero where there is no target. */
+  public Duration target(SloClass sloClass) {
+    for (var each : classes) if (each.name() == sloClass) return each.target();
+    return Duration.ZERO;
+  }
+
   /** The weights by tenant. */
-  Map<String, Double> shares() {
+  public Map<String, Double> shares() {
     return shares(weights);
   }
 
@@ -94,7 +152,7 @@ public record TurnRules(
   }
 
   /** Whether there is any bound on what a worker is given. */
-  boolean hasCaps() {
+  public boolean hasCaps() {
     return workerInFlightMax > 0
         || workerPrefillsMax > 0
         || workerWaitingMax > 0
@@ -107,12 +165,10 @@ public record TurnRules(
    * @param load what is with it
    * @param told what it told of itself lately; what it did not tell bounds nothing
    */
-  boolean isFull(SloClass sloClass, Load load, EngineSignals told) {
-    boolean isCritical = sloClass == SloClass.CRITICAL;
-    int places = workerInFlightMax - (isCritical ? 0 : workerReserve);
+  public boolean isFull(SloClass sloClass, Load load, EngineSignals told) {
+    int places = workerInFlightMax - (rank(sloClass) <= rank(reservedFor) ? 0 : workerReserve);
     if (workerInFlightMax > 0 && load.inFlight() >= places) return true;
-    boolean isPrefilling = workerPrefillsMax > 0 && load.prefills() >= workerPrefillsMax;
-    if (isPrefilling && !isCritical) return true;
+    if (workerPrefillsMax > 0 && load.prefills() >= workerPrefillsMax) return true;
     if (workerWaitingMax > 0 && told.queueDepth() >= workerWaitingMax) return true;
     return workerKvMax > 0 && told.kvUtilisation() >= workerKvMax;
   }
