@@ -14,6 +14,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 /** Goes through what most starts go through, for java to write an AOT cache of it. */
@@ -21,9 +22,6 @@ import picocli.CommandLine.Parameters;
 final class RehearseCommand implements Callable<Integer> {
   private static final String ENDPOINT = "  endpoint   ";
   private static final int PIPE_CHARS = 1 << 16;
-
-  /** Enough for most of what a request goes through to be compiled for good. */
-  private static final String WARM_UP = "40s";
 
   private static final String WORKLOAD =
       """
@@ -35,6 +33,14 @@ final class RehearseCommand implements Callable<Integer> {
       """;
 
   private final PrintWriter err;
+
+  @Option(
+      names = "--warm-up",
+      paramLabel = "TIME",
+      description =
+          "Longest time that the gateway takes to compile its code; the default is enough for most"
+              + " of what a request goes through (default: 40s).")
+  private String warmUp = "40s";
 
   @Parameters(paramLabel = "FOLDER", description = "Folder for temporary files.")
   private Path folder = Path.of("");
@@ -88,7 +94,7 @@ final class RehearseCommand implements Callable<Integer> {
         "--naming=tokens",
         "--tokenizer=" + folder,
         "--cache-dir=" + folder.resolve("gateway"),
-        "--warm-up=" + WARM_UP);
+        "--warm-up=" + warmUp);
   }
 
   private static String[] words(String... more) {
