@@ -9,6 +9,7 @@ import dev.kvasir.cli.process.ExitCode;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -62,26 +63,47 @@ final class SimulateTest {
   }
 
   @ParameterizedTest
-  @CsvSource({"1, balanced", "2, balanced", "4, balanced", "1, round-robin", "4, round-robin"})
-  void theNumberOfCoresChangesNoByte(int cores, String routing)
-      throws IOException, InterruptedException {
-    for (var asked : List.of(WORKLOAD, STRANGERS)) {
-      var workload = Files.writeString(folder.resolve("asked.yaml"), asked);
-      var line = "--routing " + routing + " --workload";
-      var words = words(CLUSTER.replace("--workload", line), workload);
-      assertThat(elsewhere(cores, words)).isEqualTo(kvasir(words).out());
+  @ValueSource(ints = {1, 2, 4})
+  void theNumberOfCoresChangesNoByte(int cores) throws IOException, InterruptedException {
+    var workloads = new LinkedHashMap<String, String>();
+    workloads.put("asked.yaml", WORKLOAD);
+    workloads.put("strangers.yaml", STRANGERS);
+    var lines = new ArrayList<String>();
+    var here = new StringBuilder();
+    for (var asked : workloads.entrySet()) {
+      var workload = Files.writeString(folder.resolve(asked.getKey()), asked.getValue());
+      for (var routing : List.of("balanced", "round-robin")) {
+        var line = CLUSTER + " " + workload + " --routing " + routing;
+        lines.add(line);
+        here.append(kvasir(words(line)).out());
+      }
+    }
+    assertThat(elsewhere(cores, lines)).isEqualTo(here.toString());
+  }
+
+  /** Several command lines in a process of their own. */
+  static final class Several {
+    private Several() {}
+
+    public static void main(String[] lines) {
+      for (var line : lines) {
+        var run = kvasir(words(line));
+        if (run.code() != ExitCode.OK) throw new IllegalStateException(run.err());
+        System.out.print(run.out());
+      }
+      System.out.flush();
     }
   }
 
-  private String elsewhere(int cores, List<String> words) throws IOException, InterruptedException {
+  private String elsewhere(int cores, List<String> lines) throws IOException, InterruptedException {
     var command = words(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     command.add("-XX:ActiveProcessorCount=" + cores);
     // What runs for seconds is not worth the second compiler's time.
     command.addAll(List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"));
     command.add("-cp");
     command.add(System.getProperty("java.class.path"));
-    command.add(Main.class.getName());
-    command.addAll(words);
+    command.add(Several.class.getName());
+    command.addAll(lines);
     var run = Script.start(new LinkedHashMap<>(), folder, command.toArray(new String[0])).finish();
     assertThat(run.exit()).as(run.err()).isEqualTo(ExitCode.OK);
     return run.out();

@@ -2,6 +2,7 @@ package dev.kvasir.live.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kvasir.Nullable;
 import dev.kvasir.engine.EngineSettings;
 import dev.kvasir.kv.event.Tier;
 import dev.kvasir.live.engine.step.Generation;
@@ -51,6 +52,8 @@ class SharingTest {
 
   private static LoadedModel model;
   private static Network network;
+  @TempDir private static Path temp;
+  private static @Nullable S3Server s3;
   private final HttpClient client = HttpClient.newHttpClient();
 
   @TempDir private Path folder;
@@ -63,8 +66,15 @@ class SharingTest {
 
   @AfterAll
   static void stop() {
+    if (s3 != null) s3.close();
     network.close();
     model.close();
+  }
+
+  /** One for all tests: its start takes seconds. */
+  private static S3Server s3() throws IOException {
+    if (s3 == null) s3 = S3Server.start(temp);
+    return s3;
   }
 
   @BeforeEach
@@ -86,8 +96,8 @@ class SharingTest {
 
   @Test
   void aLadderOfAllTiersBringsUpFromRedisWhatWentThereByDisk() throws Exception {
-    try (var redis = RedisServer.start(folder.resolve("redis"));
-        var server = S3Server.start(folder.resolve("s3"))) {
+    var server = s3();
+    try (var redis = RedisServer.start(folder.resolve("redis"))) {
       var tieredCache = TieredCacheSettings.of(64, 128).with(remote(redis)).with(object(server));
       share(tieredCache, "remote");
       // What Redis has lost is still in the bucket, to which it came by Redis.
@@ -100,8 +110,8 @@ class SharingTest {
 
   @Test
   void theTiersMayStandInAnotherOrder() throws Exception {
-    try (var redis = RedisServer.start(folder.resolve("redis"));
-        var server = S3Server.start(folder.resolve("s3"))) {
+    var server = s3();
+    try (var redis = RedisServer.start(folder.resolve("redis"))) {
       var usual = TieredCacheSettings.of(64, 128).with(remote(redis)).with(object(server));
       var tieredCache = usual.inOrder(List.of(Tier.HOST, Tier.OBJECT, Tier.REMOTE, Tier.DISK));
       share(tieredCache, "object");
@@ -122,9 +132,7 @@ class SharingTest {
 
   @Test
   void whatOneComputedTheOtherBringsUpFromABucket() throws Exception {
-    try (var server = S3Server.start(folder.resolve("s3"))) {
-      share(TieredCacheSettings.of(64, 0).with(object(server)), "object");
-    }
+    share(TieredCacheSettings.of(64, 0).with(object(s3())), "object");
   }
 
   @Test
@@ -165,9 +173,7 @@ class SharingTest {
 
   @Test
   void aResetOfOneIsAResetOfAllThatShareABucket() throws Exception {
-    try (var server = S3Server.start(folder.resolve("s3"))) {
-      resetAll(TieredCacheSettings.of(64, 0).with(object(server)), "object");
-    }
+    resetAll(TieredCacheSettings.of(64, 0).with(object(s3())), "object");
   }
 
   /** Both have the prompt; after the reset none has, and they share what is computed then. */
@@ -318,8 +324,8 @@ class SharingTest {
     return new RemoteTier(256, usual.server(), usual.seal(), DRAIN, usual.guard(), usual.edge());
   }
 
-  private static ObjectTier object(S3Server server) {
-    var usual = ObjectTier.DEFAULT.at(ObjectSettings.of(server.endpoint(), S3Server.BUCKET));
+  private static ObjectTier object(S3Server server) throws IOException {
+    var usual = ObjectTier.DEFAULT.at(ObjectSettings.of(server.endpoint(), server.freshBucket()));
     return new ObjectTier(256, usual.server(), usual.seal(), DRAIN, usual.guard(), usual.edge());
   }
 

@@ -16,7 +16,7 @@ class GatewayWarmUpTest {
     var byTokens = settings.with(Routing.DEFAULT.with(Routing.Naming.TOKENS));
     try (var network = Network.open(1)) {
       int answered =
-          GatewayWarmUp.run(network, byTokens, Gateway.Beside.NOTHING, Duration.ofSeconds(20));
+          GatewayWarmUp.run(network, byTokens, Gateway.Beside.NOTHING, Duration.ofSeconds(5));
       // A request that is not answered ends it; there are sixteen kinds.
       assertThat(answered).isGreaterThan(64);
     }

@@ -76,12 +76,13 @@ class CalibrationTest {
         .extracting(CrossCheck.Judged::capture)
         .containsExactlyElementsOf(names(inputs));
     assertThat(judged.getFirst().from()).containsExactly("two.jsonl");
+    var byPrior = check.priorAlone(inputs).getFirst();
     for (var figure : Interval.Figure.values()) {
       for (var each : judged) {
         assertThat(Math.abs(each.cell(figure).error())).as(figure.name()).isLessThan(0.25);
       }
       // Launches that are slower by half are told from those of the prior.
-      var prior = check.priorAlone(inputs).getFirst().cell(figure);
+      var prior = byPrior.cell(figure);
       assertThat(prior.predicted()).isLessThan(prior.measured());
     }
     assertThat(CrossTable.off(judged, Interval.Figure.TTFT_P50, 1))

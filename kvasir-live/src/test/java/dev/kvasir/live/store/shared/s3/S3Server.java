@@ -24,6 +24,7 @@ public final class S3Server implements AutoCloseable {
   private final Path folder;
   private final String classPath;
   private final ServerProcess process;
+  private int buckets;
 
   private S3Server(Path folder, String classPath) throws IOException {
     this.folder = folder;
@@ -43,6 +44,13 @@ public final class S3Server implements AutoCloseable {
     var file = Path.of(System.getProperty("kvasir.root", ".."), "tools/s3proxy/target/classpath");
     assumeTrue(Files.exists(file), file + " is not there: mvn -pl tools/s3proxy verify makes it");
     return new S3Server(folder, Files.readString(file).strip());
+  }
+
+  /** A bucket that is new, for a test that shares the server with others. */
+  public String freshBucket() throws IOException {
+    var name = BUCKET + "-" + ++buckets;
+    Files.createDirectory(folder.resolve("data").resolve(name));
+    return name;
   }
 
   public URI endpoint() {
