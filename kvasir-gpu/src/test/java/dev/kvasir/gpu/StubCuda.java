@@ -3,6 +3,7 @@ package dev.kvasir.gpu;
 import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
@@ -15,7 +16,9 @@ import java.lang.foreign.Linker;
 import java.lang.foreign.SymbolLookup;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 
 /** A driver library without a GPU, built by the C compiler of this machine if there is one. */
@@ -53,6 +56,7 @@ public final class StubCuda {
       var command = new ArrayList<>(List.of("cc", "-shared", "-fPIC", "-O3", "-w"));
       // The sums of its matrix products may be taken in any order.
       command.addAll(List.of("-fassociative-math", "-fno-signed-zeros", "-fno-trapping-math"));
+      if (System.getProperty("os.arch", "").equals("amd64")) command.add("-march=native");
       command.addAll(List.of(options));
       command.addAll(List.of("-o", library.toString(), source.toString(), "-lpthread", "-ldl"));
       int status = run(command, folder.resolve("log"));
@@ -111,25 +115,26 @@ public final class StubCuda {
     return CudaLibraries.in("stub", symbols);
   }
 
-  /** The folder of the kernels, one for all tests: each kernel is compiled once. */
+  /**
+   * The folder of the kernels, one for the processes of all tests and of the next build: each
+   * kernel is compiled once.
+   */
   private static synchronized Path emulator() throws IOException {
     if (EMULATORS.isEmpty()) {
-      var folder = Files.createTempDirectory("kvasir-emulated-");
-      assumeTrue(run(List.of("c++", "--version"), folder.resolve("log")) == 0, "no C++ compiler");
-      try (var text = StubCuda.class.getResourceAsStream("emulate.h")) {
-        assertThat(text).isNotNull();
-        Files.copy(text, folder.resolve("emulate.h"));
+      byte[] text;
+      try (var stream = StubCuda.class.getResourceAsStream("emulate.h")) {
+        text = requireNonNull(stream).readAllBytes();
       }
-      Runtime.getRuntime().addShutdownHook(new Thread(() -> delete(folder)));
+      var name = "emulated-" + Integer.toHexString(Arrays.hashCode(text));
+      var folder = Files.createDirectories(Path.of("target", name).toAbsolutePath());
+      assumeTrue(
+          run(List.of("c++", "--version"), folder.resolve("version")) == 0, "no C++ compiler");
+      var whole = Files.createTempFile(folder, "emulate", ".h");
+      Files.write(whole, text);
+      Files.move(whole, folder.resolve("emulate.h"), StandardCopyOption.ATOMIC_MOVE);
       EMULATORS.add(folder);
     }
     return EMULATORS.getFirst();
-  }
-
-  private static void delete(Path folder) {
-    var files = folder.toFile().listFiles();
-    if (files != null) for (var file : files) file.delete();
-    folder.toFile().delete();
   }
 
   /** Lets a function fail with that error, after as many calls that do not. */

@@ -148,11 +148,11 @@ static void begin() {
     if (!_setjmp(threads[current].at)) _longjmp(scheduler, 1);
   }
 }
-static void run_block(int count) {
+static void run_block(int count, int shared) {
   block_barrier = {0, count, 0};
   for (int i = 0; i < count; i += 32) warp_barriers[i / 32] = {0, count - i < 32 ? count - i : 32, 0};
   for (int i = 0; i < count; i++) threads[i].over = false;
-  memset(dynamic_shared, 0xff, sizeof dynamic_shared);
+  memset(dynamic_shared, 0xff, shared);
   for (bool any = true; any;) {
     any = false;
     for (int i = 0; i < count; i++) {
@@ -174,7 +174,7 @@ static void run_block(int count) {
 }
 // The words: how many parameters, then the parameters.
 extern "C" __attribute__((visibility("default"))) void emulate_launch(
-    void *function, int gx, int gy, int threads_of_block, u64 *parameters) {
+    void *function, int gx, int gy, int threads_of_block, int shared, u64 *parameters) {
   if (!stacks) stacks = (char *) malloc((size_t) THREADS_MAX * STACK_BYTES);
   kernel = function;
   words = parameters;
@@ -183,6 +183,6 @@ extern "C" __attribute__((visibility("default"))) void emulate_launch(
   for (int y = 0; y < gy; y++)
     for (int x = 0; x < gx; x++) {
       blockIdx = {x, y};
-      run_block(threads_of_block);
+      run_block(threads_of_block, shared);
     }
 }

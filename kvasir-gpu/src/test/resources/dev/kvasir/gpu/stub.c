@@ -9,11 +9,13 @@
 // library multiplies one number after the other. So a whole model can compute here, slowly.
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -155,7 +157,8 @@ static void work(stream *s) {
   if (o->kind == ZERO && !lost) memset((void *) o->to, 0, o->bytes);
   if (o->kind == PRODUCT && !lost && !resting) product(o);
   if (o->kind == KERNEL && !lost && !resting)
-    ((void (*)(word, int, int, int, word *)) o->from)(o->to, o->bytes, o->rows, o->to_pitch, o->p);
+    ((void (*)(word, int, int, int, int, word *)) o->from)(
+        o->to, o->bytes, o->rows, o->to_pitch, o->from_pitch, o->p);
   if (o->kind == CHECK) check((word *) o->p[0], o->p[1], o->p[2], (word *) o->p[3]);
 }
 static op *add(stream *s, int kind) {
@@ -379,6 +382,7 @@ int cuLaunchKernel(word f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, u
     kernel *k = (kernel *) f;
     op *o = add((stream *) s, KERNEL);
     o->to = k->function; o->from = (word) k->launch; o->bytes = gx; o->rows = gy; o->to_pitch = bx;
+    o->from_pitch = shared;
     // A float is the last parameter where there is one: which, only the name tells.
     o->p[0] = strstr(k->name, "decode") ? 10 : strstr(k->name, "prefill") ? 8
         : strstr(k->name, "random") ? 4 : 1;
@@ -427,7 +431,6 @@ static word hashed(word hash, const char *text) {
 }
 static int compile(program *p, int n, const char **options) {
   char command[4096], path[600];
-  if (!emulator[0] && getenv("KVASIR_EMULATOR")) stub_emulator(getenv("KVASIR_EMULATOR"));
   word hash = hashed(14695981039346656037ull, p->text);
   for (int i = 0; i < n; i++) hash = hashed(hash, options[i]);
   snprintf(p->library, sizeof p->library, "%s/kernels-%llx.so", emulator, (unsigned long long) hash);
@@ -438,22 +441,29 @@ static int compile(program *p, int n, const char **options) {
   fprintf(file, "#include \"%s/emulate.h\"\n%s", emulator, p->text);
   fclose(file);
   int length = snprintf(command, sizeof command,
-      "c++ -std=c++17 -O2 -w -fno-strict-aliasing -shared -fPIC -o %s %s", p->library, path);
+      "c++ -std=c++17 -O2 -w -fno-strict-aliasing -shared -fPIC -o %s.new %s", p->library, path);
   for (int i = 0; i < n; i++)
     if (!strncmp(options[i], "-D", 2))
       length += snprintf(command + length, sizeof command - length, " %s", options[i]);
-  snprintf(command + length, sizeof command - length, " 2>%s/log", emulator);
+  snprintf(command + length, sizeof command - length, " 2>%s/log && mv %s.new %s", emulator,
+      p->library, p->library);
   if (!system(command)) return 0;
   snprintf(path, sizeof path, "%s/log", emulator);
   free(p->error);
   p->error = content(path);
   return 6;
 }
-/** Kernels that the folder has already are not compiled again. */
+/** Kernels that the folder has already are not compiled again; one thread of one process does it. */
 int nvrtcCompileProgram(program *p, int n, const char **options) {
   static pthread_mutex_t compiling = PTHREAD_MUTEX_INITIALIZER;
+  char path[600];
   pthread_mutex_lock(&compiling);
+  if (!emulator[0] && getenv("KVASIR_EMULATOR")) stub_emulator(getenv("KVASIR_EMULATOR"));
+  snprintf(path, sizeof path, "%s/lock", emulator);
+  int file = open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0600);
+  flock(file, LOCK_EX);
   int status = compile(p, n, options);
+  close(file);
   pthread_mutex_unlock(&compiling);
   return status;
 }

@@ -33,6 +33,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 final class GpuDeviceTest {
+  private static final int SCALE = Integer.getInteger("kvasir.scale", 1);
+
   @TempDir Path folder;
 
   private static CudaAnswer.Answered ready(StubCuda stub) {
@@ -65,7 +67,7 @@ final class GpuDeviceTest {
         new GpuShape(
             2, 64, 2, 1, 32, 128, 4096, 2_048, 1e-5f, 10_000, RopePairs.HALVES, Extra.NONE);
     var tiers = new TierSpeed(ready(stub), stub.libraries(), folder, System.out::println);
-    assertThat(tiers.run(shape, 640)).isEmpty();
+    assertThat(tiers.run(shape, SCALE == 1 ? 320 : 640)).isEmpty();
     assertThat(stub.live()).containsExactly(0, 0, 0, 0, 0, 0);
   }
 
