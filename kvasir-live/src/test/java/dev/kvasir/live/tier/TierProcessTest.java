@@ -14,6 +14,10 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(120)
 class TierProcessTest {
   private static final int ROWS = 64;
+
+  /** Each copies all rows, so that the code that copies is compiled halfway. */
+  private static final int TURNS = Integer.getInteger("kvasir.scale", 1) == 1 ? 150 : 300;
+
   private static final long MIB = 1 << 20;
   private static final String SPACE = TierClient.namespace("aa");
 
@@ -55,7 +59,7 @@ class TierProcessTest {
     try (var other = connect(temp.resolve("rows"))) {
       assertThat(other.store(LongStream.range(0, ROWS).toArray())).containsOnly(0);
       int failed = 0;
-      for (int turn = 0; turn < 300; turn++) {
+      for (int turn = 0; turn < TURNS; turn++) {
         var file = Files.createTempFile(folder, "kvasir-tier-test", ".mmap");
         try (var engine = connect(file)) {
           engine.send(engine.loading(LongStream.range(0, ROWS).toArray()).flip());
