@@ -15,6 +15,7 @@ import dev.kvasir.live.metrics.MetricSet.Family;
 import dev.kvasir.live.openai.SessionHints;
 import dev.kvasir.live.picker.Picker;
 import dev.kvasir.live.prompt.FileTokenizers;
+import dev.kvasir.live.replica.IndexSnapshots;
 import dev.kvasir.live.replica.ReplicaGroup;
 import dev.kvasir.live.tier.TierText;
 import java.io.IOException;
@@ -60,7 +61,7 @@ class MetricsPageTest {
 
   @Test
   void everyMetricOfSeveralGatewaysHasItsLine() throws IOException {
-    compare("## Several gateways", List.of(ReplicaGroup.METRICS));
+    compare("## Several gateways", List.of(ReplicaGroup.METRICS, IndexSnapshots.METRICS));
   }
 
   @Test

@@ -4,6 +4,8 @@ import dev.kvasir.Nullable;
 import dev.kvasir.cli.config.Said;
 import dev.kvasir.cli.settings.RoutingSettings;
 import dev.kvasir.live.store.shared.Secret;
+import java.util.ArrayList;
+import java.util.List;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
@@ -106,6 +108,14 @@ final class GatewayOptions {
   private @Nullable String tokenizer;
 
   @Option(
+      names = "--peer",
+      paramLabel = "URL",
+      description =
+          "Another gateway in front of the same workers, as http://HOST:PORT, which is asked at the"
+              + " start what workers have cached; once for each.")
+  private List<String> peers = new ArrayList<>();
+
+  @Option(
       names = "--capture",
       paramLabel = "FILE",
       description = "Write the traffic as a trace for simulate: lengths and hashes, no text.")
@@ -171,6 +181,7 @@ final class GatewayOptions {
             dedicatedPlacementsMax)
         .with("--naming", "routing.naming", naming)
         .with("--tokenizer", "routing.tokenizer", tokenizer)
+        .with("--peer", "replicas.peers", peers.isEmpty() ? null : String.join(",", peers))
         .with("--capture", "files.capture", capture)
         .with("--log-requests", "files.requests", requests)
         .with("--log-format", "files.log", log)

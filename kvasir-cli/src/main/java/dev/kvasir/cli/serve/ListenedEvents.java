@@ -6,16 +6,20 @@ import dev.kvasir.Nullable;
 import dev.kvasir.cli.settings.WorkerSettings;
 import dev.kvasir.live.events.DropReason;
 import dev.kvasir.live.events.EngineBlocks;
+import dev.kvasir.live.events.EngineSnapshot;
 import dev.kvasir.live.events.KvEventSubscriber;
 import dev.kvasir.live.events.SubscriberSettings;
 import dev.kvasir.live.gateway.Gateway;
 import dev.kvasir.live.gateway.worker.WorkerEvents;
+import dev.kvasir.live.replica.IndexSnapshots;
 import dev.kvasir.live.tier.feed.TierFeedReader;
 import dev.kvasir.router.index.UnitSources;
 import java.io.IOException;
 import java.util.EnumMap;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
 
 /** The KV events of one worker on their way into the index of a gateway. */
 final class ListenedEvents implements WorkerEvents, AutoCloseable {
@@ -25,13 +29,19 @@ final class ListenedEvents implements WorkerEvents, AutoCloseable {
   private final EngineBlocks blocks;
   private final KvEventSubscriber subscriber;
   private final @Nullable TierFeedReader below;
+  private final String source;
   private final Runnable leave;
+
+  /** Done when it takes in what it hears. */
+  private final CompletableFuture<Boolean> begun = new CompletableFuture<>();
 
   private ListenedEvents(
       EngineBlocks blocks,
       KvEventSubscriber subscriber,
       @Nullable TierFeedReader below,
+      String source,
       Runnable leave) {
+    this.source = source;
     this.blocks = blocks;
     this.subscriber = subscriber;
     this.below = below;
@@ -42,9 +52,14 @@ final class ListenedEvents implements WorkerEvents, AutoCloseable {
    * Begins to listen to a worker that the gateway has.
    *
    * @param below what the tier daemon below it tells; null for none
+   * @param snapshots who asks other gateways what they know of the worker; null for nobody
    */
   static ListenedEvents start(
-      Gateway gateway, WorkerSettings worker, @Nullable TierFeedReader below) throws IOException {
+      Gateway gateway,
+      WorkerSettings worker,
+      @Nullable TierFeedReader below,
+      @Nullable IndexSnapshots snapshots)
+      throws IOException {
     var name = worker.worker().name();
     var sources = new UnitSources(gateway.events(name));
     var held = sources.below();
@@ -60,17 +75,55 @@ final class ListenedEvents implements WorkerEvents, AutoCloseable {
       gateway.loop().execute(() -> below.add(held));
     }
     var settings = SubscriberSettings.of(worker.events(), worker.replayIfAny());
-    var subscriber = new KvEventSubscriber(gateway.loop(), settings, blocks);
+    var subscriber = KvEventSubscriber.waiting(gateway.loop(), settings, blocks);
     var listened =
         new ListenedEvents(
             blocks,
             subscriber,
             below,
+            worker.worker().url() + " " + worker.events(),
             () -> {
               if (below != null) gateway.loop().execute(() -> below.remove(held));
             });
     gateway.hear(name, listened);
+    listened.ask(gateway, name, snapshots);
     return listened;
+  }
+
+  private void ask(Gateway gateway, String worker, @Nullable IndexSnapshots snapshots) {
+    var asked =
+        snapshots == null
+            ? CompletableFuture.completedFuture(Optional.<EngineSnapshot>empty())
+            : snapshots.ask(new IndexSnapshots.Wanted(worker, source));
+    var _ =
+        asked.thenAccept(known -> gateway.loop().execute(() -> begin(worker, known.orElse(null))));
+  }
+
+  private void begin(String worker, @Nullable EngineSnapshot known) {
+    try {
+      if (known == null) subscriber.begin();
+      else subscriber.resume(known, blocks);
+    } catch (IllegalArgumentException e) {
+      LOG.log(WARNING, "worker {0}: a snapshot that cannot be used: {1}", worker, e.getMessage());
+      subscriber.begin();
+    } finally {
+      begun.complete(true);
+    }
+  }
+
+  /** Done when it takes in what it hears. */
+  CompletableFuture<Boolean> begun() {
+    return begun;
+  }
+
+  @Override
+  public String source() {
+    return source;
+  }
+
+  @Override
+  public @Nullable EngineSnapshot snapshot() {
+    return subscriber.snapshot(blocks);
   }
 
   private static void warn(String worker, DropReason reason) {

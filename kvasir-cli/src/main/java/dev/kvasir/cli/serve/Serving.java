@@ -28,11 +28,13 @@ import dev.kvasir.live.picker.Picker;
 import dev.kvasir.live.picker.PickerSettings;
 import dev.kvasir.live.prompt.FileTokenizers;
 import dev.kvasir.live.prompt.ModelText;
+import dev.kvasir.live.replica.IndexSnapshots;
 import dev.kvasir.live.replica.ReplicaGroup;
 import dev.kvasir.live.tier.TierDaemon;
 import dev.kvasir.live.tier.feed.TierFeedReader;
 import dev.kvasir.model.ModelShape;
 import java.io.IOException;
+import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -53,6 +55,7 @@ import java.util.function.UnaryOperator;
 final class Serving implements AutoCloseable {
   private static final int SPARE_TIERS_MAX = 16;
   private static final Duration START_MAX = Duration.ofSeconds(30);
+  private static final Duration START_SLACK = Duration.ofSeconds(5);
   private static final Duration DRAIN_MAX = Duration.ofSeconds(30);
 
   private final OwnedResources owned = new OwnedResources();
@@ -78,7 +81,12 @@ final class Serving implements AutoCloseable {
   /** The settings that are in force. */
   private Deployment settings = Deployment.DEFAULT;
 
-  private Optional<ReplicaGroup> replicas = Optional.empty();
+  private volatile Optional<ReplicaGroup> replicas = Optional.empty();
+
+  /** Asks other gateways, and tells them; null where there are none. */
+  private @Nullable IndexSnapshots snapshots;
+
+  private volatile boolean catchingUp;
 
   private Serving(String version, Duration warmUp) {
     this.version = version;
@@ -121,6 +129,7 @@ final class Serving implements AutoCloseable {
       var present = serving.sources.all();
       serving.front(settings.withFound(present), workers(present), folder, 0);
       for (var worker : present) serving.listen(serving.gateway(), worker);
+      serving.awaitBeginning();
       serving.gateway().tell(WorkerSources.METRICS.of(serving.sources));
       discovery.run();
       return serving;
@@ -186,8 +195,10 @@ final class Serving implements AutoCloseable {
             .orElse(below == null ? () -> TieredCacheState.NONE : below::memory);
     var texts = embedded.isPresent() ? Map.<String, ModelText>of() : settings.routing().texts();
     var engines = embedded.map(EmbeddedWorkers::engines).orElse(List.of());
+    var tokens = gatewaySettings.routing().settings().blockTokens();
+    var peer = peer(settings, terms(settings, tokens), secret);
     var beside =
-        new Gateway.Beside(version, tieredCache, adminEndpoints(), tokenizer(texts), engines);
+        new Gateway.Beside(version, tieredCache, adminEndpoints(), tokenizer(texts), engines, peer);
     var warming =
         new Gateway.Beside(
             version,
@@ -199,27 +210,85 @@ final class Serving implements AutoCloseable {
     var started = owned.add(Gateway.start(network, gatewaySettings, beside));
     gateway = Optional.of(started);
     join(settings, started, secret);
+    if (snapshots != null) started.tell(IndexSnapshots.METRICS.of(snapshots));
     started.capture(new CaptureHead(settings, workers, contextTokens, bytesPerToken())::line);
+  }
+
+  /** What it is for other gateways, and takes over from them. */
+  private Gateway.Peer peer(Deployment settings, List<String> terms, NameKey secret) {
+    var replicas = settings.replicas();
+    if (!replicas.hasSnapshots()) return Gateway.Peer.NONE;
+    var members =
+        new IndexSnapshots.Members() {
+          @Override
+          public List<String> addresses() {
+            return Serving.this.replicas.map(ReplicaGroup::addresses).orElse(List.of());
+          }
+
+          @Override
+          public boolean isLooking() {
+            return replicas.isOn()
+                && Serving.this.replicas.map(ReplicaGroup::isLooking).orElse(true);
+          }
+        };
+    var asking =
+        new IndexSnapshots.Settings(
+            replicas.peers(), terms, replicas.snapshotTime(), settings.listen().tls());
+    var opened = owned.add(new IndexSnapshots(network, asking, secret, members, () -> gateway));
+    snapshots = opened;
+    catchingUp = true;
+    return new Gateway.Peer(List.of(opened.endpoint()), () -> catchingUp);
+  }
+
+  /** Waits until what others know of the workers' caches has been taken over, or was not told. */
+  private void awaitBeginning() {
+    for (var each : listened.values()) {
+      var time = settings.replicas().snapshotTime().plus(START_SLACK);
+      var _ = each.begun().completeOnTimeout(false, time.toMillis(), TimeUnit.MILLISECONDS).join();
+    }
+    catchingUp = false;
+  }
+
+  /** What must be the same in gateways that work together. */
+  private List<String> terms(Deployment settings, int blockTokens) {
+    var routing = settings.routing();
+    return List.of(
+        "version=" + version,
+        "block-size=" + blockTokens,
+        "naming=" + settings.naming().name().toLowerCase(Locale.ROOT),
+        "policy=" + routing.policy(),
+        "placement=" + routing.placement());
+  }
+
+  /** Where others reach it: at the address it listens at, or one of this machine for all. */
+  private static String address(Deployment settings, Gateway started) throws IOException {
+    var replicas = settings.replicas();
+    if (!replicas.hasSnapshots()) return "";
+    if (!replicas.address().isEmpty()) return replicas.address();
+    var listens = InetAddress.getByName(settings.listen().host());
+    var reached = listens.isAnyLocalAddress() ? InetAddress.getLocalHost() : listens;
+    var host = reached.getHostAddress();
+    if (reached instanceof Inet6Address) host = "[" + host.replaceFirst("%.*", "") + "]";
+    return (settings.listen().tls() == null ? "http://" : "https://") + host + ":" + started.port();
   }
 
   /** Takes part in a group of gateways, where the settings name one. */
   private void join(Deployment settings, Gateway started, NameKey secret) throws IOException {
     var replicas = settings.replicas();
     if (!replicas.isOn()) return;
-    var routing = settings.routing();
-    var terms =
-        List.of(
-            "version=" + version,
-            "block-size=" + started.blockTokens(),
-            "naming=" + settings.naming().name().toLowerCase(Locale.ROOT),
-            "policy=" + routing.policy(),
-            "placement=" + routing.placement());
     var name = InetAddress.getLocalHost().getHostName() + ":" + started.port();
-    var group = replicas.replicas(name, System.currentTimeMillis(), terms);
+    var group =
+        replicas.replicas(name, System.currentTimeMillis(), terms(settings, started.blockTokens()));
     this.replicas =
         Optional.of(
             owned.add(
-                ReplicaGroup.join(started, group, replicas.remote(), replicas.channel(), secret)));
+                ReplicaGroup.join(
+                    started,
+                    group,
+                    replicas.remote(),
+                    replicas.channel(),
+                    secret,
+                    address(settings, started))));
   }
 
   /** Has Envoy ask here for endpoints, too. */
@@ -342,7 +411,7 @@ final class Serving implements AutoCloseable {
 
   private void listen(Gateway started, WorkerSettings worker) throws IOException {
     if (worker.events().isEmpty()) return;
-    listened.put(worker, ListenedEvents.start(started, worker, below(started, worker)));
+    listened.put(worker, ListenedEvents.start(started, worker, below(started, worker), snapshots));
   }
 
   /** One reader for all workers above a daemon: what one of them tells holds for the others. */

@@ -144,6 +144,12 @@ public record Deployment(
                   .formatted(replicas.server())
               + " embedded engines; name the servers under workers, or remove replicas.server");
     }
+    if (!replicas.peers().isEmpty() && routing.tenantSecret() == null) {
+      throw new IllegalArgumentException(
+          "replicas.peers is %s, and there is no routing.tenant-secret, by which gateways know each"
+                  .formatted(String.join(", ", replicas.peers()))
+              + " other: set the same one in all gateways");
+    }
     if (!workers.isEmpty() || discovery.isOn()) return;
     if (tierConfig != null) {
       throw new IllegalArgumentException(

@@ -17,6 +17,10 @@ import java.util.List;
  * @param pace how long what happens waits for more, so that one message tells it all
  * @param beat how often it tells all that it has
  * @param lossTime after which a gateway that is not heard is gone
+ * @param address where the others ask this one, as in http://10.0.0.7:8000; empty for the address
+ *     it listens at
+ * @param peers gateways to ask at the start, besides those that are heard of
+ * @param snapshotTime how long a gateway that starts may ask others what workers have cached
  */
 public record ReplicationSettings(
     String server,
@@ -26,7 +30,10 @@ public record ReplicationSettings(
     int expected,
     Duration pace,
     Duration beat,
-    Duration lossTime) {
+    Duration lossTime,
+    String address,
+    List<String> peers,
+    Duration snapshotTime) {
   public static final ReplicationSettings DEFAULT =
       new ReplicationSettings(
           "",
@@ -36,7 +43,10 @@ public record ReplicationSettings(
           1,
           ReplicaSettings.PACE,
           ReplicaSettings.BEAT,
-          ReplicaSettings.LOSS_TIME);
+          ReplicaSettings.LOSS_TIME,
+          "",
+          List.of(),
+          Duration.ofSeconds(5));
 
   public ReplicationSettings {
     if (!channel.matches("[\\w./:-]{1,200}")) {
@@ -46,12 +56,31 @@ public record ReplicationSettings(
     if (!server.isEmpty()) {
       var _ = RemoteSettings.of(server);
     }
+    peers = List.copyOf(peers);
+    peers.forEach(ReplicationSettings::requireUrl);
+    if (!address.isEmpty()) requireUrl(address);
+    if (snapshotTime.isNegative()) {
+      throw new IllegalArgumentException(
+          "snapshot-time " + snapshotTime + ", expected 0s for no snapshots, or longer");
+    }
     var named = name.isEmpty() ? "gateway" : name;
     var _ = new ReplicaSettings(named, 0, List.of(), expected, pace, beat, lossTime);
   }
 
+  private static void requireUrl(String url) {
+    if (url.matches("https?://[\\w.-]+(:\\d{1,5})?|https?://\\[[0-9a-fA-F:.]+\\](:\\d{1,5})?"))
+      return;
+    throw new IllegalArgumentException(
+        "\"" + url + "\" is not the URL of a gateway; expected http://HOST:PORT");
+  }
+
   public boolean isOn() {
     return !server.isEmpty();
+  }
+
+  /** Whether a gateway that starts asks others what workers have cached, and tells others. */
+  public boolean hasSnapshots() {
+    return snapshotTime.isPositive() && (isOn() || !peers.isEmpty());
   }
 
   /** Where the gateways hear each other. */

@@ -14,6 +14,9 @@ public sealed interface BlockHasher permits Sha256Hasher {
   /** The most tokens a block may have. */
   int BLOCK_TOKENS_MAX = 1 << 16;
 
+  /** The fingerprint of everything that shapes K and V. */
+  String model();
+
   /** What only this tenant's blocks are mixed with; empty where all may share. */
   String salt();
 

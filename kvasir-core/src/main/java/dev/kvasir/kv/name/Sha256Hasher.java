@@ -35,6 +35,7 @@ public final class Sha256Hasher implements BlockHasher {
 
   private final MessageDigest digest = Sha256.digest();
   private final BlockHash namespace;
+  private final String model;
   private final String salt;
   private final byte[] result = new byte[BlockHash.BYTES];
   private byte[] message = new byte[512];
@@ -51,7 +52,13 @@ public final class Sha256Hasher implements BlockHasher {
     hashText(model);
     hashText(salt);
     this.namespace = finish();
+    this.model = model;
     this.salt = salt;
+  }
+
+  @Override
+  public String model() {
+    return model;
   }
 
   @Override

@@ -8,10 +8,12 @@ import dev.kvasir.kv.name.BlockHasher;
 import dev.kvasir.kv.name.TokenBlock;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Consumer;
 
 /**
  * The blocks of one engine, of any size, reported in the unit of the index: the blocks in which
@@ -109,6 +111,20 @@ public final class BlockUnits<K> {
     private int open;
     private boolean isEnd;
 
+    /** Its place in the last image. */
+    private int imageIndex;
+
+    private Block(UnitImage.Saved<K> saved, @Nullable Block<K> parent) {
+      this.key = saved.key();
+      this.hasher = saved.hasher();
+      this.parent = parent;
+      this.length = saved.length();
+      this.end = saved.end();
+      this.before = parent == null ? saved.before() : parent.last();
+      this.units = saved.units();
+      this.tail = saved.tail();
+    }
+
     private Block(Place<K> place, BlockHash[] units, int[] tail) {
       this.key = place.key;
       this.hasher = place.hasher;
@@ -163,6 +179,10 @@ public final class BlockUnits<K> {
       return false;
     }
 
+    private boolean isOnDevice(int slot) {
+      return (tiers(slot) & DEVICE) != 0;
+    }
+
     private int tiers(int slot) {
       return slot < tiers.length ? tiers[slot] : 0;
     }
@@ -202,7 +222,7 @@ public final class BlockUnits<K> {
 
   private static final int ALL = (1 << Tier.values().length) - 1;
   private static final int DEVICE = 1 << Tier.DEVICE.level();
-  private static final int GROUPS_MAX = 16;
+  static final int GROUPS_MAX = 16;
   private static final int NO_SLOT = -1;
 
   private final int unitTokens;
@@ -352,6 +372,120 @@ public final class BlockUnits<K> {
     return NO_SLOT;
   }
 
+  /**
+   * What it knows.
+   *
+   * @param blocksMax beyond which those are left out that were not heard of for longest
+   */
+  public UnitImage<K> image(int blocksMax) {
+    var chosen = new ArrayList<Block<K>>(Math.min(blocksMax, blocks.size()));
+    for (var block : blocks.sequencedValues().reversed()) {
+      if (chosen.size() == blocksMax) break;
+      block.imageIndex = chosen.size();
+      chosen.add(block);
+    }
+    var saved = new ArrayList<UnitImage.Saved<K>>(chosen.size());
+    for (var block : chosen) saved.add(saved(block, chosen));
+    return new UnitImage<>(groups, grain, saved);
+  }
+
+  private UnitImage.Saved<K> saved(Block<K> block, List<Block<K>> chosen) {
+    var parent = block.parent;
+    boolean isThere =
+        parent != null
+            && parent.imageIndex < chosen.size()
+            && chosen.get(parent.imageIndex) == parent;
+    return new UnitImage.Saved<>(
+        block.key,
+        isThere && parent != null ? parent.imageIndex : UnitImage.Saved.NO_PARENT,
+        block.hasher,
+        block.length,
+        block.end,
+        block.before,
+        block.units,
+        block.tail,
+        block.tiers.clone(),
+        block.copies.clone());
+  }
+
+  /**
+   * Knows what the image says and nothing else.
+   *
+   * @param restored is told of each block, of those before it first
+   * @throws IllegalArgumentException for an image that cannot be one; nothing is known then
+   */
+  public void restore(UnitImage<K> image, Consumer<Block<K>> restored) {
+    clear();
+    try {
+      for (var group : image.groups()) {
+        var _ = slot(group);
+      }
+      var all = image.blocks();
+      var made = new ArrayList<@Nullable Block<K>>(Collections.nCopies(all.size(), null));
+      for (int i = all.size() - 1; i >= 0; i--) restore(all, made, i, restored);
+      grain = image.grain();
+      if (grain > 0) target.grain(grain);
+      // Those that were heard of last come last again.
+      for (int i = all.size() - 1; i >= 0; i--) {
+        var _ = blocks.get(all.get(i).key());
+      }
+    } catch (RuntimeException e) {
+      clear();
+      throw e;
+    }
+  }
+
+  /** The block and those before it, the first of them first. */
+  private void restore(
+      List<UnitImage.Saved<K>> all,
+      List<@Nullable Block<K>> made,
+      int last,
+      Consumer<Block<K>> restored) {
+    var path = new ArrayList<Integer>();
+    for (int i = last;
+        i != UnitImage.Saved.NO_PARENT && made.get(i) == null;
+        i = all.get(i).parent()) {
+      path.add(i);
+      int parent = all.get(i).parent();
+      if (parent != UnitImage.Saved.NO_PARENT && all.get(parent).end() != all.get(i).start()) {
+        throw new IllegalArgumentException("a block that does not follow the one before it");
+      }
+    }
+    for (int i : path.reversed()) {
+      var saved = all.get(i);
+      var parent = saved.parent() == UnitImage.Saved.NO_PARENT ? null : made.get(saved.parent());
+      // Without the one before it nobody knows the tokens that its first unit needs.
+      if (parent == null && saved.start() % unitTokens != 0) continue;
+      var block = restored(saved, parent);
+      made.set(i, block);
+      restored.accept(block);
+    }
+  }
+
+  private Block<K> restored(UnitImage.Saved<K> saved, @Nullable Block<K> parent) {
+    int count = saved.end() / unitTokens - saved.start() / unitTokens;
+    int tail = Math.min(saved.end() % unitTokens, saved.length());
+    boolean isSound = saved.units().length == count && saved.tail().length == tail;
+    if (!isSound || saved.tiers().length > groups.size() || blocks.containsKey(saved.key())) {
+      throw new IllegalArgumentException("a block that cannot be one: " + saved.key());
+    }
+    var block = new Block<>(saved, parent);
+    link(block);
+    blocks.put(saved.key(), block);
+    block.widen(groups.size());
+    System.arraycopy(saved.tiers(), 0, block.tiers, 0, saved.tiers().length);
+    System.arraycopy(saved.copies(), 0, block.copies, 0, saved.copies().length);
+    for (int slot = 0; slot < groups.size(); slot++) {
+      block.tiers[slot] &= (byte) ALL;
+      if (block.copies[slot] < 0 || block.copies[slot] > 0 != block.isOnDevice(slot)) {
+        throw new IllegalArgumentException(block.copies[slot] + " copies of " + saved.key());
+      }
+    }
+    if (block.isHeld()) held++;
+    for (int slot = 0; slot < groups.size(); slot++) changed(block, slot);
+    return block;
+  }
+
   /** Forgets everything. */
   public void clear() {
     blocks.clear();
@@ -470,7 +604,7 @@ public final class BlockUnits<K> {
   private void run(Block<K> block, int slot) {
     block.widen(groups.size());
     int before = block.runs[slot];
-    boolean here = (block.tiers(slot) & DEVICE) != 0;
+    boolean here = block.isOnDevice(slot);
     int behind = 0;
     if (here && block.parent != null && slot < block.parent.runs.length) {
       behind = block.parent.runs[slot];

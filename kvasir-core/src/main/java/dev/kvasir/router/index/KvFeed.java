@@ -47,6 +47,40 @@ public final class KvFeed<E> {
 
   private record Batch<E>(long stamp, List<E> events) {}
 
+  /**
+   * How far a feed has come, so that another one can go on from there.
+   *
+   * @param next the number of the batch that is to come next
+   * @param lastStamp the latest stamp
+   * @param bornSequence the first batch seen of the instance's present life
+   * @param bornStamp its stamp
+   * @param formerStamp the last stamp of the life before
+   * @param stampedFrom from which number on stamps are known
+   * @param firstStamps the first of them
+   * @param lastStamps the last of them, by number
+   */
+  @SuppressWarnings("ArrayRecordComponent") // handed on at once, never compared
+  public record Position(
+      long next,
+      long lastStamp,
+      long bornSequence,
+      long bornStamp,
+      long formerStamp,
+      long stampedFrom,
+      long[] firstStamps,
+      long[] lastStamps) {
+    /** How many stamps there are of each kind. */
+    public static final int STAMPS = KvFeed.STAMPS;
+
+    public Position {
+      if (next < 1 || firstStamps.length != STAMPS || lastStamps.length != STAMPS) {
+        throw new IllegalArgumentException(
+            "batch %d with %d and %d stamps"
+                .formatted(next, firstStamps.length, lastStamps.length));
+      }
+    }
+  }
+
   /** For how many batches at the beginning and at the end the time is remembered. */
   private static final int STAMPS = 1_024;
 
@@ -148,6 +182,33 @@ public final class KvFeed<E> {
   /** The number of the batch that is to come next. */
   public long next() {
     return next;
+  }
+
+  /** How far it has come; null where it cannot say, since it has taken nothing yet. */
+  public @Nullable Position position() {
+    if (anyNumber || next == 0) return null;
+    return new Position(
+        next,
+        lastStamp,
+        bornSequence,
+        bornStamp,
+        formerStamp,
+        stampedFrom,
+        firstStamps.clone(),
+        lastStamps.clone());
+  }
+
+  /** Goes on where another feed of the instance has come to, whose target is in this one's. */
+  public void resume(Position from) {
+    if (next > 0 || !early.isEmpty()) throw new IllegalStateException("at batch " + next);
+    next = from.next();
+    lastStamp = from.lastStamp();
+    bornSequence = from.bornSequence();
+    bornStamp = from.bornStamp();
+    formerStamp = from.formerStamp();
+    stampedFrom = from.stampedFrom();
+    System.arraycopy(from.firstStamps(), 0, firstStamps, 0, STAMPS);
+    System.arraycopy(from.lastStamps(), 0, lastStamps, 0, STAMPS);
   }
 
   /** The instance has reported nothing since it started: earlier reports are void. */

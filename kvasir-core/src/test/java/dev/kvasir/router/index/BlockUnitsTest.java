@@ -95,8 +95,8 @@ class BlockUnitsTest {
     private final int unit;
     private final int size;
     private final List<BlockUnits.Group> groups;
-    private final Told told = new Told();
-    private final BlockUnits<Prefix> units;
+    private Told told = new Told();
+    private BlockUnits<Prefix> units;
 
     /** For each group, tier and block the number of copies. */
     private final Map<Integer, Map<Tier, Map<Prefix, Integer>>> held = new LinkedHashMap<>();
@@ -119,8 +119,21 @@ class BlockUnitsTest {
     void step() {
       int choice = random.nextInt(100);
       if (choice < 45) store();
-      else if (choice < 99) drop();
+      else if (choice < 96) drop();
+      else if (choice < 99) copy();
       else clear();
+    }
+
+    /** Goes on with a copy, as another index has it that began with an image of this one. */
+    private void copy() {
+      var image = units.image(Integer.MAX_VALUE);
+      told = new Told();
+      units = new BlockUnits<>(unit, 100_000, told);
+      units.restore(image, block -> assertThat(units.find(block.key())).isSameAs(block));
+      assertThat(units.image(Integer.MAX_VALUE).blocks())
+          .extracting(UnitImage.Saved::key)
+          .as("heard of in the same order")
+          .isEqualTo(image.blocks().stream().map(UnitImage.Saved::key).toList());
     }
 
     private void clear() {

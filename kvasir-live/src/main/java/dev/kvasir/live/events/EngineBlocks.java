@@ -97,6 +97,21 @@ public final class EngineBlocks implements KvFeed.Target<EngineEvent> {
     if (before == 0) firstDrop.accept(reason);
   }
 
+  /**
+   * What it knows, for another listener; to be called on the loop.
+   *
+   * @param position how far the events have been taken in
+   */
+  EngineSnapshot snapshot(KvFeed.Position position) {
+    return new EngineSnapshot(position, units.image(EngineSnapshot.BLOCKS_MAX));
+  }
+
+  /** Knows what the snapshot says and nothing else. */
+  void restore(EngineSnapshot snapshot) {
+    units.restore(snapshot.image(), learned);
+    units.trim();
+  }
+
   @Override
   public void on(EngineEvent event) {
     switch (event) {

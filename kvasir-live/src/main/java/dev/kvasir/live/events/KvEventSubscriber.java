@@ -12,6 +12,7 @@ import dev.kvasir.live.events.zmtp.ZmtpTimes;
 import dev.kvasir.router.index.KvFeed;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayDeque;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.Condition;
@@ -30,6 +31,12 @@ import java.util.concurrent.locks.ReentrantLock;
 public final class KvEventSubscriber implements AutoCloseable {
   private static final System.Logger LOG = System.getLogger(KvEventSubscriber.class.getName());
   private static final long NONE = -1;
+
+  /** From when on what is heard counts. */
+  private enum Start {
+    AT_ONCE,
+    WHEN_TOLD
+  }
 
   private final SubscriberSettings settings;
   private final LiveLoop loop;
@@ -59,6 +66,11 @@ public final class KvEventSubscriber implements AutoCloseable {
 
   private @Nullable ZmtpConnection replaying;
 
+  /** What waits until it is known from where on it counts. Belongs to the loop. */
+  private final ArrayDeque<Runnable> waiting = new ArrayDeque<>();
+
+  private boolean begun;
+
   /** How old the last batch was; below zero before the first. Belongs to the loop. */
   private double lagSeconds = -1;
 
@@ -71,7 +83,45 @@ public final class KvEventSubscriber implements AutoCloseable {
   public KvEventSubscriber(
       LiveLoop loop, SubscriberSettings settings, KvFeed.Target<EngineEvent> target)
       throws IOException {
-    this(loop, settings, target, ZmtpTimes.DEFAULT);
+    this(loop, settings, target, ZmtpTimes.DEFAULT, Start.AT_ONCE);
+  }
+
+  /**
+   * Begins to listen, and keeps what it hears until it is to {@link #begin} or to {@link #resume}:
+   * what another listener knows can then be asked for without that anything is missed meanwhile.
+   */
+  public static KvEventSubscriber waiting(
+      LiveLoop loop, SubscriberSettings settings, EngineBlocks blocks) throws IOException {
+    return new KvEventSubscriber(loop, settings, blocks, ZmtpTimes.DEFAULT, Start.WHEN_TOLD);
+  }
+
+  /** Takes in what was heard, and what the engine repeats; to be called on the loop. */
+  public void begin() {
+    begun = true;
+    while (!waiting.isEmpty()) waiting.poll().run();
+  }
+
+  /**
+   * Takes in what was heard after the snapshot was made; to be called on the loop.
+   *
+   * @param blocks the target of this subscriber, which has nothing yet
+   * @throws IllegalArgumentException for a snapshot that cannot be one; it is still to begin then
+   */
+  public void resume(EngineSnapshot snapshot, EngineBlocks blocks) {
+    blocks.restore(snapshot);
+    replays.resume(snapshot.position());
+    begin();
+  }
+
+  /** What the blocks are up to now; null where nothing was heard yet. To be called on the loop. */
+  public @Nullable EngineSnapshot snapshot(EngineBlocks blocks) {
+    var position = replays.feed().position();
+    return position == null ? null : blocks.snapshot(position);
+  }
+
+  private void onceBegun(Runnable task) {
+    if (begun) task.run();
+    else waiting.add(task);
   }
 
   KvEventSubscriber(
@@ -80,6 +130,17 @@ public final class KvEventSubscriber implements AutoCloseable {
       KvFeed.Target<EngineEvent> target,
       ZmtpTimes times)
       throws IOException {
+    this(loop, settings, target, times, Start.AT_ONCE);
+  }
+
+  private KvEventSubscriber(
+      LiveLoop loop,
+      SubscriberSettings settings,
+      KvFeed.Target<EngineEvent> target,
+      ZmtpTimes times,
+      Start start)
+      throws IOException {
+    this.begun = start == Start.AT_ONCE;
     this.settings = settings;
     this.loop = loop;
     this.times = times;
@@ -149,7 +210,7 @@ public final class KvEventSubscriber implements AutoCloseable {
 
   /** The engine was out of sight: asks whether it is the same; to be called on the loop. */
   public void check() {
-    replays.check();
+    onceBegun(replays::check);
   }
 
   /** What holds for both connections. */
@@ -171,7 +232,7 @@ public final class KvEventSubscriber implements AutoCloseable {
     public void connected(ZmtpConnection connection) {
       connection.send(WireFrames.subscription(topic));
       connects.incrementAndGet();
-      loop.execute(replays::connected);
+      loop.execute(() -> onceBegun(replays::connected));
     }
 
     @Override
@@ -293,13 +354,15 @@ public final class KvEventSubscriber implements AutoCloseable {
       lock.unlock();
     }
     loop.execute(
-        () -> {
-          try {
-            meaning.run();
-          } finally {
-            done(size);
-          }
-        });
+        () ->
+            onceBegun(
+                () -> {
+                  try {
+                    meaning.run();
+                  } finally {
+                    done(size);
+                  }
+                }));
   }
 
   private void done(int size) {

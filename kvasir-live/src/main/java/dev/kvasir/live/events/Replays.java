@@ -24,6 +24,9 @@ final class Replays {
   private boolean considering;
   private boolean answering;
 
+  /** Whether the feed goes on from a snapshot, and the engine has not been reached since. */
+  private boolean resumed;
+
   /** Whether a batch came since the engine was asked last. */
   private boolean heard;
 
@@ -61,8 +64,16 @@ final class Replays {
    * does not repeat leaves open what was missed, or whether it is the same.
    */
   void connected() {
-    if (request == null) feed.lost();
+    if (resumed) check();
+    else if (request == null) feed.lost();
     else ask(0);
+    resumed = false;
+  }
+
+  /** Goes on from there: what came before is in the target. */
+  void resume(KvFeed.Position from) {
+    feed.resume(from);
+    resumed = true;
   }
 
   /** The engine was out of sight: what it told last shows whether it is the same, and what came. */

@@ -28,12 +28,19 @@ public final class Fleet implements AutoCloseable {
   /** Starts the workers. */
   public static Fleet start(ServedModel model, FleetSettings settings, PacedEngines.Pace pace)
       throws IOException {
+    return start(model, settings, pace, PublisherSettings.loopback("kv-events"));
+  }
+
+  /** Starts the workers, whose KV events are told like that. */
+  static Fleet start(
+      ServedModel model, FleetSettings settings, PacedEngines.Pace pace, PublisherSettings told)
+      throws IOException {
     var fleet =
         new Fleet(
             new PacedEngines(
                 model, settings.workers(), settings.blocks(), settings.engine(), pace));
     try {
-      for (int i = 0; i < settings.workers(); i++) fleet.add(settings, i);
+      for (int i = 0; i < settings.workers(); i++) fleet.add(settings, told, i);
       return fleet;
     } catch (IOException | RuntimeException e) {
       fleet.close();
@@ -41,9 +48,8 @@ public final class Fleet implements AutoCloseable {
     }
   }
 
-  private void add(FleetSettings settings, int index) throws IOException {
+  private void add(FleetSettings settings, PublisherSettings told, int index) throws IOException {
     var engine = engines.engines().get(index);
-    var told = PublisherSettings.loopback("kv-events");
     var publisher = new EnginePublisher(sockets, told, engine, List.of());
     workers.add(new FleetWorker(network, settings.http(index), engine, publisher));
   }

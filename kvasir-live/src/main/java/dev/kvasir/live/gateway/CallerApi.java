@@ -31,16 +31,20 @@ final class CallerApi {
   private final String boot = Long.toHexString(System.currentTimeMillis());
   private final AtomicLong count = new AtomicLong();
   private final BooleanSupplier leaving;
+  private final BooleanSupplier catchingUp;
 
   /**
    * What callers are offered.
    *
    * @param leaving whether they are to ask another gateway next time
+   * @param catchingUp whether another one knows more of the workers' caches
    */
-  CallerApi(GatewayParts parts, Router router, BooleanSupplier leaving) {
+  CallerApi(
+      GatewayParts parts, Router router, BooleanSupplier leaving, BooleanSupplier catchingUp) {
     this.parts = parts;
     this.router = router;
     this.leaving = leaving;
+    this.catchingUp = catchingUp;
   }
 
   List<Endpoint> endpoints() {
@@ -110,6 +114,11 @@ final class CallerApi {
   private void ready(Exchange exchange) {
     if (leaving.getAsBoolean()) {
       exchange.fail(ApiError.unavailable("leaving", "this gateway is about to stop", LOOP_TIME));
+      return;
+    }
+    if (catchingUp.getAsBoolean()) {
+      var message = "this gateway is still asking others what workers have cached";
+      exchange.fail(ApiError.unavailable("catching_up", message, LOOP_TIME));
       return;
     }
     var hung = ApiError.unavailable("router_hangs", "the router does not answer", LOOP_TIME);

@@ -51,6 +51,7 @@ import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
@@ -107,8 +108,9 @@ public final class Gateway implements AutoCloseable {
     parts = new GatewayParts(loop, flow, workers, upstream, failures, reader, book);
     use(settings.workers());
     onLoopNow(this::refresh);
-    var door = new CallerApi(parts, router, () -> leaving);
+    var door = new CallerApi(parts, router, () -> leaving, beside.peer().catchingUp());
     var endpoints = new ArrayList<>(door.endpoints());
+    endpoints.addAll(beside.peer().endpoints());
     var view = new GatewayView(this, parts, journal.recent(), origin, beside);
     endpoints.addAll(Dashboard.endpoints(view));
     api = HttpFront.start(network, settings.api(), Endpoints.of(endpoints));
@@ -163,19 +165,45 @@ public final class Gateway implements AutoCloseable {
    * @param admin what else can be asked for at the address for whoever runs it
    * @param tokenizer who knows the tokens of prompts, given the one that asks workers
    * @param engines the workers that are engines of this process
+   * @param peer what it is for other gateways
    */
   public record Beside(
       String version,
       Supplier<TieredCacheState> tieredCache,
       List<Endpoint> admin,
       UnaryOperator<PromptTokenizer> tokenizer,
-      List<? extends LocalWorker> engines) {
+      List<? extends LocalWorker> engines,
+      Peer peer) {
     public static final Beside NOTHING =
         new Beside("", () -> TieredCacheState.NONE, List.of(), UnaryOperator.identity(), List.of());
 
     public Beside {
       admin = List.copyOf(admin);
       engines = List.copyOf(engines);
+    }
+
+    /** Beside no other gateway. */
+    public Beside(
+        String version,
+        Supplier<TieredCacheState> tieredCache,
+        List<Endpoint> admin,
+        UnaryOperator<PromptTokenizer> tokenizer,
+        List<? extends LocalWorker> engines) {
+      this(version, tieredCache, admin, tokenizer, engines, Peer.NONE);
+    }
+  }
+
+  /**
+   * A gateway among others.
+   *
+   * @param endpoints what others ask it for, where callers come
+   * @param catchingUp whether it is not ready yet, since others know more
+   */
+  public record Peer(List<Endpoint> endpoints, BooleanSupplier catchingUp) {
+    public static final Peer NONE = new Peer(List.of(), () -> false);
+
+    public Peer {
+      endpoints = List.copyOf(endpoints);
     }
   }
 

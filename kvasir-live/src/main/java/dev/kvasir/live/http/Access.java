@@ -7,5 +7,7 @@ public enum Access {
   /** Those with a key, or everybody where no keys are set. */
   KEY,
   /** Those with a key for administration, or everybody where no keys are set. */
-  ADMIN
+  ADMIN,
+  /** Gateways with the same secret, which the endpoint itself checks; no key is looked at. */
+  PEER
 }

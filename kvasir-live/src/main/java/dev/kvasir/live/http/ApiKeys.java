@@ -19,7 +19,8 @@ public record ApiKeys(List<ApiKey> all) {
    * @param authorization the header as it came; null where there is none
    */
   public Caller admit(Access access, @Nullable String authorization) {
-    if (access == Access.PUBLIC || all.isEmpty()) return Caller.ANYONE;
+    boolean needsKey = access == Access.KEY || access == Access.ADMIN;
+    if (!needsKey || all.isEmpty()) return Caller.ANYONE;
     var key = find(authorization);
     if (key == null) throw new Refused(ApiError.unauthorised());
     if (access == Access.ADMIN && key.scope() == ApiKey.Scope.USER) {

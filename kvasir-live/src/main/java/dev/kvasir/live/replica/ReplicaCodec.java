@@ -32,10 +32,26 @@ final class ReplicaCodec {
   /** Another number is another form of the message. */
   private static final int FORM = 1;
 
-  private final NameKey secret;
+  private static final int ADDRESS_CHARS_MAX = 512;
 
-  ReplicaCodec(NameKey secret) {
+  /**
+   * A message as it came.
+   *
+   * @param address where the sender is asked for what it knows; empty where it does not say
+   */
+  record Heard(ReplicaMessage message, String address) {}
+
+  private final NameKey secret;
+  private final String address;
+
+  /**
+   * Writes and reads.
+   *
+   * @param address where other gateways reach this one; empty where they need not
+   */
+  ReplicaCodec(NameKey secret, String address) {
     this.secret = secret;
+    this.address = address;
   }
 
   byte[] encode(ReplicaMessage message) {
@@ -45,6 +61,7 @@ final class ReplicaCodec {
     json.put("epoch", message.epoch());
     json.put("number", message.number());
     json.put("kind", message.kind().name());
+    if (!message.terms().isEmpty()) json.put("address", address);
     var terms = json.putArray("terms");
     message.terms().forEach(terms::add);
     var workers = json.putArray("workers");
@@ -76,22 +93,25 @@ final class ReplicaCodec {
 
   /** The message; null for what is none, or is not sealed by the same secret. */
   @Nullable
-  ReplicaMessage decode(byte[] bytes) {
+  Heard decode(byte[] bytes) {
     if (bytes.length <= SEAL_BYTES || bytes.length > BYTES_MAX) return null;
     var text = Arrays.copyOfRange(bytes, SEAL_BYTES, bytes.length);
     if (!MessageDigest.isEqual(secret.seal(text), Arrays.copyOf(bytes, SEAL_BYTES))) return null;
     try {
       var json = Json.read(text);
       if (json.path("form").asInt(0) != FORM) return null;
-      return new ReplicaMessage(
-          json.path("gateway").asString(),
-          json.path("epoch").asLong(),
-          json.path("number").asLong(),
-          Kind.valueOf(json.path("kind").asString()),
-          rows(json.path("terms"), JsonNode::asString),
-          rows(json.path("workers"), ReplicaCodec::worker),
-          rows(json.path("keys"), ReplicaCodec::key),
-          rows(json.path("homes"), ReplicaCodec::home));
+      var message =
+          new ReplicaMessage(
+              json.path("gateway").asString(),
+              json.path("epoch").asLong(),
+              json.path("number").asLong(),
+              Kind.valueOf(json.path("kind").asString()),
+              rows(json.path("terms"), JsonNode::asString),
+              rows(json.path("workers"), ReplicaCodec::worker),
+              rows(json.path("keys"), ReplicaCodec::key),
+              rows(json.path("homes"), ReplicaCodec::home));
+      var told = json.path("address").asString("");
+      return new Heard(message, told.length() > ADDRESS_CHARS_MAX ? "" : told);
     } catch (RuntimeException e) {
       return null;
     }

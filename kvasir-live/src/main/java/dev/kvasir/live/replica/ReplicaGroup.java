@@ -15,9 +15,12 @@ import dev.kvasir.live.store.shared.redis.RedisChannel;
 import dev.kvasir.live.store.shared.redis.RemoteSettings;
 import dev.kvasir.router.flow.ReplicaSettings;
 import dev.kvasir.router.flow.Replicas;
+import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Supplier;
@@ -75,9 +78,18 @@ public final class ReplicaGroup implements AutoCloseable {
   private volatile @Nullable Replicas replicas;
   private volatile boolean unreadableTold;
 
-  private ReplicaGroup(Gateway gateway, NameKey secret) {
+  /** When it joined; below zero before. */
+  private volatile long joinedNanos = -1;
+
+  private final Duration helloTime;
+
+  /** Where other gateways are asked for what they know, by their names. */
+  private final Map<String, String> addresses = new ConcurrentHashMap<>();
+
+  private ReplicaGroup(Gateway gateway, NameKey secret, String address, Duration helloTime) {
     this.gateway = gateway;
-    this.codec = new ReplicaCodec(secret);
+    this.helloTime = helloTime;
+    this.codec = new ReplicaCodec(secret, address);
   }
 
   /**
@@ -86,14 +98,16 @@ public final class ReplicaGroup implements AutoCloseable {
    * @param server the Redis or Valkey
    * @param name of the channel: gateways of one channel belong together
    * @param secret by which messages are sealed, the same in all gateways
+   * @param address where others ask for {@link IndexSnapshots}; empty where they cannot
    */
   public static ReplicaGroup join(
       Gateway gateway,
       ReplicaSettings settings,
       RemoteSettings server,
       String name,
-      NameKey secret) {
-    var group = new ReplicaGroup(gateway, secret);
+      NameKey secret,
+      String address) {
+    var group = new ReplicaGroup(gateway, secret, address, settings.beat().multipliedBy(2));
     var opened = RedisChannel.open(server, name, group.new Ears());
     group.channel = opened;
     var joined = new CompletableFuture<Replicas>();
@@ -158,13 +172,13 @@ public final class ReplicaGroup implements AutoCloseable {
   }
 
   private void heard(byte[] bytes) {
-    var message = codec.decode(bytes);
+    var heard = codec.decode(bytes);
     var target = replicas;
-    if (message != null && target != null) {
-      gateway.loop().execute(() -> target.hear(message));
+    if (heard != null && target != null) {
+      gateway.loop().execute(() -> hear(target, heard));
       return;
     }
-    if (message != null) return;
+    if (heard != null) return;
     unreadable.increment();
     if (unreadableTold) return;
     unreadableTold = true;
@@ -172,6 +186,25 @@ public final class ReplicaGroup implements AutoCloseable {
         WARNING,
         "a gateway of the same channel has another routing.tenant-secret or another version: what"
             + " it tells does not count");
+  }
+
+  private void hear(Replicas target, ReplicaCodec.Heard heard) {
+    var name = heard.message().gateway();
+    target.hear(heard.message());
+    addresses.keySet().retainAll(target.peers());
+    boolean isKnown = !heard.address().isEmpty() && target.peers().contains(name);
+    if (isKnown) addresses.put(name, heard.address());
+  }
+
+  /** Where the gateways that are known are asked for what they know; from any thread. */
+  public List<String> addresses() {
+    return List.copyOf(addresses.values());
+  }
+
+  /** Whether others may be there that have not been heard yet; from any thread. */
+  public boolean isLooking() {
+    long since = joinedNanos;
+    return since < 0 || gateway.loop().nanos() - since < helloTime.toNanos();
   }
 
   private Replicas replicas() {
@@ -189,6 +222,7 @@ public final class ReplicaGroup implements AutoCloseable {
   private final class Reporter implements Replicas.Listener {
     @Override
     public void joined() {
+      joinedNanos = gateway.loop().nanos();
       LOG.log(INFO, "the other gateways are heard: limits of keys are for all together");
     }
 

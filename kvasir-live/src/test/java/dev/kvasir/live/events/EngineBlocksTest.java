@@ -3,6 +3,7 @@ package dev.kvasir.live.events;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvasir.Nullable;
+import dev.kvasir.Seeds;
 import dev.kvasir.kv.event.KvEvent;
 import dev.kvasir.kv.event.Tier;
 import dev.kvasir.kv.name.BlockHash;
@@ -10,6 +11,7 @@ import dev.kvasir.kv.name.Sha256Hasher;
 import dev.kvasir.kv.name.TokenSequence;
 import dev.kvasir.live.events.EngineEvent.KeyPart;
 import dev.kvasir.router.index.BlockUnits;
+import dev.kvasir.router.index.KvFeed;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashSet;
@@ -103,6 +105,61 @@ class EngineBlocksTest {
             List.of(List.of(name, new KeyPart.Text("secret")), List.of(name), List.of(name)),
             EngineEvent.Group.ONLY));
     assertThat(believed.device).containsExactlyElementsOf(names("poet", "secret"));
+  }
+
+  private static KvFeed.Position position() {
+    var stamps = new long[KvFeed.Position.STAMPS];
+    return new KvFeed.Position(3, 7, 0, 0, 0, 0, stamps, stamps);
+  }
+
+  @Test
+  void aSnapshotGoesOnWhereItWasMade() {
+    blocks.on(stored(List.of(1L, 2L), null, 0, List.of(List.of(new KeyPart.Text("secret")))));
+    var bytes = blocks.snapshot(position()).encode(Integer.MAX_VALUE);
+    var there = new Believed();
+    var copy = new EngineBlocks(EngineBlocksTest::hasher, BLOCK, 100, there);
+    var learned = new ArrayList<EngineHash>();
+    copy.whenLearned(block -> learned.add(block.key()));
+    copy.restore(EngineSnapshot.decode(bytes));
+    assertThat(there.device).isEqualTo(believed.device).hasSize(2);
+    assertThat(learned).isEqualTo(hashes(List.of(1L, 2L)));
+    for (var each : List.of(blocks, copy)) {
+      each.on(stored(List.of(3L), 2L, 2 * BLOCK, List.of()));
+      each.on(new EngineEvent.Removed(hashes(List.of(1L)), GPU, null));
+    }
+    assertThat(there.device).isEqualTo(believed.device).hasSize(2);
+    assertThat(copy.unplaced()).isZero();
+  }
+
+  @Test
+  void aSnapshotThatIsTooLargeLeavesOutWhatWasNotHeardOfForLongest() {
+    blocks.on(stored(List.of(1L, 2L), null, 0, List.of()));
+    blocks.on(stored(List.of(3L), 2L, 2 * BLOCK, List.of()));
+    var there = new Believed();
+    var copy = new EngineBlocks(EngineBlocksTest::hasher, BLOCK, 100, there);
+    copy.restore(EngineSnapshot.decode(blocks.snapshot(position()).encode(1)));
+    assertThat(there.device).containsExactly(names("", "").getLast());
+  }
+
+  @Test
+  void bytesThatAreNoSnapshotAreRefused() {
+    blocks.on(stored(List.of(1L, 2L), null, 0, List.of()));
+    var good = blocks.snapshot(position()).encode(Integer.MAX_VALUE);
+    int kept = good.length - 120;
+    Seeds.each(
+        200 * Seeds.scale(),
+        random -> {
+          var bytes = Arrays.copyOf(good, good.length - random.nextInt(3));
+          int at =
+              random.nextInt(4) == 0 ? random.nextInt(bytes.length) : kept + random.nextInt(110);
+          bytes[at] ^= (byte) (1 + random.nextInt(255));
+          var copy = new EngineBlocks(EngineBlocksTest::hasher, BLOCK, 100, new Believed());
+          try {
+            copy.restore(EngineSnapshot.decode(bytes));
+          } catch (IllegalArgumentException e) {
+            assertThat(copy.size()).isZero();
+          }
+        });
   }
 
   @Test

@@ -48,6 +48,60 @@ class ReplaysTest {
     }
   }
 
+  /** How far another listener had come: batches 0 to 4, each a nanosecond after the other. */
+  private static KvFeed.Position position() {
+    var stamps = new long[KvFeed.Position.STAMPS];
+    for (int i = 0; i < 5; i++) stamps[i] = 1_000 + i;
+    return new KvFeed.Position(
+        5, 1_004, 0, Long.MIN_VALUE, Long.MIN_VALUE, 0, stamps, stamps.clone());
+  }
+
+  @Test
+  void afterASnapshotTheEngineIsAskedOnlyForWhatCameSince() {
+    replays.resume(position());
+    replays.connected();
+    assertThat(asked).containsExactly(4L);
+    for (int number = 4; number < 7; number++) {
+      replays.answered();
+      replays.feed().accept(number, 1_000 + number, List.of(new EngineEvent.Cleared()));
+    }
+    replays.ended();
+    assertThat(counted.events).isEqualTo(2);
+    assertThat(counted.forgotten).isZero();
+    assertThat(replays.feed().next()).isEqualTo(7);
+    replays.connected();
+    assertThat(asked).containsExactly(4L, 0L);
+  }
+
+  @Test
+  void aSnapshotOfAnEarlierLifeOfTheEngineIsForgotten() {
+    replays.resume(position());
+    replays.connected();
+    replays.ended();
+    assertThat(counted.forgotten).isEqualTo(1);
+    assertThat(asked).containsExactly(4L, 0L);
+    replays.resume(position());
+    replays.connected();
+    replays.answered();
+    replays.feed().accept(4, 2_000, List.of());
+    assertThat(counted.forgotten).isEqualTo(2);
+  }
+
+  @Test
+  void anEngineThatDoesNotRepeatIsFollowedFromTheSnapshotOn() {
+    var silent = new Replays(loop, KvFeed.Limits.DEFAULT, counted, null);
+    silent.resume(position());
+    silent.connected();
+    for (int number = 3; number < 7; number++) {
+      silent.told();
+      silent.feed().accept(number, 1_000 + number, List.of(new EngineEvent.Cleared()));
+    }
+    assertThat(counted.events).isEqualTo(2);
+    assertThat(counted.forgotten).isZero();
+    silent.connected();
+    assertThat(counted.forgotten).isEqualTo(1);
+  }
+
   private static final class Counted implements KvFeed.Target<EngineEvent> {
     private int events;
     private int forgotten;

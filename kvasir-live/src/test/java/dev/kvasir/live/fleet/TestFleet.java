@@ -3,6 +3,7 @@ package dev.kvasir.live.fleet;
 import dev.kvasir.engine.ModelBackend;
 import dev.kvasir.live.engine.PacedEngines;
 import dev.kvasir.live.engine.ServedModel;
+import dev.kvasir.live.events.PublisherSettings;
 import dev.kvasir.model.PocketModel;
 import dev.kvasir.offload.store.BlockCopy;
 import dev.kvasir.offload.store.CopyOutcome;
@@ -28,6 +29,25 @@ public final class TestFleet {
   /** A fleet; how long a step takes is asked before each. */
   public static Fleet start(FleetSettings settings, Supplier<Duration> step) throws IOException {
     return start(settings, loop -> steps(loop, step));
+  }
+
+  /** A fleet that can repeat no more than the last few batches of its KV events. */
+  public static Fleet forgetful(FleetSettings settings, Supplier<Duration> step, int batches)
+      throws IOException {
+    var model = ServedModel.withoutWeights(MODEL, PocketModel.folder(), CONTEXT_TOKENS);
+    var usual = PublisherSettings.loopback("kv-events");
+    var told =
+        new PublisherSettings(
+            usual.endpoint(),
+            usual.replayEndpoint(),
+            usual.topic(),
+            usual.encoding(),
+            usual.queueMax(),
+            usual.peerQueueMax(),
+            batches,
+            usual.replayBytesMax());
+    return Fleet.start(
+        model, settings, new PacedEngines.Pace(loop -> steps(loop, step), Way::new), told);
   }
 
   /** A fleet whose steps end when the test lets them. */

@@ -76,7 +76,8 @@ class ReplicaGroupTest {
       gateway = Gateway.start(network, settings, beside);
       var taking =
           new ReplicaSettings(name, System.nanoTime(), terms, 1, ReplicaSettings.PACE, BEAT, LOSS);
-      group = ReplicaGroup.join(gateway, taking, RemoteSettings.of(redis.node()), "test", secret);
+      group =
+          ReplicaGroup.join(gateway, taking, RemoteSettings.of(redis.node()), "test", secret, "");
       replicas.add(this);
     }
 

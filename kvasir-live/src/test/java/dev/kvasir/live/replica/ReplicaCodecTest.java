@@ -31,16 +31,17 @@ class ReplicaCodecTest {
           List.of(new KeyRow("k", new KeyLimits(60, 1_000, 4), 7, -8, 2, 53.25, -1.5)),
           List.of(new Home("s1", "w2"), new Home("s2", "")));
 
-  private final ReplicaCodec codec = new ReplicaCodec(SECRET);
+  private final ReplicaCodec codec = new ReplicaCodec(SECRET, "http://host:8000");
 
   @Test
   void aMessageComesBackAsItWas() {
-    assertThat(codec.decode(codec.encode(MESSAGE))).isEqualTo(MESSAGE);
+    assertThat(codec.decode(codec.encode(MESSAGE)))
+        .isEqualTo(new ReplicaCodec.Heard(MESSAGE, "http://host:8000"));
   }
 
   @Test
   void aMessageOfAnotherSecretIsNone() {
-    var other = new ReplicaCodec(NameKey.of("another"));
+    var other = new ReplicaCodec(NameKey.of("another"), "");
     assertThat(other.decode(codec.encode(MESSAGE))).isNull();
   }
 

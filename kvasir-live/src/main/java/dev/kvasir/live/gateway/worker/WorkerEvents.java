@@ -1,5 +1,7 @@
 package dev.kvasir.live.gateway.worker;
 
+import dev.kvasir.Nullable;
+import dev.kvasir.live.events.EngineSnapshot;
 import java.util.Map;
 import java.util.TreeMap;
 
@@ -9,6 +11,16 @@ public interface WorkerEvents {
   void check();
 
   Counts counts();
+
+  /** Where they come from: the same in all gateways that hear them. */
+  default String source() {
+    return "";
+  }
+
+  /** What they have told so far; null where that is not known well enough for another gateway. */
+  default @Nullable EngineSnapshot snapshot() {
+    return null;
+  }
 
   /**
    * What came of the events so far.
