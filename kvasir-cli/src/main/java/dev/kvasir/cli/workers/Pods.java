@@ -1,5 +1,7 @@
 package dev.kvasir.cli.workers;
 
+import static java.lang.System.Logger.Level.DEBUG;
+
 import dev.kvasir.cli.settings.DiscoverySettings;
 import dev.kvasir.cli.settings.KubernetesSettings;
 import dev.kvasir.cli.settings.WorkerSettings;
@@ -18,6 +20,8 @@ import tools.jackson.databind.JsonNode;
  * out by itself.
  */
 final class Pods implements WorkerDiscovery.Lookup {
+  private static final System.Logger LOG = System.getLogger(Pods.class.getName());
+
   private final DiscoverySettings settings;
   private final KubernetesSettings kubernetes;
   private final KubernetesApi api;
@@ -48,7 +52,33 @@ final class Pods implements WorkerDiscovery.Lookup {
 
   @Override
   public void watch(Runnable changed) throws IOException {
-    api.watch(path(choice().selector), changed);
+    if (kubernetes.pool().isEmpty()) {
+      api.watch(path(choice().selector), changed);
+      return;
+    }
+    var watch = Thread.ofVirtual().name("kvasir-watch-pool").start(() -> watchPool(changed));
+    try {
+      api.watch(path(choice().selector), changed);
+    } finally {
+      watch.interrupt();
+    }
+  }
+
+  /**
+   * Another selector of the pool counts at once; its pods are watched when the next watch begins.
+   */
+  private void watchPool(Runnable changed) {
+    try {
+      api.watch(pools() + "?fieldSelector=metadata.name%3D" + kubernetes.pool(), changed);
+    } catch (IOException | RuntimeException e) {
+      LOG.log(DEBUG, "the watch of {0} ended: {1}", this, e.getMessage());
+    }
+  }
+
+  private String pools() {
+    return "/apis/inference.networking.k8s.io/v1/namespaces/"
+        + kubernetes.namespace()
+        + "/inferencepools";
   }
 
   @Override
@@ -58,13 +88,7 @@ final class Pods implements WorkerDiscovery.Lookup {
 
   private Choice choice() throws IOException {
     if (kubernetes.pool().isEmpty()) return new Choice(kubernetes.pods(), kubernetes.port());
-    var spec =
-        api.read(
-                "/apis/inference.networking.k8s.io/v1/namespaces/"
-                    + kubernetes.namespace()
-                    + "/inferencepools/"
-                    + kubernetes.pool())
-            .path("spec");
+    var spec = api.read(pools() + "/" + kubernetes.pool()).path("spec");
     var labels = new TreeSet<String>();
     for (var label : spec.path("selector").path("matchLabels").properties()) {
       labels.add(label.getKey() + "=" + label.getValue().asString(""));
