@@ -65,6 +65,32 @@ final class CommandsTest {
   }
 
   @Test
+  void aTokenizerThatCannotBeUsedIsAMistakeThatSaysWhatToDo(@TempDir Path folder)
+      throws IOException {
+    var broken = Files.writeString(folder.resolve("broken.json"), "{\"model\":");
+    var other = Files.writeString(folder.resolve("other.json"), "[]");
+    var empty = Files.createDirectory(folder.resolve("empty"));
+    for (var wrong : List.of(folder + "/nowhere", "" + broken, "" + other, "" + empty, "a\0b")) {
+      err.getBuffer().setLength(0);
+      int code =
+          kvasir(
+              "serve",
+              "--worker=http://127.0.0.1:1",
+              "--port=0",
+              "--admin-port=0",
+              "--warm-up=0s",
+              "--tokenizer=tiny=" + wrong);
+
+      assertThat(code).as(wrong).isEqualTo(ExitCode.USAGE);
+      assertThat(err.toString().lines()).hasSize(1);
+      assertThat(err.toString())
+          .contains("routing.tokenizer '" + wrong + "' cannot be used: ")
+          .contains("give the folder with tokenizer.json", "or leave it out to ask workers")
+          .endsWith("Try 'kvasir serve --help'." + System.lineSeparator());
+    }
+  }
+
+  @Test
   void versionTellsKvasirJavaAndMachine() {
     assertThat(kvasir("--version")).isEqualTo(ExitCode.OK);
 

@@ -20,6 +20,7 @@ import dev.kvasir.router.view.SloTargets;
 import dev.kvasir.router.view.TierCredit;
 import dev.kvasir.text.UnsupportedText;
 import java.io.IOException;
+import java.nio.file.InvalidPathException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -174,21 +175,30 @@ public record RoutingSettings(
   }
 
   /** The tokenizers and templates of models, by name; the empty name is for any model. */
-  public Map<String, ModelText> texts() throws IOException {
+  public Map<String, ModelText> texts() {
     var texts = new TreeMap<String, ModelText>();
     for (var each : tokenizer.isEmpty() ? new String[0] : tokenizer.split(",", -1)) {
       int at = each.indexOf('=');
-      var folder = Path.of(each.substring(at + 1));
-      try {
-        texts.put(each.substring(0, Math.max(0, at)), ModelText.read(folder));
-      } catch (UnsupportedText | NoSuchFileException e) {
-        throw new IOException(
-            "the tokenizer in %s cannot be used: %s; leave routing.tokenizer out to ask workers"
-                .formatted(folder, e.getMessage()),
-            e);
-      }
+      texts.put(each.substring(0, Math.max(0, at)), text(each.substring(at + 1)));
     }
     return texts;
+  }
+
+  private static ModelText text(String folder) {
+    try {
+      return ModelText.read(Path.of(folder));
+    } catch (NoSuchFileException e) {
+      throw unusable(folder, "there is no file " + e.getFile());
+    } catch (UnsupportedText | IOException | InvalidPathException e) {
+      throw unusable(folder, String.valueOf(e.getMessage()));
+    }
+  }
+
+  private static IllegalArgumentException unusable(String folder, String why) {
+    return new IllegalArgumentException(
+        "routing.tokenizer '%s' cannot be used: %s; give the folder with tokenizer.json of the"
+                .formatted(folder, why)
+            + " workers' model, or leave it out to ask workers");
   }
 
   /**
