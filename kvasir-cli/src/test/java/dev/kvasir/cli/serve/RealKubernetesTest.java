@@ -194,7 +194,10 @@ class RealKubernetesTest {
     send(
         "PATCH",
         core() + "/pods/vllm-" + i + "/status",
-        "{\"status\": {\"phase\": \"Running\", \"podIP\": \"10.77.0.%1$d\", \"podIPs\": [{\"ip\": \"10.77.0.%1$d\"}]}}"
+        """
+        {"status": {"phase": "Running", "podIP": "10.77.0.%1$d",
+                    "podIPs": [{"ip": "10.77.0.%1$d"}]}}
+        """
             .formatted(i));
   }
 
@@ -264,13 +267,14 @@ class RealKubernetesTest {
     }
   }
 
-  private List<String> ready(Serving serving) throws Exception {
+  /** The workers of the gateway; one that leaves is among them until its answers are out. */
+  private List<String> workers(Serving serving) throws Exception {
     var url = URI.create(serving.gateway().adminUrl() + "/workers");
     var answer = callers.send(HttpRequest.newBuilder(url).build(), BodyHandlers.ofByteArray());
     var names = new ArrayList<String>();
     for (var worker : Json.read(answer.body()).path("workers")) {
-      var state = worker.path("availability").asString();
-      if (state.equals("ready")) names.add(worker.path("name").asString());
+      boolean isReady = worker.path("availability").asString().equals("ready");
+      names.add(worker.path("name").asString() + (isReady ? "" : " not ready"));
     }
     return names;
   }
@@ -320,20 +324,20 @@ class RealKubernetesTest {
     if (isService) send("POST", slices, slice(List.of(1, 2), 0));
     else for (int i = 1; i <= 2; i++) addPod(i);
     var serving = serving(kind);
-    await(() -> ready(serving).equals(names(1, 2)));
+    await(() -> workers(serving).equals(names(1, 2)));
     load(serving);
     await(() -> answered.get() > 20);
     long begun = System.nanoTime();
     if (isService) send("PATCH", slices + "/vllm-1", slice(List.of(1, 2, 3), 0));
     else addPod(3);
-    await(() -> ready(serving).equals(names(1, 2, 3)));
+    await(() -> workers(serving).equals(names(1, 2, 3)));
     long came = System.nanoTime();
     int before = answered.get();
     await(() -> answered.get() > before + 20);
     long leaving = System.nanoTime();
     if (isService) send("PATCH", slices + "/vllm-1", slice(List.of(1, 2, 3), 1));
     else send("DELETE", core() + "/pods/vllm-1", "{\"gracePeriodSeconds\": 60}");
-    await(() -> ready(serving).equals(names(2, 3)));
+    await(() -> workers(serving).equals(names(2, 3)));
     long gone = System.nanoTime();
     workers.getFirst().worker(0).kill();
     int after = answered.get();
