@@ -4,7 +4,6 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
-import java.util.TreeSet;
 
 /**
  * The sequences that get one token in every step, kept so that a step touches only those that
@@ -19,8 +18,10 @@ final class DecodeRing {
 
   private final int blockTokens;
   private final List<List<Sequence>> places = new ArrayList<>();
-  private final TreeSet<Sequence> ends =
-      new TreeSet<>(Comparator.comparingLong(DecodeRing::endTick).thenComparing(BY_RANK));
+
+  /** By their end and then by their rank, the next to end last. */
+  private final List<Sequence> ends = new ArrayList<>();
+
   private long tick;
   private int size;
   private long contextTokens;
@@ -47,7 +48,7 @@ final class DecodeRing {
     sequence.offset = sequence.computed - tick;
     sequence.decoding = true;
     insert(place(sequence), sequence);
-    ends.add(sequence);
+    ends.add(endPlace(sequence), sequence);
     size++;
     contextTokens += sequence.computed;
   }
@@ -57,7 +58,7 @@ final class DecodeRing {
     sequence.decoding = false;
     var place = place(sequence);
     place.remove(Collections.binarySearch(place, sequence, BY_RANK));
-    ends.remove(sequence);
+    ends.remove(endPlace(sequence));
     size--;
     contextTokens -= sequence.computed;
   }
@@ -74,13 +75,7 @@ final class DecodeRing {
 
   /** Those that will have all their tokens when they have one more. */
   List<Sequence> nextEnded() {
-    if (ends.isEmpty() || endTick(ends.first()) > tick + 1) return List.of();
-    var ended = new ArrayList<Sequence>();
-    for (var sequence : ends) {
-      if (endTick(sequence) > tick + 1) break;
-      ended.add(sequence);
-    }
-    return ended;
+    return endedBy(tick + 1);
   }
 
   /** One more token for all of them but the idle. */
@@ -93,14 +88,33 @@ final class DecodeRing {
 
   /** Those that have all their tokens, in the order of admission. */
   List<Sequence> ended() {
-    if (ends.isEmpty() || endTick(ends.first()) > tick) return List.of();
-    var ended = new ArrayList<Sequence>();
-    for (var sequence : ends) {
-      if (endTick(sequence) > tick) break;
-      ended.add(sequence);
-    }
-    ended.sort(BY_RANK);
+    var ended = endedBy(tick);
+    if (ended.size() > 1) ended.sort(BY_RANK);
     return ended;
+  }
+
+  private List<Sequence> endedBy(long last) {
+    int at = ends.size() - 1;
+    if (at < 0 || endTick(ends.get(at)) > last) return List.of();
+    var ended = new ArrayList<Sequence>(2);
+    for (; at >= 0 && endTick(ends.get(at)) <= last; at--) ended.add(ends.get(at));
+    return ended;
+  }
+
+  /** Where the sequence stands among the ends, or belongs. */
+  private int endPlace(Sequence sequence) {
+    long end = endTick(sequence);
+    int low = 0;
+    int high = ends.size();
+    while (low < high) {
+      int middle = (low + high) >>> 1;
+      var other = ends.get(middle);
+      long otherEnd = endTick(other);
+      boolean isLater = otherEnd > end || (otherEnd == end && other.rank > sequence.rank);
+      if (isLater) low = middle + 1;
+      else high = middle;
+    }
+    return low;
   }
 
   private static long endTick(Sequence sequence) {

@@ -6,9 +6,7 @@ import dev.kvasir.time.EventLoop;
 import dev.kvasir.time.Timer;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.function.Consumer;
 import java.util.function.IntConsumer;
 import java.util.function.IntSupplier;
@@ -30,7 +28,7 @@ public final class Engine {
   private final ModelBackend model;
   private final Scheduler scheduler;
   private final StepPlans plans;
-  private final Map<Sequence, SequenceListener> listeners = new LinkedHashMap<>();
+  private final Served served = new Served();
   private final Consumer<ModelBackend.StepResult> stepDone = this::stepDone;
 
   /** Sequences given up while a step may still write their blocks. */
@@ -76,7 +74,7 @@ public final class Engine {
       return sequence;
     }
     inputTokens += request.promptTokens();
-    listeners.put(sequence, listener);
+    served.add(sequence, listener);
     plans.arrived(sequence);
     wake();
     return sequence;
@@ -108,7 +106,7 @@ public final class Engine {
         () -> {
           pause = mode;
           pausing.add(done);
-          if (mode == PauseMode.ABORT) List.copyOf(listeners.keySet()).forEach(this::abort);
+          if (mode == PauseMode.ABORT) served.all().forEach(this::abort);
           tellPaused();
         });
   }
@@ -195,7 +193,7 @@ public final class Engine {
       // Its blocks are taken: what a listener asks for now must wait until the step is over.
       if (!batch.isEmpty()) executing = batch;
       for (var sequence : batch.preempted()) {
-        var listener = listeners.get(sequence);
+        var listener = sequence.listener;
         if (listener != null) listener.preempted(sequence);
       }
       boolean isOver = !batch.isEmpty() || !isRoomier;
@@ -230,11 +228,11 @@ public final class Engine {
     }
     var end = scheduler.complete(batch);
     for (var sequence : end.prefilled()) {
-      var listener = listeners.get(sequence);
+      var listener = sequence.listener;
       if (listener != null) listener.prefilled(sequence);
     }
     for (var sampled : result.sampled()) {
-      var listener = listeners.get(sampled.sequence());
+      var listener = sampled.sequence().listener;
       if (listener != null) listener.sampled(sampled.sequence(), sampled.token());
     }
     for (var sequence : end.ended()) endOnce(sequence, new Sequence.End.Finished());
@@ -262,13 +260,13 @@ public final class Engine {
   private void end(Sequence sequence, Sequence.End how) {
     var listener = listener(sequence);
     scheduler.remove(sequence);
-    listeners.remove(sequence);
+    served.remove(sequence);
     listener.ended(sequence, how);
     tellPaused();
   }
 
   private void tellPaused() {
-    if (pause != PauseMode.KEEP && !listeners.isEmpty()) return;
+    if (pause != PauseMode.KEEP && !served.isEmpty()) return;
     answerPauses();
   }
 
@@ -280,9 +278,45 @@ public final class Engine {
   }
 
   private SequenceListener listener(Sequence sequence) {
-    var listener = listeners.get(sequence);
+    var listener = sequence.listener;
     if (listener == null) throw new IllegalStateException(sequence + " is not served here");
     return listener;
+  }
+
+  /** The sequences that are served, linked to each other, in the order in which they came. */
+  private static final class Served {
+    private @Nullable Sequence oldest;
+    private @Nullable Sequence youngest;
+
+    boolean isEmpty() {
+      return oldest == null;
+    }
+
+    void add(Sequence sequence, SequenceListener listener) {
+      sequence.listener = listener;
+      sequence.older = youngest;
+      if (youngest == null) oldest = sequence;
+      else youngest.younger = sequence;
+      youngest = sequence;
+    }
+
+    void remove(Sequence sequence) {
+      var before = sequence.older;
+      var behind = sequence.younger;
+      if (before == null) oldest = behind;
+      else before.younger = behind;
+      if (behind == null) youngest = before;
+      else behind.older = before;
+      sequence.older = null;
+      sequence.younger = null;
+      sequence.listener = null;
+    }
+
+    List<Sequence> all() {
+      var all = new ArrayList<Sequence>();
+      for (var each = oldest; each != null; each = each.younger) all.add(each);
+      return all;
+    }
   }
 
   /** What becomes of an engine's work when it is paused. */

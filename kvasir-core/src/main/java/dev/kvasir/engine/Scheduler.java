@@ -296,7 +296,7 @@ public final class Scheduler {
       if (sequence.computed >= sequence.endTokens()) all.add(sequence);
       state.decoding.add(sequence);
     }
-    all.sort(BY_RANK);
+    if (all.size() > 1) all.sort(BY_RANK);
     return new StepEnd(prefilled, all);
   }
 

@@ -37,6 +37,14 @@ public final class Sequence {
   /** It is decoding, and the step that runs has nothing for it. */
   boolean idle;
 
+  /** Who hears of it; null where nobody serves it. */
+  @Nullable SequenceListener listener;
+
+  /** The sequences that were taken on before and after it. */
+  @Nullable Sequence older;
+
+  @Nullable Sequence younger;
+
   /** How many tokens of its prompt the step that runs computes. */
   int part;
 

@@ -1,5 +1,6 @@
 package dev.kvasir.kv;
 
+import dev.kvasir.Nullable;
 import dev.kvasir.kv.event.KvEvent;
 import dev.kvasir.kv.event.KvEvents;
 import dev.kvasir.kv.event.Tier;
@@ -62,6 +63,9 @@ public final class BlockPool {
   /** The entry of a registered block; of any other, how full it is. */
   private static final int DETAIL = 1;
 
+  /** In place of the entry: the block has no name. */
+  private static final int UNNAMED = -2;
+
   private static final int ROW_SHIFT = 1;
 
   private final Tier tier;
@@ -77,6 +81,12 @@ public final class BlockPool {
   private final long[] rows;
   private final PoolCounters counters = new PoolCounters();
   private int cached;
+
+  /** Blocks without names that somebody holds. */
+  private int unnamedHeld;
+
+  /** Blocks without names, held or cached, that have no slot: so many fewer are free. */
+  private int slotless;
 
   public BlockPool(PoolSettings settings, PrefixRegistry registry, KvEvents events) {
     this.settings = settings;
@@ -111,11 +121,11 @@ public final class BlockPool {
   }
 
   public int free() {
-    return free.size();
+    return free.size() - slotless;
   }
 
   public int held() {
-    return total() - free.size() - cached;
+    return total() - free() - cached;
   }
 
   /**
@@ -130,7 +140,7 @@ public final class BlockPool {
       long state = rows[slot << ROW_SHIFT] & LOWER;
       if ((state & HOLDS) != 0 || (state != 0 && !isFree[slot])) count++;
     }
-    return count;
+    return count + unnamedHeld;
   }
 
   public int cached() {
@@ -139,7 +149,7 @@ public final class BlockPool {
 
   /** How many blocks an allocation can have at most. */
   public int available() {
-    return free.size() + cached;
+    return free() + cached;
   }
 
   public Stats stats() {
@@ -154,7 +164,7 @@ public final class BlockPool {
       return Optional.empty();
     }
     registry.age();
-    int fromFree = Math.min(count, free.size());
+    int fromFree = Math.min(count, free());
     var blocks = new EmptyBlocks(this, count);
     // Evicted first, for that is where a policy may be found out.
     if (fromFree < count) evictInto(blocks, fromFree);
@@ -178,9 +188,91 @@ public final class BlockPool {
   private void forget(EmptyBlocks victims, int from, int until) {
     counters.evicted += until - from;
     if (registry.isLarge()) {
-      for (int i = from; i < until; i++) registry.approach(entry(victims.slot(i)));
+      for (int i = from; i < until; i++) approach(entry(victims.slot(i)));
     }
     for (int i = from; i < until; i++) unregister(victims.slot(i));
+  }
+
+  private void approach(int entry) {
+    if (entry != UNNAMED) registry.approach(entry);
+  }
+
+  /** Whether blocks may be kept here without their names. */
+  boolean takesUnnamed() {
+    return eviction.takesRuns() && settings.release() != PoolSettings.Release.RESET;
+  }
+
+  /** Whether somebody listens and has not heard anything yet. */
+  boolean isUnheard() {
+    return events.heard() && events.published() == 0;
+  }
+
+  /** Takes blocks that will have no names, as {@link #allocate}; false if there are too few. */
+  boolean allocateUnnamed(int count) {
+    if (count > available()) {
+      counters.refused++;
+      return false;
+    }
+    registry.age();
+    int missing = Math.max(0, count - free());
+    while (missing > 0) missing -= makeRoom(missing);
+    unnamedHeld += count;
+    slotless += count;
+    counters.allocated += count;
+    return true;
+  }
+
+  /** Evicts as many blocks as go next together, up to that many, and answers how many. */
+  private int makeRoom(int most) {
+    int run = eviction.firstRun();
+    if (run == EvictionPolicy.NONE) {
+      drop(victim());
+      return 1;
+    }
+    int gone = Math.min(most, eviction.run(run));
+    counters.evicted += gone;
+    cached -= gone;
+    slotless -= gone;
+    if (eviction.shrinkRun(run, gone) == 0) giveBack(run);
+    return gone;
+  }
+
+  /** The slot stood for a run, of which nothing is left. */
+  private void giveBack(int slot) {
+    rows[slot << ROW_SHIFT] += stateOfEmpty;
+    free.add(slot);
+    slotless++;
+  }
+
+  /** Blocks without names are full. */
+  void filledUnnamed(int count) {
+    counters.registered += count;
+  }
+
+  /** Gives back blocks without names that are not full. */
+  void discardUnnamed(int count) {
+    unnamedHeld -= count;
+    slotless -= count;
+  }
+
+  /** Nobody holds these full blocks without names any more, which follow each other. */
+  void cacheUnnamed(int count, @Nullable BlockHash parent) {
+    unnamedHeld -= count;
+    slotless--;
+    cached += count;
+    int slot = free.remove();
+    rows[slot << ROW_SHIFT] -= stateOfEmpty;
+    eviction.cachedRun(slot, count, parent);
+  }
+
+  /** Somebody may ask for a full block that had no name. */
+  Block.Registered name(TokenBlock content) {
+    unnamedHeld--;
+    slotless--;
+    int slot = free.remove();
+    int entry = registry.enter(content, level, slot);
+    if (entry < 0) throw new IllegalStateException(content + " is known in " + tier);
+    return registered(slot, entry, content);
   }
 
   /** Holds the longest prefix of the blocks that is here. */
@@ -277,7 +369,10 @@ public final class BlockPool {
     for (int i = blocks.size() - 1; i >= 0; i--) blocks.get(i).release();
   }
 
-  /** Evicts that many cached blocks in the policy's order and returns what they held. */
+  /**
+   * Evicts that many cached blocks in the policy's order and returns what they held, but for those
+   * without names.
+   */
   public List<TokenBlock> evict(int count) {
     if (count < 0 || count > cached) {
       throw new IllegalArgumentException(count + " blocks of " + cached + " cached on " + tier);
@@ -285,7 +380,7 @@ public final class BlockPool {
     var gone = new ArrayList<TokenBlock>(count);
     for (int i = 0; i < count; i++) {
       int slot = victim();
-      gone.add(content(slot));
+      if (entry(slot) != UNNAMED) gone.add(content(slot));
       drop(slot);
     }
     return gone;
@@ -293,7 +388,9 @@ public final class BlockPool {
 
   /** Drops every cached block and returns how many there were. */
   public int clear() {
-    return evict(cached).size();
+    int dropped = cached;
+    evict(dropped);
+    return dropped;
   }
 
   private void drop(int slot) {
@@ -405,6 +502,8 @@ public final class BlockPool {
 
   /** Makes the slot that goes next an empty one; its block is still known. */
   private int victim() {
+    int run = eviction.firstRun();
+    if (run != EvictionPolicy.NONE) return lastOf(run);
     int slot = eviction.evict();
     if (slot == EvictionPolicy.NONE || (rows[slot << ROW_SHIFT] & LOWER) != 0) {
       throw new IllegalStateException(
@@ -415,8 +514,23 @@ public final class BlockPool {
     return slot;
   }
 
+  /** A slot for the last block of the run: the run's own if there is no other, else a free one. */
+  private int lastOf(int run) {
+    cached--;
+    int slot = run;
+    if (eviction.shrinkRun(run, 1) == 0) {
+      rows[slot << ROW_SHIFT] += stateOfEmpty;
+    } else {
+      slot = free.remove();
+      slotless--;
+    }
+    rows[(slot << ROW_SHIFT) + DETAIL] = UNNAMED;
+    return slot;
+  }
+
   private void unregister(int slot) {
     int entry = entry(slot);
+    if (entry == UNNAMED) return;
     if (events.heard()) events.publish(new KvEvent.Removed(tier, registry.hash(entry)));
     registry.remove(entry, level);
   }

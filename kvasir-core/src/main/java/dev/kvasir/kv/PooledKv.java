@@ -16,6 +16,10 @@ import java.util.function.Consumer;
 public final class PooledKv implements ResettableKv {
   private final BlockPool pool;
   private final Consumer<List<Block.Registered>> filled;
+
+  /** Whether blocks that nobody else will ask for are kept without names. */
+  private final boolean takesUnnamed;
+
   private List<BlockPool> below = List.of();
   private Consumer<RequestEnd> afterEnd = _ -> {};
   private long hits;
@@ -24,13 +28,16 @@ public final class PooledKv implements ResettableKv {
   private int inflight;
 
   public PooledKv(BlockPool pool) {
-    this(pool, _ -> {});
+    this.pool = pool;
+    this.filled = _ -> {};
+    this.takesUnnamed = pool.takesUnnamed();
   }
 
   /** KV memory that reports filled blocks; they are held during the report. */
   public PooledKv(BlockPool pool, Consumer<List<Block.Registered>> filled) {
     this.pool = pool;
     this.filled = filled;
+    this.takesUnnamed = false;
   }
 
   @Override
@@ -65,7 +72,7 @@ public final class PooledKv implements ResettableKv {
 
   @Override
   public KvSpan open(BlockNames names, int blocks) {
-    var span = new PooledSpan(this, names, CachedBlocks.onDevice(blocks));
+    var span = new PooledSpan(this, names, CachedBlocks.onDevice(blocks), named(names));
     for (int i = 0; i < blocks; i++) {
       span.add(
           pool.hold(names.name(i))
@@ -75,9 +82,21 @@ public final class PooledKv implements ResettableKv {
     return span;
   }
 
+  /**
+   * How many of the blocks get their names. If the first behind them has one, the sequence was here
+   * before and lost its place: then all get one.
+   */
+  private int named(BlockNames names) {
+    int shareable = names.shareable();
+    if (!takesUnnamed || shareable == Integer.MAX_VALUE || pool.isUnheard()) {
+      return Integer.MAX_VALUE;
+    }
+    return pool.has(names.name(shareable)) ? Integer.MAX_VALUE : shareable;
+  }
+
   /** A span over blocks that are held already and were found on these tiers. */
   public KvSpan adopt(BlockNames names, List<Block.Registered> held, List<Tier> tiers) {
-    var span = new PooledSpan(this, names, CachedBlocks.of(tiers));
+    var span = new PooledSpan(this, names, CachedBlocks.of(tiers), Integer.MAX_VALUE);
     for (var block : held) span.add(block);
     hits += held.size();
     return span;
@@ -150,6 +169,17 @@ public final class PooledKv implements ResettableKv {
             () ->
                 new IllegalStateException(
                     count + " blocks planned, " + pool.available() + " available"));
+  }
+
+  /** The same for blocks that get no names. */
+  void takeUnnamed(int count) {
+    misses += count;
+    if (pool.allocateUnnamed(count)) return;
+    throw new IllegalStateException(count + " blocks planned, " + pool.available() + " available");
+  }
+
+  BlockPool pool() {
+    return pool;
   }
 
   void count(int readyMore, int inflightMore) {

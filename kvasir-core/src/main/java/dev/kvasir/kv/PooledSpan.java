@@ -16,17 +16,37 @@ import java.util.List;
  * full: a step touches only those sequences for which it needs another block.
  */
 final class PooledSpan implements KvSpan {
+  /** Of spans in which nothing has a name; they stay empty. */
+  private static final ArrayDeque<Block.Inflight> NOTHING_INFLIGHT = new ArrayDeque<>(0);
+
+  private static final List<Block.Ready> NOTHING_READY = List.of();
+
   private final PooledKv kv;
   private final BlockNames names;
   private final CachedBlocks cached;
-  private final List<Block.Registered> known = new ArrayList<>();
-  private final ArrayDeque<Block.Inflight> inflight = new ArrayDeque<>();
-  private final List<Block.Ready> ready = new ArrayList<>();
+  private final List<Block.Registered> known;
+  private final ArrayDeque<Block.Inflight> inflight;
+  private final List<Block.Ready> ready;
 
-  PooledSpan(PooledKv kv, BlockNames names, CachedBlocks cached) {
+  /** The blocks from this one on get no names. */
+  private final int named;
+
+  /** How many have no names, and how many of these a step has begun or finished. */
+  private int unnamed;
+
+  private int unnamedBegun;
+  private int unnamedFull;
+  private boolean isOver;
+
+  PooledSpan(PooledKv kv, BlockNames names, CachedBlocks cached, int named) {
     this.kv = kv;
     this.names = names;
     this.cached = cached;
+    this.named = named;
+    boolean hasNamed = named > 0;
+    this.known = hasNamed ? new ArrayList<>() : new ArrayList<>(0);
+    this.inflight = hasNamed ? new ArrayDeque<>() : NOTHING_INFLIGHT;
+    this.ready = hasNamed ? new ArrayList<>() : NOTHING_READY;
   }
 
   void add(Block.Registered block) {
@@ -37,9 +57,9 @@ final class PooledSpan implements KvSpan {
     return known;
   }
 
-  /** How many of its blocks are not registered. */
+  /** How many of its blocks nobody else can hold. */
   int owned() {
-    return inflight.size() + ready.size();
+    return inflight.size() + ready.size() + unnamed;
   }
 
   @Override
@@ -67,29 +87,46 @@ final class PooledSpan implements KvSpan {
   public void reserve(int end) {
     int missing = Math.ceilDiv(end, kv.blockTokens()) - blocks();
     if (missing <= 0) return;
-    for (var block : kv.take(missing)) ready.add(block.begin().addTokens(kv.blockTokens()));
+    int withNames = Math.clamp((long) named - blocks(), 0, missing);
+    if (withNames > 0) {
+      for (var block : kv.take(withNames)) ready.add(block.begin().addTokens(kv.blockTokens()));
+    }
+    if (missing > withNames) kv.takeUnnamed(missing - withNames);
+    unnamed += missing - withNames;
     kv.count(missing, 0);
   }
 
   @Override
   public void start() {
-    if (ready.isEmpty()) return;
-    for (var block : ready) inflight.add(block.scheduleCompute());
-    kv.count(-ready.size(), ready.size());
-    ready.clear();
+    int begun = ready.size() + unnamed - unnamedBegun;
+    if (begun == 0) return;
+    if (!ready.isEmpty()) {
+      for (var block : ready) inflight.add(block.scheduleCompute());
+      ready.clear();
+    }
+    unnamedBegun = unnamed;
+    kv.count(-begun, begun);
   }
 
   @Override
   public void fill(int end) {
     start();
     int before = known.size();
-    int full = end / kv.blockTokens();
+    int all = end / kv.blockTokens();
+    if (all - named > unnamedFull) fillUnnamed(all - named);
+    int full = Math.min(named, all);
     if (full > before + 1) kv.approach(names, before, full);
     while (known.size() < full) {
       known.add(register(inflight.remove(), names.block(known.size())));
     }
     kv.count(0, before - known.size());
     if (known.size() > before) kv.tell(known.subList(before, known.size()));
+  }
+
+  private void fillUnnamed(int full) {
+    kv.pool().filledUnnamed(full - unnamedFull);
+    kv.count(0, unnamedFull - full);
+    unnamedFull = full;
   }
 
   private static Block.Registered register(Block.Inflight block, TokenBlock content) {
@@ -102,16 +139,35 @@ final class PooledSpan implements KvSpan {
 
   @Override
   public void ended(int outputTokens, ReturnHint hint) {
-    kv.ended(new RequestEnd(names, known.size(), known.size(), outputTokens, hint));
+    int full = known.size() + unnamedFull;
+    kv.ended(new RequestEnd(names, full, full, outputTokens, hint));
+    isOver = true;
   }
 
   @Override
   public void release() {
-    kv.count(-ready.size(), -inflight.size());
-    for (var block : ready.reversed()) block.release();
-    ready.clear();
+    int filling = inflight.size() + unnamedBegun - unnamedFull;
+    kv.count(unnamedBegun - unnamed - ready.size(), -filling);
+    if (!ready.isEmpty()) {
+      for (var block : ready.reversed()) block.release();
+      ready.clear();
+    }
     while (!inflight.isEmpty()) inflight.removeLast().release();
+    if (unnamed > 0) releaseUnnamed();
     kv.release(known);
     known.clear();
+  }
+
+  /** A sequence that is not over will ask for its blocks again, by their names. */
+  private void releaseUnnamed() {
+    kv.pool().discardUnnamed(unnamed - unnamedFull);
+    if (!isOver) {
+      for (int i = 0; i < unnamedFull; i++) known.add(kv.pool().name(names.block(named + i)));
+    } else if (unnamedFull > 0) {
+      kv.pool().cacheUnnamed(unnamedFull, named == 0 ? null : names.name(named - 1));
+    }
+    unnamed = 0;
+    unnamedBegun = 0;
+    unnamedFull = 0;
   }
 }

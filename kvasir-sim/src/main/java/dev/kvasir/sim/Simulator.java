@@ -242,7 +242,11 @@ public final class Simulator {
   }
 
   private void arrive(Request request) {
-    var names = ContentNames.of(request, spec.instance().blockTokens());
+    int blockTokens = spec.instance().blockTokens();
+    var names =
+        isServedOnce()
+            ? ContentNames.servedOnce(request, blockTokens)
+            : ContentNames.of(request, blockTokens);
     var gateway = gateways.get(requests.size() % gateways.size());
     var simulated = new SimulatedRequest(this, gateway.flow(), request, names);
     requests.add(simulated);
@@ -269,12 +273,35 @@ public final class Simulator {
   Submission submission(Request request, ContentNames names) {
     List<BlockHash> prefix = List.of();
     if (spec.routing().awareness() == RoutingSpec.Awareness.CACHE_AWARE) {
-      prefix = names.first(request.promptTokens() / spec.instance().blockTokens());
+      int blocks = request.promptTokens() / spec.instance().blockTokens();
+      prefix = names.first(Math.min(blocks, routable(names.shareable())));
     }
     var sloClass = SloClass.of(request.caller().sloClass());
     var session = request.turn().session();
     var asked = new RouteRequest(session, request.promptTokens(), prefix, sloClass, List.of());
     return new Submission("", asked, true, false, Submission.NO_NEEDS, 0);
+  }
+
+  /**
+   * How many blocks the router has to know of, where others ask for that many: it looks at the ends
+   * of strides, and so at all of the last one.
+   */
+  private int routable(int shareable) {
+    int stride = spec.routing().settings().index().stride();
+    return shareable > Integer.MAX_VALUE - stride
+        ? shareable
+        : Math.ceilDiv(shareable, stride) * stride;
+  }
+
+  /**
+   * Whether only one instance ever asks for the blocks of a request that no other request shares,
+   * and planning takes no time that depends on what changes in the memory.
+   */
+  private boolean isServedOnce() {
+    return spec.outages().isEmpty()
+        && spec.shared().isEmpty()
+        && !spec.routing().placements().offloads()
+        && spec.instance().engine().planning().nanosPerLook() == 0;
   }
 
   /** The router gets to know what the instances have cached. */

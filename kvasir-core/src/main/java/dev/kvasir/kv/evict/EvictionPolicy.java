@@ -1,5 +1,6 @@
 package dev.kvasir.kv.evict;
 
+import dev.kvasir.Nullable;
 import dev.kvasir.kv.name.BlockHash;
 import dev.kvasir.kv.name.TokenBlock;
 import java.util.Optional;
@@ -23,6 +24,41 @@ public interface EvictionPolicy {
 
   /** The slot holds this block now. */
   void registered(int slot, TokenBlock block);
+
+  /** Whether one slot may stand for a run of cached blocks that have no names. */
+  default boolean takesRuns() {
+    return false;
+  }
+
+  /**
+   * That many blocks without names are cached, and the slot stands for all of them: they follow
+   * each other behind a block that has a name, and were released from the last to the first.
+   *
+   * @param parent the block before the first of them; null if there is none
+   */
+  default void cachedRun(int slot, int blocks, @Nullable BlockHash parent) {
+    throw new UnsupportedOperationException(this + " needs names");
+  }
+
+  /** How many blocks the run of the slot has. */
+  default int run(int slot) {
+    throw new UnsupportedOperationException(this + " needs names");
+  }
+
+  /** The run whose last block goes next; {@link #NONE} where a block with a name does. */
+  default int firstRun() {
+    return NONE;
+  }
+
+  /**
+   * Gives up so many of the last blocks of the run, if it has as many; the slot is given up with
+   * the first block.
+   *
+   * @return how many are left
+   */
+  default int shrinkRun(int slot, int blocks) {
+    throw new UnsupportedOperationException(this + " needs names");
+  }
 
   /** Nobody holds the slot any more: it may be evicted. */
   void cached(int slot);

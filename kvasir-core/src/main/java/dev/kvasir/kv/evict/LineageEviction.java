@@ -49,6 +49,9 @@ final class LineageEviction implements EvictionPolicy {
 
   private final SlotSet aside;
 
+  /** How many blocks the run has that the slot stands for; empty before the first run. */
+  private int[] runs = {};
+
   /** How many follow each block that is not here. */
   private final Map<BlockHash, Integer> ghosts = new HashMap<>();
 
@@ -93,14 +96,61 @@ final class LineageEviction implements EvictionPolicy {
   }
 
   @Override
-  public int evict() {
-    int slot = line.removeFirst(0);
+  public boolean takesRuns() {
+    return true;
+  }
+
+  /** All of them follow each other, and so does their turn: the slot is where the last one is. */
+  @Override
+  public void cachedRun(int slot, int blocks, @Nullable BlockHash parent) {
+    if (runs.length == 0) runs = new int[slots.count()];
+    runs[slot] = blocks;
+    int row = slot << ROW_SHIFT;
+    rows[row + CHILDREN] = CACHED;
+    rows[row + PARENT] = parent == null ? NONE : follow(parent);
+    rows[row + PARENT_TURN] = turnOf(rows[row + PARENT]);
+    line.add(0, slot);
+  }
+
+  @Override
+  public int firstRun() {
+    if (runs.length == 0) return NONE;
+    int slot = firstInLine();
+    return slot != NONE && runs[slot] > 0 ? slot : NONE;
+  }
+
+  @Override
+  public int run(int slot) {
+    return runs[slot];
+  }
+
+  @Override
+  public int shrinkRun(int slot, int blocks) {
+    runs[slot] -= blocks;
+    if (runs[slot] > 0) return runs[slot];
+    line.remove(slot);
+    rows[(slot << ROW_SHIFT) + CHILDREN] = 0;
+    removed(slot);
+    return 0;
+  }
+
+  /** The first in line that nothing follows; those before it are set aside. */
+  private int firstInLine() {
+    int slot = line.first(0);
     while (slot != NONE && (rows[(slot << ROW_SHIFT) + CHILDREN] & COUNT) != 0) {
       rows[(slot << ROW_SHIFT) + CHILDREN] |= ASIDE;
       aside.add(slot);
-      slot = line.removeFirst(0);
+      line.remove(slot);
+      slot = line.first(0);
     }
+    return slot;
+  }
+
+  @Override
+  public int evict() {
+    int slot = firstInLine();
     if (slot == NONE) slot = takeFromAside();
+    else line.remove(slot);
     if (slot == NONE) return NONE;
     rows[(slot << ROW_SHIFT) + CHILDREN] &= COUNT;
     removed(slot);

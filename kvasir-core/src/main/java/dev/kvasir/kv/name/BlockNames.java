@@ -10,4 +10,12 @@ public interface BlockNames {
 
   /** What the block at that place holds. */
   TokenBlock block(int index);
+
+  /**
+   * How many of the first blocks other sequences may ask for. Those behind them are only ever asked
+   * for by this sequence itself, when it continues after a preemption.
+   */
+  default int shareable() {
+    return Integer.MAX_VALUE;
+  }
 }

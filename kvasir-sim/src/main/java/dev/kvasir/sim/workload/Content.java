@@ -14,12 +14,24 @@ import java.util.List;
 public final class Content {
   private static final int[] NO_ENDS = {};
 
+  /** Whose the tokens are that follow the segments. */
+  private enum Rest {
+    /** Of this content alone. */
+    OWN,
+    /** Perhaps of others too. */
+    SHARED
+  }
+
   private final long[] streams;
   private final int[] ends;
 
-  private Content(long[] streams, int[] ends) {
+  /** Whose the last stream is. */
+  private final Rest rest;
+
+  private Content(long[] streams, int[] ends, Rest rest) {
     this.streams = streams;
     this.ends = ends;
+    this.rest = rest;
   }
 
   /**
@@ -45,17 +57,17 @@ public final class Content {
       ends[index] = end;
     }
     streams[ends.length] = endless;
-    return new Content(streams, ends);
+    return new Content(streams, ends, Rest.SHARED);
   }
 
   /** A content that nobody shares who does not name the same id. */
   public static Content unique(long id) {
-    return new Content(new long[] {StreamKind.OWN.stream(id)}, NO_ENDS);
+    return new Content(new long[] {StreamKind.OWN.stream(id)}, NO_ENDS, Rest.OWN);
   }
 
   /** A content whose first tokens are those of its group, and the rest its own. */
   public static Content shared(long group, int prefixTokens, long own) {
-    return behind(group, prefixTokens, StreamKind.OWN.stream(own));
+    return behind(group, prefixTokens, StreamKind.OWN.stream(own), Rest.OWN);
   }
 
   /**
@@ -64,12 +76,12 @@ public final class Content {
    * <p>All rounds have this same content, and only the lengths of their prompts differ.
    */
   public static Content session(long session) {
-    return new Content(new long[] {StreamKind.SESSION.stream(session)}, NO_ENDS);
+    return new Content(new long[] {StreamKind.SESSION.stream(session)}, NO_ENDS, Rest.SHARED);
   }
 
   /** A conversation that grows behind the first tokens of its group. */
   public static Content session(long group, int prefixTokens, long session) {
-    return behind(group, prefixTokens, StreamKind.SESSION.stream(session));
+    return behind(group, prefixTokens, StreamKind.SESSION.stream(session), Rest.SHARED);
   }
 
   /**
@@ -91,7 +103,7 @@ public final class Content {
       ends[index] = (int) Math.min((index + 1L) * tokensPerId, promptTokens);
     }
     streams[ids.length] = StreamKind.OWN.stream(own);
-    return new Content(streams, ends);
+    return new Content(streams, ends, Rest.OWN);
   }
 
   /** A number for the name of a group or a session. */
@@ -104,10 +116,11 @@ public final class Content {
     return Math.ceilDiv(tokens, tokensPerId);
   }
 
-  private static Content behind(long group, int prefixTokens, long own) {
+  private static Content behind(long group, int prefixTokens, long own, Rest rest) {
     if (prefixTokens < 0) throw new IllegalArgumentException(prefixTokens + " prefix tokens");
-    if (prefixTokens == 0) return new Content(new long[] {own}, NO_ENDS);
-    return new Content(new long[] {StreamKind.GROUP.stream(group), own}, new int[] {prefixTokens});
+    if (prefixTokens == 0) return new Content(new long[] {own}, NO_ENDS, rest);
+    var streams = new long[] {StreamKind.GROUP.stream(group), own};
+    return new Content(streams, new int[] {prefixTokens}, rest);
   }
 
   /**
@@ -122,6 +135,11 @@ public final class Content {
   /** How many tokens are named before those that are its own. */
   public int namedTokens() {
     return ends.length == 0 ? 0 : ends[ends.length - 1];
+  }
+
+  /** Whether what follows the named tokens belongs to this content alone. */
+  public boolean endsAlone() {
+    return rest == Rest.OWN;
   }
 
   /** Two contents whose first tokens are the same have the same number here. */
@@ -147,7 +165,7 @@ public final class Content {
       int before = index == 0 ? 0 : shorter[index - 1];
       shorter[index] = Math.max(before + 1, (int) Math.rint(ends[index] / times));
     }
-    return new Content(streams, shorter);
+    return new Content(streams, shorter, rest);
   }
 
   /** How many segments are named before what is its own. */
