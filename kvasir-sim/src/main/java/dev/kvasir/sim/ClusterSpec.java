@@ -1,5 +1,6 @@
 package dev.kvasir.sim;
 
+import dev.kvasir.Nullable;
 import dev.kvasir.router.view.Role;
 import java.time.Duration;
 import java.util.List;
@@ -12,6 +13,7 @@ import java.util.List;
  * @param shared what there is one of for all instances
  * @param outages instances that die at a time
  * @param replication further gateways in front of the instances
+ * @param autoscaling the rule by which instances come and go; null if all are always there
  */
 public record ClusterSpec(
     List<Role> roles,
@@ -20,7 +22,8 @@ public record ClusterSpec(
     HandOver handOver,
     List<Shared> shared,
     List<Outage> outages,
-    Replication replication) {
+    Replication replication,
+    @Nullable Autoscaling autoscaling) {
   /** What instances may have in common, as the engines within one process do. */
   public enum Shared {
     /** The tiers below their own memory. */
@@ -52,6 +55,47 @@ public record ClusterSpec(
 
     boolean isShared() {
       return !others.isEmpty() && sharing == Sharing.BOOKED;
+    }
+  }
+
+  /**
+   * The rule by which instances come and go with the load.
+   *
+   * <p>So many are wanted that each has at most that many requests, those that wait included. More
+   * are started at once. Fewer are kept only after fewer were wanted for the whole delay.
+   *
+   * @param instancesMin how many are always there
+   * @param requestsPerInstance how many requests one instance is to have at most
+   * @param startUp from the decision to start an instance until it serves
+   * @param interval how often the rule is applied
+   * @param downDelay for how long fewer must be wanted before any goes
+   */
+  public record Autoscaling(
+      int instancesMin,
+      double requestsPerInstance,
+      Duration startUp,
+      Duration interval,
+      Duration downDelay) {
+    public Autoscaling {
+      if (instancesMin < 1) {
+        throw new IllegalArgumentException(
+            instancesMin + " instances at least, expected 1 or more");
+      }
+      if (!(requestsPerInstance > 0)) {
+        throw new IllegalArgumentException(
+            requestsPerInstance + " requests for each instance, expected more than 0");
+      }
+      if (startUp.isNegative() || downDelay.isNegative() || interval.toNanos() <= 0) {
+        throw new IllegalArgumentException(
+            "autoscaling every %s, start-up %s, scale-down delay %s"
+                .formatted(interval, startUp, downDelay));
+      }
+    }
+
+    /** How many instances that many requests want, of those that there can be. */
+    int wanted(long requests, int instancesMax) {
+      double exact = Math.ceil(requests / requestsPerInstance);
+      return (int) Math.clamp(exact, instancesMin, instancesMax);
     }
   }
 
@@ -88,9 +132,26 @@ public record ClusterSpec(
     if (shared.contains(Shared.TIERS) && !instance.transfers().canShare()) {
       throw new IllegalArgumentException("shared tiers take transfers as events");
     }
+    if (autoscaling != null) check(autoscaling, roles, outages);
     if (roles.isEmpty()) throw new IllegalArgumentException("no instances");
     if (roles.stream().allMatch(role -> role == Role.PREFILL)) {
       throw new IllegalArgumentException("no instance decodes, among " + roles.size());
+    }
+  }
+
+  private static void check(Autoscaling rule, List<Role> roles, List<Outage> outages) {
+    if (!outages.isEmpty()) {
+      throw new IllegalArgumentException("autoscaling and outages cannot be simulated together");
+    }
+    if (roles.stream().anyMatch(role -> role != Role.BOTH)) {
+      throw new IllegalArgumentException(
+          "autoscaling needs engines that prefill and decode; leave out engines.prefill and"
+              + " engines.decode");
+    }
+    if (rule.instancesMin() > roles.size()) {
+      throw new IllegalArgumentException(
+          "autoscaling keeps %d engines at least, and there are %d"
+              .formatted(rule.instancesMin(), roles.size()));
     }
   }
 
@@ -101,23 +162,29 @@ public record ClusterSpec(
       RoutingSpec routing,
       HandOver handOver,
       List<Shared> shared) {
-    this(roles, instance, routing, handOver, shared, List.of(), Replication.NONE);
+    this(roles, instance, routing, handOver, shared, List.of(), Replication.NONE, null);
   }
 
   /** These, with instances that die. */
   public ClusterSpec with(List<Outage> others) {
-    return new ClusterSpec(roles, instance, routing, handOver, shared, others, replication);
+    return new ClusterSpec(
+        roles, instance, routing, handOver, shared, others, replication, autoscaling);
   }
 
   /** These, behind more than one gateway. */
   public ClusterSpec with(Replication other) {
-    return new ClusterSpec(roles, instance, routing, handOver, shared, outages, other);
+    return new ClusterSpec(roles, instance, routing, handOver, shared, outages, other, autoscaling);
+  }
+
+  /** These, of which some come and go by a rule. */
+  public ClusterSpec with(Autoscaling rule) {
+    return new ClusterSpec(roles, instance, routing, handOver, shared, outages, replication, rule);
   }
 
   /** A fleet of instances that share nothing. */
   public static ClusterSpec apart(
       List<Role> roles, InstanceSpec instance, RoutingSpec routing, HandOver handOver) {
     return new ClusterSpec(
-        roles, instance, routing, handOver, List.of(), List.of(), Replication.NONE);
+        roles, instance, routing, handOver, List.of(), List.of(), Replication.NONE, null);
   }
 }

@@ -95,6 +95,16 @@ final class SimGateway {
     return workers.entry(id).availability() == Availability.READY;
   }
 
+  /** Sends the instance nothing new. */
+  void drain(int id) {
+    workers.drain(id);
+  }
+
+  /** Sends the instance requests again. */
+  void resume(int id) {
+    workers.resume(id);
+  }
+
   /** The instances of a simulation come and go unheard. */
   private static final class Unheard implements WorkerTable.Listener<SimInstance> {
     @Override

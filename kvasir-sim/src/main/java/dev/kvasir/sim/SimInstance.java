@@ -200,7 +200,8 @@ public final class SimInstance {
         0,
         model.gaps(),
         tiers(),
-        load.planning());
+        load.planning(),
+        InstanceResult.ALWAYS);
   }
 
   private List<TierResult> tiers() {

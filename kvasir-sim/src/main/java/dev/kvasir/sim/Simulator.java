@@ -51,6 +51,7 @@ public final class Simulator {
   private final List<SimulatedRequest> requests = new ArrayList<>();
   private final Timeline timeline = new Timeline();
   private final @Nullable SideBySide sideBySide;
+  private final @Nullable Autoscaler autoscaler;
   private long steps;
   private long toldNanos;
   private long ended;
@@ -89,6 +90,9 @@ public final class Simulator {
       var clock = isApart ? clocks.getLast() : new InstanceClock.Shared(lane);
       addInstance(index, clock, tiers, shared.contains(Shared.PROCESSOR) ? turns : new StepQueue());
     }
+    var rule = spec.autoscaling();
+    this.autoscaler =
+        rule == null ? null : new Autoscaler(loop, rule, instances, gateways, this::underWay);
     var replication = spec.replication();
     if (replication.isShared()) SimGateway.share(loop, gateways, replication.delay());
     this.sideBySide =
@@ -175,7 +179,8 @@ public final class Simulator {
   /** Does one event, or what instances can do side by side; false if nothing is left to do. */
   private boolean advance(long horizonNanos) {
     var apart = sideBySide;
-    boolean isEndless = !spec.outages().isEmpty() || spec.replication().isShared();
+    boolean isEndless =
+        !spec.outages().isEmpty() || spec.replication().isShared() || autoscaler != null;
     if (isEndless && expected == 0 && underWay() == 0) return false;
     if (apart == null) return loop.nextNanos() <= horizonNanos && step();
     long next = apart.nextNanos();
@@ -195,6 +200,7 @@ public final class Simulator {
     for (var outage : spec.outages()) {
       loop.after(outage.from(), () -> die(outage));
     }
+    if (autoscaler != null) autoscaler.begin();
     var first = workload.next();
     if (first != null) expect(first);
   }
@@ -262,7 +268,7 @@ public final class Simulator {
 
   /** Whether what becomes of one request may depend on when another one ends. */
   boolean isCoupled() {
-    return spec.routing().isCoupled() || !spec.outages().isEmpty();
+    return spec.routing().isCoupled() || !spec.outages().isEmpty() || spec.autoscaling() != null;
   }
 
   FlowCaller caller(Request request) {
@@ -406,6 +412,11 @@ public final class Simulator {
     return loop.nanos() / 1000;
   }
 
+  private long presentMicros(int instance, long endMicros) {
+    if (autoscaler == null) return endMicros;
+    return autoscaler.presentNanos(instance, endMicros * 1000) / 1000;
+  }
+
   RunResult result() {
     var apart = sideBySide;
     long endMicros = (apart == null ? loop.nanos() : apart.meet()) / 1000;
@@ -414,7 +425,8 @@ public final class Simulator {
     var figures = new ArrayList<InstanceResult>();
     var timelines = new ArrayList<>(List.of(timeline));
     for (var instance : instances) {
-      figures.add(instance.result(spec.roles().get(instance.index())));
+      var figure = instance.result(spec.roles().get(instance.index()));
+      figures.add(figure.present(presentMicros(instance.index(), endMicros)));
       timelines.add(instance.timeline());
     }
     return new RunResult(results, figures, endMicros, Timeline.sum(timelines, endMicros));

@@ -136,6 +136,30 @@ class SimulatedFlowTest {
     assertThat(Outage.parse("0@250ms-")).isEqualTo(new Outage(0, Duration.ofMillis(250), null));
   }
 
+  @Test
+  void outagesByChanceHaveTheirMeanAndAreTheSameForTheSameSeed() {
+    var mean = Duration.ofMinutes(60);
+    var repair = Duration.ofMinutes(6);
+    var outages = Outage.byChance(4, mean, repair, 7);
+    assertThat(outages).isEqualTo(Outage.byChance(4, mean, repair, 7));
+    assertThat(outages).isNotEqualTo(Outage.byChance(4, mean, repair, 8));
+    for (int instance = 0; instance < 4; instance++) {
+      var up = new ArrayList<Double>();
+      var start = Duration.ZERO;
+      for (var outage : outages) {
+        if (outage.instance() != instance) continue;
+        up.add((double) outage.from().minus(start).toSeconds());
+        start = outage.from().plus(repair);
+        assertThat(outage.until()).isEqualTo(start);
+      }
+      assertThat(up).hasSizeBetween(550, 750);
+      double average = up.stream().mapToDouble(each -> each).average().orElse(0);
+      assertThat(average).isBetween(3_200.0, 4_000.0);
+    }
+    assertThatThrownBy(() -> Outage.byChance(1, Duration.ZERO, repair, 1))
+        .hasMessageContaining("expected more than 0");
+  }
+
   private static RunResult dying(List<Request> requests, Outage... outages) {
     var spec = Clusters.of(2, Clusters.alone(Clusters.engine(4, 64), 100, 4));
     var mortal = ClusterWalk.retrying(spec).with(List.of(outages));

@@ -1,10 +1,12 @@
 package dev.kvasir.cli.settings;
 
 import dev.kvasir.Nullable;
+import dev.kvasir.sim.ClusterSpec.Autoscaling;
 import dev.kvasir.sim.Outage;
 import dev.kvasir.sim.trace.TraceFormat;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 
 /**
@@ -24,9 +26,11 @@ import java.util.List;
  * @param captured whether a capture's own settings are taken, or its requests alone
  * @param transfers whether transfers between tiers go on beside the steps, or lengthen them
  * @param outages engines that die at a time, as INSTANCE@FROM-UNTIL
+ * @param failures engines that die by chance
  * @param gateways in front of the engines; requests come to each in turn
  * @param news whether gateways tell each other what they have booked
  * @param newsDelay until all have heard it
+ * @param autoscaling the rule by which engines come and go
  * @param step what the step model of transfers needs
  */
 public record SimulationSettings(
@@ -44,9 +48,11 @@ public record SimulationSettings(
     Captured captured,
     Transfers transfers,
     List<String> outages,
+    Failures failures,
     int gateways,
     News news,
     Duration newsDelay,
+    Autoscale autoscaling,
     Step step) {
   /** In which order the rows of a trace are taken. */
   public enum Order {
@@ -79,6 +85,42 @@ public record SimulationSettings(
   }
 
   /**
+   * Engines that die by chance.
+   *
+   * @param meanTime from a start to the next failure, on average; null for no failures
+   * @param repairTime until a dead engine is back
+   */
+  public record Failures(@Nullable Duration meanTime, Duration repairTime) {
+    public static final Failures NONE = new Failures(null, Duration.ofMinutes(5));
+  }
+
+  /**
+   * The rule by which engines come and go.
+   *
+   * @param enginesMin how many are always there; 0 for all, which is no autoscaling
+   * @param requestsPerEngine how many requests each is to have at most
+   * @param startUp from the decision until a new engine serves
+   * @param interval how often the rule is applied
+   * @param downDelay for how long fewer must be wanted before any goes
+   */
+  public record Autoscale(
+      int enginesMin,
+      double requestsPerEngine,
+      Duration startUp,
+      Duration interval,
+      Duration downDelay) {
+    public static final Autoscale DEFAULT =
+        new Autoscale(
+            0, 16, Duration.ofSeconds(60), Duration.ofSeconds(15), Duration.ofSeconds(300));
+
+    /** The rule; null if all engines are always there. */
+    public @Nullable Autoscaling rule() {
+      if (enginesMin == 0) return null;
+      return new Autoscaling(enginesMin, requestsPerEngine, startUp, interval, downDelay);
+    }
+  }
+
+  /**
    * The step model of transfers, in the units of the document that it is from.
    *
    * @param offloadThreshold the share of memory in use above which blocks move to the host
@@ -105,9 +147,11 @@ public record SimulationSettings(
           Captured.SETTINGS,
           Transfers.EVENT,
           List.of(),
+          Failures.NONE,
           1,
           News.SHARED,
           Duration.ofMillis(1),
+          Autoscale.DEFAULT,
           Step.DEFAULT);
 
   private static final long SEED_DEFAULT = 42;
@@ -130,9 +174,14 @@ public record SimulationSettings(
     if (idTokens < 0) throw new IllegalArgumentException("id-tokens " + idTokens);
   }
 
-  /** The engines that die at a time. */
-  public List<Outage> outagesParsed() {
-    return outages.stream().map(Outage::parse).toList();
+  /** The engines that die at a time or by chance. */
+  public List<Outage> outagesOf(int engines) {
+    var all = new ArrayList<>(outages.stream().map(Outage::parse).toList());
+    var meanTime = failures.meanTime();
+    if (meanTime != null) {
+      all.addAll(Outage.byChance(engines, meanTime, failures.repairTime(), seedOrDefault()));
+    }
+    return all;
   }
 
   public long seedOrDefault() {

@@ -31,7 +31,8 @@ record Plan(
     Requests requests,
     List<Dimension> dimensions) {
   private static final String BLIS = "blis";
-  private static final List<String> LIMITED = List.of("limits.", "simulation.outages");
+  private static final List<String> LIMITED =
+      List.of("limits.", "simulation.outages", "simulation.failures");
 
   Plan {
     layers = List.copyOf(layers);
@@ -179,6 +180,7 @@ record Plan(
         || writes("limits.queue", List.of())
         || writes("limits.failures", List.of())
         || writes("simulation.outages", List.of())
+        || writes("simulation.failures", List.of())
         || dimensions.stream().anyMatch(each -> LIMITED.stream().anyMatch(each.path()::startsWith));
   }
 

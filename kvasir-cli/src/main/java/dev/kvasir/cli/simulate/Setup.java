@@ -306,9 +306,13 @@ final class Setup {
     var instance =
         new InstanceSpec(
             batches(), blocks(), engines.blockSize(), engines.eviction(), tiers(), transfers());
-    return new ClusterSpec(roles(deployment), instance, routing(), handOver(), deployment.sharing())
-        .with(deployment.simulation().outagesParsed())
-        .with(replication());
+    var simulation = deployment.simulation();
+    var cluster =
+        new ClusterSpec(roles(deployment), instance, routing(), handOver(), deployment.sharing())
+            .with(simulation.outagesOf(roles(deployment).size()))
+            .with(replication());
+    var rule = simulation.autoscaling().rule();
+    return rule == null ? cluster : cluster.with(rule);
   }
 
   /** Each further gateway has policies of its own, which may remember what they did. */

@@ -265,6 +265,7 @@ final class BlisInstance {
         allocationFailures,
         log.gaps(),
         List.of(),
-        PlanningSettings.Stats.NONE);
+        PlanningSettings.Stats.NONE,
+        InstanceResult.ALWAYS);
   }
 }

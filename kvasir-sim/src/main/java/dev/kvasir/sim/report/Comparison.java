@@ -40,7 +40,9 @@ public record Comparison(
 
   /** What the run would have cost. */
   public double cost(Point point) {
-    double cost = point.fleet().cost(point.summary().durationSeconds(), point.prices());
+    var summary = point.summary();
+    double seconds = summary.durationSeconds() * summary.presence();
+    double cost = point.fleet().cost(seconds, point.prices());
     for (var price : point.prices().tiers()) {
       for (var total : point.summary().tiers()) {
         if (total.tier() == price.tier()) cost += price.requests(total.stored(), total.loaded());

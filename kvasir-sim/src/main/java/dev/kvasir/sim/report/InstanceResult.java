@@ -20,6 +20,7 @@ import java.util.List;
  * @param gaps the times between tokens
  * @param tiers its memory and what lies below, fastest first
  * @param planning how the plans for its steps were come by
+ * @param presentMicros how long it was there; {@link #ALWAYS} for the whole run
  */
 public record InstanceResult(
     Role role,
@@ -34,9 +35,31 @@ public record InstanceResult(
     long allocationFailures,
     Gaps gaps,
     List<TierResult> tiers,
-    PlanningSettings.Stats planning) {
+    PlanningSettings.Stats planning,
+    long presentMicros) {
+  public static final long ALWAYS = -1;
+
   public InstanceResult {
     tiers = List.copyOf(tiers);
+  }
+
+  /** The same of an instance that was there for so long. */
+  public InstanceResult present(long micros) {
+    return new InstanceResult(
+        role,
+        waiting,
+        running,
+        preemptions,
+        steps,
+        busyMicros,
+        inputTokens,
+        hitBlocks,
+        missBlocks,
+        allocationFailures,
+        gaps,
+        tiers,
+        planning,
+        micros);
   }
 
   /** The share of blocks that needed no computing. */

@@ -10,6 +10,7 @@ import java.util.function.ToLongFunction;
  * The figures of a whole run, under the names that BLIS gives them where it has them; times are in
  * milliseconds.
  *
+ * @param presence the share of the time in which instances were there, all together
  * @param offloadShare of the heavy requests, those prefilled elsewhere than where they decoded
  */
 public record Summary(
@@ -20,6 +21,7 @@ public record Summary(
     long totalInputTokens,
     long totalOutputTokens,
     double durationSeconds,
+    double presence,
     Spread e2e,
     Spread ttft,
     Spread itl,
@@ -103,6 +105,7 @@ public record Summary(
         sum(run, InstanceResult::inputTokens),
         outputs,
         run.endMicros() / 1e6,
+        presence(run),
         Spread.of(quantiles(requests, RequestResult::e2eMicros)),
         Spread.of(quantiles(requests, RequestResult::ttftMicros)),
         Spread.of(gaps),
@@ -122,6 +125,16 @@ public record Summary(
         tiers(run, scale),
         planning(run),
         InstanceTotal.of(run));
+  }
+
+  private static double presence(RunResult run) {
+    long present = 0;
+    for (var instance : run.instances()) {
+      if (instance.presentMicros() == InstanceResult.ALWAYS) return 1;
+      present += instance.presentMicros();
+    }
+    long all = run.endMicros() * run.instances().size();
+    return all == 0 ? 1 : (double) present / all;
   }
 
   private static PlanningSettings.Stats planning(RunResult run) {

@@ -37,6 +37,7 @@ public final class SummaryJson {
     node.put("total_input_tokens", summary.totalInputTokens());
     node.put("total_output_tokens", summary.totalOutputTokens());
     node.put("vllm_estimated_duration_s", summary.durationSeconds());
+    if (summary.presence() < 1) node.put("presence", summary.presence());
     node.put("responses_per_sec", summary.responsesPerSecond());
     node.put("tokens_per_sec", summary.tokensPerSecond());
     spread(node, "e2e", summary.e2e());

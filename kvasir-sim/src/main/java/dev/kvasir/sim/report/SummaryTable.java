@@ -46,6 +46,10 @@ public final class SummaryTable {
               Locale.ROOT, "%,d unfinished", summary.stillQueued() + summary.stillRunning()));
     }
     line("duration", String.format(Locale.ROOT, "%,.1f s simulated", summary.durationSeconds()));
+    if (summary.presence() < 1) {
+      double engines = summary.presence() * summary.instances().size();
+      line("engines", String.format(Locale.ROOT, "%.2f on average, by autoscaling", engines));
+    }
     line(
         "throughput",
         String.format(

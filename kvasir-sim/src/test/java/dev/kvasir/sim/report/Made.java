@@ -68,7 +68,8 @@ public final class Made {
         0,
         gaps,
         tiers,
-        PlanningSettings.Stats.NONE);
+        PlanningSettings.Stats.NONE,
+        InstanceResult.ALWAYS);
   }
 
   public static Summary.Scale scale(Duration ttft) {
