@@ -61,8 +61,9 @@ public final class TimedModel implements ModelBackend {
     }
     long micros = stepMicros(batch) + extraMicros.getAsLong();
     busyMicros += micros;
-    long end = turns.take(loop.nanos(), Math.multiplyExact(micros, 1000L));
-    long nanos = end - loop.nanos();
+    // Once: on a real clock a thread that waits for a processor between two readings lost the step.
+    long now = loop.nanos();
+    long nanos = turns.take(now, Math.multiplyExact(micros, 1000L)) - now;
     gaps.add(nanos / 1000 + latency.outputTokenMicros(), batch.decodes());
     loop.after(Duration.ofNanos(nanos), () -> done.accept(ModelBackend.StepResult.UNSEEN));
   }
