@@ -1,11 +1,7 @@
 package dev.kvasir.bench.proxy;
 
-import dev.kvasir.bench.Median;
 import io.vertx.core.Vertx;
-import java.io.IOException;
-import java.lang.management.ManagementFactory;
-import java.nio.file.Files;
-import java.nio.file.Path;
+import io.vertx.core.VertxOptions;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -17,144 +13,68 @@ import java.util.Locale;
  *
  * <p>Arguments are NAME=COMMAND; in a command {port} is where to listen, {worker} and {events} the
  * ports of the worker, {spare} any free port. The name nginx needs no command. Ratios are to the
- * first one. scripts/proxy-peers has the commands.
+ * first one. scripts/proxy-peers has the commands, and tells the properties.
  */
 public final class PeersBench {
   private static final int ROUNDS = Integer.getInteger("rounds", 5);
-  private static final int MILLIS = Integer.getInteger("millis", 2_000);
+  private static final int LOOPS = Integer.getInteger("loops", 1);
   private static final int WARM_SECONDS = Integer.getInteger("warm", 10);
-  private static final int COLD_SECONDS = 8;
-  private static final int FEW = 16;
-  private static final int MANY = 64;
+  private static final int LIMIT_SECONDS = Integer.getInteger("limit", Integer.MAX_VALUE);
 
-  /** One proxy, and what was measured of it. */
-  private static final class Way {
-    private final String name;
-    private final ProxyProcess proxy;
-    private final double freshMib;
-    private final List<Long> cold = new ArrayList<>();
-    private final List<Long> coldMicros = new ArrayList<>();
-    private final List<Double> few = new ArrayList<>();
-    private final List<Double> many = new ArrayList<>();
-
-    /** Its processor time for one stream, which another load on the machine changes little. */
-    private final List<Double> cpuMicros = new ArrayList<>();
-
-    Way(String name, ProxyProcess proxy) throws IOException {
-      this.name = name;
-      this.proxy = proxy;
-      this.freshMib = proxy.residentMib();
-    }
-
-    void begin(StreamLoad load) throws InterruptedException {
-      for (int second = 0; second < COLD_SECONDS; second++) {
-        double before = proxy.cpuSeconds();
-        long streams = load.run(proxy.port(), FEW, 0, 1_000).getTotalCount();
-        cold.add(streams);
-        coldMicros.add(Math.round((proxy.cpuSeconds() - before) * 1e6 / streams));
-      }
-      load.run(proxy.port(), MANY, 0, WARM_SECONDS * 1_000);
-    }
-
-    void measure(StreamLoad load) throws InterruptedException {
-      double before = proxy.cpuSeconds();
-      long streams = 0;
-      streams += measure(load, FEW, few);
-      streams += measure(load, MANY, many);
-      cpuMicros.add((proxy.cpuSeconds() - before) * 1e6 / streams);
-    }
-
-    private long measure(StreamLoad load, int callers, List<Double> rates)
-        throws InterruptedException {
-      long streams = load.run(proxy.port(), callers, 0, MILLIS).getTotalCount();
-      rates.add(streams * 1e3 / MILLIS);
-      return streams;
-    }
-  }
+  private final List<PeersWay> ways = new ArrayList<>();
+  private final long startNanos = System.nanoTime();
 
   private PeersBench() {}
 
   public static void main(String[] arguments) throws Exception {
-    var vertx = Vertx.vertx();
-    var ways = new ArrayList<Way>();
-    try (var worker = PeersWorker.start(vertx, Path.of(System.getProperty("tokenizer")))) {
-      var load = new StreamLoad(vertx);
+    new PeersBench().run(arguments);
+  }
+
+  private void run(String[] arguments) throws Exception {
+    var vertxs = new ArrayList<Vertx>();
+    var one = new VertxOptions().setEventLoopPoolSize(1);
+    for (int i = 0; i < LOOPS; i++) vertxs.add(Vertx.vertx(one));
+    var folder = System.getProperty("tokenizer");
+    var worker = ProxyProcess.start(PeersWorker.class, List.of(folder, "" + LOOPS));
+    try {
+      var ports = PeersWorker.Ports.read(ProxyProcess.firstLine(worker));
+      var load = new StreamLoad(vertxs);
       // The worker and the callers are warm before the first proxy begins.
-      load.run(worker.port(), MANY, 0, WARM_SECONDS * 1_000);
-      for (var argument : arguments) {
-        int at = argument.indexOf('=');
-        var name = at < 0 ? argument : argument.substring(0, at);
-        var proxy =
-            at < 0
-                ? ProxyProcess.nginx(worker.port())
-                : ProxyProcess.command(worker.fill(argument.substring(at + 1)), name);
-        var way = new Way(name, proxy);
-        ways.add(way);
-        way.begin(load);
+      load.run(ports.port(), PeersWay.MANY, 0, WARM_SECONDS * 1_000);
+      for (var argument : arguments) begin(argument, ports, load);
+      for (int round = 0; round < ROUNDS && isTime("round " + (round + 1)); round++) {
+        for (var way : ways) way.measure(load);
       }
-      for (int round = 0; round < ROUNDS; round++) for (var way : ways) way.measure(load);
-      print(ways);
+      for (var way : ways) way.finish();
+      new PeersReport(ways).print();
     } finally {
-      for (var way : ways) way.proxy.close();
-      vertx.close().await();
+      for (var way : ways) way.close();
+      worker.destroy();
+      for (var vertx : vertxs) vertx.close().await();
     }
   }
 
-  private static void print(List<Way> ways) throws IOException {
-    double load = ManagementFactory.getOperatingSystemMXBean().getSystemLoadAverage();
-    System.out.printf(Locale.ROOT, "load average %.1f, %d rounds%n", load, ROUNDS);
-    var format = "%-14s %9s %6s %9s %6s %9s %9s %9s   %s%n";
-    System.out.printf(
-        format,
-        "",
-        "16/s",
-        "ratio",
-        "64/s",
-        "ratio",
-        "CPU us",
-        "fresh MiB",
-        "after",
-        "streams in each first second");
-    var first = ways.getFirst();
-    for (var way : ways) {
-      System.out.printf(
-          format,
-          way.name,
-          "%.0f".formatted(median(way.few)),
-          "%.2f".formatted(median(first.few) / median(way.few)),
-          "%.0f".formatted(median(way.many)),
-          "%.2f".formatted(median(first.many) / median(way.many)),
-          "%.0f".formatted(median(way.cpuMicros)),
-          "%.0f".formatted(way.freshMib),
-          "%.0f".formatted(way.proxy.residentMib()),
-          way.cold);
+  private void begin(String argument, PeersWorker.Ports ports, StreamLoad load) throws Exception {
+    int at = argument.indexOf('=');
+    var name = at < 0 ? argument : argument.substring(0, at);
+    if (!isTime(name)) return;
+    try {
+      var proxy =
+          at < 0
+              ? ProxyProcess.nginx(ports.port())
+              : ProxyProcess.command(ports.fill(argument.substring(at + 1)), name);
+      var way = new PeersWay(name, proxy);
+      ways.add(way);
+      way.begin(load, WARM_SECONDS);
+    } catch (IllegalStateException e) {
+      System.out.printf(Locale.ROOT, "%s is left out: %s%n", name, e.getMessage());
     }
-    System.out.println(first.name + ": CPU us a stream in each first second " + first.coldMicros);
-    double third = first.cold.get(2);
-    System.out.printf(
-        Locale.ROOT,
-        "%s: %.2f of its own warm rate in the third second after the first request%n",
-        first.name,
-        third / median(first.few));
   }
 
-  private static double median(List<Double> rates) {
-    return Median.of(rates.stream().mapToDouble(Double::doubleValue).toArray());
-  }
-
-  /** What the process and its children hold, in MiB. */
-  static double residentMib(ProcessHandle process) throws IOException {
-    double sum = 0;
-    var all = new ArrayList<>(List.of(process));
-    all.addAll(process.descendants().toList());
-    for (var each : all) {
-      var status = Path.of("/proc", Long.toString(each.pid()), "status");
-      if (!Files.exists(status)) continue;
-      for (var line : Files.readAllLines(status)) {
-        if (!line.startsWith("VmRSS:")) continue;
-        sum += Double.parseDouble(line.replaceAll("\\D", "")) / 1_024;
-      }
-    }
-    return sum;
+  private boolean isTime(String what) {
+    long seconds = (System.nanoTime() - startNanos) / 1_000_000_000L;
+    if (seconds < LIMIT_SECONDS) return true;
+    System.out.printf(Locale.ROOT, "%s is left out: %d s are over%n", what, LIMIT_SECONDS);
+    return false;
   }
 }

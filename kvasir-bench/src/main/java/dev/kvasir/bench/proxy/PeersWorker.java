@@ -6,13 +6,17 @@ import dev.kvasir.live.events.KvEventPublisher;
 import dev.kvasir.live.events.PublisherSettings;
 import dev.kvasir.text.JsonTokenizer;
 import dev.kvasir.text.template.PromptTemplate;
+import io.vertx.core.DeploymentOptions;
+import io.vertx.core.Future;
+import io.vertx.core.VerticleBase;
 import io.vertx.core.Vertx;
+import io.vertx.core.VertxOptions;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpHeaders;
-import io.vertx.core.http.HttpServer;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpServerResponse;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.file.Files;
@@ -28,9 +32,10 @@ import tools.jackson.databind.json.JsonMapper;
 
 /**
  * A worker that answers every conversation at once with the same short stream, knows the tokens of
- * prompts by the files of a model, and tells KV events for each stream, as vLLM does.
+ * prompts by the files of a model, and tells KV events for each stream, as vLLM does. It is a
+ * process of its own, which prints its ports and ends with its input.
  */
-final class PeersWorker implements AutoCloseable {
+public final class PeersWorker {
   private static final int EVENTS = 8;
   private static final int BLOCK_TOKENS = 16;
   private static final int BLOCKS = 4;
@@ -41,18 +46,14 @@ final class PeersWorker implements AutoCloseable {
   /** Whether each event goes out by itself, as from an engine, or the whole stream at once. */
   private static final boolean APART = Boolean.getBoolean("apart");
 
-  private final Vertx vertx;
   private final Buffer event;
   private final Buffer stream = Buffer.buffer();
-  private final HttpServer server;
-  private final ZContext sockets = new ZContext();
   private final KvEventPublisher publisher;
   private final JsonTokenizer tokenizer;
   private final PromptTemplate template;
   private long told;
 
-  private PeersWorker(Vertx vertx, Path folder) throws Exception {
-    this.vertx = vertx;
+  private PeersWorker(ZContext sockets, Path folder) throws Exception {
     tokenizer = JsonTokenizer.read(folder);
     var config = Files.readAllBytes(folder.resolve("tokenizer_config.json"));
     template =
@@ -66,25 +67,62 @@ final class PeersWorker implements AutoCloseable {
     this.event = Buffer.buffer(event);
     for (int i = 0; i < EVENTS; i++) stream.appendString(event);
     stream.appendString("data: [DONE]\n\n");
-    server = vertx.createHttpServer().requestHandler(this::answer);
-    server.listen(0, "127.0.0.1").await();
   }
 
-  static PeersWorker start(Vertx vertx, Path folder) throws Exception {
-    return new PeersWorker(vertx, folder);
+  /** Arguments: the folder of the model, and how many event loops answer. */
+  public static void main(String[] arguments) throws Exception {
+    int loops = Integer.parseInt(arguments[1]);
+    int port = freePort();
+    try (var sockets = new ZContext()) {
+      var worker = new PeersWorker(sockets, Path.of(arguments[0]));
+      var vertx = Vertx.vertx(new VertxOptions().setEventLoopPoolSize(loops));
+      // Servers of one Vertx and one port share its connections.
+      vertx
+          .deployVerticle(
+              () -> new Listener(worker, port), new DeploymentOptions().setInstances(loops))
+          .await();
+      var events = worker.publisher.endpoint();
+      System.out.println(port + " " + events + " " + worker.publisher.replayEndpoint());
+      System.in.transferTo(OutputStream.nullOutputStream());
+      vertx.close().await();
+      worker.publisher.close();
+    }
   }
 
-  int port() {
-    return server.actualPort();
+  /** What answers on one event loop. */
+  private static final class Listener extends VerticleBase {
+    private final PeersWorker worker;
+    private final int port;
+
+    Listener(PeersWorker worker, int port) {
+      this.worker = worker;
+      this.port = port;
+    }
+
+    @Override
+    public Future<?> start() {
+      return vertx
+          .createHttpServer()
+          .requestHandler(request -> worker.answer(vertx, request))
+          .listen(port, "127.0.0.1");
+    }
   }
 
-  /** The command with the ports in it. */
-  String fill(String command) throws IOException {
-    return command
-        .replace("{worker}", Integer.toString(port()))
-        .replace("{events}", publisher.endpoint())
-        .replace("{replay}", publisher.replayEndpoint())
-        .replace("{spare}", Integer.toString(freePort()));
+  /** Where it listens, and where its events are heard. */
+  record Ports(int port, String events, String replay) {
+    static Ports read(String line) {
+      var words = line.split(" ");
+      return new Ports(Integer.parseInt(words[0]), words[1], words[2]);
+    }
+
+    /** The command with the ports in it. */
+    String fill(String command) throws IOException {
+      return command
+          .replace("{worker}", Integer.toString(port))
+          .replace("{events}", events)
+          .replace("{replay}", replay)
+          .replace("{spare}", Integer.toString(freePort()));
+    }
   }
 
   private static int freePort() throws IOException {
@@ -93,11 +131,11 @@ final class PeersWorker implements AutoCloseable {
     }
   }
 
-  private void answer(HttpServerRequest request) {
+  private void answer(Vertx vertx, HttpServerRequest request) {
     var response = request.response();
     switch (String.valueOf(request.path())) {
       case "/v1/models" -> response.end("{\"data\":[{\"id\":\"bench\"}]}");
-      case "/v1/chat/completions" -> request.endHandler(_ -> stream(response));
+      case "/v1/chat/completions" -> request.endHandler(_ -> stream(vertx, response));
       case "/tokenize" -> request.body().onSuccess(body -> response.end(tokens(body)));
       case "/server_info", "/get_server_info", "/get_model_info", "/model_info" ->
           response.end("{\"model_path\":\"bench\"}");
@@ -138,26 +176,26 @@ final class PeersWorker implements AutoCloseable {
     return messages;
   }
 
-  private void stream(HttpServerResponse response) {
+  private void stream(Vertx vertx, HttpServerResponse response) {
     tell();
     response
         .setChunked(true)
         .putHeader(HttpHeaders.CONTENT_TYPE, "text/event-stream; charset=utf-8");
-    if (APART) send(response, EVENTS);
+    if (APART) send(vertx, response, EVENTS);
     else response.end(stream);
   }
 
-  private void send(HttpServerResponse response, int left) {
+  private void send(Vertx vertx, HttpServerResponse response, int left) {
     if (left == 0) {
       response.end("data: [DONE]\n\n");
       return;
     }
     response.write(event);
-    vertx.runOnContext(_ -> send(response, left - 1));
+    vertx.runOnContext(_ -> send(vertx, response, left - 1));
   }
 
   /** Some new blocks, as a stream leaves them behind, in the place of the oldest. */
-  private void tell() {
+  private synchronized void tell() {
     var tokens = new int[BLOCKS * BLOCK_TOKENS];
     Arrays.fill(tokens, (int) (told % 1_000));
     var place = new EngineEvent.Place("GPU", null);
@@ -183,12 +221,5 @@ final class PeersWorker implements AutoCloseable {
     var hashes = new ArrayList<EngineHash>();
     for (int i = 0; i < BLOCKS; i++) hashes.add(new EngineHash.Word(first + i));
     return hashes;
-  }
-
-  @Override
-  public void close() {
-    server.close().await();
-    publisher.close();
-    sockets.close();
   }
 }

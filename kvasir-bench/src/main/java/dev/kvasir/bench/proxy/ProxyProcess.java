@@ -15,11 +15,17 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 
 /** A proxy in a process of its own, and the port it listens on. */
 record ProxyProcess(Process process, int port, Path folder) implements AutoCloseable {
   private static final int TRIES_MAX = 100;
   private static final int READY_TRIES_MAX = 1_200;
+
+  private static final int END_SECONDS = 10;
+
+  /** Of /proc, in a second. */
+  private static final double TICKS = 100;
 
   /** nginx in front of a worker; says what to do where there is none. */
   static ProxyProcess nginx(int worker) throws IOException, InterruptedException {
@@ -27,20 +33,22 @@ record ProxyProcess(Process process, int port, Path folder) implements AutoClose
     var folder = Files.createTempDirectory("kvasir-nginx");
     var settings = Files.writeString(folder.resolve("nginx.conf"), plain(worker, port));
     var path = System.getenv("PATH") + ":/usr/sbin";
-    var command =
-        List.of(
-            "sh", "-c", "PATH=\"$2\" exec nginx -p \"$0\" -c \"$1\"", "" + folder, "" + settings);
-    var builder = new ProcessBuilder(new ArrayList<>(command));
-    builder.command().add(path);
+    var command = pinned("proxy");
+    var run = "PATH=\"$2\" exec nginx -p \"$0\" -c \"$1\"";
+    command.addAll(List.of("sh", "-c", run, "" + folder, "" + settings, path));
+    var builder = new ProcessBuilder(command);
     var nginx = new ProxyProcess(builder.inheritIO().start(), port, folder);
     nginx.awaitPort();
     return nginx;
   }
 
-  /** As plain as it can be, with its connections to the worker kept open. */
+  /**
+   * As plain as it can be, with its connections to the worker kept open. By auto it takes all
+   * processors of the machine, also where it is pinned to some.
+   */
   private static String plain(int worker, int port) {
     return """
-    worker_processes auto;
+    worker_processes %s;
     daemon off;
     pid nginx.pid;
     error_log error.log;
@@ -65,7 +73,7 @@ record ProxyProcess(Process process, int port, Path folder) implements AutoClose
       }
     }
     """
-        .formatted(worker, port);
+        .formatted(System.getProperty("nginx.workers", "auto"), worker, port);
   }
 
   /** A proxy by a command in which {port} stands for where it is to listen. */
@@ -74,11 +82,9 @@ record ProxyProcess(Process process, int port, Path folder) implements AutoClose
     int port = freePort();
     var folder = Files.createTempDirectory("kvasir-" + name);
     var log = folder.resolve("log").toFile();
-    var process =
-        new ProcessBuilder("sh", "-c", "exec " + command.replace("{port}", "" + port))
-            .redirectErrorStream(true)
-            .redirectOutput(log)
-            .start();
+    var words = pinned("proxy");
+    words.addAll(List.of("sh", "-c", "exec " + command.replace("{port}", "" + port)));
+    var process = new ProcessBuilder(words).redirectErrorStream(true).redirectOutput(log).start();
     var proxy = new ProxyProcess(process, port, folder);
     proxy.awaitReady(name);
     return proxy;
@@ -109,23 +115,56 @@ record ProxyProcess(Process process, int port, Path folder) implements AutoClose
     return false;
   }
 
+  /** What the process and its children hold, in MiB. */
   double residentMib() throws IOException {
-    return PeersBench.residentMib(process.toHandle());
+    double sum = 0;
+    for (var each : all()) {
+      var status = Path.of("/proc", Long.toString(each.pid()), "status");
+      if (!Files.exists(status)) continue;
+      for (var line : Files.readAllLines(status)) {
+        if (!line.startsWith("VmRSS:")) continue;
+        sum += Double.parseDouble(line.replaceAll("\\D", "")) / 1_024;
+      }
+    }
+    return sum;
+  }
+
+  private List<ProcessHandle> all() {
+    var all = new ArrayList<>(process.descendants().toList());
+    all.add(process.toHandle());
+    return all;
+  }
+
+  /** What comes before a command for the processors that -Dpin.ROLE names, such as 0-3,8. */
+  private static List<String> pinned(String role) {
+    var processors = System.getProperty("pin." + role, "");
+    return new ArrayList<>(processors.isEmpty() ? List.of() : List.of("taskset", "-c", processors));
   }
 
   /** A main class of this class path, which prints its port and ends with its input. */
   static ProxyProcess java(Class<?> main, String... arguments) throws IOException {
-    var command = new ArrayList<String>();
+    var process = start(main, List.of(arguments));
+    int port = Integer.parseInt(firstLine(process));
+    return new ProxyProcess(process, port, Files.createTempDirectory("kvasir"));
+  }
+
+  /** A main class of this class path on the processors of -Dpin.worker. */
+  static Process start(Class<?> main, List<String> arguments) throws IOException {
+    var command = pinned("worker");
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     command.addAll(List.of("-XX:+UseCompactObjectHeaders", "--enable-native-access=ALL-UNNAMED"));
+    command.add("-Dapart=" + Boolean.getBoolean("apart"));
     command.addAll(List.of("-cp", System.getProperty("java.class.path"), main.getName()));
-    command.addAll(List.of(arguments));
-    var process =
-        new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
+    command.addAll(arguments);
+    return new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
+  }
+
+  /** What the process prints first. */
+  static String firstLine(Process process) throws IOException {
     var out = new BufferedReader(new InputStreamReader(process.getInputStream(), UTF_8));
     var line = out.readLine();
-    if (line == null) throw new IOException(main.getName() + " ended before it listened");
-    return new ProxyProcess(process, Integer.parseInt(line), Files.createTempDirectory("kvasir"));
+    if (line == null) throw new IOException("a server ended before it listened");
+    return line;
   }
 
   private static int freePort() throws IOException {
@@ -147,20 +186,55 @@ record ProxyProcess(Process process, int port, Path folder) implements AutoClose
             + " words");
   }
 
-  /** User and system time that it has taken, in seconds. */
-  double cpuSeconds() {
-    double own = seconds(process.toHandle());
-    return own + process.descendants().mapToDouble(ProxyProcess::seconds).sum();
+  /** Processor time, in seconds. */
+  record Cpu(double user, double system) {
+    double sum() {
+      return user + system;
+    }
+
+    Cpu since(Cpu before) {
+      return new Cpu(user - before.user, system - before.system);
+    }
   }
 
-  private static double seconds(ProcessHandle handle) {
-    return handle.info().totalCpuDuration().map(time -> time.toNanos() / 1e9).orElse(0.0);
+  /** What it and its children have taken. */
+  Cpu cpu() {
+    double user = 0;
+    double system = 0;
+    for (var each : all()) {
+      var line = stat(each);
+      if (line.isEmpty()) continue;
+      // A name may have spaces; behind it the state is the first field.
+      var fields = line.substring(line.lastIndexOf(')') + 2).split(" ");
+      user += Long.parseLong(fields[11]) / TICKS;
+      system += Long.parseLong(fields[12]) / TICKS;
+    }
+    return new Cpu(user, system);
+  }
+
+  double cpuSeconds() {
+    return cpu().sum();
+  }
+
+  private static String stat(ProcessHandle process) {
+    try {
+      return Files.readString(Path.of("/proc", Long.toString(process.pid()), "stat"));
+    } catch (IOException e) {
+      return ""; // It has ended.
+    }
   }
 
   @Override
   public void close() {
     process.destroy();
-    process.onExit().join();
+    try {
+      if (!process.waitFor(END_SECONDS, TimeUnit.SECONDS)) {
+        for (var each : all()) each.destroyForcibly();
+        process.waitFor();
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
     try (var files = Files.walk(folder)) {
       for (var file : files.sorted(Comparator.reverseOrder()).toList()) Files.deleteIfExists(file);
     } catch (IOException e) {

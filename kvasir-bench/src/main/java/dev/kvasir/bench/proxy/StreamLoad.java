@@ -8,26 +8,36 @@ import io.vertx.core.net.NetSocket;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.HdrHistogram.Histogram;
+import org.jspecify.annotations.Nullable;
 
 /** Callers who ask one server for short streams, each for the next as soon as one has ended. */
 final class StreamLoad {
   private static final byte[] DONE = ascii("[DONE]\n\n");
   private static final byte[] LAST_CHUNK = ascii("\r\n0\r\n\r\n");
   private static final long MICROS_MAX = 10_000_000;
-  private static final int PATIENCE_MILLIS = 20_000;
+  private static final int PATIENCE_MILLIS = Integer.getInteger("patience", 10) * 1_000;
 
-  private final Vertx vertx;
-  private final Context context;
-  private final NetClient client;
+  private final List<Loop> loops = new ArrayList<>();
   private final Buffer request;
 
+  /** Callers of one event loop. */
+  private record Loop(Vertx vertx, Context context, NetClient client) {
+    Loop(Vertx vertx) {
+      this(vertx, vertx.getOrCreateContext(), vertx.createNetClient());
+    }
+  }
+
   StreamLoad(Vertx vertx) {
-    this.vertx = vertx;
-    this.context = vertx.getOrCreateContext();
-    this.client = vertx.createNetClient();
+    this(List.of(vertx));
+  }
+
+  /** The callers are spread over one event loop of each. */
+  StreamLoad(List<Vertx> all) {
+    for (var vertx : all) loops.add(new Loop(vertx));
     var prompt = "a prompt of some length, as conversations have it; ".repeat(20);
     var body =
         "{\"model\":\"bench\",\"stream\":true,\"messages\":[{\"role\":\"user\",\"content\":\""
@@ -46,15 +56,27 @@ final class StreamLoad {
    * Runs so many callers for a time, and returns how long each stream took, in microseconds.
    *
    * @param pauseMillis between two requests of a caller; 0 for none
+   * @throws IllegalStateException where a stream does not come or does not end
    */
   Histogram run(int port, int callers, int pauseMillis, int millis) throws InterruptedException {
     var all = new ArrayList<Caller>();
     var left = new CountDownLatch(callers);
     long end = System.nanoTime() + millis * 1_000_000L;
-    for (int i = 0; i < callers; i++) all.add(new Caller(pauseMillis, end, left));
-    context.runOnContext(_ -> all.forEach(caller -> caller.come(port)));
-    if (!left.await(millis + PATIENCE_MILLIS, TimeUnit.MILLISECONDS)) {
-      throw new IllegalStateException("streams from port " + port + " do not end");
+    for (int i = 0; i < callers; i++) {
+      var caller = new Caller(loops.get(i % loops.size()), pauseMillis, end, left);
+      all.add(caller);
+      caller.loop.context.runOnContext(_ -> caller.come(port));
+    }
+    boolean isDone = left.await(millis + PATIENCE_MILLIS, TimeUnit.MILLISECONDS);
+    long hung = left.getCount();
+    for (var caller : all) caller.loop.context.runOnContext(_ -> caller.leave());
+    if (!isDone) {
+      throw new IllegalStateException(
+          "%d of %d streams have not ended %d s after the last was asked for"
+              .formatted(hung, callers, PATIENCE_MILLIS / 1_000));
+    }
+    for (var caller : all) {
+      if (caller.refused != null) throw new IllegalStateException(caller.refused);
     }
     var sum = new Histogram(MICROS_MAX, 3);
     for (var caller : all) sum.add(caller.micros);
@@ -64,6 +86,7 @@ final class StreamLoad {
   /** One connection. */
   private final class Caller {
     final Histogram micros = new Histogram(MICROS_MAX, 3);
+    private final Loop loop;
     private final int pauseMillis;
     private final long endNanos;
     private final CountDownLatch left;
@@ -71,22 +94,40 @@ final class StreamLoad {
     private byte[] end = DONE;
     private boolean isHead;
     private long sentNanos;
+    private @Nullable NetSocket socket;
 
-    Caller(int pauseMillis, long endNanos, CountDownLatch left) {
+    /** What came in place of a stream. */
+    private volatile @Nullable String refused;
+
+    Caller(Loop loop, int pauseMillis, long endNanos, CountDownLatch left) {
+      this.loop = loop;
       this.pauseMillis = pauseMillis;
       this.endNanos = endNanos;
       this.left = left;
     }
 
     void come(int port) {
-      client
+      loop.client
           .connect(port, "127.0.0.1")
+          .onFailure(error -> refuse("no connection: " + error.getMessage()))
           .onSuccess(
-              socket -> {
-                socket.handler(bytes -> heard(socket, bytes));
-                socket.exceptionHandler(_ -> {});
-                ask(socket);
+              connected -> {
+                socket = connected;
+                connected.handler(bytes -> heard(connected, bytes));
+                connected.exceptionHandler(_ -> {});
+                ask(connected);
               });
+    }
+
+    /** Closes what a stream that does not end has left open. */
+    void leave() {
+      if (socket != null) socket.close();
+    }
+
+    private void refuse(String reason) {
+      refused = reason;
+      leave();
+      left.countDown();
     }
 
     private void ask(NetSocket socket) {
@@ -97,7 +138,7 @@ final class StreamLoad {
 
     private void heard(NetSocket socket, Buffer bytes) {
       if (isHead && !bytes.toString().startsWith("HTTP/1.1 200")) {
-        System.err.println("no stream, but " + bytes);
+        refuse("no stream, but " + bytes);
         return;
       }
       if (!endsStream(bytes)) return;
@@ -109,7 +150,7 @@ final class StreamLoad {
       } else if (pauseMillis == 0) {
         ask(socket);
       } else {
-        vertx.setTimer(pauseMillis, _ -> ask(socket));
+        loop.vertx.setTimer(pauseMillis, _ -> ask(socket));
       }
     }
 
