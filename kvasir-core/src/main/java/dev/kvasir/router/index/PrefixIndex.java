@@ -150,6 +150,12 @@ public final class PrefixIndex {
     if (place != NOBODY) grains[place] = tokens;
   }
 
+  /** The same, as long as its events have not told. */
+  public void grainUntilTold(int instance, int tokens) {
+    int place = place(instance);
+    if (place != NOBODY && grains[place] == 0) grains[place] = tokens;
+  }
+
   /** The instance can continue only behind blocks that are named as ends. */
   void needsEnds(int instance) {
     int place = place(instance);

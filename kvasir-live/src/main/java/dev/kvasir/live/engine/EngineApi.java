@@ -209,7 +209,8 @@ final class EngineApi {
             hitRate,
             (int) free,
             EngineSignals.UNKNOWN);
-    return new WorkerMetrics.Report(signals, hitRate, EngineSignals.UNKNOWN, EngineSignals.UNKNOWN);
+    return new WorkerMetrics.Report(
+        signals, hitRate, EngineSignals.UNKNOWN, EngineSignals.UNKNOWN, 0);
   }
 
   private void health(Reply reply) {

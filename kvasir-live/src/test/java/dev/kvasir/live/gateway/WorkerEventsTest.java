@@ -128,6 +128,67 @@ class WorkerEventsTest {
     }
   }
 
+  @Test
+  void ofAPromptShorterThanABlockOfTheEngineNothingIsExpectedBeforeItsFirstEvent()
+      throws Exception {
+    tokens();
+    for (var worker : List.of(scene.first, scene.second)) {
+      worker.metrics =
+          "vllm:num_requests_waiting 0\n"
+              + "vllm:cache_config_info{block_size=\"128\",num_gpu_blocks=\"9\"} 1.0\n";
+    }
+    scene.reopen(s -> s.with(s.routing().with(Routing.Naming.TOKENS)));
+    Eventually.ends(() -> told() < 2);
+    answers(0, 3);
+    assertThat(metrics())
+        .containsPattern("predictions_total\\{.*result=\"exact\"} [1-9]")
+        .doesNotContainPattern("predictions_total\\{.*result=\"too_many\"} [1-9]");
+  }
+
+  /** How many workers have told of themselves at /metrics. */
+  private int told() {
+    try {
+      return metrics().split("_told_waiting\\{worker=\"...\"} 0", -1).length - 1;
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return 0;
+    }
+  }
+
+  @Test
+  void aWorkerThatTellsEventsOfAnotherModelIsNamedAndCostsNoRequest() throws Exception {
+    tokens();
+    scene.first.cachedTokens = 0;
+    scene.second.cachedTokens = 0;
+    scene.reopen(s -> s.with(s.routing().with(Routing.Naming.TOKENS)));
+    for (var worker : List.of("one", "two")) {
+      scene.gateway.hear(worker, new Events());
+      var events = scene.gateway.events(worker);
+      scene.gateway.onLoop(
+          () -> {
+            for (int i = 1; i <= 64; i++) {
+              var other = TokenBlock.named(new BlockHash(i, 2, 3, 4), null, 0);
+              events.on(new KvEvent.Stored(Tier.DEVICE, other));
+            }
+            return 0;
+          });
+    }
+    var logged = new CopyOnWriteArrayList<String>();
+    var logger = Logger.getLogger(EventMetrics.class.getName());
+    var handler = new Recorder(logged);
+    logger.addHandler(handler);
+    try {
+      var prompt = "\"messages\":[{\"role\":\"user\",\"content\":\"a\"}]";
+      for (int i = 0; i < 2 * EventMetrics.ANSWERS; i++) {
+        assertThat(scene.chat(Plan.GOOD, prompt).statusCode()).isEqualTo(200);
+      }
+      assertThat(metrics()).containsPattern("predictions_total\\{.*result=\"too_many\"} [1-9]");
+      assertThat(logged).isNotEmpty().allMatch(line -> line.contains("do not match the requests"));
+    } finally {
+      logger.removeHandler(handler);
+    }
+  }
+
   /** Of forty tokens the router expects two blocks of sixteen wherever they were before. */
   private void tokens() {
     var tokens = IntStream.range(0, 40).mapToObj(String::valueOf).collect(Collectors.joining(","));

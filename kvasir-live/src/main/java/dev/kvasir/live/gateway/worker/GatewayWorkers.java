@@ -138,6 +138,8 @@ public final class GatewayWorkers {
     if (entry == null) return;
     entry.worker().tell(report);
     router.tell(id, report.signals());
+    // A short prompt is no full block of some engines, which then tell no event of it.
+    if (report.blockTokens() > 0) router.index().grainUntilTold(id, report.blockTokens());
   }
 
   /** What the worker told of itself; nothing where that is too long ago to be believed. */

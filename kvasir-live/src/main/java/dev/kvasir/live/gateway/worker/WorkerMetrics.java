@@ -16,15 +16,21 @@ public final class WorkerMetrics {
    * @param hitRate share of the tokens looked up that its own memory had
    * @param externalHitRate share of the tokens looked up elsewhere that were there
    * @param gpuUtilisation share of the time its GPUs compute
+   * @param blockTokens in multiples of which it finds tokens cached; 0 where it does not tell
    */
   public record Report(
-      EngineSignals signals, double hitRate, double externalHitRate, double gpuUtilisation) {
+      EngineSignals signals,
+      double hitRate,
+      double externalHitRate,
+      double gpuUtilisation,
+      int blockTokens) {
     static final Report NONE =
         new Report(
             EngineSignals.NONE,
             EngineSignals.UNKNOWN,
             EngineSignals.UNKNOWN,
-            EngineSignals.UNKNOWN);
+            EngineSignals.UNKNOWN,
+            0);
   }
 
   /** A figure of one name: the sum of its lines, and how many there were. */
@@ -71,6 +77,7 @@ public final class WorkerMetrics {
   private final Sum hitRate = new Sum();
   private final Sum gpu = new Sum();
   private final Sum capacityTokens = new Sum();
+  private int ownBlockTokens;
 
   private WorkerMetrics() {}
 
@@ -118,8 +125,10 @@ public final class WorkerMetrics {
       case "DCGM_FI_DEV_GPU_UTIL" -> gpu.add(Math.min(1, value / PER_CENT));
       case "nv_gpu_utilization" -> gpu.add(Math.min(1, value));
       case "sglang:max_total_num_tokens" -> capacityTokens.add(value);
-      case "vllm:cache_config_info" ->
-          capacityTokens.add(label(line, "num_gpu_blocks") * label(line, "block_size"));
+      case "vllm:cache_config_info" -> {
+        ownBlockTokens = (int) label(line, "block_size");
+        capacityTokens.add(label(line, "num_gpu_blocks") * ownBlockTokens);
+      }
       default -> {}
     }
   }
@@ -135,7 +144,7 @@ public final class WorkerMetrics {
             effective(local),
             freeBlocks(blockTokens),
             EngineSignals.UNKNOWN);
-    return new Report(signals, local, external, gpu.mean());
+    return new Report(signals, local, external, gpu.mean(), ownBlockTokens);
   }
 
   /** All hits over all tokens looked up: what is not found here is looked up elsewhere. */

@@ -32,6 +32,7 @@ class WorkerMetricsTest {
     assertThat(report.hitRate()).isEqualTo(0.25);
     assertThat(report.externalHitRate()).isEqualTo(0.2);
     assertThat(report.gpuUtilisation()).isEqualTo(EngineSignals.UNKNOWN);
+    assertThat(report.blockTokens()).isEqualTo(32);
   }
 
   @Test
