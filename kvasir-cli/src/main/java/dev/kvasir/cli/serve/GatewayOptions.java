@@ -35,7 +35,7 @@ final class GatewayOptions {
       paramLabel = "TIME",
       description =
           "Longest time a gateway takes to compile its code before it listens; 0s for none"
-              + " (default: 15s).")
+              + " (default: 20s).")
   private @Nullable String warmUp;
 
   @Option(

@@ -48,7 +48,7 @@ public record ListenSettings(
           null,
           List.of(),
           Restart.DEFAULT,
-          Duration.ofSeconds(15));
+          Duration.ofSeconds(20));
 
   /**
    * How a process gives way to the next one.

@@ -15,11 +15,12 @@ import dev.kvasir.live.events.EventLimits;
 import dev.kvasir.live.gateway.worker.Worker;
 import dev.kvasir.live.http.HttpSettings;
 import dev.kvasir.live.http.Network;
+import dev.kvasir.router.index.BlockUnits;
 import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpClient;
 import io.vertx.core.http.HttpClientResponse;
-import io.vertx.core.http.HttpMethod;
+import io.vertx.core.http.RequestOptions;
 import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -55,15 +56,25 @@ public final class GatewayWarmUp {
   private static final int LEAST = 256;
 
   private static final Duration PATIENCE = Duration.ofSeconds(5);
-  private static final int PROMPTS = 16;
-  private static final int TEXTS = 256;
-  private static final int PROMPT_WORDS = 24;
   private static final int BLOCKS = 4;
   private static final int BLOCKS_MAX = 1 << 12;
 
+  /** So many blocks have unlike tokens; several blocks of an engine may have the same. */
+  private static final int CONTENTS = 512;
+
+  /** After so many answers the worker tells its events as one that was just started. */
+  private static final int ENGINE_LIFE = 64;
+
+  /** Of the JDK: a counter on which two threads meet uses it for the first time. */
+  private static final String CELL = "java.util.concurrent.atomic.Striped64$Cell";
+
   private final Gateway gateway;
   private final HttpClient client;
-  private final EngineBlocks blocks;
+  private final BlockUnits.Target target;
+
+  /** Belongs to the loop of the gateway. */
+  private EngineBlocks blocks;
+
   private final AtomicInteger answered = new AtomicInteger();
   private final CountDownLatch left = new CountDownLatch(CALLERS);
   private volatile boolean over;
@@ -71,9 +82,12 @@ public final class GatewayWarmUp {
   private GatewayWarmUp(Network network, Gateway gateway) {
     this.gateway = gateway;
     this.client = network.vertx().createHttpClient();
-    this.blocks =
-        new EngineBlocks(
-            Gateway::hasher, gateway.blockTokens(), BLOCKS_MAX, gateway.events(WarmUpWorker.MODEL));
+    this.target = gateway.events(WarmUpWorker.MODEL);
+    this.blocks = newBlocks();
+  }
+
+  private EngineBlocks newBlocks() {
+    return new EngineBlocks(Gateway::hasher, gateway.blockTokens(), BLOCKS_MAX, target);
   }
 
   /**
@@ -111,6 +125,7 @@ public final class GatewayWarmUp {
 
   private int run(Duration longest) {
     long endNanos = System.nanoTime() + longest.toNanos();
+    initialize(CELL);
     for (int i = 0; i < CALLERS; i++) ask(i);
     int resting = 0;
     try {
@@ -133,6 +148,15 @@ public final class GatewayWarmUp {
     return answered.get();
   }
 
+  /** What is compiled before a class is initialized is compiled again afterwards. */
+  private static void initialize(String name) {
+    try {
+      Class.forName(name, true, null);
+    } catch (ClassNotFoundException e) {
+      LOG.log(DEBUG, "this JDK has no {0}", name);
+    }
+  }
+
   /** What compilers have worked until now. */
   private static long compileMillis() {
     var compilers = ManagementFactory.getCompilationMXBean();
@@ -144,12 +168,17 @@ public final class GatewayWarmUp {
       left.countDown();
       return;
     }
-    var path = isCompletion(number) ? "/v1/completions" : "/v1/chat/completions";
+    var head =
+        new RequestOptions()
+            .setMethod(WarmUpPrompts.method(number))
+            .setHost(HttpSettings.LOOPBACK)
+            .setPort(gateway.port())
+            .setURI(WarmUpPrompts.path(number))
+            .setHeaders(WarmUpPrompts.headers(number));
     client
-        .request(HttpMethod.POST, gateway.port(), HttpSettings.LOOPBACK, path)
-        .compose(
-            request -> request.putHeader("content-type", "application/json").send(body(number)))
-        .compose(GatewayWarmUp::whole)
+        .request(head)
+        .compose(request -> request.send(WarmUpPrompts.body(number)))
+        .compose(response -> whole(number, response))
         .onComplete(
             _ -> {
               answered.incrementAndGet();
@@ -162,19 +191,25 @@ public final class GatewayWarmUp {
             });
   }
 
-  private static Future<Buffer> whole(HttpClientResponse response) {
-    return response.statusCode() == 200
+  private static Future<Buffer> whole(int number, HttpClientResponse response) {
+    return WarmUpPrompts.isRight(number, response.statusCode())
         ? response.body()
         : Future.failedFuture("status " + response.statusCode());
   }
 
-  /** As the subscriber of a worker's events does, but for the network. */
-  private void tell(int number) {
-    int size = gateway.blockTokens();
+  private static List<EngineHash> hashes(int number) {
     var hashes = new ArrayList<EngineHash>();
     for (int i = 0; i < BLOCKS; i++) hashes.add(new EngineHash.Word((long) number * BLOCKS + i));
+    return hashes;
+  }
+
+  /** As the subscriber of a worker's events does, but for the network. */
+  private void tell(int number) {
+    if (WarmUpPrompts.isEarly(number)) return;
+    int size = gateway.blockTokens();
+    var hashes = hashes(number);
     var tokens = new int[BLOCKS * size];
-    Arrays.fill(tokens, number);
+    Arrays.fill(tokens, number % CONTENTS);
     var place = new EngineEvent.Place("GPU", null);
     var told = new ArrayList<EngineEvent>();
     told.add(
@@ -188,54 +223,24 @@ public final class GatewayWarmUp {
             List.of(),
             new EngineEvent.Group(null, null, null)));
     if (number % 2 == 0) told.add(new EngineEvent.Removed(hashes, place, null));
+    else if (number % 4 == 1) told.add(new EngineEvent.Removed(hashes(number - 4), place, null));
     var frame = EventEncoder.encode(new EngineBatch(0, told, rank(number)), EventEncoding.MAP);
     var decoder = new EventDecoder(EventLimits.DEFAULT);
     if (decoder.decode(frame) instanceof EventDecoder.Outcome.Decoded(var batch, var _)) {
-      gateway.loop().execute(() -> batch.events().forEach(blocks::on));
+      gateway.loop().executeHere(() -> take(batch.events(), number));
     }
+  }
+
+  /** An engine that was started has told nothing before. */
+  private void take(List<EngineEvent> events, int number) {
+    if (number % ENGINE_LIFE == 0) {
+      blocks.forget();
+      blocks = newBlocks();
+    }
+    events.forEach(blocks::on);
   }
 
   private static @Nullable Integer rank(int number) {
     return number % 2 == 0 ? null : Integer.valueOf(0);
-  }
-
-  /**
-   * Requests of the kinds that callers send: code that is compiled for one kind alone is compiled
-   * again when another comes.
-   */
-  private static Buffer body(int number) {
-    var fields = new StringBuilder("{\"model\":\"").append(WarmUpWorker.MODEL).append('"');
-    if (number % 8 != 1) fields.append(",\"stream\":true");
-    if (number % 4 == 2) fields.append(",\"stream_options\":{\"include_usage\":true}");
-    if (number % 3 == 0) fields.append(",\"max_tokens\":8,\"temperature\":0.5");
-    if (number % 16 == 3) fields.append(",\"stop\":[\"\\n\"],\"user\":null,\"n\":1");
-    if (isCompletion(number)) {
-      return Buffer.buffer(fields.append(",\"prompt\":\"" + text(number) + "\"}").toString());
-    }
-    var messages = new ArrayList<String>();
-    if (number % 2 == 0) messages.add(message("system", "\"You help.\""));
-    for (int turn = 0; turn < number % 4; turn++) {
-      messages.add(message("user", "\"" + text(number - number % 4) + turn + "\""));
-      messages.add(message("assistant", "\"I did.\""));
-    }
-    var last = "\"" + text(number) + "\"";
-    boolean hasParts = number % 16 == 5;
-    messages.add(message("user", hasParts ? "[{\"type\":\"text\",\"text\":" + last + "}]" : last));
-    return Buffer.buffer(fields + ",\"messages\":[" + String.join(",", messages) + "]}");
-  }
-
-  private static boolean isCompletion(int number) {
-    return number % 16 == 7;
-  }
-
-  private static String message(String role, String content) {
-    return "{\"role\":\"" + role + "\",\"content\":" + content + "}";
-  }
-
-  /** Half of them were said before. */
-  private static String text(int number) {
-    int which = number % 2 == 0 ? number % TEXTS : number % PROMPTS;
-    var words = "words of some length, as conversations have them; ".repeat(which % PROMPT_WORDS);
-    return which + " " + words + "and \u00fc, \u4f60\u597d.";
   }
 }

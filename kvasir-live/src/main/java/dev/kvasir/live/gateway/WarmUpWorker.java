@@ -12,6 +12,10 @@ import java.util.stream.IntStream;
 /** A worker on this machine that answers everything at once, with the same words. */
 final class WarmUpWorker implements AutoCloseable {
   static final String MODEL = "warm-up";
+
+  /** A request with this word in it gets no answer but a refusal. */
+  static final String REFUSED = "nobody";
+
   private static final int EVENTS = 8;
   private static final int TOKENS = 64;
 
@@ -60,7 +64,11 @@ final class WarmUpWorker implements AutoCloseable {
   private void chat(HttpServerRequest request, Buffer body) {
     var response = request.response();
     var asked = body.toString();
-    if (!asked.contains("\"stream\":true")) {
+    if (asked.contains(REFUSED)) {
+      response.setStatusCode(400).end("{\"error\":{\"message\":\"no\",\"code\":400}}");
+      return;
+    }
+    if (!asked.contains("\"stream\":true") && !asked.contains("\"stream\": true")) {
       response
           .putHeader(HttpHeaders.CONTENT_TYPE, "application/json")
           .end(
