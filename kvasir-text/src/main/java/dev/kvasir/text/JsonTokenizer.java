@@ -269,10 +269,11 @@ public final class JsonTokenizer {
     // Other texts are cut at added tokens alone, before and behind which nothing is merged.
     var prefixes = run.scanned ? known : knownSegments;
     var start = prefixes.find(run.text, added.longest() + MARGIN);
+    if (start != null && start.isAllOf(run.text)) return framed(start.known().tokens(), frame);
     if (start == null) run.from(0);
     else run.from(start);
     if (run.isContinuable()) prefixes.keep(run.known());
-    return frame == Frame.NONE ? run.tokens() : framed(run.tokens());
+    return framed(run.tokens(), frame);
   }
 
   /** How many texts began like one before, and were not tokenised from their beginning. */
@@ -287,8 +288,8 @@ public final class JsonTokenizer {
     return true;
   }
 
-  private int[] framed(int[] tokens) {
-    if (before.length + after.length == 0) return tokens;
+  private int[] framed(int[] tokens, Frame frame) {
+    if (frame == Frame.NONE || before.length + after.length == 0) return tokens;
     var all = Arrays.copyOf(before, before.length + tokens.length + after.length);
     System.arraycopy(tokens, 0, all, before.length, tokens.length);
     System.arraycopy(after, 0, all, before.length + tokens.length, after.length);

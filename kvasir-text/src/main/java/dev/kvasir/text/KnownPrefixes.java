@@ -22,7 +22,12 @@ final class KnownPrefixes {
   record Known(char[] text, int[] tokens, int[] marks) {}
 
   /** How far a text is known. */
-  record Start(Known known, int letters, int tokens) {}
+  record Start(Known known, int letters, int tokens) {
+    /** Whether all of the text is known. */
+    boolean isAllOf(char[] text) {
+      return Arrays.equals(known.text, text);
+    }
+  }
 
   /** Letters between two places by which a text is known. */
   static final int STEP = 1_024;
@@ -47,7 +52,11 @@ final class KnownPrefixes {
     var hashes = hashes(text);
     Known known = null;
     synchronized (this) {
-      for (int i = hashes.length - 1; i >= 0 && known == null; i--) known = byHash.get(hashes[i]);
+      // All of them count as asked for, so that what others begin with stays too.
+      for (long hash : hashes) {
+        var longer = byHash.get(hash);
+        if (longer != null) known = longer;
+      }
     }
     if (known == null) return null;
     int common = Arrays.mismatch(known.text, text);

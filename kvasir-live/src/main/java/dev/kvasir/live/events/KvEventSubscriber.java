@@ -353,7 +353,8 @@ public final class KvEventSubscriber implements AutoCloseable {
     } finally {
       lock.unlock();
     }
-    loop.execute(
+    // Here, where the loop rests: to wake it for each message costs more than most messages.
+    loop.executeHere(
         () ->
             onceBegun(
                 () -> {

@@ -16,7 +16,6 @@ import java.util.regex.Pattern;
 final class HostCheck {
   private static final Pattern LOOPBACK =
       Pattern.compile("localhost|[^:]+\\.localhost|127\\.\\d+\\.\\d+\\.\\d+|\\[::1\\]");
-  private static final Pattern PORT = Pattern.compile(":\\d*$");
   private static final Pattern USUAL_PORT = Pattern.compile(":(80|443)?$");
 
   private final List<String> names;
@@ -60,8 +59,8 @@ final class HostCheck {
   }
 
   private boolean isOurs(String host) {
-    var name = PORT.matcher(host).replaceFirst("");
-    return names.contains(name) || LOOPBACK.matcher(name).matches();
+    var name = withoutPort(host);
+    return name.equals("127.0.0.1") || names.contains(name) || LOOPBACK.matcher(name).matches();
   }
 
   /** A page of this server, or of a name under which it is reached by way of another. */
@@ -69,8 +68,15 @@ final class HostCheck {
     int scheme = origin.indexOf("://");
     if (scheme < 0) return false;
     var authority = origin.substring(scheme + 3);
-    if (names.contains(PORT.matcher(authority).replaceFirst(""))) return true;
+    if (names.contains(withoutPort(authority))) return true;
     return host != null && withoutUsualPort(authority).equals(withoutUsualPort(lower(host)));
+  }
+
+  /** The name alone; every request comes by here, so that it is not matched by a pattern. */
+  private static String withoutPort(String authority) {
+    int at = authority.length();
+    while (at > 0 && authority.charAt(at - 1) >= '0' && authority.charAt(at - 1) <= '9') at--;
+    return at > 0 && authority.charAt(at - 1) == ':' ? authority.substring(0, at - 1) : authority;
   }
 
   private static String withoutUsualPort(String authority) {

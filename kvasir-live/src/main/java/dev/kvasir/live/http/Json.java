@@ -37,6 +37,9 @@ public final class Json {
           .build();
   private static final JsonMapper MAPPER = JsonMapper.builder(FACTORY).build();
 
+  public static final JsonNode TRUE = MAPPER.getNodeFactory().booleanNode(true);
+  public static final JsonNode FALSE = MAPPER.getNodeFactory().booleanNode(false);
+
   private Json() {}
 
   /** The tree of a body; throws {@link Refused} where there is none. */
@@ -113,9 +116,14 @@ public final class Json {
     return FACTORY;
   }
 
+  /** The text as a node of a tree. */
+  public static JsonNode textNode(String text) {
+    return MAPPER.getNodeFactory().stringNode(text);
+  }
+
   /** The text as a JSON value, with its quotes. */
   public static String text(String text) {
-    return MAPPER.getNodeFactory().stringNode(text).toString();
+    return textNode(text).toString();
   }
 
   public static ObjectNode object() {

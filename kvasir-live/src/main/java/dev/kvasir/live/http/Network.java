@@ -27,6 +27,8 @@ public final class Network implements AutoCloseable {
         new VertxOptions()
             .setEventLoopPoolSize(loops)
             .setPreferNativeTransport(true)
+            // Nothing here looks for a class loader in its thread.
+            .setDisableTCCL(true)
             .setFileSystemOptions(files);
     return new Network(Vertx.vertx(options), loops);
   }

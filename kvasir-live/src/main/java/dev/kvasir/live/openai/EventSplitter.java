@@ -17,6 +17,7 @@ import java.util.function.Consumer;
 public final class EventSplitter {
   private static final int EVENT_BYTES_MAX = 1 << 20;
   private static final int NAME_BYTES_MAX = 64;
+  private static final int BYTES_LEAST = 512;
 
   /** The last events of streams that name their events. */
   private static final Set<String> LAST =
@@ -28,7 +29,7 @@ public final class EventSplitter {
   private static final byte[] ERROR = ascii("\"error\"");
   private static final byte[] USAGE = ascii("\"usage\":");
 
-  private byte[] bytes = new byte[1_024];
+  private byte[] bytes = new byte[0];
   private int length;
   private int scanned;
   private int eventStart;
@@ -119,7 +120,10 @@ public final class EventSplitter {
 
   private void append(Buffer chunk) {
     int needed = length + chunk.length();
-    if (needed > bytes.length) bytes = Arrays.copyOf(bytes, Math.max(needed, 2 * bytes.length));
+    if (needed > bytes.length) {
+      int least = Math.max(BYTES_LEAST, 2 * bytes.length);
+      bytes = Arrays.copyOf(bytes, Math.max(needed, least));
+    }
     chunk.getBytes(bytes, length);
     length = needed;
   }

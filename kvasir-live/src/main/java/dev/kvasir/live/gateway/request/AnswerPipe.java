@@ -61,6 +61,9 @@ final class AnswerPipe implements WorkerAnswer.Reader {
           "transfer-encoding",
           "upgrade");
 
+  private static final CharSequence NO_BUFFERS = HttpHeaders.createOptimized("x-accel-buffering");
+  private static final CharSequence NO = HttpHeaders.createOptimized("no");
+
   private final Exchange exchange;
   private final WorkerAnswer upstream;
   private final Listener listener;
@@ -165,7 +168,7 @@ final class AnswerPipe implements WorkerAnswer.Reader {
         response.putHeader(name, header.getValue());
       }
     }
-    if (stream) response.putHeader("x-accel-buffering", "no");
+    if (stream) response.putHeader(NO_BUFFERS, NO);
   }
 
   /** The headers that are for this connection alone, by the worker's own word. */

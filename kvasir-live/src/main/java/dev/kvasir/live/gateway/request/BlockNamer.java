@@ -40,8 +40,10 @@ public final class BlockNamer {
     return named(tokens, new Sha256Hasher(BY_BYTES + named(model), salt), blockTokens);
   }
 
-  static PromptNames ofTokens(int[] tokens, BlockHasher hasher, int blockTokens) {
-    return named(tokens, hasher, blockTokens);
+  /** By its tokens; the names of what is known are taken from there. */
+  static PromptNames ofTokens(int[] tokens, BlockHasher hasher, int blockTokens, KnownNames known) {
+    var blocks = known.names(tokens, hasher, blockTokens, BLOCKS_MAX);
+    return new PromptNames(Math.max(1, tokens.length), blocks);
   }
 
   /** Whether parts of it are no text, so that equal tokens do not make equal prompts. */

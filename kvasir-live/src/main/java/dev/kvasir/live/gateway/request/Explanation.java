@@ -29,7 +29,7 @@ final class Explanation {
 
   /** Puts them into the head of the answer, which has not gone out. */
   void write() {
-    put("x-request-id", id);
+    exchange.response().putHeader(RequestHeaders.ID_HEADER, id);
     if (!"1".equals(exchange.header(ASKED))) return;
     put("x-kvasir-attempts", Integer.toString(attempts));
     var where = placed;

@@ -70,8 +70,9 @@ public final class PromptNaming {
    * @param path where the request was sent
    * @param model as the request names it
    * @param salt as it reaches the worker; empty for none
+   * @param hasMedia whether parts of it are no text
    */
-  record Prompt(ApiPath path, RequestFields fields, String model, String salt) {}
+  record Prompt(ApiPath path, RequestFields fields, String model, String salt, boolean hasMedia) {}
 
   /**
    * A prompt with its names.
@@ -83,6 +84,9 @@ public final class PromptNaming {
   /** Of a request for which no engine computes anything. */
   private static final Named NOTHING = new Named(new PromptNames(0, List.of()), null);
 
+  private static final long KNOWN_TOKENS_MAX = 1 << 19;
+
+  private final KnownNames known = new KnownNames(KNOWN_TOKENS_MAX);
   private final PromptTokenizer tokenizer;
   private final Routing.Naming naming;
   private final int blockTokens;
@@ -135,7 +139,7 @@ public final class PromptNaming {
 
   /** The fields of a chat or completion with the same prompt. */
   private static byte[] chat(Prompt prompt) {
-    if (BlockNamer.hasMedia(prompt.path(), prompt.fields())) {
+    if (prompt.hasMedia()) {
       throw new NoTokens(Used.MEDIA, "images, audio or files");
     }
     var body = ChatForm.of(prompt.path(), prompt.fields());
@@ -144,7 +148,7 @@ public final class PromptNaming {
   }
 
   private Named byTokens(int[] tokens, String model, String salt) {
-    var names = BlockNamer.ofTokens(tokens, tokenizer.hasher(model, salt), blockTokens);
+    var names = BlockNamer.ofTokens(tokens, tokenizer.hasher(model, salt), blockTokens, known);
     return new Named(names, new NamedTokens(tokens, names.blocks()));
   }
 

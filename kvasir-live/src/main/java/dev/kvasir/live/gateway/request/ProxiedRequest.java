@@ -33,6 +33,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 
 /**
@@ -101,6 +102,18 @@ public final class ProxiedRequest implements RequestDriver, AnswerPipe.Listener 
   /** Orders that the flow gave before it had cancelled so often are out of date. */
   private int cancelsAwaited;
 
+  /**
+   * What the flow orders while it is told something, on the thread that tells it; null where
+   * nothing is told. It is done as soon as the flow has been told.
+   */
+  private @Nullable Runnable ordered;
+
+  /** The thread that tells the flow something and waits for it; null where none does. */
+  private volatile @Nullable Thread teller;
+
+  /** Orders that wait behind whatever else the loop of the connection has to do. */
+  private final AtomicInteger queued = new AtomicInteger();
+
   // On the loop of the router.
 
   private int cancels;
@@ -120,12 +133,12 @@ public final class ProxiedRequest implements RequestDriver, AnswerPipe.Listener 
 
   public void start() {
     exchange.whenOver(this::over);
-    onLoop(() -> parts.flow().arrive(request));
+    tell(() -> parts.flow().arrive(request));
   }
 
   @Override
   public void accept() {
-    exchange.context().runOnContext(_ -> exchange.guard(this::read));
+    order(() -> exchange.guard(this::read));
   }
 
   private void read() {
@@ -155,7 +168,7 @@ public final class ProxiedRequest implements RequestDriver, AnswerPipe.Listener 
     var trace = details.trace();
     if (trace != null) headers.set(TraceMark.HEADER, trace.header());
     headers.set(HttpHeaders.CONTENT_TYPE, read.bodies().contentType());
-    onLoop(
+    tell(
         () -> {
           isWrittenDown = true;
           parts.flow().submit(request, read.submission());
@@ -167,7 +180,7 @@ public final class ProxiedRequest implements RequestDriver, AnswerPipe.Listener 
     var route = Objects.requireNonNull(request.route()).written();
     var where = Placed.of(request.attempts(), route, parts.workers());
     int order = cancels;
-    exchange.context().runOnContext(_ -> go(next, where, order));
+    order(() -> go(next, where, order));
   }
 
   /** What was under way has been stopped before the flow heard that it must be. */
@@ -180,7 +193,7 @@ public final class ProxiedRequest implements RequestDriver, AnswerPipe.Listener 
   public void refuse(Refusal refusal) {
     isWrittenDown = true;
     var error = error(refusal);
-    exchange.context().runOnContext(_ -> giveUp(error));
+    order(() -> giveUp(error));
   }
 
   /** What the caller is told of a refusal. */
@@ -204,7 +217,7 @@ public final class ProxiedRequest implements RequestDriver, AnswerPipe.Listener 
     if (exchange.isOver() || order < cancelsAwaited) return;
     placed = where;
     explanation.placed(where);
-    headers.set("x-request-id", id());
+    headers.set(RequestHeaders.ID_HEADER, id());
     switch (next) {
       case PREFILL -> prefill(where, where.prefiller());
       case DECODE -> decode(Leg.DECODE, decodeBody(where));
@@ -412,7 +425,6 @@ public final class ProxiedRequest implements RequestDriver, AnswerPipe.Listener 
 
   @Override
   public void ends(Ending how) {
-    tellEmitted();
     // Of one token, the end of a whole answer is the first token.
     if (whole && !tokens && how.usage().outputTokens() == 1) firstToken();
     ending = judged(how);
@@ -469,8 +481,11 @@ public final class ProxiedRequest implements RequestDriver, AnswerPipe.Listener 
     var end =
         new RequestEnd(verdict, usage.promptTokens(), usage.cachedTokens(), how.outputTokens());
     var last = details;
+    int count = emitted;
+    emitted = 0;
     onLoop(
         () -> {
+          if (count > 0) parts.flow().emitted(request, count);
           writeDown = () -> parts.writeDown(request, last, how);
           parts.flow().over(request, end);
         });
@@ -509,6 +524,35 @@ public final class ProxiedRequest implements RequestDriver, AnswerPipe.Listener 
 
   private void onLoop(Runnable step) {
     parts.loop().executeHere(step);
+  }
+
+  /**
+   * As {@link #onLoop}, for the last thing that is done: what the flow orders meanwhile on this
+   * thread is done right after, without a way round the loop of the connection.
+   */
+  private void tell(Runnable step) {
+    teller = Thread.currentThread();
+    onLoop(step);
+    teller = null;
+    var next = ordered;
+    ordered = null;
+    if (next != null) next.run();
+  }
+
+  /** On the loop of the router; orders are carried out in the order they are given. */
+  private void order(Runnable step) {
+    if (Thread.currentThread().equals(teller) && ordered == null && queued.get() == 0) {
+      ordered = step;
+      return;
+    }
+    queued.incrementAndGet();
+    exchange
+        .context()
+        .runOnContext(
+            _ -> {
+              queued.decrementAndGet();
+              step.run();
+            });
   }
 
   private Placed where() {

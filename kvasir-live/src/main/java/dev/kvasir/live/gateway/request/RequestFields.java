@@ -1,5 +1,7 @@
 package dev.kvasir.live.gateway.request;
 
+import static java.nio.charset.StandardCharsets.US_ASCII;
+
 import dev.kvasir.Nullable;
 import dev.kvasir.live.http.ApiError;
 import dev.kvasir.live.http.Json;
@@ -80,9 +82,32 @@ public final class RequestFields {
   /** The value of the field; null where there is none, or it is null. */
   @Nullable
   JsonNode value(String name) {
-    if (!has(name)) return null;
-    var value = Json.read(raw(name));
-    return value.isNull() ? null : value;
+    var span = spans.get(name);
+    if (span == null) return null;
+    // All of the body has been parsed: what begins like one of these is one.
+    switch (body[span.valueStart]) {
+      case 'n':
+        return null;
+      case 't':
+        return Json.TRUE;
+      case 'f':
+        return Json.FALSE;
+      case '"':
+        if (isPlain(span.valueStart + 1, span.end - 1)) {
+          int length = span.end - span.valueStart - 2;
+          return Json.textNode(new String(body, span.valueStart + 1, length, US_ASCII));
+        }
+        break;
+      default:
+        break;
+    }
+    return Json.read(raw(name));
+  }
+
+  /** Whether the bytes of a text are its letters. */
+  private boolean isPlain(int from, int to) {
+    for (int at = from; at < to; at++) if (body[at] < ' ' || body[at] == '\\') return false;
+    return true;
   }
 
   /** The text of the field; empty where there is none. Throws {@link Refused} for other values. */

@@ -5,6 +5,7 @@ import dev.kvasir.live.gateway.journal.TraceMark;
 import dev.kvasir.live.http.Exchange;
 import dev.kvasir.live.openai.SessionHint;
 import io.vertx.core.MultiMap;
+import io.vertx.core.http.HttpHeaders;
 import java.util.List;
 import java.util.regex.Pattern;
 
@@ -20,6 +21,8 @@ public final class RequestHeaders {
           "tracestate",
           "user-agent",
           "x-session-id");
+
+  static final CharSequence ID_HEADER = HttpHeaders.createOptimized("x-request-id");
 
   private static final Pattern ID = Pattern.compile("[A-Za-z0-9._:-]{1,128}");
 

@@ -136,15 +136,16 @@ public final class RequestReader {
             PromptNames.NONE,
             head.receivedNanos(),
             traced ? TraceMark.of(message.header(TraceMark.HEADER)) : null);
+    var needs = needs(path, fields);
     return new Parsed(
         details,
         hint,
         bodies(path, fields, tenant.isEmpty() ? "" : salt, sloClass),
-        new PromptNaming.Prompt(path, fields, model, salt),
+        new PromptNaming.Prompt(path, fields, model, salt, needs.contains(Need.MEDIA)),
         isSplittable(path, fields),
         // What is embedded is prefilled to its end.
         !isStream && path.work() != Work.PREFILL,
-        needs(path, fields),
+        needs,
         answerTokens(fields));
   }
 

@@ -1,0 +1,102 @@
+package dev.kvasir.live.gateway.request;
+
+import dev.kvasir.Nullable;
+import dev.kvasir.kv.name.BlockHash;
+import dev.kvasir.kv.name.BlockHasher;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.concurrent.atomic.LongAdder;
+
+/**
+ * The names of blocks of prompts that came lately, so that a prompt that begins like another is
+ * hashed only from where they part.
+ *
+ * <p>Every so many tokens a prompt is known by the name of its first block, which stands for model
+ * and tenant too, and by a hash of all tokens until there. What is found is compared token by
+ * token. Safe for use by several threads.
+ */
+final class KnownNames {
+  @SuppressWarnings("ArrayRecordComponent") // never changed, never compared
+  private record Known(int[] tokens, List<BlockHash> blocks) {}
+
+  /** Where a prompt is looked for. */
+  private record Key(BlockHash first, long hash) {}
+
+  /** Tokens between two places by which a prompt is known. */
+  private static final int STEP = 256;
+
+  private final long tokensMax;
+  private final LinkedHashMap<Key, Known> byStart = new LinkedHashMap<>(16, 0.75f, true);
+  private final LongAdder taken = new LongAdder();
+  private long tokens;
+
+  /** Keeps about so many tokens with their names. */
+  KnownNames(long tokensMax) {
+    this.tokensMax = tokensMax;
+  }
+
+  /** The names of the first full blocks, as the hasher gives them; not to be changed. */
+  List<BlockHash> names(int[] prompt, BlockHasher hasher, int blockTokens, int blocksMax) {
+    int count = Math.min(blocksMax, prompt.length / blockTokens);
+    if (count == 0) return List.of();
+    var first = hasher.hash(null, prompt, 0, blockTokens, List.of());
+    var keys = keys(first, prompt);
+    var known = find(keys);
+    var blocks = new ArrayList<BlockHash>(count);
+    if (known == null) {
+      blocks.add(first);
+    } else {
+      int common = Arrays.mismatch(known.tokens, prompt);
+      int same = common < 0 ? count : Math.min(count, common / blockTokens);
+      // A hash of tokens is no proof: where they part at once only the first name is right.
+      same = Math.min(Math.max(1, same), known.blocks.size());
+      taken.add(same - 1L);
+      if (same == known.blocks.size() && same == count) return known.blocks;
+      blocks.addAll(known.blocks.subList(0, same));
+    }
+    for (int block = blocks.size(); block < count; block++) {
+      int from = block * blockTokens;
+      blocks.add(hasher.hash(blocks.getLast(), prompt, from, from + blockTokens, List.of()));
+    }
+    var names = List.copyOf(blocks);
+    keep(keys, new Known(prompt, names));
+    return names;
+  }
+
+  /** How many blocks behind a first one were not hashed. */
+  long taken() {
+    return taken.sum();
+  }
+
+  private synchronized @Nullable Known find(List<Key> keys) {
+    Known longest = null;
+    for (var key : keys) {
+      var known = byStart.get(key);
+      if (known != null) longest = known;
+    }
+    return longest;
+  }
+
+  /** What was not asked for for longest goes. */
+  private synchronized void keep(List<Key> keys, Known known) {
+    if (known.tokens.length > tokensMax / 4) return;
+    for (var key : keys) if (byStart.put(key, known) == null) tokens += STEP;
+    while (tokens > tokensMax) {
+      byStart.pollFirstEntry();
+      tokens -= STEP;
+    }
+  }
+
+  private static List<Key> keys(BlockHash first, int[] prompt) {
+    var keys = new ArrayList<Key>(prompt.length / STEP);
+    long hash = 1;
+    for (int end = STEP; end <= prompt.length; end += STEP) {
+      for (int at = end - STEP; at < end; at++) hash = (hash ^ prompt[at]) * 0x9E3779B97F4A7C15L;
+      hash ^= hash >>> 32;
+      keys.add(new Key(first, hash));
+    }
+    return keys;
+  }
+}
