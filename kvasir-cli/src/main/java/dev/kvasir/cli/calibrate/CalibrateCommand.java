@@ -112,7 +112,9 @@ public final class CalibrateCommand implements Callable<Integer> {
   @Option(
       names = "--prompt-tokens-max",
       paramLabel = "N",
-      description = "With --url: words of the longest prompts (default: ${DEFAULT-VALUE}).")
+      description =
+          "With --url: words of the longest prompts, or fewer where the context is short"
+              + " (default: ${DEFAULT-VALUE}).")
   private int promptTokensMax = 4096;
 
   @Option(
@@ -251,9 +253,13 @@ public final class CalibrateCommand implements Callable<Integer> {
           err.println("kvasir: " + message);
           return ExitCode.UNAVAILABLE;
         }
-        case LoadCheck.Ready(var name) -> target = target.withModel(name);
+        case LoadCheck.Ready(var name, int context) -> {
+          target = target.withModel(name);
+          promptTokensMax = Probes.fitting(promptTokensMax, context);
+        }
       }
       var budget = Duration.ofSeconds(budgetSeconds);
+      err.println("kvasir: prompts of at most " + promptTokensMax + " words");
       captures = new Probes(network, target, budget, promptTokensMax, seed, err).run(into);
     }
     return calibrate();

@@ -37,6 +37,11 @@ final class Probes {
   private static final int DECODERS = 16;
   private static final int CROWD = 64;
   private static final int OPEN_MAX = 512;
+  private static final int ANSWER_MAX = 200;
+
+  /** Tokenizers with few entries have more than one token for some of the words. */
+  private static final double TOKENS_PER_WORD_MAX = 1.5;
+
   private static final double OPEN_SHARE = 0.6;
   private static final Duration TIMEOUT = Duration.ofMinutes(5);
   private static final String ALGORITHM = "L64X128MixRandom";
@@ -67,6 +72,13 @@ final class Probes {
     this.err = err;
   }
 
+  /** Words of prompts that fit into such a context beside an answer; 0 for an unknown one. */
+  static int fitting(int promptTokensMax, int contextTokens) {
+    if (contextTokens <= 0) return promptTokensMax;
+    int words = (int) ((contextTokens - ANSWER_MAX) / TOKENS_PER_WORD_MAX);
+    return Math.clamp(words, PHASES, promptTokensMax);
+  }
+
   /** One way to load the server. */
   private record Phase(String name, Pacing pacing, List<Integer> prompts, int outputTokens) {}
 
@@ -77,7 +89,7 @@ final class Probes {
     var captures = new ArrayList<Path>();
     run(new Phase("alone", new Pacing.Closed(1), all, 32), 0, folder, captures);
     var few = List.of(Math.max(1, promptTokensMax / 32));
-    run(new Phase("decode", new Pacing.Closed(DECODERS), few, 200), 0, folder, captures);
+    run(new Phase("decode", new Pacing.Closed(DECODERS), few, ANSWER_MAX), 0, folder, captures);
     var some = List.of(Math.max(1, promptTokensMax / 8));
     var crowd = run(new Phase("crowd", new Pacing.Closed(CROWD), some, 64), 0, folder, captures);
     double rate = OPEN_SHARE * crowd.perSecond(crowd.completed());

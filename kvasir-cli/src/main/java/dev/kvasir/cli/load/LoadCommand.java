@@ -78,7 +78,7 @@ public final class LoadCommand implements Callable<Integer> {
           err.println("kvasir: " + message);
           yield ExitCode.UNAVAILABLE;
         }
-        case LoadCheck.Ready(var model) -> load(network, settings.asking(model));
+        case LoadCheck.Ready(var model, _) -> load(network, settings.asking(model));
       };
     }
   }

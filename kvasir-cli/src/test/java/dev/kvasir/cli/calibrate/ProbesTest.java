@@ -51,6 +51,14 @@ class ProbesTest {
     assertThat(read("crowd")).hasSizeGreaterThanOrEqualTo(64);
   }
 
+  @Test
+  void promptsFitIntoTheContext() {
+    assertThat(Probes.fitting(4096, 0)).isEqualTo(4096);
+    assertThat(Probes.fitting(4096, 131_072)).isEqualTo(4096);
+    assertThat(Probes.fitting(4096, 1024)).isEqualTo(549);
+    assertThat(Probes.fitting(4096, 64)).isEqualTo(4);
+  }
+
   private static long end(Captured captured) {
     return captured.request().arrivalNanos() + captured.e2eNanos();
   }

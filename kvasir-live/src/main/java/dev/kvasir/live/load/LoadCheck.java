@@ -2,15 +2,17 @@ package dev.kvasir.live.load;
 
 import dev.kvasir.live.http.Network;
 import java.time.Duration;
-import java.util.List;
+import java.util.Map;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /** Looks, before a load begins, whether the server can be asked at all. */
 public sealed interface LoadCheck {
-  /** It can be, for this model. */
-  record Ready(String model) implements LoadCheck {}
+  /**
+   * It can be, for this model, whose context has so many tokens; 0 where the server does not tell.
+   */
+  record Ready(String model, int contextTokens) implements LoadCheck {}
 
   /** It cannot be; the message says what to do. */
   record Unusable(String message) implements LoadCheck {}
@@ -32,12 +34,16 @@ public sealed interface LoadCheck {
     }
   }
 
-  private static LoadCheck choose(OpenAiTarget target, List<String> models) {
+  private static LoadCheck choose(OpenAiTarget target, Map<String, Integer> models) {
     if (models.isEmpty()) return new Unusable(target.url() + " serves no model");
-    if (target.model().isEmpty()) return new Ready(models.getFirst());
-    if (models.contains(target.model())) return new Ready(target.model());
+    var wanted = target.model().isEmpty() ? models.keySet().iterator().next() : target.model();
+    if (models.containsKey(wanted)) return new Ready(wanted, models.getOrDefault(wanted, 0));
     return new Unusable(
-        target.url() + " has no model " + target.model() + "; it has " + String.join(", ", models));
+        target.url()
+            + " has no model "
+            + wanted
+            + "; it has "
+            + String.join(", ", models.keySet()));
   }
 
   private static LoadCheck unusable(OpenAiTarget target, Throwable failure) {

@@ -17,8 +17,8 @@ import io.vertx.core.http.RequestOptions;
 import java.net.ConnectException;
 import java.net.UnknownHostException;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
+import java.util.LinkedHashMap;
+import java.util.Map;
 import java.util.concurrent.TimeoutException;
 import java.util.function.LongSupplier;
 
@@ -56,29 +56,29 @@ final class OpenAiClient {
     network.vertx().getOrCreateContext().runOnContext(_ -> ask.run());
   }
 
-  /** The models the server has. */
-  Future<List<String>> models() {
-    var models = Promise.<List<String>>promise();
+  /** The models the server has, with the tokens of their contexts; 0 where it does not tell. */
+  Future<Map<String, Integer>> models() {
+    var models = Promise.<Map<String, Integer>>promise();
     onLoop(() -> askModels().onComplete(models));
     return models.future();
   }
 
-  private Future<List<String>> askModels() {
+  private Future<Map<String, Integer>> askModels() {
     return http.request(options(HttpMethod.GET, "/v1/models"))
         .compose(HttpClientRequest::send)
         .compose(
             response ->
                 response.statusCode() == 200
-                    ? response.body().map(OpenAiClient::names)
+                    ? response.body().map(OpenAiClient::contexts)
                     : refused(response).compose(Future::failedFuture));
   }
 
-  private static List<String> names(Buffer body) {
-    var names = new ArrayList<String>();
+  private static Map<String, Integer> contexts(Buffer body) {
+    var contexts = new LinkedHashMap<String, Integer>();
     for (var model : Json.read(body.getBytes()).path("data")) {
-      names.add(model.path("id").asString(""));
+      contexts.put(model.path("id").asString(""), model.path("max_model_len").asInt(0));
     }
-    return names;
+    return contexts;
   }
 
   /** Asks once; whatever happens, there is an answer. */

@@ -165,8 +165,8 @@ class LoadDriverTest {
 
   @Test
   void checkFindsTheModel() {
-    assertThat(check(target(""))).isEqualTo(new LoadCheck.Ready("first"));
-    assertThat(check(target("second"))).isEqualTo(new LoadCheck.Ready("second"));
+    assertThat(check(target(""))).isEqualTo(new LoadCheck.Ready("first", 4096));
+    assertThat(check(target("second"))).isEqualTo(new LoadCheck.Ready("second", 0));
     assertUnusable(target("third"), "it has first, second");
   }
 

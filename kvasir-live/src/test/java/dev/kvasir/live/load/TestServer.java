@@ -46,7 +46,9 @@ final class TestServer implements AutoCloseable {
     if (!("Bearer " + KEY).equals(request.getHeader("authorization"))) {
       request.response().setStatusCode(401).end("{\"error\":\"Unauthorized\"}");
     } else if ("/v1/models".equals(request.path())) {
-      request.response().end("{\"data\":[{\"id\":\"first\"},{\"id\":\"second\"}]}");
+      request
+          .response()
+          .end("{\"data\":[{\"id\":\"first\",\"max_model_len\":4096},{\"id\":\"second\"}]}");
     } else {
       request.body().onSuccess(body -> answer(request, Json.read(body.getBytes())));
     }
