@@ -13,7 +13,7 @@ class TurnForecastTest {
 
   private void end(int count, int... ranks) {
     for (int i = 1; i <= count; i++) {
-      forecast.ended(i * 10 * MILLI);
+      forecast.ended(i * 10L * MILLI);
       forecast.endedBeforeOthers(ranks[i % ranks.length]);
     }
   }
@@ -30,7 +30,7 @@ class TurnForecastTest {
 
   @Test
   void whereNobodyWaitsTheOthersLeaveEnough() {
-    for (int i = 1; i <= 400; i++) forecast.ended(i * 10 * MILLI);
+    for (int i = 1; i <= 400; i++) forecast.ended(i * 10L * MILLI);
     assertThat(forecast.untilTurn(5, 9)).isEqualTo(forecast.untilTurn(0, 9));
   }
 
