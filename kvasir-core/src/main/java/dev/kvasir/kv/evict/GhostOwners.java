@@ -1,5 +1,7 @@
 package dev.kvasir.kv.evict;
 
+import dev.kvasir.kv.name.BlockHash;
+
 /**
  * Remembers to which segment each block belonged that is not here any more.
  *
@@ -7,6 +9,9 @@ package dev.kvasir.kv.evict;
  * with it, since an entry counts only while its segment still has the generation that the entry
  * has. Where all places of a row count, a new name displaces one of them. A name is 48 bits, so a
  * wrong answer is possible; it costs one bad guess about a block, nothing else.
+ *
+ * <p>Rows lie anywhere in memory. Names to remember therefore wait until there are some, or until
+ * one is looked for, and their rows are read together: that waits for memory once, not for each.
  *
  * <pre>
  *   an entry:  24 bits of the name | 4 bits: length of its forks in bits | 9 bits: generation
@@ -25,6 +30,12 @@ final class GhostOwners {
   /** Names for each row, of its eight places. */
   private static final double NAMES_PER_ROW = 6;
 
+  /** The largest name. */
+  static final long NAME_MAX = (1L << 48) - 1;
+
+  /** How many names wait at most; each is counted by its segment while it waits. */
+  private static final int WAITING_MAX = 64;
+
   private static final long MIX = 0x9e3779b97f4a7c15L;
 
   private static final int FORKS_SHIFT = GENERATION_BITS + SEGMENT_BITS;
@@ -37,16 +48,33 @@ final class GhostOwners {
   private final Segments segments;
   private final long[] places;
   private final int rows;
+  private final long[] waitingNames = new long[WAITING_MAX];
+  private final long[] waitingEntries = new long[WAITING_MAX];
+  private int waiting;
+
+  /**
+   * Where in a row the search for a free place begins. It goes on with each as many names as there
+   * are rows: what lies there is the oldest, whose segment is forgotten most likely.
+   */
+  private int start;
+
+  private int untilNextStart;
   private long displaced;
+
+  /** What was read ahead of time: without it the compiler would leave the reading out. */
+  @SuppressWarnings("UnusedVariable")
+  private long read;
 
   GhostOwners(int namesMax, Segments segments) {
     this.segments = segments;
     this.rows = Math.toIntExact((long) Math.ceil(namesMax / NAMES_PER_ROW));
     this.places = new long[Math.multiplyExact(rows, WAYS)];
+    this.untilNextStart = rows;
   }
 
   /** Where the name is, or {@link #NONE}. */
   int find(long name) {
+    if (waiting > 0) placeWaiting();
     int row = row(name);
     int place = findIn(row, name);
     return place != NONE ? place : findIn(other(row, name), name);
@@ -82,21 +110,44 @@ final class GhostOwners {
     segments.loseGhost(segment);
   }
 
-  /** Remembers a name that is not here; the segment gains a ghost. */
+  /** Remembers a name that is not here, as one of its segment's ghosts. */
   void add(long name, int forks, int segment) {
     int length =
         Math.min((1 << FORKS_BITS) - 1, Integer.SIZE - Integer.numberOfLeadingZeros(forks));
+    waitingNames[waiting] = name;
+    waitingEntries[waiting] =
+        name << NAME_SHIFT
+            | (long) length << FORKS_SHIFT
+            | (long) segments.generation(segment) << SEGMENT_BITS
+            | (segment + 1);
+    if (++waiting == WAITING_MAX) placeWaiting();
+  }
+
+  private void placeWaiting() {
+    int count = waiting;
+    waiting = 0;
+    long seen = 0;
+    for (int i = 0; i < count; i++) {
+      int row = row(waitingNames[i]);
+      seen += places[row] ^ places[row + WAYS - 1];
+    }
+    read += seen;
+    for (int i = 0; i < count; i++) {
+      // Its segment may have been forgotten while it waited.
+      if (counts(waitingEntries[i])) put(waitingNames[i], waitingEntries[i]);
+    }
+  }
+
+  private void put(long name, long entry) {
     int place = place(name);
     if (counts(places[place])) {
       displaced++;
       segments.loseGhost(segment(place));
     }
-    places[place] =
-        name << NAME_SHIFT
-            | (long) length << FORKS_SHIFT
-            | (long) segments.generation(segment) << SEGMENT_BITS
-            | (segment + 1);
-    segments.gainGhost(segment);
+    places[place] = entry;
+    if (--untilNextStart > 0) return;
+    untilNextStart = rows;
+    start = start + 1 & WAYS - 1;
   }
 
   /** A free place in one of the two rows; where both are full, one of theirs moves. */
@@ -110,7 +161,7 @@ final class GhostOwners {
     place = makeRoom(one);
     if (place != NONE) return place;
     place = makeRoom(two);
-    return place != NONE ? place : one;
+    return place != NONE ? place : one + start;
   }
 
   /** Moves an entry of the full row to the other row where it may be, if one has room there. */
@@ -126,22 +177,28 @@ final class GhostOwners {
     return NONE;
   }
 
+  /** All places are asked at once: which one is free cannot be foretold, so a branch each costs. */
   private int free(int row) {
-    for (int at = row; at < row + WAYS; at++) {
-      if (!counts(places[at])) return at;
-    }
-    return NONE;
+    int free = 0;
+    for (int i = 0; i < WAYS; i++) free |= (counts(places[row + i]) ? 0 : 1) << i;
+    if (free == 0) return NONE;
+    int fromStart = (free | free << WAYS) >>> start;
+    return row + (start + Integer.numberOfTrailingZeros(fromStart) & WAYS - 1);
   }
 
   /** How many bytes the table takes. */
   long bytes() {
-    return (long) Long.BYTES * places.length;
+    return (long) Long.BYTES * (places.length + 2 * WAITING_MAX);
   }
 
   private boolean counts(long entry) {
-    if (entry == 0) return false;
-    int segment = (int) (entry & SEGMENT) - 1;
-    return segments.generation(segment) == (int) ((entry & OWNER) >>> SEGMENT_BITS);
+    int generation = (int) ((entry & OWNER) >>> SEGMENT_BITS);
+    return segments.generation((int) (entry & SEGMENT) - 1) == generation;
+  }
+
+  /** Its name in this table. */
+  static long name(BlockHash hash) {
+    return hash.spread() & NAME_MAX;
   }
 
   /** The first of the two rows where the name may be. */

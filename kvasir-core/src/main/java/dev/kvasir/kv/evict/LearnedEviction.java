@@ -74,7 +74,6 @@ final class LearnedEviction implements EvictionPolicy {
   private static final int NAME_SHIFT = 16;
   private static final int TURN_SHIFT = 16;
   private static final int TURN = (1 << TURN_SHIFT) - 1;
-  private static final long NAME_BITS = (1L << 48) - 1;
 
   private final Eviction.Slots slots;
   private final int[] rows;
@@ -108,7 +107,10 @@ final class LearnedEviction implements EvictionPolicy {
   /** Nobody remembered the block that was registered last. */
   private boolean lastIsNew;
 
-  /** Of the request that ends, for each block: its slot, and the segment that remembers it. */
+  /**
+   * Of the request that ends, for each block: its slot, the segment that remembers it, and its name
+   * where it has no slot.
+   */
   private int[] slotAt = new int[64];
 
   private int[] ownerAt = new int[64];
@@ -133,7 +135,7 @@ final class LearnedEviction implements EvictionPolicy {
 
   @Override
   public void registered(int slot, TokenBlock block) {
-    long name = name(block.hash());
+    long name = GhostOwners.name(block.hash());
     int forks = 0;
     int owner;
     var before = block.parent();
@@ -204,11 +206,14 @@ final class LearnedEviction implements EvictionPolicy {
 
   /** The cached block in the slot is gone, and follows none any more. */
   private void forget(int slot) {
-    int owner = rows[at(slot, OWNER)];
-    if (segments.kind(owner) != Segments.UNCLAIMED) {
-      ghosts.add(nameOf(slot), forksOf(slot), owner);
-    }
     clear(slot);
+    int owner = rows[at(slot, OWNER)];
+    if (segments.kind(owner) == Segments.UNCLAIMED) {
+      segments.loseResident(owner);
+      return;
+    }
+    ghosts.add(nameOf(slot), forksOf(slot), owner);
+    segments.loseToGhost(owner);
     segments.forgetGhosts();
   }
 
@@ -217,6 +222,7 @@ final class LearnedEviction implements EvictionPolicy {
     int parent = leave(slot);
     if (parent != NONE) listFirst(parent);
     clear(slot);
+    segments.loseResident(rows[at(slot, OWNER)]);
   }
 
   private void clear(int slot) {
@@ -224,7 +230,6 @@ final class LearnedEviction implements EvictionPolicy {
     int row = at(slot, 0);
     rows[row + MARKS] = (rows[row + MARKS] & ~(CACHED | LISTED)) | GONE;
     if (rows[row + CHILDREN] > 0) rows[row + TURNS] += 1 << TURN_SHIFT;
-    segments.loseResident(rows[row + OWNER]);
   }
 
   @Override
@@ -258,7 +263,7 @@ final class LearnedEviction implements EvictionPolicy {
   @Override
   public void said(BlockHash last, ReturnHint hint) {
     int slot = slotOf(last);
-    int segment = slot == NONE ? ghostOwner(name(last)) : rows[at(slot, OWNER)];
+    int segment = slot == NONE ? ghostOwner(GhostOwners.name(last)) : rows[at(slot, OWNER)];
     if (segment == NONE || segments.hint(segment) == 0 || segments.isSuperseded(segment)) return;
     int before = segments.hint(segment) - 1;
     int tenant = before / HintTrust.SAYINGS;
@@ -273,7 +278,7 @@ final class LearnedEviction implements EvictionPolicy {
   @Override
   public double chance(BlockHash block) {
     int slot = slotOf(block);
-    int segment = slot == NONE ? ghostOwner(name(block)) : rows[at(slot, OWNER)];
+    int segment = slot == NONE ? ghostOwner(GhostOwners.name(block)) : rows[at(slot, OWNER)];
     if (!isClaimed(segment) || cells.order() == Cells.Order.OLDEST) return Double.NaN;
     return tables.chance(segments.classOf(segment), segments.age(segment), HORIZON * (long) kept);
   }
@@ -447,6 +452,7 @@ final class LearnedEviction implements EvictionPolicy {
     private void remember(int i, int forks, int to) {
       int place = ghosts.find(nameAt[i]);
       if (place != GhostOwners.NONE) ghosts.remove(place);
+      segments.gainGhost(to);
       ghosts.add(nameAt[i], forks, to);
     }
   }
@@ -456,18 +462,22 @@ final class LearnedEviction implements EvictionPolicy {
     int known = blocks;
     int after = NONE;
     for (int i = blocks - 1; i >= 0; i--) {
-      var hash = names.name(i);
-      long name = name(hash);
       int slot = after == NONE ? NONE : rows[at(after, PARENT)];
-      // The next block knows the slot of the one before it, and the pool does only by its name.
-      if (slot == NONE || nameOf(slot) != name || !follows(after, slot)) slot = slotOf(hash);
-      nameAt[i] = name;
+      // A block names the one before it: where its slot still has that one, no name is needed.
+      if (slot == NONE || !follows(after, slot)) slot = find(names.name(i), i);
       slotAt[i] = slot;
-      ownerAt[i] = slot == NONE ? ghostOwner(name) : rows[at(slot, OWNER)];
+      ownerAt[i] = slot == NONE ? ghostOwner(nameAt[i]) : rows[at(slot, OWNER)];
       if (!isClaimed(ownerAt[i])) known = i;
       after = slot;
     }
     return known;
+  }
+
+  /** The slot of the block at that place, or none; then its name is kept. */
+  private int find(BlockHash hash, int i) {
+    int slot = slotOf(hash);
+    if (slot == NONE) nameAt[i] = GhostOwners.name(hash);
+    return slot;
   }
 
   /** The slot that has the block, or none if the block is gone though its name leads there. */
@@ -680,10 +690,6 @@ final class LearnedEviction implements EvictionPolicy {
   private long nameOf(int slot) {
     long high = (long) (rows[at(slot, MARKS)] >>> NAME_SHIFT);
     return (high << Integer.SIZE) | (rows[at(slot, NAME)] & 0xffffffffL);
-  }
-
-  private static long name(BlockHash hash) {
-    return hash.spread() & NAME_BITS;
   }
 
   private static int at(int slot, int field) {

@@ -72,6 +72,7 @@ final class Segments {
 
   /**
    * How often each segment was forgotten, beside the rows, because callers ask for many at once.
+   * Before them stands that of none, which no generation equals.
    */
   private final short[] generations;
 
@@ -99,7 +100,8 @@ final class Segments {
   Segments(int segments, int ghostsMax) {
     this.ghostsMax = ghostsMax;
     this.rows = new int[Math.multiplyExact(segments, ROW)];
-    this.generations = new short[segments];
+    this.generations = new short[segments + 1];
+    generations[0] = NONE;
     Arrays.fill(firsts, NONE);
     Arrays.fill(lasts, NONE);
     Arrays.fill(nextToReach, NONE);
@@ -184,7 +186,7 @@ final class Segments {
   }
 
   int generation(int segment) {
-    return generations[segment];
+    return generations[segment + 1];
   }
 
   long born(int segment) {
@@ -243,6 +245,14 @@ final class Segments {
     if ((rows[at(segment, RESIDENT)] -= count) == 0) settle(segment);
   }
 
+  /** One of its blocks is not here any more, and remembered. */
+  void loseToGhost(int segment) {
+    int row = at(segment, 0);
+    ghosts++;
+    rows[row + GHOSTS]++;
+    if (--rows[row + RESIDENT] == 0) settle(segment);
+  }
+
   void gainGhost(int segment) {
     ghosts++;
     if (isOfLru(segment)) blocksOfLru++;
@@ -277,7 +287,7 @@ final class Segments {
     if (segment == oldestOfLru) oldestOfLru = rows[row + YOUNGER];
     rows[row + GHOSTS] = 0;
     if (list(segment) != NO_LIST) unlink(segment);
-    generations[segment] = (short) (generations[segment] + 1 & GhostOwners.GENERATION);
+    generations[segment + 1] = (short) (generations[segment + 1] + 1 & GhostOwners.GENERATION);
     int before = rows[row + OLDER];
     int after = rows[row + YOUNGER];
     if (before != NONE) rows[at(before, YOUNGER)] = after;

@@ -45,7 +45,9 @@ public final class CacheReplay {
     var settings =
         PoolSettings.of(Tier.DEVICE, slots, blockTokens)
             .with(every -> order.open(new Kept(every, blocks)));
-    this.pool = new BlockPool(settings, new PrefixRegistry(sketch), new KvEvents());
+    boolean counted = eviction.equals(Eviction.COUNTS_USES);
+    var registry = counted ? new PrefixRegistry(sketch) : new PrefixRegistry();
+    this.pool = new BlockPool(settings, registry, new KvEvents());
   }
 
   public CacheFound run(Iterator<Request> requests) {
