@@ -172,6 +172,7 @@ public final class Engine {
   private void step() {
     woken = false;
     if (executing != null || pause == PauseMode.KEEP) return;
+    kv.expire();
     var batch = plan();
     if (batch.isEmpty()) {
       if (isStarved() && retry == null) retry = loop.after(RETRY_INTERVAL, this::retry);

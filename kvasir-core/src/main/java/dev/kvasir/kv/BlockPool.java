@@ -386,6 +386,23 @@ public final class BlockPool {
     return gone;
   }
 
+  /** Drops the blocks that nobody used in time, and returns how many; others may do so before. */
+  public int expire() {
+    int count = 0;
+    for (int slot = eviction.expired(); slot != EvictionPolicy.NONE; slot = eviction.expired()) {
+      drop(vacate(slot));
+      count++;
+    }
+    return count;
+  }
+
+  /** What limits on top of its order of eviction have done, where there are some. */
+  public Optional<EvictionLimits.Stats> limits() {
+    return eviction instanceof LimitedEviction limited
+        ? Optional.of(limited.stats())
+        : Optional.empty();
+  }
+
   /** Drops every cached block and returns how many there were. */
   public int clear() {
     int dropped = cached;
@@ -504,7 +521,10 @@ public final class BlockPool {
   private int victim() {
     int run = eviction.firstRun();
     if (run != EvictionPolicy.NONE) return lastOf(run);
-    int slot = eviction.evict();
+    return vacate(eviction.evict());
+  }
+
+  private int vacate(int slot) {
     if (slot == EvictionPolicy.NONE || (rows[slot << ROW_SHIFT] & LOWER) != 0) {
       throw new IllegalStateException(
           eviction + " named slot " + slot + " with " + cached + " blocks cached on " + tier);

@@ -78,6 +78,14 @@ public interface KvStore {
     void fetch(BlockNames names, int blocks, Consumer<KvSpan> done);
   }
 
+  /** Drops the blocks that nobody used in time, on all tiers. */
+  default void expire() {}
+
+  /** What limits on top of eviction have done on each tier, where there are some. */
+  default Map<Tier, EvictionLimits.Stats> limits() {
+    return new EnumMap<>(Tier.class);
+  }
+
   /** The caller of a request that ended with that block says now whether it goes on. */
   default void said(BlockHash last, ReturnHint hint) {}
 

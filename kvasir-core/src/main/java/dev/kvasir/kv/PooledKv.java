@@ -219,6 +219,22 @@ public final class PooledKv implements ResettableKv {
   }
 
   @Override
+  public void expire() {
+    pool.expire();
+    for (var slower : below) slower.expire();
+  }
+
+  @Override
+  public Map<Tier, EvictionLimits.Stats> limits() {
+    var limits = new EnumMap<Tier, EvictionLimits.Stats>(Tier.class);
+    pool.limits().ifPresent(stats -> limits.put(pool.tier(), stats));
+    for (var slower : below) {
+      slower.limits().ifPresent(stats -> limits.put(slower.tier(), stats));
+    }
+    return limits;
+  }
+
+  @Override
   public Map<Tier, LearnedStats> learned() {
     var learned = new EnumMap<Tier, LearnedStats>(Tier.class);
     pool.learned().ifPresent(stats -> learned.put(pool.tier(), stats));

@@ -3,6 +3,7 @@ package dev.kvasir.offload;
 import dev.kvasir.Nullable;
 import dev.kvasir.kv.Block;
 import dev.kvasir.kv.BlockPool;
+import dev.kvasir.kv.EvictionLimits;
 import dev.kvasir.kv.KvMatch;
 import dev.kvasir.kv.KvSpan;
 import dev.kvasir.kv.KvStore;
@@ -312,6 +313,16 @@ public final class TieredKvCache implements ResettableKv, KvStore.Fetching {
   @Override
   public void said(BlockHash last, ReturnHint hint) {
     device.said(last, hint);
+  }
+
+  @Override
+  public void expire() {
+    device.expire();
+  }
+
+  @Override
+  public Map<Tier, EvictionLimits.Stats> limits() {
+    return device.limits();
   }
 
   @Override

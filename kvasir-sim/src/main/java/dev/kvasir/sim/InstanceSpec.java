@@ -1,6 +1,7 @@
 package dev.kvasir.sim;
 
 import dev.kvasir.engine.EngineSettings;
+import dev.kvasir.kv.EvictionLimits;
 import dev.kvasir.kv.evict.Eviction;
 import dev.kvasir.sim.cache.ClairvoyantReplay;
 import java.util.List;
@@ -10,6 +11,7 @@ import java.util.List;
  *
  * @param blocks how many blocks of KV its own memory holds
  * @param eviction which cached block goes first, on every tier: one of {@link Eviction#NAMES}
+ * @param limits what holds on every tier besides, by the clock of the simulation
  * @param tiers the slower tiers, from the fastest down
  * @param transfers how the time between them counts
  */
@@ -18,8 +20,20 @@ public record InstanceSpec(
     int blocks,
     int blockTokens,
     String eviction,
+    EvictionLimits limits,
     List<TierSpec> tiers,
     TransferModel transfers) {
+  /** An engine without limits on top of its eviction. */
+  public InstanceSpec(
+      EngineSettings engine,
+      int blocks,
+      int blockTokens,
+      String eviction,
+      List<TierSpec> tiers,
+      TransferModel transfers) {
+    this(engine, blocks, blockTokens, eviction, EvictionLimits.NONE, tiers, transfers);
+  }
+
   public InstanceSpec {
     tiers = List.copyOf(tiers);
     if (eviction.equals(ClairvoyantReplay.NAME)) {

@@ -7,6 +7,7 @@ import dev.kvasir.kv.event.KvEvents;
 import dev.kvasir.kv.event.Tier;
 import dev.kvasir.kv.evict.Eviction;
 import dev.kvasir.kv.evict.FrequencySketch;
+import dev.kvasir.time.EventLoop;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -19,12 +20,12 @@ final class Pools {
   private final KvEvents events = new KvEvents();
   private final List<BlockPool> pools = new ArrayList<>();
 
-  Pools(InstanceSpec spec) {
+  Pools(EventLoop loop, InstanceSpec spec) {
     this.spec = spec;
     int blocks = spec.blocks();
     for (var tier : spec.tiers()) blocks += tier.blocks();
     var sketch = new FrequencySketch(blocks);
-    this.eviction = Eviction.named(spec.eviction(), sketch);
+    this.eviction = spec.limits().on(Eviction.named(spec.eviction(), sketch), loop::nanos);
     // Counting costs a little: only where somebody asks.
     this.registry =
         spec.eviction().equals("multi-lru") ? new PrefixRegistry(sketch) : new PrefixRegistry();

@@ -19,7 +19,7 @@ final class SharedTiers {
 
   /** The tiers of the spec, of which there is at least one. */
   SharedTiers(EventLoop loop, InstanceSpec spec) {
-    this.pools = new Pools(spec);
+    this.pools = new Pools(loop, spec);
     var first = spec.tiers().getFirst();
     var top = pools.add(first.tier(), first.blocks());
     var lowerTiers = new ArrayList<LowerTier>();

@@ -58,7 +58,7 @@ public final class SimInstance {
     this.index = index;
     this.clock = clock;
     var loop = clock.loop();
-    this.pools = new Pools(spec);
+    this.pools = new Pools(loop, spec);
     this.below = below;
     this.memory = memory(loop, spec);
     var stepped = this.stepped;

@@ -13,6 +13,7 @@ import dev.kvasir.gpu.CudaAnswer;
 import dev.kvasir.gpu.CudaDriver;
 import dev.kvasir.gpu.engine.GpuDevice;
 import dev.kvasir.gpu.engine.GpuUnavailable;
+import dev.kvasir.kv.EvictionLimits;
 import dev.kvasir.kv.evict.Eviction;
 import dev.kvasir.live.engine.EngineGroupSettings;
 import dev.kvasir.live.engine.LoadedModel;
@@ -43,6 +44,8 @@ import java.util.List;
  *     GPU has room for in others
  * @param blockSize tokens of a block
  * @param eviction which cached block goes first
+ * @param ttl how long a block stays that nobody uses, on every tier; zero for no limit
+ * @param pinnedShare the largest share of a tier that requests may pin; 0 for none
  * @param sequencesMax the most requests in a batch
  * @param stepTokensMax the most tokens in a step; 0 for 512 in embedded engines, 2048 in others
  * @param chunkTokensMax the most tokens of one prompt in a step; 0 for no limit of its own
@@ -65,6 +68,8 @@ public record EnginesSettings(
     int totalKvBlocks,
     int blockSize,
     String eviction,
+    Duration ttl,
+    double pinnedShare,
     int sequencesMax,
     int stepTokensMax,
     int chunkTokensMax,
@@ -86,6 +91,8 @@ public record EnginesSettings(
           0,
           ModelShape.BLOCK_TOKENS,
           Eviction.NAMES.getFirst(),
+          Duration.ZERO,
+          0,
           EngineSettings.DEFAULT.sequencesMax(),
           0,
           0,
@@ -133,6 +140,7 @@ public record EnginesSettings(
     if (!eviction.equals(ClairvoyantReplay.NAME)) {
       Choices.require("eviction", eviction, Eviction.NAMES);
     }
+    EvictionLimits.check(ttl, pinnedShare);
     atLeast("count", count, 0);
     atLeast("prefill", prefill, 0);
     atLeast("decode", decode, 0);
@@ -256,7 +264,13 @@ public record EnginesSettings(
         tieredCache,
         folder.resolve(name),
         batches(isGpu ? GPU_STEP_TOKENS : EMBEDDED_STEP_TOKENS, BatchRules.SOUND),
-        eviction);
+        eviction,
+        limits());
+  }
+
+  /** What holds on top of eviction. */
+  public EvictionLimits limits() {
+    return new EvictionLimits(ttl, pinnedShare);
   }
 
   /** Refuses what can be simulated and what embedded engines cannot do. */

@@ -305,7 +305,13 @@ final class Setup {
     var engines = deployment.engines();
     var instance =
         new InstanceSpec(
-            batches(), blocks(), engines.blockSize(), engines.eviction(), tiers(), transfers());
+            batches(),
+            blocks(),
+            engines.blockSize(),
+            engines.eviction(),
+            engines.limits(),
+            tiers(),
+            transfers());
     var simulation = deployment.simulation();
     var cluster =
         new ClusterSpec(roles(deployment), instance, routing(), handOver(), deployment.sharing())

@@ -53,6 +53,12 @@ final class TierOptions {
   private @Nullable String eviction;
 
   @Option(
+      names = "--ttl",
+      paramLabel = "TIME",
+      description = "How long a chunk stays that nobody loads, as in 1h (default: no limit).")
+  private @Nullable String ttl;
+
+  @Option(
       names = "--load",
       paramLabel = "WHICH",
       description =
@@ -82,6 +88,7 @@ final class TierOptions {
         .with("--redis", "remote.server.nodes", redis)
         .with("--namespaces-max", "namespaces-max", namespacesMax)
         .with("--eviction", "eviction", eviction)
+        .with("--ttl", "ttl", ttl)
         .with("--load", "load", load)
         .with("--user", "users", users)
         .with("--admin-port", "admin-port", adminPort);

@@ -74,6 +74,14 @@ public interface EvictionPolicy {
   /** Gives up the cached slot that goes next. Others may be asked for before its name is gone. */
   int evict();
 
+  /**
+   * Gives up a cached slot whose block nobody used in time, or answers {@link #NONE}; only where
+   * there is such a limit.
+   */
+  default int expired() {
+    return NONE;
+  }
+
   /** The block of the held slot is gone. */
   void removed(int slot);
 

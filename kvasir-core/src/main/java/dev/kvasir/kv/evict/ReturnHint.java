@@ -1,5 +1,7 @@
 package dev.kvasir.kv.evict;
 
+import java.time.Duration;
+
 /**
  * What a caller says about the next turn of its conversation.
  *
@@ -7,10 +9,30 @@ package dev.kvasir.kv.evict;
  * tenant were worth.
  *
  * @param tenant a hash of the tenant's name; 0 where there is none
+ * @param pinSeconds for how long the blocks are to be kept before others, as far as pools allow
+ *     that; 0 for nothing of the kind
  */
-public record ReturnHint(long tenant, Said said) {
+public record ReturnHint(long tenant, Said said, int pinSeconds) {
+  /** The longest time for which blocks can be pinned: a day. */
+  public static final int PIN_SECONDS_MAX = 86_400;
+
   /** Nothing said, by nobody in particular. */
   public static final ReturnHint NONE = new ReturnHint(0, Said.NOTHING);
+
+  public ReturnHint {
+    if (pinSeconds < 0 || pinSeconds > PIN_SECONDS_MAX) {
+      throw new IllegalArgumentException("a pin of " + pinSeconds + " s");
+    }
+  }
+
+  /** A hint without a pin. */
+  public ReturnHint(long tenant, Said said) {
+    this(tenant, said, 0);
+  }
+
+  public long pinNanos() {
+    return Duration.ofSeconds(pinSeconds).toNanos();
+  }
 
   /** The three things that can be said. */
   public enum Said {

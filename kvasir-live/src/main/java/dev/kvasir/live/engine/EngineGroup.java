@@ -103,6 +103,7 @@ public final class EngineGroup implements AutoCloseable {
             layout.getValue(),
             (long) settings.engines() * settings.deviceBlocks(),
             settings.eviction(),
+            settings.limits(),
             SharedTiers.ServerNames.WITH_PLACE);
     return SharedTiers.open(loop, settings.tieredCache(), blocks, settings.diskFolder());
   }
@@ -113,7 +114,8 @@ public final class EngineGroup implements AutoCloseable {
     boolean counted = settings.eviction().equals(Eviction.COUNTS_USES);
     var alone = counted ? new PrefixRegistry(uses) : new PrefixRegistry();
     var registry = tiers == null ? alone : tiers.registry();
-    var order = tiers == null ? Eviction.named(settings.eviction(), uses) : tiers.order();
+    var limited = settings.limits().on(Eviction.named(settings.eviction(), uses), loop::nanos);
+    var order = tiers == null ? limited : tiers.order();
     var pool = PoolSettings.of(Tier.DEVICE, settings.deviceBlocks(), ModelShape.BLOCK_TOKENS);
     var events = new KvEvents();
     var top = new BlockPool(pool.with(order), registry, events);

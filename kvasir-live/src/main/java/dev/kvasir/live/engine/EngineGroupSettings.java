@@ -2,6 +2,7 @@ package dev.kvasir.live.engine;
 
 import dev.kvasir.Nullable;
 import dev.kvasir.engine.EngineSettings;
+import dev.kvasir.kv.EvictionLimits;
 import dev.kvasir.kv.evict.Eviction;
 import dev.kvasir.live.engine.tier.TieredCacheSettings;
 import java.nio.file.Path;
@@ -14,6 +15,7 @@ import java.nio.file.Path;
  * @param tieredCache what all of them share
  * @param diskFolder where the blocks on disk lie, if there are any
  * @param eviction which block goes first on every tier, one of {@link Eviction#NAMES}
+ * @param limits what holds on every tier besides
  */
 public record EngineGroupSettings(
     int engines,
@@ -21,7 +23,8 @@ public record EngineGroupSettings(
     TieredCacheSettings tieredCache,
     @Nullable Path diskFolder,
     EngineSettings engine,
-    String eviction) {
+    String eviction,
+    EvictionLimits limits) {
 
   private static final int ENGINES_MAX = 64;
 
@@ -33,6 +36,17 @@ public record EngineGroupSettings(
       @Nullable Path diskFolder,
       EngineSettings engine) {
     this(engines, deviceBlocks, tieredCache, diskFolder, engine, Eviction.NAMES.getFirst());
+  }
+
+  /** Engines without limits on top of eviction. */
+  public EngineGroupSettings(
+      int engines,
+      int deviceBlocks,
+      TieredCacheSettings tieredCache,
+      @Nullable Path diskFolder,
+      EngineSettings engine,
+      String eviction) {
+    this(engines, deviceBlocks, tieredCache, diskFolder, engine, eviction, EvictionLimits.NONE);
   }
 
   public EngineGroupSettings {

@@ -1,6 +1,7 @@
 package dev.kvasir.live.engine;
 
 import dev.kvasir.engine.Engine;
+import dev.kvasir.kv.EvictionLimits;
 import dev.kvasir.kv.KvStore;
 import dev.kvasir.kv.event.Tier;
 import dev.kvasir.kv.evict.LearnedStats;
@@ -98,7 +99,11 @@ public final class EngineMeter {
           .per(
               source -> source.kv.learned().entrySet(),
               entry -> List.of(new Label("tier", entry.getKey().word())),
-              EngineMeter::learned);
+              EngineMeter::learned)
+          .per(
+              source -> source.kv.limits().entrySet(),
+              entry -> List.of(new Label("tier", entry.getKey().word())),
+              EngineMeter::limits);
 
   private static void requests(Rows<Source> rows) {
     rows.gauge("vllm:num_requests_running", "Sequences in the batch.", s -> s.load.running())
@@ -162,6 +167,27 @@ public final class EngineMeter {
             "kvasir_device_idle_seconds_total",
             "Time that the GPU waited for a step while somebody waited for an answer.",
             time -> time.idleNanos() / NANOS_PER_SECOND);
+  }
+
+  /** What limits on top of eviction have done on each tier where there are some. */
+  private static void limits(Rows<Map.Entry<Tier, EvictionLimits.Stats>> tiers) {
+    tiers
+        .gauge(
+            "kvasir_eviction_pinned_blocks",
+            "Blocks that are pinned now.",
+            tier -> tier.getValue().pinned())
+        .counter(
+            "kvasir_eviction_pins_refused_total",
+            "Blocks that were not pinned, because engines.pinned-share was reached.",
+            tier -> tier.getValue().pinsRefused())
+        .counter(
+            "kvasir_eviction_pins_broken_total",
+            "Pinned blocks that were evicted, because no other block was left to evict.",
+            tier -> tier.getValue().pinsBroken())
+        .counter(
+            "kvasir_eviction_expired_total",
+            "Blocks that were dropped, because nobody used them within engines.ttl.",
+            tier -> tier.getValue().expired());
   }
 
   /** What eviction has learnt on each tier; nothing of those where it does not learn. */

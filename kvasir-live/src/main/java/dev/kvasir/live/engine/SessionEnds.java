@@ -27,7 +27,8 @@ final class SessionEnds {
 
   /** What is said when the request ends; tenants are told apart by what salts their blocks. */
   ReturnHint hint(GenerationRequest request) {
-    return new ReturnHint(tenant(request.salt()), request.hint().said());
+    var hint = request.hint();
+    return new ReturnHint(tenant(request.salt()), hint.said(), hint.pinSeconds());
   }
 
   private static long tenant(String salt) {

@@ -9,15 +9,17 @@ import java.nio.charset.StandardCharsets;
  *
  * @param session a hash of its name and the tenant's; empty where it has none
  * @param said whether the conversation goes on
+ * @param pinSeconds for how long its blocks are to be kept before others; 0 for nothing of the kind
  */
-public record SessionHint(String session, Said said) {
+public record SessionHint(String session, Said said, int pinSeconds) {
   /** Nothing was said. */
-  public static final SessionHint NONE = new SessionHint("", Said.NOTHING);
+  public static final SessionHint NONE = new SessionHint("", Said.NOTHING, 0);
 
   /** The headers that carry it. */
   public static final String SESSION = "x-kvasir-session";
 
   public static final String LAST_TURN = "x-kvasir-last-turn";
+  public static final String PIN = "x-kvasir-pin";
 
   /** Where a session is ended, by its name after the last slash. */
   public static final String PATH = "/v1/sessions/";
@@ -39,7 +41,7 @@ public record SessionHint(String session, Said said) {
 
   /** The same conversation, which goes on. */
   public SessionHint returning() {
-    return new SessionHint(session, Said.RETURNS);
+    return new SessionHint(session, Said.RETURNS, pinSeconds);
   }
 
   /** What {@link #LAST_TURN} says to a worker; empty where nothing was said. */

@@ -1,6 +1,7 @@
 package dev.kvasir.live.openai;
 
 import dev.kvasir.Nullable;
+import dev.kvasir.kv.evict.ReturnHint;
 import dev.kvasir.kv.evict.ReturnHint.Said;
 import dev.kvasir.live.http.Reply;
 import dev.kvasir.live.metrics.MetricSet;
@@ -10,6 +11,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Function;
+import java.util.function.IntPredicate;
 import tools.jackson.databind.JsonNode;
 
 /**
@@ -35,6 +37,9 @@ public final class SessionHints {
                           "Names of sessions and hints that could not be read.",
                           hints -> hints.ignored.sum()));
 
+  private static final int DIGITS_MAX = 18;
+  private static final IntPredicate DIGIT = c -> c >= '0' && c <= '9';
+
   private final LongAdder told = new LongAdder();
   private final LongAdder ignored = new LongAdder();
 
@@ -59,8 +64,9 @@ public final class SessionHints {
       String tenant) {
     var name = name(header, field);
     var said = said(header.apply(SessionHint.LAST_TURN));
-    if (name.isEmpty() && said == Said.NOTHING) return SessionHint.NONE;
-    return new SessionHint(name.isEmpty() ? "" : SessionHint.hash(tenant, name), said);
+    int pin = pinSeconds(header.apply(SessionHint.PIN));
+    if (name.isEmpty() && said == Said.NOTHING && pin == 0) return SessionHint.NONE;
+    return new SessionHint(name.isEmpty() ? "" : SessionHint.hash(tenant, name), said, pin);
   }
 
   /** The session that the path of the request names; empty where the name cannot be read. */
@@ -108,6 +114,17 @@ public final class SessionHints {
         yield Said.NOTHING;
       }
     };
+  }
+
+  /** Whole seconds; a longer pin than there can be is one of the longest. */
+  private int pinSeconds(@Nullable String text) {
+    if (text == null) return 0;
+    var digits = text.strip();
+    if (digits.isEmpty() || digits.length() > DIGITS_MAX || !digits.chars().allMatch(DIGIT)) {
+      ignored.increment();
+      return 0;
+    }
+    return (int) Math.min(ReturnHint.PIN_SECONDS_MAX, Long.parseLong(digits));
   }
 
   private Said told(Said said) {

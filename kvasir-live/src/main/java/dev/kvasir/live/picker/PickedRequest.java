@@ -397,6 +397,7 @@ final class PickedRequest implements RequestDriver, GrpcStream.Listener {
     else if (!picker.keys().get().all().isEmpty()) change.remove("authorization");
     if (!hint.session().isEmpty()) change.set(SessionHint.SESSION, hint.session());
     if (!hint.lastTurn().isEmpty()) change.set(SessionHint.LAST_TURN, hint.lastTurn());
+    if (hint.pinSeconds() > 0) change.set(SessionHint.PIN, Integer.toString(hint.pinSeconds()));
     return change;
   }
 

@@ -177,6 +177,7 @@ final class NamespaceCache {
   /** Says of each block whether it is there; asks the servers that others store on too. */
   void look(List<BlockHash> names, Consumer<byte[]> done) {
     long began = loop.nanos();
+    expire();
     var look = tiers.look();
     if (look.isIdle() || names.isEmpty()) {
       done.accept(looked(names, began));
@@ -184,6 +185,11 @@ final class NamespaceCache {
     }
     var blocks = names.stream().map(name -> TokenBlock.named(name, null, 0)).toList();
     look.learn(loop, blocks, _ -> false, () -> done.accept(looked(names, began)));
+  }
+
+  /** Drops the chunks that nobody loaded in time. */
+  private void expire() {
+    for (var pool : tiers.pools()) pool.expire();
   }
 
   private byte[] looked(List<BlockHash> names, long began) {
@@ -221,6 +227,7 @@ final class NamespaceCache {
 
   /** Keeps what is in the rows of the buffer; says of each what became of it. */
   void store(HostStore step, TierRequest.Store store, Consumer<byte[]> done) {
+    expire();
     new BatchStore(loop, this, store, done).begin(step);
   }
 
@@ -280,6 +287,7 @@ final class NamespaceCache {
 
   /** Puts the blocks into the rows of the buffer; {@code done} hears of each what became of it. */
   BatchLoad load(HostStore step, List<BlockHash> names, int[] rows, Consumer<byte[]> done) {
+    expire();
     var load = new BatchLoad(loop, this, step, names, rows, done);
     load.begin();
     return load;

@@ -6,6 +6,7 @@ import static java.lang.System.Logger.Level.INFO;
 import static java.lang.System.Logger.Level.WARNING;
 
 import dev.kvasir.Nullable;
+import dev.kvasir.kv.EvictionLimits;
 import dev.kvasir.live.engine.tier.SharedTiers;
 import dev.kvasir.live.tier.feed.TierFeed;
 import dev.kvasir.live.tier.tenant.TenantLog;
@@ -127,6 +128,7 @@ final class NamespaceCaches implements AutoCloseable {
               namespace.layout(),
               0,
               settings.eviction(),
+              new EvictionLimits(settings.ttl(), 0),
               SharedTiers.ServerNames.HASH);
       @Nullable Path folder = null;
       var costs = new LoadCosts();

@@ -2,6 +2,7 @@ package dev.kvasir.live.tier;
 
 import dev.kvasir.Nullable;
 import dev.kvasir.Records;
+import dev.kvasir.kv.EvictionLimits;
 import dev.kvasir.kv.PoolSettings;
 import dev.kvasir.kv.event.Tier;
 import dev.kvasir.kv.evict.Eviction;
@@ -16,6 +17,7 @@ import dev.kvasir.live.store.HostMemory;
 import dev.kvasir.live.tier.feed.FeedSettings;
 import dev.kvasir.offload.pipeline.PipelineSettings;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -32,6 +34,7 @@ import java.util.List;
  * @param diskBytes how much of the disk; 0 for none
  * @param folder where what is on disk lies; each namespace has a folder of its own in it
  * @param eviction which block goes first where there is no room
+ * @param ttl how long a chunk stays that nobody loads; zero for no limit
  * @param load which chunks are offered to engines
  * @param tenantBytes how much each tenant may have of a namespace; 0 for no limit
  * @param order how the tiers stand, from the top down
@@ -52,6 +55,7 @@ public record TierSettings(
     long diskBytes,
     Path folder,
     String eviction,
+    Duration ttl,
     Load load,
     long tenantBytes,
     List<Tier> order,
@@ -93,6 +97,7 @@ public record TierSettings(
           0,
           Path.of("kvasir-tier"),
           "lineage",
+          Duration.ZERO,
           Load.QUICKER,
           0,
           List.of(Tier.HOST, Tier.DISK, Tier.REMOTE, Tier.OBJECT),
@@ -101,6 +106,48 @@ public record TierSettings(
           null,
           null,
           null);
+
+  /** Tiers whose chunks have no time to live. */
+  public TierSettings(
+      Path socket,
+      List<String> users,
+      List<Path> bufferFolders,
+      int adminPort,
+      int connectionsMax,
+      int namespacesMax,
+      long hostBytes,
+      long diskBytes,
+      Path folder,
+      String eviction,
+      Load load,
+      long tenantBytes,
+      List<Tier> order,
+      DiskTier disk,
+      @Nullable RemoteTier remote,
+      @Nullable ObjectTier object,
+      @Nullable RespSettings resp,
+      @Nullable FeedSettings events) {
+    this(
+        socket,
+        users,
+        bufferFolders,
+        adminPort,
+        connectionsMax,
+        namespacesMax,
+        hostBytes,
+        diskBytes,
+        folder,
+        eviction,
+        Duration.ZERO,
+        load,
+        tenantBytes,
+        order,
+        disk,
+        remote,
+        object,
+        resp,
+        events);
+  }
 
   public TierSettings {
     users = List.copyOf(users);
@@ -113,6 +160,7 @@ public record TierSettings(
           "host memory of " + hostBytes + " bytes: all that lies below passes through it");
     }
     if (diskBytes < 0) throw new IllegalArgumentException("a disk of " + diskBytes + " bytes");
+    EvictionLimits.check(ttl, 0);
     if (tenantBytes < 0) throw new IllegalArgumentException(tenantBytes + " bytes of a tenant");
     if (!Eviction.NAMES.contains(eviction)) {
       throw new IllegalArgumentException(

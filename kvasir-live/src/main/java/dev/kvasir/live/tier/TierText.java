@@ -2,6 +2,7 @@ package dev.kvasir.live.tier;
 
 import dev.kvasir.Nullable;
 import dev.kvasir.kv.BlockPool;
+import dev.kvasir.kv.EvictionLimits;
 import dev.kvasir.kv.event.Tier;
 import dev.kvasir.kv.evict.LearnedStats;
 import dev.kvasir.live.metrics.MetricSet;
@@ -187,6 +188,10 @@ public final class TierText {
             p -> p.pool.learned().map(LearnedStats::segments).orElse(0))
         .counter(
             "kvasir_tier_evicted_total", "Chunks that made room.", p -> p.pool.stats().evicted())
+        .counter(
+            "kvasir_tier_expired_total",
+            "Chunks that were dropped, because nobody loaded them within ttl.",
+            p -> p.pool.limits().map(EvictionLimits.Stats::expired).orElse(0L))
         .gauge(
             "kvasir_tier_load_seconds_per_chunk",
             "How long a chunk takes from a tier to host memory; 0 while not measured.",

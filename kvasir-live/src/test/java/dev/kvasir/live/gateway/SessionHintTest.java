@@ -8,6 +8,7 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.util.List;
+import java.util.Objects;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -33,6 +34,17 @@ class SessionHintTest {
       if (session != null) assertThat(session).matches("[0-9a-f]{64}");
       assertThat(seen.headers().toString()).doesNotContain("my talk");
     }
+  }
+
+  @Test
+  void workersHearForHowLongBlocksArePinned() {
+    chat("", "x-kvasir-pin", " 300 ");
+    chat("", "x-kvasir-pin", "999999999999");
+    chat("", "x-kvasir-pin", "0");
+    for (var text : List.of("-1", "5m", "1".repeat(30))) chat("", "x-kvasir-pin", text);
+    var pins = scene.seen().stream().map(seen -> seen.headers().get("x-kvasir-pin"));
+    assertThat(pins.filter(Objects::nonNull)).containsExactlyInAnyOrder("300", "86400");
+    assertThat(metrics()).contains("kvasir_hints_ignored_total 3");
   }
 
   @Test

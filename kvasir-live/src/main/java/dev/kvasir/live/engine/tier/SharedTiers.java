@@ -4,6 +4,7 @@ import static java.lang.System.Logger.Level.ERROR;
 
 import dev.kvasir.Nullable;
 import dev.kvasir.kv.BlockPool;
+import dev.kvasir.kv.EvictionLimits;
 import dev.kvasir.kv.PoolSettings;
 import dev.kvasir.kv.PrefixRegistry;
 import dev.kvasir.kv.event.KvEvents;
@@ -81,10 +82,17 @@ public final class SharedTiers implements AutoCloseable {
    *     sure
    * @param above how many blocks lie above these tiers
    * @param eviction which block goes first, by its name
+   * @param limits what holds besides
    * @param names what blocks are called on servers of others
    */
   public record Blocks(
-      int bytes, int tokens, long layout, long above, String eviction, ServerNames names) {}
+      int bytes,
+      int tokens,
+      long layout,
+      long above,
+      String eviction,
+      EvictionLimits limits,
+      ServerNames names) {}
 
   /** What blocks are called on servers of others. */
   public enum ServerNames {
@@ -188,8 +196,8 @@ public final class SharedTiers implements AutoCloseable {
 
   /** Which block goes first on these tiers and on those of engines above them. */
   public Eviction order() {
-    return Eviction.named(
-        blocks.eviction(), uses == null ? new FrequencySketch(USES_BLOCKS_MIN) : uses);
+    var sketch = uses == null ? new FrequencySketch(USES_BLOCKS_MIN) : uses;
+    return blocks.limits().on(Eviction.named(blocks.eviction(), sketch), loop::nanos);
   }
 
   /** What eviction has learnt, in files beside the disk tier; whoever runs the loop keeps them. */

@@ -41,6 +41,7 @@ public final class RequestHeaders {
   static void tell(SessionHint hint, MultiMap headers) {
     if (!hint.session().isEmpty()) headers.set(SessionHint.SESSION, hint.session());
     if (!hint.lastTurn().isEmpty()) headers.set(SessionHint.LAST_TURN, hint.lastTurn());
+    if (hint.pinSeconds() > 0) headers.set(SessionHint.PIN, Integer.toString(hint.pinSeconds()));
   }
 
   /** The id that the caller gave the request; null where there is none that can be used. */
