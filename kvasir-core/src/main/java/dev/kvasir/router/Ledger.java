@@ -25,6 +25,10 @@ final class Ledger {
   private final List<LedgerEntry> streams = new ArrayList<>();
 
   private final RecentWork recent = new RecentWork();
+
+  /** Of that, what is prefilled here. */
+  private final RecentWork prefilled = new RecentWork();
+
   private int inFlight;
   private int prefills;
   private long prefillTokens;
@@ -112,7 +116,15 @@ final class Ledger {
         contextTokens + elsewhere.contextTokens(),
         placements + elsewhere.placements(),
         recent.sum(nowNanos) + elsewhere.recentWork(),
+        prefillRate(nowNanos),
         slackSeconds(nowNanos, targets));
+  }
+
+  /** Of what the other gateways sent here, as large a part is taken to be prefilled here. */
+  private double prefillRate(long nowNanos) {
+    double own = prefilled.perSecond(nowNanos);
+    long sent = recent.sum(nowNanos);
+    return sent == 0 ? own : own * (sent + elsewhere.recentWork()) / sent;
   }
 
   private double slackSeconds(long nowNanos, @Nullable SloTargets targets) {
@@ -135,6 +147,7 @@ final class Ledger {
     prefillWork += entry.work();
     youngTokens += entry.tokens();
     recent.add(nowNanos, entry.work());
+    prefilled.add(nowNanos, entry.work());
   }
 
   void removePrefill(LedgerEntry entry) {

@@ -16,6 +16,9 @@ import org.junit.jupiter.api.Test;
 
 /** INV-8: entries open once and close once, and take off what they put on. */
 class LedgerTest {
+  /** The shortest time over which a rate is taken. */
+  private static final double RATE_SECONDS = 30;
+
   private static final long SECOND = 1_000_000_000;
 
   private final Ledger ledger = new Ledger();
@@ -180,6 +183,7 @@ class LedgerTest {
         context,
         placements,
         recent,
+        recent / RATE_SECONDS,
         Double.POSITIVE_INFINITY);
   }
 }

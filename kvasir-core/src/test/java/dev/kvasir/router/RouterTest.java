@@ -201,8 +201,9 @@ class RouterTest {
   }
 
   private static Load recently(int id, Router router) {
-    long recent = router.load(id).recentWork();
-    return new Load(0, 0, 0, 0, 0, 0, 0, recent, Double.POSITIVE_INFINITY);
+    var load = router.load(id);
+    return new Load(
+        0, 0, 0, 0, 0, 0, 0, load.recentWork(), load.prefillRate(), Double.POSITIVE_INFINITY);
   }
 
   /** Else whoever decodes for others would look free, and get all of them. */
@@ -328,7 +329,12 @@ class RouterTest {
   @Test
   void aDedicatedPrefillerTakesAsManyPromptsAsItsQueueIsWorth() {
     assertThat(offloaded(4, PlacementSettings.DEFAULT)).isBetween(3, 4);
-    assertThat(offloaded(40, PlacementSettings.DEFAULT)).isBetween(4, 20);
+    assertThat(offloaded(40, PlacementSettings.DEFAULT)).isBetween(3, 20);
+  }
+
+  @Test
+  void aDedicatedPrefillerIsLeftAloneWhereThoseThatDecodeAreNotBusy() {
+    assertThat(offloaded(0, 1, PlacementSettings.DEFAULT)).isZero();
   }
 
   @Test
@@ -341,7 +347,12 @@ class RouterTest {
                 + " more");
   }
 
+  /** Of so many prompts, those that the one that only prefills gets from three that are busy. */
   private int offloaded(int prompts, PlacementSettings placement) {
+    return offloaded(250, prompts, placement);
+  }
+
+  private int offloaded(int before, int prompts, PlacementSettings placement) {
     var pool =
         new Router(
             loop,
@@ -351,6 +362,7 @@ class RouterTest {
     pool.add(new Instance("p", Role.PREFILL, "nixl", 10_000));
     for (int i = 0; i < 3; i++) pool.add(new Instance("d" + i, Role.DECODE, "nixl", 10_000));
     for (int i = 0; i < 18; i++) pool.open(Views.request(100)).orElseThrow().firstToken();
+    for (int i = 0; i < before; i++) pool.open(Views.request(2_000)).orElseThrow().close();
     int offloaded = 0;
     for (int i = 0; i < prompts; i++) {
       var placed = pool.open(Views.request(30_000)).orElseThrow().placement();

@@ -1,6 +1,7 @@
 package dev.kvasir.router.placement;
 
 import dev.kvasir.router.view.InstanceView;
+import dev.kvasir.router.view.Role;
 
 /**
  * What two ways of prefilling a request would cost.
@@ -34,6 +35,17 @@ public record Prediction(
         query.queueSeconds(query.decode()) + own, Double.POSITIVE_INFINITY, harm, 0);
   }
 
+  /**
+   * What a second of prefill on the instance costs others. Beside instances that only prefill, a
+   * hand-over pays where those that decode are crowded, and else costs the first token for nothing.
+   */
+  private static double harm(
+      PlacementQuery query, InstanceView at, InstanceView prefill, PlacementSettings settings) {
+    return prefill.role() == Role.PREFILL
+        ? Crowding.of(query.cluster(), at.role()).price(at.load().decodeStreams())
+        : settings.harm(at);
+  }
+
   static Prediction of(PlacementQuery query, InstanceView prefill, PlacementSettings settings) {
     var decode = query.decode();
     double colocated = query.ownSeconds(decode);
@@ -43,7 +55,8 @@ public record Prediction(
     return new Prediction(
         query.queueSeconds(decode) + colocated,
         Math.max(query.queueSeconds(prefill) + offloaded + transfer, query.queueSeconds(decode)),
-        settings.harm(decode) * colocated,
-        settings.harm(prefill) * offloaded + REWORK * Math.max(0, offloaded - colocated));
+        harm(query, decode, prefill, settings) * colocated,
+        harm(query, prefill, prefill, settings) * offloaded
+            + REWORK * Math.max(0, offloaded - colocated));
   }
 }

@@ -11,6 +11,7 @@ package dev.kvasir.router.view;
  * @param contextTokens prompts and answers of those, so far
  * @param placements prefills there for requests that decode elsewhere
  * @param recentWork work dispatched there lately, done or not
+ * @param prefillRate work of the prefills that come there in a second, as a mean over a minute
  * @param slackSeconds how long the most pressed of its streams may be held up; infinite if none is
  */
 public record Load(
@@ -22,6 +23,7 @@ public record Load(
     long contextTokens,
     int placements,
     long recentWork,
+    double prefillRate,
     double slackSeconds) {
   public static final Load NONE = inFlight(0);
 
@@ -40,7 +42,7 @@ public record Load(
 
   /** A load of which only the number of requests is known. */
   public static Load inFlight(int requests) {
-    return new Load(requests, 0, 0, 0, 0, 0, 0, 0, Double.POSITIVE_INFINITY);
+    return new Load(requests, 0, 0, 0, 0, 0, 0, 0, 0, Double.POSITIVE_INFINITY);
   }
 
   /** A load of prefill and decode, its work counted in tokens. */
@@ -53,6 +55,7 @@ public record Load(
         prefillTokens,
         decodeStreams,
         contextTokens,
+        0,
         0,
         0,
         Double.POSITIVE_INFINITY);

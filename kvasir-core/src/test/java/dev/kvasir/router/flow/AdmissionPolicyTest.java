@@ -74,7 +74,7 @@ class AdmissionPolicyTest {
     var gate = AdmissionPolicy.gaieLegacy(5, 0.8);
     assertThat(gate.admit(request(1, SloClass.SHEDDABLE), cluster(silent, saturated(1, 5, 0))))
         .isInstanceOf(Admission.Rejected.class);
-    var sent = new Load(9, 5, 500, 500, 4, 900, 0, 0, Double.POSITIVE_INFINITY);
+    var sent = new Load(9, 5, 500, 500, 4, 900, 0, 0, 0, Double.POSITIVE_INFINITY);
     var busy = InstanceView.of(0, EngineSignals.NONE, sent, CachedBlocks.NONE);
     assertThat(gate.admit(request(1, SloClass.SHEDDABLE), cluster(busy)))
         .isInstanceOf(Admission.Rejected.class);

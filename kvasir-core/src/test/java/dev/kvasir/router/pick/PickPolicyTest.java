@@ -84,7 +84,7 @@ class PickPolicyTest {
 
   @Test
   void whoTellsNothingHasAtLeastWhatWasSentThere() {
-    var sent = new Load(9, 5, 500, 500, 4, 900, 0, 0, Double.POSITIVE_INFINITY);
+    var sent = new Load(9, 5, 500, 500, 4, 900, 0, 0, 0, Double.POSITIVE_INFINITY);
     var silent = InstanceView.of(0, EngineSignals.NONE, sent, CachedBlocks.NONE);
     var other = InstanceView.of(1, EngineSignals.of(1, 2, 0.2), Load.NONE, CachedBlocks.NONE);
     assertThat(Views.cluster(silent, other).instances().getFirst().signals())
@@ -183,7 +183,7 @@ class PickPolicyTest {
 
   @Test
   void balancedEvensOutWhatIsNeverBusyWhenAsked() {
-    var used = new Load(0, 0, 0, 0, 0, 0, 0, 10_000, Double.POSITIVE_INFINITY);
+    var used = new Load(0, 0, 0, 0, 0, 0, 0, 10_000, 0, Double.POSITIVE_INFINITY);
     assertThat(pick("balanced", Views.instance(0, used), idle(1))).isEqualTo(1);
   }
 

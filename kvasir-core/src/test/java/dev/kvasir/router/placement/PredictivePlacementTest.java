@@ -145,7 +145,7 @@ class PredictivePlacementTest {
         .isEqualTo(Reason.P_NO_KV_SPACE);
     var roomy = with(instance(1, Load.NONE), new EngineSignals(0, 0, 1, 0, 500, -1));
     assertThat(PREDICTIVE.place(query(8_000, decode, roomy))).isInstanceOf(Offload.class);
-    var placing = new Load(1, 1, 10, 10, 0, 0, 1, 0, Double.POSITIVE_INFINITY);
+    var placing = new Load(1, 1, 10, 10, 0, 0, 1, 0, 0, Double.POSITIVE_INFINITY);
     assertThat(PREDICTIVE.place(query(8_000, decode, instance(1, placing))).reason())
         .isEqualTo(Reason.OFFLOAD_CAP);
     assertThat(PREDICTIVE.place(query(8_000, decode)).reason()).isEqualTo(Reason.P_UNAVAILABLE);
@@ -196,7 +196,30 @@ class PredictivePlacementTest {
     var dedicated =
         new InstanceView(
             1, Role.PREFILL, "any", EngineSignals.IDLE, Load.NONE, CachedBlocks.NONE, 10_000);
-    assertThat(usual.place(query(30_000, decode, dedicated))).isInstanceOf(Offload.class);
+    // Beside one that only prefills, it counts how busy those that decode are.
+    assertThat(usual.place(query(30_000, decode, dedicated))).isInstanceOf(Colocate.class);
+    var load = new Load(4, 0, 0, 0, 4, 900, 0, 0, 9_000, Double.POSITIVE_INFINITY);
+    var busy = query(30_000, instance(0, load), dedicated);
+    assertThat(usual.place(busy)).isInstanceOf(Offload.class);
+    assertThat(usual.place(busy).predicted().offloadHarmSeconds()).isZero();
+  }
+
+  @Test
+  void theMoreInstancesTheBusierTheyMayBe() {
+    assertThat(new Crowding(2, 0).price(9)).isZero();
+    assertThat(new Crowding(2, 0.5).price(0)).isBetween(1.8, 2.0);
+    assertThat(new Crowding(8, 0.5).price(0)).isBetween(0.15, 0.25);
+    assertThat(new Crowding(8, 0.9).price(0)).isGreaterThan(new Crowding(2, 0.5).price(0));
+    assertThat(new Crowding(8, 0.5).price(10)).isGreaterThan(new Crowding(8, 0.5).price(0));
+  }
+
+  @Test
+  void onAnInstanceThatOnlyDecodesEachStreamCounts() {
+    var streams = decoding(40, 900);
+    var only =
+        new InstanceView(
+            0, Role.DECODE, "any", EngineSignals.IDLE, streams, CachedBlocks.NONE, 10_000);
+    assertThat(SETTINGS.harm(only)).isEqualTo(40 * SETTINGS.harm(instance(1, streams)));
   }
 
   @Test
@@ -268,7 +291,7 @@ class PredictivePlacementTest {
   }
 
   private static Load slack(Load load, double seconds) {
-    return new Load(1, 0, load.prefillTokens(), load.prefillWork(), 1, 100, 0, 0, seconds);
+    return new Load(1, 0, load.prefillTokens(), load.prefillWork(), 1, 100, 0, 0, 0, seconds);
   }
 
   private static InstanceView holding(CachedBlocks cached) {
