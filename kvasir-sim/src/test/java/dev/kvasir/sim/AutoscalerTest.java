@@ -45,7 +45,7 @@ class AutoscalerTest {
   @Test
   void withoutNeedNothingIsStarted() {
     var requests = new ArrayList<Request>();
-    for (int i = 0; i < 20; i++) requests.add(request(i, 100 * i));
+    for (int i = 0; i < 20; i++) requests.add(request(i, 100L * i));
     var run = run(requests, RULE);
     assertThat(run.requests()).allMatch(each -> each.instance() == 0);
     for (var instance : run.instances().subList(1, 4)) {
