@@ -195,7 +195,7 @@ public final class IndexSnapshots implements AutoCloseable {
     for (var result : Result.values()) results.put(result, new LongAdder());
     var options =
         new HttpClientOptions()
-            .setConnectTimeout((int) Math.clamp(settings.time().toMillis(), 1, 60_000));
+            .setConnectTimeout(Math.clamp(settings.time().toMillis(), 1, 60_000));
     var tls = settings.tls();
     // Gateways have one certificate, and are reached by their addresses.
     if (tls != null) {
