@@ -11,7 +11,6 @@ import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Function;
-import java.util.function.IntPredicate;
 import tools.jackson.databind.JsonNode;
 
 /**
@@ -38,7 +37,6 @@ public final class SessionHints {
                           hints -> hints.ignored.sum()));
 
   private static final int DIGITS_MAX = 18;
-  private static final IntPredicate DIGIT = c -> c >= '0' && c <= '9';
 
   private final LongAdder told = new LongAdder();
   private final LongAdder ignored = new LongAdder();
@@ -120,7 +118,7 @@ public final class SessionHints {
   private int pinSeconds(@Nullable String text) {
     if (text == null) return 0;
     var digits = text.strip();
-    if (digits.isEmpty() || digits.length() > DIGITS_MAX || !digits.chars().allMatch(DIGIT)) {
+    if (digits.length() > DIGITS_MAX || !digits.matches("[0-9]+")) {
       ignored.increment();
       return 0;
     }
