@@ -85,23 +85,18 @@ public final class RequestFields {
     var span = spans.get(name);
     if (span == null) return null;
     // All of the body has been parsed: what begins like one of these is one.
-    switch (body[span.valueStart]) {
-      case 'n':
-        return null;
-      case 't':
-        return Json.TRUE;
-      case 'f':
-        return Json.FALSE;
-      case '"':
-        if (isPlain(span.valueStart + 1, span.end - 1)) {
-          int length = span.end - span.valueStart - 2;
-          return Json.textNode(new String(body, span.valueStart + 1, length, US_ASCII));
-        }
-        break;
-      default:
-        break;
-    }
-    return Json.read(raw(name));
+    return switch (body[span.valueStart]) {
+      case 'n' -> null;
+      case 't' -> Json.TRUE;
+      case 'f' -> Json.FALSE;
+      case '"' -> quoted(span.valueStart + 1, span.end - 1, name);
+      default -> Json.read(raw(name));
+    };
+  }
+
+  private JsonNode quoted(int from, int to, String name) {
+    if (!isPlain(from, to)) return Json.read(raw(name));
+    return Json.textNode(new String(body, from, to - from, US_ASCII));
   }
 
   /** Whether the bytes of a text are its letters. */
