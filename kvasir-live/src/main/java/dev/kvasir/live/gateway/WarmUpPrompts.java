@@ -74,7 +74,7 @@ final class WarmUpPrompts {
   /** Some callers write names of headers in small letters, and some name no port. */
   static MultiMap headers(int number) {
     var headers = HttpHeaders.headers();
-    boolean hasBody = method(number) == HttpMethod.POST;
+    boolean hasBody = method(number).equals(HttpMethod.POST);
     if (number % 4 < 2) {
       if (hasBody) headers.set("content-type", "application/json");
       return number % 4 == 0 ? headers : headers.set("host", "127.0.0.1");
