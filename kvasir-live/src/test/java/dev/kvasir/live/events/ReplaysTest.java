@@ -51,7 +51,7 @@ class ReplaysTest {
   /** How far another listener had come: batches 0 to 4, each a nanosecond after the other. */
   private static KvFeed.Position position() {
     var stamps = new long[KvFeed.Position.STAMPS];
-    for (int i = 0; i < 5; i++) stamps[i] = 1_000 + i;
+    for (int i = 0; i < 5; i++) stamps[i] = 1_000L + i;
     return new KvFeed.Position(
         5, 1_004, 0, Long.MIN_VALUE, Long.MIN_VALUE, 0, stamps, stamps.clone());
   }
