@@ -5,7 +5,7 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import org.jspecify.annotations.Nullable;
+import dev.kvasir.Nullable;
 
 /**
  * One proxy of a comparison, and what was measured of it. A proxy whose streams do not end is

@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.HdrHistogram.Histogram;
-import org.jspecify.annotations.Nullable;
+import dev.kvasir.Nullable;
 
 /** Callers who ask one server for short streams, each for the next as soon as one has ended. */
 final class StreamLoad {

@@ -124,9 +124,13 @@ public final class IndexSnapshots implements AutoCloseable {
    */
   public record Settings(
       List<String> peers, List<String> terms, Duration time, HttpSettings.@Nullable Tls tls) {
-    public Settings {
-      peers = List.copyOf(peers);
-      terms = List.copyOf(terms);
+    /** Not the compact form: of its parameters javac writes no annotations for other modules. */
+    public Settings(
+        List<String> peers, List<String> terms, Duration time, HttpSettings.@Nullable Tls tls) {
+      this.peers = List.copyOf(peers);
+      this.terms = List.copyOf(terms);
+      this.time = time;
+      this.tls = tls;
     }
   }
 

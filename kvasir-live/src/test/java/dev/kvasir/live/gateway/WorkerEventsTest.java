@@ -134,8 +134,10 @@ class WorkerEventsTest {
     tokens();
     for (var worker : List.of(scene.first, scene.second)) {
       worker.metrics =
-          "vllm:num_requests_waiting 0\n"
-              + "vllm:cache_config_info{block_size=\"128\",num_gpu_blocks=\"9\"} 1.0\n";
+          """
+          vllm:num_requests_waiting 0
+          vllm:cache_config_info{block_size="128",num_gpu_blocks="9"} 1.0
+          """;
     }
     scene.reopen(s -> s.with(s.routing().with(Routing.Naming.TOKENS)));
     Eventually.ends(() -> told() < 2);
