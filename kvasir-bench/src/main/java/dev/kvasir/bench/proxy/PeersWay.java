@@ -1,11 +1,11 @@
 package dev.kvasir.bench.proxy;
 
+import dev.kvasir.Nullable;
 import dev.kvasir.bench.Median;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import dev.kvasir.Nullable;
 
 /**
  * One proxy of a comparison, and what was measured of it. A proxy whose streams do not end is

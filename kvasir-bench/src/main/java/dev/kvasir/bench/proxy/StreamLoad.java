@@ -1,5 +1,6 @@
 package dev.kvasir.bench.proxy;
 
+import dev.kvasir.Nullable;
 import io.vertx.core.Context;
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
@@ -12,7 +13,6 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.HdrHistogram.Histogram;
-import dev.kvasir.Nullable;
 
 /** Callers who ask one server for short streams, each for the next as soon as one has ended. */
 final class StreamLoad {
