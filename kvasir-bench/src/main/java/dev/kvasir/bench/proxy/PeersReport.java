@@ -7,6 +7,7 @@ import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import tools.jackson.databind.json.JsonMapper;
 
 /** What a comparison of proxies showed, as a table, and as JSON in the file of -Djson. */
@@ -90,7 +91,7 @@ final class PeersReport {
     Files.writeString(Path.of(file), JsonMapper.shared().writeValueAsString(all) + "\n");
   }
 
-  private static LinkedHashMap<String, Object> rates(PeersWay.Rates rates) {
+  private static Map<String, Object> rates(PeersWay.Rates rates) {
     var all = new LinkedHashMap<String, Object>();
     all.put("streams_per_s", rates.streams);
     all.put("user_us", rates.userMicros);

@@ -111,7 +111,7 @@ public final class PeersWorker {
   /** Where it listens, and where its events are heard. */
   record Ports(int port, String events, String replay) {
     static Ports read(String line) {
-      var words = line.split(" ");
+      var words = line.split(" ", -1);
       return new Ports(Integer.parseInt(words[0]), words[1], words[2]);
     }
 

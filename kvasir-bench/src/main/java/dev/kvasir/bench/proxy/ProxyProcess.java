@@ -205,7 +205,7 @@ record ProxyProcess(Process process, int port, Path folder) implements AutoClose
       var line = stat(each);
       if (line.isEmpty()) continue;
       // A name may have spaces; behind it the state is the first field.
-      var fields = line.substring(line.lastIndexOf(')') + 2).split(" ");
+      var fields = line.substring(line.lastIndexOf(')') + 2).split(" ", -1);
       user += Long.parseLong(fields[11]) / TICKS;
       system += Long.parseLong(fields[12]) / TICKS;
     }
