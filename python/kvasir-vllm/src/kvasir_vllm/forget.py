@@ -22,22 +22,25 @@ def forget(socket: str, namespace: str, tenant: bytes) -> int:
     """How many chunks of the tenant there were."""
     rows = dict(line.split("=", 1) for line in namespace.splitlines() if line)
     client = Client(socket, protocol.hello(int(rows["row-bytes"]), 1, "", "kvasir-forget", namespace))
-    told = threading.Event()
+    answered = threading.Event()
     box: list[bytes | None] = [None]
 
     def done(body: bytes | None) -> None:
         box[0] = body
-        told.set()
+        answered.set()
 
     try:
         if not client.wait(SECONDS_MAX) or not client.ask(lambda n: protocol.forget(n, tenant), done):
             raise ConnectionError(f"no daemon answers at {socket}")
-        told.wait(SECONDS_MAX)
+        answered.wait(SECONDS_MAX)
     finally:
         client.close()
     if box[0] is None:
         raise ConnectionError(f"the daemon at {socket} has not answered")
-    return int(json.loads(box[0])["chunks"])
+    told = json.loads(box[0])
+    if told.get("left"):
+        raise ConnectionError(f"{told['left']} chunks are still in use by engines; try again")
+    return int(told["chunks"])
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -24,6 +24,7 @@ import dev.kvasir.offload.TieredKvCache;
 import dev.kvasir.offload.pipeline.OffloadRequest;
 import dev.kvasir.time.EventLoop;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -49,6 +50,8 @@ import java.util.function.Consumer;
  */
 final class NamespaceCache {
   private static final int SENT_MAX = 64;
+  private static final Duration FORGET_PAUSE = Duration.ofMillis(10);
+  private static final int FORGETS_MAX = 500;
 
   private final EventLoop loop;
   private final Namespace namespace;
@@ -140,9 +143,27 @@ final class NamespaceCache {
     }
   }
 
-  /** Gives up all chunks of the tenant; says how many, as JSON. */
-  String forget(String tenant) {
-    return "{\"chunks\":" + tenants.forget(tenant) + "}";
+  /**
+   * Gives up all chunks of the tenant; {@code done} hears how many, as JSON, when none of them is
+   * on its way to another tier any more, or how many are left where that takes too long.
+   */
+  void forget(String tenant, Consumer<String> done) {
+    forgetAgain(tenant, tenants.forget(tenant), FORGETS_MAX, done);
+  }
+
+  private void forgetAgain(String tenant, int chunks, int times, Consumer<String> done) {
+    if (!tenants.has(tenant)) {
+      done.accept("{\"chunks\":" + chunks + "}");
+    } else if (times == 0) {
+      done.accept("{\"chunks\":" + chunks + ",\"left\":" + tenants.forget(tenant) + "}");
+    } else {
+      loop.after(
+          FORGET_PAUSE,
+          () -> {
+            tenants.forget(tenant);
+            forgetAgain(tenant, chunks, times - 1, done);
+          });
+    }
   }
 
   /** What is given up on disk is not found there by the next process either. */

@@ -150,7 +150,7 @@ final class TierSession {
           ask(() -> channel.send(TierReply.told(id, TierText.json(opened))));
       case TierRequest.Ended ended -> loop.execute(() -> opened.ended(ended));
       case TierRequest.Forget(var id, var tenant) ->
-          ask(() -> channel.send(TierReply.told(id, opened.forget(tenant))));
+          ask(() -> opened.forget(tenant, told -> channel.send(TierReply.told(id, told))));
       case TierRequest.Measured(var tokens, var nanos) ->
           loop.execute(() -> opened.costs().computed(tokens, nanos));
     }

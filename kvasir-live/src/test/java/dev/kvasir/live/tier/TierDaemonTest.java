@@ -376,6 +376,19 @@ class TierDaemonTest {
     }
   }
 
+  /** Nobody waits for the disk: some chunks are deleted while they are written to it. */
+  @Test
+  void whatATenantStoredIsDeletedAlsoOnItsWayDown() throws Exception {
+    try (var _ = TierDaemon.open(settings(32, 40));
+        var engine = connect()) {
+      for (int round = 0; round < 20; round++) {
+        engine.storeFor(1, 0, 1, 2, 3, 4, 5, 6, 7);
+        assertThat(engine.forget(1)).isEqualTo("{\"chunks\":8}");
+        assertThat(engine.look(0, 1, 2, 3, 4, 5, 6, 7)).containsOnly(0);
+      }
+    }
+  }
+
   /**
    * Prompts that come back are kept, those that never did go: only who is told of ends can tell.
    */

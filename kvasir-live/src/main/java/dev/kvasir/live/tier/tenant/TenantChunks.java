@@ -108,9 +108,12 @@ public final class TenantChunks {
     if (remembered > rememberedMax) sweep();
   }
 
-  /** Gives up all chunks of the tenant on all tiers here; how many there were. */
+  /**
+   * Gives up all chunks of the tenant on all tiers here; how many there were. Those that somebody
+   * holds, as while they go to a lower tier, are its own until they are given up again.
+   */
   public int forget(String tenant) {
-    var names = tenants.remove(tenant);
+    var names = tenants.get(tenant);
     if (names == null) return 0;
     int count = 0;
     for (var name : names) {
@@ -120,6 +123,11 @@ public final class TenantChunks {
     }
     sweep();
     return count;
+  }
+
+  /** Whether the tenant has chunks, as far as it was looked. */
+  public boolean has(String tenant) {
+    return tenants.containsKey(tenant);
   }
 
   private void forget(BlockHash name) {
