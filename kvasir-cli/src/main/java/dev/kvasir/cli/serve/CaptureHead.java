@@ -6,6 +6,7 @@ import dev.kvasir.cli.settings.TierList;
 import dev.kvasir.live.gateway.worker.Connector;
 import dev.kvasir.live.gateway.worker.Worker;
 import dev.kvasir.live.http.Json;
+import dev.kvasir.router.turn.TurnRules;
 import dev.kvasir.router.view.Role;
 import java.util.List;
 import tools.jackson.databind.node.ObjectNode;
@@ -38,8 +39,10 @@ final class CaptureHead {
       boolean isPrivate =
           key.kind().equals("secret") || key.kind().equals("file") || key.path().equals(TOKENIZER);
       boolean isTold = SECTIONS.stream().anyMatch(key.path()::startsWith);
-      if (isTold && !isPrivate && !key.usual().isEmpty()) put(key.path(), key.usual());
+      boolean isOne = !key.isOfList() && !key.usual().isEmpty();
+      if (isTold && !isPrivate && isOne) put(key.path(), key.usual());
     }
+    for (var rule : settings.limits().queue().turns().classes()) put(rule);
     put("engines.count", count(workers, Role.BOTH));
     put("engines.prefill", count(workers, Role.PREFILL));
     put("engines.decode", count(workers, Role.DECODE));
@@ -58,6 +61,12 @@ final class CaptureHead {
     } else {
       put("hardware.gpu", settings.hardware().gpuOrDefault());
     }
+  }
+
+  private void put(TurnRules.ClassRule rule) {
+    var turns = deployment.withObjectProperty("limits").withObjectProperty("queue");
+    var entry = turns.withObjectProperty("turns").withArray("classes").addObject();
+    for (var key : KeyPaths.of(rule)) entry.put(key.path(), key.usual());
   }
 
   private void put(TierList.Entry tier) {

@@ -84,11 +84,6 @@ record KeyOption(
               "KV blocks of an engine (default: what the GPU has room for)."),
           deployment("eviction", "NAME", "engines.eviction", "Which block goes first: {}."),
           deployment(
-              "ttl",
-              "TIME",
-              "engines.ttl",
-              "How long a block stays that nobody uses, as in 10m (default: no limit)."),
-          deployment(
               "host-blocks", "N", "tiers.host.blocks", "KV blocks in host memory (default: none)."),
           deployment("disk-blocks", "N", "tiers.disk.blocks", "KV blocks on disk (default: none)."),
           deployment(

@@ -86,7 +86,9 @@ class ServeTest {
     var yaml =
         """
         engines: {count: 1, eviction: s3-fifo, scheduler: priority, sequences-max: 7}
-        limits: {queue: {in-flight-max: 2}, admission: {policy: tier-shed, shed-threshold: 9}}
+        limits:
+          queue: {in-flight-max: 2, turns: {classes: [{name: batch, target: 30s}]}}
+          admission: {policy: tier-shed, shed-threshold: 9}
         routing: {policy: weighted, scorers: 'queue-depth:1'}
         slo: {ttft: 2s}
         """;
