@@ -1,8 +1,9 @@
 package dev.kvasir.text;
 
 import dev.kvasir.Nullable;
+import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
@@ -32,13 +33,11 @@ final class KnownPrefixes {
   /** Letters between two places by which a text is known. */
   static final int STEP = 1_024;
 
-  private final long lettersMax;
-  private final LinkedHashMap<Long, Known> byHash = new LinkedHashMap<>(16, 0.75f, true);
+  private final KnownStarts<Long, Known> byHash;
   private final LongAdder found = new LongAdder();
-  private long letters;
 
   KnownPrefixes(long lettersMax) {
-    this.lettersMax = lettersMax;
+    this.byHash = new KnownStarts<>(lettersMax);
   }
 
   /**
@@ -49,15 +48,7 @@ final class KnownPrefixes {
   @Nullable
   Start find(char[] text, int margin) {
     if (text.length < STEP) return null;
-    var hashes = hashes(text);
-    Known known = null;
-    synchronized (this) {
-      // All of them count as asked for, so that what others begin with stays too.
-      for (long hash : hashes) {
-        var longer = byHash.get(hash);
-        if (longer != null) known = longer;
-      }
-    }
+    var known = byHash.find(hashes(text));
     if (known == null) return null;
     int common = Arrays.mismatch(known.text, text);
     if (common < 0) common = text.length;
@@ -84,24 +75,13 @@ final class KnownPrefixes {
 
   /** Keeps the tokens of a text; what was not asked for for longest goes. */
   void keep(Known known) {
-    if (known.text.length < STEP || known.text.length > lettersMax / 4) return;
-    var hashes = hashes(known.text);
-    synchronized (this) {
-      for (long hash : hashes) {
-        var before = byHash.put(hash, known);
-        letters += STEP - (before == null ? 0 : STEP);
-      }
-      while (letters > lettersMax) {
-        byHash.pollFirstEntry();
-        letters -= STEP;
-      }
-    }
+    byHash.keep(hashes(known.text), known, known.text.length);
   }
 
-  private static long[] hashes(char[] text) {
-    var hashes = new long[text.length / STEP];
+  private static List<Long> hashes(char[] text) {
+    var hashes = new ArrayList<Long>(text.length / STEP);
     long hash = 1;
-    for (int i = 0; i < hashes.length; i++) {
+    for (int i = 0; i < text.length / STEP; i++) {
       // Two sums over the same letters: neither alone tells texts apart well enough.
       int first = 0;
       long second = 0;
@@ -110,7 +90,7 @@ final class KnownPrefixes {
         second += (long) text[at] * (at + 0x9E3779B97F4A7C15L);
       }
       hash = (hash ^ first) * 0x9E3779B97F4A7C15L + (second ^ hash >>> 29);
-      hashes[i] = hash;
+      hashes.add(hash);
     }
     return hashes;
   }

@@ -1,11 +1,10 @@
 package dev.kvasir.live.gateway.request;
 
-import dev.kvasir.Nullable;
 import dev.kvasir.kv.name.BlockHash;
 import dev.kvasir.kv.name.BlockHasher;
+import dev.kvasir.text.KnownStarts;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.concurrent.atomic.LongAdder;
 
@@ -27,14 +26,12 @@ final class KnownNames {
   /** Tokens between two places by which a prompt is known. */
   private static final int STEP = 256;
 
-  private final long tokensMax;
-  private final LinkedHashMap<Key, Known> byStart = new LinkedHashMap<>(16, 0.75f, true);
+  private final KnownStarts<Key, Known> byStart;
   private final LongAdder taken = new LongAdder();
-  private long tokens;
 
   /** Keeps about so many tokens with their names. */
   KnownNames(long tokensMax) {
-    this.tokensMax = tokensMax;
+    this.byStart = new KnownStarts<>(tokensMax);
   }
 
   /** The names of the first full blocks, as the hasher gives them; not to be changed. */
@@ -43,7 +40,7 @@ final class KnownNames {
     if (count == 0) return List.of();
     var first = hasher.hash(null, prompt, 0, blockTokens, List.of());
     var keys = keys(first, prompt);
-    var known = find(keys);
+    var known = byStart.find(keys);
     var blocks = new ArrayList<BlockHash>(count);
     if (known == null) {
       blocks.add(first);
@@ -61,32 +58,13 @@ final class KnownNames {
       blocks.add(hasher.hash(blocks.getLast(), prompt, from, from + blockTokens, List.of()));
     }
     var names = List.copyOf(blocks);
-    keep(keys, new Known(prompt, names));
+    byStart.keep(keys, new Known(prompt, names), prompt.length);
     return names;
   }
 
   /** How many blocks behind a first one were not hashed. */
   long taken() {
     return taken.sum();
-  }
-
-  private synchronized @Nullable Known find(List<Key> keys) {
-    Known longest = null;
-    for (var key : keys) {
-      var known = byStart.get(key);
-      if (known != null) longest = known;
-    }
-    return longest;
-  }
-
-  /** What was not asked for for longest goes. */
-  private synchronized void keep(List<Key> keys, Known known) {
-    if (known.tokens.length > tokensMax / 4) return;
-    for (var key : keys) if (byStart.put(key, known) == null) tokens += STEP;
-    while (tokens > tokensMax) {
-      byStart.pollFirstEntry();
-      tokens -= STEP;
-    }
   }
 
   private static List<Key> keys(BlockHash first, int[] prompt) {
