@@ -13,6 +13,7 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -37,6 +38,7 @@ final class TierCommandTest {
         1 << 20,
         usual.folder(),
         usual.eviction(),
+        Duration.ZERO,
         TierSettings.Load.QUICKER,
         0,
         usual.order(),

@@ -14,6 +14,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -51,6 +52,7 @@ final class TierTraceTest {
         0,
         usual.folder(),
         "lineage",
+        Duration.ZERO,
         TierSettings.Load.QUICKER,
         0,
         usual.order(),

@@ -12,6 +12,7 @@ import java.nio.file.Files;
 import java.nio.file.OpenOption;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -87,6 +88,7 @@ public final class TierDaemonBench {
         diskBytes == 0 ? 0 : bytes,
         usual.folder(),
         usual.eviction(),
+        Duration.ZERO,
         TierSettings.Load.ALWAYS,
         0,
         usual.order(),

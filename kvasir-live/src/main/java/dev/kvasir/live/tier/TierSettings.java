@@ -107,48 +107,6 @@ public record TierSettings(
           null,
           null);
 
-  /** Tiers whose chunks have no time to live. */
-  public TierSettings(
-      Path socket,
-      List<String> users,
-      List<Path> bufferFolders,
-      int adminPort,
-      int connectionsMax,
-      int namespacesMax,
-      long hostBytes,
-      long diskBytes,
-      Path folder,
-      String eviction,
-      Load load,
-      long tenantBytes,
-      List<Tier> order,
-      DiskTier disk,
-      @Nullable RemoteTier remote,
-      @Nullable ObjectTier object,
-      @Nullable RespSettings resp,
-      @Nullable FeedSettings events) {
-    this(
-        socket,
-        users,
-        bufferFolders,
-        adminPort,
-        connectionsMax,
-        namespacesMax,
-        hostBytes,
-        diskBytes,
-        folder,
-        eviction,
-        Duration.ZERO,
-        load,
-        tenantBytes,
-        order,
-        disk,
-        remote,
-        object,
-        resp,
-        events);
-  }
-
   public TierSettings {
     users = List.copyOf(users);
     bufferFolders = List.copyOf(bufferFolders);

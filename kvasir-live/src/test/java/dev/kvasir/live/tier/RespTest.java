@@ -14,6 +14,7 @@ import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
@@ -45,6 +46,7 @@ class RespTest {
         diskBytes,
         base.folder(),
         base.eviction(),
+        Duration.ZERO,
         TierSettings.Load.QUICKER,
         0,
         base.order(),

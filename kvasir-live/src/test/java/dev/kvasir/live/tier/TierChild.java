@@ -3,6 +3,7 @@ package dev.kvasir.live.tier;
 import java.io.File;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -62,6 +63,7 @@ final class TierChild {
         diskBytes,
         temp.resolve("tier"),
         "lru",
+        Duration.ZERO,
         TierSettings.Load.QUICKER,
         0,
         usual.order(),

@@ -13,6 +13,7 @@ import java.nio.channels.SocketChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.logging.Level;
@@ -55,6 +56,7 @@ class TierDaemonTest {
         (long) diskChunks * STRIDE,
         temp.resolve("tier"),
         eviction,
+        Duration.ZERO,
         TierSettings.Load.QUICKER,
         (long) tenantChunks * TierClient.ROW_BYTES,
         TierSettings.DEFAULT.order(),
@@ -115,6 +117,7 @@ class TierDaemonTest {
             0,
             two.folder(),
             "lru",
+            Duration.ZERO,
             TierSettings.Load.QUICKER,
             0,
             two.order(),

@@ -20,6 +20,7 @@ import dev.kvasir.router.index.UnitSources;
 import java.io.IOException;
 import java.net.ServerSocket;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -78,6 +79,7 @@ class TierFeedTest {
         32L * STRIDE,
         temp.resolve("tier"),
         "lru",
+        Duration.ZERO,
         TierSettings.Load.ALWAYS,
         0,
         TierSettings.DEFAULT.order(),

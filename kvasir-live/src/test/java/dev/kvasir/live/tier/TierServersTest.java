@@ -64,6 +64,7 @@ class TierServersTest {
         diskBytes,
         usual.folder(),
         "lru",
+        Duration.ZERO,
         TierSettings.Load.ALWAYS,
         0,
         usual.order(),
