@@ -93,6 +93,15 @@ final class ScenariosTest {
     assertThat(runs.at("/1/cost/total").asDouble()).isLessThan(runs.at("/2/cost/total").asDouble());
   }
 
+  @Test
+  void aSecondFastGpuIsCheaperThanThreeSlowOnes() {
+    var runs = run("groups.yaml");
+    assertThat(within(runs.get(0))).isLessThan(0.9);
+    assertThat(within(runs.get(1))).isGreaterThan(0.9);
+    assertThat(runs.at("/2").has("best")).isTrue();
+    assertThat(runs.at("/1/summary/groups").size()).isEqualTo(3);
+  }
+
   private static double within(JsonNode run) {
     return run.at("/summary/slo_attainment").asDouble();
   }

@@ -1,19 +1,25 @@
 package dev.kvasir.sim;
 
 import dev.kvasir.Nullable;
+import dev.kvasir.Records;
 import dev.kvasir.router.view.Role;
+import dev.kvasir.sim.latency.LatencyModel;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 
 /**
- * A fleet of equal engines behind a router.
+ * A fleet of engines behind a router.
  *
  * @param roles what each instance is there for
+ * @param instance each instance, or the first one where there are groups
  * @param handOver how K and V get from one instance to another
  * @param shared what there is one of for all instances
  * @param outages instances that die at a time
  * @param replication further gateways in front of the instances
  * @param autoscaling the rule by which instances come and go; null if all are always there
+ * @param groups instances that differ, in the order of the roles; empty if all are equal
  */
 public record ClusterSpec(
     List<Role> roles,
@@ -23,7 +29,34 @@ public record ClusterSpec(
     List<Shared> shared,
     List<Outage> outages,
     Replication replication,
-    @Nullable Autoscaling autoscaling) {
+    @Nullable Autoscaling autoscaling,
+    List<Group> groups) {
+  /**
+   * Instances of one kind, among others.
+   *
+   * @param model the model whose requests they answer; empty for all requests
+   * @param role what each of them is there for
+   * @param tokenBytes what the K and V of a token take; 0 where nobody knows
+   * @param latency how long things take there
+   */
+  public record Group(
+      String name,
+      String model,
+      int count,
+      Role role,
+      long tokenBytes,
+      InstanceSpec instance,
+      LatencyModel latency) {
+    public Group {
+      if (count < 1) throw new IllegalArgumentException("group " + name + " has no instances");
+    }
+
+    /** Whether it answers whatever the other one answers. */
+    private boolean serves(Group other) {
+      return model.isEmpty() || model.equals(other.model);
+    }
+  }
+
   /** What instances may have in common, as the engines within one process do. */
   public enum Shared {
     /** The tiers below their own memory. */
@@ -119,6 +152,7 @@ public record ClusterSpec(
     roles = List.copyOf(roles);
     shared = List.copyOf(shared);
     outages = List.copyOf(outages);
+    groups = List.copyOf(groups);
     for (var outage : outages) {
       if (outage.instance() >= roles.size()) {
         throw new IllegalArgumentException(
@@ -133,6 +167,7 @@ public record ClusterSpec(
       throw new IllegalArgumentException("shared tiers take transfers as events");
     }
     if (autoscaling != null) check(autoscaling, roles, outages);
+    if (!groups.isEmpty()) check(groups, shared, autoscaling);
     if (roles.isEmpty()) throw new IllegalArgumentException("no instances");
     if (roles.stream().allMatch(role -> role == Role.PREFILL)) {
       throw new IllegalArgumentException("no instance decodes, among " + roles.size());
@@ -155,6 +190,27 @@ public record ClusterSpec(
     }
   }
 
+  private static void check(
+      List<Group> groups, List<Shared> shared, @Nullable Autoscaling autoscaling) {
+    if (autoscaling != null) {
+      throw new IllegalArgumentException(
+          "autoscaling and groups of unlike engines cannot be simulated together");
+    }
+    if (!shared.isEmpty()) {
+      throw new IllegalArgumentException(
+          "groups of unlike engines share nothing; leave out engines.sharing");
+    }
+    for (var group : groups) {
+      if (group.instance.blockTokens() != groups.getFirst().instance.blockTokens()) {
+        throw new IllegalArgumentException("groups with blocks of different sizes");
+      }
+      if (groups.stream().noneMatch(each -> each.role.decodes() && each.serves(group))) {
+        throw new IllegalArgumentException(
+            "group " + group.name + " only prefills, and no group decodes for its model");
+      }
+    }
+  }
+
   /** A fleet in which nothing dies. */
   public ClusterSpec(
       List<Role> roles,
@@ -162,29 +218,53 @@ public record ClusterSpec(
       RoutingSpec routing,
       HandOver handOver,
       List<Shared> shared) {
-    this(roles, instance, routing, handOver, shared, List.of(), Replication.NONE, null);
+    this(roles, instance, routing, handOver, shared, List.of(), Replication.NONE, null, List.of());
   }
 
   /** These, with instances that die. */
   public ClusterSpec with(List<Outage> others) {
-    return new ClusterSpec(
-        roles, instance, routing, handOver, shared, others, replication, autoscaling);
+    return Records.with(this, "outages", others);
   }
 
   /** These, behind more than one gateway. */
   public ClusterSpec with(Replication other) {
-    return new ClusterSpec(roles, instance, routing, handOver, shared, outages, other, autoscaling);
+    return Records.with(this, "replication", other);
   }
 
   /** These, of which some come and go by a rule. */
   public ClusterSpec with(Autoscaling rule) {
-    return new ClusterSpec(roles, instance, routing, handOver, shared, outages, replication, rule);
+    return Records.with(this, "autoscaling", rule);
   }
 
   /** A fleet of instances that share nothing. */
   public static ClusterSpec apart(
       List<Role> roles, InstanceSpec instance, RoutingSpec routing, HandOver handOver) {
-    return new ClusterSpec(
-        roles, instance, routing, handOver, List.of(), List.of(), Replication.NONE, null);
+    return new ClusterSpec(roles, instance, routing, handOver, List.of());
+  }
+
+  /** A fleet of unlike instances, which share nothing. */
+  public static ClusterSpec mixed(List<Group> groups, RoutingSpec routing, HandOver handOver) {
+    var roles = new ArrayList<Role>();
+    for (var group : groups) roles.addAll(Collections.nCopies(group.count, group.role));
+    if (groups.isEmpty()) throw new IllegalArgumentException("no groups");
+    var apart = apart(roles, groups.getFirst().instance, routing, handOver);
+    return Records.with(apart, "groups", groups);
+  }
+
+  /** The group of an instance; null where all are equal. */
+  @Nullable
+  Group group(int index) {
+    int last = -1;
+    for (var group : groups) {
+      last += group.count;
+      if (index <= last) return group;
+    }
+    return null;
+  }
+
+  /** What that instance is. */
+  InstanceSpec instance(int index) {
+    var group = group(index);
+    return group == null ? instance : group.instance;
   }
 }

@@ -79,6 +79,11 @@ final class SimGateway {
     workers.probeSucceeded(id, 0);
   }
 
+  /** The instance answers requests for that model alone. */
+  void serves(int id, String model) {
+    workers.serves(id, List.of(model), 0);
+  }
+
   void hear(int id, List<KvEvent> events) {
     router.on(id, events);
   }

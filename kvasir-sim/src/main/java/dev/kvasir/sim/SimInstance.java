@@ -29,6 +29,7 @@ import java.util.function.LongSupplier;
 public final class SimInstance {
   private final int index;
   private final InstanceClock clock;
+  private final LatencyModel latency;
   private final Timeline timeline = new Timeline();
   private final KvStore memory;
   private final Engine engine;
@@ -57,6 +58,7 @@ public final class SimInstance {
       StepQueue turns) {
     this.index = index;
     this.clock = clock;
+    this.latency = latency;
     var loop = clock.loop();
     this.pools = new Pools(loop, spec);
     this.below = below;
@@ -109,6 +111,11 @@ public final class SimInstance {
 
   InstanceClock clock() {
     return clock;
+  }
+
+  /** How long things take here. */
+  LatencyModel latency() {
+    return latency;
   }
 
   /** Who waits and runs here. */

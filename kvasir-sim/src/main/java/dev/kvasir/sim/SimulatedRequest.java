@@ -81,7 +81,7 @@ final class SimulatedRequest implements RequestDriver {
 
   @Override
   public void accept() {
-    long wait = simulator.latency().queueingMicros(request.promptTokens());
+    long wait = simulator.queueingMicros(request.promptTokens());
     if (wait == 0) submit();
     else simulator.loop().after(Duration.ofNanos(wait * 1000), this::submit);
   }
@@ -192,7 +192,8 @@ final class SimulatedRequest implements RequestDriver {
   private void serve(SimInstance at, int outputTokens, int tailTokens, SequenceListener listener) {
     serving = at;
     int served = leg;
-    at.enter(
+    simulator.enter(
+        at,
         request.promptTokens(),
         () -> {
           if (ending != Ending.UNFINISHED || served != leg) return;
@@ -405,7 +406,7 @@ final class SimulatedRequest implements RequestDriver {
   }
 
   RequestResult result() {
-    var latency = simulator.latency();
+    var latency = instance < 0 ? simulator.latency() : simulator.instance(instance).latency();
     long perToken = latency.outputTokenMicros();
     long first = sinceArrival(firstNanos);
     if (first != NEVER) first += perToken;

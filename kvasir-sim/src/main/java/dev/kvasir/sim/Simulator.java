@@ -126,15 +126,20 @@ public final class Simulator {
   /** An index that can know all blocks of the cluster, however many those are. */
   private static IndexSettings index(ClusterSpec spec) {
     var usual = spec.routing().settings().index();
-    long blocks = spec.instance().blocks();
-    for (var tier : spec.instance().tiers()) blocks += tier.blocks();
-    long entries = Math.min(INDEX_ENTRIES_MAX, blocks * spec.roles().size());
+    long blocks = 0;
+    for (int i = 0; i < spec.roles().size(); i++) {
+      blocks += spec.instance(i).blocks();
+      for (var tier : spec.instance(i).tiers()) blocks += tier.blocks();
+    }
+    long entries = Math.min(INDEX_ENTRIES_MAX, blocks);
     return usual.withEntries((int) Math.max(usual.entriesMax(), entries));
   }
 
   private void addInstance(
       int index, InstanceClock clock, @Nullable SharedTiers tiers, StepQueue turns) {
-    var instance = new SimInstance(index, clock, spec.instance(), latency, tiers, turns);
+    var group = spec.group(index);
+    var own = group == null ? latency : group.latency();
+    var instance = new SimInstance(index, clock, spec.instance(index), own, tiers, turns);
     instances.add(instance);
     var described =
         new Instance(
@@ -142,7 +147,10 @@ public final class Simulator {
             spec.roles().get(index),
             "sim",
             instance.pools().getFirst().total());
-    for (var gateway : gateways) gateway.add(described, instance);
+    for (var gateway : gateways) {
+      gateway.add(described, instance);
+      if (group != null && !group.model().isEmpty()) gateway.serves(index, group.model());
+    }
     if (spec.routing().awareness() == RoutingSpec.Awareness.CACHE_AWARE) listen(instance);
   }
 
@@ -285,7 +293,9 @@ public final class Simulator {
     var sloClass = SloClass.of(request.caller().sloClass());
     var session = request.turn().session();
     var asked = new RouteRequest(session, request.promptTokens(), prefix, sloClass, List.of());
-    return new Submission("", asked, true, false, Submission.NO_NEEDS, 0);
+    // Equal instances have one model, whatever a request calls it.
+    var model = spec.groups().isEmpty() ? "" : request.caller().model();
+    return new Submission(model, asked, true, false, Submission.NO_NEEDS, 0);
   }
 
   /**
@@ -354,8 +364,21 @@ public final class Simulator {
     return Collections.unmodifiableList(gateways);
   }
 
+  /** How long things take for a request that nobody took yet. */
   LatencyModel latency() {
     return latency;
+  }
+
+  /** From the arrival of a prompt until it is placed; unlike servers take that time themselves. */
+  long queueingMicros(int promptTokens) {
+    return spec.groups().isEmpty() ? latency.queueingMicros(promptTokens) : 0;
+  }
+
+  /** Takes a prompt in at an instance. */
+  void enter(SimInstance at, int promptTokens, Runnable submit) {
+    long wait = spec.groups().isEmpty() ? 0 : at.latency().queueingMicros(promptTokens);
+    if (wait == 0) at.enter(promptTokens, submit);
+    else at.clock().loop().after(Duration.ofNanos(wait * 1000), submit);
   }
 
   List<SimInstance> instances() {
@@ -377,7 +400,16 @@ public final class Simulator {
 
   /** Carries the K and V of so many tokens from one instance to another. */
   void handOver(int from, int to, int tokens, Runnable done) {
-    loop.after(spec.handOver().latency(), () -> network.carry(from, to, tokens, done));
+    int carried = carried(from, tokens);
+    loop.after(spec.handOver().latency(), () -> network.carry(from, to, carried, done));
+  }
+
+  /** Tokens of another model count by their bytes, in tokens of the first group. */
+  private int carried(int from, int tokens) {
+    var group = spec.group(from);
+    if (group == null || group.tokenBytes() == 0) return tokens;
+    long usual = spec.groups().getFirst().tokenBytes();
+    return usual == 0 ? tokens : (int) Math.ceilDiv(tokens * group.tokenBytes(), usual);
   }
 
   /** The request is over; what its caller does next may be another one. */
@@ -429,6 +461,17 @@ public final class Simulator {
       figures.add(figure.present(presentMicros(instance.index(), endMicros)));
       timelines.add(instance.timeline());
     }
-    return new RunResult(results, figures, endMicros, Timeline.sum(timelines, endMicros));
+    return new RunResult(results, figures, endMicros, Timeline.sum(timelines, endMicros), groups());
+  }
+
+  private List<RunResult.Group> groups() {
+    var groups = new ArrayList<RunResult.Group>();
+    int first = 0;
+    for (var each : spec.groups()) {
+      groups.add(
+          new RunResult.Group(each.name(), each.model(), first, each.count(), each.tokenBytes()));
+      first += each.count();
+    }
+    return groups;
   }
 }

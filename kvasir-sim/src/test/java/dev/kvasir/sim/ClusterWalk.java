@@ -7,7 +7,11 @@ import dev.kvasir.router.flow.FlowSettings;
 import dev.kvasir.router.flow.QueueLimits;
 import dev.kvasir.router.flow.RetryRules;
 import dev.kvasir.sim.report.Ending;
+import dev.kvasir.sim.report.Goodput;
+import dev.kvasir.sim.report.GroupTotal;
 import dev.kvasir.sim.report.RequestResult;
+import dev.kvasir.sim.report.RunResult;
+import dev.kvasir.sim.report.Summary;
 import dev.kvasir.sim.workload.ClosedLoop;
 import dev.kvasir.sim.workload.Request;
 import dev.kvasir.sim.workload.Workload;
@@ -30,15 +34,18 @@ final class ClusterWalk {
   ClusterWalk(RandomGenerator random) {
     this.random = random;
     var cluster = new RandomCluster(random, 4);
-    var rows = cluster.requests();
+    var made = cluster.requests();
+    var own = new SplittableRandom(made.hashCode() + 1);
+    boolean isMixed = own.nextInt(3) == 0;
+    var rows = isMixed ? RandomCluster.asking(own, made) : made;
     this.requests = rows.size();
     var spec = cluster.spec();
     // Chance of its own: the clusters of a seed stay as they are.
-    var outages = outages(new SplittableRandom(rows.hashCode()), spec);
+    var outages = outages(new SplittableRandom(made.hashCode()), spec);
     this.mortal = !outages.isEmpty();
-    this.simulator =
-        new Simulator(
-            mortal ? retrying(spec).with(outages) : spec, cluster.latency(), workload(rows));
+    var retrying = mortal ? retrying(spec) : spec;
+    var fleet = isMixed ? RandomCluster.mixed(own, retrying) : retrying;
+    this.simulator = new Simulator(fleet.with(outages), cluster.latency(), workload(rows));
   }
 
   /** In half of the clusters instances die, several times and at once, and most come back. */
@@ -112,6 +119,28 @@ final class ClusterWalk {
     var run = simulator.result();
     assertThat(run.requests()).isNotEmpty().hasSizeLessThanOrEqualTo(requests);
     for (var request : run.requests()) checkRequest(request);
+    var summary = Summary.of(run, new Summary.Scale(4, 1000, Goodput.Targets.NONE));
+    if (!run.groups().isEmpty()) checkModels(run, summary);
+  }
+
+  /** Each request was answered by its model, or by nobody; and every one is counted. */
+  private static void checkModels(RunResult run, Summary summary) {
+    var served = run.groups().stream().map(RunResult.Group::model).toList();
+    for (var each : run.requests()) {
+      var model = each.request().caller().model();
+      if (each.instance() >= 0) {
+        var by = served.get(each.instance());
+        assertThat(by.isEmpty() || model.isEmpty() || by.equals(model))
+            .as(each.toString())
+            .isTrue();
+      }
+      boolean isKnown = model.isEmpty() || served.contains("") || served.contains(model);
+      if (!isKnown) assertThat(each.ending()).isEqualTo(Ending.REJECTED);
+    }
+    assertThat(summary.models().stream().mapToLong(GroupTotal::requests).sum())
+        .isEqualTo(run.requests().size());
+    assertThat(summary.groups().stream().mapToLong(GroupTotal::completed).sum())
+        .isEqualTo(summary.completedRequests());
   }
 
   private static void checkRequest(RequestResult request) {

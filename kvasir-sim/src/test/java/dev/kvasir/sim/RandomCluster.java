@@ -94,6 +94,55 @@ final class RandomCluster {
     return tiers;
   }
 
+  /**
+   * The same cluster with instances that differ: each has times, memory and perhaps a model of its
+   * own.
+   */
+  static ClusterSpec mixed(RandomGenerator chance, ClusterSpec spec) {
+    boolean isSplit = spec.roles().stream().anyMatch(role -> role != Role.BOTH);
+    var groups = new ArrayList<ClusterSpec.Group>();
+    for (int i = 0; i < spec.roles().size(); i++) {
+      var usual = spec.instance();
+      var instance =
+          new InstanceSpec(
+              usual.engine(),
+              usual.blocks() + chance.nextInt(20),
+              usual.blockTokens(),
+              usual.eviction(),
+              usual.tiers(),
+              usual.transfers());
+      var model = isSplit ? "" : List.of("", "a", "a", "b", "b").get(chance.nextInt(5));
+      var alphas = List.of(chance.nextInt(2) * 100.0, 0.0, 3.0);
+      var betas = List.of(20.0 + chance.nextInt(500), 10 * chance.nextDouble(), 5.0);
+      var role = spec.roles().get(i);
+      long bytes = chance.nextInt(3) * 50L;
+      var latency = LinearModel.of(alphas, betas);
+      groups.add(new ClusterSpec.Group("g" + i, model, 1, role, bytes, instance, latency));
+    }
+    return ClusterSpec.mixed(groups, spec.routing(), spec.handOver());
+  }
+
+  /** The same requests, for any model, for one of two, or for one that nobody has. */
+  static List<Request> asking(RandomGenerator chance, List<Request> rows) {
+    var models = List.of("", "a", "a", "b", "b", "nobody's");
+    var asking = new ArrayList<Request>();
+    for (var each : rows) {
+      var model = models.get(chance.nextInt(models.size()));
+      var caller = new Caller(each.caller().tenant(), each.caller().sloClass(), model);
+      asking.add(
+          new Request(
+              each.id(),
+              each.arrivalNanos(),
+              each.promptTokens(),
+              each.outputTokens(),
+              each.content(),
+              caller,
+              each.turn(),
+              each.deadlineNanos()));
+    }
+    return asking;
+  }
+
   /** In the order of arrival. */
   List<Request> requests() {
     var rows = new ArrayList<Request>();

@@ -17,6 +17,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Random;
+import java.util.SplittableRandom;
 import java.util.random.RandomGenerator;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
@@ -69,9 +70,12 @@ class SideBySideTest {
     var random = new Random(seed);
     int blockTokens = random.nextBoolean() ? 4 : 64;
     var made = new RandomCluster(random, blockTokens);
-    var requests = requests(made, random, sight);
+    var own = new SplittableRandom(seed);
+    boolean isMixed = own.nextBoolean();
+    var rows = requests(made, random, sight);
+    var requests = isMixed ? RandomCluster.asking(own, rows) : rows;
     var latency = random.nextBoolean() ? EVEN : made.latency();
-    var spec =
+    var equal =
         switch (sight) {
           case BLIND -> admittingAll(made.apart("round-robin"));
           case LOOKING ->
@@ -82,6 +86,7 @@ class SideBySideTest {
           case BLIND -> withoutSessions(Workload.open(requests.iterator()));
           case LOOKING -> Workload.open(requests.iterator());
         };
+    var spec = isMixed ? RandomCluster.mixed(own, equal) : equal;
     var simulator = new Simulator(spec, latency, workload, runner);
     var told = told(simulator.run(horizon, _ -> {}));
     if (sight == RouterVisibility.LOOKING) told.add(simulator.router().estimates().toString());

@@ -4,6 +4,7 @@ import dev.kvasir.Nullable;
 import dev.kvasir.cli.config.KeyPaths;
 import dev.kvasir.cli.config.RecordReader;
 import dev.kvasir.cli.config.YamlFile;
+import dev.kvasir.sim.spec.SpecError;
 import dev.kvasir.sim.spec.Written;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -22,6 +23,8 @@ public record Configuration(
     @Nullable Path file, Map<String, String> environment, Written.Keys said) {
   private static final String WORKERS = "KVASIR_WORKERS";
   private static final String TIERS = "tiers";
+  private static final String ENGINES = "engines";
+  private static final String GROUPS = "groups";
 
   /** What describes requests and questions to the simulator, and no deployment. */
   private static final List<String> QUESTIONS = List.of("workload", "sweep");
@@ -52,7 +55,13 @@ public record Configuration(
   public static Written.Keys merged(Deployment defaults, List<Written.Keys> layers) {
     var all = Written.Keys.none(Written.Origin.of("the command line"));
     for (var layer : layers) {
-      if (countsEngines(layer)) all = all.without("workers");
+      boolean isGrouped = layer.has(EngineGroups.PATH);
+      boolean isCounted = countsEngines(layer);
+      if (isGrouped && isCounted) throw both(layer);
+      if (isGrouped || isCounted) all = all.without("workers");
+      // Whoever writes groups means them instead of the engines that were counted below.
+      if (isGrouped) all = withoutEngines(all, COUNTS);
+      if (isCounted) all = withoutEngines(all, List.of(GROUPS));
       var tiers = layer.values().get(TIERS);
       boolean isList = tiers != null && !(tiers instanceof Written.Keys);
       if (tiers == null || !isList) {
@@ -64,9 +73,22 @@ public record Configuration(
     return withDefaultTiers(defaults, all, layers);
   }
 
+  private static SpecError both(Written.Keys layer) {
+    return new SpecError(
+        layer.origin().place() + ": engines",
+        "both groups and " + String.join(", ", COUNTS) + " are written",
+        "give each group its count, and leave the others out");
+  }
+
+  private static Written.Keys withoutEngines(Written.Keys all, List<String> keys) {
+    if (!(all.values().get(ENGINES) instanceof Written.Keys engines)) return all;
+    for (var key : keys) engines = engines.without(key);
+    return all.without(ENGINES).with(ENGINES, engines);
+  }
+
   private static boolean countsEngines(Written.Keys layer) {
     return !layer.values().containsKey("workers")
-        && layer.values().get("engines") instanceof Written.Keys engines
+        && layer.values().get(ENGINES) instanceof Written.Keys engines
         && COUNTS.stream().anyMatch(engines.values()::containsKey);
   }
 

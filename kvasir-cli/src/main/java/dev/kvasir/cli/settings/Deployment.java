@@ -133,7 +133,10 @@ public record Deployment(
 
   /** Whether embedded engines answer. */
   public boolean isEmbedded() {
-    return workers.isEmpty() && !discovery.isOn() && hardware.gpu() == null;
+    return workers.isEmpty()
+        && !discovery.isOn()
+        && hardware.gpu() == null
+        && engines.groups().isEmpty();
   }
 
   /** Refuses what can be simulated and not served. */
@@ -175,6 +178,7 @@ public record Deployment(
 
   /** Whether a prompt that one engine computed can be answered by another. */
   public boolean canHandOver() {
+    if (engines.groups().canHandOver()) return true;
     if (workers.isEmpty()) return isEmbedded() ? !tiers.entries().isEmpty() : engines.prefill() > 0;
     return workers.stream().anyMatch(each -> each.connector() != Connector.NONE);
   }

@@ -56,6 +56,7 @@ import java.util.List;
  * @param planningCost what planning takes for each look at a sequence, for the simulator
  * @param sharing what the engines share; null for tiers and processor in embedded engines, and for
  *     nothing in others
+ * @param groups engines that differ, for the simulator; none where all are equal
  */
 public record EnginesSettings(
     @Nullable Path model,
@@ -78,7 +79,8 @@ public record EnginesSettings(
     EngineSettings.Victim preemption,
     PlanningSettings.Mode planning,
     Duration planningCost,
-    @Nullable List<ClusterSpec.Shared> sharing) {
+    @Nullable List<ClusterSpec.Shared> sharing,
+    EngineGroups groups) {
   public static final EnginesSettings DEFAULT =
       new EnginesSettings(
           null,
@@ -101,7 +103,8 @@ public record EnginesSettings(
           EngineSettings.Victim.NEWEST,
           PlanningSettings.Mode.REPAIR,
           Duration.ZERO,
-          null);
+          null,
+          EngineGroups.NONE);
 
   /** What embedded engines compute on. */
   public enum Device {
@@ -151,7 +154,9 @@ public record EnginesSettings(
     atLeast("step-tokens-max", stepTokensMax, 0);
     atLeast("chunk-tokens-max", chunkTokensMax, 0);
     atLeast("context-tokens-max", contextTokensMax, 0);
-    if (count + prefill + decode < 1) throw new IllegalArgumentException("there are no engines");
+    boolean isNobodyThere =
+        groups.isEmpty() ? count + prefill + decode < 1 : groups.present().isEmpty();
+    if (isNobodyThere) throw new IllegalArgumentException("there are no engines");
   }
 
   private static void atLeast(String key, int value, int least) {
@@ -275,6 +280,10 @@ public record EnginesSettings(
 
   /** Refuses what can be simulated and what embedded engines cannot do. */
   public void requireEmbedded() {
+    if (!groups.isEmpty()) {
+      throw new IllegalArgumentException(
+          EngineGroups.PATH + ": embedded engines are equal; groups are for kvasir simulate");
+    }
     if (prefill + decode > 0) {
       throw new IllegalArgumentException(
           "engines.prefill %d, engines.decode %d: embedded engines do both; use engines.count"

@@ -2,6 +2,7 @@ package dev.kvasir.cli.simulate;
 
 import dev.kvasir.Nullable;
 import dev.kvasir.cli.settings.Deployment;
+import dev.kvasir.cli.settings.EngineGroups;
 import dev.kvasir.sim.ParallelTasks;
 import dev.kvasir.sim.calibrate.KvEstimate;
 import dev.kvasir.sim.latency.StepFit;
@@ -38,7 +39,8 @@ record CaptureFile(Path path, Capture capture) {
           "hardware.alpha-coeffs",
           "hardware.beta-coeffs",
           "hardware.gpu",
-          "hardware.model-config");
+          "hardware.model-config",
+          EngineGroups.PATH);
 
   /** The capture; null where the file is another trace, or does not say how it was made. */
   static @Nullable CaptureFile of(Path path) throws IOException {

@@ -3,6 +3,7 @@ package dev.kvasir.cli.simulate;
 import dev.kvasir.Nullable;
 import dev.kvasir.cli.config.KeyPaths;
 import dev.kvasir.cli.settings.Deployment;
+import dev.kvasir.cli.settings.EngineGroups;
 import dev.kvasir.kv.evict.Eviction;
 import dev.kvasir.router.pick.PickPolicy;
 import dev.kvasir.router.placement.PlacementPolicy;
@@ -27,6 +28,8 @@ import picocli.CommandLine.Model.OptionSpec;
 record KeyOption(
     Section section, String name, String label, String path, String more, String text) {
   private static final Pattern NUMBER = Pattern.compile("[\\d.]+");
+  private static final Pattern GROUP =
+      Pattern.compile("^" + Pattern.quote(EngineGroups.PATH) + "\\.[^.\\[]+\\.");
 
   /** Where help shows it. */
   enum Section {
@@ -192,7 +195,9 @@ record KeyOption(
   static @Nullable String pathOf(String written) {
     var option = named(written);
     if (option.isPresent()) return option.get().path;
-    for (var key : KeyPaths.of(Deployment.DEFAULT)) if (key.path().equals(written)) return written;
+    // The keys of a group are known by the group's place.
+    var known = GROUP.matcher(written).replaceFirst(EngineGroups.PATH + "[].");
+    for (var key : KeyPaths.of(Deployment.DEFAULT)) if (key.path().equals(known)) return written;
     return null;
   }
 

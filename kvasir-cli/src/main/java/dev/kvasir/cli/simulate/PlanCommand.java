@@ -3,6 +3,7 @@ package dev.kvasir.cli.simulate;
 import dev.kvasir.Nullable;
 import dev.kvasir.cli.process.ExitCode;
 import dev.kvasir.cli.process.UserErrors;
+import dev.kvasir.cli.settings.EngineGroups;
 import dev.kvasir.sim.ParallelTasks;
 import dev.kvasir.sim.page.ComparisonPage;
 import dev.kvasir.sim.plan.CheapestSearch;
@@ -60,9 +61,6 @@ public final class PlanCommand implements Callable<Integer> {
           "--compat",
           "--instances",
           "--shard");
-  private static final String GPU = "hardware.gpu";
-  private static final String PRICE = "cost.gpu-hour";
-  private static final String ENGINES = "engines.count";
   private static final double HOUR_SECONDS = 3600;
 
   private final PrintWriter out;
@@ -80,6 +78,13 @@ public final class PlanCommand implements Callable<Integer> {
           "GPUs to choose from, each with its price for an hour (default: the GPU of the"
               + " deployment).")
   private @Nullable String gpus;
+
+  @Option(
+      names = "--group",
+      paramLabel = "NAME",
+      description =
+          "The group of engines.groups whose engines are counted; sweep the counts of the others.")
+  private @Nullable String group;
 
   @Option(
       names = "--engines-max",
@@ -137,12 +142,42 @@ public final class PlanCommand implements Callable<Integer> {
     return search.ranking().isEmpty() ? ExitCode.UNAVAILABLE : ExitCode.OK;
   }
 
-  private static void requireTargets(Plan asked) {
+  /** The key of the engines that are counted. */
+  private String enginesKey() {
+    return group == null ? "engines.count" : groupKey("count");
+  }
+
+  private String gpuKey() {
+    return group == null ? "hardware.gpu" : groupKey("gpu");
+  }
+
+  private String priceKey() {
+    return group == null ? "cost.gpu-hour" : groupKey("gpu-hour");
+  }
+
+  private String groupKey(String key) {
+    return EngineGroups.PATH + "." + group + "." + key;
+  }
+
+  private void requireGroup(Plan asked) {
+    var names = asked.deployment().engines().groups().names();
+    if (group == null && !names.isEmpty()) {
+      throw new IllegalArgumentException(
+          "there are groups of engines: name one of %s with --group".formatted(names));
+    }
+    if (group != null && !names.contains(group)) {
+      throw new IllegalArgumentException(
+          "--group %s, and the groups of engines are %s".formatted(group, names));
+    }
+  }
+
+  private void requireTargets(Plan asked) {
+    requireGroup(asked);
     if (asked.deployment().slo().targets().equals(Goodput.Targets.NONE)) {
       throw new IllegalArgumentException(
           "nothing says what is good enough; give --slo-ttft, --slo-itl or --slo-e2e");
     }
-    if (asked.dimensions().stream().anyMatch(each -> each.path().equals(ENGINES))) {
+    if (asked.dimensions().stream().anyMatch(each -> each.path().equals(enginesKey()))) {
       throw new IllegalArgumentException(
           "the number of engines is what is looked for; leave it out of --sweep");
     }
@@ -170,18 +205,19 @@ public final class PlanCommand implements Callable<Integer> {
   }
 
   /** The GPU and its price, what is swept, and the number of engines. */
-  private static List<Dimension> dimensions(Plan asked, List<Kind> kinds) {
+  private List<Dimension> dimensions(Plan asked, List<Kind> kinds) {
     var all = new ArrayList<Dimension>();
     if (!kinds.isEmpty()) {
       all.add(
           Dimension.of(
-              GPU, kinds.stream().map(Kind::gpu).distinct().map(PlanCommand::text).toList()));
+              gpuKey(), kinds.stream().map(Kind::gpu).distinct().map(PlanCommand::text).toList()));
       all.add(
           Dimension.of(
-              PRICE, kinds.stream().map(Kind::price).distinct().map(PlanCommand::text).toList()));
+              priceKey(),
+              kinds.stream().map(Kind::price).distinct().map(PlanCommand::text).toList()));
     }
     all.addAll(asked.dimensions());
-    all.add(Dimension.of(ENGINES, List.of(text("1"))));
+    all.add(Dimension.of(enginesKey(), List.of(text("1"))));
     return all;
   }
 
@@ -225,7 +261,7 @@ public final class PlanCommand implements Callable<Integer> {
     var values = new ArrayList<>(setting);
     values.add(text("" + engines));
     var setup = new Setup(plan, values, options, err, ParallelTasks.ALONE);
-    return setup.fleet().cost(HOUR_SECONDS, plan.deployment(values).cost().prices());
+    return setup.fleet().cost(HOUR_SECONDS, setup.prices());
   }
 
   private void write(Plan plan, Comparison comparison, String advice) throws IOException {

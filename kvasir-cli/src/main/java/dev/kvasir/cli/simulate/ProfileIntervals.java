@@ -21,13 +21,13 @@ record ProfileIntervals(Map<Figure, Interval> intervals) {
   /** Of a run; it is done again with the other times that the profile's captures allow. */
   static ProfileIntervals of(Setup setup, RunResult run, long seed) throws IOException {
     var intervals = new EnumMap<Figure, Interval>(Figure.class);
-    var profile = setup.profile();
-    if (profile != null) {
+    var profiles = setup.profiles();
+    if (!profiles.isEmpty()) {
       var runs = new ArrayList<RunResult>();
       runs.add(run);
       runs.addAll(setup.others());
       for (var figure : Figure.values()) {
-        intervals.put(figure, Interval.of(profile, figure, runs, seed));
+        intervals.put(figure, Interval.of(profiles, figure, runs, seed));
       }
     }
     return new ProfileIntervals(intervals);

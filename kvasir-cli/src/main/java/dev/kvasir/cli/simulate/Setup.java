@@ -1,16 +1,10 @@
 package dev.kvasir.cli.simulate;
 
-import dev.kvasir.Nullable;
+import dev.kvasir.Records;
 import dev.kvasir.cli.settings.Deployment;
-import dev.kvasir.cli.settings.EnginesSettings;
+import dev.kvasir.cli.settings.EngineGroups;
 import dev.kvasir.cli.settings.SimulationSettings.News;
-import dev.kvasir.cli.settings.SimulationSettings.Transfers;
-import dev.kvasir.cli.settings.TierKind;
-import dev.kvasir.cli.settings.TierList;
 import dev.kvasir.cli.settings.WorkerSettings;
-import dev.kvasir.engine.EngineSettings;
-import dev.kvasir.engine.EngineSettings.BatchRules;
-import dev.kvasir.kv.event.Tier;
 import dev.kvasir.router.flow.FlowSettings;
 import dev.kvasir.router.flow.KeyLimits;
 import dev.kvasir.router.pick.PickPolicy;
@@ -18,14 +12,9 @@ import dev.kvasir.router.pick.Ties;
 import dev.kvasir.router.placement.PlacementPolicy;
 import dev.kvasir.router.view.Role;
 import dev.kvasir.sim.ClusterSpec;
-import dev.kvasir.sim.InstanceSpec;
 import dev.kvasir.sim.ParallelTasks;
 import dev.kvasir.sim.RoutingSpec;
 import dev.kvasir.sim.Simulator;
-import dev.kvasir.sim.TierLink;
-import dev.kvasir.sim.TierSpec;
-import dev.kvasir.sim.TransferModel;
-import dev.kvasir.sim.blis.StepTransfers;
 import dev.kvasir.sim.cache.CacheReplay;
 import dev.kvasir.sim.cache.ClairvoyantReplay;
 import dev.kvasir.sim.cache.HintOracle;
@@ -34,6 +23,7 @@ import dev.kvasir.sim.latency.LatencyModel;
 import dev.kvasir.sim.report.CacheFound;
 import dev.kvasir.sim.report.Fleet;
 import dev.kvasir.sim.report.InstanceTotal;
+import dev.kvasir.sim.report.Prices;
 import dev.kvasir.sim.report.RunResult;
 import dev.kvasir.sim.report.Summary;
 import dev.kvasir.sim.spec.Written;
@@ -41,10 +31,8 @@ import dev.kvasir.sim.workload.Request;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.PrintWriter;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
-import java.util.EnumMap;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -53,22 +41,22 @@ import java.util.function.LongConsumer;
 
 /** Turns a deployment into a simulation, and runs it. */
 final class Setup {
-  private static final double MICROS_PER_SECOND = 1e6;
-  private static final double BYTES_PER_GIGABYTE = 1e9;
   private static final long HORIZON_NANOS_MAX = Long.MAX_VALUE / 1000 * 1000;
+
+  /** The times that profiles hold to be right, not one of the others that they allow. */
+  private static final int OWN_TIMES = -1;
 
   /** Hints are told from blocks of so many tokens at least, of which traces name each. */
   private static final int HINT_TOKENS = 512;
 
   private final Plan plan;
   private final Deployment deployment;
-  private final SimulatedHardware hardware;
+  private final List<EngineSetup> engines;
   private final String placement;
   private final String routing;
   private final SimulateOptions options;
   private final PrintWriter err;
   private final ParallelTasks runner;
-  private int profiledBlocks;
 
   /** The simulation of one point of the grid, or of all where there is none. */
   Setup(
@@ -78,11 +66,11 @@ final class Setup {
       PrintWriter err,
       ParallelTasks runner) {
     this.plan = plan;
-    this.deployment = plan.deployment(point);
-    this.hardware = new SimulatedHardware(deployment.hardware());
+    this.deployment = single(plan.deployment(point));
     this.options = options;
     this.err = err;
     this.runner = runner;
+    this.engines = engines();
     this.placement = placement(plan, point);
     boolean isChosen = plan.writes("routing.policy", point) || !options.isBlis();
     this.routing = isChosen ? deployment.routing().policy() : "round-robin";
@@ -94,51 +82,76 @@ final class Setup {
     return isChosen || deployment.canHandOver() ? deployment.routing().placement() : "never";
   }
 
-  RunResult run(LongConsumer progress) throws IOException {
-    return run(null, progress);
+  /** A single group that takes all requests is as if all engines were equal. */
+  private static Deployment single(Deployment whole) {
+    var groups = whole.engines().groups().present();
+    boolean isSingle = groups.size() == 1 && groups.getFirst().group().model().isEmpty();
+    return isSingle ? EngineGroups.deployment(whole, groups.getFirst()) : whole;
   }
 
-  /** The profile that says how long things take; null for none. */
-  @Nullable
-  Profile profile() throws IOException {
-    return options.isBlis() ? null : hardware.profile();
+  private List<EngineSetup> engines() {
+    var groups = deployment.engines().groups();
+    if (groups.isEmpty()) {
+      return List.of(new EngineSetup(EngineGroups.Entry.ALL, deployment, options.validate, err));
+    }
+    if (options.isBlis() || options.cacheOnly) {
+      throw new IllegalArgumentException(
+          EngineGroups.PATH + " cannot be simulated with --compat blis or --cache-only");
+    }
+    var all = new ArrayList<EngineSetup>();
+    for (var each : groups.present()) {
+      all.add(new EngineSetup(each, EngineGroups.deployment(deployment, each), null, err));
+    }
+    return all;
+  }
+
+  private boolean isGrouped() {
+    return !deployment.engines().groups().isEmpty();
+  }
+
+  RunResult run(LongConsumer progress) throws IOException {
+    return run(OWN_TIMES, progress);
+  }
+
+  /** The profiles that say how long things take; none unless all engines have one. */
+  List<Profile> profiles() throws IOException {
+    var profiles = new ArrayList<Profile>();
+    if (options.isBlis()) return profiles;
+    for (var each : engines) {
+      var profile = each.profile();
+      if (profile == null) return List.of();
+      profiles.add(profile);
+    }
+    return profiles;
   }
 
   /** The same run under the other times that the profile's captures allow. */
   List<RunResult> others() throws IOException {
     var runs = new ArrayList<RunResult>();
-    var profile = profile();
-    if (profile == null) return runs;
-    for (var model : profile.otherModels()) runs.add(run(model, _ -> {}));
+    int most = 0;
+    for (var each : profiles()) most = Math.max(most, each.otherModels().size());
+    for (int other = 0; other < most; other++) runs.add(run(other, _ -> {}));
     return runs;
   }
 
-  private RunResult run(@Nullable LatencyModel other, LongConsumer progress) throws IOException {
+  private RunResult run(int other, LongConsumer progress) throws IOException {
     var opened = new ArrayList<InputStream>();
     try {
       int unit = Math.max(deployment.engines().blockSize(), HINT_TOKENS);
       var workload =
           plan.requests().open(deployment.simulation(), trace -> hinted(trace, unit), opened);
       if (options.isBlis()) return new BlisSetup(plan, deployment, routing).run(workload, err);
-      warnOfUnknownTimes();
+      var models = new ArrayList<LatencyModel>();
+      for (var each : engines) {
+        each.warnOfUnknownTimes();
+        models.add(each.model(other));
+      }
       var horizon = deployment.simulation().horizon();
-      var model = other == null ? hardware.model(err) : other;
-      return new Simulator(cluster(), model, workload, runner)
+      return new Simulator(cluster(models), models.getFirst(), workload, runner)
           .run(horizon == null ? HORIZON_NANOS_MAX : horizon.toNanos(), progress);
     } finally {
       for (var stream : opened) stream.close();
     }
-  }
-
-  private void warnOfUnknownTimes() {
-    var known = deployment.hardware();
-    boolean isTimed =
-        known.fit() != null || known.profile() != null || !known.betaCoeffs().isEmpty();
-    if (!deployment.isEmbedded() || isTimed) return;
-    err.printf(
-        "kvasir: warning: nothing says how long steps take on embedded engines; the times are those"
-            + " of a %s. Simulate a capture of them, or set hardware.fit.%n",
-        known.gpuOrDefault());
   }
 
   /** What a cache alone finds. */
@@ -147,10 +160,14 @@ final class Setup {
     try {
       var engines = deployment.engines();
       var trace = plan.requests().untimed(deployment.simulation(), opened);
+      int blocks =
+          options.isBlis()
+              ? new BlisSetup(plan, deployment, routing).blocks()
+              : this.engines.getFirst().blocks();
       if (engines.eviction().equals(ClairvoyantReplay.NAME)) {
-        return new ClairvoyantReplay(() -> trace, engines.blockSize()).run(blocks());
+        return new ClairvoyantReplay(() -> trace, engines.blockSize()).run(blocks);
       }
-      return new CacheReplay(blocks(), engines.blockSize(), engines.eviction())
+      return new CacheReplay(blocks, engines.blockSize(), engines.eviction())
           .run(hinted(trace, engines.blockSize()));
     } finally {
       for (var stream : opened) stream.close();
@@ -174,8 +191,23 @@ final class Setup {
     return Summary.of(run, scale());
   }
 
+  /** Says what of the run was surely not meant. */
+  void warn(Summary summary) {
+    warnOfIdleRoles(summary);
+    for (var model : summary.models()) {
+      if (!model.isUnserved()) continue;
+      err.printf(
+          Locale.ROOT,
+          "kvasir: warning: %,d requests ask for the model %s, which no engine serves: they get"
+              + " 404; give it to a group under %s%n",
+          model.requests(),
+          model.name(),
+          EngineGroups.PATH);
+    }
+  }
+
   /** Says of each role whose engines did nothing why, and what to set. */
-  void warnOfIdleRoles(Summary summary) {
+  private void warnOfIdleRoles(Summary summary) {
     if (summary.completedRequests() == 0) return;
     for (var role : Role.values()) {
       var those = summary.instances().stream().filter(each -> each.role() == role).toList();
@@ -205,24 +237,34 @@ final class Setup {
   Summary.Scale scale() throws IOException {
     return new Summary.Scale(
         deployment.engines().blockSize(),
-        hardware.knownBytesPerToken(),
+        engines.getFirst().hardware().knownBytesPerToken(),
         deployment.slo().targets());
   }
 
   /** The hardware that the run stands for. */
   Fleet fleet() throws IOException {
-    int instances = roles(deployment).size();
-    var tokens = new EnumMap<Tier, Long>(Tier.class);
-    int tieredCaches = deployment.sharing().contains(ClusterSpec.Shared.TIERS) ? 1 : instances;
-    int blockSize = deployment.engines().blockSize();
-    for (var tier : deployment.tiers().entries()) {
-      tokens.put(tier.kind().tier(), (long) tier.blocks(blockBytes()) * blockSize * tieredCaches);
-    }
-    return new Fleet(instances * hardware.gpus(), tokens, hardware.knownBytesPerToken());
+    var all = engines.getFirst().fleet();
+    for (var each : engines.subList(1, engines.size())) all = all.plus(each.fleet());
+    return all;
   }
 
-  private long blockBytes() throws IOException {
-    return hardware.bytesPerToken() * deployment.engines().blockSize();
+  /** What that costs; GPUs of unlike prices count by their mean. */
+  Prices prices() throws IOException {
+    var cost = deployment.cost();
+    if (engines.stream().allMatch(each -> each.gpuHour() == null)) return cost.prices();
+    double all = 0;
+    int gpus = 0;
+    for (var each : engines) {
+      var price = each.gpuHour();
+      if (price == null) {
+        throw new IllegalArgumentException(
+            "%s.%s.gpu-hour is not set, and others are: set it, or cost.gpu-hour"
+                .formatted(EngineGroups.PATH, each.name()));
+      }
+      all += price * each.fleet().gpus();
+      gpus += each.fleet().gpus();
+    }
+    return Records.with(cost, "gpuHour", all / gpus).prices();
   }
 
   /** What each engine is there for. */
@@ -240,85 +282,32 @@ final class Setup {
     return roles;
   }
 
-  private int blocks() throws IOException {
-    if (options.isBlis()) return new BlisSetup(plan, deployment, routing).blocks();
-    var engines = deployment.engines();
-    var profile = profile();
-    if (profile != null) {
-      // Looked up once, so that the runs under a profile's other times do not warn again.
-      if (profiledBlocks == 0) profiledBlocks = blocks(profile);
-      return profiledBlocks;
-    }
-    if (engines.totalKvBlocks() > 0) return engines.totalKvBlocks();
-    return deployment.isEmbedded()
-        ? engines.embeddedBlocks()
-        : hardware.blocks(engines.blockSize());
-  }
-
-  /** As many as are written, or as the profile's server had; as the capture shows where that is. */
-  private int blocks(Profile profile) throws IOException {
-    int written = deployment.engines().totalKvBlocks();
-    var limits = profile.limits();
-    int known = written > 0 ? written : limits.blocks();
-    var measured = options.validate;
-    if (measured == null) {
-      // A memory that was never full when the profile was made is as large as the GPU has room for.
-      boolean isKnown = written > 0 || limits.isMemoryKnown();
-      return isKnown ? known : hardware.blocks(deployment.engines().blockSize());
-    }
-    var seen = CaptureFile.memory(measured, deployment.engines().blockSize());
-    if (seen.isFull() && written == 0) return seen.peakBlocks();
-    if (written > 0 && !seen.contradicts(written)) return written;
-    if (written > 0) {
-      err.printf(
-          Locale.ROOT,
-          "kvasir: warning: requests of the capture held %,d KV blocks at a time, more than the"
-              + " %,d that are set; simulated with %,d%n",
-          seen.peakBlocks(),
-          written,
-          seen.peakBlocks());
-    }
-    return Math.max(known, seen.peakBlocks());
-  }
-
-  private EngineSettings batches() throws IOException {
-    var engines = deployment.engines();
-    var none = BatchRules.SOUND;
-    var profile = profile();
-    if (profile != null) {
-      return engines
-          .batches(profile.limits().stepTokensMax(), none)
-          .with(EngineSettings.Room.WHOLE_PROMPT);
-    }
-    return engines.batches(
-        deployment.isEmbedded()
-            ? EnginesSettings.EMBEDDED_STEP_TOKENS
-            : EngineSettings.DEFAULT.stepTokensMax(),
-        none);
-  }
-
   private int contextTokens() {
     return deployment.isEmbedded() ? deployment.engines().contextTokensMax() : 0;
   }
 
-  private ClusterSpec cluster() throws IOException {
-    var engines = deployment.engines();
-    var instance =
-        new InstanceSpec(
-            batches(),
-            blocks(),
-            engines.blockSize(),
-            engines.eviction(),
-            engines.limits(),
-            tiers(),
-            transfers());
+  private ClusterSpec cluster(List<LatencyModel> models) throws IOException {
     var simulation = deployment.simulation();
-    var cluster =
-        new ClusterSpec(roles(deployment), instance, routing(), handOver(), deployment.sharing())
-            .with(simulation.outagesOf(roles(deployment).size()))
-            .with(replication());
+    var fleet = isGrouped() ? groups(models) : equal();
+    var cluster = fleet.with(simulation.outagesOf(fleet.roles().size())).with(replication());
     var rule = simulation.autoscaling().rule();
     return rule == null ? cluster : cluster.with(rule);
+  }
+
+  private ClusterSpec equal() throws IOException {
+    var each = engines.getFirst();
+    return new ClusterSpec(
+        roles(deployment), each.instance(), routing(), each.handOver(), deployment.sharing());
+  }
+
+  private ClusterSpec groups(List<LatencyModel> models) throws IOException {
+    if (!deployment.sharing().isEmpty()) {
+      throw new IllegalArgumentException(
+          EngineGroups.PATH + ": unlike engines share nothing; leave out engines.sharing");
+    }
+    var groups = new ArrayList<ClusterSpec.Group>();
+    for (int i = 0; i < engines.size(); i++) groups.add(engines.get(i).group(models.get(i)));
+    return ClusterSpec.mixed(groups, routing(), engines.getFirst().handOver());
   }
 
   /** Each further gateway has policies of its own, which may remember what they did. */
@@ -331,46 +320,6 @@ final class Setup {
             ? ClusterSpec.Replication.Sharing.BOOKED
             : ClusterSpec.Replication.Sharing.NONE;
     return new ClusterSpec.Replication(others, sharing, simulation.newsDelay());
-  }
-
-  private TransferModel transfers() {
-    var simulation = deployment.simulation();
-    return switch (simulation.transfers()) {
-      case EVENT -> new TransferModel.Event();
-      case STEP -> new StepTransfers(simulation.step().offloadThreshold());
-    };
-  }
-
-  private List<TierSpec> tiers() throws IOException {
-    var tiers = new ArrayList<TierSpec>();
-    for (var tier : deployment.tiers().entries()) tiers.add(tier(tier));
-    return tiers;
-  }
-
-  /** Each GPU of an engine has a bus of its own to host memory, for its share of a token. */
-  private TierSpec tier(TierList.Entry entry) throws IOException {
-    var tier = entry.kind().tier();
-    int blocks = entry.blocks(blockBytes());
-    var step = deployment.simulation().step();
-    if (deployment.simulation().transfers() == Transfers.STEP) {
-      return new TierSpec(tier, blocks, step.tokensPerMicrosecond(), step.latency());
-    }
-    long bytes = hardware.bytesPerToken();
-    if (tier == Tier.HOST) bytes = Math.ceilDiv(bytes, hardware.gpus());
-    return TierSpec.of(tier, blocks, link(entry), bytes);
-  }
-
-  private TierLink link(TierList.Entry entry) {
-    var kind = entry.kind();
-    var usual = kind == TierKind.HOST ? hardware.hostLink() : TierLink.named(kind.link());
-    var facts = entry.facts();
-    try {
-      var link = facts.link().isEmpty() ? usual : TierLink.parse(facts.link(), usual);
-      return facts.latency() == null ? link : link.withLatency(facts.latency());
-    } catch (IllegalArgumentException wrong) {
-      throw new IllegalArgumentException(
-          "tiers." + kind.word() + ".link: " + wrong.getMessage(), wrong);
-    }
   }
 
   private RoutingSpec routing() throws IOException {
@@ -402,13 +351,5 @@ final class Setup {
     if (!plan.limits()) return FlowSettings.OPEN.with(admission);
     var failures = limits.failures();
     return new FlowSettings(limits.queue(), failures.retries(), failures.ejection(), admission);
-  }
-
-  private ClusterSpec.HandOver handOver() throws IOException {
-    var settings = deployment.hardware();
-    double tokens =
-        settings.transferRate() * BYTES_PER_GIGABYTE / MICROS_PER_SECOND / hardware.bytesPerToken();
-    Duration latency = settings.transferLatency();
-    return new ClusterSpec.HandOver(latency, tokens);
   }
 }

@@ -99,7 +99,7 @@ public final class SimulateCommand implements Callable<Integer> {
       run = setup.run(progress::completed);
     }
     var summary = setup.summary(run);
-    setup.warnOfIdleRoles(summary);
+    setup.warn(summary);
     var measured = options.validate;
     var intervals = ProfileIntervals.of(setup, run, plan.deployment().simulation().seedOrDefault());
     if (measured == null) {

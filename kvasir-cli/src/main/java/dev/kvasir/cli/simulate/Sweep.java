@@ -102,8 +102,9 @@ final class Sweep {
    */
   private void doubt(Comparison comparison, List<List<Written.Text>> grid) throws IOException {
     var points = comparison.points();
-    if (points.size() < 2 || plan.deployment().hardware().profile() == null) return;
+    if (points.size() < 2) return;
     int best = Best.of(comparison).index();
+    if (setup(grid.get(best)).profiles().isEmpty()) return;
     double here = points.get(best).summary().ttft().p90();
     int next = best == 0 ? 1 : 0;
     for (int i = 0; i < points.size(); i++) {
@@ -122,9 +123,12 @@ final class Sweep {
   }
 
   private List<Double> firstTokens(List<Written.Text> values) throws IOException {
+    return setup(values).others().stream().map(Interval.Figure.TTFT_P90::of).toList();
+  }
+
+  private Setup setup(List<Written.Text> values) {
     var silent = new PrintWriter(new StringWriter());
-    var setup = new Setup(plan, values, options, silent, ParallelTasks.ALONE);
-    return setup.others().stream().map(Interval.Figure.TTFT_P90::of).toList();
+    return new Setup(plan, values, options, silent, ParallelTasks.ALONE);
   }
 
   void requireComparable() {
@@ -144,9 +148,8 @@ final class Sweep {
           new Setup(plan, values, options, new PrintWriter(words, true), ParallelTasks.ALONE);
       var result = setup.run(completed -> requireGoingOn());
       var summary = setup.summary(result);
-      setup.warnOfIdleRoles(summary);
-      var prices = plan.deployment(values).cost().prices();
-      var point = new Comparison.Point(texts, summary, setup.fleet(), prices);
+      setup.warn(summary);
+      var point = new Comparison.Point(texts, summary, setup.fleet(), setup.prices());
       done.incrementAndGet();
       return new Told(point, words.toString());
     } catch (IllegalArgumentException wrong) {

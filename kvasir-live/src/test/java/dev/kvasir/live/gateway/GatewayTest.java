@@ -217,6 +217,9 @@ class GatewayTest {
     var line = Json.read(Files.readAllBytes(capture));
     assertThat(line.path("schema").asString()).isEqualTo("kvasir.capture.v1");
     assertThat(line.path("output_tokens").asInt()).isEqualTo(8);
+    assertThat(line.path("model").asString())
+        .isNotEmpty()
+        .isEqualTo(decision.path("model").asString());
     assertThat(line.path("blocks").size()).isEqualTo(line.path("prompt_tokens").asInt() / 16);
     assertThat(Files.readString(log) + Files.readString(capture)).doesNotContain("secret");
   }

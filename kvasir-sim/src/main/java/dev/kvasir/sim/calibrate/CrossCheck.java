@@ -141,7 +141,7 @@ public final class CrossCheck {
           new Cell(
               figure.of(measured) / 1000,
               figure.of(runs.getFirst()) / 1000,
-              Interval.of(profile, figure, runs, asked.seed()),
+              Interval.of(List.of(profile), figure, runs, asked.seed()),
               Interval.byChance(figure, measured, asked.seed())));
     }
     return new Judged(from, served.source(), cells);

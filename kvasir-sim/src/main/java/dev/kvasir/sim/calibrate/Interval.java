@@ -64,10 +64,12 @@ public record Interval(double low, double high) {
     return low <= micros && micros <= high;
   }
 
-  /** Of runs of the same requests: with the profile's times first, then with its others. */
-  public static Interval of(Profile profile, Figure figure, List<RunResult> runs, long seed) {
+  /** Of runs of the same requests: with the profiles' times first, then with their others. */
+  public static Interval of(
+      List<Profile> profiles, Figure figure, List<RunResult> runs, long seed) {
     var random = new SplittableRandom(seed * FIGURES.size() + FIGURES.indexOf(figure));
-    double off = profile.runOff(figure.time);
+    double off = 0;
+    for (var each : profiles) off = Math.max(off, each.runOff(figure.time));
     var times = runs.stream().map(run -> answered(figure.time, run)).toList();
     var figures = new double[DRAWS];
     for (int i = 0; i < DRAWS; i++) {

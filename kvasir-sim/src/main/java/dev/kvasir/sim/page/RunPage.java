@@ -3,6 +3,7 @@ package dev.kvasir.sim.page;
 import dev.kvasir.kv.event.Tier;
 import dev.kvasir.sim.report.Gaps;
 import dev.kvasir.sim.report.Goodput;
+import dev.kvasir.sim.report.GroupTotal;
 import dev.kvasir.sim.report.Quantiles;
 import dev.kvasir.sim.report.RequestResult;
 import dev.kvasir.sim.report.RunResult;
@@ -35,6 +36,8 @@ public final class RunPage {
     made.page.charts(made.course());
     made.page.chapter("Tiers");
     made.tiers();
+    made.groups("Groups", made.summary.groups());
+    made.groups("Models", made.summary.models());
     made.page.chapter("Instances");
     new BalanceChart(run).write(made.page.html());
     made.page.asked(asked);
@@ -130,23 +133,53 @@ public final class RunPage {
         course.hits(tiers.isEmpty() ? List.of(Tier.DEVICE) : tiers), course.load(), course.waits());
   }
 
-  private void tiers() {
+  /** A table of the groups or the models; nothing where all instances are equal. */
+  private void groups(String title, List<GroupTotal> totals) {
+    if (totals.isEmpty()) return;
+    page.chapter(title);
+    head(
+        "name",
+        "instances",
+        "requests",
+        "found in cache",
+        "time computing",
+        "first token, p50",
+        "p90",
+        "last token, p50");
+    var html = page.html();
+    for (var each : totals) {
+      var name = each.name().isEmpty() ? "(none)" : each.name();
+      html.open("tr").element("th", name, "scope", "row");
+      html.element("td", Figures.count(each.instances()));
+      html.element("td", Figures.count(each.requests()));
+      html.element("td", Figures.share(each.tokenHitRate()));
+      html.element("td", Figures.share(each.utilisation()));
+      html.element("td", Figures.millis(each.ttft().p50()));
+      html.element("td", Figures.millis(each.ttft().p90()));
+      html.element("td", Figures.millis(each.e2e().p50())).close("tr");
+    }
+    html.close("tbody").close("table").close("div");
+  }
+
+  private void head(String... titles) {
     var html = page.html();
     html.open("div", "class", "wide").open("table").open("thead").open("tr");
-    for (var head :
-        List.of(
-            "tier",
-            "tokens found",
-            "blocks in",
-            "blocks out",
-            "bytes in",
-            "bytes out",
-            "evicted",
-            "wanted back at once",
-            "link busy")) {
-      html.element("th", head, "scope", "col");
-    }
+    for (var title : titles) html.element("th", title, "scope", "col");
     html.close("tr").close("thead").open("tbody");
+  }
+
+  private void tiers() {
+    var html = page.html();
+    head(
+        "tier",
+        "tokens found",
+        "blocks in",
+        "blocks out",
+        "bytes in",
+        "bytes out",
+        "evicted",
+        "wanted back at once",
+        "link busy");
     for (var tier : summary.tiers()) {
       html.open("tr").element("th", TimelineChart.name(tier.tier()), "scope", "row");
       html.element("td", Figures.count(tier.hitTokens()));

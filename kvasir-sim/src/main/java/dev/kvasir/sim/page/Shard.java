@@ -26,7 +26,7 @@ public record Shard(
     List<Integer> places,
     List<Comparison.Point> points) {
   /** The version that is written and read. */
-  public static final int VERSION = 1;
+  public static final int VERSION = 2;
 
   private static final JsonMapper JSON = new JsonMapper();
 

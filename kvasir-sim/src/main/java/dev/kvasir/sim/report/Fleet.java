@@ -22,6 +22,19 @@ public record Fleet(int gpus, Map<Tier, Long> tokens, long bytesPerToken) {
     }
   }
 
+  /** Both; tokens of the other count by their bytes. */
+  public Fleet plus(Fleet other) {
+    var all = new EnumMap<Tier, Long>(Tier.class);
+    all.putAll(tokens);
+    other.tokens.forEach((tier, count) -> all.merge(tier, asOwn(count, other), Long::sum));
+    return new Fleet(gpus + other.gpus, all, bytesPerToken);
+  }
+
+  private long asOwn(long count, Fleet other) {
+    boolean isKnown = bytesPerToken > 0 && other.bytesPerToken > 0;
+    return isKnown ? count * other.bytesPerToken / bytesPerToken : count;
+  }
+
   /** How many tokens fit below the memory of the GPUs. */
   public long tokensBelow() {
     return tokens.values().stream().mapToLong(Long::longValue).sum();

@@ -30,9 +30,10 @@ public record InstanceTotal(
     var cached = new long[count];
     var tokens = new long[count];
     for (var each : run.requests()) {
-      if (each.instance() < 0) continue;
-      requests[each.instance()]++;
       int prefill = each.prefillInstance();
+      // One that was sent to a dead instance alone began nowhere.
+      if (each.instance() < 0 || prefill < 0) continue;
+      requests[each.instance()]++;
       if (prefill != each.instance()) prefills[prefill]++;
       if (each.schedulingMicros() == RequestResult.NEVER) continue;
       cached[prefill] += each.cachedTokens();

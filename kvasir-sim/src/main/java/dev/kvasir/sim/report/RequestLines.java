@@ -18,7 +18,10 @@ public final class RequestLines {
 
   public void write(RunResult run, Appendable out) throws IOException {
     for (var request : run.requests()) {
-      out.append(JSON.writeValueAsString(node(request))).append('\n');
+      var node = node(request);
+      var model = request.request().caller().model();
+      if (!run.groups().isEmpty() && !model.isEmpty()) node.put("model", model);
+      out.append(JSON.writeValueAsString(node)).append('\n');
     }
   }
 
@@ -27,7 +30,7 @@ public final class RequestLines {
     var node = JSON.createObjectNode();
     node.put("request_id", request.id());
     node.put("instance", result.instance() < 0 ? "" : "instance_" + result.instance());
-    if (result.prefillInstance() != result.instance()) {
+    if (result.prefillInstance() >= 0 && result.prefillInstance() != result.instance()) {
       node.put("prefill_instance", "instance_" + result.prefillInstance());
     }
     node.put("outcome", result.ending().name().toLowerCase(Locale.ROOT));

@@ -12,6 +12,8 @@ import java.util.function.ToLongFunction;
  *
  * @param presence the share of the time in which instances were there, all together
  * @param offloadShare of the heavy requests, those prefilled elsewhere than where they decoded
+ * @param groups of unlike instances; empty where all are equal
+ * @param models that groups serve or requests ask for; empty where all instances are equal
  */
 public record Summary(
     long completedRequests,
@@ -40,7 +42,9 @@ public record Summary(
     Goodput goodput,
     List<TierTotal> tiers,
     PlanningSettings.Stats planning,
-    List<InstanceTotal> instances) {
+    List<InstanceTotal> instances,
+    List<GroupTotal> groups,
+    List<GroupTotal> models) {
 
   /** Mean and percentiles in milliseconds. */
   public record Spread(double mean, double p50, double p90, double p95, double p99) {
@@ -124,7 +128,9 @@ public record Summary(
         Goodput.of(requests, run.endMicros() / 1e6, scale.targets()),
         tiers(run, scale),
         planning(run),
-        InstanceTotal.of(run));
+        InstanceTotal.of(run),
+        GroupTotal.ofGroups(run),
+        GroupTotal.ofModels(run));
   }
 
   private static double presence(RunResult run) {
@@ -157,7 +163,7 @@ public record Summary(
   }
 
   /** The share of prompt tokens that needed no computing, of all requests that were admitted. */
-  private static double tokenHitRate(List<RequestResult> requests) {
+  static double tokenHitRate(List<RequestResult> requests) {
     long cached = 0;
     long all = 0;
     for (var request : requests) {
@@ -190,11 +196,11 @@ public record Summary(
     return stored == 0 ? 0 : (double) thrashed / stored;
   }
 
-  private static boolean isCompleted(RequestResult request) {
+  static boolean isCompleted(RequestResult request) {
     return request.ending() == Ending.COMPLETED || request.ending() == Ending.LENGTH_CAPPED;
   }
 
-  private static long count(List<RequestResult> requests, Ending ending) {
+  static long count(List<RequestResult> requests, Ending ending) {
     return requests.stream().filter(request -> request.ending() == ending).count();
   }
 
@@ -229,16 +235,30 @@ public record Summary(
     long thrashed = figures.stream().mapToLong(TierResult::thrashed).sum();
     double busy = 0;
     for (var each : figures) busy += each.busyDownMicros() + each.busyUpMicros();
-    long blockBytes = scale.blockTokens() * scale.bytesPerToken();
     return new TierTotal(
         tier,
         hits * scale.blockTokens(),
         stored,
         loaded,
-        stored * blockBytes,
-        loaded * blockBytes,
+        bytes(tier, TierResult::stored, run, scale),
+        bytes(tier, TierResult::loaded, run, scale),
         figures.stream().mapToLong(TierResult::evicted).sum(),
         stored == 0 ? 0 : (double) thrashed / stored,
         run.endMicros() == 0 ? 0 : busy / (2.0 * figures.size() * run.endMicros()));
+  }
+
+  /** Blocks of each instance by what a token takes there. */
+  private static long bytes(
+      Tier tier, ToLongFunction<TierResult> blocks, RunResult run, Scale scale) {
+    long bytes = 0;
+    for (int i = 0; i < run.instances().size(); i++) {
+      var group = run.groupOf(i);
+      long tokenBytes = group == null ? scale.bytesPerToken() : group.tokenBytes();
+      for (var each : run.instances().get(i).tiers()) {
+        if (each.tier() != tier) continue;
+        bytes += blocks.applyAsLong(each) * scale.blockTokens() * tokenBytes;
+      }
+    }
+    return bytes;
   }
 }

@@ -1,6 +1,7 @@
 package dev.kvasir.sim.report;
 
 import dev.kvasir.engine.PlanningSettings;
+import java.util.List;
 import java.util.Locale;
 import tools.jackson.databind.SerializationFeature;
 import tools.jackson.databind.json.JsonMapper;
@@ -60,6 +61,8 @@ public final class SummaryJson {
     planning(node, summary.planning());
     tiers(node, summary);
     instances(node, summary);
+    groups(node, "group", summary.groups());
+    groups(node, "model", summary.models());
     return node;
   }
 
@@ -97,6 +100,25 @@ public final class SummaryJson {
       instance.put("preemption_count", total.preemptions());
       instance.put("block_hit_rate", total.blockHitRate());
       instance.put("token_hit_rate", total.tokenHitRate());
+    }
+  }
+
+  /** Left out where all instances are equal. */
+  private static void groups(ObjectNode node, String kind, List<GroupTotal> totals) {
+    if (totals.isEmpty()) return;
+    var groups = node.putArray(kind + "s");
+    for (var total : totals) {
+      var group = groups.addObject();
+      group.put(kind, total.name());
+      group.put("model", total.model());
+      group.put("engines", total.instances());
+      group.put("requests", total.requests());
+      group.put("completed_requests", total.completed());
+      group.put("rejected_requests", total.rejected());
+      group.put("token_hit_rate", total.tokenHitRate());
+      spread(group, "ttft", total.ttft());
+      spread(group, "e2e", total.e2e());
+      group.put("utilisation", total.utilisation());
     }
   }
 

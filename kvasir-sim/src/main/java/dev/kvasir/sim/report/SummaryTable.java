@@ -1,5 +1,6 @@
 package dev.kvasir.sim.report;
 
+import java.util.List;
 import java.util.Locale;
 
 /** A summary for a terminal. */
@@ -13,6 +14,8 @@ public final class SummaryTable {
     table.requests(summary);
     table.times(summary);
     table.cache(summary);
+    table.groups("group", summary.groups());
+    table.groups("model", summary.models());
     return table.text.toString();
   }
 
@@ -114,6 +117,29 @@ public final class SummaryTable {
     }
     if (summary.preemptions() > 0)
       line("preempted", String.format(Locale.ROOT, "%,d times", summary.preemptions()));
+  }
+
+  private void groups(String kind, List<GroupTotal> totals) {
+    if (totals.isEmpty()) return;
+    int width = 12;
+    for (var each : totals) width = Math.max(width, each.name().length() + 2);
+    text.append('\n').append(kind).repeat(' ', width - kind.length());
+    text.append("engines    requests  cached %  busy %  TTFT p50 ms         p90  E2E p50 ms\n");
+    for (var each : totals) {
+      var name = each.name().isEmpty() ? "(none)" : each.name();
+      text.append(name).repeat(' ', width - name.length());
+      text.append(
+          String.format(
+              Locale.ROOT,
+              "%7d%,12d%10.2f%8.1f%,13.1f%,12.1f%,12.1f\n",
+              each.instances(),
+              each.requests(),
+              100 * each.tokenHitRate(),
+              100 * each.utilisation(),
+              each.ttft().p50(),
+              each.ttft().p90(),
+              each.e2e().p50()));
+    }
   }
 
   private void line(String name, String value) {

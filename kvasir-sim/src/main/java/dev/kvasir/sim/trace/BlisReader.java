@@ -23,6 +23,7 @@ final class BlisReader implements RowReader {
   private final int id;
   private final int tenant;
   private final int sloClass;
+  private final int model;
   private final int session;
   private final int round;
   private final int group;
@@ -45,6 +46,7 @@ final class BlisReader implements RowReader {
     arrival = rows.column("arrival_time_us");
     tenant = rows.columnIfAny("tenant_id");
     sloClass = rows.columnIfAny("slo_class");
+    model = rows.columnIfAny("model");
     session = rows.columnIfAny("session_id");
     round = rows.columnIfAny("round_index");
     group = rows.columnIfAny("prefix_group");
@@ -81,7 +83,7 @@ final class BlisReader implements RowReader {
         (int) prompt,
         outputTokens,
         content(name, prefixTokens),
-        new Caller(rows.text(tenant), rows.text(sloClass)),
+        new Caller(rows.text(tenant), rows.text(sloClass), rows.text(model)),
         turn,
         rows.nanosIfAny(deadline, unit));
   }

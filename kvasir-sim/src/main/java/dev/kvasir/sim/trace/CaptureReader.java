@@ -126,7 +126,8 @@ public final class CaptureReader implements RowReader {
             prompt,
             output,
             content(line, prompt, prompt + output),
-            new Caller(rows.text(line, "tenant"), rows.text(line, "class")),
+            new Caller(
+                rows.text(line, "tenant"), rows.text(line, "class"), rows.text(line, "model")),
             session.isEmpty() ? Turn.ALONE : new Turn(session, 0, 0),
             0);
     index++;

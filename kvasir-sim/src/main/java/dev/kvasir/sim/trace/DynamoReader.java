@@ -63,7 +63,7 @@ final class DynamoReader implements RowReader {
         prompt,
         rows.tokens(request, "output_tokens", 0),
         content,
-        Caller.ANYBODY,
+        Caller.asking(rows.text(request, "model")),
         session.isEmpty() ? Turn.ALONE : new Turn(session, 0, 0),
         0);
   }

@@ -38,6 +38,7 @@ final class MooncakeReader implements RowReader {
   private int promptTokens;
   private int outputTokens;
   private String session = "";
+  private String model = "";
   private Said said = Said.NOTHING;
   private boolean timed;
   private boolean thought;
@@ -70,6 +71,7 @@ final class MooncakeReader implements RowReader {
     outputTokens = -1;
     thinkNanos = 0;
     session = "";
+    model = "";
     said = Said.NOTHING;
     timed = false;
     thought = false;
@@ -90,6 +92,7 @@ final class MooncakeReader implements RowReader {
       case OUTPUT -> outputTokens = numbers.tokens(field, whole(parser, field), 0);
       case "returns" -> said = said(parser);
       case "session_id" -> session = parser.getString();
+      case "model" -> model = parser.getString();
       case IDS -> readIds(parser);
       default -> parser.skipChildren();
     }
@@ -148,7 +151,7 @@ final class MooncakeReader implements RowReader {
         prompt,
         outputTokens,
         content,
-        Caller.ANYBODY,
+        Caller.asking(model),
         turn.saying(said),
         0);
   }

@@ -1,13 +1,24 @@
 package dev.kvasir.sim.workload;
 
 /**
- * On whose behalf a request comes; either may be empty.
+ * On whose behalf a request comes, and for which model; each may be empty.
  *
  * @param tenant tenants share no blocks
  * @param sloClass what the caller may expect
+ * @param model the model that is to answer; empty for any
  */
-public record Caller(String tenant, String sloClass) {
+public record Caller(String tenant, String sloClass, String model) {
   public static final Caller ANYBODY = new Caller("", "");
+
+  /** A caller who takes any model. */
+  public Caller(String tenant, String sloClass) {
+    this(tenant, sloClass, "");
+  }
+
+  /** Anybody who asks for that model; empty for any. */
+  public static Caller asking(String model) {
+    return model.isEmpty() ? ANYBODY : new Caller("", "", model);
+  }
 
   /** What keeps the blocks of the tenant apart from those of others; 0 for no tenant. */
   public long salt() {

@@ -53,7 +53,8 @@ public record ClientSpec(
             "prefix", given -> new Prefix(given.text("group"), given.tokens("tokens")));
     return new ClientSpec(
         section.text("id"),
-        new Caller(section.text("tenant", ""), section.text("class", "")),
+        new Caller(
+            section.text("tenant", ""), section.text("class", ""), section.text("model", "")),
         ArrivalSpec.read(section, rate),
         LengthSpec.read(section, "input"),
         LengthSpec.read(section, "output"),

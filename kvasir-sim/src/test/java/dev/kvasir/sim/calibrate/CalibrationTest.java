@@ -41,10 +41,10 @@ class CalibrationTest {
       double measured = figure.of(Replay.run(served, Parameter.times(SLOWER, 2)));
       double predicted = figure.of(foretold);
       assertThat(predicted / measured).as(figure.name()).isBetween(0.93, 1.07);
-      var interval = Interval.of(profile, figure, runs, 3);
+      var interval = Interval.of(List.of(profile), figure, runs, 3);
       assertThat(interval.contains(measured)).as(figure + " in " + interval).isTrue();
       assertThat(interval.high() / interval.low()).as(figure.name()).isBetween(1.05, 2.5);
-      assertThat(Interval.of(profile, figure, runs, 3)).isEqualTo(interval);
+      assertThat(Interval.of(List.of(profile), figure, runs, 3)).isEqualTo(interval);
     }
     assertThat(CalibrationTable.of(result)).contains("launch_us", "TTFT p50", "H200");
     assertThat(CalibrationPage.of(result)).contains("Whole answer, calm", "</html>");

@@ -53,6 +53,7 @@ final class CaptureLine {
     }
     if (!request.session().isEmpty()) line.put("session", hash(request.session()));
     if (!request.caller().tenant().isEmpty()) line.put("tenant", hash(request.caller().tenant()));
+    if (!request.model().isEmpty()) line.put("model", request.model());
     if (request.sloClass() != SloClass.STANDARD) line.put("class", request.sloClass().label());
     line.put("instance", decision.decode());
     if (!decision.prefill().isEmpty()) line.put("prefill", decision.prefill());
