@@ -204,7 +204,8 @@ final class SimulatedRequest implements RequestDriver {
   private SequenceRequest asked(int outputTokens, int tailTokens) {
     var known = names;
     if (known == null) throw new IllegalStateException(request.id() + " is over");
-    int priority = SloClass.of(request.caller().sloClass()).queuePriority();
+    var turns = flow.settings().queue().turns();
+    int priority = turns.rank(SloClass.of(request.caller().sloClass()));
     return new SequenceRequest(
         request.id(),
         known,

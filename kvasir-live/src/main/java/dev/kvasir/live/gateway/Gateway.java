@@ -105,6 +105,7 @@ public final class Gateway implements AutoCloseable {
     var naming = new PromptNaming(tokenizer, routing, workers::modelNames);
     var reader =
         new RequestReader(settings.secret(), settings.files(), naming, routing.priorities());
+    reader.use(settings.queue().turns());
     parts = new GatewayParts(loop, flow, workers, upstream, failures, reader, book);
     use(settings.workers());
     onLoopNow(this::refresh);
@@ -290,6 +291,7 @@ public final class Gateway implements AutoCloseable {
 
   /** Has other bounds for the queue from now on. */
   public void use(QueueLimits queue) {
+    parts.reader().use(queue.turns());
     onLoopNow(() -> parts.flow().use(parts.flow().settings().with(queue)));
   }
 

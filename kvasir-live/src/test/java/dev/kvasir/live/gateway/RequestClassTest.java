@@ -2,18 +2,24 @@ package dev.kvasir.live.gateway;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kvasir.Records;
 import dev.kvasir.live.gateway.journal.JournalFiles;
 import dev.kvasir.live.gateway.worker.Routing.Priorities;
 import dev.kvasir.live.http.ApiKey;
 import dev.kvasir.live.http.ApiKeys;
 import dev.kvasir.live.http.Eventually;
 import dev.kvasir.router.flow.AdmissionPolicy;
+import dev.kvasir.router.flow.QueueLimits;
+import dev.kvasir.router.turn.TurnRules;
+import dev.kvasir.router.turn.TurnRules.ClassRule;
+import dev.kvasir.router.view.SloClass;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.AfterEach;
@@ -59,6 +65,12 @@ class RequestClassTest {
     assertThat(priority("standard")).isEqualTo(1);
     assertThat(priority("batch")).isEqualTo(5);
     assertThat(priority("background")).isEqualTo(7);
+
+    var batchFirst = List.of(new ClassRule(SloClass.BATCH, 9, Duration.ZERO));
+    var turns = Records.with(TurnRules.DEFAULT, "classes", batchFirst);
+    scene.gateway.use(Records.with(QueueLimits.DEFAULT, "turns", turns));
+    assertThat(priority("batch")).as("the priority of the settings").isEqualTo(-5);
+    assertThat(priority("critical")).isZero();
   }
 
   @Test

@@ -18,6 +18,7 @@ import dev.kvasir.live.openai.SessionHint;
 import dev.kvasir.live.openai.SessionHints;
 import dev.kvasir.router.flow.Need;
 import dev.kvasir.router.flow.Submission;
+import dev.kvasir.router.turn.TurnRules;
 import dev.kvasir.router.view.RouteRequest;
 import dev.kvasir.router.view.SloClass;
 import io.vertx.core.Context;
@@ -77,6 +78,7 @@ public final class RequestReader {
   private final PromptNaming naming;
   private final SessionHints hints = new SessionHints();
   private final Priorities priorities;
+  private volatile TurnRules turns = TurnRules.DEFAULT;
 
   public RequestReader(
       NameKey secret, JournalFiles files, PromptNaming naming, Priorities priorities) {
@@ -84,6 +86,11 @@ public final class RequestReader {
     this.traced = files.traces() != null;
     this.naming = naming;
     this.priorities = priorities;
+  }
+
+  /** Has other priorities of classes from now on. */
+  public void use(TurnRules others) {
+    turns = others;
   }
 
   /** What a body says before its prompt has names. */
@@ -204,7 +211,7 @@ public final class RequestReader {
 
   /** As vLLM takes it: smaller is more urgent. */
   private String priority(SloClass sloClass) {
-    return priorities == Priorities.BY_CLASS ? Integer.toString(sloClass.queuePriority()) : "";
+    return priorities == Priorities.BY_CLASS ? Integer.toString(turns.rank(sloClass)) : "";
   }
 
   private static Set<Need> needs(ApiPath path, RequestFields fields) {

@@ -39,7 +39,7 @@ public record Routing(
   public enum Priorities {
     /** What the caller wrote, if anything. */
     AS_WRITTEN,
-    /** The priority of the request's class, whatever the caller wrote: 0 is the most urgent. */
+    /** The place in line of the request's class, whatever the caller wrote: least goes first. */
     BY_CLASS
   }
 
