@@ -35,6 +35,9 @@ final class GrpcServer implements AutoCloseable {
   /** Headers and metadata of a message beside its piece of a body. */
   private static final int HEADS_BYTES = 256 << 10;
 
+  /** Envoy resets each stream that it needs no more, and has one connection for all of them. */
+  private static final int RESETS_MAX = Integer.MAX_VALUE;
+
   private static final int WINDOW_BYTES = 1 << 20;
   private static final int CONNECTION_WINDOW_BYTES = 16 << 20;
 
@@ -107,6 +110,7 @@ final class GrpcServer implements AutoCloseable {
             .setTcpNoDelay(true)
             .setReusePort(settings.sharing() == HttpSettings.Sharing.SHARED)
             .setMaxHeaderSize(limits.headerBytesMax())
+            .setHttp2RstFloodMaxRstFramePerWindow(RESETS_MAX)
             .setInitialSettings(
                 new Http2Settings()
                     .setMaxConcurrentStreams(limits.connectionsMax())

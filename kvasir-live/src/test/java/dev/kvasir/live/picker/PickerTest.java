@@ -173,6 +173,21 @@ class PickerTest {
     comesBackWithTheEndpoint();
   }
 
+  /** Envoy has one connection, and resets each stream that it does not need any more. */
+  @Test
+  void aConnectionOutlivesManyStreamsThatAreResetOrRefused() throws InterruptedException {
+    var lasting = asked(FULL_DUPLEX);
+    for (int i = 0; i < 300; i++) {
+      asked(FULL_DUPLEX).reset();
+      assertThat(asked(FULL_DUPLEX).send(PickerClient.body(4, "{", 1)).answer().status())
+          .isEqualTo(400);
+    }
+    lasting.send(PickerClient.body(4, PROMPT, 1));
+    assertThat(lasting.answer().endpoint()).isNotEmpty();
+    lasting.finish();
+    scene.assertBooksAreEmpty();
+  }
+
   @Test
   void healthIsTheWorkers() throws InterruptedException {
     assertThat(health("")).isEqualTo(1);
