@@ -37,6 +37,7 @@ import dev.kvasir.router.flow.Submission;
 import dev.kvasir.router.view.RouteRequest;
 import io.vertx.core.buffer.Buffer;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 
@@ -362,25 +363,27 @@ final class PickedRequest implements RequestDriver, GrpcStream.Listener {
     var other = read == null ? body : read.whole();
     boolean isChanged = !other.equals(body);
     if (isChanged) change.set("content-length", Integer.toString(other.length()));
+    var answers = new ArrayList<Buffer>();
     if (Objects.requireNonNull(head).isLast()) {
-      stream.send(EnvoyMessages.headers(change));
+      answers.add(EnvoyMessages.headers(change));
     } else if (requestMode == BodyMode.BUFFERED) {
-      stream.send(EnvoyMessages.body(change, isChanged ? other : null));
+      answers.add(EnvoyMessages.body(change, isChanged ? other : null));
     } else {
-      stream.send(EnvoyMessages.headers(change));
-      sendPieces(other);
+      answers.add(EnvoyMessages.headers(change));
+      addPieces(other, answers);
     }
     giveBack();
     bodies = null;
-    if (trailersAwaited) stream.send(EnvoyMessages.trailers(Side.REQUEST));
+    if (trailersAwaited) answers.add(EnvoyMessages.trailers(Side.REQUEST));
+    stream.send(answers);
   }
 
-  private void sendPieces(Buffer all) {
+  private void addPieces(Buffer all, List<Buffer> answers) {
     int at = 0;
     do {
       int to = Math.min(all.length(), at + PIECE_BYTES);
       boolean isLast = to == all.length() && !trailersAwaited;
-      stream.send(EnvoyMessages.piece(new Body(Side.REQUEST, all.getBuffer(at, to), isLast)));
+      answers.add(EnvoyMessages.piece(new Body(Side.REQUEST, all.getBuffer(at, to), isLast)));
       at = to;
     } while (at < all.length());
   }
