@@ -33,6 +33,12 @@ import java.util.function.ObjIntConsumer;
  * one loop, live or simulated.
  */
 public final class Router {
+  /**
+   * How many requests other gateways may place at one instance in a burst. Counting only one, the
+   * TTFT p90 of four gateways is 4 % above that of one gateway, and 2 % with this many.
+   */
+  private static final double BURST_REQUESTS = 2.5;
+
   private final EventLoop loop;
   private final RouterSettings settings;
   private final PickPolicy picks;
@@ -236,14 +242,14 @@ public final class Router {
   }
 
   /**
-   * Whether the request would go to the same instance although another request of usual length were
-   * placed there before it.
+   * Whether the request would go to the same instance although {@link #BURST_REQUESTS} others of
+   * usual length were placed there before it.
    */
   public boolean isDecided(RouteRequest request) {
     var decoders = decoders(view(request));
     if (decoders.instances().isEmpty()) return true;
     double usualSeconds = speeds.meanTokens() / speeds.estimates().workPerSecond();
-    return picks.leadSeconds(request, decoders) > usualSeconds;
+    return picks.leadSeconds(request, decoders) > BURST_REQUESTS * usualSeconds;
   }
 
   private PlacementQuery query(RouteRequest request, InstanceView decode, ClusterView cluster) {
