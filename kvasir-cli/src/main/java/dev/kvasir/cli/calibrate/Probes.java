@@ -29,7 +29,7 @@ import java.util.random.RandomGeneratorFactory;
  *   alone    one caller, prompts of all lengths    a prompt's time, and what the server adds
  *   decode   16 callers, long answers              a step's time by the rows in it
  *   crowd    64 callers, middling prompts          batches of both, and the queue
- *   open     Poisson, at 0.6 of what the crowd got  how they mix at an ordinary load
+ *   open     Poisson, 0.6 of the crowd's tokens    how they mix at an ordinary load
  * </pre>
  */
 final class Probes {
@@ -92,11 +92,20 @@ final class Probes {
     run(new Phase("decode", new Pacing.Closed(DECODERS), few, ANSWER_MAX), 0, folder, captures);
     var some = List.of(Math.max(1, promptTokensMax / 8));
     var crowd = run(new Phase("crowd", new Pacing.Closed(CROWD), some, 64), 0, folder, captures);
-    double rate = OPEN_SHARE * crowd.perSecond(crowd.completed());
+    double rate = openRate(crowd.perSecond(crowd.completed()), some, all);
     if (rate > 0) {
       run(new Phase("open", new Pacing.Open(OPEN_MAX), all, 64), rate, folder, captures);
     }
     return captures;
+  }
+
+  /** Requests a second by which the server computes 0.6 of the prompt tokens that it can. */
+  static double openRate(double crowdRate, List<Integer> crowd, List<Integer> open) {
+    return OPEN_SHARE * crowdRate * Math.min(1, mean(crowd) / mean(open));
+  }
+
+  private static double mean(List<Integer> prompts) {
+    return prompts.stream().mapToInt(Integer::intValue).average().orElseThrow();
   }
 
   private LoadReport run(Phase phase, double rate, Path folder, List<Path> captures)

@@ -1,6 +1,7 @@
 package dev.kvasir.cli.calibrate;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
 
 import dev.kvasir.live.fleet.FleetSettings;
 import dev.kvasir.live.fleet.TestFleet;
@@ -57,6 +58,14 @@ class ProbesTest {
     assertThat(Probes.fitting(4096, 131_072)).isEqualTo(4096);
     assertThat(Probes.fitting(4096, 1024)).isEqualTo(549);
     assertThat(Probes.fitting(4096, 64)).isEqualTo(4);
+  }
+
+  @Test
+  void longerPromptsComeLessOften() {
+    // 40 a second of 512 words are 20,480 words; 0.6 of these are 9 a second of 1,360.
+    var open = List.of(64, 256, 1024, 4096);
+    assertThat(Probes.openRate(40, List.of(512), open)).isCloseTo(9.04, within(0.01));
+    assertThat(Probes.openRate(40, List.of(512), List.of(128))).isEqualTo(24);
   }
 
   private static long end(Captured captured) {
