@@ -24,6 +24,9 @@ final class Cells {
   private static final int CLASSES_FIRST = 64;
   private static final int NEVER = Integer.MAX_VALUE;
 
+  /** How many segments grow older with one request, at most. */
+  static final int AGED_MAX = 256;
+
   /** The bits of an index that do not count, so that what differs by 6 % at most is equal. */
   private static final int BLURRED_BITS = 19;
 
@@ -42,6 +45,11 @@ final class Cells {
 
   /** For each node of the tree the class that wins there, the topmost at 1. */
   private int[] winners = {};
+
+  /** No segment reaches its next age before. */
+  private long agesAt;
+
+  private int agedMost;
 
   Cells(Segments segments, ReturnTables tables) {
     this.segments = segments;
@@ -62,6 +70,58 @@ final class Cells {
     segments.growCells(to * AGES);
     winners = new int[to];
     rebuild();
+  }
+
+  /** A segment is opened now, and will grow older. */
+  void opened(long now) {
+    agesAt = Math.min(agesAt, now + tables.edge(1));
+  }
+
+  /** How many segments grew older at once, at most. */
+  int agedMost() {
+    return agedMost;
+  }
+
+  /** Segments that are old enough reach their next age, up to so many at once. */
+  void growOld(long now) {
+    if (now < agesAt) return;
+    int steps = 0;
+    agesAt = Long.MAX_VALUE;
+    for (int age = 1; age < ReturnTables.AGES; age++) {
+      int segment = segments.nextToReach(age);
+      while (segment != NONE && segments.age(segment) == age - 1) {
+        long reachedAt = segments.born(segment) + tables.edge(age);
+        if (reachedAt > now || steps == AGED_MAX) {
+          agesAt = Math.min(agesAt, reachedAt);
+          break;
+        }
+        steps++;
+        growOlder(segment, age);
+        segment = segments.nextToReach(age);
+      }
+    }
+    agedMost = Math.max(agedMost, steps);
+  }
+
+  private void growOlder(int segment, int age) {
+    boolean inCell = segments.isInCell(segment);
+    if (inCell) remove(segment);
+    segments.reach(age);
+    if (segments.kind(segment) != Segments.UNCLAIMED) {
+      float share = (float) segments.left(segment) / segments.size(segment);
+      tables.reached(segments.classOf(segment), age, share);
+    }
+    if (inCell) add(segment);
+  }
+
+  /** The segment, of which so many blocks are left, belongs to that class now. */
+  void reclassify(int segment, int of, int left) {
+    grow();
+    boolean inCell = segments.isInCell(segment);
+    if (inCell) remove(segment);
+    segments.classOf(segment, of);
+    tables.reached(of, segments.age(segment), (float) left / segments.size(segment));
+    if (inCell) add(segment);
   }
 
   private void rebuild() {

@@ -110,6 +110,12 @@ final class GhostOwners {
     segments.loseGhost(segment);
   }
 
+  /** Forgets the name, if it is here; its segment keeps the ghost. */
+  void forget(long name) {
+    int place = find(name);
+    if (place != NONE) places[place] = 0;
+  }
+
   /** Remembers a name that is not here, as one of its segment's ghosts. */
   void add(long name, int forks, int segment) {
     int length =

@@ -22,22 +22,27 @@ import java.util.Optional;
  *        '------------- registered ------------'
  * </pre>
  *
- * A pool in which no request is ever said to end has one segment, and evicts the ends of chains
+ * Of small blocks, not all are remembered by name: one in each 512 tokens, and both ends of a run.
+ * One between them belongs to whom the block before it belongs to.
+ *
+ * <p>A pool in which no request is ever said to end has one segment, and evicts the ends of chains
  * that were released longest ago. Time is counted in block references. All steps are bounded: each
  * request refreshes a few tables and lets a bounded number of segments grow older.
  */
-final class LearnedEviction implements EvictionPolicy {
+final class LearnedEviction extends SlotRows implements EvictionPolicy {
   /** How many blocks are remembered for each one that is kept. */
   static final int REMEMBERED_PER_BLOCK = 8;
+
+  /** Room for the names of ends of runs, for each block that is kept. */
+  private static final int NAMES_PER_BLOCK = 2;
+
+  private static final int NAMES_MORE = 128;
 
   /** How many references make a unit of age, in tokens; more in pools of very many blocks. */
   private static final int BLOCKS_PER_UNIT = 1 << 16;
 
   /** More segments than blocks: those of one request, which have none yet. */
   private static final int SEGMENTS_MORE = 32;
-
-  /** How many segments grow older with one request, at most. */
-  static final int AGED_MAX = 256;
 
   /** Pools from this size on have all their tables from the first, since growing takes time. */
   private static final int BLOCKS_LARGE = 1 << 16;
@@ -48,39 +53,15 @@ final class LearnedEviction implements EvictionPolicy {
   /** A return counts if it comes while so many times the pool's blocks are referred to. */
   private static final int HORIZON = 2;
 
-  /** What is known of a slot, side by side. */
-  private static final int ROW_SHIFT = 3;
-
-  private static final int OWNER = 0;
-  private static final int PARENT = 1;
-  private static final int CHILDREN = 2;
-
-  /** How many blocks have left the slot before those that follow them; the parent's is below. */
-  private static final int TURNS = 3;
-
-  private static final int MARKS = 4;
-  private static final int BEFORE = 5;
-  private static final int AFTER = 6;
-  private static final int NAME = 7;
-
-  /** The marks: what the slot is, how many forks the block has had, and part of its name. */
-  private static final int CACHED = 1;
-
-  private static final int FRESH = 2;
-  private static final int LISTED = 4;
-  private static final int GONE = 8;
-  private static final int FORKS_SHIFT = 4;
-  private static final int FORKS_MAX = (1 << 12) - 1;
-  private static final int NAME_SHIFT = 16;
-  private static final int TURN_SHIFT = 16;
-  private static final int TURN = (1 << TURN_SHIFT) - 1;
-
   private final Eviction.Slots slots;
-  private final int[] rows;
   private final Segments segments;
   private final GhostOwners ghosts;
   private final double unit;
   private final int kept;
+
+  /** Of so many blocks of a chain, one at least is remembered by its name. */
+  private final int stride;
+
   private ReturnTables tables;
   private HintTrust trust = new HintTrust();
   private RequestClasses classes;
@@ -96,10 +77,6 @@ final class LearnedEviction implements EvictionPolicy {
   private int unclaimed = NONE;
   private long now;
 
-  /** No segment reaches its next age before. */
-  private long agesAt;
-
-  private int agedMost;
   private long restoresRefused;
   private @Nullable BlockHash lastHash;
   private int lastSlot = NONE;
@@ -108,22 +85,24 @@ final class LearnedEviction implements EvictionPolicy {
   private boolean lastIsNew;
 
   /**
-   * Of the request that ends, for each block: its slot, the segment that remembers it, and its name
-   * where it has no slot.
+   * Of the request that ends, for each block: its slot, the segment that remembers it, and where it
+   * has no slot, the generation of that segment and its name.
    */
   private int[] slotAt = new int[64];
 
   private int[] ownerAt = new int[64];
+  private int[] generationAt = new int[64];
   private long[] nameAt = new long[64];
 
   LearnedEviction(Eviction.Slots slots) {
+    super(slots.count());
     this.slots = slots;
     this.kept = slots.kept();
+    this.stride = Math.max(1, RequestClasses.UNIT_TOKENS / slots.blockTokens());
     int remembered = Math.multiplyExact(kept, REMEMBERED_PER_BLOCK);
-    this.rows = new int[Math.multiplyExact(slots.count(), 1 << ROW_SHIFT)];
-    for (int slot = 0; slot < slots.count(); slot++) rows[at(slot, MARKS)] = GONE;
+    int names = Math.min(remembered, remembered / stride + NAMES_PER_BLOCK * kept + NAMES_MORE);
     this.segments = new Segments(slots.count() + SEGMENTS_MORE, remembered);
-    this.ghosts = new GhostOwners(remembered, segments);
+    this.ghosts = new GhostOwners(names, segments);
     double tokens = (double) RequestClasses.UNIT_TOKENS / slots.blockTokens();
     this.unit = Math.max(tokens, (double) kept / BLOCKS_PER_UNIT);
     this.tables = newTables();
@@ -136,32 +115,55 @@ final class LearnedEviction implements EvictionPolicy {
   @Override
   public void registered(int slot, TokenBlock block) {
     long name = GhostOwners.name(block.hash());
-    int forks = 0;
-    int owner;
     var before = block.parent();
     boolean isNext = before != null && before.equals(lastHash);
-    // Who remembers a block remembers the one before it.
-    int place = isNext && lastIsNew ? GhostOwners.NONE : ghosts.find(name);
-    lastIsNew = place == GhostOwners.NONE;
-    if (place == GhostOwners.NONE) {
+    int above = before == null ? NONE : isNext ? lastSlot : slots.slotOf(before);
+    boolean isNamed = block.position() % stride == 0;
+    // Who remembers a block remembers the one before it, if both have names.
+    boolean isNew = isNext && lastIsNew && (!isNamed || stride == 1);
+    int place = isNew ? GhostOwners.NONE : ghosts.find(name);
+    int marks = FRESH | (isNamed || place != GhostOwners.NONE ? NAMED : 0);
+    int owner;
+    if (place != GhostOwners.NONE) {
+      owner = ghosts.segment(place);
+      marks |= ghosts.forks(place) << FORKS_SHIFT;
+      segments.gainResident(owner);
+      ghosts.remove(place);
+    } else if (!isNew && !isNamed && isRemembered(block.position(), above)) {
+      owner = rows[at(above, OWNER)];
+      marks |= forksOf(above) << FORKS_SHIFT;
+      segments.gainResident(owner);
+      segments.loseGhost(owner);
+    } else {
       owner = unclaimed();
       segments.enlarge(owner, 1, NONE);
       segments.gainResident(owner);
-    } else {
-      owner = ghosts.segment(place);
-      forks = ghosts.forks(place);
-      segments.gainResident(owner);
-      ghosts.remove(place);
+      isNew = true;
     }
+    lastIsNew = isNew;
     int row = at(slot, 0);
     rows[row + OWNER] = owner;
     rows[row + NAME] = (int) name;
-    rows[row + MARKS] = (int) (name >>> Integer.SIZE) << NAME_SHIFT | forks << FORKS_SHIFT | FRESH;
+    rows[row + MARKS] = (int) (name >>> Integer.SIZE) << NAME_SHIFT | marks;
     rows[row + CHILDREN] = 0;
     rows[row + PARENT] = NONE;
-    if (before != null) follow(slot, isNext ? lastSlot : slots.slotOf(before));
+    follow(slot, above);
     lastHash = block.hash();
     lastSlot = slot;
+  }
+
+  /** Whether the block at that place, without a name, follows the one in the slot as a ghost. */
+  private boolean isRemembered(int position, int above) {
+    return above != NONE
+        && (rows[at(above, MARKS)] & GONE) == 0
+        && rows[at(above, CHILDREN)] == 0
+        && isRememberedBy(rows[at(above, OWNER)], position);
+  }
+
+  private boolean isRememberedBy(int segment, int position) {
+    return isClaimed(segment)
+        && segments.hasGhosts(segment)
+        && segments.last(segment) != position - 1;
   }
 
   @Override
@@ -195,9 +197,12 @@ final class LearnedEviction implements EvictionPolicy {
     return slot;
   }
 
+  /** The next one all around, where nothing but blocks that others follow is cached. */
   private int evictInner() {
-    int slot = takeInner();
+    int slot = inner.nextAround(hand);
     if (slot == NONE) return NONE;
+    inner.remove(slot);
+    hand = slot + 1 == slots.count() ? 0 : slot + 1;
     int parent = leave(slot);
     if (parent != NONE) listFirst(parent);
     forget(slot);
@@ -212,7 +217,12 @@ final class LearnedEviction implements EvictionPolicy {
       segments.loseResident(owner);
       return;
     }
-    ghosts.add(nameOf(slot), forksOf(slot), owner);
+    if ((rows[at(slot, MARKS)] & NAMED) != 0) {
+      long name = nameOf(slot);
+      // It was perhaps taken for new while another segment remembered it.
+      if (stride > 1) ghosts.forget(name);
+      ghosts.add(name, forksOf(slot), owner);
+    }
     segments.loseToGhost(owner);
     segments.forgetGhosts();
   }
@@ -234,7 +244,7 @@ final class LearnedEviction implements EvictionPolicy {
 
   @Override
   public void ended(RequestEnd end) {
-    if (now >= agesAt) growOld();
+    cells.growOld(now);
     int blocks = end.blocks();
     if (blocks > 0) {
       reserve(blocks);
@@ -271,7 +281,7 @@ final class LearnedEviction implements EvictionPolicy {
     trust.corrected(tenant, before % HintTrust.SAYINGS, hint.said());
     segments.hint(segment, 1 + tenant * HintTrust.SAYINGS + hint.said().code());
     if (trust.believes(tenant, hint.said())) {
-      reclassify(segment, classes.said(hint.said()), segments.left(segment));
+      cells.reclassify(segment, classes.said(hint.said()), segments.left(segment));
     }
   }
 
@@ -322,13 +332,13 @@ final class LearnedEviction implements EvictionPolicy {
             cells.order() == Cells.Order.OLDEST,
             trust.ignored(),
             bytes(),
-            agedMost,
+            cells.agedMost(),
             restoresRefused));
   }
 
   /** How many bytes its arrays take. */
   private long bytes() {
-    long own = (long) Integer.BYTES * (rows.length + slotAt.length + ownerAt.length);
+    long own = (long) Integer.BYTES * (rows.length + 3 * slotAt.length);
     own += (long) Long.BYTES * nameAt.length;
     return own + segments.bytes() + ghosts.bytes() + tables.bytes() + cells.bytes() + inner.bytes();
   }
@@ -343,6 +353,7 @@ final class LearnedEviction implements EvictionPolicy {
     private int tail = NONE;
     private int shared = NONE;
     private int sharedKey;
+    private int forksBefore;
 
     Ending(RequestEnd end, int known) {
       this.end = end;
@@ -364,14 +375,19 @@ final class LearnedEviction implements EvictionPolicy {
         int from = i;
         int owner = ownerNow(i);
         int to = segmentFor(i, forks);
+        int forksFirst = forks;
+        int forksLast;
         if (owner != NONE) segments.gainResident(to);
         do {
           if (owner == NONE) remember(i, forks, to);
           else give(slotAt[i], forks, to);
           repairParent(i);
+          forksLast = forks;
           if (++i == end.blocks()) break;
           forks = forksNow(i);
         } while (ownerNow(i) == owner && segmentFor(i, forks) == to);
+        nameEnd(from, forksFirst, to);
+        if (i - 1 > from) nameEnd(i - 1, forksLast, to);
         segments.enlarge(to, i - from, i - 1);
         if (owner == NONE) continue;
         segments.gainResidents(to, i - from - 1);
@@ -436,47 +452,74 @@ final class LearnedEviction implements EvictionPolicy {
       return segment;
     }
 
-    /** How many forks the block has had, with this one. */
+    /** How many forks the block has had, with this one; each is asked for after those before it. */
     private int forksNow(int i) {
-      int forks = 0;
       if (slotAt[i] != NONE) {
-        forks = LearnedEviction.this.forksOf(slotAt[i]);
+        forksBefore = LearnedEviction.this.forksOf(slotAt[i]);
       } else {
         int place = ghosts.find(nameAt[i]);
-        if (place != GhostOwners.NONE) forks = ghosts.forks(place);
+        if (place != GhostOwners.NONE) forksBefore = ghosts.forks(place);
+        else if (ownerAt[i] == NONE) forksBefore = 0;
       }
-      return isFork && i < known ? Math.min(FORKS_MAX, forks + 1) : forks;
+      return isFork && i < known ? Math.min(FORKS_MAX, forksBefore + 1) : forksBefore;
     }
 
     /** The block is not here: it is remembered for when it comes. */
     private void remember(int i, int forks, int to) {
       int place = ghosts.find(nameAt[i]);
       if (place != GhostOwners.NONE) ghosts.remove(place);
+      else if (ownerAt[i] != NONE && segments.generation(ownerAt[i]) == generationAt[i]) {
+        segments.loseGhost(ownerAt[i]);
+      }
       segments.gainGhost(to);
-      ghosts.add(nameAt[i], forks, to);
+      if (i % stride == 0) ghosts.add(nameAt[i], forks, to);
+    }
+
+    /** The block is the first or the last of a run. */
+    private void nameEnd(int i, int forks, int to) {
+      if (slotAt[i] != NONE) rows[at(slotAt[i], MARKS)] |= NAMED;
+      else if (i % stride != 0) ghosts.add(nameAt[i], forks, to);
     }
   }
 
   /** Finds the slot and the segment of each block; how many from the first on are known. */
   private int look(BlockNames names, int blocks) {
-    int known = blocks;
     int after = NONE;
+    boolean isHere = true;
     for (int i = blocks - 1; i >= 0; i--) {
       int slot = after == NONE ? NONE : rows[at(after, PARENT)];
       // A block names the one before it: where its slot still has that one, no name is needed.
       if (slot == NONE || !follows(after, slot)) slot = find(names.name(i), i);
       slotAt[i] = slot;
+      isHere &= slot != NONE;
       ownerAt[i] = slot == NONE ? ghostOwner(nameAt[i]) : rows[at(slot, OWNER)];
-      if (!isClaimed(ownerAt[i])) known = i;
       after = slot;
     }
+    if (!isHere && stride > 1) lookBetween(blocks);
+    int known = 0;
+    while (known < blocks && isClaimed(ownerAt[known])) known++;
     return known;
+  }
+
+  /** Finds the segments of blocks that are remembered without their names. */
+  private void lookBetween(int blocks) {
+    for (int i = 1; i < blocks; i++) {
+      if (ownerAt[i] != NONE || i % stride == 0) continue;
+      int above = slotAt[i - 1];
+      int owner = ownerAt[i - 1];
+      if (above == NONE ? !isRememberedBy(owner, i) : !isRemembered(i, above)) continue;
+      ownerAt[i] = owner;
+      generationAt[i] = segments.generation(owner);
+    }
   }
 
   /** The slot of the block at that place, or none; then its name is kept. */
   private int find(BlockHash hash, int i) {
     int slot = slotOf(hash);
-    if (slot == NONE) nameAt[i] = GhostOwners.name(hash);
+    if (slot == NONE) {
+      nameAt[i] = GhostOwners.name(hash);
+      generationAt[i] = NONE;
+    }
     return slot;
   }
 
@@ -515,16 +558,7 @@ final class LearnedEviction implements EvictionPolicy {
     int kind = segments.kind(segment);
     if (left <= 0 || kind == Segments.TAIL || segments.isSuperseded(segment)) return;
     segments.supersede(segment);
-    reclassify(segment, classes.superseded(kind), left);
-  }
-
-  private void reclassify(int segment, int of, int left) {
-    cells.grow();
-    boolean inCell = segments.isInCell(segment);
-    if (inCell) cells.remove(segment);
-    segments.classOf(segment, of);
-    tables.reached(of, segments.age(segment), (float) left / segments.size(segment));
-    if (inCell) cells.add(segment);
+    cells.reclassify(segment, classes.superseded(kind), left);
   }
 
   /** Moves the block in the slot to another segment; the two count their blocks later. */
@@ -544,37 +578,6 @@ final class LearnedEviction implements EvictionPolicy {
     if (!follows(slotAt[i], slotAt[i - 1])) follow(slotAt[i], slotAt[i - 1]);
   }
 
-  /** Segments that are old enough reach their next age, up to so many at once. */
-  private void growOld() {
-    int steps = 0;
-    agesAt = Long.MAX_VALUE;
-    for (int age = 1; age < ReturnTables.AGES; age++) {
-      int segment = segments.nextToReach(age);
-      while (segment != NONE && segments.age(segment) == age - 1) {
-        long reachedAt = segments.born(segment) + tables.edge(age);
-        if (reachedAt > now || steps == AGED_MAX) {
-          agesAt = Math.min(agesAt, reachedAt);
-          break;
-        }
-        steps++;
-        growOlder(segment, age);
-        segment = segments.nextToReach(age);
-      }
-    }
-    agedMost = Math.max(agedMost, steps);
-  }
-
-  private void growOlder(int segment, int age) {
-    boolean inCell = segments.isInCell(segment);
-    if (inCell) cells.remove(segment);
-    segments.reach(age);
-    if (isClaimed(segment)) {
-      float share = (float) segments.left(segment) / segments.size(segment);
-      tables.reached(segments.classOf(segment), age, share);
-    }
-    if (inCell) cells.add(segment);
-  }
-
   private int unclaimed() {
     if (unclaimed == NONE) {
       int of = classes.unclaimed();
@@ -586,7 +589,7 @@ final class LearnedEviction implements EvictionPolicy {
   }
 
   private int openAt(int kind, int of, int turn) {
-    agesAt = Math.min(agesAt, now + tables.edge(1));
+    cells.opened(now);
     return segments.open(kind, of, turn, now);
   }
 
@@ -612,22 +615,6 @@ final class LearnedEviction implements EvictionPolicy {
     if ((rows[at(parent, MARKS)] & CACHED) == 0) return NONE;
     inner.remove(parent);
     return parent;
-  }
-
-  /** Whether the block in the slot follows the one that is in the other slot now. */
-  private boolean follows(int slot, int parent) {
-    return rows[at(slot, PARENT)] == parent
-        && (rows[at(slot, TURNS)] & TURN) == rows[at(parent, TURNS)] >>> TURN_SHIFT
-        && (rows[at(parent, MARKS)] & GONE) == 0;
-  }
-
-  /** The next one all around, where nothing but blocks that others follow is cached. */
-  private int takeInner() {
-    int slot = inner.nextAround(hand);
-    if (slot == NONE) return NONE;
-    inner.remove(slot);
-    hand = slot + 1 == slots.count() ? 0 : slot + 1;
-    return slot;
   }
 
   /** The slot may be evicted, after the others of its segment. */
@@ -680,19 +667,7 @@ final class LearnedEviction implements EvictionPolicy {
     if (slotAt.length >= blocks) return;
     slotAt = new int[2 * blocks];
     ownerAt = new int[2 * blocks];
+    generationAt = new int[2 * blocks];
     nameAt = new long[2 * blocks];
-  }
-
-  private int forksOf(int slot) {
-    return rows[at(slot, MARKS)] >>> FORKS_SHIFT & FORKS_MAX;
-  }
-
-  private long nameOf(int slot) {
-    long high = (long) (rows[at(slot, MARKS)] >>> NAME_SHIFT);
-    return (high << Integer.SIZE) | (rows[at(slot, NAME)] & 0xffffffffL);
-  }
-
-  private static int at(int slot, int field) {
-    return (slot << ROW_SHIFT) + field;
   }
 }

@@ -259,7 +259,15 @@ final class Segments {
     if (rows[at(segment, GHOSTS)]++ == 0) settle(segment);
   }
 
+  boolean hasGhosts(int segment) {
+    return rows[at(segment, GHOSTS)] > 0;
+  }
+
+  /**
+   * One of its ghosts is no ghost any more; which one may be a guess, so there may be none left.
+   */
   void loseGhost(int segment) {
+    if (!hasGhosts(segment)) return;
     ghosts--;
     if (isOfLru(segment)) blocksOfLru--;
     if (--rows[at(segment, GHOSTS)] == 0) settle(segment);

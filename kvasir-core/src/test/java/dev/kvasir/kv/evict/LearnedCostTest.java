@@ -10,6 +10,7 @@ import java.lang.reflect.Array;
 import java.lang.reflect.Field;
 import java.lang.reflect.Modifier;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.IdentityHashMap;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -36,13 +37,35 @@ class LearnedCostTest {
   }
 
   @Test
+  void remembersSmallBlocksWithoutTheirNames() {
+    int blocks = 128;
+    var pool = Evictions.pool(EvictionKind.LEARNED, blocks);
+    var one = Chains.chain(1, 100);
+    request(pool, one);
+    request(pool, Chains.chain(2, 100));
+    assertThat(ghosts(pool)).isEqualTo(2 * 100 - blocks);
+    // It takes back all that was forgotten of it, and its end has a name.
+    request(pool, one);
+    assertThat(ghosts(pool)).isEqualTo(2 * 100 - blocks);
+    var longer = new ArrayList<>(one);
+    longer.addAll(Chains.fork(one, 3, 20));
+    request(pool, Chains.chain(2, 100));
+    request(pool, longer);
+    assertThat(ghosts(pool)).isEqualTo(2 * 100 + 20 - blocks);
+  }
+
+  private static long ghosts(BlockPool pool) {
+    return pool.learned().orElseThrow().remembered();
+  }
+
+  @Test
   void noRequestLetsMoreThanAFewSegmentsGrowOlder() {
     var pool = Evictions.pool(EvictionKind.LEARNED, 4_096);
     for (int i = 0; i < 2_000; i++) request(pool, Chains.chain(i, 1));
     // It lasts so long that all others reach many ages meanwhile.
     request(pool, Chains.chain(5_000, 2_000));
     request(pool, Chains.chain(6_000, 1));
-    assertThat(pool.learned().orElseThrow().agedMost()).isEqualTo(LearnedEviction.AGED_MAX);
+    assertThat(pool.learned().orElseThrow().agedMost()).isEqualTo(Cells.AGED_MAX);
   }
 
   @Test
@@ -77,7 +100,8 @@ class LearnedCostTest {
   }
 
   private static void request(BlockPool pool, List<TokenBlock> chain) {
-    var held = Chains.register(pool, chain);
+    var held = new ArrayList<>(pool.match(Chains.hashes(chain)));
+    held.addAll(Chains.register(pool, chain.subList(held.size(), chain.size())));
     var names = Chains.names(chain);
     pool.ended(new RequestEnd(names, chain.size(), chain.size(), 1, ReturnHint.NONE));
     pool.release(held);
@@ -96,10 +120,15 @@ class LearnedCostTest {
         bytes += Array.getLength(one) * width(one.getClass().getComponentType());
         continue;
       }
-      if (!one.getClass().getPackageName().equals(LearnedEviction.class.getPackageName())) continue;
-      for (var field : one.getClass().getDeclaredFields()) add(next, field, one);
+      for (var of = one.getClass(); isOurs(of); of = of.getSuperclass()) {
+        for (var field : of.getDeclaredFields()) add(next, field, one);
+      }
     }
     return bytes;
+  }
+
+  private static boolean isOurs(Class<?> of) {
+    return of.getPackageName().equals(LearnedEviction.class.getPackageName());
   }
 
   private static void add(ArrayDeque<Object> next, Field field, Object of)

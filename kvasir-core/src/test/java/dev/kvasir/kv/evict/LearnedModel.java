@@ -9,7 +9,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.TreeSet;
-import java.util.stream.Stream;
 
 /**
  * The learnt order once more, the slow and plain way: segments are objects, everything that can be
@@ -17,6 +16,7 @@ import java.util.stream.Stream;
  */
 final class LearnedModel extends ModelOrder {
   private static final int BLOCK_TOKENS = 3;
+  private static final int STRIDE = 512 / BLOCK_TOKENS;
 
   private static final class Segment {
     final int kind;
@@ -29,6 +29,9 @@ final class LearnedModel extends ModelOrder {
     int hint;
     boolean superseded;
 
+    /** How many of its blocks are remembered, with their names or without. */
+    int away;
+
     /** Slots that may be evicted, the next one first. */
     final List<Integer> leaves = new ArrayList<>();
 
@@ -37,6 +40,13 @@ final class LearnedModel extends ModelOrder {
       this.of = of;
       this.turn = Math.min(63, turn);
       this.born = born;
+    }
+  }
+
+  /** A block of a request that ends goes from one segment, or from none, to another. */
+  private record Move(BlockHash name, int slot, int forked, @Nullable Segment from, Segment to) {
+    boolean isWith(Move other) {
+      return from == other.from && to == other.to;
     }
   }
 
@@ -54,6 +64,10 @@ final class LearnedModel extends ModelOrder {
   private final Map<Integer, Segment> owners = new TreeMap<>();
   private final Map<Integer, Integer> forks = new TreeMap<>();
   private final Map<Integer, Integer> parents = new TreeMap<>();
+
+  /** Slots whose blocks are remembered by name. */
+  private final TreeSet<Integer> named = new TreeSet<>();
+
   private final TreeSet<Integer> cached = new TreeSet<>();
   private final TreeSet<Integer> inner = new TreeSet<>();
   private @Nullable Segment unclaimed;
@@ -81,17 +95,34 @@ final class LearnedModel extends ModelOrder {
   @Override
   public void registered(int id, TokenBlock block) {
     boolean isNext = lastIsNew && block.parent() != null && block.parent().equals(lastHash);
-    var ghost = isNext ? null : ghosts.remove(block.hash());
+    int above = slotOf(block.parent());
+    boolean isNamed = block.position() % STRIDE == 0;
+    boolean isNew = isNext && !isNamed;
+    var ghost = isNew ? null : ghosts.remove(block.hash());
+    if (ghost == null && !isNew && !isNamed && above != NONE) {
+      if (isRemembered(owner(above), above, block.position())) {
+        ghost = new Ghost(owner(above), forks.getOrDefault(above, 0));
+      }
+    } else if (isNamed || ghost != null) {
+      named.add(id);
+    }
     lastIsNew = ghost == null;
     lastHash = block.hash();
     fresh.add(id);
     var owner = ghost == null ? unclaimed() : ghost.segment();
     if (ghost == null) owner.size++;
+    else owner.away = Math.max(0, owner.away - 1);
     blocks.put(id, block);
     owners.put(id, owner);
     forks.put(id, ghost == null ? 0 : ghost.forks());
     ghostSegments.remove(owner);
-    follow(id, slotOf(block.parent()));
+    follow(id, above);
+  }
+
+  /** Whether the segment remembers the block at that place without a name, behind the slot. */
+  private boolean isRemembered(@Nullable Segment segment, int above, int position) {
+    if (segment == null || !claimed(segment) || parents.containsValue(above)) return false;
+    return segment.away > 0 && segment.last != position - 1 && position % STRIDE != 0;
   }
 
   @Override
@@ -153,7 +184,10 @@ final class LearnedModel extends ModelOrder {
       held(id);
       if (owner.kind != Segments.UNCLAIMED) {
         int known = forks.getOrDefault(id, 0);
-        ghosts.put(nameOf(id), new Ghost(owner, Integer.highestOneBit(known)));
+        owner.away++;
+        if (named.contains(id)) {
+          ghosts.put(nameOf(id), new Ghost(owner, Integer.highestOneBit(known)));
+        }
       }
     }
     if (nameOf(id).equals(lastHash)) lastHash = null;
@@ -161,6 +195,7 @@ final class LearnedModel extends ModelOrder {
     blocks.remove(id);
     forks.remove(id);
     fresh.remove(id);
+    named.remove(id);
     settle(owner);
     var parent = parents.remove(id);
     if (parent != null && !parents.containsValue(parent) && inner.remove(parent)) listFirst(parent);
@@ -190,11 +225,9 @@ final class LearnedModel extends ModelOrder {
   }
 
   private void reassign(RequestEnd end) {
-    int count = end.blocks();
-    var before = new ArrayList<@Nullable Segment>();
-    for (int i = 0; i < count; i++) before.add(ownerOf(end.names().name(i)));
+    var before = ownersOf(end);
     int known = 0;
-    while (known < count && claimed(before.get(known))) known++;
+    while (known < before.size() && claimed(before.get(known))) known++;
     var last = known == 0 ? null : before.get(known - 1);
     boolean goesOn = last != null && last.last == known - 1 && last.kind != Segments.SHARED;
     int turn = goesOn && last != null ? last.turn + 1 : 1;
@@ -205,28 +238,56 @@ final class LearnedModel extends ModelOrder {
       returned(before.get(from), i - from);
     }
     int forkedAt = goesOn ? 0 : known;
-    int more = count - known;
+    var moves = new ArrayList<Move>();
     var opened = new TreeMap<String, Segment>();
-    for (int i = 0; i < count; i++) {
+    int forksBefore = 0;
+    for (int i = 0; i < before.size(); i++) {
       var name = end.names().name(i);
       int slot = slotOf(name);
-      int forked = forksOf(name, slot);
-      if (i < known && !goesOn) forked++;
+      boolean isBetween = slot == NONE && !ghosts.containsKey(name) && before.get(i) != null;
+      if (!isBetween) forksBefore = forksOf(name, slot);
+      int forked = forksBefore + (i < known && !goesOn ? 1 : 0);
       Segment to;
       if (i >= end.fullBlocks()) {
         to = opened.computeIfAbsent("tail", _ -> open(Segments.TAIL, classes.tail(), turn));
       } else if (i < known && forked > 0) {
-        int shared = forked;
         String run = "shared " + RequestClasses.forksKey(forked);
         if (!opened.containsKey(run)) opened.keySet().removeIf(key -> key.startsWith("shared"));
-        to = opened.computeIfAbsent(run, _ -> open(Segments.SHARED, classes.shared(shared), turn));
+        to = opened.computeIfAbsent(run, _ -> open(Segments.SHARED, classes.shared(forked), turn));
       } else {
+        int more = before.size() - known;
         to = opened.computeIfAbsent("own", _ -> openOwn(end, turn, forkedAt, more));
       }
-      to.size++;
-      to.last = i;
-      give(name, slot, forked, to);
+      moves.add(new Move(name, slot, forked, slot == NONE ? null : owner(slot), to));
+      give(moves.getLast(), i, before.get(i));
       if (i > 0) join(slot, slotOf(end.names().name(i - 1)));
+    }
+    nameEnds(moves);
+  }
+
+  /** Who remembers each block, by its name or because the one before it is remembered. */
+  private List<@Nullable Segment> ownersOf(RequestEnd end) {
+    var owners = new ArrayList<@Nullable Segment>();
+    for (int i = 0; i < end.blocks(); i++) {
+      var owner = ownerOf(end.names().name(i));
+      if (owner == null && i > 0) {
+        int above = slotOf(end.names().name(i - 1));
+        if (isRemembered(owners.getLast(), above, i)) owner = owners.getLast();
+      }
+      owners.add(owner);
+    }
+    return owners;
+  }
+
+  /** The first and the last block of those that went together get names. */
+  private void nameEnds(List<Move> moves) {
+    for (int i = 0; i < moves.size(); i++) {
+      var move = moves.get(i);
+      boolean isFirst = i == 0 || !move.isWith(moves.get(i - 1));
+      boolean isLast = i == moves.size() - 1 || !move.isWith(moves.get(i + 1));
+      if (!isFirst && !isLast) continue;
+      if (move.slot != NONE) named.add(move.slot);
+      else ghosts.put(move.name, new Ghost(move.to, Integer.highestOneBit(move.forked)));
     }
   }
 
@@ -249,9 +310,10 @@ final class LearnedModel extends ModelOrder {
   }
 
   private long blocksOfLru() {
-    return Stream.concat(owners.values().stream(), ghosts.values().stream().map(Ghost::segment))
+    return births.stream()
         .filter(segment -> claimed(segment) && segment.born > lruBorn)
-        .count();
+        .mapToLong(this::left)
+        .sum();
   }
 
   private void evictAsLru() {
@@ -306,13 +368,28 @@ final class LearnedModel extends ModelOrder {
     move(segment, classes.said(hint.said()), left(segment));
   }
 
-  private void give(BlockHash name, int slot, int forked, Segment to) {
-    if (slot == NONE) {
-      var ghost = ghosts.put(name, new Ghost(to, Integer.highestOneBit(forked)));
-      settle(to);
-      if (ghost != null) settle(ghost.segment());
-      return;
+  private void give(Move move, int i, @Nullable Segment before) {
+    var to = move.to;
+    to.size++;
+    to.last = i;
+    if (move.slot == NONE) remember(move, i, before);
+    else give(move.slot, move.forked, to);
+  }
+
+  private void remember(Move move, int i, @Nullable Segment before) {
+    var ghost = ghosts.remove(move.name);
+    var from = ghost == null ? before : ghost.segment();
+    if (from != null && births.contains(from) && from.away > 0) {
+      from.away--;
+      settle(from);
     }
+    move.to.away++;
+    settle(move.to);
+    if (i % STRIDE != 0) return;
+    ghosts.put(move.name, new Ghost(move.to, Integer.highestOneBit(move.forked)));
+  }
+
+  private void give(int slot, int forked, Segment to) {
     var from = owner(slot);
     boolean listed = from.leaves.contains(slot);
     if (listed) unlist(slot);
@@ -365,19 +442,22 @@ final class LearnedModel extends ModelOrder {
   }
 
   private void forgetGhosts() {
-    while (ghosts.size() > 8 * slots && !ghostSegments.isEmpty()) forget(ghostSegments.getFirst());
+    while (births.stream().mapToInt(one -> one.away).sum() > 8 * slots
+        && !ghostSegments.isEmpty()) {
+      forget(ghostSegments.getFirst());
+    }
   }
 
   private void forget(Segment segment) {
     ghosts.values().removeIf(ghost -> ghost.segment() == segment);
+    segment.away = 0;
     ghostSegments.remove(segment);
     births.remove(segment);
   }
 
   private int left(Segment segment) {
     long here = owners.values().stream().filter(one -> one == segment).count();
-    long away = ghosts.values().stream().filter(one -> one.segment() == segment).count();
-    return (int) (here + away);
+    return (int) here + segment.away;
   }
 
   private void join(int slot, int parent) {

@@ -196,11 +196,11 @@ public abstract sealed class ModelOrder
     private final Map<Integer, Integer> uses = new LinkedHashMap<>();
     private final Map<Integer, Long> names = new LinkedHashMap<>();
     private final Set<Integer> proven = new LinkedHashSet<>();
-    private final GhostNames ghosts;
+    private final S3FifoEviction.GhostNames ghosts;
     private final int smallMax;
 
     Queues(int slots) {
-      this.ghosts = new GhostNames(slots);
+      this.ghosts = new S3FifoEviction.GhostNames(slots);
       this.smallMax = Math.max(1, slots / 10);
     }
 
