@@ -34,11 +34,11 @@ class CommonTiersTest {
   private final HeldStore diskStore = new HeldStore(loop);
   private final CommonTiers tiers =
       new CommonTiers(loop, shared, host, List.of(LowerTier.of(disk, diskStore)), null);
-  private final Ladder first = new Ladder();
-  private final Ladder second = new Ladder();
+  private final Tiers first = new Tiers();
+  private final Tiers second = new Tiers();
 
   /** An engine's own memory, and its way down. */
-  private final class Ladder {
+  private final class Tiers {
     private final PrefixRegistry own = new PrefixRegistry();
     private final BlockPool device = pool(Tier.DEVICE, 64, own);
     private final HeldStore store = new HeldStore(loop);
@@ -52,7 +52,7 @@ class CommonTiersTest {
   }
 
   @Test
-  void blockThatTwoLaddersWantIsLoadedOnceAndComesToBoth() {
+  void blockThatTwoEnginesWantIsLoadedOnceAndComesToBoth() {
     put(0, 8);
     first.find(0, 8);
     second.find(0, 8);
@@ -87,7 +87,7 @@ class CommonTiersTest {
   }
 
   @Test
-  void laddersTogetherReserveNoMoreOfATierThanOneMayAndOffloadFindsRoom() {
+  void enginesTogetherReserveNoMoreOfATierThanOneMayAndOffloadFindsRoom() {
     put(0, 40);
     first.find(0, 10);
     second.find(20, 10);
@@ -105,7 +105,7 @@ class CommonTiersTest {
   }
 
   @Test
-  void loadThatIsOverdueIsOverdueForEveryLadder() {
+  void loadThatIsOverdueIsOverdueForEveryEngine() {
     put(0, 4);
     first.find(0, 4);
     second.find(0, 4);
@@ -115,7 +115,7 @@ class CommonTiersTest {
     assertThat(
             first.cache.onboardings().loadsTimedOut() + second.cache.onboardings().loadsTimedOut())
         .isEqualTo(1);
-    var third = new Ladder();
+    var third = new Tiers();
     third.find(0, 4);
     assertThat(third.found.getFirst().blocks()).isEmpty();
     assertThat(diskStore.calls).hasSize(1);
@@ -125,7 +125,7 @@ class CommonTiersTest {
   }
 
   @Test
-  void damageIsAMissForEveryLadder() {
+  void damageIsAMissForEveryEngine() {
     put(0, 4);
     first.find(0, 4);
     second.find(0, 4);

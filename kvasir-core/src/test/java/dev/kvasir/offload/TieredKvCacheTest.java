@@ -246,7 +246,7 @@ class TieredKvCacheTest {
   }
 
   @Test
-  void blocksGoDownTheWholeLadderAndComeBack() {
+  void blocksGoDownThroughAllTiersAndComeBack() {
     var handle = cache.offload(OffloadRequest.weak(tiers.cached(0, 8))).orElseThrow();
     tiers.store.succeed();
     tiers.passTime(SOON);
@@ -265,7 +265,7 @@ class TieredKvCacheTest {
   }
 
   @Test
-  void ladderThatNarrowsDownwardsIsWarnedOf() {
+  void tiersThatNarrowDownwardsAreWarnedOf() {
     assertThat(cache.warnings()).isEmpty();
     var other = new TestTiers(PipelineSettings.DEFAULT, OffloadPolicy.passAll(), 16, 4);
     var narrow =
@@ -279,7 +279,7 @@ class TieredKvCacheTest {
   }
 
   @Test
-  void ladderInTheWrongOrderIsRefused() {
+  void tiersInTheWrongOrderAreRefused() {
     assertThatThrownBy(
             () ->
                 new TieredKvCache(

@@ -44,7 +44,7 @@ final class EngineApi {
 
   private final EmbeddedEngine engine;
   private final ServedModel model;
-  private final FaultInjection mischief;
+  private final FaultInjection faults;
   private final PromptTokens prompts;
   private final CallReader reader;
   private final SessionHints hints = new SessionHints();
@@ -53,9 +53,9 @@ final class EngineApi {
   private final AtomicLong ids = new AtomicLong();
   private final long startedSeconds = Instant.now().getEpochSecond();
 
-  EngineApi(Network network, EmbeddedEngine engine, FaultInjection mischief) {
+  EngineApi(Network network, EmbeddedEngine engine, FaultInjection faults) {
     this.engine = engine;
-    this.mischief = mischief;
+    this.faults = faults;
     this.model = engine.model();
     this.prompts = new PromptTokens(network, model);
     this.reader = new CallReader(model.temperature());
@@ -112,7 +112,7 @@ final class EngineApi {
     var hint = call.handover() == Call.Handover.GIVE ? said.returning() : said;
     var request = prompts.request(id, tenant, call, prompt).saying(hint);
     var format = new AnswerFormat(call.isChat(), id, model.name(), Instant.now().getEpochSecond());
-    var answering = new Answering(reply, call, format, model, mischief.next());
+    var answering = new Answering(reply, call, format, model, faults.next());
     onLoop(reply, () -> submit(reply, call, request, answering));
   }
 

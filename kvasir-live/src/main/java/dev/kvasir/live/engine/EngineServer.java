@@ -17,9 +17,9 @@ public final class EngineServer implements AutoCloseable {
   private final HttpFront front;
 
   private EngineServer(
-      Network network, HttpSettings settings, EmbeddedEngine engine, FaultInjection mischief) {
+      Network network, HttpSettings settings, EmbeddedEngine engine, FaultInjection faults) {
     this.engine = engine;
-    var endpoints = new ArrayList<>(new EngineApi(network, engine, mischief).endpoints());
+    var endpoints = new ArrayList<>(new EngineApi(network, engine, faults).endpoints());
     endpoints.add(Endpoint.get("/ready", Access.PUBLIC, this::ready));
     this.front = HttpFront.start(network, settings, Endpoints.of(endpoints));
   }
@@ -31,8 +31,8 @@ public final class EngineServer implements AutoCloseable {
 
   /** Begins to serve, and to do what goes wrong on purpose. */
   public static EngineServer start(
-      Network network, HttpSettings settings, EmbeddedEngine engine, FaultInjection mischief) {
-    return new EngineServer(network, settings, engine, mischief);
+      Network network, HttpSettings settings, EmbeddedEngine engine, FaultInjection faults) {
+    return new EngineServer(network, settings, engine, faults);
   }
 
   public HttpFront front() {

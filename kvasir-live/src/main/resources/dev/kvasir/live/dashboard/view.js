@@ -42,7 +42,7 @@ export function show(state) {
   latency("itl", state.itl);
   glance(state);
   instances(state.instances);
-  ladder(state);
+  tiers(state);
   decisions(state);
 }
 
@@ -110,7 +110,7 @@ function instances(all) {
   });
 }
 
-function ladder(state) {
+function tiers(state) {
   const items = [];
   for (const value of state.tiers) {
     items.push({ key: `tier ${value.name}`, template: "t-tier", value });
@@ -119,8 +119,8 @@ function ladder(state) {
       items.push({ key, template: "t-edge", value: edge });
     }
   }
-  byId("ladder").hidden = items.length === 0;
-  const parent = byId("ladder").querySelector(".list");
+  byId("tiers").hidden = items.length === 0;
+  const parent = byId("tiers").querySelector(".list");
   list(parent, items, (row, value) => ("load" in value ? edge : tier)(row, value));
 }
 

@@ -91,7 +91,7 @@ class DashboardPageTest {
     show(Sample.busy(1_204, Availability.READY));
     assertThat(tab.text("#about")).contains("kvasir-tiny", "0.1.0", "2 h 34 min");
     assertThat(tab.text("#instances li [data-f=requests]")).isEqualTo("1,204");
-    assertThat(tab.text("#ladder .edge [data-f=waiting]")).isEqualTo("24");
+    assertThat(tab.text("#tiers .edge [data-f=waiting]")).isEqualTo("24");
     assertThat(tab.text("#ttft [data-f=p50]")).endsWith(" ms");
     assertThat(tab.value("document.querySelector('#ttft .line').getTotalLength() > 200"))
         .isEqualTo("true");

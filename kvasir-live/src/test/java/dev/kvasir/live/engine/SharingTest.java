@@ -95,7 +95,7 @@ class SharingTest {
   }
 
   @Test
-  void aLadderOfAllTiersBringsUpFromRedisWhatWentThereByDisk() throws Exception {
+  void allTiersBringUpFromRedisWhatWentThereByDisk() throws Exception {
     var server = s3();
     try (var redis = RedisServer.start(folder.resolve("redis"))) {
       var tieredCache = TieredCacheSettings.of(64, 128).with(remote(redis)).with(object(server));

@@ -18,20 +18,20 @@ final class Checkpointer {
   /** What could not be written is not tried again before that: a full disk needs time. */
   private static final Duration RETRY = Duration.ofSeconds(1);
 
-  private final DiskBlockFile vault;
+  private final DiskBlockFile blockFile;
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition changed = lock.newCondition();
   private final Thread thread;
   private boolean closed;
 
-  Checkpointer(DiskBlockFile vault) {
-    this.vault = vault;
+  Checkpointer(DiskBlockFile blockFile) {
+    this.blockFile = blockFile;
     this.thread = Thread.ofPlatform().name("kvasir-disk-index").daemon(true).start(this::run);
   }
 
   /** Looks whether the index has grown too long. */
-  void nudge() {
-    if (!vault.index().due()) return;
+  void wakeIfDue() {
+    if (!blockFile.index().due()) return;
     lock.lock();
     try {
       changed.signal();
@@ -55,11 +55,11 @@ final class Checkpointer {
   private void run() {
     while (awaitDue()) {
       try {
-        vault.checkpoint();
+        blockFile.checkpoint();
       } catch (RuntimeException | Error e) {
         LOG.log(ERROR, "the index of a disk store could not be written anew", e);
       }
-      if (vault.index().due()) pause();
+      if (blockFile.index().due()) pause();
     }
   }
 
@@ -67,7 +67,7 @@ final class Checkpointer {
   private boolean awaitDue() {
     lock.lock();
     try {
-      while (!closed && !vault.index().due()) changed.awaitUninterruptibly();
+      while (!closed && !blockFile.index().due()) changed.awaitUninterruptibly();
       return !closed;
     } finally {
       lock.unlock();

@@ -26,7 +26,7 @@ final class Committer {
   /** A copy whose bytes are written, and which is answered when they are durable. */
   record Pending(CopyQueue.Task task, DiskBlockFile.Written written) {}
 
-  private final DiskBlockFile vault;
+  private final DiskBlockFile blockFile;
   private final BiConsumer<CopyQueue.Task, CopyOutcome> answers;
   private final int syncsMax;
   private final ReentrantLock lock = new ReentrantLock();
@@ -36,8 +36,9 @@ final class Committer {
   private List<Consumer<CopyOutcome>> syncs = new ArrayList<>();
   private boolean closed;
 
-  Committer(DiskBlockFile vault, int syncsMax, BiConsumer<CopyQueue.Task, CopyOutcome> answers) {
-    this.vault = vault;
+  Committer(
+      DiskBlockFile blockFile, int syncsMax, BiConsumer<CopyQueue.Task, CopyOutcome> answers) {
+    this.blockFile = blockFile;
     this.answers = answers;
     this.syncsMax = syncsMax;
     this.thread = Thread.ofPlatform().name("kvasir-disk-commit").daemon(true).unstarted(this::run);
@@ -124,7 +125,7 @@ final class Committer {
    */
   private List<CopyOutcome> outcomes(List<Pending> blocks) {
     try {
-      return vault.commit(blocks.stream().map(Pending::written).toList());
+      return blockFile.commit(blocks.stream().map(Pending::written).toList());
     } catch (RuntimeException | Error e) {
       LOG.log(ERROR, "a commit of " + blocks.size() + " blocks failed", e);
       return Collections.nCopies(blocks.size(), new Failed("disk commit: " + e));
@@ -133,7 +134,7 @@ final class Committer {
 
   private CopyOutcome synced() {
     try {
-      return vault.sync();
+      return blockFile.sync();
     } catch (RuntimeException | Error e) {
       LOG.log(ERROR, "a sync of the disk tier failed", e);
       return new Failed("disk sync: " + e);

@@ -102,13 +102,13 @@ public final class DiskBlockFile implements AutoCloseable {
       index.close();
       throw e;
     }
-    var vault = new DiskBlockFile(folder, settings, above, file, index);
+    var blockFile = new DiskBlockFile(folder, settings, above, file, index);
     try {
-      if (known) vault.recover();
+      if (known) blockFile.recover();
       Preallocation.fit(folder, file, settings.fileBytes());
-      return vault;
+      return blockFile;
     } catch (IOException | RuntimeException e) {
-      vault.abandon();
+      blockFile.abandon();
       throw e;
     }
   }

@@ -45,7 +45,7 @@ public final class DiskStore implements LowerStore {
   private final EventLoop loop;
   private final HostMemory above;
   private final DiskSettings settings;
-  private final DiskBlockFile vault;
+  private final DiskBlockFile blockFile;
   private final List<Recovered> recovered;
   private final CopyQueue queue;
   private final Committer committer;
@@ -61,11 +61,11 @@ public final class DiskStore implements LowerStore {
     this.loop = loop;
     this.above = above;
     this.settings = settings;
-    this.vault = DiskBlockFile.open(folder, settings, above);
-    this.recovered = vault.held();
+    this.blockFile = DiskBlockFile.open(folder, settings, above);
+    this.recovered = blockFile.held();
     this.queue = new CopyQueue(settings.queueMax());
-    this.committer = new Committer(vault, settings.queueMax(), this::answer);
-    this.checkpointer = new Checkpointer(vault);
+    this.committer = new Committer(blockFile, settings.queueMax(), this::answer);
+    this.checkpointer = new Checkpointer(blockFile);
     this.workers = new Workers("disk", settings.threads(), queue, 1, this::work);
   }
 
@@ -134,7 +134,7 @@ public final class DiskStore implements LowerStore {
 
   /** What was left with the last reset, in whichever process that was; empty without one. */
   public String note() {
-    return vault.index().note();
+    return blockFile.index().note();
   }
 
   /**
@@ -144,7 +144,7 @@ public final class DiskStore implements LowerStore {
    * @return how many there were
    */
   public int reset(String note) throws IOException {
-    return vault.reset(note, RESET_MAX);
+    return blockFile.reset(note, RESET_MAX);
   }
 
   /**
@@ -152,17 +152,17 @@ public final class DiskStore implements LowerStore {
    * blocks, so not for the loop's thread. Its bytes stay in the file until the slot is used again.
    */
   public void forget(int slot, BlockHash name) throws IOException {
-    vault.forget(slot, name);
+    blockFile.forget(slot, name);
   }
 
   /** How many resets were begun. */
   int resets() {
-    return vault.resets();
+    return blockFile.resets();
   }
 
   /** How the file of blocks is read and written here. */
   public FileAccess access() {
-    return vault.access();
+    return blockFile.access();
   }
 
   @Override
@@ -174,15 +174,15 @@ public final class DiskStore implements LowerStore {
     return new DiskStats(
         stored.sum(),
         loaded.sum(),
-        vault.damaged.sum(),
+        blockFile.damaged.sum(),
         failed.sum(),
-        vault.quarantined(),
-        vault.index().checkpoints(),
-        vault.bytesWritten.sum(),
-        vault.bytesRead.sum(),
+        blockFile.quarantined(),
+        blockFile.index().checkpoints(),
+        blockFile.bytesWritten.sum(),
+        blockFile.bytesRead.sum(),
         settings.fileBytes(),
-        vault.index().bytes(),
-        vault.index().bytesMax(),
+        blockFile.index().bytes(),
+        blockFile.index().bytesMax(),
         queue.depth());
   }
 
@@ -218,7 +218,7 @@ public final class DiskStore implements LowerStore {
     committer.close();
     checkpointer.close();
     try {
-      vault.close();
+      blockFile.close();
     } catch (IOException e) {
       LOG.log(WARNING, settings.folder() + " could not be closed properly", e);
     }
@@ -246,7 +246,7 @@ public final class DiskStore implements LowerStore {
     for (var task : tasks) {
       try {
         switch (task.kind()) {
-          case LOAD -> answer(task, vault.read(task.copy()));
+          case LOAD -> answer(task, blockFile.read(task.copy()));
           case STORE -> store(task);
         }
       } catch (IOException | RuntimeException | OutOfMemoryError e) {
@@ -258,17 +258,17 @@ public final class DiskStore implements LowerStore {
 
   private void store(Task task) throws IOException {
     switch (settings.ack()) {
-      case STORED -> answer(task, vault.store(task.copy()));
-      case DURABLE -> committer.commit(task, vault.write(task.copy()));
+      case STORED -> answer(task, blockFile.store(task.copy()));
+      case DURABLE -> committer.commit(task, blockFile.write(task.copy()));
     }
-    checkpointer.nudge();
+    checkpointer.wakeIfDue();
   }
 
   private void answer(Task task, CopyOutcome outcome) {
     switch (outcome) {
       case Copied _ -> (task.kind() == Kind.STORE ? stored : loaded).increment();
       case Failed(String _) -> failed.increment();
-      case Damaged(String _), CopyOutcome.Busy(String _) -> {} // The vault counts the damaged.
+      case Damaged(String _), CopyOutcome.Busy(String _) -> {} // The file counts the damaged.
     }
     queue.answer(task, outcome);
   }

@@ -58,38 +58,38 @@ class DamageTest {
 
   @Test
   void everyDamageIsDetectedAndTheSlotIsHealedByTheNextBlock() throws IOException {
-    var vault = DiskBlockFile.open(folder, PowerLossTest.settings(BLOCKS, BLOCK_BYTES), above);
-    Seeds.each(ROUNDS, random -> damageAll(vault, random));
+    var blockFile = DiskBlockFile.open(folder, PowerLossTest.settings(BLOCKS, BLOCK_BYTES), above);
+    Seeds.each(ROUNDS, random -> damageAll(blockFile, random));
     System.out.println("damage detected: " + detected);
     int total = detected.values().stream().mapToInt(Integer::intValue).sum();
     if (Long.getLong("kvasir.seed") == null) {
       assertThat(total).isEqualTo(ROUNDS * BLOCKS);
       assertThat(detected).hasSize(Damage.values().length);
     }
-    vault.close();
+    blockFile.close();
     above.close();
   }
 
-  private void damageAll(DiskBlockFile vault, RandomGenerator random) {
+  private void damageAll(DiskBlockFile blockFile, RandomGenerator random) {
     long key = random.nextLong(1L << 40);
     for (int slot = 0; slot < BLOCKS; slot++) {
       TestBlocks.fill(above.slot(0), key + slot, slot);
-      assertThat(vault.store(copy(key, slot))).isEqualTo(CopyOutcome.COPIED);
+      assertThat(blockFile.store(copy(key, slot))).isEqualTo(CopyOutcome.COPIED);
     }
-    assertThat(vault.quarantined()).isZero();
+    assertThat(blockFile.quarantined()).isZero();
     byte[] file = folder.bytes(DiskBlockFile.BLOCKS);
     byte[] good = file.clone();
     for (int slot = 0; slot < BLOCKS; slot += 2) {
       var damage = List.of(Damage.values()).get(random.nextInt(Damage.values().length));
       damage(file, good, slot, slot + 1, damage, random);
       for (int each = slot; each < slot + 2; each++) {
-        assertThat(vault.read(copy(key, each))).as("%s", damage).isInstanceOf(Damaged.class);
-        assertThat(vault.read(copy(key, each))).isInstanceOf(Damaged.class);
+        assertThat(blockFile.read(copy(key, each))).as("%s", damage).isInstanceOf(Damaged.class);
+        assertThat(blockFile.read(copy(key, each))).isInstanceOf(Damaged.class);
         detected.merge(damage, 1, Integer::sum);
       }
     }
-    assertThat(vault.quarantined()).isEqualTo(BLOCKS);
-    assertThat(vault.sync()).isEqualTo(CopyOutcome.COPIED);
+    assertThat(blockFile.quarantined()).isEqualTo(BLOCKS);
+    assertThat(blockFile.sync()).isEqualTo(CopyOutcome.COPIED);
     before = good;
   }
 
@@ -166,25 +166,25 @@ class DamageTest {
 
   @Test
   void aSlotThatDoesNotHealStaysQuarantinedAndFailsOnlyItself() throws IOException {
-    var vault = DiskBlockFile.open(folder, PowerLossTest.settings(10, BLOCK_BYTES), above);
+    var blockFile = DiskBlockFile.open(folder, PowerLossTest.settings(10, BLOCK_BYTES), above);
     TestBlocks.fill(above.slot(0), 7, 1);
-    assertThat(vault.store(copy(4, 3))).isEqualTo(CopyOutcome.COPIED);
+    assertThat(blockFile.store(copy(4, 3))).isEqualTo(CopyOutcome.COPIED);
     folder.trouble(
         (operation, name) -> {
           // A cell that never keeps what it is given.
           if (operation.equals("read")) folder.bytes(name)[3 * STRIDE + 9] ^= 1;
         });
-    assertThat(vault.read(copy(4, 3))).isInstanceOf(Damaged.class);
+    assertThat(blockFile.read(copy(4, 3))).isInstanceOf(Damaged.class);
     TestBlocks.fill(above.slot(0), 7, 2);
-    assertThat(vault.store(copy(4, 3)).toString()).contains("quarantined, and still bad");
-    assertThat(vault.read(copy(4, 3))).isInstanceOf(Damaged.class);
-    assertThat(vault.store(copy(4, 5))).isEqualTo(CopyOutcome.COPIED);
-    assertThat(vault.quarantined()).isEqualTo(1);
+    assertThat(blockFile.store(copy(4, 3)).toString()).contains("quarantined, and still bad");
+    assertThat(blockFile.read(copy(4, 3))).isInstanceOf(Damaged.class);
+    assertThat(blockFile.store(copy(4, 5))).isEqualTo(CopyOutcome.COPIED);
+    assertThat(blockFile.quarantined()).isEqualTo(1);
     folder.trouble((_, _) -> {});
     TestBlocks.fill(above.slot(0), 7, 3);
-    assertThat(vault.store(copy(4, 3))).isEqualTo(CopyOutcome.COPIED);
-    assertThat(vault.quarantined()).isZero();
-    vault.close();
+    assertThat(blockFile.store(copy(4, 3))).isEqualTo(CopyOutcome.COPIED);
+    assertThat(blockFile.quarantined()).isZero();
+    blockFile.close();
     above.close();
   }
 
@@ -193,25 +193,25 @@ class DamageTest {
     var settings = PowerLossTest.settings(10, BLOCK_BYTES);
     for (int cut = 0; cut <= 12 * STRIDE; cut += 1000) {
       var file = new LossyFolder();
-      var vault = DiskBlockFile.open(file, settings, above);
+      var blockFile = DiskBlockFile.open(file, settings, above);
       for (int slot = 0; slot < 10; slot++) {
         TestBlocks.fill(above.slot(0), 5 + slot, slot);
-        assertThat(vault.store(copy(5, slot))).isEqualTo(CopyOutcome.COPIED);
+        assertThat(blockFile.store(copy(5, slot))).isEqualTo(CopyOutcome.COPIED);
       }
       file.bytes(DiskBlockFile.BLOCKS, Arrays.copyOf(file.bytes(DiskBlockFile.BLOCKS), cut));
-      for (int slot = 0; slot < 10; slot++) assertCut(vault, slot, cut);
-      vault.abandon();
-      vault = DiskBlockFile.open(file, settings, above);
+      for (int slot = 0; slot < 10; slot++) assertCut(blockFile, slot, cut);
+      blockFile.abandon();
+      blockFile = DiskBlockFile.open(file, settings, above);
       assertThat(file.bytes(DiskBlockFile.BLOCKS)).hasSize(10 * STRIDE);
-      for (int slot = 0; slot < 10; slot++) assertCut(vault, slot, cut);
-      vault.close();
+      for (int slot = 0; slot < 10; slot++) assertCut(blockFile, slot, cut);
+      blockFile.close();
     }
     above.close();
   }
 
-  private void assertCut(DiskBlockFile vault, int slot, int cut) {
+  private void assertCut(DiskBlockFile blockFile, int slot, int cut) {
     boolean whole = (slot + 1) * STRIDE <= cut;
-    var outcome = vault.read(copy(5, slot));
+    var outcome = blockFile.read(copy(5, slot));
     if (!whole) assertThat(outcome).isInstanceOf(Damaged.class);
     else assertThat(outcome).isEqualTo(CopyOutcome.COPIED);
     if (whole) assertThat(TestBlocks.check(above.slot(0), 5 + slot)).isEqualTo(slot);
@@ -234,25 +234,25 @@ class DamageTest {
   private void damageIndex(RandomGenerator random) throws IOException {
     var settings = PowerLossTest.settings(10, BLOCK_BYTES);
     var file = new LossyFolder();
-    var vault = DiskBlockFile.open(file, settings, above);
+    var blockFile = DiskBlockFile.open(file, settings, above);
     for (int i = 0; i < 20; i++) {
       int slot = random.nextInt(10);
       TestBlocks.fill(above.slot(0), 100L * i + slot, i);
-      assertThat(vault.store(copy(100L * i, slot))).isEqualTo(CopyOutcome.COPIED);
+      assertThat(blockFile.store(copy(100L * i, slot))).isEqualTo(CopyOutcome.COPIED);
     }
-    vault.abandon();
+    blockFile.abandon();
     byte[] index = file.bytes(IndexLog.NAME);
     for (int i = 0; i < 3; i++) flip(index, 4096 + random.nextInt(index.length - 4096), random);
     if (random.nextInt(4) == 0) {
       file.bytes(IndexLog.NAME, Arrays.copyOf(index, random.nextInt(2 * index.length)));
     }
-    vault = DiskBlockFile.open(file, settings, above);
-    for (var held : vault.held()) {
+    blockFile = DiskBlockFile.open(file, settings, above);
+    for (var held : blockFile.held()) {
       long key = held.block().hash().first();
-      var outcome = vault.read(new BlockCopy(held.block(), 0, held.slot()));
+      var outcome = blockFile.read(new BlockCopy(held.block(), 0, held.slot()));
       if (outcome.equals(CopyOutcome.COPIED)) TestBlocks.check(above.slot(0), key);
     }
-    vault.close();
+    blockFile.close();
   }
 
   private static BlockCopy copy(long key, int slot) {

@@ -57,7 +57,7 @@ final class DiskFileLives implements AutoCloseable {
 
   /** One life, from opening the folder to the crash. */
   void live() throws IOException {
-    DiskBlockFile vault = null;
+    DiskBlockFile blockFile = null;
     var end = new int[] {random.nextInt(OPERATIONS_MAX)};
     var unsynced = new boolean[1];
     double failures = random.nextInt(3) == 0 ? 0.03 : 0;
@@ -66,8 +66,8 @@ final class DiskFileLives implements AutoCloseable {
           (_, _) -> {
             if (end[0]-- <= 0) throw new LossyFolder.Crash();
           });
-      vault = DiskBlockFile.open(folder, settings, above);
-      check(vault);
+      blockFile = DiskBlockFile.open(folder, settings, above);
+      check(blockFile);
       folder.trouble(
           (operation, _) -> {
             if (end[0]-- <= 0) throw new LossyFolder.Crash();
@@ -75,7 +75,7 @@ final class DiskFileLives implements AutoCloseable {
             if (operation.equals("sync")) unsynced[0] = true;
             throw new IOException("EIO");
           });
-      while (true) step(vault);
+      while (true) step(blockFile);
     } catch (LossyFolder.Crash crash) {
       crashes++;
     }
@@ -87,25 +87,25 @@ final class DiskFileLives implements AutoCloseable {
       stored.clear();
       stored.putAll(durable);
     }
-    if (vault != null) vault.abandon();
+    if (blockFile != null) blockFile.abandon();
   }
 
-  private void step(DiskBlockFile vault) throws IOException {
+  private void step(DiskBlockFile blockFile) throws IOException {
     switch (random.nextInt(12)) {
       case 0 -> {
         try {
-          vault.index().checkpoint();
+          blockFile.index().checkpoint();
         } catch (IOException e) {
           assertThat(e).hasMessage("EIO");
         }
       }
-      case 1, 2 -> sync(vault);
-      case 3, 4, 5, 6 -> commit(vault);
-      case 7 -> read(vault);
+      case 1, 2 -> sync(blockFile);
+      case 3, 4, 5, 6 -> commit(blockFile);
+      case 7 -> read(blockFile);
       default -> {
         var copy = next(0);
         int slot = copy.below();
-        if (vault.store(copy) instanceof Copied) stored.put(slot, copy.block().hash().first());
+        if (blockFile.store(copy) instanceof Copied) stored.put(slot, copy.block().hash().first());
       }
     }
   }
@@ -120,9 +120,9 @@ final class DiskFileLives implements AutoCloseable {
     return new BlockCopy(TestBlocks.block(key), from, slot);
   }
 
-  private void sync(DiskBlockFile vault) {
-    if (vault.sync() instanceof Copied) {
-      settle(vault);
+  private void sync(DiskBlockFile blockFile) {
+    if (blockFile.sync() instanceof Copied) {
+      settle(blockFile);
     } else {
       // What could not be synced may be gone; what was durable before still is.
       stored.clear();
@@ -131,14 +131,14 @@ final class DiskFileLives implements AutoCloseable {
   }
 
   /** Everything that can be found now can be found for ever. */
-  private void settle(DiskBlockFile vault) {
-    for (var each : vault.held()) {
+  private void settle(DiskBlockFile blockFile) {
+    for (var each : blockFile.held()) {
       durable.put(each.slot(), each.block().hash().first());
       stored.put(each.slot(), each.block().hash().first());
     }
   }
 
-  private void commit(DiskBlockFile vault) {
+  private void commit(DiskBlockFile blockFile) {
     List<DiskBlockFile.Written> written = new ArrayList<>();
     var slots = new ArrayList<Integer>();
     for (int i = 0; i < BATCH_MAX; i++) {
@@ -146,40 +146,40 @@ final class DiskFileLives implements AutoCloseable {
       if (slots.contains(copy.below())) continue;
       slots.add(copy.below());
       try {
-        written.add(vault.write(copy));
+        written.add(blockFile.write(copy));
       } catch (IOException e) {
         assertThat(e).hasMessage("EIO");
       }
     }
-    if (random.nextInt(4) == 0) sync(vault); // It may fail, and take with it what is written.
-    List<CopyOutcome> outcomes = vault.commit(written);
+    if (random.nextInt(4) == 0) sync(blockFile); // It may fail, and take with it what is written.
+    List<CopyOutcome> outcomes = blockFile.commit(written);
     boolean failed = outcomes.stream().anyMatch(Failed.class::isInstance);
     if (failed) {
       stored.clear();
       stored.putAll(durable);
     }
-    if (outcomes.stream().anyMatch(Copied.class::isInstance)) settle(vault);
+    if (outcomes.stream().anyMatch(Copied.class::isInstance)) settle(blockFile);
   }
 
-  private void read(DiskBlockFile vault) {
-    for (var found : vault.held()) read(vault, found);
+  private void read(DiskBlockFile blockFile) {
+    for (var found : blockFile.held()) read(blockFile, found);
   }
 
-  private boolean read(DiskBlockFile vault, Recovered found) {
+  private boolean read(DiskBlockFile blockFile, Recovered found) {
     long key = found.block().hash().first();
     var copy = new BlockCopy(TestBlocks.block(key), BATCH_MAX, found.slot());
-    if (!(vault.read(copy) instanceof Copied)) return false;
+    if (!(blockFile.read(copy) instanceof Copied)) return false;
     TestBlocks.check(above.slot(BATCH_MAX), key);
     return true;
   }
 
   /** Reads all that the folder says it has; what must be there is, and nothing is wrong. */
-  private void check(DiskBlockFile vault) {
+  private void check(DiskBlockFile blockFile) {
     var good = new ArrayList<Long>();
     var found = new TreeMap<Integer, Long>();
-    for (var each : vault.held()) {
+    for (var each : blockFile.held()) {
       long key = each.block().hash().first();
-      boolean copied = read(vault, each);
+      boolean copied = read(blockFile, each);
       if (copied) good.add(key);
       if (copied) found.put(each.slot(), key);
       if (!copied) misses++;

@@ -27,12 +27,12 @@ class RecoverySpeedTest {
   void aHundredThousandBlocksAreRecoveredWithinTwoSeconds() throws IOException {
     var settings = DiskSettings.of(temp.resolve("tier"), BLOCKS, 64);
     try (var above = new HostMemory("above", 1, 64);
-        var vault = DiskBlockFile.open(RealFolder.open(settings.folder()), settings, above)) {
+        var blockFile = DiskBlockFile.open(RealFolder.open(settings.folder()), settings, above)) {
       for (int slot = 0; slot < BLOCKS; slot++) {
-        vault.index().put(slot, vault.index().nextGeneration(), TestBlocks.block(slot));
+        blockFile.index().put(slot, blockFile.index().nextGeneration(), TestBlocks.block(slot));
       }
       var copy = new BlockCopy(TestBlocks.block(7), 0, 7);
-      assertThat(vault.store(copy)).isEqualTo(CopyOutcome.COPIED);
+      assertThat(blockFile.store(copy)).isEqualTo(CopyOutcome.COPIED);
     }
     var best = Duration.ofDays(1);
     for (int i = 0; i < 3; i++) {
