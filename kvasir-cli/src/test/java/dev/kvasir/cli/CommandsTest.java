@@ -200,11 +200,11 @@ final class CommandsTest {
     try (var taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
       var port = Integer.toString(taken.getLocalPort());
       var cache = Map.of("XDG_CACHE_HOME", home.toString());
-      var cold = "serve --worker http://127.0.0.1:1 --warm-up 0s";
+      var serve = "serve --worker http://127.0.0.1:1";
       var wanted =
           List.of(
-              Spoken.words(cold, "--port", port, "--admin-port", "0"),
-              Spoken.words(cold, "--port", "0", "--admin-port", port),
+              Spoken.words(serve, "--port", port, "--admin-port", "0"),
+              Spoken.words(serve, "--port", "0", "--admin-port", port),
               List.of("fleet", "--workers", "1", "--port", port, "--control-port", "0"),
               List.of("fleet", "--workers", "1", "--port", "0", "--control-port", port));
       for (var args : wanted) {

@@ -22,6 +22,7 @@ import dev.kvasir.live.gateway.worker.Worker;
 import dev.kvasir.live.http.Access;
 import dev.kvasir.live.http.Endpoint;
 import dev.kvasir.live.http.Exchange;
+import dev.kvasir.live.http.HttpFront;
 import dev.kvasir.live.http.Json;
 import dev.kvasir.live.http.Network;
 import dev.kvasir.live.picker.Picker;
@@ -206,6 +207,8 @@ final class Serving implements AutoCloseable {
             List.of(),
             asking -> FileTokenizers.unchecked(texts, asking),
             List.of());
+    HttpFront.requireFree(gatewaySettings.api());
+    HttpFront.requireFree(gatewaySettings.admin());
     var _ = GatewayWarmUp.run(network, gatewaySettings, warming, warmUp);
     var started = owned.add(Gateway.start(network, gatewaySettings, beside));
     gateway = Optional.of(started);

@@ -4,6 +4,8 @@ import dev.kvasir.live.metrics.MetricSet;
 import io.vertx.core.DeploymentOptions;
 import io.vertx.core.Future;
 import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -72,6 +74,17 @@ public final class HttpFront implements AutoCloseable {
                         ? ListenFailure.of(settings.host(), settings.port(), failure)
                         : failure));
     return new HttpFront(network, Network.await(listening), state, settings.host());
+  }
+
+  /** Throws {@link ListenFailure} where another process has the port, for who listens later. */
+  public static void requireFree(HttpSettings settings) {
+    if (settings.port() == 0 || settings.sharing() != HttpSettings.Sharing.ALONE) return;
+    try (var socket = new ServerSocket()) {
+      socket.setReuseAddress(true);
+      socket.bind(new InetSocketAddress(settings.host(), settings.port()));
+    } catch (IOException e) {
+      throw ListenFailure.of(settings.host(), settings.port(), e);
+    }
   }
 
   public int port() {

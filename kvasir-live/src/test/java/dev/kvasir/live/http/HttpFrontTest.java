@@ -292,7 +292,9 @@ class HttpFrontTest {
     try (var other = Network.open(1)) {
       assertThatThrownBy(() -> HttpFront.start(other, settings, front.endpoints()))
           .isInstanceOf(ListenFailure.class);
+      assertThatThrownBy(() -> HttpFront.requireFree(settings)).isInstanceOf(ListenFailure.class);
       var shared = settings.with(HttpSettings.Sharing.SHARED);
+      HttpFront.requireFree(shared);
       try (var next = HttpFront.start(other, shared, front.endpoints())) {
         assertThat(next.port()).isEqualTo(front.port());
         front.stopListening(Duration.ofSeconds(20));
