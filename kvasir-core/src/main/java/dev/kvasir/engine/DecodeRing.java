@@ -78,11 +78,21 @@ final class DecodeRing {
     return endedBy(tick + 1);
   }
 
+  /** Whether any of them will have all its tokens when it has one more. */
+  boolean isAnyEnding() {
+    return !ends.isEmpty() && endTick(ends.getLast()) <= tick + 1;
+  }
+
+  /** One more token for all of them. */
+  void advance() {
+    tick++;
+    contextTokens += size;
+  }
+
   /** One more token for all of them but the idle. */
   void advance(List<Sequence> idle) {
     for (var sequence : idle) remove(sequence);
-    tick++;
-    contextTokens += size;
+    advance();
     for (var sequence : idle) add(sequence);
   }
 

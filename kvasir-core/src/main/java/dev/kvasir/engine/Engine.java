@@ -179,7 +179,9 @@ public final class Engine {
       return;
     }
     steps++;
-    for (var part : batch.admissions()) listener(part.sequence()).admitted(part.sequence());
+    if (batch.joined() > 0) {
+      for (var part : batch.admissions()) listener(part.sequence()).admitted(part.sequence());
+    }
     long delay = plans.virtualDelayNanos();
     if (delay == 0) execute(batch);
     else loop.after(Duration.ofNanos(delay), () -> execute(batch));
@@ -193,13 +195,17 @@ public final class Engine {
       boolean isRoomier = !batch.preempted().isEmpty() || scheduler.reserved() < before;
       // Its blocks are taken: what a listener asks for now must wait until the step is over.
       if (!batch.isEmpty()) executing = batch;
-      for (var sequence : batch.preempted()) {
-        var listener = sequence.listener;
-        if (listener != null) listener.preempted(sequence);
-      }
+      if (!batch.preempted().isEmpty()) tellPreempted(batch);
       boolean isOver = !batch.isEmpty() || !isRoomier;
       // A listener may just have paused the engine.
       if (isOver || pause == PauseMode.KEEP) return batch;
+    }
+  }
+
+  private static void tellPreempted(Batch batch) {
+    for (var sequence : batch.preempted()) {
+      var listener = sequence.listener;
+      if (listener != null) listener.preempted(sequence);
     }
   }
 
@@ -224,10 +230,21 @@ public final class Engine {
     if (batch == null) throw new IllegalStateException("a step is done, and none was running");
     executing = null;
     // What a failed row wrote must not be taken for computed.
-    for (var failure : result.failed()) {
+    for (int i = 0; i < result.failed().size(); i++) {
+      var failure = result.failed().get(i);
       endOnce(failure.sequence(), new Sequence.End.Failed(failure.reason()));
     }
     var end = scheduler.complete(batch);
+    if (!end.isEmpty() || !result.isUnseen()) tell(end, result);
+    if (!leaving.isEmpty()) {
+      for (var sequence : leaving) endOnce(sequence, new Sequence.End.Aborted());
+      leaving.clear();
+    }
+    obey();
+    step();
+  }
+
+  private void tell(Scheduler.StepEnd end, ModelBackend.StepResult result) {
     for (var sequence : end.prefilled()) {
       var listener = sequence.listener;
       if (listener != null) listener.prefilled(sequence);
@@ -238,10 +255,6 @@ public final class Engine {
     }
     for (var sequence : end.ended()) endOnce(sequence, new Sequence.End.Finished());
     for (var sequence : result.stopped()) endOnce(sequence, new Sequence.End.Finished());
-    for (var sequence : leaving) endOnce(sequence, new Sequence.End.Aborted());
-    leaving.clear();
-    obey();
-    step();
   }
 
   /** What listeners and commands ask while no step runs is done at once. */

@@ -35,6 +35,11 @@ public interface ModelBackend {
       failed = List.copyOf(failed);
     }
 
+    /** Whether it says nothing of tokens. */
+    boolean isUnseen() {
+      return sampled.isEmpty() && stopped.isEmpty();
+    }
+
     /** The whole step failed. */
     public static StepResult broken(Batch batch, String reason) {
       var failed = new ArrayList<Failure>();

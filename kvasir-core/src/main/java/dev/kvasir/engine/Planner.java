@@ -52,8 +52,6 @@ final class Planner {
     this.outlook = outlook;
     this.source = source;
     this.work = state.work;
-    work.look();
-    if (source == Source.KEPT) state.matches.catchUp();
     this.tokensLeft = tokensLeft;
     this.available = outlook.available;
   }
@@ -68,7 +66,8 @@ final class Planner {
   }
 
   PreSchedule preSchedule() {
-    return new PreSchedule(state, outlook, decision(), rows, required, waitingMax);
+    return new PreSchedule(
+        state, outlook.running, outlook.available, decision(), rows, required, waitingMax);
   }
 
   /** Whether the batch had to be gone through although a plan for it was there. */
@@ -84,7 +83,7 @@ final class Planner {
 
   /** The same, from a plan for it that was made ahead. */
   Planner planRunning(PreSchedule ahead) {
-    if (ahead.hasSameRows(outlook)) {
+    if (ahead.hasSameRows(outlook.running, outlook.available)) {
       take(ahead.rows().withAvailable(outlook.available - ahead.taken()));
       return this;
     }

@@ -19,13 +19,16 @@ public final class PreSchedule {
   /**
    * A plan as it was made.
    *
+   * @param running how many sequences the batch will have
+   * @param available how many blocks are available then
    * @param required how many blocks must be there for all that is planned
    * @param waitingMax how many may wait without anybody among them who was not considered; the
    *     greatest number if the plan was complete before the end of the queue
    */
   PreSchedule(
       SchedulerState state,
-      PlannedBatch outlook,
+      int running,
+      int available,
       ScheduleDecision decision,
       ScheduleDecision.RunningPlan rows,
       int required,
@@ -33,8 +36,8 @@ public final class PreSchedule {
     this.state = state;
     this.decision = decision;
     this.rows = rows;
-    this.running = outlook.running;
-    this.available = outlook.available;
+    this.running = running;
+    this.available = available;
     this.required = required;
     this.waitingMax = waitingMax;
     this.step = state.applied;
@@ -78,16 +81,19 @@ public final class PreSchedule {
    * Whether a new plan would decide the same. What is kept of those that wait must be up to date.
    * Takes as long for many sequences as for few; where it is not sure it says no.
    */
-  boolean isUnchanged(PlannedBatch now) {
-    return hasSameRows(now) && hasSameQueue() && hasRoom(now);
+  boolean isUnchanged() {
+    int availableNow = state.kv.available();
+    return hasSameRows(state.running.size(), availableNow)
+        && hasSameQueue()
+        && hasRoom(availableNow);
   }
 
   /** Whether those that run get what was planned, if there is the memory for it. */
-  boolean hasSameRows(PlannedBatch now) {
+  boolean hasSameRows(int runningNow, int availableNow) {
     return surprises == state.surprises
-        && running == now.running
+        && running == runningNow
         && !rows.isAtOthersCost()
-        && taken() <= now.available;
+        && taken() <= availableNow;
   }
 
   private boolean hasSameQueue() {
@@ -99,10 +105,10 @@ public final class PreSchedule {
   }
 
   /** A sequence that was turned away for lack of memory must be considered again. */
-  private boolean hasRoom(PlannedBatch now) {
+  private boolean hasRoom(int availableNow) {
     return state.blocked == null
         && decision.blocked() == null
         && decision.givenUp().isEmpty()
-        && required <= now.available;
+        && required <= availableNow;
   }
 }

@@ -24,6 +24,9 @@ public record ScheduleDecision(
     List<Sequence> fetches,
     List<Admission> admissions,
     @Nullable Blocked blocked) {
+  /** All that decode get their token, and nothing else is done. */
+  static final ScheduleDecision STEADY =
+      new ScheduleDecision(List.of(), List.of(), List.of(), List.of(), List.of(), List.of(), null);
 
   /** How many sequences it singles out; all others just get their next token. */
   public int changes() {

@@ -98,7 +98,32 @@ public final class Scheduler {
 
   /** Plans the step after the one that runs the batch, without changing anything. */
   public PreSchedule foresee(Batch batch) {
+    var steady = foreseeSteady(batch);
+    if (steady != null) return steady;
     return foresee(batch, PlannedBatch.after(state, batch), Source.KEPT);
+  }
+
+  /**
+   * The same where no sequence comes, goes or waits, as in most steps, for which it takes as long
+   * for many sequences as for few; null where that is not so.
+   */
+  private @Nullable PreSchedule foreseeSteady(Batch batch) {
+    boolean isSteady =
+        batch.changes() == 0
+            && state.waiting.size() == 0
+            && state.prefilling.isEmpty()
+            && !state.decoding.isAnyEnding();
+    if (!isSteady) return null;
+    int tokensLeft = settings.stepTokensMax() - state.decoding.size();
+    int available = kv.available();
+    int left = available - state.decoding.nextAtBorder().size();
+    if (tokensLeft < 0 || left < 0) return null;
+    look(Source.KEPT);
+    var rows =
+        new ScheduleDecision.RunningPlan(
+            tokensLeft, left, List.of(), List.of(), List.of(), List.of());
+    return new PreSchedule(
+        state, state.running.size(), available, ScheduleDecision.STEADY, rows, 0, 0);
   }
 
   /** The same, as if no sequence left: at least that much memory will be free. */
@@ -133,11 +158,10 @@ public final class Scheduler {
       var decision = compute();
       return new Repaired(decision, Repaired.Outcome.RECOMPUTED, decision.changes());
     }
-    var now = PlannedBatch.now(state);
-    var planner = planner(now, Source.KEPT);
-    if (ahead.isUnchanged(now)) {
-      return new Repaired(ahead.decision(), Repaired.Outcome.CLEAN, 0);
-    }
+    look(Source.KEPT);
+    if (ahead.isUnchanged()) return new Repaired(ahead.decision(), Repaired.Outcome.CLEAN, 0);
+    var planner =
+        new Planner(state, PlannedBatch.now(state), Source.KEPT, settings.stepTokensMax());
     var decision = planner.planRunning(ahead).planAdmissions(EVERYBODY).decision();
     if (planner.isRecomputed()) {
       return new Repaired(decision, Repaired.Outcome.RECOMPUTED, decision.changes());
@@ -171,7 +195,14 @@ public final class Scheduler {
   }
 
   private Planner planner(PlannedBatch outlook, Source source) {
+    look(source);
     return new Planner(state, outlook, source, settings.stepTokensMax());
+  }
+
+  /** A plan begins; what it takes from what was looked up before has to be up to date. */
+  private void look(Source source) {
+    state.work.look();
+    if (source == Source.KEPT) state.matches.catchUp();
   }
 
   /**
@@ -193,6 +224,7 @@ public final class Scheduler {
     if (!decision.preempted().isEmpty()) return batch;
     var parts = new ArrayList<>(batch.parts());
     while (true) {
+      look(Source.MEMORY);
       planner =
           new Planner(state, PlannedBatch.now(state), Source.MEMORY, planner.tokensLeft())
               .planAdmissions(1);
@@ -241,6 +273,7 @@ public final class Scheduler {
   /** Takes the blocks that the decision needs, and says what to compute. */
   public Batch apply(ScheduleDecision decision) {
     state.applied++;
+    if (decision.changes() == 0) return applySteady(decision);
     for (var sequence : decision.givenUp()) giveUp(sequence);
     for (var sequence : decision.preempted()) {
       if (sequence.state == State.RUNNING) preempt(sequence);
@@ -265,10 +298,26 @@ public final class Scheduler {
     return batch;
   }
 
+  private Batch applySteady(ScheduleDecision decision) {
+    var grown = state.decoding.atBorder();
+    for (int i = 0; i < grown.size(); i++) {
+      var sequence = grown.get(i);
+      sequence.blocks().reserve(state.decoding.computed(sequence) + 1);
+    }
+    state.blocked = decision.blocked();
+    int decodes = state.decoding.size();
+    long context = state.decoding.contextTokens();
+    return new Batch(List.of(), 0, List.of(), List.of(), decodes, context, state.rows);
+  }
+
   /** The model begins with the batch: the blocks that it fills are being computed. */
   public void start(Batch batch) {
-    for (var part : batch.parts()) part.sequence().blocks().start();
-    for (var sequence : state.decoding.atBorder()) {
+    if (!batch.parts().isEmpty()) {
+      for (var part : batch.parts()) part.sequence().blocks().start();
+    }
+    var grown = state.decoding.atBorder();
+    for (int i = 0; i < grown.size(); i++) {
+      var sequence = grown.get(i);
       if (!sequence.idle) sequence.blocks().start();
     }
   }
@@ -276,12 +325,17 @@ public final class Scheduler {
   /** Books a step: its tokens are computed. Sequences that have ended are removed later. */
   public StepEnd complete(Batch batch) {
     state.completed = state.applied;
-    state.decoding.advance(stillIdle(batch));
-    for (var sequence : state.decoding.atBorder()) {
+    if (batch.idle().isEmpty()) state.decoding.advance();
+    else state.decoding.advance(stillIdle(batch));
+    var full = state.decoding.atBorder();
+    for (int i = 0; i < full.size(); i++) {
+      var sequence = full.get(i);
       sequence.blocks().fill(state.decoding.computed(sequence));
     }
     var ended = state.decoding.ended();
-    if (batch.parts().isEmpty()) return new StepEnd(List.of(), ended);
+    if (batch.parts().isEmpty()) {
+      return ended.isEmpty() ? StepEnd.EMPTY : new StepEnd(List.of(), ended);
+    }
     var prefilled = new ArrayList<Sequence>();
     var all = new ArrayList<>(ended);
     for (var part : batch.parts()) {
@@ -302,7 +356,6 @@ public final class Scheduler {
 
   /** The idle sequences that are still part of the batch; their idleness is over. */
   private static List<Sequence> stillIdle(Batch batch) {
-    if (batch.idle().isEmpty()) return List.of();
     var idle = new ArrayList<Sequence>(batch.idle().size());
     for (var sequence : batch.idle()) {
       if (sequence.idle) idle.add(sequence);
@@ -449,7 +502,13 @@ public final class Scheduler {
    * @param prefilled sequences whose prompt is computed, so that they got a token
    * @param ended sequences that have all their tokens; they still hold their blocks
    */
-  public record StepEnd(List<Sequence> prefilled, List<Sequence> ended) {}
+  public record StepEnd(List<Sequence> prefilled, List<Sequence> ended) {
+    private static final StepEnd EMPTY = new StepEnd(List.of(), List.of());
+
+    boolean isEmpty() {
+      return prefilled.isEmpty() && ended.isEmpty();
+    }
+  }
 
   /**
    * A plan made ahead, put right.

@@ -12,6 +12,9 @@ package dev.kvasir.kv;
 public record KvMatch(int blocks, int idle, int below, int examined) {
   public static final KvMatch NONE = new KvMatch(0, 0, 0);
 
+  /** Nothing is there, whatever changes. */
+  static final KvMatch NEVER = new KvMatch(0, 0, 0, 0);
+
   public KvMatch {
     if (blocks < 0 || idle < 0 || idle > blocks || below < 0) {
       throw new IllegalArgumentException(

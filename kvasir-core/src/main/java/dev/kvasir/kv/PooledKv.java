@@ -57,7 +57,7 @@ public final class PooledKv implements ResettableKv {
 
   @Override
   public KvMatch match(BlockNames names, int blocksMax) {
-    return pool.look(names, blocksMax);
+    return takesUnnamed && names.isUnused() ? KvMatch.NEVER : pool.look(names, blocksMax);
   }
 
   @Override
@@ -91,7 +91,8 @@ public final class PooledKv implements ResettableKv {
     if (!takesUnnamed || shareable == Integer.MAX_VALUE || pool.isUnheard()) {
       return Integer.MAX_VALUE;
     }
-    return pool.has(names.name(shareable)) ? Integer.MAX_VALUE : shareable;
+    boolean wasHere = !names.isUnused() && pool.has(names.name(shareable));
+    return wasHere ? Integer.MAX_VALUE : shareable;
   }
 
   /** A span over blocks that are held already and were found on these tiers. */

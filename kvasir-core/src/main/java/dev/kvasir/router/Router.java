@@ -16,6 +16,7 @@ import dev.kvasir.router.view.Estimates;
 import dev.kvasir.router.view.Instance;
 import dev.kvasir.router.view.InstanceView;
 import dev.kvasir.router.view.Load;
+import dev.kvasir.router.view.PrefixMatch;
 import dev.kvasir.router.view.RouteRequest;
 import dev.kvasir.time.EventLoop;
 import dev.kvasir.time.Timer;
@@ -112,12 +113,15 @@ public final class Router {
   /** Whether an instance that decodes may take the request. */
   public boolean hasDecoder(RouteRequest request) {
     for (int i = 0; i < members.size(); i++) {
-      var member = members.get(i);
-      if (member.availability() != Availability.READY) continue;
-      if (!member.instance().role().decodes()) continue;
-      if (!request.avoided().contains(member.id())) return true;
+      if (canDecode(members.get(i), request)) return true;
     }
     return false;
+  }
+
+  private static boolean canDecode(Member member, RouteRequest request) {
+    return member.availability() == Availability.READY
+        && member.instance().role().decodes()
+        && !request.avoided().contains(member.id());
   }
 
   /** Blocks came to the instance, or went; answers whether the instance is known. */
@@ -214,12 +218,15 @@ public final class Router {
       var member = members.get(i);
       if (member.availability() != Availability.READY) continue;
       if (request.avoided().contains(member.id())) continue;
-      var load = load(member, now);
-      var cached = usable(request, match.at(member.place()), member.place());
-      views[count++] = member.view(fresh(member, now), load, cached, speeds.estimates());
+      views[count++] = view(member, request, match, now);
     }
     var present = Arrays.asList(views).subList(0, count);
     return new ClusterView(now, settings.blockTokens(), present, speeds.estimates());
+  }
+
+  private InstanceView view(Member member, RouteRequest request, PrefixMatch match, long now) {
+    var cached = usable(request, match.at(member.place()), member.place());
+    return member.view(fresh(member, now), load(member, now), cached, speeds.estimates());
   }
 
   private CachedBlocks usable(RouteRequest request, CachedBlocks cached, int place) {
@@ -229,16 +236,37 @@ public final class Router {
 
   /** Chooses and books; empty where no instance may take the request. */
   public Optional<Route> open(RouteRequest request) {
-    var cluster = view(request);
+    var cluster = isBlind(request) ? viewOfNext(request) : view(request);
     var decoders = decoders(cluster);
     if (decoders.instances().isEmpty()) return Optional.empty();
-    var decode = choose(request, decoders);
+    var decode = isBlind(request) ? decoders.instances().getFirst() : choose(request, decoders);
     var query = query(request, decode, cluster);
     var route = new Route(this, opened++, query, placements.place(query));
     sessions.settle(request.session(), decode.id(), cluster.nanos());
     if (!request.session().isEmpty()) homeListener.changed(request.session(), decode.id());
     speeds.opened(cluster.uncachedTokens(request, decode));
     return Optional.of(route);
+  }
+
+  /** Whether nothing of the instances decides where the request goes but that they are there. */
+  private boolean isBlind(RouteRequest request) {
+    return picks.isBlind() && !placements.offloads() && request.session().isEmpty();
+  }
+
+  /** A view of the one instance that a blind policy picks: the others need not be looked at. */
+  private ClusterView viewOfNext(RouteRequest request) {
+    long now = loop.nanos();
+    var present = new ArrayList<Member>(members.size());
+    for (int i = 0; i < members.size(); i++) {
+      if (canDecode(members.get(i), request)) present.add(members.get(i));
+    }
+    List<InstanceView> picked = List.of();
+    if (!present.isEmpty()) {
+      var member = present.get(picks.pickBlindly(present.size()));
+      index.settle(now);
+      picked = List.of(view(member, request, index.match(request.prefix()), now));
+    }
+    return new ClusterView(now, settings.blockTokens(), picked, speeds.estimates());
   }
 
   /**

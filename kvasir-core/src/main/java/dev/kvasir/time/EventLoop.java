@@ -17,4 +17,9 @@ public interface EventLoop {
 
   /** Runs the task once the delay has passed, unless the timer is cancelled first. */
   Timer after(Duration delay, Runnable task);
+
+  /** The same for a delay in nanoseconds, for code that asks for millions of them. */
+  default Timer afterNanos(long delay, Runnable task) {
+    return after(Duration.ofNanos(delay), task);
+  }
 }

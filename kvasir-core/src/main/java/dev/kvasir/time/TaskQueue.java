@@ -35,6 +35,12 @@ public final class TaskQueue {
     return delay.compareTo(left) < 0 ? nowNanos + delay.toNanos() : Long.MAX_VALUE;
   }
 
+  /** The same for a delay in nanoseconds. */
+  static long due(long nowNanos, long delay) {
+    if (delay < 0) throw new IllegalArgumentException("negative delay of " + delay + " ns");
+    return delay > Long.MAX_VALUE - nowNanos ? Long.MAX_VALUE : nowNanos + delay;
+  }
+
   /** Puts a task behind all of the first lane that are due at the same time or before. */
   public Timer add(long dueNanos, Runnable task) {
     return add(dueNanos, 0, task);

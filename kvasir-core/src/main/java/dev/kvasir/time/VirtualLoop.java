@@ -28,6 +28,11 @@ public final class VirtualLoop implements EventLoop {
     return queue.add(TaskQueue.due(nanos, delay), task);
   }
 
+  @Override
+  public Timer afterNanos(long delay, Runnable task) {
+    return queue.add(TaskQueue.due(nanos, delay), task);
+  }
+
   /**
    * This loop as its users of lower rank see it: of tasks that are due at the same time, those of a
    * lane with a smaller number run first. The loop itself is lane 0.
@@ -56,6 +61,11 @@ public final class VirtualLoop implements EventLoop {
 
     @Override
     public Timer after(Duration delay, Runnable task) {
+      return queue.add(TaskQueue.due(nanos, delay), lane, task);
+    }
+
+    @Override
+    public Timer afterNanos(long delay, Runnable task) {
       return queue.add(TaskQueue.due(nanos, delay), lane, task);
     }
   }
@@ -104,6 +114,17 @@ public final class VirtualLoop implements EventLoop {
       throw new IllegalArgumentException("from " + nanos + " ns back to " + endNanos + " ns");
     }
     while (queue.size() > 0 && queue.nextNanos() <= endNanos) step();
+    nanos = endNanos;
+  }
+
+  /** Lets the time pass until then, before which nothing may be due. */
+  public void passTo(long endNanos) {
+    refuseTasks();
+    if (endNanos < nanos || queue.nextNanos() < endNanos) {
+      throw new IllegalArgumentException(
+          "from %d ns to %d ns, with a task at %d ns"
+              .formatted(nanos, endNanos, queue.nextNanos()));
+    }
     nanos = endNanos;
   }
 

@@ -28,6 +28,7 @@ import dev.kvasir.router.view.RouteRequest;
 import dev.kvasir.router.view.Views;
 import dev.kvasir.time.VirtualLoop;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -57,6 +58,21 @@ class RouterTest {
     router.become(id, Availability.READY);
     assertThat(router.open(Views.request(10).avoiding(id))).isEmpty();
     assertThat(router.open(Views.request(10))).isPresent();
+  }
+
+  @Test
+  void aBlindPolicyTakesThoseInTurnThatCanTakeTheRequest() {
+    var inTurn = router("round-robin", "never");
+    for (int i = 0; i < 4; i++) inTurn.add(Instance.of("worker-" + i));
+    inTurn.become(2, Availability.DRAINING);
+    var decodes = new ArrayList<Integer>();
+    for (int i = 0; i < 4; i++) {
+      decodes.add(inTurn.open(Views.request(10)).orElseThrow().placement().decode());
+    }
+    var other = inTurn.open(Views.request(10).avoiding(0)).orElseThrow();
+    assertThat(decodes).containsExactly(0, 1, 3, 0);
+    assertThat(other.placement().decode()).isEqualTo(1);
+    assertThat(inTurn.load(0).inFlight()).isEqualTo(2);
   }
 
   @Test

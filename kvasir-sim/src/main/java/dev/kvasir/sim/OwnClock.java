@@ -2,7 +2,7 @@ package dev.kvasir.sim;
 
 import dev.kvasir.time.EventLoop;
 import dev.kvasir.time.VirtualLoop;
-import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -16,10 +16,15 @@ final class OwnClock implements InstanceClock {
   /** What the instance does comes after all that the cluster asks at the same time. */
   private static final int DOING = 1;
 
-  private record Note(long nanos, Runnable news) {}
+  /** What is to be done at a time. */
+  private record Note(long nanos, Runnable task) {}
 
   private final EventLoop cluster;
   private final VirtualLoop own = new VirtualLoop();
+
+  /** What the cluster asks for later than the instance has come, in the order of time. */
+  private final ArrayDeque<Note> asked = new ArrayDeque<>();
+
   private final EventLoop doing = own.lane(DOING);
   private final List<Note> notes = new ArrayList<>();
   private final RouterVisibility sight;
@@ -37,10 +42,13 @@ final class OwnClock implements InstanceClock {
 
   @Override
   public void ask(Runnable task) {
-    own.after(Duration.ofNanos(cluster.nanos() - own.nanos()), task);
-    if (sight == RouterVisibility.BLIND) return;
+    if (sight == RouterVisibility.BLIND) {
+      asked.add(new Note(cluster.nanos(), task));
+      return;
+    }
+    own.passTo(cluster.nanos());
     isAsked = true;
-    own.step();
+    task.run();
     isAsked = false;
   }
 
@@ -52,28 +60,51 @@ final class OwnClock implements InstanceClock {
 
   /** When the instance has something to do next; the end of time if it has not. */
   long nextNanos() {
-    return own.nextNanos();
+    return Math.min(askedNanos(), own.nextNanos());
+  }
+
+  private long askedNanos() {
+    var first = asked.peek();
+    return first == null ? Long.MAX_VALUE : first.nanos();
   }
 
   /** Does what is due up to that time, so much at most, and answers how much that was. */
   int run(long endNanos, int eventsMax) {
     int events = 0;
-    for (; events < eventsMax && own.nextNanos() <= endNanos; events++) own.step();
+    for (; events < eventsMax && nextNanos() <= endNanos; events++) {
+      if (askedNanos() <= own.nextNanos()) answer(asked.remove());
+      else own.step();
+    }
     return events;
+  }
+
+  private void answer(Note note) {
+    own.passTo(note.nanos());
+    note.task().run();
   }
 
   /** Lets the time pass in which the instance had nothing to do. */
   void comeTo(long nanos) {
+    while (nextNanos() <= nanos) run(nanos, Integer.MAX_VALUE);
     own.runUntil(nanos);
   }
 
-  /** Puts what was told where it belongs in the cluster's time, and answers how much that was. */
+  /**
+   * Puts what was told where it belongs in the cluster's time, and answers how much that was. What
+   * is late for a cluster that does not look is done at once, where it would be the next anyway.
+   */
   int deliver() {
-    for (var note : notes) {
+    int delivered = 0;
+    for (int i = 0; i < notes.size(); i++) {
+      var note = notes.get(i);
       long ahead = note.nanos() - cluster.nanos();
-      cluster.after(Duration.ofNanos(Math.max(0, ahead)), note.news());
+      if (ahead <= 0 && sight == RouterVisibility.BLIND) {
+        note.task().run();
+      } else {
+        cluster.afterNanos(Math.max(0, ahead), note.task());
+        delivered++;
+      }
     }
-    int delivered = notes.size();
     notes.clear();
     return delivered;
   }

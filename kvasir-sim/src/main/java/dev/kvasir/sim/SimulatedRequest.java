@@ -35,7 +35,14 @@ final class SimulatedRequest implements RequestDriver {
 
   private final Simulator simulator;
   private final RequestFlow flow;
+  private final int number;
   private final Request request;
+
+  /** The requests that came before and after it and are not over either. */
+  @Nullable SimulatedRequest older;
+
+  @Nullable SimulatedRequest younger;
+
   private @Nullable ContentNames names;
   private @Nullable FlowRequest flowing;
   private @Nullable Sequence sequence;
@@ -67,12 +74,23 @@ final class SimulatedRequest implements RequestDriver {
   private CachedBlocks cached = CachedBlocks.NONE;
 
   /** A request that comes to the gateway of that flow. */
-  SimulatedRequest(Simulator simulator, RequestFlow flow, Request request, ContentNames names) {
+  SimulatedRequest(
+      Simulator simulator, RequestFlow flow, int number, Request request, ContentNames names) {
     this.simulator = simulator;
     this.flow = flow;
+    this.number = number;
     this.request = request;
     this.names = names;
     this.flowing = new FlowRequest(simulator.caller(request), this);
+  }
+
+  /** Under which number its result is told. */
+  int number() {
+    return number;
+  }
+
+  RequestFlow flow() {
+    return flow;
   }
 
   void arrive() {
@@ -83,7 +101,7 @@ final class SimulatedRequest implements RequestDriver {
   public void accept() {
     long wait = simulator.queueingMicros(request.promptTokens());
     if (wait == 0) submit();
-    else simulator.loop().after(Duration.ofNanos(wait * 1000), this::submit);
+    else simulator.loop().afterNanos(wait * 1000, this::submit);
   }
 
   private void submit() {
@@ -344,6 +362,7 @@ final class SimulatedRequest implements RequestDriver {
   private void firstToken() {
     if (firstNanos != NEVER || ending != Ending.UNFINISHED) return;
     firstNanos = now();
+    if (simulator.isUnheeded()) return;
     var told = flowing();
     tell(() -> flow.firstToken(told));
   }
@@ -369,8 +388,7 @@ final class SimulatedRequest implements RequestDriver {
     var over = flowing();
     var opened = over.route();
     if (opened != null) routeClass = opened.routeClass().label(opened.placement());
-    tell(() -> simulator.over(flow, over, request, how));
-    // A million of these stay until the end of the run: what they no longer need goes now.
+    tell(() -> simulator.over(this, over, request, how));
     flowing = null;
     names = null;
     sequence = null;

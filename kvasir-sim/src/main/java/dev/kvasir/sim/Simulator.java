@@ -20,7 +20,7 @@ import dev.kvasir.sim.ClusterSpec.Shared;
 import dev.kvasir.sim.latency.LatencyModel;
 import dev.kvasir.sim.report.Ending;
 import dev.kvasir.sim.report.InstanceResult;
-import dev.kvasir.sim.report.RequestResult;
+import dev.kvasir.sim.report.RequestResults;
 import dev.kvasir.sim.report.RunResult;
 import dev.kvasir.sim.report.Timeline;
 import dev.kvasir.sim.workload.ContentNames;
@@ -48,9 +48,18 @@ public final class Simulator {
   private final Network network;
   private final List<SimInstance> instances = new ArrayList<>();
   private final List<CacheNews> news = new ArrayList<>();
-  private final List<SimulatedRequest> requests = new ArrayList<>();
+  private final RequestResults results = new RequestResults();
+
+  /** The requests that came and are not over, linked to each other in the order of arrival. */
+  private @Nullable SimulatedRequest oldest;
+
+  private @Nullable SimulatedRequest youngest;
   private final Timeline timeline = new Timeline();
   private final @Nullable SideBySide sideBySide;
+
+  /** Whether no choice of the router rests on anything that instances tell. */
+  private final boolean isUnheeded;
+
   private final @Nullable Autoscaler autoscaler;
   private long steps;
   private long toldNanos;
@@ -82,6 +91,7 @@ public final class Simulator {
     var tiers = hasShared ? new SharedTiers(loop, spec.instance()) : null;
     var turns = new StepQueue();
     boolean isApart = runner != null && isApart();
+    this.isUnheeded = isApart && sight() == RouterVisibility.BLIND;
     var clocks = new ArrayList<OwnClock>();
     for (int index = 0; index < spec.roles().size(); index++) {
       // What instances do comes after all that comes to the cluster at the same time.
@@ -216,7 +226,7 @@ public final class Simulator {
   private void die(Outage outage) {
     var instance = instance(outage.instance());
     instance.die();
-    for (var request : List.copyOf(requests)) request.cut(instance);
+    for (var request : open()) request.cut(instance);
     // The router learns of it as a gateway does: by what fails there, and by two probes.
     var pace = spec.routing().signalInterval();
     for (int probe = 1; probe <= 2; probe++) {
@@ -245,8 +255,8 @@ public final class Simulator {
 
   private void expect(Request request) {
     expected++;
-    loop.after(
-        Duration.ofNanos(request.arrivalNanos() - loop.nanos()),
+    loop.afterNanos(
+        request.arrivalNanos() - loop.nanos(),
         () -> {
           expected--;
           var next = workload.next();
@@ -261,17 +271,27 @@ public final class Simulator {
         isServedOnce()
             ? ContentNames.servedOnce(request, blockTokens)
             : ContentNames.of(request, blockTokens);
-    var gateway = gateways.get(requests.size() % gateways.size());
-    var simulated = new SimulatedRequest(this, gateway.flow(), request, names);
-    requests.add(simulated);
+    var gateway = gateways.get(results.size() % gateways.size());
+    int number = results.expect(request);
+    var simulated = new SimulatedRequest(this, gateway.flow(), number, request, names);
+    simulated.older = youngest;
+    if (youngest == null) oldest = simulated;
+    else youngest.younger = simulated;
+    youngest = simulated;
     timeline.change(micros(), 1, 0);
     simulated.arrive();
   }
 
   /** The router gets to know how the instances are, before it places a request. */
   void look() {
+    if (isUnheeded) return;
     hear();
     tell();
+  }
+
+  /** Whether the flow need not hear of first tokens. */
+  boolean isUnheeded() {
+    return isUnheeded;
   }
 
   /** Whether what becomes of one request may depend on when another one ends. */
@@ -387,7 +407,7 @@ public final class Simulator {
 
   /** Requests that came and are not over. */
   long underWay() {
-    return requests.size() - ended;
+    return results.size() - ended;
   }
 
   SimInstance instance(int index) {
@@ -412,13 +432,33 @@ public final class Simulator {
     return usual == 0 ? tokens : (int) Math.ceilDiv(tokens * group.tokenBytes(), usual);
   }
 
+  /** The requests that are not over, as they are now. */
+  private List<SimulatedRequest> open() {
+    var open = new ArrayList<SimulatedRequest>();
+    for (var each = oldest; each != null; each = each.younger) open.add(each);
+    return open;
+  }
+
+  private void unlink(SimulatedRequest request) {
+    var before = request.older;
+    var behind = request.younger;
+    if (before == null) oldest = behind;
+    else before.younger = behind;
+    if (behind == null) youngest = before;
+    else behind.older = before;
+  }
+
   /** The request is over; what its caller does next may be another one. */
-  void over(RequestFlow flow, FlowRequest flowing, Request request, Ending ending) {
+  void over(SimulatedRequest simulated, FlowRequest flowing, Request request, Ending ending) {
+    unlink(simulated);
+    results.tell(simulated.number(), simulated.result());
     // What waits may be placed now.
     if (isCoupled()) look();
     var verdict = verdict(ending);
     int outputTokens = ending == Ending.COMPLETED ? request.outputTokens() : 0;
-    flow.over(flowing, new RequestEnd(verdict, Route.UNTOLD, Route.UNTOLD, outputTokens));
+    simulated
+        .flow()
+        .over(flowing, new RequestEnd(verdict, Route.UNTOLD, Route.UNTOLD, outputTokens));
     ended++;
     if (ending != Ending.COMPLETED) return;
     var next = workload.after(request, loop.nanos());
@@ -452,8 +492,7 @@ public final class Simulator {
   RunResult result() {
     var apart = sideBySide;
     long endMicros = (apart == null ? loop.nanos() : apart.meet()) / 1000;
-    var results = new ArrayList<RequestResult>(requests.size());
-    for (var request : requests) results.add(request.result());
+    for (var request : open()) results.tell(request.number(), request.result());
     var figures = new ArrayList<InstanceResult>();
     var timelines = new ArrayList<>(List.of(timeline));
     for (var instance : instances) {

@@ -8,7 +8,6 @@ import dev.kvasir.sim.latency.StepShape;
 import dev.kvasir.sim.report.Gaps;
 import dev.kvasir.sim.server.StepPipeline;
 import dev.kvasir.time.EventLoop;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
@@ -21,6 +20,8 @@ public final class TimedModel implements ModelBackend {
   private final StepQueue turns;
   private final @Nullable StepPipeline pipeline;
   private final Gaps gaps = new Gaps();
+  private final Runnable stepEnd = this::stepEnd;
+  private @Nullable Consumer<ModelBackend.StepResult> waiting;
   private long busyMicros;
   private long prefillTokens;
 
@@ -65,7 +66,15 @@ public final class TimedModel implements ModelBackend {
     long now = loop.nanos();
     long nanos = turns.take(now, Math.multiplyExact(micros, 1000L)) - now;
     gaps.add(nanos / 1000 + latency.outputTokenMicros(), batch.decodes());
-    loop.after(Duration.ofNanos(nanos), () -> done.accept(ModelBackend.StepResult.UNSEEN));
+    waiting = done;
+    loop.afterNanos(nanos, stepEnd);
+  }
+
+  private void stepEnd() {
+    var done = waiting;
+    if (done == null) throw new IllegalStateException("a step ends, and nobody waits for it");
+    waiting = null;
+    done.accept(ModelBackend.StepResult.UNSEEN);
   }
 
   private long stepMicros(Batch batch) {

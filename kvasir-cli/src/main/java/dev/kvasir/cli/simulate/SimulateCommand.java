@@ -4,10 +4,10 @@ import dev.kvasir.cli.process.ExitCode;
 import dev.kvasir.cli.process.UserErrors;
 import dev.kvasir.cli.settings.Deployment;
 import dev.kvasir.sim.ParallelTasks;
+import dev.kvasir.sim.cache.CacheFound;
 import dev.kvasir.sim.page.ComparisonPage;
 import dev.kvasir.sim.page.RunPage;
 import dev.kvasir.sim.page.Shard;
-import dev.kvasir.sim.report.CacheFound;
 import dev.kvasir.sim.report.ComparisonJson;
 import dev.kvasir.sim.report.ComparisonTable;
 import dev.kvasir.sim.report.Fidelity;
@@ -23,7 +23,9 @@ import java.nio.file.Files;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import java.util.concurrent.ForkJoinPool;
 import java.util.regex.Pattern;
+import java.util.stream.IntStream;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -46,8 +48,18 @@ import picocli.CommandLine.Spec;
     usageHelpWidth = 100,
     sortOptions = false)
 public final class SimulateCommand implements Callable<Integer> {
+  /** Each processor has neighbours of the list, the same each time: what they use is near it. */
   private static final ParallelTasks ALL_CORES =
-      tasks -> tasks.parallelStream().forEach(Runnable::run);
+      tasks -> {
+        int shares = Math.min(tasks.size(), ForkJoinPool.getCommonPoolParallelism() + 1);
+        IntStream.range(0, shares)
+            .parallel()
+            .forEach(
+                share -> {
+                  int end = tasks.size() * (share + 1) / shares;
+                  for (int i = tasks.size() * share / shares; i < end; i++) tasks.get(i).run();
+                });
+      };
 
   private static final Pattern SHARD = Pattern.compile("(\\d{1,6})/(\\d{1,6})");
 

@@ -18,4 +18,9 @@ public interface BlockNames {
   default int shareable() {
     return Integer.MAX_VALUE;
   }
+
+  /** Whether no block anywhere can have one of these names: no name was asked for, by anybody. */
+  default boolean isUnused() {
+    return false;
+  }
 }

@@ -27,6 +27,12 @@ public interface PickPolicy {
     return false;
   }
 
+  /** The place, among so many instances, of the one that it picks; only where it is blind. */
+  default int pickBlindly(int instances) {
+    throw new UnsupportedOperationException(
+        "looks at the instances, of which there are " + instances);
+  }
+
   /** The names that {@link #named} knows, the default first. */
   List<String> NAMES =
       List.of(

@@ -11,7 +11,12 @@ public final class RoundRobinPick implements PickPolicy {
   @Override
   public InstanceView pick(RouteRequest request, ClusterView cluster) {
     var instances = cluster.instances();
-    return instances.get((int) (picked++ % instances.size()));
+    return instances.get(pickBlindly(instances.size()));
+  }
+
+  @Override
+  public int pickBlindly(int instances) {
+    return (int) (picked++ % instances);
   }
 
   @Override

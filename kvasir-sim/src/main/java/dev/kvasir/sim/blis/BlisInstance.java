@@ -88,7 +88,7 @@ final class BlisInstance {
     long arrivalNanos = request.arrivalNanos();
     int priority = SloClass.of(request.caller().sloClass()).queuePriority();
     // Tenants share blocks there.
-    var names = new ContentNames(request.content().names(settings.blockTokens(), 0));
+    var names = ContentNames.of(request.content(), settings.blockTokens(), 0);
     var asked =
         new SequenceRequest(
             request.id(),

@@ -13,7 +13,6 @@ import dev.kvasir.kv.evict.RequestEnd;
 import dev.kvasir.kv.evict.ReturnHint;
 import dev.kvasir.kv.name.BlockHash;
 import dev.kvasir.kv.name.TokenBlock;
-import dev.kvasir.sim.report.CacheFound;
 import dev.kvasir.sim.workload.ContentNames;
 import dev.kvasir.sim.workload.Request;
 import java.util.ArrayList;

@@ -1,7 +1,6 @@
 package dev.kvasir.sim.cache;
 
 import dev.kvasir.kv.name.BlockHash;
-import dev.kvasir.sim.report.CacheFound;
 import dev.kvasir.sim.workload.ContentNames;
 import dev.kvasir.sim.workload.Request;
 import java.util.ArrayList;

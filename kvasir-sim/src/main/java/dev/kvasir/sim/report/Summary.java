@@ -3,7 +3,9 @@ package dev.kvasir.sim.report;
 import dev.kvasir.engine.PlanningSettings;
 import dev.kvasir.kv.event.Tier;
 import java.util.ArrayList;
+import java.util.EnumMap;
 import java.util.List;
+import java.util.Map;
 import java.util.function.ToLongFunction;
 
 /**
@@ -96,16 +98,16 @@ public record Summary(
     var requests = run.requests();
     var gaps = new Gaps();
     for (var instance : run.instances()) gaps.addAll(instance.gaps());
-    long rejected = count(requests, Ending.REJECTED);
+    var endings = endings(requests);
     long outputs = 0;
     for (var request : requests) {
       if (isCompleted(request)) outputs += request.outputTokens();
     }
     return new Summary(
-        requests.stream().filter(Summary::isCompleted).count(),
-        count(requests, Ending.UNFINISHED) - sum(run, InstanceResult::running),
+        count(endings, Ending.COMPLETED) + count(endings, Ending.LENGTH_CAPPED),
+        count(endings, Ending.UNFINISHED) - sum(run, InstanceResult::running),
         sum(run, InstanceResult::running),
-        requests.size() - rejected,
+        requests.size() - count(endings, Ending.REJECTED),
         sum(run, InstanceResult::inputTokens),
         outputs,
         run.endMicros() / 1e6,
@@ -117,11 +119,11 @@ public record Summary(
         sum(run, InstanceResult::allocationFailures),
         sum(run, InstanceResult::preemptions),
         run.instances().stream().mapToDouble(InstanceResult::hitRate).average().orElse(0),
-        count(requests, Ending.DROPPED),
-        count(requests, Ending.LENGTH_CAPPED),
-        count(requests, Ending.TIMED_OUT),
-        rejected,
-        count(requests, Ending.FAILED),
+        count(endings, Ending.DROPPED),
+        count(endings, Ending.LENGTH_CAPPED),
+        count(endings, Ending.TIMED_OUT),
+        count(endings, Ending.REJECTED),
+        count(endings, Ending.FAILED),
         tokenHitRate(requests),
         thrashingRate(run),
         offloadShare(requests),
@@ -202,6 +204,16 @@ public record Summary(
 
   static long count(List<RequestResult> requests, Ending ending) {
     return requests.stream().filter(request -> request.ending() == ending).count();
+  }
+
+  private static Map<Ending, Long> endings(List<RequestResult> requests) {
+    var endings = new EnumMap<Ending, Long>(Ending.class);
+    for (var request : requests) endings.merge(request.ending(), 1L, Long::sum);
+    return endings;
+  }
+
+  private static long count(Map<Ending, Long> endings, Ending ending) {
+    return endings.getOrDefault(ending, 0L);
   }
 
   private static long sum(RunResult run, ToLongFunction<InstanceResult> figure) {

@@ -1,6 +1,7 @@
 package dev.kvasir.sim.report;
 
 import dev.kvasir.engine.PlanningSettings;
+import dev.kvasir.sim.cache.CacheFound;
 import java.util.List;
 import java.util.Locale;
 import tools.jackson.databind.SerializationFeature;

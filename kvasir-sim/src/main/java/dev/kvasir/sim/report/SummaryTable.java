@@ -1,5 +1,6 @@
 package dev.kvasir.sim.report;
 
+import dev.kvasir.sim.cache.CacheFound;
 import java.util.List;
 import java.util.Locale;
 

@@ -172,6 +172,6 @@ class SteppedTiersTest {
   }
 
   private static ContentNames names(int prompt) {
-    return new ContentNames(Content.unique(prompt).names(TOKENS, 0));
+    return ContentNames.of(Content.unique(prompt), TOKENS, 0);
   }
 }

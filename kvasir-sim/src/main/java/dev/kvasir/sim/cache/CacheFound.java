@@ -1,4 +1,4 @@
-package dev.kvasir.sim.report;
+package dev.kvasir.sim.cache;
 
 /** Blocks that prompts referred to, and how many of them a cache had. */
 public record CacheFound(long references, long hits) {
