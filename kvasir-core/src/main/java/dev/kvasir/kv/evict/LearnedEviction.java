@@ -121,7 +121,9 @@ final class LearnedEviction extends SlotRows implements EvictionPolicy {
     boolean isNamed = block.position() % stride == 0;
     // Who remembers a block remembers the one before it, if both have names.
     boolean isNew = isNext && lastIsNew && (!isNamed || stride == 1);
-    int place = isNew ? GhostOwners.NONE : ghosts.find(name);
+    boolean isBetween = !isNew && !isNamed && isRemembered(block.position(), above);
+    boolean isLast = isBetween && segments.last(rows[at(above, OWNER)]) == block.position();
+    int place = isNew || (isBetween && !isLast) ? GhostOwners.NONE : ghosts.find(name);
     int marks = FRESH | (isNamed || place != GhostOwners.NONE ? NAMED : 0);
     int owner;
     if (place != GhostOwners.NONE) {
@@ -129,7 +131,7 @@ final class LearnedEviction extends SlotRows implements EvictionPolicy {
       marks |= ghosts.forks(place) << FORKS_SHIFT;
       segments.gainResident(owner);
       ghosts.remove(place);
-    } else if (!isNew && !isNamed && isRemembered(block.position(), above)) {
+    } else if (isBetween) {
       owner = rows[at(above, OWNER)];
       marks |= forksOf(above) << FORKS_SHIFT;
       segments.gainResident(owner);
@@ -141,12 +143,7 @@ final class LearnedEviction extends SlotRows implements EvictionPolicy {
       isNew = true;
     }
     lastIsNew = isNew;
-    int row = at(slot, 0);
-    rows[row + OWNER] = owner;
-    rows[row + NAME] = (int) name;
-    rows[row + MARKS] = (int) (name >>> Integer.SIZE) << NAME_SHIFT | marks;
-    rows[row + CHILDREN] = 0;
-    rows[row + PARENT] = NONE;
+    enter(slot, owner, name, marks);
     follow(slot, above);
     lastHash = block.hash();
     lastSlot = slot;

@@ -42,6 +42,16 @@ abstract sealed class SlotRows permits LearnedEviction {
     for (int slot = 0; slot < slots; slot++) rows[at(slot, MARKS)] = GONE;
   }
 
+  /** The slot has a block of the segment, which follows none yet. */
+  final void enter(int slot, int segment, long name, int marks) {
+    int row = at(slot, 0);
+    rows[row + OWNER] = segment;
+    rows[row + NAME] = (int) name;
+    rows[row + MARKS] = (int) (name >>> Integer.SIZE) << NAME_SHIFT | marks;
+    rows[row + CHILDREN] = 0;
+    rows[row + PARENT] = EvictionPolicy.NONE;
+  }
+
   /** Whether the block in the slot follows the one that is in the other slot now. */
   final boolean follows(int slot, int parent) {
     return rows[at(slot, PARENT)] == parent

@@ -98,13 +98,13 @@ final class LearnedModel extends ModelOrder {
     int above = slotOf(block.parent());
     boolean isNamed = block.position() % STRIDE == 0;
     boolean isNew = isNext && !isNamed;
-    var ghost = isNew ? null : ghosts.remove(block.hash());
-    if (ghost == null && !isNew && !isNamed && above != NONE) {
-      if (isRemembered(owner(above), above, block.position())) {
-        ghost = new Ghost(owner(above), forks.getOrDefault(above, 0));
-      }
-    } else if (isNamed || ghost != null) {
-      named.add(id);
+    var before = above == NONE ? null : owner(above);
+    boolean isBetween = !isNew && isRemembered(before, above, block.position());
+    boolean isLast = before != null && before.last == block.position();
+    var ghost = isNew || (isBetween && !isLast) ? null : ghosts.remove(block.hash());
+    if (isNamed || ghost != null) named.add(id);
+    if (ghost == null && isBetween && before != null) {
+      ghost = new Ghost(before, forks.getOrDefault(above, 0));
     }
     lastIsNew = ghost == null;
     lastHash = block.hash();
