@@ -7,7 +7,12 @@ import dev.kvasir.router.flow.QueueLimits;
 import dev.kvasir.router.turn.TurnRules;
 import dev.kvasir.router.view.Role;
 import dev.kvasir.router.view.SloClass;
+import dev.kvasir.sim.latency.Deployment;
+import dev.kvasir.sim.latency.HardwareTable;
+import dev.kvasir.sim.latency.LatencyModel;
+import dev.kvasir.sim.latency.LatencyModels;
 import dev.kvasir.sim.latency.LinearModel;
+import dev.kvasir.sim.latency.ModelShape;
 import dev.kvasir.sim.report.Ending;
 import dev.kvasir.sim.report.RequestResult;
 import dev.kvasir.sim.report.RunResult;
@@ -18,6 +23,7 @@ import dev.kvasir.sim.workload.Turn;
 import dev.kvasir.sim.workload.Workload;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
@@ -33,30 +39,58 @@ class SimulatedTurnsTest {
   private static final int AT_ONCE = 8;
   private static final int REQUESTS = 600;
   private static final Duration PATIENCE = Duration.ofSeconds(60);
-  private static final LinearModel MODEL =
-      LinearModel.of(List.of(0.0, 0.0, 0.0), List.of(5_000.0, 20.0, 100.0));
 
-  /** Between two requests when all engines are busy, as the last test finds. */
-  private static final long FULL_NANOS = 3_100_000;
+  /**
+   * What is asked of which engines.
+   *
+   * @param promptTokens on average
+   * @param fullNanos between two requests when all engines are busy
+   */
+  private record Case(
+      LatencyModel model, int stepTokensMax, int promptTokens, int answerTokens, long fullNanos) {
+    /** Prompts of one step, with the pace that the last test finds. */
+    static final Case SHORT =
+        new Case(
+            LinearModel.of(List.of(0.0, 0.0, 0.0), List.of(5_000.0, 20.0, 100.0)),
+            512,
+            200,
+            10,
+            3_100_000);
+
+    /** An 8-billion model on L40S. */
+    static Case onL40s(int promptTokens) {
+      var gpu = HardwareTable.known().find("L40S");
+      var deployment = new Deployment(ModelShape.LLAMA_8B, gpu, 1);
+      var model = LatencyModels.named("trained-physics", List.of(), List.of(), deployment);
+      var fast = new Case(model, 2_048, promptTokens, 60, 1);
+      return new Case(model, 2_048, promptTokens, 60, fast.nanosPerRequest(BOUND));
+    }
+
+    long nanosPerRequest(TurnRules turns) {
+      var all = requests(this, SloClass.STANDARD, 1, 1);
+      return run(this, all, turns).endMicros() * 1_000 / all.size();
+    }
+  }
 
   private static final TurnRules BOUND = TurnRules.DEFAULT.withBounds(AT_ONCE, 0, 0);
   private static final TurnRules ONE_PREFILL = TurnRules.DEFAULT.withBounds(AT_ONCE, 0, 1);
   private static final TurnRules RESERVED = TurnRules.DEFAULT.withBounds(AT_ONCE, 1, 1);
+  private static final TurnRules RESERVED_TWO = TurnRules.DEFAULT.withBounds(AT_ONCE, 2, 1);
 
-  private static List<Request> requests(SloClass sloClass, double load, long seed) {
+  private static List<Request> requests(Case asked, SloClass sloClass, double load, long seed) {
     var random = new SplittableRandom(seed);
     var caller = new Caller("", sloClass.label());
     var requests = new ArrayList<Request>();
     double nanos = 0;
     for (int i = 0; i < REQUESTS * load; i++) {
-      nanos += -Math.log(1 - random.nextDouble()) * FULL_NANOS / load;
+      nanos += -Math.log(1 - random.nextDouble()) * asked.fullNanos / load;
       var content = Content.unique(sloClass.queuePriority() * 1_000_000 + i + 1);
       requests.add(
           new Request(
               sloClass.label() + i,
               (long) nanos,
-              100 + random.nextInt(200),
-              10,
+              asked.promptTokens / 2 + random.nextInt(asked.promptTokens),
+              asked.answerTokens,
               content,
               caller,
               Turn.ALONE,
@@ -65,9 +99,9 @@ class SimulatedTurnsTest {
     return requests;
   }
 
-  private static RunResult run(List<Request> requests, TurnRules turns) {
+  private static RunResult run(Case asked, List<Request> requests, TurnRules turns) {
     requests.sort(Comparator.comparingLong(Request::arrivalNanos));
-    var instance = Clusters.alone(Clusters.engine(AT_ONCE, 512), 2_000, 16);
+    var instance = Clusters.alone(Clusters.engine(AT_ONCE, asked.stepTokensMax), 12_000, 16);
     var spec = Clusters.of(Collections.nCopies(ENGINES, Role.BOTH), instance, "balanced", "never");
     var routing = spec.routing();
     var queue = new QueueLimits(100_000, 100_000, PATIENCE, turns);
@@ -81,7 +115,7 @@ class SimulatedTurnsTest {
             routing.signalInterval(),
             routing.awareness());
     var cluster = ClusterSpec.apart(spec.roles(), spec.instance(), flowing, spec.handOver());
-    return new Simulator(cluster, MODEL, Workload.open(requests.iterator())).run(_ -> {});
+    return new Simulator(cluster, asked.model, Workload.open(requests.iterator())).run(_ -> {});
   }
 
   private static long firstTokenP90(RunResult run, SloClass sloClass) {
@@ -97,17 +131,19 @@ class SimulatedTurnsTest {
   /** What the rules do to the important class, and to all, as means over the seeds. */
   private static final class Effect {
     final TurnRules turns;
+    final int seeds;
     double slower;
     double seconds;
 
-    Effect(TurnRules turns) {
+    Effect(TurnRules turns, int seeds) {
       this.turns = turns;
+      this.seeds = seeds;
     }
 
-    void add(List<Request> both, double alone) {
-      var run = run(both, turns);
-      slower += firstTokenP90(run, CRITICAL) / alone / SEEDS;
-      seconds += run.endMicros() / 1e6 / SEEDS;
+    void add(Case asked, List<Request> both, double alone) {
+      var run = run(asked, both, turns);
+      slower += firstTokenP90(run, CRITICAL) / alone / seeds;
+      seconds += run.endMicros() / 1e6 / seeds;
       // Nobody starves: all are served in the end.
       assertThat(run.requests()).allMatch(each -> each.ending() == Ending.COMPLETED);
     }
@@ -118,18 +154,26 @@ class SimulatedTurnsTest {
     }
   }
 
+  /** What each of the rules does to the important class. */
+  private static List<Effect> effects(Case asked, int seeds, TurnRules... rules) {
+    var effects = Arrays.stream(rules).map(each -> new Effect(each, seeds)).toList();
+    for (long seed = 1; seed <= seeds; seed++) {
+      var important = requests(asked, CRITICAL, 0.4, seed);
+      double alone = firstTokenP90(run(asked, important, BOUND), CRITICAL);
+      var both = requests(asked, CRITICAL, 0.4, seed);
+      both.addAll(requests(asked, SloClass.BATCH, 1.1, seed + 100));
+      for (var each : effects) each.add(asked, both, alone);
+    }
+    return effects;
+  }
+
   @Test
   void anImportantClassKeepsItsTimesBesideMoreThanThereIsRoomFor() {
-    var unbound = new Effect(TurnRules.DEFAULT);
-    var bound = new Effect(BOUND);
-    var onePrefill = new Effect(ONE_PREFILL);
-    var reserved = new Effect(RESERVED);
-    for (long seed = 1; seed <= SEEDS; seed++) {
-      double alone = firstTokenP90(run(requests(SloClass.CRITICAL, 0.4, seed), BOUND), CRITICAL);
-      var both = requests(SloClass.CRITICAL, 0.4, seed);
-      both.addAll(requests(SloClass.BATCH, 1.1, seed + 100));
-      for (var each : List.of(unbound, bound, onePrefill, reserved)) each.add(both, alone);
-    }
+    var effects = effects(Case.SHORT, SEEDS, TurnRules.DEFAULT, BOUND, ONE_PREFILL, RESERVED);
+    var unbound = effects.get(0);
+    var bound = effects.get(1);
+    var onePrefill = effects.get(2);
+    var reserved = effects.get(3);
     System.out.printf(
         "p90 of the first token over %d seeds, times that alone: %s unbound, %s bound, %s with one"
             + " prefill at a time, %s with one place of each engine reserved%n",
@@ -142,11 +186,25 @@ class SimulatedTurnsTest {
     assertThat(reserved.seconds).isLessThan(1.1 * bound.seconds);
   }
 
+  /** A prefill that runs is not interrupted, and still hardly anybody waits for one. */
+  @Test
+  void longPromptsOfOthersAreNotInItsWay() {
+    for (int promptTokens : List.of(200, 2_000, 8_000)) {
+      var effects = effects(Case.onL40s(promptTokens), 2, ONE_PREFILL, RESERVED, RESERVED_TWO);
+      System.out.printf(
+          "prompts of %d tokens on L40S: %s with one prefill at a time, %s with one place of each"
+              + " engine reserved, %s with two%n",
+          promptTokens, effects.get(0), effects.get(1), effects.get(2));
+      assertThat(effects.get(0).slower).isGreaterThan(effects.get(2).slower + 0.3);
+      assertThat(effects.get(2).slower).isLessThan(1.3);
+    }
+  }
+
   @Test
   void theEnginesAreAsBusyAsTheOtherTestSays() {
-    var all = requests(SloClass.STANDARD, 4, 1);
-    var run = run(all, BOUND);
-    double perRequest = run.endMicros() * 1_000.0 / all.size();
-    assertThat(perRequest).isBetween(0.9 * FULL_NANOS, 1.1 * FULL_NANOS);
+    var asked = Case.SHORT;
+    var all = requests(asked, SloClass.STANDARD, 4, 1);
+    double perRequest = run(asked, all, BOUND).endMicros() * 1_000.0 / all.size();
+    assertThat(perRequest).isBetween(0.9 * asked.fullNanos, 1.1 * asked.fullNanos);
   }
 }
