@@ -4,7 +4,6 @@ import io.vertx.core.Context;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpServerRequest;
 import java.nio.charset.StandardCharsets;
-import java.util.List;
 
 /**
  * One call of gRPC over HTTP/2: messages both ways until either side ends it; belongs to the loop
@@ -106,19 +105,10 @@ final class GrpcStream {
   }
 
   void send(Buffer message) {
-    send(List.of(message));
-  }
-
-  /** Sends these in one go: each write wakes the other side. */
-  void send(List<Buffer> messages) {
     if (over || request.response().ended()) return;
-    int bytes = 0;
-    for (var message : messages) bytes += HEAD_BYTES + message.length();
-    var frames = Buffer.buffer(bytes);
-    for (var message : messages) {
-      frames.appendByte((byte) 0).appendInt(message.length()).appendBuffer(message);
-    }
-    request.response().write(frames);
+    var frame = Buffer.buffer(HEAD_BYTES + message.length());
+    frame.appendByte((byte) 0).appendInt(message.length()).appendBuffer(message);
+    request.response().write(frame);
   }
 
   /** Ends the call; everything but {@link #OK} is an error for the other side. */

@@ -37,7 +37,6 @@ import dev.kvasir.router.flow.Submission;
 import dev.kvasir.router.view.RouteRequest;
 import io.vertx.core.buffer.Buffer;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 
@@ -363,27 +362,25 @@ final class PickedRequest implements RequestDriver, GrpcStream.Listener {
     var other = read == null ? body : read.whole();
     boolean isChanged = !other.equals(body);
     if (isChanged) change.set("content-length", Integer.toString(other.length()));
-    var answers = new ArrayList<Buffer>();
     if (Objects.requireNonNull(head).isLast()) {
-      answers.add(EnvoyMessages.headers(change));
+      stream.send(EnvoyMessages.headers(change));
     } else if (requestMode == BodyMode.BUFFERED) {
-      answers.add(EnvoyMessages.body(change, isChanged ? other : null));
+      stream.send(EnvoyMessages.body(change, isChanged ? other : null));
     } else {
-      answers.add(EnvoyMessages.headers(change));
-      addPieces(other, answers);
+      stream.send(EnvoyMessages.headers(change));
+      sendPieces(other);
     }
     giveBack();
     bodies = null;
-    if (trailersAwaited) answers.add(EnvoyMessages.trailers(Side.REQUEST));
-    stream.send(answers);
+    if (trailersAwaited) stream.send(EnvoyMessages.trailers(Side.REQUEST));
   }
 
-  private void addPieces(Buffer all, List<Buffer> answers) {
+  private void sendPieces(Buffer all) {
     int at = 0;
     do {
       int to = Math.min(all.length(), at + PIECE_BYTES);
       boolean isLast = to == all.length() && !trailersAwaited;
-      answers.add(EnvoyMessages.piece(new Body(Side.REQUEST, all.getBuffer(at, to), isLast)));
+      stream.send(EnvoyMessages.piece(new Body(Side.REQUEST, all.getBuffer(at, to), isLast)));
       at = to;
     } while (at < all.length());
   }
