@@ -47,6 +47,9 @@ public final class Route implements AutoCloseable {
   private int toldCachedTokens = UNTOLD;
   private boolean closed;
 
+  /** Whether it was handed to an instance that prefilled: it waited there, and not for a link. */
+  private boolean handedToBusy;
+
   /** Whether the answer comes in one piece, so that its first token is not seen. */
   private boolean whole;
 
@@ -149,6 +152,7 @@ public final class Route implements AutoCloseable {
     leg.entry().close();
     times = times.prefillDone(router.nanos());
     prefillNanos = times.prefillDone() - times.opened();
+    handedToBusy = decodeLeg.member().ledger().prefills() > 0;
     predictTransfer();
   }
 
@@ -195,7 +199,7 @@ public final class Route implements AutoCloseable {
       prefillNanos = now - times.opened();
     } else if (leg.isOpen()) {
       leg.entry().close();
-    } else if (placement instanceof Offload) {
+    } else if (placement instanceof Offload && !handedToBusy) {
       router.transferred(decodeLeg.uncachedTokens(), now - times.prefillDone());
     }
   }

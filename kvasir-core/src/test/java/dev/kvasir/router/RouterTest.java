@@ -390,16 +390,26 @@ class RouterTest {
   @Test
   void speedOfPrefillAndTransferIsLearnt() {
     var pair = pair();
-    for (int i = 0; i < 8; i++) {
-      var route = pair.open(Views.request(60_000)).orElseThrow();
-      loop.runFor(Duration.ofSeconds(2));
-      route.prefillDone();
-      loop.runFor(Duration.ofMillis(100));
-      route.firstToken();
-      route.close();
-    }
+    for (int i = 0; i < 8; i++) handOver(pair, Duration.ofMillis(100));
     assertThat(pair.estimates().transferSeconds(60_000)).isCloseTo(0.1, within(1e-9));
     assertThat(pair.estimates().workPerSecond()).isEqualTo(30_000);
+    // One that waits behind a prefill says nothing of the link.
+    var before = pair.open(Views.request(100)).orElseThrow();
+    assertThat(before.placement()).isInstanceOf(Colocate.class);
+    handOver(pair, Duration.ofSeconds(3));
+    assertThat(pair.estimates().transferSeconds(60_000)).isCloseTo(0.1, within(1e-9));
+    before.close();
+    handOver(pair, Duration.ofSeconds(1));
+    assertThat(pair.estimates().transferSeconds(60_000)).isCloseTo(0.2, within(1e-9));
+  }
+
+  private void handOver(Router pair, Duration time) {
+    var route = pair.open(Views.request(60_000)).orElseThrow();
+    loop.runFor(Duration.ofSeconds(2));
+    route.prefillDone();
+    loop.runFor(time);
+    route.firstToken();
+    route.close();
   }
 
   /** After a restart of the gateway the caches are full, and nothing is known of them. */
