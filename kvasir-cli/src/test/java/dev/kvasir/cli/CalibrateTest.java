@@ -58,7 +58,10 @@ class CalibrateTest {
   void whatIsToBeCalibratedMustBeSaid() {
     assertThat(Spoken.kvasir(Spoken.words("calibrate --out x.json")).err())
         .contains("give captures, or --url for a server to load");
-    var nobody = Spoken.kvasir(Spoken.words("calibrate --url http://127.0.0.1:1 --out x.json"));
+    var soon = "calibrate --url http://127.0.0.1:1 --out x.json --budget soon";
+    assertThat(Spoken.kvasir(Spoken.words(soon)).err()).contains("write a time, as in 120s");
+    var minute = "calibrate --url http://127.0.0.1:1 --out x.json --budget 1m";
+    var nobody = Spoken.kvasir(Spoken.words(minute));
     assertThat(nobody.code()).isEqualTo(ExitCode.UNAVAILABLE);
     assertThat(nobody.err()).contains("nothing listens at http://127.0.0.1:1");
     for (var words : List.of("calibrate x", "calibrate x --out y --leave-out 1")) {

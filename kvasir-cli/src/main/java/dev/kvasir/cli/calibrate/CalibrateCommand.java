@@ -20,6 +20,7 @@ import dev.kvasir.sim.latency.HardwareTable;
 import dev.kvasir.sim.latency.ModelConfig;
 import dev.kvasir.sim.latency.ModelShape;
 import dev.kvasir.sim.page.CalibrationPage;
+import dev.kvasir.sim.spec.Durations;
 import dev.kvasir.sim.trace.CaptureReader;
 import dev.kvasir.sim.trace.TraceInput;
 import java.io.BufferedInputStream;
@@ -54,7 +55,7 @@ import picocli.CommandLine.Parameters;
     footerHeading = "%nExamples:%n",
     footer = {
       "  kvasir calibrate monday.jsonl.gz --model-config config.json --out profile.json",
-      "  kvasir calibrate --url http://gpu0:8000 --budget 120 --out profile.json",
+      "  kvasir calibrate --url http://gpu0:8000 --budget 120s --out profile.json",
       "  kvasir calibrate monday.jsonl.gz tuesday.jsonl.gz wednesday.jsonl.gz --leave-out 1",
       "  kvasir simulate --profile profile.json --trace traffic.jsonl --instances 3"
     },
@@ -105,9 +106,10 @@ public final class CalibrateCommand implements Callable<Integer> {
 
   @Option(
       names = "--budget",
-      paramLabel = "S",
-      description = "With --url: seconds to load it (default: ${DEFAULT-VALUE}).")
-  private long budgetSeconds = 120;
+      paramLabel = "TIME",
+      description =
+          "With --url: how long to load it, in seconds or with a unit (default: ${DEFAULT-VALUE}).")
+  private String budget = "120s";
 
   @Option(
       names = "--prompt-tokens-max",
@@ -244,6 +246,7 @@ public final class CalibrateCommand implements Callable<Integer> {
   }
 
   private int probe(URI server, Path into) throws IOException, InterruptedException {
+    var time = time(budget);
     try (var network = Network.open()) {
       var key = environment.get(KEY_VARIABLE);
       var target =
@@ -258,11 +261,16 @@ public final class CalibrateCommand implements Callable<Integer> {
           promptTokensMax = Probes.fitting(promptTokensMax, context);
         }
       }
-      var budget = Duration.ofSeconds(budgetSeconds);
       err.println("kvasir: prompts of at most " + promptTokensMax + " words");
-      captures = new Probes(network, target, budget, promptTokensMax, seed, err).run(into);
+      captures = new Probes(network, target, time, promptTokensMax, seed, err).run(into);
     }
     return calibrate();
+  }
+
+  private static Duration time(String written) {
+    var time = Durations.parse(written.matches("[\\d.]+") ? written + "s" : written);
+    if (time != null) return time;
+    throw new IllegalArgumentException("--budget " + written + "; write a time, as in 120s");
   }
 
   private int calibrate() throws IOException {
