@@ -99,7 +99,11 @@ public final class Scheduler {
   /** Plans the step after the one that runs the batch, without changing anything. */
   public PreSchedule foresee(Batch batch) {
     var steady = foreseeSteady(batch);
-    if (steady != null) return steady;
+    return steady == null ? foreseeInFull(batch) : steady;
+  }
+
+  /** The same, however little the step changes. */
+  PreSchedule foreseeInFull(Batch batch) {
     return foresee(batch, PlannedBatch.after(state, batch), Source.KEPT);
   }
 

@@ -81,6 +81,32 @@ class RepairTest {
   }
 
   @Test
+  void aPlanForAStepThatChangesNothingIsTheOneMadeInFull() {
+    // Enough for all prompts, and too few blocks for all answers.
+    var memory = TestMemory.of(40);
+    var scheduler = new Scheduler(memory.kv(), EngineSettings.DEFAULT, () -> {});
+    for (int i = 0; i < 6; i++) {
+      var names = new TestNames(i, 0, 1_000 + i);
+      scheduler.add(new SequenceRequest("s" + i, names, 3 + 5 * i, 15 + 9 * i, 0, i));
+    }
+    int steady = 0;
+    int steps = 0;
+    for (var batch = scheduler.schedule(); !batch.isEmpty(); batch = scheduler.schedule()) {
+      var fully = scheduler.foreseeInFull(batch);
+      scheduler.takeWork();
+      var briefly = scheduler.foresee(batch);
+      long work = scheduler.takeWork();
+      scheduler.foreseeInFull(batch);
+      assertThat(scheduler.takeWork()).isEqualTo(work);
+      assertThat(briefly).usingRecursiveComparison().ignoringFields("state").isEqualTo(fully);
+      if (briefly.decision().equals(ScheduleDecision.STEADY)) steady++;
+      steps++;
+      for (var ended : scheduler.complete(batch).ended()) scheduler.remove(ended);
+    }
+    assertThat(steady).isBetween(steps / 2, steps - 6);
+  }
+
+  @Test
   void aPlanThatStillFitsIsTakenWithoutAskingTheMemoryAgain() {
     var burst = new Burst(0);
     var ahead = burst.foresee();
