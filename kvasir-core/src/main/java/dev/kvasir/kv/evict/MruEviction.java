@@ -1,0 +1,37 @@
+package dev.kvasir.kv.evict;
+
+import dev.kvasir.kv.name.TokenBlock;
+
+/** Evicts what was released last: for prompts that come round in a cycle larger than the cache. */
+final class MruEviction implements EvictionPolicy {
+  private final SlotLists lists;
+
+  MruEviction(int slots) {
+    this.lists = new SlotLists(slots, 1);
+  }
+
+  @Override
+  public void registered(int slot, TokenBlock block) {
+    // Order begins with the release.
+  }
+
+  @Override
+  public void cached(int slot) {
+    lists.addFirst(0, slot);
+  }
+
+  @Override
+  public void held(int slot) {
+    lists.remove(slot);
+  }
+
+  @Override
+  public int evict() {
+    return lists.removeFirst(0);
+  }
+
+  @Override
+  public void removed(int slot) {
+    // A held slot is on no list.
+  }
+}
