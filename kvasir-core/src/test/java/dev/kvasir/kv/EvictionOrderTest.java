@@ -32,14 +32,6 @@ class EvictionOrderTest {
   }
 
   @Test
-  void mruEvictsWhatWasReleasedLast() {
-    var pool = Evictions.pool(EvictionKind.MRU, 3);
-    store(pool, A, B, C);
-    use(pool, A);
-    assertThat(evicted(pool, List.of(A, B, C))).containsExactly(A, C, B);
-  }
-
-  @Test
   void fifoEvictsWhatWasRegisteredFirstHoweverOftenItWasUsed() {
     var pool = Evictions.pool(EvictionKind.FIFO, 3);
     store(pool, A, B, C);

@@ -8,7 +8,6 @@ import java.util.function.Function;
 public enum EvictionKind {
   LINEAGE("lineage", "ends of chains first", _ -> LineageEviction::new),
   LRU("lru", "least recently released first", _ -> slots -> new LruEviction(slots.count())),
-  MRU("mru", "most recently released first", _ -> slots -> new MruEviction(slots.count())),
   FIFO("fifo", "first stored first", _ -> slots -> new FifoEviction(slots.count())),
   MULTI_LRU("multi-lru", "seldom used first", Eviction::multiLru),
   S3_FIFO("s3-fifo", "newcomers that nobody used again first", _ -> Eviction.s3Fifo()),

@@ -9,7 +9,6 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableSet;
-import java.util.SequencedSet;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
@@ -18,7 +17,6 @@ import java.util.TreeSet;
 /** Each order of eviction once more, the slow and plain way. */
 public abstract sealed class ModelOrder
     permits ModelOrder.Levels,
-        ModelOrder.Newest,
         ModelOrder.Tickets,
         ModelOrder.Leaves,
         ModelOrder.Queues,
@@ -49,7 +47,6 @@ public abstract sealed class ModelOrder
   public static ModelOrder of(EvictionKind kind, int slots, FrequencySketch sketch) {
     return switch (kind) {
       case LRU -> new Levels(sketch, new int[0]);
-      case MRU -> new Newest();
       case FIFO -> new Tickets(slots);
       case MULTI_LRU -> new Levels(sketch, new int[] {3, 8, 15});
       case LINEAGE -> new Leaves();
@@ -96,29 +93,6 @@ public abstract sealed class ModelOrder
         if (!level.isEmpty()) return first(level);
       }
       return NONE;
-    }
-
-    public @Override void removed(int id) {
-      held(id);
-    }
-  }
-
-  /** Ids in the order of release, of which the last one goes. */
-  static final class Newest extends ModelOrder {
-    private final SequencedSet<Integer> released = new LinkedHashSet<>();
-
-    public @Override void registered(int id, TokenBlock block) {}
-
-    public @Override void cached(int id) {
-      released.add(id);
-    }
-
-    public @Override void held(int id) {
-      released.remove(id);
-    }
-
-    public @Override int victim() {
-      return released.isEmpty() ? NONE : released.getLast();
     }
 
     public @Override void removed(int id) {
