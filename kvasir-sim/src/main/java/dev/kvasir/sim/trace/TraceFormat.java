@@ -44,13 +44,6 @@ public enum TraceFormat {
       (lines, _, _) -> TableReader.vidur(lines),
       "num_prefill_tokens",
       "num_decode_tokens"),
-  SPLITWISE(
-      "splitwise",
-      Start.ZERO,
-      Kind.COLUMN,
-      (lines, _, _) -> new SplitwiseReader(lines),
-      "prompt_size",
-      "token_size"),
   BLIS(
       "blis",
       Start.ZERO,
