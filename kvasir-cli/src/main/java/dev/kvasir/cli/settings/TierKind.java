@@ -2,7 +2,6 @@ package dev.kvasir.cli.settings;
 
 import dev.kvasir.kv.event.Tier;
 import dev.kvasir.live.engine.tier.DiskTier;
-import dev.kvasir.live.engine.tier.FolderTier;
 import dev.kvasir.live.engine.tier.HostTier;
 import dev.kvasir.live.engine.tier.ObjectTier;
 import dev.kvasir.live.engine.tier.RemoteTier;
@@ -16,7 +15,6 @@ public enum TierKind {
   HOST(HostTier.DEFAULT, "pcie5-x16"),
   DISK(DiskTier.DEFAULT, "nvme-gen4"),
   REMOTE(RemoteTier.DEFAULT, "redis-25gbe"),
-  FOLDER(FolderTier.DEFAULT, "redis-25gbe"),
   OBJECT(ObjectTier.DEFAULT, "s3-same-region");
 
   @SuppressWarnings("ImmutableEnumChecker") // All records of settings are immutable.
