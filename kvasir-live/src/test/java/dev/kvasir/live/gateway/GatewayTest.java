@@ -207,7 +207,6 @@ class GatewayTest {
     assertThat(metrics)
         .contains("kvasir_decisions_total{route_class=\"WARM\",reason=\"below_threshold\"} 1\n")
         .contains("kvasir_requests_total{outcome=\"complete\",status=\"200\"} 1\n")
-        .contains("kvasir_routes_total 1\n")
         .contains("kvasir_output_tokens_total 8\n")
         .contains("kvasir_worker_ready{worker=\"one\"} 1\n");
     scene.gateway.close();

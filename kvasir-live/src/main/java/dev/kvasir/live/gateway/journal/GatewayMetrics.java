@@ -143,7 +143,6 @@ public final class GatewayMetrics {
             "Time to the first token.",
             s -> s.counts.firstToken)
         .histogram("kvasir_request_seconds", "Time to the end.", s -> s.counts.whole)
-        .counter("kvasir_routes_total", "Routes chosen, of retries too.", s -> s.router.opened())
         .gauge("kvasir_requests_in_flight", "Requests with workers.", s -> s.flow.inFlight())
         .gauge("kvasir_requests_waiting", "Requests in the queue.", s -> s.flow.waiting());
   }
