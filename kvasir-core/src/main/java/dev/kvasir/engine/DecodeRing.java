@@ -23,6 +23,10 @@ final class DecodeRing {
   private final List<Sequence> ends = new ArrayList<>();
 
   private long tick;
+
+  /** The tick's place in the ring. */
+  private int ringPlace;
+
   private int size;
   private long contextTokens;
 
@@ -65,12 +69,16 @@ final class DecodeRing {
 
   /** Those whose computed tokens end with a block, in the order of admission. */
   List<Sequence> atBorder() {
-    return places.get((int) (tick % blockTokens));
+    return places.get(ringPlace);
   }
 
   /** Those whose computed tokens will end with a block when they have one more. */
   List<Sequence> nextAtBorder() {
-    return places.get((int) ((tick + 1) % blockTokens));
+    return places.get(nextPlace());
+  }
+
+  private int nextPlace() {
+    return ringPlace + 1 == blockTokens ? 0 : ringPlace + 1;
   }
 
   /** Those that will have all their tokens when they have one more. */
@@ -86,6 +94,7 @@ final class DecodeRing {
   /** One more token for all of them. */
   void advance() {
     tick++;
+    ringPlace = nextPlace();
     contextTokens += size;
   }
 

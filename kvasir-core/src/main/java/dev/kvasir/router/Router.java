@@ -287,10 +287,17 @@ public final class Router {
   }
 
   private static ClusterView decoders(ClusterView cluster) {
-    var all = cluster.instances();
-    var decoders = all.stream().filter(view -> view.role().decodes()).toList();
-    if (decoders.size() == all.size()) return cluster;
+    if (areAllDecoders(cluster.instances())) return cluster;
+    var decoders = cluster.instances().stream().filter(view -> view.role().decodes()).toList();
     return new ClusterView(cluster.nanos(), cluster.blockTokens(), decoders, cluster.estimates());
+  }
+
+  /** Whether none has to be left out, as in most fleets. */
+  private static boolean areAllDecoders(List<InstanceView> instances) {
+    for (int i = 0; i < instances.size(); i++) {
+      if (!instances.get(i).role().decodes()) return false;
+    }
+    return true;
   }
 
   /** Home, unless it is gone or the policy would rather leave it; else a pick. */

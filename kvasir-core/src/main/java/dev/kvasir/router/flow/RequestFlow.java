@@ -602,7 +602,7 @@ public final class RequestFlow {
 
   /** The first that can start; one that waits for a worker of its model holds up no other model. */
   private @Nullable FlowRequest startable() {
-    if (inFlight >= settings.queue().inFlightMax()) return null;
+    if (waiting.isEmpty() || inFlight >= settings.queue().inFlightMax()) return null;
     int looked = 0;
     for (var each : waiting) {
       if (hasWorker(each)) return each;

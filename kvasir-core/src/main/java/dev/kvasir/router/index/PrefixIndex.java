@@ -274,10 +274,11 @@ public final class PrefixIndex {
    * looked at.
    */
   public PrefixMatch match(List<BlockHash> prefix) {
+    int length = prefix.size();
+    if (length == 0) return PrefixMatch.NOTHING;
     var match = new PrefixMatch(words * Long.SIZE);
     long[] alive = present.clone();
     long[] rest = new long[words];
-    int length = prefix.size();
     boolean anybody = true;
     for (int from = 0; from < length && anybody; from += stride) {
       if (from % (STRIDES_AHEAD * stride) == 0) approach(prefix, from, STRIDES_AHEAD);

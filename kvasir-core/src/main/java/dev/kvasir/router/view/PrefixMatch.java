@@ -8,6 +8,9 @@ import dev.kvasir.kv.event.Tier;
 public final class PrefixMatch {
   public static final int TIERS = Tier.values().length;
 
+  /** Of a prefix without blocks: no place holds anything of it. */
+  public static final PrefixMatch NOTHING = new PrefixMatch(0);
+
   private final int[] blocks;
 
   /** Blocks that are not on the device, by place and level; null while there are none. */
@@ -18,7 +21,7 @@ public final class PrefixMatch {
   }
 
   public CachedBlocks at(int place) {
-    int all = blocks[place];
+    int all = this == NOTHING ? 0 : blocks[place];
     if (all == 0) return CachedBlocks.NONE;
     if (below == null) return CachedBlocks.onDevice(all);
     var counts = new int[TIERS];
