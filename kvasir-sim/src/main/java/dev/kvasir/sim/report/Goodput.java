@@ -1,7 +1,6 @@
 package dev.kvasir.sim.report;
 
 import java.time.Duration;
-import java.util.List;
 
 /**
  * How much of the work was done as well as it should be.
@@ -24,11 +23,5 @@ public record Goodput(double requestsPerSecond, double attainment) {
     private static boolean keeps(double micros, Duration target) {
       return target.isZero() || micros * 1000 <= target.toNanos();
     }
-  }
-
-  static Goodput of(List<RequestResult> requests, double seconds, Targets targets) {
-    long met = requests.stream().filter(targets::areMet).count();
-    double share = requests.isEmpty() ? 0 : (double) met / requests.size();
-    return new Goodput(seconds > 0 ? met / seconds : 0, share);
   }
 }

@@ -3,9 +3,7 @@ package dev.kvasir.sim.report;
 import dev.kvasir.engine.PlanningSettings;
 import dev.kvasir.kv.event.Tier;
 import java.util.ArrayList;
-import java.util.EnumMap;
 import java.util.List;
-import java.util.Map;
 import java.util.function.ToLongFunction;
 
 /**
@@ -95,40 +93,35 @@ public record Summary(
   public record Scale(int blockTokens, long bytesPerToken, Goodput.Targets targets) {}
 
   public static Summary of(RunResult run, Scale scale) {
-    var requests = run.requests();
+    var requests = new RequestTotals(run.requests(), scale.targets());
     var gaps = new Gaps();
     for (var instance : run.instances()) gaps.addAll(instance.gaps());
-    var endings = endings(requests);
-    long outputs = 0;
-    for (var request : requests) {
-      if (isCompleted(request)) outputs += request.outputTokens();
-    }
     return new Summary(
-        count(endings, Ending.COMPLETED) + count(endings, Ending.LENGTH_CAPPED),
-        count(endings, Ending.UNFINISHED) - sum(run, InstanceResult::running),
+        requests.ended(Ending.COMPLETED) + requests.ended(Ending.LENGTH_CAPPED),
+        requests.ended(Ending.UNFINISHED) - sum(run, InstanceResult::running),
         sum(run, InstanceResult::running),
-        requests.size() - count(endings, Ending.REJECTED),
+        requests.count() - requests.ended(Ending.REJECTED),
         sum(run, InstanceResult::inputTokens),
-        outputs,
+        requests.outputTokens(),
         run.endMicros() / 1e6,
         presence(run),
-        Spread.of(quantiles(requests, RequestResult::e2eMicros)),
-        Spread.of(quantiles(requests, RequestResult::ttftMicros)),
+        Spread.of(requests.e2e()),
+        Spread.of(requests.ttft()),
         Spread.of(gaps),
-        quantiles(requests, RequestResult::schedulingMicros).percentileMicros(99) / 1000,
+        requests.scheduling().percentileMicros(99) / 1000,
         sum(run, InstanceResult::allocationFailures),
         sum(run, InstanceResult::preemptions),
         run.instances().stream().mapToDouble(InstanceResult::hitRate).average().orElse(0),
-        count(endings, Ending.DROPPED),
-        count(endings, Ending.LENGTH_CAPPED),
-        count(endings, Ending.TIMED_OUT),
-        count(endings, Ending.REJECTED),
-        count(endings, Ending.FAILED),
-        tokenHitRate(requests),
+        requests.ended(Ending.DROPPED),
+        requests.ended(Ending.LENGTH_CAPPED),
+        requests.ended(Ending.TIMED_OUT),
+        requests.ended(Ending.REJECTED),
+        requests.ended(Ending.FAILED),
+        requests.tokenHitRate(),
         thrashingRate(run),
-        offloadShare(requests),
-        Goodput.of(requests, run.endMicros() / 1e6, scale.targets()),
-        tiers(run, scale),
+        requests.offloadShare(),
+        requests.goodput(run.endMicros() / 1e6),
+        tiers(run, requests, scale),
         planning(run),
         InstanceTotal.of(run),
         GroupTotal.ofGroups(run),
@@ -176,16 +169,6 @@ public record Summary(
     return all == 0 ? 0 : (double) cached / all;
   }
 
-  private static double offloadShare(List<RequestResult> requests) {
-    long heavy = 0;
-    long offloaded = 0;
-    for (var request : requests) {
-      if (request.routeClass().startsWith("HEAVY")) heavy++;
-      if (request.routeClass().equals("HEAVY_P2P")) offloaded++;
-    }
-    return heavy == 0 ? 0 : (double) offloaded / heavy;
-  }
-
   private static double thrashingRate(RunResult run) {
     long stored = 0;
     long thrashed = 0;
@@ -206,16 +189,6 @@ public record Summary(
     return requests.stream().filter(request -> request.ending() == ending).count();
   }
 
-  private static Map<Ending, Long> endings(List<RequestResult> requests) {
-    var endings = new EnumMap<Ending, Long>(Ending.class);
-    for (var request : requests) endings.merge(request.ending(), 1L, Long::sum);
-    return endings;
-  }
-
-  private static long count(Map<Ending, Long> endings, Ending ending) {
-    return endings.getOrDefault(ending, 0L);
-  }
-
   private static long sum(RunResult run, ToLongFunction<InstanceResult> figure) {
     return run.instances().stream().mapToLong(figure).sum();
   }
@@ -226,7 +199,7 @@ public record Summary(
         requests.stream().mapToLong(figure).filter(micros -> micros >= 0).toArray());
   }
 
-  private static List<TierTotal> tiers(RunResult run, Scale scale) {
+  private static List<TierTotal> tiers(RunResult run, RequestTotals requests, Scale scale) {
     var totals = new ArrayList<TierTotal>();
     for (var tier : Tier.values()) {
       var figures =
@@ -234,14 +207,15 @@ public record Summary(
               .flatMap(instance -> instance.tiers().stream())
               .filter(each -> each.tier() == tier)
               .toList();
-      if (!figures.isEmpty()) totals.add(total(tier, figures, run, scale));
+      if (figures.isEmpty()) continue;
+      long hitTokens = requests.hitBlocks(tier) * scale.blockTokens();
+      totals.add(total(tier, hitTokens, figures, run, scale));
     }
     return totals;
   }
 
-  private static TierTotal total(Tier tier, List<TierResult> figures, RunResult run, Scale scale) {
-    long hits = 0;
-    for (var request : run.requests()) hits += request.cached().on(tier);
+  private static TierTotal total(
+      Tier tier, long hitTokens, List<TierResult> figures, RunResult run, Scale scale) {
     long stored = figures.stream().mapToLong(TierResult::stored).sum();
     long loaded = figures.stream().mapToLong(TierResult::loaded).sum();
     long thrashed = figures.stream().mapToLong(TierResult::thrashed).sum();
@@ -249,7 +223,7 @@ public record Summary(
     for (var each : figures) busy += each.busyDownMicros() + each.busyUpMicros();
     return new TierTotal(
         tier,
-        hits * scale.blockTokens(),
+        hitTokens,
         stored,
         loaded,
         bytes(tier, TierResult::stored, run, scale),
