@@ -13,6 +13,7 @@ import java.util.List;
  */
 public final class Content {
   private static final int[] NO_ENDS = {};
+  private static final long[] NO_STREAMS = {};
 
   /** Whose the tokens are that follow the segments. */
   private enum Rest {
@@ -22,15 +23,21 @@ public final class Content {
     SHARED
   }
 
+  /** Of the segments that end, and where they do. */
   private final long[] streams;
+
   private final int[] ends;
+
+  /** The stream of the last segment; by itself, for most contents of chance have no other. */
+  private final long last;
 
   /** Whose the last stream is. */
   private final Rest rest;
 
-  private Content(long[] streams, int[] ends, Rest rest) {
+  private Content(long[] streams, int[] ends, long last, Rest rest) {
     this.streams = streams;
     this.ends = ends;
+    this.last = last;
     this.rest = rest;
   }
 
@@ -47,7 +54,7 @@ public final class Content {
 
   /** The segments in their order, and then a stream that never ends. */
   public static Content of(List<Segment> segments, long endless) {
-    var streams = new long[segments.size() + 1];
+    var streams = new long[segments.size()];
     var ends = new int[segments.size()];
     int end = 0;
     for (int index = 0; index < ends.length; index++) {
@@ -56,13 +63,12 @@ public final class Content {
       streams[index] = segment.stream();
       ends[index] = end;
     }
-    streams[ends.length] = endless;
-    return new Content(streams, ends, Rest.SHARED);
+    return new Content(streams, ends, endless, Rest.SHARED);
   }
 
   /** A content that nobody shares who does not name the same id. */
   public static Content unique(long id) {
-    return new Content(new long[] {StreamKind.OWN.stream(id)}, NO_ENDS, Rest.OWN);
+    return alone(StreamKind.OWN.stream(id), Rest.OWN);
   }
 
   /** A content whose first tokens are those of its group, and the rest its own. */
@@ -76,7 +82,7 @@ public final class Content {
    * <p>All rounds have this same content, and only the lengths of their prompts differ.
    */
   public static Content session(long session) {
-    return new Content(new long[] {StreamKind.SESSION.stream(session)}, NO_ENDS, Rest.SHARED);
+    return alone(StreamKind.SESSION.stream(session), Rest.SHARED);
   }
 
   /** A conversation that grows behind the first tokens of its group. */
@@ -96,14 +102,13 @@ public final class Content {
       throw new IllegalArgumentException(
           ids.length + " ids of " + tokensPerId + " tokens for " + promptTokens + " tokens");
     }
-    var streams = new long[ids.length + 1];
+    var streams = new long[ids.length];
     var ends = new int[ids.length];
     for (int index = 0; index < ids.length; index++) {
       streams[index] = StreamKind.ID.stream(ids[index]);
       ends[index] = (int) Math.min((index + 1L) * tokensPerId, promptTokens);
     }
-    streams[ids.length] = StreamKind.OWN.stream(own);
-    return new Content(streams, ends, Rest.OWN);
+    return new Content(streams, ends, StreamKind.OWN.stream(own), Rest.OWN);
   }
 
   /** A number for the name of a group or a session. */
@@ -116,11 +121,15 @@ public final class Content {
     return Math.ceilDiv(tokens, tokensPerId);
   }
 
+  private static Content alone(long stream, Rest rest) {
+    return new Content(NO_STREAMS, NO_ENDS, stream, rest);
+  }
+
   private static Content behind(long group, int prefixTokens, long own, Rest rest) {
     if (prefixTokens < 0) throw new IllegalArgumentException(prefixTokens + " prefix tokens");
-    if (prefixTokens == 0) return new Content(new long[] {own}, NO_ENDS, rest);
-    var streams = new long[] {StreamKind.GROUP.stream(group), own};
-    return new Content(streams, new int[] {prefixTokens}, rest);
+    if (prefixTokens == 0) return alone(own, rest);
+    var streams = new long[] {StreamKind.GROUP.stream(group)};
+    return new Content(streams, new int[] {prefixTokens}, own, rest);
   }
 
   /**
@@ -144,7 +153,7 @@ public final class Content {
 
   /** Two contents whose first tokens are the same have the same number here. */
   public long head() {
-    return streams[0];
+    return stream(0);
   }
 
   /** How many tokens at the beginning are named alike in both. */
@@ -165,7 +174,7 @@ public final class Content {
       int before = index == 0 ? 0 : shorter[index - 1];
       shorter[index] = Math.max(before + 1, (int) Math.rint(ends[index] / times));
     }
-    return new Content(streams, shorter, rest);
+    return new Content(streams, shorter, last, rest);
   }
 
   /** How many segments are named before what is its own. */
@@ -174,11 +183,11 @@ public final class Content {
   }
 
   int segments() {
-    return streams.length;
+    return streams.length + 1;
   }
 
   long stream(int segment) {
-    return streams[segment];
+    return segment < streams.length ? streams[segment] : last;
   }
 
   /** Where the segment is over, in tokens; the last one never is. */
@@ -190,12 +199,13 @@ public final class Content {
   public boolean equals(Object other) {
     return other instanceof Content content
         && Arrays.equals(streams, content.streams)
-        && Arrays.equals(ends, content.ends);
+        && Arrays.equals(ends, content.ends)
+        && last == content.last;
   }
 
   @Override
   public int hashCode() {
-    return 31 * Arrays.hashCode(streams) + Arrays.hashCode(ends);
+    return 31 * (31 * Arrays.hashCode(streams) + Arrays.hashCode(ends)) + Long.hashCode(last);
   }
 
   @Override
@@ -207,7 +217,7 @@ public final class Content {
       text.append(' ');
       start = ends[index];
     }
-    return text.append(Long.toHexString(streams[ends.length])).append(":...").toString();
+    return text.append(Long.toHexString(last)).append(":...").toString();
   }
 
   /** Keeps apart the streams of different origin that happen to have the same number. */
