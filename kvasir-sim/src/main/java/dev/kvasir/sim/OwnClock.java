@@ -27,12 +27,12 @@ final class OwnClock implements InstanceClock {
 
   private final EventLoop doing = own.lane(DOING);
   private final List<Note> notes = new ArrayList<>();
-  private final RouterVisibility sight;
+  private final RouterVisibility visibility;
   private boolean isAsked;
 
-  OwnClock(EventLoop cluster, RouterVisibility sight) {
+  OwnClock(EventLoop cluster, RouterVisibility visibility) {
     this.cluster = cluster;
-    this.sight = sight;
+    this.visibility = visibility;
   }
 
   @Override
@@ -42,7 +42,7 @@ final class OwnClock implements InstanceClock {
 
   @Override
   public void ask(Runnable task) {
-    if (sight == RouterVisibility.BLIND) {
+    if (visibility == RouterVisibility.BLIND) {
       asked.add(new Note(cluster.nanos(), task));
       return;
     }
@@ -98,7 +98,7 @@ final class OwnClock implements InstanceClock {
     for (int i = 0; i < notes.size(); i++) {
       var note = notes.get(i);
       long ahead = note.nanos() - cluster.nanos();
-      if (ahead <= 0 && sight == RouterVisibility.BLIND) {
+      if (ahead <= 0 && visibility == RouterVisibility.BLIND) {
         note.task().run();
       } else {
         cluster.afterNanos(Math.max(0, ahead), note.task());

@@ -29,7 +29,7 @@ final class SideBySide {
   private final List<OwnClock> clocks;
   private final List<CacheNews> news;
   private final ParallelTasks runner;
-  private final RouterVisibility sight;
+  private final RouterVisibility visibility;
   private final List<Runnable> tasks = new ArrayList<>();
   private final int[] events;
   private double eventsSeen = EVENTS_AT_FIRST;
@@ -46,12 +46,12 @@ final class SideBySide {
       List<OwnClock> clocks,
       List<CacheNews> news,
       ParallelTasks runner,
-      RouterVisibility sight) {
+      RouterVisibility visibility) {
     this.cluster = cluster;
     this.clocks = clocks;
     this.news = news;
     this.runner = runner;
-    this.sight = sight;
+    this.visibility = visibility;
     this.events = new int[clocks.size()];
     tasks.add(() -> news.forEach(CacheNews::handOver));
     for (int i = 0; i < clocks.size(); i++) {
@@ -69,7 +69,7 @@ final class SideBySide {
   void advance(long horizonNanos) {
     long begin = nextNanos();
     long end = endOfWindow(begin, horizonNanos);
-    if (sight == RouterVisibility.BLIND) {
+    if (visibility == RouterVisibility.BLIND) {
       while (cluster.nextNanos() <= end) cluster.step();
       run(begin, end);
     } else {

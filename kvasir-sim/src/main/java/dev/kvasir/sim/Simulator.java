@@ -91,12 +91,12 @@ public final class Simulator {
     var tiers = hasShared ? new SharedTiers(loop, spec.instance()) : null;
     var turns = new StepQueue();
     boolean isApart = runner != null && isApart();
-    this.isUnheeded = isApart && sight() == RouterVisibility.BLIND;
+    this.isUnheeded = isApart && visibility() == RouterVisibility.BLIND;
     var clocks = new ArrayList<OwnClock>();
     for (int index = 0; index < spec.roles().size(); index++) {
       // What instances do comes after all that comes to the cluster at the same time.
       var lane = loop.lane(1 + index);
-      if (isApart) clocks.add(new OwnClock(lane, sight()));
+      if (isApart) clocks.add(new OwnClock(lane, visibility()));
       var clock = isApart ? clocks.getLast() : new InstanceClock.Shared(lane);
       addInstance(index, clock, tiers, shared.contains(Shared.PROCESSOR) ? turns : new StepQueue());
     }
@@ -106,7 +106,9 @@ public final class Simulator {
     var replication = spec.replication();
     if (replication.isShared()) SimGateway.share(loop, gateways, replication.delay());
     this.sideBySide =
-        runner == null || !isApart ? null : new SideBySide(loop, clocks, news, runner, sight());
+        runner == null || !isApart
+            ? null
+            : new SideBySide(loop, clocks, news, runner, visibility());
   }
 
   private static RouterSettings routerSettings(ClusterSpec spec) {
@@ -123,7 +125,7 @@ public final class Simulator {
         && workload.isOpen();
   }
 
-  private RouterVisibility sight() {
+  private RouterVisibility visibility() {
     var routing = spec.routing();
     boolean isBlind =
         routing.picks().isBlind()

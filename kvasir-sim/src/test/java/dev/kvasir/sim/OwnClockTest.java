@@ -46,12 +46,12 @@ class OwnClockTest {
     return script.heard;
   }
 
-  private static List<String> heardApart(long seed, RouterVisibility sight) {
+  private static List<String> heardApart(long seed, RouterVisibility visibility) {
     var cluster = new VirtualLoop();
     var clocks = new ArrayList<OwnClock>();
-    for (int i = 0; i < INSTANCES; i++) clocks.add(new OwnClock(cluster.lane(1 + i), sight));
+    for (int i = 0; i < INSTANCES; i++) clocks.add(new OwnClock(cluster.lane(1 + i), visibility));
     var script = new Script(cluster, clocks, new Random(seed));
-    var sideBySide = new SideBySide(cluster, clocks, List.of(), ParallelTasks.ALONE, sight);
+    var sideBySide = new SideBySide(cluster, clocks, List.of(), ParallelTasks.ALONE, visibility);
     while (sideBySide.nextNanos() < Long.MAX_VALUE) sideBySide.advance(Long.MAX_VALUE);
     return script.heard;
   }

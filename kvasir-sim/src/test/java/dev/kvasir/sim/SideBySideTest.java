@@ -46,13 +46,13 @@ class SideBySideTest {
   }
 
   /** Half of the runs are cut short, at a time when much may happen. */
-  private void compare(RandomGenerator random, RouterVisibility sight) {
+  private void compare(RandomGenerator random, RouterVisibility visibility) {
     long seed = random.nextLong();
     long horizon = random.nextBoolean() ? Long.MAX_VALUE : BURST_NANOS * (1 + random.nextInt(4));
-    var expected = told(seed, sight, null, horizon);
-    assertThat(told(seed, sight, ParallelTasks.ALONE, horizon)).isEqualTo(expected);
-    assertThat(told(seed, sight, shuffling(random), horizon)).isEqualTo(expected);
-    assertThat(told(seed, sight, ALL_CORES, horizon)).isEqualTo(expected);
+    var expected = told(seed, visibility, null, horizon);
+    assertThat(told(seed, visibility, ParallelTasks.ALONE, horizon)).isEqualTo(expected);
+    assertThat(told(seed, visibility, shuffling(random), horizon)).isEqualTo(expected);
+    assertThat(told(seed, visibility, ALL_CORES, horizon)).isEqualTo(expected);
   }
 
   private ParallelTasks shuffling(RandomGenerator random) {
@@ -66,30 +66,30 @@ class SideBySideTest {
 
   /** Everything that a run tells; all that it is made of is made anew. */
   private static List<String> told(
-      long seed, RouterVisibility sight, @Nullable ParallelTasks runner, long horizon) {
+      long seed, RouterVisibility visibility, @Nullable ParallelTasks runner, long horizon) {
     var random = new Random(seed);
     int blockTokens = random.nextBoolean() ? 4 : 64;
     var made = new RandomCluster(random, blockTokens);
     var own = new SplittableRandom(seed);
     boolean isMixed = own.nextBoolean();
-    var rows = requests(made, random, sight);
+    var rows = requests(made, random, visibility);
     var requests = isMixed ? RandomCluster.asking(own, rows) : rows;
     var latency = random.nextBoolean() ? EVEN : made.latency();
     var equal =
-        switch (sight) {
+        switch (visibility) {
           case BLIND -> admittingAll(made.apart("round-robin"));
           case LOOKING ->
               made.apart("round-robin", "least-loaded", "balanced", "weighted", "longest-prefix");
         };
     var workload =
-        switch (sight) {
+        switch (visibility) {
           case BLIND -> withoutSessions(Workload.open(requests.iterator()));
           case LOOKING -> Workload.open(requests.iterator());
         };
     var spec = isMixed ? RandomCluster.mixed(own, equal) : equal;
     var simulator = new Simulator(spec, latency, workload, runner);
     var told = told(simulator.run(horizon, _ -> {}));
-    if (sight == RouterVisibility.LOOKING) told.add(simulator.router().estimates().toString());
+    if (visibility == RouterVisibility.LOOKING) told.add(simulator.router().estimates().toString());
     return told;
   }
 
@@ -110,13 +110,14 @@ class SideBySideTest {
   }
 
   /** In bursts, so that much happens at the same time, and much in between. */
-  private static List<Request> requests(RandomCluster made, Random random, RouterVisibility sight) {
+  private static List<Request> requests(
+      RandomCluster made, Random random, RouterVisibility visibility) {
     var requests = new ArrayList<Request>();
     boolean inBursts = random.nextInt(4) > 0;
     for (var request : made.requests()) {
       long arrival = request.arrivalNanos();
       var moved = inBursts ? request.at(arrival - arrival % BURST_NANOS) : request;
-      requests.add(sight == RouterVisibility.BLIND ? moved.in(Turn.ALONE) : moved);
+      requests.add(visibility == RouterVisibility.BLIND ? moved.in(Turn.ALONE) : moved);
     }
     return requests;
   }
