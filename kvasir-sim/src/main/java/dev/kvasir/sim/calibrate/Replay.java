@@ -25,11 +25,28 @@ final class Replay {
   private Replay() {}
 
   static RunResult run(Served served, ServerTimes times) {
+    return run(served, times, Math.min(served.limits().blocks(), blocksMax(served)));
+  }
+
+  /**
+   * As many as can ever be in use: a fit replays hundreds of times, and to make a pool that nobody
+   * fills takes longer than the replay.
+   */
+  private static int blocksMax(Served served) {
+    long blocks = 0;
+    for (var each : served.requests()) {
+      blocks += Math.ceilDiv(each.request().tokens(), served.limits().blockTokens()) + 1;
+    }
+    return Math.clamp(2 * blocks, 1, Integer.MAX_VALUE);
+  }
+
+  /** In a memory of that many blocks. */
+  static RunResult run(Served served, ServerTimes times, int blocks) {
     var limits = served.limits();
     var instance =
         new InstanceSpec(
             limits.engine(),
-            limits.blocks(),
+            blocks,
             limits.blockTokens(),
             "lru",
             List.of(),

@@ -51,6 +51,22 @@ class CalibrationTest {
   }
 
   @Test
+  void memoryThatNobodyFillsChangesNothing() {
+    var busy = Made.capture(Made.requests(80, 12, 2), SLOWER);
+    var times = Parameter.times(SLOWER, 2);
+    var vast = new Served("busy", busy.requests(), Limits.USUAL, 1);
+    assertThat(Replay.run(vast, times).requests())
+        .isEqualTo(Replay.run(vast, times, Limits.USUAL.blocks()).requests());
+    // What is said to be small stays so, and is felt.
+    var tokens = busy.requests().stream().mapToInt(each -> each.request().tokens());
+    int few = Math.ceilDiv(tokens.max().orElseThrow(), Limits.USUAL.blockTokens()) + 1;
+    var small = new Served("busy", busy.requests(), Limits.USUAL.withBlocks(few), 1);
+    assertThat(Replay.run(small, times).endMicros())
+        .isEqualTo(Replay.run(small, times, few).endMicros())
+        .isGreaterThan(Replay.run(vast, times).endMicros());
+  }
+
+  @Test
   void whoComputesTheSlopesAndInWhichOrderChangesNothing() {
     var few = new Capture(Made.NOTHING, List.of(), CALM.requests().subList(0, 24), 1, List.of());
     var inputs = List.of(Made.input("few", few));
