@@ -14,6 +14,15 @@ import java.util.Objects;
 public final class KeyPaths {
   private static final String TEMPLATE = "DEFAULT";
 
+  /** A class makes new components, with new accessors, each time that it is asked for them. */
+  private static final ClassValue<RecordComponent[]> COMPONENTS =
+      new ClassValue<>() {
+        @Override
+        protected RecordComponent[] computeValue(Class<?> type) {
+          return type.getRecordComponents();
+        }
+      };
+
   private KeyPaths() {}
 
   /**
@@ -55,7 +64,7 @@ public final class KeyPaths {
   }
 
   private static void addDifferent(List<String> keys, String above, Record one, Record other) {
-    for (var component : one.getClass().getRecordComponents()) {
+    for (var component : components(one.getClass())) {
       var path = above + name(component);
       var first = value(component, one);
       var second = value(component, other);
@@ -72,11 +81,11 @@ public final class KeyPaths {
 
   /** The keys of the record itself. */
   public static List<String> names(Record template) {
-    return Arrays.stream(template.getClass().getRecordComponents()).map(KeyPaths::name).toList();
+    return Arrays.stream(components(template.getClass())).map(KeyPaths::name).toList();
   }
 
   private static void add(List<Key> keys, String above, Record template) {
-    for (var component : template.getClass().getRecordComponents()) {
+    for (var component : components(template.getClass())) {
       var path = above + name(component);
       var type = component.getGenericType();
       var value = value(component, template);
@@ -92,9 +101,21 @@ public final class KeyPaths {
     }
   }
 
+  /** Those of a class of records; nobody changes the array. */
+  static RecordComponent[] components(Class<?> type) {
+    return COMPONENTS.get(type);
+  }
+
   /** A component's key: small letters, with hyphens between the words. */
   static String name(RecordComponent component) {
-    return component.getName().replaceAll("([A-Z])", "-$1").toLowerCase(Locale.ROOT);
+    var words = component.getName();
+    var key = new StringBuilder(words.length() + 4);
+    for (int i = 0; i < words.length(); i++) {
+      char letter = words.charAt(i);
+      if (letter >= 'A' && letter <= 'Z') key.append('-').append((char) (letter + 'a' - 'A'));
+      else key.append(letter);
+    }
+    return key.toString();
   }
 
   static @Nullable Object value(RecordComponent component, Record of) {

@@ -34,7 +34,7 @@ public final class RecordReader {
   }
 
   private static Record record(String above, Written.Keys written, Record template) {
-    var components = template.getClass().getRecordComponents();
+    var components = KeyPaths.components(template.getClass());
     refuseUnknown(above, written, Arrays.stream(components).map(KeyPaths::name).toList());
     var values = new @Nullable Object[components.length];
     for (int i = 0; i < components.length; i++) {
@@ -117,7 +117,7 @@ public final class RecordReader {
   private static Record made(
       String above, Written.Keys written, Class<?> type, @Nullable Object[] values) {
     var types =
-        Arrays.stream(type.getRecordComponents())
+        Arrays.stream(KeyPaths.components(type))
             .map(RecordComponent::getType)
             .toArray(Class<?>[]::new);
     try {
