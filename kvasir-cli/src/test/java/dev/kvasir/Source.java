@@ -34,12 +34,14 @@ final class Source {
 
   private final String name;
   private final String text;
+  private final List<String> lines;
   private final CompilationUnitTree unit;
   private final DocTrees trees;
 
   private Source(String name, String text, CompilationUnitTree unit, DocTrees trees) {
     this.name = name;
     this.text = text;
+    this.lines = text.lines().toList();
     this.unit = unit;
     this.trees = trees;
   }
@@ -85,7 +87,7 @@ final class Source {
   }
 
   List<String> lines() {
-    return text.lines().toList();
+    return lines;
   }
 
   CompilationUnitTree unit() {

@@ -28,6 +28,7 @@ final class ServerProcess {
         new ArrayList<>(
             List.of(
                 Path.of(System.getProperty("java.home", ""), "bin", "java").toString(),
+                "-XX:+UseSerialGC",
                 "--add-modules=jdk.incubator.vector",
                 "--enable-native-access=ALL-UNNAMED",
                 "-cp",

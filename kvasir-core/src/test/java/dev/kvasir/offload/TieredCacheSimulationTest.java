@@ -9,10 +9,10 @@ import org.junit.jupiter.api.Test;
 
 /** Pools, pipelines and stores together, under every fault, in virtual time. */
 class TieredCacheSimulationTest {
-  /** The long profile runs four hundred times as many. */
-  private static final int SEEDS = Seeds.scale() == 1 ? 500 : 10_000 * Seeds.scale();
+  /** The long profile runs eight hundred times as many. */
+  private static final int SEEDS = Seeds.scale() == 1 ? 250 : 10_000 * Seeds.scale();
 
-  private static final int STORMS = Seeds.scale() == 1 ? 300 : 1_200 * Seeds.scale();
+  private static final int STORMS = Seeds.scale() == 1 ? 150 : 1_200 * Seeds.scale();
 
   private static final int OPERATIONS = 2_000;
 

@@ -17,7 +17,7 @@ public final class OwnProcess {
   private static final int SCALE = Integer.getInteger("kvasir.scale", 1);
 
   /** Outside the heap; a connection that loses some of it has used this up soon. */
-  private static final String DIRECT = "40m";
+  private static final String DIRECT = SCALE == 1 ? "20m" : "40m";
 
   /** How the line begins that every process with incubating modules writes first. */
   private static final String OF_THE_JVM = "WARNING: Using incubator modules";

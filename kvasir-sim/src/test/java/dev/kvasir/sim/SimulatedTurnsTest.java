@@ -2,6 +2,7 @@ package dev.kvasir.sim;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kvasir.Seeds;
 import dev.kvasir.router.flow.FlowSettings;
 import dev.kvasir.router.flow.QueueLimits;
 import dev.kvasir.router.turn.TurnRules;
@@ -34,7 +35,7 @@ import org.junit.jupiter.api.Test;
 /** An important class beside more of the others than there is room for. */
 class SimulatedTurnsTest {
   private static final SloClass CRITICAL = SloClass.CRITICAL;
-  private static final int SEEDS = 20;
+  private static final int SEEDS = Seeds.scale() == 1 ? 6 : 20;
   private static final int ENGINES = 4;
   private static final int AT_ONCE = 8;
   private static final int REQUESTS = 600;

@@ -50,9 +50,9 @@ import org.junit.jupiter.api.Timeout;
 class FrontFuzzTest {
   private static final int SCALE = Integer.getInteger("kvasir.scale", 1);
 
-  /** Of 24 requests each: 100,000 requests, and 10 million in the long profile. */
+  /** Of 24 requests each: 44,000 requests, and 10 million in the long profile. */
   private static final long CONVERSATIONS =
-      Long.getLong("kvasir.fuzz.conversations", SCALE == 1 ? 4_086 : 20_430L * SCALE);
+      Long.getLong("kvasir.fuzz.conversations", SCALE == 1 ? 1_816 : 20_430L * SCALE);
 
   private static final long BATCH = Math.max(454, CONVERSATIONS / 50);
   private static final long SEED = 20_261_117;

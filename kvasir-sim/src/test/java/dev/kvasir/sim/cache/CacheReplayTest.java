@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import dev.kvasir.Seeds;
 import dev.kvasir.kv.evict.ReturnHint.Said;
 import dev.kvasir.sim.Shared;
 import dev.kvasir.sim.trace.Trace;
@@ -26,7 +27,7 @@ class CacheReplayTest {
   private static final String SLICE = "traces/dynamo/mooncake_trace_1000.jsonl";
   private static final int BLOCK_TOKENS = 512;
   private static final long SEED = 42;
-  private static final int MADE_TRACES = 2;
+  private static final int MADE_TRACES = Seeds.scale() == 1 ? 1 : 2;
   private static final int MADE_REQUESTS = 12_000;
   private static final double MADE_LOSS_MAX = -0.1;
   private static final Map<String, List<Request>> READ = new TreeMap<>();
@@ -45,7 +46,7 @@ class CacheReplayTest {
     assertThat(found("learned", blocks, read(SLICE))).isGreaterThan(percent);
   }
 
-  /** Two of each kind: chance alone moves each of them, and what it may cost is limited. */
+  /** In the long profile two of each kind: chance alone moves each, and its cost is limited. */
   @ParameterizedTest
   @EnumSource
   void learnedLosesNextToNothingToLruOnAnyTraffic(MadeTrace.Kind kind) {
