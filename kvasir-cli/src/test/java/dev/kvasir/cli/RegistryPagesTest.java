@@ -2,6 +2,7 @@ package dev.kvasir.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kvasir.kv.evict.EvictionKind;
 import dev.kvasir.router.pick.PickPolicy;
 import dev.kvasir.router.placement.PlacementPolicy;
 import dev.kvasir.sim.trace.TraceFormat;
@@ -22,6 +23,17 @@ final class RegistryPagesTest {
   void thePageOfTraceFormatsHasEachFormat() throws IOException {
     assertThat(names("trace-formats.md", "| format | title |", 2))
         .containsExactlyInAnyOrderElementsOf(TraceFormat.titles());
+  }
+
+  @Test
+  void thePageOfEvictionHasEachPolicyAndTheHelpSaysWhatItDoes() throws IOException {
+    var known = new ArrayList<>(EvictionKind.NAMES);
+    known.add("optimal"); // It knows the future, so that no engine has it.
+    assertThat(names("eviction.md", "| name |", 1)).containsExactlyInAnyOrderElementsOf(known);
+    var help = String.join(" ", Spoken.kvasir("simulate", "--help").out().split("\\s+", -1));
+    for (var kind : EvictionKind.values()) {
+      assertThat(help).contains(kind.title() + " (" + kind.description() + ")");
+    }
   }
 
   @Test

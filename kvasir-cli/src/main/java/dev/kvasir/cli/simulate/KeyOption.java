@@ -4,10 +4,11 @@ import dev.kvasir.Nullable;
 import dev.kvasir.cli.config.KeyPaths;
 import dev.kvasir.cli.settings.Deployment;
 import dev.kvasir.cli.settings.EngineGroups;
-import dev.kvasir.kv.evict.Eviction;
+import dev.kvasir.kv.evict.EvictionKind;
 import dev.kvasir.router.pick.PickPolicy;
 import dev.kvasir.router.placement.PlacementPolicy;
 import dev.kvasir.sim.trace.TraceFormat;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -207,7 +208,10 @@ record KeyOption(
         switch (path) {
           case "routing.policy" -> PickPolicy.NAMES;
           case "routing.placement" -> PlacementPolicy.NAMES;
-          case "engines.eviction" -> Eviction.NAMES;
+          case "engines.eviction" ->
+              Arrays.stream(EvictionKind.values())
+                  .map(kind -> kind.title() + " (" + kind.description() + ")")
+                  .toList();
           default -> List.<String>of();
         };
     return String.join(", ", words);
