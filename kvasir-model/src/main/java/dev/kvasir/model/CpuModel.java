@@ -141,11 +141,6 @@ public final class CpuModel implements AutoCloseable {
     alone(kernels).run(PassTokens.of(List.of(row), List.of(0), memory), (_, _, _) -> {});
   }
 
-  /** How many bytes the weights take outside the heap. */
-  public long weightBytes() {
-    return weights.bytes();
-  }
-
   /**
    * Computes a step: writes keys and values of all rows' tokens into their blocks.
    *

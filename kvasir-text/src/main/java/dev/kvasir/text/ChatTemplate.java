@@ -114,9 +114,4 @@ public final class ChatTemplate {
   private void add(IntStream.Builder tokens, String text) {
     for (int token : tokenizer.encode(text)) tokens.add(token);
   }
-
-  /** The token that ends a turn. */
-  public int end() {
-    return end;
-  }
 }

@@ -91,12 +91,6 @@ public final class TierList implements CustomSetting<TierList> {
     return entries;
   }
 
-  /** The tier of that kind; null where there is none. */
-  public @Nullable Entry of(TierKind kind) {
-    for (var entry : entries) if (entry.kind == kind) return entry;
-    return null;
-  }
-
   /**
    * The tiers as engines open them.
    *

@@ -59,7 +59,6 @@ final class GhostOwners {
   private int start;
 
   private int untilNextStart;
-  private long displaced;
 
   /** What was read ahead of time: without it the compiler would leave the reading out. */
   @SuppressWarnings("UnusedVariable")
@@ -96,11 +95,6 @@ final class GhostOwners {
   int forks(int place) {
     int length = (int) (places[place] >>> FORKS_SHIFT) & (1 << FORKS_BITS) - 1;
     return length == 0 ? 0 : 1 << (length - 1);
-  }
-
-  /** How many names were forgotten because their places were taken. */
-  long displaced() {
-    return displaced;
   }
 
   /** Forgets the name; the segment loses a ghost. */
@@ -146,10 +140,7 @@ final class GhostOwners {
 
   private void put(long name, long entry) {
     int place = place(name);
-    if (counts(places[place])) {
-      displaced++;
-      segments.loseGhost(segment(place));
-    }
+    if (counts(places[place])) segments.loseGhost(segment(place));
     places[place] = entry;
     if (--untilNextStart > 0) return;
     untilNextStart = rows;

@@ -13,11 +13,6 @@ final class SlotLists {
     for (int head = slots; head < slots + lists; head++) link(head, head);
   }
 
-  /** How many bytes it takes. */
-  long bytes() {
-    return (long) Integer.BYTES * links.length;
-  }
-
   /** Adds the slot, which is on no list, at the end of the list. */
   void add(int list, int slot) {
     int head = slots + list;

@@ -41,11 +41,6 @@ public final class GpuStep {
     this.tokens = new int[samples];
   }
 
-  /** Whether its tokens are here; asks, and never waits. */
-  public synchronized boolean isEnded() throws CudaFailure {
-    return isRead || ended.isReached();
-  }
-
   /** Waits until its tokens are here, and reads them and its times. */
   public synchronized void await() throws CudaFailure {
     if (isRead) return;

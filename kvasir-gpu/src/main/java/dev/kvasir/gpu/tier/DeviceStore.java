@@ -172,11 +172,6 @@ public final class DeviceStore implements TierStore, AutoCloseable {
     return down.watch(event);
   }
 
-  /** How many copies wait or are being made; to be asked on the loop. */
-  public int queued() {
-    return storing + loading;
-  }
-
   /** Why nothing is copied any more, if the GPU's context was lost. */
   public @Nullable String lost() {
     var lost = down.lost();

@@ -13,12 +13,10 @@ import java.util.ArrayList;
 
 /** Serves one engine over HTTP, for those who run it alone. */
 public final class EngineServer implements AutoCloseable {
-  private final EmbeddedEngine engine;
   private final HttpFront front;
 
   private EngineServer(
       Network network, HttpSettings settings, EmbeddedEngine engine, FaultInjection faults) {
-    this.engine = engine;
     var endpoints = new ArrayList<>(new EngineApi(network, engine, faults).endpoints());
     endpoints.add(Endpoint.get("/ready", Access.PUBLIC, this::ready));
     this.front = HttpFront.start(network, settings, Endpoints.of(endpoints));
@@ -37,10 +35,6 @@ public final class EngineServer implements AutoCloseable {
 
   public HttpFront front() {
     return front;
-  }
-
-  public EmbeddedEngine engine() {
-    return engine;
   }
 
   private void ready(Exchange exchange) {

@@ -19,10 +19,6 @@ public final class FaultPlan implements FaultInjection {
     for (int i = 0; i < answers; i++) owed.add(fault);
   }
 
-  public synchronized void clear() {
-    owed.clear();
-  }
-
   public synchronized int owed() {
     return owed.size();
   }

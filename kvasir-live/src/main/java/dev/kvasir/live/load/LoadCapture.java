@@ -44,11 +44,6 @@ public final class LoadCapture implements AutoCloseable {
     return new LoadCapture(file, Channels.newWriter(channel, StandardCharsets.UTF_8));
   }
 
-  /** How many requests were written. */
-  public long count() {
-    return count;
-  }
-
   /** A load begins now, at that time of its own clock. */
   void begin(Instant now, long nanos) {
     beganMicros = now.getEpochSecond() * MICROS_PER_SECOND + now.getNano() / NANOS_PER_MICRO;

@@ -266,11 +266,4 @@ public final class ReplicaGroup implements AutoCloseable {
     left.completeOnTimeout(false, LEAVE_SECONDS, TimeUnit.SECONDS).join();
     channel().close();
   }
-
-  /** The gateways that are known, for tests and for who asks. */
-  public List<String> peers() {
-    var names = new CompletableFuture<List<String>>();
-    gateway.loop().execute(() -> names.complete(replicas().peers()));
-    return names.join();
-  }
 }

@@ -3,6 +3,7 @@ package dev.kvasir.live.engine;
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kvasir.Records;
 import dev.kvasir.engine.EngineSettings;
 import dev.kvasir.engine.PlanningSettings;
 import dev.kvasir.kv.event.Tier;
@@ -160,7 +161,7 @@ class AnswerEqualityTest {
               new ChatMessage(ChatMessage.Role.SYSTEM, TEXT.repeat(repeats)),
               new ChatMessage(ChatMessage.Role.USER, "What is a lantern, number " + i + "?"));
       var prompt = chat.encode(messages);
-      var sampled = SamplingSettings.seeded(0.9, 77 + i).withTop(40, 0.95, 0);
+      var sampled = Records.with(SamplingSettings.seeded(0.9, 77 + i), "topK", 40, "topP", 0.95);
       requests.add(request("greedy " + i, prompt, SamplingSettings.greedy()));
       requests.add(request("sampled " + i, prompt, sampled));
     }

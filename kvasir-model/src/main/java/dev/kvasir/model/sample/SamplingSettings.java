@@ -59,37 +59,6 @@ public record SamplingSettings(
     return new SamplingSettings(temperature, 0, 1, 0, 1, 0, 0, seed, 0);
   }
 
-  public SamplingSettings withTop(int topK, double topP, double minP) {
-    return new SamplingSettings(
-        temperature,
-        topK,
-        topP,
-        minP,
-        repetitionPenalty,
-        presencePenalty,
-        frequencyPenalty,
-        seed,
-        logprobs);
-  }
-
-  public SamplingSettings withPenalties(double repetition, double presence, double frequency) {
-    return new SamplingSettings(
-        temperature, topK, topP, minP, repetition, presence, frequency, seed, logprobs);
-  }
-
-  public SamplingSettings withLogprobs(int logprobs) {
-    return new SamplingSettings(
-        temperature,
-        topK,
-        topP,
-        minP,
-        repetitionPenalty,
-        presencePenalty,
-        frequencyPenalty,
-        seed,
-        logprobs);
-  }
-
   boolean penalizes() {
     return repetitionPenalty != 1 || presencePenalty != 0 || frequencyPenalty != 0;
   }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
+import dev.kvasir.Records;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 
@@ -58,7 +59,7 @@ class SamplerTest {
   @Test
   void onlyTheLikeliestAreDrawn() {
     var logits = logits(3);
-    var counts = drawn(logits, SamplingSettings.seeded(1, 1).withTop(5, 1, 0));
+    var counts = drawn(logits, top(SamplingSettings.seeded(1, 1), 5, 1, 0));
     for (int i = 0; i < SIZE; i++) assertThat(counts[i] > 0).isEqualTo(rank(logits, i) < 5);
   }
 
@@ -69,11 +70,11 @@ class SamplerTest {
     logits[4] = (float) Math.log(0.5);
     logits[9] = (float) Math.log(0.3);
     logits[2] = (float) Math.log(0.2);
-    var counts = drawn(logits, SamplingSettings.seeded(1, 1).withTop(0, 0.79, 0));
+    var counts = drawn(logits, top(SamplingSettings.seeded(1, 1), 0, 0.79, 0));
     assertThat(counts[4]).isPositive();
     assertThat(counts[9]).isPositive();
     assertThat(counts[2]).isZero();
-    counts = drawn(logits, SamplingSettings.seeded(1, 1).withTop(0, 1e-9, 0));
+    counts = drawn(logits, top(SamplingSettings.seeded(1, 1), 0, 1e-9, 0));
     assertThat(counts[4]).isEqualTo(DRAWS);
   }
 
@@ -82,7 +83,7 @@ class SamplerTest {
     var logits = logits(5);
     float most = -9;
     for (float logit : logits) most = Math.max(most, logit);
-    var counts = drawn(logits, SamplingSettings.seeded(1, 1).withTop(0, 1, 0.1));
+    var counts = drawn(logits, top(SamplingSettings.seeded(1, 1), 0, 1, 0.1));
     for (int i = 0; i < SIZE; i++) {
       if (logits[i] - most < Math.log(0.1) - 1e-6) assertThat(counts[i]).isZero();
     }
@@ -111,9 +112,9 @@ class SamplerTest {
     logits[2] = 1.5f;
     logits[3] = 1.2f;
     history.prompt(1);
-    var repetition = SamplingSettings.greedy().withPenalties(2, 0, 0);
+    var repetition = penalties(2, 0, 0);
     assertThat(sampler.choose(logits, repetition, history, 0).token()).isEqualTo(2);
-    var presence = SamplingSettings.greedy().withPenalties(1, 1, 0);
+    var presence = penalties(1, 1, 0);
     assertThat(sampler.choose(logits, presence, history, 0).token())
         .as("the prompt is not answered")
         .isEqualTo(1);
@@ -121,7 +122,7 @@ class SamplerTest {
     assertThat(sampler.choose(logits, presence, history, 0).token()).isEqualTo(2);
     history.answer(2);
     history.answer(2);
-    var frequency = SamplingSettings.greedy().withPenalties(1, 0, 0.5);
+    var frequency = penalties(1, 0, 0.5);
     assertThat(sampler.choose(logits, frequency, history, 0).token()).isEqualTo(1);
     assertThat(logits[1]).isEqualTo(2);
   }
@@ -131,7 +132,7 @@ class SamplerTest {
     var logits = logits(8);
     double sum = 0;
     for (float logit : logits) sum += Math.exp(logit);
-    var settings = SamplingSettings.seeded(2, 4).withTop(3, 1, 0).withLogprobs(5);
+    var settings = Records.with(top(SamplingSettings.seeded(2, 4), 3, 1, 0), "logprobs", 5);
     var choice = sampler.choose(logits, settings, history, 0);
     assertThat(choice.logprob()).isCloseTo(logits[choice.token()] - Math.log(sum), within(1e-6));
     assertThat(choice.alternatives()).hasSize(5);
@@ -145,13 +146,26 @@ class SamplerTest {
   @Test
   void settingsOutOfRangeAreNamed() {
     assertThatThrownBy(() -> SamplingSettings.seeded(-1, 0)).hasMessageContaining("temperature");
-    assertThatThrownBy(() -> SamplingSettings.greedy().withTop(0, 0, 0))
-        .hasMessageContaining("top_p");
-    assertThatThrownBy(() -> SamplingSettings.greedy().withTop(0, 1, 2))
-        .hasMessageContaining("min_p");
-    assertThatThrownBy(() -> SamplingSettings.greedy().withLogprobs(21))
+    assertThatThrownBy(() -> top(SamplingSettings.greedy(), 0, 0, 0)).hasMessageContaining("top_p");
+    assertThatThrownBy(() -> top(SamplingSettings.greedy(), 0, 1, 2)).hasMessageContaining("min_p");
+    assertThatThrownBy(() -> Records.with(SamplingSettings.greedy(), "logprobs", 21))
         .hasMessageContaining("logprobs");
     assertThatThrownBy(() -> SamplingSettings.seeded(Double.NaN, 0))
         .hasMessageContaining("temperature");
+  }
+
+  private static SamplingSettings top(SamplingSettings settings, int k, double p, double minP) {
+    return Records.with(settings, "topK", k, "topP", p, "minP", minP);
+  }
+
+  private static SamplingSettings penalties(double repetition, double presence, double frequency) {
+    return Records.with(
+        SamplingSettings.greedy(),
+        "repetitionPenalty",
+        repetition,
+        "presencePenalty",
+        presence,
+        "frequencyPenalty",
+        frequency);
   }
 }

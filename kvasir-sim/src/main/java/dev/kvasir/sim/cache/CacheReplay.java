@@ -8,7 +8,6 @@ import dev.kvasir.kv.event.KvEvents;
 import dev.kvasir.kv.event.Tier;
 import dev.kvasir.kv.evict.Eviction;
 import dev.kvasir.kv.evict.FrequencySketch;
-import dev.kvasir.kv.evict.LearnedStats;
 import dev.kvasir.kv.evict.RequestEnd;
 import dev.kvasir.kv.evict.ReturnHint;
 import dev.kvasir.kv.name.BlockHash;
@@ -17,7 +16,6 @@ import dev.kvasir.sim.workload.ContentNames;
 import dev.kvasir.sim.workload.Request;
 import java.util.ArrayList;
 import java.util.Iterator;
-import java.util.Optional;
 
 /**
  * What a cache alone would find of a trace: no engine, no time, one prompt after the other, so that
@@ -63,11 +61,6 @@ public final class CacheReplay {
   /** How many blocks a prompt refers to: all that are named, though the last may not be full. */
   static int blocksOf(Request request, int blockTokens) {
     return Math.max(request.promptTokens(), request.content().namedTokens()) / blockTokens;
-  }
-
-  /** What the eviction policy has learnt, if it is one that learns. */
-  public Optional<LearnedStats> learned() {
-    return pool.learned();
   }
 
   /**

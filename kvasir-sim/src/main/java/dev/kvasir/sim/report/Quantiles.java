@@ -32,10 +32,6 @@ public final class Quantiles {
     }
   }
 
-  public int count() {
-    return sorted.length;
-  }
-
   public double meanMicros() {
     if (sorted.length == 0) return 0;
     double sum = 0;

@@ -69,12 +69,6 @@ public final class Section {
     return value != null && !(value instanceof Written.Blank);
   }
 
-  /** The keys as they are written; those who ask take them all upon themselves. */
-  public List<String> keys() {
-    known.addAll(keys.values().sequencedKeySet());
-    return List.copyOf(keys.values().sequencedKeySet());
-  }
-
   /** Whether the value has keys of its own. */
   public boolean hasSection(String key) {
     return has(key) && keys.values().get(key) instanceof Written.Keys;
@@ -105,17 +99,6 @@ public final class Section {
 
   public String text(String key, String otherwise) {
     return has(key) ? text(key) : otherwise;
-  }
-
-  /** A list of texts, or one text alone. */
-  public List<String> texts(String key) {
-    if (!(value(key) instanceof Written.Items items)) return List.of(text(key));
-    var result = new ArrayList<String>();
-    for (var each : items.values()) {
-      if (!(each instanceof Written.Text text)) throw wrong(key, "a list of single values");
-      result.add(text.text());
-    }
-    return result;
   }
 
   public double number(String key) {

@@ -55,10 +55,6 @@ public record SharedLimits(
     return new SharedLimits(threads, blocks, queueMax, timeout, lookBatches, lookQueueMax);
   }
 
-  public SharedLimits withThreads(int count) {
-    return new SharedLimits(count, batchBlocks, queueMax, timeout, lookBatches, lookQueueMax);
-  }
-
   public SharedLimits withTimeout(Duration limit) {
     return new SharedLimits(threads, batchBlocks, queueMax, limit, lookBatches, lookQueueMax);
   }

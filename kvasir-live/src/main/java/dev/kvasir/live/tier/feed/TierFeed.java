@@ -65,16 +65,6 @@ public final class TierFeed implements AutoCloseable {
     return new TierFeed(loop, settings);
   }
 
-  /** Where routers listen. */
-  public String endpoint() {
-    return publisher.endpoint();
-  }
-
-  /** Where they ask for what they missed. */
-  public String replayEndpoint() {
-    return publisher.replayEndpoint();
-  }
-
   /** Batches sent. */
   public long published() {
     return publisher.published();

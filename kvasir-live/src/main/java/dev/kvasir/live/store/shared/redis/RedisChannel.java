@@ -43,7 +43,6 @@ public final class RedisChannel implements AutoCloseable {
   private final Hearer hearer;
   private final BlockingQueue<Supplier<byte[]>> queue = new ArrayBlockingQueue<>(QUEUE_MAX);
   private final LongAdder dropped = new LongAdder();
-  private final LongAdder connects = new LongAdder();
   private final Thread sender;
   private final Thread listener;
   private volatile boolean closed;
@@ -75,11 +74,6 @@ public final class RedisChannel implements AutoCloseable {
   /** Messages that were not sent: too many waited, or the server could not be reached. */
   public long dropped() {
     return dropped.sum();
-  }
-
-  /** How often it began to listen. */
-  public long connects() {
-    return connects.sum();
   }
 
   /** Nothing is heard, and perhaps the connection does not know yet that it is broken. */
@@ -129,7 +123,6 @@ public final class RedisChannel implements AutoCloseable {
       while (!closed) {
         try (var connection = connect()) {
           listening = connection;
-          connects.increment();
           connection.subscribe(new Ears(), name);
         } catch (JedisException e) {
           complain(e);

@@ -39,18 +39,4 @@ public record RemoteAccess(
       throw new IllegalArgumentException("a password for a trust file that is not named");
     }
   }
-
-  public RemoteAccess withPassword(Secret other) {
-    return new RemoteAccess(user, other, tls, trust, trustPassword);
-  }
-
-  /** The same over TLS, trusting whom the JDK trusts. */
-  public RemoteAccess withTls() {
-    return new RemoteAccess(user, password, Tls.ON, null, null);
-  }
-
-  /** The same over TLS, trusting who is in the file. */
-  public RemoteAccess withTls(Path file, Secret filePassword) {
-    return new RemoteAccess(user, password, Tls.ON, file, filePassword);
-  }
 }

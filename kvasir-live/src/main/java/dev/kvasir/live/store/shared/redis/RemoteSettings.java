@@ -61,11 +61,6 @@ public record RemoteSettings(
         List.of(node), Shape.SINGLE, RemoteAccess.OPEN, "kvasir", Duration.ofDays(1), LIMITS_USUAL);
   }
 
-  /** The same on a cluster of which these nodes are known. */
-  public RemoteSettings withCluster(List<String> known) {
-    return new RemoteSettings(known, Shape.CLUSTER, access, prefix, ttl, limits);
-  }
-
   public RemoteSettings with(RemoteAccess other) {
     return new RemoteSettings(nodes, shape, other, prefix, ttl, limits);
   }

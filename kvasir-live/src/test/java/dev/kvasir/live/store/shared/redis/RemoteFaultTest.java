@@ -4,6 +4,7 @@ import static dev.kvasir.live.store.shared.SharedShelf.keys;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kvasir.Records;
 import dev.kvasir.Seeds;
 import dev.kvasir.live.store.Quiet;
 import dev.kvasir.live.store.TestBlocks;
@@ -41,7 +42,7 @@ class RemoteFaultTest {
 
   private static SharedShelf shelf(int port) {
     var settings = RemoteSettings.of("127.0.0.1:" + port);
-    var limits = settings.limits().withTimeout(TIMEOUT).withThreads(2);
+    var limits = Records.with(settings.limits(), "timeout", TIMEOUT, "threads", 2);
     return RemoteStoreTest.shelf(settings.with(limits));
   }
 
@@ -162,8 +163,14 @@ class RemoteFaultTest {
         var three = RedisServer.start(temp.resolve("3"), options)) {
       var servers = List.of(one, two, three);
       join(servers);
-      var settings = RemoteSettings.of(one.node()).withCluster(List.of(one.node(), two.node()));
-      var limits = settings.limits().withTimeout(Duration.ofSeconds(1)).withThreads(2);
+      var settings =
+          Records.with(
+              RemoteSettings.of(one.node()),
+              "nodes",
+              List.of(one.node(), two.node()),
+              "shape",
+              RemoteSettings.Shape.CLUSTER);
+      var limits = Records.with(settings.limits(), "timeout", Duration.ofSeconds(1), "threads", 2);
       try (var shelf = RemoteStoreTest.shelf(settings.with(limits))) {
         shelf.assertStores(keys(0, 100));
         shelf.assertLoads(keys(0, 100));

@@ -5,6 +5,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.kvasir.Records;
 import dev.kvasir.kv.BlockPool;
 import dev.kvasir.kv.PoolSettings;
 import dev.kvasir.kv.PrefixRegistry;
@@ -27,6 +28,7 @@ import dev.kvasir.live.store.shared.ServerProcess;
 import dev.kvasir.live.store.shared.SharedShelf;
 import dev.kvasir.live.store.shared.SharedShelf.Tally;
 import dev.kvasir.live.store.shared.SharedStore;
+import dev.kvasir.live.store.shared.redis.RemoteAccess.Tls;
 import dev.kvasir.offload.store.BlockCopy;
 import dev.kvasir.offload.store.CopyOutcome;
 import dev.kvasir.offload.store.RelayedStore;
@@ -189,12 +191,13 @@ class RemoteStoreTest {
   void thePasswordIsSentAndAWrongOneFails() throws Exception {
     try (var server = RedisServer.start(temp, "--requirepass", "hush")) {
       var settings = RemoteSettings.of(server.node());
-      var access = RemoteAccess.OPEN.withPassword(Secret.of("hush"));
+      var access = Records.with(RemoteAccess.OPEN, "password", Secret.of("hush"));
       try (var shelf = shelf(settings.with(access))) {
         shelf.assertStores(keys(0, 3));
         shelf.assertLoads(keys(0, 3));
       }
-      for (var wrong : List.of(RemoteAccess.OPEN, access.withPassword(Secret.of("loud")))) {
+      for (var wrong :
+          List.of(RemoteAccess.OPEN, Records.with(access, "password", Secret.of("loud")))) {
         try (var shelf = shelf(settings.with(wrong))) {
           assertThat(Tally.of(shelf.load(keys(0, 3)))).isEqualTo(new Tally(0, 0, 3));
         }
@@ -218,12 +221,12 @@ class RemoteStoreTest {
       var usual = RemoteSettings.of("localhost:" + server.port);
       // The first time that a process uses TLS takes seconds on a busy machine.
       var settings = usual.with(usual.limits().withTimeout(Duration.ofSeconds(20)));
-      var trusting = RemoteAccess.OPEN.withTls(identity.trust(), identity.password());
+      var trusting = new RemoteAccess(null, null, Tls.ON, identity.trust(), identity.password());
       try (var shelf = shelf(settings.with(trusting))) {
         shelf.assertStores(keys(0, 20));
         shelf.assertLoads(keys(0, 20));
       }
-      try (var shelf = shelf(settings.with(RemoteAccess.OPEN.withTls()))) {
+      try (var shelf = shelf(settings.with(Records.with(RemoteAccess.OPEN, "tls", Tls.ON)))) {
         assertThat(Tally.of(shelf.load(keys(0, 3)))).isEqualTo(new Tally(0, 0, 3));
       }
     }
