@@ -2,6 +2,7 @@ package dev.kvasir.time;
 
 import static java.util.Objects.requireNonNull;
 
+import dev.kvasir.Nullable;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -57,6 +58,11 @@ public final class TaskQueue {
   /** When the first task is due; the end of time if there is none. */
   public long nextNanos() {
     return heap.isEmpty() ? Long.MAX_VALUE : heap.getFirst().dueNanos;
+  }
+
+  /** The first task, which stays; null if there is none. */
+  public @Nullable Runnable first() {
+    return heap.isEmpty() ? null : heap.getFirst().task;
   }
 
   /** Takes the first task out. */

@@ -279,6 +279,50 @@ class LiveLoopTest implements EventLoopContract {
   }
 
   @Test
+  void aTaskThatComesWhileAnotherRunsHereIsRunByThatCaller() {
+    awaitWaiting();
+    CountDownLatch running = new CountDownLatch(1);
+    CountDownLatch finish = new CountDownLatch(1);
+    Thread caller =
+        Thread.ofPlatform()
+            .name("first-caller")
+            .start(
+                () ->
+                    loop.executeHere(
+                        () -> {
+                          running.countDown();
+                          await(finish);
+                        }));
+    await(running);
+    loop.executeHere(() -> ran.add(Thread.currentThread().getName()));
+    loop.execute(() -> ran.add(Thread.currentThread().getName()));
+    loop.executeHere(() -> ran.add(Thread.currentThread().getName()));
+    finish.countDown();
+    Threads.join(caller);
+    settle();
+    // What is not known to be short is for the loop's own thread, and so is all behind it.
+    assertThat(ran).containsExactly("first-caller", "loop-under-test", "loop-under-test");
+  }
+
+  @Test
+  void aCallerRunsOnlySomeTasksOfOthers() {
+    awaitWaiting();
+    CountDownLatch done = new CountDownLatch(1);
+    loop.executeHere(
+        () -> {
+          for (int i = 0; i < 8; i++) loop.executeHere(() -> ran.add("here"));
+          loop.executeHere(
+              () -> {
+                ran.add(Thread.currentThread().getName());
+                done.countDown();
+              });
+        });
+    await(done);
+    settle();
+    assertThat(ran).hasSize(9).endsWith("here", "loop-under-test");
+  }
+
+  @Test
   void aTimerThatATaskRunHereSetsIsNotLate() {
     Timer late = loop.after(AN_HOUR, () -> ran.add("late"));
     CountDownLatch early = new CountDownLatch(1);

@@ -41,6 +41,9 @@ enum EventField {
           LOCALITY);
   static final List<EventField> OF_REMOVED = List.of(HASHES, MEDIUM, GROUP, LOCALITY);
 
+  /** A copy is made of them each time they are asked for. */
+  private static final EventField[] ALL = values();
+
   private final String text;
 
   EventField(String text) {
@@ -61,7 +64,7 @@ enum EventField {
 
   /** The field of that name; null where it is of a newer engine. */
   static @Nullable EventField named(String text) {
-    for (var field : values()) {
+    for (var field : ALL) {
       if (field.text.equals(text)) return field;
     }
     return null;

@@ -16,6 +16,9 @@ import tools.jackson.databind.JsonNode;
  * <p>Safe for use by several threads.
  */
 public final class PromptTemplate {
+  /** A short prompt fits without that its letters have to be moved. */
+  private static final int ROOM_LETTERS = 2_048;
+
   private final Statements.Part whole;
   private final Supplier<LocalDateTime> clock;
 
@@ -41,7 +44,7 @@ public final class PromptTemplate {
   public String render(Map<String, Object> values) throws TemplateFailure {
     var names = new LinkedHashMap<String, Object>(globals());
     names.putAll(values);
-    var out = new StringBuilder();
+    var out = new StringBuilder(ROOM_LETTERS);
     try {
       whole.run(new Scope(names), out);
     } catch (StackOverflowError e) {

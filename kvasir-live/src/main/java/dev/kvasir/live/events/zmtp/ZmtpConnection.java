@@ -15,6 +15,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
+import java.util.concurrent.locks.LockSupport;
 
 /**
  * A connection to a peer that speaks ZMTP 3.
@@ -43,6 +44,12 @@ public final class ZmtpConnection {
 
   private static final int PING_WORD_BYTES_MAX = 16;
 
+  /** How long messages that come in quick succession are gathered, to be read at once. */
+  private static final long GATHER_NANOS = 1_000_000;
+
+  /** What counts as quick: twice that, since a wait may take longer than it should. */
+  private static final long QUICK_NANOS = 2 * GATHER_NANOS;
+
   private final Socket socket;
   private final InputStream in;
   private final Outbox outbox;
@@ -52,6 +59,10 @@ public final class ZmtpConnection {
   private final long handshakeEnd;
   private boolean ready;
   private boolean pings;
+  private long readNanos;
+
+  /** Whether the last bytes came soon after those before, and were all there was. */
+  private boolean isQuick;
 
   private ZmtpConnection(Socket socket, ZmtpRole role, ZmtpTimes times, int frameBytesMax)
       throws IOException {
@@ -221,16 +232,25 @@ public final class ZmtpConnection {
 
   /** Some bytes of the peer; a silence is asked about, and ends the connection if it lasts. */
   private int read(byte[] into, int at, int length) throws IOException {
+    if (isQuick) LockSupport.parkNanos(GATHER_NANOS);
     for (int silences = 1; ; silences++) {
       socket.setSoTimeout(waitMillis());
       try {
         int count = in.read(into, at, length);
         if (count < 0) throw new EOFException("the peer hung up");
+        came(count < length);
         return count;
       } catch (SocketTimeoutException e) {
         askAfter(silences);
       }
     }
+  }
+
+  /** To be woken for each message costs more than most messages. */
+  private void came(boolean isAll) {
+    long now = System.nanoTime();
+    isQuick = ready && isAll && now - readNanos < QUICK_NANOS;
+    readNanos = now;
   }
 
   /** However many bytes come, the handshake has to end in time. */

@@ -1,5 +1,6 @@
 package dev.kvasir.live.gateway.journal;
 
+import dev.kvasir.Nullable;
 import dev.kvasir.kv.event.Tier;
 import dev.kvasir.live.gateway.worker.GatewayWorkers;
 import dev.kvasir.live.gateway.worker.LiveWorker;
@@ -16,6 +17,8 @@ import dev.kvasir.router.view.Availability;
 import dev.kvasir.router.view.BookedLoad;
 import dev.kvasir.router.view.EngineSignals;
 import dev.kvasir.router.view.Load;
+import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -26,10 +29,55 @@ import java.util.Map;
  * <p>Labels are workers, classes, reasons and outcomes, which are few; never tenants or requests.
  */
 public final class GatewayMetrics {
-  private final Map<List<Label>, Long> decisions = new LinkedHashMap<>();
-  private final Map<List<Label>, Long> outcomes = new LinkedHashMap<>();
-  private final Map<List<Label>, Long> answered = new LinkedHashMap<>();
-  private final Map<List<Label>, Long> paths = new LinkedHashMap<>();
+  /** Requests by one label or two; most of them count where the last one did. */
+  private static final class Tally {
+    private final String name;
+    private final String secondName;
+    private final Map<List<String>, Counted> byValues = new HashMap<>();
+    private final List<Counted> rows = new ArrayList<>();
+    private @Nullable Counted last;
+
+    Tally(String name, String secondName) {
+      this.name = name;
+      this.secondName = secondName;
+    }
+
+    void add(String value, String second) {
+      var row = last;
+      if (row == null || !row.value.equals(value) || !row.second.equals(second)) {
+        row = byValues.computeIfAbsent(List.of(value, second), _ -> begin(value, second));
+        last = row;
+      }
+      row.count++;
+    }
+
+    private Counted begin(String value, String second) {
+      var labels = new ArrayList<Label>(List.of(new Label(name, value)));
+      if (!secondName.isEmpty()) labels.add(new Label(secondName, second));
+      var row = new Counted(value, second, labels);
+      rows.add(row);
+      return row;
+    }
+  }
+
+  /** One of its counts. */
+  private static final class Counted {
+    private final String value;
+    private final String second;
+    private final List<Label> labels;
+    private long count;
+
+    Counted(String value, String second, List<Label> labels) {
+      this.value = value;
+      this.second = second;
+      this.labels = labels;
+    }
+  }
+
+  private final Tally decisions = new Tally("route_class", "reason");
+  private final Tally outcomes = new Tally("outcome", "status");
+  private final Tally answered = new Tally("worker", "");
+  private final Tally paths = new Tally("path", "");
   private final Histogram firstToken = Histogram.ofSeconds();
   private final Histogram whole = Histogram.ofSeconds();
   private long retries;
@@ -41,20 +89,14 @@ public final class GatewayMetrics {
 
   void count(Decision decision) {
     var ending = decision.ending();
-    bump(
-        outcomes,
-        new Label("outcome", ending.outcome().label()),
-        new Label("status", Integer.toString(ending.status())));
-    bump(paths, new Label("path", decision.request().path()));
+    outcomes.add(ending.outcome().label(), Integer.toString(ending.status()));
+    paths.add(decision.request().path(), "");
     retries += Math.max(0, decision.attempts() - 1);
     whole.add(decision.seconds());
     var route = decision.route();
     if (route == null) return;
-    bump(
-        decisions,
-        new Label("route_class", route.routeClass()),
-        new Label("reason", route.reason()));
-    bump(answered, new Label("worker", decision.decode()));
+    decisions.add(route.routeClass(), route.reason());
+    answered.add(decision.decode(), "");
     if (decision.firstTokenSeconds() >= 0) firstToken.add(decision.firstTokenSeconds());
     promptTokens += route.promptTokens();
     expectedTokens += route.promptTokens() - route.uncachedTokens();
@@ -87,35 +129,30 @@ public final class GatewayMetrics {
   public static final MetricSet<Source> METRICS =
       new MetricSet<Source>()
           .per(
-              s -> s.counts.decisions.entrySet(),
-              Map.Entry::getKey,
+              s -> s.counts.decisions.rows,
+              row -> row.labels,
               rows ->
                   rows.counter(
-                      "kvasir_decisions_total",
-                      "Requests by class and reason.",
-                      Map.Entry::getValue))
+                      "kvasir_decisions_total", "Requests by class and reason.", row -> row.count))
           .per(
-              s -> s.counts.outcomes.entrySet(),
-              Map.Entry::getKey,
+              s -> s.counts.outcomes.rows,
+              row -> row.labels,
               rows ->
                   rows.counter(
-                      "kvasir_requests_total",
-                      "Requests by outcome and status.",
-                      Map.Entry::getValue))
+                      "kvasir_requests_total", "Requests by outcome and status.", row -> row.count))
           .per(
-              s -> s.counts.answered.entrySet(),
-              Map.Entry::getKey,
+              s -> s.counts.answered.rows,
+              row -> row.labels,
               rows ->
                   rows.counter(
                       "kvasir_worker_requests_total",
                       "Requests by the worker that answered.",
-                      Map.Entry::getValue))
+                      row -> row.count))
           .per(
-              s -> s.counts.paths.entrySet(),
-              Map.Entry::getKey,
+              s -> s.counts.paths.rows,
+              row -> row.labels,
               rows ->
-                  rows.counter(
-                      "kvasir_path_requests_total", "Requests by path.", Map.Entry::getValue))
+                  rows.counter("kvasir_path_requests_total", "Requests by path.", row -> row.count))
           .once(GatewayMetrics::requests)
           .once(GatewayMetrics::index)
           .per(GatewayMetrics::rows, GatewayMetrics::labels, GatewayMetrics::workers)
@@ -248,9 +285,5 @@ public final class GatewayMetrics {
 
   private static List<Label> labels(Row row) {
     return List.of(new Label("worker", row.entry.worker().name()));
-  }
-
-  private static void bump(Map<List<Label>, Long> counts, Label... labels) {
-    counts.merge(List.of(labels), 1L, Long::sum);
   }
 }
