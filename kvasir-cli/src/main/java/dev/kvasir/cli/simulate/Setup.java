@@ -3,6 +3,7 @@ package dev.kvasir.cli.simulate;
 import dev.kvasir.Records;
 import dev.kvasir.cli.settings.Deployment;
 import dev.kvasir.cli.settings.EngineGroups;
+import dev.kvasir.cli.settings.SimulationSettings;
 import dev.kvasir.cli.settings.SimulationSettings.News;
 import dev.kvasir.cli.settings.WorkerSettings;
 import dev.kvasir.router.flow.FlowSettings;
@@ -27,7 +28,9 @@ import dev.kvasir.sim.report.Prices;
 import dev.kvasir.sim.report.RunResult;
 import dev.kvasir.sim.report.Summary;
 import dev.kvasir.sim.spec.Written;
+import dev.kvasir.sim.trace.CapturedCallers;
 import dev.kvasir.sim.workload.Request;
+import dev.kvasir.sim.workload.Workload;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.PrintWriter;
@@ -134,12 +137,22 @@ final class Setup {
     return runs;
   }
 
+  /** The requests; those of a capture to be compared with wait for answers if these did. */
+  private Workload workload(List<InputStream> opened) throws IOException {
+    var simulation = deployment.simulation();
+    var measured = options.validate;
+    if (measured != null && simulation.sessions() == SimulationSettings.Sessions.RECORDED) {
+      var waiting = CapturedCallers.waiting(CaptureFile.read(measured).requests());
+      if (waiting != null) return waiting;
+    }
+    int unit = Math.max(deployment.engines().blockSize(), HINT_TOKENS);
+    return plan.requests().open(simulation, trace -> hinted(trace, unit), opened);
+  }
+
   private RunResult run(int other, LongConsumer progress) throws IOException {
     var opened = new ArrayList<InputStream>();
     try {
-      int unit = Math.max(deployment.engines().blockSize(), HINT_TOKENS);
-      var workload =
-          plan.requests().open(deployment.simulation(), trace -> hinted(trace, unit), opened);
+      var workload = workload(opened);
       if (options.isBlis()) return new BlisSetup(plan, deployment, routing).run(workload, err);
       var models = new ArrayList<LatencyModel>();
       for (var each : engines) {

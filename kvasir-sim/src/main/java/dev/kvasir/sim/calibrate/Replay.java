@@ -16,6 +16,7 @@ import dev.kvasir.sim.report.RunResult;
 import dev.kvasir.sim.server.ServerModel;
 import dev.kvasir.sim.server.ServerTimes;
 import dev.kvasir.sim.trace.Captured;
+import dev.kvasir.sim.trace.CapturedCallers;
 import dev.kvasir.sim.workload.Workload;
 import java.time.Duration;
 import java.util.List;
@@ -62,7 +63,12 @@ final class Replay {
     var cluster =
         ClusterSpec.apart(
             List.of(Role.BOTH), instance, routing, new ClusterSpec.HandOver(Duration.ZERO, 1));
-    var requests = served.requests().stream().map(Captured::request).iterator();
-    return new Simulator(cluster, new ServerModel(times), Workload.open(requests)).run(_ -> {});
+    return new Simulator(cluster, new ServerModel(times), workload(served)).run(_ -> {});
+  }
+
+  private static Workload workload(Served served) {
+    var waiting = CapturedCallers.waiting(served.requests());
+    if (waiting != null) return waiting;
+    return Workload.open(served.requests().stream().map(Captured::request).iterator());
   }
 }

@@ -20,12 +20,16 @@ import java.util.List;
  * that a batch takes as long as its longest prompt; who comes meanwhile waits for the next batch.
  */
 public final class FrontStage {
+  private static final double NANOS_PER_MICRO = 1000;
+
   private final EventLoop loop;
   private final ServerTimes.Front times;
   private final ServerTimes.WarmUp warmUp;
   private List<Prompt> untokenized = new ArrayList<>();
   private boolean tokenizing;
   private long freeNanos;
+  private double unsent;
+  private long sentNanos;
   private long entered;
 
   /** A prompt that waits for the tokenizer. */
@@ -89,9 +93,18 @@ public final class FrontStage {
         });
   }
 
-  /** Sends the tokens of a step out; who waits for one of them hears of it when it is through. */
+  /**
+   * Sends the tokens of a step out, one for each of its requests; who waits for one of them hears
+   * of it when it is through. A request whose last token still waits for the event loop has both
+   * sent as one, so that outputs alone never hold up the loop for longer than one step of them.
+   */
   void send(int tokens, Iterable<Runnable> waiting) {
-    long end = take(times.outputMicros() * tokens);
+    double left = Math.max(0, (sentNanos - loop.nanos()) / NANOS_PER_MICRO);
+    double waits = left == 0 ? 0 : Math.min(unsent, left / times.outputMicros());
+    double merged = Math.min(waits, tokens);
+    long end = take(times.outputMicros() * (tokens - merged));
+    unsent = waits + tokens - merged;
+    sentNanos = merged < tokens ? end : sentNanos;
     for (var each : waiting) {
       end = take(times.endMicros());
       after(end, each);

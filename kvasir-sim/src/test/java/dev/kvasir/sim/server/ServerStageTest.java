@@ -91,6 +91,26 @@ class ServerStageTest {
   }
 
   @Test
+  void tokensOfARequestThatWaitAreSentTogether() {
+    front.send(10, List.of(() -> note("first")));
+    front.send(10, List.of(() -> note("second")));
+    front.send(30, List.of(() -> note("third")));
+    loop.run(100);
+    // A token takes 0.1 ms: ten with those behind them, and twenty more.
+    assertThat(log).containsExactly("first 1000", "second 1000", "third 3000");
+  }
+
+  @Test
+  void tokensThatAreThroughAreNotSentAgain() {
+    front.send(10, List.of(() -> note("first")));
+    loop.runUntil(400_000);
+    // Four are through, so that four of the ten take time.
+    front.send(10, List.of(() -> note("second")));
+    loop.run(100);
+    assertThat(log).containsExactly("first 1000", "second 1400");
+  }
+
+  @Test
   void theTokenOfAStepIsSeenWhenTheNextOneIsLaunched() {
     pipeline.run(
         prompt(100),
