@@ -4,6 +4,7 @@ import dev.kvasir.Nullable;
 import dev.kvasir.cli.process.ExitCode;
 import dev.kvasir.cli.process.UserErrors;
 import dev.kvasir.live.PrivateFiles;
+import dev.kvasir.live.doctor.KvMemory;
 import dev.kvasir.live.http.Network;
 import dev.kvasir.live.load.LoadCheck;
 import dev.kvasir.live.load.OpenAiTarget;
@@ -21,6 +22,7 @@ import dev.kvasir.sim.latency.ModelConfig;
 import dev.kvasir.sim.latency.ModelShape;
 import dev.kvasir.sim.page.CalibrationPage;
 import dev.kvasir.sim.spec.Durations;
+import dev.kvasir.sim.trace.Capture;
 import dev.kvasir.sim.trace.CaptureReader;
 import dev.kvasir.sim.trace.TraceInput;
 import java.io.BufferedInputStream;
@@ -178,7 +180,8 @@ public final class CalibrateCommand implements Callable<Integer> {
       paramLabel = "N",
       description =
           "How often the server is called for a request (default: 2, as a router that names prompts"
-              + " by their tokens asks for these first; with --url 1).")
+              + " by their tokens asks for these first; 1 with --url, or where captures show that"
+              + " they were named by bytes).")
   private int calls;
 
   @Option(
@@ -262,7 +265,8 @@ public final class CalibrateCommand implements Callable<Integer> {
         }
       }
       err.println("kvasir: prompts of at most " + promptTokensMax + " words");
-      captures = new Probes(network, target, time, promptTokensMax, seed, err).run(into);
+      var memory = KvMemory.ofAll(List.of(server.toString()), key);
+      captures = new Probes(network, target, time, promptTokensMax, seed, memory, err).run(into);
     }
     return calibrate();
   }
@@ -277,7 +281,7 @@ public final class CalibrateCommand implements Callable<Integer> {
     var inputs = read(captures);
     var written = file;
     if (written == null) return check(inputs);
-    var result = new Calibration(asked(), ALL_CORES).of(inputs);
+    var result = new Calibration(asked(inputs), ALL_CORES).of(inputs);
     Files.writeString(written, ProfileJson.write(result.profile()));
     if (report != null) Files.writeString(report, CalibrationPage.of(result));
     for (var note : result.notes()) err.println("kvasir: " + note);
@@ -289,7 +293,7 @@ public final class CalibrateCommand implements Callable<Integer> {
   }
 
   private int check(List<Calibration.Input> inputs) throws IOException {
-    var check = new CrossCheck(asked(), ALL_CORES);
+    var check = new CrossCheck(asked(inputs), ALL_CORES);
     if (leftOut > 0) {
       out.println(CrossTable.of(check.leavingOut(inputs, leftOut)));
       out.println(CrossTable.of(check.priorAlone(inputs)));
@@ -307,7 +311,7 @@ public final class CalibrateCommand implements Callable<Integer> {
     return inputs;
   }
 
-  private Calibration.Asked asked() throws IOException {
+  private Calibration.Asked asked(List<Calibration.Input> inputs) throws IOException {
     var written = file;
     var said = name.isEmpty() && written != null ? bare(written) : name;
     return new Calibration.Asked(
@@ -317,9 +321,15 @@ public final class CalibrateCommand implements Callable<Integer> {
         shape(),
         gpus(),
         split,
-        calls > 0 ? calls : url == null ? 2 : 1,
+        calls > 0 ? calls : url == null ? calls(inputs) : 1,
         new Limits(sequencesMax, stepTokensMax, blocks, blockTokens),
         seed);
+  }
+
+  /** As often as the captures show it, if they agree; else what most servers are called. */
+  private static int calls(List<Calibration.Input> inputs) {
+    var shown = inputs.stream().map(input -> input.capture().calls()).distinct().toList();
+    return shown.size() == 1 ? shown.getFirst() : Capture.CALLS_USUAL;
   }
 
   private static String bare(Path path) {

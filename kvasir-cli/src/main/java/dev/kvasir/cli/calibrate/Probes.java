@@ -1,5 +1,7 @@
 package dev.kvasir.cli.calibrate;
 
+import dev.kvasir.Nullable;
+import dev.kvasir.live.doctor.KvMemory;
 import dev.kvasir.live.http.Network;
 import dev.kvasir.live.load.GeneratedText;
 import dev.kvasir.live.load.LoadCapture;
@@ -51,6 +53,7 @@ final class Probes {
   private final Duration budget;
   private final int promptTokensMax;
   private final RandomGenerator random;
+  private final @Nullable KvMemory memory;
   private final PrintWriter err;
 
   Probes(
@@ -59,6 +62,7 @@ final class Probes {
       Duration budget,
       int promptTokensMax,
       long seed,
+      @Nullable KvMemory memory,
       PrintWriter err) {
     if (budget.toSeconds() < PHASES || promptTokensMax < PHASES) {
       throw new IllegalArgumentException(
@@ -69,6 +73,7 @@ final class Probes {
     this.budget = budget;
     this.promptTokensMax = promptTokensMax;
     this.random = RandomGeneratorFactory.of(ALGORITHM).create(seed);
+    this.memory = memory;
     this.err = err;
   }
 
@@ -116,6 +121,7 @@ final class Probes {
             target, phase.pacing(), budget.dividedBy(PHASES), TIMEOUT, LoadTargets.NONE);
     try (var capture = LoadCapture.to(file);
         var driver = new LoadDriver(network, settings, requests(phase, rate), capture)) {
+      if (memory != null) capture.head(memory.captureHead());
       var report = driver.start().get();
       err.printf(
           Locale.ROOT,

@@ -1,8 +1,10 @@
 package dev.kvasir.cli.serve;
 
+import dev.kvasir.Nullable;
 import dev.kvasir.cli.config.KeyPaths;
 import dev.kvasir.cli.settings.Deployment;
 import dev.kvasir.cli.settings.TierList;
+import dev.kvasir.live.doctor.KvMemory;
 import dev.kvasir.live.gateway.worker.Connector;
 import dev.kvasir.live.gateway.worker.Worker;
 import dev.kvasir.live.http.Json;
@@ -91,7 +93,16 @@ final class CaptureHead {
     at.put(names[names.length - 1], value);
   }
 
-  String line() {
+  /**
+   * The line.
+   *
+   * @param memory what each worker has; null where that is not known
+   */
+  String line(@Nullable KvMemory memory) {
+    if (memory != null) {
+      put("engines.total-kv-blocks", Integer.toString(memory.blocks()));
+      put("engines.block-size", Integer.toString(memory.blockTokens()));
+    }
     return line.toString();
   }
 }

@@ -10,6 +10,7 @@ import dev.kvasir.cli.workers.WorkerSources.Source;
 import dev.kvasir.cli.workers.WorkersApi;
 import dev.kvasir.live.OwnedResources;
 import dev.kvasir.live.dashboard.TieredCacheState;
+import dev.kvasir.live.doctor.KvMemory;
 import dev.kvasir.live.engine.EmbeddedCacheState;
 import dev.kvasir.live.engine.LoadedModel;
 import dev.kvasir.live.engine.LocalEngine;
@@ -214,7 +215,13 @@ final class Serving implements AutoCloseable {
     gateway = Optional.of(started);
     join(settings, started, secret);
     if (snapshots != null) started.tell(IndexSnapshots.METRICS.of(snapshots));
-    started.capture(new CaptureHead(settings, workers, contextTokens, bytesPerToken())::line);
+    var head = new CaptureHead(settings, workers, contextTokens, bytesPerToken());
+    var servers =
+        settings.isEmbedded()
+            ? List.<String>of()
+            : workers.stream().map(each -> each.url().toString()).toList();
+    var key = gatewaySettings.workerKey();
+    started.capture(() -> head.line(KvMemory.ofAll(servers, key.isEmpty() ? null : key)));
   }
 
   /** What it is for other gateways, and takes over from them. */

@@ -3,6 +3,7 @@ package dev.kvasir.cli.calibrate;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
+import dev.kvasir.live.doctor.KvMemory;
 import dev.kvasir.live.fleet.FleetSettings;
 import dev.kvasir.live.fleet.TestFleet;
 import dev.kvasir.live.http.Network;
@@ -33,8 +34,11 @@ class ProbesTest {
         var network = Network.open(1)) {
       var url = URI.create(fleet.workers().getFirst().url());
       var target = new OpenAiTarget(url, Style.COMPLETIONS, TestFleet.MODEL, null, Lengths.FORCED);
+      var memory = KvMemory.ofAll(List.of(url.toString()), null);
+      assertThat(memory).isNotNull();
       var probes =
-          new Probes(network, target, Duration.ofSeconds(4), 512, 42, new PrintWriter(said, true));
+          new Probes(
+              network, target, Duration.ofSeconds(4), 512, 42, memory, new PrintWriter(said, true));
       assertThat(probes.run(folder))
           .extracting(path -> path.getFileName().toString())
           .containsExactly("alone.jsonl", "decode.jsonl", "crowd.jsonl", "open.jsonl");
@@ -50,6 +54,8 @@ class ProbesTest {
         .hasSizeGreaterThanOrEqualTo(16)
         .allMatch(each -> each.request().outputTokens() == 200 && each.cachedTokens() == 0);
     assertThat(read("crowd")).hasSizeGreaterThanOrEqualTo(64);
+    var head = Files.readAllLines(folder.resolve("crowd.jsonl")).getFirst();
+    assertThat(head).contains("kvasir.deployment.v1", "total-kv-blocks");
   }
 
   @Test

@@ -40,13 +40,23 @@ final class WorkerHttp {
   }
 
   /** An offer to change to HTTP/2 makes the servers of Python lose the body of a request. */
-  private final HttpClient client =
-      HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).connectTimeout(TIME_MAX).build();
+  private final HttpClient client;
 
   private final String url;
   private final @Nullable String key;
+  private final Duration patience;
 
   WorkerHttp(String url, @Nullable String key) {
+    this(url, key, TIME_MAX);
+  }
+
+  WorkerHttp(String url, @Nullable String key, Duration patience) {
+    this.patience = patience;
+    this.client =
+        HttpClient.newBuilder()
+            .version(HttpClient.Version.HTTP_1_1)
+            .connectTimeout(patience)
+            .build();
     this.url = url.endsWith("/") ? url.substring(0, url.length() - 1) : url;
     this.key = key;
   }
@@ -67,7 +77,7 @@ final class WorkerHttp {
     try {
       var request =
           HttpRequest.newBuilder(URI.create(url + path))
-              .timeout(TIME_MAX)
+              .timeout(patience)
               .header("content-type", "application/json")
               .method(method, body);
       if (key != null) request.header("authorization", "Bearer " + key);

@@ -44,6 +44,11 @@ public final class LoadCapture implements AutoCloseable {
     return new LoadCapture(file, Channels.newWriter(channel, StandardCharsets.UTF_8));
   }
 
+  /** Writes the line that tells the deployment, before all requests. */
+  public void head(String line) {
+    lines.println(line);
+  }
+
   /** A load begins now, at that time of its own clock. */
   void begin(Instant now, long nanos) {
     beganMicros = now.getEpochSecond() * MICROS_PER_SECOND + now.getNano() / NANOS_PER_MICRO;

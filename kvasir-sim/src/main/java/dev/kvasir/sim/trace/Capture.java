@@ -13,16 +13,32 @@ import java.util.List;
  * @param requests in order of arrival
  * @param runs how many runs the file holds that wrote down their settings
  * @param notes what had to be corrected in it
+ * @param calls how often a server was called for a request: once if the router named most prompts
+ *     by their bytes, else twice, since it asked for their tokens first
  */
 public record Capture(
     Written.@Nullable Keys deployment,
     List<MeasuredStep> steps,
     List<Captured> requests,
     int runs,
-    List<String> notes) {
+    List<String> notes,
+    int calls) {
+  /** What a router does that knows prompts by the tokens of their server. */
+  public static final int CALLS_USUAL = 2;
+
   public Capture {
     notes = List.copyOf(notes);
     steps = List.copyOf(steps);
     requests = List.copyOf(requests);
+  }
+
+  /** A capture with as many calls as usual. */
+  public Capture(
+      Written.@Nullable Keys deployment,
+      List<MeasuredStep> steps,
+      List<Captured> requests,
+      int runs,
+      List<String> notes) {
+    this(deployment, steps, requests, runs, notes, CALLS_USUAL);
   }
 }

@@ -34,6 +34,7 @@ public final class CaptureReader implements RowReader {
   private final List<MeasuredStep> steps = new ArrayList<>();
   private int runs;
   private boolean read;
+  private long estimated;
   private long index;
 
   CaptureReader(Lines lines) {
@@ -111,7 +112,8 @@ public final class CaptureReader implements RowReader {
   public Capture readAll() {
     var requests = new ArrayList<Captured>();
     for (var next = nextCaptured(); next != null; next = nextCaptured()) requests.add(next);
-    return new Capture(deployment, steps, requests, runs, recording.estimates().notes());
+    int calls = 2 * estimated > requests.size() ? 1 : Capture.CALLS_USUAL;
+    return new Capture(deployment, steps, requests, runs, recording.estimates().notes(), calls);
   }
 
   private Captured captured(JsonNode line) {
@@ -139,7 +141,9 @@ public final class CaptureReader implements RowReader {
             rows.nanosIfAny(line, "e2e_us", NANOS_PER_MICRO),
             rows.tokensIfAny(line, "cached_tokens"));
     int told = rows.tokensIfAny(line, "told_prompt_tokens");
-    return told == 0 ? captured : captured.shortened(times(prompt, told));
+    if (told == 0) return captured;
+    estimated++;
+    return captured.shortened(times(prompt, told));
   }
 
   /** How many times longer the router took a prompt than the worker that had its tokens. */
