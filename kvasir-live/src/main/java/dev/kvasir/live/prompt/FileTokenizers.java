@@ -86,11 +86,6 @@ public final class FileTokenizers implements PromptTokenizer {
       this.name = name;
       this.text = text;
     }
-
-    /** Whether that is what the last check found, and not so old that there is to be another. */
-    boolean isCurrent(Found known) {
-      return known.equals(found) && System.nanoTime() - known.nanos <= CHECK_PACE.toNanos();
-    }
   }
 
   private static final System.Logger LOG = System.getLogger(FileTokenizers.class.getName());
@@ -107,7 +102,6 @@ public final class FileTokenizers implements PromptTokenizer {
           new Sample(Kind.TOOLS, CHAT, Samples.TOOLS));
 
   private final Map<String, Model> models = new TreeMap<>();
-  private final RepeatedPrompts<Model, Found> repeated = new RepeatedPrompts<>();
   private final PromptTokenizer workers;
   public static final MetricSet<FileTokenizers> METRICS =
       new MetricSet<FileTokenizers>()
@@ -151,11 +145,6 @@ public final class FileTokenizers implements PromptTokenizer {
 
   @Override
   public Future<int[]> tokens(Context context, String path, byte[] fields) {
-    var again = repeated.find(path, fields);
-    if (again != null && again.by().isCurrent(again.found())) {
-      count(Used.FILE);
-      return Future.succeededFuture(again.tokens());
-    }
     JsonNode request;
     try {
       request = JsonMapper.shared().readTree(fields);
@@ -199,11 +188,7 @@ public final class FileTokenizers implements PromptTokenizer {
               .map(each -> Objects.requireNonNull(each).tokens);
     } else {
       try {
-        var tokens = tokens(model, path, request, found.contents);
-        if (!model.text.isTimed()) {
-          repeated.keep(new RepeatedPrompts.Known<>(path, fields, model, found, tokens));
-        }
-        made = Future.succeededFuture(tokens);
+        made = Future.succeededFuture(tokens(model, path, request, found.contents));
       } catch (UnsupportedText e) {
         made = Future.failedFuture(e);
       }

@@ -30,7 +30,6 @@ public final class ModelText {
   }
 
   private static final System.Logger LOG = System.getLogger(ModelText.class.getName());
-  private static final String CLOCK = "strftime_now";
   private static final long FILE_BYTES_MAX = 4L << 20;
   private static final List<String> TOKEN_NAMES =
       List.of("bos_token", "eos_token", "pad_token", "unk_token");
@@ -50,17 +49,12 @@ public final class ModelText {
   private final JsonTokenizer tokenizer;
   private final @Nullable PromptTemplate template;
   private final Map<String, Object> names;
-  private final boolean isTimed;
 
   private ModelText(
-      JsonTokenizer tokenizer,
-      @Nullable PromptTemplate template,
-      Map<String, Object> names,
-      boolean isTimed) {
+      JsonTokenizer tokenizer, @Nullable PromptTemplate template, Map<String, Object> names) {
     this.tokenizer = tokenizer;
     this.template = template;
     this.names = names;
-    this.isTimed = isTimed;
   }
 
   /**
@@ -70,7 +64,7 @@ public final class ModelText {
   public static ModelText read(Path path) throws IOException, UnsupportedText {
     var tokenizer = JsonTokenizer.read(path);
     var parent = Files.isDirectory(path) ? path : path.toAbsolutePath().getParent();
-    if (parent == null) return new ModelText(tokenizer, null, Map.of(), false);
+    if (parent == null) return new ModelText(tokenizer, null, Map.of());
     var config = json(parent.resolve("tokenizer_config.json"));
     var source = source(parent, config);
     var names = new LinkedHashMap<String, Object>();
@@ -79,7 +73,7 @@ public final class ModelText {
       var text = value.isObject() ? value.path("content") : value;
       if (text.isString()) names.put(name, text.asString());
     }
-    return new ModelText(tokenizer, template(source, parent), names, source.contains(CLOCK));
+    return new ModelText(tokenizer, template(source, parent), names);
   }
 
   /** Null where there is none, or none that is understood: completions need no template. */
@@ -118,11 +112,6 @@ public final class ModelText {
       }
     }
     return "";
-  }
-
-  /** Whether the same conversation may have another prompt later. */
-  boolean isTimed() {
-    return isTimed;
   }
 
   boolean hasTemplate() {

@@ -118,30 +118,6 @@ class FileTokenizersTest {
   }
 
   @Test
-  void aSameRequestHasTheSameTokensAndOneForAnotherModelDoesNot() throws Exception {
-    var tokenizers = FileTokenizers.unchecked(Map.of("m", text), new LikeWorker(""));
-    var first = tokens(tokenizers, CHAT, ASKED);
-    assertThat(tokens(tokenizers, CHAT, ASKED)).isSameAs(first);
-    var other = ASKED.replace("\"m\"", "\"other\"");
-    assertThat(tokens(tokenizers, CHAT, other)).isNotSameAs(first);
-    assertThat(metrics(tokenizers))
-        .contains("kvasir_prompts_tokenized_total{by=\"file\",reason=\"\"} 2\n")
-        .contains("kvasir_prompts_tokenized_total{by=\"worker\",reason=\"no_file\"} 1\n");
-  }
-
-  @Test
-  void aPromptThatHasTheTimeInItIsMadeAnew() throws Exception {
-    assertThat(text.isTimed()).isFalse();
-    Files.writeString(
-        folder.resolve("chat_template.jinja"),
-        "{{ strftime_now('%Y') }}{% for each in messages %}{{ each.content }}{% endfor %}");
-    var timed = ModelText.read(folder);
-    var tokenizers = FileTokenizers.unchecked(Map.of("m", timed), new LikeWorker(""));
-    var first = tokens(tokenizers, CHAT, ASKED);
-    assertThat(tokens(tokenizers, CHAT, ASKED)).isNotSameAs(first);
-  }
-
-  @Test
   void aWorkerThatDisagreesIsAskedEachTime() throws Exception {
     var tokenizers = new FileTokenizers(Map.of("", text), new LikeWorker("messages"));
     for (int i = 0; i < 3; i++) tokens(tokenizers, CHAT, ASKED);
