@@ -119,7 +119,7 @@ final class LauncherTest {
   @Test
   void aGatewayTakesLittleMemoryUnlessToldOtherwise() throws Exception {
     maven(MAVEN);
-    assertThat(kvasir("serve").out()).contains("<-Xms64m><-XX:MaxNewSize=32m>");
+    assertThat(kvasir("serve").out()).contains("<-Xms64m><-XX:NewSize=32m><-XX:MaxNewSize=32m>");
     assertThat(kvasir("simulate").out()).doesNotContain("-Xms64m");
     environment.put("KVASIR_JAVA_OPTS", "-Xmx2g -XX:+UseZGC");
     assertThat(kvasir("serve").out()).doesNotContain("-Xms64m").doesNotContain("UseSerialGC");

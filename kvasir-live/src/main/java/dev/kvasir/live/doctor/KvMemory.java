@@ -55,7 +55,8 @@ public record KvMemory(int blocks, int blockTokens) {
 
   /** The first line of a capture of which nothing else is known. */
   public String captureHead() {
-    return "{\"schema\":\"kvasir.deployment.v1\",\"deployment\":{\"engines\":{\"total-kv-blocks\":\"%d\",\"block-size\":\"%d\"}}}"
+    return ("{\"schema\":\"kvasir.deployment.v1\",\"deployment\":{\"engines\":"
+            + "{\"total-kv-blocks\":\"%d\",\"block-size\":\"%d\"}}}")
         .formatted(blocks, blockTokens);
   }
 }

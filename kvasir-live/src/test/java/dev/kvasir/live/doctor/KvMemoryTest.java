@@ -8,11 +8,8 @@ import org.junit.jupiter.api.Test;
 class KvMemoryTest {
   @Test
   void vllmTellsItsBlocks() {
-    assertThat(
-            KvMemory.in(
-                "# TYPE vllm:cache_config_info gauge\n"
-                    + "vllm:cache_config_info{block_size=\"16\",engine=\"0\",num_gpu_blocks=\"28513\",num_gpu_blocks_override=\"7\"}"
-                    + " 1.0\n"))
+    var labels = "block_size=\"16\",num_gpu_blocks_override=\"7\",num_gpu_blocks=\"28513\"";
+    assertThat(KvMemory.in("vllm:cache_config_info{" + labels + "} 1.0\n"))
         .isEqualTo(new KvMemory(28_513, 16));
   }
 

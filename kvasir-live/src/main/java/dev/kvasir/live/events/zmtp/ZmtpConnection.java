@@ -238,7 +238,7 @@ public final class ZmtpConnection {
       try {
         int count = in.read(into, at, length);
         if (count < 0) throw new EOFException("the peer hung up");
-        came(count < length);
+        came(length - count);
         return count;
       } catch (SocketTimeoutException e) {
         askAfter(silences);
@@ -246,10 +246,10 @@ public final class ZmtpConnection {
     }
   }
 
-  /** To be woken for each message costs more than most messages. */
-  private void came(boolean isAll) {
+  /** To be woken for each message costs more than most messages. With room left, these are all. */
+  private void came(int room) {
     long now = System.nanoTime();
-    isQuick = ready && isAll && now - readNanos < QUICK_NANOS;
+    isQuick = ready && room > 0 && now - readNanos < QUICK_NANOS;
     readNanos = now;
   }
 
