@@ -27,7 +27,7 @@ final class Fit {
   /** What the model itself is off by, whatever its values: no quantile counts for more. */
   private static final double MODEL_OFF = 0.04;
 
-  private static final double SLOPE_STEP = 0.08;
+  private static final double SLOPE_STEP = 0.12;
   private static final double FAR = 2.5;
   private static final double OFF_MAX = 3;
   private static final int ROUNDS = 24;
