@@ -206,7 +206,7 @@ final class Serving implements AutoCloseable {
             version,
             () -> TieredCacheState.NONE,
             List.of(),
-            asking -> FileTokenizers.unchecked(texts, asking),
+            asking -> FileTokenizers.warmingUp(texts, asking),
             List.of());
     HttpFront.requireFree(gatewaySettings.api());
     HttpFront.requireFree(gatewaySettings.admin());

@@ -34,11 +34,11 @@ import java.util.concurrent.atomic.AtomicInteger;
  * Has the machine compile all that a request goes through before a gateway takes the first one.
  *
  * <pre>
- *   callers ---> gateway ---> worker
+ *   callers ---> gateway ---> worker, another worker
  *                   ^------------'  KV events
  * </pre>
  *
- * <p>All three are made for this and closed after it, so that neither metrics nor the router's
+ * <p>All of them are made for this and closed after it, so that neither metrics nor the router's
  * index show anything of it. It ends when there is hardly anything left to compile, or when its
  * time is over. If it fails, the gateway starts cold.
  */
@@ -102,7 +102,8 @@ public final class GatewayWarmUp {
       Network network, GatewaySettings settings, Gateway.Beside beside, Duration longest) {
     if (!longest.isPositive()) return 0;
     try (var worker = new WarmUpWorker(network.vertx());
-        var gateway = Gateway.start(network, own(settings, worker), beside)) {
+        var other = new WarmUpWorker(network.vertx());
+        var gateway = Gateway.start(network, own(settings, worker, other), beside)) {
       gateway.awaitModel(PATIENCE);
       int answered = new GatewayWarmUp(network, gateway).run(longest);
       LOG.log(INFO, "{0} requests answered to warm up", answered);
@@ -117,8 +118,11 @@ public final class GatewayWarmUp {
   }
 
   /** Routes as the other gateway, and writes nothing down. */
-  private static GatewaySettings own(GatewaySettings settings, WarmUpWorker worker) {
-    return GatewaySettings.of(0, List.of(Worker.of(worker.url()).named(WarmUpWorker.MODEL)))
+  private static GatewaySettings own(
+      GatewaySettings settings, WarmUpWorker worker, WarmUpWorker other) {
+    var workers =
+        List.of(Worker.of(worker.url()).named(WarmUpWorker.MODEL), Worker.of(other.url()));
+    return GatewaySettings.of(0, workers)
         .at(HttpSettings.local(0), HttpSettings.local(0))
         .with(settings.routing());
   }

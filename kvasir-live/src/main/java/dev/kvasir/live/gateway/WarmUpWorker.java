@@ -6,6 +6,7 @@ import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpHeaders;
 import io.vertx.core.http.HttpServer;
 import io.vertx.core.http.HttpServerRequest;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
@@ -19,7 +20,11 @@ final class WarmUpWorker implements AutoCloseable {
   private static final int EVENTS = 8;
   private static final int TOKENS = 64;
 
+  /** After so many answers a connection is closed, as servers do with one that rested. */
+  private static final int CONNECTION_ANSWERS = 61;
+
   private final HttpServer server;
+  private final AtomicInteger answers = new AtomicInteger();
   private final Buffer event =
       Buffer.buffer(
           "data: {\"id\":\"chatcmpl-1\",\"object\":\"chat.completion.chunk\",\"model\":\"warm-up\","
@@ -47,6 +52,9 @@ final class WarmUpWorker implements AutoCloseable {
   }
 
   private void answer(HttpServerRequest request) {
+    if (answers.incrementAndGet() % CONNECTION_ANSWERS == 0) {
+      request.response().putHeader(HttpHeaders.CONNECTION, HttpHeaders.CLOSE);
+    }
     switch (String.valueOf(request.path())) {
       case "/v1/models" -> request.response().end("{\"data\":[{\"id\":\"" + MODEL + "\"}]}");
       case "/tokenize" -> request.endHandler(_ -> request.response().end(tokens()));

@@ -25,6 +25,7 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
@@ -93,6 +94,11 @@ public final class FileTokenizers implements PromptTokenizer {
   private static final String COMPLETIONS = "/v1/completions";
   private static final Duration CHECK_PACE = Duration.ofMinutes(5);
   private static final int INLINE_BYTES_MAX = 1 << 17;
+
+  /** How many starts a warm-up repeats, and after how many prompts each. */
+  private static final int STARTS = 32;
+
+  private static final int START_PROMPTS = 32;
   private static final List<Sample> SAMPLES =
       List.of(
           new Sample(Kind.COMPLETION, COMPLETIONS, "\"prompt\": \"" + Samples.TEXT + "\""),
@@ -103,6 +109,7 @@ public final class FileTokenizers implements PromptTokenizer {
 
   private final Map<String, Model> models = new TreeMap<>();
   private final PromptTokenizer workers;
+  private final boolean isWarmUp;
   public static final MetricSet<FileTokenizers> METRICS =
       new MetricSet<FileTokenizers>()
           .per(
@@ -127,20 +134,40 @@ public final class FileTokenizers implements PromptTokenizer {
    * @param workers asks a worker
    */
   public FileTokenizers(Map<String, ModelText> texts, PromptTokenizer workers) {
+    this(texts, workers, false);
+  }
+
+  private FileTokenizers(Map<String, ModelText> texts, PromptTokenizer workers, boolean isWarmUp) {
+    this.isWarmUp = isWarmUp;
     texts.forEach((name, text) -> models.put(name, new Model(name, text)));
     this.workers = workers;
     for (var used : Used.values()) counts.put(used, new LongAdder());
   }
 
   /** Believes the files without asking a worker first: for prompts of nobody's. */
-  public static FileTokenizers unchecked(Map<String, ModelText> texts, PromptTokenizer workers) {
-    var all = new FileTokenizers(texts, workers);
+  private static FileTokenizers unchecked(Map<String, ModelText> texts, PromptTokenizer workers) {
+    var all = new FileTokenizers(texts, workers, true);
     for (var model : all.models.values()) {
       var kinds =
           model.text.hasTemplate() ? EnumSet.allOf(Kind.class) : EnumSet.of(Kind.COMPLETION);
       model.found = new Found(kinds, Contents.TEXTS, System.nanoTime());
     }
     return all;
+  }
+
+  /**
+   * For a warm-up, whose worker does not have the model: the first prompts go the way they go after
+   * a start, through checks and questions to the worker, and all others the usual way.
+   */
+  public static PromptTokenizer warmingUp(Map<String, ModelText> texts, PromptTokenizer workers) {
+    var usual = unchecked(texts, workers);
+    var starts = new FileTokenizers[STARTS];
+    for (int i = 0; i < STARTS; i++) starts[i] = new FileTokenizers(texts, workers, true);
+    var count = new AtomicInteger();
+    return (context, path, fields) -> {
+      int start = count.getAndIncrement() / START_PROMPTS;
+      return (start < STARTS ? starts[start] : usual).tokens(context, path, fields);
+    };
   }
 
   @Override
@@ -201,8 +228,8 @@ public final class FileTokenizers implements PromptTokenizer {
             });
   }
 
-  private static void tell(Model model, Throwable failure) {
-    if (model.isUnsupportedTold.getAndSet(true)) return;
+  private void tell(Model model, Throwable failure) {
+    if (isWarmUp || model.isUnsupportedTold.getAndSet(true)) return;
     LOG.log(
         WARNING,
         "a worker is asked for the tokens of a request for model \"{0}\", since {1};"
@@ -277,7 +304,7 @@ public final class FileTokenizers implements PromptTokenizer {
     return answer.succeeded() || PromptTokenizer.isRefusal(answer.cause());
   }
 
-  private static void conclude(Model model, List<Future<int[]>> answers) {
+  private void conclude(Model model, List<Future<int[]>> answers) {
     var best = new Found(EnumSet.noneOf(Kind.class), Contents.TEXTS, System.nanoTime());
     for (var contents : Contents.values()) {
       var kinds = EnumSet.allOf(Kind.class);
@@ -305,7 +332,8 @@ public final class FileTokenizers implements PromptTokenizer {
     }
   }
 
-  private static void tell(Model model, Found found) {
+  private void tell(Model model, Found found) {
+    if (isWarmUp) return;
     var before = model.found;
     if (before != null && before.kinds.equals(found.kinds)) return;
     var missing = EnumSet.complementOf(EnumSet.copyOf(all(found.kinds)));
