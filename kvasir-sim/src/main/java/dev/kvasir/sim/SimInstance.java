@@ -15,7 +15,7 @@ import dev.kvasir.offload.onboard.LowerTier;
 import dev.kvasir.router.view.Role;
 import dev.kvasir.sim.latency.LatencyModel;
 import dev.kvasir.sim.report.InstanceResult;
-import dev.kvasir.sim.report.TierResult;
+import dev.kvasir.sim.report.InstanceResult.TierResult;
 import dev.kvasir.sim.report.Timeline;
 import dev.kvasir.sim.server.FrontStage;
 import dev.kvasir.sim.server.ServerModel;

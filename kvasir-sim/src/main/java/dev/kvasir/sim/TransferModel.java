@@ -4,7 +4,7 @@ import dev.kvasir.Nullable;
 import dev.kvasir.engine.EngineSettings;
 import dev.kvasir.kv.BlockPool;
 import dev.kvasir.kv.KvStore;
-import dev.kvasir.sim.report.TierResult;
+import dev.kvasir.sim.report.InstanceResult.TierResult;
 import dev.kvasir.time.EventLoop;
 import java.util.List;
 

@@ -2,6 +2,7 @@ package dev.kvasir.sim;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kvasir.Records;
 import dev.kvasir.Seeds;
 import dev.kvasir.engine.EngineSettings;
 import dev.kvasir.router.RouterSettings;
@@ -21,6 +22,7 @@ import dev.kvasir.sim.latency.ModelShape;
 import dev.kvasir.sim.report.Goodput;
 import dev.kvasir.sim.report.Summary;
 import dev.kvasir.sim.spec.Section;
+import dev.kvasir.sim.spec.YamlReader;
 import dev.kvasir.sim.workload.Synthetic;
 import dev.kvasir.sim.workload.WorkloadSpec;
 import java.io.IOException;
@@ -79,7 +81,9 @@ class ElasticPlacementTest {
   private static WorkloadSpec workload() throws IOException {
     var file = Path.of("..", "examples", "elastic-placement.yaml");
     try (var yaml = Files.newBufferedReader(file)) {
-      return Section.read(file.toString(), yaml).section("workload").as(WorkloadSpec::read);
+      return Section.of("", YamlReader.read(file.toString(), null, yaml))
+          .section("workload")
+          .as(WorkloadSpec::read);
     }
   }
 
@@ -89,7 +93,7 @@ class ElasticPlacementTest {
     double most = 0;
     double share = 0;
     for (long seed : seeds) {
-      var summary = run(workload.drawn(seed), policy, patience);
+      var summary = run(Records.with(workload, "seed", seed), policy, patience);
       half += summary.ttft().p50() / seeds.size();
       most += summary.ttft().p90() / seeds.size();
       share += summary.offloadShare() / seeds.size();

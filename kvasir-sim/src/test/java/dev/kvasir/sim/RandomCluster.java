@@ -159,7 +159,7 @@ final class RandomCluster {
     var content =
         random.nextBoolean()
             ? Content.shared(random.nextInt(3), random.nextInt(prompt + 1), index)
-            : Content.session(Content.number(session));
+            : Content.session(0, 0, Content.number(session));
     var caller = new Caller("", pick("", "critical", "batch", "background"));
     long deadline = random.nextInt(4) == 0 ? arrival + 1 + random.nextInt(20_000_000) : 0;
     var turn = session.isEmpty() ? Turn.ALONE : new Turn(session, index, 0);

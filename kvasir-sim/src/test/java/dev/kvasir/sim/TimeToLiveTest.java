@@ -42,7 +42,7 @@ class TimeToLiveTest {
     var requests = new ArrayList<Request>();
     for (int second : new int[] {0, 6, 12, 30}) {
       long nanos = Duration.ofSeconds(second).toNanos();
-      requests.add(Request.of("r" + second, nanos, PROMPT, 2, Content.session(1)));
+      requests.add(Request.of("r" + second, nanos, PROMPT, 2, Content.session(0, 0, 1)));
     }
     var limits = new EvictionLimits(ttl, 0);
     var instance =

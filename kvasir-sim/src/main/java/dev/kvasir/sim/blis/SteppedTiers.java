@@ -12,7 +12,7 @@ import dev.kvasir.kv.name.BlockNames;
 import dev.kvasir.kv.name.TokenBlock;
 import dev.kvasir.sim.TierSpec;
 import dev.kvasir.sim.TransferModel;
-import dev.kvasir.sim.report.TierResult;
+import dev.kvasir.sim.report.InstanceResult.TierResult;
 import dev.kvasir.time.EventLoop;
 import java.util.LinkedHashMap;
 import java.util.List;

@@ -2,7 +2,6 @@ package dev.kvasir.sim.page;
 
 import dev.kvasir.sim.report.InstanceResult;
 import dev.kvasir.sim.report.RunResult;
-import java.util.List;
 import java.util.Locale;
 
 /** Shows how evenly the instances were used. */
@@ -20,23 +19,18 @@ final class BalanceChart {
 
   void write(Html html) {
     html.element("p", evenness(), "class", "aside");
-    html.open("div", "class", "wide").open("table").open("thead").open("tr");
-    for (var head :
-        List.of(
-            "instance",
-            "requests",
-            "time computing",
-            "found in cache",
-            "prompt tokens",
-            "steps",
-            "preemptions")) {
-      html.element("th", head, "scope", "col");
-    }
-    html.close("tr").close("thead").open("tbody");
+    html.table(
+        "instance",
+        "requests",
+        "time computing",
+        "found in cache",
+        "prompt tokens",
+        "steps",
+        "preemptions");
     long most = 1;
     for (long count : requests) most = Math.max(most, count);
     for (int i = 0; i < requests.length; i++) row(html, i, run.instances().get(i), most);
-    html.close("tbody").close("table").close("div");
+    html.closeTable();
   }
 
   private void row(Html html, int index, InstanceResult instance, long mostRequests) {

@@ -40,13 +40,9 @@ public final class CalibrationPage {
   }
 
   private void figures() {
-    table(List.of("capture", "figure", "measured", "predicted", "error"), this::comparedRows);
-  }
-
-  private void comparedRows(Html html) {
+    var rows = new ArrayList<List<String>>();
     for (var each : CalibrationTable.compared(result)) {
-      row(
-          html,
+      rows.add(
           List.of(
               each.capture(),
               each.figure(),
@@ -54,16 +50,13 @@ public final class CalibrationPage {
               millis(each.predicted()),
               String.format(Locale.ROOT, "%+.1f %%", 100 * each.error())));
     }
+    table(List.of("capture", "figure", "measured", "predicted", "error"), rows);
   }
 
   private void times() {
-    table(List.of("time", "", "beforehand", "found", "may be off by"), this::timeRows);
-  }
-
-  private void timeRows(Html html) {
+    var rows = new ArrayList<List<String>>();
     for (var each : result.lines()) {
-      row(
-          html,
+      rows.add(
           List.of(
               each.label(),
               "",
@@ -71,30 +64,11 @@ public final class CalibrationPage {
               Figures.digits(each.value()),
               Figures.share(each.sure())));
     }
+    table(List.of("time", "", "beforehand", "found", "may be off by"), rows);
   }
 
-  /** What writes the rows of a table. */
-  private interface Rows {
-    void write(Html html);
-  }
-
-  private void table(List<String> heads, Rows rows) {
-    var html = page.html();
-    html.open("div", "class", "wide").open("table").open("thead").open("tr");
-    for (int i = 0; i < heads.size(); i++) {
-      html.element("th", heads.get(i), "scope", "col", "class", i < 2 ? "word" : "figure");
-    }
-    html.close("tr").close("thead").open("tbody");
-    rows.write(html);
-    html.close("tbody").close("table").close("div");
-  }
-
-  private static void row(Html html, List<String> cells) {
-    html.open("tr");
-    for (int i = 0; i < cells.size(); i++) {
-      html.element("td", cells.get(i), "class", i < 2 ? "word" : "figure");
-    }
-    html.close("tr");
+  private void table(List<String> heads, List<List<String>> rows) {
+    page.table(heads, 2, rows, -1);
   }
 
   private List<Chart> charts() {

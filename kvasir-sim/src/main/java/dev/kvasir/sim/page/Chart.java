@@ -3,12 +3,12 @@ package dev.kvasir.sim.page;
 import java.util.List;
 
 /**
- * A picture of some figures, and the figures themselves.
+ * A chart, and its figures as a table.
  *
- * @param note what to look at, in a sentence
+ * @param note a sentence that says what to look at
  * @param marks lines across the picture
- * @param head what the cells of a row are
- * @param rows the same figures in words, in the order of x
+ * @param head the headings of the table
+ * @param rows the figures as text, in the order of x
  */
 record Chart(
     String title,
@@ -62,9 +62,7 @@ record Chart(
 
   private void table(Html page) {
     page.open("details").element("summary", "As a table");
-    page.open("div", "class", "wide").open("table").open("thead").open("tr");
-    for (var cell : head) page.element("th", cell, "scope", "col");
-    page.close("tr").close("thead").open("tbody");
+    page.table(head.toArray(String[]::new));
     int every = Math.max(1, Math.ceilDiv(rows.size(), ROWS_MAX));
     for (int i = 0; i < rows.size(); i++) {
       if (i % every != 0 && i != rows.size() - 1) continue;
@@ -72,6 +70,6 @@ record Chart(
       for (var cell : rows.get(i).cells()) page.element("td", cell);
       page.close("tr");
     }
-    page.close("tbody").close("table").close("div").close("details");
+    page.closeTable().close("details");
   }
 }

@@ -5,7 +5,7 @@ import dev.kvasir.sim.report.Comparison;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The page about several settings: which to take, and what each gives. */
+/** The page about several settings: the best one, and the results of each. */
 public final class ComparisonPage {
   private final Comparison comparison;
   private final Best best;
@@ -68,8 +68,6 @@ public final class ComparisonPage {
   }
 
   private void table() {
-    var html = page.html();
-    html.open("div", "class", "wide").open("table").open("thead").open("tr");
     var heads = new ArrayList<>(comparison.keys());
     heads.addAll(
         List.of(
@@ -84,24 +82,8 @@ public final class ComparisonPage {
             "GPUs",
             "GiB below",
             comparison.unit()));
-    for (int i = 0; i < heads.size(); i++) {
-      html.element("th", heads.get(i), "scope", "col", "class", kind(i));
-    }
-    html.close("tr").close("thead").open("tbody");
-    for (int i = 0; i < comparison.points().size(); i++) {
-      if (i == best.index()) html.open("tr", "class", "best");
-      else html.open("tr");
-      var cells = cells(comparison.points().get(i));
-      for (int at = 0; at < cells.size(); at++) {
-        html.element("td", cells.get(at), "class", kind(at));
-      }
-      html.close("tr");
-    }
-    html.close("tbody").close("table").close("div");
-  }
-
-  private String kind(int column) {
-    return column < comparison.keys().size() ? "word" : "figure";
+    var rows = comparison.points().stream().map(this::cells).toList();
+    page.table(heads, comparison.keys().size(), rows, best.index());
   }
 
   private List<String> cells(Comparison.Point point) {

@@ -3,6 +3,7 @@ package dev.kvasir.sim.page;
 import dev.kvasir.kv.event.Tier;
 import dev.kvasir.sim.report.Comparison;
 import dev.kvasir.sim.report.Summary;
+import dev.kvasir.sim.report.Summary.Spread;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -61,9 +62,9 @@ final class Curves {
       charts.add(times());
       charts.add(tiers());
     } else {
-      charts.add(each("First token, p50", Curves::half, this::timeAxis, Figures::micros));
-      charts.add(each("First token, p90", Curves::most, this::timeAxis, Figures::micros));
-      charts.add(each("First token, p99", Curves::last, this::timeAxis, Figures::micros));
+      charts.add(each("First token, p50", ttft(Spread::p50), this::timeAxis, Figures::micros));
+      charts.add(each("First token, p90", ttft(Spread::p90), this::timeAxis, Figures::micros));
+      charts.add(each("First token, p99", ttft(Spread::p99), this::timeAxis, Figures::micros));
       charts.add(
           each(
               "Found in cache",
@@ -148,9 +149,9 @@ final class Curves {
     var points = curves.firstEntry().getValue();
     var series =
         List.of(
-            Series.dotted("p99", 3, places(points), figures(points, Curves::last)),
-            Series.dotted("p90", 1, places(points), figures(points, Curves::most)),
-            Series.dotted("p50", 0, places(points), figures(points, Curves::half)));
+            Series.dotted("p99", 3, places(points), figures(points, ttft(Spread::p99))),
+            Series.dotted("p90", 1, places(points), figures(points, ttft(Spread::p90))),
+            Series.dotted("p50", 0, places(points), figures(points, ttft(Spread::p50))));
     return chart("Time to the first token", series, timeAxis(highest(series)), Figures::micros);
   }
 
@@ -164,8 +165,7 @@ final class Curves {
       for (int i = 0; i < tops.length; i++) tops[i] += shares[i];
       if (highest(shares) == 0) continue;
       series.add(
-          Series.dotted(
-              "down to " + TimelineChart.name(tier), tier.level(), places(points), tops.clone()));
+          Series.dotted("down to " + tier.word(), tier.level(), places(points), tops.clone()));
     }
     return chart("Found in cache, by tier", series, Axis.shares("share"), Figures::share);
   }
@@ -237,15 +237,7 @@ final class Curves {
     return point.summary().goodput().attainment();
   }
 
-  private static double half(Comparison.Point point) {
-    return point.summary().ttft().p50() * 1000;
-  }
-
-  private static double most(Comparison.Point point) {
-    return point.summary().ttft().p90() * 1000;
-  }
-
-  private static double last(Comparison.Point point) {
-    return point.summary().ttft().p99() * 1000;
+  private static ToDoubleFunction<Comparison.Point> ttft(ToDoubleFunction<Spread> millis) {
+    return point -> millis.applyAsDouble(point.summary().ttft()) * 1000;
   }
 }

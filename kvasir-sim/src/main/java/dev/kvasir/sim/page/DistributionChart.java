@@ -1,28 +1,22 @@
 package dev.kvasir.sim.page;
 
-import dev.kvasir.sim.report.Gaps;
-import dev.kvasir.sim.report.Quantiles;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.DoubleUnaryOperator;
 
-/** Draws how a time is spread: the share that took no longer, over the time. */
+/** Draws the distribution of a time: the share of requests that took no longer. */
 final class DistributionChart {
   private static final List<Double> MARKED = List.of(50.0, 90.0, 99.0);
 
   private DistributionChart() {}
 
-  static Chart of(Quantiles times, String title, String note, Duration target) {
-    return of(times::percentileMicros, title, note, target);
-  }
-
-  static Chart of(Gaps times, String title, String note, Duration target) {
-    return of(times::percentileMicros, title, note, target);
-  }
-
-  private static Chart of(
-      DoubleUnaryOperator percentile, String title, String note, Duration target) {
+  /**
+   * Draws one time.
+   *
+   * @param percentile its value in microseconds at a percentage
+   */
+  static Chart of(DoubleUnaryOperator percentile, String title, String note, Duration target) {
     var percents = percents();
     var x = new double[percents.size()];
     var y = new double[percents.size()];
@@ -65,7 +59,7 @@ final class DistributionChart {
     return marks;
   }
 
-  /** Every percent, and more of them where the slow ones are. */
+  /** Every percent, and more values at the slow end. */
   private static List<Double> percents() {
     var percents = new ArrayList<Double>();
     for (int percent = 0; percent < 100; percent++) percents.add((double) percent);

@@ -1,6 +1,6 @@
 package dev.kvasir.sim.page;
 
-/** HTML as it is written, tag by tag; whatever is text comes out as text. */
+/** Writes HTML tag by tag; text is escaped. */
 final class Html {
   private final StringBuilder written = new StringBuilder();
 
@@ -31,7 +31,18 @@ final class Html {
     return open(tag, attributes).text(text).close(tag);
   }
 
-  /** Style sheets and scripts, which know no escapes. */
+  /** Opens a table with these heads; {@link #closeTable} closes it. */
+  Html table(String... heads) {
+    open("div", "class", "wide").open("table").open("thead").open("tr");
+    for (var head : heads) element("th", head, "scope", "col");
+    return close("tr").close("thead").open("tbody");
+  }
+
+  Html closeTable() {
+    return close("tbody").close("table").close("div");
+  }
+
+  /** Style sheets and scripts, which are not escaped. */
   Html verbatim(String source) {
     written.append(source);
     return this;

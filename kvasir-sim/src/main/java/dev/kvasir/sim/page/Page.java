@@ -5,9 +5,9 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 
-/** One HTML file that needs nothing from anywhere: what all pages of the simulator have. */
+/** The frame of the simulator's pages: one HTML file that loads nothing. */
 final class Page {
-  /** Forbids what the page does not do, so that nobody has to take our word for it. */
+  /** Forbids whatever the page does not need, such as access to the network. */
   private static final String POLICY =
       "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'";
 
@@ -38,7 +38,31 @@ final class Page {
     html.close("div");
   }
 
-  /** A figure to see first, with what it means below it. */
+  /**
+   * Writes a table.
+   *
+   * @param words how many of the first columns are text; the others are figures
+   * @param marked the row to highlight; -1 for none
+   */
+  void table(List<String> heads, int words, List<List<String>> rows, int marked) {
+    html.open("div", "class", "wide").open("table").open("thead").open("tr");
+    for (int i = 0; i < heads.size(); i++) {
+      html.element("th", heads.get(i), "scope", "col", "class", i < words ? "word" : "figure");
+    }
+    html.close("tr").close("thead").open("tbody");
+    for (int at = 0; at < rows.size(); at++) {
+      if (at == marked) html.open("tr", "class", "best");
+      else html.open("tr");
+      var cells = rows.get(at);
+      for (int i = 0; i < cells.size(); i++) {
+        html.element("td", cells.get(i), "class", i < words ? "word" : "figure");
+      }
+      html.close("tr");
+    }
+    html.closeTable();
+  }
+
+  /** A key figure, with a note below it. */
   void headline(String name, String value, String note) {
     html.open("div").element("dt", name).open("dd").text(value);
     html.element("small", note).close("dd").close("div");

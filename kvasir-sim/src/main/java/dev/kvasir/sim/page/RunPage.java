@@ -12,7 +12,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.ToLongFunction;
 
-/** The page about one run: what came out, how it was spread, and how it went over time. */
+/** The page about one run: its results, their distribution, and their course over time. */
 public final class RunPage {
   private final RunResult run;
   private final Summary summary;
@@ -104,17 +104,17 @@ public final class RunPage {
     for (var instance : run.instances()) gaps.addAll(instance.gaps());
     return List.of(
         DistributionChart.of(
-            times(RequestResult::ttftMicros),
+            times(RequestResult::ttftMicros)::percentileMicros,
             "To the first token",
             "Share of requests whose first token had come by then (TTFT).",
             scale.targets().ttft()),
         DistributionChart.of(
-            gaps,
+            gaps::percentileMicros,
             "Between tokens",
             "Share of tokens that followed the one before within that time (ITL).",
             scale.targets().itl()),
         DistributionChart.of(
-            times(RequestResult::e2eMicros),
+            times(RequestResult::e2eMicros)::percentileMicros,
             "To the last token",
             "Share of requests that were complete by then (E2E).",
             scale.targets().e2e()));
@@ -137,15 +137,16 @@ public final class RunPage {
   private void groups(String title, List<GroupTotal> totals) {
     if (totals.isEmpty()) return;
     page.chapter(title);
-    head(
-        "name",
-        "instances",
-        "requests",
-        "found in cache",
-        "time computing",
-        "first token, p50",
-        "p90",
-        "last token, p50");
+    page.html()
+        .table(
+            "name",
+            "instances",
+            "requests",
+            "found in cache",
+            "time computing",
+            "first token, p50",
+            "p90",
+            "last token, p50");
     var html = page.html();
     for (var each : totals) {
       var name = each.name().isEmpty() ? "(none)" : each.name();
@@ -158,19 +159,12 @@ public final class RunPage {
       html.element("td", Figures.millis(each.ttft().p90()));
       html.element("td", Figures.millis(each.e2e().p50())).close("tr");
     }
-    html.close("tbody").close("table").close("div");
-  }
-
-  private void head(String... titles) {
-    var html = page.html();
-    html.open("div", "class", "wide").open("table").open("thead").open("tr");
-    for (var title : titles) html.element("th", title, "scope", "col");
-    html.close("tr").close("thead").open("tbody");
+    html.closeTable();
   }
 
   private void tiers() {
     var html = page.html();
-    head(
+    html.table(
         "tier",
         "tokens found",
         "blocks in",
@@ -181,7 +175,7 @@ public final class RunPage {
         "wanted back at once",
         "link busy");
     for (var tier : summary.tiers()) {
-      html.open("tr").element("th", TimelineChart.name(tier.tier()), "scope", "row");
+      html.open("tr").element("th", tier.tier().word(), "scope", "row");
       html.element("td", Figures.count(tier.hitTokens()));
       html.element("td", Figures.count(tier.stored()));
       html.element("td", Figures.count(tier.loaded()));
@@ -191,6 +185,6 @@ public final class RunPage {
       html.element("td", Figures.share(tier.thrashingRate()));
       html.element("td", Figures.share(tier.utilisation())).close("tr");
     }
-    html.close("tbody").close("table").close("div");
+    html.closeTable();
   }
 }

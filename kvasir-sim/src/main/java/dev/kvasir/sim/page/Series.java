@@ -1,24 +1,17 @@
 package dev.kvasir.sim.page;
 
-/** Values that belong together, drawn in one colour. */
-final class Series {
-  private final String name;
-  private final int colour;
-  private final Shape shape;
-  private final double[] x;
-  private final double[] y;
-  private final double[] floor;
-
-  private Series(String name, int colour, Shape shape, double[] x, double[] y, double[] floor) {
+/**
+ * Values that belong together, drawn in one colour.
+ *
+ * @param colour which of the page's colours
+ * @param floor where an area begins
+ */
+@SuppressWarnings("ArrayRecordComponent") // drawn once, and never compared
+record Series(String name, int colour, Shape shape, double[] x, double[] y, double[] floor) {
+  Series {
     if (x.length != y.length || x.length != floor.length) {
       throw new IllegalArgumentException(x.length + ", " + y.length + " and " + floor.length);
     }
-    this.name = name;
-    this.colour = colour;
-    this.shape = shape;
-    this.x = x;
-    this.y = y;
-    this.floor = floor;
   }
 
   /** How the values are drawn. */
@@ -45,31 +38,5 @@ final class Series {
   /** What lies between the floor and the values. */
   static Series area(String name, int colour, double[] x, double[] floor, double[] y) {
     return new Series(name, colour, Shape.AREA, x, y, floor);
-  }
-
-  String name() {
-    return name;
-  }
-
-  /** Which of the page's colours. */
-  int colour() {
-    return colour;
-  }
-
-  Shape shape() {
-    return shape;
-  }
-
-  double[] x() {
-    return x;
-  }
-
-  double[] y() {
-    return y;
-  }
-
-  /** Where an area begins. */
-  double[] floor() {
-    return floor;
   }
 }

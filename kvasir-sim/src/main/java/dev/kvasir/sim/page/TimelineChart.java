@@ -30,7 +30,7 @@ final class TimelineChart {
   /** The requests that came in one span of time; there is no span without any. */
   private record Span(double middleSeconds, List<RequestResult> requests) {}
 
-  /** So many spans that each has some requests to tell about, if they come evenly. */
+  /** Chooses the number of spans so that each has some requests, if arrivals are even. */
   private static List<Span> spans(RunResult run) {
     int count = Math.clamp(run.requests().size() / SPAN_REQUESTS, SPANS_MIN, SPANS_MAX);
     long last = 0;
@@ -56,12 +56,12 @@ final class TimelineChart {
       var share = shares(tier);
       var top = new double[x.length];
       for (int i = 0; i < x.length; i++) top[i] = Math.min(1, floor[i] + share[i]);
-      series.add(Series.area(name(tier), tier.level(), x, floor, top));
+      series.add(Series.area(tier.word(), tier.level(), x, floor, top));
       shares.add(share);
       floor = top;
     }
     var head = new ArrayList<>(List.of("at"));
-    for (var tier : tiers) head.add(name(tier));
+    for (var tier : tiers) head.add(tier.word());
     return new Chart(
         "Found in cache, by tier",
         "Share of prompt tokens that needed no computing, by the time of arrival.",
@@ -155,9 +155,5 @@ final class TimelineChart {
       rows.add(new Chart.Row(x[i], cells));
     }
     return rows;
-  }
-
-  static String name(Tier tier) {
-    return tier.word();
   }
 }

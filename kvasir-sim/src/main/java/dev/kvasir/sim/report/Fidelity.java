@@ -46,13 +46,13 @@ public record Fidelity(List<Pair> pairs, Fitted fitted) {
    * @param offP50 half of the requests are off by at most this share of what was measured
    */
   public record Time(int requests, Quantiles measured, Quantiles predicted, double offP50) {
-    /** By which share of the measured median the predicted one is off, above or below it. */
+    /** The relative error of the predicted median. */
     public double medianError() {
       return error(measured.percentileMicros(50), predicted.percentileMicros(50));
     }
   }
 
-  /** By which share of the measured figure the predicted one is above it, or below. */
+  /** The relative error of a predicted figure. */
   static double error(double measured, double predicted) {
     return measured == 0 ? 0 : predicted / measured - 1;
   }
@@ -78,11 +78,6 @@ public record Fidelity(List<Pair> pairs, Fitted fitted) {
   /** The same for times that were fitted to none of these requests. */
   public Fidelity foretold() {
     return new Fidelity(pairs, Fitted.NONE);
-  }
-
-  /** The requests that times are fitted to. */
-  private List<Pair> fittedPairs() {
-    return half(0);
   }
 
   /** The requests whose times are compared. */
@@ -121,12 +116,12 @@ public record Fidelity(List<Pair> pairs, Fitted fitted) {
   }
 
   /**
-   * By how much the first tokens of the requests that times are fitted to came later than
-   * predicted, in the middle; nothing if sooner.
+   * The median delay of measured first tokens behind predicted ones, over the requests that times
+   * are fitted to; 0 if they came sooner.
    */
   public double lateP50Micros() {
     var late =
-        fittedPairs().stream()
+        half(0).stream()
             .filter(pair -> pair.measuredTtft() > 0 && pair.predicted.ttftMicros() >= 0)
             .mapToDouble(pair -> pair.measuredTtft() - pair.predicted.ttftMicros())
             .sorted()

@@ -1,12 +1,11 @@
 package dev.kvasir.sim.report;
 
 import java.io.IOException;
-import java.util.Locale;
 import tools.jackson.databind.SerializationFeature;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ObjectNode;
 
-/** Tells how well a simulation foretold what a capture measured. */
+/** Reports how well a simulation predicted a capture. */
 public final class FidelityTable {
   private static final JsonMapper LINES = new JsonMapper();
   private static final JsonMapper JSON =
@@ -16,36 +15,26 @@ public final class FidelityTable {
 
   /** For a terminal. */
   public static String of(Fidelity fidelity) {
-    var text = new StringBuilder();
-    text.append(
-        String.format(
-            Locale.ROOT,
-            "compared    the times of %,d requests, what was cached of %,d\n\n",
-            fidelity.compared().size(),
-            fidelity.pairs().size()));
-    text.append("ms            measured   predicted     error\n");
+    var text = new FigureText();
+    text.line(
+        "compared",
+        "the times of %,d requests, what was cached of %,d\n",
+        fidelity.compared().size(),
+        fidelity.pairs().size());
+    text.add("ms            measured   predicted     error\n");
     time(text, "TTFT", fidelity.ttft());
     time(text, "E2E", fidelity.e2e());
-    text.append('\n');
     double measured = 100 * fidelity.measuredHitRate();
     double predicted = 100 * fidelity.predictedHitRate();
-    text.append(
-        String.format(
-            Locale.ROOT,
-            "cached %%  %,11.2f%,12.2f%+10.2f points\n",
-            measured,
-            predicted,
-            predicted - measured));
-    text.append(
-        String.format(
-            Locale.ROOT,
-            "half of these requests are within %.1f %% of their TTFT and %.1f %% of their E2E\n",
-            100 * fidelity.ttft().offP50(),
-            100 * fidelity.e2e().offP50()));
+    double points = predicted - measured;
+    text.add("\ncached %%  %,11.2f%,12.2f%+10.2f points\n", measured, predicted, points);
+    text.add(
+        "half of these requests are within %.1f %% of their TTFT and %.1f %% of their E2E\n",
+        100 * fidelity.ttft().offP50(), 100 * fidelity.e2e().offP50());
     return text.toString();
   }
 
-  private static void time(StringBuilder text, String name, Fidelity.Time time) {
+  private static void time(FigureText text, String name, Fidelity.Time time) {
     for (int percent : new int[] {50, 90}) {
       row(
           text,
@@ -56,15 +45,10 @@ public final class FidelityTable {
     row(text, name + " mean", time.measured().meanMicros(), time.predicted().meanMicros());
   }
 
-  private static void row(StringBuilder text, String name, double measured, double predicted) {
-    text.append(
-        String.format(
-            Locale.ROOT,
-            "%-10s%,12.1f%,12.1f%+8.1f %%\n",
-            name,
-            measured / 1000,
-            predicted / 1000,
-            100 * Fidelity.error(measured, predicted)));
+  private static void row(FigureText text, String name, double measured, double predicted) {
+    text.add(
+        "%-10s%,12.1f%,12.1f%+8.1f %%\n",
+        name, measured / 1000, predicted / 1000, 100 * Fidelity.error(measured, predicted));
   }
 
   /** For programs. */

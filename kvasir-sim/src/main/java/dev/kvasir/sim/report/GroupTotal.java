@@ -8,7 +8,7 @@ import java.util.function.Predicate;
 import java.util.stream.IntStream;
 
 /**
- * What one group of instances, or all instances of one model, did in a whole run.
+ * The totals of a run for one group of instances, or for one model.
  *
  * @param name of the group, or of the model; empty for requests that name no model
  * @param model whose requests the instances answer; empty for all requests
@@ -63,7 +63,7 @@ public record GroupTotal(
       String model,
       IntPredicate isServing,
       Predicate<RequestResult> isAmong) {
-    var requests = run.requests().stream().filter(isAmong).toList();
+    var requests = new Summary.RequestTotals(run.requests().stream().filter(isAmong).toList());
     var serving = IntStream.range(0, run.instances().size()).filter(isServing).toArray();
     double busy = 0;
     for (int each : serving) busy += run.instances().get(each).busyMicros();
@@ -72,12 +72,12 @@ public record GroupTotal(
         name,
         model,
         serving.length,
-        requests.size(),
-        requests.stream().filter(Summary::isCompleted).count(),
-        Summary.count(requests, Ending.REJECTED),
-        Summary.tokenHitRate(requests),
-        Summary.Spread.of(Summary.quantiles(requests, RequestResult::ttftMicros)),
-        Summary.Spread.of(Summary.quantiles(requests, RequestResult::e2eMicros)),
+        requests.count(),
+        requests.completed(),
+        requests.ended(Ending.REJECTED),
+        requests.tokenHitRate(),
+        Summary.Spread.of(requests.ttft()),
+        Summary.Spread.of(requests.e2e()),
         possible == 0 ? 0 : busy / possible);
   }
 

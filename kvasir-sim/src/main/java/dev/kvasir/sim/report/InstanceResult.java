@@ -1,6 +1,8 @@
 package dev.kvasir.sim.report;
 
+import dev.kvasir.Records;
 import dev.kvasir.engine.PlanningSettings;
+import dev.kvasir.kv.event.Tier;
 import dev.kvasir.router.view.Role;
 import java.util.List;
 
@@ -39,27 +41,34 @@ public record InstanceResult(
     long presentMicros) {
   public static final long ALWAYS = -1;
 
+  /**
+   * What one tier of an instance did.
+   *
+   * @param blocks how many it holds
+   * @param stored blocks copied into it from above
+   * @param loaded blocks copied from it to above
+   * @param evicted cached blocks that made room
+   * @param thrashed blocks loaded within a millisecond after they were stored
+   * @param busyDownMicros how long the way down to it was busy
+   * @param busyUpMicros how long the way up from it was busy
+   */
+  public record TierResult(
+      Tier tier,
+      int blocks,
+      long stored,
+      long loaded,
+      long evicted,
+      long thrashed,
+      long busyDownMicros,
+      long busyUpMicros) {}
+
   public InstanceResult {
     tiers = List.copyOf(tiers);
   }
 
   /** The same of an instance that was there for so long. */
   public InstanceResult present(long micros) {
-    return new InstanceResult(
-        role,
-        waiting,
-        running,
-        preemptions,
-        steps,
-        busyMicros,
-        inputTokens,
-        hitBlocks,
-        missBlocks,
-        allocationFailures,
-        gaps,
-        tiers,
-        planning,
-        micros);
+    return Records.with(this, "presentMicros", micros);
   }
 
   /** The share of blocks that needed no computing. */

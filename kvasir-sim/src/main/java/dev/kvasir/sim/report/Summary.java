@@ -3,6 +3,7 @@ package dev.kvasir.sim.report;
 import dev.kvasir.engine.PlanningSettings;
 import dev.kvasir.kv.CachedBlocks;
 import dev.kvasir.kv.event.Tier;
+import dev.kvasir.sim.report.InstanceResult.TierResult;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -99,18 +100,18 @@ public record Summary(
     var gaps = new Gaps();
     for (var instance : run.instances()) gaps.addAll(instance.gaps());
     return new Summary(
-        requests.ended(Ending.COMPLETED) + requests.ended(Ending.LENGTH_CAPPED),
+        requests.completed(),
         requests.ended(Ending.UNFINISHED) - sum(run, InstanceResult::running),
         sum(run, InstanceResult::running),
         requests.count() - requests.ended(Ending.REJECTED),
         sum(run, InstanceResult::inputTokens),
-        requests.outputTokens(),
+        requests.outputTokens,
         run.endMicros() / 1e6,
         presence(run),
         Spread.of(requests.e2e()),
         Spread.of(requests.ttft()),
         Spread.of(gaps),
-        requests.scheduling().percentileMicros(99) / 1000,
+        requests.scheduling.quantiles().percentileMicros(99) / 1000,
         sum(run, InstanceResult::allocationFailures),
         sum(run, InstanceResult::preemptions),
         run.instances().stream().mapToDouble(InstanceResult::hitRate).average().orElse(0),
@@ -159,18 +160,6 @@ public record Summary(
     return completedRequests > 0 ? (double) preemptions / completedRequests : 0;
   }
 
-  /** The share of prompt tokens that needed no computing, of all requests that were admitted. */
-  static double tokenHitRate(List<RequestResult> requests) {
-    long cached = 0;
-    long all = 0;
-    for (var request : requests) {
-      if (request.schedulingMicros() == RequestResult.NEVER) continue;
-      cached += request.cachedTokens();
-      all += request.request().promptTokens();
-    }
-    return all == 0 ? 0 : (double) cached / all;
-  }
-
   private static double thrashingRate(RunResult run) {
     long stored = 0;
     long thrashed = 0;
@@ -183,22 +172,8 @@ public record Summary(
     return stored == 0 ? 0 : (double) thrashed / stored;
   }
 
-  static boolean isCompleted(RequestResult request) {
-    return request.ending() == Ending.COMPLETED || request.ending() == Ending.LENGTH_CAPPED;
-  }
-
-  static long count(List<RequestResult> requests, Ending ending) {
-    return requests.stream().filter(request -> request.ending() == ending).count();
-  }
-
   private static long sum(RunResult run, ToLongFunction<InstanceResult> figure) {
     return run.instances().stream().mapToLong(figure).sum();
-  }
-
-  /** Over all requests that have the figure, whether they were completed or not. */
-  static Quantiles quantiles(List<RequestResult> requests, ToLongFunction<RequestResult> figure) {
-    return new Quantiles(
-        requests.stream().mapToLong(figure).filter(micros -> micros >= 0).toArray());
   }
 
   private static List<TierTotal> tiers(RunResult run, RequestTotals requests, Scale scale) {
@@ -250,8 +225,8 @@ public record Summary(
     return bytes;
   }
 
-  /** What all requests of a run come to, added up in one walk: a run has millions of them. */
-  private static final class RequestTotals {
+  /** What requests of a run come to, added up in one walk: a run has millions of them. */
+  static final class RequestTotals {
     private static final List<Ending> ENDINGS = List.of(Ending.values());
     private static final List<Tier> TIERS = List.of(Tier.values());
 
@@ -262,12 +237,19 @@ public record Summary(
     private final Times ttft;
     private final Times e2e;
     private final Times scheduling;
+
+    /** Of the requests that were completed. */
     private long outputTokens;
+
     private long cachedTokens;
     private long promptTokens;
     private long heavy;
     private long offloaded;
     private long kept;
+
+    RequestTotals(List<RequestResult> requests) {
+      this(requests, Goodput.Targets.NONE);
+    }
 
     RequestTotals(List<RequestResult> requests, Goodput.Targets targets) {
       this.count = requests.size();
@@ -280,7 +262,9 @@ public record Summary(
 
     private void add(RequestResult request) {
       endings[ENDINGS.indexOf(request.ending())]++;
-      if (Summary.isCompleted(request)) outputTokens += request.outputTokens();
+      boolean isCompleted =
+          request.ending() == Ending.COMPLETED || request.ending() == Ending.LENGTH_CAPPED;
+      if (isCompleted) outputTokens += request.outputTokens();
       ttft.add(request.ttftMicros());
       e2e.add(request.e2eMicros());
       scheduling.add(request.schedulingMicros());
@@ -310,9 +294,8 @@ public record Summary(
       return endings[ENDINGS.indexOf(how)];
     }
 
-    /** Of the requests that were completed. */
-    long outputTokens() {
-      return outputTokens;
+    long completed() {
+      return ended(Ending.COMPLETED) + ended(Ending.LENGTH_CAPPED);
     }
 
     Quantiles ttft() {
@@ -321,10 +304,6 @@ public record Summary(
 
     Quantiles e2e() {
       return e2e.quantiles();
-    }
-
-    Quantiles scheduling() {
-      return scheduling.quantiles();
     }
 
     /** The share of prompt tokens that needed no computing, of all requests that were admitted. */

@@ -6,7 +6,7 @@ import java.util.Locale;
 
 /** A summary for a terminal. */
 public final class SummaryTable {
-  private final StringBuilder text = new StringBuilder();
+  private final FigureText text = new FigureText();
 
   private SummaryTable() {}
 
@@ -31,119 +31,81 @@ public final class SummaryTable {
   }
 
   private void requests(Summary summary) {
-    line(
-        "requests",
-        String.format(
-            Locale.ROOT, "%,d of %,d completed", summary.completedRequests(), all(summary)));
-    if (summary.rejected() > 0)
-      line("", String.format(Locale.ROOT, "%,d rejected", summary.rejected()));
-    if (summary.failed() > 0)
-      line("", String.format(Locale.ROOT, "%,d failed with their worker", summary.failed()));
-    if (summary.dropped() > 0)
-      line("", String.format(Locale.ROOT, "%,d can never be served", summary.dropped()));
-    if (summary.timedOut() > 0)
-      line("", String.format(Locale.ROOT, "%,d timed out", summary.timedOut()));
-    if (summary.stillQueued() + summary.stillRunning() > 0) {
-      line(
-          "",
-          String.format(
-              Locale.ROOT, "%,d unfinished", summary.stillQueued() + summary.stillRunning()));
-    }
-    line("duration", String.format(Locale.ROOT, "%,.1f s simulated", summary.durationSeconds()));
+    long all = summary.injectedRequests() + summary.rejected();
+    text.line("requests", "%,d of %,d completed", summary.completedRequests(), all);
+    some("%,d rejected", summary.rejected());
+    some("%,d failed with their worker", summary.failed());
+    some("%,d can never be served", summary.dropped());
+    some("%,d timed out", summary.timedOut());
+    some("%,d unfinished", summary.stillQueued() + summary.stillRunning());
+    text.line("duration", "%,.1f s simulated", summary.durationSeconds());
     if (summary.presence() < 1) {
       double engines = summary.presence() * summary.instances().size();
-      line("engines", String.format(Locale.ROOT, "%.2f on average, by autoscaling", engines));
+      text.line("engines", "%.2f on average, by autoscaling", engines);
     }
-    line(
+    text.line(
         "throughput",
-        String.format(
-            Locale.ROOT,
-            "%,.2f requests/s, %,.0f tokens/s",
-            summary.responsesPerSecond(),
-            summary.tokensPerSecond()));
-    line(
+        "%,.2f requests/s, %,.0f tokens/s",
+        summary.responsesPerSecond(),
+        summary.tokensPerSecond());
+    text.line(
         "goodput",
-        String.format(
-            Locale.ROOT,
-            "%,.2f requests/s, %.1f %% within targets",
-            summary.goodput().requestsPerSecond(),
-            100 * summary.goodput().attainment()));
+        "%,.2f requests/s, %.1f %% within targets",
+        summary.goodput().requestsPerSecond(),
+        100 * summary.goodput().attainment());
   }
 
-  private static long all(Summary summary) {
-    return summary.injectedRequests() + summary.rejected();
+  private void some(String format, long count) {
+    if (count > 0) text.line("", format, count);
   }
 
   private void times(Summary summary) {
-    text.append('\n');
-    text.append("ms                  mean         p50         p90         p99\n");
+    text.add("\nms                  mean         p50         p90         p99\n");
     spread("TTFT", summary.ttft());
     spread("ITL", summary.itl());
     spread("E2E", summary.e2e());
-    text.append('\n');
+    text.add("\n");
   }
 
   private void spread(String name, Summary.Spread spread) {
-    text.append(
-        String.format(
-            Locale.ROOT,
-            "%-12s%,12.1f%,12.1f%,12.1f%,12.1f\n",
-            name,
-            spread.mean(),
-            spread.p50(),
-            spread.p90(),
-            spread.p99()));
+    text.figures(name, spread.mean(), spread.p50(), spread.p90(), spread.p99());
   }
 
   private void cache(Summary summary) {
-    line(
-        "cached",
-        String.format(Locale.ROOT, "%.2f %% of prompt tokens", 100 * summary.tokenHitRate()));
+    text.line("cached", "%.2f %% of prompt tokens", 100 * summary.tokenHitRate());
     for (var tier : summary.tiers()) {
-      line(
+      text.line(
           "  " + tier.tier().word(),
-          String.format(
-              Locale.ROOT,
-              "%,d tokens found, %,d blocks in, %,d out, %,d evicted",
-              tier.hitTokens(),
-              tier.stored(),
-              tier.loaded(),
-              tier.evicted()));
+          "%,d tokens found, %,d blocks in, %,d out, %,d evicted",
+          tier.hitTokens(),
+          tier.stored(),
+          tier.loaded(),
+          tier.evicted());
     }
     if (summary.offloadShare() > 0) {
-      line(
-          "elsewhere",
-          String.format(
-              Locale.ROOT, "%.1f %% of heavy prompts computed", 100 * summary.offloadShare()));
+      text.line("elsewhere", "%.1f %% of heavy prompts computed", 100 * summary.offloadShare());
     }
-    if (summary.preemptions() > 0)
-      line("preempted", String.format(Locale.ROOT, "%,d times", summary.preemptions()));
+    if (summary.preemptions() > 0) text.line("preempted", "%,d times", summary.preemptions());
   }
 
   private void groups(String kind, List<GroupTotal> totals) {
     if (totals.isEmpty()) return;
     int width = 12;
     for (var each : totals) width = Math.max(width, each.name().length() + 2);
-    text.append('\n').append(kind).repeat(' ', width - kind.length());
-    text.append("engines    requests  cached %  busy %  TTFT p50 ms         p90  E2E p50 ms\n");
+    var names = "%-" + width + "s";
+    text.add("\n" + names, kind);
+    text.add("engines    requests  cached %%  busy %%  TTFT p50 ms         p90  E2E p50 ms\n");
     for (var each : totals) {
-      var name = each.name().isEmpty() ? "(none)" : each.name();
-      text.append(name).repeat(' ', width - name.length());
-      text.append(
-          String.format(
-              Locale.ROOT,
-              "%7d%,12d%10.2f%8.1f%,13.1f%,12.1f%,12.1f\n",
-              each.instances(),
-              each.requests(),
-              100 * each.tokenHitRate(),
-              100 * each.utilisation(),
-              each.ttft().p50(),
-              each.ttft().p90(),
-              each.e2e().p50()));
+      text.add(
+          names + "%7d%,12d%10.2f%8.1f%,13.1f%,12.1f%,12.1f\n",
+          each.name().isEmpty() ? "(none)" : each.name(),
+          each.instances(),
+          each.requests(),
+          100 * each.tokenHitRate(),
+          100 * each.utilisation(),
+          each.ttft().p50(),
+          each.ttft().p90(),
+          each.e2e().p50());
     }
-  }
-
-  private void line(String name, String value) {
-    text.append(name).repeat(' ', Math.max(1, 12 - name.length())).append(value).append('\n');
   }
 }

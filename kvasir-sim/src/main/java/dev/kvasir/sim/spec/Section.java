@@ -1,7 +1,6 @@
 package dev.kvasir.sim.spec;
 
 import dev.kvasir.Nullable;
-import java.io.Reader;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
@@ -12,7 +11,7 @@ import java.util.function.Function;
 /**
  * The keys and values of a part of a YAML file, read strictly.
  *
- * <p>Whatever key is asked for is known; {@link #done} then finds those that nobody asked for.
+ * <p>Each key that is read is known; {@link #done} refuses all others.
  */
 public final class Section {
   private final String path;
@@ -22,11 +21,6 @@ public final class Section {
   private Section(String path, Written.Keys keys) {
     this.path = path;
     this.keys = keys;
-  }
-
-  /** The whole of a file. */
-  public static Section read(String name, Reader yaml) {
-    return new Section("", YamlReader.read(name, null, yaml));
   }
 
   /** A part that was read before, found at that path. */
@@ -49,7 +43,7 @@ public final class Section {
     }
   }
 
-  /** Throws if there is a key that nobody has asked for. */
+  /** Throws if there is a key that was not read. */
   public void done() {
     keys.values()
         .forEach(

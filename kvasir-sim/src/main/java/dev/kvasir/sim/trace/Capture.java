@@ -31,14 +31,4 @@ public record Capture(
     steps = List.copyOf(steps);
     requests = List.copyOf(requests);
   }
-
-  /** A capture with as many calls as usual. */
-  public Capture(
-      Written.@Nullable Keys deployment,
-      List<MeasuredStep> steps,
-      List<Captured> requests,
-      int runs,
-      List<String> notes) {
-    this(deployment, steps, requests, runs, notes, CALLS_USUAL);
-  }
 }

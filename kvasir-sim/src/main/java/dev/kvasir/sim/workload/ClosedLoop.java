@@ -12,8 +12,8 @@ import java.util.Map;
 import java.util.function.UnaryOperator;
 
 /**
- * Recorded conversations as they would go elsewhere: a round is asked only after the answer to the
- * round before it.
+ * Recorded conversations in a closed loop: each round is sent only after the answer to the round
+ * before it.
  *
  * <p>The first round of a session, and a request that stands alone, come when the record has them;
  * any other comes when the one before it is answered and the caller has thought. A request that is
@@ -98,15 +98,5 @@ public final class ClosedLoop implements Workload {
     var row = left.poll();
     if (left.isEmpty()) rounds.remove(session);
     return row == null ? null : row.at(Math.addExact(nanos, row.turn().thinkNanos()));
-  }
-
-  @Override
-  public boolean isOpen() {
-    return false;
-  }
-
-  @Override
-  public boolean isWithoutSessions() {
-    return false;
   }
 }

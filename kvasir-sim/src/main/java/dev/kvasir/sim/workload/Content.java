@@ -4,7 +4,7 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * What a request says, prompt and output alike, without any tokens.
+ * The content of a request, prompt and output, without its tokens.
  *
  * <p>A content is a row of segments, each the beginning of a stream; the last one never ends. A
  * token is known by its stream and its place in it, so that two contents agree on a token if and
@@ -66,7 +66,7 @@ public final class Content {
     return new Content(streams, ends, endless, Rest.SHARED);
   }
 
-  /** A content that nobody shares who does not name the same id. */
+  /** A content that only requests with the same id share. */
   public static Content unique(long id) {
     return alone(StreamKind.OWN.stream(id), Rest.OWN);
   }
@@ -77,15 +77,11 @@ public final class Content {
   }
 
   /**
-   * A conversation that grows: each prompt begins with the prompt before it and its answer.
+   * A conversation behind the first tokens of its group: each prompt begins with the prompt before
+   * it and its answer.
    *
    * <p>All rounds have this same content, and only the lengths of their prompts differ.
    */
-  public static Content session(long session) {
-    return alone(StreamKind.SESSION.stream(session), Rest.SHARED);
-  }
-
-  /** A conversation that grows behind the first tokens of its group. */
   public static Content session(long group, int prefixTokens, long session) {
     return behind(group, prefixTokens, StreamKind.SESSION.stream(session), Rest.SHARED);
   }
@@ -180,10 +176,6 @@ public final class Content {
   /** How many segments are named before what is its own. */
   public int namedSegments() {
     return ends.length;
-  }
-
-  int segments() {
-    return streams.length + 1;
   }
 
   long stream(int segment) {

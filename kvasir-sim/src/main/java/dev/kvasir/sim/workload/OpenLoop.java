@@ -3,7 +3,7 @@ package dev.kvasir.sim.workload;
 import dev.kvasir.Nullable;
 import java.util.Iterator;
 
-/** Takes requests one by one from where they come from, so that few are held at a time. */
+/** Takes requests one by one from their source, so that few are in memory. */
 final class OpenLoop implements Workload {
   private final Iterator<Request> requests;
   private long lastNanos;
@@ -32,10 +32,5 @@ final class OpenLoop implements Workload {
   @Override
   public boolean isOpen() {
     return true;
-  }
-
-  @Override
-  public boolean isWithoutSessions() {
-    return false;
   }
 }

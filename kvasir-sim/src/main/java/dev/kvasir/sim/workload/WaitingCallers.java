@@ -55,14 +55,4 @@ public final class WaitingCallers implements Workload {
     var next = following.remove(answered.id());
     return next == null ? null : next.request.at(Math.addExact(nanos, next.gapNanos));
   }
-
-  @Override
-  public boolean isOpen() {
-    return false;
-  }
-
-  @Override
-  public boolean isWithoutSessions() {
-    return false;
-  }
 }

@@ -3,7 +3,7 @@ package dev.kvasir.sim.workload;
 import dev.kvasir.Nullable;
 import java.util.Iterator;
 
-/** All requests of a run, those that come by themselves and those that answers bring about. */
+/** All requests of a run: those that arrive by themselves, and those that follow an answer. */
 public interface Workload {
   /** The next request that comes by itself, in order of arrival; null when no more will come. */
   @Nullable
@@ -18,10 +18,14 @@ public interface Workload {
   Request after(Request answered, long nanos);
 
   /** Whether all requests come by themselves. */
-  boolean isOpen();
+  default boolean isOpen() {
+    return false;
+  }
 
   /** Whether it is known of every request that it belongs to no session. */
-  boolean isWithoutSessions();
+  default boolean isWithoutSessions() {
+    return false;
+  }
 
   /** An open loop: requests come when they come, whatever happens to those before them. */
   static Workload open(Iterator<Request> requests) {

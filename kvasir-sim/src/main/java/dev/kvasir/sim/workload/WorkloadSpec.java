@@ -6,7 +6,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 
 /**
- * A workload made of chance, as a scenario describes it.
+ * A random workload, as a scenario describes it.
  *
  * @param seed decides every draw
  * @param requestsMax how many requests there are at most, follow-ups included
@@ -64,12 +64,7 @@ public record WorkloadSpec(
     return new WorkloadSpec(seed, requestsMax, duration, busier);
   }
 
-  /** The same clients, with other draws. */
-  public WorkloadSpec drawn(long otherSeed) {
-    return new WorkloadSpec(otherSeed, requestsMax, duration, clients);
-  }
-
-  /** Deals out the rate of all. */
+  /** Divides the total rate among the clients. */
   private static final class Shares {
     private final double perSecond;
     private double given;

@@ -68,7 +68,14 @@ class CalibrationTest {
 
   @Test
   void whoComputesTheSlopesAndInWhichOrderChangesNothing() {
-    var few = new Capture(Made.NOTHING, List.of(), CALM.requests().subList(0, 24), 1, List.of());
+    var few =
+        new Capture(
+            Made.NOTHING,
+            List.of(),
+            CALM.requests().subList(0, 24),
+            1,
+            List.of(),
+            Capture.CALLS_USUAL);
     var inputs = List.of(Made.input("few", few));
     ParallelTasks backwards = tasks -> tasks.reversed().forEach(Runnable::run);
     var one = ProfileJson.write(Made.calibration(ParallelTasks.ALONE).of(inputs).profile());
@@ -81,7 +88,14 @@ class CalibrationTest {
 
   @Test
   void capturesAreJudgedByProfilesOfOthers() {
-    var few = new Capture(Made.NOTHING, List.of(), CALM.requests().subList(0, 24), 1, List.of());
+    var few =
+        new Capture(
+            Made.NOTHING,
+            List.of(),
+            CALM.requests().subList(0, 24),
+            1,
+            List.of(),
+            Capture.CALLS_USUAL);
     var inputs =
         List.of(
             Made.input("one.capture.jsonl.gz", few),
@@ -128,13 +142,22 @@ class CalibrationTest {
 
   @Test
   void tooFewRequestsAreRefused() {
-    var few = new Capture(Made.NOTHING, List.of(), CALM.requests().subList(0, 19), 1, List.of());
+    var few =
+        new Capture(
+            Made.NOTHING,
+            List.of(),
+            CALM.requests().subList(0, 19),
+            1,
+            List.of(),
+            Capture.CALLS_USUAL);
     refuses("19 answered requests are too few", few);
   }
 
   @Test
   void severalRunsInOneFileAreRefused() {
-    refuses("holds 2 runs", new Capture(Made.NOTHING, List.of(), CALM.requests(), 2, List.of()));
+    refuses(
+        "holds 2 runs",
+        new Capture(Made.NOTHING, List.of(), CALM.requests(), 2, List.of(), Capture.CALLS_USUAL));
   }
 
   @Test
@@ -143,7 +166,8 @@ class CalibrationTest {
     var one = requests.get(30);
     requests.set(30, new Captured(one.request(), "gpu0", 9_000_000, 5_000_000, 0));
     refuses(
-        "the times of r30 run back", new Capture(Made.NOTHING, List.of(), requests, 1, List.of()));
+        "the times of r30 run back",
+        new Capture(Made.NOTHING, List.of(), requests, 1, List.of(), Capture.CALLS_USUAL));
   }
 
   @Test
@@ -154,13 +178,19 @@ class CalibrationTest {
       late.add(
           new Captured(each.request(), "gpu0", each.ttftNanos() + wait, each.e2eNanos() + wait, 0));
     }
-    refuses("overloaded to the end", new Capture(Made.NOTHING, List.of(), late, 1, List.of()));
+    refuses(
+        "overloaded to the end",
+        new Capture(Made.NOTHING, List.of(), late, 1, List.of(), Capture.CALLS_USUAL));
   }
 
   @Test
   void capturesOfUnlikeDeploymentsAreRefused() {
-    var first = new Capture(deployment("H100"), List.of(), CALM.requests(), 1, List.of());
-    var second = new Capture(deployment("L40S"), List.of(), CALM.requests(), 1, List.of());
+    var first =
+        new Capture(
+            deployment("H100"), List.of(), CALM.requests(), 1, List.of(), Capture.CALLS_USUAL);
+    var second =
+        new Capture(
+            deployment("L40S"), List.of(), CALM.requests(), 1, List.of(), Capture.CALLS_USUAL);
     assertThatThrownBy(
             () ->
                 Made.calibration(ParallelTasks.ALONE)
@@ -187,7 +217,10 @@ class CalibrationTest {
     requests.set(3, new Captured(requests.get(3).request(), "gpu0", 0, 0, 0));
     var check = new CaptureCheck(null);
     var inputs =
-        List.of(Made.input("c", new Capture(Made.NOTHING, List.of(), requests, 1, List.of())));
+        List.of(
+            Made.input(
+                "c",
+                new Capture(Made.NOTHING, List.of(), requests, 1, List.of(), Capture.CALLS_USUAL)));
     var servers = check.servers(inputs);
     assertThat(servers.getFirst().requests()).hasSize(24);
     assertThat(servers.getFirst().weight()).isEqualTo(0.6);

@@ -54,7 +54,8 @@ final class Made {
   static Capture capture(List<Captured> requests, double[] values) {
     var served = new Served("made", requests, Limits.USUAL, 1);
     var run = Replay.run(served, Parameter.times(values, 2));
-    return new Capture(NOTHING, List.of(), measured(requests, run), 1, List.of());
+    return new Capture(
+        NOTHING, List.of(), measured(requests, run), 1, List.of(), Capture.CALLS_USUAL);
   }
 
   private static List<Captured> measured(List<Captured> requests, RunResult run) {

@@ -128,7 +128,14 @@ class RecordedServersTest {
         var origin = Written.Origin.of("the capture");
         var blocks = new Written.Text(run.equals("conv-small-kv") ? "6000" : "28513", origin);
         var keys = Written.Keys.none(origin).with("engines.total-kv-blocks", blocks);
-        var known = new Capture(keys, read.steps(), read.requests(), read.runs(), read.notes());
+        var known =
+            new Capture(
+                keys,
+                read.steps(),
+                read.requests(),
+                read.runs(),
+                read.notes(),
+                Capture.CALLS_USUAL);
         inputs.add(new Calibration.Input(run, "", known));
       }
     }

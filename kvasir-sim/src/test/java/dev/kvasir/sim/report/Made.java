@@ -4,6 +4,7 @@ import dev.kvasir.engine.PlanningSettings;
 import dev.kvasir.kv.CachedBlocks;
 import dev.kvasir.kv.event.Tier;
 import dev.kvasir.router.view.Role;
+import dev.kvasir.sim.report.InstanceResult.TierResult;
 import dev.kvasir.sim.workload.Content;
 import dev.kvasir.sim.workload.Request;
 import java.time.Duration;

@@ -91,7 +91,7 @@ class ContentTest {
     var firsts =
         List.of(
             names(Content.unique(3), 1),
-            names(Content.session(3), 1),
+            names(Content.session(0, 0, 3), 1),
             names(Content.shared(3, 64, 9), 1),
             names(Content.ids(new long[] {3}, 512, 512, 9), 1));
     assertThat(firsts).doesNotHaveDuplicates();

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
 import dev.kvasir.sim.spec.Section;
+import dev.kvasir.sim.spec.YamlReader;
 import java.io.IOException;
 import java.io.StringReader;
 import java.nio.file.Files;
@@ -293,7 +294,8 @@ class SyntheticTest {
   }
 
   private static WorkloadSpec spec(String yaml) {
-    return Section.read("w", new StringReader(yaml)).as(WorkloadSpec::read);
+    return Section.of("", YamlReader.read("w", null, new StringReader(yaml)))
+        .as(WorkloadSpec::read);
   }
 
   private static String example(String name) {
