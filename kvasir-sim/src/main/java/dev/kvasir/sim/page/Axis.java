@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.function.DoubleFunction;
 
 /**
- * One direction of a chart.
+ * An axis of a chart.
  *
  * @param label what is measured along it
  * @param ticks the values that are written beside it
@@ -30,7 +30,7 @@ record Axis(String label, double min, double max, Spacing spacing, List<Tick> ti
   /** A value that is written beside the axis. */
   record Tick(double value, String label) {}
 
-  /** From zero to the next round number above what is shown, with round numbers between them. */
+  /** From zero to the next round number above the largest value. */
   static Axis fromZero(String label, double most, DoubleFunction<String> text) {
     double max = most > 0 ? most : 1;
     double step = roundStep(max / TICKS);
@@ -62,7 +62,7 @@ record Axis(String label, double min, double max, Spacing spacing, List<Tick> ti
     return fromZero(label, 1, share -> Figures.digits(100 * share) + " %");
   }
 
-  /** Shares above a floor, for what happens near the top. */
+  /** Shares from a floor up to 1. */
   static Axis sharesFrom(String label, double floor) {
     double step = roundStep((1 - floor) / TICKS);
     double min = Math.max(0, StrictMath.floor(floor / step + 1e-9) * step);
@@ -73,7 +73,7 @@ record Axis(String label, double min, double max, Spacing spacing, List<Tick> ti
     return new Axis(label, min, 1, Spacing.LINEAR, ticks);
   }
 
-  /** Times, of which the short ones are as worth seeing as the long ones. */
+  /** A logarithmic axis of times. */
   static Axis times(String label, double leastMicros, double mostMicros) {
     double min = Math.max(1, leastMicros);
     double max = Math.max(mostMicros, min * 1.5);
@@ -94,7 +94,7 @@ record Axis(String label, double min, double max, Spacing spacing, List<Tick> ti
     return ratio > 6 ? List.of(1, 2, 5) : List.of(1, 2, 3, 4, 5, 6, 8);
   }
 
-  /** Words side by side. */
+  /** An axis of words. */
   static Axis words(String label, List<String> words) {
     var ticks = new ArrayList<Tick>();
     int every = Math.ceilDiv(words.size(), 8);
@@ -102,7 +102,7 @@ record Axis(String label, double min, double max, Spacing spacing, List<Tick> ti
     return new Axis(label, -0.5, words.size() - 0.5, Spacing.LINEAR, ticks);
   }
 
-  /** How far along the axis the value lies, from 0 to 1. */
+  /** The position of the value on the axis, from 0 to 1. */
   double at(double value) {
     double within = Math.clamp(value, min, max);
     return switch (spacing) {

@@ -4,7 +4,7 @@ import static dev.kvasir.sim.page.Figures.place;
 
 import java.util.ArrayList;
 
-/** Draws a chart as SVG, in letters that can be read on a phone as on a desk. */
+/** Draws a chart as SVG, legible on a phone and on a desktop. */
 final class Drawing {
   private static final int WIDTH = 400;
   private static final int HEIGHT = 230;
@@ -79,7 +79,7 @@ final class Drawing {
     }
   }
 
-  /** Labels stand on steps, since marks may lie side by side. */
+  /** Labels are staggered, since marks may be close together. */
   private void draw(Html page, Chart.Mark mark, int step) {
     switch (mark.direction()) {
       case UPRIGHT -> {
@@ -121,7 +121,7 @@ final class Drawing {
     return String.join(" ", places);
   }
 
-  /** What a pointer over the picture reads: each row with its heads. */
+  /** The text shown for a pointer over the chart: each row with its headings. */
   private String readings() {
     var readings = new ArrayList<String>();
     for (var row : chart.rows()) {

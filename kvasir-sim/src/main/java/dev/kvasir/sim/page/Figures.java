@@ -2,7 +2,7 @@ package dev.kvasir.sim.page;
 
 import java.util.Locale;
 
-/** Figures as people read them: three digits that count, and a unit. */
+/** Formats figures with three significant digits and a unit. */
 final class Figures {
   private static final double GIB = 1L << 30;
 
@@ -45,7 +45,7 @@ final class Figures {
     return value >= 10_000 ? digits(value / 1e3) + "k" : digits(value);
   }
 
-  /** About three digits, without zeros that say nothing. */
+  /** About three digits, without trailing zeros. */
   static String digits(double value) {
     var pattern = value >= 100 ? "%,.0f" : value >= 10 ? "%.1f" : value >= 1 ? "%.2f" : "%.3f";
     var text = String.format(Locale.ROOT, pattern, value);

@@ -3,10 +3,10 @@ package dev.kvasir.sim.page;
 import java.util.List;
 
 /**
- * What was asked of the simulator, so that a page tells how to get it again.
+ * The command and settings of a run, so that a page shows how to repeat it.
  *
  * @param command the command line, or what stands for it
- * @param settings whatever differs from what is usual
+ * @param settings the settings that differ from the defaults
  */
 public record RunDescription(String command, List<Setting> settings) {
   public RunDescription {

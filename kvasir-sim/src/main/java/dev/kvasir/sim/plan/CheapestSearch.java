@@ -16,8 +16,8 @@ import java.util.stream.IntStream;
  * </pre>
  *
  * <p>It goes on with an alternative only as long as that can still be the cheapest or the next to
- * it, so that both are known when it ends. It takes for granted that more engines never keep the
- * targets less often; the run just below what it found has failed, so chance cannot hide far.
+ * it, so that both are known when it ends. It assumes that more engines never keep the targets less
+ * often. The run with one engine fewer has failed, so chance cannot mislead it far.
  *
  * <p>It proceeds in rounds of at most one run for each alternative. What runs in a round does not
  * depend on how many of them go on at once.

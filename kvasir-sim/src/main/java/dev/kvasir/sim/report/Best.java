@@ -6,7 +6,7 @@ import java.util.Locale;
 import java.util.function.ToDoubleFunction;
 
 /**
- * The setting to take, and why.
+ * The best setting, and the reason.
  *
  * @param index which of the points it is
  */
@@ -55,9 +55,9 @@ public record Best(int index, String reason) {
     return String.format(Locale.ROOT, "%.1f %%", 100 * share);
   }
 
-  /** Settings that are left, and what the others lacked. */
+  /** The settings that remain, and why others were dropped. */
   private static final class Choice {
-    /** Runs end a little sooner or later by chance; what differs less is the same. */
+    /** Smaller differences count as equal, since the end of a run varies by chance. */
     private static final double SAME = 1.01;
 
     private final List<String> reasons = new ArrayList<>();

@@ -3,7 +3,7 @@ package dev.kvasir.sim.report;
 import java.util.Arrays;
 import java.util.TreeMap;
 
-/** How often each time between two tokens occurred: exact, however many tokens there were. */
+/** Counts each time between two tokens, exactly, for any number of tokens. */
 public final class Gaps {
   private static final int BRIEF_MICROS_MAX = 1 << 17;
 
@@ -14,7 +14,7 @@ public final class Gaps {
   private long count;
   private double sumMicros;
 
-  /** That many tokens came so long after the ones before them. */
+  /** Adds tokens that each came this long after the token before. */
   public void add(long micros, long tokens) {
     if (micros < 0) throw new IllegalArgumentException("a gap of " + micros + " us");
     if (tokens == 0) return;

@@ -3,13 +3,13 @@ package dev.kvasir.sim.report;
 import java.time.Duration;
 
 /**
- * How much of the work was done as well as it should be.
+ * How many requests met their targets.
  *
  * @param requestsPerSecond requests that met all targets
  * @param attainment their share of all requests
  */
 public record Goodput(double requestsPerSecond, double attainment) {
-  /** What a request must keep to; zero for no target. */
+  /** The latency targets of a request; zero for none. */
   public record Targets(Duration ttft, Duration itl, Duration e2e) {
     public static final Targets NONE = new Targets(Duration.ZERO, Duration.ZERO, Duration.ZERO);
 

@@ -5,7 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What one instance did in a whole run.
+ * The totals of one instance in a run.
  *
  * @param requests those that it answered
  * @param prefillsForOthers prompts that it computed and another instance answered

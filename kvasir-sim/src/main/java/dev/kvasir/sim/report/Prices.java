@@ -3,7 +3,7 @@ package dev.kvasir.sim.report;
 import java.util.List;
 
 /**
- * What hardware and what is asked of it costs.
+ * The prices of hardware and of requests to storage.
  *
  * @param gpu an hour of one GPU
  * @param tiers the tiers below; one that is not named is free

@@ -4,7 +4,7 @@ import java.util.Arrays;
 
 /** The mean and the percentiles of some figures, in whole microseconds. */
 public final class Quantiles {
-  /** Up to so many times as many different figures as figures, counting is faster than sorting. */
+  /** Counting is faster than sorting up to this many possible values per figure. */
   private static final int COUNTED_PER_FIGURE = 4;
 
   private final long[] sorted;
@@ -15,7 +15,7 @@ public final class Quantiles {
     this.sorted = micros;
   }
 
-  /** Times of a million requests are many more than different ones: these are only counted. */
+  /** Counts instead of sorting if there are few possible values. */
   private static void sort(long[] micros) {
     long most = 0;
     for (long value : micros) most = Math.max(most, value < 0 ? Long.MAX_VALUE : value);

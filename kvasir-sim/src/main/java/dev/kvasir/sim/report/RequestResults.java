@@ -9,10 +9,10 @@ import java.util.List;
 import java.util.RandomAccess;
 
 /**
- * What became of all requests, in the order of arrival.
+ * The results of all requests, in the order of arrival.
  *
- * <p>A run has millions of them: their figures lie side by side in arrays, which a collector of
- * garbage neither visits nor moves, and each result is made when it is asked for.
+ * <p>A run has millions of them. Their figures are kept in arrays, which cost the garbage collector
+ * little, and each result is made on demand.
  */
 public final class RequestResults extends AbstractList<RequestResult> implements RandomAccess {
   private static final List<Ending> ENDINGS = List.of(Ending.values());

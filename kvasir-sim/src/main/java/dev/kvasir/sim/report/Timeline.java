@@ -19,7 +19,7 @@ public final class Timeline {
   private long waiting;
   private long running;
 
-  /** What several timelines tell together, up to that time. */
+  /** The sum of several timelines, up to that time. */
   public static Timeline sum(List<Timeline> parts, long endMicros) {
     var sum = new Timeline();
     for (var part : parts) {
@@ -37,7 +37,7 @@ public final class Timeline {
     return sum;
   }
 
-  /** From now on so many more wait and run, or fewer. */
+  /** Changes the numbers of waiting and running requests from now on. */
   public void change(long nowMicros, int waitingMore, int runningMore) {
     advance(nowMicros);
     waiting += waitingMore;

@@ -4,11 +4,11 @@ import java.util.Collection;
 import java.util.Comparator;
 import java.util.Optional;
 
-/** Finds the known word that somebody may have meant. */
+/** Suggests the known word that is nearest to a misspelt one. */
 public final class Nearest {
   private Nearest() {}
 
-  /** The nearest word, unless even that one is too far off to have been meant. */
+  /** The nearest word, unless it is too different. */
   public static Optional<String> to(String written, Collection<String> known) {
     return known.stream()
         .filter(word -> plausible(written, word))

@@ -1,6 +1,6 @@
 package dev.kvasir.sim.spec;
 
-/** A scenario that cannot be meant as it is written: where, what is wrong, and what to do. */
+/** An error in a scenario: the place, the problem and the remedy. */
 public final class SpecError extends RuntimeException {
   private static final long serialVersionUID = 1;
 

@@ -6,7 +6,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.SequencedMap;
 
-/** What somebody wrote for a key, in a file, in the environment or on the command line. */
+/** The value of a key as written in a file, in the environment or on the command line. */
 public sealed interface Written {
   /**
    * Where it stands.
@@ -26,7 +26,7 @@ public sealed interface Written {
   /** A single value. */
   record Text(String text, Origin origin) implements Written {}
 
-  /** A key without a value, which counts as not written. */
+  /** A key without a value; it counts as missing. */
   record Blank(Origin origin) implements Written {}
 
   /** Values in their order. */
@@ -49,7 +49,7 @@ public sealed interface Written {
       return new Keys(new LinkedHashMap<>(), origin);
     }
 
-    /** These, with the others going before them, key by key. */
+    /** These keys, overridden by the others. */
     public Keys under(Keys others) {
       var merged = new LinkedHashMap<String, Written>(values);
       others.values.forEach(
@@ -90,7 +90,7 @@ public sealed interface Written {
           });
     }
 
-    /** These but for one of them. */
+    /** These keys without one of them. */
     public Keys without(String key) {
       var fewer = new LinkedHashMap<String, Written>(values);
       fewer.remove(key);

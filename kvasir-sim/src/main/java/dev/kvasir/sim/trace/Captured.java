@@ -4,7 +4,7 @@ import dev.kvasir.sim.workload.Request;
 import dev.kvasir.sim.workload.Turn;
 
 /**
- * A request of real traffic, and how it went there.
+ * A request of real traffic, with its measured times.
  *
  * @param instance who answered it; empty if that was not written down
  * @param ttftNanos until the first token; 0 if not known

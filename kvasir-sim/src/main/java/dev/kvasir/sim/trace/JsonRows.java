@@ -43,7 +43,7 @@ final class JsonRows {
         ObjectReadContext.empty(), lines.bytes(), lines.start(), lines.length());
   }
 
-  /** The parser's own words would be about its insides. */
+  /** Replaces the parser's message, which is about its internals. */
   static TraceError noObject(Lines lines) {
     return lines.error(
         "the line is not one whole JSON object: " + lines.glimpse(),

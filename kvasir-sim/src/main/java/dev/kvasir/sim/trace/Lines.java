@@ -8,7 +8,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.zip.GZIPInputStream;
 
-/** Walks the lines of a trace that hold anything, none of them longer than fits. */
+/** Reads the lines of a trace that are not blank, up to a maximum length. */
 final class Lines {
   static final int BYTES_MAX = 8 << 20;
 

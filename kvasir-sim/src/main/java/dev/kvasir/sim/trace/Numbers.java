@@ -3,9 +3,9 @@ package dev.kvasir.sim.trace;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
 
-/** Reads the numbers of a trace, and says what is wrong with those that cannot be right. */
+/** Reads the numbers of a trace, and reports those that are invalid. */
 final class Numbers {
-  /** More than any model takes; what is beyond it is no length. */
+  /** More than the context of any model; larger numbers are errors. */
   static final int TOKENS_MAX = 1 << 27;
 
   /** As late as a request can be, so that what follows it still has a time. */

@@ -10,10 +10,9 @@ import java.util.SequencedMap;
 /**
  * Finds prompts whose lengths a router estimated by their bytes, and how far off it was.
  *
- * <p>A router that does not get the tokens of a prompt in time names its bytes and counts a token
- * for each four. The engine's own count of cached tokens gives that away: of prompts that begin
- * alike it finds as many tokens as they have in common, and the names say more. So many times too
- * long are then all prompts that were named so.
+ * <p>A router that does not get the tokens of a prompt in time hashes its bytes, and counts four
+ * bytes as a token. The engine's count of cached tokens reveals that: for prompts with a common
+ * beginning it is lower than the names say. The ratio corrects all prompts that were named so.
  *
  * <pre>
  *   named     |==== common ====|.......|      592 tokens

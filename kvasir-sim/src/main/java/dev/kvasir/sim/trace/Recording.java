@@ -9,7 +9,7 @@ import java.util.HashMap;
 import java.util.List;
 
 /**
- * Requests that were written down when they were over, brought back into the order they came in.
+ * Sorts requests by arrival that were recorded at their end.
  *
  * <p>Holds them all, since the one that came first may have ended last.
  */

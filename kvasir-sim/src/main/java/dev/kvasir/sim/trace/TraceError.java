@@ -1,6 +1,6 @@
 package dev.kvasir.sim.trace;
 
-/** A trace that cannot be read as it stands: where, what is wrong with it, and what to do. */
+/** An error in a trace: the place, the problem and the remedy. */
 public final class TraceError extends RuntimeException {
   private static final long serialVersionUID = 1;
 

@@ -134,7 +134,7 @@ public enum TraceFormat {
     return Arrays.stream(values()).map(TraceFormat::title).toList();
   }
 
-  /** Judges by the first line, which stays to be read. */
+  /** Decides by the first line, and leaves it unread. */
   static TraceFormat recognise(Lines lines) {
     if (!lines.next()) throw lines.error("the file is empty", "name a file that holds a trace");
     lines.hold();

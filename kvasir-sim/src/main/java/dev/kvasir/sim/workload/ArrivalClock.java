@@ -7,7 +7,7 @@ import dev.kvasir.sim.workload.ArrivalSpec.Poisson;
 import dev.kvasir.sim.workload.ArrivalSpec.Rates;
 import java.util.List;
 
-/** Tells one arrival after the other, never going back. */
+/** Produces arrival times in order. */
 final class ArrivalClock {
   /** For arrivals that never happen. */
   static final long NEVER = Long.MAX_VALUE;

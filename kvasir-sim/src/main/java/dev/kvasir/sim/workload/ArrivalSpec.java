@@ -10,7 +10,7 @@ public sealed interface ArrivalSpec {
   double RATE_MAX = 1e9;
   double RATE_MIN = 1e-6;
 
-  /** No arrival knows of any other. */
+  /** Independent arrivals. */
   record Poisson(double perSecond) implements ArrivalSpec {
     public Poisson {
       requireRate(perSecond);
@@ -18,7 +18,7 @@ public sealed interface ArrivalSpec {
   }
 
   /**
-   * Arrivals that cluster, or keep apart.
+   * Arrivals that cluster, or that are steadier than Poisson.
    *
    * @param cv the deviation of the gaps by their mean: 1 is Poisson, more clusters, less is
    *     steadier
@@ -32,7 +32,7 @@ public sealed interface ArrivalSpec {
     }
   }
 
-  /** All gaps alike. */
+  /** Equal gaps. */
   record Constant(double perSecond) implements ArrivalSpec {
     public Constant {
       requireRate(perSecond);
@@ -104,7 +104,7 @@ public sealed interface ArrivalSpec {
   }
 
   /**
-   * What the client says about its arrivals; if nothing, Poisson.
+   * Reads the arrivals of a client (default: Poisson).
    *
    * @param rate asked only where the arrivals have no rates of their own
    */

@@ -1,7 +1,7 @@
 package dev.kvasir.sim.workload;
 
 /**
- * On whose behalf a request comes, and for which model; each may be empty.
+ * Who sends a request, and for which model; each may be empty.
  *
  * @param tenant tenants share no blocks
  * @param sloClass what the caller may expect

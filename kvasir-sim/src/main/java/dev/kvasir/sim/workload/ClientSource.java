@@ -6,8 +6,8 @@ import dev.kvasir.sim.workload.SessionSpec.Growth;
 /**
  * Makes the requests of one client.
  *
- * <p>Each purpose has draws of its own, and each session too, so that nothing that happens
- * elsewhere, not even the order of answers, changes what a client asks.
+ * <p>Each purpose and each session has its own random stream, so nothing else, not even the order
+ * of answers, changes what a client asks.
  */
 final class ClientSource {
   private static final long ARRIVAL = 1;

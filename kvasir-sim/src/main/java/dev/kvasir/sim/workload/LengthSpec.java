@@ -47,7 +47,7 @@ public sealed interface LengthSpec {
     }
   }
 
-  /** Each whole number of the clip alike. */
+  /** Each whole number of the clip with the same probability. */
   record Uniform(Clip clip) implements LengthSpec {
     @Override
     public double draw(Chance chance) {
@@ -68,7 +68,7 @@ public sealed interface LengthSpec {
     }
   }
 
-  /** Many short ones and a tail that thins out steadily. */
+  /** The exponential distribution. */
   record Exponential(double mean, Clip clip) implements LengthSpec {
     public Exponential {
       requirePositive("mean", mean);
@@ -128,7 +128,7 @@ public sealed interface LengthSpec {
     }
   }
 
-  /** Values that were seen, each as often as its share of all weights. */
+  /** Observed values, drawn by their weights. */
   final class Empirical implements LengthSpec {
     private final double[] values;
     private final double[] shares;

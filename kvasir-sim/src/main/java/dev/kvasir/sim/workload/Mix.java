@@ -1,6 +1,6 @@
 package dev.kvasir.sim.workload;
 
-/** Spreads what differs in a few bits over all 64, without ever making two values one. */
+/** Mixes the bits of 64-bit numbers, without collisions. */
 final class Mix {
   /** The odd number nearest to 2^64 divided by the golden ratio. */
   static final long GOLDEN = 0x9e3779b97f4a7c15L;

@@ -5,7 +5,7 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * How conversations go.
+ * The shape of conversations.
  *
  * @param rounds how many questions a conversation has
  */
@@ -34,7 +34,7 @@ public record SessionSpec(LengthSpec rounds, Think think, Growth growth) {
       }
     }
 
-    /** Mostly short, at times very long. */
+    /** Exponentially distributed. */
     record Exponential(Duration mean) implements Think {
       public Exponential {
         requireTime(mean);

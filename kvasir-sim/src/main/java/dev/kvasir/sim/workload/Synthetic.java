@@ -5,7 +5,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.PriorityQueue;
 
-/** A workload made of chance: the requests of several clients, made as they are asked for. */
+/** A random workload: the requests of several clients, generated on demand. */
 public final class Synthetic implements Workload {
   private final PriorityQueue<Place> queue = new PriorityQueue<>();
   private final Map<String, ClientSource> clients = new HashMap<>();

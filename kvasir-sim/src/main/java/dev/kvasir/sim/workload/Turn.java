@@ -3,7 +3,7 @@ package dev.kvasir.sim.workload;
 import dev.kvasir.kv.evict.ReturnHint.Said;
 
 /**
- * Where in which conversation a request stands.
+ * The place of a request in its conversation.
  *
  * @param session empty for a request that stands alone
  * @param round counts from 0
