@@ -61,7 +61,7 @@ public final class PrivateFiles {
   }
 
   /** Something that surely belongs to the user of this process. */
-  private static Path ourOwn() {
+  public static Path ourOwn() {
     var self = Path.of("/proc/self");
     return Files.exists(self) ? self : Path.of(System.getProperty("user.home"));
   }

@@ -2,9 +2,18 @@ package dev.kvasir.live;
 
 import java.time.Duration;
 
-/** What the live parts need of threads beyond the JDK. */
+/** Joins and pauses that keep an interrupt for the caller. */
 public final class Threads {
   private Threads() {}
+
+  /** Sleeps; an interrupt ends the sleep, and is kept for the caller. */
+  public static void pause(Duration time) {
+    try {
+      Thread.sleep(time);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
 
   /** Waits until the thread has ended; an interrupt is kept for the caller, and does not end it. */
   public static void join(Thread thread) {

@@ -9,6 +9,7 @@ import dev.kvasir.cli.workers.WorkerSources;
 import dev.kvasir.cli.workers.WorkerSources.Source;
 import dev.kvasir.cli.workers.WorkersApi;
 import dev.kvasir.live.OwnedResources;
+import dev.kvasir.live.Threads;
 import dev.kvasir.live.dashboard.TieredCacheState;
 import dev.kvasir.live.doctor.KvMemory;
 import dev.kvasir.live.engine.EmbeddedCacheState;
@@ -453,20 +454,12 @@ final class Serving implements AutoCloseable {
     if (restart.leaveTime().isPositive()) {
       gateway().leave();
       picker.ifPresent(Picker::leave);
-      pause(restart.leaveTime());
+      Threads.pause(restart.leaveTime());
     }
     // Envoy's requests are answered by workers, which tell the picker, not the gateway, of it.
     picker.ifPresent(each -> each.drain(restart.finishTime()));
     gateway().stop(restart.finishTime());
     embedded.ifPresent(workers -> workers.drain(restart.finishTime()));
-  }
-
-  private static void pause(Duration time) {
-    try {
-      TimeUnit.NANOSECONDS.sleep(time.toNanos());
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    }
   }
 
   @Override

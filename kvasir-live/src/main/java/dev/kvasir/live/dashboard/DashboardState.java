@@ -1,5 +1,6 @@
 package dev.kvasir.live.dashboard;
 
+import dev.kvasir.Records;
 import java.util.List;
 
 /**
@@ -40,17 +41,12 @@ public record DashboardState(
 
   /** What one tenant may see: of decisions its own, and of instances not where they are. */
   public DashboardState of(String tenant) {
-    return new DashboardState(
-        version,
-        timeMillis,
-        uptimeSeconds,
-        models,
+    return Records.with(
+        this,
+        "instances",
         instances.stream().map(InstanceState::withoutUrl).toList(),
-        tiers,
-        edges,
-        decisions.stream().filter(decision -> decision.tenant().equals(tenant)).toList(),
-        ttft,
-        itl);
+        "decisions",
+        decisions.stream().filter(decision -> decision.tenant().equals(tenant)).toList());
   }
 
   /** The names of the records' components are the names of the fields; unknown numbers are null. */

@@ -4,6 +4,7 @@ import static java.nio.file.StandardOpenOption.CREATE;
 import static java.nio.file.StandardOpenOption.READ;
 import static java.nio.file.StandardOpenOption.WRITE;
 
+import dev.kvasir.live.store.disk.RealFolder;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
@@ -11,7 +12,6 @@ import java.nio.file.Files;
 import java.nio.file.OpenOption;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
-import java.util.Optional;
 
 /** Looks at whether files can be written and read past the page cache, by doing it. */
 final class DirectProbe {
@@ -68,8 +68,10 @@ final class DirectProbe {
   }
 
   private static Attempt attempt(Path folder) {
-    Optional<OpenOption> direct = DirectOption.find();
-    if (direct.isEmpty()) {
+    OpenOption direct;
+    try {
+      direct = RealFolder.directOption();
+    } catch (ReflectiveOperationException reducedRuntime) {
       return new Attempt.Refused("this Java lacks it");
     }
     Path file;
@@ -79,7 +81,7 @@ final class DirectProbe {
       return new Attempt.Untried();
     }
     try {
-      return writeAndRead(file, direct.get());
+      return writeAndRead(file, direct);
     } catch (IOException | UnsupportedOperationException refusal) {
       return new Attempt.Refused(reason(refusal));
     } finally {

@@ -2,6 +2,7 @@ package dev.kvasir.live.doctor;
 
 import dev.kvasir.Nullable;
 import dev.kvasir.live.LiveLoop;
+import dev.kvasir.live.Threads;
 import dev.kvasir.live.events.EngineEvent;
 import dev.kvasir.live.events.KvEventSubscriber;
 import dev.kvasir.live.events.SubscriberSettings;
@@ -189,9 +190,9 @@ public final class WorkerProbe {
     long start = System.nanoTime();
     while (subscriber.stats().connects() == 0
         && System.nanoTime() - start < EVENTS_TIME.toNanos()) {
-      pause(Duration.ofMillis(20));
+      Threads.pause(Duration.ofMillis(20));
     }
-    pause(Duration.ofMillis(200));
+    Threads.pause(Duration.ofMillis(200));
     return subscriber;
   }
 
@@ -199,18 +200,10 @@ public final class WorkerProbe {
   private long await(KvEventSubscriber subscriber) {
     long start = System.nanoTime();
     while (subscriber.stats().batches() == 0 && System.nanoTime() - start < EVENTS_TIME.toNanos()) {
-      pause(Duration.ofMillis(500));
+      Threads.pause(Duration.ofMillis(500));
       if (subscriber.stats().batches() == 0) ask(System.nanoTime() + " " + PROMPT);
     }
     return subscriber.stats().batches();
-  }
-
-  private static void pause(Duration time) {
-    try {
-      Thread.sleep(time);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    }
   }
 
   private WorkerHttp.Answer ask(String prompt) {

@@ -6,6 +6,7 @@ import static java.lang.System.Logger.Level.WARNING;
 import dev.kvasir.Nullable;
 import dev.kvasir.kv.name.BlockHasher;
 import dev.kvasir.kv.name.Sha256Hasher;
+import dev.kvasir.live.Threads;
 import dev.kvasir.live.engine.ResetReport.Part;
 import dev.kvasir.live.engine.tier.SharedTierLookup;
 import dev.kvasir.live.engine.tier.SharedTiers;
@@ -30,8 +31,8 @@ import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 
 /**
- * Resets the caches of engines so that it can be relied on: no block from before is used again, by
- * no engine, after no restart, and by no server that shares a tier.
+ * Resets the caches of engines reliably: no block from before is used again, not by any engine, not
+ * after a restart, and not by a server that shares a tier.
  *
  * <p>The names of blocks depend on a generation, and a reset makes a new one. So a block that is in
  * use, on its way or on a server that does not answer is not found any more, whatever becomes of
@@ -290,7 +291,7 @@ public final class CacheResets {
   private static List<Part> removeShared(
       List<SharedTierLookup.Place> places, Map<String, String> failures) {
     var parts = new ArrayList<Part>();
-    if (failures.size() < places.size()) pause();
+    if (failures.size() < places.size()) Threads.pause(OBSERVED);
     for (var place : places) {
       var name = name(place);
       var failure = failures.get(name);
@@ -305,13 +306,5 @@ public final class CacheResets {
       parts.add(new Part(name, removed, failure));
     }
     return parts;
-  }
-
-  private static void pause() {
-    try {
-      Thread.sleep(OBSERVED);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    }
   }
 }

@@ -80,7 +80,7 @@ public final class EngineGroup implements AutoCloseable {
       engines.forEach(resets::add);
       tables.keep(loop);
     } catch (IOException | RuntimeException e) {
-      stop();
+      close();
       throw e;
     }
   }
@@ -105,7 +105,7 @@ public final class EngineGroup implements AutoCloseable {
             settings.eviction(),
             settings.limits(),
             SharedTiers.ServerNames.WITH_PLACE);
-    return SharedTiers.open(loop, settings.tieredCache(), blocks, settings.diskFolder());
+    return new SharedTiers(loop, settings.tieredCache(), blocks, settings.diskFolder());
   }
 
   private EmbeddedEngine engine(int number, EngineGroupSettings settings) throws IOException {
@@ -294,10 +294,6 @@ public final class EngineGroup implements AutoCloseable {
   /** Ends it all at once; who waits for an answer hears nothing more. */
   @Override
   public void close() {
-    stop();
-  }
-
-  private void stop() {
     thread.close();
     loop.close();
     // Nobody changes what was learnt any more.

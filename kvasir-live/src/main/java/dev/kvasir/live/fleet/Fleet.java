@@ -64,7 +64,7 @@ public final class Fleet implements AutoCloseable {
 
   /** Lets somebody decide over HTTP what goes wrong; to be closed before the fleet. */
   public FleetControl control(HttpSettings settings) {
-    return FleetControl.start(network, settings, this);
+    return new FleetControl(network, settings, this);
   }
 
   @Override

@@ -23,13 +23,9 @@ public final class FleetControl implements AutoCloseable {
   private final Fleet fleet;
   private final HttpFront front;
 
-  private FleetControl(Network network, HttpSettings settings, Fleet fleet) {
+  FleetControl(Network network, HttpSettings settings, Fleet fleet) {
     this.fleet = fleet;
     this.front = HttpFront.start(network, settings, endpoints());
-  }
-
-  static FleetControl start(Network network, HttpSettings settings, Fleet fleet) {
-    return new FleetControl(network, settings, fleet);
   }
 
   private Endpoints endpoints() {

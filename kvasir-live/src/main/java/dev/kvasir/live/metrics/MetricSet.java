@@ -102,37 +102,29 @@ public final class MetricSet<S> {
     /** A counter for each key of a map, which is the value of a further label. */
     public Rows<R> counters(
         String name, String help, String label, Function<R, Map<String, Long>> values) {
-      return declare(
-          name,
-          Type.COUNTER,
-          help,
-          (row, out, family, labels) ->
-              values
-                  .apply(row)
-                  .forEach(
-                      (key, count) ->
-                          out.add(
-                              family,
-                              Long.toString(count),
-                              MetricsText.and(labels, new Label(label, key)))));
+      return each(new Family(name, Type.COUNTER, help), label, values, String::valueOf);
     }
 
     /** A gauge for each key of a map, which is the value of a further label. */
     public Rows<R> gauges(
         String name, String help, String label, Function<R, Map<String, Double>> values) {
+      return each(new Family(name, Type.GAUGE, help), label, values, MetricsText::number);
+    }
+
+    private <V> Rows<R> each(
+        Family all, String label, Function<R, Map<String, V>> values, Function<V, String> text) {
       return declare(
-          name,
-          Type.GAUGE,
-          help,
+          all.name,
+          all.type,
+          all.help,
           (row, out, family, labels) ->
               values
                   .apply(row)
                   .forEach(
-                      (key, value) ->
-                          out.add(
-                              family,
-                              MetricsText.number(value),
-                              MetricsText.and(labels, new Label(label, key)))));
+                      (key, value) -> {
+                        var more = MetricsText.and(labels, new Label(label, key));
+                        out.add(family, text.apply(value), more);
+                      }));
     }
 
     /** Time that only grows; its name ends in {@code _seconds_total}. */

@@ -7,6 +7,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.EnumMap;
+import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -56,16 +57,18 @@ public final class CopyQueue {
     }
   }
 
-  /** Takes the copies in; returns for each why it was not taken in, or null. */
-  public List<@Nullable String> submit(Kind kind, List<BlockCopy> copies, StoreCall call) {
-    var refused = new ArrayList<@Nullable String>(copies.size());
+  /** Takes the copies in; those that it cannot take fail at once. Returns how many these are. */
+  public int submit(Kind kind, List<BlockCopy> copies, StoreCall call) {
+    var refused = new LinkedHashMap<Integer, String>();
     lock.lock();
     try {
       for (int i = 0; i < copies.size(); i++) {
         var copy = copies.get(i);
         var reason = refusal(kind, copy);
-        refused.add(reason);
-        if (reason != null) continue;
+        if (reason != null) {
+          refused.put(i, reason);
+          continue;
+        }
         occupy(kind, copy);
         taken.merge(kind, 1, Integer::sum);
         deque(kind).add(new Task(kind, copy, call, i));
@@ -74,7 +77,8 @@ public final class CopyQueue {
     } finally {
       lock.unlock();
     }
-    return refused;
+    refused.forEach((i, reason) -> call.answer(i, new CopyOutcome.Failed(reason)));
+    return refused.size();
   }
 
   private @Nullable String refusal(Kind kind, BlockCopy copy) {

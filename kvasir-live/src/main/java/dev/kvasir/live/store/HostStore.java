@@ -1,6 +1,5 @@
 package dev.kvasir.live.store;
 
-import dev.kvasir.Nullable;
 import dev.kvasir.live.store.CopyQueue.Kind;
 import dev.kvasir.offload.store.BlockCopy;
 import dev.kvasir.offload.store.CopyOutcome;
@@ -86,11 +85,7 @@ public final class HostStore implements TierStore, AutoCloseable {
       for (int i = 0; i < copies.size(); i++) call.answer(i, copy(kind, copies.get(i)));
       return;
     }
-    var refused = queue.submit(kind, copies, call);
-    for (int i = 0; i < refused.size(); i++) {
-      @Nullable String reason = refused.get(i);
-      if (reason != null) call.answer(i, new Failed(reason));
-    }
+    queue.submit(kind, copies, call);
   }
 
   private void work(List<CopyQueue.Task> tasks) {

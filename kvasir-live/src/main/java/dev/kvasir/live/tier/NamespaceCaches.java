@@ -20,13 +20,12 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * The namespaces that are open, each with its share of the tiers; called from any thread.
  *
- * <p>Where there are as many as there may be, the one that was used longest ago and has no engine
- * gives way, also if it only lies on disk. An engine whose namespace finds no room is refused.
+ * <p>At the limit, the least recently used namespace without an engine gives way, even if it is
+ * only on disk. An engine whose namespace gets no room is refused.
  */
 final class NamespaceCaches implements AutoCloseable {
   private static final System.Logger LOG = System.getLogger(NamespaceCaches.class.getName());
@@ -36,7 +35,6 @@ final class NamespaceCaches implements AutoCloseable {
   private final EventLoop loop;
   private final TierSettings settings;
   private final @Nullable TierFeed feed;
-  private final ReentrantLock lock = new ReentrantLock();
 
   /** In the order of their last use. */
   private final LinkedHashMap<String, Open> open = new LinkedHashMap<>();
@@ -60,26 +58,18 @@ final class NamespaceCaches implements AutoCloseable {
   }
 
   /** The cache of the namespace, to be given back by {@link #leave}; may take a while. */
-  NamespaceCache enter(Namespace namespace) throws ProtocolError {
-    lock.lock();
-    try {
-      var known = open.remove(namespace.id());
-      if (known == null) known = new Open(opened(namespace));
-      known.users++;
-      open.put(namespace.id(), known);
-      return known.cache;
-    } finally {
-      lock.unlock();
-    }
+  synchronized NamespaceCache enter(Namespace namespace) throws ProtocolError {
+    var known = open.remove(namespace.id());
+    if (known == null) known = new Open(opened(namespace));
+    known.users++;
+    open.put(namespace.id(), known);
+    return known.cache;
   }
 
   void leave(NamespaceCache cache) {
-    lock.lock();
-    try {
+    synchronized (this) {
       var known = open.get(cache.namespace().id());
       if (known != null) known.users--;
-    } finally {
-      lock.unlock();
     }
     saveCosts(cache);
   }
@@ -98,23 +88,13 @@ final class NamespaceCaches implements AutoCloseable {
   }
 
   /** All that are open. */
-  List<NamespaceCache> all() {
-    lock.lock();
-    try {
-      return open.values().stream().map(each -> each.cache).toList();
-    } finally {
-      lock.unlock();
-    }
+  synchronized List<NamespaceCache> all() {
+    return open.values().stream().map(each -> each.cache).toList();
   }
 
   /** How many namespaces gave way to others. */
-  long replaced() {
-    lock.lock();
-    try {
-      return replaced;
-    } finally {
-      lock.unlock();
-    }
+  synchronized long replaced() {
+    return replaced;
   }
 
   private NamespaceCache opened(Namespace namespace) throws ProtocolError {
@@ -140,7 +120,7 @@ final class NamespaceCaches implements AutoCloseable {
         costs.read(space.costs());
         log = new TenantLog(space.tenants());
       }
-      var tiers = SharedTiers.open(loop, tieredCache, blocks, folder);
+      var tiers = new SharedTiers(loop, tieredCache, blocks, folder);
       LOG.log(INFO, "namespace {0}: {1}", namespace, describe(tiers));
       var cache = new NamespaceCache(loop, namespace, tiers, costs, settings, log);
       if (log != null) cache.tenants().restore(log.read());
@@ -194,13 +174,8 @@ final class NamespaceCaches implements AutoCloseable {
 
   /** Lets go of all of them; what is on its way is finished. */
   @Override
-  public void close() {
-    lock.lock();
-    try {
-      for (var each : open.values()) each.cache.close();
-      open.clear();
-    } finally {
-      lock.unlock();
-    }
+  public synchronized void close() {
+    for (var each : open.values()) each.cache.close();
+    open.clear();
   }
 }

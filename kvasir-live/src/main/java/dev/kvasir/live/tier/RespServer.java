@@ -23,7 +23,6 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.atomic.LongAdder;
-import java.util.concurrent.locks.ReentrantLock;
 
 /** The Redis protocol on the tiers, for LMCache and any client of Redis. */
 final class RespServer implements AutoCloseable {
@@ -36,7 +35,6 @@ final class RespServer implements AutoCloseable {
   private final byte @Nullable [] password;
   private final List<ServerSocketChannel> servers = new ArrayList<>();
   private final List<Thread> acceptors = new ArrayList<>();
-  private final ReentrantLock lock = new ReentrantLock();
   private final Set<SocketChannel> open = new LinkedHashSet<>();
   final Counts counts = new Counts();
 
@@ -48,8 +46,7 @@ final class RespServer implements AutoCloseable {
     final LongAdder wrongPasswords = new LongAdder();
   }
 
-  private RespServer(
-      EventLoop loop, NamespaceCaches caches, RespSettings settings, int connectionsMax)
+  RespServer(EventLoop loop, NamespaceCaches caches, RespSettings settings, int connectionsMax)
       throws IOException {
     this.caches = caches;
     this.settings = settings;
@@ -68,12 +65,6 @@ final class RespServer implements AutoCloseable {
       acceptors.add(
           Thread.ofPlatform().name("kvasir-resp-accept").daemon().start(() -> accept(server)));
     }
-  }
-
-  static RespServer open(
-      EventLoop loop, NamespaceCaches caches, RespSettings settings, int connectionsMax)
-      throws IOException {
-    return new RespServer(loop, caches, settings, connectionsMax);
   }
 
   private static Namespace namespace(RespSettings settings) {
@@ -125,8 +116,7 @@ final class RespServer implements AutoCloseable {
   }
 
   private void admit(SocketChannel socket) throws IOException {
-    lock.lock();
-    try {
+    synchronized (open) {
       if (open.size() >= connectionsMax) {
         counts.refused.increment();
         try (socket) {
@@ -138,8 +128,6 @@ final class RespServer implements AutoCloseable {
         return;
       }
       open.add(socket);
-    } finally {
-      lock.unlock();
     }
     counts.connections.increment();
     Thread.ofVirtual().name("kvasir-resp").start(() -> run(socket));
@@ -155,11 +143,8 @@ final class RespServer implements AutoCloseable {
     } catch (IOException e) {
       LOG.log(DEBUG, "a client is gone: {0}", e.getMessage());
     } finally {
-      lock.lock();
-      try {
+      synchronized (open) {
         open.remove(socket);
-      } finally {
-        lock.unlock();
       }
     }
   }
@@ -186,11 +171,8 @@ final class RespServer implements AutoCloseable {
     for (var server : servers) shut(server);
     for (var thread : acceptors) Threads.join(thread);
     List<SocketChannel> left;
-    lock.lock();
-    try {
+    synchronized (open) {
       left = List.copyOf(open);
-    } finally {
-      lock.unlock();
     }
     for (var socket : left) shut(socket);
     caches.leave(values.cache());

@@ -37,13 +37,12 @@ public final class TierDaemon implements AutoCloseable {
     this.loop = owned.add(new LiveLoop("kvasir-tier"));
     try {
       var events = settings.events();
-      this.feed = events == null ? null : owned.add(TierFeed.open(loop, events));
+      this.feed = events == null ? null : owned.add(new TierFeed(loop, events));
       this.caches = owned.add(new NamespaceCaches(loop, settings, feed));
       this.server = owned.add(TierServer.open(loop, caches, settings));
       var redis = settings.resp();
       int clientsMax = settings.connectionsMax();
-      this.resp =
-          redis == null ? null : owned.add(RespServer.open(loop, caches, redis, clientsMax));
+      this.resp = redis == null ? null : owned.add(new RespServer(loop, caches, redis, clientsMax));
       var network = owned.add(Network.open(1));
       var pages =
           Endpoints.of(

@@ -17,22 +17,23 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.nio.file.attribute.UserPrincipal;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.LongAdder;
-import java.util.concurrent.locks.ReentrantLock;
 import jdk.net.ExtendedSocketOptions;
 
 /**
  * Takes connections on a Unix socket, from the user of this process and those that are named.
  *
- * <p>Each connection has a virtual thread that reads. More than there may be are told so and
- * closed, without a thread of their own.
+ * <p>Each connection has a virtual thread that reads. Connections beyond the limit get an error and
+ * are closed, without a thread.
  */
 final class TierServer implements AutoCloseable {
   private static final System.Logger LOG = System.getLogger(TierServer.class.getName());
+  private static final Duration ACCEPT_PAUSE = Duration.ofMillis(100);
 
   private final EventLoop loop;
   private final NamespaceCaches caches;
@@ -41,7 +42,6 @@ final class TierServer implements AutoCloseable {
   private final UserPrincipal self;
   private final SeenBuffers seen;
   private final Thread acceptor;
-  private final ReentrantLock lock = new ReentrantLock();
   private final Map<TierSession, Thread> sessions = new LinkedHashMap<>();
   final LongAdder accepted = new LongAdder();
   final LongAdder refused = new LongAdder();
@@ -89,11 +89,8 @@ final class TierServer implements AutoCloseable {
 
   /** How many connections there are. */
   int connections() {
-    lock.lock();
-    try {
+    synchronized (sessions) {
       return sessions.size();
-    } finally {
-      lock.unlock();
     }
   }
 
@@ -108,7 +105,7 @@ final class TierServer implements AutoCloseable {
         // No file descriptor left, perhaps: those that are served will give theirs back.
         LOG.log(WARNING, "a connection could not be accepted: {0}", e.getMessage());
         refused.increment();
-        pause();
+        Threads.pause(ACCEPT_PAUSE);
         continue;
       }
       try {
@@ -132,14 +129,6 @@ final class TierServer implements AutoCloseable {
     }
   }
 
-  private static void pause() {
-    try {
-      Thread.sleep(100);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    }
-  }
-
   private void admit(SocketChannel socket) throws IOException {
     UserPrincipal user;
     try {
@@ -160,11 +149,8 @@ final class TierServer implements AutoCloseable {
     }
     var session = new TierSession(loop, caches, settings.bufferFolders(), seen, user, socket);
     var thread = Thread.ofVirtual().name("kvasir-tier").unstarted(() -> run(session));
-    lock.lock();
-    try {
+    synchronized (sessions) {
       sessions.put(session, thread);
-    } finally {
-      lock.unlock();
     }
     accepted.increment();
     thread.start();
@@ -189,11 +175,8 @@ final class TierServer implements AutoCloseable {
     try {
       session.serve();
     } finally {
-      lock.lock();
-      try {
+      synchronized (sessions) {
         sessions.remove(session);
-      } finally {
-        lock.unlock();
       }
     }
   }
@@ -209,11 +192,8 @@ final class TierServer implements AutoCloseable {
     }
     Threads.join(acceptor);
     List<Map.Entry<TierSession, Thread>> open;
-    lock.lock();
-    try {
+    synchronized (sessions) {
       open = new ArrayList<>(sessions.entrySet());
-    } finally {
-      lock.unlock();
     }
     for (var each : open) each.getKey().stop();
     for (var each : open) Threads.join(each.getValue());

@@ -101,7 +101,7 @@ public record TierSettings(
           Load.QUICKER,
           0,
           List.of(Tier.HOST, Tier.DISK, Tier.REMOTE, Tier.OBJECT),
-          DiskTier.DEFAULT.with(DISK_THREADS, DISK_QUEUE),
+          Records.with(DiskTier.DEFAULT, "threads", DISK_THREADS, "queueMax", DISK_QUEUE),
           null,
           null,
           null,
@@ -138,11 +138,12 @@ public record TierSettings(
     int diskBlocks = diskBytes == 0 ? 0 : blocks("disk", diskBytes, blockBytes);
     int waitMax = Math.max(1, hostBlocks / 2);
     var lower = new ArrayList<TierConfig.Below>();
-    lower.add(disk.withBlocks(diskBlocks));
+    lower.add(Records.with(disk, "blocks", diskBlocks));
     if (remote != null) lower.add(remote);
     if (object != null) lower.add(object);
     lower.replaceAll(tier -> tier.with(bounded(tier.edge(), waitMax)));
-    return new TieredCacheSettings(HostTier.DEFAULT.withBlocks(hostBlocks), lower).inOrder(order);
+    var host = Records.with(HostTier.DEFAULT, "blocks", hostBlocks);
+    return new TieredCacheSettings(host, lower).inOrder(order);
   }
 
   private int blocks(String tier, long bytes, int blockBytes) {

@@ -3,7 +3,6 @@ package dev.kvasir.live.tier;
 import dev.kvasir.Nullable;
 import dev.kvasir.kv.BlockPool;
 import dev.kvasir.kv.EvictionLimits;
-import dev.kvasir.kv.event.Tier;
 import dev.kvasir.kv.evict.LearnedStats;
 import dev.kvasir.live.metrics.MetricSet;
 import dev.kvasir.live.metrics.MetricSet.Rows;
@@ -71,11 +70,11 @@ public final class TierText {
     text.append("\"namespace\":\"").append(cache.namespace().id()).append('"');
     number(text, "row_bytes", cache.namespace().rowBytes());
     for (var pool : cache.tiers().pools()) {
-      number(text, word(pool.tier()) + "_chunks", used(pool));
-      number(text, word(pool.tier()) + "_chunks_max", pool.total());
+      number(text, pool.tier().word() + "_chunks", used(pool));
+      number(text, pool.tier().word() + "_chunks_max", pool.total());
     }
     for (var store : cache.tiers().stores()) {
-      number(text, word(store.tier()) + "_stored", store.stored());
+      number(text, store.tier().word() + "_stored", store.stored());
     }
     number(text, "found", counts.foundAll());
     number(text, "missing", counts.missing);
@@ -95,10 +94,6 @@ public final class TierText {
 
   private static void number(StringBuilder text, String name, long value) {
     text.append(",\"").append(name).append("\":").append(value);
-  }
-
-  private static String word(Tier tier) {
-    return tier.word();
   }
 
   private static int used(BlockPool pool) {
@@ -157,7 +152,7 @@ public final class TierText {
   /** A tier of a namespace. */
   private record Pool(NamespaceCache cache, BlockPool pool) {
     List<Label> labels() {
-      return tier(cache, word(pool.tier()));
+      return tier(cache, pool.tier().word());
     }
 
     double bytes(int chunks) {
@@ -295,7 +290,7 @@ public final class TierText {
   /** What a store below host memory did for a namespace. */
   private record Copies(NamespaceCache cache, StoreTally store) {
     List<Label> labels() {
-      return tier(cache, word(store.tier()));
+      return tier(cache, store.tier().word());
     }
 
     Map<String, Long> outcomes() {

@@ -37,18 +37,8 @@ public record DiskTier(
   }
 
   @Override
-  public DiskTier withBlocks(int count) {
-    return new DiskTier(count, ack, threads, queueMax, guard, edge);
-  }
-
-  @Override
   public String place(@Nullable Path folder) {
     return "in " + folder + "; a restart finds them again";
-  }
-
-  /** The same with so many threads, and room for so many loads and stores that wait. */
-  public DiskTier with(int otherThreads, int otherQueueMax) {
-    return new DiskTier(blocks, ack, otherThreads, otherQueueMax, guard, edge);
   }
 
   /** A folder that cannot be opened costs the tier, and not the service: it is only a cache. */
@@ -63,10 +53,5 @@ public record DiskTier(
     } catch (RuntimeException e) {
       throw new IOException(e.getMessage(), e);
     }
-  }
-
-  @Override
-  public DiskTier with(EdgeSettings other) {
-    return new DiskTier(blocks, ack, threads, queueMax, guard, other);
   }
 }

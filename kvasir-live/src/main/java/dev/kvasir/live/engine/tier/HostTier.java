@@ -21,9 +21,4 @@ public record HostTier(int blocks, EdgeSettings edge) implements TierConfig {
   public Tier tier() {
     return Tier.HOST;
   }
-
-  @Override
-  public HostTier withBlocks(int count) {
-    return new HostTier(count, edge);
-  }
 }

@@ -52,11 +52,6 @@ public record ObjectTier(
   }
 
   @Override
-  public ObjectTier withBlocks(int count) {
-    return new ObjectTier(count, server, seal, lookTime, guard, edge);
-  }
-
-  @Override
   public String place(@Nullable Path folder) {
     var place = server.place();
     var where = place.endpoint() == null ? "AWS in " + place.region() : place.endpoint().toString();
@@ -71,10 +66,5 @@ public record ObjectTier(
   @Override
   public LowerStore open(Opening opening) {
     return ObjectBlocks.open(opening.loop(), opening.memory(), server, opening.seals(seal));
-  }
-
-  @Override
-  public ObjectTier with(EdgeSettings other) {
-    return new ObjectTier(blocks, server, seal, lookTime, guard, other);
   }
 }

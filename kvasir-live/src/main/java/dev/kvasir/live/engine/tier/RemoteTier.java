@@ -51,11 +51,6 @@ public record RemoteTier(
   }
 
   @Override
-  public RemoteTier withBlocks(int count) {
-    return new RemoteTier(count, server, seal, lookTime, guard, edge);
-  }
-
-  @Override
   public String place(@Nullable Path folder) {
     var what = server.nodes().size() == 1 ? "Redis at " : "a Redis cluster at ";
     return "known on " + what + String.join(", ", server.nodes());
@@ -69,10 +64,5 @@ public record RemoteTier(
   @Override
   public LowerStore open(Opening opening) {
     return RedisBlocks.open(opening.loop(), opening.memory(), server, opening.seals(seal));
-  }
-
-  @Override
-  public RemoteTier with(EdgeSettings other) {
-    return new RemoteTier(blocks, server, seal, lookTime, guard, other);
   }
 }

@@ -102,7 +102,12 @@ public final class SharedTiers implements AutoCloseable {
     HASH
   }
 
-  private SharedTiers(
+  /**
+   * Takes the memory and opens the folder, which may take a while.
+   *
+   * @param diskFolder where the blocks on disk lie, if there are any
+   */
+  public SharedTiers(
       EventLoop loop, TieredCacheSettings tieredCache, Blocks blocks, @Nullable Path diskFolder) {
     this.loop = loop;
     this.tieredCache = tieredCache;
@@ -128,16 +133,6 @@ public final class SharedTiers implements AutoCloseable {
       close();
       throw e;
     }
-  }
-
-  /**
-   * Takes the memory and opens the folder, which may take a while.
-   *
-   * @param diskFolder where the blocks on disk lie, if there are any
-   */
-  public static SharedTiers open(
-      EventLoop loop, TieredCacheSettings tieredCache, Blocks blocks, @Nullable Path diskFolder) {
-    return new SharedTiers(loop, tieredCache, blocks, diskFolder);
   }
 
   /** How many blocks are on their way between tiers that are no memory. */

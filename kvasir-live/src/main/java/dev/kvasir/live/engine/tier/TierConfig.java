@@ -1,6 +1,7 @@
 package dev.kvasir.live.engine.tier;
 
 import dev.kvasir.Nullable;
+import dev.kvasir.Records;
 import dev.kvasir.kv.event.Tier;
 import dev.kvasir.live.store.HostMemory;
 import dev.kvasir.live.store.LowerStore;
@@ -18,7 +19,10 @@ public interface TierConfig {
   /** How many blocks it has; 0 for none. */
   int blocks();
 
-  TierConfig withBlocks(int count);
+  /** The same with so many blocks; each tier is a record that has them as a component. */
+  default TierConfig withBlocks(int count) {
+    return (TierConfig) Records.with((Record) this, "blocks", count);
+  }
 
   /** How blocks come there from the tier above. */
   EdgeSettings edge();
@@ -28,11 +32,10 @@ public interface TierConfig {
    * line among the kinds of tiers.
    */
   interface Below extends TierConfig {
-    @Override
-    Below withBlocks(int count);
-
-    /** The same, but that blocks come there in another way. */
-    Below with(EdgeSettings other);
+    /** The same with another edge. */
+    default Below with(EdgeSettings other) {
+      return (Below) Records.with((Record) this, "edge", other);
+    }
 
     /** When it is left alone. */
     GuardSettings guard();

@@ -1,6 +1,7 @@
 package dev.kvasir.live.engine.tier;
 
 import dev.kvasir.Nullable;
+import dev.kvasir.Records;
 import dev.kvasir.kv.event.Tier;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -31,7 +32,8 @@ public record TieredCacheSettings(HostTier host, List<TierConfig.Below> lower) {
   /** Host memory and a disk of so many blocks; 0 stands for none. */
   public static TieredCacheSettings of(int hostBlocks, int diskBlocks) {
     return new TieredCacheSettings(
-        HostTier.DEFAULT.withBlocks(hostBlocks), List.of(DiskTier.DEFAULT.withBlocks(diskBlocks)));
+        Records.with(HostTier.DEFAULT, "blocks", hostBlocks),
+        List.of(Records.with(DiskTier.DEFAULT, "blocks", diskBlocks)));
   }
 
   /** These and one more, which stands above all slower ones. */

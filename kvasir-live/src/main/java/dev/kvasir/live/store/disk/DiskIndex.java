@@ -25,9 +25,9 @@ import java.util.stream.IntStream;
  * only what is held takes its place. Every method may be called from any thread.
  *
  * <p>Two locks, so that no look-up waits for the disk: {@code writing} orders what goes into the
- * log, and is held while the log is written; {@code lock} guards memory alone. A new log is written
- * from a copy of memory with neither of them held. What is noted meanwhile goes into the present
- * log, and is repeated in the new one before that takes its place.
+ * log, and is held while the log is written; {@code memory} guards memory alone. A new log is
+ * written from a copy of memory with neither of them held. What is noted meanwhile goes into the
+ * present log, and is repeated in the new one before that takes its place.
  */
 final class DiskIndex implements AutoCloseable {
   private static final System.Logger LOG = System.getLogger(DiskIndex.class.getName());
@@ -42,7 +42,7 @@ final class DiskIndex implements AutoCloseable {
   private final long slack;
   private final ReentrantLock writing = new ReentrantLock();
   private final Condition checkpointed = writing.newCondition();
-  private final ReentrantLock lock = new ReentrantLock();
+  private final Object memory = new Object();
   private final @Nullable TokenBlock[] blocks;
   private final long[] generations;
 
@@ -103,8 +103,7 @@ final class DiskIndex implements AutoCloseable {
 
   /** What is held, in the order in which it was stored. */
   List<Held> held() {
-    lock.lock();
-    try {
+    synchronized (memory) {
       return IntStream.range(0, blocks.length)
           .mapToObj(this::at)
           .<Held>mapMulti(
@@ -113,19 +112,14 @@ final class DiskIndex implements AutoCloseable {
               })
           .sorted(Comparator.comparingLong(Held::generation))
           .toList();
-    } finally {
-      lock.unlock();
     }
   }
 
   /** What the slot holds, if anything. */
   @Nullable
   Held held(int slot) {
-    lock.lock();
-    try {
+    synchronized (memory) {
       return at(slot);
-    } finally {
-      lock.unlock();
     }
   }
 
@@ -136,11 +130,8 @@ final class DiskIndex implements AutoCloseable {
 
   /** A number for the next write, higher than any before it. */
   long nextGeneration() {
-    lock.lock();
-    try {
+    synchronized (memory) {
       return ++generation;
-    } finally {
-      lock.unlock();
     }
   }
 
@@ -169,26 +160,20 @@ final class DiskIndex implements AutoCloseable {
   }
 
   private void change(int slot, long generation, @Nullable TokenBlock block) {
-    lock.lock();
-    try {
+    synchronized (memory) {
       blocks[slot] = block;
       generations[slot] = generation;
       forgotten.clear(slot);
       leftOut.clear(slot);
       unsynced.set(slot, block != null);
-    } finally {
-      lock.unlock();
     }
   }
 
   /** Makes the slot a miss without a word in the log; the next log does not have it. */
   void forget(int slot) {
-    lock.lock();
-    try {
+    synchronized (memory) {
       forgotten.set(slot);
       unsynced.clear(slot);
-    } finally {
-      lock.unlock();
     }
   }
 
@@ -199,12 +184,9 @@ final class DiskIndex implements AutoCloseable {
 
   /** Forgets all slots, and returns once the log on the device says so and has the note. */
   void clear(String text) throws IOException {
-    lock.lock();
-    try {
+    synchronized (memory) {
       forgotten.set(0, blocks.length);
       unsynced.clear();
-    } finally {
-      lock.unlock();
     }
     note = text;
     checkpoint();
@@ -212,23 +194,17 @@ final class DiskIndex implements AutoCloseable {
 
   /** Notes that the bytes of the slot are on the device. */
   void settle(int slot) {
-    lock.lock();
-    try {
+    synchronized (memory) {
       unsynced.clear(slot);
-    } finally {
-      lock.unlock();
     }
   }
 
   /** The slots put, and not settled, since this was last asked. */
   BitSet takeUnsynced() {
-    lock.lock();
-    try {
+    synchronized (memory) {
       var taken = (BitSet) unsynced.clone();
       unsynced.clear();
       return taken;
-    } finally {
-      lock.unlock();
     }
   }
 
@@ -313,13 +289,10 @@ final class DiskIndex implements AutoCloseable {
 
   /** What is held now. */
   private Copy copy() {
-    lock.lock();
-    try {
+    synchronized (memory) {
       leftOut.clear();
       leftOut.or(forgotten);
       return new Copy(blocks.clone(), generations.clone(), (BitSet) forgotten.clone());
-    } finally {
-      lock.unlock();
     }
   }
 
@@ -386,13 +359,10 @@ final class DiskIndex implements AutoCloseable {
 
   /** The log no longer says that these hold a block; those forgotten since then it still does. */
   private void dropLeftOut() {
-    lock.lock();
-    try {
+    synchronized (memory) {
       for (int i = leftOut.nextSetBit(0); i >= 0; i = leftOut.nextSetBit(i + 1)) blocks[i] = null;
       forgotten.andNot(leftOut);
       leftOut.clear();
-    } finally {
-      lock.unlock();
     }
   }
 

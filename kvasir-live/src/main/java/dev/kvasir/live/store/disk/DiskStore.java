@@ -32,10 +32,10 @@ import java.util.function.Consumer;
  * A tier on disk: one file of bounded size between restarts, an index that survives them, and a few
  * threads that read and write.
  *
- * <p>The loop never waits here: what there is no room for fails at once. What was damaged is a miss
- * and its slot quarantined: it is written again, for that heals most, but trusted only when it has
- * been read back. A restart forgets the quarantine, for the index no longer names the block. What
- * the disk refuses fails the copy, is counted, and leaves the store in order.
+ * <p>The loop never waits here: a copy without room fails at once. A damaged block is a miss, and
+ * its slot is quarantined: the slot is written again, which repairs most faults, and is trusted
+ * once it has been read back. A restart forgets the quarantine, since the index no longer names the
+ * block. An I/O error fails the copy, is counted, and leaves the store in order.
  */
 public final class DiskStore implements LowerStore {
   private static final System.Logger LOG = System.getLogger(DiskStore.class.getName());
@@ -233,13 +233,7 @@ public final class DiskStore implements LowerStore {
       }
     }
     var call = new StoreCall(loop, copies.size(), done);
-    var refused = queue.submit(kind, copies, call);
-    for (int i = 0; i < refused.size(); i++) {
-      @Nullable String reason = refused.get(i);
-      if (reason == null) continue;
-      failed.increment();
-      call.answer(i, new Failed(reason));
-    }
+    failed.add(queue.submit(kind, copies, call));
   }
 
   private void work(List<Task> tasks) {

@@ -65,7 +65,7 @@ public final class RealFolder implements DiskFolder {
       throw new IOException(path + " is not a folder of its own: links are not followed here");
     }
     var owner = Files.getAttribute(path, "unix:uid", NOFOLLOW_LINKS);
-    var self = Files.getAttribute(ourOwn(), "unix:uid");
+    var self = Files.getAttribute(PrivateFiles.ourOwn(), "unix:uid");
     if (!owner.equals(self)) {
       throw new IOException(path + " belongs to user " + owner + ", and this is user " + self);
     }
@@ -101,12 +101,6 @@ public final class RealFolder implements DiskFolder {
 
   private static String inUse(Path path, String pid) {
     return path + " is in use by process " + pid + ", which holds its file " + LOCK;
-  }
-
-  /** Something that surely belongs to the user of this process. */
-  private static Path ourOwn() {
-    var self = Path.of("/proc/self");
-    return Files.exists(self) ? self : Path.of(System.getProperty("user.home"));
   }
 
   private static void make(Path path) throws IOException {
@@ -187,7 +181,7 @@ public final class RealFolder implements DiskFolder {
   }
 
   /** The JDK's option for direct access; by its name, for javac warns of it and cannot be told. */
-  private static OpenOption directOption() throws ReflectiveOperationException {
+  public static OpenOption directOption() throws ReflectiveOperationException {
     var option = Class.forName("com.sun.nio.file.ExtendedOpenOption").getField("DIRECT").get(null);
     return (OpenOption) option;
   }

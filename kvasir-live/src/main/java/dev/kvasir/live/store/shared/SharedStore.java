@@ -243,13 +243,7 @@ public final class SharedStore implements LowerStore {
   private void submit(Kind kind, List<BlockCopy> copies, Consumer<List<CopyOutcome>> done) {
     for (var copy : copies) above.check(copy.above());
     var call = new StoreCall(loop, copies.size(), done);
-    var refused = queue.submit(kind, copies, call);
-    for (int i = 0; i < refused.size(); i++) {
-      @Nullable String reason = refused.get(i);
-      if (reason == null) continue;
-      failed.increment();
-      call.answer(i, new Failed(reason));
-    }
+    failed.add(queue.submit(kind, copies, call));
   }
 
   /** Each task is answered once, whatever happens. */

@@ -48,7 +48,8 @@ public final class TierFeed implements AutoCloseable {
   private int batches;
   private long dropped;
 
-  private TierFeed(EventLoop loop, FeedSettings settings) throws IOException {
+  /** Begins to listen for routers. */
+  public TierFeed(EventLoop loop, FeedSettings settings) throws IOException {
     this.loop = loop;
     var usual = PublisherSettings.of(settings.endpoint(), settings.replay(), "");
     this.batchesMax = usual.replayBatchesMax() / 2;
@@ -58,11 +59,6 @@ public final class TierFeed implements AutoCloseable {
       sockets.close();
       throw e;
     }
-  }
-
-  /** Begins to listen for routers. */
-  public static TierFeed open(EventLoop loop, FeedSettings settings) throws IOException {
-    return new TierFeed(loop, settings);
   }
 
   /** Batches sent. */

@@ -21,6 +21,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicLong;
@@ -222,15 +223,19 @@ public final class RedisBlocks implements BlockTransport {
   @Override
   public List<TokenBlock> list(int blocksMax) throws IOException {
     var blocks = new ArrayList<TokenBlock>();
-    try {
-      var scan = client().scanIteration(SCAN_COUNT, prefix + "*");
-      while (!scan.isIterationCompleted() && blocks.size() < blocksMax) {
-        for (var key : scan.nextBatch().getResult()) {
-          var block = BlockName.parse(key.substring(prefix.length()));
-          if (block != null && blocks.size() < blocksMax) blocks.add(block);
-        }
+    var scan = called(client -> client.scanIteration(SCAN_COUNT, prefix + "*"));
+    while (!scan.isIterationCompleted() && blocks.size() < blocksMax) {
+      for (var key : called(_ -> scan.nextBatch().getResult())) {
+        var block = BlockName.parse(key.substring(prefix.length()));
+        if (block != null && blocks.size() < blocksMax) blocks.add(block);
       }
-      return blocks;
+    }
+    return blocks;
+  }
+
+  private <T> T called(Function<UnifiedJedis, T> command) throws IOException {
+    try {
+      return command.apply(client());
     } catch (JedisException e) {
       throw new IOException(e.getMessage(), e);
     }
@@ -238,45 +243,29 @@ public final class RedisBlocks implements BlockTransport {
 
   @Override
   public String generation() throws IOException {
-    try {
-      var set = client().get(prefix + GENERATION);
-      return set == null ? "" : set;
-    } catch (JedisException e) {
-      throw new IOException(e.getMessage(), e);
-    }
+    return called(client -> Objects.requireNonNullElse(client.get(prefix + GENERATION), ""));
   }
 
   @Override
   public void setGeneration(String generation) throws IOException {
-    try {
-      client().set(prefix + GENERATION, generation);
-    } catch (JedisException e) {
-      throw new IOException(e.getMessage(), e);
-    }
+    var _ = called(client -> client.set(prefix + GENERATION, generation));
   }
 
   @Override
   public void keepGeneration(String generation) throws IOException {
-    try {
-      client().set(prefix + GENERATION, generation, SetParams.setParams().nx());
-    } catch (JedisException e) {
-      throw new IOException(e.getMessage(), e);
-    }
+    var ifAbsent = SetParams.setParams().nx();
+    var _ = called(client -> "" + client.set(prefix + GENERATION, generation, ifAbsent));
   }
 
   @Override
   public void removeAll(IntPredicate removed) throws IOException {
-    try {
-      var scan = client().scanIteration(SCAN_COUNT, prefix + "*");
-      while (!scan.isIterationCompleted()) {
-        var keys = new ArrayList<>(scan.nextBatch().getResult());
-        keys.remove(prefix + GENERATION);
-        // One command for each key: those of one command must lie on one node of a cluster.
-        run(pipeline -> keys.forEach(pipeline::unlink));
-        if (!removed.test(keys.size())) return;
-      }
-    } catch (JedisException e) {
-      throw new IOException(e.getMessage(), e);
+    var scan = called(client -> client.scanIteration(SCAN_COUNT, prefix + "*"));
+    while (!scan.isIterationCompleted()) {
+      var keys = new ArrayList<>(called(_ -> scan.nextBatch().getResult()));
+      keys.remove(prefix + GENERATION);
+      // One command for each key: those of one command must lie on one node of a cluster.
+      run(pipeline -> keys.forEach(pipeline::unlink));
+      if (!removed.test(keys.size())) return;
     }
   }
 
