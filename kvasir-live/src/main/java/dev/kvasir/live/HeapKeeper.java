@@ -8,11 +8,10 @@ import java.time.Duration;
 import java.util.Optional;
 
 /**
- * Has the serial collector look through old objects when these have doubled.
+ * Starts a full collection of the serial collector when the old generation has doubled.
  *
- * <p>Left alone, that collector lets a process grow to the largest heap it may have before it looks
- * for old objects that nobody needs any more. Other collectors look by themselves, and are left
- * alone.
+ * <p>By itself that collector lets the heap grow to its maximum before it collects the old
+ * generation. Other collectors need no help, and get none.
  */
 public final class HeapKeeper implements AutoCloseable {
   private static final System.Logger LOG = System.getLogger(HeapKeeper.class.getName());

@@ -25,7 +25,10 @@ import java.util.function.LongSupplier;
 public final class LiveLoop implements EventLoop, AutoCloseable {
   private static final System.Logger LOG = System.getLogger(LiveLoop.class.getName());
 
-  /** How many tasks of others a caller runs behind its own, before the loop's thread takes over. */
+  /**
+   * How many tasks of other callers a caller runs after its own, before the loop's thread takes
+   * over.
+   */
   private static final int OTHERS_MAX = 8;
 
   /** A task that any caller may run. */
@@ -44,7 +47,7 @@ public final class LiveLoop implements EventLoop, AutoCloseable {
   private final Thread thread;
   private boolean closed;
 
-  /** Whose turn it is to run a task; null while the loop rests. */
+  /** The thread that runs a task; null while the loop is idle. */
   private @Nullable Thread turn;
 
   /**

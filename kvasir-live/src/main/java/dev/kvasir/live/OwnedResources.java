@@ -4,7 +4,7 @@ import dev.kvasir.Nullable;
 import java.util.ArrayDeque;
 import java.util.Deque;
 
-/** The parts of a whole, closed with it: the last first, and all of them whatever fails. */
+/** Resources that are closed together: in reverse order, and all of them even if one fails. */
 public final class OwnedResources implements AutoCloseable {
   private final Deque<AutoCloseable> parts = new ArrayDeque<>();
 

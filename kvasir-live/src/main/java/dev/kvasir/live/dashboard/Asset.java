@@ -16,7 +16,7 @@ import java.util.HexFormat;
  * @param tag changes with the content, so that a browser fetches it once
  */
 record Asset(String path, String contentType, Buffer content, String tag) {
-  /** Forbids what the page does not do, so that nobody has to take our word for it. */
+  /** Forbids whatever the page does not need. */
   private static final String POLICY =
       "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
           + "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";

@@ -12,7 +12,7 @@ import io.vertx.core.http.HttpHeaders;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The page at the root of a server, which shows what it does and lets one try it. */
+/** The page at the root of a server, which shows its state and has a form to try it. */
 public final class Dashboard {
   private static final System.Logger LOG = System.getLogger(Dashboard.class.getName());
   private static final String SCRIPT = "text/javascript; charset=utf-8";

@@ -5,7 +5,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 
-/** Reads the small files in which Linux tells about itself; elsewhere they are just not there. */
+/** Reads small files of /proc and /sys; on other systems they are missing. */
 public final class SystemFile {
   private SystemFile() {}
 

@@ -18,7 +18,7 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ObjectNode;
 
-/** Asks a worker over HTTP; whatever goes wrong is an answer. */
+/** Asks a worker over HTTP; failures are returned as answers. */
 final class WorkerHttp {
   static final JsonNode NOTHING = JsonMapper.shared().createObjectNode();
   private static final Duration TIME_MAX = Duration.ofSeconds(60);

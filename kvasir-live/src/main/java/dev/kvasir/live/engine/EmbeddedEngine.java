@@ -38,7 +38,7 @@ import java.util.function.IntConsumer;
 public final class EmbeddedEngine {
   private static final System.Logger LOG = System.getLogger(EmbeddedEngine.class.getName());
 
-  /** A tenant that is not heard of for as long as so many others are gets its hasher anew. */
+  /** How many hashers of tenants are kept; the least recently used goes first. */
   private static final int HASHERS_MAX = 1_024;
 
   /**
@@ -186,8 +186,8 @@ public final class EmbeddedEngine {
   }
 
   /**
-   * Something happened that nobody foresaw. What the engine believes cannot be trusted any more:
-   * whoever waits for an answer hears that there is none, and so does whoever comes.
+   * An unexpected failure. The state of the engine cannot be trusted any more: all requests fail,
+   * those that wait and new ones.
    */
   private void breakDown(Throwable failure) {
     LOG.log(ERROR, name() + " is out of order until it is started again", failure);

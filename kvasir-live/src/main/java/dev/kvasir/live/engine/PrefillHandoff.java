@@ -8,7 +8,7 @@ import java.time.Duration;
 import java.util.function.Consumer;
 import tools.jackson.databind.JsonNode;
 
-/** Waits until what one engine computed can be brought up by another. Belongs to their loop. */
+/** Waits until another engine can load the blocks of a prefill. Belongs to their loop. */
 final class PrefillHandoff {
   private static final Duration LOOK_INTERVAL = Duration.ofMillis(1);
   private static final Duration PATIENCE = Duration.ofSeconds(2);

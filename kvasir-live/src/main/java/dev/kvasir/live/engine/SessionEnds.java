@@ -12,7 +12,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
 
 /**
- * The last block of each conversation that has a name, so that its end can be told when it is over.
+ * The last block of each named conversation, to mark it when the conversation ends.
  *
  * <p>Those used least lately are forgotten first. Belongs to the engine's loop.
  */

@@ -4,7 +4,7 @@ import dev.kvasir.live.engine.FaultInjection;
 import java.util.ArrayDeque;
 import java.util.Deque;
 
-/** The faults that a worker still owes, in the order they were asked for. */
+/** The faults still to be injected, in the order they were asked for. */
 public final class FaultPlan implements FaultInjection {
   private static final int FAULTS_MAX = 100_000;
 

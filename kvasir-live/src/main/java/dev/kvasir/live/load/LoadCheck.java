@@ -7,7 +7,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
-/** Looks, before a load begins, whether the server can be asked at all. */
+/** Checks before a load whether the server is usable. */
 public sealed interface LoadCheck {
   /**
    * It can be, for this model, whose context has so many tokens; 0 where the server does not tell.

@@ -3,7 +3,7 @@ package dev.kvasir.live.load;
 import java.util.List;
 
 /**
- * What a load came to.
+ * The results of a load.
  *
  * @param seconds from the first arrival to the last answer
  * @param failures requests that were not answered as asked, by kind, the most frequent first

@@ -5,7 +5,7 @@ import java.util.Iterator;
 import java.util.random.RandomGenerator;
 import java.util.random.RandomGeneratorFactory;
 
-/** Requests that come by chance, as many people's do: Poisson arrivals, decided by a seed. */
+/** Random requests with Poisson arrivals, determined by a seed. */
 public final class RandomLoad implements Iterator<LoadRequest> {
   private static final String ALGORITHM = "L64X128MixRandom";
 

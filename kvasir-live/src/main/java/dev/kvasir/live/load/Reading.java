@@ -102,7 +102,7 @@ final class Reading {
         || !delta.path("reasoning").asString("").isEmpty();
   }
 
-  /** What a server does not say counts as none. */
+  /** A count that the server does not report is 0. */
   private static Usage usage(JsonNode told) {
     var usage = Usage.of(told);
     return new Usage(

@@ -6,8 +6,8 @@ import java.nio.charset.StandardCharsets;
 /**
  * Messages of Protocol Buffers on the wire, read and written field by field.
  *
- * <p>It knows the kinds of fields that Envoy's messages have. What is not asked for is read over,
- * so that messages of later versions can be read.
+ * <p>It knows the kinds of fields that Envoy's messages have. It skips unknown fields, so that
+ * messages of later versions can be read.
  */
 final class Proto {
   private static final int VARINT = 0;

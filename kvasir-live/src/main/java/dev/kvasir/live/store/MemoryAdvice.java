@@ -11,7 +11,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 
 /**
- * What is said to the system about memory that it maps for us, where it has {@code madvise}.
+ * Calls {@code madvise} for mapped memory, where the system has it.
  *
  * <p>The first access to each page of a mapping costs the thread that makes it a visit to the
  * kernel, which for a chunk of two megabytes takes longer than the copy. Advice moves that to

@@ -44,7 +44,7 @@ public final class StoreCall {
     return gathered;
   }
 
-  /** Runs the task on the loop; a closed loop has nobody left who waits for it. */
+  /** Runs the task on the loop; if the loop is closed, nobody waits for it. */
   public static void answer(EventLoop loop, Runnable task) {
     try {
       loop.execute(task);

@@ -75,7 +75,7 @@ final class SystemMemory {
     }
   }
 
-  /** Lets the system put a page behind every address, a stretch for each thread at a time. */
+  /** Touches every page, a stretch per thread at a time. */
   private static void touch(MemorySegment memory) {
     long bytes = memory.byteSize();
     LongStream.range(0, Math.ceilDiv(bytes, STRETCH_BYTES))
@@ -89,7 +89,7 @@ final class SystemMemory {
             });
   }
 
-  /** The system would rather end some process than refuse; so this refuses. */
+  /** Linux would kill a process rather than refuse memory, so this refuses. */
   private static void requireAvailable(long bytes) {
     long available = availableBytes();
     if (bytes > available) {

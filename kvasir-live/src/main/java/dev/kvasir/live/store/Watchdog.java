@@ -7,11 +7,11 @@ import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Interrupts a thread that takes too long, so that no server can keep one.
+ * Interrupts a thread whose call takes too long.
  *
  * <p>For virtual threads, and for all that use channels: those leave a socket when they are
- * interrupted, and close it. The timeouts of sockets are not enough: there is none for writing, and
- * each byte that arrives winds the one for reading up again.
+ * interrupted, and close it. The timeouts of sockets are not enough: writing has none, and each
+ * byte that arrives restarts the one for reading.
  */
 public final class Watchdog implements AutoCloseable {
   private final ScheduledThreadPoolExecutor timer;

@@ -11,9 +11,8 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 
 /**
- * Reads commands of the Redis protocol: an array of strings, or words on a line. Nothing is taken
- * on trust: lengths are checked before memory is taken, and a long last string is left to its
- * reader.
+ * Reads commands of the Redis protocol: an array of strings, or words on a line. Lengths are
+ * checked before memory is allocated, and a long last string is left to the caller.
  */
 final class RespReader {
   private static final int BUFFER_BYTES = 64 << 10;

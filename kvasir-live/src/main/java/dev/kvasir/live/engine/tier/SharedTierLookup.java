@@ -16,8 +16,8 @@ import java.util.List;
 import java.util.function.Predicate;
 
 /**
- * Asks the servers that other processes store on too whether they have what a prompt needs and
- * nobody here knows of. Belongs to the loop of the engines.
+ * Asks servers that are shared with other processes for blocks of a prompt that this process does
+ * not know. Belongs to the loop of the engines.
  *
  * <p>One block is asked for first: usually nobody has it, and then there is nothing behind it
  * either. What is found is known from then on as if it had been stored here. A server that is left

@@ -25,7 +25,7 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 
 /**
- * The blocks in one folder: writes them, reads them back and vouches for what it read.
+ * The blocks in one folder: writes them, reads them back and checks what it read.
  *
  * <p>Blocking, and without threads of its own. Several threads may write and read at a time, each
  * in slots of its own.

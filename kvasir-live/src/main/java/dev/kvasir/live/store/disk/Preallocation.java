@@ -7,8 +7,8 @@ import java.lang.foreign.Arena;
 import java.util.Locale;
 
 /**
- * Gives the file of the blocks its size before the first block, so that the tier cannot fill the
- * disk later, and a full disk cannot fail it.
+ * Gives the file of the blocks its full size before the first block, so that the disk cannot run
+ * full later.
  *
  * <p>The system sets the room aside where it can, which takes no time however large the tier is;
  * else zeros are written.

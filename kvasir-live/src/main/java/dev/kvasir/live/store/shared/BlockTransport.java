@@ -12,10 +12,10 @@ import java.util.function.IntPredicate;
 /**
  * A server that keeps sealed blocks for whoever shares it.
  *
- * <p>A port: Redis, or an object store. It moves bytes and vouches for none of them. All methods
- * block, may be called from any thread and may be interrupted. What they return is found by the
- * name of the block, never by its place; a block without an answer has failed. An exception says
- * that all have. Nothing is tried twice: who asks has a breaker, and can compute.
+ * <p>A port: Redis, or an object store. It moves bytes and does not check them. All methods block,
+ * may be called from any thread and may be interrupted. What they return is found by the name of
+ * the block, never by its place; a block without an answer has failed. An exception says that all
+ * have. Nothing is tried twice: who asks has a breaker, and can compute.
  */
 public interface BlockTransport extends AutoCloseable {
   /** What came of asking for one block. */

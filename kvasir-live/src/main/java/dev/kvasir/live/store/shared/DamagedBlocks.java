@@ -5,10 +5,10 @@ import java.util.LinkedHashSet;
 import java.util.SequencedSet;
 
 /**
- * Blocks of which a server gave wrong bytes, the latest of them.
+ * The latest blocks for which a server returned wrong bytes.
  *
- * <p>They are replaced when they are stored again, and not removed before: what is wrong may be the
- * way from there, and others may still read them.
+ * <p>They are replaced when they are stored again, and not removed before: the transfer may be at
+ * fault, and others may still read them.
  */
 final class DamagedBlocks {
   private final int blocksMax;

@@ -14,10 +14,10 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
 
 /**
- * Questions to a server which blocks it has: a few batches are under way, and what comes meanwhile
- * waits and goes together with the next, whoever asked.
+ * Asks a server which blocks it has. A few batches are in flight; questions that arrive meanwhile
+ * wait, and go together in the next batch.
  *
- * <p>What there is no room for is answered at once as unknown, and counted.
+ * <p>A question without room is answered at once as unknown, and counted.
  */
 final class LookupQueue {
   private static final System.Logger LOG = System.getLogger(LookupQueue.class.getName());
