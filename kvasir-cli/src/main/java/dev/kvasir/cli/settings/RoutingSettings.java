@@ -24,7 +24,6 @@ import java.nio.file.InvalidPathException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.Iterator;
 import java.util.Map;
 import java.util.TreeMap;
 
@@ -131,22 +130,6 @@ public record RoutingSettings(
 
     public Margins {
       var _ = PlacementSettings.DEFAULT.withMargins(interference, victims, gain, shared);
-    }
-  }
-
-  /** The names of all policies, for help. */
-  public static final class Policies implements Iterable<String> {
-    @Override
-    public Iterator<String> iterator() {
-      return PickPolicy.NAMES.iterator();
-    }
-  }
-
-  /** The names of all placements, for help. */
-  public static final class Placements implements Iterable<String> {
-    @Override
-    public Iterator<String> iterator() {
-      return PlacementPolicy.NAMES.iterator();
     }
   }
 
