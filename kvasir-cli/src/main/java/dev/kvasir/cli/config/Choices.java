@@ -6,6 +6,12 @@ import java.util.List;
 public final class Choices {
   private Choices() {}
 
+  /** Refuses a number that is too small. */
+  public static void atLeast(String key, long value, long least) {
+    if (value >= least) return;
+    throw new IllegalArgumentException(key + " " + value + ", expected " + least + " or more");
+  }
+
   /** Refuses a word that is none of those, naming the nearest. */
   public static void require(String key, String word, List<String> known) {
     if (known.contains(word)) return;

@@ -2,6 +2,7 @@ package dev.kvasir.cli.settings;
 
 import dev.kvasir.Nullable;
 import dev.kvasir.Records;
+import dev.kvasir.cli.config.Choices;
 import dev.kvasir.cli.config.CustomSetting;
 import dev.kvasir.cli.config.KeyPaths;
 import dev.kvasir.cli.config.RecordReader;
@@ -77,8 +78,8 @@ public record EngineGroups(List<Entry> entries) implements CustomSetting<EngineG
     public Group {
       alphaCoeffs = List.copyOf(alphaCoeffs);
       betaCoeffs = List.copyOf(betaCoeffs);
-      if (count < 0) throw new IllegalArgumentException("count " + count + ", expected 0 or more");
-      if (dp < 1) throw new IllegalArgumentException("dp " + dp + ", expected 1 or more");
+      Choices.atLeast("count", count, 0);
+      Choices.atLeast("dp", dp, 1);
       if (gpuHour != null && !(gpuHour >= 0)) {
         throw new IllegalArgumentException("gpu-hour " + gpuHour + ", expected 0 or more");
       }

@@ -144,24 +144,19 @@ public record EnginesSettings(
       Choices.require("eviction", eviction, Eviction.NAMES);
     }
     EvictionLimits.check(ttl, pinnedShare);
-    atLeast("count", count, 0);
-    atLeast("prefill", prefill, 0);
-    atLeast("decode", decode, 0);
-    atLeast("threads", threads, 0);
-    atLeast("total-kv-blocks", totalKvBlocks, 0);
-    atLeast("block-size", blockSize, 1);
-    atLeast("sequences-max", sequencesMax, 1);
-    atLeast("step-tokens-max", stepTokensMax, 0);
-    atLeast("chunk-tokens-max", chunkTokensMax, 0);
-    atLeast("context-tokens-max", contextTokensMax, 0);
+    Choices.atLeast("count", count, 0);
+    Choices.atLeast("prefill", prefill, 0);
+    Choices.atLeast("decode", decode, 0);
+    Choices.atLeast("threads", threads, 0);
+    Choices.atLeast("total-kv-blocks", totalKvBlocks, 0);
+    Choices.atLeast("block-size", blockSize, 1);
+    Choices.atLeast("sequences-max", sequencesMax, 1);
+    Choices.atLeast("step-tokens-max", stepTokensMax, 0);
+    Choices.atLeast("chunk-tokens-max", chunkTokensMax, 0);
+    Choices.atLeast("context-tokens-max", contextTokensMax, 0);
     boolean isNobodyThere =
         groups.isEmpty() ? count + prefill + decode < 1 : groups.present().isEmpty();
     if (isNobodyThere) throw new IllegalArgumentException("there are no engines");
-  }
-
-  private static void atLeast(String key, int value, int least) {
-    if (value >= least) return;
-    throw new IllegalArgumentException(key + " " + value + ", expected " + least + " or more");
   }
 
   /** The KV blocks of an embedded engine. */

@@ -2,6 +2,7 @@ package dev.kvasir.cli.settings;
 
 import dev.kvasir.Nullable;
 import dev.kvasir.Records;
+import dev.kvasir.cli.config.Choices;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -63,7 +64,7 @@ public record HardwareSettings(
   public HardwareSettings {
     alphaCoeffs = List.copyOf(alphaCoeffs);
     betaCoeffs = List.copyOf(betaCoeffs);
-    if (tp < 1) throw new IllegalArgumentException("tp " + tp + ", expected 1 or more");
+    Choices.atLeast("tp", tp, 1);
     if (!(transferRate > 0)) {
       throw new IllegalArgumentException(
           "transfer-rate " + transferRate + ", expected GB/s above 0");

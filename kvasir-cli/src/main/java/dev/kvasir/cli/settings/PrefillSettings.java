@@ -1,5 +1,6 @@
 package dev.kvasir.cli.settings;
 
+import dev.kvasir.cli.config.Choices;
 import dev.kvasir.router.placement.PlacementSettings;
 import dev.kvasir.router.view.Estimates;
 
@@ -27,14 +28,8 @@ public record PrefillSettings(
       throw new IllegalArgumentException(
           "throughput " + throughput + ", expected tokens a second, more than 0");
     }
-    if (placementsMax < 1) {
-      throw new IllegalArgumentException(
-          "placements-max " + placementsMax + ", expected 1 or more");
-    }
-    if (dedicatedPlacementsMax < 0) {
-      throw new IllegalArgumentException(
-          "dedicated-placements-max " + dedicatedPlacementsMax + ", expected 0 or more");
-    }
+    Choices.atLeast("placements-max", placementsMax, 1);
+    Choices.atLeast("dedicated-placements-max", dedicatedPlacementsMax, 0);
     if (!(overloadFactor > 0) || overloadFactor == Double.POSITIVE_INFINITY) {
       throw new IllegalArgumentException(
           "overload-factor " + overloadFactor + ", expected a number above 0");

@@ -44,9 +44,7 @@ import picocli.CommandLine.Spec;
       "  kvasir simulate --workload examples/workloads/chat.yaml --host-blocks 50000 --json",
       "  kvasir simulate --config kvasir.yaml --trace traffic.jsonl --set tiers.host.size=64GiB",
       "  kvasir simulate --config examples/host-memory.yaml --sweep tiers.host.size=64GiB,128GiB"
-    },
-    usageHelpWidth = 100,
-    sortOptions = false)
+    })
 public final class SimulateCommand implements Callable<Integer> {
   /** Each processor has neighbours of the list, the same each time: what they use is near it. */
   private static final ParallelTasks ALL_CORES =
@@ -107,8 +105,12 @@ public final class SimulateCommand implements Callable<Integer> {
       return ExitCode.OK;
     }
     RunResult run;
-    try (var progress = Progress.on(err)) {
-      run = setup.run(progress::completed);
+    try (var line = TerminalLine.on(err)) {
+      run =
+          setup.run(
+              done -> {
+                if ((done & 0xff) == 0 && line.isDue()) line.write(done + " requests");
+              });
     }
     var summary = setup.summary(run);
     setup.warn(summary);
