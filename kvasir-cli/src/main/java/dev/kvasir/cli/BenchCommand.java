@@ -14,18 +14,16 @@ import picocli.CommandLine.Option;
 import tools.jackson.databind.SerializationFeature;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Measures what this machine's tiers can do, beside plain copies and plain I/O. */
+/** Measures the tiers of this machine, and compares them with plain copies and I/O. */
 @Command(
     name = "bench",
     description = "Measure this machine's tiers, and compare them with plain copies and I/O.",
     optionListHeading = "%nOptions:%n",
     footer = {
       "",
-      "GB/s are with as many blocks under way as the store takes, p50 and p99 are of one block",
-      "alone. Everything is measured in turn in each round; ratios are medians over the rounds."
-    },
-    usageHelpWidth = 100,
-    sortOptions = false)
+      "GB/s: with as many blocks in flight as the store takes. p50 and p99: one block alone.",
+      "Each round measures everything in turn. Ratios are medians over the rounds."
+    })
 final class BenchCommand implements Callable<Integer> {
   private static final long MEBIBYTE = 1L << 20;
   private static final int FILE_MEBIBYTES_MIN = 16;
@@ -35,13 +33,13 @@ final class BenchCommand implements Callable<Integer> {
 
   @Option(
       names = "--tiers",
-      description = "The tiers: GPU if there is one, host and disk; all there is to measure yet.")
+      description = "Measure the tiers: GPU if there is one, host memory and disk.")
   private boolean tiers;
 
   @Option(
       names = "--dir",
       paramLabel = "DIR",
-      description = "The disk to measure; the files are removed again (default: this folder).")
+      description = "Folder on the disk to measure; its files are removed at the end (default: .).")
   private Path folder = Path.of("");
 
   @Option(
@@ -53,7 +51,7 @@ final class BenchCommand implements Callable<Integer> {
   @Option(
       names = "--rounds",
       paramLabel = "N",
-      description = "How often everything is measured (default: ${DEFAULT-VALUE}).")
+      description = "Number of rounds (default: ${DEFAULT-VALUE}).")
   private int rounds = 5;
 
   @Option(

@@ -23,7 +23,7 @@ import picocli.CommandLine.Option;
 import tools.jackson.databind.SerializationFeature;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Looks at this machine, or at workers: JDK, cores, memory, cache folder, direct I/O, GPU. */
+/** Checks this machine (JDK, cores, memory, cache folder, direct I/O, GPU), or workers. */
 @Command(
     name = "doctor",
     description = "Check this machine, or workers, and print what Kvasir needs of them.",
@@ -31,9 +31,7 @@ import tools.jackson.databind.json.JsonMapper;
     footer = {
       "",
       "ok: as it should be; note: worth knowing; missing: needed, and not there (exit code 69)."
-    },
-    usageHelpWidth = 100,
-    sortOptions = false)
+    })
 final class DoctorCommand implements Callable<Integer> {
   private final PrintWriter out;
   private final Map<String, String> environment;
@@ -48,14 +46,14 @@ final class DoctorCommand implements Callable<Integer> {
       names = "--worker",
       paramLabel = "URL[,events=TCP]",
       description =
-          "Ask a vLLM or SGLang server instead what the router needs of it, with a few short"
-              + " requests; again for each further one.")
+          "Check a vLLM or SGLang server instead of this machine, with a few short requests."
+              + " Repeatable.")
   private List<String> workers = List.of();
 
   @Option(
       names = "--worker-key",
       paramLabel = "KEY",
-      description = "What workers are sent as key, as env:NAME or file:PATH.")
+      description = "Key to send to workers, as env:NAME or file:PATH.")
   private @Nullable String workerKey;
 
   @Option(names = "--json", description = "Write one JSON object, for programs.")

@@ -40,9 +40,7 @@ import picocli.CommandLine.Option;
       "  kvasir fleet --workers 8 --hardware H100 --tp 2 --model-config llama-70b/config.json",
       "  curl -d '{\"worker\": 1, \"kind\": \"stall\", \"after\": 3, \"answers\": 5}' \\",
       "       -H 'content-type: application/json' http://127.0.0.1:8099/faults"
-    },
-    usageHelpWidth = 100,
-    sortOptions = false)
+    })
 final class FleetCommand implements Callable<Integer> {
   private static final Duration LINK_LATENCY = Duration.ofNanos(50_000);
 

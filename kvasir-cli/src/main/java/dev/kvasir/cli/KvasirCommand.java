@@ -2,7 +2,7 @@ package dev.kvasir.cli;
 
 import picocli.CommandLine.Command;
 
-/** The command that holds the others; by itself it only helps. */
+/** The top-level command; by itself it prints its help. */
 @Command(
     name = "kvasir",
     header = "Kvasir keeps the KV cache of large language models alive across memory tiers.%n",
@@ -21,8 +21,8 @@ import picocli.CommandLine.Command;
           + " package)",
       "",
       "Environment:",
-      "  JAVA25_HOME        the JDK to use; without it one is looked for",
-      "  KVASIR_API_KEY     the key that 'kvasir load' shows to servers",
+      "  JAVA25_HOME        the JDK to use (default: searched for)",
+      "  KVASIR_API_KEY     the API key that 'kvasir load' sends",
       "  KVASIR_LISTEN_PORT and so on: settings of 'kvasir serve', see docs/configuration.md",
       "  KVASIR_JAVA_OPTS   options for the JVM, such as -Xmx8g",
       "  KVASIR_DEBUG=1     shows where an internal error happened",
@@ -32,13 +32,11 @@ import picocli.CommandLine.Command;
     },
     exitCodeListHeading = "%nExit codes:%n",
     exitCodeList = {
-      "0:all is well",
+      "0:success",
       "64:the command line is wrong",
-      "65:a file that was named cannot be read as it stands",
+      "65:a file cannot be read, or is not valid",
       "69:something needed is missing",
       "70:an internal error, or a build that failed"
     },
-    versionProvider = Version.class,
-    usageHelpWidth = 100,
-    sortOptions = false)
+    versionProvider = Version.class)
 final class KvasirCommand {}

@@ -27,6 +27,8 @@ import picocli.CommandLine.Model.OptionSpec;
 
 /** Where the command line begins. */
 public final class Main {
+  private static final int HELP_WIDTH = 100;
+
   private Main() {}
 
   public static void main(String[] args) {
@@ -100,7 +102,7 @@ public final class Main {
   private static CommandLine helpful(CommandLine command) {
     var help =
         OptionSpec.builder("-h", "--help").usageHelp(true).description("Show this help.").build();
-    command.getCommandSpec().addOption(help);
+    command.getCommandSpec().addOption(help).usageMessage().width(HELP_WIDTH).sortOptions(false);
     return command;
   }
 }

@@ -47,22 +47,20 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** Finds out from captures how a deployment takes its time. */
+/** Fits a latency profile to captures. */
 @Command(
     name = "calibrate",
     customSynopsis =
         "kvasir calibrate (CAPTURE... | --url URL) (--out FILE | --leave-out N | --predict CAPTURE)"
             + " [OPTIONS]",
-    description = "Fit how a deployment takes its time to captures of it, and write a profile.",
+    description = "Fit a latency profile of a deployment to captures of its traffic.",
     footerHeading = "%nExamples:%n",
     footer = {
       "  kvasir calibrate monday.jsonl.gz --model-config config.json --out profile.json",
       "  kvasir calibrate --url http://gpu0:8000 --budget 120s --out profile.json",
       "  kvasir calibrate monday.jsonl.gz tuesday.jsonl.gz wednesday.jsonl.gz --leave-out 1",
       "  kvasir simulate --profile profile.json --trace traffic.jsonl --instances 3"
-    },
-    usageHelpWidth = 100,
-    sortOptions = false)
+    })
 public final class CalibrateCommand implements Callable<Integer> {
   private static final ParallelTasks ALL_CORES =
       tasks -> tasks.parallelStream().forEach(Runnable::run);
@@ -90,20 +88,20 @@ public final class CalibrateCommand implements Callable<Integer> {
       names = "--leave-out",
       paramLabel = "N",
       description =
-          "Instead of a profile: judge each capture by profiles of others, for all ways to leave N"
-              + " of them out.")
+          "Instead of a profile: predict each capture with profiles of the others, for all ways to"
+              + " leave N out.")
   private int leftOut;
 
   @Option(
       names = "--predict",
       paramLabel = "CAPTURE",
-      description = "Instead of a profile: judge this capture by a profile of the others.")
+      description = "Instead of a profile: predict this capture with a profile of the others.")
   private List<Path> predicted = new ArrayList<>();
 
   @Option(
       names = "--url",
       paramLabel = "URL",
-      description = "Without captures: load this OpenAI-compatible server, and calibrate on that.")
+      description = "Without captures: load this OpenAI-compatible server, and fit to the result.")
   private @Nullable URI url;
 
   @Option(
@@ -124,7 +122,7 @@ public final class CalibrateCommand implements Callable<Integer> {
   @Option(
       names = "--captures",
       paramLabel = "FOLDER",
-      description = "With --url: where to keep what was measured (default: nowhere).")
+      description = "With --url: folder to keep the captures in (default: none are kept).")
   private @Nullable Path folder;
 
   @Option(
@@ -136,7 +134,7 @@ public final class CalibrateCommand implements Callable<Integer> {
   @Option(
       names = "--hardware",
       paramLabel = "GPU",
-      description = "The GPU (default: the known one that explains the captures best).")
+      description = "The GPU (default: the known GPU that fits the captures best).")
   private @Nullable String gpu;
 
   @Option(
@@ -179,27 +177,27 @@ public final class CalibrateCommand implements Callable<Integer> {
       names = "--calls",
       paramLabel = "N",
       description =
-          "How often the server is called for a request (default: 2, as a router that names prompts"
-              + " by their tokens asks for these first; 1 with --url, or where captures show that"
-              + " they were named by bytes).")
+          "Calls to the server per request (default: 2, since the router first asks for the tokens"
+              + " of the prompt; 1 with --url, or if captures show that prompts were hashed by"
+              + " bytes).")
   private int calls;
 
   @Option(
       names = "--engine",
       paramLabel = "NAME",
-      description = "The engine and its version, for the profile's reader.")
+      description = "Engine and version, noted in the profile.")
   private String engine = "";
 
   @Option(
       names = "--model",
       paramLabel = "NAME",
-      description = "The model's name, for the profile's reader.")
+      description = "Name of the model, noted in the profile.")
   private String model = "";
 
   @Option(
       names = "--name",
       paramLabel = "NAME",
-      description = "What the profile is called (default: the name of its file).")
+      description = "Name of the profile (default: the name of its file).")
   private String name = "";
 
   @Option(
@@ -211,7 +209,7 @@ public final class CalibrateCommand implements Callable<Integer> {
   @Option(
       names = "--report",
       paramLabel = "FILE",
-      description = "Write a page of what is predicted against what was measured.")
+      description = "Write an HTML page that compares predicted and measured times.")
   private @Nullable Path report;
 
   public CalibrateCommand(PrintWriter out, PrintWriter err, Map<String, String> environment) {

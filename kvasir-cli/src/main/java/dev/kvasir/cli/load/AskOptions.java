@@ -19,8 +19,8 @@ import java.util.List;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
-/** What is asked of the server, and when. */
-@Command(optionListHeading = "%nWhat is asked:%n")
+/** Which requests to send, and when. */
+@Command(optionListHeading = "%nRequests:%n")
 final class AskOptions {
   /** The names of all formats, for help. */
   static final class Formats implements Iterable<String> {
@@ -60,7 +60,7 @@ final class AskOptions {
   @Option(
       names = "--duration",
       paramLabel = "S",
-      description = "Seconds after which nothing is sent; answers are still awaited.")
+      description = "Stop sending after this many seconds, then wait for the answers.")
   private double durationSeconds = Duration.ofDays(365).toSeconds();
 
   @Option(

@@ -25,7 +25,7 @@ import java.util.concurrent.TimeoutException;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
-/** Asks a server many things, and tells how well it answered. */
+/** Loads a server, and reports how it answered. */
 @Command(
     name = "load",
     customSynopsis = "kvasir load (--rate R | --trace FILE | --concurrency N) [OPTIONS]",
@@ -37,10 +37,8 @@ import picocli.CommandLine.Mixin;
       "  kvasir load --trace conversation_trace.jsonl --time-scale 0.5 --ttft-slo 2000",
       "  kvasir load --url http://10.0.0.7:8000 --concurrency 32 --duration 60 --json",
       "",
-      "Times count from when a request was due, also where it had to wait to be sent."
-    },
-    usageHelpWidth = 100,
-    sortOptions = false)
+      "Times count from when a request was due, even if it was sent later."
+    })
 public final class LoadCommand implements Callable<Integer> {
   private static final Duration CHECK_PATIENCE = Duration.ofSeconds(15);
   private static final long TICK_MILLIS = 100;

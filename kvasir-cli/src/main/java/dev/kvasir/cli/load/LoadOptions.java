@@ -8,7 +8,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** Everything that can be said about a load. */
+/** All options of {@code load}. */
 final class LoadOptions {
   @Mixin TargetOptions target = new TargetOptions();
 
@@ -16,8 +16,8 @@ final class LoadOptions {
 
   @Mixin Output output = new Output();
 
-  /** What a load tells. */
-  @Command(optionListHeading = "%nWhat comes out:%n")
+  /** What a load writes. */
+  @Command(optionListHeading = "%nOutput:%n")
   static final class Output {
     @Option(names = "--json", description = "Write one JSON object, for programs.")
     boolean json;

@@ -8,8 +8,8 @@ import java.util.Map;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
-/** Whom to ask. */
-@Command(optionListHeading = "%nWhom to ask:%n")
+/** Which server to load. */
+@Command(optionListHeading = "%nServer:%n")
 final class TargetOptions {
   private static final String KEY_VARIABLE = "KVASIR_API_KEY";
 

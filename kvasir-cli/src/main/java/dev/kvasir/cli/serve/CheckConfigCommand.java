@@ -13,14 +13,13 @@ import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 
-/** Reads a configuration, and says in words what would run with it. */
+/** Checks a configuration, and describes what would run with it. */
 @Command(
     name = "check-config",
-    description = "Read the settings of 'kvasir serve', and say in words what would run.",
+    description = "Check the settings of 'kvasir serve', and describe what would run.",
     optionListHeading = "%nOptions:%n",
     footerHeading = "%nExamples:%n",
-    footer = "  kvasir check-config kvasir.yaml",
-    usageHelpWidth = 100)
+    footer = "  kvasir check-config kvasir.yaml")
 public final class CheckConfigCommand implements Callable<Integer> {
   private final PrintWriter out;
   private final PrintWriter err;

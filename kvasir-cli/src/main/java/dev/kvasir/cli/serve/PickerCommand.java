@@ -31,16 +31,14 @@ import picocli.CommandLine.Option;
     footer = {
       "  kvasir picker --worker http://10.0.0.5:8000 --worker http://10.0.0.6:8000",
       "  kvasir picker --config kvasir.yaml --host 0.0.0.0 --picker-port 9002"
-    },
-    usageHelpWidth = 100,
-    sortOptions = false)
+    })
 public final class PickerCommand implements Callable<Integer> {
   private final PrintWriter out;
   private final PrintWriter err;
   private final Map<String, String> environment;
   private final String version;
 
-  @Option(names = "--verbose", description = "Log what becomes of workers and tiers, too.")
+  @Option(names = "--verbose", description = "Also log the state of workers and tiers.")
   private boolean verbose;
 
   @Option(

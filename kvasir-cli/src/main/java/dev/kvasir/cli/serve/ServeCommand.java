@@ -31,16 +31,14 @@ import picocli.CommandLine.Option;
       "  kvasir serve --worker http://p:8000,role=prefill,connector=nixl \\",
       "               --worker http://d:8000,role=decode,connector=nixl,events=tcp://d:5557",
       "  kvasir serve --config kvasir.yaml"
-    },
-    usageHelpWidth = 100,
-    sortOptions = false)
+    })
 public final class ServeCommand implements Callable<Integer> {
   private final PrintWriter out;
   private final PrintWriter err;
   private final Map<String, String> environment;
   private final String version;
 
-  @Option(names = "--verbose", description = "Log what becomes of workers and tiers, too.")
+  @Option(names = "--verbose", description = "Also log the state of workers and tiers.")
   private boolean verbose;
 
   @Mixin private ServeOptions options = new ServeOptions();

@@ -16,7 +16,7 @@ final class ServeOptions {
       names = "--worker",
       paramLabel = "URL[,key=value…]",
       description =
-          "A vLLM, SGLang or other OpenAI-compatible server; once for each. Keys: name, role (both,"
+          "A vLLM, SGLang or other OpenAI-compatible server; repeatable. Keys: name, role (both,"
               + " prefill, decode), connector (none, nixl, mooncake, sglang), bootstrap"
               + " (HOST:PORT), events and replay (tcp://HOST:PORT of its KV events).")
   private List<String> workers = new ArrayList<>();
@@ -25,8 +25,8 @@ final class ServeOptions {
       names = "--config",
       paramLabel = "FILE",
       description =
-          "Settings in YAML; options and KVASIR_… variables go before them. Workers and keys are"
-              + " read again when the file changes.")
+          "Settings in YAML; options and KVASIR_… variables override them. Workers and keys are"
+              + " reloaded when the file changes.")
   private @Nullable Path config;
 
   /** What a command has options for besides. */

@@ -25,20 +25,18 @@ import picocli.CommandLine.Parameters;
 import tools.jackson.databind.SerializationFeature;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Explains what a trace lets caches find. */
+/** Shows what caches can find in a trace. */
 @Command(
     name = "explain",
     description =
-        "Explain what a trace lets caches find, and what more memory or another policy would"
-            + " bring.",
+        "Show what caches can find in a trace, and what more memory or another policy would"
+            + " gain.",
     optionListHeading = "%nOptions:%n",
     footer = {
       "",
       "Example:",
       "  kvasir explain cache conversation_trace.jsonl --block-size 512 --report out.html"
-    },
-    usageHelpWidth = 100,
-    sortOptions = false)
+    })
 public final class ExplainCommand implements Callable<Integer> {
   private static final JsonMapper JSON =
       JsonMapper.builder().enable(SerializationFeature.INDENT_OUTPUT).build();

@@ -34,7 +34,7 @@ record KeyOption(
 
   /** Where help shows it. */
   enum Section {
-    ASKED("What is asked"),
+    ASKED("Requests"),
     DEPLOYMENT("Deployment"),
     HARDWARE("Model and GPU"),
     TARGETS("Targets");
@@ -55,7 +55,7 @@ record KeyOption(
               "simulation.requests-max",
               "",
               "Take at most N requests (default: all)."),
-          asked("load", "X", "simulation.load", "", "Requests come X times as often."),
+          asked("load", "X", "simulation.load", "", "Multiply the request rate by X."),
           asked("seed", "N", "simulation.seed", "", "Seed of all random numbers (default: 42)."),
           asked("sort", "", "simulation.order", "sorted", "Sort a trace by arrival first."),
           asked(
@@ -78,7 +78,7 @@ record KeyOption(
               "placement",
               "NAME",
               "routing.placement",
-              "Where a prompt is computed: {} (default: predictive where engines can hand over,"
+              "Where a prompt is prefilled: {} (default: predictive if engines can hand over,"
                   + " else never)."),
           deployment("block-size", "N", "engines.block-size", "Tokens of a block."),
           deployment(
@@ -86,7 +86,7 @@ record KeyOption(
               "N",
               "engines.total-kv-blocks",
               "KV blocks of an engine (default: what the GPU has room for)."),
-          deployment("eviction", "NAME", "engines.eviction", "Which block goes first: {}."),
+          deployment("eviction", "NAME", "engines.eviction", "Eviction policy: {}."),
           deployment(
               "host-blocks", "N", "tiers.host.blocks", "KV blocks in host memory (default: none)."),
           deployment("disk-blocks", "N", "tiers.disk.blocks", "KV blocks on disk (default: none)."),
@@ -114,10 +114,7 @@ record KeyOption(
               "hardware.fit",
               "Your own measurements, CSV or JSONL, to fit a linear model to."),
           hardware(
-              "profile",
-              "FILE",
-              "hardware.profile",
-              "How a deployment takes its time, as 'kvasir calibrate' found it."),
+              "profile", "FILE", "hardware.profile", "Latency profile from 'kvasir calibrate'."),
           target("slo-ttft", "slo.ttft", "Target for the first token (default: none)."),
           target("slo-itl", "slo.itl", "Target for the time between tokens (default: none)."),
           target("slo-e2e", "slo.e2e", "Target for the whole answer (default: none)."));

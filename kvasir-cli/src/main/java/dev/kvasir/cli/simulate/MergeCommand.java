@@ -18,10 +18,10 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** Puts the parts of a sweep together that several processes have run. */
+/** Merges the parts of a sweep that several processes ran. */
 @Command(
     name = "merge",
-    description = "Put the parts of a sweep together that 'simulate --shard' wrote.",
+    description = "Merge the parts of a sweep that 'simulate --shard' wrote.",
     optionListHeading = "%nOptions:%n",
     footer = {
       "",
@@ -29,9 +29,7 @@ import picocli.CommandLine.Parameters;
       "  kvasir simulate --trace traffic.jsonl --sweep instances=2,4,8 --shard 0/2 > 0.json",
       "  kvasir simulate --trace traffic.jsonl --sweep instances=2,4,8 --shard 1/2 > 1.json",
       "  kvasir merge 0.json 1.json"
-    },
-    usageHelpWidth = 100,
-    sortOptions = false)
+    })
 public final class MergeCommand implements Callable<Integer> {
   private final PrintWriter out;
   private final PrintWriter err;

@@ -40,7 +40,7 @@ import picocli.CommandLine.Spec;
       "Find the cheapest deployment that keeps the targets: how many engines, on which GPU, with"
           + " which tiers and policies.",
       "Each GPU of --gpus with each combination of --sweep is an alternative; of each, the fewest"
-          + " engines are found. What cannot become the cheapest or the runner-up is not run."
+          + " engines are found. Alternatives that cannot come first or second are not run."
     },
     optionListHeading = "%nOptions:%n",
     footerHeading = "%nExamples:%n",
@@ -48,9 +48,7 @@ import picocli.CommandLine.Spec;
       "  kvasir plan --trace traffic.jsonl --slo-ttft 500 --gpus H100=2.49,H200=3.79",
       "  kvasir plan --config kvasir.yaml --trace traffic.jsonl --slo-ttft 500"
           + " --sweep tiers.host.size=1GiB,64GiB --report plan.html"
-    },
-    usageHelpWidth = 100,
-    sortOptions = false)
+    })
 public final class PlanCommand implements Callable<Integer> {
   private static final List<String> NOT_HERE =
       List.of(
@@ -82,8 +80,7 @@ public final class PlanCommand implements Callable<Integer> {
   @Option(
       names = "--group",
       paramLabel = "NAME",
-      description =
-          "The group of engines.groups whose engines are counted; sweep the counts of the others.")
+      description = "The group of engines.groups to size; sweep the counts of the other groups.")
   private @Nullable String group;
 
   @Option(

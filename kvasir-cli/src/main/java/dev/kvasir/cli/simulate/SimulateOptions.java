@@ -14,7 +14,7 @@ final class SimulateOptions {
       names = "--config",
       paramLabel = "FILE",
       description =
-          "The deployment, as 'serve' runs it, and perhaps a workload and what to vary. Precedence:"
+          "The deployment, as for 'serve', and optionally a workload and a sweep. Precedence:"
               + " flags > environment > file > defaults.")
   @Nullable
   Path config;
@@ -36,7 +36,7 @@ final class SimulateOptions {
   @Option(
       names = "--validate",
       paramLabel = "FILE",
-      description = "A capture to replay, and to compare with what was measured in it.")
+      description = "A capture to replay; the result is compared with its measured times.")
   @Nullable
   Path validate;
 
@@ -58,8 +58,8 @@ final class SimulateOptions {
       names = "--shard",
       paramLabel = "I/N",
       description =
-          "Run only every N-th setting of a sweep, from the I-th on, 0 to N-1, and write what"
-              + " 'kvasir merge' puts together.")
+          "Run every N-th setting of a sweep, starting at I (0 to N-1), and write a part for"
+              + " 'kvasir merge'.")
   @Nullable
   String shard;
 
@@ -90,21 +90,21 @@ final class SimulateOptions {
 
   @Option(
       names = "--cache-only",
-      description = "No engine and no time: what a cache of that size alone would find.")
+      description = "Simulate only the cache: what it would find, without engines and time.")
   boolean cacheOnly;
 
   @Option(
       names = "--hint-oracle",
       paramLabel = "SHARE",
       description =
-          "That share of the trace's requests, 0 to 1, says truly whether its conversation"
+          "Share of the trace's requests, 0 to 1, that state correctly whether their conversation"
               + " returns (default: 0).")
   double hintOracle;
 
   @Option(
       names = "--compat",
       paramLabel = "blis",
-      description = "Be like BLIS in every detail, and take its options, to compare with it.")
+      description = "Behave exactly like BLIS, and accept its options, to compare with it.")
   private @Nullable String compat;
 
   boolean isBlis() {

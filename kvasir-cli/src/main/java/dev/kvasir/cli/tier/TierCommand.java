@@ -40,9 +40,7 @@ import picocli.CommandLine.Option;
       "  kvasir tier --host-bytes 64GiB --disk-bytes 1TiB --folder /nvme/kvasir",
       "  kvasir tier --config tier.yaml",
       "  kvasir tier ls --folder /nvme/kvasir"
-    },
-    usageHelpWidth = 100,
-    sortOptions = false)
+    })
 public final class TierCommand implements Callable<Integer> {
   private static final Duration STOP_MAX = Duration.ofMinutes(2);
 
@@ -53,10 +51,10 @@ public final class TierCommand implements Callable<Integer> {
   @Option(
       names = "--config",
       paramLabel = "FILE",
-      description = "A YAML file with these and more settings; options go before it.")
+      description = "A YAML file with these and more settings; options override it.")
   private @Nullable Path config;
 
-  @Option(names = "--verbose", description = "Log connections and namespaces, too.")
+  @Option(names = "--verbose", description = "Also log connections and namespaces.")
   private boolean verbose;
 
   @Mixin private TierOptions options = new TierOptions();
