@@ -3,9 +3,9 @@ package dev.kvasir.cli.config;
 import dev.kvasir.sim.spec.Written;
 import java.util.List;
 
-/** A setting that is no record and no single value, and that reads itself. */
+/** A setting that is neither a record nor a single value, and that reads itself. */
 public interface CustomSetting<T> {
-  /** What is written there, over this as the default. */
+  /** Reads the value; this is the default. */
   T read(String path, Written written);
 
   /** All keys below that path. */

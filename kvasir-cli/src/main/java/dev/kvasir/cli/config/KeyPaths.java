@@ -14,7 +14,7 @@ import java.util.Objects;
 public final class KeyPaths {
   private static final String TEMPLATE = "DEFAULT";
 
-  /** A class makes new components, with new accessors, each time that it is asked for them. */
+  /** Cached, since a class makes new components and accessors for each call. */
   private static final ClassValue<RecordComponent[]> COMPONENTS =
       new ClassValue<>() {
         @Override
@@ -44,7 +44,7 @@ public final class KeyPaths {
     }
   }
 
-  /** All keys of the record, in its order; the record has what counts where nothing is written. */
+  /** All keys of the record, in its order; the values of the record are the defaults. */
   public static List<Key> of(Record template) {
     return of("", template);
   }
@@ -126,7 +126,7 @@ public final class KeyPaths {
     }
   }
 
-  /** What a section that is usually not there begins with. */
+  /** The defaults of an optional section. */
   static Record template(Class<?> type) {
     try {
       return (Record) type.getField(TEMPLATE).get(null);

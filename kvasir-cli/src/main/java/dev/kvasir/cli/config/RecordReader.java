@@ -13,10 +13,10 @@ import java.util.LinkedHashSet;
 import java.util.List;
 
 /**
- * Makes a record of settings from what was written: each component has a key of its name.
+ * Makes a record of settings from keys and values: each component has a key of its name.
  *
- * <p>What was not written is as in the template. Records check themselves, and what they say
- * against a value is told with the place where it was written.
+ * <p>A key that is missing keeps the value of the template. Records check themselves; their errors
+ * are reported with the place of the value.
  */
 public final class RecordReader {
   private static final String REMEDY = "correct it, see docs/configuration.md";
@@ -132,7 +132,7 @@ public final class RecordReader {
     }
   }
 
-  /** Where those values stand that cannot be together. */
+  /** The places of values that do not fit together. */
   private static String places(String above, Written.Keys written) {
     var places = new LinkedHashSet<String>();
     for (var value : written.values().values()) {
@@ -143,7 +143,7 @@ public final class RecordReader {
     return String.join(", ", places) + path;
   }
 
-  /** What a value or a record says against itself; it may know what to do. */
+  /** The error of a value or a record; its message may end with a remedy. */
   private static SpecError error(String where, IllegalArgumentException said) {
     var message = String.valueOf(said.getMessage());
     int guess = message.endsWith("?") ? message.lastIndexOf("; ") : -1;

@@ -80,7 +80,7 @@ final class Values {
     return folder == null ? Path.of(written.text()) : Path.of(folder).resolve(written.text());
   }
 
-  /** Better {@code env:NAME} or {@code file:PATH} than the secret itself. */
+  /** Reads {@code env:NAME}, {@code file:PATH} or the secret itself. */
   private static Secret secret(Written.Text written) {
     var text = written.text();
     try {

@@ -1,6 +1,6 @@
 package dev.kvasir.cli.process;
 
-/** What a command's end says to whoever started it; the numbers are those of sysexits.h. */
+/** The exit codes of the commands, as in sysexits.h. */
 public final class ExitCode {
   public static final int OK = 0;
   public static final int USAGE = 64;

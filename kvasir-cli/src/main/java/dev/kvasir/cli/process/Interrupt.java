@@ -4,7 +4,7 @@ import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
-/** Lets a command that is interrupted, from the keyboard or otherwise, come to its end first. */
+/** Ends a command in order when it is interrupted, from the keyboard or otherwise. */
 public final class Interrupt implements AutoCloseable {
   private final CountDownLatch over = new CountDownLatch(1);
   private final Duration patience;
@@ -36,7 +36,7 @@ public final class Interrupt implements AutoCloseable {
     }
   }
 
-  /** The command has come to its end. */
+  /** The command has ended. */
   @Override
   public void close() {
     over.countDown();

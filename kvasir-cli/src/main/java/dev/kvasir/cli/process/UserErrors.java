@@ -11,7 +11,7 @@ import java.util.regex.Pattern;
 
 /** Reports wrong options, settings and files in one line each, and chooses the exit code. */
 public final class UserErrors {
-  /** How the place of a setting begins that is not in a file. */
+  /** Prefixes of the place of a setting that is not in a file. */
   private static final Pattern NO_FILE = Pattern.compile("(--|KVASIR_)");
 
   private UserErrors() {}

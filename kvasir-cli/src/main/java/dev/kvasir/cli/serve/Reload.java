@@ -16,9 +16,9 @@ import java.util.function.Consumer;
 import java.util.stream.Collectors;
 
 /**
- * Reads a configuration again when its file, that of the keys or one of the certificate changes,
- * and puts what can be changed into force. What is wrong with it is told, and then all stays as it
- * was; so are the keys that need a restart.
+ * Reloads a configuration when its file, the key file or a certificate file changes, and applies
+ * the settings that can change at run time. It logs errors, which leave all settings unchanged, and
+ * the keys that need a restart.
  */
 final class Reload implements AutoCloseable {
   private final Configuration configuration;
@@ -61,7 +61,7 @@ final class Reload implements AutoCloseable {
     }
   }
 
-  /** Who writes a file may not be done when it is first seen to have changed. */
+  /** Waits until a file is the same twice: its writer may still be at work. */
   private void look() {
     var now = stamps();
     boolean settled = now.equals(last);
@@ -92,7 +92,7 @@ final class Reload implements AutoCloseable {
     seen = last;
   }
 
-  /** Tells whether anybody has written to the files. */
+  /** Changes when one of the files is written. */
   private String stamps() {
     var listen = current.listen();
     var files =

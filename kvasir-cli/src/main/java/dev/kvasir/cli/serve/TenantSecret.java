@@ -14,8 +14,8 @@ import java.security.SecureRandom;
 import java.util.HexFormat;
 
 /**
- * The secret from which the salts of tenants are made, kept between starts: who has another one
- * never finds what was computed before.
+ * The secret from which the salts of tenants are derived. It is kept between starts: with another
+ * secret, no block from before is found.
  */
 final class TenantSecret {
   private static final System.Logger LOG = System.getLogger(TenantSecret.class.getName());
@@ -29,8 +29,8 @@ final class TenantSecret {
   }
 
   /**
-   * The one in the folder, which is made where it is not there; throws an {@link
-   * IllegalArgumentException} for one that others could have read or written.
+   * The secret in the folder; creates it if there is none. Throws an {@link
+   * IllegalArgumentException} if others could have read or written it.
    */
   static NameKey in(Path folder) {
     var file = file(folder);
@@ -44,7 +44,7 @@ final class TenantSecret {
     }
   }
 
-  /** Whole or not at all; of two who make it at a time, the first. */
+  /** Creates the file atomically; if two processes do so, the first wins. */
   private static void make(Path folder, Path file) throws IOException {
     PrivateFiles.folder(folder);
     var begun = Files.createTempFile(folder, FILE, "", PrivateFiles.file(folder));

@@ -26,10 +26,10 @@ public record Configuration(
   private static final String ENGINES = "engines";
   private static final String GROUPS = "groups";
 
-  /** What describes requests and questions to the simulator, and no deployment. */
+  /** Sections for the simulator alone; they describe no deployment. */
   private static final List<String> QUESTIONS = List.of("workload", "sweep");
 
-  /** Whoever counts engines on top of a file means engines instead of the workers there. */
+  /** Keys that count engines; they replace the workers of a lower layer. */
   private static final List<String> COUNTS = List.of("count", "prefill", "decode");
 
   /** The deployment as it is written now. */
@@ -39,7 +39,7 @@ public record Configuration(
     return deployment(Deployment.DEFAULT, List.of(bare(written), variables(environment), said));
   }
 
-  /** A file without what only the simulator asks of it. */
+  /** A file without the sections for the simulator. */
   public static Written.Keys bare(Written.Keys file) {
     var values = new LinkedHashMap<>(file.values());
     QUESTIONS.forEach(values::remove);
@@ -59,7 +59,7 @@ public record Configuration(
       boolean isCounted = countsEngines(layer);
       if (isGrouped && isCounted) throw both(layer);
       if (isGrouped || isCounted) all = all.without("workers");
-      // Whoever writes groups means them instead of the engines that were counted below.
+      // Groups replace the engines that a lower layer counts.
       if (isGrouped) all = withoutEngines(all, COUNTS);
       if (isCounted) all = withoutEngines(all, List.of(GROUPS));
       var tiers = layer.values().get(TIERS);
@@ -92,7 +92,7 @@ public record Configuration(
         && COUNTS.stream().anyMatch(engines.values()::containsKey);
   }
 
-  /** Where no layer lists the tiers, those of the defaults are there, unless the engines differ. */
+  /** Adds the default tiers if no layer lists tiers. */
   private static Written.Keys withDefaultTiers(
       Deployment defaults, Written.Keys all, List<Written.Keys> layers) {
     for (var layer : layers) {

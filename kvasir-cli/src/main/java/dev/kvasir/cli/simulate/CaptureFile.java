@@ -30,7 +30,7 @@ import java.util.stream.Collectors;
 
 /** A capture that describes its deployment, for a simulation of the same one. */
 record CaptureFile(Path path, Capture capture) {
-  /** Whoever writes one of these has a model of time, and needs none of the capture. */
+  /** Keys that define a latency model; with one of them the capture's times are not fitted. */
   private static final List<String> MODEL =
       List.of(
           "hardware.latency-model",

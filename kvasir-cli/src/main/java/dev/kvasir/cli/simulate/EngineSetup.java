@@ -149,7 +149,7 @@ final class EngineSetup {
         : hardware.blocks(engines.blockSize());
   }
 
-  /** As many as are written, or as the profile's server had; as the capture shows where that is. */
+  /** The configured blocks, or those of the profile's server, or those that the capture shows. */
   private int blocks(Profile profile) throws IOException {
     int written = deployment.engines().totalKvBlocks();
     var limits = profile.limits();

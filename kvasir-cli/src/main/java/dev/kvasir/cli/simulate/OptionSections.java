@@ -9,8 +9,8 @@ import picocli.CommandLine.Model.OptionSpec;
 /**
  * Lists options under the heading of the class that holds them.
  *
- * <p>Groups of picocli would do that too, but there an option that is said twice silently takes
- * back all others of its group.
+ * <p>Groups of picocli are not used: in a group, an option that is given twice silently resets all
+ * others of the group.
  */
 public final class OptionSections implements IHelpSectionRenderer {
   @Override

@@ -79,7 +79,7 @@ final class Setup {
     this.routing = isChosen ? deployment.routing().policy() : "round-robin";
   }
 
-  /** What was decided by name counts; else engines that cannot hand over compute for themselves. */
+  /** An explicit choice counts; otherwise engines that cannot hand over prefill locally. */
   private String placement(Plan plan, List<Written.Text> point) {
     boolean isChosen = deployment.workers().isEmpty() && plan.writes("routing.placement", point);
     return isChosen || deployment.canHandOver() ? deployment.routing().placement() : "never";
@@ -204,7 +204,7 @@ final class Setup {
     return Summary.of(run, scale());
   }
 
-  /** Says what of the run was surely not meant. */
+  /** Warns of results that are probably not intended. */
   void warn(Summary summary) {
     warnOfIdleRoles(summary);
     for (var model : summary.models()) {
@@ -219,7 +219,7 @@ final class Setup {
     }
   }
 
-  /** Says of each role whose engines did nothing why, and what to set. */
+  /** Warns of each role whose engines did nothing, with the reason and a remedy. */
   private void warnOfIdleRoles(Summary summary) {
     if (summary.completedRequests() == 0) return;
     for (var role : Role.values()) {
@@ -287,7 +287,7 @@ final class Setup {
     }
     var engines = deployment.engines();
     int both = engines.count();
-    // Whoever asks for engines of one kind alone does not want the one that is there by default.
+    // With prefill or decode engines, the default engine is not wanted.
     if (engines.prefill() + engines.decode() > 0 && both == 1) both = 0;
     var roles = new ArrayList<Role>(Collections.nCopies(both, Role.BOTH));
     roles.addAll(Collections.nCopies(engines.prefill(), Role.PREFILL));

@@ -162,7 +162,7 @@ final class Sweep {
     if (stopped.get()) throw new CancellationException("another run of the sweep has failed");
   }
 
-  /** Waits in the order of the grid, so that the first mistake told is always the same. */
+  /** Waits in the order of the grid, so that the first error reported is always the same. */
   private List<Told> all(List<Callable<Told>> runs, int threads) throws IOException {
     var told = new ArrayList<Told>();
     try (var workers = Executors.newFixedThreadPool(threads);

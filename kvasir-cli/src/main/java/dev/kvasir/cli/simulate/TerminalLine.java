@@ -29,7 +29,7 @@ public final class TerminalLine implements AutoCloseable {
     return new TerminalLine(isTerminal() ? err : null);
   }
 
-  /** A console tells of standard output, which may well go to a file while this one does not. */
+  /** Looks at standard error; a console would describe standard output. */
   private static boolean isTerminal() {
     try {
       var target = Files.readSymbolicLink(STANDARD_ERROR).toString();

@@ -54,8 +54,8 @@ final class KubernetesApi {
   }
 
   /**
-   * Tells of each change of what is listed there, and once for each that is there already; until
-   * the API server ends it, or the thread is interrupted.
+   * Reports each change of the list, and first each entry that exists. Returns when the API server
+   * ends the watch, or the thread is interrupted.
    */
   void watch(String list, Runnable changed) throws IOException {
     var path = list + (list.contains("?") ? "&" : "?") + "watch=1&timeoutSeconds=" + WATCH_SECONDS;

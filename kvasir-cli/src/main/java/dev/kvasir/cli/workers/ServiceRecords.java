@@ -27,7 +27,7 @@ final class ServiceRecords implements WorkerDiscovery.Lookup {
     this.settings = settings;
   }
 
-  /** Without records it fails: who has no workers any more has no name either. */
+  /** Fails if there are no records: a name without workers is removed from DNS. */
   @Override
   public List<WorkerSettings> workers() throws IOException {
     var lines = records();

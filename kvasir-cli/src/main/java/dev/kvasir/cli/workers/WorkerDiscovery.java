@@ -17,12 +17,11 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Asks again and again who the workers are: a file, DNS, Kubernetes; Kubernetes also at once when
- * it tells of a change. What it tells is only taken as a reason to ask, so that nothing is lost
- * with a watch that breaks off.
+ * Polls a file, DNS and Kubernetes for the workers. A watch of Kubernetes triggers a poll at once;
+ * its content is not used, so a broken watch loses nothing.
  *
- * <p>Where one cannot be asked, or answers nonsense, its workers stay as they were: each is probed
- * anyway, so that one that is really gone gets no requests.
+ * <p>If a source fails or answers nonsense, its workers stay as they were. Each worker is probed
+ * anyway, so a worker that is gone gets no requests.
  */
 public final class WorkerDiscovery implements AutoCloseable {
   private static final System.Logger LOG = System.getLogger(WorkerDiscovery.class.getName());

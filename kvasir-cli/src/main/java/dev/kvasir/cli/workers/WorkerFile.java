@@ -11,7 +11,7 @@ import java.util.List;
 /**
  * A file with a list of workers, read again when it changes.
  *
- * <p>It is read when it has been the same for two looks, since who writes it may not be done at the
+ * <p>It is read once it is the same in two polls, since its writer may still be at work at the
  * first.
  */
 final class WorkerFile implements WorkerDiscovery.Lookup {

@@ -17,9 +17,9 @@ import java.util.TreeSet;
  * The workers of a gateway by where they come from: its settings, the API, a watched file, DNS or
  * Kubernetes.
  *
- * <p>Each source says which workers it has now. A worker that no source has any more gets nothing
- * new, and is forgotten when it has ended what it has. Where two sources name one worker, the
- * source that comes first counts.
+ * <p>Each source lists its current workers. A worker that no source lists any more gets no new
+ * requests, and is removed when its last request ends. If two sources list one worker, the first
+ * source counts.
  */
 public final class WorkerSources {
   private static final System.Logger LOG = System.getLogger(WorkerSources.class.getName());
