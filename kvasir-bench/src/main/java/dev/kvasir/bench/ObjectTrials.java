@@ -1,5 +1,6 @@
 package dev.kvasir.bench;
 
+import dev.kvasir.Records;
 import dev.kvasir.live.store.shared.BlockSeals;
 import dev.kvasir.live.store.shared.SealSettings;
 import dev.kvasir.live.store.shared.s3.ObjectBlocks;
@@ -31,7 +32,8 @@ final class ObjectTrials {
       String endpoint, String bucket, int blockBytes, SealSettings protection) {
     var trials = new ArrayList<SharedTierBench.Trial>();
     for (int packBytes : new int[] {USUAL, 1, 1 << 20, 16 << 20}) {
-      var usual = ObjectSettings.of(URI.create(endpoint), bucket).withPackBytes(packBytes);
+      var usual =
+          Records.with(ObjectSettings.of(URI.create(endpoint), bucket), "packBytes", packBytes);
       var settings = usual.withClaimTtl(Duration.ofMinutes(2));
       var seals = BlockSeals.of(blockBytes, packBytes, protection);
       int blocks = Math.clamp(packBytes / blockBytes, 1, 256);

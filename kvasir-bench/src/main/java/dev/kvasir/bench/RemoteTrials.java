@@ -4,6 +4,7 @@ import static dev.kvasir.bench.SharedTierBench.BLOCK_BYTES;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static java.util.Locale.ROOT;
 
+import dev.kvasir.Records;
 import dev.kvasir.live.store.shared.BlockSeals;
 import dev.kvasir.live.store.shared.SealSettings;
 import dev.kvasir.live.store.shared.SharedLimits;
@@ -33,8 +34,9 @@ final class RemoteTrials {
   private RemoteTrials() {}
 
   static List<SharedTierBench.Trial> all(String node) {
-    var usual = RemoteSettings.of(node).withTtl(Duration.ofSeconds(20));
-    var settings = usual.with(new SharedLimits(THREADS, DEPTH, BLOCKS, Duration.ofSeconds(30)));
+    var limits = new SharedLimits(THREADS, DEPTH, BLOCKS, Duration.ofSeconds(30));
+    var ttl = Duration.ofSeconds(20);
+    var settings = Records.with(RemoteSettings.of(node), "ttl", ttl, "limits", limits);
     var seals = BlockSeals.of(BLOCK_BYTES, 0, SealSettings.CHECKSUM);
     return List.of(
         new SharedTrial(

@@ -105,7 +105,7 @@ public final class LoadCommand implements Callable<Integer> {
   /** The first requests of a process are slow for its own sake. */
   private void warmUp(Network network, LoadSettings settings) throws InterruptedException {
     var one = settings.pacedBy(new Pacing.Closed(1));
-    try (var driver = new LoadDriver(network, one, options.ask.warmups())) {
+    try (var driver = new LoadDriver(network, one, options.ask.warmups(), null)) {
       var _ = awaited(driver, driver.start());
     }
   }

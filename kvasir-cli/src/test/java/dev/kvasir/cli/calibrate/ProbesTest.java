@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
 import dev.kvasir.live.doctor.KvMemory;
-import dev.kvasir.live.fleet.FleetSettings;
 import dev.kvasir.live.fleet.TestFleet;
 import dev.kvasir.live.http.Network;
 import dev.kvasir.live.load.OpenAiTarget;
@@ -30,7 +29,7 @@ class ProbesTest {
   @Test
   void aServerIsLoadedInFourWays() throws Exception {
     var said = new StringWriter();
-    try (var fleet = TestFleet.start(FleetSettings.local(1), () -> Duration.ofMillis(2));
+    try (var fleet = TestFleet.start(TestFleet.settings(1), () -> Duration.ofMillis(2));
         var network = Network.open(1)) {
       var url = URI.create(fleet.workers().getFirst().url());
       var target = new OpenAiTarget(url, Style.COMPLETIONS, TestFleet.MODEL, null, Lengths.FORCED);

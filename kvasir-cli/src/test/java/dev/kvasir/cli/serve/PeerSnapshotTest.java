@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.kvasir.live.fleet.Fleet;
-import dev.kvasir.live.fleet.FleetSettings;
 import dev.kvasir.live.fleet.TestFleet;
 import dev.kvasir.live.store.shared.redis.RedisServer;
 import java.net.URI;
@@ -48,7 +47,7 @@ class PeerSnapshotTest {
 
   @BeforeEach
   void start() throws Exception {
-    fleet = TestFleet.forgetful(FleetSettings.local(2), () -> STEP, REPEATED_BATCHES);
+    fleet = TestFleet.forgetful(TestFleet.settings(2), () -> STEP, REPEATED_BATCHES);
     opened.add(fleet);
   }
 

@@ -7,7 +7,6 @@ import dev.kvasir.live.events.EngineHash;
 import dev.kvasir.live.events.KvEventPublisher;
 import dev.kvasir.live.events.PublisherSettings;
 import dev.kvasir.live.fleet.Fleet;
-import dev.kvasir.live.fleet.FleetSettings;
 import dev.kvasir.live.fleet.FleetWorker;
 import dev.kvasir.live.fleet.TestFleet;
 import dev.kvasir.live.http.ApiKey;
@@ -147,7 +146,7 @@ class ServeEventsTest {
   }
 
   private Fleet fleet() throws IOException {
-    var fleet = TestFleet.start(FleetSettings.local(2), () -> STEP);
+    var fleet = TestFleet.start(TestFleet.settings(2), () -> STEP);
     opened.add(fleet);
     return fleet;
   }

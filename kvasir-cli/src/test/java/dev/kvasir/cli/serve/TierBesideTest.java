@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.kvasir.live.fleet.Fleet;
-import dev.kvasir.live.fleet.FleetSettings;
 import dev.kvasir.live.fleet.TestFleet;
 import dev.kvasir.live.tier.TierClient;
 import java.io.IOException;
@@ -47,7 +46,7 @@ class TierBesideTest {
 
   @Test
   void enginesUseItsTiersAndItsMetricsShowThem() throws Exception {
-    try (Fleet fleet = TestFleet.start(FleetSettings.local(1), () -> Duration.ofMillis(1))) {
+    try (Fleet fleet = TestFleet.start(TestFleet.settings(1), () -> Duration.ofMillis(1))) {
       var worker = "workers: [{url: \"" + fleet.workers().getFirst().url() + "\"}]\n";
       var settings = options(worker).configuration(Map.of()).read();
       try (var serving = Serving.of(settings, temp.resolve("cache"), "test");

@@ -28,25 +28,21 @@ public record EngineGroupSettings(
 
   private static final int ENGINES_MAX = 64;
 
-  /** Engines that evict in the usual order. */
+  /** Engines that evict in the default order, without limits. */
   public EngineGroupSettings(
       int engines,
       int deviceBlocks,
       TieredCacheSettings tieredCache,
       @Nullable Path diskFolder,
       EngineSettings engine) {
-    this(engines, deviceBlocks, tieredCache, diskFolder, engine, Eviction.NAMES.getFirst());
-  }
-
-  /** Engines without limits on top of eviction. */
-  public EngineGroupSettings(
-      int engines,
-      int deviceBlocks,
-      TieredCacheSettings tieredCache,
-      @Nullable Path diskFolder,
-      EngineSettings engine,
-      String eviction) {
-    this(engines, deviceBlocks, tieredCache, diskFolder, engine, eviction, EvictionLimits.NONE);
+    this(
+        engines,
+        deviceBlocks,
+        tieredCache,
+        diskFolder,
+        engine,
+        Eviction.NAMES.getFirst(),
+        EvictionLimits.NONE);
   }
 
   public EngineGroupSettings {

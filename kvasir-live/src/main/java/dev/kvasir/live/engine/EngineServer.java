@@ -15,22 +15,12 @@ import java.util.ArrayList;
 public final class EngineServer implements AutoCloseable {
   private final HttpFront front;
 
-  private EngineServer(
+  /** Begins to serve, with faults on purpose if any are planned. */
+  public EngineServer(
       Network network, HttpSettings settings, EmbeddedEngine engine, FaultInjection faults) {
     var endpoints = new ArrayList<>(new EngineApi(network, engine, faults).endpoints());
     endpoints.add(Endpoint.get("/ready", Access.PUBLIC, this::ready));
     this.front = HttpFront.start(network, settings, Endpoints.of(endpoints));
-  }
-
-  /** Begins to serve. */
-  public static EngineServer start(Network network, HttpSettings settings, EmbeddedEngine engine) {
-    return start(network, settings, engine, FaultInjection.NONE);
-  }
-
-  /** Begins to serve, and to do what goes wrong on purpose. */
-  public static EngineServer start(
-      Network network, HttpSettings settings, EmbeddedEngine engine, FaultInjection faults) {
-    return new EngineServer(network, settings, engine, faults);
   }
 
   public HttpFront front() {

@@ -24,11 +24,6 @@ public record FleetSettings(
     if (blocks < 1) throw new IllegalArgumentException(blocks + " blocks of KV memory");
   }
 
-  /** So many workers for this machine alone, on free ports. */
-  public static FleetSettings local(int workers) {
-    return new FleetSettings(workers, HttpSettings.LOOPBACK, 0, 8_192, EngineSettings.DEFAULT);
-  }
-
   HttpSettings http(int worker) {
     var usual = HttpSettings.local(firstPort == 0 ? 0 : firstPort + worker);
     return usual.at(host, usual.port());

@@ -23,7 +23,7 @@ public final class FleetWorker implements AutoCloseable {
     this.engine = engine;
     this.publisher = publisher;
     this.settings = settings;
-    var started = EngineServer.start(network, settings, engine, faults);
+    var started = new EngineServer(network, settings, engine, faults);
     this.server = started;
     this.port = started.front().port();
   }
@@ -67,7 +67,7 @@ public final class FleetWorker implements AutoCloseable {
   public synchronized void revive() {
     if (server != null) return;
     var same = settings.at(settings.host(), port);
-    server = EngineServer.start(network, same, engine, faults);
+    server = new EngineServer(network, same, engine, faults);
   }
 
   @Override

@@ -38,15 +38,10 @@ public final class LoadDriver implements AutoCloseable {
 
   private volatile Progress progress = new Progress(0, 0, 0, 0);
 
-  /** A driver for these requests, in the order of their arrival. */
-  public LoadDriver(Network network, LoadSettings settings, Iterator<LoadRequest> requests) {
-    this(network, settings, requests, null);
-  }
-
   /**
-   * A driver that writes down what was answered.
+   * A driver for these requests, in the order of their arrival.
    *
-   * @param capture null for nothing; it is closed by its owner, after the report
+   * @param capture writes down the answers; null for none. Its owner closes it after the report
    */
   public LoadDriver(
       Network network,

@@ -58,7 +58,8 @@ final class GrpcServer implements AutoCloseable {
   private final String deployment;
   private volatile int port;
 
-  private GrpcServer(Network network, HttpSettings settings, Map<String, Method> methods) {
+  /** Begins to listen; throws {@link ListenFailure} if the address cannot be had. */
+  GrpcServer(Network network, HttpSettings settings, Map<String, Method> methods) {
     this.network = network;
     this.settings = settings;
     this.methods = Map.copyOf(methods);
@@ -76,11 +77,6 @@ final class GrpcServer implements AutoCloseable {
                         failure instanceof IOException
                             ? ListenFailure.of(settings.host(), settings.port(), failure)
                             : failure)));
-  }
-
-  /** Begins to listen; throws {@link ListenFailure} where the address cannot be had. */
-  static GrpcServer start(Network network, HttpSettings settings, Map<String, Method> methods) {
-    return new GrpcServer(network, settings, methods);
   }
 
   int port() {

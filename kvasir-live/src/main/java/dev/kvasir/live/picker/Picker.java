@@ -127,7 +127,7 @@ public final class Picker implements AutoCloseable {
             new Counts());
     Map<String, GrpcServer.Method> methods =
         Map.of(PROCESS, stream -> new PickedRequest(parts, stream), CHECK, Health::new);
-    server = GrpcServer.start(network, settings.listen(), methods);
+    server = new GrpcServer(network, settings.listen(), methods);
   }
 
   /** Begins to pick for Envoy beside a gateway, with its workers, limits and keys. */

@@ -193,7 +193,7 @@ final class BatchLoad {
         from.merge(tier, 1, Integer::sum);
         if (copied) {
           loaded++;
-          CacheCounts.add(cache.counts().loaded, tier, 1);
+          cache.counts().loaded.merge(tier, 1L, Long::sum);
         } else {
           cache.counts().loadFailed++;
         }

@@ -45,10 +45,6 @@ final class CacheCounts {
   long loadFailed;
   long cancelled;
 
-  static void add(Map<Tier, Long> counts, Tier tier, long count) {
-    counts.merge(tier, count, Long::sum);
-  }
-
   long foundAll() {
     return found.values().stream().mapToLong(Long::longValue).sum();
   }

@@ -242,7 +242,7 @@ final class NamespaceCache {
       counts.slower++;
       return KEY_SLOWER;
     }
-    CacheCounts.add(counts.found, tier, 1);
+    counts.found.merge(tier, 1L, Long::sum);
     return KEY_THERE;
   }
 

@@ -1,7 +1,6 @@
 package dev.kvasir.live.clients;
 
 import dev.kvasir.live.fleet.Fleet;
-import dev.kvasir.live.fleet.FleetSettings;
 import dev.kvasir.live.fleet.TestFleet;
 import dev.kvasir.live.gateway.Gateway;
 import dev.kvasir.live.gateway.GatewaySettings;
@@ -47,7 +46,7 @@ final class ClientScene implements AutoCloseable {
 
   /** A scene whose gateway listens in a way of its own. */
   ClientScene(UnaryOperator<HttpSettings> callers) throws IOException {
-    fleet = TestFleet.start(FleetSettings.local(2), () -> STEP);
+    fleet = TestFleet.start(TestFleet.settings(2), () -> STEP);
     var workers = new ArrayList<Worker>();
     for (var worker : fleet.workers()) workers.add(Worker.of(worker.url()).named(worker.name()));
     workers.add(Worker.of(tools.url()).named("tools"));

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
-import dev.kvasir.live.fleet.FleetSettings;
 import dev.kvasir.live.fleet.TestFleet;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -33,7 +32,7 @@ class WorkerProbeTest {
 
   @Test
   void aWorkerWithAllThatIsNeededIsFoundToBeSo() throws Exception {
-    try (var fleet = TestFleet.start(FleetSettings.local(1), () -> Duration.ofMillis(1))) {
+    try (var fleet = TestFleet.start(TestFleet.settings(1), () -> Duration.ofMillis(1))) {
       var asked =
           fleet.workers().stream()
               .map(each -> new WorkerProbe.Asked(each.url().toString(), each.events().endpoint()))

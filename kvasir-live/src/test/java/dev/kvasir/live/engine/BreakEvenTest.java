@@ -2,6 +2,7 @@ package dev.kvasir.live.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kvasir.Records;
 import dev.kvasir.engine.EngineSettings;
 import dev.kvasir.kv.event.Tier;
 import dev.kvasir.live.engine.step.GenerationRequest;
@@ -89,7 +90,7 @@ class BreakEvenTest {
 
   private static TieredCacheSettings tieredCache(TcpProxy network, ReuseCost cost) {
     var server = RemoteSettings.of("127.0.0.1:" + network.port());
-    var patient = server.with(server.limits().withTimeout(PATIENCE));
+    var patient = Records.with(server, "limits", server.limits().withTimeout(PATIENCE));
     var usual = RemoteTier.DEFAULT;
     var guard = new GuardSettings(5, Duration.ofSeconds(5), PATIENCE);
     var edge = new EdgeSettings(0, PipelineSettings.DEFAULT, cost);

@@ -47,7 +47,9 @@ class EngineBreakdownTest {
     var pace = new PacedEngines.Pace(this::breaking, _ -> NOWHERE);
     try (var engines = new PacedEngines(model, 1, 64, EngineSettings.DEFAULT, pace);
         var network = Network.open(1);
-        var server = EngineServer.start(network, HttpSettings.local(0), engines.engines().get(0))) {
+        var server =
+            new EngineServer(
+                network, HttpSettings.local(0), engines.engines().get(0), FaultInjection.NONE)) {
       assertThat(get(server, "/health").statusCode()).isEqualTo(200);
       var stream = client.sendAsync(post(server, STREAM), BodyHandlers.ofString());
       assertThat(stream.get().body()).contains("out of order").doesNotContain("[DONE]");

@@ -50,7 +50,7 @@ class EngineServerTest {
     network = Network.open(2);
     servers = new ArrayList<>();
     for (var engine : group.engines()) {
-      servers.add(EngineServer.start(network, HttpSettings.local(0), engine));
+      servers.add(new EngineServer(network, HttpSettings.local(0), engine, FaultInjection.NONE));
     }
   }
 

@@ -3,6 +3,7 @@ package dev.kvasir.live.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvasir.engine.EngineSettings;
+import dev.kvasir.kv.EvictionLimits;
 import dev.kvasir.live.engine.tier.TieredCacheSettings;
 import dev.kvasir.live.http.HttpSettings;
 import dev.kvasir.live.http.Network;
@@ -98,12 +99,14 @@ class LearnedEngineTest {
             TieredCacheSettings.of(128, 256),
             folder.resolve(name),
             EngineSettings.DEFAULT,
-            "learned");
+            "learned",
+            EvictionLimits.NONE);
     return EngineGroup.open(model, settings);
   }
 
   private static EngineServer serve(EngineGroup group) {
-    return EngineServer.start(network, HttpSettings.local(0), group.engines().getFirst());
+    return new EngineServer(
+        network, HttpSettings.local(0), group.engines().getFirst(), FaultInjection.NONE);
   }
 
   private void ask(EngineGroup group, String... headers) throws Exception {

@@ -346,7 +346,7 @@ class SharingTest {
               model,
               new EngineGroupSettings(engines, 64, tieredCache, own, EngineSettings.DEFAULT));
       for (var engine : group.engines()) {
-        servers.add(EngineServer.start(network, HttpSettings.local(0), engine));
+        servers.add(new EngineServer(network, HttpSettings.local(0), engine, FaultInjection.NONE));
       }
       server = servers.getFirst();
     }

@@ -36,7 +36,7 @@ class FleetTest {
 
   @BeforeEach
   void start() throws IOException {
-    fleet = TestFleet.start(FleetSettings.local(2), () -> STEP);
+    fleet = TestFleet.start(TestFleet.settings(2), () -> STEP);
   }
 
   @AfterEach

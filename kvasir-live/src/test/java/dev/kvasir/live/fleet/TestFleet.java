@@ -1,9 +1,11 @@
 package dev.kvasir.live.fleet;
 
+import dev.kvasir.engine.EngineSettings;
 import dev.kvasir.engine.ModelBackend;
 import dev.kvasir.live.engine.PacedEngines;
 import dev.kvasir.live.engine.ServedModel;
 import dev.kvasir.live.events.PublisherSettings;
+import dev.kvasir.live.http.HttpSettings;
 import dev.kvasir.model.PocketModel;
 import dev.kvasir.offload.store.BlockCopy;
 import dev.kvasir.offload.store.CopyOutcome;
@@ -25,6 +27,11 @@ public final class TestFleet {
   private static final Duration CARRY = Duration.ofMillis(1);
 
   private TestFleet() {}
+
+  /** So many workers for this machine alone, on free ports. */
+  public static FleetSettings settings(int workers) {
+    return new FleetSettings(workers, HttpSettings.LOOPBACK, 0, 8_192, EngineSettings.DEFAULT);
+  }
 
   /** A fleet; how long a step takes is asked before each. */
   public static Fleet start(FleetSettings settings, Supplier<Duration> step) throws IOException {

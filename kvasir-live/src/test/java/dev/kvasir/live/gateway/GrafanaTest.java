@@ -7,6 +7,7 @@ import dev.kvasir.live.engine.EmbeddedCacheState;
 import dev.kvasir.live.engine.EngineGroup;
 import dev.kvasir.live.engine.EngineGroupSettings;
 import dev.kvasir.live.engine.EngineServer;
+import dev.kvasir.live.engine.FaultInjection;
 import dev.kvasir.live.engine.LoadedModel;
 import dev.kvasir.live.gateway.worker.Worker;
 import dev.kvasir.live.gateway.worker.WorkerEvents;
@@ -56,7 +57,8 @@ class GrafanaTest {
         var group = EngineGroup.open(model, settings);
         var network = Network.open(1);
         var server =
-            EngineServer.start(network, HttpSettings.local(0), group.engines().getFirst());
+            new EngineServer(
+                network, HttpSettings.local(0), group.engines().getFirst(), FaultInjection.NONE);
         var gateway = Gateway.start(network, before(server), beside(group));
         var client = HttpClient.newHttpClient()) {
       gateway.hear(Worker.of(server.front().url()).name(), new NoEvents());

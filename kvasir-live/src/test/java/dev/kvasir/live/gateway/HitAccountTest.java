@@ -2,7 +2,6 @@ package dev.kvasir.live.gateway;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kvasir.live.fleet.FleetSettings;
 import dev.kvasir.live.fleet.TestFleet;
 import dev.kvasir.live.gateway.worker.Connector;
 import dev.kvasir.live.gateway.worker.Worker;
@@ -28,7 +27,7 @@ class HitAccountTest {
   void whatOneWorkerComputesForTheOtherIsNotTakenForCached() throws Exception {
     try (var network = Network.open(1);
         var client = HttpClient.newHttpClient();
-        var fleet = TestFleet.start(FleetSettings.local(2), () -> Duration.ofMillis(1))) {
+        var fleet = TestFleet.start(TestFleet.settings(2), () -> Duration.ofMillis(1))) {
       var workers =
           fleet.workers().stream()
               .map(worker -> Worker.of(worker.url()).by(Connector.NIXL, ""))

@@ -45,7 +45,7 @@ class LoadDriverTest {
   }
 
   private LoadReport run(LoadSettings settings, Iterator<LoadRequest> requests) throws Exception {
-    try (var driver = new LoadDriver(network, settings, requests)) {
+    try (var driver = new LoadDriver(network, settings, requests, null)) {
       return driver.start().get(60, TimeUnit.SECONDS);
     }
   }
@@ -131,7 +131,7 @@ class LoadDriverTest {
   void loadThatIsStoppedTellsWhatThereIs() throws Exception {
     var hour = Duration.ofHours(1);
     var settings = new LoadSettings(target("silent"), OPEN, hour, hour, LoadTargets.NONE);
-    try (var driver = new LoadDriver(network, settings, atOnce(2))) {
+    try (var driver = new LoadDriver(network, settings, atOnce(2), null)) {
       var end = driver.start();
       while (server.bodies.size() < 2) Thread.sleep(1);
       driver.stop();

@@ -64,11 +64,6 @@ public final class Names {
     return street | neighbour;
   }
 
-  /** How many blocks have been named. */
-  public long blocks() {
-    return at / blockTokens;
-  }
-
   /** Four chains side by side, since one would have to wait for itself four times as often. */
   private void mix(long stream, long offset, int tokens) {
     long piece = (offset << 32) + tokens;

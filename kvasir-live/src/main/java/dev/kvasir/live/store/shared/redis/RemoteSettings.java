@@ -65,14 +65,6 @@ public record RemoteSettings(
     return new RemoteSettings(nodes, shape, other, prefix, ttl, limits);
   }
 
-  public RemoteSettings with(SharedLimits other) {
-    return new RemoteSettings(nodes, shape, access, prefix, ttl, other);
-  }
-
-  public RemoteSettings withTtl(Duration other) {
-    return new RemoteSettings(nodes, shape, access, prefix, other, limits);
-  }
-
   static String host(String node) {
     return node.substring(0, node.lastIndexOf(':'));
   }

@@ -79,18 +79,6 @@ public record ObjectSettings(
         LIMITS_USUAL);
   }
 
-  public ObjectSettings with(Bound other) {
-    return new ObjectSettings(place, packBytes, claimTtl, other, requestsMax, limits);
-  }
-
-  public ObjectSettings with(SharedLimits other) {
-    return new ObjectSettings(place, packBytes, claimTtl, bound, requestsMax, other);
-  }
-
-  public ObjectSettings withPackBytes(int bytes) {
-    return new ObjectSettings(place, bytes, claimTtl, bound, requestsMax, limits);
-  }
-
   /** The same with claims that end after that time, and requests in half of it. */
   public ObjectSettings withClaimTtl(Duration ttl) {
     var shorter = limits.withTimeout(ttl.dividedBy(2));

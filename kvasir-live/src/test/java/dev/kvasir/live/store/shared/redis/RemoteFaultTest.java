@@ -43,7 +43,7 @@ class RemoteFaultTest {
   private static SharedShelf shelf(int port) {
     var settings = RemoteSettings.of("127.0.0.1:" + port);
     var limits = Records.with(settings.limits(), "timeout", TIMEOUT, "threads", 2);
-    return RemoteStoreTest.shelf(settings.with(limits));
+    return RemoteStoreTest.shelf(Records.with(settings, "limits", limits));
   }
 
   private static GuardedStore guard(SharedShelf shelf) {
@@ -171,7 +171,7 @@ class RemoteFaultTest {
               "shape",
               RemoteSettings.Shape.CLUSTER);
       var limits = Records.with(settings.limits(), "timeout", Duration.ofSeconds(1), "threads", 2);
-      try (var shelf = RemoteStoreTest.shelf(settings.with(limits))) {
+      try (var shelf = RemoteStoreTest.shelf(Records.with(settings, "limits", limits))) {
         shelf.assertStores(keys(0, 100));
         shelf.assertLoads(keys(0, 100));
         for (var server : servers) {

@@ -166,7 +166,8 @@ class RemoteStoreTest {
       assertThat(tally.copied()).isBetween(10, 100);
       assertThat(tally.damaged()).isEqualTo(200 - tally.copied());
       assertThat(shelf.store.stats().missing()).isEqualTo(tally.damaged());
-      try (var brief = shelf(RemoteSettings.of(server.node()).withTtl(Duration.ofMillis(1)))) {
+      try (var brief =
+          shelf(Records.with(RemoteSettings.of(server.node()), "ttl", Duration.ofMillis(1)))) {
         assertThat(Tally.of(brief.store(keys(1000, 1001))).copied()).isEqualTo(1);
         while (brief.look(List.of(TestBlocks.block(1000))).contains(Presence.THERE)) {
           ServerProcess.pause();
@@ -220,7 +221,8 @@ class RemoteStoreTest {
             "no")) {
       var usual = RemoteSettings.of("localhost:" + server.port);
       // The first time that a process uses TLS takes seconds on a busy machine.
-      var settings = usual.with(usual.limits().withTimeout(Duration.ofSeconds(20)));
+      var limits = usual.limits().withTimeout(Duration.ofSeconds(20));
+      var settings = Records.with(usual, "limits", limits);
       var trusting = new RemoteAccess(null, null, Tls.ON, identity.trust(), identity.password());
       try (var shelf = shelf(settings.with(trusting))) {
         shelf.assertStores(keys(0, 20));
@@ -275,7 +277,7 @@ class RemoteStoreTest {
     assertThatThrownBy(() -> RemoteSettings.of("localhost"))
         .hasMessageContaining("'localhost' is not a server, expected host:port");
     assertThatThrownBy(() -> RemoteSettings.of("localhost:70000")).hasMessageContaining("70000");
-    assertThatThrownBy(() -> RemoteSettings.of("h:1").withTtl(Duration.ZERO))
+    assertThatThrownBy(() -> Records.with(RemoteSettings.of("h:1"), "ttl", Duration.ZERO))
         .hasMessageContaining("PT0S");
     assertThatThrownBy(
             () ->

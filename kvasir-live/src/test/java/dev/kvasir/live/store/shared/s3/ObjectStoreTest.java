@@ -4,6 +4,7 @@ import static dev.kvasir.live.store.shared.SharedShelf.keys;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.kvasir.Records;
 import dev.kvasir.Seeds;
 import dev.kvasir.live.store.Quiet;
 import dev.kvasir.live.store.TestBlocks;
@@ -94,7 +95,7 @@ class ObjectStoreTest {
       assertThat(bucket.list(PREFIX + "/k/", 1000)).hasSize(100);
       assertThat(bucket.list(PREFIX + "/p/", 1000)).hasSizeBetween(2, 20);
     }
-    try (var single = shelf(settings().withPackBytes(1))) {
+    try (var single = shelf(Records.with(settings(), "packBytes", 1))) {
       single.assertStores(keys(200, 210));
       single.assertLoads(keys(200, 210));
     }
@@ -227,7 +228,7 @@ class ObjectStoreTest {
   @Test
   void theBucketIsKeptWithinItsBoundAndTheOldestGoFirst() throws Exception {
     var bound = new ObjectSettings.Bound(Duration.ofDays(1), 200_000, Duration.ofDays(1));
-    var settings = settings().with(bound).withClaimTtl(Duration.ofSeconds(2));
+    var settings = Records.with(settings(), "bound", bound).withClaimTtl(Duration.ofSeconds(2));
     var blocks = new ObjectBlocks(settings, SEALS);
     try (var shelf = shelf(settings)) {
       shelf.assertStores(keys(0, 8));
@@ -246,7 +247,7 @@ class ObjectStoreTest {
     }
     blocks.close();
     var none = new ObjectSettings.Bound(Duration.ofMillis(1), 1, Duration.ofDays(1));
-    var brief = settings().with(none).withClaimTtl(Duration.ofMillis(500));
+    var brief = Records.with(settings(), "bound", none).withClaimTtl(Duration.ofMillis(500));
     var last = new ObjectBlocks(brief, SEALS);
     try (var bucket = new Bucket(settings())) {
       long end = System.nanoTime() + Duration.ofSeconds(10).toNanos();
@@ -265,10 +266,11 @@ class ObjectStoreTest {
   void aSweepReachesEveryClaimHoweverManyThereAre() throws Exception {
     int claims = 1_100;
     var bound = new ObjectSettings.Bound(Duration.ofDays(1), 200_000, Duration.ofDays(1));
-    var settings = settings().with(bound).withClaimTtl(Duration.ofSeconds(2));
+    var settings = Records.with(settings(), "bound", bound).withClaimTtl(Duration.ofSeconds(2));
     var blocks = new ObjectBlocks(settings, SEALS);
     var patient = settings().limits().withTimeout(Duration.ofSeconds(20));
-    try (var bucket = new Bucket(settings().withClaimTtl(Duration.ofMinutes(1)).with(patient))) {
+    var slow = settings().withClaimTtl(Duration.ofMinutes(1));
+    try (var bucket = new Bucket(Records.with(slow, "limits", patient))) {
       var dead = new Claim("00000000000000aa", "00000000000000aa-1", 8);
       for (long key = 0; key < claims; key++) {
         bucket.create(PREFIX + "/k/" + BlockName.of(TestBlocks.block(key)), dead.bytes());
@@ -303,8 +305,10 @@ class ObjectStoreTest {
         .hasMessageContaining("bucket 'B'");
     assertThatThrownBy(() -> new ObjectPlace(null, "us-east-1", "blocks", "/a"))
         .hasMessageContaining("prefix '/a'");
-    assertThatThrownBy(() -> good.withPackBytes(0)).hasMessageContaining("packs of 0 bytes");
-    assertThatThrownBy(() -> good.with(good.limits().withTimeout(Duration.ofSeconds(40))))
+    assertThatThrownBy(() -> Records.with(good, "packBytes", 0))
+        .hasMessageContaining("packs of 0 bytes");
+    var slow = good.limits().withTimeout(Duration.ofSeconds(40));
+    assertThatThrownBy(() -> Records.with(good, "limits", slow))
         .hasMessageContaining("at least twice the timeout of PT40S");
     assertThatThrownBy(() -> new ObjectSettings.Bound(Duration.ZERO, 1, Duration.ofDays(1)))
         .hasMessageContaining("PT0S");
