@@ -8,7 +8,7 @@ import picocli.CommandLine;
 import picocli.CommandLine.IExecutionExceptionHandler;
 import picocli.CommandLine.ParseResult;
 
-/** Reports an exception that nobody caught, in one line unless the whole of it is asked for. */
+/** Reports an uncaught exception in one line; with KVASIR_DEBUG also its stack trace. */
 record Bugs(PrintWriter err, Map<String, String> environment)
     implements IExecutionExceptionHandler {
   private static final String DEBUG = "KVASIR_DEBUG";

@@ -2,7 +2,7 @@ package dev.kvasir.cli;
 
 import picocli.CommandLine.IVersionProvider;
 
-/** Which Kvasir this is, and what it runs on. */
+/** The versions of Kvasir, the JDK and the system. */
 public final class Version implements IVersionProvider {
 
   /** The version in the jar's manifest; classes that lie in a folder have none. */

@@ -68,6 +68,6 @@ final class LoadTable {
         "note",
         "requests were sent up to %,.0f ms late, which the times include: raise --in-flight,",
         report.lateMillis().max());
-    text.line("", "or send from a machine that has more to spare");
+    text.line("", "or use a faster machine");
   }
 }

@@ -14,7 +14,7 @@ import java.util.List;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * The first line of a capture: the deployment that it is of, as {@code kvasir.yaml} describes it.
+ * The first line of a capture: the settings of its deployment, as in {@code kvasir.yaml}.
  *
  * <p>It holds what a simulation needs, and no address, no file name and no secret.
  */

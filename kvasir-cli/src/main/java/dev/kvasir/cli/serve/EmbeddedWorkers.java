@@ -19,7 +19,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 
-/** The engines of this process as workers of its gateway: they listen to nobody else. */
+/** The engines of this process as workers of its gateway; they have no ports. */
 final class EmbeddedWorkers implements AutoCloseable {
   private final OwnedResources owned = new OwnedResources();
   private final EngineGroup group;
@@ -76,7 +76,7 @@ final class EmbeddedWorkers implements AutoCloseable {
     return group;
   }
 
-  /** Lets what was computed reach the tiers that last. */
+  /** Waits until the computed blocks are on the persistent tiers. */
   boolean drain(Duration longest) {
     return group.drain(longest);
   }

@@ -88,7 +88,8 @@ public final class PickerCommand implements Callable<Integer> {
     out.println("  dashboard  " + serving.gateway().url() + "/");
     out.println("  metrics    " + serving.gateway().adminUrl() + "/metrics");
     out.println();
-    out.println("How to set up Envoy: docs/envoy.md. Ctrl-C finishes what is under way and stops.");
+    out.println(
+        "How to set up Envoy: docs/envoy.md. Ctrl-C finishes the requests in flight and stops.");
     out.flush();
   }
 }

@@ -75,7 +75,7 @@ public final class ServeCommand implements Callable<Integer> {
     out.println(
         "    -d '{\"messages\": [{\"role\": \"user\", \"content\": \"What is a lantern?\"}]}'");
     out.println();
-    out.println("Ctrl-C finishes what is under way and stops.");
+    out.println("Ctrl-C finishes the requests in flight and stops.");
     out.flush();
   }
 

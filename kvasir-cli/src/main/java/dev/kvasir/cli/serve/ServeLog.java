@@ -12,7 +12,7 @@ import java.util.logging.LogRecord;
 import java.util.logging.Logger;
 import java.util.logging.SimpleFormatter;
 
-/** Tells what happens while serving: what the command says itself, and what its parts log. */
+/** The log while serving: messages of the command, and of its parts. */
 final class ServeLog implements AutoCloseable {
   private static final Logger ROOT = Logger.getLogger("");
 
@@ -45,7 +45,7 @@ final class ServeLog implements AutoCloseable {
     say(Level.INFO, event);
   }
 
-  /** Says what somebody should do something about. */
+  /** Logs a message that needs action. */
   void warn(String event) {
     say(Level.WARNING, event);
   }

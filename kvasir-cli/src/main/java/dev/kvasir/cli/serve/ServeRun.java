@@ -59,10 +59,10 @@ record ServeRun(
                             }));
         warn(settings, log);
         asked.await();
-        log.say("finishing what is under way …");
+        log.say("finishing the requests in flight …");
         serving.drain();
       }
-      if (lost.get()) log.warn("the GPU is lost to this process: start it again.");
+      if (lost.get()) log.warn("the GPU is lost: restart this process.");
       log.say("stopped.");
     }
     return lost.get() ? ExitCode.UNAVAILABLE : ExitCode.OK;
@@ -74,7 +74,7 @@ record ServeRun(
 
   private void warn(Deployment settings, ServeLog log) {
     if (settings.listen().isOpenToAnybody()) {
-      log.warn("anybody who can reach this machine may ask; see --api-keys.");
+      log.warn("the API is open to anybody who can reach this machine; see --api-keys.");
     }
     if (options.showsWorkerKey()) {
       log.warn(

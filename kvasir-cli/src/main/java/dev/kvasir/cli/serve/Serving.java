@@ -54,7 +54,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 
-/** All that serves together: perhaps embedded engines, and the gateway in front. */
+/** A running server: the gateway, and embedded engines if there are any. */
 final class Serving implements AutoCloseable {
   private static final int SPARE_TIERS_MAX = 16;
   private static final Duration START_MAX = Duration.ofSeconds(30);
@@ -225,7 +225,7 @@ final class Serving implements AutoCloseable {
     started.capture(() -> head.line(KvMemory.ofAll(servers, key.isEmpty() ? null : key)));
   }
 
-  /** What it is for other gateways, and takes over from them. */
+  /** What it exchanges with other gateways. */
   private Gateway.Peer peer(Deployment settings, List<String> terms, NameKey secret) {
     var replicas = settings.replicas();
     if (!replicas.hasSnapshots()) return Gateway.Peer.NONE;
@@ -283,7 +283,7 @@ final class Serving implements AutoCloseable {
     return (settings.listen().tls() == null ? "http://" : "https://") + host + ":" + started.port();
   }
 
-  /** Takes part in a group of gateways, where the settings name one. */
+  /** Joins a group of gateways if the settings name one. */
   private void join(Deployment settings, Gateway started, NameKey secret) throws IOException {
     var replicas = settings.replicas();
     if (!replicas.isOn()) return;
@@ -302,7 +302,7 @@ final class Serving implements AutoCloseable {
                     address(settings, started))));
   }
 
-  /** Has Envoy ask here for endpoints, too. */
+  /** Starts the endpoint picker for Envoy. */
   Picker pick(PickerSettings settings) {
     var started = owned.add(Picker.start(network, gateway(), settings));
     picker = Optional.of(started);
@@ -377,7 +377,7 @@ final class Serving implements AutoCloseable {
     }
   }
 
-  /** Has what can be changed of these settings from now on. */
+  /** Applies the settings that can change at run time. */
   void use(Deployment settings) throws IOException {
     if (settings.isEmbedded() != embedded.isPresent()) {
       throw new IllegalArgumentException(
@@ -446,8 +446,8 @@ final class Serving implements AutoCloseable {
   }
 
   /**
-   * Serves on for a while and says that it leaves, then takes nothing new, ends what is under way,
-   * and saves what was computed.
+   * Announces that it leaves and serves on for a while, then takes no new requests, finishes those
+   * in flight, and saves what was computed.
    */
   void drain() {
     var restart = settings.listen().restart();

@@ -11,7 +11,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Locale;
 
-/** The tiers in words: each tier, and how blocks come to it and back. */
+/** Describes the tiers: each tier, and how blocks move to it and back. */
 final class TieredCacheText {
   private final Deployment settings;
   private final Path folder;

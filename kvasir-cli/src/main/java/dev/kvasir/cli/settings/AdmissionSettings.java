@@ -6,7 +6,7 @@ import dev.kvasir.router.flow.AdmissionPolicy;
 import java.util.List;
 
 /**
- * Which requests are taken at all.
+ * Which requests are admitted.
  *
  * @param policy always-admit, token-bucket, tier-shed, gaie-legacy or reject-all
  * @param bucketCapacity tokens that the bucket of token-bucket holds

@@ -48,7 +48,7 @@ public record Deployment(
     SimulationSettings simulation,
     SloSettings slo,
     CostSettings cost) {
-  /** What is taken from callers, how many wait, and what happens when workers fail. */
+  /** Limits for callers and the queue, and rules for workers that fail. */
   public record Limits(
       QueueLimits queue, HttpLimits http, FailureRules failures, AdmissionSettings admission) {
     public static final Limits DEFAULT =
@@ -65,7 +65,7 @@ public record Deployment(
   }
 
   /**
-   * What is written down.
+   * Logs, captures and traces.
    *
    * @param capture the traffic as a trace for the simulator; null for none
    * @param requests a line of JSON for each request; null for none
@@ -139,7 +139,7 @@ public record Deployment(
         && engines.groups().isEmpty();
   }
 
-  /** Refuses what can be simulated and not served. */
+  /** Refuses settings that can be simulated but not served. */
   public void requireServable() {
     if (replicas.isOn() && isEmbedded()) {
       throw new IllegalArgumentException(
@@ -183,7 +183,7 @@ public record Deployment(
     return workers.stream().anyMatch(each -> each.connector() != Connector.NONE);
   }
 
-  /** What prompts are told apart by: their tokens where KV events tell of them. */
+  /** How prompts are hashed: by tokens if workers publish KV events, else by bytes. */
   public Routing.Naming naming() {
     var chosen = routing.naming();
     if (chosen != null) return chosen;
@@ -192,17 +192,17 @@ public record Deployment(
     return told ? Routing.Naming.TOKENS : Routing.Naming.BYTES;
   }
 
-  /** Engines that order requests by their class are sent it, as their priority. */
+  /** Whether workers get the class of a request as its priority. */
   private Routing.Priorities priorities() {
     return engines.isByPriority() ? Routing.Priorities.BY_CLASS : Routing.Priorities.AS_WRITTEN;
   }
 
-  /** This, but for what can be changed while it runs. */
+  /** These settings, with those of the other that can change at run time. */
   public Deployment withRunning(Deployment from) {
     return with(listen.withRunning(from.listen), from.workers, limits.withRunning(from.limits));
   }
 
-  /** This with the workers that were found by now, so that it is known what they tell. */
+  /** These settings with the workers found so far. */
   public Deployment withFound(List<WorkerSettings> found) {
     return with(listen, found, limits);
   }
@@ -216,7 +216,7 @@ public record Deployment(
   }
 
   /**
-   * How the gateway works in front of these workers.
+   * The settings of a gateway in front of these workers.
    *
    * @param contextTokens what a conversation may have with embedded engines; 0 for others
    */

@@ -10,7 +10,7 @@ import java.util.Collection;
 import java.util.List;
 
 /**
- * Where workers are found that are not in the settings.
+ * Where to discover workers that are not in the settings.
  *
  * @param start whether it may start without any worker, since they are added by the worker API
  * @param file a file with a list of workers; null for none

@@ -43,7 +43,7 @@ public record EngineGroups(List<Entry> entries) implements CustomSetting<EngineG
   }
 
   /**
-   * What a group says of its engines; what it does not say is as for all engines.
+   * The settings of the engines of a group; missing ones are as for all engines.
    *
    * @param count how many servers there are; a group of 0 is left out
    * @param dp data-parallel engines of each server, each with a cache and GPUs of its own

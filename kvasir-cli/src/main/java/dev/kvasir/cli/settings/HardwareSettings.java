@@ -8,7 +8,7 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * What the engines run on: from this the simulator takes its times and the room for KV blocks.
+ * The hardware of the engines: it gives the simulator its times and the room for KV blocks.
  *
  * @param gpu the GPU of each engine; null for embedded engines, and H100 for workers
  * @param tp how many GPUs share every layer of an engine

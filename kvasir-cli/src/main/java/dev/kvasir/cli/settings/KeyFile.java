@@ -10,7 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Reads the keys of callers: a line for each, with its tenant, its SHA-256 and perhaps more.
+ * Reads the keys of callers: one per line, with tenant, SHA-256 and optional limits.
  *
  * <pre>
  *   # tenant  the 64 digits that sha256sum prints for the key

@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.regex.Pattern;
 
 /**
- * Where requests come in, and whose.
+ * Where the gateway listens, and who may call.
  *
  * @param port 0 for any that is free
  * @param adminPort for metrics and draining, on this machine alone; 0 for any that is free
@@ -21,8 +21,8 @@ import java.util.regex.Pattern;
  * @param apiKeys a file with a line for each key; null where everybody may ask
  * @param tlsCertificate a file in PEM; null for none
  * @param tlsKey the key of the certificate, in PEM
- * @param names under which callers reach it besides, as by way of a proxy: without keys no others
- *     are served on this machine's own addresses
+ * @param names further host names under which callers reach it, such as that of a proxy; without
+ *     keys, other names are refused on loopback addresses
  * @param restart how the next process takes over
  * @param warmUp how long a gateway may take, before it listens, to have its code compiled
  */
@@ -51,11 +51,11 @@ public record ListenSettings(
           Duration.ofSeconds(20));
 
   /**
-   * How a process gives way to the next one.
+   * How a process hands over to the next one.
    *
-   * @param leaveTime how long it serves on once it was asked to stop, while {@code /ready} says no,
-   *     so that whoever spreads requests over gateways hears of it
-   * @param finishTime how long what is under way may take after that
+   * @param leaveTime how long it serves on after a signal to stop, while {@code /ready} says no, so
+   *     that load balancers notice
+   * @param finishTime how long requests in flight may take after that
    * @param port whether another process may listen on the same ports meanwhile
    */
   public record Restart(Duration leaveTime, Duration finishTime, HttpSettings.Sharing port) {
@@ -97,7 +97,7 @@ public record ListenSettings(
     var _ = HttpSettings.local(pickerPort);
   }
 
-  /** Whether others than this machine may ask, whoever they are. */
+  /** Whether other machines may call without a key. */
   public boolean isOpenToAnybody() {
     return apiKeys == null && !HttpSettings.local(port).at(host, port).isLoopback();
   }

@@ -1,6 +1,6 @@
 package dev.kvasir.cli.settings;
 
-/** How it is told what happens while serving. */
+/** The format of the log while serving. */
 public enum LogFormat {
   /** Lines for people. */
   TEXT,

@@ -5,7 +5,7 @@ import dev.kvasir.router.placement.PlacementSettings;
 import dev.kvasir.router.view.Estimates;
 
 /**
- * What is assumed of prefills, and how many a worker computes for others.
+ * The assumed speed of prefills, and how many a worker computes for others.
  *
  * @param throughput tokens a second that a worker is taken to prefill until it has been measured
  * @param placementsMax prompts that a worker which also decodes prefills for others at a time
@@ -36,7 +36,7 @@ public record PrefillSettings(
     }
   }
 
-  /** The usual estimates, but for the speed to begin with. */
+  /** The default estimates with this initial speed. */
   public Estimates start() {
     return Estimates.DEFAULT.startingAt(throughput);
   }

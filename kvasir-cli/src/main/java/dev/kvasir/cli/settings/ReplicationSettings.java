@@ -7,16 +7,16 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * Other gateways in front of the same workers, and how they hear each other.
+ * Other gateways in front of the same workers, and how they communicate.
  *
  * @param server the Redis or Valkey, as HOST:PORT; empty where there is one gateway
  * @param access who we are there, and how the way to it is protected
  * @param channel on which they tell each other; gateways of one channel belong together
  * @param name of this gateway; empty for its host and port
- * @param expected how many gateways share the limits of keys until it has heard the others
- * @param pace how long what happens waits for more, so that one message tells it all
- * @param beat how often it tells all that it has
- * @param lossTime after which a gateway that is not heard is gone
+ * @param expected how many gateways share the limits of keys until the others are known
+ * @param pace how long changes are collected for one message
+ * @param beat how often it sends its full state
+ * @param lossTime after which a silent gateway counts as gone
  * @param address where the others ask this one, as in http://10.0.0.7:8000; empty for the address
  *     it listens at
  * @param peers gateways to ask at the start, besides those that are heard of

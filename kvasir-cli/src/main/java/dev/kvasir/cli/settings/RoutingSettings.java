@@ -28,10 +28,10 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * How requests find their worker.
+ * How requests are routed to workers.
  *
- * @param policy who chooses the worker that answers
- * @param placement who decides where to prefill
+ * @param policy the policy that chooses the worker that answers
+ * @param placement the policy that decides where to prefill
  * @param scorers what the policy weighted adds up, as NAME:WEIGHT with commas between them
  * @param prices what the policy balanced adds up
  * @param credits what cached blocks are worth below the workers' own memory
@@ -216,7 +216,7 @@ public record RoutingSettings(
         .withSessions(StickyLimits.DEFAULT.withPatience(sessionPatience));
   }
 
-  /** A prompt that fills a small context is heavy there, however short it is elsewhere. */
+  /** The limits of the route classes; smaller for a model with a small context. */
   public RouteClass.Limits classes(int contextTokens) {
     var usual = RouteClass.Limits.DEFAULT;
     int context = contextTokens == 0 ? Integer.MAX_VALUE : contextTokens;

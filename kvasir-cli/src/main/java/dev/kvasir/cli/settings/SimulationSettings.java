@@ -10,7 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * How the simulator runs: what of a trace it takes, and how.
+ * The settings of the simulator: which requests of a trace it takes, and how it runs.
  *
  * @param seed decides every draw; null for what the workload says, or 42
  * @param requestsMax how many requests to take at most; 0 for all

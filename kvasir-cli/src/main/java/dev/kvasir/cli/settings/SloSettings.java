@@ -4,7 +4,7 @@ import dev.kvasir.sim.report.Goodput;
 import java.time.Duration;
 
 /**
- * The targets by which the simulator judges a deployment; 0 for no target.
+ * The latency targets for the simulator; 0 for none.
  *
  * @param ttft time to the first token
  * @param itl time between tokens

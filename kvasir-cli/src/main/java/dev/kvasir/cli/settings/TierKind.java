@@ -10,7 +10,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 
-/** The kinds of tiers that a deployment may list, from the fastest down: a line for each. */
+/** The kinds of tiers that a deployment may list, from the fastest down. */
 public enum TierKind {
   HOST(HostTier.DEFAULT, "pcie5-x16"),
   DISK(DiskTier.DEFAULT, "nvme-gen4"),

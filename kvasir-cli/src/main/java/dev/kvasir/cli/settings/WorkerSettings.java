@@ -7,7 +7,7 @@ import dev.kvasir.router.view.Role;
 import dev.kvasir.sim.spec.Written;
 
 /**
- * A worker as it is configured, with what only those who listen to it need.
+ * The settings of a worker, with the addresses of its KV events and its tier.
  *
  * @param url scheme, host and port
  * @param name by which people know it; empty for host and port
@@ -29,7 +29,7 @@ public record WorkerSettings(
     String rank,
     String tier,
     String tierReplay) {
-  /** What a worker begins with; it lacks the one thing that every worker has. */
+  /** The defaults of a worker; the url is missing, which every worker needs. */
   public static final WorkerSettings DEFAULT =
       new WorkerSettings("", "", Role.BOTH, Connector.NONE, "", "", "", "", "", "");
 

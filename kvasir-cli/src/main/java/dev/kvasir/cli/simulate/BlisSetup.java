@@ -95,8 +95,8 @@ final class BlisSetup {
   private void requireNoTiers() {
     if (deployment.tiers().entries().isEmpty()) return;
     throw new IllegalArgumentException(
-        "--compat blis has no slower tiers, since those of BLIS are known to be wrong;"
-            + " leave --compat away to simulate tiers");
+        "--compat blis supports no slower tiers, since those of BLIS are known to be wrong;"
+            + " omit --compat to simulate tiers");
   }
 
   private Ties ties() throws IOException {

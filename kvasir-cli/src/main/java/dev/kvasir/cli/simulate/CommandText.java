@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.regex.Pattern;
 import picocli.CommandLine.ParseResult;
 
-/** A command line as one would type it, without where its figures go. */
+/** A command line as one would type it, without its output options. */
 final class CommandText {
   private static final Pattern PLAIN = Pattern.compile("[\\w@%+=:,./~-]+");
   private static final List<String> FLAGS = List.of("--json");

@@ -16,9 +16,9 @@ import java.util.Map;
 import picocli.CommandLine.ParseResult;
 
 /**
- * What to run: one simulation, or one for each point of a grid.
+ * The simulations to run: one, or one for each point of a grid.
  *
- * @param command what was typed, without where its figures go
+ * @param command the command line, without its output options
  * @param defaults what counts where no layer says anything
  * @param layers what is written of the deployment; a later layer goes before those in front of it
  * @param blis what only counts under {@code --compat blis}
@@ -66,7 +66,7 @@ record Plan(
     return Requests.of(written);
   }
 
-  /** What the trace itself says of the deployment that it is of; null where it says nothing. */
+  /** The deployment that the trace describes; null for none. */
   private static @Nullable CaptureFile capture(
       SimulateOptions options, List<Written.Keys> layers, Requests requests) throws IOException {
     var trace = requests.trace();

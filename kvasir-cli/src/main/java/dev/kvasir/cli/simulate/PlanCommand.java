@@ -172,11 +172,11 @@ public final class PlanCommand implements Callable<Integer> {
     requireGroup(asked);
     if (asked.deployment().slo().targets().equals(Goodput.Targets.NONE)) {
       throw new IllegalArgumentException(
-          "nothing says what is good enough; give --slo-ttft, --slo-itl or --slo-e2e");
+          "there is no latency target; give --slo-ttft, --slo-itl or --slo-e2e");
     }
     if (asked.dimensions().stream().anyMatch(each -> each.path().equals(enginesKey()))) {
       throw new IllegalArgumentException(
-          "the number of engines is what is looked for; leave it out of --sweep");
+          "plan searches for the number of engines; remove it from --sweep");
     }
   }
 
@@ -187,7 +187,7 @@ public final class PlanCommand implements Callable<Integer> {
     if (gpus == null) return List.of();
     if (asked.deployment().hardware().profile() != null) {
       throw new IllegalArgumentException(
-          "a profile is of one GPU; leave --gpus away, and set cost.gpu-hour");
+          "a profile is of one GPU; omit --gpus, and set cost.gpu-hour");
     }
     var kinds = new ArrayList<Kind>();
     for (var each : gpus.split(",", -1)) {

@@ -13,7 +13,7 @@ import tools.jackson.databind.SerializationFeature;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ObjectNode;
 
-/** Where the figures of a run with a profile lie nine times of ten; empty without a profile. */
+/** The 90 % intervals of the figures of a run with a profile; empty without a profile. */
 record ProfileIntervals(Map<Figure, Interval> intervals) {
   private static final JsonMapper JSON =
       JsonMapper.builder().enable(SerializationFeature.INDENT_OUTPUT).build();

@@ -32,7 +32,7 @@ import java.util.function.UnaryOperator;
 record Requests(@Nullable Path trace, @Nullable WorkloadSpec workload) {
   static final Requests NONE = new Requests(null, null);
 
-  /** What the command line names; nothing where it names nothing. */
+  /** The requests that the command line names, if any. */
   static Requests of(SimulateOptions options) throws IOException {
     if (options.workload == null) return new Requests(options.traceFile(), null);
     return new Requests(null, spec(options.workload));

@@ -93,7 +93,7 @@ public final class SimulateCommand implements Callable<Integer> {
     if (options.isBlis()) plan = BlisSetup.withPolicies(plan);
     requireWhole(plan.deployment());
     if (options.shard != null && !plan.isGrid()) {
-      throw new IllegalArgumentException("--shard is for a sweep; give --sweep, or leave it away");
+      throw new IllegalArgumentException("--shard is for a sweep; give --sweep, or omit --shard");
     }
     if (plan.isGrid()) {
       compare(plan);
@@ -134,8 +134,8 @@ public final class SimulateCommand implements Callable<Integer> {
     var simulation = deployment.simulation();
     if (simulation.requestsMax() > 0 || simulation.timeScale() != 1) {
       throw new IllegalArgumentException(
-          "--validate replays all requests as they came; leave --requests and"
-              + " simulation.time-scale away");
+          "--validate replays all requests as they came; omit --requests and"
+              + " simulation.time-scale");
     }
   }
 
@@ -152,7 +152,7 @@ public final class SimulateCommand implements Callable<Integer> {
 
   private void compare(Plan plan) throws IOException {
     if (options.validate != null) {
-      throw new IllegalArgumentException("--validate is for one run; leave --sweep away");
+      throw new IllegalArgumentException("--validate is for one run; omit --sweep");
     }
     if (options.shard != null) {
       out.println(shard(plan, options.shard).write());

@@ -133,10 +133,10 @@ final class Sweep {
 
   void requireComparable() {
     if (options.cacheOnly) {
-      throw new IllegalArgumentException("--cache-only gives one figure; leave --sweep away");
+      throw new IllegalArgumentException("--cache-only gives one figure; omit --sweep");
     }
     if (options.requestsOut != null) {
-      throw new IllegalArgumentException("--requests-out is for one run; leave --sweep away");
+      throw new IllegalArgumentException("--requests-out is for one run; omit --sweep");
     }
   }
 

@@ -18,7 +18,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Adds workers to a gateway that serves, and removes those again, by HTTP.
+ * Adds workers to a running gateway and removes them, over HTTP.
  *
  * <p>A worker of another source is not removed here, since that source would name it again.
  */
@@ -42,7 +42,7 @@ public final class WorkersApi {
     String make(Exchange exchange) throws IOException;
   }
 
-  /** New workers are asked how they are, which takes a while. */
+  /** Probes new workers, which takes a while. */
   private static void apart(Exchange exchange, Change change) {
     exchange.answerApart(() -> Json.object().put("name", made(exchange, change)).toString());
   }
