@@ -11,7 +11,7 @@ import dev.kvasir.live.store.disk.RealFolder;
 import java.io.IOException;
 import java.util.List;
 
-/** Plain sequential I/O by one thread, as far past the kernel's cache as the tier itself. */
+/** Plain sequential I/O by one thread, with direct access if the tier has it. */
 final class PlainTrial implements AutoCloseable {
   private static final String NAME = DiskBlockFile.BLOCKS;
 

@@ -12,12 +12,11 @@ import java.util.Locale;
 import java.util.function.ToDoubleFunction;
 
 /**
- * Measures what the tiers of this machine can do, beside plain copies and plain sequential I/O in
- * the same run.
+ * Measures the tiers of this machine, and plain copies and sequential I/O in the same run.
  *
- * <p>Everything is measured in turn in each round, so that what else the machine does hits all
- * alike; of the rounds the median counts, for ratios the median of the rounds' ratios. Writes are
- * timed up to the sync that ends them.
+ * <p>Each round measures everything in turn, so that other load affects all alike. The median of
+ * the rounds counts; for ratios, the median of their ratios. Writes are timed up to the sync that
+ * ends them.
  */
 public final class TierBench {
   private static final int PLAIN_BYTES = 1 << 20;

@@ -83,7 +83,7 @@ final class TierTrial implements AutoCloseable {
     return disk.access();
   }
 
-  /** Fills the memory with bytes that nothing can make smaller. */
+  /** Fills the memory with bytes that cannot be compressed. */
   static void noise(HostMemory memory) {
     var random = RandomGeneratorFactory.of("L64X128MixRandom").create(7);
     var bytes = new byte[memory.blockBytes()];

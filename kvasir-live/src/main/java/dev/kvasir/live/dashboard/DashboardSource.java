@@ -3,6 +3,6 @@ package dev.kvasir.live.dashboard;
 /** Where the dashboard's figures come from: the live product, or a script. */
 @FunctionalInterface
 public interface DashboardSource {
-  /** What there is to see now; called by any thread that may wait a little, about once a second. */
+  /** The current state; called about once a second by any thread that may wait a little. */
   DashboardState snapshot();
 }

@@ -4,7 +4,7 @@ import dev.kvasir.Records;
 import java.util.List;
 
 /**
- * All that the dashboard shows of one moment.
+ * A snapshot of all that the dashboard shows.
  *
  * @param timeMillis when that was, since 1970
  * @param models names of the models that can be asked
@@ -39,7 +39,7 @@ public record DashboardState(
     }
   }
 
-  /** What one tenant may see: of decisions its own, and of instances not where they are. */
+  /** What one tenant may see: its own decisions, and instances without their addresses. */
   public DashboardState of(String tenant) {
     return Records.with(
         this,

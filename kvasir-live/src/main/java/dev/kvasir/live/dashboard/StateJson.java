@@ -21,7 +21,7 @@ final class StateJson {
     return MAPPER.writeValueAsString(state);
   }
 
-  /** JSON has no word for what is not known or never comes, but null. */
+  /** Writes NaN and infinity as null. */
   private static final class FiniteOrNull extends ValueSerializer<Double> {
     @Override
     public void serialize(Double value, JsonGenerator json, SerializationContext context) {

@@ -7,8 +7,8 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * Where the cache folder is to be, and the folder that is there already: itself, or the nearest
- * above it. Looking must not create the folder, so the probes try things out in the nearest.
+ * The planned cache folder, and the nearest folder above it that exists, or itself. The probes must
+ * not create the folder, so they use the nearest one.
  */
 record CachePlace(Path wanted, Path nearest, String fileSystem) {
   private static final List<String> MEMORY = List.of("tmpfs", "ramfs");

@@ -6,7 +6,7 @@ import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.Optional;
 
-/** Looks at whether the disk tier can keep its blocks where the cache folder is to be. */
+/** Checks whether the disk tier can keep its blocks in the cache folder. */
 final class CacheProbe {
   private static final long COMFORTABLE_BYTES = Bytes.GIB;
   private static final String ELSEWHERE = "give another one with --cache-dir";
@@ -49,7 +49,9 @@ final class CacheProbe {
         details);
   }
 
-  /** Why nothing can be written there; only trying tells, since root may write all but /proc. */
+  /**
+   * Why the folder cannot be written to. This tries it, since permissions say little about root.
+   */
   private static Optional<String> obstacle(Path nearest) {
     if (!Files.isDirectory(nearest)) {
       return Optional.of(nearest + " is not a folder");

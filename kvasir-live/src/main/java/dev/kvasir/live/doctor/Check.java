@@ -5,7 +5,7 @@ import java.util.LinkedHashMap;
 import java.util.SequencedMap;
 
 /**
- * One thing that was looked at: what was found, and what follows from it for Kvasir.
+ * The result of one check: what was found, and what follows for Kvasir.
  *
  * @param details the same for programs: strings, numbers, booleans and lists of them, by stable
  *     keys; what could not be found out has no key

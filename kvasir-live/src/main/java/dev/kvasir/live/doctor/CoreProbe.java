@@ -4,7 +4,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 
-/** Looks at how many cores there are, and how many of them this process may use. */
+/** Checks how many cores there are, and how many this process may use. */
 final class CoreProbe {
   private static final int ENOUGH = 4;
 

@@ -13,7 +13,7 @@ import java.nio.file.OpenOption;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 
-/** Looks at whether files can be written and read past the page cache, by doing it. */
+/** Checks whether files can be written and read past the page cache, by trying it. */
 final class DirectProbe {
   private static final byte PATTERN = 0x5a;
 

@@ -3,7 +3,7 @@ package dev.kvasir.live.doctor;
 import java.nio.file.Path;
 import java.util.List;
 
-/** Looks at the machine, and says what follows from it for Kvasir. */
+/** Checks the machine, and says what follows for Kvasir. */
 public final class Doctor {
   private Doctor() {}
 

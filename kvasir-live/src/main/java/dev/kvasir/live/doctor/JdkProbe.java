@@ -4,7 +4,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 
-/** Looks at the Java that runs this. */
+/** Checks the Java that runs this process. */
 final class JdkProbe {
   static final int FEATURE_MIN = 25;
 

@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.regex.Pattern;
 
 /**
- * How much KV memory a vLLM or SGLang server has, by its own account.
+ * The KV memory of a vLLM or SGLang server, as it reports it.
  *
  * @param blocks how many blocks there are
  * @param blockTokens how many tokens each of them holds

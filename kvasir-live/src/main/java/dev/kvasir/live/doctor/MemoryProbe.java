@@ -6,7 +6,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.OptionalLong;
 
-/** Looks at how much memory there is, and how much of it this process may use. */
+/** Checks how much memory there is, and how much this process may use. */
 final class MemoryProbe {
   private static final long COMFORTABLE_BYTES = 2 * Bytes.GIB;
 

@@ -4,7 +4,7 @@ import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 
-/** Looks at how many numbers the processor computes at once. */
+/** Checks the vector instructions of the processor. */
 final class VectorProbe {
 
   /** The instructions that Linux names in /proc/cpuinfo, widest first. */

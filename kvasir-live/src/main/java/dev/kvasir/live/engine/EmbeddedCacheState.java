@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 
-/** Tells of the memory of embedded engines; asked on any thread that may wait. */
+/** The state of the memory of embedded engines; asked on any thread that may wait. */
 public record EmbeddedCacheState(EngineGroup group) implements Supplier<TieredCacheState> {
   @Override
   public TieredCacheState get() {

@@ -11,7 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.zeromq.ZContext;
 
-/** Tells whoever subscribes what becomes of an engine's blocks, on all of its tiers. */
+/** Publishes the KV events of an engine, for all of its tiers. */
 public final class EnginePublisher implements AutoCloseable {
   private static final int EVENTS_MAX = 100_000;
 

@@ -11,7 +11,7 @@ import java.nio.file.Path;
 public record LoadedModel(ServedModel served, ModelDevice device) implements AutoCloseable {
   private static final double TEMPERATURE_USUAL = 1;
 
-  /** A dictionary is asked for what a word means, not for what it might. */
+  /** The built-in dictionary gives definite answers. */
   private static final double TEMPERATURE_BUILT_IN = 0;
 
   /** Loads the model that comes with Kvasir. */

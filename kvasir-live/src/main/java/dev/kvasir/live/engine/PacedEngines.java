@@ -22,7 +22,7 @@ import java.util.List;
 import java.util.function.Function;
 
 /**
- * Engines without a model: all they do takes the time that it would take with one.
+ * Engines without a model: each step takes the time that it would take with one.
  *
  * <p>Blocks are handed from one to another by way of memory that all share and that holds nothing.
  */

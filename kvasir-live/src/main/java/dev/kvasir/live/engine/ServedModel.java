@@ -13,7 +13,7 @@ import java.nio.file.Path;
 import java.util.Optional;
 
 /**
- * A model as those see it who talk to it.
+ * A model as its callers see it.
  *
  * @param name what requests call it
  * @param fingerprint names everything that shapes keys and values

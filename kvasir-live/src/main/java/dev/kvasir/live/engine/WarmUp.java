@@ -10,7 +10,7 @@ import java.time.Duration;
 import java.util.Arrays;
 
 /**
- * Has the machine compile the model's quickest code while the model computes plainly.
+ * Has the JIT compile the model's fastest code while the model computes with plain code.
  *
  * <p>Until they are compiled, vectors are much slower than no vectors, and what comes out is the
  * same, bit for bit. So nobody who asks early has to wait for this, unless with a long prompt.
@@ -39,7 +39,7 @@ final class WarmUp implements AutoCloseable {
     if (!closed && thread.getState() == Thread.State.NEW) thread.start();
   }
 
-  /** Computes tokens of nobody's, in memory of its own. */
+  /** Computes dummy tokens, in memory of its own. */
   private void run() {
     long begunNanos = System.nanoTime();
     var slots = new int[BLOCKS];

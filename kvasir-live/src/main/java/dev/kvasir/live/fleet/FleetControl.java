@@ -16,7 +16,7 @@ import java.util.Locale;
 import java.util.function.Consumer;
 import tools.jackson.databind.JsonNode;
 
-/** Lets somebody with an HTTP client decide what goes wrong in a fleet, and when. */
+/** An HTTP API to inject faults into a fleet. */
 public final class FleetControl implements AutoCloseable {
   private static final int ANSWERS_MAX = 10_000;
 

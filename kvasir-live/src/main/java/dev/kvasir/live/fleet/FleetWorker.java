@@ -7,7 +7,7 @@ import dev.kvasir.live.engine.EngineServer;
 import dev.kvasir.live.http.HttpSettings;
 import dev.kvasir.live.http.Network;
 
-/** One look-alike worker: it can be asked, watched, made to fail, killed and revived. */
+/** One look-alike worker: it serves requests, and can be made to fail, killed and revived. */
 public final class FleetWorker implements AutoCloseable {
   private final Network network;
   private final EmbeddedEngine engine;

@@ -9,11 +9,11 @@ import java.util.Iterator;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * Loads a server with requests, and tells how well it answered.
+ * Loads a server with requests, and reports how it answered.
  *
- * <p>Times count from when a request should have been sent, so that a server that stalls cannot
- * hide it by holding back those who would have noticed. In an open loop that is the request's own
- * time; in a closed one, when its caller became free.
+ * <p>Times count from when a request should have been sent, so that a stall of the server counts
+ * for all requests that were due. In an open loop that is the request's own time; in a closed one,
+ * when its caller became free.
  */
 public final class LoadDriver implements AutoCloseable {
   /** How far a load is. */

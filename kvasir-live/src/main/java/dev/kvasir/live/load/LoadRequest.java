@@ -3,7 +3,7 @@ package dev.kvasir.live.load;
 import java.util.function.Supplier;
 
 /**
- * Something to ask a server, at its time.
+ * A request to send, at its time.
  *
  * @param arrivalNanos when, from the beginning of the load on
  * @param prompt makes the text when it is needed, so that it need not be kept

@@ -6,7 +6,7 @@ public sealed interface Pacing {
   int inFlightMax();
 
   /**
-   * Each at its own time, whatever became of those before it.
+   * Each at its own time, independent of the others.
    *
    * @param inFlightMax beyond it requests wait here, and the wait counts as theirs
    */

@@ -10,7 +10,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Where workers are, as Envoy wants to be told: by address and port.
+ * The addresses of workers, as Envoy needs them: IP address and port.
  *
  * <p>Names are looked up on a thread of their own and kept for a while; until a first answer is
  * there, the name itself is told. From any thread.

@@ -26,8 +26,7 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Supplier;
 
 /**
- * A gateway among others in front of the same workers, which hear each other over a channel of
- * Redis.
+ * A gateway among others in front of the same workers; they communicate over a channel of Redis.
  */
 public final class ReplicaGroup implements AutoCloseable {
   private static final System.Logger LOG = System.getLogger(ReplicaGroup.class.getName());

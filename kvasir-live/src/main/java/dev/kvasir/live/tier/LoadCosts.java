@@ -10,7 +10,7 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 
 /**
- * What it takes to load chunks from each tier, and to compute them instead: measured, not set.
+ * The measured times to load chunks from each tier, and to compute them instead.
  *
  * <p>Loads from a tier are taken for a line, so much for any number of chunks and so much for each;
  * old measurements fade. What computing takes is kept by the length of what was computed, in powers

@@ -23,7 +23,7 @@ final class SeenBuffers {
     this.file = socket.resolveSibling(socket.getFileName() + SUFFIX);
   }
 
-  /** Notes a buffer; what cannot be noted is only not deleted. */
+  /** Notes a buffer; on failure the buffer is just not deleted later. */
   synchronized void add(Path buffer) {
     try {
       Files.writeString(

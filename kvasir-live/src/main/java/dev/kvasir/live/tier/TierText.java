@@ -14,7 +14,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** What the daemon tells of itself, as metrics and as JSON; on the loop. */
+/** The metrics and the JSON figures of the daemon; on the loop. */
 public final class TierText {
   public static final MetricSet<Source> METRICS =
       new MetricSet<Source>()

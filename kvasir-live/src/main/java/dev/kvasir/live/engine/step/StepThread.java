@@ -5,7 +5,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongConsumer;
 
-/** The one thread on which the steps of all engines of a model take turns. */
+/** The thread that runs the steps of all engines of a model, one at a time. */
 public final class StepThread implements AutoCloseable {
   private final ExecutorService thread =
       Executors.newSingleThreadExecutor(

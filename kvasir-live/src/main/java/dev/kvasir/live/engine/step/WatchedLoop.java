@@ -5,7 +5,7 @@ import dev.kvasir.time.Timer;
 import java.time.Duration;
 import java.util.function.Consumer;
 
-/** The loop as one engine sees it: whatever a task of that engine throws is told to it. */
+/** The loop of one engine: it reports whatever a task of that engine throws. */
 public record WatchedLoop(EventLoop loop, Consumer<Throwable> failed) implements EventLoop {
   @Override
   public long nanos() {

@@ -17,8 +17,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * What eviction has learnt on each tier, in files beside the disk tier, so that a restart does not
- * forget it.
+ * Files beside the disk tier that keep what eviction has learned on each tier over a restart.
  *
  * <pre>
  *   start: file --read--> pool          every minute, and at the end: pool --> file.new --> file

@@ -17,9 +17,9 @@ import java.util.TreeMap;
 /**
  * The chunks of each tenant that names itself, with a limit for each; on the loop.
  *
- * <p>A chunk belongs to whoever stored it first. A tenant that has as many as it may gives up those
- * that it stored longest ago. What was evicted is noticed when a tenant reaches its limit, or when
- * far more chunks are remembered than there can be.
+ * <p>A chunk belongs to the tenant that stored it first. A tenant at its limit gives up its oldest
+ * chunks. What was evicted is noticed when a tenant reaches its limit, or when far more chunks are
+ * remembered than there can be.
  */
 public final class TenantChunks {
   private static final int REMEMBERED = 2;
