@@ -77,13 +77,8 @@ final class AddedTokens {
   private static Found found(Added token, char[] text, int after, int at, int limit) {
     int from = at;
     int to = at + token.text().length();
-    while (token.left() == Side.YES && from > after && isSpace(text[from - 1])) from--;
-    while (token.right() == Side.YES && to < limit && isSpace(text[to])) to++;
+    while (token.left() == Side.YES && from > after && LetterKinds.isSpace(text[from - 1])) from--;
+    while (token.right() == Side.YES && to < limit && LetterKinds.isSpace(text[to])) to++;
     return new Found(from, to, token.id());
-  }
-
-  private static boolean isSpace(char letter) {
-    byte kind = LetterKinds.of(letter);
-    return kind == LetterKinds.SPACE || kind == LetterKinds.NEWLINE;
   }
 }

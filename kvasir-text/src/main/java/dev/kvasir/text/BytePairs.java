@@ -17,7 +17,9 @@ import java.util.Map;
  */
 final class BytePairs {
   /** How pieces become symbols, and what becomes of those that are not in the vocabulary. */
-  record Rules(Symbols symbols, boolean wholePieces, int unknown, boolean oneUnknown) {}
+  record Rules(Symbols symbols, boolean wholePieces, int unknown, boolean oneUnknown) {
+    static final Rules OF_BYTES = new Rules(Symbols.BYTES, false, NONE, false);
+  }
 
   /** What is merged. */
   enum Symbols {
@@ -62,7 +64,7 @@ final class BytePairs {
       var name = rules.symbols == Symbols.BYTES ? ByteLetters.letter(b) + "" : byteName(b);
       byteTokens[b] = vocabulary.getOrDefault(name, NONE);
       if (byteTokens[b] == NONE && rules.symbols != Symbols.LETTERS) {
-        throw new UnsupportedText("the vocabulary has no token for byte " + b);
+        throw new UnsupportedText("its vocabulary has no token for the byte " + b);
       }
     }
     int room = Integer.highestOneBit(Math.max(16, merges.size()) * 4);
@@ -70,6 +72,15 @@ final class BytePairs {
     this.ranks = new long[room];
     Arrays.fill(pairs, NONE);
     for (int rank = 0; rank < merges.size(); rank++) learn(merges.get(rank), rank);
+  }
+
+  /** The two sides of a merge that is written with a space between them. */
+  static String[] pair(String merge) throws UnsupportedText {
+    int space = merge.indexOf(' ', 1);
+    if (space < 0) {
+      throw new UnsupportedText("the merge " + UnsupportedText.shown(merge) + " is no pair");
+    }
+    return new String[] {merge.substring(0, space), merge.substring(space + 1)};
   }
 
   private static String byteName(int number) {
@@ -81,7 +92,9 @@ final class BytePairs {
     var right = vocabulary.get(merge[1]);
     var both = vocabulary.get(merge[0] + merge[1]);
     if (left == null || right == null || both == null) {
-      throw new UnsupportedText("the merge " + merge[0] + " " + merge[1] + " names no tokens");
+      throw new UnsupportedText(
+          "the merge %s names no tokens of the vocabulary"
+              .formatted(UnsupportedText.shown(merge[0] + " " + merge[1])));
     }
     long pair = (long) left << Integer.SIZE | right;
     int at = slot(pair);

@@ -9,7 +9,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
-import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -20,7 +19,6 @@ import tools.jackson.databind.json.JsonMapper;
  * @param chatRefusal why there is no {@code chat}; empty where there is
  */
 public record FolderText(Tokenizer tokenizer, Optional<ChatTemplate> chat, String chatRefusal) {
-  private static final long FILE_BYTES_MAX = 64L << 20;
   private static final int VOCABULARY_MAX = 1 << 20;
   private static final Set<String> NORMALIZERS = Set.of("", "NFC");
 
@@ -47,15 +45,7 @@ public record FolderText(Tokenizer tokenizer, Optional<ChatTemplate> chat, Strin
   }
 
   private static JsonNode json(Path file) throws IOException, UnsupportedText {
-    if (!Files.exists(file)) return JsonMapper.shared().createObjectNode();
-    if (Files.size(file) > FILE_BYTES_MAX) {
-      throw new UnsupportedText(file + " is larger than " + FILE_BYTES_MAX + " bytes");
-    }
-    try {
-      return JsonMapper.shared().readTree(Files.readAllBytes(file));
-    } catch (JacksonException e) {
-      throw new UnsupportedText(file + " is no JSON: " + e.getOriginalMessage());
-    }
+    return Files.exists(file) ? JsonTokenizer.json(file) : JsonMapper.shared().createObjectNode();
   }
 
   /** The text or the number of the token that ends an answer; a text where both are there. */
@@ -162,14 +152,15 @@ public record FolderText(Tokenizer tokenizer, Optional<ChatTemplate> chat, Strin
   }
 
   private static String named(String pattern) {
-    if (PieceScanner.GPT2.does(pattern)) return "gpt-2";
-    if (PieceScanner.DIGITS_1.does(pattern)) return "qwen2";
-    return PieceScanner.DIGITS_3.does(pattern) ? "llama-bpe" : "?";
+    for (var each : PieceScanner.values()) if (each.does(pattern)) return each.key();
+    return "?";
   }
 
   private static String template(Path folder, JsonNode config) throws IOException {
     var own = folder.resolve("chat_template.jinja");
-    if (Files.exists(own) && Files.size(own) <= FILE_BYTES_MAX) return Files.readString(own);
+    if (Files.exists(own) && Files.size(own) <= JsonTokenizer.FILE_BYTES_MAX) {
+      return Files.readString(own);
+    }
     return config.path("chat_template").asString("");
   }
 }

@@ -38,7 +38,7 @@ public final class JsonTokenizer {
     SPECIAL
   }
 
-  private static final long FILE_BYTES_MAX = 64L << 20;
+  static final long FILE_BYTES_MAX = 64L << 20;
   private static final long KNOWN_LETTERS_MAX = 16L << 20;
   private static final int MARK_LETTERS = 64;
   private static final int MARGIN = 8;
@@ -76,12 +76,16 @@ public final class JsonTokenizer {
 
   /** That of a file, or of the file of the usual name in a folder. */
   public static JsonTokenizer read(Path path) throws IOException, UnsupportedText {
-    var file = Files.isDirectory(path) ? path.resolve("tokenizer.json") : path;
+    return of(json(Files.isDirectory(path) ? path.resolve("tokenizer.json") : path));
+  }
+
+  /** The content of a file that is not too large. */
+  static JsonNode json(Path file) throws IOException, UnsupportedText {
     if (Files.size(file) > FILE_BYTES_MAX) {
       throw new UnsupportedText(file + " is larger than " + FILE_BYTES_MAX + " bytes");
     }
     try {
-      return of(JsonMapper.shared().readTree(Files.readAllBytes(file)));
+      return JsonMapper.shared().readTree(Files.readAllBytes(file));
     } catch (JacksonException e) {
       throw new UnsupportedText(file + " is no JSON: " + e.getOriginalMessage());
     }
@@ -130,14 +134,10 @@ public final class JsonTokenizer {
   private static List<String[]> merges(JsonNode model) throws UnsupportedText {
     var merges = new ArrayList<String[]>();
     for (var each : model.path("merges")) {
-      if (each.isArray()) {
-        merges.add(new String[] {each.path(0).asString(""), each.path(1).asString("")});
-        continue;
-      }
-      var text = each.asString("");
-      int space = text.indexOf(' ');
-      if (space < 1) throw new UnsupportedText("the merge \"" + text + "\" is no pair");
-      merges.add(new String[] {text.substring(0, space), text.substring(space + 1)});
+      merges.add(
+          each.isArray()
+              ? new String[] {each.path(0).asString(""), each.path(1).asString("")}
+              : BytePairs.pair(each.asString("")));
     }
     return merges;
   }

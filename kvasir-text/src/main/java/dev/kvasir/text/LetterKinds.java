@@ -25,6 +25,11 @@ final class LetterKinds {
     return point < PLANE.length ? PLANE[point] : kind(point);
   }
 
+  /** Whether it is a space or ends a line. */
+  static boolean isSpace(char letter) {
+    return of(letter) == SPACE || of(letter) == NEWLINE;
+  }
+
   private static byte kind(int point) {
     if (point == '\n' || point == '\r') return NEWLINE;
     if (isSpace(point)) return SPACE;

@@ -6,6 +6,8 @@ import static dev.kvasir.text.LetterKinds.NUMBER;
 import static dev.kvasir.text.LetterKinds.OTHER;
 import static dev.kvasir.text.LetterKinds.SPACE;
 
+import java.util.List;
+
 /**
  * Cuts a text into pieces as the patterns of well-known tokenizers do, without a pattern: where the
  * next piece ends depends on the text from its beginning on, and on nothing before.
@@ -13,30 +15,50 @@ import static dev.kvasir.text.LetterKinds.SPACE;
 enum PieceScanner {
   /** That of GPT-2, which byte-level tokenizers use unless they say otherwise. */
   GPT2(
+      "gpt-2 gpt2",
       Integer.MAX_VALUE,
       "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+",
       "'(?:[sdmt]|ll|ve|re)| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+"),
   /** That of GPT-4 and Llama 3: numbers of up to three digits. */
   DIGITS_3(
+      "llama-bpe llama3",
       3,
       "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}{1,3}"
           + "| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+",
       ""),
   /** That of Qwen: each digit by itself. */
   DIGITS_1(
+      "qwen2",
       1,
       "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}"
           + "| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+",
       "");
 
+  private final String keys;
   private final int digitsMax;
   private final String pattern;
   private final String shorter;
 
-  PieceScanner(int digitsMax, String pattern, String shorter) {
+  PieceScanner(String keys, int digitsMax, String pattern, String shorter) {
+    this.keys = keys;
     this.digitsMax = digitsMax;
     this.pattern = pattern;
     this.shorter = shorter;
+  }
+
+  /** The one that a file names by a word instead of a pattern. */
+  static PieceScanner of(String key) throws UnsupportedText {
+    for (var each : values()) {
+      if (List.of(each.keys.split(" ", -1)).contains(key)) return each;
+    }
+    throw new UnsupportedText(
+        "its tokenizer cuts texts by "
+            + UnsupportedText.shown(key)
+            + ", and only gpt-2, qwen2 and llama-bpe are supported");
+  }
+
+  String key() {
+    return keys.split(" ", -1)[0];
   }
 
   /** Whether it does what the pattern says. */
@@ -110,18 +132,13 @@ enum PieceScanner {
 
   private static int spaces(char[] text, int from, int limit) {
     int at = from;
-    while (at < limit && isSpace(text[at])) at++;
+    while (at < limit && LetterKinds.isSpace(text[at])) at++;
     return beforeLast(from, at, limit);
   }
 
   /** The last space belongs to the word behind it. */
   private static int beforeLast(int from, int end, int limit) {
     return end == limit || end - from < 2 ? end : end - 1;
-  }
-
-  private static boolean isSpace(char letter) {
-    byte kind = LetterKinds.of(letter);
-    return kind == SPACE || kind == NEWLINE;
   }
 
   private static int run(char[] text, int from, int limit, byte kind) {

@@ -10,37 +10,33 @@ import java.util.Optional;
 import java.util.stream.IntStream;
 
 /**
- * Makes tokens of text and text of tokens: byte-level pair merging, as GPT-2 has it.
+ * Converts text to tokens and back by byte-level pair merging, as GPT-2 does.
  *
- * <p>Text never becomes a special token, whatever it says; those come only from {@link #special},
- * which the chat template asks. Safe for use by several threads.
+ * <p>Text never becomes a special token, whatever it says. Special tokens come only from {@link
+ * #special}, which the chat template calls. Safe for use by several threads.
  */
 public final class Tokenizer {
   /** Longer texts are refused; no context here holds as many. */
   public static final int TEXT_CHARS_MAX = 1 << 20;
 
-  private final PreTokens preTokens;
+  private final PieceScanner scanner;
   private final List<String> vocabulary;
   private final byte[][] bytes;
-  private final int[] byteTokens = new int[256];
-  private final PairTable pairs;
+  private final BytePairs pairs;
   private final Map<String, Integer> specials = new HashMap<>();
   private final List<String> specialNames = new ArrayList<>();
   private final int endOfTurn;
   private final int beginning;
 
   private Tokenizer(Vocabulary from) throws UnsupportedText {
-    this.preTokens = PreTokens.of(from.split());
+    this.scanner = PieceScanner.of(from.split());
     this.vocabulary = from.tokens();
     this.bytes = new byte[vocabulary.size()][];
     var ids = new HashMap<String, Integer>();
     for (int id = 0; id < bytes.length; id++) readToken(id, from, ids);
-    for (int b = 0; b < byteTokens.length; b++) {
-      var id = ids.get(String.valueOf(ByteLetters.letter(b)));
-      if (id == null) throw new UnsupportedText("its vocabulary has no token for the byte " + b);
-      byteTokens[b] = id;
-    }
-    this.pairs = new PairTable(from.merges(), ids);
+    var merges = new ArrayList<String[]>();
+    for (var merge : from.merges()) merges.add(BytePairs.pair(merge));
+    this.pairs = new BytePairs(ids, merges, BytePairs.Rules.OF_BYTES);
     this.endOfTurn = from.endOfTurn();
     this.beginning = from.beginning().orElse(-1);
   }
@@ -107,9 +103,14 @@ public final class Tokenizer {
       throw new IllegalArgumentException(
           "a text of " + text.length() + " characters, expected at most " + TEXT_CHARS_MAX);
     }
-    var tokens = IntStream.builder();
-    encode(text, tokens);
-    return tokens.build().toArray();
+    var letters = text.toCharArray();
+    var tokens = new TokenBuffer(letters.length / 3);
+    for (int at = 0; at < letters.length; ) {
+      int end = scanner.end(letters, at, letters.length);
+      pairs.encode(letters, at, end, tokens);
+      at = end;
+    }
+    return tokens.toArray();
   }
 
   /**
@@ -142,17 +143,6 @@ public final class Tokenizer {
       }
     }
     return longest;
-  }
-
-  private void encode(String text, IntStream.Builder tokens) {
-    var matcher = preTokens.pattern().matcher(text);
-    while (matcher.find()) {
-      var piece = matcher.group().getBytes(StandardCharsets.UTF_8);
-      var merged = new int[piece.length];
-      for (int i = 0; i < piece.length; i++) merged[i] = byteTokens[piece[i] & 0xff];
-      int count = PairMerges.merge(pairs, merged);
-      for (int i = 0; i < count; i++) tokens.add(merged[i]);
-    }
   }
 
   /** The text of the tokens; special ones are left out. */
