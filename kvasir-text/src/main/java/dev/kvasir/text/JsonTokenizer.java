@@ -221,7 +221,7 @@ public final class JsonTokenizer {
     var letter = json.path("replacement").asString(META);
     spaces = new TextSteps.Spaces(letter, scheme, json.path("split").asBoolean(true));
     var pattern = Pattern.compile(Pattern.quote(letter));
-    if (spaces.splits()) cuts.add((text, out) -> TextSteps.withNext(pattern, text, out));
+    if (spaces.splits()) cuts.add(TextSteps.at(pattern, TextSteps.Kept.WITH_NEXT));
   }
 
   /**
@@ -235,7 +235,7 @@ public final class JsonTokenizer {
       }
     }
     var place = Pattern.compile("(?<=[^" + META + "])(?=" + META + ")");
-    cuts.add((text, out) -> TextSteps.withNext(place, text, out));
+    cuts.add(TextSteps.at(place, TextSteps.Kept.WITH_NEXT));
   }
 
   private void readFrame(JsonNode json, List<int[]> frame) throws UnsupportedText {

@@ -94,62 +94,42 @@ final class TextSteps {
     }
     boolean inverted = json.path("invert").asBoolean(false);
     return switch (behavior) {
-      case "Isolated" -> (text, out) -> isolated(pattern, text, out);
-      case "Removed" ->
-          inverted
-              ? (text, out) -> matched(pattern, text, out)
-              : (text, out) -> removed(pattern, text, out);
-      case "MergedWithPrevious" -> (text, out) -> withPrevious(pattern, text, out);
-      case "MergedWithNext" -> (text, out) -> withNext(pattern, text, out);
+      case "Isolated" -> at(pattern, Kept.APART);
+      case "Removed" -> at(pattern, inverted ? Kept.ALONE : Kept.NOT);
+      case "MergedWithPrevious" -> at(pattern, Kept.WITH_PREVIOUS);
+      case "MergedWithNext" -> at(pattern, Kept.WITH_NEXT);
       default -> throw new UnsupportedText("the split " + behavior + " is not supported");
     };
   }
 
-  private static void isolated(Pattern pattern, String text, List<String> out) {
-    int from = 0;
-    for (var match = pattern.matcher(text); match.find(); from = match.end()) {
-      add(out, text, from, match.start());
-      add(out, text, match.start(), match.end());
-    }
-    add(out, text, from, text.length());
+  /** What becomes of a text that a pattern cuts at. */
+  enum Kept {
+    /** A piece of its own. */
+    APART,
+    /** The only pieces: what lies between them is dropped. */
+    ALONE,
+    NOT,
+    WITH_PREVIOUS,
+    WITH_NEXT
   }
 
-  private static void removed(Pattern pattern, String text, List<String> out) {
-    int from = 0;
-    for (var match = pattern.matcher(text); match.find(); from = match.end()) {
-      add(out, text, from, match.start());
-    }
-    add(out, text, from, text.length());
-  }
-
-  private static void matched(Pattern pattern, String text, List<String> out) {
-    for (var match = pattern.matcher(text); match.find(); ) {
-      add(out, text, match.start(), match.end());
-    }
-  }
-
-  private static void withPrevious(Pattern pattern, String text, List<String> out) {
-    int from = 0;
-    for (var match = pattern.matcher(text); match.find(); from = match.end()) {
-      add(out, text, from, match.end());
-    }
-    add(out, text, from, text.length());
-  }
-
-  static void withNext(Pattern pattern, String text, List<String> out) {
-    int from = 0;
-    for (var match = pattern.matcher(text); match.find(); ) {
-      add(out, text, from, match.start());
-      from = match.start();
-    }
-    add(out, text, from, text.length());
+  static Cut at(Pattern pattern, Kept kept) {
+    return (text, out) -> {
+      int from = 0;
+      for (var match = pattern.matcher(text); match.find(); ) {
+        int end = kept == Kept.WITH_PREVIOUS ? match.end() : match.start();
+        if (kept != Kept.ALONE) add(out, text, from, end);
+        if (kept == Kept.APART || kept == Kept.ALONE) add(out, text, match.start(), match.end());
+        from = kept == Kept.WITH_NEXT ? match.start() : match.end();
+      }
+      if (kept != Kept.ALONE) add(out, text, from, text.length());
+    };
   }
 
   /** Each digit by itself, or all that follow each other together. */
   static Cut digits(JsonNode json) {
     boolean single = json.path("individual_digits").asBoolean(false);
-    var pattern = Pattern.compile(single ? "\\p{N}" : "\\p{N}+");
-    return (text, out) -> isolated(pattern, text, out);
+    return at(Pattern.compile(single ? "\\p{N}" : "\\p{N}+"), Kept.APART);
   }
 
   private static void add(List<String> out, String text, int from, int to) {

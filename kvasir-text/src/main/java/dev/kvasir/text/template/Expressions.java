@@ -8,7 +8,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Reads expressions: each becomes something that can be asked for its value. */
+/** Parses expressions: each becomes an {@link Expression} that computes its value in a scope. */
 class Expressions {
   /** An expression. */
   @FunctionalInterface
@@ -103,28 +103,23 @@ class Expressions {
   }
 
   final Expression or() throws TemplateFailure {
-    var left = and();
-    while (takesName("or")) {
-      var before = left;
-      var right = and();
-      left =
-          scope -> {
-            var value = before.of(scope);
-            return Values.isTrue(value) ? value : right.of(scope);
-          };
-    }
-    return left;
+    return logical("or", () -> logical("and", this::not));
   }
 
-  private Expression and() throws TemplateFailure {
-    var left = not();
-    while (takesName("and")) {
+  /** Operands of a level that binds more tightly. */
+  private interface Level {
+    Expression read() throws TemplateFailure;
+  }
+
+  private Expression logical(String name, Level next) throws TemplateFailure {
+    var left = next.read();
+    while (takesName(name)) {
       var before = left;
-      var right = not();
+      var right = next.read();
       left =
           scope -> {
             var value = before.of(scope);
-            return Values.isTrue(value) ? right.of(scope) : value;
+            return Values.isTrue(value) == name.equals("or") ? value : right.of(scope);
           };
     }
     return left;
@@ -137,72 +132,35 @@ class Expressions {
   }
 
   private Expression comparison() throws TemplateFailure {
-    var left = sum();
-    while (true) {
-      var sign = comparing();
-      if (sign == null) return left;
-      var before = left;
-      var right = sum();
-      left = scope -> compared(sign, before.of(scope), right.of(scope));
-    }
-  }
-
-  private @Nullable String comparing() {
-    for (var sign : List.of("==", "!=", "<=", ">=", "<", ">")) if (takes(sign)) return sign;
-    if (takesName("in")) return "in";
-    if (peek().isName("not") && tokens.get(at + 1).isName("in")) {
-      at += 2;
-      return "not in";
-    }
-    return null;
-  }
-
-  private static Object compared(String sign, Object left, Object right) throws TemplateFailure {
-    return switch (sign) {
-      case "==" -> Values.isEqual(left, right);
-      case "!=" -> !Values.isEqual(left, right);
-      case "in" -> Values.contains(right, left);
-      case "not in" -> !Values.contains(right, left);
-      case "<" -> Values.compare(left, right) < 0;
-      case ">" -> Values.compare(left, right) > 0;
-      case "<=" -> Values.compare(left, right) <= 0;
-      default -> Values.compare(left, right) >= 0;
-    };
+    return chained(List.of("==", "!=", "<=", ">=", "<", ">", "in", "not in"), this::sum);
   }
 
   private Expression sum() throws TemplateFailure {
-    var left = joined();
-    while (peek().is("+") || peek().is("-")) {
-      var sign = next().text();
-      var before = left;
-      var right = joined();
-      left =
-          sign.equals("+")
-              ? scope -> Values.sum(before.of(scope), right.of(scope))
-              : scope -> Values.calculate(sign, before.of(scope), right.of(scope));
-    }
-    return left;
+    return chained(List.of("+", "-"), this::joined);
   }
 
   private Expression joined() throws TemplateFailure {
-    var left = product();
-    while (takes("~")) {
-      var before = left;
-      var right = product();
-      left = scope -> Values.text(before.of(scope)) + Values.text(right.of(scope));
-    }
-    return left;
+    return chained(List.of("~"), () -> chained(List.of("*", "/", "//", "%"), this::unary));
   }
 
-  private Expression product() throws TemplateFailure {
-    var left = unary();
-    while (peek().is("*") || peek().is("/") || peek().is("//") || peek().is("%")) {
-      var sign = next().text();
+  /** Operands with these operators between them, the leftmost first. */
+  private Expression chained(List<String> operators, Level next) throws TemplateFailure {
+    var left = next.read();
+    while (true) {
+      var operator = operator(operators);
+      if (operator == null) return left;
       var before = left;
-      var right = unary();
-      left = scope -> Values.calculate(sign, before.of(scope), right.of(scope));
+      var right = next.read();
+      left = scope -> Values.calculate(operator, before.of(scope), right.of(scope));
     }
-    return left;
+  }
+
+  private @Nullable String operator(List<String> operators) {
+    for (var each : operators) if (takes(each) || takesName(each)) return each;
+    if (!operators.contains("not in") || !peek().isName("not")) return null;
+    if (!tokens.get(at + 1).isName("in")) return null;
+    at += 2;
+    return "not in";
   }
 
   private Expression unary() throws TemplateFailure {

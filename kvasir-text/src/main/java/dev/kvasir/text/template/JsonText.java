@@ -9,55 +9,41 @@ record JsonText(int indent, String comma, String colon) {
   static final JsonText PLAIN = new JsonText(-1, ", ", ": ");
 
   String of(Object value) throws TemplateFailure {
-    var out = new StringBuilder();
-    write(value, 0, out);
-    return out.toString();
+    return of(value, 0);
   }
 
-  private void write(Object value, int depth, StringBuilder out) throws TemplateFailure {
-    switch (value) {
-      case Values.None _ -> out.append("null");
-      case Boolean is -> out.append(is);
-      case Long number -> out.append(number);
-      case Double number -> out.append(Values.number(number));
-      case String text -> quote(text, out);
+  private String of(Object value, int depth) throws TemplateFailure {
+    return switch (value) {
+      case Values.None _ -> "null";
+      case Boolean is -> is.toString();
+      case Long number -> number.toString();
+      case Double number -> Values.number(number);
+      case String text -> quoted(text);
       case List<?> list -> {
         var parts = new ArrayList<String>();
-        for (var each : list) parts.add(part(each, depth + 1));
-        join(parts, "[", "]", depth, out);
+        for (var each : list) parts.add(of(each, depth + 1));
+        yield joined(parts, "[", "]", depth);
       }
       case Map<?, ?> map -> {
         var parts = new ArrayList<String>();
         for (var each : map.entrySet()) {
-          var key = new StringBuilder();
-          quote(Values.text(each.getKey()), key);
-          parts.add(key + colon + part(each.getValue(), depth + 1));
+          parts.add(quoted(Values.text(each.getKey())) + colon + of(each.getValue(), depth + 1));
         }
-        join(parts, "{", "}", depth, out);
+        yield joined(parts, "{", "}", depth);
       }
       default -> throw new TemplateFailure(Values.shown(value) + " cannot be written as JSON");
-    }
+    };
   }
 
-  private String part(Object value, int depth) throws TemplateFailure {
-    var out = new StringBuilder();
-    write(value, depth, out);
-    return out.toString();
-  }
-
-  private void join(List<String> parts, String open, String close, int depth, StringBuilder out) {
-    if (indent < 0 || parts.isEmpty()) {
-      out.append(open).append(String.join(comma, parts)).append(close);
-      return;
-    }
+  private String joined(List<String> parts, String open, String close, int depth) {
+    if (indent < 0 || parts.isEmpty()) return open + String.join(comma, parts) + close;
     var line = "\n" + " ".repeat(indent * (depth + 1));
     var between = (comma.endsWith(" ") ? comma.substring(0, comma.length() - 1) : comma) + line;
-    out.append(open).append(line).append(String.join(between, parts));
-    out.append("\n").append(" ".repeat(indent * depth)).append(close);
+    return open + line + String.join(between, parts) + "\n" + " ".repeat(indent * depth) + close;
   }
 
-  private static void quote(String text, StringBuilder out) {
-    out.append('"');
+  private static String quoted(String text) {
+    var out = new StringBuilder().append('"');
     for (int i = 0; i < text.length(); i++) {
       char letter = text.charAt(i);
       switch (letter) {
@@ -74,6 +60,6 @@ record JsonText(int indent, String comma, String colon) {
         }
       }
     }
-    out.append('"');
+    return out.append('"').toString();
   }
 }

@@ -175,7 +175,24 @@ final class Values {
     return toDouble(left) + toDouble(right);
   }
 
+  /** What an operator makes of two values. */
   static Object calculate(String sign, Object left, Object right) throws TemplateFailure {
+    return switch (sign) {
+      case "==" -> isEqual(left, right);
+      case "!=" -> !isEqual(left, right);
+      case "in" -> contains(right, left);
+      case "not in" -> !contains(right, left);
+      case "<" -> compare(left, right) < 0;
+      case ">" -> compare(left, right) > 0;
+      case "<=" -> compare(left, right) <= 0;
+      case ">=" -> compare(left, right) >= 0;
+      case "~" -> text(left) + text(right);
+      case "+" -> sum(left, right);
+      default -> number(sign, left, right);
+    };
+  }
+
+  private static Object number(String sign, Object left, Object right) throws TemplateFailure {
     if (sign.equals("*") && left instanceof String text && right instanceof Long times) {
       if (times * text.length() > 1 << 20) throw new TemplateFailure("a text too often repeated");
       return text.repeat((int) Math.max(0, times));
