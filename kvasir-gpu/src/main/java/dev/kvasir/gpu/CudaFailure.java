@@ -17,6 +17,11 @@ public final class CudaFailure extends IOException {
     this.error = error;
   }
 
+  @Override
+  public String getMessage() {
+    return String.valueOf(super.getMessage());
+  }
+
   public String call() {
     return call;
   }

@@ -14,6 +14,7 @@ import dev.kvasir.gpu.model.GgufTensors;
 import dev.kvasir.gpu.model.GpuModel;
 import dev.kvasir.gpu.model.GpuModelSettings;
 import dev.kvasir.gpu.model.GpuShape;
+import dev.kvasir.gpu.model.TensorSource;
 import dev.kvasir.live.engine.ModelDevice;
 import dev.kvasir.model.gguf.GgufFile;
 import java.io.IOException;
@@ -126,7 +127,7 @@ public final class GpuDevice implements ModelDevice {
     try {
       libraries = CudaLibraries.installed();
     } catch (LibraryMissing missing) {
-      throw new GpuUnavailable(text(missing), missing);
+      throw new GpuUnavailable(String.valueOf(missing.getMessage()), missing);
     }
     return open(ready, libraries, file, settings);
   }
@@ -136,59 +137,38 @@ public final class GpuDevice implements ModelDevice {
       CudaAnswer.Answered ready, CudaLibraries libraries, Path path, Settings settings)
       throws IOException {
     try {
-      if (Files.isDirectory(path)) return ofFolder(ready, libraries, path, settings);
-      return ofFile(ready, libraries, path, settings);
+      if (settings.weights == Weights.DUMMY) return random(ready, libraries, shape(path), settings);
+      GpuShape shape;
+      String print;
+      try (var source = source(path)) {
+        shape = source.shape();
+        print = "gpu-" + source.sha256() + ", blocks of 16, bf16";
+      }
+      Loading loading =
+          (place, sizes) -> {
+            try (var source = source(path)) {
+              return GpuModel.load(place, shape, sizes, source);
+            }
+          };
+      return new GpuDevice(ready, libraries, shape, print, settings, loading);
     } catch (CudaFailure | LibraryFailure | LibraryMissing failure) {
       throw new GpuUnavailable(
-          "the model does not run on GPU " + ready.gpus().getFirst().name() + ": " + text(failure),
+          "the model does not run on GPU %s: %s"
+              .formatted(ready.gpus().getFirst().name(), failure.getMessage()),
           failure);
     }
   }
 
-  private static GpuDevice ofFile(
-      CudaAnswer.Answered ready, CudaLibraries libraries, Path path, Settings settings)
-      throws IOException {
-    GpuShape shape;
-    String print;
-    try (var file = GgufFile.open(path)) {
-      shape = new GgufTensors(file).shape();
-      if (settings.weights == Weights.DUMMY) return random(ready, libraries, shape, settings);
-      print = "gpu-" + file.sha256() + ", blocks of 16, bf16";
-    }
-    return new GpuDevice(
-        ready,
-        libraries,
-        shape,
-        print,
-        settings,
-        (place, sizes) -> {
-          try (var file = GgufFile.open(path)) {
-            return GpuModel.load(place, shape, sizes, new GgufTensors(file));
-          }
-        });
+  private static TensorSource source(Path path) throws IOException {
+    return Files.isDirectory(path) ? ModelFolder.open(path) : new GgufTensors(GgufFile.open(path));
   }
 
-  private static GpuDevice ofFolder(
-      CudaAnswer.Answered ready, CudaLibraries libraries, Path path, Settings settings)
-      throws IOException {
-    if (settings.weights == Weights.DUMMY) {
-      return random(ready, libraries, ModelFolder.shape(path), settings);
+  /** A folder says its shape without its tensors. */
+  private static GpuShape shape(Path path) throws IOException {
+    if (Files.isDirectory(path)) return ModelFolder.shape(path);
+    try (var source = source(path)) {
+      return source.shape();
     }
-    String print;
-    try (var folder = ModelFolder.open(path)) {
-      print = "gpu-" + folder.sha256() + ", blocks of 16, bf16";
-    }
-    return new GpuDevice(
-        ready,
-        libraries,
-        ModelFolder.shape(path),
-        print,
-        settings,
-        (place, sizes) -> {
-          try (var folder = ModelFolder.open(path)) {
-            return GpuModel.load(place, folder.shape(), sizes, folder);
-          }
-        });
   }
 
   /** A model that is made up, to measure with. */
@@ -211,7 +191,7 @@ public final class GpuDevice implements ModelDevice {
           throw new GpuUnavailable("there is no NVIDIA driver: " + reason);
       case CudaAnswer.Old old -> throw new GpuUnavailable(old.text() + ": update it");
       case CudaAnswer.Failed(CudaFailure failure) ->
-          throw new GpuUnavailable(text(failure), failure);
+          throw new GpuUnavailable(failure.getMessage(), failure);
       case CudaAnswer.Answered(CudaDriver _, List<Gpu> gpus) when gpus.isEmpty() ->
           throw new GpuUnavailable("the NVIDIA driver has no GPU: look at nvidia-smi");
       case CudaAnswer.Answered ready -> ready;
@@ -253,11 +233,6 @@ public final class GpuDevice implements ModelDevice {
 
   private static double gib(long bytes) {
     return bytes / (double) (1 << 30);
-  }
-
-  private static String text(Throwable failure) {
-    var text = failure.getMessage();
-    return text == null ? failure.toString() : text;
   }
 
   CudaDevice device() {

@@ -161,7 +161,7 @@ final class GpuRoom implements Room, LaunchedModel {
 
   private static IOException told(CudaFailure failure) {
     if (!failure.isContextLost()) return failure;
-    return new DeviceLost(String.valueOf(failure.getMessage()), failure);
+    return new DeviceLost(failure.getMessage(), failure);
   }
 
   private GpuRow row(StepRow row, SamplingSettings sampling) {

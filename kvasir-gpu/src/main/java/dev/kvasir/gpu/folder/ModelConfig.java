@@ -5,11 +5,8 @@ import dev.kvasir.gpu.model.GpuShape.Extra;
 import dev.kvasir.gpu.model.GpuShape.RopePairs;
 import dev.kvasir.model.gguf.ModelFileException;
 import dev.kvasir.text.UnsupportedText;
-import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -19,7 +16,7 @@ import tools.jackson.databind.json.JsonMapper;
  * @param isTied whether the embedding serves for the logits too
  * @param scaling how positions are stretched; null for not at all
  */
-record ModelConfig(Path file, GpuShape shape, boolean isTied, JsonNode scaling) {
+record ModelConfig(GpuShape shape, boolean isTied, JsonNode scaling) {
   private static final long FILE_BYTES_MAX = 1L << 20;
 
   /** The angles of all positions are kept; longer contexts are cut to so many. */
@@ -27,23 +24,9 @@ record ModelConfig(Path file, GpuShape shape, boolean isTied, JsonNode scaling) 
 
   static ModelConfig read(Path folder) throws ModelFileException {
     var file = folder.resolve("config.json");
-    if (!Files.isRegularFile(file)) throw SafetensorsFile.wrong(file, "there is no such file");
-    JsonNode json;
-    try {
-      if (Files.size(file) > FILE_BYTES_MAX) throw SafetensorsFile.wrong(file, "it is too large");
-      json = JsonMapper.shared().readTree(Files.readAllBytes(file));
-    } catch (JacksonException e) {
-      throw SafetensorsFile.wrong(file, "it is no JSON: " + e.getOriginalMessage());
-    } catch (ModelFileException wrong) {
-      throw wrong;
-    } catch (IOException unreadable) {
-      throw SafetensorsFile.wrong(file, "it cannot be read (" + unreadable + ")");
-    }
+    var json = SafetensorsFile.json(file, FILE_BYTES_MAX);
     return new ModelConfig(
-        file,
-        shape(file, json),
-        json.path("tie_word_embeddings").asBoolean(false),
-        scaling(file, json));
+        shape(file, json), json.path("tie_word_embeddings").asBoolean(false), scaling(file, json));
   }
 
   private static GpuShape shape(Path file, JsonNode json) throws ModelFileException {

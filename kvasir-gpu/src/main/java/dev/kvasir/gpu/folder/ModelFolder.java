@@ -2,32 +2,31 @@ package dev.kvasir.gpu.folder;
 
 import dev.kvasir.Nullable;
 import dev.kvasir.gpu.model.GpuShape;
-import dev.kvasir.gpu.model.RawTensor;
 import dev.kvasir.gpu.model.TensorSource;
 import dev.kvasir.kv.name.Sha256;
 import dev.kvasir.model.gguf.ModelFileException;
+import dev.kvasir.model.gguf.Tensor;
+import dev.kvasir.model.gguf.TensorType;
 import dev.kvasir.text.UnsupportedText;
-import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeSet;
-import tools.jackson.core.JacksonException;
-import tools.jackson.databind.json.JsonMapper;
 
 /**
  * A model in a folder, as Hugging Face has it, with its tensors under the names that GGUF has for
  * them. They are readable until it is closed.
  */
-public final class ModelFolder implements TensorSource, AutoCloseable {
+public final class ModelFolder implements TensorSource {
   private static final long INDEX_BYTES_MAX = 64L << 20;
   private static final int FILES_MAX = 1_024;
   private static final int DIGEST_BYTES = 1 << 20;
@@ -84,6 +83,7 @@ public final class ModelFolder implements TensorSource, AutoCloseable {
     return ModelConfig.read(folder).shape();
   }
 
+  @Override
   public GpuShape shape() {
     return config.shape();
   }
@@ -102,20 +102,9 @@ public final class ModelFolder implements TensorSource, AutoCloseable {
   private List<String> fileNames() throws ModelFileException {
     var index = folder.resolve(INDEX);
     if (!Files.isRegularFile(index)) return List.of(ONE_FILE);
+    var json = SafetensorsFile.json(index, INDEX_BYTES_MAX);
     var names = new TreeSet<String>();
-    try {
-      if (Files.size(index) > INDEX_BYTES_MAX) throw SafetensorsFile.wrong(index, "is too large");
-      var json = JsonMapper.shared().readTree(Files.readAllBytes(index));
-      for (var each : json.path("weight_map").properties()) {
-        names.add(each.getValue().asString(""));
-      }
-    } catch (JacksonException e) {
-      throw SafetensorsFile.wrong(index, "it is no JSON: " + e.getOriginalMessage());
-    } catch (ModelFileException wrong) {
-      throw wrong;
-    } catch (IOException unreadable) {
-      throw SafetensorsFile.wrong(index, "it cannot be read (" + unreadable + ")");
-    }
+    for (var each : json.path("weight_map").properties()) names.add(each.getValue().asString(""));
     if (names.isEmpty() || names.size() > FILES_MAX) {
       throw SafetensorsFile.wrong(index, "it names " + names.size() + " files");
     }
@@ -146,7 +135,7 @@ public final class ModelFolder implements TensorSource, AutoCloseable {
   }
 
   @Override
-  public RawTensor tensor(String name, int... sizes) throws ModelFileException {
+  public Tensor tensor(String name, int... sizes) throws ModelFileException {
     if (name.equals(ANGLES)) return angles();
     var here = String.valueOf(named(name));
     var file = holders.get(here);
@@ -161,21 +150,20 @@ public final class ModelFolder implements TensorSource, AutoCloseable {
           file.path(),
           "tensor " + here + " has the shape " + entry.sizes() + ", expected " + expected);
     }
-    long count = 1;
-    for (long size : expected) count *= size;
     try {
-      return new RawTensor(kind(file, here, entry.type()), entry.bytes(), count);
+      var dimensions = Arrays.stream(sizes).boxed().toList();
+      return new Tensor(here, type(file, here, entry.type()), dimensions, entry.bytes());
     } catch (IllegalArgumentException unfit) {
       throw SafetensorsFile.wrong(file.path(), "tensor " + here + ": " + unfit.getMessage());
     }
   }
 
-  private static RawTensor.Kind kind(SafetensorsFile file, String name, String type)
+  private static TensorType type(SafetensorsFile file, String name, String type)
       throws ModelFileException {
     return switch (type) {
-      case "F32" -> RawTensor.Kind.FLOAT;
-      case "F16" -> RawTensor.Kind.HALF;
-      case "BF16" -> RawTensor.Kind.BF16;
+      case "F32" -> TensorType.F32;
+      case "F16" -> TensorType.F16;
+      case "BF16" -> TensorType.BF16;
       default ->
           throw new ModelFileException(
               file.path(),
@@ -184,14 +172,14 @@ public final class ModelFolder implements TensorSource, AutoCloseable {
     };
   }
 
-  private RawTensor angles() {
+  private Tensor angles() {
     var divisors = config.divisors();
     var bytes = MemorySegment.ofArray(divisors);
     var copy = arena.allocate(bytes.byteSize(), Float.BYTES).copyFrom(bytes);
-    return new RawTensor(RawTensor.Kind.FLOAT, copy, divisors.length);
+    return new Tensor(ANGLES, TensorType.F32, List.of(divisors.length), copy);
   }
 
-  /** The checksum of the config and of all numbers, which names the model like nothing else. */
+  @Override
   public String sha256() {
     var digest = Sha256.digest();
     var said = config.shape() + " " + config.isTied() + " " + config.scaling();

@@ -54,6 +54,21 @@ record SafetensorsFile(Path path, MemorySegment bytes, SequencedMap<String, Entr
     }
   }
 
+  /** The content of a file beside the tensors. */
+  static JsonNode json(Path file, long bytesMax) throws ModelFileException {
+    if (!Files.isRegularFile(file)) throw wrong(file, "there is no such file");
+    try {
+      if (Files.size(file) > bytesMax) throw wrong(file, "it is too large");
+      return JsonMapper.shared().readTree(Files.readAllBytes(file));
+    } catch (JacksonException e) {
+      throw wrong(file, "it is no JSON: " + e.getOriginalMessage());
+    } catch (ModelFileException wrong) {
+      throw wrong;
+    } catch (IOException unreadable) {
+      throw wrong(file, "it cannot be read (" + unreadable + ")");
+    }
+  }
+
   private static SequencedMap<String, Entry> entries(Path path, byte[] head, MemorySegment numbers)
       throws ModelFileException {
     JsonNode json;

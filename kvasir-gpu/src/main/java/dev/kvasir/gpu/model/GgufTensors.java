@@ -9,12 +9,13 @@ import dev.kvasir.model.ModelShape;
 import dev.kvasir.model.gguf.GgufFile;
 import dev.kvasir.model.gguf.ModelFileException;
 import dev.kvasir.model.gguf.Tensor;
+import dev.kvasir.model.gguf.TensorType;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
-/** The tensors of a GGUF file, as they lie in it; it stays open meanwhile. */
+/** The tensors of a GGUF file. */
 public record GgufTensors(GgufFile file) implements TensorSource {
-  /** The sizes of the model in the file, if it can run on a GPU. */
+  @Override
   public GpuShape shape() throws ModelFileException {
     int vocabulary = file.metadata().texts("tokenizer.ggml.tokens").size();
     var shape = ModelShape.of(file, vocabulary);
@@ -51,26 +52,29 @@ public record GgufTensors(GgufFile file) implements TensorSource {
   }
 
   @Override
-  public RawTensor tensor(String name, int... sizes) throws ModelFileException {
+  public Tensor tensor(String name, int... sizes) throws ModelFileException {
     var tensor = file.tensor(name, sizes);
-    long count = (long) tensor.depth() * tensor.rows();
-    return switch (tensor.type()) {
-      case F32 -> new RawTensor(RawTensor.Kind.FLOAT, tensor.bytes(), count);
-      case F16 -> new RawTensor(RawTensor.Kind.HALF, tensor.bytes(), count);
-      case BF16 -> new RawTensor(RawTensor.Kind.BF16, tensor.bytes(), count);
-      case Q8_0 -> new RawTensor(RawTensor.Kind.Q8, tensor.bytes(), count);
-      case Q4_0 -> new RawTensor(RawTensor.Kind.FLOAT, decoded(tensor), count);
-    };
+    return tensor.type() == TensorType.Q4_0 ? decoded(tensor) : tensor;
   }
 
-  /** Types that have no kernel of their own travel as floats. */
-  private static MemorySegment decoded(Tensor tensor) {
-    var all = Arena.ofAuto().allocate(4L * tensor.depth() * tensor.rows(), 64);
+  /** A type that has no kernel of its own travels as floats. */
+  private static Tensor decoded(Tensor tensor) {
+    var all = Arena.ofAuto().allocate(4 * tensor.count(), 64);
     var row = new float[tensor.depth()];
     for (int i = 0; i < tensor.rows(); i++) {
       tensor.row(i, row, 0);
       MemorySegment.copy(row, 0, all, JAVA_FLOAT, 4L * i * row.length, row.length);
     }
-    return all;
+    return new Tensor(tensor.name(), TensorType.F32, tensor.dimensions(), all);
+  }
+
+  @Override
+  public String sha256() {
+    return file.sha256();
+  }
+
+  @Override
+  public void close() {
+    file.close();
   }
 }

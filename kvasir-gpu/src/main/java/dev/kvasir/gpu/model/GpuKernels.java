@@ -6,7 +6,12 @@ import dev.kvasir.gpu.CudaModule;
 import dev.kvasir.gpu.CudaModule.Kernel;
 import dev.kvasir.gpu.CudaStream;
 import dev.kvasir.gpu.CudaStream.Grid;
+import dev.kvasir.model.gguf.TensorType;
+import java.util.EnumMap;
 import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
 
 /**
  * The kernels of one model on one GPU, each with a method that puts it into a stream.
@@ -56,11 +61,7 @@ public final class GpuKernels implements AutoCloseable {
   private final Kernel fromFloat;
   private final Kernel fromHalf;
   private final Kernel fromQ8;
-  private final List<Kernel> productNorm;
-  private final List<Kernel> productTurned;
-  private final List<Kernel> productGate;
-  private final List<Kernel> productAdd;
-  private final List<Kernel> productFloat;
+  private final Map<Product, List<Kernel>> products = new EnumMap<>(Product.class);
 
   /** The kernels that were compiled for this shape, tuned as usual. */
   GpuKernels(CudaDevice device, GpuShape shape, byte[] code) throws CudaFailure {
@@ -89,17 +90,11 @@ public final class GpuKernels implements AutoCloseable {
     this.fromHalf = module.kernel("kvasir_from_half");
     this.fromQ8 = module.kernel("kvasir_from_q8");
     int widest = 2 * Math.max(Math.max(shape.width(), shape.queryWidth()), shape.feedForward());
-    this.productNorm = products("norm", widest);
-    this.productTurned = products("turned", widest);
-    this.productGate = products("gate", widest);
-    this.productAdd = products("add", widest);
-    this.productFloat = products("float", widest);
-  }
-
-  private List<Kernel> products(String kind, int rowBytes) throws CudaFailure {
-    var name = "kvasir_product_" + kind + "_";
-    return List.of(
-        module.kernel(name + 1, rowBytes), module.kernel(name + 2, VECTOR_ROWS_MAX * rowBytes));
+    for (var product : Product.values()) {
+      var name = "kvasir_product_" + product.name().toLowerCase(Locale.ROOT) + "_";
+      var one = module.kernel(name + 1, widest);
+      products.put(product, List.of(one, module.kernel(name + 2, VECTOR_ROWS_MAX * widest)));
+    }
   }
 
   /** Starts a kernel that waits by itself for the one before it, early where it is tuned so. */
@@ -243,18 +238,37 @@ public final class GpuKernels implements AutoCloseable {
   /** What a product of few rows reads and writes. */
   record ProductPlaces(long out, long input, long norm, long matrix, int depth, int outputs) {}
 
-  /** Normalizes, and multiplies into bf16. */
-  void productNorm(CudaStream to, int rows, ProductPlaces at) throws CudaFailure {
-    product(to, productNorm, rows, at, at.outputs / 2);
+  /** What a product of few rows does besides. */
+  enum Product {
+    /** Normalizes, and multiplies into bf16. */
+    NORM,
+    /** Normalizes, multiplies into queries, keys and values, and does what {@link #rope} does. */
+    TURNED,
+    /** Normalizes, multiplies by both halves of the matrix, and gates. */
+    GATE,
+    /** Multiplies, and adds to the floats that are there. */
+    ADD,
+    /** Multiplies into floats. */
+    FLOAT
   }
 
-  /** Normalizes, multiplies into queries, keys and values, and does what {@link #rope} does. */
+  /** A product other than {@link Product#TURNED}. */
+  void product(CudaStream to, Product product, int rows, ProductPlaces at) throws CudaFailure {
+    int units = product == Product.GATE ? at.outputs : at.outputs / 2;
+    to.launch(kernel(product, rows), productGrid(rows, at, units), parameters(at));
+  }
+
+  private Kernel kernel(Product product, int rows) {
+    return Objects.requireNonNull(products.get(product)).get(rows - 1);
+  }
+
+  /** The product {@link Product#TURNED}. */
   void productTurned(
       CudaStream to, StepTables.Places step, ProductPlaces at, RopeInput in, LayerKv kv)
       throws CudaFailure {
     int rows = step.tokens();
     to.launch(
-        productTurned.get(rows - 1),
+        kernel(Product.TURNED, rows),
         productGrid(rows, at, at.outputs / 2),
         at.out,
         at.input,
@@ -273,30 +287,10 @@ public final class GpuKernels implements AutoCloseable {
         kv.layerAt);
   }
 
-  /** Normalizes, multiplies by both halves of the matrix, and gates. */
-  void productGate(CudaStream to, int rows, ProductPlaces at) throws CudaFailure {
-    product(to, productGate, rows, at, at.outputs);
-  }
-
-  /** Multiplies, and adds to the floats that are there. */
-  void productAdd(CudaStream to, int rows, ProductPlaces at) throws CudaFailure {
-    product(to, productAdd, rows, at, at.outputs / 2);
-  }
-
-  /** The same with what attention wrote; reads of the matrix what it can while attention runs. */
+  /** Adds what attention wrote; reads what it can of the matrix while attention runs. */
   void productAddAttended(CudaStream to, int rows, ProductPlaces at) throws CudaFailure {
     var grid = productGrid(rows, at, at.outputs / 2);
-    launchTuned(to, productAdd.get(rows - 1), grid, parameters(at));
-  }
-
-  /** Multiplies into floats. */
-  void productFloat(CudaStream to, int rows, ProductPlaces at) throws CudaFailure {
-    product(to, productFloat, rows, at, at.outputs / 2);
-  }
-
-  private void product(CudaStream to, List<Kernel> kernels, int rows, ProductPlaces at, int units)
-      throws CudaFailure {
-    to.launch(kernels.get(rows - 1), productGrid(rows, at, units), parameters(at));
+    launchTuned(to, kernel(Product.ADD, rows), grid, parameters(at));
   }
 
   private Grid productGrid(int rows, ProductPlaces at, int units) {
@@ -314,13 +308,13 @@ public final class GpuKernels implements AutoCloseable {
   }
 
   /** Turns the numbers of a file into bf16. */
-  void convert(CudaStream to, RawTensor.Kind kind, long out, long in, long count)
-      throws CudaFailure {
-    switch (kind) {
-      case FLOAT -> to.launch(fromFloat, SPREAD, ROW_THREADS, out, in, count);
-      case HALF -> to.launch(fromHalf, SPREAD, ROW_THREADS, out, in, count);
-      case Q8 -> to.launch(fromQ8, SPREAD, ROW_THREADS, out, in, count);
+  void convert(CudaStream to, TensorType type, long out, long in, long count) throws CudaFailure {
+    switch (type) {
+      case F32 -> to.launch(fromFloat, SPREAD, ROW_THREADS, out, in, count);
+      case F16 -> to.launch(fromHalf, SPREAD, ROW_THREADS, out, in, count);
+      case Q8_0 -> to.launch(fromQ8, SPREAD, ROW_THREADS, out, in, count);
       case BF16 -> to.copyWithin(out, in, 2 * count);
+      case Q4_0 -> throw new IllegalArgumentException("no kernel reads " + type);
     }
   }
 

@@ -6,6 +6,7 @@ import dev.kvasir.gpu.library.CublasLt;
 import dev.kvasir.gpu.library.CublasLt.Into;
 import dev.kvasir.gpu.library.LibraryFailure;
 import dev.kvasir.gpu.model.GpuKernels.LayerKv;
+import dev.kvasir.gpu.model.GpuKernels.Product;
 import dev.kvasir.gpu.model.GpuKernels.ProductPlaces;
 import java.io.IOException;
 
@@ -81,7 +82,7 @@ final class GpuPass {
         kernels.productTurned(to, at, places, layer.rope(), place);
         return;
       }
-      kernels.productNorm(to, rows, places);
+      kernels.product(to, Product.NORM, rows, places);
     } else {
       kernels.norm(to, rows, buffers.normed(), buffers.x(), layer.attentionNorm(), 0);
       var shaped = product(rows, outputs, shape.width(), Into.BF16);
@@ -116,7 +117,7 @@ final class GpuPass {
   private void add(CudaStream to, int rows, long input, long matrix, int depth) throws IOException {
     if (isSmall(rows)) {
       var places = new ProductPlaces(buffers.x(), input, 0, matrix, depth, shape.width());
-      kernels.productAdd(to, rows, places);
+      kernels.product(to, Product.ADD, rows, places);
       return;
     }
     var shaped = product(rows, shape.width(), depth, Into.SUM);
@@ -126,8 +127,11 @@ final class GpuPass {
   private void inner(CudaStream to, int rows, GpuWeights.Layer layer) throws IOException {
     int width = shape.feedForward();
     if (isSmall(rows)) {
-      kernels.productGate(
-          to, rows, few(buffers.inner(), buffers.x(), layer.innerNorm(), layer.inner(), width));
+      kernels.product(
+          to,
+          Product.GATE,
+          rows,
+          few(buffers.inner(), buffers.x(), layer.innerNorm(), layer.inner(), width));
       return;
     }
     kernels.norm(to, rows, buffers.normed(), buffers.x(), layer.innerNorm(), 0);
@@ -141,7 +145,7 @@ final class GpuPass {
     kernels.norm(to, rows, buffers.normed(), buffers.x(), weights.outputNorm(), at.sampleTokens());
     if (isSmall(rows)) {
       var places = few(buffers.logits(), buffers.normed(), 0, weights.head(), shape.vocabulary());
-      kernels.productFloat(to, rows, places);
+      kernels.product(to, Product.FLOAT, rows, places);
     } else {
       var shaped = product(rows, shape.vocabulary(), shape.width(), Into.FLOAT);
       matrices.multiply(to, shaped, weights.head(), buffers.normed(), buffers.logits());

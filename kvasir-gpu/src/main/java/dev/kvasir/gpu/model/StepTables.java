@@ -22,7 +22,7 @@ final class StepTables {
   /** How long the lists are. */
   record Sizes(int tokens, int samples, int items, int joins, int tiles) {}
 
-  /** Where the lists are on the GPU, and how long. */
+  /** Where the lists are, one behind the other, and how long. */
   record Places(Sizes sizes, long address) {
     int tokens() {
       return sizes.tokens;
@@ -49,39 +49,39 @@ final class StepTables {
     }
 
     long positions() {
-      return at(padded(sizes.tokens));
+      return behind(sources(), sizes.tokens);
     }
 
     long starts() {
-      return at(2 * padded(sizes.tokens));
+      return behind(positions(), sizes.tokens);
     }
 
     long sampleTokens() {
-      return at(samplesAt(sizes));
+      return behind(starts(), sizes.tokens);
     }
 
     long choices() {
-      return at(choicesAt(sizes));
+      return behind(sampleTokens(), sizes.samples);
     }
 
     long itemList() {
-      return at(itemsAt(sizes));
+      return behind(choices(), FOUR * sizes.samples);
     }
 
     long joinList() {
-      return at(joinsAt(sizes));
+      return behind(itemList(), ITEM_INTS * sizes.items);
     }
 
     long tileList() {
-      return at(tilesAt(sizes));
+      return behind(joinList(), FOUR * sizes.joins);
     }
 
     long blocks() {
-      return at(blocksAt(sizes));
+      return behind(tileList(), FOUR * sizes.tiles);
     }
 
-    private long at(int ints) {
-      return address + 4L * ints;
+    private static long behind(long list, int ints) {
+      return list + (ints + ALIGN_INTS - 1) / ALIGN_INTS * (4L * ALIGN_INTS);
     }
   }
 
@@ -162,90 +162,61 @@ final class StepTables {
 
   /** How many bytes it takes with lists of these sizes. */
   long bytes(Sizes sizes) {
-    return 4L * (blocksAt(sizes) + padded(blocks));
+    return Places.behind(new Places(sizes, 0).blocks(), blocks);
   }
 
   /** Writes the lists, padded to these sizes. */
   void write(MemorySegment to, Sizes sizes) {
-    int second = padded(sizes.tokens);
+    var at = new Places(sizes, 0);
     int token = 0;
     int start = 0;
-    int blocksAt = blocksAt(sizes);
     for (var row : rows) {
       for (int i = 0; i < row.tokens().length; i++, token++) {
-        set(to, token, row.tokens()[i]);
-        set(to, second + token, row.position() + i);
-        set(to, 2 * second + token, start);
+        set(to, at.sources(), token, row.tokens()[i]);
+        set(to, at.positions(), token, row.position() + i);
+        set(to, at.starts(), token, start);
       }
       int used = used(row);
-      for (int i = 0; i < used; i++) set(to, blocksAt + start + i, row.blocks()[i]);
+      for (int i = 0; i < used; i++) set(to, at.blocks(), start + i, row.blocks()[i]);
       start += used;
     }
     for (; token < sizes.tokens; token++) {
-      set(to, token, 0);
-      set(to, second + token, -1);
-      set(to, 2 * second + token, 0);
+      set(to, at.sources(), token, 0);
+      set(to, at.positions(), token, -1);
+      set(to, at.starts(), token, 0);
     }
     for (int i = 0; i < sizes.samples; i++) {
-      set(to, samplesAt(sizes) + i, i < sampleTokens.size() ? sampleTokens.get(i) : 0);
+      set(to, at.sampleTokens(), i, i < sampleTokens.size() ? sampleTokens.get(i) : 0);
     }
-    quads(to, choicesAt(sizes), choices, sizes.samples);
-    items(to, sizes);
-    quads(to, joinsAt(sizes), joins, sizes.joins);
-    quads(to, tilesAt(sizes), tiles, sizes.tiles);
+    quads(to, at.choices(), choices, sizes.samples);
+    items(to, at.itemList(), sizes.items);
+    quads(to, at.joinList(), joins, sizes.joins);
+    quads(to, at.tileList(), tiles, sizes.tiles);
   }
 
-  private void items(MemorySegment to, Sizes sizes) {
-    for (int i = 0; i < sizes.items; i++) {
-      int at = itemsAt(sizes) + ITEM_INTS * i;
+  private void items(MemorySegment to, long list, int count) {
+    for (int i = 0; i < count; i++) {
+      int at = ITEM_INTS * i;
       var item = i < items.size() ? items.get(i) : new Item(0, 0, 0, 0, 0);
-      set(to, at, item.token);
-      set(to, at + 1, item.first);
-      set(to, at + 2, item.end);
-      set(to, at + 3, item.start);
-      set(to, at + 4, item.whole);
+      set(to, list, at, item.token);
+      set(to, list, at + 1, item.first);
+      set(to, list, at + 2, item.end);
+      set(to, list, at + 3, item.start);
+      set(to, list, at + 4, item.whole);
     }
   }
 
-  private static void quads(MemorySegment to, int from, List<Quad> quads, int count) {
+  private static void quads(MemorySegment to, long list, List<Quad> quads, int count) {
     for (int i = 0; i < count; i++) {
       var quad = i < quads.size() ? quads.get(i) : new Quad(0, 0, 0, 0);
-      set(to, from + FOUR * i, quad.a);
-      set(to, from + FOUR * i + 1, quad.b);
-      set(to, from + FOUR * i + 2, quad.c);
-      set(to, from + FOUR * i + 3, quad.d);
+      set(to, list, FOUR * i, quad.a);
+      set(to, list, FOUR * i + 1, quad.b);
+      set(to, list, FOUR * i + 2, quad.c);
+      set(to, list, FOUR * i + 3, quad.d);
     }
   }
 
-  private static void set(MemorySegment to, int index, int value) {
-    to.setAtIndex(JAVA_INT, index, value);
-  }
-
-  private static int padded(int ints) {
-    return (ints + ALIGN_INTS - 1) / ALIGN_INTS * ALIGN_INTS;
-  }
-
-  private static int samplesAt(Sizes sizes) {
-    return 3 * padded(sizes.tokens);
-  }
-
-  private static int choicesAt(Sizes sizes) {
-    return samplesAt(sizes) + padded(sizes.samples);
-  }
-
-  private static int itemsAt(Sizes sizes) {
-    return choicesAt(sizes) + padded(FOUR * sizes.samples);
-  }
-
-  private static int joinsAt(Sizes sizes) {
-    return itemsAt(sizes) + ITEM_INTS * sizes.items;
-  }
-
-  private static int tilesAt(Sizes sizes) {
-    return joinsAt(sizes) + padded(FOUR * sizes.joins);
-  }
-
-  private static int blocksAt(Sizes sizes) {
-    return tilesAt(sizes) + padded(FOUR * sizes.tiles);
+  private static void set(MemorySegment to, long list, int index, int value) {
+    to.set(JAVA_INT, list + 4L * index, value);
   }
 }

@@ -9,6 +9,7 @@ import dev.kvasir.gpu.CudaStream;
 import dev.kvasir.gpu.Direction;
 import dev.kvasir.gpu.model.GpuKernels.RopeInput;
 import dev.kvasir.gpu.model.GpuWeights.Layer;
+import dev.kvasir.model.gguf.Tensor;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -64,10 +65,10 @@ final class WeightLoader implements AutoCloseable {
   /** The weights of a file. */
   GpuWeights load(TensorSource source) throws IOException {
     int width = shape.width();
-    long embedding = matrix(source, width, rows("token_embd.weight", shape.vocabulary()));
+    long embedding = matrix(source, width, new Rows("token_embd.weight", shape.vocabulary()));
     long head =
         source.has("output.weight")
-            ? matrix(source, width, rows("output.weight", shape.vocabulary()))
+            ? matrix(source, width, new Rows("output.weight", shape.vocabulary()))
             : embedding;
     var angles = angles(source);
     var layers = new ArrayList<Layer>();
@@ -86,21 +87,21 @@ final class WeightLoader implements AutoCloseable {
         matrix(
             source,
             width,
-            rows(block + "attn_q.weight", queries),
-            rows(block + "attn_k.weight", keys),
-            rows(block + "attn_v.weight", keys));
+            new Rows(block + "attn_q.weight", queries),
+            new Rows(block + "attn_k.weight", keys),
+            new Rows(block + "attn_v.weight", keys));
     return new Layer(
         floats(source.tensor(block + "attn_norm.weight", width)),
         qkv,
         rope(source, block, angles),
-        matrix(source, queries, rows(block + "attn_output.weight", width)),
+        matrix(source, queries, new Rows(block + "attn_output.weight", width)),
         floats(source.tensor(block + "ffn_norm.weight", width)),
         matrix(
             source,
             width,
-            rows(block + "ffn_gate.weight", inner),
-            rows(block + "ffn_up.weight", inner)),
-        matrix(source, inner, rows(block + "ffn_down.weight", width)));
+            new Rows(block + "ffn_gate.weight", inner),
+            new Rows(block + "ffn_up.weight", inner)),
+        matrix(source, inner, new Rows(block + "ffn_down.weight", width)));
   }
 
   private RopeInput rope(TensorSource source, String block, Angles angles) throws IOException {
@@ -176,10 +177,6 @@ final class WeightLoader implements AutoCloseable {
 
   private record Rows(String name, int count) {}
 
-  private static Rows rows(String name, int count) {
-    return new Rows(name, count);
-  }
-
   /** Several tensors with rows of the same length, below each other. */
   private long matrix(TensorSource source, int depth, Rows... parts) throws IOException {
     long count = 0;
@@ -190,11 +187,11 @@ final class WeightLoader implements AutoCloseable {
       var tensor = source.tensor(part.name, depth, part.count);
       for (long from = 0; from < tensor.count(); from += PIECE_VALUES) {
         long values = Math.min(PIECE_VALUES, tensor.count() - from);
-        long bytes = tensor.kind().bytes(values);
-        var piece = tensor.bytes().asSlice(tensor.kind().bytes(from), bytes);
+        long bytes = tensor.type().bytes(values);
+        var piece = tensor.bytes().asSlice(tensor.type().bytes(from), bytes);
         MemorySegment.copy(piece, 0, pinned, 0, bytes);
         stream.copy(Direction.UP, staged, pinned.address(), bytes);
-        kernels.convert(stream, tensor.kind(), at + 2 * (done + from), staged, values);
+        kernels.convert(stream, tensor.type(), at + 2 * (done + from), staged, values);
         stream.await();
       }
       done += tensor.count();
@@ -203,13 +200,13 @@ final class WeightLoader implements AutoCloseable {
   }
 
   /** Vectors behind each other, as floats. */
-  private long floats(RawTensor... parts) throws CudaFailure {
+  private long floats(Tensor... parts) throws CudaFailure {
     long count = 0;
     for (var part : parts) count += part.count();
     var values = new float[Math.toIntExact(count)];
     int to = 0;
     for (var part : parts) {
-      var some = Numbers.floats(part);
+      var some = part.vector();
       System.arraycopy(some, 0, values, to, some.length);
       to += some.length;
     }
@@ -232,7 +229,7 @@ final class WeightLoader implements AutoCloseable {
   private Angles angles(TensorSource source) throws IOException {
     var name = "rope_freqs.weight";
     var divisors =
-        source.has(name) ? Numbers.floats(source.tensor(name, shape.headSize() / 2)) : new float[0];
+        source.has(name) ? source.tensor(name, shape.headSize() / 2).vector() : new float[0];
     return angles(divisors);
   }
 

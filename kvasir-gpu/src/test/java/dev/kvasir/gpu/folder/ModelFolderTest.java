@@ -8,11 +8,11 @@ import static org.assertj.core.api.Assertions.within;
 
 import dev.kvasir.gpu.folder.FolderWriter.NumberType;
 import dev.kvasir.gpu.model.GpuShape;
-import dev.kvasir.gpu.model.RawTensor;
 import dev.kvasir.model.BuiltInModel;
 import dev.kvasir.model.gguf.GgufFile;
 import dev.kvasir.model.gguf.GgufText;
 import dev.kvasir.model.gguf.ModelFileException;
+import dev.kvasir.model.gguf.TensorType;
 import dev.kvasir.text.FolderText;
 import dev.kvasir.text.UnsupportedText;
 import java.io.IOException;
@@ -49,12 +49,12 @@ final class ModelFolderTest {
       assertThat(model.has("rope_freqs.weight")).isFalse();
       var down = model.tensor("blk.7.ffn_down.weight", 704, 256);
       assertThat(down.count()).isEqualTo(704 * 256);
-      assertThat(down.kind())
+      assertThat(down.type())
           .isEqualTo(
               switch (type) {
-                case F32 -> RawTensor.Kind.FLOAT;
-                case F16 -> RawTensor.Kind.HALF;
-                case BF16 -> RawTensor.Kind.BF16;
+                case F32 -> TensorType.F32;
+                case F16 -> TensorType.F16;
+                case BF16 -> TensorType.BF16;
               });
     }
   }

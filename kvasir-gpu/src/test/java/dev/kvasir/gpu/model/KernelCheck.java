@@ -5,8 +5,10 @@ import dev.kvasir.gpu.CudaFailure;
 import dev.kvasir.gpu.library.CublasLt;
 import dev.kvasir.gpu.library.CudaLibraries;
 import dev.kvasir.gpu.model.GpuKernels.LayerKv;
+import dev.kvasir.gpu.model.GpuKernels.Product;
 import dev.kvasir.gpu.model.GpuKernels.ProductPlaces;
 import dev.kvasir.gpu.model.GpuKernels.RopeInput;
+import dev.kvasir.model.gguf.TensorType;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.util.ArrayList;
@@ -109,7 +111,7 @@ final class KernelCheck {
         expected[32 * block + i] = Float.float16ToFloat(scale) * bytes[34 * block + 2 + i];
       }
     }
-    convert("from Q8_0", RawTensor.Kind.Q8, bytes, expected);
+    convert("from Q8_0", TensorType.Q8_0, bytes, expected);
     var halves = new byte[2 * count];
     for (int i = 0; i < count; i++) {
       short half = Float.floatToFloat16((float) scratch.random.nextGaussian());
@@ -117,10 +119,10 @@ final class KernelCheck {
       halves[2 * i + 1] = (byte) (half >> 8);
       expected[i] = Float.float16ToFloat(half);
     }
-    convert("from F16", RawTensor.Kind.HALF, halves, expected);
+    convert("from F16", TensorType.F16, halves, expected);
   }
 
-  private void convert(String name, RawTensor.Kind kind, byte[] bytes, double[] expected)
+  private void convert(String name, TensorType kind, byte[] bytes, double[] expected)
       throws CudaFailure {
     long out = scratch.poisoned(2L * expected.length);
     kernels.convert(scratch.stream, kind, out, scratch.bytes(bytes), expected.length);
@@ -200,16 +202,22 @@ final class KernelCheck {
     productsOfNormed(rows, normed, matrix, outputs, scratch.floats(x), norm, weights);
     long narrow = scratch.bf16(x);
     long out = scratch.poisoned(4L * rows * outputs);
-    kernels.productFloat(
-        scratch.stream, rows, new ProductPlaces(out, narrow, 0, weights, depth, outputs));
+    kernels.product(
+        scratch.stream,
+        Product.FLOAT,
+        rows,
+        new ProductPlaces(out, narrow, 0, weights, depth, outputs));
     var expected = product(plain, rows, matrix, depth, outputs, 0);
     compare(
         "product, float, rows " + rows,
         scratch.floatsAt(out, rows * outputs),
         expected,
         FLOAT_ERROR);
-    kernels.productAdd(
-        scratch.stream, rows, new ProductPlaces(out, narrow, 0, weights, depth, outputs));
+    kernels.product(
+        scratch.stream,
+        Product.ADD,
+        rows,
+        new ProductPlaces(out, narrow, 0, weights, depth, outputs));
     var twice = new double[expected.length];
     for (int i = 0; i < twice.length; i++) twice[i] = 2 * expected[i];
     compare(
@@ -223,13 +231,13 @@ final class KernelCheck {
     long norms = scratch.floats(norm);
     long out = scratch.poisoned(4L * rows * outputs);
     var places = new ProductPlaces(out, x, norms, weights, depth, outputs);
-    kernels.productNorm(scratch.stream, rows, places);
+    kernels.product(scratch.stream, Product.NORM, rows, places);
     compare(
         "product, norm, rows " + rows,
         scratch.bf16At(out, rows * outputs),
         product(normed, rows, matrix, depth, outputs, 0),
         BF16_ERROR);
-    kernels.productGate(scratch.stream, rows, places);
+    kernels.product(scratch.stream, Product.GATE, rows, places);
     var gate = product(normed, rows, matrix, depth, outputs, 0);
     var up = product(normed, rows, matrix, depth, outputs, outputs);
     for (int i = 0; i < gate.length; i++) gate[i] = gated(gate[i], up[i]);

@@ -6,6 +6,7 @@ import dev.kvasir.gpu.CudaStream;
 import dev.kvasir.gpu.library.CublasLt;
 import dev.kvasir.gpu.library.CudaLibraries;
 import dev.kvasir.gpu.model.GpuKernels.LayerKv;
+import dev.kvasir.gpu.model.GpuKernels.Product;
 import dev.kvasir.gpu.model.GpuKernels.ProductPlaces;
 import dev.kvasir.gpu.model.GpuKernels.RopeInput;
 import java.io.IOException;
@@ -116,8 +117,9 @@ final class KernelProfile {
         2.0 * width * shape.qkvWidth(),
         0,
         round ->
-            kernels.productNorm(
+            kernels.product(
                 stream,
+                Product.NORM,
                 rows,
                 new ProductPlaces(out, x, norm, weights.get(round), width, shape.qkvWidth())));
     time(
@@ -125,8 +127,9 @@ final class KernelProfile {
         2.0 * width * shape.queryWidth(),
         0,
         round ->
-            kernels.productAdd(
+            kernels.product(
                 stream,
+                Product.ADD,
                 rows,
                 new ProductPlaces(x, in, 0, weights.get(round), shape.queryWidth(), width)));
     time(
@@ -134,15 +137,21 @@ final class KernelProfile {
         4.0 * width * inner,
         0,
         round ->
-            kernels.productGate(
-                stream, rows, new ProductPlaces(out, x, norm, weights.get(round), width, inner)));
+            kernels.product(
+                stream,
+                Product.GATE,
+                rows,
+                new ProductPlaces(out, x, norm, weights.get(round), width, inner)));
     time(
         "vector down, rows " + rows,
         2.0 * width * inner,
         0,
         round ->
-            kernels.productAdd(
-                stream, rows, new ProductPlaces(x, in, 0, weights.get(round), inner, width)));
+            kernels.product(
+                stream,
+                Product.ADD,
+                rows,
+                new ProductPlaces(x, in, 0, weights.get(round), inner, width)));
   }
 
   private void product(

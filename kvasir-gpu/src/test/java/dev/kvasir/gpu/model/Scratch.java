@@ -35,7 +35,18 @@ final class Scratch implements AutoCloseable {
   }
 
   static float rounded(float value) {
-    return Numbers.fromBf16(Numbers.bf16(value));
+    return fromBf16(toBf16(value));
+  }
+
+  /** The nearest bf16; of two, the even one. */
+  private static short toBf16(float value) {
+    int bits = Float.floatToRawIntBits(value);
+    if (Float.isNaN(value)) return (short) (bits >>> 16 | 0x40);
+    return (short) ((bits + 0x7fff + (bits >>> 16 & 1)) >>> 16);
+  }
+
+  private static float fromBf16(short value) {
+    return Float.intBitsToFloat(value << 16);
   }
 
   /** As bf16 on the GPU. */
@@ -43,7 +54,7 @@ final class Scratch implements AutoCloseable {
     try (var arena = Arena.ofShared()) {
       var host = arena.allocate(2L * values.length, 64);
       for (int i = 0; i < values.length; i++) {
-        host.setAtIndex(JAVA_SHORT, i, Numbers.bf16(values[i]));
+        host.setAtIndex(JAVA_SHORT, i, toBf16(values[i]));
       }
       return up(host);
     }
@@ -101,7 +112,7 @@ final class Scratch implements AutoCloseable {
     try (var arena = Arena.ofShared()) {
       var host = down(arena.allocate(2L * count, 64), at);
       var values = new float[count];
-      for (int i = 0; i < count; i++) values[i] = Numbers.fromBf16(host.getAtIndex(JAVA_SHORT, i));
+      for (int i = 0; i < count; i++) values[i] = fromBf16(host.getAtIndex(JAVA_SHORT, i));
       return values;
     }
   }

@@ -32,6 +32,11 @@ public record Tensor(String name, TensorType type, List<Integer> dimensions, Mem
     return Math.toIntExact(rows);
   }
 
+  /** How many values there are. */
+  public long count() {
+    return (long) depth() * rows();
+  }
+
   /** Reads one row into the array. */
   public void row(int row, float[] out, int to) {
     if (row < 0 || row >= rows()) throw new IllegalArgumentException(name + " row " + row);
