@@ -38,21 +38,13 @@ public final class CudaDevice implements AutoCloseable {
   }
 
   /** What a device gives out and must get back. */
-  enum Kind {
+  public enum Kind {
     ALLOCATION,
     REGISTRATION,
     STREAM,
     EVENT,
     MODULE,
     GRAPH
-  }
-
-  /** How much of each kind is in use. */
-  public record Holdings(
-      int allocations, int registrations, int streams, int events, int modules, int graphs) {
-    public boolean isEmpty() {
-      return allocations + registrations + streams + events + modules + graphs == 0;
-    }
   }
 
   private final CudaDriver driver;
@@ -205,15 +197,12 @@ public final class CudaDevice implements AutoCloseable {
     return Objects.requireNonNull(held.get(kind));
   }
 
-  /** What is in use now. */
-  public Holdings holdings() {
-    return new Holdings(
-        count(Kind.ALLOCATION).get(),
-        count(Kind.REGISTRATION).get(),
-        count(Kind.STREAM).get(),
-        count(Kind.EVENT).get(),
-        count(Kind.MODULE).get(),
-        count(Kind.GRAPH).get());
+  /** How much of each kind is in use now; kinds of which nothing is are left out. */
+  public Map<Kind, Integer> holdings() {
+    var holdings = new EnumMap<Kind, Integer>(Kind.class);
+    held.forEach((kind, count) -> holdings.put(kind, count.get()));
+    holdings.values().removeIf(count -> count == 0);
+    return holdings;
   }
 
   /**

@@ -128,14 +128,7 @@ public final class DeviceStore implements TierStore, AutoCloseable {
    * <p>The calling thread is bound to the GPU. No thread waits meanwhile.
    */
   public Precondition after(CudaStream stream) throws CudaFailure {
-    var event = above.device().event();
-    try {
-      stream.record(event);
-    } catch (CudaFailure failure) {
-      event.close();
-      throw failure;
-    }
-    return after(event);
+    return after(recorded(stream));
   }
 
   /**
@@ -147,14 +140,18 @@ public final class DeviceStore implements TierStore, AutoCloseable {
    * first. On the loop, by a thread bound to the GPU.
    */
   public void loadAfter(CudaStream stream) throws CudaFailure {
+    up.after(recorded(stream));
+  }
+
+  private CudaEvent recorded(CudaStream stream) throws CudaFailure {
     var event = above.device().event();
     try {
       stream.record(event);
+      return event;
     } catch (CudaFailure failure) {
       event.close();
       throw failure;
     }
-    up.after(event);
   }
 
   /** Orders all stores that are asked for from now on behind the event, which is the store's. */

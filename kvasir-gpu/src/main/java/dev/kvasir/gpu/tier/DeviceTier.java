@@ -69,7 +69,7 @@ public final class DeviceTier implements AutoCloseable {
     return switch (answer) {
       case CudaAnswer.Absent(String reason) -> new Opening.Unavailable(reason);
       case CudaAnswer.Old old -> new Opening.Unavailable(old.text());
-      case CudaAnswer.Failed(CudaFailure failure) -> new Opening.Unavailable(text(failure));
+      case CudaAnswer.Failed(CudaFailure failure) -> new Opening.Unavailable(failure.getMessage());
       case CudaAnswer.Answered(CudaDriver _, List<Gpu> gpus) when gpu < 0 || gpu >= gpus.size() ->
           new Opening.Unavailable("there is no GPU " + gpu + ", but " + gpus.size());
       case CudaAnswer.Answered(CudaDriver driver, List<Gpu> gpus) -> {
@@ -80,7 +80,7 @@ public final class DeviceTier implements AutoCloseable {
           yield new Opening.Ready(new DeviceTier(loop, device, taken, memory, below, queueMax));
         } catch (CudaFailure failure) {
           taken.close();
-          yield new Opening.Unavailable("GPU " + gpu + ": " + text(failure));
+          yield new Opening.Unavailable("GPU " + gpu + ": " + failure.getMessage());
         } catch (RuntimeException bug) {
           taken.close();
           throw bug;
@@ -119,11 +119,6 @@ public final class DeviceTier implements AutoCloseable {
     } finally {
       device.bind();
     }
-  }
-
-  private static String text(CudaFailure failure) {
-    var text = failure.getMessage();
-    return text == null ? failure.toString() : text;
   }
 
   public CudaDevice device() {

@@ -135,7 +135,7 @@ final class DeviceWorker implements AutoCloseable {
     try {
       above.device().bind();
     } catch (CudaFailure failure) {
-      lose(text(failure));
+      lose(failure.getMessage());
     }
     long idleSince = System.nanoTime();
     while (true) {
@@ -185,7 +185,7 @@ final class DeviceWorker implements AutoCloseable {
       moved |= begin();
       moved |= watch.look();
     } catch (CudaFailure failure) {
-      lose(text(failure));
+      lose(failure.getMessage());
     } catch (RuntimeException | Error bug) {
       // A thread that dies in silence would leave everything after it without an answer.
       LOG.log(ERROR, above.device() + ": the thread of its copies failed", bug);
@@ -232,7 +232,7 @@ final class DeviceWorker implements AutoCloseable {
         if (count != null) count.increment();
       } catch (CudaFailure failure) {
         if (failure.isContextLost()) throw failure;
-        giveUp(chunk, text(failure));
+        giveUp(chunk, failure.getMessage());
       } catch (RuntimeException bug) {
         giveUp(chunk, bug.toString());
       }
@@ -264,10 +264,5 @@ final class DeviceWorker implements AutoCloseable {
     lost = reason;
     answerAll(road.abandon(reason));
     watch.fail(reason);
-  }
-
-  private static String text(CudaFailure failure) {
-    var text = failure.getMessage();
-    return text == null ? failure.toString() : text;
   }
 }

@@ -19,6 +19,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.EnumMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
@@ -54,7 +55,7 @@ final class GpuTrial implements AutoCloseable {
   private final HostMemory below;
   private final CudaStream stream;
   private final Map<Direction, Series> limits = new EnumMap<>(Direction.class);
-  private final Map<Direction, Map<Lie, Series>> rates = new EnumMap<>(Direction.class);
+  private final Map<Path, Series> rates = new LinkedHashMap<>();
   private final Map<Lie, Series> both = new EnumMap<>(Lie.class);
   private final Map<Lie, List<List<BlockCopy>>> batches = new EnumMap<>(Lie.class);
 
@@ -64,16 +65,6 @@ final class GpuTrial implements AutoCloseable {
     this.below = below;
     this.blockBytes = below.blockBytes();
     this.stream = taken.add(tier.device().stream(Urgency.USUAL));
-    for (var direction : Direction.values()) {
-      limits.put(direction, new Series());
-      var byLie = new EnumMap<Lie, Series>(Lie.class);
-      for (var lie : Lie.values()) byLie.put(lie, new Series());
-      rates.put(direction, byLie);
-    }
-    for (var lie : Lie.values()) {
-      both.put(lie, new Series());
-      batches.put(lie, batches(lie));
-    }
   }
 
   /** What opening one came to: a trial, or why there is none. */
@@ -207,10 +198,7 @@ final class GpuTrial implements AutoCloseable {
   }
 
   Series series(Path path) {
-    var byLie = rates.get(path.direction);
-    var series = byLie == null ? null : byLie.get(path.lie);
-    if (series == null) throw new IllegalStateException("no series for " + path);
-    return series;
+    return rates.computeIfAbsent(path, _ -> new Series());
   }
 
   Series both(Lie lie) {
@@ -218,17 +206,13 @@ final class GpuTrial implements AutoCloseable {
   }
 
   private List<BlockCopy> batch(Lie lie, int index) {
-    var all = batches.get(lie);
-    if (all == null) throw new IllegalStateException("no batches " + lie);
-    return all.get(index);
+    return batches.computeIfAbsent(lie, this::batches).get(index);
   }
 
   void forget() {
-    for (var direction : Direction.values()) {
-      limitOf(direction).forget();
-      for (var lie : Lie.values()) series(new Path(direction, lie)).forget();
-    }
-    for (var lie : Lie.values()) both(lie).forget();
+    limits.values().forEach(Series::forget);
+    rates.values().forEach(Series::forget);
+    both.values().forEach(Series::forget);
   }
 
   /** The rates of blocks that lie anywhere: the others are among the ratios. */

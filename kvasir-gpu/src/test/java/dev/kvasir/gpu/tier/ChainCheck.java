@@ -4,7 +4,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import dev.kvasir.gpu.CudaAnswer;
 import dev.kvasir.gpu.CudaDevice;
-import dev.kvasir.gpu.CudaDevice.Holdings;
+import dev.kvasir.gpu.CudaDevice.Kind;
 import dev.kvasir.gpu.CudaDriver;
 import dev.kvasir.gpu.CudaEvent;
 import dev.kvasir.gpu.CudaFailure;
@@ -23,6 +23,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.locks.LockSupport;
 
@@ -55,7 +56,7 @@ final class ChainCheck {
       long failed,
       double seconds,
       DeviceStore.Stats gpu,
-      Holdings left,
+      Map<Kind, Integer> left,
       long leakedBytes) {}
 
   /** Blocks that a kernel may still write: whoever computes holds them until it is done. */
