@@ -41,10 +41,11 @@ import java.util.TreeMap;
 import java.util.function.Consumer;
 
 /**
- * A tiered KV cache: blocks go down by one pipeline for each edge, and come back up when asked.
+ * A tiered KV cache: one pipeline between each two tiers moves blocks down, and a search loads them
+ * back up.
  *
- * <p>This is the seeds' OffloadManager. Its In-Queue is a pipeline before the upgrade, its On-Deck
- * what is upgraded and waits, its Transfer Engines are the executors and the stores.
+ * <p>This is the OffloadManager of the seeds. Its In-Queue is a pipeline before the upgrade, its
+ * On-Deck the upgraded blocks that wait, its Transfer Engines the executors and the stores.
  */
 public final class TieredKvCache implements ResettableKv, KvStore.Fetching {
   private final BlockPool top;
@@ -58,7 +59,10 @@ public final class TieredKvCache implements ResettableKv, KvStore.Fetching {
   private final PromotionChoice choice;
   private final OnboardingLimits limits;
 
-  /** Blocks go down when their request ends: only then is it known whether they return. */
+  /**
+   * Whether blocks are offloaded when their request ends, since only then it is known whether they
+   * return.
+   */
   private final boolean sendsAtEnd;
 
   /** Blocks to offer again, by the edge whose tier lacks them. */
@@ -73,17 +77,11 @@ public final class TieredKvCache implements ResettableKv, KvStore.Fetching {
     this(loop, registry, top, lowerTiers, OnboardingLimits.DEFAULT, null);
   }
 
-  /** A tiered cache whose policies may ask how often a block was used. */
-  public TieredKvCache(
-      EventLoop loop,
-      PrefixRegistry registry,
-      BlockPool top,
-      List<LowerTier> lowerTiers,
-      @Nullable FrequencySketch frequency) {
-    this(loop, registry, top, lowerTiers, OnboardingLimits.DEFAULT, frequency);
-  }
-
-  /** A tiered cache with limits of its own for the way up. */
+  /**
+   * A tiered cache with limits of its own for loads.
+   *
+   * @param frequency tells policies how often blocks are used; null where that is not counted
+   */
   public TieredKvCache(
       EventLoop loop,
       PrefixRegistry registry,
@@ -130,17 +128,17 @@ public final class TieredKvCache implements ResettableKv, KvStore.Fetching {
     this.choice = new PromotionChoice(this.lowerTiers);
   }
 
-  /** Sends blocks of the top tier down, as far as the policies want them. */
+  /** Offloads blocks of the top tier, if the policies accept them. */
   public Optional<TransferHandle> offload(OffloadRequest request) {
     return edges.isEmpty() ? Optional.empty() : edges.getFirst().enqueue(request);
   }
 
   /**
-   * Brings the longest prefix that lies on any tiers to the top, and holds it there.
+   * Loads the longest prefix that is on any tiers to the top, and holds it there.
    *
-   * <p>The answer comes once, at once if all is at the top already, and after {@code patience} at
-   * the latest, with what has arrived by then; what comes later stays cached. Where as many
-   * searches as may be have blocks on their way, the answer is what is at the top, at once.
+   * <p>{@code done} is called once: immediately if all blocks are at the top, and after {@code
+   * patience} at the latest, with the blocks that have arrived. Later ones stay cached. If too many
+   * searches wait for blocks, the answer is the prefix at the top, immediately.
    */
   public Onboarding find(
       List<BlockHash> hashes, Duration patience, Consumer<Onboarding.Found> done) {
@@ -169,15 +167,7 @@ public final class TieredKvCache implements ResettableKv, KvStore.Fetching {
     onboarding.whenSettled(() -> searches--);
   }
 
-  /**
-   * A request ends whose blocks another holds than the engine: the policies of all tiers may learn
-   * from it.
-   */
-  public void ended(RequestEnd end) {
-    device.ended(end);
-  }
-
-  /** What has been learnt of a request says which of its blocks are worth sending down. */
+  /** Offloads the blocks of a request that has ended, for policies that learn from it. */
   private void sendEnded(RequestEnd end) {
     if (!sendsAtEnd) return;
     var edge = edges.getFirst();
@@ -192,8 +182,8 @@ public final class TieredKvCache implements ResettableKv, KvStore.Fetching {
   }
 
   /**
-   * What was just computed goes down at once, as far as the pipeline has room for it; where it is
-   * learnt what returns, when its request ends.
+   * Offloads computed blocks at once, as far as the pipeline has room, unless they are offloaded
+   * when their request ends.
    */
   private void sendDown(List<Block.Registered> blocks) {
     if (edges.isEmpty() || sendsAtEnd) return;
@@ -209,10 +199,10 @@ public final class TieredKvCache implements ResettableKv, KvStore.Fetching {
   }
 
   /**
-   * Offers a block that was found at the top once more to the first edge whose tier lacks it: a
-   * policy may want it now, and a hop that failed is repeated. It goes before blocks that no one
-   * has asked for twice. The offer is made in a task of its own, since it may hold blocks while the
-   * engine, which calls this, has planned with them.
+   * Offers a block that was found at the top to the first pipeline whose tier lacks it: a policy
+   * may accept it now, and a failed transfer is repeated. It has priority over blocks that were
+   * used once. The offer is made in a separate task, since it may hold blocks that the calling
+   * engine has planned with.
    */
   private void offerAgain(BlockHash hash) {
     var source = top;
@@ -239,7 +229,7 @@ public final class TieredKvCache implements ResettableKv, KvStore.Fetching {
         });
   }
 
-  /** Blocks that were not sent down, because too many were waiting. */
+  /** Blocks that were not offloaded, because too many were waiting. */
   public long declined() {
     return declined;
   }
@@ -378,7 +368,7 @@ public final class TieredKvCache implements ResettableKv, KvStore.Fetching {
         ascents.loadsTimedOut());
   }
 
-  /** What about this tiered cache is likely to cost more than it gains. */
+  /** Settings of this cache that are likely to cost more than they gain. */
   public List<String> warnings() {
     var warnings = new ArrayList<String>();
     var above = top;
@@ -395,7 +385,7 @@ public final class TieredKvCache implements ResettableKv, KvStore.Fetching {
     return warnings;
   }
 
-  /** What is no memory of this machine may be in any order: all of it is reached through that. */
+  /** Tiers below host memory may be in any order, since all of them are reached through it. */
   private static boolean mayStand(Tier tier, Tier above) {
     return tier.level() > above.level() || (tier.level() > Tier.HOST.level() && tier != above);
   }

@@ -11,6 +11,7 @@ import dev.kvasir.kv.event.Tier;
 import dev.kvasir.kv.evict.Eviction;
 import dev.kvasir.kv.evict.FrequencySketch;
 import dev.kvasir.offload.onboard.LowerTier;
+import dev.kvasir.offload.onboard.OnboardingLimits;
 import dev.kvasir.offload.pipeline.OffloadRequest;
 import dev.kvasir.offload.store.SlowStore;
 import dev.kvasir.time.VirtualLoop;
@@ -104,7 +105,8 @@ class PipelineUsesTest {
       var store = new SlowStore(loop, Duration.ofMillis(1), 1_000);
       if (i > 0) lowerTiers.add(LowerTier.of(pools.get(i), store));
     }
-    return new TieredKvCache(loop, registry, pools.getFirst(), lowerTiers, sketch);
+    return new TieredKvCache(
+        loop, registry, pools.getFirst(), lowerTiers, OnboardingLimits.DEFAULT, sketch);
   }
 
   private void send(TieredKvCache cache, int from, int count) {

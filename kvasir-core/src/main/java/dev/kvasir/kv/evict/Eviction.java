@@ -4,7 +4,7 @@ import dev.kvasir.kv.name.BlockHash;
 import dev.kvasir.kv.name.TokenBlock;
 import java.util.List;
 
-/** Names an order of eviction, and makes the policy that keeps it for one pool. */
+/** Creates the eviction policy of one pool. */
 @FunctionalInterface
 public interface Eviction {
   EvictionPolicy open(Slots slots);
@@ -45,11 +45,6 @@ public interface Eviction {
   /** Least recently released first. */
   static Eviction lru() {
     return slots -> new LruEviction(slots.count());
-  }
-
-  /** First registered first, however often it was used since. */
-  static Eviction fifo() {
-    return slots -> new FifoEviction(slots.count());
   }
 
   /** Seldom used first, then least recently released; the registry must share the sketch. */

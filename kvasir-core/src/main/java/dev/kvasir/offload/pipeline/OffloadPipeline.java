@@ -15,7 +15,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Moves blocks down one edge of the tiered cache.
+ * Moves blocks from one tier of the cache to the next.
  *
  * <pre>
  *   enqueue --> PolicyEvaluator --> PreconditionAwaiter --> (queue) Batcher --> (queue)
@@ -33,7 +33,6 @@ public final class OffloadPipeline {
   private final PendingTransfers settlement;
   private final Callbacks callbacks;
   private final PipelineTraffic traffic = new PipelineTraffic();
-  private final Counters totals = new Counters();
   private final CancellableQueue<OffloadContainer> containers = new CancellableQueue<>();
   private final CancellableQueue<OffloadBatch> batches = new CancellableQueue<>();
   private final PolicyEvaluator evaluator;
@@ -41,6 +40,7 @@ public final class OffloadPipeline {
   private final Batcher batcher;
   private final TransferExecutor executor;
   private final CancelSweeper sweeper;
+  private Totals totals = new Totals(0, 0, 0, 0, 0, 0);
   private @Nullable OffloadPipeline next;
   private long handles;
   private long sequence;
@@ -71,7 +71,7 @@ public final class OffloadPipeline {
   }
 
   /**
-   * Where a pipeline leads.
+   * The tier that a pipeline leads to.
    *
    * @param below the pool of the tier below
    * @param store the bytes of the tier below
@@ -79,15 +79,15 @@ public final class OffloadPipeline {
    */
   public record Edge(BlockPool below, TierStore store, @Nullable FrequencySketch frequency) {}
 
-  /** Sends what this pipeline has moved on into another. */
+  /** Sends the moved blocks on into another pipeline. */
   public void chain(OffloadPipeline next) {
     this.next = next;
   }
 
   /**
-   * Takes the blocks, or nothing when more would wait than may wait just now.
+   * Accepts the blocks; empty if the queue has no room for all of them.
    *
-   * @throws IllegalArgumentException where these are more than may ever wait
+   * @throws IllegalArgumentException if they are more than the queue can hold
    */
   public Optional<TransferHandle> enqueue(OffloadRequest request) {
     int count = request.blocks().size();
@@ -98,20 +98,20 @@ public final class OffloadPipeline {
               .formatted(count, most, below.tier()));
     }
     if (count > room()) {
-      totals.refused(count);
+      totals = totals.refused(count);
       return Optional.empty();
     }
     return Optional.of(accept(request));
   }
 
   /**
-   * Takes the first of the blocks, as many as may wait, and refuses the others; those stay the
-   * caller's. Empty where none may wait.
+   * Accepts as many of the first blocks as the queue has room for, and refuses the others, which
+   * stay the caller's. Empty if there is no room.
    */
   public Optional<TransferHandle> enqueueWhatFits(OffloadRequest request) {
     int count = request.blocks().size();
     int fitting = Math.min(count, room());
-    if (fitting < count) totals.refused(count - fitting);
+    if (fitting < count) totals = totals.refused(count - fitting);
     return fitting == 0 ? Optional.empty() : Optional.of(accept(request.first(fitting)));
   }
 
@@ -123,7 +123,7 @@ public final class OffloadPipeline {
     settlement.open();
     handle.whenDone(
         result -> {
-          totals.ended(handle.progress());
+          totals = totals.ended(handle.progress());
           settlement.close();
         });
     made.addAll(containers(request, handle));
@@ -148,7 +148,7 @@ public final class OffloadPipeline {
 
   /** What has become of all blocks so far. */
   public Totals totals() {
-    return totals.snapshot();
+    return totals;
   }
 
   public Load load() {
@@ -194,7 +194,9 @@ public final class OffloadPipeline {
     return new OffloadPolicy.Candidate(hash, below.has(hash), traffic.isPending(hash), uses);
   }
 
-  /** What the tier below has already may be missing further down, where it failed to come. */
+  /**
+   * Sends a block that the tier below has further down, where it may be missing after a failure.
+   */
   private void passOn(OffloadItem item) {
     var further = next;
     if (further == null || further.below.has(item.hash()) || further.isPending(item.hash())) {
@@ -237,7 +239,21 @@ public final class OffloadPipeline {
    * @param refused blocks that were not accepted because too many waited
    */
   public record Totals(
-      long completed, long failed, long evicted, long filtered, long cancelled, long refused) {}
+      long completed, long failed, long evicted, long filtered, long cancelled, long refused) {
+    private Totals ended(TransferHandle.Counts counts) {
+      return new Totals(
+          completed + counts.completed(),
+          failed + counts.failed(),
+          evicted + counts.evicted(),
+          filtered + counts.filtered(),
+          cancelled + counts.cancelled(),
+          refused);
+    }
+
+    private Totals refused(int blocks) {
+      return new Totals(completed, failed, evicted, filtered, cancelled, refused + blocks);
+    }
+  }
 
   /**
    * What is inside a pipeline now.
@@ -261,32 +277,6 @@ public final class OffloadPipeline {
       int overdue) {
     public boolean isEmpty() {
       return waiting == 0 && moving == 0 && pending == 0 && onDeck == 0 && transfers == 0;
-    }
-  }
-
-  /** Adds up how transfers ended. */
-  static final class Counters {
-    private long completed;
-    private long failed;
-    private long evicted;
-    private long filtered;
-    private long cancelled;
-    private long refused;
-
-    void ended(TransferHandle.Counts counts) {
-      completed += counts.completed();
-      failed += counts.failed();
-      evicted += counts.evicted();
-      filtered += counts.filtered();
-      cancelled += counts.cancelled();
-    }
-
-    void refused(int blocks) {
-      refused += blocks;
-    }
-
-    OffloadPipeline.Totals snapshot() {
-      return new OffloadPipeline.Totals(completed, failed, evicted, filtered, cancelled, refused);
     }
   }
 }

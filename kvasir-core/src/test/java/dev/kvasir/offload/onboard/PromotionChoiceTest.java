@@ -56,7 +56,9 @@ class PromotionChoiceTest {
     var before = found.subList(0, cut);
     for (var tier : BELOW) {
       int blocks = (int) before.stream().filter(tier::equals).count();
-      if (blocks > 0) sum = sum.plus(costs.getOrDefault(tier, ReuseCost.FREE).load(blocks));
+      var cost = costs.getOrDefault(tier, ReuseCost.FREE);
+      if (blocks > 0) sum = sum.plus(cost.loadLatency());
+      sum = sum.plus(cost.loadPerBlock().multipliedBy(blocks));
     }
     return sum;
   }

@@ -80,8 +80,6 @@ class OffloadPolicyTest {
   void blocksThatPayOffTogetherAreStoredThoughOneAloneWouldNot() {
     var remote =
         new ReuseCost(Duration.ofMillis(30), Duration.ofNanos(500_000), Duration.ofMillis(5));
-    assertThat(remote.worthLoading(1)).isFalse();
-    assertThat(remote.worthLoading(100)).isTrue();
     var tiers = new TestTiers(PipelineSettings.DEFAULT, OffloadPolicy.cost(remote));
     assertThat(tiers.offload(0, 100).progress().filtered()).isZero();
     assertThat(tiers.pipeline.load().pending()).isEqualTo(100);

@@ -15,6 +15,7 @@ import dev.kvasir.kv.name.TokenBlock;
 import dev.kvasir.offload.TestTiers;
 import dev.kvasir.offload.TieredKvCache;
 import dev.kvasir.offload.onboard.LowerTier;
+import dev.kvasir.offload.onboard.OnboardingLimits;
 import dev.kvasir.offload.store.CopyOutcome;
 import dev.kvasir.offload.store.HeldStore;
 import dev.kvasir.time.VirtualLoop;
@@ -138,6 +139,7 @@ class SecondOfferTest {
         registry,
         device,
         List.of(LowerTier.of(host, hostStore).with(policy), LowerTier.of(disk, diskStore)),
+        OnboardingLimits.DEFAULT,
         sketch);
   }
 
