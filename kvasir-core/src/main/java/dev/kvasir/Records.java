@@ -8,7 +8,7 @@ import java.util.List;
 /**
  * Copies of records in which some components differ, for records of settings with many components.
  *
- * <p>The copy is made by the record's own constructor, so that it is checked like any other.
+ * <p>The copy is made by the record's own constructor, so its checks apply.
  */
 public final class Records {
   private Records() {}

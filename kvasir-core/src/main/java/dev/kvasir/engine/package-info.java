@@ -1,7 +1,7 @@
 /**
  * Continuous batching. {@link dev.kvasir.engine.Scheduler} plans a step without changing anything
- * ({@code compute}) and takes it ({@code apply}); {@link dev.kvasir.engine.Engine} runs steps on a
- * {@link dev.kvasir.engine.ModelBackend} and plans the next one meanwhile.
+ * ({@code compute}) and commits to it ({@code apply}). {@link dev.kvasir.engine.Engine} runs steps
+ * on a {@link dev.kvasir.engine.ModelBackend} and plans the next one meanwhile.
  *
  * <pre>
  *   waiting --> running --> ended

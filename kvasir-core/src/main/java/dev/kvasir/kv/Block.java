@@ -17,10 +17,9 @@ import dev.kvasir.kv.name.TokenBlock;
  *     '--receive----------------^
  * </pre>
  *
- * A transition spends the handle it is called on and returns the next one, so that an illegal step
- * does not compile and a repeated one fails at once, with its values. A transition that is refused
- * leaves its handle as it was. {@link #release} is possible in every state and gives the block
- * back.
+ * A transition invalidates its handle and returns the next one. An illegal transition does not
+ * compile; a repeated one throws, with its values. A refused transition leaves its handle valid.
+ * {@link #release} is possible in every state and gives the block back.
  */
 public abstract sealed class Block {
   // Not final, though they never change: a constructor that sets final fields ends with a
@@ -55,7 +54,7 @@ public abstract sealed class Block {
     return pool.tier() + " block " + id + " " + state();
   }
 
-  /** A block that one owner has to itself, and whose handle is spent by each transition. */
+  /** A block with one owner. Each transition invalidates its handle. */
   public abstract static sealed class Owned extends Block {
     private int turn;
 
@@ -109,7 +108,7 @@ public abstract sealed class Block {
       return pool.register(id, content);
     }
 
-    /** Registers content that was copied here from another tier: that is no use of the block. */
+    /** Registers content that was copied here from another tier. This does not count as a use. */
     public Registered receiveMoved(TokenBlock content) {
       check();
       pool.checkLength(id, content);
@@ -210,7 +209,7 @@ public abstract sealed class Block {
     }
   }
 
-  /** One hold on a registered block, which is not evicted while anybody holds it. */
+  /** One hold on a registered block. A held block is not evicted. */
   public static final class Registered extends Block {
     /** Null once the hold is released: the one field says both, and keeps the handle small. */
     private @Nullable BlockHash hash;
@@ -234,7 +233,7 @@ public abstract sealed class Block {
       return pool.content(id);
     }
 
-    /** A further hold on the same block, to be released by itself. */
+    /** Another hold on the same block, which is released separately. */
     public Registered share() {
       var known = hash();
       pool.holdAgain(id);
@@ -246,7 +245,7 @@ public abstract sealed class Block {
       return new WeakBlock(pool, hash());
     }
 
-    /** Says what becomes of the block after its last release; the last word counts. */
+    /** Sets what happens to the block after its last release; the latest call counts. */
     public void onRelease(PoolSettings.Release release) {
       hash();
       pool.onRelease(id, release);

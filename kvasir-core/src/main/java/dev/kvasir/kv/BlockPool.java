@@ -21,9 +21,8 @@ import java.util.Optional;
 /**
  * The blocks of one tier: free, held, or cached until somebody asks for them again.
  *
- * <p>It knows the blocks and their holders, not where their bytes lie. What is true of a slot is
- * kept in arrays by its number, so that a look-up makes no garbage but the handle it returns.
- * Belongs to one loop.
+ * <p>The pool knows blocks and their holds, not where their bytes are. Its state is in arrays by
+ * slot number, so a look-up allocates only the handle that it returns. Belongs to one loop.
  */
 public final class BlockPool {
   /**
@@ -129,8 +128,8 @@ public final class BlockPool {
   }
 
   /**
-   * How many blocks somebody holds, counted slot by slot and not from the other figures: with these
-   * it makes the total, or the pool has lost count. Reads every slot, so it is for checks.
+   * How many blocks are held, counted slot by slot and independently of the other figures. It reads
+   * every slot, so it is for checks of the sum.
    */
   public int countHeld() {
     var isFree = new boolean[total()];
@@ -156,7 +155,7 @@ public final class BlockPool {
     return counters.stats();
   }
 
-  /** All of the blocks, or none and nothing changed: free ones first, then cached ones evicted. */
+  /** Allocates all of the blocks or none: free ones first, then evicted cached ones. */
   public Optional<List<Block.Empty>> allocate(int count) {
     if (count < 0) throw new IllegalArgumentException(count + " blocks asked of " + tier);
     if (count > available()) {
@@ -386,7 +385,7 @@ public final class BlockPool {
     return gone;
   }
 
-  /** Drops the blocks that nobody used in time, and returns how many; others may do so before. */
+  /** Drops the blocks whose time to live is over, and returns how many. */
   public int expire() {
     int count = 0;
     for (int slot = eviction.expired(); slot != EvictionPolicy.NONE; slot = eviction.expired()) {

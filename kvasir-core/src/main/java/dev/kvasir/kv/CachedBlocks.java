@@ -5,7 +5,7 @@ import dev.kvasir.kv.event.Tier;
 import java.util.Arrays;
 import java.util.List;
 
-/** How many blocks needed no computing, by the tier they were found on. */
+/** How many blocks were found cached, by tier. */
 public final class CachedBlocks {
   public static final CachedBlocks NONE = new CachedBlocks(new int[0]);
 

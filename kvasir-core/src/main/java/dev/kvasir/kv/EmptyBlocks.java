@@ -4,9 +4,9 @@ import java.util.AbstractList;
 import java.util.RandomAccess;
 
 /**
- * The blocks of one allocation, each as a number: the handle is made when somebody asks for it.
+ * The blocks of one allocation as slot numbers. A handle is created when it is asked for.
  *
- * <p>Two handles of one block are spent together, for it is the turn of the slot that they name.
+ * <p>Two handles of one block become invalid together.
  */
 final class EmptyBlocks extends AbstractList<Block.Empty> implements RandomAccess {
   private final BlockPool pool;

@@ -7,7 +7,7 @@ import java.util.function.LongSupplier;
 /**
  * Limits on top of any order of eviction.
  *
- * @param ttl how long a block stays that nobody uses; zero for as long as there is room
+ * @param ttl how long an unused block stays; zero for no limit
  * @param pinnedShare the largest share of a pool that callers may pin; 0 for none
  */
 public record EvictionLimits(Duration ttl, double pinnedShare) {

@@ -6,8 +6,8 @@ package dev.kvasir.kv;
  * @param blocks how many blocks at the beginning are in the engine's memory
  * @param idle how many of these are not held; holding them makes fewer blocks available
  * @param below how many blocks behind them lie on slower tiers and are worth fetching
- * @param examined on how many blocks at the beginning the answer rests: if nothing changed of these
- *     it is the same again
+ * @param examined how many leading blocks the answer depends on: it stays valid while these do not
+ *     change
  */
 public record KvMatch(int blocks, int idle, int below, int examined) {
   public static final KvMatch NONE = new KvMatch(0, 0, 0);

@@ -5,8 +5,8 @@ import dev.kvasir.kv.evict.ReturnHint;
 /**
  * The blocks that one sequence holds in the engine's memory, from its first token on.
  *
- * <p>Positions count tokens of the sequence. A position inside a block that is held already costs
- * nothing, so a caller that knows the borders of blocks needs to call only at them.
+ * <p>Positions count tokens of the sequence. A call for a position inside a held block does
+ * nothing, so a caller that knows the block boundaries needs to call only at these.
  */
 public interface KvSpan {
   /** How many blocks are held. */

@@ -11,10 +11,10 @@ import java.util.Map;
 import java.util.function.Consumer;
 
 /**
- * What an engine asks of KV memory, whatever tiers lie behind it.
+ * The KV memory of an engine, with any tiers behind it.
  *
- * <p>Asking changes nothing: an engine may plan ahead and throw its plan away. What was planned
- * with the numbers given here can then be done.
+ * <p>Queries change nothing, so an engine may plan ahead and discard its plan. A plan that respects
+ * these numbers can be carried out.
  */
 public interface KvStore {
   int blockTokens();

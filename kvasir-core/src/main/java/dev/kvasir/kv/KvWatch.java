@@ -7,10 +7,9 @@ import java.util.Arrays;
  * Reports changes of the blocks that one watcher is interested in, in order: a block came to a tier
  * or left it, or its first holder took it or its last one released it.
  *
- * <p>A caller that keeps an answer of {@link KvStore#match} reads here whether it still holds, in a
- * time that grows with what changed of these blocks, and not with what is kept. Now and then a
- * block may be reported that was not asked for. The oldest changes are overwritten by new ones: a
- * watcher that reads too late must ask the store again.
+ * <p>A caller that caches answers of {@link KvStore#match} reads here whether they are still valid,
+ * in time proportional to the number of changes. Sometimes an unrelated block is reported. New
+ * changes overwrite the oldest ones: a watcher that reads too late must query the store again.
  */
 public final class KvWatch {
   private static final int CAPACITY = 1 << 12;

@@ -13,8 +13,7 @@ import java.util.PriorityQueue;
 import java.util.function.LongSupplier;
 
 /**
- * An order of eviction under limits: blocks that nobody used in time go first, and pinned ones
- * last.
+ * An eviction policy with limits: expired blocks are evicted first, and pinned ones last.
  *
  * <pre>
  *   cached --ttl over--> expired: dropped, or evicted before all others
@@ -24,8 +23,8 @@ import java.util.function.LongSupplier;
  *   withheld --nothing else is cached--> evicted, released longest ago first
  * </pre>
  *
- * A pin keeps no request waiting: where only pinned blocks are left, they go. The time to live
- * counts from the last release, and holds for pinned blocks as well.
+ * A pin never blocks a request: if only pinned blocks are left, they are evicted. The time to live
+ * counts from the last release, also for pinned blocks.
  */
 final class LimitedEviction implements EvictionPolicy {
   private static final int HERE = 1;

@@ -4,7 +4,7 @@ import dev.kvasir.kv.event.Tier;
 import dev.kvasir.kv.evict.Eviction;
 
 /**
- * How one tier's pool is made.
+ * The settings of one tier's pool.
  *
  * @param blocks how many blocks it has
  * @param blockTokens how many tokens a block holds

@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
 
-/** KV memory of one tier: what is evicted is gone. */
+/** KV memory of one tier: evicted blocks are lost. */
 public final class PooledKv implements ResettableKv {
   private final BlockPool pool;
   private final Consumer<List<Block.Registered>> filled;

@@ -13,11 +13,11 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * Knows which block lies on which tiers; the pools of all tiers share one.
+ * Records which block is on which tiers; the pools of all tiers share one registry.
  *
- * <p>One look-up answers for every tier, so a prefix whose blocks lie on different tiers in turn is
- * found whole. Asking changes nothing; only a pool's own match counts as a use of the block. The
- * values of an index entry are the slots of its block, by the level of their tier.
+ * <p>One look-up covers all tiers, so a prefix is found even if its blocks are on different tiers.
+ * Queries change nothing; only a pool's own match counts as a use of the block. The values of an
+ * index entry are the slots of its block, by the level of their tier.
  */
 public final class PrefixRegistry {
   static final int ABSENT = HashIndex.ABSENT;

@@ -1,6 +1,6 @@
 /**
- * Blocks of KV cache: their states, the pool of one tier, the registry across tiers, and what an
- * engine asks of KV memory ({@link dev.kvasir.kv.KvStore}).
+ * Blocks of KV cache: their states, the pool of one tier, the registry of all tiers, and the
+ * interface of KV memory to an engine ({@link dev.kvasir.kv.KvStore}).
  *
  * <pre>
  *   Empty --> Partial --> Ready --> Inflight --> Complete --> Registered --> cached --> evicted

@@ -17,12 +17,11 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Tiers that several tiered caches share: what one of them sends down, the others can bring up.
+ * Tiers that several tiered caches share: blocks that one of them offloads, the others can load.
  *
- * <p>Each tiered cache has a top of its own, with a registry of its own. All of them belong to one
- * loop. The edges between these tiers are the same for all tiered caches, on the way down and on
- * the way up: a block is moved once, and what may be reserved of a tier is reserved by all of them
- * together.
+ * <p>Each tiered cache has its own top tier and registry. All of them belong to one loop. They
+ * share the pipelines and loads between these tiers: a block is moved once, and the limits of
+ * reservation hold for all of them together.
  */
 public final class CommonTiers {
   private final EventLoop loop;
@@ -65,7 +64,7 @@ public final class CommonTiers {
     return order;
   }
 
-  /** One pipeline for each tier, each sending on into the next. */
+  /** One pipeline for each tier, each of which feeds the next. */
   static List<OffloadPipeline> edges(
       EventLoop loop,
       List<LowerTier> lowerTiers,
@@ -81,7 +80,7 @@ public final class CommonTiers {
     return edges;
   }
 
-  /** Where eviction learns what returns, what will not is not sent there. */
+  /** If eviction learns which blocks return, those that will not are not sent down. */
   private static OffloadPolicy policy(LowerTier lower) {
     var pool = lower.pool();
     if (pool.learned().isEmpty()) return lower.policy();

@@ -9,10 +9,11 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The books of one instance: what has been dispatched to it, from dispatch to first token to end.
+ * The load that the router has booked on one instance, from dispatch to the first token and to the
+ * end.
  *
- * <p>What an entry adds, the same entry takes off again, to the last token; work is counted in
- * whole units so that the sums come back to zero exactly.
+ * <p>Each entry subtracts exactly what it has added. Work is counted in integers, so the sums
+ * return to zero.
  */
 final class Ledger {
   /**

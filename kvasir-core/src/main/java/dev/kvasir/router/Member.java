@@ -9,7 +9,7 @@ import dev.kvasir.router.view.InstanceView;
 import dev.kvasir.router.view.Load;
 import dev.kvasir.router.view.PrefillSpeed;
 
-/** An instance of the fleet, and all that the router keeps of it. */
+/** An instance of the fleet, with the router's state of it. */
 final class Member {
   private final int id;
   private final int place;

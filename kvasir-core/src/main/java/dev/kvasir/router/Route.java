@@ -15,10 +15,10 @@ import dev.kvasir.time.Timer;
 import java.time.Duration;
 
 /**
- * One placed request, on the books until it is closed.
+ * One placed request, which counts as load until it is closed.
  *
- * <p>Its holder reports how the request proceeds, and closes it in every case; the second time
- * counts for nothing. Any report after that is a bug.
+ * <p>Its holder reports the progress of the request, and closes it in every case; closing it again
+ * does nothing. Any report after the close is a bug.
  */
 public final class Route implements AutoCloseable {
   private static final int NOBODY = -1;

@@ -4,7 +4,7 @@ import dev.kvasir.kv.CachedBlocks;
 import dev.kvasir.router.placement.Prediction;
 
 /**
- * What is written down of a route, so that its decision can be judged and replayed.
+ * The record of a route, from which its decision can be judged and replayed.
  *
  * @param routeClass WARM, MEDIUM, HEAVY_P2P or HEAVY_COLO
  * @param reason why it is placed so, as {@code PrefillPlacement.Reason} labels it

@@ -28,10 +28,10 @@ import java.util.Optional;
 import java.util.function.ObjIntConsumer;
 
 /**
- * Places requests on the instances of a fleet, and keeps the books of those under way.
+ * Places requests on the instances of a fleet, and tracks the load of those under way.
  *
- * <p>Choosing and booking are one step: the next request sees what was just placed. It belongs to
- * one loop, live or simulated.
+ * <p>Choosing and booking are one step, so the next request sees the new load. Belongs to one loop,
+ * live or simulated.
  */
 public final class Router {
   /**

@@ -7,7 +7,7 @@ import dev.kvasir.router.view.Estimates;
 import java.time.Duration;
 
 /**
- * How a router works, but for its policies.
+ * The settings of a router, without its policies.
  *
  * @param blockTokens tokens of a block
  * @param freshness how long an engine's report is used

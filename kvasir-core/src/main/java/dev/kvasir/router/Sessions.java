@@ -5,7 +5,7 @@ import dev.kvasir.router.placement.StickyLimits;
 import java.util.LinkedHashMap;
 import java.util.function.ObjIntConsumer;
 
-/** Where sessions are at home, those used least lately first to be forgotten. */
+/** The home instance of each session; the least recently used sessions are forgotten first. */
 final class Sessions {
   private record Home(int instance, long usedNanos) {}
 

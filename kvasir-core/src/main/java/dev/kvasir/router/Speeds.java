@@ -6,7 +6,7 @@ import dev.kvasir.router.view.PrefillSpeed;
 import java.util.Arrays;
 import java.util.List;
 
-/** What the router has learnt of how fast its fleet is. */
+/** The speeds of the fleet that the router has measured. */
 final class Speeds {
   private static final int MEMORY = 64;
 

@@ -1,6 +1,6 @@
 /**
- * Decides where a request is prefilled and decoded, and keeps the books of what is under way.
- * {@link dev.kvasir.router.Router#open} classifies, picks, places and books in one step.
+ * Decides where each request is prefilled and decoded, and tracks the load of each worker. {@link
+ * dev.kvasir.router.Router#open} classifies, picks, places and books in one step.
  *
  * <pre>
  *   open --> PREFILLING --> TRANSFERRING --> DECODING --> closed

@@ -3,15 +3,15 @@ package dev.kvasir.time;
 import java.time.Duration;
 
 /**
- * Keeps work away from something that fails, and tries it again after a pause.
+ * Stops sending work to something that fails, and tries it again after a pause.
  *
  * <pre>
  *   CLOSED --failuresMax in a row--> TRIPPED --pause over--> TRYING --success--> CLOSED
  *                                       ^----------failure------'
  * </pre>
  *
- * <p>A caller that has another reason, or none, to trip it at the last failure counts with {@link
- * #failed()}, asks {@link #isDue} and calls {@link #trip}.
+ * <p>A caller that decides itself when to trip calls {@link #failed()}, {@link #isDue} and {@link
+ * #trip}.
  */
 public final class CircuitBreaker {
   /** Whether work may pass. */
@@ -53,7 +53,7 @@ public final class CircuitBreaker {
     return trips;
   }
 
-  /** Whether the failures so far are enough to trip it; one is while it tries. */
+  /** Whether there were enough failures to trip it. During a trial one is enough. */
   public boolean isDue() {
     return switch (state) {
       case CLOSED -> failures >= failuresMax;
@@ -73,7 +73,7 @@ public final class CircuitBreaker {
   }
 
   /**
-   * Starts to count from zero; a success that comes while it is tripped was sent off before that.
+   * Resets the count. A success that arrives while it is tripped is ignored: the work began before.
    */
   public void succeeded() {
     if (state == State.TRIPPED) return;
@@ -86,7 +86,7 @@ public final class CircuitBreaker {
     failures++;
   }
 
-  /** Counts a failure, and trips if it is one too many. */
+  /** Counts a failure, and trips if there were too many. */
   public void failed(long nowNanos) {
     failed();
     if (isDue()) trip(nowNanos);

@@ -3,10 +3,10 @@ package dev.kvasir.time;
 import java.time.Duration;
 
 /**
- * The one source of "now" and the one place for "later".
+ * Provides the current time, and runs tasks later.
  *
- * <p>Tasks never overlap, and run in the order (time, sequence): of two tasks due at the same time
- * the one handed in first goes first. A task that throws does not keep later tasks from running.
+ * <p>Tasks never overlap. They run in the order (time, sequence): of two tasks due at the same
+ * time, the one submitted first runs first. A task that throws does not stop later tasks.
  */
 public interface EventLoop {
   /** Nanoseconds since this loop began; never goes back. */

@@ -8,11 +8,10 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The tasks of one {@link EventLoop} in the order (time, lane, sequence), behind whatever clock
- * that loop has.
+ * The tasks of one {@link EventLoop} in the order (time, lane, sequence).
  *
- * <p>A binary heap whose entries know their place: a cancelled task leaves at once, so the queue
- * never holds more than what still waits. It belongs to one thread, or to one lock.
+ * <p>A binary heap whose entries know their position, so a cancelled task is removed at once. It
+ * must be used by one thread, or under one lock.
  */
 public final class TaskQueue {
   private static final int GONE = -1;
@@ -24,8 +23,8 @@ public final class TaskQueue {
   private long sequence;
 
   /**
-   * The time at which a delay that begins now is over. One that ends beyond the last nanosecond a
-   * long can count, 292 years on, ends with that one: it stands for "never" wherever time is real.
+   * The time at which a delay that begins now ends. A delay beyond the range of a long, 292 years,
+   * ends at {@code Long.MAX_VALUE}, which means "never".
    */
   public static long due(long nowNanos, Duration delay) {
     if (delay.isNegative()) throw new IllegalArgumentException("negative delay " + delay);
@@ -42,12 +41,12 @@ public final class TaskQueue {
     return delay > Long.MAX_VALUE - nowNanos ? Long.MAX_VALUE : nowNanos + delay;
   }
 
-  /** Puts a task behind all of the first lane that are due at the same time or before. */
+  /** Adds a task to the first lane, behind those that are due at the same time or before. */
   public Timer add(long dueNanos, Runnable task) {
     return add(dueNanos, 0, task);
   }
 
-  /** Puts a task behind all of its lane and the lanes before it that are due at the same time. */
+  /** Adds a task behind those of its lane and of lower lanes that are due at the same time. */
   public Timer add(long dueNanos, int lane, Runnable task) {
     Entry entry = new Entry(dueNanos, lane, sequence++, requireNonNull(task));
     heap.add(entry);

@@ -1,6 +1,6 @@
 package dev.kvasir.time;
 
-/** A task that waits for its time on an {@link EventLoop}. */
+/** A task scheduled on an {@link EventLoop}. */
 public interface Timer {
   /** Keeps the task from running, unless it has run already. May be called more than once. */
   void cancel();

@@ -5,8 +5,8 @@ import java.time.Duration;
 /**
  * A loop in virtual time: the clock stands still while a task runs, and jumps to the next one.
  *
- * <p>What a task throws comes out of the method that ran it. That task is spent, the others still
- * wait, and the loop may be run again.
+ * <p>An exception of a task propagates from the method that ran it. The other tasks still wait, and
+ * the loop may be run again.
  */
 public final class VirtualLoop implements EventLoop {
   private final TaskQueue queue = new TaskQueue();
@@ -34,8 +34,8 @@ public final class VirtualLoop implements EventLoop {
   }
 
   /**
-   * This loop as its users of lower rank see it: of tasks that are due at the same time, those of a
-   * lane with a smaller number run first. The loop itself is lane 0.
+   * A view of this loop with lower priority: of tasks due at the same time, those of a lower lane
+   * run first. The loop itself is lane 0.
    */
   public EventLoop lane(int lane) {
     if (lane < 0) throw new IllegalArgumentException("lane " + lane);
@@ -95,7 +95,7 @@ public final class VirtualLoop implements EventLoop {
     return true;
   }
 
-  /** Runs until nothing waits; the limit ends what would go on for ever. */
+  /** Runs until no task waits. The limit stops an endless run. */
   public void run(long tasksMax) {
     if (tasksMax < 0) throw new IllegalArgumentException("at most " + tasksMax + " tasks");
     for (long tasks = 0; tasks < tasksMax; tasks++) {
@@ -107,7 +107,7 @@ public final class VirtualLoop implements EventLoop {
     }
   }
 
-  /** Runs all that is due up to and including that time, which is then the time. */
+  /** Runs all tasks due up to and including that time, and advances the clock to it. */
   public void runUntil(long endNanos) {
     refuseTasks();
     if (endNanos < nanos) {
@@ -117,7 +117,7 @@ public final class VirtualLoop implements EventLoop {
     nanos = endNanos;
   }
 
-  /** Lets the time pass until then, before which nothing may be due. */
+  /** Advances the clock to that time. No task may be due before it. */
   public void passTo(long endNanos) {
     refuseTasks();
     if (endNanos < nanos || queue.nextNanos() < endNanos) {
@@ -128,12 +128,12 @@ public final class VirtualLoop implements EventLoop {
     nanos = endNanos;
   }
 
-  /** Runs all that is due within that time from now. */
+  /** Runs all tasks that are due within that time from now. */
   public void runFor(Duration time) {
     runUntil(TaskQueue.due(nanos, time));
   }
 
-  /** A task that ran the loop would be overlapped by others, which no loop allows. */
+  /** Tasks must not overlap, so a task must not run the loop. */
   private void refuseTasks() {
     if (running) throw new IllegalStateException("a task at " + nanos + " ns runs its own loop");
   }

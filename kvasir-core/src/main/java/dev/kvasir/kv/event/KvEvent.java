@@ -3,7 +3,7 @@ package dev.kvasir.kv.event;
 import dev.kvasir.kv.name.BlockHash;
 import dev.kvasir.kv.name.TokenBlock;
 
-/** What became of a block, as others may need to know it. */
+/** A change of a block that subscribers may need to know. */
 public sealed interface KvEvent {
   /** The block is on the tier now. */
   record Stored(Tier tier, TokenBlock block) implements KvEvent {}

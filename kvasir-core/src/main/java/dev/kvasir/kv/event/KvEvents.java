@@ -3,7 +3,7 @@ package dev.kvasir.kv.event;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Passes what happens to blocks to the subscribers; without subscribers it costs nothing. */
+/** Passes KV events to subscribers; without subscribers it costs nothing. */
 public final class KvEvents {
   private final List<KvSubscription> subscriptions = new ArrayList<>();
   private long published;

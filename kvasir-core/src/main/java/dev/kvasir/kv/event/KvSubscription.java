@@ -7,9 +7,8 @@ import java.util.List;
 /**
  * The events one subscriber has not read yet: the latest ones, up to a fixed number.
  *
- * <p>They wait in a ring that grows to the most that ever waited, and that starts from its
- * beginning whenever it is empty: a reader that keeps up uses the same few places, which stay in
- * the processor's cache.
+ * <p>They wait in a ring that grows up to a bound, and restarts at its beginning when it is empty:
+ * a reader that keeps up uses the same few entries, which stay in the CPU cache.
  */
 public final class KvSubscription {
   private static final int EVENTS_AT_FIRST = 64;

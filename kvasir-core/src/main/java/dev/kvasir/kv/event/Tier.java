@@ -5,8 +5,8 @@ import java.util.Locale;
 /**
  * The levels of memory that blocks may lie on, fastest first.
  *
- * <p>A tier is a position in this list. Whatever counts or weighs by tier has an array with a place
- * for each, so that another level is one more line here.
+ * <p>A tier is a position in this list. Code that counts by tier has an array with an entry for
+ * each, so a new tier is one more line here.
  */
 public enum Tier {
   DEVICE(0, 1),

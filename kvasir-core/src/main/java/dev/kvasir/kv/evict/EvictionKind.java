@@ -4,7 +4,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.function.Function;
 
-/** Every order of eviction: its name, what it does in a few words, and what makes its policy. */
+/** All eviction policies: the name, a short description, and the factory of each. */
 public enum EvictionKind {
   LINEAGE("lineage", "ends of chains first", _ -> LineageEviction::new),
   LRU("lru", "least recently released first", _ -> slots -> new LruEviction(slots.count())),

@@ -6,7 +6,7 @@ import dev.kvasir.kv.name.TokenBlock;
 import java.util.Optional;
 
 /**
- * Decides which cached block goes first when a pool needs room.
+ * Chooses the cached block that is evicted when a pool needs room.
  *
  * <p>A pool tells its policy about each of its slots, in this order:
  *
@@ -16,7 +16,7 @@ import java.util.Optional;
  *     removed      evicted    removed
  * </pre>
  *
- * A slot is held when it is registered. Duplicates of a block are never told of.
+ * A slot is held when it is registered. Duplicates of a block are not reported.
  */
 public interface EvictionPolicy {
   /** What {@link #evict} answers when nothing is cached. */

@@ -2,7 +2,7 @@ package dev.kvasir.kv.evict;
 
 import dev.kvasir.kv.name.TokenBlock;
 
-/** Evicts what was registered first; being used does not buy time. */
+/** Evicts the block that was registered first, whether it was used since or not. */
 final class FifoEviction implements EvictionPolicy {
   private final TicketRing line;
 

@@ -4,11 +4,11 @@ import dev.kvasir.kv.evict.ReturnHint.Said;
 import java.nio.ByteBuffer;
 
 /**
- * Whose hints are believed: those of tenants whose earlier ones came true.
+ * Decides whose hints are trusted: those of tenants whose earlier hints were right.
  *
- * <p>For each tenant and each thing that can be said, it counts the requests and those that
- * returned. A hint is worth what it tells beyond the tenant's average: whoever always says the same
- * thing, or the opposite of what happens, is taken to have said nothing.
+ * <p>For each tenant and each kind of hint, it counts the requests and those that returned. A hint
+ * counts as far as it predicts better than the tenant's average: a tenant that always gives the
+ * same hint, or wrong ones, is ignored.
  */
 final class HintTrust {
   /** How many tenants are distinguished; hints of further ones are ignored and counted. */

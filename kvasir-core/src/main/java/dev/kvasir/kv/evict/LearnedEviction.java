@@ -7,7 +7,8 @@ import dev.kvasir.kv.name.TokenBlock;
 import java.util.Optional;
 
 /**
- * Evicts what is least likely to be worth its room, as learnt from the requests that returned.
+ * Evicts the block that is least likely to be used again for its room, as learnt from earlier
+ * requests.
  *
  * <p>The blocks of a request live and die together: each is in a segment, whose class and age say
  * in {@link ReturnTables} what holding it on is worth. The lowest goes first, and of a chain its

@@ -7,7 +7,7 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * Evicts what was released longest ago, but no block before those that follow it.
+ * Evicts the block that was released longest ago, but never before the blocks that follow it.
  *
  * <p>Each slot counts the blocks that follow its own. Where a block is not here but some that
  * follow it are, it is a ghost: the count stays under its name, for the slot that the block comes

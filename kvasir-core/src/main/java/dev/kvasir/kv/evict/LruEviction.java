@@ -2,7 +2,7 @@ package dev.kvasir.kv.evict;
 
 import dev.kvasir.kv.name.TokenBlock;
 
-/** Evicts what was released longest ago. */
+/** Evicts the block that was released longest ago. */
 final class LruEviction implements EvictionPolicy {
   private final SlotLists lists;
 

@@ -1,7 +1,8 @@
 package dev.kvasir.kv.evict;
 
 /**
- * Compares what is found with what LRU would have found, and decides which of the two orders goes.
+ * Compares the hits with those that LRU would have had, and decides which of the two orders is
+ * used.
  *
  * <pre>
  *   learnt --LRU would have found more than may be lost--> oldest first

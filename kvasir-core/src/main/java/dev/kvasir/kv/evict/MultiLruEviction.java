@@ -3,7 +3,7 @@ package dev.kvasir.kv.evict;
 import dev.kvasir.kv.name.TokenBlock;
 import java.util.Arrays;
 
-/** Evicts from the least used of four levels first, and there what was released longest ago. */
+/** Evicts from the least used of four levels, and there the block that was released longest ago. */
 final class MultiLruEviction implements EvictionPolicy {
   static final int[] THRESHOLDS = {3, 8, 15};
 

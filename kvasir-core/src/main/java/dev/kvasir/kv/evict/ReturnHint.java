@@ -5,8 +5,8 @@ import java.time.Duration;
 /**
  * What a caller says about the next turn of its conversation.
  *
- * <p>It is evidence and no order: how far it is believed depends on what earlier hints of the same
- * tenant were worth.
+ * <p>A hint is evidence, not a command: its weight depends on how good earlier hints of the same
+ * tenant were.
  *
  * @param tenant a hash of the tenant's name; 0 where there is none
  * @param pinSeconds for how long the blocks are to be kept before others, as far as pools allow

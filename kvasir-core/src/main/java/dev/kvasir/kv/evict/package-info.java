@@ -1,7 +1,7 @@
 /**
- * Which cached block goes first when a pool needs room. {@link dev.kvasir.kv.evict.Eviction} names
- * the policies; each is one class behind {@link dev.kvasir.kv.evict.EvictionPolicy}, which sees
- * slots and keeps its state in arrays.
+ * Chooses the cached block to evict when a pool needs room. {@link dev.kvasir.kv.evict.Eviction}
+ * names the policies. Each is one class that implements {@link dev.kvasir.kv.evict.EvictionPolicy},
+ * sees slots, and keeps its state in arrays.
  *
  * <pre>
  *   registered --> cached <--> held

@@ -4,10 +4,10 @@ import java.nio.ByteBuffer;
 import java.util.HexFormat;
 
 /**
- * Names a full block by its tokens and everything before them: 256 bits, never fewer.
+ * The 256-bit hash of a full block: of its tokens and of all tokens before them.
  *
- * <p>Equal names mean equal content for the same model and tenant, since model, tenant and parent
- * are part of what is hashed.
+ * <p>Equal hashes mean equal content for the same model and tenant, since model, tenant and parent
+ * are hashed too.
  */
 public record BlockHash(long first, long second, long third, long fourth) {
   static final int BYTES = 4 * Long.BYTES;

@@ -4,11 +4,11 @@ import dev.kvasir.Nullable;
 import java.util.List;
 
 /**
- * Names full blocks, each by its own tokens and the name of the block before it; so a sequence that
- * grows by a block costs the hashing of one block.
+ * Hashes full blocks: each hash covers the block's tokens and the hash of the block before it. A
+ * sequence that grows by a block hashes only that block.
  *
- * <p>A hasher stands for one model and one tenant: blocks of different hashers share no names. It
- * reuses its buffers and therefore belongs to one loop, like the sequences that use it.
+ * <p>A hasher is for one model and one tenant: blocks of different hashers never share a hash. It
+ * reuses its buffers, and therefore belongs to one loop, like the sequences that use it.
  */
 public sealed interface BlockHasher permits Sha256Hasher {
   /** The most tokens a block may have. */

@@ -1,8 +1,8 @@
 package dev.kvasir.kv.name;
 
 /**
- * The full blocks of one sequence by their place: the prompt's at once, those of the output as soon
- * as their tokens are known.
+ * The hashes of the full blocks of one sequence, by position: those of the prompt at once, those of
+ * the output as soon as their tokens are known.
  */
 public interface BlockNames {
   /** The name of the block at that place. */

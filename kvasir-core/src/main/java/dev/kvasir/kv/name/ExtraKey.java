@@ -3,8 +3,8 @@ package dev.kvasir.kv.name;
 import java.util.List;
 
 /**
- * A run of tokens that stand for something else than text, such as an image: what they stand for
- * becomes part of the hash of every block the run touches.
+ * A run of tokens that stand for other content than text, such as an image. The content is part of
+ * the hash of every block that the run touches.
  *
  * @param content names what the tokens stand for; equal names mean equal content
  * @param offset where in the sequence the run begins, in tokens

@@ -7,8 +7,8 @@ import java.util.List;
 import java.util.Objects;
 
 /**
- * Names blocks by SHA-256, so that no one can craft two contents with one name: the hasher to use
- * unless names have to match those of KVBM.
+ * Hashes blocks by SHA-256, so that nobody can craft two contents with one hash. Use this hasher
+ * unless hashes must match those of KVBM.
  *
  * <p>What is hashed, with {@code int} for four bytes, least significant first, and {@code text} for
  * an int that counts the bytes of its UTF-8 followed by these bytes:
@@ -22,8 +22,8 @@ import java.util.Objects;
  *
  * <p>Runs are the {@linkplain ExtraKey extra keys} that touch the block: {@code count} tokens from
  * index {@code start} of the block on are tokens of the run, {@code skipped} ones of it lie in
- * earlier blocks. How far a run goes on after the block is not hashed, so a name never depends on
- * what follows. The first byte tells a namespace (15) from a block (1), and every part is either of
+ * earlier blocks. The rest of a run after the block is not hashed, so a hash never depends on what
+ * follows. The first byte tells a namespace (15) from a block (1), and every part is either of
  * fixed size or counted, so no two contents write the same bytes.
  *
  * <p>Belongs to one loop, since the digest and its buffer are reused.

@@ -8,15 +8,15 @@ import java.util.List;
 import java.util.Objects;
 
 /**
- * The tokens of one request: full blocks, each named as soon as its last token is there, and a tail
- * of fewer tokens that has no name. No block is hashed twice unless the sequence was cut back into
- * it. Belongs to the loop of its hasher.
+ * The tokens of one request: full blocks, each hashed as soon as its last token is known, and a
+ * partial block without a hash. No block is hashed twice unless the sequence was truncated into it.
+ * Belongs to the loop of its hasher.
  */
 public final class TokenSequence {
   /** The most blocks a sequence may have. */
   public static final int BLOCKS_MAX = 1 << 24;
 
-  /** What a sequence asks of its hasher; here a test can count how often it does. */
+  /** What a sequence needs of its hasher; a test can count the calls. */
   interface Hashing {
     BlockHash hash(
         @Nullable BlockHash parent, int[] tokens, int from, int to, List<ExtraKey> extraKeys);

@@ -9,8 +9,8 @@ import java.util.List;
 import java.util.function.Consumer;
 
 /**
- * One block on its way up: its hold on the tier that it has reached, and the callers that wait for
- * it.
+ * One block that is being loaded: its hold on the tier that it has reached, and the callers that
+ * wait for it.
  */
 final class BlockOnboarding {
   private final OnboardingLoads tieredCache;

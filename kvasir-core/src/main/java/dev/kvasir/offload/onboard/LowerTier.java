@@ -22,7 +22,9 @@ public record LowerTier(
     PipelineSettings settings,
     ReuseCost cost) {
 
-  /** The usual settings: what is not there yet is moved down, and always worth fetching. */
+  /**
+   * The default settings: blocks that are not there yet are moved down, and always worth loading.
+   */
   public static LowerTier of(BlockPool pool, TierStore store) {
     return new LowerTier(
         pool, store, OffloadPolicy.presence(), PipelineSettings.DEFAULT, ReuseCost.FREE);

@@ -15,7 +15,7 @@ import java.util.function.Consumer;
 /** One request's wait for its prefix to be loaded. */
 public final class Onboarding {
   /**
-   * What a request got.
+   * The answer to a search.
    *
    * @param blocks the prefix at the top, held for the caller
    * @param tiers where each block of the whole prefix was found
@@ -49,7 +49,7 @@ public final class Onboarding {
     return answered;
   }
 
-  /** Gives up waiting: nothing is held, and no answer comes. What is under way goes on. */
+  /** Stops waiting: nothing is held, and no answer comes. Loads that have begun continue. */
   public void cancel() {
     if (answered) return;
     finish();
@@ -61,7 +61,7 @@ public final class Onboarding {
     settled = then;
   }
 
-  /** Answers with what is at the top, and asks for no more. */
+  /** Answers with the blocks at the top, without loading any. */
   public void decline(List<Block.Registered> top) {
     missing = 0;
     answered = true;

@@ -4,15 +4,14 @@ import dev.kvasir.offload.store.Deadlines;
 import java.time.Duration;
 
 /**
- * Bounds for blocks on their way up, so that they neither fill a tier nor keep callers waiting
- * without end.
+ * Limits for loads, so that they neither fill a tier nor keep callers waiting.
  *
- * @param loadTimeout how long a store may take to load blocks before the waiting request has to do
+ * @param loadTimeout how long a store may take to load blocks before the waiting request continues
  *     without them
- * @param searchesMax searches that may have blocks on their way; further ones get what is at the
- *     top, at once
- * @param reservedPercentMax how much of a tier may be reserved for blocks that are loaded into it,
- *     so that a store that stands still never takes all the room there is to compute in
+ * @param searchesMax searches that may wait for loads; further ones get the blocks at the top at
+ *     once
+ * @param reservedPercentMax how much of a tier may be reserved for loads, so that a stalled store
+ *     never takes all the room that computing needs
  */
 public record OnboardingLimits(Duration loadTimeout, int searchesMax, int reservedPercentMax) {
   private static final int PERCENT = 100;

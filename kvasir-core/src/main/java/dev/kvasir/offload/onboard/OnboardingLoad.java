@@ -1,7 +1,7 @@
 package dev.kvasir.offload.onboard;
 
 /**
- * What is on its way up now, and what was turned away so far.
+ * The loads that are under way, and counts of those that were declined or timed out.
  *
  * @param searches searches that have blocks on their way
  * @param searchesMax the most there may be of them

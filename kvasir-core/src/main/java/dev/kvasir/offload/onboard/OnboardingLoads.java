@@ -14,12 +14,12 @@ import java.util.Optional;
 import java.util.function.Consumer;
 
 /**
- * Blocks on their way up in one tiered cache, each once however many callers want it.
+ * The blocks that one tiered cache is loading, each once for all callers that want it.
  *
- * <p>All blocks that one request found on the same tier are loaded together, one transfer for each
- * edge. A block that fails to load fails for all callers that wait for it; the others continue. A
- * block whose store does not answer in time is given up, and stays here until it is answered: no
- * caller waits for it, and it goes no further.
+ * <p>All blocks that a request found on one tier are loaded together, in one transfer for each
+ * edge. If a block fails to load, it fails for all callers that wait for it; the other blocks
+ * continue. If a store does not answer in time, no caller waits for its blocks any longer; they
+ * stay here until it answers, and are loaded no further.
  */
 public final class OnboardingLoads {
   private final BlockPool top;
@@ -106,8 +106,8 @@ public final class OnboardingLoads {
   }
 
   /**
-   * Sets off what was wanted since the last start: all of it before the first block that there is
-   * no room for, since a block behind a gap is of no use.
+   * Starts the loads that were wanted since the last call, up to the first block without room: a
+   * block behind a gap is useless.
    */
   void start() {
     var all = List.copyOf(starting);

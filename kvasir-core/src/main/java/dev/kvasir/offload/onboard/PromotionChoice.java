@@ -7,10 +7,10 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Decides how much of a found prefix to bring up, where computing it again may be cheaper.
+ * Decides how much of a found prefix to load, since computing it again may be cheaper.
  *
- * <p>What is not brought up is computed again with everything behind it, so the choice is where to
- * cut: the place where loading before it and computing after it cost least together.
+ * <p>A block that is not loaded is computed again with all blocks behind it. So the prefix is cut
+ * where loading the blocks before and computing those after cost least in total.
  */
 public final class PromotionChoice {
   private final Map<Tier, ReuseCost> costs = new EnumMap<>(Tier.class);

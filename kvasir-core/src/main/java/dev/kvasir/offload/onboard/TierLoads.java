@@ -21,10 +21,10 @@ import java.util.Map;
 /**
  * Loads from one tier into the one above it, for all tiered caches that have this edge.
  *
- * <p>A block is loaded once, however many tiered caches want it. What may be reserved on the tier
- * above is counted here, so that several tiered caches together take no more of it than one may. A
- * load that its store does not answer in time fails for all that wait, and for all that ask until
- * it is answered; its slots stay reserved, since they are the store's.
+ * <p>A block is loaded once for all tiered caches that want it. The reserved blocks of the tier
+ * above are counted here, so that several tiered caches together reserve no more than one may. If a
+ * store does not answer a load in time, it fails for all that wait or ask for it, until the store
+ * answers; its slots stay reserved, since the store may still write to them.
  */
 public final class TierLoads {
   private final EventLoop loop;

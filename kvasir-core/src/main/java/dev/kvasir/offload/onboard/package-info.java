@@ -1,6 +1,6 @@
 /**
- * The way of blocks back up: what of a prefix lies below, whether loading beats computing, and the
- * loads, one for each block however many ask for it. Each request is answered within the deadline
- * with what has arrived (INV-5).
+ * Loads blocks from slower tiers: finds the prefix there, decides whether loading is faster than
+ * computing, and loads each block once for all requests that want it. Each request is answered
+ * within its deadline with the blocks that have arrived (INV-5).
  */
 package dev.kvasir.offload.onboard;

@@ -7,11 +7,11 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Takes out of the queues what was cancelled or has outlived its deadline.
+ * Removes containers from the queues that were cancelled or are past their deadline.
  *
- * <p>Sleeps while there is nothing to sweep: the first cancellation sets it for one interval later,
- * and each container that joins a queue sets it for its deadline. A sweep looks at the containers
- * that were handed to it and at the one batch that may wait, not at everything that waits.
+ * <p>It does nothing while there is nothing to sweep: a cancellation schedules a sweep one interval
+ * later, and each queued container schedules one at its deadline. A sweep looks at the given
+ * containers and at the one batch that may wait, not at the whole queue.
  */
 final class CancelSweeper {
   private final EventLoop loop;
@@ -74,7 +74,7 @@ final class CancelSweeper {
     return looked;
   }
 
-  /** How a container that is not to go on ends (P4); empty when it may go on. */
+  /** How a container ends that must not continue (P4); empty if it may continue. */
   Optional<BlockOutcome> end(OffloadContainer container) {
     if (container.token().isRequested()) return Optional.of(new BlockOutcome.Cancelled());
     if (loop.nanos() >= container.deadlineNanos()) return Optional.of(BlockOutcome.PAST_DEADLINE);

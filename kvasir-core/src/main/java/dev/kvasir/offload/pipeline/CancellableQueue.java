@@ -5,7 +5,7 @@ import java.util.Comparator;
 import java.util.Optional;
 import java.util.TreeSet;
 
-/** Waits in order of priority, and can be swept of what was cancelled. */
+/** A priority queue from which cancelled entries can be removed. */
 final class CancellableQueue<T extends CancellableQueue.Entry> {
   private final TreeSet<T> waiting = new TreeSet<>(Entry.ORDER);
   private int blocks;
@@ -43,7 +43,7 @@ final class CancellableQueue<T extends CancellableQueue.Entry> {
     return true;
   }
 
-  /** Ends what the sweep wants ended, and removes what is empty then. */
+  /** Ends the blocks that the sweep wants to end, and removes entries that are empty then. */
   void sweep(Entry.Sweep sweep) {
     for (var item : new ArrayList<>(waiting)) {
       // Ending a block may call back, and a callback may take from this queue or add to it.
@@ -67,10 +67,10 @@ final class CancellableQueue<T extends CancellableQueue.Entry> {
     /** How many blocks wait in it. */
     int size();
 
-    /** Ends what the sweep wants ended. */
+    /** Ends the blocks that the sweep wants to end. */
     void sweep(Sweep sweep);
 
-    /** Says which containers are not to go on, and how they end. */
+    /** Decides which containers end, and how. */
     @FunctionalInterface
     interface Sweep {
       Optional<BlockOutcome> end(OffloadContainer container);

@@ -3,7 +3,9 @@ package dev.kvasir.offload.pipeline;
 import dev.kvasir.offload.store.Callbacks;
 import java.util.LinkedHashSet;
 
-/** One wish to stop, shared by a transfer's handle and its containers until they are upgraded. */
+/**
+ * A request to cancel, shared by a transfer's handle and its containers until they are upgraded.
+ */
 final class CancellationToken {
   private final LinkedHashSet<Runnable> waiting = new LinkedHashSet<>();
   private boolean requested;

@@ -5,9 +5,7 @@ import dev.kvasir.time.Timer;
 import java.util.ArrayList;
 import java.util.List;
 
-/**
- * What travels through the pipeline, and is cancelled as a whole (P1) by the token it bears (P2).
- */
+/** The unit that moves through the pipeline, and is cancelled as a whole (P1) by its token (P2). */
 final class OffloadContainer implements CancellableQueue.Entry {
   private final List<OffloadItem> items;
   private final TransferHandle handle;
@@ -75,7 +73,7 @@ final class OffloadContainer implements CancellableQueue.Entry {
     this.deadline = deadline;
   }
 
-  /** Hands over all blocks it has: from here on it is out of the token's reach. */
+  /** Hands over all its blocks, which the token can no longer cancel. */
   List<OffloadItem> commit() {
     if (deadline != null) deadline.cancel();
     var handed = List.copyOf(items);

@@ -4,7 +4,7 @@ import dev.kvasir.Nullable;
 import dev.kvasir.kv.Block;
 import dev.kvasir.kv.name.BlockHash;
 
-/** One block on its way through a pipeline; it is settled once and lets go of what it held. */
+/** One block in a pipeline. It is settled once, and then releases its hold. */
 final class OffloadItem {
   private final SourceBlock source;
   private final BlockHash hash;
@@ -69,7 +69,7 @@ final class OffloadItem {
     settle(new BlockOutcome.Failed(reason));
   }
 
-  /** Gives up the hold, or the wait for it; counted first, since a hold may be gone by mistake. */
+  /** Releases the hold, or stops waiting for it. Counts first, since the release may throw. */
   void letGo() {
     var hold = held;
     held = null;

@@ -16,7 +16,7 @@ public interface OffloadPolicy {
   void judge(Candidate candidate, Consumer<Verdict> answer);
 
   /**
-   * What a policy may know of a block.
+   * What a policy knows of a block.
    *
    * @param present it is on the tier below already
    * @param pending it is on its way there
@@ -40,7 +40,7 @@ public interface OffloadPolicy {
     return of(candidate -> Verdict.PASS);
   }
 
-  /** What is below already, or on its way there, is filtered. */
+  /** Filters blocks that are below already, or on their way there. */
   static OffloadPolicy presence() {
     return of(
         candidate ->
@@ -49,7 +49,7 @@ public interface OffloadPolicy {
                 : candidate.pending() ? new Verdict.Filter("already on its way") : Verdict.PASS);
   }
 
-  /** What was used more often than that passes; so does everything where uses are not counted. */
+  /** Passes blocks that were used more often than that; passes all if uses are not counted. */
   static OffloadPolicy frequency(int usesMin) {
     if (usesMin < 0) throw new IllegalArgumentException("uses " + usesMin + ", expected 0 or more");
     return of(
@@ -61,8 +61,8 @@ public interface OffloadPolicy {
 
   /**
    * Passes when fetching blocks back is quicker than computing them again, if enough of them are
-   * wanted at once. How many that will be is not known yet, so the latency, which all of them
-   * share, is left to the side that fetches.
+   * wanted at once. That number is not known yet, so the latency, which they share, is left to the
+   * side that loads.
    */
   static OffloadPolicy cost(ReuseCost cost) {
     return of(
@@ -77,8 +77,8 @@ public interface OffloadPolicy {
   }
 
   /**
-   * Filters what will hardly be asked for again, or is cheaper to compute again in the few cases
-   * where it is; a block of unknown worth passes.
+   * Filters blocks that are unlikely to be used again, or cheaper to compute again in these cases;
+   * a block of unknown chance passes.
    *
    * @param chance how likely a block is asked for again; NaN where nothing says so
    */
@@ -105,7 +105,7 @@ public interface OffloadPolicy {
     return policies.isEmpty() ? passAll() : new Chain(policies, Verdict.Pass.class);
   }
 
-  /** A policy that needs only to think. */
+  /** A policy that answers at once. */
   static OffloadPolicy of(Function<Candidate, Verdict> rule) {
     return (candidate, answer) -> answer.accept(rule.apply(candidate));
   }

@@ -6,9 +6,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Knows when everything that was submitted has ended, on all the pipelines that share it.
+ * Counts the transfers that have not ended, on all pipelines that share it.
  *
- * <p>A hop down begins before the one above ends, so that a chain settles as a whole.
+ * <p>A transfer to the next tier begins before the one above ends, so a chain settles as a whole.
  */
 public final class PendingTransfers {
   private final List<Runnable> waiting = new ArrayList<>();

@@ -4,7 +4,7 @@ import dev.kvasir.offload.store.Deadlines;
 import java.time.Duration;
 
 /**
- * How one edge of the tiered cache moves blocks.
+ * The settings of one pipeline.
  *
  * @param policyTimeout how long a policy may think about one block
  * @param sweepInterval how soon after a cancellation the queues are swept
@@ -29,7 +29,7 @@ public record PipelineSettings(
   }
 
   /**
-   * What keeps a pipeline from growing or waiting without end.
+   * The bounds on the size of a pipeline and on waiting in it.
    *
    * @param queueBlocksMax blocks that may wait before their upgrade; more are refused
    * @param deadline how long a block may wait before its upgrade
@@ -69,7 +69,7 @@ public record PipelineSettings(
       Deadlines.requirePositive("flushInterval", flushInterval);
     }
 
-    /** The same for a tier of so few blocks: a batch that never fits would wait for nothing. */
+    /** The same for a tier with so few blocks, where a larger batch would never fit. */
     Batching within(int blocks) {
       return new Batching(Math.min(blocksMin, blocks), Math.min(blocksMax, blocks), flushInterval);
     }

@@ -4,7 +4,7 @@ import dev.kvasir.kv.name.BlockHash;
 import java.util.HashMap;
 import java.util.Map;
 
-/** What is inside a pipeline: blocks that wait, blocks that move, and the hashes on their way. */
+/** The content of a pipeline: waiting blocks, moving blocks, and the hashes that are pending. */
 final class PipelineTraffic {
   /** Hashes that passed the policy, until they are registered below or given up. */
   private final Map<BlockHash, Integer> pending = new HashMap<>();

@@ -3,7 +3,7 @@ package dev.kvasir.offload.pipeline;
 import dev.kvasir.offload.store.Callbacks;
 import java.util.LinkedHashSet;
 
-/** Something that must be over, such as a forward pass, before blocks may be read. */
+/** An event that must happen before blocks may be read, such as the end of a forward pass. */
 public final class Precondition {
   /** Where a precondition stands. */
   public enum State {
@@ -36,7 +36,7 @@ public final class Precondition {
     settle(State.MET);
   }
 
-  /** It will never be met: what waits for it fails. */
+  /** Marks it as never to be met; blocks that wait for it fail. */
   public void fail(String reason) {
     this.reason = reason;
     settle(State.FAILED);

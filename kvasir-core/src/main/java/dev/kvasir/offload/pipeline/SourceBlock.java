@@ -9,7 +9,7 @@ import java.util.Optional;
 public sealed interface SourceBlock {
   BlockHash hash();
 
-  /** The hold that the transfer goes on with, unless the block has been evicted. */
+  /** The hold for the transfer; empty if the block was evicted. */
   Optional<Block.Registered> upgrade();
 
   /** Gives up the block without moving it. */

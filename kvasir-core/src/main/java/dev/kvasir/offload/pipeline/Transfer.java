@@ -14,7 +14,7 @@ import java.util.Map;
 
 /** One upgraded batch and the blocks below that it is copied to. */
 public final class Transfer {
-  /** What a pipeline wants to hear of its transfers. */
+  /** Receives the results of transfers. */
   interface Listener {
     /** These blocks of the handle are registered below; each hold is the listener's. */
     void registered(TransferHandle handle, List<Block.Registered> blocks);
@@ -78,7 +78,7 @@ public final class Transfer {
     for (var item : items) callbacks.run(() -> item.end(new BlockOutcome.Failed(reason)));
   }
 
-  /** Answers for all blocks without the store's word; they are let go when it comes. */
+  /** Settles all blocks without the store's answer; they are released when it comes. */
   void abandon(String reason) {
     abandoned = true;
     for (var item : items) callbacks.run(() -> item.abandon(reason));

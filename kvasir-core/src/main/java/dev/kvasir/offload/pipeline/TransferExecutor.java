@@ -17,13 +17,13 @@ import java.util.Deque;
 import java.util.List;
 
 /**
- * Last stage: upgrades a batch, keeps it on deck, and moves it when a transfer slot is free.
+ * Last stage: upgrades a batch, and starts its transfer when a transfer slot is free.
  *
- * <p>One upgraded batch at most is on deck, so that blocks are held no longer than needed and the
- * next transfer starts without delay. Batches start in the order in which they were upgraded. One
- * that finds no room on the tier below is tried again; one that is still on deck at its deadline
- * fails. A transfer that takes too long fails for its callers, but keeps its slot and its blocks
- * until the store answers, since the store may still read them.
+ * <p>At most one upgraded batch waits on deck, so that blocks are held no longer than needed and
+ * the next transfer starts without delay. Batches start in the order of their upgrade. A batch that
+ * finds no room on the tier below is retried until its deadline, then it fails. A transfer that
+ * times out fails for its callers, but keeps its slot and its blocks until the store answers, since
+ * the store may still read them.
  */
 final class TransferExecutor {
   private final EventLoop loop;

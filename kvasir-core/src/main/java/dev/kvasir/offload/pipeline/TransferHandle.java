@@ -9,9 +9,9 @@ import java.util.Optional;
 import java.util.function.Consumer;
 
 /**
- * The caller's side of one transfer: follow it, or ask for its end.
+ * The caller's handle of one transfer: reports its progress and can cancel it.
  *
- * <p>Every block of it is settled exactly once, and the transfer ends with the last of them.
+ * <p>Every block is settled exactly once, and the transfer ends with the last of them.
  */
 public final class TransferHandle {
   private final long id;
@@ -64,10 +64,9 @@ public final class TransferHandle {
   }
 
   /**
-   * Asks for the end of the transfer. Blocks that are not upgraded yet are released within two
-   * sweeps; those that are go on to their end, and no further down. The transfers that carry its
-   * blocks further down already are asked the same, also when this one has ended. May be called at
-   * any time, any number of times.
+   * Cancels the transfer. Blocks that are not upgraded yet are released within two sweeps. Upgraded
+   * blocks are still moved, but no further down. Transfers that already carry blocks further down
+   * are cancelled too, even if this one has ended. May be called any number of times.
    */
   public void cancel() {
     try {
@@ -91,12 +90,12 @@ public final class TransferHandle {
     return List.copyOf(next);
   }
 
-  /** Blocks that were moved and that the next edge down had no room for, so that they stay. */
+  /** Moved blocks that the next pipeline down had no room for. */
   public int refusedBelow() {
     return refusedBelow;
   }
 
-  /** Runs one of several steps, so that what it throws keeps none of the others from running. */
+  /** Runs one of several steps, so that an exception does not stop the others. */
   void guard(Runnable step) {
     callbacks.run(step);
   }

@@ -1,6 +1,7 @@
 /**
- * The way of blocks down one edge: policy, precondition, batch, transfer. A request to the pipeline
- * gives a handle; its blocks can be cancelled until they are upgraded from weak to strong holds.
+ * Moves blocks from one tier to the next in four stages: policy, precondition, batch, transfer. A
+ * request returns a handle. Its blocks can be cancelled until they are upgraded from weak to strong
+ * holds.
  *
  * <pre>
  *   enqueue -> PolicyEvaluator -> PreconditionAwaiter -> Batcher -> TransferExecutor -> store

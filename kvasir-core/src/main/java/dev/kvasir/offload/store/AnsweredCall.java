@@ -7,7 +7,7 @@ import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 
 /**
- * One call of a store that is answered also when the store throws.
+ * One call of a store, which is answered even if the store throws.
  *
  * <p>A store that throws has not taken the call: all of its copies have failed.
  */

@@ -5,10 +5,9 @@ import dev.kvasir.time.EventLoop;
 import java.util.SequencedCollection;
 
 /**
- * Calls other people's code so that what it throws stops nothing else.
+ * Runs callbacks so that their exceptions stop nothing else.
  *
- * <p>A failure becomes a task of the loop that throws it, so the loop reports it as it reports
- * every other one.
+ * <p>An exception is thrown again in a task of the loop, which reports it like any other.
  */
 public final class Callbacks {
   private final EventLoop loop;
@@ -31,8 +30,8 @@ public final class Callbacks {
   }
 
   /**
-   * Takes out and runs one task after the other, whatever they throw; the first failure is thrown
-   * when all have run. What a task does may take others out.
+   * Removes and runs one task after the other; the first exception is thrown when all have run. A
+   * task may remove others.
    */
   public static void drain(SequencedCollection<Runnable> tasks) {
     Throwable first = null;

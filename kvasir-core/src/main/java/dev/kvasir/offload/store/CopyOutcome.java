@@ -3,7 +3,7 @@ package dev.kvasir.offload.store;
 import dev.kvasir.Nullable;
 import dev.kvasir.kv.name.TokenBlock;
 
-/** What became of one copy. */
+/** The outcome of one copy. */
 public sealed interface CopyOutcome {
   /**
    * The bytes are there, and are those of the block.
@@ -12,15 +12,15 @@ public sealed interface CopyOutcome {
    */
   record Copied(@Nullable TokenBlock content) implements CopyOutcome {}
 
-  /** The slot does not hold the block's exact bytes, and will not: it is a miss from now on. */
+  /** The slot does not hold the block's exact bytes: it is a miss from now on. */
   record Damaged(String reason) implements CopyOutcome {}
 
   /** The copy could not be made this time. */
   record Failed(String reason) implements CopyOutcome {}
 
   /**
-   * Another one is storing the block there just now: it need not be stored again, and is not there
-   * yet. Nothing has failed.
+   * Another caller is storing the block there now: it need not be stored again, but is not there
+   * yet.
    */
   record Busy(String who) implements CopyOutcome {}
 

@@ -2,7 +2,7 @@ package dev.kvasir.offload.store;
 
 import java.time.Duration;
 
-/** What settings and stages need to know of durations and deadlines. */
+/** Arithmetic and checks for durations and deadlines. */
 public final class Deadlines {
   private Deadlines() {}
 

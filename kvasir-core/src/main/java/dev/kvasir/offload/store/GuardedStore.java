@@ -10,16 +10,15 @@ import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 
 /**
- * A store behind a breaker: while it fails or stalls, it is left alone and answered for.
+ * A store behind a circuit breaker: while it fails or stalls, its calls fail at once.
  *
- * <p>A call counts as failed when none of its copies came through, or when it took too long: longer
- * than {@code slow} and four times what its copies take in the best case seen so far, so that a
- * large call is not judged as a single block is. A slow call still belongs to the store until it
- * answers, since its slots do. A call that began before the store was last left alone says nothing
- * about the trial after it.
+ * <p>A call counts as failed if all of its copies failed, or if it took longer than {@code slow}
+ * plus four times what its copies take at the best rate seen so far, so that large calls may take
+ * longer. A slow call keeps its slots until the store answers. A call that began before the breaker
+ * last tripped does not count for the trial after it.
  */
 public final class GuardedStore implements TierStore {
-  /** How often the best case a call may take, beyond what is slow for any. */
+  /** How many times the best time a call may take, in addition to {@code slow}. */
   private static final long BEST_CASES = 4;
 
   private final EventLoop loop;
@@ -41,12 +40,12 @@ public final class GuardedStore implements TierStore {
     this.breaker = new CircuitBreaker(failuresMax, pause);
   }
 
-  /** Whether the store is being left alone. */
+  /** Whether the breaker is open. */
   public boolean isTripped() {
     return breaker.state() != CircuitBreaker.State.CLOSED;
   }
 
-  /** How often it had to be left alone. */
+  /** How often the breaker tripped. */
   public long trips() {
     return breaker.trips();
   }

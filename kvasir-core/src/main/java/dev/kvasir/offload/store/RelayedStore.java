@@ -8,12 +8,12 @@ import java.util.List;
 import java.util.function.Consumer;
 
 /**
- * A store below a tier that is no memory: blocks pass through a few slots of memory between them.
+ * A store below a tier that is not memory: blocks pass through a few slots of host memory.
  *
- * <p>Both stores copy between their slots and that memory, and neither knows of the other. What
- * there are no free slots for waits, and loads go before stores, since somebody waits for them. A
- * block that the tier above does not give or take has failed, whatever it said: the store below is
- * all right. Belongs to one loop.
+ * <p>Both stores copy between their slots and that memory, and do not know each other. Copies wait
+ * until a slot is free; loads go before stores, since requests wait for them. If the tier above
+ * cannot read or write a block, its copy has failed, so that the store below is not blamed. Belongs
+ * to one loop.
  */
 public final class RelayedStore implements TierStore {
   private final TierStore above;

@@ -6,10 +6,10 @@ import java.util.function.Consumer;
 /**
  * The bytes of one tier: copies blocks between its slots and the slots of the tier above.
  *
- * <p>A port: the live stores move bytes, the simulated one lets time pass. Work happens elsewhere;
- * {@code done} is called later, exactly once, on the loop of the caller, with one outcome for each
- * copy in the order of the copies. The slots on both sides belong to the transfer until then. A
- * store never throws for what can go wrong outside the program; it answers.
+ * <p>The live stores move bytes; the simulated one only takes time. {@code done} is called later,
+ * exactly once, on the loop of the caller, with one outcome for each copy in the order of the
+ * copies. Until then the slots on both sides belong to the transfer. A store reports failures of
+ * I/O as outcomes; it does not throw.
  */
 public interface TierStore {
   /** Copies blocks from the tier above into this one. */

@@ -5,7 +5,7 @@ import dev.kvasir.router.view.InstanceView;
 import dev.kvasir.router.view.RouteRequest;
 import java.util.List;
 
-/** Decides whether a request is taken at all; it may remember what it has taken. */
+/** Decides whether a request is admitted. A policy may have state. */
 @FunctionalInterface
 public interface AdmissionPolicy {
   Admission admit(RouteRequest request, ClusterView cluster);

@@ -1,8 +1,8 @@
 package dev.kvasir.router.flow;
 
 /**
- * Has gateways that are asked at the same moment place their requests one after the other, each
- * when it knows what those before it have placed: else all of them choose the same workers.
+ * Makes gateways that get requests at the same moment place them one after the other, so that each
+ * knows the placements of those before it: otherwise all choose the same workers.
  *
  * <pre>
  *   own first request
@@ -11,11 +11,11 @@ package dev.kvasir.router.flow;
  *   |<----------- turn of rank 2 ------------>|
  * </pre>
  *
- * <p>News take a time, the delay, which a gateway measures by its own messages. It counts what the
- * others turn out to have placed at about the same time as itself, and for as long afterwards. Only
- * where the first is much more than the second, requests come in bursts, and a request waits for
- * the turn of its gateway, in the order of their names: one delay and a little for each gateway
- * before it, and at most 50 ms. Requests that come one by one, few or many, never wait.
+ * <p>A gateway measures the delay of messages by its own. It counts the placements of the others
+ * within one delay of its own placements, and in the delay after that. Only if the first count is
+ * much higher, requests come in bursts. Then a request waits for the turn of its gateway, in the
+ * order of their names: a little more than one delay for each gateway before it, at most 50 ms.
+ * Requests that come one by one never wait.
  *
  * <p>It belongs to the loop of the flow.
  */

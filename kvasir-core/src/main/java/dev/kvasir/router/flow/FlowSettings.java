@@ -3,7 +3,7 @@ package dev.kvasir.router.flow;
 import dev.kvasir.Nullable;
 
 /**
- * How requests flow.
+ * The settings of a flow.
  *
  * @param ejection when workers are taken out for their failures
  * @param admission which requests are taken at all; null for all

@@ -9,14 +9,14 @@ import java.util.Map;
 import java.util.function.Consumer;
 
 /**
- * How much has been asked with each key; belongs to the loop of the flow.
+ * Measures the use of each key against its limits. Belongs to the loop of the flow.
  *
  * <p>A request is counted when it arrives, and its tokens once they are known.
  *
- * <p>Where several gateways share the limits, what others were asked is taken from the same
- * buckets, a little late: what was granted twice meanwhile is a debt, so that no key gets more than
- * its rate for long. Alone, a gateway grants a part of each limit, from buckets of its own; what is
- * asked still counts in those of all, so that they are right when the others are heard again.
+ * <p>If several gateways share the limits, the use at the others is taken from the same buckets, a
+ * little late: what was granted twice is a debt, so no key exceeds its rate for long. A gateway
+ * that is alone grants a part of each limit, from separate buckets. The use still counts in the
+ * shared buckets, so that they are right when the others are heard again.
  */
 final class KeyMeter {
   private static final Duration SOON = Duration.ofSeconds(1);

@@ -4,7 +4,7 @@ import dev.kvasir.router.turn.TurnRules;
 import java.time.Duration;
 
 /**
- * How many requests are under way at a time.
+ * The limits on requests under way.
  *
  * @param inFlightMax with the workers
  * @param waitingMax in the queue before them

@@ -4,10 +4,10 @@ import dev.kvasir.router.view.BookedLoad;
 import java.util.List;
 
 /**
- * What one gateway tells the others of itself.
+ * What one gateway reports to the others.
  *
- * <p>All figures are totals, so that a message replaces what was told before: one that is lost is
- * made good by the next, and one that comes twice does no harm.
+ * <p>All figures are totals, so a message replaces the one before: the next message repairs a lost
+ * one, and a duplicate does no harm.
  *
  * @param gateway by which people know the sender
  * @param epoch which start of the sender

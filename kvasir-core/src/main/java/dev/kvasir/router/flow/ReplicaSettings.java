@@ -4,7 +4,7 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * How a gateway works together with others in front of the same workers.
+ * The settings of a gateway that shares its workers with others.
  *
  * @param gateway its name, which no other one has
  * @param epoch which start of it; greater with every start

@@ -18,25 +18,26 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * One of several gateways in front of the same workers: tells the others what it has booked, and
- * takes what they have booked for its own decisions.
+ * One of several gateways in front of the same workers: reports its bookings to the others, and
+ * uses theirs in its own decisions.
  *
  * <pre>
  *   ALONE --hears its own message--> JOINED
  *     ^--the link breaks, or it has not heard one for the loss time--'
  * </pre>
  *
- * <p>Messages go to all gateways, the sender included: who hears itself knows that the others can
- * hear it. Alone, a gateway counts nothing of the others, and grants a key its limits divided by
- * the number of gateways that it knew last.
+ * <p>Messages go to all gateways, including the sender: one that receives its own messages knows
+ * that the others can receive them. A gateway that is alone ignores the bookings of the others, and
+ * grants each key its limits divided by the last known number of gateways.
  *
- * <p>A gateway is known from its first whole message on, and forgotten when it says that it leaves
- * or was not heard for the loss time. One whose terms differ is refused: nothing of it counts.
+ * <p>A gateway is known from its first whole message, and forgotten when it leaves or was not heard
+ * for the loss time. One with different terms is refused: its bookings do not count.
  *
- * <p>Invariants: what counts of the others for a worker is the sum of what each of those known told
- * last; nothing counts of one that is refused, gone or an earlier start; nothing while alone.
+ * <p>Invariants: the load of the others on a worker is the sum of the last reports of all known
+ * gateways. Reports of refused, lost or earlier started gateways do not count, and none while
+ * alone.
  *
- * <p>It belongs to the loop of the flow.
+ * <p>Belongs to the loop of the flow.
  */
 public final class Replicas {
   static final int GATEWAYS_MAX = 64;

@@ -1,10 +1,11 @@
 package dev.kvasir.router.flow;
 
 /**
- * Does for one request what the flow orders, and tells the flow what comes of it.
+ * Executes the flow's decisions for one request, and reports the results to the flow.
  *
- * <p>All of it is called on the loop of the flow. A driver that works on another thread stops what
- * is under way before it tells of a failure: the answer could begin before the flow's order came.
+ * <p>All methods are called on the loop of the flow. A driver that works on another thread stops
+ * the request before it reports a failure; otherwise the answer could begin before the flow
+ * decides.
  */
 public interface RequestDriver {
   /** A part of an attempt that one worker does. */

@@ -22,8 +22,8 @@ import java.util.Optional;
 import java.util.TreeSet;
 
 /**
- * Takes requests through a fleet: counts them, lets them wait, places them, sends their legs, tries
- * again what fails before the answer has begun, and closes their books.
+ * The state machine of all requests: admits, queues and places them, sends their legs, retries
+ * failures before the answer has begun, and closes their bookings.
  *
  * <pre>
  *   NEW --arrive--> ARRIVED --submit--> WAITING --room--> place
@@ -42,12 +42,12 @@ import java.util.TreeSet;
  *                      '------------------------over--------> OVER <--------over--------------'
  * </pre>
  *
- * <p>A request is over from any state when its caller leaves. Where the worker that prefills hands
+ * <p>A request is over from any state when its caller leaves. If the worker that prefills hands
  * over {@link WorkerEntry.Handover#BESIDE}, PREFILL and DECODE are sent together, and the state is
- * DECODING. A decode that fails on what was handed over is computed again at the same worker. A
- * request that a worker is unable to answer is tried once elsewhere; where that goes well, the
- * worker is not sent such requests for a while. What is told of a request that is refused or over
- * counts for nothing: it was under way.
+ * DECODING. A decode that cannot use the transferred KV is computed again at the same worker. A
+ * request that a worker is unable to answer is tried once elsewhere; if that succeeds, the worker
+ * gets no such requests for a while. Reports for a request that is refused or over are ignored,
+ * since they may have been under way.
  *
  * <p>The queue serves the higher priority first, and each priority in the order of arrival, by when
  * first tokens are due, or so that tenants get their shares of tokens. In a full queue, a request
@@ -55,7 +55,7 @@ import java.util.TreeSet;
  * cannot keep its own is refused. With bounds on what a worker is given, a request waits here until
  * a worker of its model has room, and is bound to it then ({@link TurnRules}).
  *
- * <p>It belongs to one loop, live or simulated, with its router and its workers.
+ * <p>Belongs to one loop, live or simulated, with its router and its workers.
  */
 public final class RequestFlow {
   private static final Duration RETRY_MIN = Duration.ofSeconds(1);

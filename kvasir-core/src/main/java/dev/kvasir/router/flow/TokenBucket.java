@@ -3,7 +3,7 @@ package dev.kvasir.router.flow;
 import java.time.Duration;
 
 /**
- * Something of which there is so much a second, with a bucket for bursts.
+ * A token bucket: a rate per second, and a capacity for bursts.
  *
  * <p>The bucket starts full. Time counts in whole microseconds.
  */

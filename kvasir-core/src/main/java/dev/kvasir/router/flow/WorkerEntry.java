@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * A worker of the table, and whether it is well enough to be sent requests.
+ * A worker, and whether it is healthy enough to get requests.
  *
  * <pre>
  *   DOWN --probe succeeds after the rest--> READY --failures in a row--> READY, in doubt
@@ -18,9 +18,9 @@ import java.util.Set;
  *    '--------a caller it failed was answered elsewhere: ejected------------'
  * </pre>
  *
- * <p>Some failures in a row put it in doubt: the fault may be the worker's or that of the requests.
- * Its callers are sent elsewhere then. Once one of them has been answered there, the fault is the
- * worker's, and it is ejected. After an ejection the next failure puts it in doubt at once.
+ * <p>Some failures in a row put it in doubt: the fault may be the worker's or the requests'. Its
+ * requests are then sent elsewhere. If one of them is answered there, the fault is the worker's,
+ * and it is ejected. After an ejection the next failure puts it in doubt at once.
  *
  * @param <T> what its driver knows of it
  */

@@ -12,12 +12,12 @@ import java.util.List;
 import java.util.function.IntConsumer;
 
 /**
- * The workers and how each fares; belongs to the loop of the flow.
+ * The workers and their health. Belongs to the loop of the flow.
  *
  * @param <T> what a driver knows of a worker
  */
 public final class WorkerTable<T> {
-  /** Hears what becomes of workers. */
+  /** Hears of changes of workers. */
   public interface Listener<T> {
     /** The worker may be sent requests now, or not any more. */
     void changed(WorkerEntry<T> entry, Availability before);

@@ -1,10 +1,10 @@
 /**
- * The flow of requests through a fleet: key limits, admission, the queue, placement, the legs of an
- * attempt, retries, and which workers are ejected for failing.
+ * The path of a request through a fleet: key limits, admission, queueing, placement, the legs of an
+ * attempt, retries, and ejection of failing workers.
  *
- * <p>{@link dev.kvasir.router.flow.RequestFlow} is one state machine on one loop. It decides; a
- * {@link dev.kvasir.router.flow.RequestDriver} for each request does what it orders and tells what
- * came of it. The gateway drives it over HTTP, the simulator in virtual time.
+ * <p>{@link dev.kvasir.router.flow.RequestFlow} is one state machine on one loop. It decides. Each
+ * request has a {@link dev.kvasir.router.flow.RequestDriver} that executes the decisions and
+ * reports the results: over HTTP in the gateway, in virtual time in the simulator.
  *
  * <pre>
  *   driver --arrive, submit, prefilled, failed, firstToken, emitted, over--> RequestFlow
@@ -13,9 +13,9 @@
  *                                                        Router (choose and book), WorkerTable
  * </pre>
  *
- * <p>{@link dev.kvasir.router.flow.Replicas} makes several gateways in front of the same workers
- * decide as one: each tells the others what it has booked, what was asked with each key, where
- * sessions are at home and whom it ejected.
+ * <p>{@link dev.kvasir.router.flow.Replicas} synchronizes several gateways in front of the same
+ * workers: each tells the others its bookings, the use of each key, the workers of sessions, and
+ * the workers that it ejected.
  *
  * <p>Invariants: each request is closed once; nothing is sent for a request that is refused or
  * over; queue, key limits and ledger are empty when no request is under way.

@@ -16,8 +16,8 @@ import java.util.Map;
 import java.util.function.Consumer;
 
 /**
- * The blocks of one engine, of any size, reported in the unit of the index: the blocks in which
- * requests are named.
+ * Converts the blocks of one engine, of any size, into units: blocks of the size that the index
+ * uses for requests.
  *
  * <pre>
  *   blocks of 32   |---------------|---------------|   each holds two units
@@ -26,13 +26,13 @@ import java.util.function.Consumer;
  *   blocks of 24   |-----------|-----------|           the second unit needs both blocks
  * </pre>
  *
- * <p>A unit may be part of several blocks: it is there until the last of them is gone. A block that
- * the engine dropped is remembered as long as others follow it, since their units may need its
- * tokens when it comes back.
+ * <p>A unit may be part of several blocks: it exists until the last of them is gone. A dropped
+ * block is remembered as long as others follow it, since their units may need its tokens when it
+ * comes back.
  *
  * <p>A model may keep its layers in groups, each with blocks of its own. Groups that keep whole
- * prompts must all have a block. Of a group that keeps only a window, a prompt can be continued
- * where the blocks of its last window are there: such places are reported to the index as ends.
+ * prompts must all have a block. In a group that keeps only a window, a prompt can be continued
+ * where the blocks of its last window exist: these places are reported to the index as ends.
  * Belongs to one loop.
  *
  * @param <K> what the engine calls a block

@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.function.Consumer;
 
 /**
- * What a tier daemon keeps for the workers of a machine, reported in the unit of the index.
+ * Converts the chunks of a tier daemon into units of the index.
  *
  * <pre>
  *   worker:  block H has these tokens  --> learned: H stands for units U, behind block G
@@ -20,10 +20,10 @@ import java.util.function.Consumer;
  * </pre>
  *
  * <p>The daemon knows chunks by the engines' hashes, and no tokens; a chunk is named by the hash of
- * its last block. What workers reported of their blocks is remembered here, also when they have
- * dropped them or were restarted: so what the daemon holds can be placed when the workers
- * themselves report nothing of it. Both memories are bounded: those that were not heard of for
- * longest go, and the index no longer has them. Belongs to one loop.
+ * its last block. The blocks that workers reported are remembered here, even after they were
+ * dropped or the worker was restarted, so that the daemon's chunks can be placed without new
+ * reports. Both memories are bounded: the least recently reported entries are dropped, also from
+ * the index. Belongs to one loop.
  *
  * @param <K> what engines call a block
  */

@@ -3,8 +3,8 @@ package dev.kvasir.router.index;
 /**
  * Blocks that instances are expected to have soon, oldest first, in a ring of fixed size.
  *
- * <p>Each guess has its own time: one that is confirmed, refuted or replaced leaves its slot empty,
- * so that the clock of an old guess never ends a newer one.
+ * <p>Each guess expires by itself: a guess that is confirmed, refuted or replaced leaves its slot
+ * empty, so an old guess never ends a newer one.
  */
 final class Guesses {
   private static final long NONE = -1;

@@ -3,7 +3,7 @@ package dev.kvasir.router.index;
 import java.time.Duration;
 
 /**
- * How much a prefix index may hold.
+ * The bounds of a prefix index.
  *
  * @param entriesMax different blocks it knows of
  * @param guessesMax blocks expected on instances that have not reported them yet

@@ -10,12 +10,12 @@ import java.util.List;
 import java.util.TreeMap;
 
 /**
- * The numbered batches of events of one instance, brought into order for the index.
+ * Puts the numbered event batches of one instance in order for the index.
  *
- * <p>A batch that comes early waits for those before it, which the instance is asked to repeat.
- * When they do not come in time the index forgets the instance, since it no longer knows what was
- * removed, and goes on from the batch that waited. A number that goes back with a later stamp, or
- * that comes again with another stamp, means that the instance was restarted.
+ * <p>A batch that comes early waits for those before it, which the instance is asked to repeat. If
+ * they do not come in time, the index forgets the instance, since removals may be missing, and
+ * continues from the batch that waited. If a number decreases with a later stamp, or repeats with
+ * another stamp, the instance was restarted.
  *
  * @param <E> an event as the instance sends it; its meaning may depend on those before it
  */

@@ -10,13 +10,12 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * Which instance holds which blocks on which tiers: from their events, or from what was routed to
- * those that tell none.
+ * Records which instance holds which blocks on which tiers: from KV events, or from routed requests
+ * for instances that send none.
  *
- * <p>Every instance has a place, a bit in the words of each block, so that one walk along a prefix
- * answers for all of them. A wrong entry costs a recomputation or a missed hit; no one relies on
- * it. When the index is full, a block goes that was not stored or routed since the hand last came
- * by.
+ * <p>Every instance has a bit in the words of each block, so one walk along a prefix answers for
+ * all instances. A wrong entry costs only a recomputation or a missed hit. When the index is full,
+ * it drops a block that was not stored or routed since the last pass of the clock hand.
  */
 public final class PrefixIndex {
   private static final int TIERS = PrefixMatch.TIERS;

@@ -4,7 +4,7 @@ import dev.kvasir.Nullable;
 import dev.kvasir.kv.name.BlockHash;
 import java.util.List;
 
-/** The block hashes that were used last, as many as there is room for. */
+/** A bounded set of the most recently used block hashes. */
 public final class RecentBlocks {
   private static final int NONE = -1;
 

@@ -9,8 +9,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Two sources of one worker's units: the worker itself, and the tier daemon below it. A unit is on
- * a tier as long as one of them says so.
+ * Merges two sources of one worker's units: the worker itself, and the tier daemon below it. A unit
+ * is on a tier as long as one of them reports it.
  *
  * <pre>
  *   worker --own()----.

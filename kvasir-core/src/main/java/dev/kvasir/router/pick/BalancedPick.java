@@ -5,12 +5,12 @@ import dev.kvasir.router.view.InstanceView;
 import dev.kvasir.router.view.RouteRequest;
 
 /**
- * Takes the instance where the request costs least: what it has to compute there, what waits there
- * already, what its streams take of each step, memory that is missing, and a little for all that
- * was sent there lately.
+ * Picks the instance with the lowest cost: the tokens to compute, the work that waits, the share of
+ * each step that other streams take, missing memory, and a small amount for the work sent there
+ * lately.
  *
- * <p>The last keeps instances even that are never busy at the moment they are asked, and keeps the
- * one with the common beginning of all prompts from getting all of them.
+ * <p>The last part balances instances that are idle at the moment of the decision. It also keeps
+ * the instance that caches a common prefix of all prompts from getting all of them.
  */
 public final class BalancedPick implements PickPolicy {
   /**

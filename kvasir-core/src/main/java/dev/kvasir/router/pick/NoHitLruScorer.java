@@ -7,8 +7,8 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * Spreads requests that no instance has cached: instances that had none of them come first, then
- * those whose last one is longest ago.
+ * Spreads requests that no instance has cached: prefers instances that had none of these, then
+ * those whose last one was longest ago.
  */
 final class NoHitLruScorer implements Scorer {
   private static final double NEUTRAL = 0.5;

@@ -6,9 +6,9 @@ import dev.kvasir.router.view.RouteRequest;
 import java.util.List;
 
 /**
- * Chooses the instance that takes a request; it may remember what it chose.
+ * Chooses the instance that answers a request. A policy may have state.
  *
- * <p>The cluster it is shown has at least one instance, and it answers with one of those.
+ * <p>The cluster has at least one instance, and the policy returns one of them.
  */
 @FunctionalInterface
 public interface PickPolicy {

@@ -8,7 +8,7 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * Favours instances that were sent the same beginning before, as far as the router remembers.
+ * Prefers instances that were sent the same prefix before, as far as the router remembers.
  *
  * <p>It remembers as many hashes of each instance as {@link #BLOCKS_MAX}, in the order of use.
  */

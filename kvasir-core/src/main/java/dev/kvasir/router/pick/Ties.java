@@ -2,7 +2,7 @@ package dev.kvasir.router.pick;
 
 import java.util.random.RandomGenerator;
 
-/** Chooses among candidates that a policy holds for equally good. */
+/** Chooses among candidates that are equally good. */
 @FunctionalInterface
 public interface Ties {
   /** A number from 0 to below the count; asked only when the count is 2 or more. */

@@ -3,7 +3,7 @@ package dev.kvasir.router.placement;
 import dev.kvasir.router.placement.PrefillPlacement.Colocate;
 import dev.kvasir.router.placement.PrefillPlacement.Reason;
 
-/** Lets every request prefill where it decodes. */
+/** Prefills every request on the instance that decodes it. */
 public record NeverOffload(PlacementSettings settings) implements PlacementPolicy {
   @Override
   public PrefillPlacement place(PlacementQuery query) {

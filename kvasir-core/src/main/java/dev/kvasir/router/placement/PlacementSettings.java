@@ -7,16 +7,16 @@ import dev.kvasir.router.view.SloTargets;
 import java.time.Duration;
 
 /**
- * What decides between two places to prefill.
+ * The settings for the choice between two places to prefill.
  *
  * @param interference the share of a prefill's time that decodes on the same instance lose
  * @param victimsMax as many disturbed decodes count as one second each second, fewer for their
  *     share; on an instance that only decodes each of them does
- * @param margin what another place must be better by
- * @param sharedMargin what another place that decodes too must be better by on top, as a share of
- *     the time until the first token at home: a whole request moves there without a hand-over, and
- *     the prediction errs by about as much
- * @param overloadFactor how many times the average an instance may have to do
+ * @param margin how much better another place must be
+ * @param sharedMargin how much better another place must be in addition if it decodes too, as a
+ *     share of the time until the first token at home: a whole request moves there without a
+ *     hand-over, and the prediction errs by about as much
+ * @param overloadFactor how many times the average load an instance may have
  * @param placementsMax how many requests an instance that also decodes prefills for others at a
  *     time
  * @param dedicatedPlacementsMax the same for one that only prefills; 0 for as many as its predicted

@@ -4,7 +4,7 @@ import dev.kvasir.router.view.InstanceView;
 import dev.kvasir.router.view.Role;
 
 /**
- * What two ways of prefilling a request would cost.
+ * The predicted costs of the two ways to prefill a request.
  *
  * @param colocateSeconds until its first token, where it decodes
  * @param offloadSeconds until its first token, by way of another instance

@@ -6,11 +6,11 @@ import dev.kvasir.router.placement.PrefillPlacement.Reason;
 import dev.kvasir.router.view.InstanceView;
 
 /**
- * Sends a heavy prefill elsewhere when that is predicted to help more than it hurts.
+ * Sends a heavy prefill elsewhere if the prediction says that this gains more than it costs.
  *
- * <p>Both sides are priced alike: the queue, the prefill that the prefix there leaves, the decodes
- * that it disturbs; and the transfer on the way. Colocating for lack of gain is explained by the
- * plainest fact that goes with it.
+ * <p>The cost of each side is its queue, the prefill after its cached prefix, and the decodes that
+ * this disturbs; the other side adds the transfer. If there is no gain, the reason is the simplest
+ * fact that explains it.
  */
 public record PredictivePlacement(PlacementSettings settings) implements PlacementPolicy {
   @Override

@@ -2,7 +2,7 @@ package dev.kvasir.router.placement;
 
 import java.util.Locale;
 
-/** Where the prefill and the decode of a request run, why, and what was predicted of both ways. */
+/** Where the prefill and the decode of a request run, with the reason and both predictions. */
 public sealed interface PrefillPlacement {
   /** The instance that decodes. */
   int decode();

@@ -9,7 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.ToDoubleFunction;
 
-/** The other instances that a heavy request might prefill on, and why there are no more of them. */
+/** The other instances on which a heavy request may prefill, and why others are excluded. */
 record Prefillers(List<InstanceView> instances, Reason refusal) {
   /** All that are connected. */
   static Prefillers connected(PlacementQuery query) {

@@ -5,7 +5,9 @@ import dev.kvasir.router.placement.PrefillPlacement.Offload;
 import dev.kvasir.router.placement.PrefillPlacement.Reason;
 import dev.kvasir.router.view.InstanceView;
 
-/** What the simple policies have in common: heavy requests only, and the least busy other one. */
+/**
+ * The common part of the simple policies: only heavy requests, and the least busy other instance.
+ */
 @FunctionalInterface
 interface SimpleRule {
   /** Why the request goes to the other instance, or does not. */

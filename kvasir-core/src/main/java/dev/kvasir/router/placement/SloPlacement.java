@@ -7,8 +7,8 @@ import dev.kvasir.router.view.InstanceView;
 import dev.kvasir.router.view.SloTargets;
 
 /**
- * Prefills where the request and the others there meet their targets: at home if possible, else
- * elsewhere; where no place does, the prediction decides.
+ * Prefills where the request and the others there meet their latency targets: where it decodes if
+ * possible, else elsewhere. If no instance meets them, the prediction decides.
  */
 public record SloPlacement(PlacementSettings settings) implements PlacementPolicy {
   private static final double NOT_SPARED = Double.POSITIVE_INFINITY;

@@ -1,6 +1,6 @@
 package dev.kvasir.router.placement;
 
-/** How long handing over takes: a line through the latest samples of tokens and time. */
+/** How long a KV transfer takes: a line fitted to the latest samples of tokens and time. */
 public final class TransferSpeed {
   private static final int SAMPLES_MAX = 64;
   private static final int SAMPLES_MIN = 8;

@@ -4,11 +4,11 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * Gives each request a place in line so that tenants get tokens in proportion to their weights.
+ * Orders requests so that tenants get tokens in proportion to their weights.
  *
- * <p>A tenant's requests stand behind each other, as far apart as their tokens divided by the
- * weight; one that had nothing in line begins where the line is served now, so that nobody saves
- * up. The tokens of an answer are added when they are known.
+ * <p>Each request of a tenant has a position behind its last one, at a distance of its tokens
+ * divided by the weight. A tenant without waiting requests starts at the current position, so that
+ * nobody saves up credit. The tokens of an answer are added when they are known.
  */
 public final class TenantShares {
   private static final int TENANTS_MAX = 65_536;

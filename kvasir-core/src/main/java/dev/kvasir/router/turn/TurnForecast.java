@@ -5,10 +5,10 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * When the turn of a request is likely to come, as things have gone lately.
+ * Predicts how long a request will wait, from recent measurements.
  *
  * <p>It measures how often requests end, how many of these were of each rank, and how long a worker
- * takes from a start to the first token. Those of a rank get what the ranks before it leave.
+ * takes from a start to the first token. A rank gets what the ranks before it leave.
  */
 public final class TurnForecast {
   private static final double START_NANOS = 1e9;

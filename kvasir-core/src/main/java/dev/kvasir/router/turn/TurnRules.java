@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Who goes first, and how much a worker is given before it has done the rest.
+ * The order in which waiting requests are served, and the bounds on the load of a worker.
  *
  * @param order among requests of one priority
  * @param weights the shares of tenants under {@link Order#FAIR}, as {@code TENANT=WEIGHT}; 1 for

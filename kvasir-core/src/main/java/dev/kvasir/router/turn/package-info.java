@@ -1,5 +1,5 @@
 /**
- * Who of those that wait goes first: priorities and targets of classes, shares of tenants, how much
- * a worker is given, and when a turn is likely to come.
+ * The order in which waiting requests are served: by priority, by latency target, or by tenant
+ * share. Also bounds the load of each worker and predicts how long a request will wait.
  */
 package dev.kvasir.router.turn;

@@ -4,10 +4,10 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What is assumed of instances that have not reported their load lately.
+ * The load assumed for instances that have not reported it lately.
  *
- * <p>Each figure is the mean of those that report it, and at least what the router itself has sent
- * there. So an instance that is silent is neither preferred to the others nor left out.
+ * <p>Each figure is the mean of the instances that report it, and at least what the router itself
+ * has sent there. So a silent instance is neither preferred nor excluded.
  */
 final class AssumedSignals {
   private final List<InstanceView> instances;

@@ -1,10 +1,10 @@
 package dev.kvasir.router.view;
 
 /**
- * What an engine last reported; {@link #UNKNOWN} for each figure that it did not report.
+ * The last report of an engine; {@link #UNKNOWN} for each figure that it did not report.
  *
- * <p>Unknown is not zero: an engine that has no time to report its load is busy, not idle. See
- * {@link AssumedSignals} for what policies see in its place.
+ * <p>Unknown is not zero: an engine without time to report its load is busy, not idle. Policies see
+ * {@link AssumedSignals} instead.
  *
  * @param queueDepth requests that wait
  * @param batchSize requests that run

@@ -3,7 +3,7 @@ package dev.kvasir.router.view;
 import java.time.Duration;
 
 /**
- * How fast the instances prefill and hand over, as far as is known now.
+ * The current estimates of how fast instances prefill and transfer KV.
  *
  * @param workPerSecond what an instance of this fleet prefills, in units of work
  * @param transferBaseSeconds what handing over K and V takes for any prompt

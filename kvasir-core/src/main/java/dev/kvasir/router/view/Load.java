@@ -1,7 +1,7 @@
 package dev.kvasir.router.view;
 
 /**
- * What is under way on an instance, as its ledger has it.
+ * The load of an instance according to its ledger.
  *
  * @param inFlight requests dispatched and not yet ended
  * @param prefills those whose prefill runs or waits there

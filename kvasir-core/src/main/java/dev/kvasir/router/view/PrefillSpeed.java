@@ -4,11 +4,10 @@ import dev.kvasir.router.Route;
 import java.util.Arrays;
 
 /**
- * How fast an instance prefills, from the prefills that had it to themselves.
+ * How fast an instance prefills, measured while no other prefill ran there.
  *
- * <p>The 90th percentile of the latest samples: what disturbed the others can only have made them
- * slower. What was cached without being known would make them faster; {@link Route#told} takes that
- * out.
+ * <p>The 90th percentile of the latest samples, since disturbances only make samples slower.
+ * Unknown cache hits would make them faster; {@link Route#told} corrects for these.
  */
 public final class PrefillSpeed {
   private static final int SAMPLES_MAX = 64;

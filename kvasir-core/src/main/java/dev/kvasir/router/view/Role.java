@@ -1,6 +1,6 @@
 package dev.kvasir.router.view;
 
-/** Which part of a request an instance is there for. */
+/** Which parts of a request an instance serves. */
 public enum Role {
   BOTH,
   PREFILL,

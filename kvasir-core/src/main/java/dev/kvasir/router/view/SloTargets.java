@@ -3,8 +3,8 @@ package dev.kvasir.router.view;
 import java.time.Duration;
 
 /**
- * When tokens are due: the first after a time that grows with the prompt, each further one a fixed
- * time after it was due.
+ * Latency targets: the first token is due after a time that grows with the prompt, each further one
+ * a fixed time after the one before it was due.
  *
  * @param base until the first token of an empty prompt
  * @param tokensPerSecond how much prompt buys a further second

@@ -5,9 +5,9 @@ import dev.kvasir.kv.event.Tier;
 import java.util.Arrays;
 
 /**
- * What a cached block is worth on each tier: 1 spares all of its prefill, 0 nothing.
+ * The worth of a cached block on each tier: 1 saves all of its prefill, 0 nothing.
  *
- * <p>A block further down has to be fetched first, which takes its share of the time it spares.
+ * <p>Loading a block from a slower tier takes a part of the time that it saves.
  */
 public final class TierCredit {
   public static final TierCredit DEFAULT =

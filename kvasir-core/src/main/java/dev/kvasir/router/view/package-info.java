@@ -1,5 +1,5 @@
 /**
- * What a decision can see: the request, the workers with their load and signals, and what each has
- * cached. Records only; nothing here changes.
+ * The input of a routing decision: the request, the workers with their load and signals, and what
+ * each has cached. All types are immutable records.
  */
 package dev.kvasir.router.view;
