@@ -2,14 +2,15 @@ package dev.kvasir.text;
 
 import java.util.List;
 import java.util.Optional;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 
 /**
- * Makes the tokens of a conversation, the way the model was trained on them: ChatML.
+ * Tokenizes a conversation in the format ChatML.
  *
- * <p>Files carry their template as a program. It is not run but recognised, whatever its variables
- * are named; what a message says cannot become a special token, nor end its turn.
+ * <p>A file's template is a program. It is not run but recognised, whatever its variables are
+ * named. The text of a message cannot become a special token or end its turn.
  */
 public final class ChatTemplate {
   private static final int MESSAGES_MAX = 4_096;
@@ -43,7 +44,7 @@ public final class ChatTemplate {
     this.defaultSystem = defaultSystem;
   }
 
-  /** The template that is written so, in the tokens of the tokenizer. */
+  /** Recognises the template. */
   public static ChatTemplate of(String template, Tokenizer tokenizer) throws UnsupportedText {
     var matcher = CHAT_ML.matcher(plain(template));
     var begin = tokenizer.special(BEGIN);
@@ -58,8 +59,10 @@ public final class ChatTemplate {
   /** The template in one spelling: texts as they are, variables as {@code {{ m.role }}}. */
   static String plain(String template) {
     var tags =
-        TAG_SPACE.matcher(template.strip()).replaceAll(m -> quote("{% " + m.group(1) + " %}"));
-    return SHOWN.matcher(tags).replaceAll(m -> quote(pieces(m.group(1))));
+        TAG_SPACE
+            .matcher(template.strip())
+            .replaceAll(m -> Matcher.quoteReplacement("{% " + m.group(1) + " %}"));
+    return SHOWN.matcher(tags).replaceAll(m -> Matcher.quoteReplacement(pieces(m.group(1))));
   }
 
   private static String pieces(String expression) {
@@ -79,10 +82,6 @@ public final class ChatTemplate {
 
   private static String dotted(String variable) {
     return variable.replaceAll("\\[['\"](\\w+)['\"]\\]", ".$1");
-  }
-
-  private static String quote(String replacement) {
-    return java.util.regex.Matcher.quoteReplacement(replacement);
   }
 
   /** The tokens of the messages, and of the beginning of the assistant's answer. */

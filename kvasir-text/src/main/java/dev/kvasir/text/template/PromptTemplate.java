@@ -7,16 +7,17 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.NoSuchElementException;
 import java.util.function.Supplier;
 import tools.jackson.databind.JsonNode;
 
 /**
- * A chat template: writes a conversation as the text that a model was trained on.
+ * A chat template: renders a conversation as the text that a model was trained on.
  *
  * <p>Safe for use by several threads.
  */
 public final class PromptTemplate {
-  /** A short prompt fits without that its letters have to be moved. */
+  /** A short prompt fits without resizing. */
   private static final int ROOM_LETTERS = 2_048;
 
   private final Statements.Part whole;
@@ -27,7 +28,7 @@ public final class PromptTemplate {
     this.clock = clock;
   }
 
-  /** Reads a template; one that needs what is not supported is refused here, as far as it shows. */
+  /** Parses a template. Unsupported features are refused here, as far as they are visible. */
   public static PromptTemplate of(String template) throws TemplateFailure {
     return of(template, LocalDateTime::now);
   }
@@ -49,35 +50,33 @@ public final class PromptTemplate {
       whole.run(new Scope(names), out);
     } catch (StackOverflowError e) {
       throw new TemplateFailure("the template goes too deep");
-    } catch (ArithmeticException | ClassCastException | java.util.NoSuchElementException e) {
-      throw new TemplateFailure("the template cannot be rendered: " + e.getMessage());
-    } catch (IndexOutOfBoundsException | NumberFormatException e) {
+    } catch (ArithmeticException
+        | ClassCastException
+        | IndexOutOfBoundsException
+        | NoSuchElementException
+        | NumberFormatException e) {
       throw new TemplateFailure("the template cannot be rendered: " + e.getMessage());
     }
     return out.toString();
   }
 
-  private Map<String, Object> globals() {
-    var globals = new LinkedHashMap<String, Object>();
-    globals.put("range", (Values.Callable) (plain, _) -> range(plain));
-    globals.put("dict", (Values.Callable) Filters::dictionary);
+  private Map<String, Values.Callable> globals() {
+    var globals = new LinkedHashMap<String, Values.Callable>();
+    globals.put("range", (plain, _) -> range(plain));
+    globals.put("dict", Filters::dictionary);
     globals.put(
         "namespace",
-        (Values.Callable)
-            (_, named) -> {
-              var space = new Values.Namespace();
-              space.values.putAll(named);
-              return space;
-            });
+        (_, named) -> {
+          var space = new Values.Namespace();
+          space.values.putAll(named);
+          return space;
+        });
     globals.put(
         "raise_exception",
-        (Values.Callable)
-            (plain, _) -> {
-              throw new TemplateFailure(plain.isEmpty() ? "" : Values.text(plain.getFirst()));
-            });
-    globals.put(
-        "strftime_now",
-        (Values.Callable) (plain, _) -> date(Values.text(plain.getFirst()), clock.get()));
+        (plain, _) -> {
+          throw new TemplateFailure(plain.isEmpty() ? "" : Values.text(plain.getFirst()));
+        });
+    globals.put("strftime_now", (plain, _) -> date(Values.text(plain.getFirst()), clock.get()));
     return globals;
   }
 
