@@ -5,13 +5,13 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Tokens that are found in a text as they are written, before anything else is done with it. */
+/** Added tokens: these are found literally in a text, before it is processed further. */
 final class AddedTokens {
   /**
-   * One of them.
+   * One added token.
    *
-   * @param left whether spaces before it belong to it, and so on the right
-   * @param word whether it counts only where it is a word of its own
+   * @param left whether spaces before it belong to it; {@code right} the same for spaces behind it
+   * @param word whether it counts only as a separate word
    */
   record Added(int id, String text, Side left, Side right, Side word) {}
 
@@ -48,7 +48,7 @@ final class AddedTokens {
     return longest;
   }
 
-  /** The first in the text from a place on, the longest of those that begin there. */
+  /** The first one at or after {@code from}; of several there, the longest. */
   @Nullable
   Found find(char[] text, int from, int limit) {
     for (int at = from; at < limit; at++) {

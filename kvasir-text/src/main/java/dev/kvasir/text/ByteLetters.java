@@ -3,9 +3,9 @@ package dev.kvasir.text;
 import java.util.Arrays;
 
 /**
- * The letters that byte-level vocabularies write bytes with.
+ * The characters that stand for bytes in byte-level vocabularies.
  *
- * <p>Bytes that print as one visible letter of Latin-1 are that letter; the others are the letters
+ * <p>Bytes that are visible Latin-1 characters stand for themselves; the others are the characters
  * from 256 on, in order.
  */
 public final class ByteLetters {
@@ -29,7 +29,7 @@ public final class ByteLetters {
     return LETTERS[number];
   }
 
-  /** The byte of a letter, or -1 where it is none of them. */
+  /** The byte that a character stands for, or -1 for any other character. */
   static int number(char letter) {
     return letter < NUMBERS.length ? NUMBERS[letter] : -1;
   }

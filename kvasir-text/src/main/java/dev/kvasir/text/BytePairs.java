@@ -8,12 +8,11 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The tokens of one piece of text: its bytes or letters, merged pair by pair, the earliest learned
+ * Tokenizes one piece of text: merges its bytes or characters pair by pair, the earliest learned
  * pair first.
  *
- * <p>Pieces come again and again, so the tokens of short ones are kept: a table of fixed size in
- * which a newer piece takes the place of an older one. Safe for use by several threads, since an
- * entry never changes.
+ * <p>Pieces repeat, so the tokens of short ones are cached in a table of fixed size, in which a
+ * newer piece replaces an older one. Safe for use by several threads, since an entry never changes.
  */
 final class BytePairs {
   /** How pieces become symbols, and what becomes of those that are not in the vocabulary. */
@@ -182,7 +181,7 @@ final class BytePairs {
     return out.toArray();
   }
 
-  /** Looks through all pairs for the first each time, which is quickest for short pieces. */
+  /** Searches all pairs for the first each time, which is fastest for short pieces. */
   private int scan(int[] symbols) {
     int count = symbols.length;
     var found = new long[Math.max(0, count - 1)];

@@ -13,7 +13,7 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * The tokenizer and the chat template of a model that lies in a folder as Hugging Face has it.
+ * The tokenizer and the chat template of a model in a Hugging Face folder.
  *
  * @param chat empty for a model that was not made for conversations
  * @param chatRefusal why there is no {@code chat}; empty where there is
@@ -66,7 +66,7 @@ public record FolderText(Tokenizer tokenizer, Optional<ChatTemplate> chat, Strin
     var model = json.path("model");
     var type = model.path("type").asString("BPE");
     var normalizer = json.path("normalizer").path("type").asString("");
-    // Texts are composed already, but for very few; others would have other tokens.
+    // Nearly all texts are in NFC already; others would get other tokens.
     if (!type.equals("BPE") || !NORMALIZERS.contains(normalizer)) {
       throw new UnsupportedText(
           "a tokenizer of type %s with the normalizer %s is not supported, only BPE of bytes"
@@ -83,7 +83,7 @@ public record FolderText(Tokenizer tokenizer, Optional<ChatTemplate> chat, Strin
       put(texts, id, added.path("content").asString(""));
       special.add(id);
     }
-    // What has no text is special too: no text becomes it.
+    // Tokens without a text are special too: no text becomes one.
     for (int i = 0; i < size; i++) if (texts.get(i).isEmpty()) special.add(i);
     return new Vocabulary(
         split(json.path("pre_tokenizer")),

@@ -19,22 +19,21 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Makes tokens of text as a {@code tokenizer.json} says: pair merging of bytes, or of letters in
- * the way of SentencePiece.
+ * Tokenizes text as a {@code tokenizer.json} describes: by merging pairs of bytes, or of characters
+ * as SentencePiece does.
  *
  * <pre>
  *   text → added tokens cut out → normalised → pieces → pairs merged → tokens
  * </pre>
  *
- * <p>A file that asks for anything that is not supported is refused when it is read. The tokens of
- * a text that begins like an earlier one are made only from where they part. Safe for use by
- * several threads.
+ * <p>A file with unsupported features is refused when it is read. A text that begins like an
+ * earlier one is tokenized only from where they differ. Safe for use by several threads.
  */
 public final class JsonTokenizer {
-  /** Whether tokens are put around a text that its author did not write. */
+  /** Whether special tokens are put around a text. */
   public enum Frame {
     NONE,
-    /** As the file says, such as one that begins every sequence. */
+    /** As the file says, such as a token that begins every sequence. */
     SPECIAL
   }
 
@@ -225,8 +224,8 @@ public final class JsonTokenizer {
   }
 
   /**
-   * A text that is not cut would be merged as one piece. Where no token has a space behind another
-   * letter, pairs never merge across such a place, and it is cut there to the same end.
+   * A text that is not cut would be merged as one piece. If no token has a space behind another
+   * character, pairs never merge across such a place, so cutting there gives the same tokens.
    */
   private void cutAtSpaces(Map<String, Integer> vocabulary) {
     for (var token : vocabulary.keySet()) {
@@ -276,12 +275,12 @@ public final class JsonTokenizer {
     return framed(run.tokens(), frame);
   }
 
-  /** How many texts began like one before, and were not tokenised from their beginning. */
+  /** How many texts began like an earlier one, and were tokenized only in part. */
   long continued() {
     return known.found() + knownSegments.found();
   }
 
-  /** Whether the text stays as it is, and one scanner cuts it. */
+  /** Whether no step changes the text, and a single scanner cuts it. */
   private boolean isScanned(String text) {
     if (scanner == null || !cuts.isEmpty() || addedLater.longest() > 0) return false;
     for (var step : normalizer) if (!step.apply(text).equals(text)) return false;
@@ -370,7 +369,7 @@ public final class JsonTokenizer {
       }
     }
 
-    /** A piece ends where it does whatever comes behind the place that is marked. */
+    /** The ends of pieces before a mark do not depend on the text behind it. */
     private void scan(PieceScanner scanner, int from, int to) {
       for (int at = from; at < to; ) {
         int end = scanner.end(text, at, to);

@@ -7,11 +7,11 @@ import java.util.List;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * Texts whose tokens are known, so that one that begins like another is tokenised only from where
- * they part.
+ * Caches the tokens of texts, so that a text that begins like a cached one is tokenized only from
+ * where they differ.
  *
- * <p>Every so many letters a text is known by the hash of all before. A text is looked for from its
- * end, and compared letter by letter with what was found. Safe for use by several threads.
+ * <p>A text has a key every {@link #STEP} characters: the hash of all characters before. A text
+ * that is found by a key is then compared character by character. Safe for use by several threads.
  */
 final class KnownPrefixes {
   /**
@@ -82,7 +82,7 @@ final class KnownPrefixes {
     var hashes = new ArrayList<Long>(text.length / STEP);
     long hash = 1;
     for (int i = 0; i < text.length / STEP; i++) {
-      // Two sums over the same letters: neither alone tells texts apart well enough.
+      // Two sums over the same characters: one alone is not collision-resistant enough.
       int first = 0;
       long second = 0;
       for (int at = i * STEP; at < (i + 1) * STEP; at++) {

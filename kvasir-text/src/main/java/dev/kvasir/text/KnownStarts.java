@@ -5,11 +5,11 @@ import java.util.LinkedHashMap;
 import java.util.List;
 
 /**
- * Texts or prompts that came lately, each found by the keys of its beginnings.
+ * A cache of recent texts or prompts, each found by the keys of its prefixes.
  *
- * <p>A longer text that begins like another takes over the keys of what they share. A text counts
- * with its whole size as long as one key leads to it; keys that were not asked for for longest go.
- * Safe for use by several threads.
+ * <p>A longer text takes over the keys of the prefixes that it shares with another. A text counts
+ * with its whole size as long as one key leads to it. The least recently used keys are dropped
+ * first. Safe for use by several threads.
  */
 public final class KnownStarts<K, V> {
   private static final class Entry<V> {
@@ -27,12 +27,12 @@ public final class KnownStarts<K, V> {
   private final LinkedHashMap<K, Entry<V>> byKey = new LinkedHashMap<>(16, 0.75f, true);
   private long size;
 
-  /** Keeps texts of that size in all. */
+  /** A cache of that total size. */
   public KnownStarts(long sizeMax) {
     this.sizeMax = sizeMax;
   }
 
-  /** What the last of the keys leads to that is known; the keys go from short to long. */
+  /** The value of the last known key; the keys go from short to long. */
   public synchronized @Nullable V find(List<K> keys) {
     V longest = null;
     // All of them count as asked for, so that what others begin with stays too.
@@ -43,7 +43,7 @@ public final class KnownStarts<K, V> {
     return longest;
   }
 
-  /** Keeps it under these keys, unless it is a large part of all that is kept. */
+  /** Keeps the value under these keys, unless it is larger than a quarter of the cache. */
   public synchronized void keep(List<K> keys, V value, int itsSize) {
     if (keys.isEmpty() || itsSize > sizeMax / 4) return;
     var entry = new Entry<>(value, itsSize);

@@ -1,6 +1,6 @@
 package dev.kvasir.text;
 
-/** What kind of letter each code point is, as patterns of tokenizers ask. */
+/** The class of each code point, as the patterns of tokenizers distinguish them. */
 final class LetterKinds {
   static final byte OTHER = 0;
   static final byte LETTER = 1;

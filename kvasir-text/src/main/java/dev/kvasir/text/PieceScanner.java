@@ -9,24 +9,24 @@ import static dev.kvasir.text.LetterKinds.SPACE;
 import java.util.List;
 
 /**
- * Cuts a text into pieces as the patterns of well-known tokenizers do, without a pattern: where the
- * next piece ends depends on the text from its beginning on, and on nothing before.
+ * Cuts a text into pieces as the patterns of well-known tokenizers do, but without regular
+ * expressions. The end of a piece depends only on the text from its beginning on.
  */
 enum PieceScanner {
-  /** That of GPT-2, which byte-level tokenizers use unless they say otherwise. */
+  /** The pattern of GPT-2, the default of byte-level tokenizers. */
   GPT2(
       "gpt-2 gpt2",
       Integer.MAX_VALUE,
       "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+",
       "'(?:[sdmt]|ll|ve|re)| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+"),
-  /** That of GPT-4 and Llama 3: numbers of up to three digits. */
+  /** The pattern of GPT-4 and Llama 3: numbers of up to three digits. */
   DIGITS_3(
       "llama-bpe llama3",
       3,
       "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}{1,3}"
           + "| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+",
       ""),
-  /** That of Qwen: each digit by itself. */
+  /** The pattern of Qwen: each digit separately. */
   DIGITS_1(
       "qwen2",
       1,
@@ -46,7 +46,7 @@ enum PieceScanner {
     this.shorter = shorter;
   }
 
-  /** The one that a file names by a word instead of a pattern. */
+  /** The scanner that a file names by a key instead of a pattern. */
   static PieceScanner of(String key) throws UnsupportedText {
     for (var each : values()) {
       if (List.of(each.keys.split(" ", -1)).contains(key)) return each;
@@ -61,7 +61,7 @@ enum PieceScanner {
     return keys.split(" ", -1)[0];
   }
 
-  /** Whether it does what the pattern says. */
+  /** Whether it cuts as the pattern does. */
   boolean does(String other) {
     return other.equals(pattern) || (!shorter.isEmpty() && other.equals(shorter));
   }

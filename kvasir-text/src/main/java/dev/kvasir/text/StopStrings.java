@@ -3,10 +3,10 @@ package dev.kvasir.text;
 import java.util.List;
 
 /**
- * Looks in a growing text for the first of some strings that end it.
+ * Searches a growing text for the first of several stop strings.
  *
- * <p>Text that may be the beginning of such a string is held back until it is known, so nothing of
- * a stop string ever gets out, however it is cut into tokens.
+ * <p>Text that may be the beginning of a stop string is held back, so no part of a stop string is
+ * ever returned, however it is split into tokens.
  */
 public final class StopStrings {
   private static final int STRINGS_MAX = 16;
@@ -35,7 +35,7 @@ public final class StopStrings {
     return stopped;
   }
 
-  /** Takes more text, and gives out what certainly belongs to the answer. */
+  /** Adds text, and returns the text that certainly belongs to the answer. */
   public String push(String more) {
     if (stopped || more.isEmpty()) return "";
     var text = held + more;

@@ -9,20 +9,20 @@ import java.util.regex.Pattern;
 import java.util.regex.PatternSyntaxException;
 import tools.jackson.databind.JsonNode;
 
-/** What a tokenizer.json does to a text before its pieces are merged, step by step. */
+/** The steps of a tokenizer.json that process a text before pairs are merged. */
 final class TextSteps {
   /** Cuts a piece of text into smaller ones. */
   interface Cut {
     void cut(String text, List<String> out);
   }
 
-  /** Where a text stands: only the first of a prompt has nothing before it. */
+  /** Whether a text is the first of a prompt. */
   enum Place {
     FIRST,
     LATER
   }
 
-  /** What stands for a space, and where one is put before a text. */
+  /** The character that replaces spaces, and when one is put before a text. */
   record Spaces(String letter, String scheme, boolean splits) {
     String written(String text, Place place) {
       var spaced = text.replace(" ", letter);

@@ -7,10 +7,9 @@ import java.nio.charset.CodingErrorAction;
 import java.nio.charset.StandardCharsets;
 
 /**
- * The text of a sequence of tokens as it grows: a letter is given out once all its bytes are there.
+ * Decodes a growing sequence of tokens: a character is returned once all its bytes have arrived.
  *
- * <p>Bytes that cannot become a letter any more are given out as U+FFFD. Special tokens have no
- * text.
+ * <p>Invalid bytes are returned as U+FFFD. Special tokens have no text.
  */
 public final class TextStream {
   /** A letter has at most four bytes, so at most three wait for the rest. */
@@ -28,7 +27,7 @@ public final class TextStream {
     this.tokenizer = tokenizer;
   }
 
-  /** The text that the next token completes; empty where it ends within a letter. */
+  /** The text that the next token completes; empty if it ends within a character. */
   public String push(int token) {
     if (tokenizer.isSpecial(token)) return "";
     var more = tokenizer.bytes(token);

@@ -2,7 +2,7 @@ package dev.kvasir.text;
 
 import java.util.Arrays;
 
-/** Tokens in a row, as many as come. */
+/** A growing array of tokens. */
 final class TokenBuffer {
   private int[] tokens;
   private int count;

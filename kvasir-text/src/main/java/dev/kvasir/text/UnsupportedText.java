@@ -2,7 +2,7 @@ package dev.kvasir.text;
 
 import java.io.Serial;
 
-/** A tokenizer or a template says something that is not supported here. */
+/** A tokenizer or a template uses a feature that is not supported. */
 public final class UnsupportedText extends Exception {
   private static final int SHOWN_MAX = 80;
 
@@ -12,7 +12,7 @@ public final class UnsupportedText extends Exception {
     super(message);
   }
 
-  /** A name out of a file, made safe to print: one line, not too long. */
+  /** A name from a file, made safe to print: one line of limited length. */
   public static String shown(String name) {
     var text = new StringBuilder();
     name.codePoints()

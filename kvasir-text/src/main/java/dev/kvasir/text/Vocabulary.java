@@ -5,7 +5,7 @@ import java.util.OptionalInt;
 import java.util.Set;
 
 /**
- * What a {@link Tokenizer} is made from, whatever file it was read from.
+ * The input of a {@link Tokenizer}, independent of the file format.
  *
  * @param split how texts are cut before pairs are merged, such as {@code gpt-2} or {@code qwen2}
  * @param tokens the text of each token, by its number; bytes as letters, as GPT-2 has them

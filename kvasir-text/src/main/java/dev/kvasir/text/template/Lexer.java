@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.regex.Pattern;
 
-/** Cuts a template into text and what stands between its marks. */
+/** Splits a template into tokens. */
 final class Lexer {
   /** What a token is. */
   enum Kind {
@@ -43,7 +43,7 @@ final class Lexer {
   private int at;
   private int line = 1;
 
-  /** What the end of the mark before does to the text behind it. */
+  /** How the previous mark trims the text behind it. */
   private char before = ' ';
 
   private Lexer(String source) {
@@ -82,7 +82,7 @@ final class Lexer {
     return source.length();
   }
 
-  /** The text up to a mark, without what the marks on both sides take away. */
+  /** The text up to a mark, trimmed as the marks on both sides demand. */
   private void text(int mark) {
     int from = at;
     int to = mark;

@@ -4,9 +4,9 @@ import dev.kvasir.Nullable;
 import java.util.HashMap;
 import java.util.Map;
 
-/** The names that are known at one place of a template while it is rendered, and what is left. */
+/** The variables at one place of a template while it is rendered, and the remaining budget. */
 final class Scope {
-  /** How much a template may do for one prompt. */
+  /** The limits of a template for one prompt. */
   static final class Budget {
     private static final int STEPS_MAX = 2_000_000;
     private static final int LETTERS_MAX = 64 << 20;

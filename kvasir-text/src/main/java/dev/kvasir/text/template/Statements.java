@@ -7,7 +7,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Reads the statements of a template: each becomes something that can be run. */
+/** Parses the statements of a template: each becomes a {@link Part} that can be run. */
 final class Statements extends Expressions {
   /** A part of a template. */
   @FunctionalInterface
@@ -15,7 +15,7 @@ final class Statements extends Expressions {
     Flow run(Scope scope, StringBuilder out) throws TemplateFailure;
   }
 
-  /** How it goes on behind a part. */
+  /** How rendering continues after a part. */
   enum Flow {
     NEXT,
     BREAK,

@@ -8,16 +8,16 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Values of templates and what can be done with them, as in Python: numbers are Long or Double,
- * texts String, lists List, dictionaries Map.
+ * The values of templates and their operations, as in Python: numbers are Long or Double, texts
+ * String, lists List, dictionaries Map.
  */
 final class Values {
-  /** Nothing, which is a value. */
+  /** Python's None. */
   enum None {
     NONE
   }
 
-  /** The value of a name that is not known. */
+  /** The value of an unknown name. */
   record Undefined(String name) {}
 
   /** What can be called. */
@@ -107,7 +107,7 @@ final class Values {
     return out.append(quote).toString();
   }
 
-  /** What can be gone through: the letters of a text, the keys of a dictionary. */
+  /** The items to iterate over: the characters of a text, the keys of a dictionary. */
   static List<Object> list(Object value) throws TemplateFailure {
     return switch (value) {
       case Undefined _ -> new ArrayList<>();
@@ -175,7 +175,7 @@ final class Values {
     return toDouble(left) + toDouble(right);
   }
 
-  /** What an operator makes of two values. */
+  /** Applies an operator to two values. */
   static Object calculate(String sign, Object left, Object right) throws TemplateFailure {
     return switch (sign) {
       case "==" -> isEqual(left, right);
