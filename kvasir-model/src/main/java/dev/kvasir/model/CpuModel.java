@@ -10,29 +10,30 @@ import java.lang.foreign.Arena;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * A model that computes on the processor, with keys and values in paged blocks.
+ * A model that runs on the CPU, with keys and values in paged blocks.
  *
- * <p>A step is any mixture of prompt chunks and single tokens. What comes out for a row depends on
- * that row alone, bit for bit: not on the rows beside it, on how its prompt was cut into chunks, on
- * where its blocks lie, or on the number of threads. It does one step at a time, and is closed when
- * it does none.
+ * <p>A step is any mixture of prompt chunks and single tokens. The result of a row depends on that
+ * row alone, bit for bit: not on other rows, the chunks of its prompt, the position of its blocks,
+ * or the number of threads. The model runs one step at a time, and must be idle when it is closed.
  */
 public final class CpuModel implements AutoCloseable {
   /** So many tokens a step may have; the memory of a step grows with it. */
   public static final int STEP_TOKENS_MAX = 8_192;
 
-  /** More tokens than these take longer plainly than it takes to have vectors compiled. */
+  /**
+   * With more tokens, waiting for the compilation of the vector kernels is faster than computing
+   * without.
+   */
   private static final int PLAIN_TOKENS_MAX = 64;
 
   private static final int HURRY_SECONDS = 10;
 
-  /** Below this a piece of work takes less time than waking another thread. */
+  /** Work of fewer multiplications takes less time than waking another thread. */
   private static final long SHARED_MULTIPLICATIONS_MIN = 1_000_000;
 
   private final Arena arena = Arena.ofShared();
@@ -182,11 +183,8 @@ public final class CpuModel implements AutoCloseable {
     if (!arena.scope().isAlive()) throw new IllegalStateException("the model is closed");
     if (memory.blockBytes() < shape.kvBytesPerBlock()) {
       throw new IllegalArgumentException(
-          memory
-              + " has blocks of "
-              + memory.blockBytes()
-              + " bytes, the model needs "
-              + shape.kvBytesPerBlock());
+          "%s has blocks of %s bytes, the model needs %s"
+              .formatted(memory, memory.blockBytes(), shape.kvBytesPerBlock()));
     }
     if (logits.length < rows.size()) {
       throw new IllegalArgumentException(rows.size() + " rows, " + logits.length + " logits");
@@ -208,12 +206,8 @@ public final class CpuModel implements AutoCloseable {
   private void check(int index, StepRow row, KvMemory memory) {
     if (row.end() > shape.contextTokens()) {
       throw new IllegalArgumentException(
-          String.format(
-              Locale.ROOT,
-              "row %d ends at %d, the context at %d",
-              index,
-              row.end(),
-              shape.contextTokens()));
+          "row %s ends at %s, the context at %s"
+              .formatted(index, row.end(), shape.contextTokens()));
     }
     for (int token : row.tokens()) {
       if (token < 0 || token >= shape.vocabulary()) {

@@ -61,15 +61,8 @@ public record ModelShape(
   private static void check(String what, int size, int min, int max, int multiple) {
     if (size < min || size > max || size % multiple != 0) {
       throw new IllegalArgumentException(
-          what
-              + " is "
-              + size
-              + ", expected a multiple of "
-              + multiple
-              + " from "
-              + min
-              + " to "
-              + max);
+          "%s is %s, expected a multiple of %s from %s to %s"
+              .formatted(what, size, multiple, min, max));
     }
   }
 
@@ -113,13 +106,8 @@ public record ModelShape(
     int values = metadata.number(key + "attention.value_length", 1, max, size);
     if (turned != size || values != size) {
       throw file.wrong(
-          "heads of "
-              + size
-              + " with values of "
-              + values
-              + ", of which positions turn "
-              + turned
-              + ", are not supported");
+          "heads of %s with values of %s, of which positions turn %s, are not supported"
+              .formatted(size, values, turned));
     }
     var scaling = metadata.optionalText(key + "rope.scaling.type").orElse("none");
     if (!scaling.equals("none")) {

@@ -16,12 +16,8 @@ public record StepRow(int[] tokens, int firstPosition, int[] blocks, boolean sam
     }
     if ((long) firstPosition + tokens.length > (long) blocks.length * ModelShape.BLOCK_TOKENS) {
       throw new IllegalArgumentException(
-          tokens.length
-              + " tokens at "
-              + firstPosition
-              + " do not fit into "
-              + blocks.length
-              + " blocks");
+          "%s tokens at %s do not fit into %s blocks"
+              .formatted(tokens.length, firstPosition, blocks.length));
     }
   }
 

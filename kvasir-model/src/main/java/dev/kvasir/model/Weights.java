@@ -116,14 +116,4 @@ record Weights(
       throws ModelFileException {
     return new Reader(file, shape, lanes, arena).weights();
   }
-
-  /** How many bytes the matrices take. */
-  long bytes() {
-    long bytes = embedding.byteSize() + (head == embedding ? 0 : head.byteSize());
-    for (var layer : layers) {
-      bytes += layer.attention.byteSize() + layer.attentionOutput.byteSize();
-      bytes += layer.inner.byteSize() + layer.innerOutput.byteSize();
-    }
-    return bytes;
-  }
 }

@@ -8,11 +8,11 @@ import java.lang.foreign.MemorySegment;
 import java.lang.management.ManagementFactory;
 
 /**
- * The arithmetic of the model: with vectors, or plain.
+ * The arithmetic of the model: with the Vector API, or in plain loops.
  *
- * <p>Both give the same bits. Every sum has one order: products along the depth, values along the
- * positions, sums over a row in 16 that {@link Lanes#sum} adds up. So it depends on nothing but the
- * row: not on the batch, the chunk, the thread, or the width of the vectors.
+ * <p>Both give the same bits. Every sum has a fixed order: products along the depth, values along
+ * the positions, sums over a row as 16 partial sums that {@link Lanes#sum} adds. So a result
+ * depends only on the row: not on the batch, the chunk, the thread, or the width of the vectors.
  */
 public sealed interface Kernels permits VectorKernels, ScalarKernels {
   /** So many queries attend at once, and read each key and value once for all of them. */
@@ -21,18 +21,12 @@ public sealed interface Kernels permits VectorKernels, ScalarKernels {
   /** The best there is on this machine, and a line in the log that says which. */
   static Kernels best() {
     var log = System.getLogger(Kernels.class.getName());
-    if (!VectorModule.isLoaded()) {
+    boolean isLoaded = VectorModule.isLoaded();
+    if (!isLoaded || !compilesWell()) {
       log.log(
           WARNING,
-          "the model computes without the Vector API, several times slower: start java with"
-              + " --add-modules jdk.incubator.vector");
-      return new ScalarKernels();
-    }
-    if (!compilesWell()) {
-      log.log(
-          WARNING,
-          "the model computes without the Vector API, several times slower: start java without"
-              + " -XX:TieredStopAtLevel");
+          "the model computes without the Vector API, several times slower: start java {0}",
+          isLoaded ? "without -XX:TieredStopAtLevel" : "with --add-modules jdk.incubator.vector");
       return new ScalarKernels();
     }
     var kernels = new VectorKernels();
@@ -40,7 +34,9 @@ public sealed interface Kernels permits VectorKernels, ScalarKernels {
     return kernels;
   }
 
-  /** The lesser compilers make an object of every vector, which is slower than no vectors. */
+  /**
+   * Lower compilation tiers allocate an object for every vector, which is slower than plain loops.
+   */
   private static boolean compilesWell() {
     try {
       var machine = ManagementFactory.getPlatformMXBean(HotSpotDiagnosticMXBean.class);

@@ -102,10 +102,6 @@ public final class PackedMatrix {
     return (long) depth * stripRows() * valueBytes;
   }
 
-  public long byteSize() {
-    return bytes.byteSize();
-  }
-
   /** Writes one row as it was, times a factor. */
   public void row(int output, float factor, float[] out, int to) {
     int strip = output / stripRows();

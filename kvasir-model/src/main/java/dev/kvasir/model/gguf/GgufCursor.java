@@ -60,12 +60,8 @@ final class GgufCursor {
     long count = nextLong(what);
     if (count < 0 || count > countMax) {
       throw broken(
-          what
-              + " is "
-              + Long.toUnsignedString(count)
-              + ", more than the "
-              + countMax
-              + " allowed");
+          "%s is %s, more than the %s allowed"
+              .formatted(what, Long.toUnsignedString(count), countMax));
     }
     if (count * bytesMin > remaining()) {
       throw broken(what + " is " + count + ", but only " + remaining() + " bytes follow");

@@ -8,6 +8,7 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.SequencedMap;
 
@@ -74,16 +75,9 @@ public final class GgufFile implements AutoCloseable {
       throw wrong("it has no tensor " + name);
     }
     if (!tensor.is(sizes)) {
-      var expected = new StringBuilder();
-      for (int size : sizes) expected.append(expected.isEmpty() ? "" : ", ").append(size);
       throw wrong(
-          "tensor "
-              + name
-              + " has the shape "
-              + tensor.dimensions()
-              + ", expected ["
-              + expected
-              + "]");
+          "tensor %s has the shape %s, expected %s"
+              .formatted(name, tensor.dimensions(), Arrays.toString(sizes)));
     }
     return tensor;
   }

@@ -8,7 +8,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.SequencedMap;
 
-/** Parses what stands before the tensors of a GGUF file, trusting none of its numbers. */
+/** Parses the head of a GGUF file, and trusts none of its numbers. */
 final class GgufHead {
   private static final int MAGIC = 0x46554747;
   private static final int VERSION = 3;
@@ -32,7 +32,7 @@ final class GgufHead {
   private final GgufCursor cursor;
   private final SequencedMap<String, Object> values = new LinkedHashMap<>();
 
-  /** A tensor before it is known where the tensors begin. */
+  /** A tensor whose position in the file is not known yet. */
   private record Described(String name, TensorType type, List<Integer> dimensions, long offset) {}
 
   GgufHead(Path path, MemorySegment bytes) {
@@ -99,7 +99,7 @@ final class GgufHead {
     };
   }
 
-  private GgufArray list(String key) throws ModelFileException {
+  private Object list(String key) throws ModelFileException {
     int type = cursor.nextInt("the type of the list " + key);
     var length = "the length of the list " + key;
     return switch (type) {
@@ -110,23 +110,22 @@ final class GgufHead {
     };
   }
 
-  private GgufArray texts(String key, int count) throws ModelFileException {
+  private List<String> texts(String key, int count) throws ModelFileException {
     var texts = new ArrayList<String>();
     for (int i = 0; i < count; i++) texts.add(cursor.nextText("a text of " + key, NAME_BYTES_MAX));
-    return new GgufArray.Texts(texts);
+    return List.copyOf(texts);
   }
 
-  private GgufArray decimals(int type, String key, int count) throws ModelFileException {
-    for (int i = 0; i < count; i++) {
-      var _ = value(type, key);
-    }
-    return new GgufArray.Decimals(count);
+  private double[] decimals(int type, String key, int count) throws ModelFileException {
+    var numbers = new double[count];
+    for (int i = 0; i < count; i++) numbers[i] = (Double) value(type, key);
+    return numbers;
   }
 
-  private GgufArray wholes(int type, String key, int count) throws ModelFileException {
+  private long[] wholes(int type, String key, int count) throws ModelFileException {
     var numbers = new long[count];
     for (int i = 0; i < count; i++) numbers[i] = whole(type, key);
-    return new GgufArray.Numbers(numbers);
+    return numbers;
   }
 
   private Described readTensor() throws ModelFileException {

@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.SequencedMap;
 
-/** What a GGUF file says of itself, by key; each value is asked for with the type it must have. */
+/** The metadata of a GGUF file by key; each value is requested with its expected type. */
 public final class Metadata {
   private static final String REMEDY = "convert the model again with a current converter";
 
@@ -69,7 +69,7 @@ public final class Metadata {
   public List<String> texts(String key) throws ModelFileException {
     var value = values.get(key);
     if (value == null) throw missing(key);
-    if (value instanceof GgufArray.Texts(List<String> texts)) return texts;
+    if (value instanceof List<?> list) return list.stream().map(String.class::cast).toList();
     throw wrong(key, value, "a list of texts");
   }
 
@@ -77,7 +77,7 @@ public final class Metadata {
   public long @Nullable [] optionalNumbers(String key) throws ModelFileException {
     var value = values.get(key);
     if (value == null) return null;
-    if (value instanceof GgufArray.Numbers numbers) return numbers.values();
+    if (value instanceof long[] numbers) return numbers.clone();
     throw wrong(key, value, "a list of whole numbers");
   }
 
@@ -86,7 +86,13 @@ public final class Metadata {
   }
 
   private ModelFileException wrong(String key, Object value, String expected) {
-    var found = UnsupportedText.shown(String.valueOf(value));
+    var found =
+        switch (value) {
+          case List<?> texts -> "a list of " + texts.size() + " texts";
+          case long[] numbers -> "a list of " + numbers.length + " whole numbers";
+          case double[] numbers -> "a list of " + numbers.length + " numbers with a fraction";
+          default -> UnsupportedText.shown(value.toString());
+        };
     return new ModelFileException(path, key + " is " + found + ", expected " + expected, REMEDY);
   }
 }

@@ -5,7 +5,7 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * A tensor as it lies in the mapped file: rows of values, the first dimension along the row.
+ * A tensor in a mapped file: rows of values, the first dimension along the row.
  *
  * @param dimensions the sizes, the one along the row first, as GGUF has them
  * @param bytes exactly the bytes of the values; readable while the file is open

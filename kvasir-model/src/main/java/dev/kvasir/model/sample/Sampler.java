@@ -7,13 +7,13 @@ import java.util.List;
 /**
  * Chooses the next token from the logits.
  *
- * <p>The chance in it is a function of the seed and the position of the token alone. So an answer
- * does not depend on what else is computed, and one that was interrupted goes on as it would have.
- * Equal logits rank by token, lowest first. The sampler keeps nothing but room to work in: one for
- * each thread that samples.
+ * <p>Its random numbers depend only on the seed and the position of the token. So an answer does
+ * not depend on what else is computed, and an interrupted one continues as it would have. Equal
+ * logits rank by token, lowest first. A sampler has only work space as state: use one for each
+ * thread.
  */
 public final class Sampler {
-  /** Tokens less likely than the likeliest by e to this power have no chance. */
+  /** Tokens that are e to this power less likely than the likeliest are never chosen. */
   private static final double DEPTH = 40;
 
   private final double[] weights;
@@ -38,12 +38,8 @@ public final class Sampler {
     int vocabulary = adjusted.length;
     if (history.size() != vocabulary || logits.length < vocabulary) {
       throw new IllegalArgumentException(
-          vocabulary
-              + " tokens, "
-              + history.size()
-              + " in the history, "
-              + logits.length
-              + " logits");
+          "%s tokens, %s in the history, %s logits"
+              .formatted(vocabulary, history.size(), logits.length));
     }
     var used = settings.penalizes() ? penalized(logits, settings, history) : logits;
     int token =

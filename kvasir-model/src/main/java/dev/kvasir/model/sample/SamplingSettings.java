@@ -39,13 +39,8 @@ public record SamplingSettings(
   private static void check(String name, double value, double min, double max) {
     if (!(value >= min && value <= max)) {
       throw new IllegalArgumentException(
-          name
-              + " is "
-              + value
-              + ", expected "
-              + (min == Double.MIN_VALUE ? "above 0" : min)
-              + " to "
-              + max);
+          "%s is %s, expected %s to %s"
+              .formatted(name, value, min == Double.MIN_VALUE ? "above 0" : min, max));
     }
   }
 
