@@ -4,13 +4,15 @@ import dev.kvasir.model.gguf.GgufFile;
 import dev.kvasir.model.gguf.ModelFileException;
 import dev.kvasir.text.UnsupportedText;
 
-/** The families of models that can be run, all of them variants of Llama. */
+/** The supported model families, all of them variants of Llama. */
 public enum Architecture {
-  /** Positions turn neighbouring numbers. */
+  /** RoPE rotates neighbouring numbers. */
   LLAMA("llama"),
-  /** Positions turn the first half of a head against the second; queries and keys have a bias. */
+  /**
+   * RoPE rotates the first half of a head against the second. Queries, keys and values have a bias.
+   */
   QWEN2("qwen2"),
-  /** The same without the bias, but each head is normalized. */
+  /** Like Qwen 2 without the bias, but each head is normalized. */
   QWEN3("qwen3");
 
   private final String key;

@@ -7,10 +7,10 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * What the tokens of a pass see of those before them, layer by layer.
+ * Computes the attention of the tokens of a pass.
  *
- * <p>Queries that use the same keys, of the heads of a group and of tokens that follow each other,
- * attend together, a few at a time.
+ * <p>Queries with the same keys, of the heads of a group and of consecutive tokens, are computed
+ * together, a few at a time.
  */
 final class Attention {
   /** Kernels compute scores in pieces of so many. */
@@ -32,7 +32,7 @@ final class Attention {
     this.scores = new float[workers][0];
   }
 
-  /** Parts the queries of a pass, for all of its layers. */
+  /** Splits the queries of a pass into tiles, for all of its layers. */
   void begin(PassTokens tokens) {
     tiles.clear();
     for (var run : tokens.runs()) {
@@ -44,7 +44,7 @@ final class Attention {
     }
   }
 
-  /** Writes what all heads of all tokens have seen, times what the next product wants. */
+  /** Writes the attention of all heads of all tokens, times the scale of the next product. */
   void run(int index, Weights.Layer layer, PassTokens tokens, PassBuffers buffers) {
     long multiplications = 2 * tokens.attended() * shape.heads() * shape.headSize();
     team.run(

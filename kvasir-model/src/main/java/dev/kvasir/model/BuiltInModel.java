@@ -13,11 +13,11 @@ import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.PosixFilePermissions;
 
 /**
- * The model that comes with Kvasir: a pocket dictionary of seven million weights.
+ * The model that ships with Kvasir: a pocket dictionary with seven million weights.
  *
- * <p>A file inside a jar cannot be mapped, so a copy is made in the cache folder, once. Its name
- * holds its checksum and its content is checked each time, so a broken or foreign copy is replaced
- * and never used.
+ * <p>A file inside a jar cannot be mapped, so it is copied to the cache folder once. The name of
+ * the copy contains its checksum and its content is checked each time, so a damaged copy is
+ * replaced and never used.
  */
 public final class BuiltInModel {
   /** Its name where a model is asked for by name. */

@@ -7,7 +7,7 @@ import dev.kvasir.model.compute.ParallelRunner;
 import java.util.List;
 
 /**
- * One walk of some rows through all layers, and the memory it needs on the way.
+ * The forward pass of some rows through all layers, with its buffers.
  *
  * <p>In each layer the keys and values of all its rows are written before any of them attends, so a
  * row may use a block that another row fills in the same step.

@@ -5,7 +5,9 @@ import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The tokens of some rows in one line: where each stands, and where its keys and values go. */
+/**
+ * The tokens of some rows in one list: their positions, and the blocks of their keys and values.
+ */
 final class PassTokens {
   private static final int BLOCK = ModelShape.BLOCK_TOKENS;
 

@@ -2,7 +2,10 @@ package dev.kvasir.model;
 
 import dev.kvasir.Nullable;
 
-/** Turns the pairs of numbers in a head by angles that grow with the position. */
+/**
+ * Rotary position embedding: rotates pairs of numbers in a head by angles that grow with the
+ * position.
+ */
 final class Rope {
   private final int half;
   private final int step;

@@ -6,11 +6,11 @@ import java.util.Comparator;
 import java.util.List;
 
 /**
- * Decides how the rows of a step are shared among threads.
+ * Distributes the rows of a step over threads.
  *
- * <p>Rows that do not read what another row writes in the same step can go through all layers on a
- * thread of their own, without ever waiting for each other; only steps with one long row, or with
- * rows that share what is just being written, are shared within each product instead.
+ * <p>Rows that do not read what another row writes in the same step run through all layers on
+ * separate threads, without waiting for each other. Other steps, and those with one long row, are
+ * parallel within each product instead.
  */
 final class StepSplit {
   /** The busiest thread may have so many times the average, or the rows are not parted. */

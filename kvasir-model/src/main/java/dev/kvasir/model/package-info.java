@@ -1,6 +1,6 @@
 /**
- * A model on processors: its shape and weights, one forward pass over the rows of a step, and the
- * model that comes with Kvasir. It knows tokens, slots and numbers, but no requests, no servers and
- * no tiers.
+ * Runs a model on CPUs: its shape and weights, the forward pass over the rows of a step, and the
+ * model that ships with Kvasir. This package knows tokens and KV slots, but no requests, servers or
+ * tiers.
  */
 package dev.kvasir.model;

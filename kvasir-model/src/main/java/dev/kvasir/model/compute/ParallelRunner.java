@@ -9,16 +9,16 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
 /**
- * A fixed number of threads that share the units of one task at a time; the caller is one of them.
+ * A fixed number of threads that run the units of one task at a time; the caller is one of them.
  *
- * <p>Who has nothing to do looks out for the next task for a moment, as one usually follows at once
- * and waking up takes longer than many a task; then it is parked. The caller waits only for units
- * that somebody has begun, so a thread that the machine has no time for delays nobody.
+ * <p>An idle thread first spins for a moment, since the next task usually follows at once and
+ * waking up takes longer than many tasks; then it parks. The caller waits only for units that have
+ * begun, so a thread that gets no CPU time delays nobody.
  */
 public final class ParallelRunner implements AutoCloseable {
   private static final int THREADS_MAX = 256;
 
-  /** As long as waking a thread takes, so that nobody waits for more than twice the time. */
+  /** As long as waking a thread takes, so that spinning at most doubles the wait. */
   private static final long LOOKOUT_NANOS = 50_000;
 
   private final List<Thread> threads = new ArrayList<>();
@@ -32,7 +32,7 @@ public final class ParallelRunner implements AutoCloseable {
     void unit(int unit, int worker);
   }
 
-  /** One task: who takes a unit counts it before and after. */
+  /** One task, which counts the units that were begun and done. */
   private static final class Task {
     private final int units;
     private final Work work;

@@ -3,7 +3,9 @@ package dev.kvasir.model.compute;
 import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
 
-/** The arithmetic in plain loops: where there is no Vector API, and to check the other against. */
+/**
+ * The arithmetic in plain loops: for a JDK without the Vector API, and as the reference in tests.
+ */
 public final class ScalarKernels implements Kernels {
   private static final int COUNT = Lanes.COUNT;
 

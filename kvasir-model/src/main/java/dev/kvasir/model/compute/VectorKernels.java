@@ -8,9 +8,9 @@ import jdk.incubator.vector.VectorSpecies;
 /**
  * The arithmetic with the Vector API.
  *
- * <p>Loops keep their vectors in local variables and call nothing that takes or returns one, as
- * such a call may put each into an object. No sum goes across the lanes of a vector but by {@link
- * Lanes#sum}: the Vector API leaves the order of its own open.
+ * <p>Loops keep their vectors in local variables and call no method that takes or returns one,
+ * since such a call may allocate an object. Sums across the lanes of a vector are computed only by
+ * {@link Lanes#sum}: the Vector API does not define the order of its own.
  */
 public final class VectorKernels implements Kernels {
   static final VectorSpecies<Float> FLOATS =

@@ -1,6 +1,6 @@
 package dev.kvasir.model.compute;
 
-/** The JDK's module with the Vector API, which java has only where it is asked for. */
+/** The JDK's module with the Vector API, which is loaded only on request. */
 final class VectorModule {
   private static final String NAME = "jdk.incubator.vector";
 

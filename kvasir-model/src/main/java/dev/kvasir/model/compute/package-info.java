@@ -1,2 +1,4 @@
-/** The arithmetic of the model, with vectors where the JDK has them, on a fixed set of threads. */
+/**
+ * The arithmetic of the model on a fixed set of threads, with the Vector API where the JDK has it.
+ */
 package dev.kvasir.model.compute;

@@ -1,2 +1,2 @@
-/** The choice of the next token: temperature, top-k, top-p, penalties, and log probabilities. */
+/** Samples the next token: temperature, top-k, top-p, penalties, and log probabilities. */
 package dev.kvasir.model.sample;
