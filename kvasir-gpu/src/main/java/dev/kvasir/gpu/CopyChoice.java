@@ -1,14 +1,14 @@
 package dev.kvasir.gpu;
 
 /**
- * Which way some blocks go, and what it is expected to cost.
+ * The way to copy some blocks, and its expected cost.
  *
  * @param nanos what it costs by the measurements
  */
 public record CopyChoice(CopyWay way, double nanos) {
   /**
-   * A kernel is taken only where it saves this part: it takes time of the GPU's processors, and
-   * slows what computes beside it, where the copy engines do not.
+   * A kernel is used only if it saves this share: it uses the GPU's processors and slows other
+   * kernels, which the copy engines do not.
    */
   private static final double KERNEL_GAIN_MIN = 0.03;
 

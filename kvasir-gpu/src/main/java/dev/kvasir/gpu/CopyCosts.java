@@ -1,9 +1,9 @@
 package dev.kvasir.gpu;
 
 /**
- * What each way of copying costs on this machine in one direction, for one piece of one size.
+ * The cost of each way to copy on this machine, in one direction, for one piece of one size.
  *
- * <p>All in nanoseconds for a piece, measured with as many pieces under way as the store has; a way
+ * <p>In nanoseconds for a piece, measured with as many pieces under way as the store has. A way
  * that does not work here costs {@link #NEVER}.
  *
  * @param linkNanos what the link needs for its bytes
@@ -31,7 +31,7 @@ public record CopyCosts(
     }
   }
 
-  /** What the blocks cost that way: the slower of the bytes and the calls. */
+  /** The cost of the blocks: the higher of the costs of bytes and of calls. */
   public double nanos(CopyWay way, CopyShape shape) {
     int pieces = shape.pieces();
     return switch (way) {

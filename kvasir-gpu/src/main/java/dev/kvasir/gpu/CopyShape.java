@@ -1,7 +1,7 @@
 package dev.kvasir.gpu;
 
 /**
- * How the blocks of one copy lie.
+ * The layout of the blocks of one copy.
  *
  * @param blocks how many
  * @param parts of how many pieces each consists on the GPU
@@ -16,7 +16,7 @@ public record CopyShape(int blocks, int parts, int runs, int hostRuns) {
     }
   }
 
-  /** The shape of slots in ascending order of the lower one; in each word host over device. */
+  /** The shape of these pairs of slots, in ascending order of the host slot. */
   public static CopyShape of(long[] slots, int from, int to, int parts) {
     int runs = 1;
     int hostRuns = 1;
@@ -31,7 +31,7 @@ public record CopyShape(int blocks, int parts, int runs, int hostRuns) {
     return new CopyShape(to - from, parts, runs, hostRuns);
   }
 
-  /** One word for a pair of slots, which sorts by the one on the host. */
+  /** A pair of slots as one word, which sorts by the host slot. */
   public static long pair(int device, int host) {
     return (long) host << 32 | device;
   }

@@ -2,7 +2,7 @@ package dev.kvasir.gpu;
 
 import java.util.List;
 
-/** What looking for NVIDIA's driver library came to. */
+/** The result of looking for NVIDIA's driver library. */
 public sealed interface CudaAnswer {
   /** There is no such library, or it is not NVIDIA's. */
   record Absent(String reason) implements CudaAnswer {}
@@ -15,10 +15,8 @@ public sealed interface CudaAnswer {
 
     /** What is wrong with it, in one line. */
     public String text() {
-      return "the NVIDIA driver is too old: its CUDA "
-          + version
-          + " has no "
-          + String.join(", ", missing);
+      return "the NVIDIA driver is too old: its CUDA %s has no %s"
+          .formatted(version, String.join(", ", missing));
     }
   }
 

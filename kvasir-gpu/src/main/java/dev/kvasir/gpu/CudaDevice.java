@@ -13,11 +13,11 @@ import java.util.Objects;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * One GPU in use: its primary context, which every library in the process shares, and the count of
- * what was taken from it and not given back.
+ * One GPU in use: its primary context, which all libraries in the process share, and the number of
+ * its resources that are in use.
  *
- * <p>A thread must {@link #bind} itself before it uses anything of the device. Close what was taken
- * first; the context goes with the last who holds it.
+ * <p>A thread must {@link #bind} itself before it uses the device. Close its resources first; the
+ * context is destroyed with its last holder.
  */
 public final class CudaDevice implements AutoCloseable {
   /** For all contexts of the process, and with an address for kernels. */
@@ -27,17 +27,19 @@ public final class CudaDevice implements AutoCloseable {
   private static final int STREAM_APART = 1;
   private static final int EVENT_UNTIMED = 2;
 
-  /** Who is served first where the GPU has a choice. */
+  /** The priority of a stream. */
   public enum Urgency {
-    /** As what computes. */
+    /** The same as kernels that compute. */
     USUAL,
-    /** Before what computes, so that a few small kernels need not wait for many large ones. */
+    /**
+     * Before kernels that compute, so that a few small kernels need not wait for many large ones.
+     */
     RAISED,
     /** Before everything else. */
     URGENT
   }
 
-  /** What a device gives out and must get back. */
+  /** The kinds of resources of a device. */
   public enum Kind {
     ALLOCATION,
     REGISTRATION,
@@ -197,7 +199,7 @@ public final class CudaDevice implements AutoCloseable {
     return Objects.requireNonNull(held.get(kind));
   }
 
-  /** How much of each kind is in use now; kinds of which nothing is are left out. */
+  /** How many resources of each kind are in use; kinds without any are left out. */
   public Map<Kind, Integer> holdings() {
     var holdings = new EnumMap<Kind, Integer>(Kind.class);
     held.forEach((kind, count) -> holdings.put(kind, count.get()));
@@ -206,14 +208,14 @@ public final class CudaDevice implements AutoCloseable {
   }
 
   /**
-   * Destroys the context, whoever holds it, with all that was taken from it; a lost one is of no
-   * use to anybody. Who opens the GPU afterwards has a new one.
+   * Destroys the context with all its resources, whoever holds it, since a lost context is useless.
+   * Opening the GPU again creates a new one.
    */
   public void reset() throws CudaFailure {
     driver.call(CudaCall.CONTEXT_RESET, device);
   }
 
-  /** Lets go of the context. */
+  /** Releases the context. */
   @Override
   public void close() throws CudaFailure {
     driver.call(CudaCall.CONTEXT_RELEASE, device);

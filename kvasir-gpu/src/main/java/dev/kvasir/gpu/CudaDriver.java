@@ -1,7 +1,6 @@
 package dev.kvasir.gpu;
 
 import static java.lang.foreign.ValueLayout.ADDRESS;
-import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import java.lang.foreign.Arena;
@@ -18,7 +17,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * NVIDIA's driver library, each of its functions found and bound before the first is called.
+ * NVIDIA's driver library. All of its functions are bound before the first call.
  *
  * <p>It may be called from any thread; most calls need the thread bound to a {@link CudaDevice}.
  */
@@ -47,7 +46,7 @@ public final class CudaDriver {
     }
   }
 
-  /** The function with every parameter as a long, pointers too: handles and addresses are such. */
+  /** The function with every parameter as a long, including pointers. */
   private static MethodHandle bind(CudaCall call, MemorySegment symbol, MethodType words) {
     var function = Linker.nativeLinker().downcallHandle(symbol, call.descriptor());
     for (int i = 0; i < call.parameters(); i++) {
@@ -72,7 +71,10 @@ public final class CudaDriver {
     }
   }
 
-  /** Loads the library and asks it; the global arena, since a driver must never be unloaded. */
+  /**
+   * Loads the library and lists its GPUs. It uses the global arena, since a driver must never be
+   * unloaded.
+   */
   public static CudaAnswer ask(String libraryName) {
     SymbolLookup library;
     try {
@@ -103,26 +105,19 @@ public final class CudaDriver {
 
   /** The newest CUDA it knows, such as 13.0. */
   public String version() throws CudaFailure {
-    try (var arena = Arena.ofConfined()) {
-      var number = arena.allocate(JAVA_LONG);
-      call(CudaCall.DRIVER_VERSION, number.address());
-      int version = number.get(JAVA_INT, 0);
-      return version / 1000 + "." + version % 1000 / 10;
-    }
+    int version = (int) word(CudaCall.DRIVER_VERSION);
+    return version / 1000 + "." + version % 1000 / 10;
   }
 
   private List<Gpu> gpus() throws CudaFailure {
     var gpus = new ArrayList<Gpu>();
     try (var arena = Arena.ofConfined()) {
-      var number = arena.allocate(JAVA_LONG);
-      call(CudaCall.DEVICE_COUNT, number.address());
-      int count = number.get(JAVA_INT, 0);
+      int count = (int) word(CudaCall.DEVICE_COUNT);
       var name = arena.allocate(NAME_BYTES);
       for (int index = 0; index < count; index++) {
         int device = device(index);
         call(CudaCall.DEVICE_NAME, name.address(), NAME_BYTES, device);
-        call(CudaCall.DEVICE_MEMORY, number.address(), device);
-        long bytes = number.get(JAVA_LONG, 0);
+        long bytes = word(CudaCall.DEVICE_MEMORY, device);
         gpus.add(new Gpu(index, name.getString(0), bytes, attribute(device, ATTRIBUTE_PROCESSORS)));
       }
     }
@@ -130,26 +125,20 @@ public final class CudaDriver {
   }
 
   int device(int index) throws CudaFailure {
-    try (var arena = Arena.ofConfined()) {
-      var number = arena.allocate(JAVA_INT);
-      call(CudaCall.DEVICE, number.address(), index);
-      return number.get(JAVA_INT, 0);
-    }
+    return (int) word(CudaCall.DEVICE, index);
   }
 
   int attribute(int device, int attribute) throws CudaFailure {
-    try (var arena = Arena.ofConfined()) {
-      var number = arena.allocate(JAVA_INT);
-      call(CudaCall.DEVICE_ATTRIBUTE, number.address(), attribute, device);
-      return number.get(JAVA_INT, 0);
-    }
+    return (int) word(CudaCall.DEVICE_ATTRIBUTE, attribute, device);
   }
 
   boolean has(CudaCall call) {
     return functions.containsKey(call);
   }
 
-  /** Calls a function that answers with one word, such as a handle. */
+  /**
+   * Calls a function that answers with one word, such as a handle, or with an int in its low half.
+   */
   long word(CudaCall call, long... arguments) throws CudaFailure {
     try (var arena = Arena.ofConfined()) {
       var word = arena.allocate(JAVA_LONG);

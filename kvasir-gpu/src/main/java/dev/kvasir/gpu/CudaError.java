@@ -1,7 +1,7 @@
 package dev.kvasir.gpu;
 
 /**
- * The error numbers of NVIDIA's driver that say what somebody can do about them.
+ * The error numbers of NVIDIA's driver for which there is advice.
  *
  * <p>Numbers that are not here still have the driver's own name and text.
  */
@@ -28,7 +28,7 @@ enum CudaError {
   DRIVER_MISMATCH(803, "library and kernel driver are of different versions: restart the machine"),
   OTHER(-1, "nvidia-smi or the kernel's log (dmesg) may tell why");
 
-  /** What a query answers while the work is not done; no failure. */
+  /** The answer of a query while the work is not done; not a failure. */
   static final int NOT_READY = 600;
 
   private final int number;

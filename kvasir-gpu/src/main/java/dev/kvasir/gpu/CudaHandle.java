@@ -1,8 +1,8 @@
 package dev.kvasir.gpu;
 
-/** Something that the driver gave out under a number, and gets back once. */
+/** A resource of the driver, which is released once. */
 public final class CudaHandle implements AutoCloseable {
-  /** How it is given back. */
+  /** Releases the resource. */
   interface GiveBack {
     void run() throws CudaFailure;
   }

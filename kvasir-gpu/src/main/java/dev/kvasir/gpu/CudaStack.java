@@ -7,17 +7,16 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 
 /**
- * What was taken of a GPU, to be given back last first, all of it whatever fails.
+ * The resources taken from a GPU, which are released in reverse order, even if some fail.
  *
- * <p>Giving back fails only where the GPU's context is lost, and then there is nothing left to
- * give.
+ * <p>A release fails only if the GPU's context is lost, and then all resources are gone.
  */
 public final class CudaStack implements AutoCloseable {
   private static final System.Logger LOG = System.getLogger(CudaStack.class.getName());
 
   private final Deque<AutoCloseable> taken = new ArrayDeque<>();
 
-  /** Takes care of it from now on. */
+  /** Adds a resource, which is closed with the stack. */
   public <T extends AutoCloseable> T add(T part) {
     taken.push(part);
     return part;

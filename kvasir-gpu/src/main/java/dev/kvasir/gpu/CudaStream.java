@@ -7,10 +7,10 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
- * A queue of work for the GPU; what is put in runs later and in order.
+ * A queue of work for the GPU, which runs later and in order.
  *
- * <p>Used by one thread at a time. Host addresses are of registered memory: with any other, the
- * driver would copy twice, and wait.
+ * <p>Used by one thread at a time. Host addresses must be in registered memory: with other memory,
+ * the driver would copy twice, and block.
  */
 public final class CudaStream implements AutoCloseable {
   /** The most parameters that a kernel may have. */
@@ -28,7 +28,7 @@ public final class CudaStream implements AutoCloseable {
   private static final int BEGIN_BEFORE_END = 6;
 
   /**
-   * How a kernel is spread.
+   * The grid of a kernel.
    *
    * @param groups of threads along the first axis
    * @param groupsAcross along the second
@@ -104,29 +104,15 @@ public final class CudaStream implements AutoCloseable {
 
   /** Copies many pieces by one call, in any order; three arrays of as many words. */
   public void copyBatch(long targets, long sources, long sizes, long count) throws CudaFailure {
+    long kinds = attribute.address();
+    long from = first.address();
+    long in = handle.value();
     if (driver.has(CudaCall.COPY_BATCH)) {
-      driver.call(
-          CudaCall.COPY_BATCH,
-          targets,
-          sources,
-          sizes,
-          count,
-          attribute.address(),
-          first.address(),
-          1,
-          handle.value());
+      driver.call(CudaCall.COPY_BATCH, targets, sources, sizes, count, kinds, from, 1, in);
     } else {
+      long failed = failedAt.address();
       driver.call(
-          CudaCall.COPY_BATCH_FIRST,
-          targets,
-          sources,
-          sizes,
-          count,
-          attribute.address(),
-          first.address(),
-          1,
-          failedAt.address(),
-          handle.value());
+          CudaCall.COPY_BATCH_FIRST, targets, sources, sizes, count, kinds, from, 1, failed, in);
     }
   }
 
@@ -158,8 +144,8 @@ public final class CudaStream implements AutoCloseable {
   }
 
   /**
-   * Starts a kernel that may begin while the one before it still runs, and waits for it by itself;
-   * where the driver cannot do that, as any other.
+   * Starts a kernel that may begin while the one before it still runs, and that waits for it
+   * itself. If the driver cannot do that, starts it as any other.
    */
   public void launchEarly(CudaModule.Kernel kernel, Grid grid, long... parameters)
       throws CudaFailure {
@@ -191,12 +177,12 @@ public final class CudaStream implements AutoCloseable {
     driver.call(CudaCall.COPY_WITHIN, to, from, bytes, handle.value());
   }
 
-  /** Collects what is put in from now on instead of running it, until {@link #endCapture}. */
+  /** Captures the work that follows instead of running it, until {@link #endCapture}. */
   public void beginCapture() throws CudaFailure {
     driver.call(CudaCall.CAPTURE_BEGIN, handle.value(), CAPTURE_OF_THIS_THREAD);
   }
 
-  /** What was collected, ready to be launched as one. */
+  /** The captured work, ready to be launched as one. */
   public CudaGraph endCapture() throws CudaFailure {
     try (var words = Arena.ofConfined()) {
       var graph = words.allocate(JAVA_LONG);
@@ -210,12 +196,12 @@ public final class CudaStream implements AutoCloseable {
     driver.call(CudaCall.GRAPH_LAUNCH, graph.handle(), handle.value());
   }
 
-  /** Puts the event behind all that is in the stream now. */
+  /** Records the event behind all work that is in the stream now. */
   public void record(CudaEvent event) throws CudaFailure {
     driver.call(CudaCall.EVENT_RECORD, event.handle(), handle.value());
   }
 
-  /** Holds what comes next in this stream until the event of another is reached. */
+  /** Makes later work in this stream wait for the event of another. */
   public void after(CudaEvent event) throws CudaFailure {
     driver.call(CudaCall.STREAM_AFTER, handle.value(), event.handle(), 0);
   }

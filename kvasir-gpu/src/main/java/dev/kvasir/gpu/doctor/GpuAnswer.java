@@ -11,7 +11,7 @@ import dev.kvasir.gpu.MoveKernel;
 import java.util.ArrayList;
 import java.util.List;
 
-/** What looking for GPUs came to, each of them tried. */
+/** The result of looking for GPUs and trying each. */
 sealed interface GpuAnswer {
   /** There is no driver library. */
   record Absent(String reason) implements GpuAnswer {}

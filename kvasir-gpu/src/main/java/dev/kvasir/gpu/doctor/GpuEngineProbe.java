@@ -14,14 +14,14 @@ import dev.kvasir.live.doctor.Status;
 import java.util.LinkedHashMap;
 import java.util.List;
 
-/** Whether embedded engines can compute on the first GPU: what it is, and the libraries. */
+/** Checks whether embedded engines can run on the first GPU: its capability, and the libraries. */
 public final class GpuEngineProbe {
   private static final String NAME = "gpu model";
   private static final String WITHOUT = "; until then embedded engines compute on the processor";
 
   private GpuEngineProbe() {}
 
-  /** Nothing is said where there is no GPU, or none that works. */
+  /** Empty if there is no working GPU. */
   public static List<Check> look() {
     if (!(CudaDriver.ask(CudaDriver.LIBRARY) instanceof CudaAnswer.Answered ready)) {
       return List.of();

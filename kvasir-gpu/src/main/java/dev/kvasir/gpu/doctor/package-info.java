@@ -1,2 +1,2 @@
-/** What {@code kvasir doctor} says about the GPUs of this machine. */
+/** The checks of {@code kvasir doctor} for the GPUs of this machine. */
 package dev.kvasir.gpu.doctor;

@@ -26,9 +26,7 @@ import java.util.Locale;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 
-/**
- * A model on a GPU that engines share. All memory is taken when it is opened, or it is not opened.
- */
+/** A model on a GPU that engines share. All memory is allocated when it is opened. */
 public final class GpuDevice implements ModelDevice {
   /** Compute capability 8.0: the first with bf16 on its tensor cores. */
   public static final int CAPABILITY_MIN = 80;
@@ -49,11 +47,11 @@ public final class GpuDevice implements ModelDevice {
   private volatile Loaded loaded;
   private int used;
 
-  /** What was taken of the GPU. */
+  /** The resources on the GPU. */
   private record Loaded(CudaStack taken, CudaDevice device, GpuModel model, long blocksAt) {}
 
   /**
-   * What a model on a GPU is given.
+   * The settings of a model on a GPU.
    *
    * @param blocks of keys and values, for all engines together
    * @param stepTokensMax so many tokens a step may have
@@ -72,7 +70,7 @@ public final class GpuDevice implements ModelDevice {
   /** Which numbers a model computes with. */
   public enum Weights {
     OF_FILE,
-    /** Made up, in the shape that the file has, to measure with. */
+    /** Random numbers in the shape of the file, for measurements. */
     DUMMY
   }
 
@@ -200,14 +198,11 @@ public final class GpuDevice implements ModelDevice {
 
   private static void requireFit(CudaDevice device, GpuShape shape, Settings settings)
       throws CudaFailure, GpuUnavailable {
-    if (device.capability() < CAPABILITY_MIN) {
+    int capability = device.capability();
+    if (capability < CAPABILITY_MIN) {
       throw new GpuUnavailable(
-          device
-              + " has compute capability "
-              + device.capability() / 10
-              + "."
-              + device.capability() % 10
-              + "; the kernels need 8.0 (A100, RTX 30) or newer");
+          "%s has compute capability %s.%s; the kernels need 8.0 (A100, RTX 30) or newer"
+              .formatted(device, capability / 10, capability % 10));
     }
     long kv = (long) settings.blocks() * shape.blockBytes();
     long model = GpuModel.bytes(shape, sizes(settings));
@@ -243,7 +238,7 @@ public final class GpuDevice implements ModelDevice {
     return loaded.model;
   }
 
-  /** Where the blocks from that one on lie now. */
+  /** The address of that block. */
   long address(int firstBlock) {
     return loaded.blocksAt + (long) firstBlock * shape.blockBytes();
   }
@@ -290,7 +285,7 @@ public final class GpuDevice implements ModelDevice {
     return room;
   }
 
-  /** Takes a room back, and its blocks, where they were given out last. */
+  /** Takes a room back, and its blocks if they were the last ones given out. */
   synchronized void takeBack(GpuRoom room, int first, int count) {
     if (rooms.remove(room)) room.release();
     if (first + count == used) used = first;

@@ -28,7 +28,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
 
-/** The blocks of one engine on the GPU, and what computes in them. */
+/** The part of a GPU model that one engine uses: its blocks and steps. */
 final class GpuRoom implements Room, LaunchedModel {
   private static final int COPIES_MAX = 16_384;
 
@@ -38,7 +38,7 @@ final class GpuRoom implements Room, LaunchedModel {
   private volatile Taken taken;
   private @Nullable AheadSteps steps;
 
-  /** What it has of the GPU. */
+  /** Its resources on the GPU. */
   private record Taken(GpuFeed feed, @Nullable DeviceTier tier) {}
 
   GpuRoom(GpuDevice owner, Wanted wanted, int firstSlot) throws IOException {
@@ -99,7 +99,7 @@ final class GpuRoom implements Room, LaunchedModel {
     return tier.store();
   }
 
-  /** That of the GPU as it was started last. */
+  /** The store of the current tier, which changes when the GPU is restarted. */
   private record CurrentStore(GpuRoom room) implements TierStore {
     @Override
     public void store(List<BlockCopy> copies, Consumer<List<CopyOutcome>> done) {

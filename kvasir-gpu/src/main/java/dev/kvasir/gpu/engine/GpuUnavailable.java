@@ -2,7 +2,7 @@ package dev.kvasir.gpu.engine;
 
 import java.io.IOException;
 
-/** A model cannot run on a GPU here: why, and what to do. */
+/** A model cannot run on a GPU here; the message says why, and what to do. */
 public final class GpuUnavailable extends IOException {
   private static final long serialVersionUID = 1;
 

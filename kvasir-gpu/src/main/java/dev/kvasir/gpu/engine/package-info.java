@@ -1,6 +1,5 @@
 /**
- * The engine's device on a GPU: the model with its memory for blocks, taken once at the start;
- * steps that are launched ahead; and the way between these blocks and host memory, ordered behind
- * them.
+ * Embedded engines on a GPU: the model and its KV blocks, allocated once at start; steps that are
+ * launched ahead; and copies between these blocks and host memory, ordered behind the steps.
  */
 package dev.kvasir.gpu.engine;

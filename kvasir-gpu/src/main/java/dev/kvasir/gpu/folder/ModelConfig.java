@@ -11,10 +11,10 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * What config.json says of a model.
+ * The content of a model's config.json.
  *
- * @param isTied whether the embedding serves for the logits too
- * @param scaling how positions are stretched; null for not at all
+ * @param isTied whether the embedding is also the output matrix
+ * @param scaling the RoPE scaling; a missing node for none
  */
 record ModelConfig(GpuShape shape, boolean isTied, JsonNode scaling) {
   private static final long FILE_BYTES_MAX = 1L << 20;
@@ -113,7 +113,10 @@ record ModelConfig(GpuShape shape, boolean isTied, JsonNode scaling) {
     return scaling.isObject();
   }
 
-  /** What each frequency is divided by, as Llama 3 does: slow ones wholly, quick ones not. */
+  /**
+   * The divisor of each frequency, as in Llama 3: low frequencies are divided by the factor, high
+   * ones are not.
+   */
   float[] divisors() {
     double factor = scaling.path("factor").asDouble(8);
     double low = scaling.path("low_freq_factor").asDouble(1);

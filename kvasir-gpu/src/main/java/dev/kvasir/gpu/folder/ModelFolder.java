@@ -23,8 +23,8 @@ import java.util.Map;
 import java.util.TreeSet;
 
 /**
- * A model in a folder, as Hugging Face has it, with its tensors under the names that GGUF has for
- * them. They are readable until it is closed.
+ * A model in a Hugging Face folder, with its tensors under their GGUF names. They are readable
+ * until it is closed.
  */
 public final class ModelFolder implements TensorSource {
   private static final long INDEX_BYTES_MAX = 64L << 20;

@@ -1,5 +1,5 @@
 /**
- * Models as Hugging Face has them: a folder with config.json and safetensors files. The config says
- * the shape; the tensors are mapped, checked, and found under the names that GGUF has for them.
+ * Reads models from Hugging Face: a folder with config.json and safetensors files. The config holds
+ * the shape. The tensors are mapped, checked, and found by their GGUF names.
  */
 package dev.kvasir.gpu.folder;

@@ -15,8 +15,8 @@ import java.util.Map;
 /**
  * Matrix products by cuBLASLt: bf16 in, sums in float, bf16 or float out.
  *
- * <p>Used by one thread at a time, bound to the GPU it was opened on. What the library advises for
- * a shape is asked once and kept.
+ * <p>Used by one thread at a time, bound to the GPU on which it was opened. The library's choice of
+ * algorithm for a shape is cached.
  */
 public final class CublasLt implements AutoCloseable {
   private static final List<String> NAMES =
@@ -29,10 +29,10 @@ public final class CublasLt implements AutoCloseable {
   private static final int ADVICE_BYTES = 96;
   private static final int ADVICE_STATE_AT = 72;
 
-  /** So many shapes are kept; more of them are asked anew. */
+  /** The number of cached shapes; when there are more, the cache is cleared. */
   private static final int SHAPES_MAX = 4_096;
 
-  /** What becomes of a product. */
+  /** The form of the result of a product. */
   public enum Into {
     BF16,
     FLOAT,
@@ -146,7 +146,7 @@ public final class CublasLt implements AutoCloseable {
     if (!products.containsKey(shape)) products.put(shape, prepared(shape));
   }
 
-  /** The library counts rows along columns: there, the outputs of a row stand below each other. */
+  /** The library uses column-major order: there, the outputs of a row are a column. */
   private Product prepared(Shape shape) throws LibraryFailure {
     long description = word(describe, SUMS_IN_FLOAT, FLOAT);
     try (var room = Arena.ofConfined()) {

@@ -19,7 +19,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
-/** A library that was found and loaded, and stays so. */
+/** A loaded library, which is never unloaded. */
 @SuppressWarnings("restricted") // loading a native library and calling it is all that this does
 final class NativeLibrary {
   /** Folders to look in first, separated by colons. */
@@ -81,11 +81,8 @@ final class NativeLibrary {
       }
     }
     throw new LibraryMissing(
-        what
-            + " was not found (tried "
-            + String.join(", ", failures)
-            + "): install the CUDA toolkit, or name its folder in "
-            + FOLDERS_VARIABLE);
+        "%s was not found (tried %s): install the CUDA toolkit, or name its folder in %s"
+            .formatted(what, String.join(", ", failures), FOLDERS_VARIABLE));
   }
 
   private static List<Path> folders(@Nullable String listed) {

@@ -1,6 +1,6 @@
 /**
  * NVIDIA's compiler (NVRTC) and matrix library (cuBLASLt) through the foreign-function API, found
- * where a toolkit, a Python package or the system has them. Both are optional: where one is
- * missing, {@link dev.kvasir.gpu.library.LibraryMissing} says where it was looked for.
+ * in a CUDA toolkit, a Python package or the system. Both are optional. If one is missing, {@link
+ * dev.kvasir.gpu.library.LibraryMissing} lists the places searched.
  */
 package dev.kvasir.gpu.library;

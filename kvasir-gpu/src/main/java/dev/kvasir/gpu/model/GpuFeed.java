@@ -1,4 +1,4 @@
 package dev.kvasir.gpu.model;
 
-/** Where on the GPU the tokens lie that the steps of one engine have sampled. */
+/** The address on the GPU of the tokens that the last step of one engine sampled. */
 public record GpuFeed(long address) {}

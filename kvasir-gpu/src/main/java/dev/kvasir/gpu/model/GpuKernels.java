@@ -14,12 +14,12 @@ import java.util.Map;
 import java.util.Objects;
 
 /**
- * The kernels of one model on one GPU, each with a method that puts it into a stream.
+ * The kernels of one model on one GPU, each with a method that launches it in a stream.
  *
  * <p>All addresses are on the GPU.
  */
 public final class GpuKernels implements AutoCloseable {
-  /** A context is cut into chunks of so many tokens, where one query attends to it. */
+  /** The chunk size, in tokens, of a context to which a single query attends. */
   static final int CHUNK_TOKENS = 256;
 
   /** Products of at most so many rows are memory-bound, and have kernels of their own. */
@@ -63,12 +63,7 @@ public final class GpuKernels implements AutoCloseable {
   private final Kernel fromQ8;
   private final Map<Product, List<Kernel>> products = new EnumMap<>(Product.class);
 
-  /** The kernels that were compiled for this shape, tuned as usual. */
-  GpuKernels(CudaDevice device, GpuShape shape, byte[] code) throws CudaFailure {
-    this(device, shape, code, KernelTuning.USUAL);
-  }
-
-  /** The same, tuned so. */
+  /** Loads the kernels that were compiled for this shape and tuning. */
   GpuKernels(CudaDevice device, GpuShape shape, byte[] code, KernelTuning tuning)
       throws CudaFailure {
     this.shape = shape;

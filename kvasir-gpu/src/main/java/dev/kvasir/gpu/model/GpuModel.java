@@ -21,15 +21,15 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A model on one GPU. Steps are launched, in order, by one thread at a time that is bound to the
- * GPU; nothing but {@link GpuStep#await} waits for it.
+ * A model on one GPU. Steps are launched in order by one thread at a time, which is bound to the
+ * GPU; only {@link GpuStep#await} waits for it.
  *
- * <p>What comes out for a row depends on its sequence and on the padded size of the step: cuBLASLt
- * may add in another order for another size. Attention, normalization and sampling depend on the
- * sequence alone.
+ * <p>The result of a row depends on its sequence and on the padded size of the step, since cuBLASLt
+ * may sum in another order for another size. Attention, normalization and sampling depend only on
+ * the sequence.
  */
 public final class GpuModel implements AutoCloseable {
-  /** So many steps may be on their way at a time; one less may be unread. */
+  /** The number of steps that may be in flight; one less may be unread. */
   public static final int IN_FLIGHT_MAX = 6;
 
   /** Where weights come from. */
@@ -49,7 +49,6 @@ public final class GpuModel implements AutoCloseable {
   private final GpuWeights weights;
   private final GpuPass pass;
   private final String libraries;
-  private final GpuFeed own;
   private final Map<StepTables.Sizes, CudaGraph> graphs = new HashMap<>();
   private final List<Slot> slots = new ArrayList<>();
   private long steps;
@@ -96,7 +95,6 @@ public final class GpuModel implements AutoCloseable {
       }
       this.pass = new GpuPass(shape, kernels, matrices, buffers, weights, place.kv);
       for (int i = 0; i < IN_FLIGHT_MAX; i++) slots.add(newSlot());
-      this.own = feed();
     } catch (IOException | RuntimeException failure) {
       taken.close();
       throw failure;
@@ -154,7 +152,7 @@ public final class GpuModel implements AutoCloseable {
     return graphs.size();
   }
 
-  /** A place for the tokens that one engine's steps sample, to be fed to its next. */
+  /** A buffer for the tokens that one engine's steps sample, which its next step reads. */
   public GpuFeed feed() throws CudaFailure {
     return new GpuFeed(taken.add(device.allocate(4L * settings.rowsMax())).value());
   }
@@ -162,11 +160,6 @@ public final class GpuModel implements AutoCloseable {
   /** Marks what is in the stream now; whoever copies blocks waits for that. */
   public synchronized void mark(CudaEvent event) throws CudaFailure {
     stream.record(event);
-  }
-
-  /** Launches a step of the only engine there is. */
-  public GpuStep launch(List<GpuRow> rows) throws IOException {
-    return launch(rows, own);
   }
 
   /**

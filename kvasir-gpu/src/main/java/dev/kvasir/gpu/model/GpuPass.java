@@ -11,11 +11,11 @@ import dev.kvasir.gpu.model.GpuKernels.ProductPlaces;
 import java.io.IOException;
 
 /**
- * One walk of a step's rows through all layers, put into a stream kernel by kernel.
+ * The forward pass of a step, launched in a stream kernel by kernel.
  *
  * <p>In each layer keys and values of all rows are written before any of them attends, so a row may
- * use a block that another row fills in the same step. A step of one or two tokens takes kernels
- * that read each matrix once and do what stands around it on the way.
+ * use a block that another row fills in the same step. A step of one or two tokens uses fused
+ * kernels that read each matrix once.
  */
 final class GpuPass {
   private final GpuShape shape;

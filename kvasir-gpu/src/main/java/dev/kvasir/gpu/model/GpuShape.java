@@ -1,5 +1,6 @@
 package dev.kvasir.gpu.model;
 
+import dev.kvasir.model.ModelShape;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -30,7 +31,7 @@ public record GpuShape(
     RopePairs pairs,
     Extra extra) {
   /** How many tokens a block of keys and values has. */
-  public static final int BLOCK_TOKENS = 16;
+  public static final int BLOCK_TOKENS = ModelShape.BLOCK_TOKENS;
 
   private static final List<Integer> HEAD_SIZES = List.of(32, 64, 128);
 
@@ -89,10 +90,6 @@ public record GpuShape(
   /** A block of keys and values: all layers, one after the other. */
   public int blockBytes() {
     return layers * layerBytes();
-  }
-
-  public int blocks(int tokens) {
-    return (tokens + BLOCK_TOKENS - 1) / BLOCK_TOKENS;
   }
 
   /** How many bytes all matrices have; what a step with one row reads. */

@@ -10,8 +10,7 @@ import java.lang.foreign.MemorySegment;
 /**
  * A step that was launched.
  *
- * <p>Memory and events that it brings its tokens by are used again by a later step, which has it
- * read them first.
+ * <p>A later step reuses its memory and events, and reads its tokens first.
  */
 public final class GpuStep {
   private final CudaEvent begun;

@@ -4,7 +4,7 @@ import dev.kvasir.gpu.model.GpuKernels.RopeInput;
 import java.util.List;
 
 /**
- * Where the weights of a model are on the GPU: matrices in bf16, row by row, and all else in
+ * The addresses of a model's weights on the GPU: matrices in bf16, row by row, and all others in
  * floats.
  *
  * @param embedding a row for each token

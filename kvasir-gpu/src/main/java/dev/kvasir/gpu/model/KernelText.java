@@ -51,12 +51,7 @@ public final class KernelText {
     return capability == HOPPER && (shape.headSize() == 64 || shape.headSize() == 128);
   }
 
-  /** The options for a model on a GPU of that compute capability, tuned as usual. */
-  public static List<String> options(GpuShape shape, int capability) {
-    return options(shape, capability, KernelTuning.USUAL);
-  }
-
-  /** The same, tuned so. */
+  /** The options for a model on a GPU of that compute capability. */
   static List<String> options(GpuShape shape, int capability, KernelTuning tuning) {
     var options = new ArrayList<String>();
     boolean isWide = isWide(shape, capability);

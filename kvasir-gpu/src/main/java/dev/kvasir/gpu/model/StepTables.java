@@ -2,17 +2,17 @@ package dev.kvasir.gpu.model;
 
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 
+import dev.kvasir.model.ModelShape;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 
 /**
- * What the kernels of a step need to know of its rows, as numbers in one piece of memory.
+ * The description of a step's rows for the kernels, as numbers in one piece of memory.
  *
  * <p>Rows of one token attend chunk by chunk ("items"); rows of more attend in tiles of queries.
- * All lists can be padded, so that a graph of a larger size takes them; padding computes nothing
- * that anybody reads.
+ * All lists can be padded to the size of a larger graph; results of padding are never read.
  */
 final class StepTables {
   private static final int ITEM_INTS = 8;
@@ -109,7 +109,7 @@ final class StepTables {
       if (row.tokens().length == 1) decode(row);
       else prefill(row, tileQueries);
       tokens += row.tokens().length;
-      blocks += used(row);
+      blocks += ModelShape.blocks(row.end());
       if (!row.isSampled()) continue;
       sampleTokens.add(tokens - 1);
       choices.add(choice(row));
@@ -146,10 +146,6 @@ final class StepTables {
     };
   }
 
-  private static int used(GpuRow row) {
-    return (row.end() + GpuShape.BLOCK_TOKENS - 1) / GpuShape.BLOCK_TOKENS;
-  }
-
   /** As long as the lists are. */
   Sizes sizes() {
     return new Sizes(tokens, sampleTokens.size(), items.size(), joins.size(), tiles.size());
@@ -176,7 +172,7 @@ final class StepTables {
         set(to, at.positions(), token, row.position() + i);
         set(to, at.starts(), token, start);
       }
-      int used = used(row);
+      int used = ModelShape.blocks(row.end());
       for (int i = 0; i < used; i++) set(to, at.blocks(), start + i, row.blocks()[i]);
       start += used;
     }

@@ -17,9 +17,10 @@ import java.util.ArrayList;
 import java.util.Arrays;
 
 /**
- * Brings weights to the GPU, or makes them up there.
+ * Loads weights to the GPU, or generates random ones there.
  *
- * <p>Numbers travel as the file has them, through a pinned buffer, and become bf16 on the GPU.
+ * <p>Numbers are copied in the format of the file, through a pinned buffer, and converted to bf16
+ * on the GPU.
  */
 final class WeightLoader implements AutoCloseable {
   private static final long PIECE_VALUES = 8 << 20;
@@ -108,24 +109,20 @@ final class WeightLoader implements AutoCloseable {
     int queries = shape.queryWidth();
     int keys = shape.kvHeads() * shape.headSize();
     return switch (shape.extra()) {
-      case NONE -> new RopeInput(0, 0, 0, angles.cosines, angles.sines);
+      case NONE -> angles.with(0, 0, 0);
       case BIAS ->
-          new RopeInput(
+          angles.with(
               floats(
                   source.tensor(block + "attn_q.bias", queries),
                   source.tensor(block + "attn_k.bias", keys),
                   source.tensor(block + "attn_v.bias", keys)),
               0,
-              0,
-              angles.cosines,
-              angles.sines);
+              0);
       case HEAD_NORM ->
-          new RopeInput(
+          angles.with(
               0,
               floats(source.tensor(block + "attn_q_norm.weight", shape.headSize())),
-              floats(source.tensor(block + "attn_k_norm.weight", shape.headSize())),
-              angles.cosines,
-              angles.sines);
+              floats(source.tensor(block + "attn_k_norm.weight", shape.headSize())));
     };
   }
 
@@ -137,12 +134,10 @@ final class WeightLoader implements AutoCloseable {
     int width = shape.width();
     var rope =
         switch (shape.extra()) {
-          case NONE -> new RopeInput(0, 0, 0, angles.cosines, angles.sines);
-          case BIAS ->
-              new RopeInput(
-                  upload(new float[shape.qkvWidth()]), 0, 0, angles.cosines, angles.sines);
+          case NONE -> angles.with(0, 0, 0);
+          case BIAS -> angles.with(upload(new float[shape.qkvWidth()]), 0, 0);
           // There are as many ones as a head has numbers, or more.
-          case HEAD_NORM -> new RopeInput(0, ones, ones, angles.cosines, angles.sines);
+          case HEAD_NORM -> angles.with(0, ones, ones);
         };
     for (int i = 0; i < shape.layers(); i++) {
       long mine = (seed + 16L * (i + 1)) << 40;
@@ -224,7 +219,11 @@ final class WeightLoader implements AutoCloseable {
     return at;
   }
 
-  private record Angles(long cosines, long sines) {}
+  private record Angles(long cosines, long sines) {
+    private RopeInput with(long bias, long queryNorm, long keyNorm) {
+      return new RopeInput(bias, queryNorm, keyNorm, cosines, sines);
+    }
+  }
 
   private Angles angles(TensorSource source) throws IOException {
     var name = "rope_freqs.weight";

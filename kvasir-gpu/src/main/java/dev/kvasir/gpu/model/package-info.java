@@ -8,7 +8,8 @@
  *                                             └──── sampled tokens ────────┘  never leave the GPU
  * </pre>
  *
- * <p>A step is launched and not awaited: the next one may be launched before it has ended, since
- * its tokens are fed on the device. Steps that only decode run as graphs, one for each padded size.
+ * <p>A step is launched and not awaited: the next one may be launched before it has ended, since it
+ * reads the sampled tokens on the device. Decode-only steps run as CUDA graphs, one for each padded
+ * size.
  */
 package dev.kvasir.gpu.model;

@@ -16,9 +16,7 @@ import java.util.Map;
 import java.util.random.RandomGenerator;
 import java.util.random.RandomGeneratorFactory;
 
-/**
- * Measures what each way of copying costs, on memory of its own and with blocks like the tier's.
- */
+/** Measures the cost of each way to copy, with its own memory and blocks like the tier's. */
 final class CostTrial {
   private static final long BYTES = 48L << 20;
   private static final int PIECES_MAX = 4096;

@@ -13,9 +13,9 @@ import java.util.List;
 import java.util.function.Consumer;
 
 /**
- * One call to a device store: the slots it copies, of which the GPU's thread takes some at a time.
+ * One call to a device store: the slots to copy, of which the GPU's thread takes a few at a time.
  *
- * <p>The loop's thread fills it and reads its outcome, the GPU's thread has it in between.
+ * <p>The loop's thread fills it and reads its outcome; the GPU's thread uses it in between.
  */
 final class DeviceCall {
   private static final int SORTED_TOGETHER = 4096;

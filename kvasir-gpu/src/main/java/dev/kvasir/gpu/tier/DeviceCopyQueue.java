@@ -11,7 +11,10 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 
-/** One direction between a GPU and the host: calls that wait, and lanes that each copy a chunk. */
+/**
+ * The copies of one direction between a GPU and the host: waiting calls, and lanes that each copy a
+ * chunk.
+ */
 final class DeviceCopyQueue {
   /** Some copies of a call, on a lane, and which way they go. */
   record Chunk(DeviceLane lane, CopyWay way, DeviceCall call, int from, int to) {}

@@ -24,12 +24,12 @@ import java.util.LinkedHashSet;
 import java.util.List;
 
 /**
- * What a copy of some blocks needs: a table, memory to pass through, and streams.
+ * The resources for one copy: a table, a staging buffer, and streams.
  *
- * <p>It has one copy under way at a time; several lanes for each direction keep the link busy while
- * one of them begins or ends. What the copy engines do alone goes into one stream for all lanes, in
- * order: streams beside each other would share the link, and all calls would end together. What
- * kernels take part in goes into three, each with the next copy waiting in it.
+ * <p>A lane has one copy under way at a time; several lanes for each direction keep the link busy
+ * while one of them begins or ends. Copies by the copy engines alone use one stream for all lanes,
+ * in order: parallel streams would share the link, and all calls would end together. Copies with
+ * kernels use three streams, each with the next copy waiting in it.
  */
 final class DeviceLane implements AutoCloseable {
   /** What a kernel copies at a time: 0.3 ms of the link, some hundred times what a start costs. */

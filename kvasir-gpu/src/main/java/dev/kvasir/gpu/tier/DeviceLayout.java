@@ -3,8 +3,8 @@ package dev.kvasir.gpu.tier;
 import dev.kvasir.live.store.BlockSpan;
 
 /**
- * How blocks lie in the memory of a GPU: each in one piece, or its parts, such as the layers, each
- * in a region of their own. On the host a block is always one piece, part after part.
+ * The layout of blocks in the memory of a GPU: each block in one piece, or each of its parts, such
+ * as the layers, in a separate region. On the host a block is always one piece, part after part.
  *
  * @param blocks how many slots there are
  * @param parts how many pieces a block consists of
@@ -25,11 +25,6 @@ public record DeviceLayout(int blocks, int parts, int partBytes) {
   /** Each block in one piece. */
   public static DeviceLayout contiguous(int blocks, int blockBytes) {
     return new DeviceLayout(blocks, 1, blockBytes);
-  }
-
-  /** A region for each layer, or for K and V of each layer, with a part of every block. */
-  public static DeviceLayout separate(int blocks, int layers, int layerBytes) {
-    return new DeviceLayout(blocks, layers, layerBytes);
   }
 
   public int blockBytes() {

@@ -7,9 +7,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The blocks of a tier in the memory of one GPU, taken at once or not at all.
+ * The blocks of a tier in the memory of one GPU, allocated completely or not at all.
  *
- * <p>The memory may also be an engine's own: then it is used where it lies, and stays the engine's.
+ * <p>The memory may also belong to an engine: then it is used in place.
  */
 public final class DeviceMemory implements AutoCloseable {
   private final CudaDevice device;

@@ -22,21 +22,19 @@ import java.util.function.Consumer;
 /**
  * The host tier below a GPU: copies blocks between the GPU's memory and registered host memory.
  *
- * <p>One thread for each direction hands the work to the GPU and asks it what is done; it never
- * waits for the GPU, and the loop waits for neither. Loads and stores have streams of their own,
- * and each is handed over in chunks, so that neither waits for a long queue of the other. Slots are
- * watched on the loop: a slot takes part in one copy at a time, but that a slot below may be loaded
- * into several above.
+ * <p>One thread for each direction hands work to the GPU and polls for its completion. It never
+ * waits for the GPU, and the loop waits for neither. Loads and stores have separate streams and are
+ * split into chunks, so that neither waits for a long queue of the other. The loop checks slots: a
+ * slot takes part in one copy at a time, except that a slot below may be loaded into several above.
  *
- * <p>What computes on the GPU has streams of its own, of which this store knows nothing. Two
- * contracts keep copies and kernels apart. A store is asked for with the {@link #after(CudaStream)
- * precondition} that the kernels writing the block are done. A block is released when the kernels
- * reading it are done, or after {@link #loadAfter}: then loads into its slot wait for them on the
- * GPU.
+ * <p>Kernels run in other streams, which this store does not know. Two contracts order copies and
+ * kernels. A store is requested with the {@link #after(CudaStream) precondition} that the kernels
+ * writing the block are done. A block is released when the kernels reading it are done, or after
+ * {@link #loadAfter}: then loads into its slot wait for them on the GPU.
  */
 public final class DeviceStore implements TierStore, AutoCloseable {
   /**
-   * What a device store has done so far.
+   * Counts of a device store.
    *
    * @param runs chunks that went as plain copies, and so on for each way
    */
@@ -102,13 +100,8 @@ public final class DeviceStore implements TierStore, AutoCloseable {
   static void requireMatch(DeviceMemory above, HostMemory below) {
     if (above.layout().blockBytes() != below.blockBytes()) {
       throw new IllegalArgumentException(
-          above.device()
-              + " has blocks of "
-              + above.layout().blockBytes()
-              + " bytes, "
-              + below
-              + " of "
-              + below.blockBytes());
+          "%s has blocks of %s bytes, %s of %s"
+              .formatted(above.device(), above.layout().blockBytes(), below, below.blockBytes()));
     }
   }
 
@@ -123,7 +116,8 @@ public final class DeviceStore implements TierStore, AutoCloseable {
   }
 
   /**
-   * Met on the loop once everything is done that is in the stream now, such as a forward pass.
+   * A precondition that is met on the loop once all work that is in the stream now is done, such as
+   * a forward pass.
    *
    * <p>The calling thread is bound to the GPU. No thread waits meanwhile.
    */
@@ -132,12 +126,12 @@ public final class DeviceStore implements TierStore, AutoCloseable {
   }
 
   /**
-   * Orders all loads that are asked for from now on behind what is in the stream now: they write no
-   * slot before that is done, though no thread waits for it.
+   * Orders all later loads behind the work that is in the stream now: they write no slot before it
+   * is done, and no thread waits for it.
    *
-   * <p>A load writes into a slot that the pool gave out, and the pool gives out what was released.
-   * So whoever releases a block of the GPU while a kernel in a stream still reads it, calls this
-   * first. On the loop, by a thread bound to the GPU.
+   * <p>A load writes into a free slot of the pool, which may have been released just now. So a
+   * caller that releases a block of the GPU while a kernel still reads it must call this first, on
+   * the loop, by a thread bound to the GPU.
    */
   public void loadAfter(CudaStream stream) throws CudaFailure {
     up.after(recorded(stream));

@@ -21,7 +21,7 @@ import java.util.Objects;
  * with it, and the store between the two.
  */
 public final class DeviceTier implements AutoCloseable {
-  /** What opening came to. */
+  /** The result of opening. */
   public sealed interface Opening {
     /** The GPU is in use. */
     record Ready(DeviceTier tier) implements Opening {}
@@ -89,7 +89,7 @@ public final class DeviceTier implements AutoCloseable {
     };
   }
 
-  /** The same over blocks that somebody else has on the GPU, and computes in. */
+  /** The same over blocks that an engine has allocated on the GPU. */
   public static DeviceTier over(EventLoop loop, DeviceMemory memory, HostMemory below, int queueMax)
       throws CudaFailure {
     var taken = new CudaStack();
@@ -102,7 +102,7 @@ public final class DeviceTier implements AutoCloseable {
     }
   }
 
-  /** Takes a hold of its own on the GPU: whoever opened the tier first may close it first. */
+  /** Takes its own hold on the GPU, so the tier that was opened first may be closed first. */
   private static AutoCloseable pin(CudaDevice device, MemorySegment memory) throws CudaFailure {
     var holder = device.again();
     try {

@@ -14,9 +14,9 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Events of a GPU that somebody waits for: one thread asks for all of them, and none waits.
+ * Polls the events of a GPU for which callers wait; no thread blocks.
  *
- * <p>A look asks for a few, in turn, so that many events do not hold up the copies.
+ * <p>Each look polls a few, in turn, so that many events do not delay the copies.
  */
 final class DeviceWatch {
   private static final System.Logger LOG = System.getLogger(DeviceWatch.class.getName());
@@ -34,7 +34,7 @@ final class DeviceWatch {
     this.loop = loop;
   }
 
-  /** Waits for the event; one too many fails at once, for nothing here may grow without bound. */
+  /** Adds an event. If there are too many, it fails at once, since the queue is bounded. */
   Precondition add(CudaEvent event) {
     var wait = new Wait(event, new Precondition());
     if (count.incrementAndGet() > EVENTS_MAX) fail(wait, EVENTS_MAX + " events are waited for");

@@ -28,11 +28,11 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 
-/** The thread that talks to a GPU for one direction: hands over copies, and asks what is done. */
+/** The thread of one direction of a GPU: starts copies, and polls for their completion. */
 final class DeviceWorker implements AutoCloseable {
   private static final System.Logger LOG = System.getLogger(DeviceWorker.class.getName());
 
-  /** For so long it asks without a pause: a single block is there by then. */
+  /** How long it polls without a pause: a single block arrives within this time. */
   private static final long EAGER_NANOS = 30_000;
 
   private static final long PAUSE_NANOS = 20_000;
@@ -257,7 +257,7 @@ final class DeviceWorker implements AutoCloseable {
     StoreCall.answer(loop, () -> settle.accept(call));
   }
 
-  /** Nothing works any more on this GPU: everything fails from now on, and says why. */
+  /** The GPU is lost: all calls fail from now on, with the reason. */
   private void lose(String why) {
     var reason = above.device() + " is lost, " + why;
     LOG.log(WARNING, "{0}; the tiers below continue without it", reason);

@@ -11,6 +11,7 @@ import dev.kvasir.live.engine.EngineGroupSettings;
 import dev.kvasir.live.engine.LoadedModel;
 import dev.kvasir.live.engine.ServedModel;
 import dev.kvasir.live.engine.step.GenerationRequest;
+import dev.kvasir.model.ModelShape;
 import dev.kvasir.model.sample.SamplingSettings;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -64,7 +65,7 @@ public final class TierSpeed {
     // One token behind the last full block: what is found is all but that, so that nothing is
     // computed a second time, which may differ in rounding.
     int length = tokens - 4 * GpuShape.BLOCK_TOKENS + 1;
-    int blocks = shape.blocks(length);
+    int blocks = ModelShape.blocks(length);
     int device = 2 * blocks + 4;
     var sizes = new GpuDevice.Settings(device, STEP_TOKENS, 16, folder.resolve("kernels"));
     var disk = Files.createTempDirectory(folder, "disk");

@@ -1,6 +1,7 @@
 package dev.kvasir.gpu.model;
 
 import dev.kvasir.gpu.model.GpuRow.Choice;
+import dev.kvasir.model.ModelShape;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -17,11 +18,13 @@ final class GpuGreedy {
   }
 
   private final GpuModel model;
+  private final GpuFeed feed;
   private final Reading reading;
   private final int chunkTokens;
 
-  GpuGreedy(GpuModel model, Reading reading, int chunkTokens) {
+  GpuGreedy(GpuModel model, Reading reading, int chunkTokens) throws IOException {
     this.model = model;
+    this.feed = model.feed();
     this.reading = reading;
     this.chunkTokens = chunkTokens;
   }
@@ -33,7 +36,7 @@ final class GpuGreedy {
     int block = 0;
     for (var prompt : prompts) {
       answers.add(new int[tokens]);
-      var own = new int[model.shape().blocks(prompt.length + tokens)];
+      var own = new int[ModelShape.blocks(prompt.length + tokens)];
       for (int i = 0; i < own.length; i++) own[i] = block++;
       blocks.add(own);
     }
@@ -46,7 +49,7 @@ final class GpuGreedy {
         int position = prompts.get(i).length + t - 1;
         rows.add(new GpuRow(new int[] {token}, position, blocks.get(i), new Choice.Likeliest()));
       }
-      var next = model.launch(rows);
+      var next = model.launch(rows, feed);
       if (reading == Reading.AFTER_NEXT) read(step, answers, t - 1);
       step = next;
     }
@@ -62,12 +65,13 @@ final class GpuGreedy {
       int from = 0;
       for (; from + chunkTokens < prompt.length; from += chunkTokens) {
         var chunk = Arrays.copyOfRange(prompt, from, from + chunkTokens);
-        var _ = model.launch(List.of(new GpuRow(chunk, from, blocks.get(i), new Choice.None())));
+        var _ =
+            model.launch(List.of(new GpuRow(chunk, from, blocks.get(i), new Choice.None())), feed);
       }
       var rest = Arrays.copyOfRange(prompt, from, prompt.length);
       last.add(new GpuRow(rest, from, blocks.get(i), new Choice.Likeliest()));
     }
-    return model.launch(last);
+    return model.launch(last, feed);
   }
 
   private static void read(GpuStep step, List<int[]> answers, int index) throws IOException {

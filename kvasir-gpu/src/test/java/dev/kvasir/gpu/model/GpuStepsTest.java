@@ -37,10 +37,11 @@ final class GpuStepsTest {
       var place = new GpuModel.Place(device, libraries, new GpuModel.KvPlace(kv.value(), BLOCKS));
       try (var model = GpuModel.random(place, shape, settings, 1)) {
         var random = new Random(4);
-        walk(model, random, 2_000);
+        var feed = model.feed();
+        walk(model, feed, random, 2_000);
         var held = device.holdings();
         long free = device.freeBytes();
-        walk(model, random, steps);
+        walk(model, feed, random, steps);
         assertThat(device.holdings()).isEqualTo(held);
         assertThat(device.freeBytes()).isEqualTo(free);
       }
@@ -49,7 +50,8 @@ final class GpuStepsTest {
   }
 
   /** Steps of all kinds; some are awaited at once, some late, some never. */
-  private static void walk(GpuModel model, Random random, long steps) throws IOException {
+  private static void walk(GpuModel model, GpuFeed feed, Random random, long steps)
+      throws IOException {
     var unread = new ArrayDeque<GpuStep>();
     for (long i = 0; i < steps; i++) {
       int count = 1 + random.nextInt(SEQUENCES_MAX);
@@ -61,7 +63,7 @@ final class GpuStepsTest {
         var blocks = new int[] {4 * s, 4 * s + 1};
         rows.add(new GpuRow(tokens, position, blocks, new Choice.Likeliest()));
       }
-      var step = model.launch(rows);
+      var step = model.launch(rows, feed);
       unread.add(step);
       if (unread.size() > random.nextInt(4)) {
         var read = unread.removeFirst();

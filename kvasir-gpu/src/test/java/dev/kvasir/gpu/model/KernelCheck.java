@@ -8,6 +8,7 @@ import dev.kvasir.gpu.model.GpuKernels.LayerKv;
 import dev.kvasir.gpu.model.GpuKernels.Product;
 import dev.kvasir.gpu.model.GpuKernels.ProductPlaces;
 import dev.kvasir.gpu.model.GpuKernels.RopeInput;
+import dev.kvasir.model.ModelShape;
 import dev.kvasir.model.gguf.TensorType;
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -64,10 +65,10 @@ final class KernelCheck {
   static List<Result> run(
       CudaDevice device, CudaLibraries libraries, GpuShape shape, Extent extent, long seed)
       throws IOException {
-    var options = KernelText.options(shape, device.capability());
+    var options = KernelText.options(shape, device.capability(), KernelTuning.USUAL);
     var code = libraries.compiler().compile(KernelText.whole(), options);
     try (var scratch = new Scratch(device, seed);
-        var kernels = new GpuKernels(device, shape, code)) {
+        var kernels = new GpuKernels(device, shape, code, KernelTuning.USUAL)) {
       var check = new KernelCheck(shape, kernels, libraries, scratch);
       check.conversions();
       check.embed();
@@ -468,7 +469,7 @@ final class KernelCheck {
     int width = shape.kvHeads() * shape.headSize();
     var keys = scratch.numbers(tokens * width);
     var values = scratch.numbers(tokens * width);
-    int count = shape.blocks(tokens);
+    int count = ModelShape.blocks(tokens);
     var blocks = new int[count];
     for (int i = 0; i < count; i++) blocks[i] = count - i;
     var pool = new float[(count + 1) * shape.blockBytes() / 2];

@@ -9,6 +9,7 @@ import dev.kvasir.gpu.model.GpuKernels.LayerKv;
 import dev.kvasir.gpu.model.GpuKernels.Product;
 import dev.kvasir.gpu.model.GpuKernels.ProductPlaces;
 import dev.kvasir.gpu.model.GpuKernels.RopeInput;
+import dev.kvasir.model.ModelShape;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.util.ArrayList;
@@ -16,6 +17,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.function.Consumer;
+import java.util.function.LongFunction;
 
 /** How long each kernel and product of a shape takes alone, with what it moves and multiplies. */
 final class KernelProfile {
@@ -47,9 +49,11 @@ final class KernelProfile {
     var code =
         libraries
             .compiler()
-            .compile(KernelText.whole(), KernelText.options(shape, device.capability()));
+            .compile(
+                KernelText.whole(),
+                KernelText.options(shape, device.capability(), KernelTuning.USUAL));
     try (var taken = new CudaStack()) {
-      var kernels = taken.add(new GpuKernels(device, shape, code));
+      var kernels = taken.add(new GpuKernels(device, shape, code, KernelTuning.USUAL));
       var profile = new KernelProfile(device, shape, taken, out);
       profile.products(kernels, libraries);
       profile.attention(kernels);
@@ -112,46 +116,53 @@ final class KernelProfile {
       throws IOException {
     int width = shape.width();
     int inner = shape.feedForward();
+    int queries = shape.queryWidth();
+    int qkv = shape.qkvWidth();
+    few(
+        "qkv",
+        kernels,
+        Product.NORM,
+        rows,
+        w -> new ProductPlaces(out, x, norm, w, width, qkv),
+        weights);
+    few(
+        "out",
+        kernels,
+        Product.ADD,
+        rows,
+        w -> new ProductPlaces(x, in, 0, w, queries, width),
+        weights);
+    few(
+        "inner",
+        kernels,
+        Product.GATE,
+        rows,
+        w -> new ProductPlaces(out, x, norm, w, width, inner),
+        weights);
+    few(
+        "down",
+        kernels,
+        Product.ADD,
+        rows,
+        w -> new ProductPlaces(x, in, 0, w, inner, width),
+        weights);
+  }
+
+  private void few(
+      String name,
+      GpuKernels kernels,
+      Product product,
+      int rows,
+      LongFunction<ProductPlaces> places,
+      List<Long> weights)
+      throws IOException {
+    var sizes = places.apply(0);
+    double bytes = (product == Product.GATE ? 4.0 : 2.0) * sizes.depth() * sizes.outputs();
     time(
-        "vector qkv, rows " + rows,
-        2.0 * width * shape.qkvWidth(),
+        "vector " + name + ", rows " + rows,
+        bytes,
         0,
-        round ->
-            kernels.product(
-                stream,
-                Product.NORM,
-                rows,
-                new ProductPlaces(out, x, norm, weights.get(round), width, shape.qkvWidth())));
-    time(
-        "vector out, rows " + rows,
-        2.0 * width * shape.queryWidth(),
-        0,
-        round ->
-            kernels.product(
-                stream,
-                Product.ADD,
-                rows,
-                new ProductPlaces(x, in, 0, weights.get(round), shape.queryWidth(), width)));
-    time(
-        "vector inner, rows " + rows,
-        4.0 * width * inner,
-        0,
-        round ->
-            kernels.product(
-                stream,
-                Product.GATE,
-                rows,
-                new ProductPlaces(out, x, norm, weights.get(round), width, inner)));
-    time(
-        "vector down, rows " + rows,
-        2.0 * width * inner,
-        0,
-        round ->
-            kernels.product(
-                stream,
-                Product.ADD,
-                rows,
-                new ProductPlaces(x, in, 0, weights.get(round), inner, width)));
+        round -> kernels.product(stream, product, rows, places.apply(weights.get(round))));
   }
 
   private void product(
@@ -192,7 +203,7 @@ final class KernelProfile {
             new int[] {256, 200},
             new int[] {16, 4000})) {
       var rows = new ArrayList<GpuRow>();
-      int each = shape.blocks(pair[1]);
+      int each = ModelShape.blocks(pair[1]);
       for (int i = 0; i < pair[0]; i++) {
         var own = new int[each];
         for (int b = 0; b < each; b++) own[b] = (i * each + b) % blocks;
@@ -211,7 +222,7 @@ final class KernelProfile {
   private void prefill(GpuKernels kernels, int blocks, long kv, long qkv, long seen)
       throws IOException {
     for (var pair : List.of(new int[] {0, 2048}, new int[] {0, 8192}, new int[] {24576, 8192})) {
-      var own = new int[shape.blocks(pair[0] + pair[1])];
+      var own = new int[ModelShape.blocks(pair[0] + pair[1])];
       Arrays.setAll(own, i -> i % blocks);
       var row = new GpuRow(new int[pair[1]], pair[0], own, new GpuRow.Choice.Likeliest());
       var at = places(kernels, List.of(row));
@@ -245,7 +256,7 @@ final class KernelProfile {
   }
 
   private int[] ring(int tokens, int blocks) {
-    var own = new int[shape.blocks(tokens)];
+    var own = new int[ModelShape.blocks(tokens)];
     Arrays.setAll(own, i -> i % blocks);
     return own;
   }

@@ -9,6 +9,7 @@ import dev.kvasir.gpu.model.KernelTuning.Begin;
 import dev.kvasir.live.engine.step.EngineMemory;
 import dev.kvasir.live.store.HostMemory;
 import dev.kvasir.model.CpuModel;
+import dev.kvasir.model.ModelShape;
 import dev.kvasir.model.StepRow;
 import dev.kvasir.model.gguf.GgufFile;
 import java.io.IOException;
@@ -81,7 +82,7 @@ final class ModelCheck implements AutoCloseable {
     var tensors = new GgufTensors(file);
     var shape = tensors.shape();
     int most = batches.stream().mapToInt(Integer::intValue).max().orElse(1);
-    int blocks = (most + 2) * shape.blocks(64 + tokens);
+    int blocks = (most + 2) * ModelShape.blocks(64 + tokens);
     try (CudaHandle kv = device.allocate((long) blocks * shape.blockBytes())) {
       for (var way : WAYS) {
         var graphs = way.graphs;
@@ -131,10 +132,10 @@ final class ModelCheck implements AutoCloseable {
   private void logits(GpuModel model, List<Answer> answers) throws IOException {
     for (int i = 0; i < answers.size(); i++) {
       var prompt = PROMPTS.get(i);
-      var blocks = new int[model.shape().blocks(prompt.length)];
+      var blocks = new int[ModelShape.blocks(prompt.length)];
       for (int b = 0; b < blocks.length; b++) blocks[b] = blocks.length - 1 - b;
       var row = new GpuRow(prompt, 0, blocks, new GpuRow.Choice.Likeliest());
-      model.launch(List.of(row)).await();
+      model.launch(List.of(row), model.feed()).await();
       var found = model.logits(0);
       var right = answers.get(i).logits;
       double difference = 0;

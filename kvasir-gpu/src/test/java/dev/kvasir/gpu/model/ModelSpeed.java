@@ -8,6 +8,7 @@ import dev.kvasir.gpu.model.GpuModelSettings.Graphs;
 import dev.kvasir.gpu.model.GpuRow.Choice;
 import dev.kvasir.gpu.model.GpuShape.Extra;
 import dev.kvasir.gpu.model.GpuShape.RopePairs;
+import dev.kvasir.model.ModelShape;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -55,6 +56,7 @@ final class ModelSpeed implements AutoCloseable {
 
   private final CudaHandle kv;
   private final GpuModel model;
+  private final GpuFeed feed;
   private final Consumer<String> out;
   private final Random random = new Random(7);
 
@@ -73,6 +75,7 @@ final class ModelSpeed implements AutoCloseable {
     var settings = new GpuModelSettings(STEP_TOKENS, ROWS_MAX, Graphs.USED, cache, tuning);
     var place = new GpuModel.Place(device, libraries, new GpuModel.KvPlace(kv.value(), blocks));
     this.model = GpuModel.random(place, shape, settings, 11);
+    this.feed = model.feed();
   }
 
   /** What some steps came to. */
@@ -102,7 +105,7 @@ final class ModelSpeed implements AutoCloseable {
 
   private Run decodeOnce(int batch, int steps, Reading reading) throws IOException {
     var blocks = new ArrayList<int[]>();
-    int each = model.shape().blocks(PROMPT_TOKENS + steps + 1);
+    int each = ModelShape.blocks(PROMPT_TOKENS + steps + 1);
     for (int i = 0; i < batch; i++) {
       var own = new int[each];
       for (int b = 0; b < each; b++) own[b] = i * each + b;
@@ -112,13 +115,13 @@ final class ModelSpeed implements AutoCloseable {
     for (var own : blocks) {
       prompts.add(new GpuRow(tokens(PROMPT_TOKENS), 0, own, new Choice.Likeliest()));
     }
-    var before = model.launch(prompts);
+    var before = model.launch(prompts, feed);
     before.await();
     double idle = 0;
     double busy = 0;
     long begin = System.nanoTime();
     for (int t = 0; t < steps; t++) {
-      var step = model.launch(next(reading, before, blocks, PROMPT_TOKENS + t));
+      var step = model.launch(next(reading, before, blocks, PROMPT_TOKENS + t), feed);
       if (reading == Reading.BEFORE_NEXT || t == steps - 1) step.await();
       else before.await();
       if (t > 1) {
@@ -143,7 +146,7 @@ final class ModelSpeed implements AutoCloseable {
 
   /** One prompt in chunks, until its first token is here; the median of three. */
   void prefill(int tokens) throws IOException {
-    var blocks = new int[model.shape().blocks(tokens)];
+    var blocks = new int[ModelShape.blocks(tokens)];
     Arrays.setAll(blocks, i -> i);
     var seconds = new double[ROUNDS + 1];
     for (int round = 0; round <= ROUNDS; round++) {
@@ -151,7 +154,8 @@ final class ModelSpeed implements AutoCloseable {
       for (int from = 0; from < tokens; from += STEP_TOKENS) {
         int count = Math.min(STEP_TOKENS, tokens - from);
         var step =
-            model.launch(List.of(new GpuRow(tokens(count), from, blocks, new Choice.Likeliest())));
+            model.launch(
+                List.of(new GpuRow(tokens(count), from, blocks, new Choice.Likeliest())), feed);
         if (from + count == tokens) step.await();
       }
       seconds[round] = (System.nanoTime() - begin) * 1e-9;

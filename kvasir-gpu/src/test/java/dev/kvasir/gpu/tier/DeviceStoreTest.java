@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Test;
 class DeviceStoreTest {
   private static final int BLOCKS = 300;
   private static final DeviceLayout WHOLE = DeviceLayout.contiguous(BLOCKS, 16 << 10);
-  private static final DeviceLayout LAYERS = DeviceLayout.separate(BLOCKS, 6, 4 << 10);
+  private static final DeviceLayout LAYERS = new DeviceLayout(BLOCKS, 6, 4 << 10);
 
   @Test
   void blocksComeBackAsTheyWereWhateverTheWayAndTheLayout() throws CudaFailure {
@@ -291,12 +291,12 @@ class DeviceStoreTest {
     assertThat(LAYERS.blockBytes()).isEqualTo(24 << 10);
     assertThat(LAYERS.regionBytes()).isEqualTo(300L * 4096);
     assertThat(WHOLE.at(3)).isEqualTo(3L * 16384);
-    assertThatThrownBy(() -> DeviceLayout.separate(1, 5000, 16)).hasMessageContaining("5000 parts");
+    assertThatThrownBy(() -> new DeviceLayout(1, 5000, 16)).hasMessageContaining("5000 parts");
     assertThatThrownBy(() -> DeviceLayout.contiguous(0, 16))
         .isInstanceOf(IllegalArgumentException.class);
     assertThat(DeviceLane.blocksMax(CopyWay.DIRECT, WHOLE)).isEqualTo(1024);
     assertThat(DeviceLane.blocksMax(CopyWay.RUNS, WHOLE)).isEqualTo(2048);
-    var large = DeviceLayout.separate(9, 160, 16 << 10);
+    var large = new DeviceLayout(9, 160, 16 << 10);
     assertThat(DeviceLane.blocksMax(CopyWay.STAGED, large)).isEqualTo(6);
     assertThat(DeviceLane.blocksMax(CopyWay.RUNS, DeviceLayout.contiguous(9, 64 << 20))).isOne();
     assertThat(DeviceLane.canStage(DeviceLayout.contiguous(9, 1000))).isFalse();

@@ -17,7 +17,7 @@ class GpuChainTest {
   void whateverComesBackFromBelowIsWhatWasThere() throws IOException {
     var stub = StubCuda.fresh();
     for (long seed = 1; seed <= 2; seed++) {
-      var layout = DeviceLayout.separate(64, 4, 4 << 10);
+      var layout = new DeviceLayout(64, 4, 4 << 10);
       var size = new GpuTieredCache.Size(layout, 128, 512, folder.resolve("chain-" + seed));
       var result = ChainCheck.run(stub.ask(), size, 48 << 20, seed);
       assertThat(result.wrongWords()).as("seed %s: %s", seed, result).isZero();

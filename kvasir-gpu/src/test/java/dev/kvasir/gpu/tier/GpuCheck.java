@@ -175,7 +175,7 @@ final class GpuCheck {
 
   private void chain(long bytes) throws IOException {
     int parts = 8;
-    var layout = DeviceLayout.separate(2048, parts, (512 << 10) / parts);
+    var layout = new DeviceLayout(2048, parts, (512 << 10) / parts);
     var size = new GpuTieredCache.Size(layout, 6144, 40_000, folder.resolve("chain"));
     var result = ChainCheck.run(answer, size, bytes, 42);
     say(result.toString());
