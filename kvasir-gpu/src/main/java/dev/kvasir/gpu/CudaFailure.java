@@ -36,11 +36,6 @@ public final class CudaFailure extends IOException {
     return CudaError.of(error).advice();
   }
 
-  /** Whether the GPU had no memory left. */
-  public boolean isOutOfMemory() {
-    return CudaError.of(error) == CudaError.OUT_OF_MEMORY;
-  }
-
   /** Whether everything on this GPU will fail from now on. */
   public boolean isContextLost() {
     return CudaError.isContextLost(error);

@@ -81,7 +81,7 @@ class CudaDriverTest {
           .isInstanceOfSatisfying(
               CudaFailure.class,
               failure -> {
-                assertThat(failure.isOutOfMemory()).isTrue();
+                assertThat(CudaError.of(failure.error())).isEqualTo(CudaError.OUT_OF_MEMORY);
                 assertThat(failure.isContextLost()).isFalse();
                 assertThat(failure).hasMessageContaining("make the device tier smaller");
               });

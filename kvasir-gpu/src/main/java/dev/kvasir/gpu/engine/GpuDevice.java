@@ -60,12 +60,7 @@ public final class GpuDevice implements ModelDevice {
    * @param weights which numbers the model computes with
    */
   public record Settings(
-      int blocks, int stepTokensMax, int sequencesMax, Path cache, Weights weights) {
-    /** With the numbers of the file. */
-    public Settings(int blocks, int stepTokensMax, int sequencesMax, Path cache) {
-      this(blocks, stepTokensMax, sequencesMax, cache, Weights.OF_FILE);
-    }
-  }
+      int blocks, int stepTokensMax, int sequencesMax, Path cache, Weights weights) {}
 
   /** Which numbers a model computes with. */
   public enum Weights {

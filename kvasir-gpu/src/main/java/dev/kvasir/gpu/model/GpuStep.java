@@ -50,11 +50,6 @@ public final class GpuStep {
     isRead = true;
   }
 
-  /** How many tokens it samples. */
-  public int samples() {
-    return tokens.length;
-  }
-
   /** The token of a sample, once it has ended: rows that want none are not counted. */
   public int token(int sample) {
     if (sample < 0 || sample >= tokens.length) {

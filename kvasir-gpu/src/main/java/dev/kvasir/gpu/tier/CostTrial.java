@@ -62,17 +62,13 @@ final class CostTrial {
     long[] scattered = pairs(shuffled(), shuffled());
     boolean kernels = MoveKernel.takes(layout.partBytes());
     return new CopyCosts(
-        nanos(CopyWay.RUNS, side),
+        nanos(CopyWay.RUNS, side, PASSES),
         nanos(CopyWay.RUNS, scattered, 1),
         DeviceLane.canStage(layout)
-            ? nanos(CopyWay.STAGED, pairs(shuffled(), ordered()))
+            ? nanos(CopyWay.STAGED, pairs(shuffled(), ordered()), PASSES)
             : CopyCosts.NEVER,
-        device.hasBatchCopy() ? nanos(CopyWay.BATCH, scattered) : CopyCosts.NEVER,
-        kernels ? nanos(CopyWay.DIRECT, scattered) : CopyCosts.NEVER);
-  }
-
-  private double nanos(CopyWay way, long[] pairs) throws CudaFailure {
-    return nanos(way, pairs, PASSES);
+        device.hasBatchCopy() ? nanos(CopyWay.BATCH, scattered, PASSES) : CopyCosts.NEVER,
+        kernels ? nanos(CopyWay.DIRECT, scattered, PASSES) : CopyCosts.NEVER);
   }
 
   /** Nanoseconds for a piece, of the best round after one that does not count. */

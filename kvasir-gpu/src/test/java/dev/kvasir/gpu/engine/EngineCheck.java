@@ -61,7 +61,9 @@ public final class EngineCheck {
     }
     var file = BuiltInModel.file(folder);
     for (var mode : PlanningSettings.Mode.values()) {
-      var sizes = new GpuDevice.Settings(blocks, 512, 64, folder.resolve("kernels"));
+      var sizes =
+          new GpuDevice.Settings(
+              blocks, 512, 64, folder.resolve("kernels"), GpuDevice.Weights.OF_FILE);
       try (var device = GpuDevice.open(ready, libraries, file, sizes);
           var model = LoadedModel.on(device, null, folder);
           var group = EngineGroup.open(model, settings(mode, blocks, 4 * blocks))) {
@@ -84,7 +86,8 @@ public final class EngineCheck {
       asked.add(GenerationRequest.of("r" + i, prompts.get(i), tokens, SamplingSettings.greedy()));
     }
     var file = BuiltInModel.file(folder);
-    var sizes = new GpuDevice.Settings(64, 512, 64, folder.resolve("kernels"));
+    var sizes =
+        new GpuDevice.Settings(64, 512, 64, folder.resolve("kernels"), GpuDevice.Weights.OF_FILE);
     try (var device = GpuDevice.open(ready, libraries, file, sizes);
         var model = LoadedModel.on(device, null, folder);
         var group = EngineGroup.open(model, settings(PlanningSettings.Mode.REPAIR, 64, 128))) {

@@ -103,7 +103,9 @@ public final class EngineCurves {
       String name, GpuShape shape, List<Integer> running, List<Integer> waiting, Duration time)
       throws IOException {
     var points = new ArrayList<Point>();
-    var sizes = new GpuDevice.Settings(BLOCKS, STEP_TOKENS, 256, folder.resolve("kernels"));
+    var sizes =
+        new GpuDevice.Settings(
+            BLOCKS, STEP_TOKENS, 256, folder.resolve("kernels"), GpuDevice.Weights.OF_FILE);
     try (var device = GpuDevice.random(ready, libraries, shape, sizes);
         var model = new LoadedModel(served(shape), device)) {
       for (int count : running) {

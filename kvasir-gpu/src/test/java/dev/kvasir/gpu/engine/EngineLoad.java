@@ -58,7 +58,9 @@ public final class EngineLoad {
   public List<String> run(Size size, Duration time, List<int[]> prompts) throws IOException {
     var right = right(prompts);
     var file = BuiltInModel.file(folder);
-    var sizes = new GpuDevice.Settings(ENGINES * size.blocks, 512, 256, folder.resolve("kernels"));
+    var sizes =
+        new GpuDevice.Settings(
+            ENGINES * size.blocks, 512, 256, folder.resolve("kernels"), GpuDevice.Weights.OF_FILE);
     var engine =
         EngineSettings.of(size.callers, 512)
             .with(PlanningSettings.of(PlanningSettings.Mode.REPAIR));

@@ -43,7 +43,7 @@ final class GpuDeviceTest {
   }
 
   private GpuDevice.Settings settings() {
-    return new GpuDevice.Settings(8, 64, 4, folder.resolve("kernels"));
+    return new GpuDevice.Settings(8, 64, 4, folder.resolve("kernels"), GpuDevice.Weights.OF_FILE);
   }
 
   private Path tiny() {
@@ -194,7 +194,7 @@ final class GpuDeviceTest {
   @Test
   void tooManyBlocksAreAnErrorBeforeAnythingIsServed() throws IOException {
     var stub = StubCuda.fresh();
-    var settings = new GpuDevice.Settings(1 << 20, 512, 64, folder);
+    var settings = new GpuDevice.Settings(1 << 20, 512, 64, folder, GpuDevice.Weights.OF_FILE);
     var file = BuiltInModel.file(folder);
     var libraries = stub.libraries();
     assertThatThrownBy(() -> GpuDevice.open(ready(stub), libraries, file, settings))

@@ -67,7 +67,6 @@ public final class TierSpeed {
     int length = tokens - 4 * GpuShape.BLOCK_TOKENS + 1;
     int blocks = ModelShape.blocks(length);
     int device = 2 * blocks + 4;
-    var sizes = new GpuDevice.Settings(device, STEP_TOKENS, 16, folder.resolve("kernels"));
     var disk = Files.createTempDirectory(folder, "disk");
     var settings =
         EngineGroupSettings.of(
@@ -80,7 +79,7 @@ public final class TierSpeed {
     var prompts = prompts(length);
     answers.clear();
     wrong.clear();
-    try (var gpu = GpuDevice.random(ready, libraries, shape, sizes);
+    try (var gpu = GpuDevice.random(ready, libraries, shape, sizes(device));
         var model = new LoadedModel(served(shape), gpu)) {
       try (var group = EngineGroup.open(model, settings)) {
         ask(group, "warm-up", List.of(new int[] {5, 6, 7}), null);
@@ -100,6 +99,11 @@ public final class TierSpeed {
       }
     }
     return List.copyOf(wrong);
+  }
+
+  private GpuDevice.Settings sizes(int blocks) {
+    return new GpuDevice.Settings(
+        blocks, STEP_TOKENS, 16, folder.resolve("kernels"), GpuDevice.Weights.OF_FILE);
   }
 
   private ServedModel served(GpuShape shape) throws IOException {
