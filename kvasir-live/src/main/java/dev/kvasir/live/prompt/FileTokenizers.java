@@ -65,6 +65,12 @@ public final class FileTokenizers implements PromptTokenizer {
     TOOLS
   }
 
+  /** Nothing of a warm-up is written to the log. */
+  private enum Purpose {
+    SERVING,
+    WARM_UP
+  }
+
   /** A prompt whose tokens a worker is asked for. */
   private record Sample(Kind kind, String path, String body) {}
 
@@ -109,7 +115,7 @@ public final class FileTokenizers implements PromptTokenizer {
 
   private final Map<String, Model> models = new TreeMap<>();
   private final PromptTokenizer workers;
-  private final boolean isWarmUp;
+  private final Purpose purpose;
   public static final MetricSet<FileTokenizers> METRICS =
       new MetricSet<FileTokenizers>()
           .per(
@@ -134,11 +140,11 @@ public final class FileTokenizers implements PromptTokenizer {
    * @param workers asks a worker
    */
   public FileTokenizers(Map<String, ModelText> texts, PromptTokenizer workers) {
-    this(texts, workers, false);
+    this(texts, workers, Purpose.SERVING);
   }
 
-  private FileTokenizers(Map<String, ModelText> texts, PromptTokenizer workers, boolean isWarmUp) {
-    this.isWarmUp = isWarmUp;
+  private FileTokenizers(Map<String, ModelText> texts, PromptTokenizer workers, Purpose purpose) {
+    this.purpose = purpose;
     texts.forEach((name, text) -> models.put(name, new Model(name, text)));
     this.workers = workers;
     for (var used : Used.values()) counts.put(used, new LongAdder());
@@ -146,7 +152,7 @@ public final class FileTokenizers implements PromptTokenizer {
 
   /** Believes the files without asking a worker first: for prompts of nobody's. */
   private static FileTokenizers unchecked(Map<String, ModelText> texts, PromptTokenizer workers) {
-    var all = new FileTokenizers(texts, workers, true);
+    var all = new FileTokenizers(texts, workers, Purpose.WARM_UP);
     for (var model : all.models.values()) {
       var kinds =
           model.text.hasTemplate() ? EnumSet.allOf(Kind.class) : EnumSet.of(Kind.COMPLETION);
@@ -162,7 +168,8 @@ public final class FileTokenizers implements PromptTokenizer {
   public static PromptTokenizer warmingUp(Map<String, ModelText> texts, PromptTokenizer workers) {
     var usual = unchecked(texts, workers);
     var starts = new FileTokenizers[STARTS];
-    for (int i = 0; i < STARTS; i++) starts[i] = new FileTokenizers(texts, workers, true);
+    for (int i = 0; i < STARTS; i++)
+      starts[i] = new FileTokenizers(texts, workers, Purpose.WARM_UP);
     var count = new AtomicInteger();
     return (context, path, fields) -> {
       int start = count.getAndIncrement() / START_PROMPTS;
@@ -229,7 +236,7 @@ public final class FileTokenizers implements PromptTokenizer {
   }
 
   private void tell(Model model, Throwable failure) {
-    if (isWarmUp || model.isUnsupportedTold.getAndSet(true)) return;
+    if (purpose == Purpose.WARM_UP || model.isUnsupportedTold.getAndSet(true)) return;
     LOG.log(
         WARNING,
         "a worker is asked for the tokens of a request for model \"{0}\", since {1};"
@@ -333,7 +340,7 @@ public final class FileTokenizers implements PromptTokenizer {
   }
 
   private void tell(Model model, Found found) {
-    if (isWarmUp) return;
+    if (purpose == Purpose.WARM_UP) return;
     var before = model.found;
     if (before != null && before.kinds.equals(found.kinds)) return;
     var missing = EnumSet.complementOf(EnumSet.copyOf(all(found.kinds)));
