@@ -1,6 +1,9 @@
 package dev.kvasir.engine;
 
+import dev.kvasir.Nullable;
+import dev.kvasir.kv.KvGrowth;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
@@ -22,6 +25,18 @@ final class DecodeRing {
   /** By their end and then by their rank, the next to end last. */
   private final List<Sequence> ends = new ArrayList<>();
 
+  /** How many sequences of each place have their blocks taken together. */
+  private final int[] together;
+
+  private final Growing growing;
+
+  /** What takes the blocks of these; null before the first of them. */
+  private @Nullable KvGrowth growth;
+
+  /** Whether the blocks that this tick takes are taken, and whether a step has begun with them. */
+  private boolean reserved;
+
+  private boolean started;
   private long tick;
 
   /** The tick's place in the ring. */
@@ -30,8 +45,16 @@ final class DecodeRing {
   private int size;
   private long contextTokens;
 
-  DecodeRing(int blockTokens) {
+  /** Whether the blocks of several sequences may be taken at once. */
+  enum Growing {
+    TOGETHER,
+    ONE_BY_ONE
+  }
+
+  DecodeRing(int blockTokens, Growing growing) {
     this.blockTokens = blockTokens;
+    this.growing = growing;
+    this.together = new int[blockTokens];
     for (int i = 0; i < blockTokens; i++) places.add(new ArrayList<>());
   }
 
@@ -51,20 +74,106 @@ final class DecodeRing {
   void add(Sequence sequence) {
     sequence.offset = sequence.computed - tick;
     sequence.decoding = true;
-    insert(place(sequence), sequence);
+    int place = place(sequence);
+    insert(places.get(place), sequence);
+    if (growing == Growing.TOGETHER) joinOthers(sequence, place);
     ends.add(endPlace(sequence), sequence);
     size++;
     contextTokens += sequence.computed;
   }
 
+  private void joinOthers(Sequence sequence, int place) {
+    var own = sequence.blocks().growth(sequence.computed);
+    if (own == null || (growth != null && !growth.equals(own))) return;
+    growth = own;
+    sequence.together = true;
+    together[place]++;
+  }
+
   void remove(Sequence sequence) {
+    int number = place(sequence);
+    if (sequence.together) {
+      settle(sequence);
+      sequence.together = false;
+      together[number]--;
+    }
     sequence.computed = computed(sequence);
     sequence.decoding = false;
-    var place = place(sequence);
+    var place = places.get(number);
     place.remove(Collections.binarySearch(place, sequence, BY_RANK));
     ends.remove(endPlace(sequence));
     size--;
     contextTokens -= sequence.computed;
+  }
+
+  /** Has the blocks of the sequence say what is so, which they do not while it decodes. */
+  void settle(Sequence sequence) {
+    if (!sequence.together) return;
+    int computed = computed(sequence);
+    int begun = computed + 1;
+    sequence.blocks().grown(reserved ? begun : computed, started ? begun : computed, computed);
+  }
+
+  /** From now on each takes its own blocks. */
+  void part() {
+    Arrays.fill(together, 0);
+    for (var place : places) {
+      for (var sequence : place) {
+        settle(sequence);
+        sequence.together = false;
+      }
+    }
+  }
+
+  /** Takes the next block of each that needs one, in the order of admission. */
+  void reserve() {
+    var border = atBorder();
+    int all = border.size();
+    if (all > 0 && together[ringPlace] == all) takeTogether(all);
+    else for (int i = 0; i < all; i++) reserve(border.get(i));
+    reserved = true;
+  }
+
+  /** The blocks that this tick takes are taken, one by one. */
+  void reserved() {
+    reserved = true;
+  }
+
+  /** Takes the next block of one that needs it, where {@link #reserved()} follows. */
+  void reserve(Sequence sequence) {
+    if (sequence.together) takeTogether(1);
+    else sequence.blocks().reserve(computed(sequence) + 1);
+  }
+
+  private void takeTogether(int blocks) {
+    if (growth != null && !reserved) growth.reserve(blocks);
+  }
+
+  /** A step begins with the blocks that were taken. */
+  void start() {
+    startTogether();
+    var border = atBorder();
+    if (together[ringPlace] == border.size()) return;
+    for (int i = 0; i < border.size(); i++) {
+      var sequence = border.get(i);
+      if (!sequence.together && !sequence.idle) sequence.blocks().start();
+    }
+  }
+
+  private void startTogether() {
+    if (growth != null && reserved && !started) growth.start(together[ringPlace]);
+    started = true;
+  }
+
+  /** The blocks that end with the tokens computed now are full. */
+  void fill() {
+    if (growth != null) growth.fill(together[ringPlace]);
+    var border = atBorder();
+    if (together[ringPlace] == border.size()) return;
+    for (int i = 0; i < border.size(); i++) {
+      var sequence = border.get(i);
+      if (!sequence.together) sequence.blocks().fill(computed(sequence));
+    }
   }
 
   /** Those whose computed tokens end with a block, in the order of admission. */
@@ -93,6 +202,9 @@ final class DecodeRing {
 
   /** One more token for all of them. */
   void advance() {
+    startTogether();
+    reserved = false;
+    started = false;
     tick++;
     ringPlace = nextPlace();
     contextTokens += size;
@@ -140,8 +252,8 @@ final class DecodeRing {
     return sequence.endTokens() - sequence.offset;
   }
 
-  private List<Sequence> place(Sequence sequence) {
-    return places.get((int) Math.floorMod(-sequence.offset, (long) blockTokens));
+  private int place(Sequence sequence) {
+    return (int) Math.floorMod(-sequence.offset, (long) blockTokens);
   }
 
   private static void insert(List<Sequence> place, Sequence sequence) {

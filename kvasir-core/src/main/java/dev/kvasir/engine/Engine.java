@@ -179,8 +179,9 @@ public final class Engine {
       return;
     }
     steps++;
-    if (batch.joined() > 0) {
-      for (var part : batch.admissions()) listener(part.sequence()).admitted(part.sequence());
+    for (int i = batch.parts().size() - batch.joined(); i < batch.parts().size(); i++) {
+      var joined = batch.parts().get(i).sequence();
+      listener(joined).admitted(joined);
     }
     long delay = plans.virtualDelayNanos();
     if (delay == 0) execute(batch);
@@ -245,16 +246,25 @@ public final class Engine {
   }
 
   private void tell(Scheduler.StepEnd end, ModelBackend.StepResult result) {
-    for (var sequence : end.prefilled()) {
+    for (int i = 0; i < end.prefilled().size(); i++) {
+      var sequence = end.prefilled().get(i);
       var listener = sequence.listener;
       if (listener != null) listener.prefilled(sequence);
     }
+    if (!result.sampled().isEmpty()) tellSampled(result);
+    for (int i = 0; i < end.ended().size(); i++) {
+      endOnce(end.ended().get(i), new Sequence.End.Finished());
+    }
+    for (int i = 0; i < result.stopped().size(); i++) {
+      endOnce(result.stopped().get(i), new Sequence.End.Finished());
+    }
+  }
+
+  private static void tellSampled(ModelBackend.StepResult result) {
     for (var sampled : result.sampled()) {
       var listener = sampled.sequence().listener;
       if (listener != null) listener.sampled(sampled.sequence(), sampled.token());
     }
-    for (var sequence : end.ended()) endOnce(sequence, new Sequence.End.Finished());
-    for (var sequence : result.stopped()) endOnce(sequence, new Sequence.End.Finished());
   }
 
   /** What listeners and commands ask while no step runs is done at once. */

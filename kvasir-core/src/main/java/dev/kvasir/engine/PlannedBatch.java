@@ -50,24 +50,24 @@ final class PlannedBatch {
   private PlannedBatch(SchedulerState state, Batch batch, Time time) {
     this.state = state;
     this.time = time;
+    var ended = state.decoding.nextEnded();
     var leaving = new ArrayList<KvSpan>(0);
-    for (var sequence : state.decoding.nextEnded()) {
-      if (!stays(sequence)) leaving.add(sequence.blocks());
+    for (int i = 0; i < ended.size(); i++) {
+      if (!stays(ended.get(i))) leaving.add(state.blocks(ended.get(i)));
     }
     int decoding = state.decoding.size() - leaving.size();
-    int border = 0;
-    for (var sequence : state.decoding.nextAtBorder()) {
-      if (!sequence.idle && stays(sequence)) border++;
-    }
-    for (var sequence : batch.idle()) border += isAtBorder(sequence) ? 1 : 0;
-    for (var part : batch.parts()) {
-      var sequence = part.sequence();
+    int border =
+        leaving.isEmpty() && batch.idle().isEmpty()
+            ? state.decoding.nextAtBorder().size()
+            : nextAtBorder(batch);
+    for (int i = 0; i < batch.parts().size(); i++) {
+      var sequence = batch.parts().get(i).sequence();
       if (!decodes(sequence)) continue;
       if (stays(sequence)) {
         decoding++;
         border += isAtBorder(sequence) ? 1 : 0;
       } else {
-        leaving.add(sequence.blocks());
+        leaving.add(state.blocks(sequence));
       }
     }
     this.decodes = decoding;
@@ -75,6 +75,18 @@ final class PlannedBatch {
     this.prefilling = unfinished();
     this.running = state.running.size() - leaving.size();
     this.available = state.kv.available() + (leaving.isEmpty() ? 0 : state.kv.reclaimable(leaving));
+  }
+
+  /** How many of those that decode already will need another block. */
+  private int nextAtBorder(Batch batch) {
+    int border = 0;
+    var next = state.decoding.nextAtBorder();
+    for (int i = 0; i < next.size(); i++) {
+      var sequence = next.get(i);
+      if (!sequence.idle && stays(sequence)) border++;
+    }
+    for (var sequence : batch.idle()) border += isAtBorder(sequence) ? 1 : 0;
+    return border;
   }
 
   /** Nothing runs. */
@@ -131,9 +143,12 @@ final class PlannedBatch {
 
   private List<Sequence> unfinished() {
     if (state.prefilling.isEmpty()) return List.of();
-    var unfinished = new ArrayList<Sequence>();
-    for (var sequence : state.prefilling) {
-      if (!decodes(sequence)) unfinished.add(sequence);
+    List<Sequence> unfinished = List.of();
+    for (int i = 0; i < state.prefilling.size(); i++) {
+      var sequence = state.prefilling.get(i);
+      if (decodes(sequence)) continue;
+      if (unfinished.isEmpty()) unfinished = new ArrayList<>();
+      unfinished.add(sequence);
     }
     return unfinished;
   }

@@ -84,7 +84,9 @@ final class PlanningGate {
     private long median;
 
     void add(long sample) {
-      nanos[(int) (count++ % SAMPLES)] = sample;
+      int place = (int) (count++ % SAMPLES);
+      if (nanos[place] == sample) return;
+      nanos[place] = sample;
       System.arraycopy(nanos, 0, sorted, 0, SAMPLES);
       Arrays.sort(sorted);
       median = sorted[SAMPLES / 2];

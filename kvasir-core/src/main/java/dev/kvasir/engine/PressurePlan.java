@@ -89,7 +89,7 @@ final class PressurePlan {
         var victim = victim();
         if (victim == null) return false;
         preempted.add(victim);
-        returned.add(victim.blocks());
+        returned.add(state.blocks(victim));
         var share = shares.remove(victim);
         if (share != null) {
           tokensLeft += share.tokens();

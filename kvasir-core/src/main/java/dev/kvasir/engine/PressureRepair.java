@@ -59,7 +59,7 @@ final class PressureRepair {
     if (victims == null || victims.isEmpty()) return null;
     var spans = new ArrayList<KvSpan>(victims.size());
     for (var victim : victims) {
-      spans.add(victim.blocks());
+      spans.add(state.blocks(victim));
       tokens -= tokens(victim);
       blocks -= blocks(victim);
     }

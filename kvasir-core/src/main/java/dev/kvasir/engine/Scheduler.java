@@ -278,36 +278,29 @@ public final class Scheduler {
   public Batch apply(ScheduleDecision decision) {
     state.applied++;
     if (decision.changes() == 0) return applySteady(decision);
-    for (var sequence : decision.givenUp()) giveUp(sequence);
-    for (var sequence : decision.preempted()) {
-      if (sequence.state == State.RUNNING) preempt(sequence);
-    }
+    if (!decision.givenUp().isEmpty()) for (var each : decision.givenUp()) giveUp(each);
+    if (!decision.preempted().isEmpty()) preempt(decision.preempted());
     // What is cached must be held before anything is taken, or it could be evicted for it.
-    var spans = new ArrayList<KvSpan>(decision.admissions().size());
-    for (var admission : decision.admissions()) spans.add(open(admission));
+    var admissions = decision.admissions();
+    var spans = new KvSpan[admissions.size()];
+    for (int i = 0; i < spans.length; i++) spans[i] = open(admissions.get(i));
     var idle = decision.idle();
     int decodes = state.decoding.size() - idle.size();
     long context = state.decoding.contextTokens();
-    for (var sequence : idle) context -= state.computed(sequence);
+    for (int i = 0; i < idle.size(); i++) context -= state.computed(idle.get(i));
     var parts = grow(decision.chunks(), idle);
-    for (int i = 0; i < spans.size(); i++) {
-      parts.add(join(decision.admissions().get(i), spans.get(i)));
-    }
+    for (int i = 0; i < spans.length; i++) parts.add(join(admissions.get(i), spans[i]));
     state.blocked = decision.blocked();
-    for (var sequence : decision.fetches()) fetch(sequence);
+    if (!decision.fetches().isEmpty()) for (var each : decision.fetches()) fetch(each);
     var batch =
-        new Batch(parts, spans.size(), decision.preempted(), idle, decodes, context, state.rows);
+        new Batch(parts, spans.length, decision.preempted(), idle, decodes, context, state.rows);
     // An empty batch is never run, so no sequence is left out of it.
     if (!idle.isEmpty() && !batch.isEmpty()) for (var sequence : idle) sequence.idle = true;
     return batch;
   }
 
   private Batch applySteady(ScheduleDecision decision) {
-    var grown = state.decoding.atBorder();
-    for (int i = 0; i < grown.size(); i++) {
-      var sequence = grown.get(i);
-      sequence.blocks().reserve(state.decoding.computed(sequence) + 1);
-    }
+    state.decoding.reserve();
     state.blocked = decision.blocked();
     int decodes = state.decoding.size();
     long context = state.decoding.contextTokens();
@@ -317,13 +310,11 @@ public final class Scheduler {
   /** The model begins with the batch: the blocks that it fills are being computed. */
   public void start(Batch batch) {
     if (!batch.parts().isEmpty()) {
-      for (var part : batch.parts()) part.sequence().blocks().start();
+      for (int i = 0; i < batch.parts().size(); i++) {
+        batch.parts().get(i).sequence().blocks().start();
+      }
     }
-    var grown = state.decoding.atBorder();
-    for (int i = 0; i < grown.size(); i++) {
-      var sequence = grown.get(i);
-      if (!sequence.idle) sequence.blocks().start();
-    }
+    state.decoding.start();
   }
 
   /** Books a step: its tokens are computed. Sequences that have ended are removed later. */
@@ -331,18 +322,15 @@ public final class Scheduler {
     state.completed = state.applied;
     if (batch.idle().isEmpty()) state.decoding.advance();
     else state.decoding.advance(stillIdle(batch));
-    var full = state.decoding.atBorder();
-    for (int i = 0; i < full.size(); i++) {
-      var sequence = full.get(i);
-      sequence.blocks().fill(state.decoding.computed(sequence));
-    }
+    state.decoding.fill();
     var ended = state.decoding.ended();
     if (batch.parts().isEmpty()) {
       return ended.isEmpty() ? StepEnd.EMPTY : new StepEnd(List.of(), ended);
     }
-    var prefilled = new ArrayList<Sequence>();
-    var all = new ArrayList<>(ended);
-    for (var part : batch.parts()) {
+    var prefilled = new ArrayList<Sequence>(1);
+    var all = new ArrayList<Sequence>(ended);
+    for (int i = 0; i < batch.parts().size(); i++) {
+      var part = batch.parts().get(i);
       var sequence = part.sequence();
       if (sequence.state != State.RUNNING) continue;
       sequence.part = 0;
@@ -398,16 +386,20 @@ public final class Scheduler {
 
   /** Blocks for those that run, in the order of admission. */
   private List<Part> grow(List<Chunk> chunks, List<Sequence> idle) {
+    if (!idle.isEmpty()) state.decoding.part();
+    if (chunks.isEmpty() && idle.isEmpty()) {
+      state.decoding.reserve();
+      return new ArrayList<>(1);
+    }
     var parts = new ArrayList<Part>(chunks.size());
     int next = 0;
     for (var sequence : state.decoding.atBorder()) {
       while (next < chunks.size() && chunks.get(next).sequence().rank < sequence.rank) {
         parts.add(grow(chunks.get(next++)));
       }
-      if (idle.isEmpty() || !idle.contains(sequence)) {
-        sequence.blocks().reserve(state.decoding.computed(sequence) + 1);
-      }
+      if (idle.isEmpty() || !idle.contains(sequence)) state.decoding.reserve(sequence);
     }
+    state.decoding.reserved();
     while (next < chunks.size()) parts.add(grow(chunks.get(next++)));
     return parts;
   }
@@ -445,6 +437,12 @@ public final class Scheduler {
     sequence.span = null;
     sequence.fetched = false;
     state.reserved.remove(sequence);
+  }
+
+  private void preempt(List<Sequence> victims) {
+    for (var victim : victims) {
+      if (victim.state == State.RUNNING) preempt(victim);
+    }
   }
 
   private void preempt(Sequence sequence) {

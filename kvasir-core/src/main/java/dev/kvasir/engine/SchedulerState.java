@@ -1,6 +1,7 @@
 package dev.kvasir.engine;
 
 import dev.kvasir.Nullable;
+import dev.kvasir.kv.KvSpan;
 import dev.kvasir.kv.KvStore;
 import java.util.ArrayList;
 import java.util.List;
@@ -46,8 +47,18 @@ final class SchedulerState {
     this.kv = kv;
     this.settings = settings;
     this.waiting = settings.order().open();
-    this.decoding = new DecodeRing(kv.blockTokens());
+    boolean isTogether = settings.rules().taking() == EngineSettings.BatchRules.Taking.TOGETHER;
+    this.decoding =
+        new DecodeRing(
+            kv.blockTokens(),
+            isTogether ? DecodeRing.Growing.TOGETHER : DecodeRing.Growing.ONE_BY_ONE);
     this.matches = new PrefixMatches(kv, work);
+  }
+
+  /** The blocks that hold a sequence, which say how many they are. */
+  KvSpan blocks(Sequence sequence) {
+    decoding.settle(sequence);
+    return sequence.blocks();
   }
 
   int computed(Sequence sequence) {

@@ -34,6 +34,9 @@ public final class Sequence {
   boolean fetched;
   boolean decoding;
 
+  /** It is decoding, and its blocks are taken together with those of others. */
+  boolean together;
+
   /** It is decoding, and the step that runs has nothing for it. */
   boolean idle;
 

@@ -1,5 +1,6 @@
 package dev.kvasir.kv;
 
+import dev.kvasir.Nullable;
 import dev.kvasir.kv.evict.ReturnHint;
 
 /**
@@ -32,6 +33,20 @@ public interface KvSpan {
    * them return.
    */
   default void ended(int outputTokens, ReturnHint hint) {}
+
+  /**
+   * What takes all further blocks of the sequence together with those of others, if so many of its
+   * tokens are computed and nothing else is under way; null where its blocks are taken one by one.
+   */
+  default @Nullable KvGrowth growth(int computed) {
+    return null;
+  }
+
+  /**
+   * How far a sequence has come whose blocks were taken together with those of others: the
+   * positions before which they are reserved, begun and filled.
+   */
+  default void grown(int reserved, int started, int filled) {}
 
   /** Gives everything back; what was filled stays cached. */
   void release();

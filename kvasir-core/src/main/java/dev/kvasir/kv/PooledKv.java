@@ -13,7 +13,7 @@ import java.util.Map;
 import java.util.function.Consumer;
 
 /** KV memory of one tier: evicted blocks are lost. */
-public final class PooledKv implements ResettableKv {
+public final class PooledKv implements ResettableKv, KvGrowth {
   private final BlockPool pool;
   private final Consumer<List<Block.Registered>> filled;
 
@@ -177,6 +177,23 @@ public final class PooledKv implements ResettableKv {
     misses += count;
     if (pool.allocateUnnamed(count)) return;
     throw new IllegalStateException(count + " blocks planned, " + pool.available() + " available");
+  }
+
+  @Override
+  public void reserve(int blocks) {
+    takeUnnamed(blocks);
+    count(blocks, 0);
+  }
+
+  @Override
+  public void start(int blocks) {
+    count(-blocks, blocks);
+  }
+
+  @Override
+  public void fill(int blocks) {
+    pool.filledUnnamed(blocks);
+    count(0, -blocks);
   }
 
   BlockPool pool() {

@@ -1,5 +1,6 @@
 package dev.kvasir.kv;
 
+import dev.kvasir.Nullable;
 import dev.kvasir.kv.evict.RequestEnd;
 import dev.kvasir.kv.evict.ReturnHint;
 import dev.kvasir.kv.name.BlockNames;
@@ -135,6 +136,24 @@ final class PooledSpan implements KvSpan {
       case Block.Partial partial ->
           throw new IllegalStateException(partial + " is full and not complete");
     };
+  }
+
+  /** Only blocks without names follow, and as many as those tokens take are there. */
+  @Override
+  public @Nullable KvGrowth growth(int computed) {
+    boolean isEven =
+        known.size() == named
+            && unnamed == Math.ceilDiv(computed, kv.blockTokens()) - named
+            && unnamedBegun == unnamed
+            && unnamedFull == computed / kv.blockTokens() - named;
+    return isEven && inflight.isEmpty() && ready.isEmpty() ? kv : null;
+  }
+
+  @Override
+  public void grown(int reserved, int started, int filled) {
+    unnamed = Math.ceilDiv(reserved, kv.blockTokens()) - named;
+    unnamedBegun = Math.ceilDiv(started, kv.blockTokens()) - named;
+    unnamedFull = filled / kv.blockTokens() - named;
   }
 
   @Override
