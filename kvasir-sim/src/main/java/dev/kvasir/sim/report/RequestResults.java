@@ -6,6 +6,7 @@ import java.util.AbstractList;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 import java.util.RandomAccess;
 
 /**
@@ -18,46 +19,68 @@ public final class RequestResults extends AbstractList<RequestResult> implements
   private static final List<Ending> ENDINGS = List.of(Ending.values());
   private static final int TIMES = 4;
   private static final int COUNTS = 5;
-  private static final int FIRST_CAPACITY = 64;
+  private static final int PART_SHIFT = 10;
+  private static final int PART_SIZE = 1 << PART_SHIFT;
 
-  private final List<Request> requests = new ArrayList<>();
-  private final List<CachedBlocks> cached = new ArrayList<>();
+  /** Some requests that came one after the other: with more of them nothing has to be moved. */
+  private static final class Part {
+    private final Request[] requests = new Request[PART_SIZE];
+    private final byte[] routeClasses = new byte[PART_SIZE];
+    private final byte[] endings = new byte[PART_SIZE];
+    private final long[] times = new long[PART_SIZE * TIMES];
+    private final int[] counts = new int[PART_SIZE * COUNTS];
+
+    /** Empty as long as nothing was cached of any of them. */
+    private CachedBlocks[] cached = {};
+
+    CachedBlocks cached(int place) {
+      return cached.length == 0 ? CachedBlocks.NONE : cached[place];
+    }
+
+    void cached(int place, CachedBlocks blocks) {
+      if (blocks.equals(cached(place))) return;
+      if (cached.length == 0) {
+        cached = new CachedBlocks[PART_SIZE];
+        Arrays.fill(cached, CachedBlocks.NONE);
+      }
+      cached[place] = blocks;
+    }
+  }
+
+  private final List<Part> parts = new ArrayList<>();
   private final List<String> labels = new ArrayList<>();
-  private byte[] routeClasses = new byte[FIRST_CAPACITY];
-  private byte[] endings = new byte[FIRST_CAPACITY];
-  private long[] times = new long[FIRST_CAPACITY * TIMES];
-  private int[] counts = new int[FIRST_CAPACITY * COUNTS];
+  private int size;
 
   /** A request has come; its result is told under the number that this answers. */
   public int expect(Request request) {
-    int number = requests.size();
-    if (number == endings.length) {
-      endings = Arrays.copyOf(endings, 2 * number);
-      routeClasses = Arrays.copyOf(routeClasses, 2 * number);
-      times = Arrays.copyOf(times, 2 * number * TIMES);
-      counts = Arrays.copyOf(counts, 2 * number * COUNTS);
-    }
-    requests.add(request);
-    cached.add(CachedBlocks.NONE);
-    return number;
+    int place = place(size);
+    if (place == 0) parts.add(new Part());
+    parts.getLast().requests[place] = request;
+    return size++;
+  }
+
+  private static int place(int number) {
+    return number & (PART_SIZE - 1);
   }
 
   /** What became of the request of that number. */
   public void tell(int number, RequestResult result) {
-    endings[number] = (byte) ENDINGS.indexOf(result.ending());
-    routeClasses[number] = label(result.routeClass());
-    if (!result.cached().equals(CachedBlocks.NONE)) cached.set(number, result.cached());
-    int time = number * TIMES;
-    times[time] = result.ttftMicros();
-    times[time + 1] = result.e2eMicros();
-    times[time + 2] = result.schedulingMicros();
-    times[time + 3] = result.gapMicros();
-    int count = number * COUNTS;
-    counts[count] = result.instance();
-    counts[count + 1] = result.prefillInstance();
-    counts[count + 2] = result.gaps();
-    counts[count + 3] = result.outputTokens();
-    counts[count + 4] = result.cachedTokens();
+    var part = parts.get(number >>> PART_SHIFT);
+    int place = place(number);
+    part.endings[place] = (byte) ENDINGS.indexOf(result.ending());
+    part.routeClasses[place] = label(result.routeClass());
+    part.cached(place, result.cached());
+    int time = place * TIMES;
+    part.times[time] = result.ttftMicros();
+    part.times[time + 1] = result.e2eMicros();
+    part.times[time + 2] = result.schedulingMicros();
+    part.times[time + 3] = result.gapMicros();
+    int count = place * COUNTS;
+    part.counts[count] = result.instance();
+    part.counts[count + 1] = result.prefillInstance();
+    part.counts[count + 2] = result.gaps();
+    part.counts[count + 3] = result.outputTokens();
+    part.counts[count + 4] = result.cachedTokens();
   }
 
   private byte label(String routeClass) {
@@ -69,26 +92,29 @@ public final class RequestResults extends AbstractList<RequestResult> implements
 
   @Override
   public RequestResult get(int number) {
-    int time = number * TIMES;
-    int count = number * COUNTS;
+    Objects.checkIndex(number, size);
+    var part = parts.get(number >>> PART_SHIFT);
+    int place = place(number);
+    int time = place * TIMES;
+    int count = place * COUNTS;
     return new RequestResult(
-        requests.get(number),
-        counts[count],
-        counts[count + 1],
-        ENDINGS.get(endings[number]),
-        labels.get(routeClasses[number]),
-        times[time],
-        times[time + 1],
-        times[time + 2],
-        times[time + 3],
-        counts[count + 2],
-        counts[count + 3],
-        counts[count + 4],
-        cached.get(number));
+        part.requests[place],
+        part.counts[count],
+        part.counts[count + 1],
+        ENDINGS.get(part.endings[place]),
+        labels.get(part.routeClasses[place]),
+        part.times[time],
+        part.times[time + 1],
+        part.times[time + 2],
+        part.times[time + 3],
+        part.counts[count + 2],
+        part.counts[count + 3],
+        part.counts[count + 4],
+        part.cached(place));
   }
 
   @Override
   public int size() {
-    return requests.size();
+    return size;
   }
 }

@@ -16,6 +16,11 @@ public final class Timeline {
   private final double[] runningMicros = new double[SPANS];
   private long spanMicros = FIRST_SPAN_MICROS;
   private long lastMicros;
+
+  /** The span in which that is, or which ends there, and its end. */
+  private int span;
+
+  private long spanEndMicros = FIRST_SPAN_MICROS;
   private long waiting;
   private long running;
 
@@ -66,8 +71,8 @@ public final class Timeline {
   private void advance(long nowMicros) {
     while (nowMicros > spanMicros * SPANS) fold();
     while (lastMicros < nowMicros) {
-      int span = (int) (lastMicros / spanMicros);
-      long end = Math.min(nowMicros, (span + 1) * spanMicros);
+      if (lastMicros >= spanEndMicros) findSpan();
+      long end = Math.min(nowMicros, spanEndMicros);
       waitingMicros[span] += (double) waiting * (end - lastMicros);
       runningMicros[span] += (double) running * (end - lastMicros);
       lastMicros = end;
@@ -78,6 +83,12 @@ public final class Timeline {
     fold(waitingMicros);
     fold(runningMicros);
     spanMicros *= 2;
+    findSpan();
+  }
+
+  private void findSpan() {
+    span = (int) (lastMicros / spanMicros);
+    spanEndMicros = (span + 1) * spanMicros;
   }
 
   private static void fold(double[] sums) {
