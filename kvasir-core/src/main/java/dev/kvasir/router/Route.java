@@ -206,7 +206,7 @@ public final class Route implements AutoCloseable {
 
   /** More tokens of the answer have come. */
   public void emitted(int tokens) {
-    requireOpen(tokens + " tokens");
+    if (closed) requireOpen(tokens + " tokens");
     decodeLeg.entry().emit(tokens);
     emittedTokens += tokens;
   }
@@ -221,7 +221,7 @@ public final class Route implements AutoCloseable {
    * @param cachedTokens of these, what did not have to be computed, or {@link #UNTOLD}
    */
   public void told(int promptTokens, int cachedTokens) {
-    requireOpen(cachedTokens + " cached tokens");
+    if (closed) requireOpen(cachedTokens + " cached tokens");
     toldPromptTokens = promptTokens;
     toldCachedTokens = cachedTokens;
   }

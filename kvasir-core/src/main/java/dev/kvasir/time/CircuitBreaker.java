@@ -55,9 +55,10 @@ public final class CircuitBreaker {
 
   /** Whether there were enough failures to trip it. During a trial one is enough. */
   public boolean isDue() {
+    if (failures == 0) return false;
     return switch (state) {
       case CLOSED -> failures >= failuresMax;
-      case TRYING -> failures > 0;
+      case TRYING -> true;
       case TRIPPED -> false;
     };
   }
