@@ -28,6 +28,9 @@ import java.util.function.Consumer;
 public final class LocalEngine implements LocalWorker, AutoCloseable {
   private static final Duration SOON = Duration.ofSeconds(1);
 
+  /** How often to look whether blocks are still held by a transfer. */
+  private static final Duration HELD_PACE = Duration.ofMillis(2);
+
   private final EmbeddedEngine engine;
   private final EngineApi api;
   private final InFlight inFlight = new InFlight();
@@ -104,23 +107,28 @@ public final class LocalEngine implements LocalWorker, AutoCloseable {
 
   private void forget(Duration patience) {
     var forgotten = new CountDownLatch(1);
+    Runnable done =
+        () -> {
+          engine.resume();
+          forgotten.countDown();
+        };
     engine
         .loop()
         .execute(
-            () ->
-                engine.pause(
-                    Engine.PauseMode.WAIT,
-                    () -> {
-                      engine.memory().clear();
-                      engine.resume();
-                      forgotten.countDown();
-                    }));
+            () -> engine.pause(Engine.PauseMode.WAIT, () -> empty(patience.dividedBy(2), done)));
     try {
       if (forgotten.await(patience.toNanos(), TimeUnit.NANOSECONDS)) return;
       throw new IllegalStateException(name() + " was still busy after " + patience);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
+  }
+
+  /** Empties the engine's own memory, also of blocks on their way to another tier, if in time. */
+  private void empty(Duration left, Runnable done) {
+    engine.memory().clear();
+    if (engine.memory().held() == 0 || left.isNegative()) done.run();
+    else engine.loop().after(HELD_PACE, () -> empty(left.minus(HELD_PACE), done));
   }
 
   /** Takes nothing more; answers under way are broken off. */
