@@ -7,9 +7,6 @@ import dev.kvasir.engine.EngineSettings;
 import dev.kvasir.gpu.CudaAnswer;
 import dev.kvasir.gpu.StubCuda;
 import dev.kvasir.gpu.folder.FolderWriter;
-import dev.kvasir.gpu.model.GpuShape;
-import dev.kvasir.gpu.model.GpuShape.Extra;
-import dev.kvasir.gpu.model.GpuShape.RopePairs;
 import dev.kvasir.live.engine.EngineGroup;
 import dev.kvasir.live.engine.EngineGroupSettings;
 import dev.kvasir.live.engine.LoadedModel;
@@ -23,7 +20,6 @@ import dev.kvasir.model.sample.SamplingSettings;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -33,8 +29,6 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 final class GpuDeviceTest {
-  private static final int SCALE = Integer.getInteger("kvasir.scale", 1);
-
   @TempDir Path folder;
 
   private static CudaAnswer.Answered ready(StubCuda stub) {
@@ -49,26 +43,6 @@ final class GpuDeviceTest {
   private Path tiny() {
     var tiny = new TinyModel(Architecture.LLAMA, 5).writer(TensorType.F32);
     return tiny.write(folder.resolve("tiny.gguf"));
-  }
-
-  @Test
-  void enginesAnswerAsOnTheProcessorInEveryMode() throws IOException {
-    var stub = StubCuda.fresh();
-    var check = new EngineCheck(ready(stub), stub.libraries(), folder, System.out::println);
-    var prompts = List.of(new int[] {1, 1318, 1385, 201, 3885}, new int[] {1, 1318, 1385, 201});
-    assertThat(check.answers(2, 3, 8, prompts)).isEmpty();
-    assertThat(stub.live()).containsExactly(0, 0, 0, 0, 0, 0);
-  }
-
-  @Test
-  void whatIsFoundBelowAnswersAsItDidOnTheGpu() throws IOException {
-    var stub = StubCuda.fresh();
-    var shape =
-        new GpuShape(
-            2, 64, 2, 1, 32, 128, 4096, 2_048, 1e-5f, 10_000, RopePairs.HALVES, Extra.NONE);
-    var tiers = new TierSpeed(ready(stub), stub.libraries(), folder, System.out::println);
-    assertThat(tiers.run(shape, SCALE == 1 ? 320 : 640)).isEmpty();
-    assertThat(stub.live()).containsExactly(0, 0, 0, 0, 0, 0);
   }
 
   @Test
@@ -178,16 +152,6 @@ final class GpuDeviceTest {
     var stub = StubCuda.fresh();
     var check = new EngineCheck(ready(stub), stub.libraries(), folder, System.out::println);
     assertThat(check.lost(2, List.of(new int[] {1, 1318, 1385, 201, 3885}))).isEmpty();
-    assertThat(stub.live()).containsExactly(0, 0, 0, 0, 0, 0);
-  }
-
-  @Test
-  void nothingIsLostUnderLoad() throws IOException {
-    var stub = StubCuda.fresh();
-    var load = new EngineLoad(ready(stub), stub.libraries(), folder, System.out::println);
-    var prompts = List.of(new int[] {1, 1318, 1385, 201, 3885}, new int[] {1, 1318, 1385, 201});
-    var size = new EngineLoad.Size(3, 5);
-    assertThat(load.run(size, Duration.ofSeconds(1), prompts)).isEmpty();
     assertThat(stub.live()).containsExactly(0, 0, 0, 0, 0, 0);
   }
 
