@@ -2,6 +2,7 @@ package dev.kvasir.bench.proxy;
 
 import io.vertx.core.Vertx;
 import io.vertx.core.VertxOptions;
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -59,16 +60,23 @@ public final class PeersBench {
     var name = at < 0 ? argument : argument.substring(0, at);
     if (!isTime(name)) return;
     try {
-      var proxy =
-          at < 0
-              ? ProxyProcess.nginx(ports.port())
-              : ProxyProcess.command(ports.fill(argument.substring(at + 1)), name);
-      var way = new PeersWay(name, proxy);
+      // What callers and worker have not compiled for this proxy would count as its own cold start.
+      try (var first = start(name, argument.substring(at + 1), ports)) {
+        load.run(first.port(), PeersWay.FEW, 0, WARM_SECONDS * 1_000);
+      }
+      var way = new PeersWay(name, start(name, argument.substring(at + 1), ports));
       ways.add(way);
       way.begin(load, WARM_SECONDS);
     } catch (IllegalStateException e) {
       System.out.printf(Locale.ROOT, "%s is left out: %s%n", name, e.getMessage());
     }
+  }
+
+  private static ProxyProcess start(String name, String command, PeersWorker.Ports ports)
+      throws IOException, InterruptedException {
+    return name.equals(command)
+        ? ProxyProcess.nginx(ports.port())
+        : ProxyProcess.command(ports.fill(command), name);
   }
 
   private boolean isTime(String what) {
