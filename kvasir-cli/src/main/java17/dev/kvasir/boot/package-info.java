@@ -1,0 +1,2 @@
+/** What {@code java -jar} runs: it checks the version of Java and starts the command line. */
+package dev.kvasir.boot;
