@@ -12,11 +12,13 @@ import dev.kvasir.model.PocketModel;
 import dev.kvasir.model.sample.SamplingSettings;
 import dev.kvasir.text.ChatMessage;
 import java.io.IOException;
+import java.nio.IntBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -30,6 +32,9 @@ class AnswerEqualityTest {
   private static final int TOKENS_MAX = 24;
   private static final String TEXT =
       "A lantern is a lamp with a case that shields its light from the wind. ";
+
+  /** What the model alone answers, by the ids and prompts of requests that several tests make. */
+  private static final HashMap<List<Object>, List<Integer>> ALONE = new HashMap<>();
 
   private static LoadedModel model;
 
@@ -174,9 +179,10 @@ class AnswerEqualityTest {
 
   private static void check(Answers answers, List<GenerationRequest> requests) {
     for (var request : requests) {
+      var asked = List.<Object>of(request.id(), IntBuffer.wrap(request.prompt()));
       assertThat(answers.tokens(request.id()))
           .as(request.id())
-          .isEqualTo(Answers.alone(model, request));
+          .isEqualTo(ALONE.computeIfAbsent(asked, _ -> Answers.alone(model, request)));
     }
   }
 }

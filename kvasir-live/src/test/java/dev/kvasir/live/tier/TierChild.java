@@ -9,6 +9,8 @@ import java.util.List;
 
 /** A daemon in a process of its own, to be killed. */
 final class TierChild {
+  private static final int SCALE = Integer.getInteger("kvasir.scale", 1);
+
   private TierChild() {}
 
   /** Starts it, with the socket and folder in that folder, and waits until it listens. */
@@ -38,6 +40,7 @@ final class TierChild {
     var command = new ArrayList<String>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     command.addAll(List.of("-XX:+UseSerialGC", "--enable-native-access=ALL-UNNAMED"));
+    if (SCALE == 1) command.add("-XX:TieredStopAtLevel=1"); // it lives for a few seconds
     command.addAll(List.of("-cp", classPath(), TierChild.class.getName()));
     return command;
   }
