@@ -222,7 +222,7 @@ final class Serving implements AutoCloseable {
             ? List.<String>of()
             : workers.stream().map(each -> each.url().toString()).toList();
     var key = gatewaySettings.workerKey();
-    started.capture(() -> head.line(KvMemory.ofAll(servers, key.isEmpty() ? null : key)));
+    started.captureHead(() -> head.line(KvMemory.ofAll(servers, key.isEmpty() ? null : key)));
   }
 
   /** What it exchanges with other gateways. */

@@ -447,6 +447,11 @@ public final class Gateway implements AutoCloseable {
     journal.capture(line);
   }
 
+  /** As {@link #capture}, with a line with which each file of the capture begins. */
+  public void captureHead(Supplier<@Nullable String> line) {
+    journal.captureHead(line);
+  }
+
   /**
    * Names blocks as requests do.
    *

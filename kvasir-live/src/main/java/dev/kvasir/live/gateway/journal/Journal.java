@@ -19,7 +19,7 @@ public final class Journal implements AutoCloseable {
               journal ->
                   journal.counters(
                       "kvasir_records_dropped_total",
-                      "Records of requests that came faster than they could be written.",
+                      "Records of requests that could not be written, or came faster than that.",
                       "record",
                       Journal::dropped));
 
@@ -76,7 +76,7 @@ public final class Journal implements AutoCloseable {
     if (traces != null) traces.add(brief);
   }
 
-  /** How much was not written down since it came too fast. */
+  /** How much was not written down. */
   private Map<String, Long> dropped() {
     var dropped = new LinkedHashMap<String, Long>();
     dropped.put("requests", log == null ? 0 : log.dropped());
@@ -88,6 +88,11 @@ public final class Journal implements AutoCloseable {
   /** Adds a line to the capture, if there is one; it is made on another thread. */
   public void capture(Supplier<@Nullable String> line) {
     if (capture != null) capture.add(line, LINE_BYTES);
+  }
+
+  /** As {@link #capture}, with a line with which each file of the capture begins. */
+  public void captureHead(Supplier<@Nullable String> line) {
+    if (capture != null) capture.addHead(line, LINE_BYTES);
   }
 
   @Override

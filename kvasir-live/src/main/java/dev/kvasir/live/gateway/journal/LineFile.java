@@ -1,60 +1,50 @@
 package dev.kvasir.live.gateway.journal;
 
-import static java.lang.System.Logger.Level.WARNING;
-
 import dev.kvasir.Nullable;
-import dev.kvasir.live.PrivateFiles;
 import dev.kvasir.live.Threads;
-import java.io.BufferedWriter;
 import java.io.IOException;
-import java.io.OutputStreamWriter;
 import java.io.UncheckedIOException;
-import java.io.Writer;
-import java.nio.channels.Channels;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.util.Optional;
-import java.util.Set;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
 /**
  * Appends lines to a file, on a thread of its own.
  *
- * <p>Whoever adds a line never waits: when the file is slower than the lines come, lines are
- * dropped and counted.
+ * <p>Whoever adds a line never waits: when the file is slower than the lines come, or cannot be
+ * written, lines are dropped and counted.
  */
 final class LineFile implements AutoCloseable {
-  private static final System.Logger LOG = System.getLogger(LineFile.class.getName());
   private static final int LINES_MAX = 8_192;
   private static final long BYTES_MAX = 64L << 20;
+  private static final int BATCH_CHARS = 64 << 10;
 
   /** A line that is not made yet, and how much memory it holds until then. */
-  private record Waiting(Supplier<@Nullable String> line, long bytes) {}
+  private record Waiting(Supplier<@Nullable String> line, long bytes, boolean isHead) {}
 
-  private final Path path;
-  private final Writer writer;
+  private final AppendedFile file;
   private final ArrayBlockingQueue<Optional<Waiting>> lines = new ArrayBlockingQueue<>(LINES_MAX);
   private final AtomicLong waitingBytes = new AtomicLong();
   private final AtomicLong dropped = new AtomicLong();
+  private final StringBuilder batch = new StringBuilder();
   private final Thread thread;
 
-  private LineFile(Path path, Writer writer) {
-    this.path = path;
-    this.writer = writer;
+  private LineFile(Path path, AppendedFile file) {
+    this.file = file;
     this.thread = Thread.ofPlatform().name("lines of " + path.getFileName()).unstarted(this::run);
   }
 
   /** Opens the file behind what it holds; a new one is for its owner alone. */
   static LineFile open(Path path) {
+    return open(path, System::nanoTime);
+  }
+
+  static LineFile open(Path path, LongSupplier nanos) {
     try {
-      var options = Set.of(StandardOpenOption.CREATE, StandardOpenOption.APPEND);
-      var channel = Files.newByteChannel(path, options, PrivateFiles.file(path));
-      var bytes = new OutputStreamWriter(Channels.newOutputStream(channel), StandardCharsets.UTF_8);
-      var file = new LineFile(path, new BufferedWriter(bytes));
+      var file = new LineFile(path, AppendedFile.open(path, nanos));
       file.thread.start();
       return file;
     } catch (IOException e) {
@@ -68,32 +58,54 @@ final class LineFile implements AutoCloseable {
    * @param bytes about what it holds until then
    */
   void add(Supplier<@Nullable String> line, long bytes) {
-    boolean fits = waitingBytes.addAndGet(bytes) <= BYTES_MAX;
-    if (fits && lines.offer(Optional.of(new Waiting(line, bytes)))) return;
-    waitingBytes.addAndGet(-bytes);
+    add(new Waiting(line, bytes, false));
+  }
+
+  /** Adds a line with which each file that follows this one begins too. */
+  void addHead(Supplier<@Nullable String> line, long bytes) {
+    add(new Waiting(line, bytes, true));
+  }
+
+  private void add(Waiting waiting) {
+    boolean fits = waitingBytes.addAndGet(waiting.bytes) <= BYTES_MAX;
+    if (fits && lines.offer(Optional.of(waiting))) return;
+    waitingBytes.addAndGet(-waiting.bytes);
     dropped.incrementAndGet();
   }
 
+  /** How many lines were not written. */
   long dropped() {
     return dropped.get();
   }
 
   private void run() {
-    try (writer) {
+    try (file) {
       for (var next = lines.take(); next.isPresent(); next = lines.take()) {
-        var waiting = next.get();
-        var line = waiting.line.get();
-        waitingBytes.addAndGet(-waiting.bytes);
-        if (line == null) continue;
-        writer.write(line);
-        writer.write('\n');
-        if (lines.isEmpty()) writer.flush();
+        make(next.get());
+        if (lines.isEmpty() || batch.length() > BATCH_CHARS) write();
       }
-    } catch (IOException e) {
-      LOG.log(WARNING, "nothing more is written to " + path, e);
+      write();
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
+  }
+
+  private void make(Waiting waiting) {
+    var line = waiting.line.get();
+    waitingBytes.addAndGet(-waiting.bytes);
+    if (line == null) return;
+    if (waiting.isHead) {
+      write();
+      dropped.addAndGet(file.begin(line));
+    } else {
+      batch.append(line).append('\n');
+    }
+  }
+
+  private void write() {
+    if (batch.isEmpty()) return;
+    dropped.addAndGet(file.append(batch.toString()));
+    batch.setLength(0);
   }
 
   /** Writes what is there, and closes the file. */

@@ -1,6 +1,7 @@
 package dev.kvasir.live.gateway.journal;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -57,5 +58,15 @@ class LineFileTest {
       assertThat(dropped).isBetween(36L, 38L);
     }
     assertThat(Files.readAllLines(folder.resolve("lines"))).hasSizeBetween(63, 65);
+  }
+
+  @Test
+  void linesOfAFullDiskAreDroppedAndCounted() {
+    var full = Path.of("/dev/full");
+    assumeTrue(Files.exists(full));
+    var file = LineFile.open(full);
+    for (int i = 0; i < 3; i++) file.add(() -> "lost", 1);
+    file.close();
+    assertThat(file.dropped()).isEqualTo(3);
   }
 }
