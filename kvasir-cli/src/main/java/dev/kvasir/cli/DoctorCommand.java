@@ -1,7 +1,10 @@
 package dev.kvasir.cli;
 
 import dev.kvasir.Nullable;
+import dev.kvasir.cli.config.RecordReader;
 import dev.kvasir.cli.process.ExitCode;
+import dev.kvasir.cli.process.UserErrors;
+import dev.kvasir.cli.settings.WorkerSettings;
 import dev.kvasir.gpu.doctor.GpuEngineProbe;
 import dev.kvasir.gpu.doctor.GpuProbe;
 import dev.kvasir.live.doctor.CacheFolder;
@@ -10,6 +13,7 @@ import dev.kvasir.live.doctor.Doctor;
 import dev.kvasir.live.doctor.Status;
 import dev.kvasir.live.doctor.WorkerProbe;
 import dev.kvasir.live.store.shared.Secret;
+import dev.kvasir.sim.spec.Written;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
@@ -34,6 +38,7 @@ import tools.jackson.databind.json.JsonMapper;
     })
 final class DoctorCommand implements Callable<Integer> {
   private final PrintWriter out;
+  private final PrintWriter err;
   private final Map<String, String> environment;
 
   @Option(
@@ -59,13 +64,18 @@ final class DoctorCommand implements Callable<Integer> {
   @Option(names = "--json", description = "Write one JSON object, for programs.")
   private boolean json;
 
-  DoctorCommand(PrintWriter out, Map<String, String> environment) {
+  DoctorCommand(PrintWriter out, PrintWriter err, Map<String, String> environment) {
     this.out = out;
+    this.err = err;
     this.environment = environment;
   }
 
   @Override
-  public Integer call() throws IOException {
+  public Integer call() throws IOException, InterruptedException {
+    return UserErrors.caught(err, "doctor", this::look);
+  }
+
+  private int look() throws IOException {
     var checks = workers.isEmpty() ? ofMachine() : ofWorkers();
     if (json) {
       writeJson(checks);
@@ -87,11 +97,10 @@ final class DoctorCommand implements Callable<Integer> {
 
   private List<Check> ofWorkers() throws IOException {
     var asked = new ArrayList<WorkerProbe.Asked>();
-    for (var worker : workers) {
-      var parts = worker.split(",", -1);
-      var events = "";
-      for (var part : parts) if (part.startsWith("events=")) events = part.substring(7);
-      asked.add(new WorkerProbe.Asked(parts[0], events));
+    for (var text : workers) {
+      var keys = WorkerSettings.written(text, Written.Origin.of("--worker"));
+      var worker = RecordReader.read(keys, WorkerSettings.DEFAULT);
+      asked.add(new WorkerProbe.Asked(worker.url(), worker.events()));
     }
     return WorkerProbe.look(asked, key());
   }

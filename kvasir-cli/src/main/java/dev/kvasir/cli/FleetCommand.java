@@ -2,6 +2,7 @@ package dev.kvasir.cli;
 
 import dev.kvasir.cli.process.ExitCode;
 import dev.kvasir.cli.process.Interrupt;
+import dev.kvasir.cli.process.UserErrors;
 import dev.kvasir.cli.simulate.ModelOptions;
 import dev.kvasir.engine.EngineSettings;
 import dev.kvasir.live.doctor.CacheFolder;
@@ -101,6 +102,10 @@ final class FleetCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws IOException, InterruptedException {
+    return UserErrors.caught(err, "fleet", this::run);
+  }
+
+  private int run() throws IOException, InterruptedException {
     var latency = model.hardware().model(err);
     var pace =
         new PacedEngines.Pace(
@@ -131,7 +136,8 @@ final class FleetCommand implements Callable<Integer> {
     for (var worker : fleet.workers()) {
       var events = worker.events().endpoint();
       out.println(worker.name() + "  " + worker.url() + "  KV events " + events);
-      serve.append(" --worker ").append(worker.url());
+      serve.append(" --worker ").append(worker.url()).append(",events=").append(events);
+      serve.append(",replay=").append(worker.events().replayEndpoint());
     }
     out.println();
     out.println("faults    " + control + "/faults");

@@ -71,7 +71,7 @@ public final class Main {
         .addSubcommand(sectioned(helpful(new CommandLine(new FleetCommand(out, err, environment)))))
         .addSubcommand(sectioned(helpful(new CommandLine(new LoadCommand(out, err, environment)))))
         .addSubcommand(tier(out, err, environment))
-        .addSubcommand(helpful(new CommandLine(new DoctorCommand(out, environment))))
+        .addSubcommand(helpful(new CommandLine(new DoctorCommand(out, err, environment))))
         .addSubcommand(helpful(new CommandLine(new BenchCommand(out, err))))
         .addSubcommand(new CommandLine(new RehearseCommand(err)))
         .setOut(out)

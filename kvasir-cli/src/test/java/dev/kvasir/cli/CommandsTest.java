@@ -91,6 +91,40 @@ final class CommandsTest {
   }
 
   @Test
+  void numbersThatAFleetCannotHaveAreMistakes() {
+    assertThat(kvasir("fleet", "--workers=0")).isEqualTo(ExitCode.USAGE);
+    assertThat(kvasir("fleet", "--port=99999")).isEqualTo(ExitCode.USAGE);
+
+    assertThat(err.toString().lines())
+        .containsExactly(
+            "kvasir: 0 workers, expected 1 to 256. Try 'kvasir fleet --help'.",
+            "kvasir: 4 workers from port 99999 on, expected ports from 0 to 65535."
+                + " Try 'kvasir fleet --help'.");
+  }
+
+  @Test
+  void aWorkerThatTheDoctorCannotReadIsAMistake() {
+    assertThat(kvasir("doctor", "--worker=http://a:1,evnts=tcp://a:2")).isEqualTo(ExitCode.USAGE);
+    assertThat(kvasir("doctor", "--worker=a:1")).isEqualTo(ExitCode.USAGE);
+
+    assertThat(err.toString())
+        .contains("unknown key 'evnts'; did you mean 'events'?")
+        .contains("give it as http://HOST:PORT");
+    assertThat(out.toString()).isEmpty();
+  }
+
+  @Test
+  void aFileInAFolderThatIsNotThereIsToldFromOneThatIsMissing() {
+    assertThat(kvasir("check-config", home + "/kvasir.yaml")).isEqualTo(ExitCode.USAGE);
+    assertThat(kvasir("check-config", home + "/none/kvasir.yaml")).isEqualTo(ExitCode.USAGE);
+
+    assertThat(err.toString().lines())
+        .containsExactly(
+            "kvasir: there is no file " + home + "/kvasir.yaml",
+            "kvasir: there is no file " + home + "/none/kvasir.yaml: its folder is not there");
+  }
+
+  @Test
   void versionTellsKvasirJavaAndMachine() {
     assertThat(kvasir("--version")).isEqualTo(ExitCode.OK);
 

@@ -82,6 +82,8 @@ final class PlanTest {
     assertThat(err).contains("give --slo-ttft, --slo-itl or --slo-e2e", "kvasir plan --help");
     assertThat(plan("--slo-ttft", "300", "--gpus", "H100")).isEqualTo(ExitCode.USAGE);
     assertThat(err).contains("as in H100=2.49,H200=3.79");
+    assertThat(plan("--slo-ttft", "300", "--gpus", "H100=two")).isEqualTo(ExitCode.USAGE);
+    assertThat(err).contains("--gpus: cost.gpu-hour: 'two', expected a number");
     assertThat(plan("--slo-ttft", "300", "--gpus", "H1=2")).isEqualTo(ExitCode.USAGE);
     assertThat(err).contains("no GPU named H1");
     assertThat(plan("--slo-ttft", "300", "--sweep", "instances=1,2")).isEqualTo(ExitCode.USAGE);

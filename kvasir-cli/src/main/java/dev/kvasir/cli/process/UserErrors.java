@@ -6,7 +6,9 @@ import dev.kvasir.sim.spec.SpecError;
 import dev.kvasir.sim.trace.TraceError;
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
 import java.util.regex.Pattern;
 
 /** Reports wrong options, settings and files in one line each, and chooses the exit code. */
@@ -40,7 +42,12 @@ public final class UserErrors {
       err.println("kvasir: " + said + end + " Try 'kvasir " + command + " --help'.");
       return ExitCode.USAGE;
     } catch (NoSuchFileException missing) {
-      err.println("kvasir: there is no file " + missing.getFile());
+      var folder = Path.of(missing.getFile()).toAbsolutePath().getParent();
+      boolean isThere = folder == null || Files.exists(folder);
+      err.println(
+          "kvasir: there is no file "
+              + missing.getFile()
+              + (isThere ? "" : ": its folder is not there"));
       return ExitCode.USAGE;
     }
   }

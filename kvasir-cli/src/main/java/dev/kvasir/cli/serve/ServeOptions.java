@@ -18,7 +18,8 @@ final class ServeOptions {
       description =
           "A vLLM, SGLang or other OpenAI-compatible server; repeatable. Keys: name, role (both,"
               + " prefill, decode), connector (none, nixl, mooncake, sglang), bootstrap"
-              + " (HOST:PORT), events and replay (tcp://HOST:PORT of its KV events).")
+              + " (HOST:PORT), events and replay (tcp://HOST:PORT of its KV events), rank, tier,"
+              + " tier-replay.")
   private List<String> workers = new ArrayList<>();
 
   @Option(

@@ -53,7 +53,7 @@ public final class ModelOptions {
   @Option(
       names = "--hardware-config",
       paramLabel = "FILE",
-      description = "Figures of GPUs (default: those of H100, A100 and L40S).")
+      description = "Figures of GPUs (default: the built-in ones).")
   private @Nullable Path table;
 
   @Option(

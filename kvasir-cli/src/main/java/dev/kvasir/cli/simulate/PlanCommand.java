@@ -233,7 +233,7 @@ public final class PlanCommand implements Callable<Integer> {
   }
 
   private static Written.Text text(String value) {
-    return new Written.Text(value, Written.Origin.of("kvasir plan"));
+    return new Written.Text(value, Written.Origin.of("--gpus"));
   }
 
   private static List<Written.Text> values(List<List<Written.Text>> settings, Trial trial) {

@@ -146,7 +146,8 @@ class ConfigurationTest {
     wrong("workers:\n  - {}", "worker 1 has no url");
     wrong("workers: [{url: 'http://d'}, {url: 'http://d'}]", "two workers have the same name");
     wrong("cache: x\ncache: y", ":2: 'cache' is there twice");
-    wrong("listen: [", ": this is not YAML");
+    wrong("listen: [", ": this is not YAML; ", "expected the node content");
+    wrong("listen:\n\tport: 1", ":2: this is not YAML; ", "cannot start any token");
     wrong("- listen", "there are no keys here");
     refused(
         "tiers: [{kind: remote}, {kind: host}]", "order [remote, host]: host comes first, since");

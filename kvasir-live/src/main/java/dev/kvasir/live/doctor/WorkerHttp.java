@@ -3,10 +3,12 @@ package dev.kvasir.live.doctor;
 import dev.kvasir.Nullable;
 import java.io.IOException;
 import java.io.InputStream;
+import java.net.ConnectException;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.nio.channels.UnresolvedAddressException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
@@ -87,11 +89,19 @@ final class WorkerHttp {
         return new Answer(answer.statusCode(), text, skew(answer));
       }
     } catch (IOException | IllegalArgumentException e) {
-      return new Answer(0, "cannot be reached: " + e, 0);
+      return new Answer(0, "cannot be reached: " + reason(e), 0);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       return new Answer(0, "interrupted", 0);
     }
+  }
+
+  /** Java tells neither of these in words. */
+  private static String reason(Exception failure) {
+    for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+      if (cause instanceof UnresolvedAddressException) return "its name has no address";
+    }
+    return failure instanceof ConnectException ? "nothing listens there" : failure.toString();
   }
 
   private static long skew(HttpResponse<?> answer) {

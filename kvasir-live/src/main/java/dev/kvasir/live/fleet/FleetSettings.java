@@ -19,7 +19,9 @@ public record FleetSettings(
       throw new IllegalArgumentException(workers + " workers, expected 1 to " + WORKERS_MAX);
     }
     if (firstPort < 0 || firstPort + workers > 65_535) {
-      throw new IllegalArgumentException(workers + " workers from port " + firstPort + " on");
+      throw new IllegalArgumentException(
+          "%d workers from port %d on, expected ports from 0 to 65535"
+              .formatted(workers, firstPort));
     }
     if (blocks < 1) throw new IllegalArgumentException(blocks + " blocks of KV memory");
   }

@@ -54,7 +54,7 @@ public record Shard(
       return JSON.readValue(json, Shard.class);
     } catch (JacksonException wrong) {
       throw new IllegalArgumentException(
-          source + ": no part of a sweep (" + wrong.getOriginalMessage() + ")", wrong);
+          source + ": no part of a sweep; name files that 'simulate --shard' wrote", wrong);
     }
   }
 

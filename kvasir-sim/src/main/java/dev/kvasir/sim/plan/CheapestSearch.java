@@ -60,7 +60,7 @@ public final class CheapestSearch {
   public CheapestSearch(List<Alternative> alternatives, int enginesMax, int runsMax) {
     if (alternatives.isEmpty() || enginesMax < 1 || runsMax < 1) {
       throw new IllegalArgumentException(
-          "%d alternatives, up to %d engines, %d runs"
+          "%d alternatives, up to %d engines, %d runs; expected 1 or more of each"
               .formatted(alternatives.size(), enginesMax, runsMax));
     }
     this.alternatives = List.copyOf(alternatives);

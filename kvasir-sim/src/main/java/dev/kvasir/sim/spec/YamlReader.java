@@ -4,6 +4,7 @@ import dev.kvasir.Nullable;
 import java.io.Reader;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.regex.Pattern;
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.JsonParser;
 import tools.jackson.core.JsonToken;
@@ -13,6 +14,8 @@ import tools.jackson.dataformat.yaml.YAMLMapper;
  * Reads YAML as it is written, with the line of each value. The only YAML reader of the project.
  */
 public final class YamlReader {
+  private static final Pattern PLACE = Pattern.compile("line (\\d+), column \\d+");
+
   private final String name;
   private final @Nullable String folder;
   private final JsonParser parser;
@@ -33,11 +36,23 @@ public final class YamlReader {
     try (var parser = YAMLMapper.builder().build().createParser(yaml)) {
       return new YamlReader(name, folder, parser).whole();
     } catch (JacksonException failure) {
-      var place = failure.getLocation();
-      var at = place == null ? "" : ":" + place.getLineNr();
-      var said = failure.getOriginalMessage().lines().findFirst().orElse("");
-      throw new SpecError(name + at, "this is not YAML", said.isEmpty() ? "check it" : said);
+      var at = place(failure);
+      throw new SpecError(name + at, "this is not YAML", said(failure.getOriginalMessage()));
     }
+  }
+
+  /** Of the places that it names the last one is where it went wrong. */
+  private static String place(JacksonException failure) {
+    var named = PLACE.matcher(failure.getOriginalMessage()).results().toList();
+    if (!named.isEmpty()) return ":" + named.getLast().group(1);
+    var place = failure.getLocation();
+    return place == null ? "" : ":" + place.getLineNr();
+  }
+
+  /** What is wrong comes after what was being read; places are indented. */
+  private static String said(String message) {
+    var lines = message.lines().filter(line -> !line.isBlank() && !line.startsWith(" ")).toList();
+    return lines.isEmpty() ? "check it" : lines.getLast();
   }
 
   private Written.Keys whole() {
