@@ -7,6 +7,7 @@ import dev.kvasir.cli.settings.Deployment;
 import dev.kvasir.sim.spec.SpecError;
 import java.io.IOException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
@@ -70,6 +71,8 @@ final class Reload implements AutoCloseable {
     seen = now;
     try {
       use(configuration.read());
+    } catch (NoSuchFileException e) {
+      log.accept("the settings stay as they were: there is no file " + e.getMessage());
     } catch (IOException | SpecError | IllegalArgumentException | IllegalStateException e) {
       log.accept("the settings stay as they were: " + e.getMessage());
     }

@@ -118,6 +118,9 @@ class ReloadTest {
     assertThat(ask("second")).isEqualTo("200 one");
     Files.writeString(file, "workers: []\n");
     assertThat(told()).contains("the settings stay as they were", "without a restart");
+    Files.delete(file);
+    assertThat(told()).isEqualTo("the settings stay as they were: there is no file " + file);
+    assertThat(ask("second")).isEqualTo("200 one");
     assertThat(ask("second")).isEqualTo("200 one");
     var other = good.replace("admin-port: 0", "admin-port: 1").replace("50ms", "60ms");
     Files.writeString(file, other);
