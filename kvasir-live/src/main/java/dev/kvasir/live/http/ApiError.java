@@ -84,6 +84,10 @@ public record ApiError(
     return of(415, INVALID, "wrong_content_type", "send the body as multipart/form-data");
   }
 
+  static ApiError encoded() {
+    return of(415, INVALID, "wrong_content_encoding", "send the body uncompressed");
+  }
+
   /** The caller asks for more than its share. */
   public static ApiError tooMany(String code, String message, Duration retryAfter) {
     return new ApiError(429, "rate_limit_error", code, message, null, "", retryAfter);

@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /** A request over HTTP and its answer; belongs to the loop of its connection. */
@@ -24,6 +25,7 @@ public final class Exchange implements Reply {
   private Buffer body = Buffer.buffer();
   private boolean over;
   private boolean handedOver;
+  private Consumer<String> refusals = _ -> {};
 
   Exchange(HttpServerRequest request, Context context, Caller caller) {
     this.request = request;
@@ -33,6 +35,24 @@ public final class Exchange implements Reply {
     request.response().closeHandler(_ -> end());
     request.exceptionHandler(_ -> {});
     request.response().exceptionHandler(_ -> {});
+  }
+
+  /** Is told the code of the error where the request is refused for what it says. */
+  void tellRefusals(Consumer<String> listener) {
+    refusals = listener;
+  }
+
+  @Override
+  public void guard(Runnable work) {
+    Reply.super.guard(
+        () -> {
+          try {
+            work.run();
+          } catch (Refused refused) {
+            refusals.accept(refused.error().code());
+            throw refused;
+          }
+        });
   }
 
   /** Answers with what the work says, which may wait, as no loop of the network may. */

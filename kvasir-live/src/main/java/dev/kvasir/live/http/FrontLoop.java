@@ -10,6 +10,7 @@ import io.vertx.core.http.HttpConnection;
 import io.vertx.core.http.HttpHeaders;
 import io.vertx.core.http.HttpServerOptions;
 import io.vertx.core.http.HttpServerRequest;
+import io.vertx.core.http.HttpVersion;
 import io.vertx.core.net.impl.ConnectionBase;
 import java.time.Duration;
 import java.util.List;
@@ -148,6 +149,10 @@ final class FrontLoop extends VerticleBase {
     } else if (!isOf(type, "application/json") && !isFromAShell(endpoint, request, type)) {
       throw new Refused(ApiError.notJson());
     }
+    var coding = request.getHeader(HttpHeaders.CONTENT_ENCODING);
+    if (coding != null && !coding.equalsIgnoreCase("identity")) {
+      throw new Refused(ApiError.encoded());
+    }
     var length = request.getHeader(HttpHeaders.CONTENT_LENGTH);
     if (length != null && !fits(length)) {
       throw new Refused(ApiError.tooLarge(limits.bodyBytesMax()));
@@ -180,7 +185,10 @@ final class FrontLoop extends VerticleBase {
   private void serve(Endpoint endpoint, Exchange exchange) {
     var connection = exchange.request().connection();
     state.inFlight().begins();
-    if (state.isLeaving()) exchange.closeAfterwards();
+    exchange.tellRefusals(state::refuses);
+    // An answer of unknown length has no other end in HTTP/1.0.
+    boolean isOld = exchange.request().version() == HttpVersion.HTTP_1_0;
+    if (isOld || state.isLeaving()) exchange.closeAfterwards();
     watch.reads(connection, System.nanoTime());
     exchange.whenOver(
         () -> {

@@ -48,6 +48,7 @@ class HttpFrontTest {
                 Access.KEY,
                 exchange -> exchange.answer(200, JSON, Buffer.buffer(exchange.body().getBytes()))),
             Endpoint.post("/hold", Access.KEY, held::add),
+            Endpoint.post("/read", Access.KEY, exchange -> Json.read(exchange.body().getBytes())),
             Endpoint.post(
                 "/bug",
                 Access.KEY,
@@ -96,6 +97,41 @@ class HttpFrontTest {
     var request = request("/echo").POST(BodyPublishers.ofString("a=b"));
     request.header("content-type", "application/x-www-form-urlencoded");
     assertThat(send(request).statusCode()).isEqualTo(415);
+  }
+
+  @Test
+  void aBodyThatCannotBeReadCountsAsRefused() throws Exception {
+    assertThat(post("/read", "{").statusCode()).isEqualTo(400);
+    assertThat(front.refused()).containsEntry("invalid_request", 1L);
+  }
+
+  @Test
+  void aCompressedBodyIsRefusedWithWhatToDo() throws Exception {
+    var body = BodyPublishers.ofString("{}");
+    var packed = request("/echo").header("content-type", JSON).header("content-encoding", "gzip");
+    var answer = send(packed.POST(body));
+    assertThat(answer.statusCode()).isEqualTo(415);
+    assertThat(answer.body()).contains("wrong_content_encoding", "uncompressed");
+    var plain =
+        request("/echo").header("content-type", JSON).header("content-encoding", "identity");
+    assertThat(send(plain.POST(body)).statusCode()).isEqualTo(200);
+  }
+
+  @Test
+  void aConnectionOfHttp10EndsWithTheFirstAnswerSinceAStreamHasNoOtherEnd() throws Exception {
+    try (var socket = connect()) {
+      var head = head("POST /hold", "content-type: " + JSON, "content-length: 2");
+      write(socket, head.replace("1.1\r\n", "1.0\r\nconnection: keep-alive\r\n") + "{}");
+      var waiting = held.take();
+      waiting
+          .context()
+          .runOnContext(
+              _ -> {
+                waiting.response().setChunked(true).write("first");
+                waiting.response().end("last");
+              });
+      assertThat(read(socket)).startsWith("HTTP/1.0 200").endsWith("firstlast");
+    }
   }
 
   @Test
