@@ -61,6 +61,9 @@ public final class RequestFlow {
   private static final Duration RETRY_MIN = Duration.ofSeconds(1);
   private static final Duration RETRY_MAX = Duration.ofSeconds(60);
 
+  private static final String NOBODY =
+      "no worker that may take the request is ready; retry, and see /workers of the gateway";
+
   /** How often workers are looked at again while requests wait for them to have room. */
   private static final Duration LOOK_PACE = Duration.ofMillis(20);
 
@@ -369,7 +372,7 @@ public final class RequestFlow {
     request.attempts++;
     var opened = open(request);
     if (opened.isEmpty()) {
-      var nobody = new Refusal(Kind.NO_WORKER, "no worker can take the request now", RETRY_MIN);
+      var nobody = new Refusal(Kind.NO_WORKER, NOBODY, RETRY_MIN);
       refuse(request, request.failure == null ? nobody : request.failure);
       return;
     }

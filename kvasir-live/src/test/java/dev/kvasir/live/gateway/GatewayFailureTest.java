@@ -61,6 +61,7 @@ class GatewayFailureTest {
     var answer = scene.stream(Plan.failing(Fault.BUSY, Break.FIN, 9, 0));
     assertThat(answer.statusCode()).isEqualTo(503);
     assertThat(answer.body()).contains("busy");
+    assertThat(answer.headers().firstValue("retry-after")).contains("1");
     var dead = scene.stream(Plan.failing(Fault.BEFORE_HEAD, Break.RST, 9, 0));
     assertThat(dead.statusCode()).isIn(502, 503);
   }

@@ -20,6 +20,11 @@ final class AnswerStatus {
     };
   }
 
+  /** Whether the worker has too much to do. */
+  static boolean isBusy(int status) {
+    return failure(status) == LegFailure.BUSY;
+  }
+
   /** The failure of a prefill that was answered with this status, and not as it should be. */
   static LegFailure prefillFailure(int status) {
     if (status >= 400 && status < 500 && status != 429) return LegFailure.REFUSED;

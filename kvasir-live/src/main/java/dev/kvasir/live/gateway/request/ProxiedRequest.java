@@ -59,6 +59,9 @@ public final class ProxiedRequest implements RequestDriver, AnswerPipe.Listener 
   private static final Duration ERROR_TIME = Duration.ofSeconds(2);
   private static final int EMITTED_AT_ONCE = 32;
 
+  /** When to come again where all workers are busy and none says when. */
+  private static final String RETRY_SECONDS = "1";
+
   /** An answer that says no, kept in case no worker has a better one. */
   private record Kept(
       int attempt, int status, String type, @Nullable String retryAfter, Buffer body) {}
@@ -383,11 +386,13 @@ public final class ProxiedRequest implements RequestDriver, AnswerPipe.Listener 
     int status = answer.status();
     var lost = ApiError.badUpstream("a worker answered with status " + status + " and no more");
     var type = answer.headers().get(HttpHeaders.CONTENT_TYPE);
+    var retryAfter = answer.headers().get(HttpHeaders.RETRY_AFTER);
+    if (retryAfter == null && AnswerStatus.isBusy(status)) retryAfter = RETRY_SECONDS;
     return new Kept(
         where().attempt(),
         status,
         type == null || body == null || body.length() == 0 ? "application/json" : type,
-        answer.headers().get(HttpHeaders.RETRY_AFTER),
+        retryAfter,
         body == null || body.length() == 0 ? Buffer.buffer(lost.json()) : body);
   }
 
