@@ -120,6 +120,8 @@ final class AdminApi {
       worker.put("name", entry.worker().name());
       worker.put("url", entry.worker().config().url().toString());
       worker.put("availability", entry.availability().name().toLowerCase(Locale.ROOT));
+      var problem = entry.worker().problem();
+      if (!problem.isEmpty()) worker.put("problem", problem);
       worker.put("in_flight", router.booked(entry.id()).inFlight());
       var models = worker.putArray("models");
       for (var model : entry.worker().models().keySet()) models.add(model);

@@ -21,6 +21,9 @@ import java.util.TreeSet;
 public final class GatewayWorkers {
   private static final System.Logger LOG = System.getLogger(GatewayWorkers.class.getName());
 
+  /** The first probes of a process are slow for its own sake. */
+  private static final int PROBES_MIN = 2;
+
   private final Router router;
   private final WorkerTable<LiveWorker> table;
 
@@ -145,6 +148,27 @@ public final class GatewayWorkers {
   /** What the worker told of itself; nothing where that is too long ago to be believed. */
   public WorkerMetrics.Report report(WorkerEntry<LiveWorker> entry) {
     return router.isFresh(entry.id()) ? entry.worker().report() : WorkerMetrics.Report.NONE;
+  }
+
+  void probeSucceeded(int id, long nowNanos) {
+    table.probeSucceeded(id, nowNanos);
+    var entry = table.find(id);
+    if (entry == null) return;
+    var worker = entry.worker();
+    if (worker.isMissed()) LOG.log(WARNING, "worker {0} answers probes again", worker.name());
+    worker.answers();
+  }
+
+  /** Tells why once it is down: whoever runs the workers is to hear of it without asking. */
+  void probeFailed(int id, String why, long nowNanos) {
+    table.probeFailed(id, nowNanos);
+    var entry = table.find(id);
+    if (entry == null) return;
+    var worker = entry.worker();
+    boolean isLost = worker.fails(why) >= PROBES_MIN && entry.availability() == Availability.DOWN;
+    if (!isLost || worker.isMissed()) return;
+    worker.misses();
+    LOG.log(WARNING, "worker {0} is down, and probed on: {1}", worker.name(), why);
   }
 
   void serves(int id, Map<String, String> models) {

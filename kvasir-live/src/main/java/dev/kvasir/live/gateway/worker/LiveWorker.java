@@ -11,6 +11,9 @@ public final class LiveWorker {
   private String engine = "";
   private WorkerMetrics.Report report = WorkerMetrics.Report.NONE;
   private @Nullable WorkerEvents events;
+  private String problem = "";
+  private int failures;
+  private boolean missed;
 
   LiveWorker(Worker config) {
     this.config = config;
@@ -49,6 +52,32 @@ public final class LiveWorker {
 
   void tell(WorkerMetrics.Report told) {
     report = told;
+  }
+
+  /** Why its last probe failed; empty where it did not. */
+  public String problem() {
+    return problem;
+  }
+
+  /** Its probe failed; answers how many have in a row. */
+  int fails(String why) {
+    problem = why;
+    return ++failures;
+  }
+
+  /** Whether it was told that it is down. */
+  boolean isMissed() {
+    return missed;
+  }
+
+  void misses() {
+    missed = true;
+  }
+
+  void answers() {
+    problem = "";
+    failures = 0;
+    missed = false;
   }
 
   /** Its KV events; null where nobody listens to them. */

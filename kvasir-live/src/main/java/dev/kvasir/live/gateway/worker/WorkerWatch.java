@@ -114,12 +114,13 @@ public final class WorkerWatch {
         .compose(_ -> due ? askModels() : Future.succeededFuture())
         .compose(
             _ -> {
-              onLoop(() -> workers.table().probeSucceeded(entry.id(), loop.nanos()));
+              onLoop(() -> workers.probeSucceeded(entry.id(), loop.nanos()));
               return more();
             },
             failure -> {
               told = false;
-              onLoop(() -> workers.table().probeFailed(entry.id(), loop.nanos()));
+              var why = String.valueOf(failure.getMessage());
+              onLoop(() -> workers.probeFailed(entry.id(), why, loop.nanos()));
               return Future.failedFuture(failure);
             });
   }
