@@ -86,7 +86,7 @@ public final class PickerCommand implements Callable<Integer> {
         seconds);
     out.println("  ext_proc   " + settings.listen().host() + ":" + picker.port());
     out.println("  dashboard  " + serving.gateway().url() + "/");
-    out.println("  metrics    " + serving.gateway().adminUrl() + "/metrics");
+    out.println("  metrics    " + serving.gateway().metricsUrl() + "/metrics");
     out.println();
     out.println(
         "How to set up Envoy: docs/envoy.md. Ctrl-C finishes the requests in flight and stops.");

@@ -68,7 +68,7 @@ public final class ServeCommand implements Callable<Integer> {
     out.printf(Locale.ROOT, "Kvasir serves %s, ready after %.1f s.%n%n", what, seconds);
     out.println("  endpoint   " + url + "/v1");
     out.println("  dashboard  " + url + "/");
-    out.println("  metrics    " + serving.gateway().adminUrl() + "/metrics");
+    out.println("  metrics    " + serving.gateway().metricsUrl() + "/metrics");
     out.println();
     out.println("Try it:");
     out.println("  curl " + url + "/v1/chat/completions -H 'content-type: application/json' \\");

@@ -38,6 +38,10 @@ final class SettingsText {
     var scheme = listen.tlsCertificate() == null ? "http" : "https";
     lines.say("Listens at %s://%s:%d.", scheme, listen.host(), listen.port());
     lines.say("Metrics and draining are at http://127.0.0.1:%d.", listen.adminPort());
+    var metrics = listen.metricsServer();
+    if (metrics != null) {
+      lines.say("Metrics are also at %s://%s:%d.", scheme, metrics.host(), metrics.port());
+    }
     if (listen.isOpenToAnybody()) {
       lines.say("  Anyone who reaches this machine may use it: consider listen.api-keys.");
     }

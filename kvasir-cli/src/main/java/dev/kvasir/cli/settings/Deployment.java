@@ -224,6 +224,7 @@ public record Deployment(
       List<Worker> present, int contextTokens, ApiKeys keys, NameKey secret) {
     return GatewaySettings.of(listen.port(), present)
         .at(listen.api(limits.http(), keys), listen.admin(keys))
+        .measuredAt(listen.metricsServer())
         .with(routing.routing(naming(), contextTokens).with(priorities()))
         .with(limits.queue())
         .admitting(limits.admission().policyIfAny())

@@ -1,9 +1,11 @@
 package dev.kvasir.cli.settings;
 
 import dev.kvasir.Nullable;
+import dev.kvasir.live.http.ApiKey;
 import dev.kvasir.live.http.ApiKeys;
 import dev.kvasir.live.http.HttpLimits;
 import dev.kvasir.live.http.HttpSettings;
+import dev.kvasir.live.store.shared.Secret;
 import dev.kvasir.sim.spec.Durations;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -23,6 +25,7 @@ import java.util.regex.Pattern;
  * @param tlsKey the key of the certificate, in PEM
  * @param names further host names under which callers reach it, such as that of a proxy; without
  *     keys, other names are refused on loopback addresses
+ * @param metrics where metrics are served besides the admin port
  * @param restart how the next process takes over
  * @param warmUp how long a gateway may take, before it listens, to have its code compiled
  */
@@ -35,6 +38,7 @@ public record ListenSettings(
     @Nullable Path tlsCertificate,
     @Nullable Path tlsKey,
     List<String> names,
+    Metrics metrics,
     Restart restart,
     Duration warmUp) {
   public static final ListenSettings DEFAULT =
@@ -47,8 +51,28 @@ public record ListenSettings(
           null,
           null,
           List.of(),
+          Metrics.NONE,
           Restart.DEFAULT,
           Duration.ofSeconds(20));
+
+  /**
+   * A server for metrics alone, which Prometheus can reach from another machine.
+   *
+   * @param host the address to listen on; empty for no such server
+   * @param port 0 for any that is free
+   * @param key what is to be sent as bearer token; null where only this machine can ask
+   */
+  public record Metrics(String host, int port, @Nullable Secret key) {
+    public static final Metrics NONE = new Metrics("", 8_003, null);
+
+    public Metrics {
+      var server = HttpSettings.local(port);
+      if (!host.isEmpty() && key == null && !server.at(host, port).isLoopback()) {
+        throw new IllegalArgumentException(
+            "metrics.host " + host + " is open to other machines and needs metrics.key");
+      }
+    }
+  }
 
   /**
    * How a process hands over to the next one.
@@ -114,6 +138,7 @@ public record ListenSettings(
         same ? from.tlsCertificate : tlsCertificate,
         same ? from.tlsKey : tlsKey,
         names,
+        metrics,
         new Restart(from.restart.leaveTime(), from.restart.finishTime(), restart.port()),
         warmUp);
   }
@@ -135,5 +160,15 @@ public record ListenSettings(
 
   public HttpSettings admin(ApiKeys keys) {
     return HttpSettings.local(adminPort).with(keys).named(names).with(restart.port());
+  }
+
+  /** The server for metrics alone; null for none. */
+  public @Nullable HttpSettings metricsServer() {
+    if (metrics.host().isEmpty()) return null;
+    var key = metrics.key();
+    var keys =
+        key == null ? ApiKeys.NONE : new ApiKeys(List.of(ApiKey.of("metrics", key.reveal())));
+    return new HttpSettings(
+        metrics.host(), metrics.port(), HttpLimits.DEFAULT, keys, tls(), names, restart.port());
   }
 }

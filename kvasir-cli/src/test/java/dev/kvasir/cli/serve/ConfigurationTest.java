@@ -102,6 +102,15 @@ class ConfigurationTest {
   }
 
   @Test
+  void metricsForOtherMachinesNeedAKey() throws IOException {
+    assertThatThrownBy(() -> read("listen: {metrics: {host: 0.0.0.0}}", Map.of()))
+        .hasMessageContaining("open to other machines and needs metrics.key");
+    assertThat(read("listen: {metrics: {host: 127.0.0.1}}", Map.of()).listen().metricsServer())
+        .isNotNull();
+    assertThat(read("", Map.of()).listen().metricsServer()).isNull();
+  }
+
+  @Test
   void everyKindOfValueIsRead() throws IOException {
     var yaml =
         """

@@ -21,6 +21,7 @@ import dev.kvasir.live.gateway.worker.Upstream;
 import dev.kvasir.live.gateway.worker.Worker;
 import dev.kvasir.live.gateway.worker.WorkerEvents;
 import dev.kvasir.live.gateway.worker.WorkerWatch;
+import dev.kvasir.live.http.Access;
 import dev.kvasir.live.http.ApiKeys;
 import dev.kvasir.live.http.Endpoint;
 import dev.kvasir.live.http.Endpoints;
@@ -77,6 +78,7 @@ public final class Gateway implements AutoCloseable {
   private final Context watching;
   private final HttpFront api;
   private final HttpFront admin;
+  private final @Nullable HttpFront metrics;
   private final AtomicBoolean closed = new AtomicBoolean();
   private final List<Consumer<MetricsText>> others = new CopyOnWriteArrayList<>();
   private volatile List<Ready> ready = List.of();
@@ -120,6 +122,18 @@ public final class Gateway implements AutoCloseable {
     var keeping = new ArrayList<>(desk.endpoints());
     keeping.addAll(beside.admin());
     admin = HttpFront.start(network, settings.admin(), Endpoints.of(keeping));
+    metrics = metricsFront(network, settings.metrics(), keeping);
+  }
+
+  /** Serves the metrics among these endpoints, and to those with the key alone. */
+  private static @Nullable HttpFront metricsFront(
+      Network network, @Nullable HttpSettings settings, List<Endpoint> all) {
+    if (settings == null) return null;
+    var found =
+        all.stream()
+            .filter(each -> each.path().startsWith("/metrics"))
+            .map(each -> Endpoint.get(each.path(), Access.KEY, each.handler()));
+    return HttpFront.start(network, settings, Endpoints.of(found.toList()));
   }
 
   private static Upstream upstream(Network network, GatewaySettings settings, Beside beside) {
@@ -287,6 +301,7 @@ public final class Gateway implements AutoCloseable {
   /** Takes this certificate for new connections, as it is in its files now. */
   public void use(HttpSettings.Tls tls) {
     api.use(tls);
+    if (metrics != null) metrics.use(tls);
   }
 
   /** Has other bounds for the queue from now on. */
@@ -335,6 +350,11 @@ public final class Gateway implements AutoCloseable {
 
   public String adminUrl() {
     return admin.url();
+  }
+
+  /** Where metrics are read; that of {@link #adminUrl} where there is no other. */
+  public String metricsUrl() {
+    return metrics == null ? admin.url() : metrics.url();
   }
 
   HttpFront api() {
@@ -490,6 +510,7 @@ public final class Gateway implements AutoCloseable {
     if (closed.getAndSet(true)) return;
     api.close();
     admin.close();
+    if (metrics != null) metrics.close();
     Network.await(Future.join(watches.values().stream().map(WorkerWatch::stop).toList()));
     upstream.close();
     loop.close();

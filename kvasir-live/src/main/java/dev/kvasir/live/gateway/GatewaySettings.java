@@ -18,6 +18,7 @@ import java.util.List;
  *
  * @param api where callers come
  * @param admin where metrics are read and workers are drained; for this machine alone
+ * @param metrics where metrics alone are read, perhaps from other machines; null for nowhere
  * @param admission which requests are taken at all; null for all
  * @param probePace how often workers are asked how they are
  * @param workerKey what workers are sent as key; empty for none
@@ -26,6 +27,7 @@ import java.util.List;
 public record GatewaySettings(
     HttpSettings api,
     HttpSettings admin,
+    @Nullable HttpSettings metrics,
     List<Worker> workers,
     Routing routing,
     QueueLimits queue,
@@ -48,6 +50,7 @@ public record GatewaySettings(
     return new GatewaySettings(
         HttpSettings.local(port),
         HttpSettings.local(0),
+        null,
         workers,
         Routing.DEFAULT,
         QueueLimits.DEFAULT,
@@ -64,6 +67,11 @@ public record GatewaySettings(
     return Records.with(this, "api", callers, "admin", keepers);
   }
 
+  /** These, with a server for metrics alone; null for none. */
+  public GatewaySettings measuredAt(@Nullable HttpSettings other) {
+    return Records.with(this, "metrics", other);
+  }
+
   public GatewaySettings with(Routing other) {
     return Records.with(this, "routing", other);
   }
@@ -74,13 +82,11 @@ public record GatewaySettings(
 
   /** These, with what decides which requests are taken at all; null for all. */
   public GatewaySettings admitting(@Nullable AdmissionPolicy other) {
-    return new GatewaySettings(
-        api, admin, workers, routing, queue, other, failures, probePace, files, workerKey, secret);
+    return Records.with(this, "admission", other);
   }
 
   public GatewaySettings with(FailureRules other) {
-    return new GatewaySettings(
-        api, admin, workers, routing, queue, admission, other, probePace, files, workerKey, secret);
+    return Records.with(this, "failures", other);
   }
 
   public GatewaySettings with(JournalFiles other) {
@@ -88,13 +94,11 @@ public record GatewaySettings(
   }
 
   public GatewaySettings probing(Duration pace) {
-    return new GatewaySettings(
-        api, admin, workers, routing, queue, admission, failures, pace, files, workerKey, secret);
+    return Records.with(this, "probePace", pace);
   }
 
   /** These, but for what workers and tenants are given. */
   public GatewaySettings with(String key, NameKey other) {
-    return new GatewaySettings(
-        api, admin, workers, routing, queue, admission, failures, probePace, files, key, other);
+    return Records.with(this, "workerKey", key, "secret", other);
   }
 }

@@ -118,18 +118,8 @@ class SplitTest {
   }
 
   private static GatewaySettings with(Worker worker, GatewaySettings settings) {
-    return new GatewaySettings(
-        settings.api(),
-        settings.admin(),
-        Stream.concat(settings.workers().stream(), Stream.of(worker)).toList(),
-        settings.routing(),
-        settings.queue(),
-        settings.admission(),
-        settings.failures(),
-        settings.probePace(),
-        settings.files(),
-        settings.workerKey(),
-        settings.secret());
+    var workers = Stream.concat(settings.workers().stream(), Stream.of(worker)).toList();
+    return Records.with(settings, "workers", workers);
   }
 
   @Test
