@@ -15,13 +15,13 @@ import io.vertx.core.net.impl.ConnectionBase;
  * outside the heap would then be lost for good. Vert.x copies such parts itself otherwise, so that
  * this costs nothing more.
  */
-public final class HeapContent extends ChannelInboundHandlerAdapter {
+final class HeapContent extends ChannelInboundHandlerAdapter {
   private static final String NAME = "kvasir-heap-content";
 
   private HeapContent() {}
 
   /** From now on, on this connection; to be called as soon as there is one. */
-  public static void use(HttpConnection connection) {
+  static void use(HttpConnection connection) {
     if (!(connection instanceof ConnectionBase base)) return;
     var vertx = base.channelHandlerContext();
     vertx.pipeline().addBefore(vertx.name(), NAME, new HeapContent());

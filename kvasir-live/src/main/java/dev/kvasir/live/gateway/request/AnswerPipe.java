@@ -266,7 +266,7 @@ final class AnswerPipe implements WorkerAnswer.Reader {
   }
 
   @Override
-  public void broke(Throwable why) {
+  public void broke(String why) {
     broke(LegFailure.CUT, "the worker broke off");
   }
 

@@ -42,7 +42,7 @@ public final class BoundedBody {
           }
 
           @Override
-          public void broke(Throwable why) {
+          public void broke(String why) {
             whole.tryFail(why);
           }
         });

@@ -158,7 +158,7 @@ final class LocalAnswer implements Reply, WorkerAnswer {
     leave();
     var why = "the engine broke off";
     if (status == 0) fails.accept(why);
-    else if (to != null) to.broke(new IllegalStateException(why));
+    else if (to != null) to.broke(why);
   }
 
   @Override

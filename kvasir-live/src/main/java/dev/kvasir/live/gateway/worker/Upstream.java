@@ -1,32 +1,24 @@
 package dev.kvasir.live.gateway.worker;
 
 import dev.kvasir.Nullable;
-import dev.kvasir.live.http.HeapContent;
 import dev.kvasir.live.http.Network;
+import dev.kvasir.live.http.client.ClientBounds;
+import dev.kvasir.live.http.client.ClientCall;
+import dev.kvasir.live.http.client.ClientRequest;
+import dev.kvasir.live.http.client.LoopClient;
+import dev.kvasir.live.http.client.Target;
 import io.vertx.core.Context;
-import io.vertx.core.Future;
 import io.vertx.core.MultiMap;
 import io.vertx.core.buffer.Buffer;
-import io.vertx.core.http.HttpClient;
-import io.vertx.core.http.HttpClientOptions;
-import io.vertx.core.http.HttpClientRequest;
 import io.vertx.core.http.HttpHeaders;
 import io.vertx.core.http.HttpMethod;
-import io.vertx.core.http.PoolOptions;
-import io.vertx.core.http.RequestOptions;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
-import java.util.concurrent.ConcurrentHashMap;
 
-/**
- * The connections to all workers, and the engines of this process that need none.
- *
- * <p>Each loop has its own: bytes that another loop reads would have to be handed over to the one
- * that writes them, and wake it up.
- */
+/** The connections to all workers, and the engines of this process that need none. */
 public final class Upstream implements AutoCloseable {
   /**
    * What is sent to a worker.
@@ -58,19 +50,16 @@ public final class Upstream implements AutoCloseable {
   }
 
   /** vLLM closes connections that rest for five seconds: they are not to be used again before. */
-  private static final int REST_SECONDS = 4;
+  private static final Duration REST = Duration.ofSeconds(4);
 
   private static final int WAITING_MAX = 16_384;
 
   /** By which vLLM takes a request to one of its data-parallel engines. */
   private static final String RANK = "x-data-parallel-rank";
 
-  private final Network network;
-  private final HttpClientOptions options;
-  private final PoolOptions pool;
+  private final LoopClient client;
   private final String key;
   private final Map<String, LocalWorker> locals = new TreeMap<>();
-  private final Map<Context, HttpClient> clients = new ConcurrentHashMap<>();
 
   /**
    * Opens no connection yet.
@@ -85,16 +74,10 @@ public final class Upstream implements AutoCloseable {
       Duration connectTime,
       String key,
       List<? extends LocalWorker> engines) {
-    this.network = network;
     for (var engine : engines) locals.put(engine.name(), engine);
-    this.options =
-        new HttpClientOptions()
-            .setKeepAlive(true)
-            .setKeepAliveTimeout(REST_SECONDS)
-            .setTcpNoDelay(true)
-            .setConnectTimeout((int) connectTime.toMillis())
-            .setHttp2ClearTextUpgrade(false);
-    this.pool = new PoolOptions().setHttp1MaxSize(connectionsMax).setMaxWaitQueueSize(WAITING_MAX);
+    this.client =
+        new LoopClient(
+            network.vertx(), new ClientBounds(connectionsMax, WAITING_MAX, connectTime, REST));
     this.key = key;
   }
 
@@ -115,42 +98,29 @@ public final class Upstream implements AutoCloseable {
     return !locals.isEmpty();
   }
 
-  /** A connection of this loop, with the head of the request ready to be sent. */
-  Future<HttpClientRequest> request(Context loop, Worker worker, Message message) {
-    var head =
-        new RequestOptions()
-            .setMethod(message.method())
-            .setHost(worker.host())
-            .setPort(worker.port())
-            .setSsl(worker.isSecure())
-            .setURI(message.path())
-            .setFollowRedirects(false);
-    for (var header : message.headers()) head.putHeader(header.getKey(), header.getValue());
+  /**
+   * Sends a request over a connection of this loop. Throws {@link IllegalArgumentException} where
+   * it cannot be written as HTTP.
+   */
+  ClientCall send(Context loop, Worker worker, Message message, ClientCall.Listener listener) {
+    var headers = HttpHeaders.headers().addAll(message.headers());
     boolean hasType = message.headers().contains(HttpHeaders.CONTENT_TYPE);
     if (message.body().length() > 0 && !hasType) {
-      head.putHeader(HttpHeaders.CONTENT_TYPE, "application/json");
+      headers.set(HttpHeaders.CONTENT_TYPE, "application/json");
     }
-    if (worker.rank() >= 0) head.putHeader(RANK, Integer.toString(worker.rank()));
-    if (!key.isEmpty()) head.putHeader(HttpHeaders.AUTHORIZATION, authorization());
-    return client(loop).request(head);
+    if (worker.rank() >= 0) headers.set(RANK, Integer.toString(worker.rank()));
+    if (!key.isEmpty()) headers.set(HttpHeaders.AUTHORIZATION, authorization());
+    var request = new ClientRequest(message.method(), message.path(), headers, message.body());
+    return client.send(loop, target(worker), request, listener);
   }
 
-  private HttpClient client(Context loop) {
-    return clients.computeIfAbsent(loop, _ -> client());
-  }
-
-  private HttpClient client() {
-    return network
-        .vertx()
-        .httpClientBuilder()
-        .with(options)
-        .with(pool)
-        .withConnectHandler(HeapContent::use)
-        .build();
+  private static Target target(Worker worker) {
+    var security = worker.isSecure() ? Target.Security.TLS : Target.Security.PLAIN;
+    return new Target(worker.host(), worker.port(), security);
   }
 
   @Override
   public void close() {
-    Network.await(Future.join(clients.values().stream().map(HttpClient::close).toList()));
+    Network.await(client.close());
   }
 }

@@ -1,10 +1,10 @@
 package dev.kvasir.live.gateway.worker;
 
 import dev.kvasir.Nullable;
+import dev.kvasir.live.http.client.ClientAnswer;
+import dev.kvasir.live.http.client.ClientCall;
 import dev.kvasir.router.flow.LegFailure;
 import io.vertx.core.Context;
-import io.vertx.core.buffer.Buffer;
-import io.vertx.core.http.HttpClientRequest;
 import java.time.Duration;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
@@ -74,14 +74,32 @@ public final class UpstreamCall {
   }
 
   private void connect(Upstream upstream, Worker worker, Upstream.Message message) {
-    upstream
-        .request(context, worker, message)
-        .onComplete(
-            request -> connected(request, message.body()),
-            failure ->
-                fail(
-                    LegFailure.UNREACHABLE,
-                    "worker " + worker.name() + " cannot be reached: " + failure.getMessage()));
+    try {
+      var sent = upstream.send(context, worker, message, heard(worker));
+      giveUp = sent::cancel;
+    } catch (IllegalArgumentException e) {
+      var why = "worker " + worker.name() + " cannot be asked: " + e.getMessage();
+      context.runOnContext(_ -> fail(LegFailure.UNREACHABLE, why));
+    }
+  }
+
+  private ClientCall.Listener heard(Worker worker) {
+    return new ClientCall.Listener() {
+      @Override
+      public void answered(ClientAnswer answer) {
+        UpstreamCall.this.answered(WorkerAnswer.of(answer, UpstreamCall.this::giveUp));
+      }
+
+      @Override
+      public void unreachable(String why) {
+        fail(LegFailure.UNREACHABLE, "worker " + worker.name() + " cannot be reached: " + why);
+      }
+
+      @Override
+      public void broke(String why) {
+        fail(LegFailure.CUT, "the worker broke off: " + why);
+      }
+    };
   }
 
   /** Later, as over a connection: whoever sends is not answered before it has sent. */
@@ -101,27 +119,11 @@ public final class UpstreamCall {
     if (cancelled) return;
     cancelled = true;
     settle();
-    if (giveUp != null) giveUp.run();
+    giveUp();
   }
 
-  private void connected(HttpClientRequest connected, Buffer body) {
-    giveUp = connected::reset;
-    // What goes wrong is heard from the answer; these would only be logged.
-    connected.exceptionHandler(_ -> {});
-    connected.connection().exceptionHandler(_ -> {});
-    if (cancelled) {
-      connected.reset();
-      return;
-    }
-    connected
-        .send(body)
-        .onComplete(
-            response -> {
-              // Who reads it hears of it; an answer that is not read is broken off in silence.
-              response.exceptionHandler(_ -> {});
-              answered(WorkerAnswer.of(response));
-            },
-            failure -> fail(LegFailure.CUT, "the worker broke off: " + failure.getMessage()));
+  private void giveUp() {
+    if (giveUp != null) giveUp.run();
   }
 
   private void answered(WorkerAnswer answer) {

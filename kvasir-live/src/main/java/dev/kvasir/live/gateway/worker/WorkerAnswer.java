@@ -1,8 +1,7 @@
 package dev.kvasir.live.gateway.worker;
 
+import dev.kvasir.live.http.client.ClientAnswer;
 import io.vertx.core.MultiMap;
-import io.vertx.core.buffer.Buffer;
-import io.vertx.core.http.HttpClientResponse;
 import io.vertx.core.http.HttpHeaders;
 import java.util.Locale;
 
@@ -14,18 +13,11 @@ import java.util.Locale;
  */
 public interface WorkerAnswer {
   /** Hears the answer. */
-  interface Reader {
-    void came(Buffer part);
-
-    /** The worker has sent all of it. */
-    void ended();
-
-    /** Nothing more will come. */
-    void broke(Throwable why);
-  }
+  interface Reader extends ClientAnswer.Reader {}
 
   int status();
 
+  /** Not to be changed. */
   MultiMap headers();
 
   void read(Reader reader);
@@ -44,39 +36,37 @@ public interface WorkerAnswer {
     return type != null && type.toLowerCase(Locale.ROOT).startsWith("text/event-stream");
   }
 
-  /** One that comes over a connection. */
-  static WorkerAnswer of(HttpClientResponse response) {
+  /** One that comes over a connection, to a call that can be given up. */
+  static WorkerAnswer of(ClientAnswer answer, Runnable giveUp) {
     return new WorkerAnswer() {
       @Override
       public int status() {
-        return response.statusCode();
+        return answer.status();
       }
 
       @Override
       public MultiMap headers() {
-        return response.headers();
+        return answer.headers();
       }
 
       @Override
       public void read(Reader reader) {
-        response.handler(reader::came);
-        response.endHandler(_ -> reader.ended());
-        response.exceptionHandler(reader::broke);
+        answer.read(reader);
       }
 
       @Override
       public void pause() {
-        response.pause();
+        answer.pause();
       }
 
       @Override
       public void resume() {
-        response.resume();
+        answer.resume();
       }
 
       @Override
       public void giveUp() {
-        response.request().reset();
+        giveUp.run();
       }
     };
   }
