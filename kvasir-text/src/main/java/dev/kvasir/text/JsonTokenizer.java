@@ -41,6 +41,7 @@ public final class JsonTokenizer {
   private static final long KNOWN_LETTERS_MAX = 16L << 20;
   private static final int MARK_LETTERS = 64;
   private static final int MARGIN = 8;
+  private static final TokenBuffer NOTHING = new TokenBuffer(0);
   private static final String META = "▁";
 
   private final BytePairs pairs;
@@ -269,7 +270,7 @@ public final class JsonTokenizer {
     var prefixes = run.scanned ? known : knownSegments;
     var start = prefixes.find(run.text, added.longest() + MARGIN);
     if (start != null && start.isAllOf(run.text)) return framed(start.known().tokens(), frame);
-    if (start == null) run.from(0);
+    if (start == null) run.fromBeginning();
     else run.from(start);
     if (run.isContinuable()) prefixes.keep(run.known());
     return framed(run.tokens(), frame);
@@ -298,17 +299,23 @@ public final class JsonTokenizer {
   /** One text on its way. */
   private final class Run {
     private final char[] text;
-    private final TokenBuffer out;
-    private final TokenBuffer marks;
     private final boolean scanned;
+
+    /** Neither is needed for a text that is known. */
+    private TokenBuffer out = NOTHING;
+
+    private TokenBuffer marks = NOTHING;
     private int marked;
     private int @Nullable [] made;
 
     Run(String written) {
       this.text = written.toCharArray();
       this.scanned = isScanned(written);
-      this.out = new TokenBuffer(text.length / 3);
-      this.marks = new TokenBuffer(2 * (text.length / MARK_LETTERS + 1));
+    }
+
+    private void begin() {
+      out = new TokenBuffer(text.length / 3);
+      marks = new TokenBuffer(2 * (text.length / MARK_LETTERS + 1));
     }
 
     int[] tokens() {
@@ -326,16 +333,22 @@ public final class JsonTokenizer {
     }
 
     void from(KnownPrefixes.Start start) {
+      begin();
       out.add(start.known().tokens(), start.tokens());
       for (int i = 0; i < start.known().marks().length; i++) {
         if (start.known().marks()[i - i % 2] > start.letters()) break;
         marks.add(start.known().marks()[i]);
       }
       marked = start.letters();
-      from(start.letters());
+      goOn(start.letters());
     }
 
-    void from(int begin) {
+    void fromBeginning() {
+      begin();
+      goOn(0);
+    }
+
+    private void goOn(int begin) {
       int at = begin;
       while (at < text.length) {
         var found = added.find(text, at, text.length);

@@ -71,6 +71,16 @@ class Expressions {
     return token.text();
   }
 
+  /** How many tokens have been read. */
+  final int place() {
+    return at;
+  }
+
+  /** Whether a token that was read from there on is the name. */
+  final boolean isNamed(String name, int from) {
+    return tokens.subList(from, at).stream().anyMatch(token -> token.isName(name));
+  }
+
   final TemplateFailure wrong(String what) {
     return new TemplateFailure("line " + peek().line() + ": " + what);
   }

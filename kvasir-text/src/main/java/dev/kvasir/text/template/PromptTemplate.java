@@ -21,11 +21,13 @@ public final class PromptTemplate {
   private static final int ROOM_LETTERS = 2_048;
 
   private final Statements.Part whole;
-  private final Supplier<LocalDateTime> clock;
+
+  /** What all templates may use. */
+  private final Map<String, Object> globals;
 
   private PromptTemplate(Statements.Part whole, Supplier<LocalDateTime> clock) {
     this.whole = whole;
-    this.clock = clock;
+    this.globals = globals(clock);
   }
 
   /** Parses a template. Unsupported features are refused here, as far as they are visible. */
@@ -43,11 +45,9 @@ public final class PromptTemplate {
    * @param values what the template may use, such as messages, tools and the names of tokens
    */
   public String render(Map<String, Object> values) throws TemplateFailure {
-    var names = new LinkedHashMap<String, Object>(globals());
-    names.putAll(values);
     var out = new StringBuilder(ROOM_LETTERS);
     try {
-      whole.run(new Scope(names), out);
+      whole.run(new Scope(globals, values), out);
     } catch (StackOverflowError e) {
       throw new TemplateFailure("the template goes too deep");
     } catch (ArithmeticException
@@ -60,23 +60,26 @@ public final class PromptTemplate {
     return out.toString();
   }
 
-  private Map<String, Values.Callable> globals() {
-    var globals = new LinkedHashMap<String, Values.Callable>();
-    globals.put("range", (plain, _) -> range(plain));
-    globals.put("dict", Filters::dictionary);
-    globals.put(
-        "namespace",
+  private static Map<String, Object> globals(Supplier<LocalDateTime> clock) {
+    Values.Callable range = (plain, _) -> range(plain);
+    Values.Callable dictionary = Filters::dictionary;
+    Values.Callable namespace =
         (_, named) -> {
           var space = new Values.Namespace();
           space.values.putAll(named);
           return space;
-        });
-    globals.put(
-        "raise_exception",
+        };
+    Values.Callable failure =
         (plain, _) -> {
           throw new TemplateFailure(plain.isEmpty() ? "" : Values.text(plain.getFirst()));
-        });
-    globals.put("strftime_now", (plain, _) -> date(Values.text(plain.getFirst()), clock.get()));
+        };
+    Values.Callable now = (plain, _) -> date(Values.text(plain.getFirst()), clock.get());
+    var globals = new LinkedHashMap<String, Object>();
+    globals.put("range", range);
+    globals.put("dict", dictionary);
+    globals.put("namespace", namespace);
+    globals.put("raise_exception", failure);
+    globals.put("strftime_now", now);
     return globals;
   }
 

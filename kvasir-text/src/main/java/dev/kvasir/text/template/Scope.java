@@ -23,17 +23,25 @@ final class Scope {
   }
 
   private final @Nullable Scope outer;
-  private final Map<String, Object> names = new HashMap<>();
+
+  /** Null until one is set: most scopes have none. */
+  private @Nullable HashMap<String, Object> names;
+
+  /** What is not found anywhere else; never changed. */
+  private final Map<String, Object> globals;
+
   private final Budget budget;
 
-  Scope(Map<String, Object> names) {
+  Scope(Map<String, Object> globals, Map<String, Object> names) {
     this.outer = null;
+    this.globals = globals;
     this.budget = new Budget();
-    this.names.putAll(names);
+    this.names = new HashMap<>(names);
   }
 
   private Scope(Scope outer) {
     this.outer = outer;
+    this.globals = outer.globals;
     this.budget = outer.budget;
   }
 
@@ -48,13 +56,15 @@ final class Scope {
 
   Object get(String name) {
     for (var scope = this; scope != null; scope = scope.outer) {
-      var value = scope.names.get(name);
+      var value = scope.names == null ? null : scope.names.get(name);
       if (value != null) return value;
     }
-    return new Values.Undefined(name);
+    var value = globals.get(name);
+    return value == null ? new Values.Undefined(name) : value;
   }
 
   void set(String name, Object value) {
+    if (names == null) names = new HashMap<>(4);
     names.put(name, value);
   }
 }

@@ -31,6 +31,9 @@ final class Statements extends Expressions {
   /** How many macros call each other at most. */
   private static final String DEPTH = " depth";
 
+  /** Where its body names it, a loop tells how far it has come. */
+  private static final String LOOP = "loop";
+
   private int depth;
 
   Statements(List<Lexer.Token> tokens) {
@@ -168,10 +171,12 @@ final class Statements extends Expressions {
     var names = targets();
     if (!takesName("in")) throw wrong("expected in");
     var over = or();
-    Expression filter = takesName("if") ? expression() : _ -> true;
+    var filter = takesName("if") ? expression() : null;
     if (takesName("recursive")) throw wrong("recursive loops are not supported");
     end(Kind.STATEMENT_END);
+    int begin = place();
     var body = body(List.of("else", "endfor"));
+    boolean namesLoop = isNamed(LOOP, begin);
     Part otherwise = (_, _) -> Flow.NEXT;
     if (takesName("else")) {
       end(Kind.STATEMENT_END);
@@ -180,28 +185,31 @@ final class Statements extends Expressions {
     endStatement("endfor");
     var last = otherwise;
     return (scope, out) -> {
-      var items = new ArrayList<Object>();
-      for (var item : Values.list(over.of(scope))) {
-        var inner = scope.inner();
-        assign(inner, names, item);
-        if (Values.isTrue(filter.of(inner))) items.add(item);
-      }
+      var items = items(scope, Values.list(over.of(scope)), names, filter);
       if (items.isEmpty()) return last.run(scope, out);
-      return run(scope, out, names, items, body);
+      for (int i = 0; i < items.size(); i++) {
+        scope.budget().step();
+        var inner = scope.inner();
+        assign(inner, names, items.get(i));
+        if (namesLoop) inner.set(LOOP, round(items, i));
+        if (body.run(inner, out) == Flow.BREAK) break;
+      }
+      return Flow.NEXT;
     };
   }
 
-  private static Flow run(
-      Scope scope, StringBuilder out, List<String> names, List<Object> items, Part body)
+  /** Those that the filter lets pass, as they are now: the body may change the list. */
+  private static List<Object> items(
+      Scope scope, List<Object> all, List<String> names, @Nullable Expression filter)
       throws TemplateFailure {
-    for (int i = 0; i < items.size(); i++) {
-      scope.budget().step();
+    if (filter == null && names.size() == 1) return new ArrayList<>(all);
+    var items = new ArrayList<Object>();
+    for (var item : all) {
       var inner = scope.inner();
-      assign(inner, names, items.get(i));
-      inner.set("loop", round(items, i));
-      if (body.run(inner, out) == Flow.BREAK) break;
+      assign(inner, names, item);
+      if (filter == null || Values.isTrue(filter.of(inner))) items.add(item);
     }
-    return Flow.NEXT;
+    return items;
   }
 
   private static Map<String, Object> round(List<Object> items, int index) {
