@@ -33,8 +33,10 @@ public final class Sha256Hasher implements BlockHasher {
   private static final byte BLOCK = 1;
   private static final int HEAD_BYTES = 1 + BlockHash.BYTES;
 
-  private final MessageDigest digest = Sha256.digest();
-  private final BlockHash namespace;
+  /** Made for the first block: many hashers are made for blocks whose hashes are known. */
+  private @Nullable MessageDigest digest;
+
+  private @Nullable BlockHash namespace;
   private final String model;
   private final String salt;
   private final byte[] result = new byte[BlockHash.BYTES];
@@ -48,12 +50,24 @@ public final class Sha256Hasher implements BlockHasher {
    */
   public Sha256Hasher(String model, String salt) {
     if (model.isEmpty()) throw new IllegalArgumentException("empty model fingerprint");
+    Utf8.require(model);
+    Utf8.require(salt);
+    this.model = model;
+    this.salt = salt;
+  }
+
+  private BlockHash namespace() {
+    if (namespace != null) return namespace;
     hashText(DOMAIN);
     hashText(model);
     hashText(salt);
-    this.namespace = finish();
-    this.model = model;
-    this.salt = salt;
+    namespace = finish();
+    return namespace;
+  }
+
+  private MessageDigest digest() {
+    if (digest == null) digest = Sha256.digest();
+    return digest;
   }
 
   @Override
@@ -79,12 +93,13 @@ public final class Sha256Hasher implements BlockHasher {
 
     int size = HEAD_BYTES + (to - from + 2) * Integer.BYTES;
     if (message.length < size) message = new byte[size];
+    var before = parent == null ? namespace() : parent;
     message[0] = BLOCK;
-    (parent == null ? namespace : parent).write(message, 1);
+    before.write(message, 1);
     int at = LittleEndian.writeInt(message, HEAD_BYTES, to - from);
     at = LittleEndian.writeTokens(message, at, tokens, from, to);
     at = LittleEndian.writeInt(message, at, runs);
-    digest.update(message, 0, at);
+    digest().update(message, 0, at);
     if (runs > 0) hashRuns(from, to, extraKeys);
     return finish();
   }
@@ -102,18 +117,18 @@ public final class Sha256Hasher implements BlockHasher {
 
   private void hashInt(int value) {
     LittleEndian.writeInt(message, 0, value);
-    digest.update(message, 0, Integer.BYTES);
+    digest().update(message, 0, Integer.BYTES);
   }
 
   private void hashText(String text) {
     var bytes = Utf8.bytes(text);
     hashInt(bytes.length);
-    digest.update(bytes);
+    digest().update(bytes);
   }
 
   private BlockHash finish() {
     try {
-      digest.digest(result, 0, result.length);
+      digest().digest(result, 0, result.length);
     } catch (DigestException e) {
       throw new IllegalStateException("SHA-256 in " + result.length + " bytes", e);
     }

@@ -9,6 +9,17 @@ import java.nio.charset.CharacterCodingException;
 final class Utf8 {
   private Utf8() {}
 
+  /** Refuses what {@link #bytes} refuses. */
+  static void require(String text) {
+    for (int at = 0; at < text.length(); ) {
+      int character = text.codePointAt(at);
+      if (Character.getType(character) == Character.SURROGATE) {
+        throw new IllegalArgumentException(text.length() + " characters, not all Unicode");
+      }
+      at += Character.charCount(character);
+    }
+  }
+
   /**
    * The UTF-8 bytes of a text. Half a surrogate pair is refused: {@code String.getBytes} would
    * write a question mark in its place, and two texts would hash alike. The text may be a secret,

@@ -42,10 +42,9 @@ class KnownNamesTest {
     names(Arrays.copyOf(prompt, 512), hasher(""));
     assertThat(known.taken()).isZero();
     names(prompt, hasher(""));
-    // The first block tells whose prompt it is, and is hashed each time.
-    assertThat(known.taken()).isEqualTo(31);
+    assertThat(known.taken()).isEqualTo(32);
     names(prompt, hasher(""));
-    assertThat(known.taken()).isEqualTo(31 + 63);
+    assertThat(known.taken()).isEqualTo(32 + 64);
   }
 
   @Test
