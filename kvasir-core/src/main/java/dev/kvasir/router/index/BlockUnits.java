@@ -72,6 +72,7 @@ public final class BlockUnits<K> {
   /** A block of the engine: its place in the prompt, and its holders. */
   public static final class Block<K> {
     private static final int[] NO_TOKENS = {};
+    private static final byte[] NO_TIERS = {};
     private static final BlockHash[] NO_UNITS = {};
 
     private final K key;
@@ -94,13 +95,13 @@ public final class BlockUnits<K> {
     private @Nullable Block<K> younger;
 
     /** For each group its tiers as bits. */
-    private byte[] tiers = {};
+    private byte[] tiers = NO_TIERS;
 
     /** For each group how many times the engine has it in its memory. */
-    private int[] copies = {};
+    private int[] copies = NO_TOKENS;
 
     /** For each group with a window the tokens up to its end that are there in a row. */
-    private int[] runs = {};
+    private int[] runs = NO_TOKENS;
 
     /**
      * The tiers where all groups with whole prompts have it, and where they have what its first
@@ -191,7 +192,6 @@ public final class BlockUnits<K> {
       if (tiers.length >= slots) return;
       tiers = Arrays.copyOf(tiers, slots);
       copies = Arrays.copyOf(copies, slots);
-      runs = Arrays.copyOf(runs, slots);
     }
   }
 
@@ -217,10 +217,13 @@ public final class BlockUnits<K> {
 
   /** How many blocks have a unit, on each tier. */
   private static final class Holders {
-    private final int[] onTier = new int[Tier.values().length];
+    private final int[] onTier = new int[TIERS.length];
   }
 
-  private static final int ALL = (1 << Tier.values().length) - 1;
+  /** A copy is made of them each time they are asked for. */
+  private static final Tier[] TIERS = Tier.values();
+
+  private static final int ALL = (1 << TIERS.length) - 1;
   private static final int DEVICE = 1 << Tier.DEVICE.level();
   static final int GROUPS_MAX = 16;
   private static final int NO_SLOT = -1;
@@ -583,7 +586,7 @@ public final class BlockUnits<K> {
     var name = block.units[index];
     var holders = units.computeIfAbsent(name, _ -> new Holders());
     boolean any = false;
-    for (var tier : Tier.values()) {
+    for (var tier : TIERS) {
       int level = tier.level();
       boolean was = (before & 1 << level) != 0;
       boolean is = (after & 1 << level) != 0;
@@ -602,7 +605,7 @@ public final class BlockUnits<K> {
 
   /** Recounts how much of a window there is at the block, and at those behind it. */
   private void run(Block<K> block, int slot) {
-    block.widen(groups.size());
+    if (slot >= block.runs.length) block.runs = Arrays.copyOf(block.runs, groups.size());
     int before = block.runs[slot];
     boolean here = block.isOnDevice(slot);
     int behind = 0;

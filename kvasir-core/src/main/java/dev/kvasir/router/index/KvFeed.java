@@ -258,7 +258,13 @@ public final class KvFeed<E> {
       }
       restart(sequence, stamp);
     }
-    early.put(sequence, new Batch<>(stamp, List.copyOf(events)));
+    var batch = new Batch<>(stamp, List.copyOf(events));
+    if (sequence == next && early.isEmpty()) {
+      apply(batch);
+      watch();
+      return;
+    }
+    early.put(sequence, batch);
     drain();
     if (early.size() > limits.batchesMax()) skip();
     watch();
@@ -305,11 +311,15 @@ public final class KvFeed<E> {
   /** Applies what is next in turn. */
   private void drain() {
     for (var batch = early.remove(next); batch != null; batch = early.remove(next)) {
-      for (var event : batch.events()) target.on(event);
-      lastStamp = Math.max(lastStamp, batch.stamp());
-      remember(next, batch.stamp());
-      next++;
+      apply(batch);
     }
+  }
+
+  private void apply(Batch<E> batch) {
+    for (var event : batch.events()) target.on(event);
+    lastStamp = Math.max(lastStamp, batch.stamp());
+    remember(next, batch.stamp());
+    next++;
   }
 
   /** Whenever another batch is the missing one, it is asked for, and has its own time to come. */

@@ -165,13 +165,16 @@ public final class EngineBlocks implements KvFeed.Target<EngineEvent> {
       drop(DropReason.PARENT, count);
       return;
     }
+    Owner owner = null;
     for (int i = 0; i < count; i++) {
-      var reason = reason(stored, i, before);
+      // Without extra keys all blocks have one owner.
+      if (i == 0 || !stored.extraKeys().isEmpty()) owner = owner(stored, i);
+      var reason = reason(stored, i, before, owner);
       if (reason != null) {
         drop(reason, count - i);
         return;
       }
-      var block = units.at(place(stored, i, before));
+      var block = units.at(place(stored, i, before, owner));
       learned.accept(block);
       if (!units.hold(block, group, tier)) drop(DropReason.LAYERS, 1);
       before = block;
@@ -179,8 +182,10 @@ public final class EngineBlocks implements KvFeed.Target<EngineEvent> {
   }
 
   private BlockUnits.Place<EngineHash> place(
-      EngineEvent.Stored stored, int index, @Nullable Block<EngineHash> before) {
-    var owner = owner(stored, index);
+      EngineEvent.Stored stored,
+      int index,
+      @Nullable Block<EngineHash> before,
+      @Nullable Owner owner) {
     var hasher = before == null && owner != null ? hasher(owner) : hasherOf(before);
     int from = index * stored.blockTokens();
     int to = from + stored.blockTokens();
@@ -195,13 +200,15 @@ public final class EngineBlocks implements KvFeed.Target<EngineEvent> {
 
   /** Why there is no place for the block; null where there is one. */
   private @Nullable DropReason reason(
-      EngineEvent.Stored stored, int index, @Nullable Block<EngineHash> before) {
+      EngineEvent.Stored stored,
+      int index,
+      @Nullable Block<EngineHash> before,
+      @Nullable Owner owner) {
     long end = (before == null ? 0L : before.end()) + stored.blockTokens();
     if (end > (long) TokenSequence.BLOCKS_MAX * unitTokens) return DropReason.LENGTH;
     var known = units.find(stored.hashes().get(index));
     if (known != null) return known.end() == end ? null : DropReason.CONFLICT;
     if (stored.adapter().name() == null && stored.adapter().id() != null) return DropReason.ADAPTER;
-    var owner = owner(stored, index);
     if (owner == null || (before != null && !owner.salt().isEmpty())) return DropReason.EXTRA_KEYS;
     return null;
   }

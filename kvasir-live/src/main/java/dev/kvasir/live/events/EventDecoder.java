@@ -70,9 +70,9 @@ public final class EventDecoder {
   private static String named(MsgpackReader in, EventFields fields) throws MalformedFrame {
     var type = "";
     for (int left = in.map(); left > 0; left--) {
-      var name = in.text();
+      var name = EventField.name(in);
       var field = EventField.named(name);
-      if (name.equals(EventField.TYPE)) type = in.text();
+      if (name.equals(EventField.TYPE)) type = EventField.type(in);
       else if (field == null) in.skip();
       else fields.read(field);
     }
@@ -82,7 +82,7 @@ public final class EventDecoder {
   private static String placed(MsgpackReader in, EventFields fields) throws MalformedFrame {
     int count = in.array();
     if (count < 1) throw new MalformedFrame("an event of no values");
-    var type = in.text();
+    var type = EventField.type(in);
     var order =
         switch (type) {
           case EventField.STORED -> EventField.OF_STORED;

@@ -1,6 +1,9 @@
 package dev.kvasir.live.events;
 
+import static java.nio.charset.StandardCharsets.US_ASCII;
+
 import dev.kvasir.Nullable;
+import java.util.ArrayList;
 import java.util.List;
 
 /** A value of an event: its name in a map, its place in an array by the order of the lists. */
@@ -44,6 +47,35 @@ enum EventField {
   /** A copy is made of them each time they are asked for. */
   private static final EventField[] ALL = values();
 
+  private static final Words NAMES = new Words(names());
+  private static final Words TYPES = new Words(List.of(STORED, REMOVED, CLEARED));
+  private static final Words MEDIA = new Words(List.of("GPU", "CPU", "DISK"));
+
+  /** Words that come again and again. */
+  private static final class Words {
+    private final List<String> texts;
+    private final byte[][] bytes;
+
+    Words(List<String> texts) {
+      this.texts = texts;
+      this.bytes = new byte[texts.size()][];
+      for (int i = 0; i < bytes.length; i++) bytes[i] = texts.get(i).getBytes(US_ASCII);
+    }
+
+    /** The text that comes next, whichever it is. */
+    String next(MsgpackReader in) throws MalformedFrame {
+      int which = in.word(bytes);
+      return which < 0 ? in.text() : texts.get(which);
+    }
+  }
+
+  private static List<String> names() {
+    var names = new ArrayList<String>();
+    for (var field : values()) names.add(field.text);
+    names.add(TYPE);
+    return names;
+  }
+
   private final String text;
 
   EventField(String text) {
@@ -60,6 +92,21 @@ enum EventField {
       case HASHES, PARENT, TOKENS, BLOCK_TOKENS, LORA_ID, MEDIUM, LORA_NAME -> true;
       case EXTRA_KEYS, GROUP, KIND, WINDOW, LOCALITY, CACHE_SALT -> false;
     };
+  }
+
+  /** Reads the name of a field or of the type. */
+  static String name(MsgpackReader in) throws MalformedFrame {
+    return NAMES.next(in);
+  }
+
+  /** Reads what kind of event it is. */
+  static String type(MsgpackReader in) throws MalformedFrame {
+    return TYPES.next(in);
+  }
+
+  /** Reads where blocks are. */
+  static String medium(MsgpackReader in) throws MalformedFrame {
+    return MEDIA.next(in);
   }
 
   /** The field of that name; null where it is of a newer engine. */

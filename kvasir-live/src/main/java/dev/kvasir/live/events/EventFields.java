@@ -36,7 +36,7 @@ final class EventFields {
       case BLOCK_TOKENS -> blockTokens = in.integer(0, Integer.MAX_VALUE);
       case LORA_ID -> loraId = in.integer();
       case LORA_NAME -> loraName = in.text();
-      case MEDIUM -> medium = in.text();
+      case MEDIUM -> medium = EventField.medium(in);
       case LOCALITY -> locality = in.text();
       case EXTRA_KEYS -> extraKeys = extraKeys();
       case GROUP -> group = in.integer(0, Integer.MAX_VALUE);
@@ -60,8 +60,8 @@ final class EventFields {
 
   /** A salt counts as an extra key of the block that begins a sequence, as vLLM tells it. */
   private List<List<KeyPart>> salted() {
-    var part = new KeyPart.Text(salt);
     if (salt.isEmpty() || parent != null) return extraKeys;
+    var part = new KeyPart.Text(salt);
     var blocks = new ArrayList<>(extraKeys);
     if (blocks.isEmpty()) blocks.add(List.of());
     var first = new ArrayList<>(blocks.getFirst());

@@ -2,6 +2,7 @@ package dev.kvasir.live.events;
 
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 
 /** Reads MessagePack that somebody else wrote: every count is checked before anything is made. */
 final class MsgpackReader {
@@ -127,6 +128,27 @@ final class MsgpackReader {
           };
     }
     return new String(take(length, limits.textBytesMax()), StandardCharsets.UTF_8);
+  }
+
+  /**
+   * Which of the words comes next, which is then read; -1 if none, and nothing is read. Unlike
+   * {@link #text} it makes no text of what comes again and again.
+   *
+   * @param words of fewer than 32 bytes each
+   */
+  int word(byte[][] words) throws MalformedFrame {
+    int code = peek();
+    int from = bytes.position() + 1;
+    int length = code & 0x1f;
+    if ((code & 0xe0) != 0xa0 || bytes.limit() - from < length) return -1;
+    for (int i = 0; i < words.length; i++) {
+      var word = words[i];
+      if (word.length != length) continue;
+      if (!Arrays.equals(bytes.array(), from, from + length, word, 0, length)) continue;
+      bytes.position(from + length);
+      return i;
+    }
+    return -1;
   }
 
   byte[] binary(int bytesMax) throws MalformedFrame {
