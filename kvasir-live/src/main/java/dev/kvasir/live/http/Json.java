@@ -1,6 +1,8 @@
 package dev.kvasir.live.http;
 
 import tools.jackson.core.JacksonException;
+import tools.jackson.core.JsonParser;
+import tools.jackson.core.JsonToken;
 import tools.jackson.core.StreamReadConstraints;
 import tools.jackson.core.StreamReadFeature;
 import tools.jackson.core.exc.StreamConstraintsException;
@@ -9,6 +11,7 @@ import tools.jackson.core.json.JsonFactory;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ArrayNode;
+import tools.jackson.databind.node.JsonNodeFactory;
 import tools.jackson.databind.node.ObjectNode;
 
 /** JSON as it comes from strangers: bounded in depth and size, and never read two ways. */
@@ -37,8 +40,10 @@ public final class Json {
           .build();
   private static final JsonMapper MAPPER = JsonMapper.builder(FACTORY).build();
 
-  public static final JsonNode TRUE = MAPPER.getNodeFactory().booleanNode(true);
-  public static final JsonNode FALSE = MAPPER.getNodeFactory().booleanNode(false);
+  private static final JsonNodeFactory NODES = MAPPER.getNodeFactory();
+
+  public static final JsonNode TRUE = NODES.booleanNode(true);
+  public static final JsonNode FALSE = NODES.booleanNode(false);
 
   private Json() {}
 
@@ -111,6 +116,41 @@ public final class Json {
     return (int) at - start + 1;
   }
 
+  /** The value at which a parser of {@link #factory} stands, to its end. */
+  public static JsonNode value(JsonParser parser) {
+    return switch (parser.currentToken()) {
+      case START_OBJECT -> {
+        var object = object();
+        while (parser.nextToken() == JsonToken.PROPERTY_NAME) {
+          var name = parser.currentName();
+          parser.nextToken();
+          object.set(name, value(parser));
+        }
+        yield object;
+      }
+      case START_ARRAY -> {
+        var array = array();
+        while (parser.nextToken() != JsonToken.END_ARRAY) array.add(value(parser));
+        yield array;
+      }
+      case VALUE_STRING -> textNode(parser.getString());
+      case VALUE_NUMBER_INT -> integer(parser);
+      case VALUE_NUMBER_FLOAT -> NODES.numberNode(parser.getDoubleValue());
+      case VALUE_TRUE -> TRUE;
+      case VALUE_FALSE -> FALSE;
+      case VALUE_NULL -> NODES.nullNode();
+      case null, default -> throw new IllegalStateException("a parser at no value");
+    };
+  }
+
+  private static JsonNode integer(JsonParser parser) {
+    return switch (parser.getNumberType()) {
+      case INT -> NODES.numberNode(parser.getIntValue());
+      case LONG -> NODES.numberNode(parser.getLongValue());
+      default -> NODES.numberNode(parser.getBigIntegerValue());
+    };
+  }
+
   /** Makes parsers with the same bounds, for bodies of which only a part matters. */
   public static JsonFactory factory() {
     return FACTORY;
@@ -118,7 +158,7 @@ public final class Json {
 
   /** The text as a node of a tree. */
   public static JsonNode textNode(String text) {
-    return MAPPER.getNodeFactory().stringNode(text);
+    return NODES.stringNode(text);
   }
 
   /** The text as a JSON value, with its quotes. */

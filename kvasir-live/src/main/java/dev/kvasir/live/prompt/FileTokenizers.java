@@ -5,6 +5,8 @@ import static java.lang.System.Logger.Level.WARNING;
 
 import dev.kvasir.Nullable;
 import dev.kvasir.live.gateway.request.PromptTokenizer;
+import dev.kvasir.live.gateway.request.RequestFields;
+import dev.kvasir.live.http.Refused;
 import dev.kvasir.live.metrics.MetricSet;
 import dev.kvasir.live.metrics.MetricsText;
 import dev.kvasir.live.metrics.MetricsText.Label;
@@ -171,17 +173,41 @@ public final class FileTokenizers implements PromptTokenizer {
     for (int i = 0; i < STARTS; i++)
       starts[i] = new FileTokenizers(texts, workers, Purpose.WARM_UP);
     var count = new AtomicInteger();
-    return (context, path, fields) -> {
-      int start = count.getAndIncrement() / START_PROMPTS;
-      return (start < STARTS ? starts[start] : usual).tokens(context, path, fields);
+    return new PromptTokenizer() {
+      @Override
+      public Future<int[]> tokens(Context context, String path, byte[] fields) {
+        return next().tokens(context, path, fields);
+      }
+
+      @Override
+      public Future<int[]> tokens(Context context, String path, RequestFields fields) {
+        return next().tokens(context, path, fields);
+      }
+
+      private PromptTokenizer next() {
+        int start = count.getAndIncrement() / START_PROMPTS;
+        return start < STARTS ? starts[start] : usual;
+      }
     };
   }
 
   @Override
   public Future<int[]> tokens(Context context, String path, byte[] fields) {
-    JsonNode request;
+    RequestFields read;
     try {
-      request = JsonMapper.shared().readTree(fields);
+      read = RequestFields.of(fields);
+    } catch (Refused e) {
+      count(Used.UNSUPPORTED);
+      return workers.tokens(context, path, fields);
+    }
+    return tokens(context, path, read);
+  }
+
+  @Override
+  public Future<int[]> tokens(Context context, String path, RequestFields fields) {
+    var request = fields.tree();
+    try {
+      if (request == null) request = JsonMapper.shared().readTree(fields.body());
     } catch (JacksonException e) {
       return ask(context, path, fields, Used.UNSUPPORTED);
     }
@@ -213,9 +239,14 @@ public final class FileTokenizers implements PromptTokenizer {
 
   /** A long prompt is left to another thread, so that others do not wait for it. */
   private Future<int[]> make(
-      Context context, String path, byte[] fields, JsonNode request, Model model, Found found) {
+      Context context,
+      String path,
+      RequestFields fields,
+      JsonNode request,
+      Model model,
+      Found found) {
     Future<int[]> made;
-    if (fields.length > INLINE_BYTES_MAX) {
+    if (fields.body().length > INLINE_BYTES_MAX) {
       made =
           context
               .executeBlocking(() -> new Made(tokens(model, path, request, found.contents)), false)
@@ -283,7 +314,7 @@ public final class FileTokenizers implements PromptTokenizer {
     return Kind.CHAT;
   }
 
-  private Future<int[]> ask(Context context, String path, byte[] fields, Used why) {
+  private Future<int[]> ask(Context context, String path, RequestFields fields, Used why) {
     count(why);
     return workers.tokens(context, path, fields);
   }

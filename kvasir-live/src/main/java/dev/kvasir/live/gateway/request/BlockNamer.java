@@ -48,8 +48,14 @@ public final class BlockNamer {
 
   /** Whether parts of it are no text, so that equal tokens do not make equal prompts. */
   static boolean hasMedia(ApiPath path, RequestFields fields) {
+    var tree = fields.tree();
     for (var name : path.promptFields()) {
-      if (fields.has(name) && !MediaParts.in(fields.raw(name)).isEmpty()) return true;
+      if (!fields.has(name)) continue;
+      boolean hasMedia =
+          tree == null
+              ? !MediaParts.in(fields.raw(name)).isEmpty()
+              : MediaParts.areIn(tree.path(name));
+      if (hasMedia) return true;
     }
     return false;
   }

@@ -43,7 +43,7 @@ public final class LegBodies {
    *     for no change
    */
   static LegBodies of(RequestFields fields, String salt, String priority) {
-    return new LegBodies(fields, salt, priority, null, "application/json");
+    return new LegBodies(fields.withoutTree(), salt, priority, null, "application/json");
   }
 
   /** A body that only goes on as it is. */

@@ -12,6 +12,7 @@ import tools.jackson.core.JacksonException;
 import tools.jackson.core.JsonParser;
 import tools.jackson.core.JsonToken;
 import tools.jackson.core.ObjectReadContext;
+import tools.jackson.databind.JsonNode;
 
 /**
  * The parts of messages that are no text: images, audio, video and files, also those in the results
@@ -49,7 +50,7 @@ public final class MediaParts {
           "item_reference");
 
   /** The fields of messages and parts that have parts inside. */
-  private static final Set<String> NESTING = Set.of("content", "output");
+  private static final List<String> NESTING = List.of("content", "output");
 
   private record Span(int start, int end) {}
 
@@ -83,6 +84,27 @@ public final class MediaParts {
       throw new Refused(Json.unreadable(e, messages));
     }
     return new MediaParts(messages, spans);
+  }
+
+  /** Whether there are any, in a field that has been read. */
+  static boolean areIn(JsonNode messages) {
+    return messages.isArray() ? areIn(messages, Level.MESSAGE) : isIn(messages, Level.MESSAGE);
+  }
+
+  private static boolean areIn(JsonNode parts, Level level) {
+    for (var part : parts) if (isIn(part, level)) return true;
+    return false;
+  }
+
+  private static boolean isIn(JsonNode part, Level level) {
+    if (!part.isObject()) return false;
+    for (var name : NESTING) {
+      var inside = part.path(name);
+      if (inside.isArray() && areIn(inside, Level.PART)) return true;
+    }
+    var type = part.path("type");
+    if (type.isString()) return !TEXT_TYPES.contains(type.asString());
+    return level == Level.PART && !part.has("text");
   }
 
   boolean isEmpty() {

@@ -138,13 +138,15 @@ public final class PromptNaming {
   }
 
   /** The fields of a chat or completion with the same prompt. */
-  private static byte[] chat(Prompt prompt) {
+  private static RequestFields chat(Prompt prompt) {
     if (prompt.hasMedia()) {
       throw new NoTokens(Used.MEDIA, "images, audio or files");
     }
+    // Its prompt is that of a chat or a completion already, and it has been read.
+    if (prompt.path() == prompt.path().tokenisedAs()) return prompt.fields();
     var body = ChatForm.of(prompt.path(), prompt.fields());
     if (body == null) throw new NoTokens(Used.FORM, "no chat");
-    return body;
+    return RequestFields.of(body);
   }
 
   private Named byTokens(int[] tokens, String model, String salt) {

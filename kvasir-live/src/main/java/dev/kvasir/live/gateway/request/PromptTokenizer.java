@@ -17,6 +17,11 @@ public interface PromptTokenizer {
    */
   Future<int[]> tokens(Context context, String path, byte[] fields);
 
+  /** As the other one, for a body that has been read already. */
+  default Future<int[]> tokens(Context context, String path, RequestFields fields) {
+    return tokens(context, path, fields.body());
+  }
+
   /**
    * What names the blocks of a prompt: as the KV events of workers name them.
    *

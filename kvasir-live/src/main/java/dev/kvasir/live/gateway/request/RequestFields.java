@@ -17,6 +17,7 @@ import tools.jackson.core.JsonParser;
 import tools.jackson.core.JsonToken;
 import tools.jackson.core.ObjectReadContext;
 import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ObjectNode;
 
 /**
  * The fields of a request, and where in its body each of them stands.
@@ -27,19 +28,27 @@ public final class RequestFields {
   /** Where a field stands: from the quote of its name to the end of its value. */
   private record Span(int start, int valueStart, int end) {}
 
-  static final RequestFields NONE = new RequestFields(new byte[0], Map.of());
+  /** The values of a longer body are read when they are asked for: it may be an image. */
+  private static final int TREE_BYTES_MAX = 128 << 10;
+
+  static final RequestFields NONE = new RequestFields(new byte[0], Map.of(), null);
 
   private final byte[] body;
   private final Map<String, Span> spans;
 
-  private RequestFields(byte[] body, Map<String, Span> spans) {
+  /** All values; null for a long body. */
+  private final @Nullable ObjectNode tree;
+
+  private RequestFields(byte[] body, Map<String, Span> spans, @Nullable ObjectNode tree) {
     this.body = body;
     this.spans = spans;
+    this.tree = tree;
   }
 
   /** Throws {@link Refused} for anything but one JSON object. */
   public static RequestFields of(byte[] body) {
     Json.requireUtf8(body);
+    var tree = body.length > TREE_BYTES_MAX ? null : Json.object();
     try (var parser = Json.factory().createParser(ObjectReadContext.empty(), body)) {
       if (parser.nextToken() != JsonToken.START_OBJECT) throw new Refused(notAnObject());
       var spans = new LinkedHashMap<String, Span>();
@@ -48,13 +57,14 @@ public final class RequestFields {
         int start = offset(parser);
         parser.nextToken();
         int valueStart = offset(parser);
-        parser.skipChildren();
+        if (tree == null) parser.skipChildren();
+        else tree.set(name, Json.value(parser));
         parser.finishToken();
         int end = (int) parser.currentLocation().getByteOffset();
         spans.put(name, new Span(start, valueStart, end));
       }
       if (parser.nextToken() != null) throw new Refused(notAnObject());
-      return new RequestFields(body, spans);
+      return new RequestFields(body, spans, tree);
     } catch (JacksonException e) {
       throw new Refused(Json.unreadable(e, body));
     }
@@ -82,6 +92,10 @@ public final class RequestFields {
   /** The value of the field; null where there is none, or it is null. */
   @Nullable
   JsonNode value(String name) {
+    if (tree != null) {
+      var value = tree.get(name);
+      return value == null || value.isNull() ? null : value;
+    }
     var span = spans.get(name);
     if (span == null) return null;
     // All of the body has been parsed: what begins like one of these is one.
@@ -113,11 +127,21 @@ public final class RequestFields {
       throw new Refused(ApiError.badField(name, "\"" + name + "\" must be a string"));
     }
     var text = value.asString();
-    if (!StandardCharsets.UTF_8.newEncoder().canEncode(text)) {
+    if (!isWhole(text)) {
       throw new Refused(
           ApiError.badField(name, "\"" + name + "\" has half a character: send whole ones"));
     }
     return text;
+  }
+
+  /** Whether UTF-8 has all its characters. */
+  private static boolean isWhole(String text) {
+    for (int at = 0; at < text.length(); ) {
+      int character = text.codePointAt(at);
+      if (Character.getType(character) == Character.SURROGATE) return false;
+      at += Character.charCount(character);
+    }
+    return true;
   }
 
   /** As {@link #text}, for what is kept or repeated. */
@@ -146,8 +170,19 @@ public final class RequestFields {
     return body.length;
   }
 
-  byte[] body() {
+  /** All of the body, as it came. */
+  public byte[] body() {
     return body;
+  }
+
+  /** These, to be kept as long as the request is answered: a tree takes many times its bytes. */
+  RequestFields withoutTree() {
+    return tree == null ? this : new RequestFields(body, spans, null);
+  }
+
+  /** The values of all fields, not to be changed; null where they were not read at once. */
+  public @Nullable JsonNode tree() {
+    return tree;
   }
 
   Buffer buffer() {

@@ -64,7 +64,11 @@ public final class WorkerTokenizer implements PromptTokenizer {
 
   @Override
   public Future<int[]> tokens(Context context, String path, byte[] fields) {
-    var request = RequestFields.of(fields);
+    return tokens(context, path, RequestFields.of(fields));
+  }
+
+  @Override
+  public Future<int[]> tokens(Context context, String path, RequestFields request) {
     var model = request.text("model");
     var workers = ready.apply(model);
     if (workers.isEmpty()) {

@@ -3,15 +3,22 @@ package dev.kvasir.live.gateway.request;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.kvasir.Seeds;
 import dev.kvasir.live.gateway.journal.PromptNames;
 import dev.kvasir.live.http.Refused;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.random.RandomGenerator;
 import org.junit.jupiter.api.Test;
 
 class RequestFieldsTest {
   private static final String BODY =
       "{ \"model\" : \"größe\" ,\n\"n\":1.50,\"stream\":true, \"tools\":[{\"a\":{}},\"]\"],"
           + "\"nothing\":null}";
+
+  private static final List<String> TYPES =
+      List.of("\"text\"", "\"image_url\"", "\"tool_result\"", "\"message\"", "7", "null");
 
   @Test
   void valuesAreFoundWhereTheyStand() {
@@ -23,6 +30,65 @@ class RequestFieldsTest {
     assertThat(new String(fields.raw("tools"), StandardCharsets.UTF_8))
         .isEqualTo("[{\"a\":{}},\"]\"]");
     assertThat(new String(fields.raw("n"), StandardCharsets.UTF_8)).isEqualTo("1.50");
+  }
+
+  /** The values of a long body are read one by one, those of a short one at once. */
+  @Test
+  void aLongBodySaysTheSameAsAShortOne() {
+    var padding = ",\"padding\":\"" + "x".repeat(128 << 10) + "\"}";
+    Seeds.each(
+        200,
+        random -> {
+          var body =
+              "{\"messages\":%s,\"n\":%s,\"big\":%s,\"s\":\"a\\u00e4\\n\",\"t\":true,\"z\":null"
+                  .formatted(messages(random), random.nextLong(), "9".repeat(30) + ".5e3");
+          var small = fields(body + "}");
+          var large = fields(body + padding);
+          assertThat(small.tree()).isNotNull();
+          assertThat(large.tree()).isNull();
+          for (var name : List.of("messages", "n", "big", "s", "t", "z", "absent")) {
+            assertThat(small.value(name)).as(body).isEqualTo(large.value(name));
+          }
+          assertThat(BlockNamer.hasMedia(ApiPath.CHAT, small))
+              .as(body)
+              .isEqualTo(BlockNamer.hasMedia(ApiPath.CHAT, large));
+        });
+  }
+
+  private static String messages(RandomGenerator random) {
+    var messages = new ArrayList<String>();
+    for (int i = random.nextInt(4); i > 0; i--) messages.add(part(random, 0));
+    var list = messages.toString();
+    return random.nextInt(8) == 0 ? part(random, 0) : list;
+  }
+
+  private static String part(RandomGenerator random, int depth) {
+    var fields = new ArrayList<String>();
+    if (random.nextBoolean()) fields.add("\"type\":" + of(random, TYPES));
+    if (random.nextBoolean()) fields.add("\"text\":" + of(random, List.of("\"t\"", "null")));
+    if (depth < 3 && random.nextBoolean()) {
+      var inside = new ArrayList<String>();
+      for (int i = random.nextInt(3); i > 0; i--) inside.add(part(random, depth + 1));
+      var name = of(random, List.of("content", "output", "source"));
+      fields.add("\"" + name + "\":" + (random.nextInt(4) == 0 ? "\"plain\"" : inside));
+    }
+    if (random.nextInt(16) == 0) return "[" + String.join(",", List.of("1.5", "[]", "{}")) + "]";
+    return "{" + String.join(",", fields) + "}";
+  }
+
+  private static String of(RandomGenerator random, List<String> words) {
+    return words.get(random.nextInt(words.size()));
+  }
+
+  @Test
+  void halvesOfCharactersAreRefused() {
+    var whole = "{\"a\":\"\\ud83d\\ude00 \ud83d\ude00\"}";
+    assertThat(fields(whole).text("a")).isEqualTo("\ud83d\ude00 \ud83d\ude00");
+    for (var half :
+        new String[] {"\\ud83d", "\\ude00", "\\ude00\\ud83d", "\\ud83d\\ud83d\\ude00"}) {
+      var fields = fields("{\"a\":\"" + half + "\"}");
+      assertThatThrownBy(() -> fields.text("a")).as(half).isInstanceOf(Refused.class);
+    }
   }
 
   @Test
