@@ -37,7 +37,7 @@ class MetricsServerTest {
   void theyAreServedToWhoHasTheKey() {
     var answer = ask("/metrics", "Bearer " + KEY);
     assertThat(answer.statusCode()).isEqualTo(200);
-    assertThat(answer.body()).contains("# TYPE kvasir_requests_total counter");
+    assertThat(answer.body()).contains("# TYPE kvasir_retries_total counter");
   }
 
   @Test
