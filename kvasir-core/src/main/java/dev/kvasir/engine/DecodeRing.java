@@ -4,7 +4,6 @@ import dev.kvasir.Nullable;
 import dev.kvasir.kv.KvGrowth;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
 
@@ -100,8 +99,10 @@ final class DecodeRing {
     sequence.computed = computed(sequence);
     sequence.decoding = false;
     var place = places.get(number);
-    place.remove(Collections.binarySearch(place, sequence, BY_RANK));
-    ends.remove(endPlace(sequence));
+    place.remove(indexIn(place, sequence));
+    // Most leave because they have all their tokens.
+    if (ends.getLast() == sequence) ends.removeLast();
+    else ends.remove(endPlace(sequence));
     size--;
     contextTokens -= sequence.computed;
   }
@@ -235,6 +236,8 @@ final class DecodeRing {
   /** Where the sequence stands among the ends, or belongs. */
   private int endPlace(Sequence sequence) {
     long end = endTick(sequence);
+    // Most that come have the most tokens left.
+    if (ends.isEmpty() || endTick(ends.getFirst()) < end) return 0;
     int low = 0;
     int high = ends.size();
     while (low < high) {
@@ -254,6 +257,13 @@ final class DecodeRing {
 
   private int place(Sequence sequence) {
     return (int) Math.floorMod(-sequence.offset, (long) blockTokens);
+  }
+
+  private static int indexIn(List<Sequence> place, Sequence sequence) {
+    for (int i = 0; i < place.size(); i++) {
+      if (place.get(i) == sequence) return i;
+    }
+    throw new IllegalStateException(sequence + " is not where it meets the end of a block");
   }
 
   private static void insert(List<Sequence> place, Sequence sequence) {

@@ -52,13 +52,17 @@ final class PlannedBatch {
     this.time = time;
     var ended = state.decoding.nextEnded();
     var leaving = new ArrayList<KvSpan>(0);
+    int leavingAtBorder = 0;
     for (int i = 0; i < ended.size(); i++) {
-      if (!stays(ended.get(i))) leaving.add(state.blocks(ended.get(i)));
+      var sequence = ended.get(i);
+      if (stays(sequence)) continue;
+      leaving.add(state.blocks(sequence));
+      if (isAtBorder(sequence)) leavingAtBorder++;
     }
     int decoding = state.decoding.size() - leaving.size();
     int border =
-        leaving.isEmpty() && batch.idle().isEmpty()
-            ? state.decoding.nextAtBorder().size()
+        batch.idle().isEmpty()
+            ? state.decoding.nextAtBorder().size() - leavingAtBorder
             : nextAtBorder(batch);
     for (int i = 0; i < batch.parts().size(); i++) {
       var sequence = batch.parts().get(i).sequence();

@@ -31,8 +31,11 @@ final class PlanningWork {
 
   /** What was done since the last time, in looks; a part of one counts as one. */
   long take() {
-    long units = looks + Math.ceilDiv(checks, CHECKS_PER_LOOK);
+    long units = looks;
     looks = 0;
+    // Most steps check nothing.
+    if (checks == 0) return units;
+    units += Math.ceilDiv(checks, CHECKS_PER_LOOK);
     checks = 0;
     return units;
   }

@@ -28,8 +28,15 @@ public record ScheduleDecision(
   static final ScheduleDecision STEADY =
       new ScheduleDecision(List.of(), List.of(), List.of(), List.of(), List.of(), List.of(), null);
 
+  /** Whether it is {@link #STEADY} itself, as most decisions are. */
+  @SuppressWarnings("ReferenceEquality")
+  boolean isSteady() {
+    return this == STEADY;
+  }
+
   /** How many sequences it singles out; all others just get their next token. */
   public int changes() {
+    if (isSteady()) return 0;
     return givenUp.size()
         + preempted.size()
         + chunks.size()

@@ -163,7 +163,7 @@ public final class Scheduler {
       return new Repaired(decision, Repaired.Outcome.RECOMPUTED, decision.changes());
     }
     look(Source.KEPT);
-    if (ahead.isUnchanged()) return new Repaired(ahead.decision(), Repaired.Outcome.CLEAN, 0);
+    if (ahead.isUnchanged()) return Repaired.clean(ahead.decision());
     var planner =
         new Planner(state, PlannedBatch.now(state), Source.KEPT, settings.stepTokensMax());
     var decision = planner.planRunning(ahead).planAdmissions(EVERYBODY).decision();
@@ -328,7 +328,7 @@ public final class Scheduler {
       return ended.isEmpty() ? StepEnd.EMPTY : new StepEnd(List.of(), ended);
     }
     var prefilled = new ArrayList<Sequence>(1);
-    var all = new ArrayList<Sequence>(ended);
+    var all = ended.isEmpty() ? new ArrayList<Sequence>(1) : new ArrayList<>(ended);
     for (int i = 0; i < batch.parts().size(); i++) {
       var part = batch.parts().get(i);
       var sequence = part.sequence();
@@ -520,6 +520,12 @@ public final class Scheduler {
    * @param changes in how many places it differs from the plan
    */
   public record Repaired(ScheduleDecision decision, Outcome outcome, int changes) {
+    private static final Repaired STEADY = new Repaired(ScheduleDecision.STEADY, Outcome.CLEAN, 0);
+
+    private static Repaired clean(ScheduleDecision decision) {
+      return decision.isSteady() ? STEADY : new Repaired(decision, Outcome.CLEAN, 0);
+    }
+
     /** What had to be done to a plan. */
     public enum Outcome {
       /** Nothing. */

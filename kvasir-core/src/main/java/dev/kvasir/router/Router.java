@@ -256,26 +256,18 @@ public final class Router {
   /** A view of the one instance that a blind policy picks: the others need not be looked at. */
   private ClusterView viewOfNext(RouteRequest request) {
     long now = loop.nanos();
+    var decoders = new Member[members.size()];
     int present = 0;
     for (int i = 0; i < members.size(); i++) {
-      if (canDecode(members.get(i), request)) present++;
+      if (canDecode(members.get(i), request)) decoders[present++] = members.get(i);
     }
     List<InstanceView> picked = List.of();
     if (present > 0) {
-      var member = decoder(request, picks.pickBlindly(present));
+      var member = decoders[picks.pickBlindly(present)];
       index.settle(now);
       picked = List.of(view(member, request, index.match(request.prefix()), now));
     }
     return new ClusterView(now, settings.blockTokens(), picked, speeds.estimates());
-  }
-
-  /** One of the instances that may answer the request, which have so many before it. */
-  private Member decoder(RouteRequest request, int before) {
-    int left = before;
-    for (int i = 0; i < members.size(); i++) {
-      if (canDecode(members.get(i), request) && left-- == 0) return members.get(i);
-    }
-    throw new IllegalStateException("no instance " + before + " may take the request");
   }
 
   /**

@@ -71,8 +71,11 @@ final class OwnClock implements InstanceClock {
   /** Does what is due up to that time, so much at most, and answers how much that was. */
   int run(long endNanos, int eventsMax) {
     int events = 0;
-    for (; events < eventsMax && nextNanos() <= endNanos; events++) {
-      if (askedNanos() <= own.nextNanos()) answer(asked.remove());
+    for (; events < eventsMax; events++) {
+      long nextAsked = askedNanos();
+      long nextOwn = own.nextNanos();
+      if (Math.min(nextAsked, nextOwn) > endNanos) break;
+      if (nextAsked <= nextOwn) answer(asked.remove());
       else own.step();
     }
     return events;

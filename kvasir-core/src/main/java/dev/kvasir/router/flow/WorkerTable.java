@@ -122,6 +122,7 @@ public final class WorkerTable<T> {
 
   /** The workers that do not serve the model. */
   List<Integer> lacking(String model) {
+    if (model.isEmpty()) return List.of();
     List<Integer> lacking = List.of();
     for (int i = 0; i < entries.size(); i++) {
       if (entries.get(i).serves(model)) continue;
