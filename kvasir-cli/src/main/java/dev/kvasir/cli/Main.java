@@ -20,6 +20,7 @@ import dev.kvasir.cli.tier.FolderCommands;
 import dev.kvasir.cli.tier.TierCommand;
 import java.io.PrintWriter;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import picocli.CommandLine;
@@ -28,6 +29,7 @@ import picocli.CommandLine.Model.OptionSpec;
 /** Where the command line begins. */
 public final class Main {
   private static final int HELP_WIDTH = 100;
+  private static final Map<String, Description> COMMANDS = commands();
 
   private Main() {}
 
@@ -41,7 +43,7 @@ public final class Main {
       PrintWriter out, PrintWriter err, Map<String, String> environment, String... args) {
     var bugs = new Bugs(err, environment);
     try {
-      return line(out, err, environment)
+      return line(out, err, environment, named(args))
           .setExecutionExceptionHandler(bugs)
           .execute(CompatNames.rewritten(args));
     } catch (Throwable bug) { // picocli lets errors through that are no exceptions
@@ -49,7 +51,22 @@ public final class Main {
     }
   }
 
+  /** The command line with all its commands. */
   static CommandLine line(PrintWriter out, PrintWriter err, Map<String, String> environment) {
+    return line(out, err, environment, "");
+  }
+
+  /** The command that the arguments begin with; empty where they do not begin with one. */
+  private static String named(String... args) {
+    return args.length > 0 && COMMANDS.containsKey(args[0]) ? args[0] : "";
+  }
+
+  /**
+   * The command line with one of its commands, as what describes the others would take longer than
+   * many a run; with all of them where none is named.
+   */
+  private static CommandLine line(
+      PrintWriter out, PrintWriter err, Map<String, String> environment, String named) {
     var version =
         OptionSpec.builder("-V", "--version")
             .versionHelp(true)
@@ -57,26 +74,54 @@ public final class Main {
             .build();
     var line = helpful(new CommandLine(new KvasirCommand()));
     line.getCommandSpec().addOption(version);
-    var serve = new ServeCommand(out, err, environment, Version.kvasir());
-    var picker = new PickerCommand(out, err, environment, Version.kvasir());
-    return line.setHelpSectionKeys(commandsBeforeOptions(line.getHelpSectionKeys()))
-        .addSubcommand(sectioned(helpful(new CommandLine(serve))))
-        .addSubcommand(sectioned(helpful(new CommandLine(picker))))
-        .addSubcommand(helpful(new CommandLine(new CheckConfigCommand(out, err, environment))))
-        .addSubcommand(sectioned(helpful(SimulateCommand.line(out, err, environment))))
-        .addSubcommand(helpful(new CommandLine(new MergeCommand(out, err))))
-        .addSubcommand(helpful(new CommandLine(new CalibrateCommand(out, err, environment))))
-        .addSubcommand(sectioned(helpful(PlanCommand.line(out, err, environment))))
-        .addSubcommand(helpful(new CommandLine(new ExplainCommand(out, err))))
-        .addSubcommand(sectioned(helpful(new CommandLine(new FleetCommand(out, err, environment)))))
-        .addSubcommand(sectioned(helpful(new CommandLine(new LoadCommand(out, err, environment)))))
-        .addSubcommand(tier(out, err, environment))
-        .addSubcommand(helpful(new CommandLine(new DoctorCommand(out, err, environment))))
-        .addSubcommand(helpful(new CommandLine(new BenchCommand(out, err))))
-        .addSubcommand(new CommandLine(new RehearseCommand(err)))
-        .setOut(out)
-        .setErr(err)
-        .setParameterExceptionHandler(new Mistakes(err));
+    line.setHelpSectionKeys(commandsBeforeOptions(line.getHelpSectionKeys()));
+    COMMANDS.forEach(
+        (name, command) -> {
+          if (named.isEmpty() || named.equals(name)) {
+            line.addSubcommand(command.describe(out, err, environment));
+          }
+        });
+    return line.setOut(out).setErr(err).setParameterExceptionHandler(new Mistakes(err));
+  }
+
+  /** Describes a command: its options and what it does. */
+  @FunctionalInterface
+  private interface Description {
+    CommandLine describe(PrintWriter out, PrintWriter err, Map<String, String> environment);
+  }
+
+  /** The commands by name, in the order in which the help lists them. */
+  private static Map<String, Description> commands() {
+    var all = new LinkedHashMap<String, Description>();
+    all.put("serve", (out, err, env) -> sectioned(of(serve(out, err, env))));
+    all.put("picker", (out, err, env) -> sectioned(of(picker(out, err, env))));
+    all.put("check-config", (out, err, env) -> of(new CheckConfigCommand(out, err, env)));
+    all.put("simulate", (out, err, env) -> sectioned(helpful(SimulateCommand.line(out, err, env))));
+    all.put("merge", (out, err, _) -> of(new MergeCommand(out, err)));
+    all.put("calibrate", (out, err, env) -> of(new CalibrateCommand(out, err, env)));
+    all.put("plan", (out, err, env) -> sectioned(helpful(PlanCommand.line(out, err, env))));
+    all.put("explain", (out, err, _) -> of(new ExplainCommand(out, err)));
+    all.put("fleet", (out, err, env) -> sectioned(of(new FleetCommand(out, err, env))));
+    all.put("load", (out, err, env) -> sectioned(of(new LoadCommand(out, err, env))));
+    all.put("tier", Main::tier);
+    all.put("doctor", (out, err, env) -> of(new DoctorCommand(out, err, env)));
+    all.put("bench", (out, err, _) -> of(new BenchCommand(out, err)));
+    all.put("rehearse", (_, err, _) -> new CommandLine(new RehearseCommand(err)));
+    return all;
+  }
+
+  private static ServeCommand serve(
+      PrintWriter out, PrintWriter err, Map<String, String> environment) {
+    return new ServeCommand(out, err, environment, Version.kvasir());
+  }
+
+  private static PickerCommand picker(
+      PrintWriter out, PrintWriter err, Map<String, String> environment) {
+    return new PickerCommand(out, err, environment, Version.kvasir());
+  }
+
+  private static CommandLine of(Object command) {
+    return helpful(new CommandLine(command));
   }
 
   private static CommandLine tier(

@@ -298,6 +298,19 @@ final class CommandsTest {
   }
 
   @Test
+  void commandIsTheSameAloneAsAmongTheOthers() {
+    var line = Main.line(new PrintWriter(out), new PrintWriter(err), Map.of());
+    line.getSubcommands()
+        .forEach(
+            (name, command) -> {
+              if (command.getCommandSpec().usageMessage().hidden()) return;
+              out.getBuffer().setLength(0);
+              assertThat(kvasir(name, "--help")).as(name).isZero();
+              assertThat(out).as(name).hasToString(command.getUsageMessage());
+            });
+  }
+
+  @Test
   void helpSaysDefaultsAsOtherCommandLinesDo() {
     var line = Main.line(new PrintWriter(out), new PrintWriter(err), Map.of());
     line.getSubcommands()
