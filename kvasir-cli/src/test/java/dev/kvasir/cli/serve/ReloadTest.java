@@ -100,30 +100,30 @@ class ReloadTest {
   void keysAreReplacedAndABrokenFileChangesNothing() throws Exception {
     assertThat(ask("")).isEqualTo("200 one");
     var keys = folder.resolve("keys");
-    Files.writeString(keys, "ada " + ApiKey.of("ada", "first").sha256());
+    replace(keys, "ada " + ApiKey.of("ada", "first").sha256());
     var open = Files.readString(file);
-    Files.writeString(file, open.replace("port: 0}", "port: 0, api-keys: keys}"));
+    replace(file, open.replace("port: 0}", "port: 0, api-keys: keys}"));
     told();
     assertThat(ask("")).startsWith("401");
     assertThat(ask("first")).isEqualTo("200 one");
-    Files.writeString(keys, "ada " + ApiKey.of("ada", "second").sha256() + " admin\n");
+    replace(keys, "ada " + ApiKey.of("ada", "second").sha256() + " admin\n");
     told();
     assertThat(ask("first")).startsWith("401");
     assertThat(ask("second")).isEqualTo("200 one");
     var good = Files.readString(file);
-    Files.writeString(file, good + "lisen: {}\n");
+    replace(file, good + "lisen: {}\n");
     assertThat(told())
         .startsWith("the settings stay as they were: " + file)
         .endsWith("did you mean 'listen'?");
     assertThat(ask("second")).isEqualTo("200 one");
-    Files.writeString(file, "workers: []\n");
+    replace(file, "workers: []\n");
     assertThat(told()).contains("the settings stay as they were", "without a restart");
     Files.delete(file);
     assertThat(told()).isEqualTo("the settings stay as they were: there is no file " + file);
     assertThat(ask("second")).isEqualTo("200 one");
     assertThat(ask("second")).isEqualTo("200 one");
     var other = good.replace("admin-port: 0", "admin-port: 1").replace("50ms", "60ms");
-    Files.writeString(file, other);
+    replace(file, other);
     assertThat(told())
         .isEqualTo(
             "the settings were read again;"
@@ -136,16 +136,16 @@ class ReloadTest {
     var underWay = CompletableFuture.supplyAsync(() -> ask(""));
     assertThat(one.begun.tryAcquire(20, TimeUnit.SECONDS)).isTrue();
     var open = Files.readString(file);
-    Files.writeString(file, open + "limits: {queue: {in-flight-max: 1, waiting-max: 0}}\n");
+    replace(file, open + "limits: {queue: {in-flight-max: 1, waiting-max: 0}}\n");
     assertThat(told())
         .isEqualTo(
             "the settings were read again;"
                 + " changed: limits.queue.in-flight-max, limits.queue.waiting-max");
     assertThat(ask("")).startsWith("429 ").contains("queue is full");
-    Files.writeString(file, open + "limits: {admission: {policy: reject-all}}\n");
+    replace(file, open + "limits: {admission: {policy: reject-all}}\n");
     told();
     assertThat(ask("")).startsWith("429 ").contains("not_admitted");
-    Files.writeString(file, open);
+    replace(file, open);
     told();
     one.hold.countDown();
     assertThat(underWay.get(20, TimeUnit.SECONDS)).isEqualTo("200 one");
@@ -167,7 +167,7 @@ class ReloadTest {
         var _ = new Reload(written, written.read(), served, Duration.ofMillis(20), lines::add)) {
       int port = served.gateway().port();
       assertThat(presented(port)).isEqualTo(pem(old.certificate()));
-      Files.writeString(key, "no key");
+      replace(key, "no key");
       assertThat(lines.poll(20, TimeUnit.SECONDS))
           .startsWith("the settings stay as they were: the certificate " + certificate);
       assertThat(presented(port)).isEqualTo(pem(old.certificate()));
@@ -282,7 +282,13 @@ class ReloadTest {
     yaml.append("workers:\n");
     for (var worker : workers) yaml.append("  - ").append(worker.yaml()).append("\n");
     yaml.append("listen: {port: 0, admin-port: 0}\n");
-    Files.writeString(file, yaml);
+    replace(file, yaml.toString());
+  }
+
+  /** At once: what is there while a file is written must not be read as another setting. */
+  private void replace(Path path, String text) throws IOException {
+    var written = Files.writeString(folder.resolve("written"), text);
+    Files.move(written, path, StandardCopyOption.REPLACE_EXISTING, StandardCopyOption.ATOMIC_MOVE);
   }
 
   private String told() throws InterruptedException {

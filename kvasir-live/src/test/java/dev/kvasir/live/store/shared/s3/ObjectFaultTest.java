@@ -17,6 +17,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -108,6 +109,11 @@ class ObjectFaultTest {
       }
     }
     System.out.println("faults before a bucket: " + seen);
+    assertTold(seen, rounds);
+  }
+
+  /** Without a fault all is copied, by a dead server nothing, and each fault is noticed. */
+  private static void assertTold(Map<Fault, Tally> seen, int rounds) {
     assertThat(seen.getOrDefault(Fault.NONE, NOTHING).copied()).isEqualTo(rounds * (BLOCKS + 1));
     for (var fault : Fault.values()) {
       var tally = seen.getOrDefault(fault, NOTHING);
