@@ -126,10 +126,12 @@ final class KeptConnection implements AnswerParser.Sink {
 
   /**
    * Closes it at once. By its public interface, Vert.x would first send what waits to be sent,
-   * which takes for ever where nobody reads.
+   * which takes for ever where nobody reads. What has come and waits to be read is read, as Vert.x
+   * keeps some of it outside the heap and would forget it there.
    */
   void abandon() {
     call = null;
+    if (paused) resume();
     if (closed) return;
     closed = true;
     pool.left(this);

@@ -7,6 +7,8 @@ import dev.kvasir.Nullable;
 import dev.kvasir.live.TestIdentity;
 import dev.kvasir.live.http.Eventually;
 import dev.kvasir.live.http.Network;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.buffer.ByteBufAllocatorMetricProvider;
 import io.vertx.core.Context;
 import io.vertx.core.MultiMap;
 import io.vertx.core.buffer.Buffer;
@@ -397,19 +399,62 @@ class LoopClientTest {
               });
       send(client(1, 9), server.target(), get(), heard);
       var answer = begun.get(30, TimeUnit.SECONDS);
-      // Buffers of the kernel are full once nothing goes out for many looks in a row.
-      var last = new AtomicLong(-1);
-      var looks = new AtomicInteger();
-      Eventually.ends(
-          () -> {
-            long now = sent.get();
-            if (last.getAndSet(now) != now) looks.set(0);
-            return now == 0 || looks.incrementAndGet() < 200;
-          });
+      // Buffers of the kernel are full once nothing goes out any more.
+      stands(sent);
       assertThat(sent.get()).isLessThan(LARGE);
       loop.runOnContext(_ -> answer.resume());
       assertThat(heard.get()).hasSize("200 ".length() + LARGE);
     }
+  }
+
+  /** What has come and is not read is kept by the network, outside the heap. */
+  @Test
+  void answersThatAreGivenUpWhileTheyPauseLeaveNoMemoryBehind() throws Exception {
+    var sent = new AtomicLong();
+    var part = "x".repeat(1 << 16);
+    ScriptedServer.Script script =
+        line -> {
+          line.request();
+          line.send("HTTP/1.1 200 OK\r\ncontent-length: " + LARGE + "\r\n\r\n");
+          while (sent.addAndGet(part.length()) > 0) line.send(part);
+        };
+    try (var server = ScriptedServer.start(script)) {
+      giveUpWhilePaused(server, sent);
+      long before = outsideTheHeap();
+      for (int i = 0; i < 5; i++) giveUpWhilePaused(server, sent);
+      assertThat(outsideTheHeap() - before).isLessThan(16 << 20);
+    }
+  }
+
+  private void giveUpWhilePaused(ScriptedServer server, AtomicLong sent) throws Exception {
+    int count = 8;
+    sent.set(0);
+    var client = client(count, count);
+    var calls = new ArrayList<ClientCall>();
+    for (int i = 0; i < count; i++) {
+      calls.add(send(client, server.target(), get(), new Heard(ClientAnswer::pause)));
+    }
+    stands(sent);
+    var left = new CountDownLatch(1);
+    loop.runOnContext(_ -> calls.forEach(ClientCall::cancel));
+    loop.runOnContext(_ -> loop.runOnContext(_ -> left.countDown()));
+    assertThat(left.await(30, TimeUnit.SECONDS)).isTrue();
+  }
+
+  private static long outsideTheHeap() {
+    return ((ByteBufAllocatorMetricProvider) ByteBufAllocator.DEFAULT).metric().usedDirectMemory();
+  }
+
+  /** Waits until a count has not gone up for many looks in a row. */
+  private static void stands(AtomicLong count) throws InterruptedException {
+    var last = new AtomicLong(-1);
+    var looks = new AtomicInteger();
+    Eventually.ends(
+        () -> {
+          long now = count.get();
+          if (last.getAndSet(now) != now) looks.set(0);
+          return now == 0 || looks.incrementAndGet() < 200;
+        });
   }
 
   @Test
