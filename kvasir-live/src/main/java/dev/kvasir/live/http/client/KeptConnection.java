@@ -65,10 +65,20 @@ final class KeptConnection implements AnswerParser.Sink {
       return;
     }
     try {
-      int rest = parser.feed(bytes);
+      int rest = read(bytes);
       if (parser.isDone() && !isDeaf()) finish(rest);
     } catch (MalformedAnswer malformed) {
       breakOff("the answer is not HTTP that can be read: " + malformed.getMessage());
+    }
+  }
+
+  /** Where a listener throws, the rest of the bytes is lost: nothing more can be read here. */
+  private int read(Buffer bytes) throws MalformedAnswer {
+    try {
+      return parser.feed(bytes);
+    } catch (RuntimeException bug) {
+      breakOff("what came of the answer could not be used: " + bug);
+      throw bug;
     }
   }
 

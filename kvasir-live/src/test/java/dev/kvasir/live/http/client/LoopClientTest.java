@@ -314,6 +314,29 @@ class LoopClientTest {
   }
 
   @Test
+  void aListenerThatThrowsHearsThatItsAnswerBrokeAndTheConnectionIsNotUsedAgain() throws Exception {
+    var heads = List.of("content-length: 0\r\n\r\n", "content-length: 5\r\n\r\nhello");
+    for (var head : heads) {
+      try (var server = ScriptedServer.start(line -> line.always("HTTP/1.1 200 OK\r\n" + head))) {
+        var thrown = new CompletableFuture<Throwable>();
+        loop.exceptionHandler(thrown::complete);
+        var client = client(1, 9);
+        var bug = new IllegalStateException("a bug");
+        var heard =
+            new Heard(
+                _ -> {
+                  throw bug;
+                });
+        send(client, server.target(), get(), heard);
+        assertThat(heard.get()).startsWith("broken after ").contains("a bug");
+        assertThat(thrown.get(30, TimeUnit.SECONDS)).isSameAs(bug);
+        assertThat(ask(client, server.target())).startsWith("200 ");
+        assertThat(server.connections()).isEqualTo(2);
+      }
+    }
+  }
+
+  @Test
   void callsWaitForAConnectionUntilTooManyDo() throws Exception {
     var open = new CountDownLatch(1);
     ScriptedServer.Script script =
