@@ -11,6 +11,7 @@ import java.util.Deque;
 import java.util.LinkedHashSet;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 
 /**
  * The connections of one loop to one server, and the calls that wait for one.
@@ -24,17 +25,29 @@ final class ConnectionPool {
   private final NetClient sockets;
   private final Target target;
   private final ClientBounds bounds;
+  private final Consumer<ConnectionPool> unused;
   private final Deque<KeptConnection> resting = new ArrayDeque<>();
   private final Set<ClientCall> waiting = new LinkedHashSet<>();
   private final Set<KeptConnection> connections = new LinkedHashSet<>();
   private int opening;
   private boolean sweeps;
 
-  ConnectionPool(Context loop, NetClient sockets, Target target, ClientBounds bounds) {
+  /**
+   * Opens no connection yet.
+   *
+   * @param unused hears that there are neither connections nor calls any more
+   */
+  ConnectionPool(
+      Context loop,
+      NetClient sockets,
+      Target target,
+      ClientBounds bounds,
+      Consumer<ConnectionPool> unused) {
     this.loop = loop;
     this.sockets = sockets;
     this.target = target;
     this.bounds = bounds;
+    this.unused = unused;
   }
 
   /** Sends the call as soon as there is a connection. */
@@ -93,8 +106,14 @@ final class ConnectionPool {
   private void failed(Throwable why) {
     opening--;
     var first = first();
-    if (first != null) first.unreachable(String.valueOf(why.getMessage()));
+    if (first != null) first.unreachable(message(why));
     open();
+    leaveIfUnused();
+  }
+
+  private static String message(Throwable why) {
+    var cause = why.getCause();
+    return why.getMessage() + (cause == null ? "" : ": " + cause.getMessage());
   }
 
   /** The connection can take another call. */
@@ -127,6 +146,20 @@ final class ConnectionPool {
     if (!connections.remove(connection)) return;
     resting.remove(connection);
     open();
+    leaveIfUnused();
+  }
+
+  /** Later, since a call may be about to come. */
+  private void leaveIfUnused() {
+    if (isUnused()) loop.runOnContext(_ -> tellIfUnused());
+  }
+
+  private void tellIfUnused() {
+    if (isUnused()) unused.accept(this);
+  }
+
+  private boolean isUnused() {
+    return connections.isEmpty() && waiting.isEmpty() && opening == 0;
   }
 
   private void sweepLater() {

@@ -40,13 +40,26 @@ public final class LoopClient {
    */
   public ClientCall send(
       Context loop, Target target, ClientRequest request, ClientCall.Listener listener) {
-    var pool =
-        pools
-            .computeIfAbsent(loop, _ -> new HashMap<>())
-            .computeIfAbsent(target, _ -> new ConnectionPool(loop, sockets, target, bounds));
-    var call = new ClientCall(pool, target, request, request.head(target), listener);
+    var head = request.head(target);
+    var pool = pool(loop, target);
+    var call = new ClientCall(pool, target, request, head, listener);
     pool.take(call);
     return call;
+  }
+
+  private ConnectionPool pool(Context loop, Target target) {
+    var all = pools.computeIfAbsent(loop, _ -> new HashMap<>());
+    return all.computeIfAbsent(
+        target,
+        _ ->
+            new ConnectionPool(
+                loop, sockets, target, bounds, unused -> all.remove(target, unused)));
+  }
+
+  /** How many servers the loop has connections to, or calls for. */
+  int targets(Context loop) {
+    var all = pools.get(loop);
+    return all == null ? 0 : all.size();
   }
 
   /** Closes all connections. */

@@ -313,6 +313,30 @@ class LoopClientTest {
     }
   }
 
+  /** Workers come and go, with an address of their own each. */
+  @Test
+  void nothingIsKeptOfServersThatAreNotAskedAnyMore() throws Exception {
+    var client = new LoopClient(network.vertx(), bounds(1, 9, Duration.ofMillis(1)));
+    for (int i = 0; i < 3; i++) {
+      try (var server = ScriptedServer.start(line -> line.always(OK))) {
+        assertThat(ask(client, server.target())).isEqualTo("200 ok");
+        assertThat(targets(client)).isPositive();
+      }
+    }
+    try (var taken = new Socket()) {
+      taken.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
+      var target = new Target("127.0.0.1", taken.getLocalPort(), Target.Security.PLAIN);
+      assertThat(ask(client, target)).startsWith("unreachable: ");
+    }
+    Eventually.ends(() -> targets(client) > 0);
+  }
+
+  private int targets(LoopClient client) {
+    var count = new CompletableFuture<Integer>();
+    loop.runOnContext(_ -> count.complete(client.targets(loop)));
+    return count.join();
+  }
+
   @Test
   void aListenerThatThrowsHearsThatItsAnswerBrokeAndTheConnectionIsNotUsedAgain() throws Exception {
     var heads = List.of("content-length: 0\r\n\r\n", "content-length: 5\r\n\r\nhello");
@@ -522,6 +546,7 @@ class LoopClientTest {
     assertThat(ask(trusting, new Target("127.0.0.2", port, Target.Security.TLS)))
         .startsWith("unreachable: ");
     assertThat(ask(client(1, 9), new Target("localhost", port, Target.Security.TLS)))
-        .startsWith("unreachable: ");
+        .startsWith("unreachable: ")
+        .contains("certification path");
   }
 }
