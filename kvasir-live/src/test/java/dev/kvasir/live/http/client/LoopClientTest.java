@@ -523,6 +523,135 @@ class LoopClientTest {
   }
 
   @Test
+  void aConnectionIsUsedAgainAfterALargeRequest() throws Exception {
+    try (var server = ScriptedServer.start(line -> line.always(OK))) {
+      var client = client(1, 9);
+      for (int i = 0; i < 3; i++) assertThat(post(client, server, LARGE / 8)).isEqualTo("200 ok");
+      assertThat(server.connections()).isEqualTo(1);
+    }
+  }
+
+  private String post(LoopClient client, ScriptedServer server, int bytes) throws Exception {
+    var headers = MultiMap.caseInsensitiveMultiMap();
+    var body = Buffer.buffer(new byte[bytes]);
+    var heard = new Heard();
+    send(client, server.target(), new ClientRequest(HttpMethod.POST, "/", headers, body), heard);
+    return heard.get();
+  }
+
+  @Test
+  void anAnswerToARequestThatIsNotOutYetIsHeardAndTheConnectionIsNotUsedAgain() throws Exception {
+    var heard = new CountDownLatch(1);
+    ScriptedServer.Script script =
+        line -> {
+          if (line.number() == 1) {
+            line.send("HTTP/1.1 413 Too Large\r\ncontent-length: 2\r\n\r\nno");
+            heard.await(30, TimeUnit.SECONDS);
+          } else {
+            line.always(OK);
+          }
+        };
+    try (var server = ScriptedServer.start(script)) {
+      var client = client(1, 9);
+      assertThat(post(client, server, LARGE)).isEqualTo("413 no");
+      heard.countDown();
+      assertThat(ask(client, server.target())).isEqualTo("200 ok");
+      assertThat(server.connections()).isEqualTo(2);
+    }
+  }
+
+  @Test
+  void aCallThatIsSentAtTheEndOfAnotherUsesItsConnection() throws Exception {
+    try (var server = ScriptedServer.start(line -> line.always(OK))) {
+      var client = client(1, 9);
+      var second = new Heard();
+      var first = new Heard();
+      var _ = first.end.thenRun(() -> client.send(loop, server.target(), get(), second));
+      send(client, server.target(), get(), first);
+      assertThat(second.get()).isEqualTo("200 ok");
+      assertThat(server.connections()).isEqualTo(1);
+    }
+  }
+
+  @Test
+  void aCallThatItsListenerCancelsIsHeardNoMore() throws Exception {
+    try (var server = ScriptedServer.start(line -> line.always(OK))) {
+      var client = client(1, 9);
+      var heard = new Heard(answer -> ((ClientCall) answer).cancel());
+      send(client, server.target(), get(), heard);
+      assertThat(ask(client, server.target())).isEqualTo("200 ok");
+      assertThat(heard.body.length()).isZero();
+      assertThat(heard.end).isNotDone();
+      assertThat(server.connections()).isEqualTo(2);
+    }
+  }
+
+  @Test
+  void anAnswerThatPausesIsHeardToItsEndAfterTheServerLeft() throws Exception {
+    var body = "x".repeat(1 << 18);
+    for (var head : List.of("content-length: " + body.length() + "\r\n", "")) {
+      var served = new CountDownLatch(1);
+      ScriptedServer.Script script =
+          line -> {
+            line.request();
+            line.send("HTTP/1.1 200 OK\r\n" + head + "\r\n");
+            for (int at = 0; at < body.length(); at += 1 << 14) {
+              line.send(body.substring(at, at + (1 << 14)));
+            }
+            served.countDown();
+          };
+      try (var server = ScriptedServer.start(script)) {
+        var paused = new CompletableFuture<ClientAnswer>();
+        var heard =
+            new Heard(
+                answer -> {
+                  answer.pause();
+                  paused.complete(answer);
+                });
+        send(client(1, 9), server.target(), get(), heard);
+        var answer = paused.get(30, TimeUnit.SECONDS);
+        assertThat(served.await(30, TimeUnit.SECONDS)).isTrue();
+        loop.runOnContext(_ -> answer.resume());
+        assertThat(heard.get()).isEqualTo("200 " + body);
+      }
+    }
+  }
+
+  @Test
+  void allCallsHearThatTheServerIsNotThereAlsoThoseThatWaitForAConnection() throws Exception {
+    try (var taken = new Socket()) {
+      taken.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
+      var target = new Target("127.0.0.1", taken.getLocalPort(), Target.Security.PLAIN);
+      var client = client(1, 9);
+      var heard = new ArrayList<Heard>();
+      for (int i = 0; i < 5; i++) {
+        heard.add(new Heard());
+        send(client, target, get(), heard.get(i));
+      }
+      for (var each : heard) assertThat(each.get()).startsWith("unreachable: ");
+    }
+  }
+
+  @Test
+  void whenTheClientClosesAllCallsHearIt() throws Exception {
+    ScriptedServer.Script script =
+        line -> {
+          line.request();
+          line.request();
+        };
+    try (var server = ScriptedServer.start(script)) {
+      var client = client(1, 9);
+      var sent = asked(client, server);
+      Eventually.ends(() -> server.requests().isEmpty());
+      var waits = asked(client, server);
+      Network.await(client.close());
+      assertThat(sent.get()).startsWith("cut: ");
+      assertThat(waits.get()).startsWith("unreachable: ");
+      assertThat(asked(client, server).get()).startsWith("unreachable: ");
+    }
+  }
+
+  @Test
   void overTlsOnlyACertificateThatIsTrustedAndNamesTheHostIsTaken(@TempDir Path folder)
       throws Exception {
     var identity = TestIdentity.make(folder);
