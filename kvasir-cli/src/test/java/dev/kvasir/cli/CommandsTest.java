@@ -235,10 +235,19 @@ final class CommandsTest {
       var port = Integer.toString(taken.getLocalPort());
       var cache = Map.of("XDG_CACHE_HOME", home.toString());
       var serve = "serve --worker http://127.0.0.1:1";
+      var measured =
+          Files.writeString(
+              home.resolve("kvasir.yaml"),
+              """
+              workers: [{url: "http://127.0.0.1:1"}]
+              listen: {port: 0, admin-port: 0, metrics: {host: 127.0.0.1, port: %s}}
+              """
+                  .formatted(port));
       var wanted =
           List.of(
               Spoken.words(serve, "--port", port, "--admin-port", "0"),
               Spoken.words(serve, "--port", "0", "--admin-port", port),
+              List.of("serve", "--config", measured.toString()),
               List.of("fleet", "--workers", "1", "--port", port, "--control-port", "0"),
               List.of("fleet", "--workers", "1", "--port", "0", "--control-port", port));
       for (var args : wanted) {

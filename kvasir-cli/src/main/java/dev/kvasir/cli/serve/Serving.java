@@ -17,6 +17,7 @@ import dev.kvasir.live.engine.LoadedModel;
 import dev.kvasir.live.engine.LocalEngine;
 import dev.kvasir.live.engine.step.StepLines;
 import dev.kvasir.live.gateway.Gateway;
+import dev.kvasir.live.gateway.GatewaySettings;
 import dev.kvasir.live.gateway.GatewayWarmUp;
 import dev.kvasir.live.gateway.journal.NameKey;
 import dev.kvasir.live.gateway.request.PromptTokenizer;
@@ -209,8 +210,7 @@ final class Serving implements AutoCloseable {
             List.of(),
             asking -> FileTokenizers.warmingUp(texts, asking),
             List.of());
-    HttpFront.requireFree(gatewaySettings.api());
-    HttpFront.requireFree(gatewaySettings.admin());
+    requireFree(gatewaySettings);
     var _ = GatewayWarmUp.run(network, gatewaySettings, warming, warmUp);
     var started = owned.add(Gateway.start(network, gatewaySettings, beside));
     gateway = Optional.of(started);
@@ -223,6 +223,14 @@ final class Serving implements AutoCloseable {
             : workers.stream().map(each -> each.url().toString()).toList();
     var key = gatewaySettings.workerKey();
     started.captureHead(() -> head.line(KvMemory.ofAll(servers, key.isEmpty() ? null : key)));
+  }
+
+  /** Before the warm-up, which takes long. */
+  private static void requireFree(GatewaySettings settings) {
+    HttpFront.requireFree(settings.api());
+    HttpFront.requireFree(settings.admin());
+    var metrics = settings.metrics();
+    if (metrics != null) HttpFront.requireFree(metrics);
   }
 
   /** What it exchanges with other gateways. */
