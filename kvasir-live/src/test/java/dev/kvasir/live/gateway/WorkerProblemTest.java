@@ -1,9 +1,11 @@
 package dev.kvasir.live.gateway;
 
+import static dev.kvasir.router.view.Availability.DOWN;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvasir.live.gateway.worker.GatewayWorkers;
 import dev.kvasir.live.http.Eventually;
+import dev.kvasir.router.view.Availability;
 import java.net.URI;
 import java.net.http.HttpRequest;
 import java.util.List;
@@ -63,6 +65,32 @@ class WorkerProblemTest {
     assertThat(lines)
         .containsOnlyOnce("WARNING worker one is down, and probed on: /health answered 503")
         .contains("WARNING worker one answers probes again");
+  }
+
+  /** One that is taken away stops answering while it ends what it has, as it should. */
+  @Test
+  void aWorkerThatIsToGoIsNotMissed() throws Exception {
+    try (var raw = new RawScene()) {
+      raw.completing(
+          call -> {
+            call.streamHead();
+            call.send("data: {}\n\n");
+            call.hang();
+          });
+      Eventually.ends(() -> raw.gateway.onLoop(() -> raw.gateway.workers().ready()) < 2);
+      for (int i = 0; i < 2; i++) {
+        var _ = raw.begin(RawScene.CHAT, "{\"model\":\"tiny\",\"stream\":true,\"messages\":[]}");
+      }
+      Eventually.ends(() -> raw.first.seen().isEmpty() || raw.second.seen().isEmpty());
+      raw.gateway.use(List.of(raw.second.worker("two")));
+      raw.first.on("/health", call -> call.json(503, "{}"));
+      Eventually.ends(() -> raw.gateway.onLoop(() -> availability(raw.gateway)) != DOWN);
+      assertThat(lines).noneMatch(line -> line.contains("worker one is down"));
+    }
+  }
+
+  private static Availability availability(Gateway gateway) {
+    return gateway.workers().entry("one").availability();
   }
 
   private String workers() {

@@ -159,14 +159,17 @@ public final class GatewayWorkers {
     worker.answers();
   }
 
-  /** Tells why once it is down: whoever runs the workers is to hear of it without asking. */
+  /**
+   * Tells why once it is down: whoever runs the workers is to hear of it without asking. One that
+   * was taken away may stop as soon as it likes.
+   */
   void probeFailed(int id, String why, long nowNanos) {
     table.probeFailed(id, nowNanos);
     var entry = table.find(id);
     if (entry == null) return;
     var worker = entry.worker();
     boolean isLost = worker.fails(why) >= PROBES_MIN && entry.availability() == Availability.DOWN;
-    if (!isLost || worker.isMissed()) return;
+    if (!isLost || worker.isMissed() || entry.isLeaving()) return;
     worker.misses();
     LOG.log(WARNING, "worker {0} is down, and probed on: {1}", worker.name(), why);
   }
