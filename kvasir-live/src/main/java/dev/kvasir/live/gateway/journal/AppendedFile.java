@@ -80,8 +80,10 @@ final class AppendedFile implements AutoCloseable {
 
   /** Appends the line, and begins each file that follows with it. */
   long begin(String line) {
-    head = line + "\n";
-    return append(head);
+    var whole = line + "\n";
+    long lost = append(whole);
+    head = whole;
+    return lost;
   }
 
   /**

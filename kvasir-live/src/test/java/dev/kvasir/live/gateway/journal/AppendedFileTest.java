@@ -38,6 +38,17 @@ class AppendedFileTest {
   }
 
   @Test
+  void aHeadIsWrittenOnceAlsoWhereItsFileWasMovedBefore() throws Exception {
+    var path = folder.resolve("lines");
+    try (var file = open(path)) {
+      Files.move(path, folder.resolve("lines.1"));
+      itIsTimeToLook();
+      assertThat(file.begin("head")).isZero();
+    }
+    assertThat(Files.readAllLines(path)).containsExactly("head");
+  }
+
+  @Test
   void aFileThatARotationEmptiedIsWrittenOn() throws Exception {
     var path = folder.resolve("lines");
     try (var file = open(path)) {
