@@ -2,12 +2,10 @@
 // coroutines, one block after the other, warps and barriers as the real ones.
 #define KVASIR_EMULATED
 #include <math.h>
-#include <setjmp.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <ucontext.h>
 
 typedef unsigned short bf16;
 typedef unsigned int u32;
@@ -31,27 +29,65 @@ static Place threadIdx, blockIdx, blockDim, gridDim;
 static unsigned char dynamic_shared[256 << 10] __attribute__((aligned(16)));
 #define DYNAMIC_SHARED(type, name) type *name = (type *) dynamic_shared
 
-enum { THREADS_MAX = 1024, STACK_BYTES = 64 << 10 };
+// Stacks are not a power of two apart, or all would share a few lines of the cache.
+enum { THREADS_MAX = 1024, STACK_BYTES = (64 << 10) + 576 };
 struct Barrier { int arrived, members; u64 round; };
-struct Thread { jmp_buf at; ucontext_t first; bool begun, over; };
+// What runs is left for something else, and goes on where it was left.
+#ifdef __x86_64__
+typedef u64 *Context; // a stack, with the registers on top that a call leaves as they are
+extern "C" __attribute__((visibility("hidden"))) void emulate_change(Context *from, Context to);
+__asm__(".text\n.hidden emulate_change\n.globl emulate_change\n.type emulate_change, @function\n"
+        "emulate_change:\n"
+        "push %rbp\npush %rbx\npush %r12\npush %r13\npush %r14\npush %r15\n"
+        "mov %rsp, (%rdi)\nmov %rsi, %rsp\n"
+        "pop %r15\npop %r14\npop %r13\npop %r12\npop %rbx\npop %rbp\nret\n");
+static void make(Context &made, char *stack, size_t bytes, void (*start)()) {
+  u64 *top = (u64 *) (stack + bytes) - 1; // as behind a call
+  *top = 0;
+  *--top = (u64) start;
+  made = top - 6;
+  memset(made, 0, 6 * sizeof *made);
+}
+static inline void change(Context &from, Context &to) { emulate_change(&from, to); }
+#else
+#include <setjmp.h>
+#include <ucontext.h>
+struct Context { jmp_buf at; ucontext_t first; bool fresh; };
+static void make(Context &made, char *stack, size_t bytes, void (*start)()) {
+  getcontext(&made.first);
+  made.first.uc_stack.ss_sp = stack;
+  made.first.uc_stack.ss_size = bytes;
+  made.first.uc_link = 0;
+  makecontext(&made.first, start, 0);
+  made.fresh = true;
+}
+static void change(Context &from, Context &to) {
+  if (_setjmp(from.at)) return;
+  if (!to.fresh) _longjmp(to.at, 1);
+  to.fresh = false;
+  setcontext(&to.first);
+}
+#endif
+struct Thread { Context at; const Barrier *waits; u64 round; bool made, over, odd; };
 static Thread threads[THREADS_MAX];
 static char *stacks;
-static jmp_buf scheduler;
-static ucontext_t scheduler_context;
+static Context scheduler;
 static Barrier block_barrier, warp_barriers[THREADS_MAX / 32];
-static u64 slots[THREADS_MAX / 32][32][8];
+typedef u64 Slots[32][8];
+static Slots slots[2][THREADS_MAX / 32];
 static void *kernel;
 static u64 *words;
 static int current;
 
 static void yield() {
-  if (!_setjmp(threads[current].at)) _longjmp(scheduler, 1);
+  change(threads[current].at, scheduler);
   threadIdx.x = current;
 }
 static void wait_at(Barrier &b) {
-  u64 round = b.round;
   if (++b.arrived == b.members) { b.arrived = 0; b.round++; return; }
-  while (b.round == round) yield();
+  threads[current].waits = &b;
+  threads[current].round = b.round;
+  yield();
 }
 static void leave(Barrier &b) {
   b.members--;
@@ -60,13 +96,19 @@ static void leave(Barrier &b) {
 static inline void __syncthreads() { wait_at(block_barrier); }
 static inline void warp_meet() { wait_at(warp_barriers[threadIdx.x / 32]); }
 static inline void __syncwarp() { warp_meet(); }
+// In turns, so that nobody has to wait until all have read: who writes here again has met all others
+// over the other slots.
+static inline Slots &next_slots() {
+  threads[current].odd = !threads[current].odd;
+  return slots[threads[current].odd][threadIdx.x / 32];
+}
 template <class T> static T __shfl_xor_sync(u32, T value, int distance) {
-  int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-  memcpy(slots[warp][lane], &value, sizeof value);
+  int lane = threadIdx.x % 32;
+  Slots &all = next_slots();
+  memcpy(all[lane], &value, sizeof value);
   warp_meet();
   T other;
-  memcpy(&other, slots[warp][lane ^ distance], sizeof other);
-  warp_meet();
+  memcpy(&other, all[lane ^ distance], sizeof other);
   return other;
 }
 static inline float from_bits(u32 bits) { float f; memcpy(&f, &bits, 4); return f; }
@@ -94,25 +136,26 @@ static inline void let_next_begin() {}
 static inline void copies_commit() {}
 template <int LEFT> static inline void copies_wait() {}
 static void matrices(u32 (&r)[4], const void *row, bool transposed) {
-  int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-  slots[warp][lane][0] = (u64) row;
+  int lane = threadIdx.x % 32;
+  Slots &all = next_slots();
+  all[lane][0] = (u64) row;
   warp_meet();
   for (int j = 0; j < 4; j++) {
     bf16 two[2];
     for (int h = 0; h < 2; h++) {
       int from = transposed ? lane % 4 * 2 + h : lane / 4, at = transposed ? lane / 4 : lane % 4 * 2 + h;
-      two[h] = ((const bf16 *) slots[warp][8 * j + from][0])[at];
+      two[h] = ((const bf16 *) all[8 * j + from][0])[at];
     }
     r[j] = two[0] | (u32) two[1] << 16;
   }
-  warp_meet();
 }
 static inline void load_matrices(u32 (&r)[4], const void *row) { matrices(r, row, false); }
 static inline void load_matrices_transposed(u32 (&r)[4], const void *row) { matrices(r, row, true); }
 static inline float half_of(u32 two, int which) { return from_bits(which ? two & 0xffff0000u : two << 16); }
 static void multiply_add(float (&d)[4], const u32 (&a)[4], u32 b0, u32 b1) {
-  int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-  u64 *mine = slots[warp][lane];
+  int lane = threadIdx.x % 32;
+  Slots &all = next_slots();
+  u64 *mine = all[lane];
   for (int i = 0; i < 4; i++) mine[i] = a[i];
   mine[4] = b0;
   mine[5] = b1;
@@ -120,12 +163,11 @@ static void multiply_add(float (&d)[4], const u32 (&a)[4], u32 b0, u32 b1) {
   for (int i = 0; i < 4; i++) {
     int row = lane / 4 + (i >= 2 ? 8 : 0), column = lane % 4 * 2 + i % 2;
     for (int k = 0; k < 16; k++) {
-      u32 x = slots[warp][row % 8 * 4 + k % 8 / 2][(row >= 8 ? 1 : 0) + (k >= 8 ? 2 : 0)];
-      u32 y = slots[warp][column * 4 + k % 8 / 2][k >= 8 ? 5 : 4];
+      u32 x = all[row % 8 * 4 + k % 8 / 2][(row >= 8 ? 1 : 0) + (k >= 8 ? 2 : 0)];
+      u32 y = all[column * 4 + k % 8 / 2][k >= 8 ? 5 : 4];
       d[i] += half_of(x, k % 2) * half_of(y, k % 2);
     }
   }
-  warp_meet();
 }
 
 // Whole numbers and floats travel in registers of their own, and only the last parameter of a kernel
@@ -137,7 +179,7 @@ static void call_kernel() {
   ((void (*)(float, u64, u64, u64, u64, u64, u64, u64, u64, u64, u64, u64, u64, u64, u64, u64)) kernel)(
       last, w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7], w[8], w[9], w[10], w[11], w[12], w[13], w[14]);
 }
-// A thread lives on after its kernel, for the next block: to make one costs two system calls.
+// A thread lives on after its kernel, for the next block.
 static void begin() {
   for (;;) {
     threadIdx.x = current;
@@ -145,13 +187,13 @@ static void begin() {
     threads[current].over = true;
     leave(block_barrier);
     leave(warp_barriers[current / 32]);
-    if (!_setjmp(threads[current].at)) _longjmp(scheduler, 1);
+    change(threads[current].at, scheduler);
   }
 }
 static void run_block(int count, int shared) {
   block_barrier = {0, count, 0};
   for (int i = 0; i < count; i += 32) warp_barriers[i / 32] = {0, count - i < 32 ? count - i : 32, 0};
-  for (int i = 0; i < count; i++) threads[i].over = false;
+  for (int i = 0; i < count; i++) threads[i].over = threads[i].odd = false;
   memset(dynamic_shared, 0xff, shared);
   for (bool any = true; any;) {
     any = false;
@@ -159,16 +201,12 @@ static void run_block(int count, int shared) {
       Thread &t = threads[i];
       if (t.over) continue;
       any = true;
+      if (t.waits && t.waits->round == t.round) continue;
+      t.waits = 0;
       current = i;
-      if (_setjmp(scheduler)) continue;
-      if (t.begun) _longjmp(t.at, 1);
-      t.begun = true;
-      getcontext(&t.first);
-      t.first.uc_stack.ss_sp = stacks + (size_t) i * STACK_BYTES;
-      t.first.uc_stack.ss_size = STACK_BYTES;
-      t.first.uc_link = 0;
-      makecontext(&t.first, begin, 0);
-      setcontext(&t.first);
+      if (!t.made) make(t.at, stacks + (size_t) i * STACK_BYTES, STACK_BYTES, begin);
+      t.made = true;
+      change(scheduler, t.at);
     }
   }
 }
