@@ -13,11 +13,11 @@ public record Goodput(double requestsPerSecond, double attainment) {
   public record Targets(Duration ttft, Duration itl, Duration e2e) {
     public static final Targets NONE = new Targets(Duration.ZERO, Duration.ZERO, Duration.ZERO);
 
-    boolean areMet(RequestResult request) {
-      if (request.ending() != Ending.COMPLETED) return false;
-      return keeps((double) request.ttftMicros(), ttft)
-          && keeps(request.meanGapMicros(), itl)
-          && keeps((double) request.e2eMicros(), e2e);
+    boolean areMet(RequestResults results, int number) {
+      if (results.ending(number) != Ending.COMPLETED) return false;
+      return keeps((double) results.ttftMicros(number), ttft)
+          && keeps(results.meanGapMicros(number), itl)
+          && keeps((double) results.e2eMicros(number), e2e);
     }
 
     private static boolean keeps(double micros, Duration target) {

@@ -4,7 +4,6 @@ import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.function.IntPredicate;
-import java.util.function.Predicate;
 import java.util.stream.IntStream;
 
 /**
@@ -32,8 +31,8 @@ public record GroupTotal(
   static List<GroupTotal> ofGroups(RunResult run) {
     var totals = new ArrayList<GroupTotal>();
     for (var group : run.groups()) {
-      totals.add(
-          of(run, group.name(), group.model(), group::has, each -> group.has(each.instance())));
+      IntPredicate isAmong = number -> group.has(run.requests().instance(number));
+      totals.add(of(run, group.name(), group.model(), group::has, isAmong));
     }
     return totals;
   }
@@ -43,7 +42,8 @@ public record GroupTotal(
     if (run.groups().isEmpty()) return List.of();
     var models = new LinkedHashSet<String>();
     for (var group : run.groups()) if (!group.model().isEmpty()) models.add(group.model());
-    for (var each : run.requests()) models.add(each.request().caller().model());
+    var results = run.requests();
+    for (int i = 0; i < results.size(); i++) models.add(results.caller(i).model());
     var totals = new ArrayList<GroupTotal>();
     for (var model : models) {
       totals.add(
@@ -52,18 +52,14 @@ public record GroupTotal(
               model,
               model,
               each -> run.groups().stream().anyMatch(one -> one.has(each) && one.serves(model)),
-              each -> each.request().caller().model().equals(model)));
+              number -> results.caller(number).model().equals(model)));
     }
     return totals;
   }
 
   private static GroupTotal of(
-      RunResult run,
-      String name,
-      String model,
-      IntPredicate isServing,
-      Predicate<RequestResult> isAmong) {
-    var requests = new Summary.RequestTotals(run.requests().stream().filter(isAmong).toList());
+      RunResult run, String name, String model, IntPredicate isServing, IntPredicate isAmong) {
+    var requests = new Summary.RequestTotals(run.requests(), Goodput.Targets.NONE, isAmong);
     var serving = IntStream.range(0, run.instances().size()).filter(isServing).toArray();
     double busy = 0;
     for (int each : serving) busy += run.instances().get(each).busyMicros();

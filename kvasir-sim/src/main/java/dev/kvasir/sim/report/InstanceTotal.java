@@ -29,15 +29,17 @@ public record InstanceTotal(
     var prefills = new long[count];
     var cached = new long[count];
     var tokens = new long[count];
-    for (var each : run.requests()) {
-      int prefill = each.prefillInstance();
+    var results = run.requests();
+    for (int i = 0; i < results.size(); i++) {
+      int instance = results.instance(i);
+      int prefill = results.prefillInstance(i);
       // One that was sent to a dead instance alone began nowhere.
-      if (each.instance() < 0 || prefill < 0) continue;
-      requests[each.instance()]++;
-      if (prefill != each.instance()) prefills[prefill]++;
-      if (each.schedulingMicros() == RequestResult.NEVER) continue;
-      cached[prefill] += each.cachedTokens();
-      tokens[prefill] += each.request().promptTokens();
+      if (instance < 0 || prefill < 0) continue;
+      requests[instance]++;
+      if (prefill != instance) prefills[prefill]++;
+      if (results.schedulingMicros(i) == RequestResult.NEVER) continue;
+      cached[prefill] += results.cachedTokens(i);
+      tokens[prefill] += results.promptTokens(i);
     }
     var totals = new ArrayList<InstanceTotal>();
     for (int i = 0; i < count; i++) {

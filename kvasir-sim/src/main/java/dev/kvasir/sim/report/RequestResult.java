@@ -37,6 +37,10 @@ public record RequestResult(
 
   /** The mean time between two of its tokens. */
   public double meanGapMicros() {
-    return (double) gapMicros / Math.max(1, request.outputTokens() - 1);
+    return meanGapMicros(gapMicros, request.outputTokens());
+  }
+
+  static double meanGapMicros(long gapMicros, int askedTokens) {
+    return (double) gapMicros / Math.max(1, askedTokens - 1);
   }
 }

@@ -1,7 +1,9 @@
 package dev.kvasir.sim.report;
 
 import dev.kvasir.kv.CachedBlocks;
+import dev.kvasir.sim.workload.Caller;
 import dev.kvasir.sim.workload.Request;
+import dev.kvasir.sim.workload.RequestRows;
 import java.util.AbstractList;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -24,7 +26,6 @@ public final class RequestResults extends AbstractList<RequestResult> implements
 
   /** Some requests that came one after the other: with more of them nothing has to be moved. */
   private static final class Part {
-    private final Request[] requests = new Request[PART_SIZE];
     private final byte[] routeClasses = new byte[PART_SIZE];
     private final byte[] endings = new byte[PART_SIZE];
     private final long[] times = new long[PART_SIZE * TIMES];
@@ -47,16 +48,23 @@ public final class RequestResults extends AbstractList<RequestResult> implements
     }
   }
 
+  private final RequestRows requests = new RequestRows();
   private final List<Part> parts = new ArrayList<>();
   private final List<String> labels = new ArrayList<>();
-  private int size;
+
+  /** These results, as they are or in arrays. */
+  static RequestResults of(List<RequestResult> results) {
+    if (results instanceof RequestResults same) return same;
+    var copy = new RequestResults();
+    for (var result : results) copy.tell(copy.expect(result.request()), result);
+    return copy;
+  }
 
   /** A request has come; its result is told under the number that this answers. */
   public int expect(Request request) {
-    int place = place(size);
-    if (place == 0) parts.add(new Part());
-    parts.getLast().requests[place] = request;
-    return size++;
+    int number = requests.add(request);
+    if (place(number) == 0) parts.add(new Part());
+    return number;
   }
 
   private static int place(int number) {
@@ -92,29 +100,91 @@ public final class RequestResults extends AbstractList<RequestResult> implements
 
   @Override
   public RequestResult get(int number) {
-    Objects.checkIndex(number, size);
-    var part = parts.get(number >>> PART_SHIFT);
-    int place = place(number);
-    int time = place * TIMES;
-    int count = place * COUNTS;
+    Objects.checkIndex(number, size());
     return new RequestResult(
-        part.requests[place],
-        part.counts[count],
-        part.counts[count + 1],
-        ENDINGS.get(part.endings[place]),
-        labels.get(part.routeClasses[place]),
-        part.times[time],
-        part.times[time + 1],
-        part.times[time + 2],
-        part.times[time + 3],
-        part.counts[count + 2],
-        part.counts[count + 3],
-        part.counts[count + 4],
-        part.cached(place));
+        requests.get(number),
+        instance(number),
+        prefillInstance(number),
+        ending(number),
+        routeClass(number),
+        ttftMicros(number),
+        e2eMicros(number),
+        schedulingMicros(number),
+        time(number, 3),
+        count(number, 2),
+        outputTokens(number),
+        cachedTokens(number),
+        cached(number));
   }
 
   @Override
   public int size() {
-    return size;
+    return requests.size();
+  }
+
+  private Part part(int number) {
+    return parts.get(number >>> PART_SHIFT);
+  }
+
+  private long time(int number, int which) {
+    return part(number).times[place(number) * TIMES + which];
+  }
+
+  private int count(int number, int which) {
+    return part(number).counts[place(number) * COUNTS + which];
+  }
+
+  // The figures of one result, for those who go through all of them.
+
+  Ending ending(int number) {
+    return ENDINGS.get(part(number).endings[place(number)]);
+  }
+
+  String routeClass(int number) {
+    return labels.get(part(number).routeClasses[place(number)]);
+  }
+
+  long ttftMicros(int number) {
+    return time(number, 0);
+  }
+
+  long e2eMicros(int number) {
+    return time(number, 1);
+  }
+
+  long schedulingMicros(int number) {
+    return time(number, 2);
+  }
+
+  double meanGapMicros(int number) {
+    return RequestResult.meanGapMicros(time(number, 3), requests.outputTokens(number));
+  }
+
+  int instance(int number) {
+    return count(number, 0);
+  }
+
+  int prefillInstance(int number) {
+    return count(number, 1);
+  }
+
+  int outputTokens(int number) {
+    return count(number, 3);
+  }
+
+  int cachedTokens(int number) {
+    return count(number, 4);
+  }
+
+  CachedBlocks cached(int number) {
+    return part(number).cached(place(number));
+  }
+
+  int promptTokens(int number) {
+    return requests.promptTokens(number);
+  }
+
+  Caller caller(int number) {
+    return requests.caller(number);
   }
 }

@@ -13,7 +13,7 @@ import java.util.List;
  * @param groups the groups of unlike instances, in their order; empty where all are equal
  */
 public record RunResult(
-    List<RequestResult> requests,
+    RequestResults requests,
     List<InstanceResult> instances,
     long endMicros,
     Timeline timeline,
@@ -46,7 +46,7 @@ public record RunResult(
       List<InstanceResult> instances,
       long endMicros,
       Timeline timeline) {
-    this(requests, instances, endMicros, timeline, List.of());
+    this(RequestResults.of(requests), instances, endMicros, timeline, List.of());
   }
 
   /** The group of an instance; null where all are equal. */

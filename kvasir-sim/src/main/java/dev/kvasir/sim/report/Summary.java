@@ -7,6 +7,7 @@ import dev.kvasir.sim.report.InstanceResult.TierResult;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.function.IntPredicate;
 import java.util.function.ToLongFunction;
 
 /**
@@ -96,7 +97,7 @@ public record Summary(
   public record Scale(int blockTokens, long bytesPerToken, Goodput.Targets targets) {}
 
   public static Summary of(RunResult run, Scale scale) {
-    var requests = new RequestTotals(run.requests(), scale.targets());
+    var requests = new RequestTotals(run.requests(), scale.targets(), _ -> true);
     var gaps = new Gaps();
     for (var instance : run.instances()) gaps.addAll(instance.gaps());
     return new Summary(
@@ -230,13 +231,14 @@ public record Summary(
     private static final List<Ending> ENDINGS = List.of(Ending.values());
     private static final List<Tier> TIERS = List.of(Tier.values());
 
-    private final int count;
     private final Goodput.Targets targets;
     private final long[] endings = new long[ENDINGS.size()];
     private final long[] hitBlocks = new long[TIERS.size()];
     private final Times ttft;
     private final Times e2e;
     private final Times scheduling;
+
+    private int count;
 
     /** Of the requests that were completed. */
     private long outputTokens;
@@ -247,34 +249,35 @@ public record Summary(
     private long offloaded;
     private long kept;
 
-    RequestTotals(List<RequestResult> requests) {
-      this(requests, Goodput.Targets.NONE);
-    }
-
-    RequestTotals(List<RequestResult> requests, Goodput.Targets targets) {
-      this.count = requests.size();
+    RequestTotals(RequestResults results, Goodput.Targets targets, IntPredicate isAmong) {
       this.targets = targets;
-      this.ttft = new Times(count);
-      this.e2e = new Times(count);
-      this.scheduling = new Times(count);
-      for (int i = 0; i < count; i++) add(requests.get(i));
+      this.ttft = new Times(results.size());
+      this.e2e = new Times(results.size());
+      this.scheduling = new Times(results.size());
+      for (int i = 0; i < results.size(); i++) {
+        if (isAmong.test(i)) add(results, i);
+      }
     }
 
-    private void add(RequestResult request) {
-      endings[ENDINGS.indexOf(request.ending())]++;
-      boolean isCompleted =
-          request.ending() == Ending.COMPLETED || request.ending() == Ending.LENGTH_CAPPED;
-      if (isCompleted) outputTokens += request.outputTokens();
-      ttft.add(request.ttftMicros());
-      e2e.add(request.e2eMicros());
-      scheduling.add(request.schedulingMicros());
-      if (request.schedulingMicros() != RequestResult.NEVER) {
-        cachedTokens += request.cachedTokens();
-        promptTokens += request.request().promptTokens();
+    private void add(RequestResults results, int number) {
+      count++;
+      var ending = results.ending(number);
+      endings[ENDINGS.indexOf(ending)]++;
+      boolean isCompleted = ending == Ending.COMPLETED || ending == Ending.LENGTH_CAPPED;
+      if (isCompleted) outputTokens += results.outputTokens(number);
+      ttft.add(results.ttftMicros(number));
+      e2e.add(results.e2eMicros(number));
+      long scheduled = results.schedulingMicros(number);
+      scheduling.add(scheduled);
+      if (scheduled != RequestResult.NEVER) {
+        cachedTokens += results.cachedTokens(number);
+        promptTokens += results.promptTokens(number);
       }
-      if (!request.cached().equals(CachedBlocks.NONE)) addHits(request.cached());
-      if (request.routeClass().startsWith("HEAVY")) addHeavy(request.routeClass());
-      if (targets.areMet(request)) kept++;
+      var cached = results.cached(number);
+      if (!cached.equals(CachedBlocks.NONE)) addHits(cached);
+      var routeClass = results.routeClass(number);
+      if (routeClass.startsWith("HEAVY")) addHeavy(routeClass);
+      if (targets.areMet(results, number)) kept++;
     }
 
     private void addHits(CachedBlocks cached) {
@@ -340,7 +343,7 @@ public record Summary(
       }
 
       Quantiles quantiles() {
-        return new Quantiles(Arrays.copyOf(micros, count));
+        return new Quantiles(count == micros.length ? micros : Arrays.copyOf(micros, count));
       }
     }
   }

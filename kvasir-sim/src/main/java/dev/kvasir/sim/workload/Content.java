@@ -121,6 +121,16 @@ public final class Content {
     return new Content(NO_STREAMS, NO_ENDS, stream, rest);
   }
 
+  /** The content that runs through that one stream, of which nobody else has a token. */
+  static Content oneStream(long stream) {
+    return alone(stream, Rest.OWN);
+  }
+
+  /** Whether it runs through one stream, of which nobody else has a token. */
+  boolean isOneStream() {
+    return ends.length == 0 && rest == Rest.OWN;
+  }
+
   private static Content behind(long group, int prefixTokens, long own, Rest rest) {
     if (prefixTokens < 0) throw new IllegalArgumentException(prefixTokens + " prefix tokens");
     if (prefixTokens == 0) return alone(own, rest);

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.kvasir.kv.CachedBlocks;
 import dev.kvasir.sim.workload.Content;
 import dev.kvasir.sim.workload.Request;
+import dev.kvasir.sim.workload.Turn;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -19,12 +20,12 @@ class RequestResultsTest {
   void whatWasToldIsGivenBackInTheOrderOfArrivalHoweverItCame() {
     var results = new RequestResults();
     var told = new ArrayList<RequestResult>();
-    for (int i = 0; i < 1000; i++) {
+    for (int i = 0; i < 3000; i++) {
       var result = result(i);
       assertThat(results.expect(result.request())).isEqualTo(i);
       told.add(result);
     }
-    for (int i = 999; i >= 0; i--) results.tell(i, told.get(i));
+    for (int i = 2999; i >= 0; i--) results.tell(i, told.get(i));
     assertThat(results).isEqualTo(told);
   }
 
@@ -32,7 +33,7 @@ class RequestResultsTest {
     var endings = Ending.values();
     var classes = List.of("", "WARM", "MEDIUM", "HEAVY_P2P", "HEAVY_COLO");
     return new RequestResult(
-        Request.of("r" + number, number, 5, 7, Content.unique(number)),
+        request(number),
         random.nextInt(-1, 8),
         random.nextInt(-1, 8),
         endings[random.nextInt(endings.length)],
@@ -45,6 +46,38 @@ class RequestResultsTest {
         random.nextInt(1000),
         random.nextInt(1000),
         CachedBlocks.onDevice(random.nextInt(3)));
+  }
+
+  /** Most are like those of chance; each kind of exception first occurs in another part. */
+  private Request request(int number) {
+    var ids = List.of("r" + number, "chat-" + number, "r\u00e9ponse " + number);
+    boolean isOdd = number > 1500 && random.nextInt(50) == 0;
+    var id = isOdd ? "\u2116 " + number + "\ud800" : ids.get(random.nextInt(ids.size()));
+    var request = Request.of(id, number, 5 + number, 7, content(number));
+    if (random.nextInt(9) == 0) request = request.due(number + 1L);
+    return number > 700 && random.nextBoolean()
+        ? request.in(new Turn("s/" + number, 3, 5)).named(id.repeat(1 + number / 100))
+        : request;
+  }
+
+  private Content content(int number) {
+    return switch (number < 2100 ? 0 : random.nextInt(4)) {
+      case 0 -> Content.unique(number);
+      case 1 -> Content.shared(3, 100, number);
+      case 2 -> Content.session(3, 0, number);
+      default -> Content.ids(new long[] {1, 2, number}, 16, 40, number);
+    };
+  }
+
+  @Test
+  void contentThatOthersMayShareStaysSo() {
+    var results = new RequestResults();
+    for (var content : List.of(Content.session(1, 0, 2), Content.unique(3))) {
+      int number = results.expect(Request.of("r", 0, 1, 1, content));
+      results.tell(number, result(number));
+      assertThat(results.get(number).request().content().endsAlone())
+          .isEqualTo(content.endsAlone());
+    }
   }
 
   @Test
