@@ -94,9 +94,10 @@ final class SideBySide {
 
   private void run(long begin, long end) {
     endNanos = end;
-    boolean isWorthwhile = (end - begin) / nanosSeen * eventsSeen >= EVENTS_WORTHWHILE;
+    double expected = (end - begin) / nanosSeen * eventsSeen;
+    boolean isWorthwhile = expected >= EVENTS_WORTHWHILE;
     do {
-      if (isWorthwhile) performAll();
+      if (isWorthwhile) performAll((long) expected);
       else for (int i = 0; i < clocks.size(); i++) run(i);
       for (int each : events) eventsSeen += each;
       // What is left would have been worthwhile.
@@ -109,9 +110,9 @@ final class SideBySide {
     nanosSeen /= 2;
   }
 
-  private void performAll() {
+  private void performAll(long events) {
     for (int i = 0; i < news.size(); i++) news.get(i).gather();
-    runner.perform(tasks);
+    runner.perform(tasks, events);
   }
 
   private void run(int index) {

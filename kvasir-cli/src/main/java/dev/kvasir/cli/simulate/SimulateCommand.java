@@ -3,7 +3,6 @@ package dev.kvasir.cli.simulate;
 import dev.kvasir.cli.process.ExitCode;
 import dev.kvasir.cli.process.UserErrors;
 import dev.kvasir.cli.settings.Deployment;
-import dev.kvasir.sim.ParallelTasks;
 import dev.kvasir.sim.cache.CacheFound;
 import dev.kvasir.sim.page.ComparisonPage;
 import dev.kvasir.sim.page.RunPage;
@@ -23,9 +22,7 @@ import java.nio.file.Files;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
-import java.util.concurrent.ForkJoinPool;
 import java.util.regex.Pattern;
-import java.util.stream.IntStream;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -46,19 +43,6 @@ import picocli.CommandLine.Spec;
       "  kvasir simulate --config examples/host-memory.yaml --sweep tiers.host.size=64GiB,128GiB"
     })
 public final class SimulateCommand implements Callable<Integer> {
-  /** Each processor has neighbours of the list, the same each time: what they use is near it. */
-  private static final ParallelTasks ALL_CORES =
-      tasks -> {
-        int shares = Math.min(tasks.size(), ForkJoinPool.getCommonPoolParallelism() + 1);
-        IntStream.range(0, shares)
-            .parallel()
-            .forEach(
-                share -> {
-                  int end = tasks.size() * (share + 1) / shares;
-                  for (int i = tasks.size() * share / shares; i < end; i++) tasks.get(i).run();
-                });
-      };
-
   private static final Pattern SHARD = Pattern.compile("(\\d{1,6})/(\\d{1,6})");
 
   private final PrintWriter out;
@@ -99,7 +83,7 @@ public final class SimulateCommand implements Callable<Integer> {
       compare(plan);
       return ExitCode.OK;
     }
-    var setup = new Setup(plan, List.of(), options, err, ALL_CORES);
+    var setup = new Setup(plan, List.of(), options, err, new AllCores());
     if (options.cacheOnly) {
       writeFound(setup.replay());
       return ExitCode.OK;
