@@ -59,7 +59,8 @@ public record ObjectSettings(
           requestsMax + " requests at a time, expected 1 to " + REQUESTS_MAX);
     }
     // Whoever holds a claim has given up before it can be taken over, so none is sent twice.
-    if (claimTtl.compareTo(limits.timeout().multipliedBy(2)) < 0) {
+    // Multiplying a time would load the arithmetic of decimals, in each start.
+    if (claimTtl.compareTo(limits.timeout().plus(limits.timeout())) < 0) {
       throw new IllegalArgumentException(
           "claims end after "
               + claimTtl
