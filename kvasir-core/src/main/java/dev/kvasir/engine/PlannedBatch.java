@@ -51,7 +51,7 @@ final class PlannedBatch {
     this.state = state;
     this.time = time;
     var ended = state.decoding.nextEnded();
-    var leaving = new ArrayList<KvSpan>(0);
+    var leaving = new ArrayList<KvSpan>(ended.size());
     int leavingAtBorder = 0;
     for (int i = 0; i < ended.size(); i++) {
       var sequence = ended.get(i);

@@ -134,8 +134,8 @@ final class Planner {
       waitingMax = 0;
       return this;
     }
-    fetches = new ArrayList<>();
-    admissions = new ArrayList<>();
+    fetches = new ArrayList<>(0);
+    admissions = new ArrayList<>(1);
     givenUp = new ArrayList<>(0);
     int seats = state.settings.sequencesMax() - outlook.running;
     fetchable = state.kv.fetching().fetchable();

@@ -80,13 +80,16 @@ final class PlanningGate {
   private static final class Samples {
     private final long[] nanos = new long[SAMPLES];
     private final long[] sorted = new long[SAMPLES];
-    private long count;
+    private int next;
+    private int count;
     private long median;
 
     void add(long sample) {
-      int place = (int) (count++ % SAMPLES);
-      if (nanos[place] == sample) return;
-      nanos[place] = sample;
+      int at = next;
+      next = at + 1 == SAMPLES ? 0 : at + 1;
+      if (count < SAMPLES) count++;
+      if (nanos[at] == sample) return;
+      nanos[at] = sample;
       System.arraycopy(nanos, 0, sorted, 0, SAMPLES);
       Arrays.sort(sorted);
       median = sorted[SAMPLES / 2];

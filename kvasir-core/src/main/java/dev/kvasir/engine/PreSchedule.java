@@ -1,10 +1,18 @@
 package dev.kvasir.engine;
 
+import dev.kvasir.Nullable;
+import java.util.List;
+
 /** A plan for the step after the one that runs, and what it takes for granted. */
 public final class PreSchedule {
   private final SchedulerState state;
   private final ScheduleDecision decision;
-  private final ScheduleDecision.RunningPlan rows;
+
+  /** Null where all that decode get a token and nothing else is done, as in most steps. */
+  private final ScheduleDecision.@Nullable RunningPlan rows;
+
+  private final int tokensLeft;
+  private final int taken;
   private final int running;
   private final int available;
   private final int required;
@@ -33,9 +41,40 @@ public final class PreSchedule {
       ScheduleDecision.RunningPlan rows,
       int required,
       int waitingMax) {
+    this(
+        state,
+        running,
+        available,
+        decision,
+        rows.isPlain() ? null : rows,
+        rows.tokensLeft(),
+        available - rows.available(),
+        required,
+        waitingMax);
+  }
+
+  /** A plan by which all that decode get a token and take so many blocks, and nobody waits. */
+  static PreSchedule steady(
+      SchedulerState state, int running, int available, int tokensLeft, int taken) {
+    return new PreSchedule(
+        state, running, available, ScheduleDecision.STEADY, null, tokensLeft, taken, 0, 0);
+  }
+
+  private PreSchedule(
+      SchedulerState state,
+      int running,
+      int available,
+      ScheduleDecision decision,
+      ScheduleDecision.@Nullable RunningPlan rows,
+      int tokensLeft,
+      int taken,
+      int required,
+      int waitingMax) {
     this.state = state;
     this.decision = decision;
     this.rows = rows;
+    this.tokensLeft = tokensLeft;
+    this.taken = taken;
     this.running = running;
     this.available = available;
     this.required = required;
@@ -54,7 +93,10 @@ public final class PreSchedule {
 
   /** What those that run get. */
   ScheduleDecision.RunningPlan rows() {
-    return rows;
+    return rows == null
+        ? new ScheduleDecision.RunningPlan(
+            tokensLeft, available - taken, List.of(), List.of(), List.of(), List.of())
+        : rows;
   }
 
   /** How many sequences the batch will have. */
@@ -69,7 +111,7 @@ public final class PreSchedule {
 
   /** How many blocks those that run take. */
   int taken() {
-    return available - rows.available();
+    return taken;
   }
 
   /** Whether it was made for the step that comes now, by the scheduler of this state. */
@@ -92,8 +134,8 @@ public final class PreSchedule {
   boolean hasSameRows(int runningNow, int availableNow) {
     return surprises == state.surprises
         && running == runningNow
-        && !rows.isAtOthersCost()
-        && taken() <= availableNow;
+        && (rows == null || !rows.isAtOthersCost())
+        && taken <= availableNow;
   }
 
   private boolean hasSameQueue() {

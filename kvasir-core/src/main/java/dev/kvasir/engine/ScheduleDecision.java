@@ -96,6 +96,11 @@ public record ScheduleDecision(
       return new RunningPlan(tokensLeft, blocks, givenUp, preempted, chunks, idle);
     }
 
+    /** Whether it singles nobody out: all that decode get their token. */
+    boolean isPlain() {
+      return chunks.isEmpty() && idle.isEmpty() && !isAtOthersCost();
+    }
+
     /** Whether anybody had to give anything back. */
     boolean isAtOthersCost() {
       return !givenUp.isEmpty() || !preempted.isEmpty();

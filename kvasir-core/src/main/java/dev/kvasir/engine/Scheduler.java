@@ -98,8 +98,10 @@ public final class Scheduler {
 
   /** Plans the step after the one that runs the batch, without changing anything. */
   public PreSchedule foresee(Batch batch) {
-    var steady = foreseeSteady(batch);
-    return steady == null ? foreseeInFull(batch) : steady;
+    if (state.waiting.size() > 0) return foreseeInFull(batch);
+    boolean isSteady =
+        batch.changes() == 0 && state.prefilling.isEmpty() && !state.decoding.isAnyEnding();
+    return isSteady ? foreseeSteady(batch) : foreseeChanged(batch);
   }
 
   /** The same, however little the step changes. */
@@ -109,25 +111,27 @@ public final class Scheduler {
 
   /**
    * The same where no sequence comes, goes or waits, as in most steps, for which it takes as long
-   * for many sequences as for few; null where that is not so.
+   * for many sequences as for few.
    */
-  private @Nullable PreSchedule foreseeSteady(Batch batch) {
-    boolean isSteady =
-        batch.changes() == 0
-            && state.waiting.size() == 0
-            && state.prefilling.isEmpty()
-            && !state.decoding.isAnyEnding();
-    if (!isSteady) return null;
+  private PreSchedule foreseeSteady(Batch batch) {
     int tokensLeft = settings.stepTokensMax() - state.decoding.size();
     int available = kv.available();
-    int left = available - state.decoding.nextAtBorder().size();
-    if (tokensLeft < 0 || left < 0) return null;
+    int taken = state.decoding.nextAtBorder().size();
+    if (tokensLeft < 0 || taken > available) return foreseeInFull(batch);
     look(Source.KEPT);
-    var rows =
-        new ScheduleDecision.RunningPlan(
-            tokensLeft, left, List.of(), List.of(), List.of(), List.of());
-    return new PreSchedule(
-        state, state.running.size(), available, ScheduleDecision.STEADY, rows, 0, 0);
+    return PreSchedule.steady(state, state.running.size(), available, tokensLeft, taken);
+  }
+
+  /** The same where none waits: mostly all that stay get one token in the step after this one. */
+  private PreSchedule foreseeChanged(Batch batch) {
+    var outlook = PlannedBatch.after(state, batch);
+    int tokensLeft = settings.stepTokensMax() - outlook.decodes;
+    boolean isShort = tokensLeft < 0 || outlook.atBorder > outlook.available;
+    if (isShort || !outlook.prefilling.isEmpty()) return foresee(batch, outlook, Source.KEPT);
+    state.work.look(batch.changes());
+    look(Source.KEPT);
+    return PreSchedule.steady(
+        state, outlook.running, outlook.available, tokensLeft, outlook.atBorder);
   }
 
   /** The same, as if no sequence left: at least that much memory will be free. */
