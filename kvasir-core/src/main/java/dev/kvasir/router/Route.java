@@ -37,7 +37,14 @@ public final class Route implements AutoCloseable {
   private final Leg decodeLeg;
   private final @Nullable Leg prefillLeg;
   private PrefillPlacement placement;
-  private RouteTimes times;
+
+  /** When its stages were reached, as {@link RouteTimes} has them. */
+  private final long openedNanos;
+
+  private long prefillSentNanos = RouteTimes.NEVER;
+  private long prefillDoneNanos = RouteTimes.NEVER;
+  private long firstTokenNanos = RouteTimes.NEVER;
+  private long doneNanos = RouteTimes.NEVER;
   private long emittedTokens;
 
   /** How long the prefill took, where that shows the speed of its instance. */
@@ -65,19 +72,19 @@ public final class Route implements AutoCloseable {
     this.routeClass = query.routeClass();
     this.cached = query.decode().cached();
     this.placement = placement;
-    this.times = RouteTimes.opened(query.cluster().nanos());
+    this.openedNanos = query.cluster().nanos();
     var decoder = router.member(placement.decode());
     switch (placement) {
       case Colocate _ -> {
         this.prefillLeg = null;
         this.decodeLeg = Leg.open(Part.WHOLE, decoder, query);
-        decodeLeg.prefill(times.opened());
+        decodeLeg.prefill(openedNanos);
       }
       case Offload(int prefill, _, _, _) -> {
         this.prefillLeg = Leg.open(Part.PREFILL, router.member(prefill), query);
-        prefillLeg.prefill(times.opened());
+        prefillLeg.prefill(openedNanos);
         this.decodeLeg = Leg.open(Part.WHOLE, decoder, query);
-        decodeLeg.member().ledger().addRecent(times.opened(), decodeLeg.work());
+        decodeLeg.member().ledger().addRecent(openedNanos, decodeLeg.work());
         router.sent(prefillLeg.member(), request, query.view(prefill).cached());
       }
     }
@@ -127,13 +134,13 @@ public final class Route implements AutoCloseable {
   }
 
   private void predictDecode(double seconds) {
-    if (!whole || assumed || times.firstToken() != RouteTimes.NEVER) return;
+    if (!whole || assumed || firstTokenNanos != RouteTimes.NEVER) return;
     if (prediction != null) prediction.cancel();
     prediction = router.after(Duration.ofNanos((long) (seconds * NANOS)), this::assumeDecode);
   }
 
   private void assumeDecode() {
-    if (closed || assumed || times.firstToken() != RouteTimes.NEVER) return;
+    if (closed || assumed || firstTokenNanos != RouteTimes.NEVER) return;
     assumed = true;
     decodeLeg.entry().decode();
   }
@@ -141,7 +148,7 @@ public final class Route implements AutoCloseable {
   /** The prefill has been sent off. */
   public void prefillSent() {
     requireOpen("prefill sent");
-    times = times.prefillSent(router.nanos());
+    prefillSentNanos = router.nanos();
   }
 
   /** The other instance has prefilled, and will hand over. */
@@ -150,8 +157,8 @@ public final class Route implements AutoCloseable {
     var leg = prefillLeg;
     if (leg == null) throw new IllegalStateException("prefill of " + this + " is not elsewhere");
     leg.entry().close();
-    times = times.prefillDone(router.nanos());
-    prefillNanos = times.prefillDone() - times.opened();
+    prefillDoneNanos = router.nanos();
+    prefillNanos = prefillDoneNanos - openedNanos;
     handedToBusy = decodeLeg.member().ledger().prefills() > 0;
     predictTransfer();
   }
@@ -176,7 +183,7 @@ public final class Route implements AutoCloseable {
   private void fallBack(Reason reason) {
     requireOpen(reason.label());
     var leg = prefillLeg;
-    boolean begun = times.firstToken() != RouteTimes.NEVER;
+    boolean begun = firstTokenNanos != RouteTimes.NEVER;
     if (begun || leg == null || !(placement instanceof Offload offload)) {
       throw new IllegalStateException(reason.label() + " of " + this);
     }
@@ -193,14 +200,14 @@ public final class Route implements AutoCloseable {
     requireOpen("first token");
     if (!assumed) decodeLeg.entry().decode();
     long now = router.nanos();
-    times = times.firstToken(now);
+    firstTokenNanos = now;
     var leg = prefillLeg;
     if (leg == null) {
-      prefillNanos = now - times.opened();
+      prefillNanos = now - openedNanos;
     } else if (leg.isOpen()) {
       leg.entry().close();
     } else if (placement instanceof Offload && !handedToBusy) {
-      router.transferred(decodeLeg.uncachedTokens(), now - times.prefillDone());
+      router.transferred(decodeLeg.uncachedTokens(), now - prefillDoneNanos);
     }
   }
 
@@ -252,7 +259,7 @@ public final class Route implements AutoCloseable {
     learn();
     closed = true;
     if (prediction != null) prediction.cancel();
-    times = times.done(router.nanos());
+    doneNanos = router.nanos();
     decodeLeg.entry().close();
     if (prefillLeg != null && prefillLeg.isOpen()) prefillLeg.entry().close();
   }
@@ -272,7 +279,8 @@ public final class Route implements AutoCloseable {
         cached,
         placement.predicted(),
         emittedTokens,
-        times);
+        new RouteTimes(
+            openedNanos, prefillSentNanos, prefillDoneNanos, firstTokenNanos, doneNanos));
   }
 
   private void requireOpen(String told) {

@@ -13,24 +13,4 @@ package dev.kvasir.router;
 public record RouteTimes(
     long opened, long prefillSent, long prefillDone, long firstToken, long done) {
   public static final long NEVER = -1;
-
-  static RouteTimes opened(long nanos) {
-    return new RouteTimes(nanos, NEVER, NEVER, NEVER, NEVER);
-  }
-
-  RouteTimes prefillSent(long nanos) {
-    return new RouteTimes(opened, nanos, prefillDone, firstToken, done);
-  }
-
-  RouteTimes prefillDone(long nanos) {
-    return new RouteTimes(opened, prefillSent, nanos, firstToken, done);
-  }
-
-  RouteTimes firstToken(long nanos) {
-    return new RouteTimes(opened, prefillSent, prefillDone, nanos, done);
-  }
-
-  RouteTimes done(long nanos) {
-    return new RouteTimes(opened, prefillSent, prefillDone, firstToken, nanos);
-  }
 }

@@ -48,6 +48,10 @@ public final class Router {
   private final Sessions sessions;
   private final Speeds speeds;
   private final List<Member> members = new ArrayList<>();
+
+  /** The ready members that decode; null where that is to be found out again. */
+  private @Nullable List<Member> decoders;
+
   private HomeListener homeListener = (_, _) -> {};
   private int added;
   private long opened;
@@ -75,18 +79,21 @@ public final class Router {
     int id = added;
     members.add(new Member(id, index.add(id), instance));
     added++;
+    decoders = null;
     return id;
   }
 
   /** Takes the instance out; what is under way there ends on its own. */
   public void remove(int id) {
     members.remove(member(id));
+    decoders = null;
     index.remove(id);
     sessions.evict(id);
   }
 
   public void become(int id, Availability availability) {
     member(id).become(availability);
+    decoders = null;
   }
 
   public Availability availability(int id) {
@@ -119,9 +126,16 @@ public final class Router {
   }
 
   private static boolean canDecode(Member member, RouteRequest request) {
-    return member.availability() == Availability.READY
-        && member.instance().role().decodes()
-        && !request.avoided().contains(member.id());
+    return canDecode(member) && !isAvoided(member, request);
+  }
+
+  private static boolean canDecode(Member member) {
+    return member.availability() == Availability.READY && member.instance().role().decodes();
+  }
+
+  /** Most requests avoid nobody, and should cost nothing for it. */
+  private static boolean isAvoided(Member member, RouteRequest request) {
+    return !request.avoided().isEmpty() && request.avoided().contains(member.id());
   }
 
   /** Blocks came to the instance, or went; answers whether the instance is known. */
@@ -217,7 +231,7 @@ public final class Router {
     for (int i = 0; i < members.size(); i++) {
       var member = members.get(i);
       if (member.availability() != Availability.READY) continue;
-      if (request.avoided().contains(member.id())) continue;
+      if (isAvoided(member, request)) continue;
       views[count++] = view(member, request, match, now);
     }
     var present = Arrays.asList(views).subList(0, count);
@@ -256,18 +270,30 @@ public final class Router {
   /** A view of the one instance that a blind policy picks: the others need not be looked at. */
   private ClusterView viewOfNext(RouteRequest request) {
     long now = loop.nanos();
-    var decoders = new Member[members.size()];
-    int present = 0;
-    for (int i = 0; i < members.size(); i++) {
-      if (canDecode(members.get(i), request)) decoders[present++] = members.get(i);
-    }
+    var candidates = request.avoided().isEmpty() ? decoders() : decoders(request);
     List<InstanceView> picked = List.of();
-    if (present > 0) {
-      var member = decoders[picks.pickBlindly(present)];
+    if (!candidates.isEmpty()) {
+      var member = candidates.get(picks.pickBlindly(candidates.size()));
       index.settle(now);
       picked = List.of(view(member, request, index.match(request.prefix()), now));
     }
     return new ClusterView(now, settings.blockTokens(), picked, speeds.estimates());
+  }
+
+  /** The instances that may take a request which avoids none. */
+  private List<Member> decoders() {
+    var known = decoders;
+    if (known != null) return known;
+    var found = new ArrayList<Member>();
+    for (var member : members) if (canDecode(member)) found.add(member);
+    decoders = found;
+    return found;
+  }
+
+  private List<Member> decoders(RouteRequest request) {
+    var found = new ArrayList<Member>();
+    for (var member : members) if (canDecode(member, request)) found.add(member);
+    return found;
   }
 
   /**

@@ -4,8 +4,8 @@ import static java.util.Objects.requireNonNull;
 
 import dev.kvasir.Nullable;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
+import java.util.Arrays;
+import java.util.NoSuchElementException;
 
 /**
  * The tasks of one {@link EventLoop} in the order (time, lane, sequence).
@@ -19,7 +19,11 @@ public final class TaskQueue {
   /** A delay below this needs no care about the end of time: a hundred years. */
   private static final long SOON_SECONDS = 100L * 365 * 24 * 3600;
 
-  private final List<Entry> heap = new ArrayList<>();
+  /** Stands behind the last entry, so that what has left is forgotten. */
+  private final Entry nothing = new Entry(Long.MAX_VALUE, 0, 0, () -> {});
+
+  private Entry[] heap = new Entry[16];
+  private int size;
   private long sequence;
 
   /**
@@ -49,37 +53,39 @@ public final class TaskQueue {
   /** Adds a task behind those of its lane and of lower lanes that are due at the same time. */
   public Timer add(long dueNanos, int lane, Runnable task) {
     Entry entry = new Entry(dueNanos, lane, sequence++, requireNonNull(task));
-    heap.add(entry);
-    rise(entry, heap.size() - 1);
+    if (size == heap.length) heap = Arrays.copyOf(heap, 2 * size);
+    rise(entry, size++);
     return entry;
   }
 
   /** When the first task is due; the end of time if there is none. */
   public long nextNanos() {
-    return heap.isEmpty() ? Long.MAX_VALUE : heap.getFirst().dueNanos;
+    return size == 0 ? Long.MAX_VALUE : heap[0].dueNanos;
   }
 
   /** The first task, which stays; null if there is none. */
   public @Nullable Runnable first() {
-    return heap.isEmpty() ? null : heap.getFirst().task;
+    return size == 0 ? null : heap[0].task;
   }
 
   /** Takes the first task out. */
   public Runnable remove() {
-    Entry first = heap.getFirst();
+    if (size == 0) throw new NoSuchElementException("no task waits");
+    Entry first = heap[0];
     takeOut(first);
     return first.task;
   }
 
   public int size() {
-    return heap.size();
+    return size;
   }
 
   /** The last entry fills the gap, and goes down or up from there. */
   private void takeOut(Entry entry) {
     int gap = entry.place;
     entry.place = GONE;
-    Entry last = heap.removeLast();
+    Entry last = heap[--size];
+    heap[size] = nothing;
     if (last == entry) return;
     sink(last, gap);
     rise(last, last.place);
@@ -88,7 +94,7 @@ public final class TaskQueue {
   private void rise(Entry entry, int from) {
     int place = from;
     while (place > 0) {
-      Entry parent = heap.get((place - 1) / 2);
+      Entry parent = heap[(place - 1) >>> 1];
       if (parent.isBefore(entry)) break;
       int above = parent.place;
       put(parent, place);
@@ -99,18 +105,18 @@ public final class TaskQueue {
 
   private void sink(Entry entry, int from) {
     int place = from;
-    for (int child = 2 * place + 1; child < heap.size(); child = 2 * place + 1) {
+    for (int child = 2 * place + 1; child < size; child = 2 * place + 1) {
       int right = child + 1;
-      if (right < heap.size() && heap.get(right).isBefore(heap.get(child))) child = right;
-      if (entry.isBefore(heap.get(child))) break;
-      put(heap.get(child), place);
+      if (right < size && heap[right].isBefore(heap[child])) child = right;
+      if (entry.isBefore(heap[child])) break;
+      put(heap[child], place);
       place = child;
     }
     put(entry, place);
   }
 
   private void put(Entry entry, int place) {
-    heap.set(place, entry);
+    heap[place] = entry;
     entry.place = place;
   }
 

@@ -42,6 +42,8 @@ public final class Simulator {
 
   private final VirtualLoop loop = new VirtualLoop();
   private final ClusterSpec spec;
+  private final boolean isCoupled;
+  private final boolean isServedOnce;
   private final LatencyModel latency;
   private final Workload workload;
   private final List<SimGateway> gateways;
@@ -82,6 +84,9 @@ public final class Simulator {
   public Simulator(
       ClusterSpec spec, LatencyModel latency, Workload workload, @Nullable ParallelTasks runner) {
     this.spec = spec;
+    this.isCoupled =
+        spec.routing().isCoupled() || !spec.outages().isEmpty() || spec.autoscaling() != null;
+    this.isServedOnce = isServedOnce(spec);
     this.latency = latency;
     this.workload = workload;
     this.gateways = SimGateway.of(loop, spec, routerSettings(spec));
@@ -270,7 +275,7 @@ public final class Simulator {
   private void arrive(Request request) {
     int blockTokens = spec.instance().blockTokens();
     var names =
-        isServedOnce()
+        isServedOnce
             ? ContentNames.servedOnce(request, blockTokens)
             : ContentNames.of(request, blockTokens);
     var gateway = gateways.get(results.size() % gateways.size());
@@ -298,7 +303,7 @@ public final class Simulator {
 
   /** Whether what becomes of one request may depend on when another one ends. */
   boolean isCoupled() {
-    return spec.routing().isCoupled() || !spec.outages().isEmpty() || spec.autoscaling() != null;
+    return isCoupled;
   }
 
   FlowCaller caller(Request request) {
@@ -335,7 +340,7 @@ public final class Simulator {
    * Whether only one instance ever asks for the blocks of a request that no other request shares,
    * and planning takes no time that depends on what changes in the memory.
    */
-  private boolean isServedOnce() {
+  private static boolean isServedOnce(ClusterSpec spec) {
     return spec.outages().isEmpty()
         && spec.shared().isEmpty()
         && !spec.routing().placements().offloads()

@@ -8,7 +8,7 @@ import dev.kvasir.sim.latency.StepShape;
 import dev.kvasir.sim.report.Gaps;
 import dev.kvasir.sim.server.StepPipeline;
 import dev.kvasir.time.EventLoop;
-import java.util.ArrayList;
+import java.util.List;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 
@@ -85,15 +85,17 @@ public final class TimedModel implements ModelBackend {
   }
 
   private StepShape shape(Batch batch) {
-    var prefills = new ArrayList<StepShape.Prefill>(batch.parts().size());
-    for (var part : batch.parts()) {
-      int end = part.start() + part.tokens();
-      // What a preempted request had said is part of its prompt now.
-      int prompt = Math.max(part.sequence().request().promptTokens(), end);
-      prefills.add(new StepShape.Prefill(part.tokens(), part.start(), prompt));
-      prefillTokens += part.tokens();
-    }
-    return new StepShape(prefills, batch.decodes(), batch.decodeContextTokens());
+    var prefills = new StepShape.Prefill[batch.parts().size()];
+    for (int i = 0; i < prefills.length; i++) prefills[i] = prefill(batch.parts().get(i));
+    return new StepShape(List.of(prefills), batch.decodes(), batch.decodeContextTokens());
+  }
+
+  private StepShape.Prefill prefill(Batch.Part part) {
+    prefillTokens += part.tokens();
+    int end = part.start() + part.tokens();
+    // What a preempted request had said is part of its prompt now.
+    int prompt = Math.max(part.sequence().request().promptTokens(), end);
+    return new StepShape.Prefill(part.tokens(), part.start(), prompt);
   }
 
   /** How often each time between two tokens occurred. */

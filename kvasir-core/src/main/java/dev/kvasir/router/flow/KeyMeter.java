@@ -49,6 +49,8 @@ final class KeyMeter {
     }
 
     void resize(KeyLimits now, int gateways) {
+      boolean isWhole = requestsPart == null && tokensPart == null;
+      if (isWhole && now.equals(limits)) return;
       limits = now;
       requests.resize(now.requestsPerMinute());
       tokens.resize(now.tokensPerMinute());
@@ -84,6 +86,7 @@ final class KeyMeter {
 
   private final Map<String, Use> uses = new LinkedHashMap<>();
   private final Map<String, Use> changed = new LinkedHashMap<>();
+  private @Nullable Use latest;
   private int concurrent;
 
   /** Among how many the limits are divided. */
@@ -249,7 +252,7 @@ final class KeyMeter {
   }
 
   private Use use(String key, KeyLimits limits, long nowNanos) {
-    var use = uses.get(key);
+    var use = find(key);
     if (use != null) return use;
     var fresh = new Use(key, limits, nowNanos);
     if (parts > 1) fresh.divide(parts, nowNanos);
@@ -257,12 +260,21 @@ final class KeyMeter {
     return fresh;
   }
 
+  /** Who is looked for was often looked for last. */
+  private @Nullable Use find(String key) {
+    var last = latest;
+    if (last != null && last.key.equals(key)) return last;
+    var use = uses.get(key);
+    if (use != null) latest = use;
+    return use;
+  }
+
   private void changed(Use use) {
     if (isShared && use.isLimited()) changed.put(use.key, use);
   }
 
   private Use use(FlowCaller caller) {
-    var use = uses.get(caller.key());
+    var use = find(caller.key());
     if (use == null) throw new IllegalStateException(caller.identity() + " began no request");
     return use;
   }

@@ -31,8 +31,9 @@ public record PlacementQuery(
   }
 
   public InstanceView view(int id) {
-    for (var view : cluster.instances()) {
-      if (view.id() == id) return view;
+    var instances = cluster.instances();
+    for (int i = 0; i < instances.size(); i++) {
+      if (instances.get(i).id() == id) return instances.get(i);
     }
     throw new IllegalArgumentException("instance " + id + " is none that was offered");
   }

@@ -1,6 +1,5 @@
 package dev.kvasir.router.view;
 
-import java.util.ArrayList;
 import java.util.List;
 
 /**
@@ -33,8 +32,8 @@ final class AssumedSignals {
     int queues = 0;
     int batches = 0;
     int usages = 0;
-    for (var instance : instances) {
-      var told = instance.signals();
+    for (int i = 0; i < instances.size(); i++) {
+      var told = instances.get(i).signals();
       if (told.queueDepth() != EngineSignals.UNKNOWN) {
         queue += told.queueDepth();
         queues++;
@@ -51,11 +50,12 @@ final class AssumedSignals {
     int queueMean = (int) Math.round(queue / Math.max(1, queues));
     int batchMean = (int) Math.round(batch / Math.max(1, batches));
     double usageMean = usage / Math.max(1, usages);
-    var filled = new ArrayList<InstanceView>(instances.size());
-    for (var instance : instances) {
-      filled.add(instance.with(assumed(instance, queueMean, batchMean, usageMean)));
+    var filled = new InstanceView[instances.size()];
+    for (int i = 0; i < filled.length; i++) {
+      var instance = instances.get(i);
+      filled[i] = instance.with(assumed(instance, queueMean, batchMean, usageMean));
     }
-    return filled;
+    return List.of(filled);
   }
 
   private static EngineSignals assumed(

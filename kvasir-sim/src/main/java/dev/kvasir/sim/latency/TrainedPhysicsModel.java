@@ -65,6 +65,12 @@ public final class TrainedPhysicsModel implements LatencyModel {
   private final double expertsPerToken;
   private final double sharedSize;
 
+  /** Products that each step begins with; dividing by one GPU would change nothing. */
+  private final double attentionFlops;
+
+  private final double kvBytes;
+  private final boolean isOneGpu;
+
   private final double weightMicros;
   private final double layerMicros;
   private final double expertLayerMicros;
@@ -100,6 +106,9 @@ public final class TrainedPhysicsModel implements LatencyModel {
     expertsPerToken = experts.perToken();
     sharedSize = experts.sharedSize();
 
+    attentionFlops = layers * 4 * headsPerGpu;
+    kvBytes = layers * 2 * kvSizePerGpu * KV_BYTES;
+    isOneGpu = gpus == 1;
     weightMicros = this.betas.weights * (weightBytes(model) / bytesPerMicro);
     layerMicros = this.betas.layer * layers;
     expertLayerMicros = experts.denseBetween() > 0 ? this.betas.expertLayer * expertLayers : 0;
@@ -150,9 +159,9 @@ public final class TrainedPhysicsModel implements LatencyModel {
       double prefillMicros, double prefillTokens, int requests, int decodes, long context) {
     double decodeMicros = 0;
     if (decodes > 0) {
-      double attention = layers * 4 * headsPerGpu * context * headSize;
+      double attention = attentionFlops * context * headSize;
       double compute = flops(decodes, attention) / flopsPerMicro;
-      double kv = layers * 2 * kvSizePerGpu * KV_BYTES * (context + decodes) / bytesPerMicro;
+      double kv = kvBytes * (context + decodes) / bytesPerMicro;
       decodeMicros =
           betas.decodeSplit
               ? betas.decode * compute + betas.decodeKv * kv
@@ -171,18 +180,22 @@ public final class TrainedPhysicsModel implements LatencyModel {
 
   /** The operations of so many tokens on one GPU, with those of their attention handed in. */
   private double flops(double tokens, double attention) {
-    double projection = layers * 2 * tokens * hidden * projectionSize / gpus;
+    double projection = onOneGpu(layers * 2 * tokens * hidden * projectionSize);
     double feedForward = 0;
     if (expertLayers > 0) {
       feedForward += expertLayers * (tokens * expertsPerToken / gpus) * 6 * hidden * expertSize;
       feedForward += expertLayers * tokens * 6 * hidden * sharedSize / gpus;
     }
-    feedForward += denseLayers * tokens * 6 * hidden * denseSize / gpus;
+    feedForward += onOneGpu(denseLayers * tokens * 6 * hidden * denseSize);
     return projection + attention + feedForward;
   }
 
+  private double onOneGpu(double operations) {
+    return isOneGpu ? operations : operations / gpus;
+  }
+
   private double communicationMicros(double tokens) {
-    if (gpus == 1) return 0;
+    if (isOneGpu) return 0;
     return ringMicros(layers, tokens)
         + ringMicros(denseLayers, tokens)
         + ringMicros(expertLayers, tokens);
