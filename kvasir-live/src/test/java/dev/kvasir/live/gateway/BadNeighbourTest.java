@@ -145,9 +145,10 @@ class BadNeighbourTest {
     return seconds[count * 99 / 100];
   }
 
-  private static long settledBytes() {
+  private static long settledBytes() throws InterruptedException {
     long bytes = Long.MAX_VALUE;
     for (int i = 0; i < 3; i++) {
+      Thread.sleep(100);
       System.gc();
       bytes = Math.min(bytes, ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed());
     }

@@ -292,11 +292,12 @@ class FrontFuzzTest {
                   .orElse(0));
     }
 
-    /** What is in use after what is not has been collected. */
-    private static long settledBytes() {
+    /** What is in use after what is not has been collected; threads that end need a moment. */
+    private static long settledBytes() throws InterruptedException {
       var memory = ManagementFactory.getMemoryMXBean();
       long bytes = Long.MAX_VALUE;
       for (int i = 0; i < 3; i++) {
+        Thread.sleep(100);
         System.gc();
         bytes = Math.min(bytes, memory.getHeapMemoryUsage().getUsed());
       }
