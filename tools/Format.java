@@ -12,7 +12,13 @@ public final class Format {
   public static void main(String[] args) throws Exception {
     boolean apply = args[0].equals("apply");
     var arguments = new ArrayList<String>();
-    arguments.addAll(apply ? List.of("--replace") : List.of("--dry-run", "--set-exit-if-changed"));
+    if (apply) {
+      arguments.add("--replace");
+    } else {
+      arguments.addAll(List.of("--dry-run", "--set-exit-if-changed"));
+      // It formats each file a second time for that, and TidyTest counts the columns.
+      arguments.add("--skip-reflowing-long-strings");
+    }
     try (var paths = Files.walk(Path.of(args[1]))) {
       paths
           .map(Path::toString)
