@@ -2,6 +2,7 @@ package dev.kvasir.cli;
 
 import java.io.BufferedReader;
 import java.io.IOException;
+import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -30,13 +31,20 @@ final class ServerProcess {
                 Path.of(System.getProperty("java.home", ""), "bin", "java").toString(),
                 "-XX:+UseSerialGC",
                 "--add-modules=jdk.incubator.vector",
-                "--enable-native-access=ALL-UNNAMED",
-                "-cp",
-                System.getProperty("java.class.path", ""),
-                Main.class.getName()));
+                "--enable-native-access=ALL-UNNAMED"));
+    command.addAll(compiling());
+    command.addAll(List.of("-cp", System.getProperty("java.class.path", "")));
+    command.add(Main.class.getName());
     command.addAll(words);
     command.addAll(List.of("--port=0", "--admin-port=0", "--cache-dir=" + folder.resolve("cache")));
     return start(command, Collections.emptyMap());
+  }
+
+  /** Compiles as the tests' own process does. */
+  private static List<String> compiling() {
+    return ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
+        .filter(each -> each.startsWith("-XX:Tier") || each.startsWith("-XX:CompileCommand"))
+        .toList();
   }
 
   /** Starts it with these variables besides the usual ones, and waits until it serves. */
