@@ -32,6 +32,7 @@ public final class PrefixRegistry {
   private final Set<Tier> served = EnumSet.noneOf(Tier.class);
   private Tier[] order = TIERS;
   private KvWatch[] watches = {};
+  private boolean watched;
 
   private @Nullable TokenBlock[] contents = new TokenBlock[0];
 
@@ -54,6 +55,7 @@ public final class PrefixRegistry {
   /** Reports changes from now on to a listener that keeps answers of look-ups. */
   public KvWatch watch() {
     var watch = new KvWatch();
+    watched = true;
     watches = Arrays.copyOf(watches, watches.length + 1);
     watches[watches.length - 1] = watch;
     return watch;
@@ -61,6 +63,11 @@ public final class PrefixRegistry {
 
   /** Notes that the block has its first holder, or lost its last one. */
   void changed(BlockHash hash) {
+    if (watched) report(hash);
+  }
+
+  /** By itself, so that a pool that nobody watches has no loop for each block that it looks up. */
+  private void report(BlockHash hash) {
     for (var watch : watches) watch.changed(hash);
   }
 
@@ -185,7 +192,7 @@ public final class PrefixRegistry {
 
   /** Notes that the block of the entry is gone from the tier. */
   void remove(int entry, int level) {
-    if (watches.length > 0) changed(index.hash(entry));
+    if (watched) report(index.hash(entry));
     if (!index.unsetValue(entry, level)) return;
     index.remove(entry);
     contents[entry] = null;
