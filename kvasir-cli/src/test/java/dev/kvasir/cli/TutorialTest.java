@@ -25,7 +25,7 @@ class TutorialTest {
   /** Fewer requests, sooner after each other, than the tutorial's: those take 16 s. */
   private static final String PACE = FULL ? "1" : "0.25";
 
-  private static final int REQUESTS = FULL ? 80 : 44;
+  private static final int REQUESTS = FULL ? 80 : 32;
 
   @TempDir private Path folder;
   private @Nullable ServerProcess server;
