@@ -122,8 +122,9 @@ final class RawScene implements AutoCloseable {
 
   void assertBooksAreEmpty() throws InterruptedException {
     Eventually.ends(() -> gateway.onLoop(() -> gateway.flow().inFlight()) > 0);
-    for (int id : gateway.onLoop(() -> gateway.router().instances())) {
-      var load = gateway.onLoop(() -> gateway.router().load(id));
+    // In one task: a worker that is not used any more may go in between.
+    var router = gateway.router();
+    for (var load : gateway.onLoop(() -> router.instances().stream().map(router::load).toList())) {
       assertThat(load.inFlight() + load.prefillTokens() + load.contextTokens())
           .as("%s", load)
           .isZero();
