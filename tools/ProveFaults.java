@@ -1,5 +1,6 @@
 import java.io.File;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -7,7 +8,10 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import javax.tools.ToolProvider;
 
@@ -16,7 +20,10 @@ import javax.tools.ToolProvider;
  *
  * <p>ProveFaults ROOT CLASSPATHS LAUNCHER [WORD...]: CLASSPATHS holds MODULE.txt for each module,
  * LAUNCHER is JUnit's console launcher. A planted file is compiled into a folder that stands first
- * on the class path, so nothing of the checkout changes. Exits with 1 when a fault is not caught.
+ * on the class path, so nothing of the checkout changes, and PROVE_JOBS faults are planted at a
+ * time (default: 1). Exits with 1 when a fault is not caught.
+ *
+ * <p>ProveFaults ROOT: only says which faults do not fit the code, and exits with 1 if there are.
  */
 public final class ProveFaults {
   private static final List<String> MODULES =
@@ -29,31 +36,89 @@ public final class ProveFaults {
           "kvasir-gpu",
           "kvasir-cli");
   private static final int SECONDS_MAX = 180;
+  private static final int TIMED_OUT = 124;
+  private static final int JOBS = Integer.parseInt(System.getenv().getOrDefault("PROVE_JOBS", "1"));
 
   private final Path root;
   private final Path classPaths;
   private final Path launcher;
   private final Path scratch;
 
-  /** One fault: what it says, the tests that catch it, and the changed files by their paths. */
-  record Fault(String name, String says, List<String> tests, Map<String, String> files) {}
+  /** The sources of tests by the names of their classes. */
+  private final TreeMap<String, List<Path>> tests = new TreeMap<>();
+
+  /** One fault: the tests that catch it, and the changed files by their paths. */
+  record Fault(String name, List<String> tests, Map<String, String> files) {
+    /**
+     * Files that are not on the class path, such as the launcher: changed in the checkout itself.
+     */
+    boolean isInPlace() {
+      return !files.keySet().stream().allMatch(ProveFaults::isOnClassPath);
+    }
+  }
+
+  /** A line for each test, and whether all of them failed. */
+  private record Verdict(String lines, boolean caught) {}
 
   private ProveFaults(Path root, Path classPaths, Path launcher) throws IOException {
     this.root = root;
     this.classPaths = classPaths;
     this.launcher = launcher;
     this.scratch = Files.createTempDirectory("prove-faults");
+    for (var module : MODULES) {
+      var folder = root.resolve(module + "/src/test/java");
+      if (!Files.isDirectory(folder)) continue;
+      try (Stream<Path> files = Files.walk(folder)) {
+        files
+            .filter(file -> file.toString().endsWith(".java"))
+            .forEach(
+                file ->
+                    tests
+                        .computeIfAbsent(
+                            file.getFileName().toString().replace(".java", ""),
+                            _ -> new ArrayList<>())
+                        .add(file));
+      }
+    }
   }
 
   public static void main(String[] args) throws Exception {
+    var root = Path.of(args[0]);
+    if (args.length == 1) {
+      System.exit(new ProveFaults(root, root, root).read(List.of(), new ArrayList<>()) ? 0 : 1);
+    }
     var words = List.of(args).subList(3, args.length);
-    var prover = new ProveFaults(Path.of(args[0]), Path.of(args[1]), Path.of(args[2]));
+    var prover = new ProveFaults(root, Path.of(args[1]), Path.of(args[2]));
     System.exit(prover.run(words) ? 0 : 1);
   }
 
   private boolean run(List<String> words) throws Exception {
     long startNanos = System.nanoTime();
     var faults = new ArrayList<Fault>();
+    boolean sound = read(words, faults) && passesUnplanted(faults);
+    var verdicts = new ArrayList<Future<Verdict>>();
+    int caught = 0;
+    try (var pool = Executors.newFixedThreadPool(JOBS)) {
+      for (var fault : faults) {
+        if (!fault.isInPlace()) verdicts.add(pool.submit(() -> prove(fault)));
+      }
+      for (var verdict : verdicts) if (print(verdict.get())) caught++;
+    }
+    for (var fault : faults) if (fault.isInPlace() && print(prove(fault))) caught++;
+    long seconds = TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - startNanos);
+    System.out.printf(
+        "%d of %d faults in behaviour caught by the test meant for them, in %d seconds%n",
+        caught, faults.size(), seconds);
+    return sound && caught == faults.size();
+  }
+
+  private static boolean print(Verdict verdict) {
+    System.out.print(verdict.lines());
+    return verdict.caught();
+  }
+
+  /** Adds the faults that hold one of the words, and tells whether all of them fit the code. */
+  private boolean read(List<String> words, List<Fault> faults) throws IOException {
     int lost = 0;
     for (var file : list(root.resolve("tools/faults"))) {
       if (!file.toString().endsWith(".fault")) continue;
@@ -62,18 +127,21 @@ public final class ProveFaults {
       try {
         faults.add(read(file));
       } catch (IllegalArgumentException e) {
-        System.out.println("DOES NOT APPLY " + e.getMessage());
+        System.out.println(root.relativize(file) + " does not fit the code: " + e.getMessage());
         lost++;
       }
     }
-    boolean sound = lost == 0 && (faults.isEmpty() || passesUnplanted(faults));
-    int caught = 0;
-    for (var fault : faults) if (isCaught(fault)) caught++;
-    long seconds = TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - startNanos);
-    System.out.printf(
-        "%d of %d faults in behaviour caught by the test meant for them, in %d seconds%n",
-        caught, faults.size() + lost, seconds);
-    return sound && caught == faults.size();
+    if (lost > 0) {
+      System.out.println(
+          """
+          Faults that do not fit the code: %d. Where code or a test has moved or changed, write the same \
+          fault against it in the file under tools/faults, and see its check fail with \
+          tools/prove-checks --faults NAME. Delete a fault only if its behaviour is gone. \
+          tools/faults/README.md tells the format.\
+          """
+              .formatted(lost));
+    }
+    return lost == 0;
   }
 
   private static List<Path> list(Path folder) throws IOException {
@@ -96,8 +164,8 @@ public final class ProveFaults {
         after = new StringBuilder();
       } else if (line.equals(">>>>") && after != null) {
         var file = head.get("file");
-        var text = files.containsKey(file) ? files.get(file) : source(name, file);
-        files.put(file, replaced(name, text, before.toString(), after.toString()));
+        var text = files.containsKey(file) ? files.get(file) : source(file);
+        files.put(file, replaced(file, text, before.toString(), after.toString()));
         before = null;
         after = null;
       } else if (after != null) {
@@ -110,103 +178,119 @@ public final class ProveFaults {
         head.put(line.substring(0, line.indexOf(':')), line.substring(line.indexOf(':') + 2));
       }
     }
-    if (files.isEmpty() || tests.isEmpty() || !head.containsKey("fault")) {
-      throw new IllegalArgumentException(name + " needs fault:, test:, file: and a change");
+    if (files.isEmpty() || tests.isEmpty() || !head.containsKey("fault") || before != null) {
+      throw new IllegalArgumentException("it needs fault:, test:, file: and whole changes");
     }
-    return new Fault(name, head.get("fault"), tests, files);
+    tests.forEach(this::find);
+    return new Fault(name, tests, files);
   }
 
-  private String source(String name, String file) throws IOException {
+  private String source(String file) throws IOException {
     var path = root.resolve(file == null ? "" : file);
-    if (!Files.isRegularFile(path)) throw new IllegalArgumentException(name + ": no file " + file);
+    if (!Files.isRegularFile(path)) throw new IllegalArgumentException("there is no file " + file);
     return Files.readString(path);
   }
 
   /** Whole lines, or else a part of one. */
-  private static String replaced(String name, String text, String lines, String by) {
+  private static String replaced(String file, String text, String lines, String by) {
     boolean whole = text.contains(lines);
     var before = whole ? lines : lines.strip();
     var after = whole ? by : by.strip();
     int first = text.indexOf(before);
     if (first < 0 || text.indexOf(before, first + 1) >= 0) {
       throw new IllegalArgumentException(
-          name + ": the text to replace must occur once, and does not:\n" + before);
+          "%s must hold this text once, and %s:\n%s"
+              .formatted(file, first < 0 ? "does not" : "does more often", before.stripTrailing()));
+    }
+    if (before.equals(after)) {
+      throw new IllegalArgumentException("it changes nothing in " + file + ":\n" + before);
     }
     return text.substring(0, first) + after + text.substring(first + before.length());
   }
 
   /** A test that fails anyway proves nothing. */
   private boolean passesUnplanted(List<Fault> faults) throws Exception {
-    var byModule = new TreeMap<String, List<String>>();
+    // The tests of a module, shared out by classes.
+    var shares = new TreeMap<String, List<String>>();
     for (var fault : faults) {
       for (var test : fault.tests()) {
-        byModule.computeIfAbsent(module(test), _ -> new ArrayList<>()).add(test);
+        int share = Math.floorMod(testClass(test).hashCode(), JOBS);
+        shares.computeIfAbsent(module(test) + "-" + share, _ -> new ArrayList<>()).add(test);
       }
     }
+    var failures = new ArrayList<Future<String>>();
+    try (var pool = Executors.newFixedThreadPool(JOBS)) {
+      shares.forEach((share, tests) -> failures.add(pool.submit(() -> failures(share, tests))));
+    }
     boolean sound = true;
-    for (var entry : byModule.entrySet()) {
-      var log = scratch.resolve("unplanted.log");
-      int status = test(entry.getKey(), null, entry.getValue(), log, 5 * SECONDS_MAX);
-      if (status == 0) continue;
-      sound = false;
-      System.out.println("the tests of " + entry.getKey() + " fail before anything is planted:");
-      Files.readAllLines(log).stream()
-          .filter(line -> line.contains("=>") || line.contains("[X]") || line.contains("✘"))
-          .limit(20)
-          .forEach(System.out::println);
+    for (var failure : failures) {
+      System.out.print(failure.get());
+      sound &= failure.get().isEmpty();
     }
     return sound;
   }
 
+  private String failures(String share, List<String> tests) throws Exception {
+    var log = scratch.resolve("unplanted-" + share + ".log");
+    if (test(null, tests, log, 5 * SECONDS_MAX) == 0) return "";
+    return Files.readAllLines(log).stream()
+        .filter(line -> line.contains("=>") || line.contains("[X]") || line.contains("✘"))
+        .limit(20)
+        .map(line -> line + "\n")
+        .collect(Collectors.joining("", share + ": tests fail before anything is planted:\n", ""));
+  }
+
   /** Each of its tests must fail. */
-  private boolean isCaught(Fault fault) throws Exception {
+  private Verdict prove(Fault fault) throws Exception {
     var folder = scratch.resolve(fault.name());
     var log = scratch.resolve(fault.name() + ".log");
     if (!compile(fault, folder, log)) {
       var words = Files.readString(log).lines().findFirst().orElse("");
-      tell(fault, fault.tests().getFirst(), "DOES NOT COMPILE", words);
-      return false;
+      return new Verdict(line(fault, fault.tests().getFirst(), "DOES NOT COMPILE", words), false);
     }
+    var lines = new StringBuilder();
     boolean caught = true;
-    for (var test : fault.tests()) caught &= isCaught(fault, test, folder, log);
-    return caught;
+    for (var test : fault.tests()) {
+      int status = planted(fault, test, folder, log);
+      boolean fails = status == 1 || status == TIMED_OUT;
+      caught &= fails;
+      lines.append(line(fault, test, fails ? "caught" : "NOT CAUGHT", words(status, log)));
+    }
+    return new Verdict(lines.toString(), caught);
   }
 
-  private boolean isCaught(Fault fault, String test, Path folder, Path log) throws Exception {
-    int status = planted(fault, test, folder, log);
-    boolean caught = status == 1 || status == 124;
-    var words =
-        status == 124
-            ? "no end in " + SECONDS_MAX + " seconds"
-            : Files.readString(log)
-                .lines()
-                .filter(line -> line.contains("=>"))
-                .findFirst()
-                .orElse("");
-    tell(fault, test, caught ? "caught" : "NOT CAUGHT", words);
-    return caught;
+  private static String words(int status, Path log) throws IOException {
+    if (status == TIMED_OUT) return "no end in " + SECONDS_MAX + " seconds";
+    try (Stream<String> lines = Files.lines(log)) {
+      return lines
+          .filter(line -> line.contains("=>") || line.contains("[A]"))
+          .findFirst()
+          .orElse("");
+    }
   }
 
-  private static void tell(Fault fault, String test, String verdict, String words) {
-    System.out.printf(
-        "%-58s %-10s %-70s %s%n",
-        cut(fault.says(), 58), verdict, cut(test, 70), cut(words.strip(), 100));
+  private static String line(Fault fault, String test, String verdict, String words) {
+    return "%-50s %-10s %-70s %s%n"
+        .formatted(cut(fault.name(), 50), verdict, cut(test, 70), cut(words.strip(), 100));
   }
 
-  /** What is not on the class path, such as the launcher, is changed in place meanwhile. */
   private int planted(Fault fault, String test, Path folder, Path log) throws Exception {
     var before = new LinkedHashMap<Path, String>();
     try {
       for (var file : fault.files().entrySet()) {
-        if (file.getKey().contains("/src/")) continue;
+        if (isOnClassPath(file.getKey())) continue;
         var path = root.resolve(file.getKey());
         before.put(path, Files.readString(path));
         Files.writeString(path, file.getValue());
       }
-      return test(module(test), folder, List.of(test), log, SECONDS_MAX);
+      return test(folder, List.of(test), log, SECONDS_MAX);
     } finally {
       for (var file : before.entrySet()) Files.writeString(file.getKey(), file.getValue());
     }
+  }
+
+  private static boolean isOnClassPath(String file) {
+    return file.startsWith("kvasir-");
   }
 
   private boolean compile(Fault fault, Path folder, Path log) throws IOException {
@@ -220,7 +304,7 @@ public final class ProveFaults {
     arguments.addAll(List.of("-d", folder.resolve("classes").toString()));
     boolean any = false;
     for (var file : fault.files().entrySet()) {
-      if (!file.getKey().contains("/src/")) continue;
+      if (!isOnClassPath(file.getKey())) continue;
       boolean java = file.getKey().endsWith(".java");
       var target =
           java
@@ -253,11 +337,13 @@ public final class ProveFaults {
     return String.join(File.pathSeparator, path);
   }
 
-  private int test(String module, Path planted, List<String> tests, Path log, int seconds)
-      throws Exception {
+  /** Runs tests of one module. */
+  private int test(Path planted, List<String> tests, Path log, int seconds) throws Exception {
+    var module = module(tests.getFirst());
     var command = new ArrayList<String>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     command.addAll(List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"));
+    command.add("-XX:MaxRAMPercentage=" + Math.min(25, 80.0 / JOBS));
     command.addAll(List.of("--add-modules", "jdk.incubator.vector"));
     command.addAll(
         List.of("--enable-native-access=ALL-UNNAMED", "--sun-misc-unsafe-memory-access=deny"));
@@ -266,7 +352,7 @@ public final class ProveFaults {
     command.addAll(List.of("org.junit.platform.console.ConsoleLauncher", "execute"));
     command.addAll(List.of("--disable-banner", "--disable-ansi-colors", "--fail-if-no-tests"));
     for (var test : tests) {
-      command.add("--select-class=" + qualified(testClass(test)));
+      command.add("--select-class=" + qualified(test));
       var method = test.contains(".") ? test : test + "..*";
       command.add("--include-methodname=.*[.$]" + method.replaceFirst("\\.", "[.#]"));
     }
@@ -279,32 +365,37 @@ public final class ProveFaults {
     if (process.waitFor(seconds, TimeUnit.SECONDS)) return process.exitValue();
     process.descendants().forEach(ProcessHandle::destroyForcibly);
     process.destroyForcibly().waitFor();
-    return 124;
+    return TIMED_OUT;
   }
 
-  private Path find(String testClass) throws IOException {
-    for (var module : MODULES) {
-      try (Stream<Path> files = Files.walk(root.resolve(module + "/src/test/java"))) {
-        var found = files.filter(file -> file.endsWith(testClass + ".java")).findFirst();
-        if (found.isPresent()) return found.get();
-      }
+  /** The source of a test; classes of one name are told apart by the method. */
+  private Path find(String test) {
+    var method = test.substring(test.indexOf('.') + 1);
+    for (var file : tests.getOrDefault(testClass(test), List.of())) {
+      if (!test.contains(".") || text(file).contains(" " + method + "(")) return file;
     }
-    throw new IllegalArgumentException("there is no test class " + testClass);
+    throw new IllegalArgumentException("there is no test " + test);
+  }
+
+  private static String text(Path file) {
+    try {
+      return Files.readString(file);
+    } catch (IOException failure) {
+      throw new UncheckedIOException(failure);
+    }
   }
 
   private static String testClass(String test) {
     return test.split("\\.")[0];
   }
 
-  private String module(String test) throws IOException {
-    return root.relativize(find(testClass(test))).getName(0).toString();
+  private String module(String test) {
+    return root.relativize(find(test)).getName(0).toString();
   }
 
-  private String qualified(String testClass) throws IOException {
-    var file = find(testClass);
-    var sources = root.resolve(module(testClass) + "/src/test/java");
-    return sources
-        .relativize(file)
+  private String qualified(String test) {
+    return root.resolve(module(test) + "/src/test/java")
+        .relativize(find(test))
         .toString()
         .replace(".java", "")
         .replace(File.separatorChar, '.');

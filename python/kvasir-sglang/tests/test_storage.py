@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import inspect
+import itertools
+import os
 import threading
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+
+import pytest
 
 PAGE = 16
 LAYERS, HEADS, DIM = 3, 2, 8
@@ -30,6 +35,9 @@ class Pool:
         import torch
 
         return torch.zeros((2, LAYERS, PAGE, HEADS, DIM), dtype=self.dtype).flatten()
+
+    def clear(self) -> None:
+        """As SGLang does when it flushes: which places are free, and not their content."""
 
     def set_from_flat_data_page(self, index: int, page: Any) -> None:
         self.kv_buffer[:, :, index : index + PAGE] = page.reshape(2, LAYERS, PAGE, HEADS, DIM)
@@ -164,14 +172,125 @@ def test_without_a_daemon_nothing_is_there_and_nothing_fails(daemon: Any) -> Non
     made.close()
 
 
-def test_the_namespace_keeps_ranks_apart_but_not_those_of_mla(daemon: Any) -> None:
+def test_pages_of_before_a_flush_are_not_found_and_those_after_it_are(daemon: Any) -> None:
+    daemon.start()
+    pool, other = Pool(8 * PAGE), Pool(8 * PAGE)
+    filled(pool, 4)
+    made = storage(daemon, pool)
+    assert made.batch_set_v1(keys(0, 1), places(0, 1)) == [True, True]
+    pool.clear()
+    assert made.batch_exists(keys(0, 1)) == 0
+    assert made.batch_get_v1(keys(0), places(3)) == [False]
+    assert made.batch_set_v1(keys(0), places(2)) == [True] and made.batch_exists(keys(0)) == 1
+    plain = storage(daemon, other)
+    assert plain.batch_get_v1(keys(0, 1), places(0, 1)) == [True, True]
+    assert other.get_data_page(0).equal(pool.get_data_page(0)), "nobody else finds what was stored after the flush"
+    made.close()
+    plain.close()
+
+
+def test_flushes_of_caches_only_keep_what_the_tier_has(daemon: Any) -> None:
+    daemon.start()
+    pool = Pool(8 * PAGE)
+    filled(pool, 2)
+    made = storage(daemon, pool, keep_over_reset=True)
+    assert made.batch_set_v1(keys(0, 1), places(0, 1)) == [True, True]
+    pool.clear()
+    assert made.batch_exists(keys(0, 1)) == 2
+    made.close()
+
+
+def space(rank: int = 0, mla: bool = False, **more: Any) -> dict[str, object]:
     from kvasir_sglang.storage import KvasirStorage
 
-    def space(rank: int, mla: bool) -> dict[str, object]:
-        values = vars(config(SimpleNamespace(path="/x"), rank)) | {"is_mla_model": mla}
-        made = KvasirStorage(SimpleNamespace(**values), {})
-        made._page_bytes, made._dtype = 64, "bf16"
-        return made._namespace(Pool(PAGE), 4096)
+    values = vars(config(SimpleNamespace(path="/x"), rank, **more)) | {"is_mla_model": mla}
+    made = KvasirStorage(SimpleNamespace(**values), {})
+    made._page_bytes, made._dtype = 64, "bf16"
+    return dict(made._namespace(Pool(PAGE)))
 
+
+def test_the_namespace_keeps_ranks_apart_but_not_those_of_mla() -> None:
     assert space(0, False) != space(1, False)
     assert space(0, True) == space(1, True)
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        {"json_model_override_args": '{"rope_scaling": {"rope_type": "yarn"}}'},
+        {"quantization": "fp8"},
+        {"context_length": 512},
+        {"revision": "0123"},
+        {"dtype": "float16"},
+        {"kv_cache_dtype": "fp8_e5m2"},
+        {"load_format": "dummy"},
+        {"attention_backend": "triton"},
+        {"page_size": 32},
+        {"enable_lora": True},
+        {"speculative_algorithm": "EAGLE"},
+        {"hicache_mem_layout": "page_first"},
+        {"added_by_a_later_sglang": 1},
+    ],
+    ids=str,
+)
+def test_an_option_that_changes_keys_and_values_changes_the_namespace(server: Any, option: dict[str, Any]) -> None:
+    plain = space()
+    server.arguments = dataclasses.replace(server.arguments, **option)
+    assert space() != plain
+
+
+@pytest.mark.parametrize("option", [{"port": 1}, {"random_seed": 7}, {"nccl_port": 9}, {"served_model_name": "x"}, {"mem_fraction_static": 0.5}, {"schedule_policy": "lpm"}], ids=str)
+def test_an_option_that_changes_neither_changes_nothing(server: Any, option: dict[str, Any]) -> None:
+    plain = space()
+    server.arguments = dataclasses.replace(server.arguments, **option)
+    assert space() == plain
+
+
+def test_configurations_versions_machines_and_weights_are_in_the_namespace(server: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    import sglang
+
+    seen = [space()]
+    server.config = {"rope_theta": 5e5}
+    seen.append(space())
+    with monkeypatch.context() as changed:
+        changed.setattr(sglang, "__version__", "9")
+        seen.append(space())
+    with monkeypatch.context() as changed:
+        changed.setattr("torch.backends.cpu.get_cpu_capability", lambda: "another")
+        seen.append(space())
+    for content in (b"a", b"b"):
+        (tmp_path / "model.safetensors").write_bytes(content)
+        seen.append(space(weights=str(tmp_path)))
+    assert all(one != other for one, other in itertools.combinations(seen, 2))
+
+
+def test_an_adapter_that_was_written_over_is_another(server: Any, tmp_path: Path) -> None:
+    seen = []
+    for content in (b"a", b"b", b"a"):
+        (tmp_path / "adapter_model.safetensors").write_bytes(content)
+        server.arguments = dataclasses.replace(server.arguments, enable_lora=True, lora_paths=[f"mine={tmp_path}"])
+        seen.append(space())
+    assert seen[0] == seen[2] != seen[1]
+
+
+def test_without_a_whole_key_there_is_no_tier_and_nothing_fails(daemon: Any, server: Any) -> None:
+    from sglang.srt.mem_cache.storage.backend_factory import StorageBackendFactory
+
+    daemon.start()
+    server.arguments = dataclasses.replace(server.arguments, attention_backend=object())
+    pool = Pool(4 * PAGE)
+    made = StorageBackendFactory.create_backend("dynamic", config(daemon), pool)
+    made.register_mem_pool_host(pool)
+    assert made.batch_set_v1(keys(0), places(0)) == [False]
+    assert made.batch_exists(keys(0)) == 0 and made.batch_get_v1(keys(0), places(0)) == [False]
+    made.close()
+
+
+def test_salts_and_adapters_of_requests_are_in_sglangs_own_keys() -> None:
+    """Tokens too; adapters that are loaded later have a name of chance."""
+    source = (Path(os.environ["SGLANG"]) / "sglang/srt/mem_cache/utils.py").read_text()
+    start = source.index("def storage_namespace_seed(")
+    made: dict[str, Any] = {"hashlib": hashlib, "Optional": __import__("typing").Optional}
+    exec(source[start : source.index("def get_storage_hash_str(")], made)
+    seed = made["storage_namespace_seed"]
+    assert len({seed(None, None), seed("a", None), seed(None, "a"), seed("b", None), seed("a", "a")}) == 5

@@ -33,7 +33,7 @@ def key(number: int, group: int = 0) -> bytes:
 
 def lookups() -> tuple[Answering, Lookups]:
     client = Answering()
-    return client, Lookups(client)  # type: ignore[arg-type]
+    return client, Lookups(client, lambda _, keys: wire_keys(keys))  # type: ignore[arg-type]
 
 
 def test_many_keys_are_written_as_each_by_itself() -> None:
@@ -92,6 +92,30 @@ def test_a_load_that_failed_is_a_miss_for_all() -> None:
     assert each.lookup(key(1), "r") is True
     each.mark_miss([key(1), key(9)])
     assert [each.lookup(key(1), request) for request in ("r", "s")] == [False, False]
+
+
+def test_what_was_known_before_a_reset_is_asked_for_again() -> None:
+    client, each = lookups()
+    each.lookup(key(1), "r")
+    each.flush()
+    client.frames[0][1](bytes([protocol.KEY_THERE]))
+    each.flush()
+    assert each.lookup(key(1), "r") is True
+    each.lookup(key(2), "r")
+    each.forget()
+    each.flush()
+    assert len(client.frames) == 1, "what a step before the reset wanted to know is not asked for"
+    assert each.lookup(key(1), "r") is None
+
+
+def test_an_answer_to_a_look_up_of_before_a_reset_counts_for_nothing() -> None:
+    client, each = lookups()
+    each.lookup(key(1), "r")
+    each.flush()
+    each.forget()
+    client.frames[0][1](bytes([protocol.KEY_THERE]))
+    each.flush()
+    assert each.lookup(key(1), "r") is None
 
 
 def test_a_request_that_ended_is_forgotten() -> None:

@@ -9,7 +9,7 @@ from kvasir_vllm import protocol
 
 def test_a_hello_is_what_the_page_says() -> None:
     frame = protocol.hello(10, 3, "/dev/shm/x", "me", "a=b")
-    body = b"\x01KVTP" + struct.pack("<HII", 1, 10, 3)
+    body = b"\x01KVTP" + struct.pack("<HII", 2, 10, 3)
     body += b"\x0a\x00/dev/shm/x" + b"\x02\x00me" + b"\x03\x00a=b"
     assert frame == struct.pack("<I", len(body)) + body
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 __all__ = ["KvasirStorage"]
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 
 def __getattr__(name: str) -> Any:

@@ -7,7 +7,7 @@ Nothing here imports vLLM; ``kvasir_vllm.tier`` does. A configuration that names
 from typing import Any
 
 __all__ = ["KvasirTier"]
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 
 def __getattr__(name: str) -> Any:

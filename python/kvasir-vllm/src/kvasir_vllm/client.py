@@ -33,6 +33,7 @@ PAUSE_MAX = 2.0
 CONNECT_SECONDS_MAX = 10.0
 WAITING_MAX = 4096
 UNANSWERED_MAX = 256
+PAUSE_REFUSED = 60.0
 REST_SECONDS = 0.02
 READ_BYTES = 1 << 18
 
@@ -59,6 +60,28 @@ class _Link:
     out: bytearray = field(default_factory=bytearray)
     read: bytearray = field(default_factory=bytearray)
     leaving: bool = False
+
+
+class Nobody:
+    """What an engine without a daemon has in place of a client: nothing is found, nothing is kept."""
+
+    connected = False
+    wants_ended = False
+
+    def wait(self, seconds: float) -> bool:
+        return False
+
+    def ask(self, frame: Callable[[int], bytes], done: Callable[[bytes | None], None]) -> bool:
+        return False
+
+    def tell(self, frame: bytes) -> None:
+        """Nobody hears it."""
+
+    def poll(self) -> None:
+        """Nothing was asked."""
+
+    def close(self) -> None:
+        """Nothing is open."""
 
 
 class Client:
@@ -155,11 +178,13 @@ class Client:
                 if str(e) != told and not self._closed:
                     logger.warning("Kvasir tier at %s: %s; going on without it", self._path, e)
                     told = str(e)
+                if isinstance(e, protocol.Refused) and e.code in protocol.REFUSED_FOR_GOOD:
+                    pause = PAUSE_REFUSED
             self._fail_all()
             self._failed = True
             if not self._closed:
                 selectors_wait(self._wake_read, pause)
-                pause = min(PAUSE_MAX, pause * 2)
+                pause = max(pause, min(PAUSE_MAX, pause * 2))
         self._fail_all()
 
     def _connect(self) -> socket.socket:

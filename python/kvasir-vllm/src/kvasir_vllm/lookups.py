@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import collections
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from kvasir_vllm import protocol
-from kvasir_vllm.client import Client
+from kvasir_vllm.client import Client, Nobody
 
 LOOKUP_SECONDS_MAX = 5.0
 KEYS_MAX = 4096
@@ -46,8 +46,10 @@ def wire_keys(keys: Iterable[bytes]) -> list[bytes]:
 class Lookups:
     """What is known of the keys of each request, until it ends; None while the daemon has not answered."""
 
-    def __init__(self, client: Client) -> None:
+    def __init__(self, client: Client | Nobody, wired: Callable[[str, list[bytes]], list[bytes]]) -> None:
+        """wired: the keys of a request, as the daemon has them."""
         self._client = client
+        self._wired = wired
         self._known: dict[str, dict[bytes, bool | None]] = {}
         self._asked: dict[str, list[bytes]] = {}
         self._answers: collections.deque[tuple[str, list[bytes], bytes | None]] = collections.deque()
@@ -92,7 +94,7 @@ class Lookups:
         def done(body: bytes | None) -> None:
             self._answers.append((request, keys, body))
 
-        wired = wire_keys(keys)
+        wired = self._wired(request, keys)
         if self._client.ask(lambda number: protocol.lookup(number, wired), done):
             self._unanswered.append((time.monotonic() + LOOKUP_SECONDS_MAX, request, keys))
         else:
@@ -123,6 +125,11 @@ class Lookups:
             for known in self._known.values():
                 if key in known:
                     known[key] = False
+
+    def forget(self) -> None:
+        """Keys are others from now on."""
+        self._known.clear()
+        self._asked.clear()
 
     def cleanup(self, request: str) -> None:
         """The request has ended."""

@@ -1,4 +1,4 @@
-"""The tier protocol, version 1, as docs/tier-protocol.md has it: frames to bytes and back."""
+"""The tier protocol, version 2, as docs/tier-protocol.md has it: frames to bytes and back."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ import struct
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-VERSION = 1
+VERSION = 2
+# What namespaces and keys are made of: blocks under other keys are never found.
+KEYS = 2
 MAGIC = b"KVTP"
 FRAME_BYTES_MAX = 1 << 20
 KEY_BYTES = 36
@@ -20,6 +22,8 @@ HELLO, LOOKUP, STORE, LOAD, CANCEL, STATS, MEASURED, ENDED, FORGET = 1, 2, 3, 4,
 WELCOME, FOUND, DONE, TOLD, ERROR = 0x81, 0x82, 0x83, 0x86, 0xFF
 
 KEY_MISSING, KEY_THERE, KEY_SLOWER = 0, 1, 2
+REFUSED_FOR_GOOD = (2, 3)  # Another version, a bad namespace: the same hello will be refused again.
+
 CHUNK_DONE, CHUNK_MISSING, CHUNK_FAILED, CHUNK_DROPPED, CHUNK_CANCELLED = 0, 1, 2, 3, 4
 
 

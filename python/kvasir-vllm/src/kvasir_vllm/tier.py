@@ -1,7 +1,7 @@
 """The tier below vLLM's host buffer: a ``SecondaryTierManager`` whose chunks a Kvasir daemon keeps.
 
 vLLM calls all of it from its scheduler, which must not wait: what it asks the daemon for goes out at the end of a step, and what
-is answered is read at the beginning of the next. ``getattr`` and ``fields`` are for what differs between vLLM 0.24 and 0.32.
+is answered is read at the beginning of the next. ``getattr`` and ``fields`` are for what differs between vLLM 0.24 and 0.33.
 """
 
 from __future__ import annotations
@@ -9,8 +9,10 @@ from __future__ import annotations
 import collections
 import dataclasses
 import os
+import sys
 import threading
 import time
+import types
 from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -23,9 +25,11 @@ from vllm.v1.kv_offload.base import (
 )
 from vllm.v1.kv_offload.tiering.base import JobResult, SecondaryTierManager
 
-from kvasir_vllm import __version__, fingerprint, protocol, tenants
-from kvasir_vllm.client import Client
+from kvasir_vllm import __version__, effective, fingerprint, protocol, tenants
+from kvasir_vllm.adapters import Adapters
+from kvasir_vllm.client import Client, Nobody
 from kvasir_vllm.lookups import GROUP_BYTES, KEYS_MAX, Lookups, wire_keys
+from kvasir_vllm.variants import Variants
 
 try:
     from vllm.v1.kv_offload.base import Medium
@@ -115,6 +119,7 @@ class KvasirTier(SecondaryTierManager):
     socket: where the daemon listens
     enable_kv_events: whether to tell of stored chunks where vLLM tells of its blocks
     tenant_key: what tenants' names are hashed with; better in the environment, as KVASIR_TENANT_KEY
+    keep_over_reset: whether weights stay as they are where vLLM's caches are reset, as when it sleeps
     """
 
     medium = STORAGE
@@ -127,6 +132,7 @@ class KvasirTier(SecondaryTierManager):
         socket: str,
         enable_kv_events: bool = False,
         tenant_key: str = "",
+        keep_over_reset: bool = False,
         backpressure_detector: Any = None,
     ) -> None:
         super().__init__(offloading_spec, primary_kv_view, tier_type)
@@ -138,9 +144,6 @@ class KvasirTier(SecondaryTierManager):
         rows = int(primary_kv_view.shape[0])
         self._tokens = _chunk_tokens(offloading_spec)
         self._tenants = tenants.Tenants(tenant_key or os.environ.get("KVASIR_TENANT_KEY", ""))
-        text = protocol.namespace(namespace(offloading_spec, self._row_bytes).items())
-        path = buffer_path(offloading_spec)
-        hello = protocol.hello(self._row_bytes, rows, path, _client_name(offloading_spec), text)
         self._lock = threading.Lock()
         self._idle = threading.Condition(self._lock)
         self._jobs: dict[int, _Job] = {}
@@ -149,16 +152,40 @@ class KvasirTier(SecondaryTierManager):
         self._last: collections.OrderedDict[str, tuple[int, bytes]] = collections.OrderedDict()
         events = enable_kv_events and offloading_spec.kv_events_config.enable_kv_cache_events
         self._events: list[OffloadingEvent] | None = [] if events else None
-        self._client = Client(socket, hello)
+        self._keep_over_reset = keep_over_reset
+        self._adapters: Adapters | None = None
+        self._variants = Variants(None, private=False)
+        self._client: Client | Nobody = self._open(socket, offloading_spec, rows)
         self._prefills = _Prefills(lambda tokens, nanos: self._client.tell(protocol.measured(tokens, nanos)))
         # A server that starts now has nothing in memory: better that its first requests find what the tiers have.
         self._client.wait(OPEN_SECONDS_MAX)
-        self._lookups = Lookups(self._client)
+        self._lookups = Lookups(self._client, self._wired)
         self._waiting: set[str] = set()
+
+    def _open(self, socket: str, spec: Any, rows: int) -> Client | Nobody:
+        """Without a whole key there is no tier: a weaker one would find blocks of others."""
+        try:
+            config = effective.vllm_config(spec)
+            values = namespace(spec, config, self._row_bytes)
+            text = protocol.namespace(values.items())
+            path = buffer_path(spec)
+            hello = protocol.hello(self._row_bytes, rows, path, _client_name(spec), text)
+            if getattr(config, "lora_config", None) is not None:
+                self._adapters = Adapters()
+            self._variants = Variants(self._adapters, _is_private(config))
+        except Exception as e:
+            logger.exception("Kvasir tier is off for this engine: what its blocks depend on cannot be told: %s", e)
+            return Nobody()
         logger.info("Kvasir tier at %s: %d rows of %d bytes at %s", socket, rows, self._row_bytes, path)
         logger.debug("Kvasir namespace:\n%s", text)
+        return Client(socket, hello)
+
+    def _wired(self, request: str, keys: Sequence[bytes]) -> list[bytes]:
+        return self._variants.wired(request, keys, wire_keys)
 
     def lookup(self, key: Any, req_context: Any) -> LookupResult:
+        if req_context.req_id in self._variants.out:
+            return LookupResult.MISS
         found = self._lookups.lookup(key, req_context.req_id)
         if found is None:
             self._waiting.add(req_context.req_id)
@@ -168,11 +195,14 @@ class KvasirTier(SecondaryTierManager):
     def submit_store(self, job_metadata: Any) -> None:
         keys, rows = _keys(job_metadata), _rows(job_metadata)
         context = job_metadata.req_context
+        if not self._variants.allows(context):
+            self._finish(_Job(job_metadata.job_id, False, keys))
+            return
         self._prefills.stored(context.req_id, len(keys) * self._tokens)
         tenant = self._tenants.of(getattr(context, "kv_transfer_params", None))
         positions = [self._position(context, key) for key in keys]
         parent = self._parent(context, positions)
-        wired = wire_keys(keys)
+        wired = self._wired(context.req_id, keys)
         if keys and positions[-1] != protocol.POSITION_UNKNOWN:
             self._remember(context, positions[-1], wired[-1])
 
@@ -185,8 +215,12 @@ class KvasirTier(SecondaryTierManager):
 
     def submit_load(self, job_metadata: Any) -> None:
         keys, rows = _keys(job_metadata), _rows(job_metadata)
-        self._prefills.loads(job_metadata.req_context.req_id)
-        wired = wire_keys(keys)
+        context = job_metadata.req_context
+        self._prefills.loads(context.req_id)
+        if not self._variants.allows(context):
+            self._finish(_Job(job_metadata.job_id, True, keys))
+            return
+        wired = self._wired(context.req_id, keys)
 
         def frame(number: int, start: int, end: int) -> bytes:
             return protocol.load(number, rows[start:end], wired[start:end])
@@ -254,6 +288,7 @@ class KvasirTier(SecondaryTierManager):
             self._events.clear()
 
     def on_new_request(self, req_context: Any) -> RequestOffloadingContext:
+        self._variants.begin(req_context)
         return RequestOffloadingContext()
 
     def touch(self, keys: Collection[Any], req_context: Any) -> None:
@@ -265,20 +300,21 @@ class KvasirTier(SecondaryTierManager):
 
     def _tell_end(self, context: Any) -> None:
         touched = self._sequences.pop(context.req_id, [])
-        if not self._client.wants_ended:
+        if not self._client.wants_ended or context.req_id in self._variants.out:
             return
         positions = getattr(context, "_offload_key_positions", None)
         keys = sorted(positions, key=positions.__getitem__) if positions else touched
         first = [key for key in keys if not any(key[-GROUP_BYTES:])][:KEYS_MAX]
         if first:
             tenant = self._tenants.of(getattr(context, "kv_transfer_params", None))
-            self._client.tell(protocol.ended(wire_keys(first), None, tenant))
+            self._client.tell(protocol.ended(self._wired(context.req_id, first), None, tenant))
 
     def on_request_finished(self, req_context: Any) -> None:
         self._tell_end(req_context)
         self._lookups.cleanup(req_context.req_id)
         self._last.pop(req_context.req_id, None)
         self._prefills.ended(req_context.req_id)
+        self._variants.end(req_context)
 
     def on_schedule_end(self, context: Any = None) -> None:  # 0.24 passes nothing
         for request in self._waiting:
@@ -287,12 +323,24 @@ class KvasirTier(SecondaryTierManager):
         self._lookups.flush()
 
     def drain_jobs(self) -> None:
+        """vLLM's word for a reset of its caches: whoever asked for it may have changed the weights before."""
         with self._lock:
             while self._jobs:
                 self._idle.wait(1)
+        if self._keep_over_reset:
+            return
+        if self._variants.reset(_is_whole_reset()):
+            self._lookups.forget()
+            self._last.clear()
+            logger.warning(
+                "Kvasir tier: the caches were reset, and the weights may be others: nothing from before is found any more. "
+                'Set "keep_over_reset": true beside the socket if only caches are ever reset'
+            )
 
     def shutdown(self) -> None:
         self._client.close()
+        if self._adapters is not None:
+            self._adapters.close()
 
     def _position(self, context: Any, key: Any) -> int:
         """How many chunks come before this one; vLLM tells where it ends since 0.31."""
@@ -340,27 +388,45 @@ def buffer_path(spec: Any) -> str:
     return f"/dev/shm/vllm_offload_{spec.config.engine_id}.mmap"
 
 
-def namespace(spec: Any, row_bytes: int) -> dict[str, object]:
-    """All that makes the bytes of a chunk what they are."""
-    config = spec.config
-    groups = [(g.tokens_per_block, *g.layer_names) for g in getattr(config, "groups", ())]
+def namespace(spec: Any, config: Any, row_bytes: int) -> dict[str, object]:
+    """All that makes the bytes of a chunk what they are; an exception where that cannot be told.
+
+    spec: vLLM's for offloading; config: its whole configuration, with all that overrides the model's own
+    """
+    import vllm
+
+    parts = spec.config
+    groups = [(g.tokens_per_block, *g.layer_names) for g in getattr(parts, "groups", ())]
     values: dict[str, object] = {
         "engine": "vllm",
-        "model": model_name(config.model.name),
-        "dtype": config.model.dtype,
-        "layout": getattr(config, "kv_cache_layout", None),
-        "canonical": getattr(config, "canonical_layout", False),
-        "replicated": getattr(config, "replicated_layout", False),
-        "groups": fingerprint.weak({"groups": groups}),
-        "tokens-per-hash": config.cache.tokens_per_hash,
-        "blocks-per-chunk": config.cache.blocks_per_chunk,
+        "version": vllm.__version__,
+        "keys": protocol.KEYS,
+        "model": model_name(parts.model.name),
+        "dtype": parts.model.dtype,
+        "layout": getattr(parts, "kv_cache_layout", None),
+        "canonical": getattr(parts, "canonical_layout", False),
+        "replicated": getattr(parts, "replicated_layout", False),
+        "groups": effective.digest(groups),
+        "tokens-per-hash": parts.cache.tokens_per_hash,
+        "blocks-per-chunk": parts.cache.blocks_per_chunk,
         "chunk-tokens": _chunk_tokens(spec),
         "row-bytes": row_bytes,
-        "weights": weights(config.model.name),
+        "weights": weights(config.model_config, config.load_config),
     }
+    for name, said in effective.sections(config).items():
+        values[name] = effective.digest(said)
+    draft = _draft(config)
+    if draft is not None:
+        values["draft-weights"] = weights(draft, config.load_config)
     for size in ("tp_size", "pp_size", "pcp_size", "dcp_size", "world_size"):
-        values[size.replace("_", "-")] = getattr(config.parallel, size, 1)
+        values[size.replace("_", "-")] = getattr(parts.parallel, size, 1)
     return values
+
+
+def _draft(config: Any) -> Any:
+    """The model that guesses; some have keys and values of their own in the chunks."""
+    draft = getattr(getattr(config, "speculative_config", None), "draft_model_config", None)
+    return None if draft is None or draft.model == config.model_config.model else draft
 
 
 def model_name(model: str) -> str:
@@ -368,40 +434,55 @@ def model_name(model: str) -> str:
     return Path(model).resolve().name if Path(model).exists() else model
 
 
-def weights(model: str) -> str:
-    """The fingerprint of the model that this process serves."""
-    settings = _vllm_config()
-    form = str(getattr(getattr(settings, "load_config", None), "load_format", "auto"))
-    about = getattr(settings, "model_config", None)
-    folder = _folder(model, getattr(about, "revision", None))
+def weights(about: Any, load: Any) -> str:
+    """The fingerprint of a model that this process serves."""
+    form = str(getattr(load, "load_format", "auto"))
+    folder = _folder(about)
     if "dummy" not in form.lower() and folder is not None:
         strong = fingerprint.of_folder(folder)
         if strong is not None:
             return strong
-    facts: dict[str, object] = {"model": model, "format": form, "seed": getattr(about, "seed", 0)}
-    described = getattr(about, "hf_config", None)
-    if described is not None:
-        facts["config"] = described.to_json_string() if hasattr(described, "to_json_string") else described
+    facts: dict[str, object] = {"model": about.model, "revision": about.revision, "format": form, "seed": about.seed}
     logger.warning("Kvasir tier: there are no files of weights here, so the fingerprint is weak: it is of %s", sorted(facts))
     return fingerprint.weak(facts)
 
 
-def _vllm_config() -> Any:
-    try:
-        from vllm.config import get_current_vllm_config
+def _is_private(config: Any) -> bool:
+    """Whether blocks of this process are of no use to any other."""
+    if getattr(config.cache_config, "calculate_kv_scales", False):
+        logger.warning("Kvasir tier: the scales of keys and values are of the first prompt, so blocks are of use to this process only")
+        return True
+    models = [each for each in (config.model_config, _draft(config)) if each is not None]
+    folders = [folder for folder in map(_folder, models) if folder is not None]
+    if any(fingerprint.changed_nanos(folder) > fingerprint.began_nanos() for folder in folders):
+        logger.warning("Kvasir tier: weights were changed after this process began, so its blocks are of use to this process only")
+        return True
+    return False
 
-        return get_current_vllm_config()
-    except Exception:  # Outside of a set configuration it raises, and what differs by version.
-        return None
+
+def _is_whole_reset() -> bool:
+    """Whether vLLM's own prefix cache was emptied too, as its scheduler knows at this moment."""
+    frame: types.FrameType | None = sys._getframe(1)
+    for _ in range(effective.FRAMES_MAX):
+        if frame is None:
+            break
+        said = frame.f_locals.get("reset_successful")
+        if isinstance(said, bool):
+            return said
+        frame = frame.f_back
+    return True
 
 
-def _folder(model: str, revision: str | None) -> Path | None:
-    path = Path(model)
+def _folder(about: Any) -> Path | None:
+    path = Path(about.model)
     if path.exists():
         return path
     try:
         from huggingface_hub import snapshot_download
-
-        return Path(snapshot_download(model, revision=revision, local_files_only=True))
-    except Exception:  # Not installed, or not downloaded: there are no files here.
+        from huggingface_hub.errors import LocalEntryNotFoundError
+    except ImportError:
+        return None
+    try:
+        return Path(snapshot_download(about.model, revision=about.revision, local_files_only=True))
+    except (LocalEntryNotFoundError, ValueError):  # Not downloaded, or a place that is not the hub's.
         return None

@@ -1,8 +1,6 @@
 package dev.kvasir;
 
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
-import static java.util.stream.Collectors.counting;
-import static java.util.stream.Collectors.groupingBy;
 import static java.util.stream.Collectors.toCollection;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -11,7 +9,6 @@ import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaModifier;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.function.BiPredicate;
 import java.util.regex.Pattern;
@@ -27,7 +24,7 @@ class ArchitectureTest {
       plus(PLAIN, "text", "model", "live", "gpu", "bench");
   private static final List<String> ALL = plus(ALL_BUT_CLI, "cli", "boot");
 
-  /** What of live a gateway, a picker or a tier daemon is made of. */
+  /** Parts of live that make up a gateway, a picker or a tier daemon. */
   private static final List<String> SERVERS =
       List.of("gateway", "http", "prompt", "events", "tier", "store", "metrics", "dashboard");
 
@@ -107,15 +104,6 @@ class ArchitectureTest {
   }
 
   @Test
-  void aPackageHasAtMostTwentyFiveFiles() {
-    var sizes =
-        SOURCES.stream()
-            .filter(source -> !source.name().endsWith("package-info.java"))
-            .collect(groupingBy(ArchitectureTest::packageOf, TreeMap::new, counting()));
-    assertThat(sizes).allSatisfy((name, files) -> assertThat(files).as(name).isLessThan(26));
-  }
-
-  @Test
   void everyPackageSaysWhatItIs() {
     var described =
         SOURCES.stream()
@@ -132,7 +120,7 @@ class ArchitectureTest {
   }
 
   /** A path of docs/architecture.md: its heading, and the arrows of its pictures. */
-  private record Walk(String heading, List<String> classes, List<String> arrows) {}
+  private record Walk(String heading, List<String> arrows) {}
 
   private static List<String> page() {
     return Checkout.here().text("docs/architecture.md").orElseThrow().lines().toList();
@@ -142,31 +130,20 @@ class ArchitectureTest {
     var walks = new ArrayList<Walk>();
     for (var line : page()) {
       if (line.startsWith("## The path of ")) {
-        walks.add(new Walk(line, new ArrayList<>(), new ArrayList<>()));
+        walks.add(new Walk(line, new ArrayList<>()));
       }
       var arrow = ARROW.matcher(line);
       if (!arrow.lookingAt()) continue;
-      var walk = walks.getLast();
-      walk.arrows.add(arrow.group(1) + " " + arrow.group(2));
-      for (var name : List.of(arrow.group(1), arrow.group(2))) {
-        if (!walk.classes.contains(name)) walk.classes.add(name);
-      }
+      walks.getLast().arrows.add(arrow.group(1) + " " + arrow.group(2));
     }
     return walks;
   }
 
   @Test
-  void aRequestAndABlockPassThroughAtMostFifteenClasses() {
+  void everyArrowOfTheArchitecturePageIsInTheCode() {
     assertThat(walks()).hasSize(2);
     for (var walk : walks()) {
       assertThat(walk.arrows).as(walk.heading).hasSizeGreaterThan(9);
-      assertThat(walk.classes).as(walk.heading).hasSizeLessThan(16);
-    }
-  }
-
-  @Test
-  void everyArrowOfTheArchitecturePageIsInTheCode() {
-    for (var walk : walks()) {
       for (var arrow : walk.arrows) {
         var ends = arrow.split(" ", -1);
         var known =

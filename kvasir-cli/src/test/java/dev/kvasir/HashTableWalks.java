@@ -34,7 +34,7 @@ final class HashTableWalks {
     this.source = source;
   }
 
-  /** Where in the source they are. */
+  /** Returns their places in the source. */
   static List<String> in(Source source) {
     var walks = new HashTableWalks(source);
     walks.nameTables();

@@ -89,13 +89,15 @@ record House(JavaClasses classes) {
     return classes.stream().filter(type -> layers.contains(layerOf(type)));
   }
 
-  /** Where classes of ours know others of ours, and the pair of layers is of the wrong kind. */
+  /**
+   * Finds the places where our classes know other classes of ours whose pair of layers is wrong.
+   */
   List<String> wrongWays(BiPredicate<String, String> wrong) {
     return known(
         classes.stream(), (from, to) -> isOurs(to) && wrong.test(layerOf(from), layerOf(to)));
   }
 
-  /** Where classes of the layers know others that they may not. */
+  /** Finds the places where classes of the layers know classes that they may not. */
   List<String> strangers(Collection<String> layers, Predicate<JavaClass> allowed) {
     return known(of(layers), (from, to) -> !to.isPrimitive() && !allowed.test(to));
   }
@@ -121,8 +123,9 @@ record House(JavaClasses classes) {
   }
 
   /**
-   * Where classes of the layers use what is banned. A ban is a class, a field or a method with its
-   * parameter types, in which a star stands for any text: {@code java.util.Random.<init>()}.
+   * Finds the places where classes of the layers use what is banned. A ban is a class, a field or a
+   * method with its parameter types, in which a star stands for any text: {@code
+   * java.util.Random.<init>()}.
    */
   List<String> usesIn(Collection<String> layers, Collection<String> bans) {
     var banned = pattern(bans);

@@ -17,7 +17,7 @@ final class LocaleFormats {
 
   private LocaleFormats() {}
 
-  /** Where in the source they are. */
+  /** Returns their places in the source. */
   static List<String> in(Source source) {
     return source.all(MethodInvocationTree.class).stream()
         .flatMap(call -> template(call).stream())

@@ -10,7 +10,7 @@ import java.util.Map;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
-/** What SECURITY.md promises is tested where it says. */
+/** Tests that every promise of SECURITY.md is tested where the page says. */
 class SecurityPageTest {
   private static final Path ROOT = Path.of(System.getProperty("kvasir.root", ".."));
   private static final Pattern NAMED = Pattern.compile("`([A-Z]\\w+Test)\\.(\\w+)`");

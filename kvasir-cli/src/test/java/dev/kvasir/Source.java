@@ -103,7 +103,7 @@ final class Source {
     return name + ":" + line;
   }
 
-  /** How many lines the tree spans, annotations included and its Javadoc not. */
+  /** Returns how many lines the tree spans, including annotations but not Javadoc. */
   int length(Tree tree) {
     return lineAt(trees.getSourcePositions().getEndPosition(unit, tree)) - firstLine(tree) + 1;
   }
@@ -151,7 +151,7 @@ final class Source {
         .toList();
   }
 
-  /** Whether one of the modifiers is an annotation of this simple name. */
+  /** Returns whether one of the modifiers is an annotation of this simple name. */
   static boolean isAnnotated(ModifiersTree modifiers, String annotation) {
     return modifiers.getAnnotations().stream().anyMatch(found -> isNamed(found, annotation));
   }

@@ -31,6 +31,9 @@ class TidyTest {
   private static final Pattern CAMEL_HUMP =
       Pattern.compile("(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|_");
   private static final Pattern HISTORY = Pattern.compile("#\\d+|\\b(TODO|FIXME|XXX|HACK)\\b");
+  private static final Pattern NOUN_CLAUSE =
+      Pattern.compile(
+          "/\\*\\*[\\s*]*(What|How|Whether|Where|Who|Which|Why|Whoever|Whatever|Whose)\\b.*");
   private static final Pattern LONG_BY_NATURE = Pattern.compile("import .*|package .*|.*://.*");
 
   private static final List<Source> SOURCES = Checkout.here().sources();
@@ -114,7 +117,7 @@ class TidyTest {
     return Source.isAnnotated(((MethodTree) member.tree()).getModifiers(), "Override");
   }
 
-  /** Whether the member is the constructor of a record that takes all its components. */
+  /** Returns whether the member is the constructor of a record that takes all its components. */
   private static boolean isCanonicalConstructor(Member member) {
     var method = (MethodTree) member.tree();
     if (member.owner().getKind() != Tree.Kind.RECORD) return false;
@@ -149,6 +152,15 @@ class TidyTest {
                 .filter(ClassTree.class::isInstance)
                 .filter(type -> !source.firstSentence(type).endsWith("."))
                 .map(type -> source.at(type) + " has no Javadoc that begins with a sentence."));
+  }
+
+  @Test
+  void javadocBeginsWithAVerbOrANoun() {
+    none(
+        source ->
+            source.comments().stream()
+                .filter(comment -> NOUN_CLAUSE.matcher(comment.text()).lookingAt())
+                .map(comment -> source.at(comment.line()) + " " + comment.text()));
   }
 
   @Test

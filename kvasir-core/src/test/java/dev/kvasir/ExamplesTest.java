@@ -18,7 +18,7 @@ class ExamplesTest {
   private static final int LINES_MAX = 40;
 
   @Test
-  @Timeout(60)
+  @Timeout(180)
   void blocksThatBeginAlikeAreComputedOnceForEachTenant() throws Exception {
     assertThat(run(BLOCKS))
         .containsExactly(

@@ -24,12 +24,12 @@ public final class Seeds {
     void run(RandomGenerator random);
   }
 
-  /** How many times the usual number of operations to run: 1, or more in the long profile. */
+  /** Returns the factor for the usual number of operations: 1, or more in the long profile. */
   public static int scale() {
     return Integer.getInteger("kvasir.scale", 1);
   }
 
-  /** Whether some seeds alone are being run, so that nothing can be said of all. */
+  /** Returns whether only some seeds are run, so that nothing can be said of all. */
   public static boolean isReplay() {
     return Long.getLong("kvasir.seed") != null || SHARDS > 1;
   }

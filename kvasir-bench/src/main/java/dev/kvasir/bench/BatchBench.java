@@ -28,8 +28,8 @@ import java.util.concurrent.Executors;
 import java.util.stream.Collectors;
 
 /**
- * How fast 32 callers who ask at once get their answers behind one shared prefix: our engine beside
- * llama.cpp, on the same file and as many threads, in turns.
+ * Measures how fast 32 callers who ask at once behind one shared prefix get their answers: our
+ * engine beside llama.cpp, on the same file and with as many threads, in turns.
  *
  * <p>The first time somebody has asked with the prefix before. The second time all of them have, so
  * that llama.cpp, which keeps a cache for each caller, has it in all of its caches. Its attention

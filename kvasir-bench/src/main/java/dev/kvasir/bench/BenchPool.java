@@ -39,7 +39,7 @@ final class BenchPool {
     }
   }
 
-  /** How many chains there are. */
+  /** Returns the number of chains. */
   int chains() {
     return contents.size();
   }

@@ -22,8 +22,9 @@ import org.openjdk.jmh.annotations.Warmup;
 import org.openjdk.jmh.infra.Blackhole;
 
 /**
- * What a block costs in the pool: found while held, found while cached, released, and taken through
- * a whole life, beside {@code HashMap<Long, …>.get} of as many keys. All figures are for one block.
+ * Measures the cost of a block in the pool: found while held, found while cached, released, and
+ * taken through a whole life, beside {@code HashMap<Long, …>.get} of as many keys. All figures are
+ * for one block.
  *
  * <p>A pool holds one chain, as in KVBM's benchmark of the same names. Where a case undoes itself,
  * one pool is used over and over, beside one map; where it does not, several pools are gone through

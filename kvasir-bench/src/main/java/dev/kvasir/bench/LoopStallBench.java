@@ -14,8 +14,8 @@ import java.util.Locale;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * What a disk that stands still costs the loop: how late a ticker of 1 ms is, calm and stalled in
- * turns of one run.
+ * Measures the effect of a stalled disk on the loop: the delay of a 1 ms ticker, calm and stalled
+ * in turns of one run.
  *
  * <p>On the loop is a tiered cache of host memory over a real disk tier, and every tick sends
  * blocks down it and asks for some that lie below. In the stalled turns every operation on the
@@ -37,7 +37,7 @@ public final class LoopStallBench {
   private long dueNanos;
   private boolean over;
 
-  /** How late each tick was. */
+  /** Delay of each tick. */
   private static final class Delays {
     private final long[] nanos;
     private int count;

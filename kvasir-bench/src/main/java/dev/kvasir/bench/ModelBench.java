@@ -21,7 +21,8 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * How fast the built-in model decodes and prefills, beside a plain loop in C and llama.cpp.
+ * Measures how fast the built-in model decodes and prefills, beside a plain loop in C and
+ * llama.cpp.
  *
  * <p>First on one thread and in processor time, so that what else runs on the machine counts
  * little; each round times all of them in turns, and a ratio is the median over the rounds. Ours is
@@ -52,7 +53,10 @@ public final class ModelBench {
     this.logits = new float[BATCH_MAX][model.shape().vocabulary()];
   }
 
-  /** What is timed: so many tokens by the task, in tokens a second of that clock. */
+  /**
+   * Measured case: the task processes that many tokens, and the rate is in tokens a second of that
+   * clock.
+   */
   private record Case(String name, int tokens, Clock clock, Runnable task) {}
 
   /** A clock in nanoseconds. */
@@ -242,7 +246,10 @@ public final class ModelBench {
     return ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime();
   }
 
-  /** What all threads of this process have used, llama.cpp's own among them; in coarse steps. */
+  /**
+   * Returns the processor time of all threads of this process, llama.cpp's own among them; in
+   * coarse steps.
+   */
   private static long processNanos() {
     var system =
         (com.sun.management.OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();

@@ -51,7 +51,7 @@ final class ObjectTrials {
     return trials;
   }
 
-  /** What anybody would write with the SDK: no checks, no locks. */
+  /** Trial that uses the SDK in the obvious way: no checks, no locks. */
   private static final class Plain implements SharedTierBench.Trial {
     private final int objectBlocks;
     private final int blockBytes;

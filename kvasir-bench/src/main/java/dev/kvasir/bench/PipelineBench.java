@@ -37,8 +37,8 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * What a block costs on its way through a pipeline, from the call to its registration below, with a
- * store that does nothing: batches of 64 blocks, sent by one caller or by several.
+ * Measures the cost of a block on its way through a pipeline, from the call to its registration
+ * below, with a store that does nothing: batches of 64 blocks, sent by one caller or by several.
  */
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)

@@ -35,8 +35,8 @@ import java.util.random.RandomGenerator;
 import java.util.random.RandomGeneratorFactory;
 
 /**
- * What planning costs between two executions, in every mode, on a backend that only takes its time:
- * 256 sequences run, outputs end by surprise after 200 tokens in the mean, and others wait.
+ * Measures the cost of planning between two executions, in every mode, on a backend that only takes
+ * time: 256 sequences run, outputs end unexpectedly after 200 tokens in the mean, and others wait.
  *
  * <p>A backend that sleeps has to be woken up, which takes longer than planning does where the
  * machine is small or busy; one that spins shows the planning alone. The modes take turns, and a
@@ -67,7 +67,7 @@ public final class PlanningBench {
     }
   }
 
-  /** How a backend takes its time. */
+  /** Ways in which a backend passes its time. */
   private enum Backend {
     SLEEPS,
     SPINS;
@@ -147,7 +147,7 @@ public final class PlanningBench {
     }
   }
 
-  /** What one engine showed. */
+  /** Measurements of one engine. */
   @SuppressWarnings("ArrayRecordComponent")
   private record Round(long[] nanos, PlanningSettings.Stats planning) {}
 
@@ -223,7 +223,7 @@ public final class PlanningBench {
       for (var row : batch.rows()) {
         if (random.nextInt(OUTPUT_MEAN) == 0) stopped.add(row.sequence());
       }
-      var result = new ModelBackend.StepResult(List.of(), stopped, List.of());
+      var result = new ModelBackend.StepResult.Landed(List.of(), stopped, List.of());
       device.execute(() -> compute(result, done));
     }
 
@@ -262,7 +262,7 @@ public final class PlanningBench {
     @Override
     public void prefilled(Sequence sequence) {}
 
-    /** Whoever ends is followed by another, so that as many wait as before. */
+    /** Submits another sequence for each that ends, so that as many wait as before. */
     @Override
     public void ended(Sequence sequence, Sequence.End end) {
       if (!over) submit();

@@ -30,9 +30,9 @@ import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * How long the first token of a prompt takes whose first 600 tokens are known: computed again, from
- * the engine's own memory, from host memory, from disk after a restart, and from a Redis and a
- * bucket that another process would find it in; in turns of one run.
+ * Measures the time to the first token of a prompt whose first 600 tokens are known: computed
+ * again, from the engine's own memory, from host memory, from disk after a restart, and from a
+ * Redis and a bucket in which another process would find it; in turns of one run.
  *
  * <p>Once the prompt is nothing but the prefix, and once it has some tokens of its own behind it.
  * What does not fill a block is computed in any case: 8 of 600 tokens, 16 of 608.

@@ -60,7 +60,7 @@ final class RemoteTrials {
     return new Jedis(parts[0], Integer.parseInt(parts[1]));
   }
 
-  /** What anybody would write with Jedis: no checks, no tier. */
+  /** Trial that uses Jedis in the obvious way: no checks, no tier. */
   private static final class Pipelines implements SharedTierBench.Trial {
     private final String node;
     private final RedisClient client;

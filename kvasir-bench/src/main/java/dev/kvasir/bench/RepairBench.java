@@ -23,8 +23,8 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * What is left to plan between two steps: computing afresh, beside a plan made ahead that still
- * fits, and one that is repaired because a running sequence ended by surprise.
+ * Measures the planning that remains between two steps: a plan computed afresh, beside one made
+ * ahead that still fits, and one that is repaired because a running sequence ended unexpectedly.
  *
  * <p>256 sequences run; those that wait have part of their prompt cached and all join. Times are of
  * the processor, so that what else the machine does hardly counts; a ratio is the median over

@@ -33,8 +33,8 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * What a decision costs, with its booking and all that follows until the route is closed: 64
- * instances that hand over to each other, an index of 1,000,000 blocks, and sessions with homes.
+ * Measures the cost of a decision, with its booking and all that follows until the route is closed:
+ * 64 instances that hand over to each other, an index of 1,000,000 blocks, and sessions with homes.
  * The names of the prompt are made anew each time, as a hasher would.
  */
 @BenchmarkMode(Mode.AverageTime)
@@ -57,7 +57,7 @@ public class RouterBench {
     @Param({"balanced", "weighted"})
     String pick;
 
-    /** Whether anybody has seen the prompts before. */
+    /** Kind of prompts: seen before, or new. */
     @Param({"known", "new"})
     String prompts;
 
@@ -110,7 +110,7 @@ public class RouterBench {
     }
   }
 
-  /** What making the request takes, to be taken off the other. */
+  /** Measures the cost of making the request, to be subtracted from the other. */
   @Benchmark
   public RouteRequest request(Fleet fleet) {
     return fleet.next();

@@ -9,7 +9,8 @@ import java.util.Locale;
 import java.util.SequencedMap;
 
 /**
- * What the shared tiers make of a server, held against plain clients of it in turns of one run.
+ * Compares the speed of the shared tiers on a server with that of plain clients of it, in turns of
+ * one run.
  *
  * <pre>
  *   SharedTierBench remote 127.0.0.1:6379          one server, nothing else on it

@@ -1,7 +1,7 @@
 package dev.kvasir.cli;
 
 import dev.kvasir.cli.process.ExitCode;
-import dev.kvasir.live.http.ListenFailure;
+import dev.kvasir.cli.process.UserErrors;
 import java.io.PrintWriter;
 import java.util.Map;
 import picocli.CommandLine;
@@ -23,14 +23,8 @@ record Bugs(PrintWriter err, Map<String, String> environment)
     if (environment.containsKey(DEBUG)) {
       bug.printStackTrace(err);
     }
-    if (bug instanceof ListenFailure failure) {
-      err.println(
-          "kvasir: "
-              + failure.getMessage()
-              + "; see the options with 'port' and 'host' in --help.");
-      err.flush();
-      return ExitCode.UNAVAILABLE;
-    }
+    int code = UserErrors.toldIfMistake(err, bug);
+    if (code != ExitCode.INTERNAL) return code;
     String what = bug.toString().lines().findFirst().orElse("");
     err.println("kvasir: internal error: " + what + ". " + DEBUG + "=1 shows where.");
     err.flush();

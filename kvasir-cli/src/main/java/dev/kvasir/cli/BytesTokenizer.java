@@ -21,7 +21,7 @@ final class BytesTokenizer {
 
   private BytesTokenizer() {}
 
-  /** What a file tokenizer.json of it has. */
+  /** Returns the content of a {@code tokenizer.json} file for it. */
   static String json() {
     var root = JsonMapper.shared().createObjectNode();
     root.put("version", "1.0").putNull("truncation").putNull("padding").putNull("normalizer");

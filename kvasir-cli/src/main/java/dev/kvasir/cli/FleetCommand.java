@@ -5,11 +5,13 @@ import dev.kvasir.cli.process.Interrupt;
 import dev.kvasir.cli.process.UserErrors;
 import dev.kvasir.cli.simulate.ModelOptions;
 import dev.kvasir.engine.EngineSettings;
+import dev.kvasir.live.HeapWatchdog;
 import dev.kvasir.live.doctor.CacheFolder;
 import dev.kvasir.live.engine.PacedEngines;
 import dev.kvasir.live.engine.ServedModel;
 import dev.kvasir.live.fleet.Fleet;
 import dev.kvasir.live.fleet.FleetSettings;
+import dev.kvasir.live.http.HttpFront;
 import dev.kvasir.live.http.HttpSettings;
 import dev.kvasir.model.ModelShape;
 import dev.kvasir.sim.TimedModel;
@@ -45,7 +47,7 @@ import picocli.CommandLine.Option;
 final class FleetCommand implements Callable<Integer> {
   private static final Duration LINK_LATENCY = Duration.ofNanos(50_000);
 
-  /** What NIXL moves over one fast link, in tokens of an 8-billion model a microsecond. */
+  /** Tokens of an 8-billion model that NIXL moves over one fast link in a microsecond. */
   private static final double LINK_TOKENS_PER_MICRO = 0.3;
 
   private static final int CONTEXT_TOKENS_USUAL = 131_072;
@@ -114,8 +116,11 @@ final class FleetCommand implements Callable<Integer> {
                 new TimedStore(loop, ModelShape.BLOCK_TOKENS, LINK_LATENCY, LINK_TOKENS_PER_MICRO));
     int each = blocks > 0 ? blocks : model.hardware().blocks(ModelShape.BLOCK_TOKENS);
     var settings = new FleetSettings(workers, host, port, each, EngineSettings.DEFAULT);
+    for (int i = 0; i < workers; i++) HttpFront.requireFree(settings.http(i));
+    HttpFront.requireFree(HttpSettings.local(controlPort));
     var asked = new CountDownLatch(1);
     try (var _ = Interrupt.of(asked::countDown, STOP_MAX);
+        var _ = HeapWatchdog.start(() -> Runtime.getRuntime().halt(HeapWatchdog.EXIT_CODE));
         var fleet = Fleet.start(served(), settings, pace);
         var control = fleet.control(HttpSettings.local(controlPort))) {
       tell(fleet, control.url());

@@ -10,6 +10,7 @@ import dev.kvasir.cli.load.LoadCommand;
 import dev.kvasir.cli.serve.CheckConfigCommand;
 import dev.kvasir.cli.serve.PickerCommand;
 import dev.kvasir.cli.serve.ServeCommand;
+import dev.kvasir.cli.settings.Variables;
 import dev.kvasir.cli.simulate.CompatNames;
 import dev.kvasir.cli.simulate.ExplainCommand;
 import dev.kvasir.cli.simulate.MergeCommand;
@@ -26,7 +27,7 @@ import java.util.Map;
 import picocli.CommandLine;
 import picocli.CommandLine.Model.OptionSpec;
 
-/** Where the command line begins. */
+/** Entry point of the command line. */
 public final class Main {
   private static final int HELP_WIDTH = 100;
   private static final Map<String, Description> COMMANDS = commands();
@@ -34,6 +35,7 @@ public final class Main {
   private Main() {}
 
   public static void main(String[] args) {
+    LogSetup.install();
     var out = new PrintWriter(System.out, true, System.out.charset());
     var err = new PrintWriter(System.err, true, System.err.charset());
     System.exit(run(out, err, System.getenv(), args));
@@ -42,6 +44,7 @@ public final class Main {
   static int run(
       PrintWriter out, PrintWriter err, Map<String, String> environment, String... args) {
     var bugs = new Bugs(err, environment);
+    for (var warning : Variables.unknown(environment)) err.println("kvasir: " + warning);
     try {
       return line(out, err, environment, named(args))
           .setExecutionExceptionHandler(bugs)
@@ -106,6 +109,7 @@ public final class Main {
     all.put("tier", Main::tier);
     all.put("doctor", (out, err, env) -> of(new DoctorCommand(out, err, env)));
     all.put("bench", (out, err, _) -> of(new BenchCommand(out, err)));
+    all.put("prepare", (_, err, _) -> of(new PrepareCommand(err)));
     all.put("rehearse", (_, err, _) -> new CommandLine(new RehearseCommand(err)));
     return all;
   }

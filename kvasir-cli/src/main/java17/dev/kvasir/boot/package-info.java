@@ -1,2 +1,4 @@
-/** What {@code java -jar} runs: it checks the version of Java and starts the command line. */
+/**
+ * Program that {@code java -jar} runs: it checks the version of Java and starts the command line.
+ */
 package dev.kvasir.boot;

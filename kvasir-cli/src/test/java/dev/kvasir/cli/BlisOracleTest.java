@@ -117,7 +117,7 @@ class BlisOracleTest {
     }
   }
 
-  /** What became of those that were taken on; a time that never came counts as 0. */
+  /** Returns the results of the accepted requests; a time that never came counts as 0. */
   private static Map<String, String> told(Map<String, JsonNode> requests, String... fields) {
     var told = new TreeMap<String, String>();
     requests.forEach(

@@ -117,7 +117,7 @@ class CalibrateTest {
     assertThat(few.code()).isEqualTo(ExitCode.DATA);
     assertThat(few.err()).contains("5 answered requests are too few");
     var missing = Spoken.kvasir(Spoken.words("calibrate", folder.resolve("x"), "--out", out));
-    assertThat(missing.code()).isEqualTo(ExitCode.USAGE);
+    assertThat(missing.code()).isEqualTo(ExitCode.DATA);
     assertThat(missing.err()).contains("there is no file");
     var gpu =
         Spoken.kvasir(Spoken.words("calibrate", capture(24), "--out", out, "--hardware", "X1"));

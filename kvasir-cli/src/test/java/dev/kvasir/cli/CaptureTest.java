@@ -28,8 +28,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What a gateway writes of its traffic, the simulator can read. */
-@Timeout(60)
+/** Tests that the simulator can read what a gateway captures of its traffic. */
+@Timeout(180)
 class CaptureTest {
   private static final int TOKENS = 3;
 

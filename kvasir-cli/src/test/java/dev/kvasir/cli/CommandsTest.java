@@ -115,8 +115,8 @@ final class CommandsTest {
 
   @Test
   void aFileInAFolderThatIsNotThereIsToldFromOneThatIsMissing() {
-    assertThat(kvasir("check-config", home + "/kvasir.yaml")).isEqualTo(ExitCode.USAGE);
-    assertThat(kvasir("check-config", home + "/none/kvasir.yaml")).isEqualTo(ExitCode.USAGE);
+    assertThat(kvasir("check-config", home + "/kvasir.yaml")).isEqualTo(ExitCode.DATA);
+    assertThat(kvasir("check-config", home + "/none/kvasir.yaml")).isEqualTo(ExitCode.DATA);
 
     assertThat(err.toString().lines())
         .containsExactly(

@@ -7,7 +7,7 @@ import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What serve refuses before it serves anything, on a processor. */
+/** Tests what serve refuses before it serves anything, on a processor. */
 final class DeviceOptionsTest {
   @TempDir Path folder;
 

@@ -19,7 +19,7 @@ class DocsCommandsTest {
   private static final Path ROOT = Path.of(System.getProperty("kvasir.root", ".."));
   private static final PrintWriter NOWHERE = new PrintWriter(Writer.nullWriter());
 
-  /** Where a command ends: at a comment, a redirection or a pipe. */
+  /** End of a command: a comment, a redirection or a pipe. */
   private static final Pattern END = Pattern.compile(" +(#|>|\\||&).*");
 
   private static final String LAUNCHER = "./kvasir prepare";

@@ -12,7 +12,9 @@ import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What `explain cache` tells of a trace, and what hints in a trace are worth to engines. */
+/**
+ * Tests what `explain cache` reports about a trace, and what hints in a trace are worth to engines.
+ */
 final class ExplainCacheTest {
   @TempDir private Path folder;
 
@@ -52,7 +54,7 @@ final class ExplainCacheTest {
   @Test
   void saysWhatIsWrong() throws IOException {
     var missing = kvasir(words("explain cache", folder.resolve("none.jsonl")));
-    assertThat(missing.code()).isEqualTo(ExitCode.USAGE);
+    assertThat(missing.code()).isEqualTo(ExitCode.DATA);
     assertThat(missing.err()).contains("there is no file");
     assertThat(kvasir(words("explain tokens", folder)).err()).contains("use: explain cache TRACE");
   }

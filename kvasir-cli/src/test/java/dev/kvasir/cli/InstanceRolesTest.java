@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
 
-/** What a simulated cluster of several roles tells of each instance. */
+/** Tests what a simulated cluster of several roles reports about each instance. */
 final class InstanceRolesTest {
   private static final String HEAVY =
       """

@@ -109,8 +109,9 @@ final class LauncherTest {
   @Test
   void aServerThatIsOutOfMemoryEnds() throws Exception {
     maven(MAVEN);
-    assertThat(kvasir("serve").out()).contains("<-XX:+ExitOnOutOfMemoryError><-jar>");
-    assertThat(kvasir("fleet").out()).contains("<-XX:+ExitOnOutOfMemoryError><-jar>");
+    for (var server : List.of("serve", "picker", "tier", "fleet")) {
+      assertThat(kvasir(server).out()).contains("<-XX:+ExitOnOutOfMemoryError><-jar>");
+    }
     assertThat(kvasir("simulate").out()).doesNotContain("OutOfMemory");
     environment.put("KVASIR_JAVA_OPTS", "-XX:-ExitOnOutOfMemoryError");
     assertThat(kvasir("serve").out()).contains("<-XX:-ExitOnOutOfMemoryError><-jar>");

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
 
 /** The command loads a real server, and says plainly why it cannot. */
-@Timeout(120)
+@Timeout(180)
 final class LoadCommandTest {
   private static final String CHUNK = "data: {\"choices\":[{\"delta\":{\"content\":\"a \"}}]}\n\n";
   private static final String LAST =
@@ -145,7 +145,9 @@ final class LoadCommandTest {
     assertMistake("exclude each other", "--rate 1 --concurrency 1");
     assertMistake("--time-scale", "--rate 1 --trace x");
     assertMistake("--api letters", "--rate 1 --api letters");
-    assertMistake("there is no file", "--trace " + folder.resolve("none"));
+    var none = load("--trace " + folder.resolve("none"));
+    assertThat(none.code()).isEqualTo(ExitCode.DATA);
+    assertThat(none.err()).contains("there is no file");
     var broken = Files.writeString(folder.resolve("broken.jsonl"), "{\"timestamp\": \n");
     assertThat(load("--trace-format mooncake --trace", broken).code()).isEqualTo(ExitCode.DATA);
   }

@@ -74,7 +74,7 @@ class MetricsPageTest {
     compare("## Tier daemon", TIER);
   }
 
-  /** What a line begins with: the name and the type as they are declared. */
+  /** Compares the beginning of each line with the declared name and type. */
   private static void compare(String heading, List<MetricSet<?>> sets) throws IOException {
     var page = Files.readString(ROOT.resolve("docs/metrics.md"));
     assertThat(page).contains(heading + "\n");

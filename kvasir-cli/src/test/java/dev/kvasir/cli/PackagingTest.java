@@ -19,7 +19,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import picocli.CommandLine;
 
-/** What is in packaging against what the product understands. */
+/** Compares the files in packaging with what the product understands. */
 class PackagingTest {
   private static final Path FOLDER = Path.of(System.getProperty("kvasir.root", ".."), "packaging");
   private static final Pattern COMMAND = Pattern.compile("(?m)^[^#\\n]*\\bserve\\b(.*)$");

@@ -87,7 +87,7 @@ final class PlanTest {
     assertThat(plan("--slo-ttft", "300", "--gpus", "H1=2")).isEqualTo(ExitCode.USAGE);
     assertThat(err).contains("no GPU named H1");
     assertThat(plan("--slo-ttft", "300", "--sweep", "instances=1,2")).isEqualTo(ExitCode.USAGE);
-    assertThat(err).contains("remove it from --sweep");
+    assertThat(err).contains("remove engines.count from --sweep");
   }
 
   private double within(String gpu, int engines) {

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What is compared with figures of others stays as it is, byte for byte. */
+/** Tests that output that is compared with figures of others stays the same, byte for byte. */
 class SameBytesTest {
   private static final String WORKLOAD =
       """

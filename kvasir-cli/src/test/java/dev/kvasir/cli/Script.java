@@ -18,7 +18,7 @@ final class Script {
   private final Path out;
   private final Path err;
 
-  /** How it ended, and what it wrote. */
+  /** Exit code and output of a script. */
   record Result(int exit, String out, String err) {}
 
   private Script(Process process, Path out, Path err) {
@@ -27,7 +27,7 @@ final class Script {
     this.err = err;
   }
 
-  /** Where the project lies, as the build says. */
+  /** Returns the folder of the project, as the build names it. */
   static Path projectRoot() {
     return Path.of(System.getProperty("kvasir.root", "..")).toAbsolutePath().normalize();
   }

@@ -9,7 +9,7 @@ import java.nio.file.Path;
 final class Shared {
   private Shared() {}
 
-  /** Where the file is; without it, the test is skipped. */
+  /** Returns the path of the file; without it, the test is skipped. */
   static Path path(String name) {
     for (var at = Path.of("").toAbsolutePath(); at != null; at = at.getParent()) {
       var file = at.resolve("shared").resolve(name);

@@ -139,7 +139,10 @@ final class SimulateTest {
     assertThat(run.path("tiers").size()).isEqualTo(1);
   }
 
-  /** What a plain program finds with the same blocks and no time; see the trace's own page. */
+  /**
+   * Compares the rates with those that a plain program finds with the same blocks and no time; see
+   * the trace's own page.
+   */
   @ParameterizedTest
   @CsvSource({
     "1000, 4.45",
@@ -156,7 +159,7 @@ final class SimulateTest {
     assertThat(100 * found.path("block_hit_rate").asDouble()).isCloseTo(percent, within(0.01));
   }
 
-  /** What stands behind a good line, and what is said of it. */
+  /** Puts a bad line behind a good one, and checks what is reported about it. */
   @ParameterizedTest
   @CsvSource(
       delimiter = '|',

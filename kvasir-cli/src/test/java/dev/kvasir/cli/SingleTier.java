@@ -41,7 +41,7 @@ final class SingleTier {
 
   private final VirtualLoop loop = new VirtualLoop();
 
-  /** Whoever arrives while a step ends is there for the next one. */
+  /** Lane for ends of steps, so that a request that arrives as a step ends joins the next step. */
   private final EventLoop later = loop.lane(1);
 
   private final BlockPool pool =

@@ -15,7 +15,7 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * What a command line, run in this process, came back with.
+ * Result of a command line run in this process.
  *
  * @param code its exit code
  * @param out what it wrote to standard output

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-@Timeout(60)
+@Timeout(180)
 final class TierCommandTest {
   private static final int CHUNKS = 5;
 
@@ -58,7 +58,7 @@ final class TierCommandTest {
                 settings.socket(), temp.resolve("rows"), 16, TierClient.namespace("aa"))) {
       engine.store(0, 1, 2, 3, 4);
       for (int i = 0; !engine.stats().contains("\"disk_stored\":" + CHUNKS + ","); i++) {
-        assertThat(i).isLessThan(500);
+        assertThat(i).isLessThan(6_000);
         Thread.sleep(10);
       }
       var busy = kvasir("stat", TierFolder.in(settings.folder()).getFirst().id());
@@ -126,7 +126,7 @@ final class TierCommandTest {
 
     var size = Spoken.kvasir("tier", "--host-bytes", "lots");
     assertThat(size.code()).isEqualTo(ExitCode.USAGE);
-    assertThat(size.err()).contains("--host-bytes 'lots'", "64GiB");
+    assertThat(size.err()).contains("--host-bytes", "'lots'", "64GiB");
 
     var policy = Spoken.kvasir("tier", "--eviction", "random");
     assertThat(policy.err()).contains("no eviction 'random'", "lineage");

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** How long it takes to bring a prompt back from a tier, in the units of data sheets. */
+/** Measures how long it takes to bring a prompt back from a tier, in the units of data sheets. */
 final class TierSpeedTest {
   /** All but the last block of the prompt, whose end must be computed for a first token. */
   private static final double TOKENS = 3568;

@@ -95,7 +95,7 @@ final class TierTraceTest {
     return keys;
   }
 
-  /** What an engine does for one prompt: looks up, loads what is there, stores the rest. */
+  /** Does what an engine does for one prompt: looks up, loads what is there, stores the rest. */
   private int serve(List<byte[]> keys) throws IOException {
     var look = body(2).putInt(keys.size());
     for (var key : keys) look.put(key).putInt(0);

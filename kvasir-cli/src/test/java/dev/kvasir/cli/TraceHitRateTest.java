@@ -10,8 +10,8 @@ import org.junit.jupiter.api.Test;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * What routing finds cached of a recorded day of conversations over eight instances, by the command
- * that a user would run: requests take their time, and caches are those of the engines.
+ * Tests how much routing finds cached of a recorded day of conversations over eight instances, by
+ * the command that a user would run: requests take their time, and caches are those of the engines.
  */
 class TraceHitRateTest {
   @Test

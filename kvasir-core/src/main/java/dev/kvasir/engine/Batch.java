@@ -33,7 +33,7 @@ public record Batch(
     return parts.subList(parts.size() - joined, parts.size());
   }
 
-  /** How many sequences it singles out; all others just get their next token. */
+  /** Returns the number of sequences it singles out; all others just get their next token. */
   public int changes() {
     return parts.size() + preempted.size() + idle.size();
   }

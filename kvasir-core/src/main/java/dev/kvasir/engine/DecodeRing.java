@@ -24,15 +24,15 @@ final class DecodeRing {
   /** By their end and then by their rank, the next to end last. */
   private final List<Sequence> ends = new ArrayList<>();
 
-  /** How many sequences of each place have their blocks taken together. */
+  /** Number of sequences in each place whose blocks are taken together. */
   private final int[] together;
 
-  private final Growing growing;
+  private Growing growing;
 
-  /** What takes the blocks of these; null before the first of them. */
+  /** Growth that takes the blocks of these sequences; null before the first of them. */
   private @Nullable KvGrowth growth;
 
-  /** Whether the blocks that this tick takes are taken, and whether a step has begun with them. */
+  /** Flags of this tick: its blocks are taken, and a step has begun with them. */
   private boolean reserved;
 
   private boolean started;
@@ -44,7 +44,7 @@ final class DecodeRing {
   private int size;
   private long contextTokens;
 
-  /** Whether the blocks of several sequences may be taken at once. */
+  /** Mode in which blocks are taken: for several sequences at once, or for one by one. */
   enum Growing {
     TOGETHER,
     ONE_BY_ONE
@@ -115,6 +115,13 @@ final class DecodeRing {
     sequence.blocks().grown(reserved ? begun : computed, started ? begun : computed, computed);
   }
 
+  /** From now on each takes its own blocks, and so do those that come. */
+  void partForGood() {
+    if (growing == Growing.ONE_BY_ONE) return;
+    growing = Growing.ONE_BY_ONE;
+    part();
+  }
+
   /** From now on each takes its own blocks. */
   void part() {
     Arrays.fill(together, 0);
@@ -177,6 +184,15 @@ final class DecodeRing {
     }
   }
 
+  /** The same where they are full when that step lands. */
+  void fill(LaunchedStep step) {
+    var border = atBorder();
+    for (int i = 0; i < border.size(); i++) {
+      var sequence = border.get(i);
+      step.fill(sequence, computed(sequence));
+    }
+  }
+
   /** Those whose computed tokens end with a block, in the order of admission. */
   List<Sequence> atBorder() {
     return places.get(ringPlace);
@@ -196,7 +212,7 @@ final class DecodeRing {
     return endedBy(tick + 1);
   }
 
-  /** Whether any of them will have all its tokens when it has one more. */
+  /** Returns whether any of them will have all its tokens when it has one more. */
   boolean isAnyEnding() {
     return !ends.isEmpty() && endTick(ends.getLast()) <= tick + 1;
   }
@@ -233,7 +249,7 @@ final class DecodeRing {
     return ended;
   }
 
-  /** Where the sequence stands among the ends, or belongs. */
+  /** Returns the place of the sequence among the ends, or the place where it belongs. */
   private int endPlace(Sequence sequence) {
     long end = endTick(sequence);
     // Most that come have the most tokens left.

@@ -6,7 +6,9 @@ import dev.kvasir.time.EventLoop;
 import dev.kvasir.time.Timer;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.function.Consumer;
 import java.util.function.IntConsumer;
 import java.util.function.IntSupplier;
@@ -15,8 +17,15 @@ import java.util.function.LongSupplier;
 /**
  * Serves sequences step by step. Belongs to one loop.
  *
- * <p>Whatever is asked while a step runs changes the queue at once and the batch when the step is
- * over. Until then no block that the step may still write is released.
+ * <pre>
+ *   executing ---landed | failed-----------------> over
+ *       '-------launched--> flight ---landed | failed--^      meanwhile the next is executing
+ * </pre>
+ *
+ * <p>Whatever is asked while a step is executing changes the queue at once and the batch when it is
+ * launched or over. Until then no block that the step may still write is released; afterwards
+ * whatever writes it next runs behind the step. What a step computed is there for others when it
+ * has landed, and never if it fails.
  */
 public final class Engine {
   private static final String PAUSED = "the engine is paused; resume it, or ask another one";
@@ -29,12 +38,15 @@ public final class Engine {
   private final Scheduler scheduler;
   private final StepPlans plans;
   private final Served served = new Served();
-  private final Consumer<ModelBackend.StepResult> stepDone = this::stepDone;
+  private final Consumer<ModelBackend.StepResult> stepTold = this::stepTold;
 
-  /** Sequences given up while a step may still write their blocks. */
-  private final List<Sequence> leaving = new ArrayList<>();
+  /** The ends of sequences, due when no step may write their blocks any more. */
+  private final Map<Sequence, Sequence.End> leaving = new LinkedHashMap<>();
 
-  /** What was asked while a step ran and concerns more than the queue. */
+  /** The same for those whose step has failed: nothing of what was computed for them counts. */
+  private final Map<Sequence, Sequence.End> failing = new LinkedHashMap<>();
+
+  /** Commands that were given while a step ran and concern more than the queue. */
   private final List<Runnable> commands = new ArrayList<>();
 
   /** Called when a pause is complete. */
@@ -42,6 +54,9 @@ public final class Engine {
 
   /** The batch that is planned or runs; its blocks may be written. */
   private @Nullable Batch executing;
+
+  /** The step that is launched and has neither landed nor failed. */
+  private @Nullable Flight flight;
 
   private @Nullable PauseMode pause;
   private @Nullable Timer retry;
@@ -86,14 +101,27 @@ public final class Engine {
 
   /** Gives a sequence up; its blocks are free as soon as no step can write them any more. */
   public void abort(Sequence sequence) {
-    if (sequence.state() == Sequence.State.ENDED || leaving.contains(sequence)) return;
+    if (isLeaving(sequence)) return;
     plans.disturb();
-    if (executing != null && sequence.state() == Sequence.State.RUNNING) {
-      leaving.add(sequence);
+    if (mayBeWritten(sequence)) {
+      leaving.put(sequence, new Sequence.End.Aborted());
     } else {
       end(sequence, new Sequence.End.Aborted());
       wake();
     }
+  }
+
+  private boolean isLeaving(Sequence sequence) {
+    return switch (sequence.state()) {
+      case LANDING, ENDED -> true;
+      case WAITING, FETCHING, RUNNING ->
+          leaving.containsKey(sequence) || failing.containsKey(sequence);
+    };
+  }
+
+  /** Returns whether a step is executing that may compute for the sequence. */
+  private boolean mayBeWritten(Sequence sequence) {
+    return executing != null && sequence.state() == Sequence.State.RUNNING;
   }
 
   /**
@@ -154,8 +182,12 @@ public final class Engine {
 
   private void command(Runnable command) {
     plans.disturb();
-    if (executing == null) command.run();
+    if (standsStill()) command.run();
     else commands.add(command);
+  }
+
+  private boolean standsStill() {
+    return executing == null && flight == null;
   }
 
   private void blocksArrived() {
@@ -171,7 +203,8 @@ public final class Engine {
 
   private void step() {
     woken = false;
-    if (executing != null || pause == PauseMode.KEEP) return;
+    // What is asked of an engine that stands still comes before the next step.
+    if (executing != null || pause == PauseMode.KEEP || !commands.isEmpty()) return;
     kv.expire();
     var batch = plan();
     if (batch.isEmpty()) {
@@ -222,30 +255,112 @@ public final class Engine {
 
   private void execute(Batch batch) {
     scheduler.start(batch);
-    model.forward(batch, stepDone);
+    model.forward(batch, stepTold);
     plans.begin(batch);
   }
 
-  private void stepDone(ModelBackend.StepResult result) {
+  private void stepTold(ModelBackend.StepResult result) {
+    switch (result) {
+      case ModelBackend.StepResult.Launched _ -> launched();
+      case ModelBackend.StepResult.Landed landed -> landed(landed);
+      case ModelBackend.StepResult.Failed(String reason) -> failed(reason);
+    }
+  }
+
+  private Batch takeExecuting() {
     var batch = executing;
-    if (batch == null) throw new IllegalStateException("a step is done, and none was running");
+    if (batch == null) throw new IllegalStateException("a step is told of, and none was running");
     executing = null;
+    return batch;
+  }
+
+  private void launched() {
+    var batch = takeExecuting();
+    var sequences = sequences(batch);
+    var end = scheduler.launch(batch);
+    flight = new Flight(sequences, end);
+    endAll(failing);
+    for (int i = 0; i < end.ended().size(); i++) depart(end.ended().get(i));
+    endAll(leaving);
+    goOn();
+  }
+
+  private void depart(Sequence sequence) {
+    if (sequence.state() == Sequence.State.ENDED) return;
+    plans.disturb();
+    scheduler.depart(sequence);
+  }
+
+  private void landed(ModelBackend.StepResult.Landed result) {
+    var landing = flight;
+    flight = null;
+    if (landing == null) {
+      landedAtOnce(result);
+      return;
+    }
+    for (var failure : result.failed()) scheduler.spoil(failure.sequence());
+    scheduler.land();
+    for (var failure : result.failed()) fail(failure.sequence(), failure.reason());
+    tell(landing.end, result);
+    goOn();
+  }
+
+  /** A step has landed that was not launched ahead. */
+  private void landedAtOnce(ModelBackend.StepResult.Landed result) {
+    var batch = takeExecuting();
+    endAll(failing);
     // What a failed row wrote must not be taken for computed.
     for (int i = 0; i < result.failed().size(); i++) {
       var failure = result.failed().get(i);
-      endOnce(failure.sequence(), new Sequence.End.Failed(failure.reason()));
+      fail(failure.sequence(), failure.reason());
     }
     var end = scheduler.complete(batch);
     if (!end.isEmpty() || !result.isUnseen()) tell(end, result);
-    if (!leaving.isEmpty()) {
-      for (var sequence : leaving) endOnce(sequence, new Sequence.End.Aborted());
-      leaving.clear();
+    endAll(leaving);
+    goOn();
+  }
+
+  /** Nobody of the step can go on, and nobody of one behind it: it may read what is void. */
+  private void failed(String reason) {
+    var failed = flight;
+    flight = null;
+    if (failed != null) {
+      scheduler.fail();
+      for (var sequence : failed.sequences) fail(sequence, reason);
+      if (executing != null) for (var each : sequences(executing)) fail(each, reason);
+    } else {
+      var batch = takeExecuting();
+      for (var sequence : sequences(batch)) fail(sequence, reason);
+      endAll(failing);
+      var _ = scheduler.complete(batch);
+      endAll(leaving);
     }
-    obey();
+    goOn();
+  }
+
+  private static List<Sequence> sequences(Batch batch) {
+    var all = new ArrayList<Sequence>(batch.parts().size() + batch.decodes());
+    for (var part : batch.parts()) all.add(part.sequence());
+    for (var row : batch.rows()) all.add(row.sequence());
+    return all;
+  }
+
+  /** One that has its last token, or was given up, ends as it would have; what it has is void. */
+  private void fail(Sequence sequence, String reason) {
+    if (sequence.state() == Sequence.State.ENDED) return;
+    var end = leaving.remove(sequence);
+    if (end == null) end = new Sequence.End.Failed(reason);
+    scheduler.spoil(sequence);
+    if (mayBeWritten(sequence)) failing.putIfAbsent(sequence, end);
+    else endOnce(sequence, end);
+  }
+
+  private void goOn() {
+    if (standsStill()) obey();
     step();
   }
 
-  private void tell(Scheduler.StepEnd end, ModelBackend.StepResult result) {
+  private void tell(Scheduler.StepEnd end, ModelBackend.StepResult.Landed result) {
     for (int i = 0; i < end.prefilled().size(); i++) {
       var sequence = end.prefilled().get(i);
       var listener = sequence.listener;
@@ -255,24 +370,38 @@ public final class Engine {
     for (int i = 0; i < end.ended().size(); i++) {
       endOnce(end.ended().get(i), new Sequence.End.Finished());
     }
-    for (int i = 0; i < result.stopped().size(); i++) {
-      endOnce(result.stopped().get(i), new Sequence.End.Finished());
-    }
+    for (int i = 0; i < result.stopped().size(); i++) stop(result.stopped().get(i));
   }
 
-  private static void tellSampled(ModelBackend.StepResult result) {
+  /** It has all its tokens, though a step that is executing computes one more for it. */
+  private void stop(Sequence sequence) {
+    if (!mayBeWritten(sequence)) endOnce(sequence, new Sequence.End.Finished());
+    else if (!isLeaving(sequence)) leaving.put(sequence, new Sequence.End.Finished());
+  }
+
+  private static void tellSampled(ModelBackend.StepResult.Landed result) {
     for (var sampled : result.sampled()) {
       var listener = sampled.sequence().listener;
       if (listener != null) listener.sampled(sampled.sequence(), sampled.token());
     }
   }
 
-  /** What listeners and commands ask while no step runs is done at once. */
+  /**
+   * Runs the commands that waited. What listeners and commands ask for while no step runs is done
+   * at once.
+   */
   private void obey() {
     if (commands.isEmpty()) return;
     var asked = List.copyOf(commands);
     commands.clear();
     for (var command : asked) command.run();
+  }
+
+  /** Ends those that had to wait for it. */
+  private void endAll(Map<Sequence, Sequence.End> waiting) {
+    if (waiting.isEmpty()) return;
+    waiting.forEach(this::endOnce);
+    waiting.clear();
   }
 
   private void endOnce(Sequence sequence, Sequence.End how) {
@@ -343,7 +472,15 @@ public final class Engine {
     }
   }
 
-  /** What becomes of an engine's work when it is paused. */
+  /**
+   * A step that is launched.
+   *
+   * @param sequences those it computes for
+   * @param end what it brings about when it lands
+   */
+  private record Flight(List<Sequence> sequences, Scheduler.StepEnd end) {}
+
+  /** Treatment of an engine's work when the engine is paused. */
   public enum PauseMode {
     /** All of it is given up, and new work is refused. */
     ABORT,
@@ -354,14 +491,14 @@ public final class Engine {
   }
 
   /**
-   * What an engine has to do right now.
+   * Work that an engine has right now.
    *
    * @param waiting sequences that are not in the batch yet
    * @param running sequences in the batch
    * @param blocksUsed blocks that somebody holds
-   * @param preemptions how often a sequence had to make room so far
+   * @param preemptions number of times that a sequence had to make room so far
    * @param steps forward passes so far
-   * @param planning how their plans were come by
+   * @param planning statistics of how their plans were made
    */
   public record Load(
       int waiting,

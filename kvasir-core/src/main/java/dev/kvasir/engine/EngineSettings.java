@@ -3,17 +3,17 @@ package dev.kvasir.engine;
 import dev.kvasir.Records;
 
 /**
- * How an engine forms its batches.
+ * Settings for how an engine forms its batches.
  *
  * @param sequencesMax the most sequences in a batch
  * @param stepTokensMax the most tokens computed in a step
  * @param chunkTokensMax the most tokens of one prompt in a step; 0 for no limit of its own
  * @param contextTokensMax the longest sequence, output included; 0 for no limit
- * @param order which sequence is admitted first
- * @param victim which sequence is preempted when memory runs out
- * @param rules where engines differ
- * @param planning when the next step is planned
- * @param room how much memory must be free for a prompt to be admitted
+ * @param order rule for which sequence is admitted first
+ * @param victim rule for which sequence is preempted when memory runs out
+ * @param rules the points in which engines differ
+ * @param planning settings for when the next step is planned
+ * @param room the memory that must be free for a prompt to be admitted
  */
 public record EngineSettings(
     int sequencesMax,
@@ -38,7 +38,7 @@ public record EngineSettings(
           PlanningSettings.DEFAULT,
           Room.FIRST_CHUNK);
 
-  /** How much memory must be free for a prompt to be admitted. */
+  /** Amount of memory that must be free for a prompt to be admitted. */
   public enum Room {
     /** Enough for the tokens that its first step computes. */
     FIRST_CHUNK,
@@ -49,7 +49,7 @@ public record EngineSettings(
     WHOLE_PROMPT
   }
 
-  /** Which sequence is preempted when memory runs out. */
+  /** Choice of the sequence that is preempted when memory runs out. */
   public enum Victim {
     /** The sequence that was admitted last. */
     NEWEST,
@@ -123,14 +123,14 @@ public record EngineSettings(
   }
 
   /**
-   * Where engines differ in how they form a batch. The defaults are those of a sound engine; a
-   * simulator that is compared with another system has rules of its own.
+   * Rules in which engines differ when they form a batch. The defaults are those of a sound engine;
+   * a simulator that is compared with another system has rules of its own.
    */
   public interface BatchRules {
-    /** What an engine should do. */
+    /** Rules that an engine should follow. */
     BatchRules SOUND = new BatchRules() {};
 
-    /** How blocks are taken for a step. */
+    /** Way in which blocks are taken for a step. */
     enum Taking {
       /** By one plan for all. */
       TOGETHER,
@@ -144,12 +144,15 @@ public record EngineSettings(
       return Taking.TOGETHER;
     }
 
-    /** How many tokens of a cached prompt are computed: sampling needs what the last one gives. */
+    /**
+     * Returns the number of tokens of a cached prompt that are computed; sampling needs the result
+     * of the last one.
+     */
     default int computedOfCached() {
       return 1;
     }
 
-    /** How many of its sampled tokens a preempted sequence keeps. */
+    /** Returns the number of its sampled tokens that a preempted sequence keeps. */
     default int keptOutput(int sampled) {
       return sampled;
     }

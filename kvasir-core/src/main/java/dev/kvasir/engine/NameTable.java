@@ -13,7 +13,7 @@ import java.util.List;
  */
 final class NameTable {
   /** The most rows; when more would be needed, everything is thrown out. */
-  static final int CAPACITY_MAX = 1 << 16;
+  static final int ROWS_MAX = 1 << 16;
 
   private static final int CAPACITY_MIN = 64;
 
@@ -21,6 +21,7 @@ final class NameTable {
   private static final int NONE = -1;
 
   private final List<KvWatch> watches;
+  private final int rowsMax;
   private int[] heads = new int[CAPACITY_MIN];
   private int[] links = new int[CAPACITY_MIN];
   private long[] keys = new long[CAPACITY_MIN];
@@ -28,26 +29,41 @@ final class NameTable {
   private @Nullable Sequence[] sequences = new Sequence[CAPACITY_MIN];
   private int size;
   private int current;
+  private long overflows;
   private long lastEntry;
   private long clearedEntry;
 
-  /** A table that registers every entered name with these watches. */
-  NameTable(List<KvWatch> watches) {
+  /**
+   * A table that registers every entered name with these watches.
+   *
+   * @param rowsMax the most rows; a power of two
+   */
+  NameTable(List<KvWatch> watches, int rowsMax) {
+    if (Integer.bitCount(rowsMax) != 1 || rowsMax < CAPACITY_MIN) {
+      throw new IllegalArgumentException(
+          rowsMax + " rows at most, expected a power of two from " + CAPACITY_MIN + " up");
+    }
     this.watches = watches;
+    this.rowsMax = rowsMax;
     Arrays.fill(heads, NONE);
   }
 
-  /** Whether no sequence is entered. */
+  /** Returns whether no sequence is entered. */
   boolean isEmpty() {
     return current == 0;
   }
 
-  /** How many rows there are, stale ones too. */
+  /** Returns the number of rows, stale ones included. */
   int size() {
     return size;
   }
 
-  /** Whether the sequence was entered, and neither it nor all were thrown out since. */
+  /** Returns how often sequences were thrown out for lack of room, of whom nothing had changed. */
+  long overflows() {
+    return overflows;
+  }
+
+  /** Returns whether the sequence was entered, and neither it nor all were thrown out since. */
   boolean isCurrent(Sequence sequence) {
     return sequence.nameEntry > clearedEntry;
   }
@@ -104,8 +120,13 @@ final class NameTable {
     if (size + rows <= heads.length) return;
     compact();
     // Nearly full of what is not stale it would have to be compacted again and again.
-    if (size + rows > CAPACITY_MAX / 4 * 3) clear();
+    if (size + rows > rowsMax / 4 * 3) overflow();
     else if (size + rows > heads.length / 2) grow(size + rows);
+  }
+
+  private void overflow() {
+    if (current > 0) overflows++;
+    clear();
   }
 
   private void compact() {
@@ -124,7 +145,7 @@ final class NameTable {
 
   private void grow(int rows) {
     int capacity = heads.length;
-    while (rows > capacity / 2 && capacity < CAPACITY_MAX) capacity *= 2;
+    while (rows > capacity / 2 && capacity < rowsMax) capacity *= 2;
     heads = new int[capacity];
     links = new int[capacity];
     keys = Arrays.copyOf(keys, capacity);

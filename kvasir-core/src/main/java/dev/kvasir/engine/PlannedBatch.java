@@ -22,19 +22,19 @@ final class PlannedBatch {
   private final SchedulerState state;
   private final Time time;
 
-  /** How many sequences get one token if all goes on. */
+  /** Number of sequences that get one token if all goes on. */
   final int decodes;
 
-  /** How many of these need another block for it. */
+  /** Number of these that need another block for it. */
   final int atBorder;
 
   /** Those whose prompt is not computed yet, in the order of admission. */
   final List<Sequence> prefilling;
 
-  /** How many sequences the batch has. */
+  /** Number of sequences in the batch. */
   final int running;
 
-  /** How many blocks are available. */
+  /** Number of available blocks. */
   final int available;
 
   private PlannedBatch(SchedulerState state) {
@@ -81,7 +81,7 @@ final class PlannedBatch {
     this.available = state.kv.available() + (leaving.isEmpty() ? 0 : state.kv.reclaimable(leaving));
   }
 
-  /** How many of those that decode already will need another block. */
+  /** Returns the number of sequences already decoding that will need another block. */
   private int nextAtBorder(Batch batch) {
     int border = 0;
     var next = state.decoding.nextAtBorder();
@@ -110,7 +110,7 @@ final class PlannedBatch {
     return new PlannedBatch(state, batch, Time.AHEAD_CAUTIOUS);
   }
 
-  /** Whether the step before is over, so that nothing is left to foresee. */
+  /** Returns whether the step before is over, so that nothing is left to predict. */
   boolean isNow() {
     return time == Time.NOW;
   }
@@ -122,13 +122,13 @@ final class PlannedBatch {
     return computed + sequence.part;
   }
 
-  /** Whether it gets one token, rather than a part of its prompt. */
+  /** Returns whether it gets one token, rather than a part of its prompt. */
   boolean decodes(Sequence sequence) {
     if (time == Time.NOW || sequence.decoding) return sequence.decoding;
     return computed(sequence) >= sequence.prefillTokens();
   }
 
-  /** Whether it is part of the batch. */
+  /** Returns whether it is part of the batch. */
   boolean stays(Sequence sequence) {
     return time != Time.AHEAD || !decodes(sequence) || computed(sequence) < sequence.endTokens();
   }

@@ -4,6 +4,7 @@ import dev.kvasir.Nullable;
 import dev.kvasir.engine.ScheduleDecision.Admission;
 import dev.kvasir.engine.ScheduleDecision.Blocked;
 import dev.kvasir.engine.ScheduleDecision.Chunk;
+import dev.kvasir.engine.ScheduleDecision.Overtaken;
 import dev.kvasir.kv.KvMatch;
 import dev.kvasir.kv.KvSpan;
 import java.util.ArrayList;
@@ -20,10 +21,16 @@ final class Planner {
   private static final ScheduleDecision.RunningPlan NOTHING =
       new ScheduleDecision.RunningPlan(0, 0, List.of(), List.of(), List.of(), List.of());
 
-  /** How many sequences behind those that join are looked up ahead of time. */
+  /** Number of sequences that are looked up ahead of time behind those that join. */
   private static final int PREPARED = 4;
 
-  /** Where a plan takes from what is cached of a sequence. */
+  /** After so many behind a sequence, nobody behind it begins to have blocks brought up. */
+  private static final int OVERTAKEN_BY_FETCHES = 8;
+
+  /** After so many behind a sequence, it does with as much as has room on the way up. */
+  private static final int OVERTAKEN_MAX = 64;
+
+  /** Source from which a plan takes what is cached of a sequence. */
   enum Source {
     /** From the memory: every sequence is looked up. */
     MEMORY,
@@ -35,6 +42,7 @@ final class Planner {
   private final PlannedBatch outlook;
   private final Source source;
   private final PlanningWork work;
+  private final long forgotten;
   private int tokensLeft;
   private int available;
   private int required;
@@ -43,6 +51,12 @@ final class Planner {
   private List<Sequence> givenUp = List.of();
   private List<Sequence> fetches = List.of();
   private List<Admission> admissions = List.of();
+
+  /** Those who found no room on the way up, and how many were served before each was passed. */
+  private List<Overtaken> passed = List.of();
+
+  private int served;
+  private int mostOvertaken;
   private boolean recomputed;
   private int waitingMax = Integer.MAX_VALUE;
   private @Nullable Blocked blocked;
@@ -52,6 +66,7 @@ final class Planner {
     this.outlook = outlook;
     this.source = source;
     this.work = state.work;
+    this.forgotten = state.matches.forgotten();
     this.tokensLeft = tokensLeft;
     this.available = outlook.available;
   }
@@ -62,20 +77,42 @@ final class Planner {
 
   ScheduleDecision decision() {
     return new ScheduleDecision(
-        givenUp, rows.preempted(), rows.chunks(), rows.idle(), fetches, admissions, blocked);
+        givenUp,
+        rows.preempted(),
+        rows.chunks(),
+        rows.idle(),
+        fetches,
+        admissions,
+        overtaken(),
+        blocked);
+  }
+
+  private List<Overtaken> overtaken() {
+    if (passed.isEmpty()) return passed;
+    return passed.stream()
+        .filter(each -> each.times() < served)
+        .map(each -> new Overtaken(each.sequence(), served - each.times()))
+        .toList();
   }
 
   PreSchedule preSchedule() {
     return new PreSchedule(
-        state, outlook.running, outlook.available, decision(), rows, required, waitingMax);
+        state,
+        outlook.running,
+        outlook.available,
+        decision(),
+        rows,
+        required,
+        waitingMax,
+        forgotten);
   }
 
-  /** Whether the batch had to be gone through although a plan for it was there. */
+  /** Returns whether the batch had to be gone through although there was a plan for it. */
   boolean isRecomputed() {
     return recomputed;
   }
 
-  /** What those that run already compute. */
+  /** Plans what the running sequences compute. */
   Planner planRunning() {
     if (!planSteady()) take(new PressurePlan(state, outlook, tokensLeft).plan());
     return this;
@@ -164,7 +201,46 @@ final class Planner {
       return false;
     }
     var match = match(sequence);
-    return match.below() > 0 ? fetch(sequence, match) : admit(sequence, match);
+    // One that holds its blocks had its turn when they were brought up.
+    if (sequence.span != null) return admit(sequence, match);
+    if (mostOvertaken >= OVERTAKEN_MAX) return false;
+    if (match.below() > 0 && !isOvertakenTooOften(sequence) && findsNoRoom(match)) {
+      pass(sequence);
+      return true;
+    }
+    boolean isServed = match.below() > 0 ? fetch(sequence, match) : admit(sequence, match);
+    if (isServed) serve();
+    return isServed;
+  }
+
+  private static boolean isOvertakenTooOften(Sequence sequence) {
+    return sequence.overtaken >= OVERTAKEN_MAX;
+  }
+
+  /**
+   * Returns whether its blocks have to wait for those of others that are on their way up. More than
+   * can ever be fetched at once is fetched as far as it goes, when nothing else is under way.
+   */
+  private boolean findsNoRoom(KvMatch match) {
+    if (state.fetching + fetches.size() == 0) return false;
+    return match.below() > roomForFetches() || mostOvertaken >= OVERTAKEN_BY_FETCHES;
+  }
+
+  private int roomForFetches() {
+    boolean isFull = state.fetching + fetches.size() == state.settings.sequencesMax();
+    return isFull ? 0 : fetchable;
+  }
+
+  /** Goes on to those behind it: they may join, and fetch what they need as long as it is fair. */
+  private void pass(Sequence sequence) {
+    if (passed.isEmpty()) passed = new ArrayList<>(2);
+    passed.add(new Overtaken(sequence, served));
+    mostOvertaken = Math.max(mostOvertaken, sequence.overtaken);
+  }
+
+  private void serve() {
+    served++;
+    if (!passed.isEmpty()) mostOvertaken++;
   }
 
   /** Looks up the next in line, in case there is more room in the end than foreseen. */
@@ -175,8 +251,9 @@ final class Planner {
   }
 
   /**
-   * Whether the sequence that found too little memory would find too little again. With no more of
-   * its blocks in memory it needs as much as before, unless others join and begin to hold them.
+   * Returns whether the sequence that found too little memory would find too little again. With no
+   * more of its blocks in memory it needs as much as before, unless others join and begin to hold
+   * them.
    */
   private boolean isStillBlocked(Sequence sequence) {
     // With no sequence running, others can be made to release their blocks.
@@ -216,18 +293,18 @@ final class Planner {
 
   /**
    * Has its blocks brought up if it can join once they are there: what is fetched into a full
-   * memory does not arrive, and would be computed instead. While others fill the ways up, those
-   * behind it may join.
+   * memory does not arrive, and would be computed instead. One that was overtaken too often has as
+   * many brought up as there is room for, and the rest is computed.
    */
   private boolean fetch(Sequence sequence, KvMatch match) {
-    int underWay = state.fetching + fetches.size();
-    if (underWay == state.settings.sequencesMax()) return true;
-    // More than can ever be fetched at once is fetched as far as it goes.
-    if (match.below() > fetchable && underWay > 0) return true;
-    int start = state.start(sequence, match.blocks() + match.below());
-    if (!claim(sequence, match, start + firstPart(sequence, start))) return false;
+    int room = isOvertakenTooOften(sequence) ? roomForFetches() : match.below();
+    int below = Math.min(match.below(), room);
+    if (below == 0) return admit(sequence, match);
+    int start = state.start(sequence, match.blocks() + below);
+    int part = Math.min(firstPart(sequence, start), state.settings.stepTokensMax());
+    if (!claim(sequence, match, start + part)) return false;
     fetches.add(sequence);
-    fetchable -= match.below();
+    fetchable -= below;
     return true;
   }
 

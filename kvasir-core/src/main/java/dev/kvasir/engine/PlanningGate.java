@@ -11,13 +11,13 @@ import java.util.Arrays;
  * better, the next few are too, and then the gate decides again.
  */
 final class PlanningGate {
-  /** How many steps of one kind a median is taken of. */
+  /** Number of steps of one kind over which a median is taken. */
   static final int SAMPLES = 5;
 
-  /** How many steps there are from one that is planned the other way to the next. */
+  /** Number of steps from one that is planned the other way to the next. */
   static final int PROBE_STEPS = 64;
 
-  /** What planning ahead may lose before it is turned off: less is noise. */
+  /** Factor by which planning ahead may be slower before it is turned off: less is noise. */
   private static final double TOLERANCE = 1.05;
 
   private final Samples ahead = new Samples();
@@ -25,13 +25,13 @@ final class PlanningGate {
   private boolean wins = true;
   private int steps;
 
-  /** How many of the next steps are planned the other way. */
+  /** Number of the next steps that are planned the other way. */
   private int probes;
 
-  /** Whether one such step was planned and may lead to more of them. */
+  /** Flag that is true if one such step was planned and may lead to more of them. */
   private boolean probed;
 
-  /** Whether to plan the next step ahead. */
+  /** Returns whether to plan the next step ahead. */
   boolean opens() {
     // Where planning costs nothing there is nothing to compare.
     if (!ahead.areEnough() || ahead.median == 0) return true;
@@ -60,7 +60,7 @@ final class PlanningGate {
     if (!decide() && isHint) probeOn();
   }
 
-  /** Whether it decided otherwise than before. */
+  /** Decides anew, and returns whether the decision differs from the one before. */
   private boolean decide() {
     if (!ahead.areEnough() || !after.areEnough()) return false;
     boolean won = wins;
@@ -76,7 +76,7 @@ final class PlanningGate {
     probed = false;
   }
 
-  /** What the last few steps took. */
+  /** Times that the last few steps took. */
   private static final class Samples {
     private final long[] nanos = new long[SAMPLES];
     private final long[] sorted = new long[SAMPLES];

@@ -1,9 +1,9 @@
 package dev.kvasir.engine;
 
 /**
- * How steps are planned.
+ * Settings for how steps are planned.
  *
- * @param nanosPerLook what planning costs where time is virtual, for each time that it looks at a
+ * @param nanosPerLook cost of planning where time is virtual, for each time that it looks at a
  *     sequence: a row, a candidate or a victim; 0 where planning takes its real time
  */
 public record PlanningSettings(Mode mode, long nanosPerLook) {
@@ -37,13 +37,13 @@ public record PlanningSettings(Mode mode, long nanosPerLook) {
   }
 
   /**
-   * How the plans of the steps so far were made. Each step is one of the first three.
+   * Statistics of how the steps so far were planned. Each step is one of the first three.
    *
    * @param hits steps that began from a plan made ahead, as it was
    * @param repairs steps that began from a plan made ahead, put right
    * @param misses steps that were planned after the step before them
-   * @param planningNanos what planning took
-   * @param exposedNanos how much of that time no step was running
+   * @param planningNanos time that planning took
+   * @param exposedNanos part of that time during which no step was running
    */
   public record Stats(long hits, long repairs, long misses, long planningNanos, long exposedNanos) {
     public static final Stats NONE = new Stats(0, 0, 0, 0, 0);

@@ -7,7 +7,7 @@ package dev.kvasir.engine;
  * is far cheaper: reading one change of the memory, or using an answer that was kept.
  */
 final class PlanningWork {
-  /** How many checks take as long as a look; the planning benches measure it. */
+  /** Number of checks that take as long as one look; the planning benches measure it. */
   private static final int CHECKS_PER_LOOK = 8;
 
   private long looks;
@@ -29,7 +29,7 @@ final class PlanningWork {
     checks += changes;
   }
 
-  /** What was done since the last time, in looks; a part of one counts as one. */
+  /** Returns the work done since the last call, in looks; a part of one counts as one. */
   long take() {
     long units = looks;
     looks = 0;

@@ -32,6 +32,8 @@ public final class PreSchedule {
    * @param required how many blocks must be there for all that is planned
    * @param waitingMax how many may wait without anybody among them who was not considered; the
    *     greatest number if the plan was complete before the end of the queue
+   * @param forgotten how many look-ups were forgotten when the plan was begun: what is forgotten
+   *     while it is made may be what it rests on
    */
   PreSchedule(
       SchedulerState state,
@@ -40,7 +42,8 @@ public final class PreSchedule {
       ScheduleDecision decision,
       ScheduleDecision.RunningPlan rows,
       int required,
-      int waitingMax) {
+      int waitingMax,
+      long forgotten) {
     this(
         state,
         running,
@@ -50,14 +53,25 @@ public final class PreSchedule {
         rows.tokensLeft(),
         available - rows.available(),
         required,
-        waitingMax);
+        waitingMax,
+        forgotten);
   }
 
   /** A plan by which all that decode get a token and take so many blocks, and nobody waits. */
   static PreSchedule steady(
       SchedulerState state, int running, int available, int tokensLeft, int taken) {
+    long forgotten = state.matches.forgotten();
     return new PreSchedule(
-        state, running, available, ScheduleDecision.STEADY, null, tokensLeft, taken, 0, 0);
+        state,
+        running,
+        available,
+        ScheduleDecision.STEADY,
+        null,
+        tokensLeft,
+        taken,
+        0,
+        0,
+        forgotten);
   }
 
   private PreSchedule(
@@ -69,7 +83,8 @@ public final class PreSchedule {
       int tokensLeft,
       int taken,
       int required,
-      int waitingMax) {
+      int waitingMax,
+      long forgotten) {
     this.state = state;
     this.decision = decision;
     this.rows = rows;
@@ -82,7 +97,7 @@ public final class PreSchedule {
     this.step = state.applied;
     this.surprises = state.surprises;
     this.reorders = state.waiting.reorders();
-    this.forgotten = state.matches.forgotten();
+    this.forgotten = forgotten;
     this.fetching = state.fetching;
     this.fetchable = state.kv.fetching().fetchable();
   }
@@ -91,7 +106,7 @@ public final class PreSchedule {
     return decision;
   }
 
-  /** What those that run get. */
+  /** Returns the plan for the running sequences. */
   ScheduleDecision.RunningPlan rows() {
     return rows == null
         ? new ScheduleDecision.RunningPlan(
@@ -99,29 +114,30 @@ public final class PreSchedule {
         : rows;
   }
 
-  /** How many sequences the batch will have. */
+  /** Returns the number of sequences that the batch will have. */
   int running() {
     return running;
   }
 
-  /** How many blocks are available then. */
+  /** Returns the number of blocks that will be available. */
   int available() {
     return available;
   }
 
-  /** How many blocks those that run take. */
+  /** Returns the number of blocks that the running sequences take. */
   int taken() {
     return taken;
   }
 
-  /** Whether it was made for the step that comes now, by the scheduler of this state. */
+  /** Returns whether it was made for the step that comes now, by the scheduler of this state. */
   boolean isFor(SchedulerState other) {
     return state == other && step == state.applied && step == state.completed;
   }
 
   /**
-   * Whether a new plan would decide the same. What is kept of those that wait must be up to date.
-   * Takes as long for many sequences as for few; where it is not sure it says no.
+   * Returns whether a new plan would decide the same. What is kept of the waiting sequences must be
+   * up to date. Takes as long for many sequences as for few; where it is not sure, it returns
+   * false.
    */
   boolean isUnchanged() {
     int availableNow = state.kv.available();
@@ -130,7 +146,7 @@ public final class PreSchedule {
         && hasRoom(availableNow);
   }
 
-  /** Whether those that run get what was planned, if there is the memory for it. */
+  /** Returns whether the running sequences get what was planned, and there is memory for it. */
   boolean hasSameRows(int runningNow, int availableNow) {
     return surprises == state.surprises
         && running == runningNow

@@ -6,32 +6,45 @@ import dev.kvasir.kv.KvWatch;
 import java.util.List;
 
 /**
- * What the KV memory said of the sequences that wait, for as long as it is true.
+ * Answers of the KV memory about the waiting sequences, kept for as long as they are true.
  *
  * <p>Each answer is entered under the names that it rests on. The memory reports which names
  * changed, and {@link #catchUp} forgets the answers that rest on these: that takes as long as there
  * are changes, however many sequences wait.
  */
 final class PrefixMatches {
-  /** Answers that rest on more blocks are not kept, or one would push out all others. */
-  private static final int NAMES_MAX = NameTable.CAPACITY_MAX / 4;
-
   private final KvStore kv;
   private final PlanningWork work;
-  private NameTable names = new NameTable(List.of());
+  private final int rowsMax;
+  private NameTable names;
   private List<KvWatch> watches = List.of();
   private long[] read = {};
   private boolean watching;
   private long forgotten;
 
-  PrefixMatches(KvStore kv, PlanningWork work) {
+  /**
+   * Answers of the memory, of which none is known yet.
+   *
+   * @param rowsMax on how many names they may rest together
+   */
+  PrefixMatches(KvStore kv, PlanningWork work, int rowsMax) {
     this.kv = kv;
     this.work = work;
+    this.rowsMax = rowsMax;
+    this.names = new NameTable(List.of(), rowsMax);
   }
 
-  /** How often an answer was forgotten because it was no longer true. */
+  /**
+   * Returns how often an answer was forgotten: because it was no longer true, or because nothing
+   * would have reported when it no longer was.
+   */
   long forgotten() {
-    return forgotten;
+    return forgotten + names.overflows();
+  }
+
+  /** Returns how often answers that still held were thrown out for lack of room. */
+  long overflows() {
+    return names.overflows();
   }
 
   /** Forgets what is no longer true. */
@@ -50,7 +63,7 @@ final class PrefixMatches {
     watching = true;
     watches = kv.watch();
     read = new long[watches.size()];
-    names = new NameTable(watches);
+    names = new NameTable(watches, rowsMax);
   }
 
   private void catchUp(KvWatch watch, long from) {
@@ -72,7 +85,7 @@ final class PrefixMatches {
     names.clear();
   }
 
-  /** What was cached of that many first blocks of the sequence, as of the last update. */
+  /** Returns what was cached of that many first blocks of the sequence, as of the last update. */
   KvMatch of(Sequence sequence, int blocksMax) {
     var known = sequence.match;
     if (known != null && names.isCurrent(sequence)) {
@@ -81,12 +94,16 @@ final class PrefixMatches {
     }
     var match = kv.match(sequence.request().names(), blocksMax);
     work.look(1 + match.blocks() + match.below());
-    if (!watches.isEmpty()) keep(sequence, match, Math.min(match.examined(), blocksMax));
+    keep(sequence, match, Math.min(match.examined(), blocksMax));
     return match;
   }
 
+  /** One that rests on too many blocks is forgotten at once, or it would push out all others. */
   private void keep(Sequence sequence, KvMatch match, int examined) {
-    if (examined > NAMES_MAX) return;
+    if (watches.isEmpty() || examined > rowsMax / 4) {
+      forgotten++;
+      return;
+    }
     sequence.match = match;
     names.enter(sequence, examined);
   }

@@ -13,7 +13,7 @@ import java.util.Set;
 
 /** Plans for those that run when there are too few tokens or too little memory for all of them. */
 final class PressurePlan {
-  /** What a sequence is to get in this step. */
+  /** Share of this step that a sequence is to get. */
   private record Share(int tokens, int blocks) {}
 
   private final SchedulerState state;

@@ -5,8 +5,8 @@ import dev.kvasir.engine.ScheduleDecision.Chunk;
 import java.util.List;
 
 /**
- * What the next step should compute; nothing has been changed for it yet. Every decoding sequence
- * that is not idle gets one token.
+ * Decision on what the next step should compute; nothing has been changed for it yet. Every
+ * decoding sequence that is not idle gets one token.
  *
  * @param givenUp waiting sequences that lose the blocks fetched for them
  * @param preempted running sequences that make room, in the order of their going
@@ -14,6 +14,8 @@ import java.util.List;
  * @param idle decoding sequences for which this step has nothing
  * @param fetches waiting sequences whose blocks should be brought up first
  * @param admissions waiting sequences that join
+ * @param overtaken waiting sequences whose blocks find no room on the way up, as far as others
+ *     behind them are served
  * @param blocked the sequence that lacked memory to be admitted, and what was missing
  */
 public record ScheduleDecision(
@@ -23,18 +25,20 @@ public record ScheduleDecision(
     List<Sequence> idle,
     List<Sequence> fetches,
     List<Admission> admissions,
+    List<Overtaken> overtaken,
     @Nullable Blocked blocked) {
   /** All that decode get their token, and nothing else is done. */
   static final ScheduleDecision STEADY =
-      new ScheduleDecision(List.of(), List.of(), List.of(), List.of(), List.of(), List.of(), null);
+      new ScheduleDecision(
+          List.of(), List.of(), List.of(), List.of(), List.of(), List.of(), List.of(), null);
 
-  /** Whether it is {@link #STEADY} itself, as most decisions are. */
+  /** Returns whether it is {@link #STEADY} itself, as most decisions are. */
   @SuppressWarnings("ReferenceEquality")
   boolean isSteady() {
     return this == STEADY;
   }
 
-  /** How many sequences it singles out; all others just get their next token. */
+  /** Returns the number of sequences it singles out; all others just get their next token. */
   public int changes() {
     if (isSteady()) return 0;
     return givenUp.size()
@@ -70,14 +74,17 @@ public record ScheduleDecision(
   /** A sequence that joins, with its cached blocks and the tokens that it computes at once. */
   public record Admission(Sequence sequence, int cachedBlocks, int tokens) {}
 
+  /** A sequence that waits on, while so many behind it are served. */
+  record Overtaken(Sequence sequence, int times) {}
+
   /** A sequence that found too few blocks available, with the blocks it had cached. */
   record Blocked(Sequence sequence, int cachedBlocks, int available) {}
 
   /**
-   * What those that run already get in a step.
+   * Part of a step that the sequences already running get.
    *
-   * @param tokensLeft how many tokens of the step are left for others
-   * @param available how many blocks are left for others
+   * @param tokensLeft number of tokens of the step that are left for others
+   * @param available number of blocks that are left for others
    * @param givenUp waiting sequences that lose the blocks fetched for them
    * @param preempted running sequences that make room, in the order of their going
    * @param chunks further parts of prompts
@@ -96,12 +103,12 @@ public record ScheduleDecision(
       return new RunningPlan(tokensLeft, blocks, givenUp, preempted, chunks, idle);
     }
 
-    /** Whether it singles nobody out: all that decode get their token. */
+    /** Returns whether it singles nobody out: all that decode get their token. */
     boolean isPlain() {
       return chunks.isEmpty() && idle.isEmpty() && !isAtOthersCost();
     }
 
-    /** Whether anybody had to give anything back. */
+    /** Returns whether any sequence had to give anything back. */
     boolean isAtOthersCost() {
       return !givenUp.isEmpty() || !preempted.isEmpty();
     }

@@ -30,16 +30,26 @@ public final class Scheduler {
   private final Runnable ready;
   private long ranks;
   private long preemptions;
+  private long unopened;
 
   /** A scheduler that calls {@code ready} when blocks that somebody waited for have come up. */
   public Scheduler(KvStore kv, EngineSettings settings, Runnable ready) {
+    this(kv, settings, ready, NameTable.ROWS_MAX);
+  }
+
+  /**
+   * The same.
+   *
+   * @param matchRowsMax on how many names the look-ups may rest that are kept
+   */
+  Scheduler(KvStore kv, EngineSettings settings, Runnable ready, int matchRowsMax) {
     this.kv = kv;
     this.settings = settings;
     this.ready = ready;
-    this.state = new SchedulerState(kv, settings);
+    this.state = new SchedulerState(kv, settings, matchRowsMax);
   }
 
-  /** Why the request can never be served; null if it can. */
+  /** Returns the reason why the request can never be served; null if it can. */
   public @Nullable String refusal(SequenceRequest request) {
     int prompt = request.promptTokens();
     long all = (long) prompt + request.outputTokensMax();
@@ -69,7 +79,10 @@ public final class Scheduler {
     return sequence;
   }
 
-  /** Takes the sequence out, wherever it stands, and gives its blocks back. */
+  /**
+   * Takes the sequence out, wherever it stands, and gives its blocks back: those that are full when
+   * a step on its way lands, when that is over.
+   */
   public void remove(Sequence sequence) {
     int outputTokens = sampled(sequence);
     switch (sequence.state) {
@@ -82,10 +95,29 @@ public final class Scheduler {
         if (!isComplete(sequence)) state.surprises++;
         leaveBatch(sequence);
       }
+      case LANDING -> {}
       case ENDED -> throw new IllegalStateException(sequence + " is over already");
     }
-    sequence.end(outputTokens);
+    sequence.end(outputTokens, state.launched);
     sequence.state = State.ENDED;
+  }
+
+  /** A step of the sequence has failed: what steps compute for it counts no more. */
+  void spoil(Sequence sequence) {
+    sequence.spoilt = true;
+    forgetLaunched(sequence);
+  }
+
+  private void forgetLaunched(Sequence sequence) {
+    if (state.launched != null) state.launched.forget(sequence);
+  }
+
+  /** A sequence of which nothing is left to launch leaves the batch, and is over later. */
+  void depart(Sequence sequence) {
+    int outputTokens = sampled(sequence);
+    leaveBatch(sequence);
+    sequence.end(outputTokens, state.launched);
+    sequence.state = State.LANDING;
   }
 
   /** Plans the next step without changing anything. */
@@ -179,7 +211,7 @@ public final class Scheduler {
     return new Repaired(decision, outcome, changes);
   }
 
-  /** Whether a plan can be carried out as it is, if no sequence of the batch left. */
+  /** Returns whether a plan can be carried out as it is, if no sequence of the batch left. */
   public boolean isFeasible(PreSchedule ahead) {
     state.work.look();
     if (!ahead.isFor(state)) return false;
@@ -214,8 +246,8 @@ public final class Scheduler {
   }
 
   /**
-   * How much planning there was since the last time somebody asked: the sequences that plans looked
-   * at, counted where they do so.
+   * Returns the amount of planning since the last call: the sequences that plans looked at, counted
+   * where they do so.
    */
   public long takeWork() {
     return state.work.take();
@@ -237,7 +269,7 @@ public final class Scheduler {
           new Planner(state, PlannedBatch.now(state), Source.MEMORY, planner.tokensLeft())
               .planAdmissions(1);
       var next = planner.decision();
-      for (var admission : next.admissions()) parts.add(join(admission, open(admission)));
+      for (var admission : next.admissions()) parts.add(join(admission, opened(admission)));
       state.blocked = next.blocked();
       if (next.admissions().isEmpty()) break;
     }
@@ -278,16 +310,27 @@ public final class Scheduler {
     }
   }
 
-  /** Takes the blocks that the decision needs, and says what to compute. */
+  /**
+   * Takes the blocks that the decision needs, and says what to compute. A decision that counts on
+   * cached blocks that are gone is made again.
+   */
   public Batch apply(ScheduleDecision decision) {
-    state.applied++;
     if (decision.changes() == 0) return applySteady(decision);
+    // What is cached must be held before anything is taken, or it could be evicted for it.
+    var spans = open(decision.admissions());
+    if (spans != null) return apply(decision, spans);
+    unopened++;
+    var again = compute();
+    spans = open(again.admissions());
+    if (spans == null) throw new IllegalStateException("blocks are gone of " + again.admissions());
+    return apply(again, spans);
+  }
+
+  private Batch apply(ScheduleDecision decision, KvSpan[] spans) {
+    state.applied++;
     if (!decision.givenUp().isEmpty()) for (var each : decision.givenUp()) giveUp(each);
     if (!decision.preempted().isEmpty()) preempt(decision.preempted());
-    // What is cached must be held before anything is taken, or it could be evicted for it.
     var admissions = decision.admissions();
-    var spans = new KvSpan[admissions.size()];
-    for (int i = 0; i < spans.length; i++) spans[i] = open(admissions.get(i));
     var idle = decision.idle();
     int decodes = state.decoding.size() - idle.size();
     long context = state.decoding.contextTokens();
@@ -296,6 +339,7 @@ public final class Scheduler {
     for (int i = 0; i < spans.length; i++) parts.add(join(admissions.get(i), spans[i]));
     state.blocked = decision.blocked();
     if (!decision.fetches().isEmpty()) for (var each : decision.fetches()) fetch(each);
+    for (var each : decision.overtaken()) each.sequence().overtaken += each.times();
     var batch =
         new Batch(parts, spans.length, decision.preempted(), idle, decodes, context, state.rows);
     // An empty batch is never run, so no sequence is left out of it.
@@ -304,6 +348,7 @@ public final class Scheduler {
   }
 
   private Batch applySteady(ScheduleDecision decision) {
+    state.applied++;
     state.decoding.reserve();
     state.blocked = decision.blocked();
     int decodes = state.decoding.size();
@@ -321,12 +366,51 @@ public final class Scheduler {
     state.decoding.start();
   }
 
-  /** Books a step: its tokens are computed. Sequences that have ended are removed later. */
+  /**
+   * Books a step that has landed: its tokens are computed. Sequences that have ended are removed
+   * later.
+   */
   public StepEnd complete(Batch batch) {
+    if (state.launched != null) throw new IllegalStateException("a step lands before another");
+    return advance(batch);
+  }
+
+  /**
+   * Books a step that is on its way: its tokens count as computed for the sequences that they
+   * belong to, and its blocks are full when it lands.
+   */
+  public StepEnd launch(Batch batch) {
+    if (state.launched != null) throw new IllegalStateException("two steps are on their way");
+    // Blocks that are counted together could not be told from those of a step that fails.
+    state.decoding.partForGood();
+    state.launched = new LaunchedStep();
+    return advance(batch);
+  }
+
+  /** The step on its way has landed. */
+  public void land() {
+    takeLaunched().land();
+  }
+
+  /** The step on its way has failed: all of its sequences are to be spoilt and removed. */
+  public void fail() {
+    takeLaunched().fail();
+  }
+
+  private LaunchedStep takeLaunched() {
+    var step = state.launched;
+    if (step == null) throw new IllegalStateException("a step is over, and none was on its way");
+    state.launched = null;
+    return step;
+  }
+
+  private StepEnd advance(Batch batch) {
+    var step = state.launched;
     state.completed = state.applied;
     if (batch.idle().isEmpty()) state.decoding.advance();
     else state.decoding.advance(stillIdle(batch));
-    state.decoding.fill();
+    if (step == null) state.decoding.fill();
+    else state.decoding.fill(step);
     var ended = state.decoding.ended();
     if (batch.parts().isEmpty()) {
       return ended.isEmpty() ? StepEnd.EMPTY : new StepEnd(List.of(), ended);
@@ -339,7 +423,8 @@ public final class Scheduler {
       if (sequence.state != State.RUNNING) continue;
       sequence.part = 0;
       sequence.computed = part.start() + part.tokens();
-      sequence.blocks().fill(sequence.computed);
+      if (step == null) sequence.blocks().fill(sequence.computed);
+      else step.fill(sequence, sequence.computed);
       if (sequence.computed < sequence.prefillTokens()) continue;
       state.prefilling.remove(sequence);
       prefilled.add(sequence);
@@ -378,12 +463,22 @@ public final class Scheduler {
     return state.reserved.size();
   }
 
-  /** How often a sequence had to make room. */
+  /** Returns the number of times that a sequence had to make room. */
   public long preemptions() {
     return preemptions;
   }
 
-  /** How far the sequence is computed. */
+  /** Returns how many decisions were made again, because they counted on blocks that were gone. */
+  long unopened() {
+    return unopened;
+  }
+
+  /** Returns how often look-ups that still held were thrown out for lack of room. */
+  long overflows() {
+    return state.matches.overflows();
+  }
+
+  /** Returns the number of the sequence's tokens that are computed. */
   public int computed(Sequence sequence) {
     return state.computed(sequence);
   }
@@ -415,7 +510,33 @@ public final class Scheduler {
     return new Part(sequence, sequence.computed, chunk.tokens());
   }
 
-  private KvSpan open(Admission admission) {
+  /** Holds what is cached of all of them, or, if some of it is gone, nothing. */
+  private KvSpan @Nullable [] open(List<Admission> admissions) {
+    var spans = new KvSpan[admissions.size()];
+    for (int i = 0; i < spans.length; i++) {
+      var span = open(admissions.get(i));
+      if (span == null) {
+        close(admissions, spans, i);
+        return null;
+      }
+      spans[i] = span;
+    }
+    return spans;
+  }
+
+  private static void close(List<Admission> admissions, KvSpan[] spans, int count) {
+    for (int i = 0; i < count; i++) {
+      if (admissions.get(i).sequence().span == null) spans[i].release();
+    }
+  }
+
+  private KvSpan opened(Admission admission) {
+    var span = open(admission);
+    if (span == null) throw new IllegalStateException("blocks are gone of " + admission);
+    return span;
+  }
+
+  private @Nullable KvSpan open(Admission admission) {
     var sequence = admission.sequence();
     if (sequence.span != null) return sequence.span;
     // A prompt that costs nothing holds nothing; only other rules let that happen.
@@ -452,12 +573,13 @@ public final class Scheduler {
   private void preempt(Sequence sequence) {
     int sampled = sampled(sequence);
     leaveBatch(sequence);
+    forgetLaunched(sequence);
     sequence.preempt(settings.rules().keptOutput(sampled));
     state.waiting.addFirst(sequence);
     preemptions++;
   }
 
-  /** How many tokens of output are known. */
+  /** Returns the number of output tokens that are known. */
   private int sampled(Sequence sequence) {
     if (!sequence.decoding) return sequence.kept;
     return state.computed(sequence) - sequence.request().promptTokens() + 1;
@@ -484,6 +606,7 @@ public final class Scheduler {
     var match = kv.match(names, blocksMax);
     leaveQueue(sequence);
     sequence.state = State.FETCHING;
+    sequence.overtaken = 0;
     state.fetching++;
     kv.fetching().fetch(names, match.blocks() + match.below(), span -> arrive(sequence, span));
   }
@@ -503,7 +626,7 @@ public final class Scheduler {
   }
 
   /**
-   * What a step brought about.
+   * Result of a step.
    *
    * @param prefilled sequences whose prompt is computed, so that they got a token
    * @param ended sequences that have all their tokens; they still hold their blocks
@@ -530,7 +653,7 @@ public final class Scheduler {
       return decision.isSteady() ? STEADY : new Repaired(decision, Outcome.CLEAN, 0);
     }
 
-    /** What had to be done to a plan. */
+    /** Change that a plan needed. */
     public enum Outcome {
       /** Nothing. */
       CLEAN,

@@ -29,21 +29,24 @@ final class SchedulerState {
 
   final PlanningWork work = new PlanningWork();
 
-  /** What is known of those that wait, for plans that are made ahead. */
+  /** Matches that are known of the waiting sequences, for plans that are made ahead. */
   final PrefixMatches matches;
+
+  /** The step that is on its way behind the one that is planned; null where none is. */
+  @Nullable LaunchedStep launched;
 
   ScheduleDecision.@Nullable Blocked blocked;
   int fetching;
 
-  /** How many decisions were applied, and which of them was the last to be completed. */
+  /** Number of decisions applied, and the number of the last one that was completed. */
   long applied;
 
   long completed;
 
-  /** How many sequences left the batch before they had all their tokens. */
+  /** Number of sequences that left the batch before they had all their tokens. */
   long surprises;
 
-  SchedulerState(KvStore kv, EngineSettings settings) {
+  SchedulerState(KvStore kv, EngineSettings settings, int matchRowsMax) {
     this.kv = kv;
     this.settings = settings;
     this.waiting = settings.order().open();
@@ -52,7 +55,7 @@ final class SchedulerState {
         new DecodeRing(
             kv.blockTokens(),
             isTogether ? DecodeRing.Growing.TOGETHER : DecodeRing.Growing.ONE_BY_ONE);
-    this.matches = new PrefixMatches(kv, work);
+    this.matches = new PrefixMatches(kv, work, matchRowsMax);
   }
 
   /** The blocks that hold a sequence, which say how many they are. */
@@ -85,12 +88,14 @@ final class SchedulerState {
         : tokens;
   }
 
-  /** How many more blocks it takes to hold that many tokens. */
+  /** Returns the number of further blocks that it takes to hold that many tokens. */
   int blocksBehind(int blocks, int tokens) {
     return Math.ceilDiv(tokens, kv.blockTokens()) - blocks;
   }
 
-  /** How many more blocks that many tokens need behind those that are computed. */
+  /**
+   * Returns the number of further blocks that so many tokens need behind those that are computed.
+   */
   int blocksFor(int computed, int tokens) {
     int blockTokens = kv.blockTokens();
     return Math.ceilDiv(computed + tokens, blockTokens) - Math.ceilDiv(computed, blockTokens);

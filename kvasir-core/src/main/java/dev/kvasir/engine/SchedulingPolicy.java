@@ -2,7 +2,7 @@ package dev.kvasir.engine;
 
 import java.util.Comparator;
 
-/** Which sequence is admitted first. */
+/** Rule for which sequence is admitted first. */
 public enum SchedulingPolicy {
   /**
    * First come, first served; preempted sequences come before all. One that had blocks fetched from

@@ -12,7 +12,7 @@ import dev.kvasir.kv.KvSpan;
  * step need not touch it.
  */
 public final class Sequence {
-  /** Where a sequence stands. */
+  /** Progress of a sequence. */
   public enum State {
     /** It waits for its turn. */
     WAITING,
@@ -20,6 +20,8 @@ public final class Sequence {
     FETCHING,
     /** It is part of the batch. */
     RUNNING,
+    /** Its last step is on its way: it has left the batch, and is over when the step lands. */
+    LANDING,
     /** It is over, however it ended. */
     ENDED
   }
@@ -40,7 +42,10 @@ public final class Sequence {
   /** It is decoding, and the step that runs has nothing for it. */
   boolean idle;
 
-  /** Who hears of it; null where nobody serves it. */
+  /** A step of it has failed: what is computed for it counts no more. */
+  boolean spoilt;
+
+  /** Listener of the sequence; null where nobody serves it. */
   @Nullable SequenceListener listener;
 
   /** The sequences that were taken on before and after it. */
@@ -48,17 +53,22 @@ public final class Sequence {
 
   @Nullable Sequence younger;
 
-  /** How many tokens of its prompt the step that runs computes. */
+  /** Number of tokens of its prompt that the step that runs computes. */
   int part;
 
-  /** How many tokens behind its cached blocks came along with it; lost with its blocks. */
+  /** Number of tokens behind its cached blocks that came along with it; lost with its blocks. */
   int tail;
 
   /** Its place in the order of arrival. */
   long turn;
 
-  /** What is cached of it, as long as {@link PrefixMatches} says that this still holds. */
+  /** Cached part of it, as long as {@link PrefixMatches} says that this still holds. */
   @Nullable KvMatch match;
+
+  /**
+   * The number of those behind it that were served while its blocks found no room on the way up.
+   */
+  int overtaken;
 
   /** Under which number {@link NameTable} has it. */
   long nameEntry;
@@ -93,22 +103,24 @@ public final class Sequence {
     return cachedTokens;
   }
 
-  /** Where the blocks of these tokens were found. */
+  /** Returns the blocks of these tokens, by the tier where they were found. */
   public CachedBlocks cached() {
     return cached;
   }
 
-  /** How often it had to make room for others. */
+  /** Returns the number of times that it had to make room for others. */
   public int preemptions() {
     return preemptions;
   }
 
-  /** How many tokens are computed when the last token of the output is known. */
+  /** Returns the number of tokens that are computed when the last token of the output is known. */
   int endTokens() {
     return endTokens;
   }
 
-  /** How many tokens must be computed before the next one can be sampled for the first time. */
+  /**
+   * Returns the number of tokens to compute before the next one can be sampled for the first time.
+   */
   int prefillTokens() {
     return request.promptTokens() + kept;
   }
@@ -122,6 +134,7 @@ public final class Sequence {
 
   void admit(long place, KvSpan held, int tokens) {
     state = State.RUNNING;
+    overtaken = 0;
     rank = place;
     span = held;
     computed = tokens;
@@ -137,11 +150,24 @@ public final class Sequence {
     preemptions++;
   }
 
-  /** Ends, with that many tokens of output, and gives its blocks back. */
-  void end(int outputTokens) {
+  /**
+   * Ends, with that many tokens of output, and gives its blocks back; those that a step on its way
+   * fills, when that is over.
+   */
+  void end(int outputTokens, @Nullable LaunchedStep launched) {
     var held = span;
-    if (held != null) held.ended(outputTokens, request.hint());
+    span = null;
+    if (held == null || launched == null) {
+      if (held != null) end(held, outputTokens);
+    } else {
+      launched.giveBack(this, () -> end(held, outputTokens));
+    }
     leave();
+  }
+
+  private void end(KvSpan held, int outputTokens) {
+    held.ended(outputTokens, request.hint());
+    held.release();
   }
 
   /** Gives its blocks back. */
@@ -163,7 +189,7 @@ public final class Sequence {
     return request.id() + " " + state;
   }
 
-  /** How a sequence ended. */
+  /** Outcome of a sequence. */
   public sealed interface End {
     /** It has all its tokens. */
     record Finished() implements End {}

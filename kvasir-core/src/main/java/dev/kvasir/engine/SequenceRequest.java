@@ -4,15 +4,15 @@ import dev.kvasir.kv.evict.ReturnHint;
 import dev.kvasir.kv.name.BlockNames;
 
 /**
- * What an engine is asked to compute.
+ * Request for an engine to compute a sequence.
  *
  * @param names the blocks of the prompt and of the output that follows it
- * @param outputTokensMax where the output ends at the latest
- * @param priority smaller is more urgent
- * @param arrivalNanos when it came, on the clock of the engine's loop
- * @param tailTokens how many tokens behind the last block that can be cached came along with it,
- *     computed elsewhere; they count only where all blocks before them are here
- * @param hint what its caller said about the next turn of its conversation
+ * @param outputTokensMax the largest number of output tokens
+ * @param priority urgency; smaller is more urgent
+ * @param arrivalNanos time when it came, on the clock of the engine's loop
+ * @param tailTokens number of tokens behind the last block that can be cached that came along with
+ *     it, computed elsewhere; they count only where all blocks before them are here
+ * @param hint the caller's statement about the next turn of its conversation
  */
 public record SequenceRequest(
     String id,

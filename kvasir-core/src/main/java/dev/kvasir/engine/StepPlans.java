@@ -21,7 +21,7 @@ final class StepPlans {
   private @Nullable PreSchedule ahead;
   private boolean disturbed;
 
-  /** Whether the step that runs could have had a successor planned, and had not. */
+  /** Flag that is true if the step that runs could have had a successor planned, and had not. */
   private boolean declined;
 
   private long begunNanos;
@@ -73,18 +73,24 @@ final class StepPlans {
   private Batch repaired(PreSchedule plan, long before) {
     long joined = joinedNanos();
     var repaired = scheduler.repair(plan);
+    long unopened = scheduler.unopened();
     var batch = scheduler.apply(repaired.decision());
     long cost = cost(before);
     if (batch.isEmpty()) return batch;
     gate.ahead(cost + joined);
-    switch (repaired.outcome()) {
+    if (scheduler.unopened() > unopened) misses++;
+    else count(repaired.outcome());
+    spend(cost);
+    expose(joined);
+    return batch;
+  }
+
+  private void count(Scheduler.Repaired.Outcome outcome) {
+    switch (outcome) {
       case CLEAN -> hits++;
       case REPAIRED -> repairs++;
       case RECOMPUTED -> misses++;
     }
-    spend(cost);
-    expose(joined);
-    return batch;
   }
 
   private Batch validated(PreSchedule plan, long before) {
@@ -143,7 +149,9 @@ final class StepPlans {
     disturbed = true;
   }
 
-  /** How long the batch just planned could not run for want of its plan, in virtual time. */
+  /**
+   * Returns how long the batch just planned could not run for want of its plan, in virtual time.
+   */
   long virtualDelayNanos() {
     return nanosPerLook == 0 ? 0 : exposedNow;
   }
@@ -153,8 +161,9 @@ final class StepPlans {
   }
 
   /**
-   * How long the step was over before its successor was planned. In real time nothing sees when it
-   * was over; but if all that passed is what planning took, planning was what took it.
+   * Returns how long the step was over before its successor was planned. In real time, nothing
+   * observes the end of the step; but if the time that passed is about what planning took, planning
+   * is taken to be the cause.
    */
   private long joinedNanos() {
     long passed = loop.nanos() - begunNanos;

@@ -41,14 +41,14 @@ final class WaitQueue {
   }
 
   /**
-   * How often the queue changed other than by a sequence that joined at its end. As long as this
-   * stays the same, the sequences that stood in it stand in it as before.
+   * Returns the number of changes to the queue other than a sequence that joined at its end. While
+   * this stays the same, the sequences that stood in it stand in it as before.
    */
   long reorders() {
     return reorders;
   }
 
-  /** Whose turn it is, first to last. */
+  /** Returns the sequences in the order of their turns. */
   Iterable<Sequence> inOrder() {
     return sequences;
   }

@@ -33,7 +33,7 @@ public abstract sealed class Block {
     this.id = id;
   }
 
-  /** Which of the pool's blocks this is: 0 to its total - 1. */
+  /** Returns the number of the block in its pool: 0 to the pool's total - 1. */
   public final int id() {
     return id;
   }
@@ -85,7 +85,7 @@ public abstract sealed class Block {
     }
   }
 
-  /** What a computation leaves behind: a {@link Partial} block or a {@link Complete} one. */
+  /** Block that a computation leaves behind: a {@link Partial} or a {@link Complete} one. */
   public sealed interface Computed permits Partial, Complete {}
 
   /** A block without content, just allocated. */
@@ -122,7 +122,7 @@ public abstract sealed class Block {
       super(pool, id);
     }
 
-    /** How many of its tokens are computed. */
+    /** Returns the number of its tokens that are computed. */
     public int computed() {
       check();
       return pool.computed(id);
@@ -153,7 +153,7 @@ public abstract sealed class Block {
       return pool.blockTokens() - pool.filled(id);
     }
 
-    /** How many tokens wait to be computed. */
+    /** Returns the number of its tokens that wait to be computed. */
     public int waiting() {
       check();
       return pool.filled(id) - pool.computed(id);
@@ -227,7 +227,10 @@ public abstract sealed class Block {
       return known;
     }
 
-    /** What the block holds: its place in the chain, and its tokens where they are known. */
+    /**
+     * Returns the content of the block: its place in the chain, and its tokens where they are
+     * known.
+     */
     public TokenBlock content() {
       hash();
       return pool.content(id);

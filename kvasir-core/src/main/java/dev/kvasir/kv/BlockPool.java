@@ -26,7 +26,7 @@ import java.util.Optional;
  */
 public final class BlockPool {
   /**
-   * What a pool has done since it was made.
+   * Counters of a pool since it was made.
    *
    * @param allocated blocks handed out
    * @param refused allocations that found too few blocks
@@ -48,8 +48,8 @@ public final class BlockPool {
   private static final int ABSENT = PrefixRegistry.ABSENT;
 
   /**
-   * What is kept in one number for each slot: its turn in the upper half; in the lower how many
-   * hold it, and marks. It is 0 there while the slot is cached, and only then.
+   * State of a slot in one number: its turn in the upper half, its holders and marks in the lower
+   * half. The lower half is 0 while the slot is cached, and only then.
    */
   private static final long HOLDS = 0x1fffffffL;
 
@@ -128,8 +128,8 @@ public final class BlockPool {
   }
 
   /**
-   * How many blocks are held, counted slot by slot and independently of the other figures. It reads
-   * every slot, so it is for checks of the sum.
+   * Returns the number of held blocks, counted slot by slot and independently of the other figures.
+   * It reads every slot, so it is for checks of the sum.
    */
   public int countHeld() {
     var isFree = new boolean[total()];
@@ -146,7 +146,7 @@ public final class BlockPool {
     return cached;
   }
 
-  /** How many blocks an allocation can have at most. */
+  /** Returns the largest number of blocks that an allocation can have. */
   public int available() {
     return free() + cached;
   }
@@ -196,12 +196,12 @@ public final class BlockPool {
     if (entry != UNNAMED) registry.approach(entry);
   }
 
-  /** Whether blocks may be kept here without their names. */
+  /** Returns whether blocks may be kept here without their names. */
   boolean takesUnnamed() {
     return eviction.takesRuns() && settings.release() != PoolSettings.Release.RESET;
   }
 
-  /** Whether somebody listens and has not heard anything yet. */
+  /** Returns whether there is a listener and no event was published yet. */
   boolean isUnheard() {
     return events.heard() && events.published() == 0;
   }
@@ -321,7 +321,7 @@ public final class BlockPool {
     return Optional.of(new Block.Registered(this, slot, hash));
   }
 
-  /** What of the first {@code blocksMax} blocks is here, without holding or counting anything. */
+  /** Returns what is here of the first {@code blocksMax} blocks; holds and counts nothing. */
   KvMatch look(BlockNames names, int blocksMax) {
     int found = 0;
     int idle = 0;
@@ -339,7 +339,7 @@ public final class BlockPool {
     return registry.watch();
   }
 
-  /** How many hold the block in the slot. */
+  /** Returns the number of holders of the block in the slot. */
   int holds(int slot) {
     return (int) (rows[slot << ROW_SHIFT] & HOLDS);
   }
@@ -395,7 +395,7 @@ public final class BlockPool {
     return count;
   }
 
-  /** What limits on top of its order of eviction have done, where there are some. */
+  /** Returns what limits on top of the order of eviction have done, where there are some. */
   public Optional<EvictionLimits.Stats> limits() {
     return eviction instanceof LimitedEviction limited
         ? Optional.of(limited.stats())
@@ -607,12 +607,15 @@ public final class BlockPool {
     eviction.said(last, hint);
   }
 
-  /** How likely the block is asked for again, as its eviction policy sees it; NaN for unknown. */
+  /**
+   * Returns the probability that the block is asked for again, as its eviction policy sees it; NaN
+   * for unknown.
+   */
   public double chance(BlockHash block) {
     return eviction.chance(block);
   }
 
-  /** What the eviction policy has learnt, to be restored after a restart. */
+  /** Returns what the eviction policy has learnt, to be restored after a restart. */
   public byte[] saveLearned() {
     return eviction.save();
   }
@@ -622,7 +625,7 @@ public final class BlockPool {
     return eviction.restore(saved);
   }
 
-  /** What the eviction policy has learnt, if it is one that learns. */
+  /** Returns what the eviction policy has learnt, if it is one that learns. */
   public Optional<LearnedStats> learned() {
     return eviction.learned();
   }
@@ -633,7 +636,7 @@ public final class BlockPool {
     rows[slot << ROW_SHIFT] = reset ? state | RESET : state & ~RESET;
   }
 
-  /** What the eviction policy sees of this pool. */
+  /** View of this pool for its eviction policy. */
   private final class Slots implements Eviction.Slots {
     @Override
     public int count() {
@@ -656,7 +659,7 @@ public final class BlockPool {
     }
   }
 
-  /** What the pool has done. */
+  /** Counters behind {@link Stats}. */
   private static final class PoolCounters {
     private long allocated;
     private long refused;

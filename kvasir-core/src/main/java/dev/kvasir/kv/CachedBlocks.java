@@ -5,7 +5,7 @@ import dev.kvasir.kv.event.Tier;
 import java.util.Arrays;
 import java.util.List;
 
-/** How many blocks were found cached, by tier. */
+/** Number of blocks that were found cached, by tier. */
 public final class CachedBlocks {
   public static final CachedBlocks NONE = new CachedBlocks(new int[0]);
 
@@ -64,7 +64,7 @@ public final class CachedBlocks {
     return of(some);
   }
 
-  /** What they are worth together where each tier has its weight. */
+  /** Returns the sum of the blocks, each multiplied by the weight of its tier. */
   public double weighted(double[] weights) {
     double sum = 0;
     for (int level = 0; level < counts.length; level++) sum += weights[level] * counts[level];

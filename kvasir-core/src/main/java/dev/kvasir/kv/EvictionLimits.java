@@ -27,7 +27,7 @@ public record EvictionLimits(Duration ttl, double pinnedShare) {
   }
 
   /**
-   * What the limits have done to a pool.
+   * Counters of what the limits have done to a pool.
    *
    * @param pinned blocks that are pinned now
    * @param pinsRefused blocks that were not pinned, since too many were

@@ -13,12 +13,14 @@ import java.util.Arrays;
 final class HashIndex {
   static final int ABSENT = -1;
 
-  /** How many values an entry has; each is {@link #ABSENT} until it is set. */
+  /** Number of values that an entry has; each is {@link #ABSENT} until it is set. */
   static final int VALUES = 6;
 
   private static final int ROW_SHIFT = 3;
 
-  /** Where in a row the values are, two to a word; then the next entry and the cell, in one. */
+  /**
+   * Position of the values in a row, two to a word; then come the next entry and the cell, in one.
+   */
   private static final int ROW_VALUES = 4;
 
   private static final int ROW_LINK = 7;
@@ -29,7 +31,9 @@ final class HashIndex {
   private static final int CELLS_PER_ENTRY = 8;
   private static final int CELLS_MAX = 1 << 30;
 
-  /** What stands in a cell or a link for an entry is one more, so that nothing is 0. */
+  /**
+   * Content of an empty cell or link; an entry is stored as its number plus one, so that none is 0.
+   */
   private static final int NOTHING = 0;
 
   private int[] cells = new int[CELLS_MIN];
@@ -41,7 +45,7 @@ final class HashIndex {
   private int unusedCount;
   private int capacity;
 
-  /** What was read ahead of time: without it the compiler would leave the reading out. */
+  /** Sum of what was read ahead of time; without it, the compiler would leave out the reads. */
   @SuppressWarnings("UnusedVariable")
   private long read;
 
@@ -86,7 +90,7 @@ final class HashIndex {
     return ABSENT;
   }
 
-  /** Whether the index is so large that look-ups wait for memory. */
+  /** Returns whether the index is so large that look-ups wait for memory. */
   boolean isLarge() {
     return capacity >= ENTRIES_LARGE;
   }

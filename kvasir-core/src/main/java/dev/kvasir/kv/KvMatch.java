@@ -1,13 +1,13 @@
 package dev.kvasir.kv;
 
 /**
- * How much of a sequence needs no computing.
+ * Part of a sequence that needs no computing.
  *
- * @param blocks how many blocks at the beginning are in the engine's memory
- * @param idle how many of these are not held; holding them makes fewer blocks available
- * @param below how many blocks behind them lie on slower tiers and are worth fetching
- * @param examined how many leading blocks the answer depends on: it stays valid while these do not
- *     change
+ * @param blocks number of blocks at the beginning that are in the engine's memory
+ * @param idle number of these that are not held; holding them makes fewer blocks available
+ * @param below number of blocks behind them that lie on slower tiers and are worth fetching
+ * @param examined number of leading blocks that the answer depends on: it stays valid while these
+ *     do not change
  */
 public record KvMatch(int blocks, int idle, int below, int examined) {
   public static final KvMatch NONE = new KvMatch(0, 0, 0);

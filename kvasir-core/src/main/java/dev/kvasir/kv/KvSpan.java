@@ -10,13 +10,13 @@ import dev.kvasir.kv.evict.ReturnHint;
  * nothing, so a caller that knows the block boundaries needs to call only at these.
  */
 public interface KvSpan {
-  /** How many blocks are held. */
+  /** Returns the number of held blocks. */
   int blocks();
 
-  /** Which of its first blocks needed no computing. */
+  /** Returns those of its first blocks that needed no computing. */
   CachedBlocks cached();
 
-  /** Where in the engine's memory the block at that place of the sequence lies. */
+  /** Returns the slot, in the engine's memory, of the block at that place of the sequence. */
   int slot(int index);
 
   /** Takes the blocks that are missing for all tokens before that position. */
@@ -24,6 +24,17 @@ public interface KvSpan {
 
   /** A step begins that computes into the blocks reserved so far. */
   default void start() {}
+
+  /**
+   * A step is on its way that computes all tokens before that position. Full blocks are its
+   * sequence's alone until {@link #fill} follows, when it has landed; if it fails, {@link #release}
+   * follows.
+   *
+   * @return whether any block is full when it lands
+   */
+  default boolean launch(int end) {
+    return true;
+  }
 
   /** All tokens before that position are computed: full blocks can be shared from now on. */
   void fill(int end);
@@ -35,16 +46,17 @@ public interface KvSpan {
   default void ended(int outputTokens, ReturnHint hint) {}
 
   /**
-   * What takes all further blocks of the sequence together with those of others, if so many of its
-   * tokens are computed and nothing else is under way; null where its blocks are taken one by one.
+   * Returns what takes all further blocks of the sequence together with those of others, if that
+   * many of its tokens are computed and nothing else is under way; null where its blocks are taken
+   * one by one.
    */
   default @Nullable KvGrowth growth(int computed) {
     return null;
   }
 
   /**
-   * How far a sequence has come whose blocks were taken together with those of others: the
-   * positions before which they are reserved, begun and filled.
+   * Tells the span how far its sequence has come, if its blocks were taken together with those of
+   * others: the positions before which they are reserved, begun and filled.
    */
   default void grown(int reserved, int started, int filled) {}
 

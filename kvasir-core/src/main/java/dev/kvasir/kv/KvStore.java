@@ -1,5 +1,6 @@
 package dev.kvasir.kv;
 
+import dev.kvasir.Nullable;
 import dev.kvasir.kv.event.Tier;
 import dev.kvasir.kv.evict.LearnedStats;
 import dev.kvasir.kv.evict.ReturnHint;
@@ -22,10 +23,13 @@ public interface KvStore {
   /** All blocks of the engine's memory; slower tiers do not count. */
   int total();
 
-  /** How many blocks can be had now: the free ones, and the cached ones that are not held. */
+  /**
+   * Returns the number of blocks that can be had now: the free ones, and the cached ones that are
+   * not held.
+   */
   int available();
 
-  /** How much of the first {@code blocksMax} blocks needs no computing. */
+  /** Returns the part of the first {@code blocksMax} blocks that needs no computing. */
   KvMatch match(BlockNames names, int blocksMax);
 
   /**
@@ -37,23 +41,30 @@ public interface KvStore {
     return List.of();
   }
 
-  /** Whether the block is in the engine's memory. */
+  /** Returns whether the block is in the engine's memory. */
   boolean has(BlockHash name);
 
-  /** Holds the first {@code blocks} blocks, as many as {@link #match} found or fewer. */
+  /**
+   * Holds the first {@code blocks} blocks, as many as {@link #match} found or fewer; null if one of
+   * them is gone by now.
+   */
+  @Nullable
   KvSpan open(BlockNames names, int blocks);
 
-  /** How many more blocks would be available if all of the spans were released. */
+  /** Returns how many more blocks would be available if all of the spans were released. */
   int reclaimable(List<KvSpan> spans);
 
-  /** How blocks are brought up from slower tiers; a store without such tiers brings up nothing. */
+  /**
+   * Returns the means to bring up blocks from slower tiers; a store without such tiers brings up
+   * nothing.
+   */
   default Fetching fetching() {
     return Fetching.NOTHING;
   }
 
   /** Brings up blocks that {@link #match} found below the engine's memory. */
   interface Fetching {
-    /** Where nothing lies below, no match says so, and nothing can be asked for. */
+    /** Fetching without slower tiers: no match reports blocks there, and none can be requested. */
     Fetching NOTHING =
         new Fetching() {
           @Override
@@ -68,7 +79,7 @@ public interface KvStore {
           }
         };
 
-    /** How many blocks can still be brought up besides those that are on their way. */
+    /** Returns the number of blocks that can still be brought up besides those on their way. */
     int fetchable();
 
     /**
@@ -81,7 +92,7 @@ public interface KvStore {
   /** Drops the blocks that nobody used in time, on all tiers. */
   default void expire() {}
 
-  /** What limits on top of eviction have done on each tier, where there are some. */
+  /** Returns what limits on top of eviction have done on each tier, where there are some. */
   default Map<Tier, EvictionLimits.Stats> limits() {
     return new EnumMap<>(Tier.class);
   }
@@ -89,7 +100,9 @@ public interface KvStore {
   /** The caller of a request that ended with that block says now whether it goes on. */
   default void said(BlockHash last, ReturnHint hint) {}
 
-  /** What eviction has learnt on each tier, where it learns, from the engine's memory down. */
+  /**
+   * Returns what eviction has learnt on each tier, where it learns, from the engine's memory down.
+   */
   default Map<Tier, LearnedStats> learned() {
     return new EnumMap<>(Tier.class);
   }

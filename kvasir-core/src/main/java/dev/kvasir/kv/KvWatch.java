@@ -41,12 +41,12 @@ public final class KvWatch {
     Arrays.fill(filter, 0);
   }
 
-  /** How many changes were reported so far; the next one has this number. */
+  /** Returns the number of changes reported so far; the next one has this number. */
   public long count() {
     return count;
   }
 
-  /** Whether all changes from that number on can still be read. */
+  /** Returns whether all changes from that number on can still be read. */
   public boolean isKept(long from) {
     return count - from <= CAPACITY;
   }

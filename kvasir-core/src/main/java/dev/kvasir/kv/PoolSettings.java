@@ -23,7 +23,7 @@ public record PoolSettings(
   /** The most blocks a pool can have. */
   public static final int BLOCKS_MAX = 1 << 27;
 
-  /** What happens to a second copy of a block that is registered already. */
+  /** Treatment of a second copy of a block that is registered already. */
   public enum Duplicates {
     /** It stays until it is released, and keeps the first copy from being evicted. */
     ALLOW,
@@ -31,7 +31,7 @@ public record PoolSettings(
     REJECT
   }
 
-  /** What happens to a registered block when its last holder releases it. */
+  /** Treatment of a registered block when its last holder releases it. */
   public enum Release {
     /** It stays to be found again, until its room is needed. */
     CACHE,

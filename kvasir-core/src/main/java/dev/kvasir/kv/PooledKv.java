@@ -1,11 +1,13 @@
 package dev.kvasir.kv;
 
+import dev.kvasir.Nullable;
 import dev.kvasir.kv.event.Tier;
 import dev.kvasir.kv.evict.LearnedStats;
 import dev.kvasir.kv.evict.RequestEnd;
 import dev.kvasir.kv.evict.ReturnHint;
 import dev.kvasir.kv.name.BlockHash;
 import dev.kvasir.kv.name.BlockNames;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.EnumMap;
 import java.util.List;
@@ -15,9 +17,9 @@ import java.util.function.Consumer;
 /** KV memory of one tier: evicted blocks are lost. */
 public final class PooledKv implements ResettableKv, KvGrowth {
   private final BlockPool pool;
-  private final Consumer<List<Block.Registered>> filled;
+  private final KvListener listener;
 
-  /** Whether blocks that nobody else will ask for are kept without names. */
+  /** Flag that is true if blocks that nobody else will ask for are kept without names. */
   private final boolean takesUnnamed;
 
   private List<BlockPool> below = List.of();
@@ -29,14 +31,14 @@ public final class PooledKv implements ResettableKv, KvGrowth {
 
   public PooledKv(BlockPool pool) {
     this.pool = pool;
-    this.filled = _ -> {};
+    this.listener = KvListener.NONE;
     this.takesUnnamed = pool.takesUnnamed();
   }
 
-  /** KV memory that reports filled blocks; they are held during the report. */
-  public PooledKv(BlockPool pool, Consumer<List<Block.Registered>> filled) {
+  /** KV memory that reports filled blocks. */
+  public PooledKv(BlockPool pool, KvListener listener) {
     this.pool = pool;
-    this.filled = filled;
+    this.listener = listener;
     this.takesUnnamed = false;
   }
 
@@ -71,20 +73,23 @@ public final class PooledKv implements ResettableKv, KvGrowth {
   }
 
   @Override
-  public KvSpan open(BlockNames names, int blocks) {
+  public @Nullable KvSpan open(BlockNames names, int blocks) {
     var span = new PooledSpan(this, names, CachedBlocks.onDevice(blocks), named(names));
     for (int i = 0; i < blocks; i++) {
-      span.add(
-          pool.hold(names.name(i))
-              .orElseThrow(() -> new IllegalStateException("a block of " + names + " is gone")));
+      var block = pool.hold(names.name(i));
+      if (block.isEmpty()) {
+        span.release();
+        return null;
+      }
+      span.add(block.get());
     }
     hits += blocks;
     return span;
   }
 
   /**
-   * How many of the blocks get their names. If the first behind them has one, the sequence was here
-   * before and lost its place: then all get one.
+   * Returns the number of blocks that get their names. If the first block behind them has one, the
+   * sequence was here before and lost its place: then all blocks get theirs.
    */
   private int named(BlockNames names) {
     int shareable = names.shareable();
@@ -137,12 +142,12 @@ public final class PooledKv implements ResettableKv, KvGrowth {
     return freed;
   }
 
-  /** How many blocks wait for the step that begins to fill them. */
+  /** Returns the number of blocks that wait for the step that begins to fill them. */
   public int ready() {
     return ready;
   }
 
-  /** How many blocks are being filled, by one step or by several. */
+  /** Returns the number of blocks that are being filled, by one step or by several. */
   public int inflight() {
     return inflight;
   }
@@ -210,7 +215,15 @@ public final class PooledKv implements ResettableKv, KvGrowth {
   }
 
   void tell(List<Block.Registered> blocks) {
-    filled.accept(blocks);
+    listener.filled(blocks);
+  }
+
+  /** Blocks are on their way; null where nobody waits for them. */
+  KvListener.@Nullable Landing launched(BlockNames names, int from, int until) {
+    if (listener.equals(KvListener.NONE)) return null;
+    var hashes = new ArrayList<BlockHash>(until - from);
+    for (int i = from; i < until; i++) hashes.add(names.name(i));
+    return listener.launched(hashes);
   }
 
   /**

@@ -32,12 +32,15 @@ final class PooledSpan implements KvSpan {
   /** The blocks from this one on get no names. */
   private final int named;
 
-  /** How many have no names, and how many of these a step has begun or finished. */
+  /** Number of blocks without names, and how many of these a step has begun or finished. */
   private int unnamed;
 
   private int unnamedBegun;
   private int unnamedFull;
   private boolean isOver;
+
+  /** The listener for the blocks that a step on its way fills; null where there is none. */
+  private KvListener.@Nullable Landing landing;
 
   PooledSpan(PooledKv kv, BlockNames names, CachedBlocks cached, int named) {
     this.kv = kv;
@@ -58,7 +61,7 @@ final class PooledSpan implements KvSpan {
     return known;
   }
 
-  /** How many of its blocks nobody else can hold. */
+  /** Returns the number of its blocks that nobody else can hold. */
   int owned() {
     return inflight.size() + ready.size() + unnamed;
   }
@@ -110,6 +113,14 @@ final class PooledSpan implements KvSpan {
   }
 
   @Override
+  public boolean launch(int end) {
+    int all = end / kv.blockTokens();
+    int full = Math.min(named, all);
+    if (full > known.size()) landing = kv.launched(names, known.size(), full);
+    return all > known.size() + unnamedFull;
+  }
+
+  @Override
   public void fill(int end) {
     start();
     int before = known.size();
@@ -121,7 +132,18 @@ final class PooledSpan implements KvSpan {
       known.add(register(inflight.remove(), names.block(known.size())));
     }
     kv.count(0, before - known.size());
-    if (known.size() > before) kv.tell(known.subList(before, known.size()));
+    if (known.size() > before) tell(known.subList(before, known.size()));
+  }
+
+  /**
+   * Tells the listener that awaits the blocks that they have landed; without one, reports the
+   * blocks.
+   */
+  private void tell(List<Block.Registered> filled) {
+    var awaited = landing;
+    landing = null;
+    if (awaited == null) kv.tell(filled);
+    else awaited.landed();
   }
 
   private void fillUnnamed(int full) {
@@ -165,6 +187,9 @@ final class PooledSpan implements KvSpan {
 
   @Override
   public void release() {
+    var awaited = landing;
+    landing = null;
+    if (awaited != null) awaited.failed();
     int filling = inflight.size() + unnamedBegun - unnamedFull;
     kv.count(unnamedBegun - unnamed - ready.size(), -filling);
     if (!ready.isEmpty()) {

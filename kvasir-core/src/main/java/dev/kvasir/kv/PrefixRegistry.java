@@ -71,12 +71,12 @@ public final class PrefixRegistry {
     for (var watch : watches) watch.changed(hash);
   }
 
-  /** How many different blocks are on any tier. */
+  /** Returns the number of different blocks on all tiers. */
   public int size() {
     return index.size();
   }
 
-  /** How many different blocks there can be: as many as the pools have slots. */
+  /** Returns the largest possible number of different blocks: as many as the pools have slots. */
   public int capacity() {
     return index.capacity();
   }
@@ -150,7 +150,7 @@ public final class PrefixRegistry {
     return until;
   }
 
-  /** Whether it pays off to say what comes next. */
+  /** Returns whether it pays off to announce what comes next. */
   boolean isLarge() {
     return index.isLarge();
   }
@@ -181,7 +181,7 @@ public final class PrefixRegistry {
     return entry;
   }
 
-  /** Where so far only the name of a block was known, here are perhaps the tokens. */
+  /** Keeps the content if none is known, or if so far only the name was known, not the tokens. */
   private void learn(int entry, TokenBlock content) {
     var known = contents[entry];
     // What is known was perhaps not looked at for long, and is slow to read: only where it matters.

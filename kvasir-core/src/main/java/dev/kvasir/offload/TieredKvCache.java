@@ -4,6 +4,7 @@ import dev.kvasir.Nullable;
 import dev.kvasir.kv.Block;
 import dev.kvasir.kv.BlockPool;
 import dev.kvasir.kv.EvictionLimits;
+import dev.kvasir.kv.KvListener;
 import dev.kvasir.kv.KvMatch;
 import dev.kvasir.kv.KvSpan;
 import dev.kvasir.kv.KvStore;
@@ -30,6 +31,7 @@ import dev.kvasir.offload.onboard.TierLookup;
 import dev.kvasir.offload.pipeline.OffloadPipeline;
 import dev.kvasir.offload.pipeline.OffloadRequest;
 import dev.kvasir.offload.pipeline.PendingTransfers;
+import dev.kvasir.offload.pipeline.Precondition;
 import dev.kvasir.offload.pipeline.TransferHandle;
 import dev.kvasir.time.EventLoop;
 import java.time.Duration;
@@ -60,8 +62,8 @@ public final class TieredKvCache implements ResettableKv, KvStore.Fetching {
   private final OnboardingLimits limits;
 
   /**
-   * Whether blocks are offloaded when their request ends, since only then it is known whether they
-   * return.
+   * Flag that is true if blocks are offloaded when their request ends, since only then is it known
+   * whether they return.
    */
   private final boolean sendsAtEnd;
 
@@ -117,7 +119,7 @@ public final class TieredKvCache implements ResettableKv, KvStore.Fetching {
     this.loop = loop;
     this.lookup = lookup;
     this.top = top;
-    this.device = new PooledKv(top, this::sendDown);
+    this.device = new PooledKv(top, new Descent());
     this.lowerTiers = List.copyOf(lowerTiers);
     device.alsoTell(this.lowerTiers.stream().map(LowerTier::pool).toList(), this::sendEnded);
     this.sendsAtEnd = !lowerTiers.isEmpty() && lowerTiers.getFirst().pool().learned().isPresent();
@@ -182,20 +184,49 @@ public final class TieredKvCache implements ResettableKv, KvStore.Fetching {
   }
 
   /**
-   * Offloads computed blocks at once, as far as the pipeline has room, unless they are offloaded
-   * when their request ends.
+   * Offloads blocks as they are computed, as far as the pipeline has room, unless they are
+   * offloaded when their request ends. Those of a step on its way wait for it in the pipeline.
    */
-  private void sendDown(List<Block.Registered> blocks) {
-    if (edges.isEmpty() || sendsAtEnd) return;
-    var sources = new ArrayList<WeakBlock>(blocks.size());
-    for (var block : blocks) sources.add(block.weak());
-    send(edges.getFirst(), OffloadRequest.weak(sources));
+  private final class Descent implements KvListener {
+    @Override
+    public void filled(List<Block.Registered> blocks) {
+      if (edges.isEmpty() || sendsAtEnd) return;
+      var sources = new ArrayList<WeakBlock>(blocks.size());
+      for (var block : blocks) sources.add(block.weak());
+      send(edges.getFirst(), OffloadRequest.weak(sources));
+    }
+
+    @Override
+    public Landing launched(List<BlockHash> names) {
+      if (edges.isEmpty() || sendsAtEnd) return Landing.UNHEARD;
+      var sources = new ArrayList<WeakBlock>(names.size());
+      for (var name : names) sources.add(new WeakBlock(top, name));
+      var landing = new Precondition();
+      var request = OffloadRequest.weak(sources).after(landing);
+      return new Awaited(landing, send(edges.getFirst(), request));
+    }
   }
 
-  private void send(OffloadPipeline edge, OffloadRequest request) {
+  /** Blocks on their way down whose step is on its way, too. */
+  private record Awaited(Precondition landing, Optional<TransferHandle> handle)
+      implements KvListener.Landing {
+    @Override
+    public void landed() {
+      landing.meet();
+    }
+
+    @Override
+    public void failed() {
+      handle.ifPresent(TransferHandle::cancel);
+      landing.fail("the step that was to compute the blocks failed");
+    }
+  }
+
+  private Optional<TransferHandle> send(OffloadPipeline edge, OffloadRequest request) {
     var handle = edge.enqueueWhatFits(request);
     int taken = handle.map(one -> one.progress().submitted()).orElse(0);
     declined += request.blocks().size() - taken;
+    return handle;
   }
 
   /**
@@ -271,8 +302,9 @@ public final class TieredKvCache implements ResettableKv, KvStore.Fetching {
   }
 
   @Override
-  public KvSpan open(BlockNames names, int blocks) {
+  public @Nullable KvSpan open(BlockNames names, int blocks) {
     var span = device.open(names, blocks);
+    if (span == null) return null;
     for (int i = 0; i < blocks; i++) offerAgain(names.name(i));
     return span;
   }
@@ -357,7 +389,7 @@ public final class TieredKvCache implements ResettableKv, KvStore.Fetching {
     return ascents.size();
   }
 
-  /** What is on its way up, and its limits. */
+  /** Returns the load of the onboardings under way, and its limits. */
   public OnboardingLoad onboardings() {
     return new OnboardingLoad(
         searches,

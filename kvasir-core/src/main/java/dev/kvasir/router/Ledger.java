@@ -17,8 +17,8 @@ import java.util.List;
  */
 final class Ledger {
   /**
-   * What the engine reports is as old as its last step: what was dispatched within this time comes
-   * on top.
+   * Age up to which a dispatched request is added to what the engine reports: a report is as old as
+   * the engine's last step.
    */
   private static final long YOUNG_NANOS = 300_000_000;
 
@@ -37,18 +37,27 @@ final class Ledger {
   private long contextTokens;
   private int placements;
 
-  /** What the other gateways have booked. */
+  /** Load that the other gateways have booked. */
   private BookedLoad elsewhere = BookedLoad.NONE;
+
+  /** The most requests of all gateways in this span of young time, and in the one before it. */
+  private int most;
+
+  private int mostBefore;
 
   /** Tokens dispatched in this span of young time, and in the one before it. */
   private long span;
+
+  private long spanEndNanos = YOUNG_NANOS;
 
   private long youngTokens;
   private long youngTokensBefore;
 
   /** Books a request, or its prefill for another instance; nothing is computed yet. */
   LedgerEntry open(LedgerEntry.Part part, int promptTokens, long nowNanos) {
+    roll(nowNanos);
     inFlight++;
+    most = Math.max(most, requests());
     if (part == LedgerEntry.Part.PREFILL) placements++;
     return new LedgerEntry(this, part, promptTokens, nowNanos);
   }
@@ -63,7 +72,7 @@ final class Ledger {
     return prefillWork + elsewhere.prefillWork();
   }
 
-  /** What is booked here, without the other gateways. */
+  /** Returns the load booked here, without that of the other gateways. */
   BookedLoad booked(long nowNanos) {
     return new BookedLoad(
         inFlight,
@@ -79,6 +88,21 @@ final class Ledger {
   /** The other gateways have booked so much by now. */
   void elsewhere(BookedLoad load) {
     elsewhere = load;
+    most = Math.max(most, requests());
+  }
+
+  private int requests() {
+    return inFlight + elsewhere.inFlight();
+  }
+
+  /**
+   * The requests that others have sent, by a report that has just come. It is as old as the last
+   * step, so it may count any that were in flight lately.
+   */
+  int foreign(EngineSignals told, long nowNanos) {
+    roll(nowNanos);
+    int there = Math.max(0, told.queueDepth()) + Math.max(0, told.batchSize());
+    return Math.max(0, there - Math.max(most, mostBefore));
   }
 
   boolean isEmpty() {
@@ -92,13 +116,20 @@ final class Ledger {
   }
 
   /**
-   * What all gateways have booked, or what the engine has reported lately where that is more.
+   * Returns the load that all gateways have booked, or that the engine has reported lately where
+   * that is more.
    *
    * @param signals what it reported; {@link EngineSignals#NONE} where that is too old
+   * @param foreign requests that others sent there, by that report
    * @param meanTokens what a request that others sent there has to prefill, as far as is known
    * @param targets by which to say how pressed its streams are; null where it is not needed
    */
-  Load load(long nowNanos, EngineSignals signals, long meanTokens, @Nullable SloTargets targets) {
+  Load load(
+      long nowNanos,
+      EngineSignals signals,
+      int foreign,
+      long meanTokens,
+      @Nullable SloTargets targets) {
     roll(nowNanos);
     long bookedTokens = prefillTokens + elsewhere.prefillTokens();
     long toldTokens = meanTokens * Math.max(0, signals.queueDepth() - prefills()) + bookedTokens;
@@ -109,7 +140,8 @@ final class Ledger {
     int bookedStreams = streams.size() + elsewhere.streams();
     int decodes = Math.max(bookedStreams, signals.batchSize() - prefills());
     return new Load(
-        inFlight + elsewhere.inFlight(),
+        requests(),
+        foreign,
         prefills(),
         bookedTokens + foreignTokens,
         prefillWork() + foreignTokens,
@@ -185,10 +217,13 @@ final class Ledger {
   }
 
   private void roll(long nowNanos) {
+    if (nowNanos < spanEndNanos) return;
     long now = nowNanos / YOUNG_NANOS;
-    if (now == span) return;
     youngTokensBefore = now == span + 1 ? youngTokens : 0;
     youngTokens = 0;
+    mostBefore = now == span + 1 ? most : requests();
+    most = requests();
     span = now;
+    spanEndNanos = (now + 1) * YOUNG_NANOS;
   }
 }

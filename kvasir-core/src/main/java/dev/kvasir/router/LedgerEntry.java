@@ -15,7 +15,7 @@ import dev.kvasir.router.view.SloTargets;
  * to its prefill when that has to be done after all.
  */
 final class LedgerEntry {
-  /** What of a request it stands for. */
+  /** Part of a request that an entry stands for. */
   enum Part {
     PREFILL,
     WHOLE

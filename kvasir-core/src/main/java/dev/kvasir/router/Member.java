@@ -1,5 +1,6 @@
 package dev.kvasir.router;
 
+import dev.kvasir.Nullable;
 import dev.kvasir.kv.CachedBlocks;
 import dev.kvasir.router.view.Availability;
 import dev.kvasir.router.view.EngineSignals;
@@ -8,6 +9,7 @@ import dev.kvasir.router.view.Instance;
 import dev.kvasir.router.view.InstanceView;
 import dev.kvasir.router.view.Load;
 import dev.kvasir.router.view.PrefillSpeed;
+import dev.kvasir.router.view.SloTargets;
 
 /** An instance of the fleet, with the router's state of it. */
 final class Member {
@@ -18,6 +20,7 @@ final class Member {
   private final PrefillSpeed speed = new PrefillSpeed();
   private Availability availability = Availability.READY;
   private EngineSignals signals = EngineSignals.NONE;
+  private int foreign;
   private long toldNanos;
   private boolean tellingCached;
 
@@ -67,6 +70,7 @@ final class Member {
 
   void tell(EngineSignals told, long nowNanos) {
     signals = told;
+    foreign = ledger.foreign(told, nowNanos);
     toldNanos = nowNanos;
   }
 
@@ -74,9 +78,16 @@ final class Member {
     return nowNanos - toldNanos <= freshNanos;
   }
 
-  /** What the engine reported, if it is not too old. */
+  /** Returns what the engine reported, if it is not too old. */
   EngineSignals signals(long nowNanos, long freshNanos) {
     return isFresh(nowNanos, freshNanos) ? signals : EngineSignals.NONE;
+  }
+
+  /** Returns the load there, by what is booked and by the last report if it is not too old. */
+  Load load(long nowNanos, long freshNanos, long meanTokens, @Nullable SloTargets targets) {
+    boolean isFresh = isFresh(nowNanos, freshNanos);
+    var told = isFresh ? signals : EngineSignals.NONE;
+    return ledger.load(nowNanos, told, isFresh ? foreign : 0, meanTokens, targets);
   }
 
   InstanceView view(EngineSignals fresh, Load load, CachedBlocks cached, Estimates estimates) {

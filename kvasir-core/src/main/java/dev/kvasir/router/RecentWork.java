@@ -25,7 +25,7 @@ final class RecentWork {
     return sum;
   }
 
-  /** How much was sent in a second, as a mean over the minute or the time since the first. */
+  /** Returns the work sent per second, as a mean over the minute or the time since the first. */
   double perSecond(long nowNanos) {
     double seconds = Math.min(SECONDS, nowNanos / NANOS - firstSecond + 1);
     return sum == 0 ? 0 : sum(nowNanos) / Math.max(RATE_SECONDS_MIN, seconds);

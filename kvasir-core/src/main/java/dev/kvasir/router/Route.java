@@ -47,20 +47,23 @@ public final class Route implements AutoCloseable {
   private long doneNanos = RouteTimes.NEVER;
   private long emittedTokens;
 
-  /** How long the prefill took, where that shows the speed of its instance. */
+  /** Duration of the prefill, if it shows the speed of its instance. */
   private long prefillNanos = NO_SAMPLE;
 
   private int toldPromptTokens = UNTOLD;
   private int toldCachedTokens = UNTOLD;
   private boolean closed;
 
-  /** Whether it was handed to an instance that prefilled: it waited there, and not for a link. */
+  /**
+   * Flag set if the decoding instance was prefilling at the hand-over: the request waited for that,
+   * and not for a link.
+   */
   private boolean handedToBusy;
 
-  /** Whether the answer comes in one piece, so that its first token is not seen. */
+  /** Flag set if the answer comes in one piece, so that its first token is not seen. */
   private boolean whole;
 
-  /** Whether the ledger has it decoding by prediction alone. */
+  /** Flag set if the ledger has it decoding by prediction alone. */
   private boolean assumed;
 
   private @Nullable Timer prediction;
@@ -100,7 +103,7 @@ public final class Route implements AutoCloseable {
     return routeClass;
   }
 
-  /** Where it prefills and decodes; another where the first one failed. */
+  /** Returns where it prefills and decodes; this changes if the first placement failed. */
   public PrefillPlacement placement() {
     return placement;
   }
@@ -175,7 +178,7 @@ public final class Route implements AutoCloseable {
     fallBack(Reason.OFFLOAD_FAILED_FALLBACK_COLO);
   }
 
-  /** What the other instance computed did not arrive: it is computed again. */
+  /** Records that what the other instance computed did not arrive: it is computed again. */
   public void transferFailed() {
     fallBack(Reason.KV_PULL_FAILED_RECOMPUTE);
   }
@@ -219,7 +222,7 @@ public final class Route implements AutoCloseable {
   }
 
   /**
-   * What the instance that prefilled it reported of the prompt, in its own tokens.
+   * Records what the instance that prefilled it reported of the prompt, in its own tokens.
    *
    * <p>The router may not have known of cached blocks, or have believed in some that were gone. The
    * share that was cached corrects the speed computed from the time of the prefill.

@@ -35,8 +35,9 @@ import java.util.function.ObjIntConsumer;
  */
 public final class Router {
   /**
-   * How many requests other gateways may place at one instance in a burst. Counting only one, the
-   * TTFT p90 of four gateways is 4 % above that of one gateway, and 2 % with this many.
+   * Number of requests that other gateways may place at one instance in a burst. If only one is
+   * counted, the TTFT p90 of four gateways is 4 % above that of one gateway; with this many, it is
+   * 2 % above.
    */
   private static final double BURST_REQUESTS = 2.5;
 
@@ -107,17 +108,17 @@ public final class Router {
     return member != null;
   }
 
-  /** Whether the engine's last report of its load is recent enough to be used. */
+  /** Returns whether the engine's last report of its load is recent enough to be used. */
   public boolean isFresh(int id) {
     return member(id).isFresh(loop.nanos(), settings.freshness().toNanos());
   }
 
-  /** What the engine of the instance reported lately; nothing where that is too old. */
+  /** Returns what the engine of the instance reported lately; nothing if that is too old. */
   public EngineSignals signals(int id) {
     return fresh(member(id), loop.nanos());
   }
 
-  /** Whether an instance that decodes may take the request. */
+  /** Returns whether an instance that decodes may take the request. */
   public boolean hasDecoder(RouteRequest request) {
     for (int i = 0; i < members.size(); i++) {
       if (canDecode(members.get(i), request)) return true;
@@ -160,12 +161,12 @@ public final class Router {
     return index;
   }
 
-  /** How fast the fleet is, as far as is known. */
+  /** Returns estimates of the fleet's speed, as far as it is known. */
   public Estimates estimates() {
     return speeds.estimates();
   }
 
-  /** How many sessions have a home. */
+  /** Returns the number of sessions that have a home. */
   public int sessions() {
     return sessions.size();
   }
@@ -196,7 +197,7 @@ public final class Router {
     var _ = sessions.end(session);
   }
 
-  /** What this router has booked on the instance. */
+  /** Returns the load that this router has booked on the instance. */
   public BookedLoad booked(int id) {
     return member(id).ledger().booked(loop.nanos());
   }
@@ -206,7 +207,7 @@ public final class Router {
     member(id).ledger().elsewhere(load);
   }
 
-  /** How many routes there have been. */
+  /** Returns the number of routes opened so far. */
   public long opened() {
     return opened;
   }
@@ -221,7 +222,7 @@ public final class Router {
     return load(member(id), now);
   }
 
-  /** What a policy would see of the instances that may take the request. */
+  /** Returns what a policy would see of the instances that may take the request. */
   public ClusterView view(RouteRequest request) {
     long now = loop.nanos();
     index.settle(now);
@@ -262,7 +263,7 @@ public final class Router {
     return Optional.of(route);
   }
 
-  /** Whether nothing of the instances decides where the request goes but that they are there. */
+  /** Returns whether the place of the request depends on nothing but which instances are there. */
   private boolean isBlind(RouteRequest request) {
     return picks.isBlind() && !placements.offloads() && request.session().isEmpty();
   }
@@ -297,8 +298,8 @@ public final class Router {
   }
 
   /**
-   * Whether the request would go to the same instance although {@link #BURST_REQUESTS} others of
-   * usual length were placed there before it.
+   * Returns whether the request would go to the same instance although {@link #BURST_REQUESTS}
+   * others of usual length were placed there before it.
    */
   public boolean isDecided(RouteRequest request) {
     var decoders = decoders(view(request));
@@ -319,7 +320,7 @@ public final class Router {
     return new ClusterView(cluster.nanos(), cluster.blockTokens(), decoders, cluster.estimates());
   }
 
-  /** Whether none has to be left out, as in most fleets. */
+  /** Returns whether none has to be left out, as in most fleets. */
   private static boolean areAllDecoders(List<InstanceView> instances) {
     for (int i = 0; i < instances.size(); i++) {
       if (!instances.get(i).role().decodes()) return false;
@@ -346,7 +347,8 @@ public final class Router {
   }
 
   private Load load(Member member, long now) {
-    return member.ledger().load(now, fresh(member, now), speeds.meanTokens(), placements.targets());
+    long freshNanos = settings.freshness().toNanos();
+    return member.load(now, freshNanos, speeds.meanTokens(), placements.targets());
   }
 
   private EngineSignals fresh(Member member, long now) {

@@ -24,7 +24,7 @@ final class Speeds {
     return estimates;
   }
 
-  /** How much of a request has to be computed, on average. */
+  /** Returns how many tokens of a request have to be computed, on average. */
   long meanTokens() {
     return Math.round(meanTokens);
   }

@@ -14,7 +14,7 @@ import java.time.Duration;
  * #trip}.
  */
 public final class CircuitBreaker {
-  /** Whether work may pass. */
+  /** State that decides whether work may pass. */
   public enum State {
     CLOSED,
     TRIPPED,
@@ -48,12 +48,12 @@ public final class CircuitBreaker {
     return failures;
   }
 
-  /** How often it tripped. */
+  /** Returns the number of times that it tripped. */
   public long trips() {
     return trips;
   }
 
-  /** Whether there were enough failures to trip it. During a trial one is enough. */
+  /** Returns whether there were enough failures to trip it. During a trial, one is enough. */
   public boolean isDue() {
     if (failures == 0) return false;
     return switch (state) {
@@ -63,7 +63,7 @@ public final class CircuitBreaker {
     };
   }
 
-  /** Whether work may pass now; the first after the pause is the trial. */
+  /** Returns whether work may pass now; the first after the pause is the trial. */
   public boolean admits(long nowNanos) {
     if (state == State.TRIPPED && nowNanos - trippedNanos >= pauseNanos) {
       state = State.TRYING;
@@ -80,6 +80,11 @@ public final class CircuitBreaker {
     if (state == State.TRIPPED) return;
     failures = 0;
     state = State.CLOSED;
+  }
+
+  /** The work that passed says nothing. If it was the trial, the next work is the trial. */
+  public void abstained() {
+    if (state == State.TRYING) state = State.TRIPPED;
   }
 
   /** Counts a failure. */

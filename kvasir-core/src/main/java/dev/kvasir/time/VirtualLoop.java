@@ -70,7 +70,7 @@ public final class VirtualLoop implements EventLoop {
     }
   }
 
-  /** How many tasks wait, whether due or not. */
+  /** Returns the number of tasks that wait, whether due or not. */
   public int pending() {
     return queue.size();
   }

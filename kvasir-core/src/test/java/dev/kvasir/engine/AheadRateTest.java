@@ -15,8 +15,8 @@ import java.util.random.RandomGeneratorFactory;
 import org.junit.jupiter.api.Test;
 
 /**
- * What planning ahead leaves to do between the steps, with a full batch and callers who keep
- * coming.
+ * Tests how much work planning ahead leaves between the steps, with a full batch and callers who
+ * keep coming.
  */
 class AheadRateTest {
   private static final int BATCH = 256;
@@ -84,7 +84,7 @@ class AheadRateTest {
         var stop = stops.get(row.sequence());
         if (stop != null && row.position() >= stop) stopped.add(row.sequence());
       }
-      var result = new ModelBackend.StepResult(List.of(), stopped, List.of());
+      var result = new ModelBackend.StepResult.Landed(List.of(), stopped, List.of());
       loop.after(STEP, () -> end(result, done));
     }
 

@@ -13,7 +13,7 @@ final class ChancyModel implements ModelBackend {
   private final RandomGenerator random;
   private boolean calm;
 
-  /** What each step computed. */
+  /** Descriptions of what each step computed. */
   final List<String> steps = new ArrayList<>();
 
   ChancyModel(EventLoop loop, RandomGenerator random) {
@@ -34,8 +34,7 @@ final class ChancyModel implements ModelBackend {
   }
 
   private ModelBackend.StepResult result(Batch batch) {
-    if (random.nextInt(150) == 0)
-      return ModelBackend.StepResult.broken(batch, "the device was lost");
+    if (random.nextInt(150) == 0) return new ModelBackend.StepResult.Failed("the device was lost");
     var sampled = new ArrayList<ModelBackend.StepResult.Sampled>();
     var stopped = new ArrayList<Sequence>();
     var failed = new ArrayList<ModelBackend.StepResult.Failure>();
@@ -50,7 +49,7 @@ final class ChancyModel implements ModelBackend {
       if (random.nextInt(60) > 0) continue;
       failed.add(new ModelBackend.StepResult.Failure(part.sequence(), "out of memory"));
     }
-    return new ModelBackend.StepResult(sampled, stopped, failed);
+    return new ModelBackend.StepResult.Landed(sampled, stopped, failed);
   }
 
   private static String picture(Batch batch) {

@@ -1,5 +1,6 @@
 package dev.kvasir.engine;
 
+import dev.kvasir.Nullable;
 import dev.kvasir.kv.KvMatch;
 import dev.kvasir.kv.KvSpan;
 import dev.kvasir.kv.KvWatch;
@@ -10,7 +11,7 @@ import java.util.List;
 
 /** KV memory that counts how often it is asked what is cached. */
 final class CountingKv implements ResettableKv {
-  /** Whether the memory tells what changes. */
+  /** Choice of whether the memory tells what changes. */
   enum Telling {
     CHANGES,
     NOTHING
@@ -25,7 +26,7 @@ final class CountingKv implements ResettableKv {
     this.telling = telling;
   }
 
-  /** How often it was asked since the last time this was called. */
+  /** Returns how often it was asked since the last call. */
   long takeMatches() {
     long count = matches;
     matches = 0;
@@ -64,7 +65,7 @@ final class CountingKv implements ResettableKv {
   }
 
   @Override
-  public KvSpan open(BlockNames names, int blocks) {
+  public @Nullable KvSpan open(BlockNames names, int blocks) {
     return kv.open(names, blocks);
   }
 

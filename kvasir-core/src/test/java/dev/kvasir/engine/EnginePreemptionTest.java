@@ -10,7 +10,7 @@ import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 
-/** What a listener may ask of the engine while it hears that its sequence was preempted. */
+/** Tests what a listener may ask of the engine while it hears that its sequence was preempted. */
 class EnginePreemptionTest {
   private static final Duration STEP = Duration.ofMillis(1);
 

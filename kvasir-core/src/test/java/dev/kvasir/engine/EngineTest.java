@@ -77,7 +77,7 @@ class EngineTest {
     submit("b", 4);
     answer =
         batch ->
-            new ModelBackend.StepResult(
+            new ModelBackend.StepResult.Landed(
                 List.of(),
                 List.of(),
                 List.of(
@@ -96,7 +96,7 @@ class EngineTest {
   @Test
   void aBrokenStepEndsAllOfItsRowsAndTheNextOneGoesOn() {
     submit("a", 4);
-    answer = batch -> ModelBackend.StepResult.broken(batch, "the device was lost");
+    answer = batch -> new ModelBackend.StepResult.Failed("the device was lost");
     loop.run(100);
     answer = _ -> ModelBackend.StepResult.UNSEEN;
     submit("b", 1);
@@ -111,7 +111,7 @@ class EngineTest {
     var sequence = submit("a", 50);
     answer =
         batch ->
-            new ModelBackend.StepResult(
+            new ModelBackend.StepResult.Landed(
                 List.of(new ModelBackend.StepResult.Sampled(sequence, 42)),
                 batch.decodes() > 0 ? List.of(sequence) : List.of(),
                 List.of());

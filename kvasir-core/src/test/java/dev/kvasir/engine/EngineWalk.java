@@ -2,7 +2,13 @@ package dev.kvasir.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kvasir.Nullable;
 import dev.kvasir.engine.EngineSettings.Victim;
+import dev.kvasir.kv.event.KvEvent;
+import dev.kvasir.kv.event.KvSubscription;
+import dev.kvasir.kv.name.BlockHash;
+import dev.kvasir.offload.TieredKvCache;
+import dev.kvasir.offload.store.FaultyTier;
 import dev.kvasir.time.VirtualLoop;
 import java.util.ArrayList;
 import java.util.BitSet;
@@ -11,7 +17,7 @@ import java.util.random.RandomGenerator;
 
 /** An engine under random commands, looked at after every event. */
 final class EngineWalk {
-  /** What became of a sequence. */
+  /** Records what became of a sequence. */
   private final class Fate implements SequenceListener {
     private int admissions;
     private int preemptions;
@@ -49,11 +55,21 @@ final class EngineWalk {
   }
 
   private static final long TASKS_MAX = 50_000;
+  private static final int HOST_BLOCKS = 60;
+  private static final int SEATS_MAX = 64;
+  private static final int EVENTS_MAX = 10_000;
 
   private final RandomGenerator random;
+
+  /** The factor by which prompts, memory and queue are larger than usual. */
+  private final int size;
+
   private final VirtualLoop loop = new VirtualLoop();
   private final TestMemory memory;
   private final ChancyModel model;
+  private final @Nullable LaunchingModel device;
+  private final @Nullable FaultyTier host;
+  private final KvSubscription stored;
   private final Engine engine;
   private final boolean tiered;
   private final List<Sequence> sequences = new ArrayList<>();
@@ -61,21 +77,47 @@ final class EngineWalk {
   private int pauses;
   private int pausesDone;
 
-  EngineWalk(RandomGenerator random, PlanningSettings planning) {
-    this.random = random;
-    int blocks = 8 + random.nextInt(40);
-    this.tiered = random.nextInt(3) == 0;
-    this.memory = tiered ? TestMemory.tiered(loop, blocks, 60) : TestMemory.of(blocks);
-    this.model = new ChancyModel(loop, random);
-    this.engine = new Engine(loop, memory.kv(), model, settings(random).with(planning));
+  /** When the engine is told that it may give the next step. */
+  enum Steps {
+    /** When one has landed. */
+    AWAITED,
+    /** When one is launched. */
+    LAUNCHED
   }
 
-  private static EngineSettings settings(RandomGenerator random) {
+  EngineWalk(RandomGenerator random, PlanningSettings planning, Steps steps) {
+    this(random, planning, steps, 1);
+  }
+
+  /** A walk of prompts, memory and a queue that many times larger. */
+  EngineWalk(RandomGenerator random, PlanningSettings planning, Steps steps, int size) {
+    this.random = random;
+    this.size = size;
+    int hostBlocks = HOST_BLOCKS * size;
+    int blocks = size * (8 + random.nextInt(40));
+    this.tiered = random.nextInt(3) == 0;
+    this.model = new ChancyModel(loop, random);
+    if (steps == Steps.LAUNCHED) {
+      device = new LaunchingModel(loop, random, blocks);
+      host = new FaultyTier(loop, random, device.whole, new BlockHash[hostBlocks]);
+      var store = device.behindSteps(host);
+      memory = tiered ? TestMemory.tiered(loop, blocks, hostBlocks, store) : TestMemory.of(blocks);
+    } else {
+      device = null;
+      host = null;
+      memory = tiered ? TestMemory.tiered(loop, blocks, hostBlocks) : TestMemory.of(blocks);
+    }
+    this.stored = memory.events().subscribe(EVENTS_MAX * size, () -> {});
+    var backend = device == null ? model : device;
+    this.engine = new Engine(loop, memory.kv(), backend, settings(random, size).with(planning));
+  }
+
+  private static EngineSettings settings(RandomGenerator random, int size) {
     var orders = SchedulingPolicy.values();
     return EngineSettings.of(
-            1 + random.nextInt(12),
-            random.nextInt(4) == 0 ? 6 + random.nextInt(12) : 64,
-            random.nextInt(3) == 0 ? 2 + random.nextInt(12) : 0,
+            1 + random.nextInt(Math.min(12 * size, SEATS_MAX)),
+            random.nextInt(4) == 0 ? size * (6 + random.nextInt(12)) : 64 * size,
+            random.nextInt(3) == 0 ? size * (2 + random.nextInt(12)) : 0,
             0,
             orders[random.nextInt(orders.length)],
             random.nextInt(4) == 0 ? Victim.LEAST_URGENT : Victim.NEWEST)
@@ -112,12 +154,12 @@ final class EngineWalk {
 
   private void submit() {
     int id = sequences.size();
-    if (engine.load().waiting() > 20) return;
+    if (engine.load().waiting() > 20 * size) return;
     var fate = new Fate();
     int room = memory.pool().total() * TestMemory.BLOCK_TOKENS;
-    int prompt = 1 + random.nextInt(Math.min(40, room));
+    int prompt = 1 + random.nextInt(Math.min(40 * size, room));
     int output = Math.min(1 + random.nextInt(30), room - prompt + 1);
-    var names = new TestNames(random.nextInt(3), random.nextInt(8), id);
+    var names = new TestNames(random.nextInt(3), random.nextInt(8 * size), id);
     fates.add(fate);
     sequences.add(
         engine.submit(
@@ -136,6 +178,7 @@ final class EngineWalk {
 
   private void check() {
     memory.check();
+    checkStored();
     var held = new BitSet();
     int running = 0;
     int waiting = 0;
@@ -145,7 +188,7 @@ final class EngineWalk {
       switch (sequence.state()) {
         case RUNNING -> running++;
         case WAITING, FETCHING -> waiting++;
-        case ENDED -> assertThat(sequence.span).isNull();
+        case LANDING, ENDED -> assertThat(sequence.span).isNull();
       }
       if (sequence.span == null) continue;
       boolean reserved = sequence.state() == Sequence.State.WAITING && sequence.fetched;
@@ -158,8 +201,18 @@ final class EngineWalk {
     assertThat(load.running()).isEqualTo(running);
     assertThat(load.waiting()).isEqualTo(waiting);
     // A transfer to or from the tier below holds blocks of its own; so does a duplicate its first.
-    if (tiered) assertThat(memory.pool().held()).isGreaterThanOrEqualTo(held.cardinality());
+    // And what a step on its way fills is held by nobody who is still there.
+    if (tiered || device != null)
+      assertThat(memory.pool().held()).isGreaterThanOrEqualTo(held.cardinality());
     else assertThat(memory.pool().held() - held.cardinality()).isBetween(0, duplicates());
+  }
+
+  /** INV-12: what anybody can find was computed by a step that has landed. */
+  private void checkStored() {
+    for (var event = stored.poll(); event != null; event = stored.poll()) {
+      if (device == null || !(event instanceof KvEvent.Stored(var tier, var block))) continue;
+      assertThat(device.hasComputed(block.hash())).as("%s on %s", block, tier).isTrue();
+    }
   }
 
   private int duplicates() {
@@ -169,14 +222,19 @@ final class EngineWalk {
   /** Lets all that is left end in peace, and finds everything free. */
   Engine.Load drain() {
     model.calmDown();
+    if (device != null) device.calmDown();
+    if (host != null) host.heal();
     engine.resume();
     for (long tasks = 0; loop.step(); tasks++) {
       check();
-      assertThat(tasks).as(this::picture).isLessThan(TASKS_MAX);
+      assertThat(tasks).as(this::picture).isLessThan(TASKS_MAX * size);
     }
     var load = engine.load();
     assertThat(load.waiting() + load.running()).as(() -> "left over at " + load).isZero();
     assertThat(memory.pool().held()).isZero();
+    if (memory.kv() instanceof TieredKvCache cache) {
+      for (var edge : cache.edges()) assertThat(edge.load().isEmpty()).isTrue();
+    }
     assertThat(pausesDone).isEqualTo(pauses);
     var planning = load.planning();
     assertThat(planning.hits() + planning.repairs() + planning.misses()).isEqualTo(load.steps());
@@ -190,7 +248,18 @@ final class EngineWalk {
         .formatted(engine.load(), tiered, left, model.steps.subList(from, model.steps.size()));
   }
 
-  /** What each step computed. */
+  /** Returns how many steps failed on a device that is given them ahead. */
+  int failures() {
+    return device == null ? 0 : device.failures();
+  }
+
+  /** The outcome of blocks that were on their way down when their step failed. */
+  long cancelled() {
+    if (!(memory.kv() instanceof TieredKvCache cache)) return 0;
+    return cache.edges().stream().mapToLong(edge -> edge.totals().cancelled()).sum();
+  }
+
+  /** Returns what each step computed. */
   List<String> steps() {
     return model.steps;
   }

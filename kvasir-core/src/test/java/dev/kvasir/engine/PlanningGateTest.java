@@ -9,7 +9,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 class PlanningGateTest {
   private static final int STEPS = 10_000;
 
-  /** How many steps a gate needs at most to notice that the two ways have changed places. */
+  /** Number of steps within which a gate notices that the two ways have changed places. */
   private static final int STEPS_TO_NOTICE = 80;
 
   private final PlanningGate gate = new PlanningGate();
@@ -42,7 +42,7 @@ class PlanningGateTest {
     assertThat(opened(50, 1_000, 500)).isGreaterThanOrEqualTo(45);
   }
 
-  /** What either way costs at first, and what it costs then. */
+  /** Takes the costs of the two ways at first, and their costs after a change. */
   @ParameterizedTest
   @CsvSource({
     "1000, 500, 1000, 2000",
@@ -59,7 +59,7 @@ class PlanningGateTest {
     else assertThat(later).isLessThan(STEPS_TO_NOTICE / 10);
   }
 
-  /** How many of the steps are planned ahead where the two ways cost that much. */
+  /** Returns how many of the steps are planned ahead if the two ways cost that much. */
   private int opened(int steps, long afterNanos, long aheadNanos) {
     int opened = 0;
     for (int i = 0; i < steps; i++) {

@@ -3,11 +3,15 @@ package dev.kvasir.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvasir.Seeds;
+import java.util.random.RandomGenerator;
 import org.junit.jupiter.api.Test;
 
 /** A plan made ahead and put right is the plan that would be made anew. */
 class RepairTest {
   private static final int STEPS = 400;
+
+  private static final int LARGE_STEPS = 12;
+  private static final int LARGE_SEEDS = 4;
 
   /** The long profile runs a million steps. */
   private static final int SEEDS = Seeds.scale() == 1 ? 60 : 125 * Seeds.scale();
@@ -20,7 +24,7 @@ class RepairTest {
     Seeds.each(
         SEEDS,
         random -> {
-          var walk = new SchedulerWalk(random);
+          var walk = new SchedulerWalk(random, SchedulerWalk.Size.SMALL);
           walk.run(STEPS);
           walk.drain();
           for (int i = 0; i < outcomes.length; i++) outcomes[i] += walk.outcomes[i];
@@ -43,6 +47,98 @@ class RepairTest {
     for (long count : outcomes) assertThat(count).isGreaterThan(SEEDS);
     for (long count : preemptions) assertThat(count).isPositive();
     assertThat(matches[0]).isLessThan(matches[1] * 2 / 3);
+  }
+
+  @Test
+  void aRepairedPlanEqualsAFreshOneWhereNotAllLookUpsAreKept() {
+    Seeds.each(SEEDS, random -> walk(random, SchedulerWalk.Size.CROWDED, STEPS / 8));
+    Seeds.each(
+        LARGE_SEEDS * Seeds.scale(), random -> walk(random, SchedulerWalk.Size.LARGE, LARGE_STEPS));
+  }
+
+  @Test
+  void aRepairedPlanEqualsAFreshOneWhereLookUpsAreThrownOutForLackOfRoom() {
+    long[] overflows = {0};
+    Seeds.each(
+        SEEDS,
+        random ->
+            overflows[0] += walk(random, SchedulerWalk.Size.OVERFLOWING, STEPS / 8).overflows);
+    if (!Seeds.isReplay()) assertThat(overflows[0]).isGreaterThan(SEEDS / 2);
+  }
+
+  private static SchedulerWalk walk(RandomGenerator random, SchedulerWalk.Size size, int steps) {
+    var walk = new SchedulerWalk(random, size);
+    walk.run(steps);
+    walk.drain();
+    return walk;
+  }
+
+  /** Five prompts of which so much is cached that not all that is known of them is kept. */
+  private static final class LongPrompts {
+    private static final int PROMPTS = 5;
+    private static final int BLOCKS = 14_000;
+
+    private final TestMemory memory = TestMemory.of(PROMPTS * (BLOCKS + 10));
+    private final EngineSettings settings =
+        EngineSettings.of(
+            64, 1 << 20, 0, 0, SchedulingPolicy.FIRST_COME, EngineSettings.Victim.NEWEST);
+    private int ids;
+
+    SequenceRequest next(int family, int output) {
+      var names = new TestNames(family, BLOCKS, 1_000 + ++ids);
+      return new SequenceRequest(
+          "s" + ids, names, BLOCKS * TestMemory.BLOCK_TOKENS + 2, output, 0, ids);
+    }
+
+    /** Somebody brings blocks up from elsewhere: those cached longest make room. */
+    void takeRoom() {
+      int missing = memory.pool().free() + 100;
+      for (var block : memory.pool().allocate(missing).orElseThrow()) block.release();
+    }
+  }
+
+  @Test
+  void aPlanIsPutRightIfLookUpsWereForgottenWhileItWasMade() {
+    var prompts = new LongPrompts();
+    var scheduler = new Scheduler(prompts.memory.kv(), prompts.settings, () -> {});
+    for (int family = 0; family < LongPrompts.PROMPTS; family++) {
+      scheduler.add(prompts.next(family, 1));
+    }
+    for (var batch = scheduler.schedule(); !batch.isEmpty(); batch = scheduler.schedule()) {
+      for (var ended : scheduler.complete(batch).ended()) scheduler.remove(ended);
+    }
+    var names = new TestNames(9, 0, 1);
+    scheduler.add(new SequenceRequest("runs", names, 3, 50, 0, 0));
+    var batch = scheduler.schedule();
+    for (int family = 0; family < LongPrompts.PROMPTS; family++) {
+      scheduler.add(prompts.next(family, 1));
+    }
+    var ahead = scheduler.foresee(batch);
+    assertThat(ahead.decision().admissions()).hasSize(LongPrompts.PROMPTS);
+    scheduler.complete(batch);
+    prompts.takeRoom();
+    var repaired = scheduler.repair(ahead);
+    assertThat(repaired.decision()).isEqualTo(scheduler.compute());
+    assertThat(scheduler.apply(repaired.decision()).isEmpty()).isFalse();
+    assertThat(scheduler.unopened()).isZero();
+  }
+
+  @Test
+  void aPlanThatCountsOnBlocksThatAreGoneIsMadeAgain() {
+    var burst = new Burst(4);
+    burst.scheduler.complete(burst.batch);
+    var stale = burst.scheduler.compute();
+    assertThat(stale.admissions()).anyMatch(admission -> admission.cachedBlocks() > 0);
+    burst.scheduler.remove(burst.first);
+    burst.memory.pool().clear();
+    var fresh = burst.scheduler.compute();
+    int held = burst.memory.pool().held();
+    var batch = burst.scheduler.apply(stale);
+    assertThat(batch.parts()).hasSameSizeAs(fresh.admissions());
+    assertThat(batch.parts()).allMatch(part -> part.start() == 0);
+    assertThat(burst.scheduler.unopened()).isEqualTo(1);
+    assertThat(held).isZero();
+    burst.memory.check();
   }
 
   /** A scheduler with one running sequence and many that will join in the step after it. */

@@ -19,6 +19,7 @@ final class SchedulerWalk {
   private final Scheduler scheduler;
   private final List<Sequence> alive = new ArrayList<>();
   private final List<Block.Registered> held = new ArrayList<>();
+  private final Size size;
   private final int waitingMax;
   private long ids;
   final long[] outcomes = new long[Scheduler.Repaired.Outcome.values().length];
@@ -27,22 +28,63 @@ final class SchedulerWalk {
   long matchesRepaired;
   long matchesComputed;
 
-  SchedulerWalk(RandomGenerator random) {
-    this.random = random;
-    int blocks = 6 + random.nextInt(60);
-    this.memory =
-        random.nextInt(3) == 0 ? TestMemory.tiered(loop, blocks, 60) : TestMemory.of(blocks);
-    this.kv = new CountingKv(memory.kv(), CountingKv.Telling.CHANGES);
-    this.waitingMax = 1 + random.nextInt(30);
-    this.scheduler = new Scheduler(kv, settings(random, blocks), () -> {});
+  /** The steps in which look-ups were thrown out while their plan was made or after it. */
+  long overflows;
+
+  /**
+   * The largest sizes of a walk.
+   *
+   * @param memory the blocks of memory
+   * @param arriving how many sequences come in a step
+   * @param families how many beginnings prompts have
+   * @param matchRows on how many names the look-ups may rest that are kept
+   * @param surprising one of so many sequences ends by surprise in a step
+   * @param disturbing in one of so many steps somebody else changes the memory
+   */
+  record Size(
+      int memory,
+      int seats,
+      int stepTokens,
+      int waiting,
+      int arriving,
+      int promptBlocks,
+      int families,
+      int matchRows,
+      int surprising,
+      int disturbing) {
+    /** Small enough for everything to happen often. */
+    static final Size SMALL = new Size(60, 16, 64, 30, 3, 10, 3, NameTable.ROWS_MAX, 60, 8);
+
+    /** The same with more names in the look-ups than are kept. */
+    static final Size CROWDED = new Size(600, 40, 512, 60, 12, 10, 12, 64, 60, 8);
+
+    /** Look-ups are thrown out between a plan and its repair, often in steps without surprises. */
+    static final Size OVERFLOWING = new Size(4_000, 64, 2_048, 200, 60, 30, 12, 128, 1_000, 2);
+
+    /** The sizes that users have. */
+    static final Size LARGE =
+        new Size(60_000, 256, 8_192, 300, 300, 1_250, 40, NameTable.ROWS_MAX, 60, 8);
   }
 
-  private static EngineSettings settings(RandomGenerator random, int blocks) {
+  SchedulerWalk(RandomGenerator random, Size size) {
+    this.random = random;
+    this.size = size;
+    int blocks = 6 + random.nextInt(size.memory);
+    this.memory =
+        random.nextInt(3) == 0
+            ? TestMemory.tiered(loop, blocks, size.memory)
+            : TestMemory.of(blocks);
+    this.kv = new CountingKv(memory.kv(), CountingKv.Telling.CHANGES);
+    this.waitingMax = 1 + random.nextInt(size.waiting);
+    this.scheduler = new Scheduler(kv, settings(random, size, blocks), () -> {}, size.matchRows);
+  }
+
+  private static EngineSettings settings(RandomGenerator random, Size size, int blocks) {
     var orders = SchedulingPolicy.values();
     return EngineSettings.of(
-            1 + random.nextInt(16),
-            random.nextInt(4) == 0 ? 4 + random.nextInt(12) : 64,
-            random.nextInt(3) == 0 ? 1 + random.nextInt(12) : 0,
+            1 + random.nextInt(size.seats),
+            random.nextInt(4) == 0 ? 4 + random.nextInt(size.stepTokens / 4) : size.stepTokens,
+            random.nextInt(3) == 0 ? 1 + random.nextInt(size.stepTokens / 4) : 0,
             blocks * TestMemory.BLOCK_TOKENS,
             orders[random.nextInt(orders.length)],
             random.nextInt(4) == 0 ? Victim.LEAST_URGENT : Victim.NEWEST)
@@ -57,6 +99,7 @@ final class SchedulerWalk {
     var batch = scheduler.schedule();
     for (int i = 0; i < steps; i++) {
       var before = picture();
+      long thrownOut = scheduler.overflows();
       var ahead = scheduler.foresee(batch);
       var cautious = scheduler.foreseeCautiously(batch);
       assertThat(picture()).isEqualTo(before);
@@ -65,7 +108,8 @@ final class SchedulerWalk {
       boolean calm = finish(batch);
       if (random.nextInt(3) == 0) calm &= !add();
       if (random.nextInt(20) == 0) calm &= !abort();
-      if (random.nextInt(8) == 0) calm &= !disturbMemory();
+      if (random.nextInt(size.disturbing) == 0) calm &= !disturbMemory();
+      if (scheduler.overflows() > thrownOut) overflows++;
       batch = next(ahead, calm ? cautious : null);
       // Nothing was left to run when somebody had made room for itself alone.
       while (batch.isEmpty() && !batch.preempted().isEmpty()) batch = scheduler.schedule();
@@ -76,6 +120,7 @@ final class SchedulerWalk {
   private Batch next(PreSchedule ahead, @Nullable PreSchedule cautious) {
     var before = picture();
     kv.takeMatches();
+    assertThat(scheduler.unopened()).isZero();
     var repaired = scheduler.repair(ahead);
     long matches = kv.takeMatches();
     var fresh = scheduler.compute();
@@ -114,10 +159,10 @@ final class SchedulerWalk {
     assertThat(computed).hasSize(batch.parts().size() + batch.decodes());
     var stopped = new ArrayList<Sequence>();
     for (var sequence : computed) {
-      if (random.nextInt(60) == 0) {
+      if (random.nextInt(size.surprising) == 0) {
         remove(sequence);
         calm = false;
-      } else if (random.nextInt(30) == 0) {
+      } else if (random.nextInt(size.surprising / 2) == 0) {
         stopped.add(sequence);
       }
     }
@@ -132,9 +177,11 @@ final class SchedulerWalk {
   /** True if anybody came. */
   private boolean add() {
     int before = alive.size();
-    for (int count = random.nextInt(4); count > 0 && scheduler.waiting() < waitingMax; count--) {
-      int prompt = 1 + random.nextInt(40);
-      var names = new TestNames(random.nextInt(3), random.nextInt(8), ++ids);
+    int coming = random.nextInt(size.arriving + 1);
+    for (int count = coming; count > 0 && scheduler.waiting() < waitingMax; count--) {
+      int prompt = 1 + random.nextInt(size.promptBlocks * TestMemory.BLOCK_TOKENS);
+      int shared = random.nextInt(size.promptBlocks * 4 / 5);
+      var names = new TestNames(random.nextInt(size.families), shared, ++ids);
       var request =
           new SequenceRequest(
               "s" + ids, names, prompt, 1 + random.nextInt(30), random.nextInt(3), ids);
@@ -153,11 +200,12 @@ final class SchedulerWalk {
   /** Somebody else evicts cached blocks, or holds some for a moment; true always. */
   private boolean disturbMemory() {
     var pool = memory.pool();
-    switch (random.nextInt(3)) {
+    switch (random.nextInt(4)) {
       case 0 -> kv.clear();
+      case 3 -> pool.evict(Math.min(pool.cached(), 1 + random.nextInt(3)));
       case 1 -> pool.evict(random.nextInt(pool.cached() + 1));
       default -> {
-        int family = random.nextInt(3);
+        int family = random.nextInt(size.families);
         pool.hold(new TestNames(family, 8, 0).name(random.nextInt(4))).ifPresent(held::add);
         if (held.size() > 2) held.removeFirst().release();
       }

@@ -15,7 +15,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 
-/** What a pool should do, said with plain maps. */
+/** Model of what a pool should do, with plain maps. */
 public final class ModelPool {
   private final PoolSettings settings;
   private final FrequencySketch sketch;

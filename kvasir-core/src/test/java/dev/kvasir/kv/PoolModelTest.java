@@ -10,10 +10,13 @@ import dev.kvasir.kv.evict.FrequencySketch;
 import dev.kvasir.kv.evict.ModelOrder;
 import dev.kvasir.kv.evict.RequestEnd;
 import dev.kvasir.kv.evict.ReturnHint;
+import dev.kvasir.kv.name.BlockHash;
 import dev.kvasir.kv.name.Chains;
 import dev.kvasir.kv.name.TokenBlock;
 import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.random.RandomGenerator;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -46,7 +49,14 @@ class PoolModelTest {
     private final PrefixRegistry registry;
     private final BlockPool pool;
     private final ModelPool model;
+
+    /** Another tier with the same registry, where blocks may be known by another account. */
+    private final BlockPool below;
+
+    private final List<Block.Registered> heldBelow = new ArrayList<>();
+    private final FrequencySketch modelSketch = new FrequencySketch(64);
     private final List<List<TokenBlock>> chains = new ArrayList<>();
+    private final Set<BlockHash> hashes = new LinkedHashSet<>();
     private final List<Block.Owned> owned = new ArrayList<>();
     private final List<Block.Registered> held = new ArrayList<>();
 
@@ -62,10 +72,12 @@ class PoolModelTest {
               one(PoolSettings.Duplicates.values()),
               random.nextInt(4) == 0 ? PoolSettings.Release.RESET : PoolSettings.Release.CACHE,
               kind.eviction(sketch));
-      var modelSketch = new FrequencySketch(64);
       this.registry = new PrefixRegistry(sketch);
       this.pool = new BlockPool(settings, registry, new KvEvents());
       this.model = new ModelPool(settings, modelSketch, ModelOrder.of(kind, blocks, modelSketch));
+      this.below =
+          new BlockPool(
+              PoolSettings.of(Tier.DISK, 1 + random.nextInt(16), 3), registry, new KvEvents());
       var trunk = Chains.chain(0, 4);
       chains.add(trunk);
       for (int name = 1; name < 5; name++) {
@@ -73,6 +85,7 @@ class PoolModelTest {
         fork.addAll(Chains.fork(fork, name, 5));
         chains.add(fork);
       }
+      for (var chain : chains) hashes.addAll(Chains.hashes(chain));
     }
 
     void step() {
@@ -84,7 +97,10 @@ class PoolModelTest {
           scattered();
           move();
         }
-        case 9 -> release();
+        case 9 -> {
+          below();
+          release();
+        }
         case 10 -> {
           ended();
           release();
@@ -112,7 +128,7 @@ class PoolModelTest {
       var block = owned.remove(random.nextInt(owned.size()));
       switch (block) {
         case Block.Empty empty when random.nextBoolean() -> {
-          var content = one(one(chains));
+          var content = account(one(one(chains)));
           int expected = model.register(empty.id(), content);
           hold(empty.receive(content), expected);
         }
@@ -128,7 +144,7 @@ class PoolModelTest {
           }
         }
         case Block.Complete complete -> {
-          var content = one(one(chains));
+          var content = account(one(one(chains)));
           int expected = model.register(complete.id(), content);
           hold(complete.register(content), expected);
         }
@@ -159,7 +175,7 @@ class PoolModelTest {
 
     /** A block is taken up by its name, or comes from another tier: neither is a use of it. */
     private void move() {
-      var content = one(one(chains));
+      var content = account(one(one(chains)));
       if (random.nextBoolean()) {
         var upgraded = new WeakBlock(pool, content.hash()).upgrade();
         int expected = model.pin(content.hash());
@@ -168,6 +184,27 @@ class PoolModelTest {
       } else if (!owned.isEmpty() && owned.getLast() instanceof Block.Empty empty) {
         owned.removeLast();
         hold(empty.receiveMoved(content), model.registerMoved(empty.id(), content));
+      }
+    }
+
+    /** Names a block by its place, or by its hash alone, or behind another one. */
+    private TokenBlock account(TokenBlock block) {
+      if (random.nextInt(3) > 0) return block;
+      var before = one(one(chains)).hash();
+      return random.nextBoolean() || before.equals(block.hash())
+          ? TokenBlock.named(block.hash(), null, 0)
+          : TokenBlock.named(block.hash(), before, 1);
+    }
+
+    /** A block comes to the tier below or leaves it; this pool learns nothing of it. */
+    private void below() {
+      var empty = below.allocate(1);
+      if (empty.isPresent()) {
+        modelSketch.age();
+        heldBelow.add(empty.get().getFirst().receiveMoved(account(one(one(chains)))));
+      }
+      if (!heldBelow.isEmpty() && random.nextInt(3) > 0) {
+        heldBelow.remove(random.nextInt(heldBelow.size())).release();
       }
     }
 
@@ -230,15 +267,24 @@ class PoolModelTest {
               && pool.held() == model.held()
               && pool.cached() == model.cached()
               && pool.countHeld() == model.held()
-              && registry.size() == model.primaries.size();
+              && registry.size() == known();
       for (var chain : chains) {
         for (var block : chain) same &= pool.has(block.hash()) == model.has(block.hash());
       }
       assertThat(same).as("agreement after operation %d", operation).isTrue();
     }
 
+    /** Returns how many blocks are here or below. */
+    private int known() {
+      int count = 0;
+      for (var hash : hashes) if (pool.has(hash) || below.has(hash)) count++;
+      return count;
+    }
+
     /** Everything given back is everything there was. */
     void end() {
+      below.release(heldBelow);
+      below.clear();
       owned.forEach(Block::release);
       pool.release(held);
       pool.clear();

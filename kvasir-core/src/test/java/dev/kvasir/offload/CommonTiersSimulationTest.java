@@ -9,6 +9,13 @@ import org.junit.jupiter.api.Test;
 /** Two engines over the same tiers, under every fault, in virtual time. */
 class CommonTiersSimulationTest {
   @Test
+  void longPromptsOfTwoEnginesComeThroughQueuesSmallerThanTheyAre() {
+    var fetched = new ArrayList<Long>();
+    Seeds.each(6 * Seeds.scale(), random -> fetched.add(new CommonTiersWalk(random, 40).run(120)));
+    if (!Seeds.isReplay()) assertThat(fetched).allMatch(blocks -> blocks > 0);
+  }
+
+  @Test
   void enginesShareTiersWithoutLoadingTwiceReservingTooMuchOrCountingMoves() {
     var fetched = new ArrayList<Long>();
     int seeds = Seeds.scale() == 1 ? 100 : 300 * Seeds.scale();

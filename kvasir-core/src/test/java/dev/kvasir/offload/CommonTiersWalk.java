@@ -14,6 +14,7 @@ import dev.kvasir.kv.evict.FrequencySketch;
 import dev.kvasir.kv.name.BlockHash;
 import dev.kvasir.kv.name.BlockNames;
 import dev.kvasir.kv.name.TokenBlock;
+import dev.kvasir.offload.onboard.LoadWindows;
 import dev.kvasir.offload.onboard.LowerTier;
 import dev.kvasir.offload.onboard.OnboardingLimits;
 import dev.kvasir.offload.pipeline.OffloadPolicy;
@@ -27,6 +28,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Objects;
 import java.util.function.Consumer;
 import java.util.random.RandomGenerator;
 
@@ -35,11 +37,16 @@ import java.util.random.RandomGenerator;
  * remote one. The engines' side is the {@code KvStore}, uses are counted, and stores fail.
  */
 public final class CommonTiersWalk {
-  private static final int NAMES = 40;
   private static final int BLOCK_TOKENS = 16;
   private static final int RELAY_SLOTS = 3;
 
   private final RandomGenerator random;
+
+  /** The factor by which everything is larger than usual, and the number of names. */
+  private final int size;
+
+  private final int names;
+  private final int queueMax;
   private final VirtualLoop loop = new VirtualLoop();
   private final FrequencySketch sketch = new FrequencySketch(256);
   private final PrefixRegistry shared = new PrefixRegistry(sketch);
@@ -51,7 +58,15 @@ public final class CommonTiersWalk {
   private long fetched;
 
   public CommonTiersWalk(RandomGenerator random) {
+    this(random, 1);
+  }
+
+  /** Prompts and tiers that many times larger, on stores with queues smaller than them. */
+  public CommonTiersWalk(RandomGenerator random, int size) {
     this.random = random;
+    this.size = size;
+    this.names = 40 * size;
+    this.queueMax = 2 * RELAY_SLOTS + random.nextInt(3 * size);
     this.limits =
         new OnboardingLimits(
             Duration.ofMillis(1 + random.nextInt(10_000)), 1 + random.nextInt(8), 50);
@@ -125,14 +140,16 @@ public final class CommonTiersWalk {
           case 2 -> Eviction.lineage();
           default -> Eviction.lru();
         };
-    var settings = PoolSettings.of(tier, 6 + random.nextInt(18), BLOCK_TOKENS).with(eviction);
+    var settings =
+        PoolSettings.of(tier, size * (6 + random.nextInt(18)), BLOCK_TOKENS).with(eviction);
     var pool = new BlockPool(settings, registry, new KvEvents());
     pools.add(pool);
     return pool;
   }
 
   private FaultyTier faulty(@Nullable BlockHash[] above, @Nullable BlockHash[] here) {
-    var store = new FaultyTier(loop, random, above, here);
+    // A relay reads from a disk beside the loads.
+    var store = new FaultyTier(loop, random, above, here).ofQueue(queueMax);
     stores.add(store);
     return store;
   }
@@ -142,10 +159,10 @@ public final class CommonTiersWalk {
         random.nextBoolean()
             ? OffloadPolicy.presence()
             : OffloadPolicy.allOf(List.of(OffloadPolicy.presence(), OffloadPolicy.frequency(1)));
-    return LowerTier.of(pool, store).with(policy);
+    return LowerTier.of(pool, store).with(policy).with(LoadWindows.of(queueMax));
   }
 
-  /** How many blocks came up from the tiers below. */
+  /** Runs so many operations; returns how many blocks came up from the tiers below. */
   public long run(int operations) {
     for (int i = 0; i < operations; i++) {
       var engine = engines.get(random.nextInt(engines.size()));
@@ -164,10 +181,10 @@ public final class CommonTiersWalk {
 
   /** A prompt: what is known is held, the rest is computed. */
   private void compute(Engine engine) {
-    int first = random.nextInt(NAMES);
-    int blocks = 1 + random.nextInt(5);
+    int first = random.nextInt(names);
+    int blocks = 1 + random.nextInt(5 * size);
     int known = engine.kv.match(names(first), blocks).blocks();
-    var span = engine.kv.open(names(first), known);
+    var span = Objects.requireNonNull(engine.kv.open(names(first), known));
     engine.spans.add(span);
     if (engine.kv.available() < blocks - known) return;
     span.reserve(blocks * BLOCK_TOKENS);
@@ -179,10 +196,10 @@ public final class CommonTiersWalk {
   }
 
   private void fetch(Engine engine) {
-    int first = random.nextInt(NAMES);
+    int first = random.nextInt(names);
     engine.kv.fetch(
         names(first),
-        1 + random.nextInt(6),
+        1 + random.nextInt(6 * size),
         span -> {
           for (int i = 0; i < span.blocks(); i++) {
             assertThat(engine.bytes[span.slot(i)]).isEqualTo(TestTiers.hash(first + i));

@@ -1,5 +1,6 @@
 package dev.kvasir.offload;
 
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvasir.kv.BlockPool;
@@ -23,7 +24,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** Where eviction learns what returns, only that is sent down. */
+/** Tests that, where eviction learns what returns, only that is sent down. */
 class LearnedOffloadTest {
   private static final int TENANT = 3;
   private static final int LENGTH = 4;
@@ -39,7 +40,7 @@ class LearnedOffloadTest {
   @Test
   void blocksGoDownWhenTheirRequestEnds() {
     var chain = Chains.chain(1, LENGTH);
-    var span = cache.open(Chains.names(chain), 0);
+    var span = requireNonNull(cache.open(Chains.names(chain), 0));
     span.reserve(LENGTH * cache.blockTokens());
     span.fill(LENGTH * cache.blockTokens());
     settle();
@@ -85,7 +86,7 @@ class LearnedOffloadTest {
 
   private void request(List<TokenBlock> chain, Said said) {
     var names = Chains.names(chain);
-    var span = cache.open(names, cache.match(names, chain.size()).blocks());
+    var span = requireNonNull(cache.open(names, cache.match(names, chain.size()).blocks()));
     span.reserve(chain.size() * cache.blockTokens());
     span.fill(chain.size() * cache.blockTokens());
     span.ended(10, new ReturnHint(TENANT, said));

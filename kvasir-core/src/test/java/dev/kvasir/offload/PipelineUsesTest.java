@@ -20,7 +20,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** What the pipeline does with blocks on its own account is no use of them. */
+/** Tests that what the pipeline itself does with blocks does not count as their use. */
 class PipelineUsesTest {
   private static final Duration PATIENCE = Duration.ofSeconds(5);
 

@@ -13,6 +13,11 @@ class StallSimulationTest {
   private long late;
 
   @Test
+  void longPromptsAreAnsweredInTimeTooThoughNoQueueTakesThem() {
+    Seeds.each(6 * Seeds.scale(), random -> new StallWalk(random, 40).run(100));
+  }
+
+  @Test
   void whoeverAsksIsAnsweredInTimeAndALateAnswerDisturbsNobody() {
     int seeds = Seeds.scale() == 1 ? 200 : 500 * Seeds.scale();
     Seeds.each(

@@ -10,6 +10,7 @@ import dev.kvasir.kv.PrefixRegistry;
 import dev.kvasir.kv.event.KvEvents;
 import dev.kvasir.kv.event.Tier;
 import dev.kvasir.kv.name.BlockHash;
+import dev.kvasir.offload.onboard.LoadWindows;
 import dev.kvasir.offload.onboard.LowerTier;
 import dev.kvasir.offload.onboard.OnboardingLimits;
 import dev.kvasir.offload.store.FaultyTier;
@@ -27,6 +28,10 @@ public final class StallWalk {
   private static final int NAMES = 40;
 
   private final RandomGenerator random;
+
+  /** The factor by which everything is larger than usual. */
+  private final int size;
+
   private final VirtualLoop loop = new VirtualLoop();
   private final PrefixRegistry registry = new PrefixRegistry();
   private final List<BlockPool> pools = new ArrayList<>();
@@ -49,16 +54,23 @@ public final class StallWalk {
   }
 
   public StallWalk(RandomGenerator random) {
+    this(random, 1);
+  }
+
+  /** Prompts and tiers that many times larger, on stores with queues smaller than them. */
+  public StallWalk(RandomGenerator random, int size) {
     this.random = random;
+    this.size = size;
     for (var tier : List.of(Tier.DEVICE, Tier.HOST, Tier.DISK)) {
-      int blocks = 6 + random.nextInt(24);
+      int blocks = size * (6 + random.nextInt(24));
       pools.add(new BlockPool(PoolSettings.of(tier, blocks, 16), registry, new KvEvents()));
       bytes.add(new BlockHash[blocks]);
     }
     var lowerTiers = new ArrayList<LowerTier>();
     for (int i = 1; i < pools.size(); i++) {
-      stores.add(new FaultyTier(loop, random, bytes.get(i - 1), bytes.get(i)));
-      lowerTiers.add(LowerTier.of(pools.get(i), stores.getLast()));
+      int queueMax = 2 + random.nextInt(4 * size);
+      stores.add(new FaultyTier(loop, random, bytes.get(i - 1), bytes.get(i)).ofQueue(queueMax));
+      lowerTiers.add(LowerTier.of(pools.get(i), stores.getLast()).with(LoadWindows.of(queueMax)));
     }
     limits =
         new OnboardingLimits(
@@ -66,7 +78,7 @@ public final class StallWalk {
     cache = new TieredKvCache(loop, registry, pools.getFirst(), lowerTiers, limits, null);
   }
 
-  /** How many loads were not answered in time. */
+  /** Runs so many operations; returns how many loads were not answered in time. */
   public long run(int operations) {
     for (int i = 0; i < operations; i++) {
       operate(random.nextInt(12));
@@ -76,7 +88,7 @@ public final class StallWalk {
     return cache.onboardings().loadsTimedOut();
   }
 
-  /** How many blocks came although nobody waited for them any more. */
+  /** Returns how many blocks came although nobody waited for them any more. */
   public long late() {
     return late;
   }
@@ -111,17 +123,19 @@ public final class StallWalk {
   /** Something lies on a lower tier. */
   private void put() {
     int level = 1 + random.nextInt(2);
-    pools.get(level).allocate(1).ifPresent(empty -> write(level, empty.getFirst()).release());
+    for (int i = 0; i < size; i++) {
+      pools.get(level).allocate(1).ifPresent(empty -> write(level, empty.getFirst()).release());
+    }
   }
 
   private Block.Registered write(int level, Block.Empty empty) {
-    var content = TestTiers.content(random.nextInt(NAMES));
+    var content = TestTiers.content(random.nextInt(size * NAMES));
     bytes.get(level)[empty.id()] = content.hash();
     return empty.receive(content);
   }
 
   private void search() {
-    var hashes = TestTiers.hashes(random.nextInt(NAMES), 1 + random.nextInt(6));
+    var hashes = TestTiers.hashes(random.nextInt(size * NAMES), 1 + random.nextInt(6 * size));
     var patience = Duration.ofMillis(1 + random.nextInt(5_000));
     // At most two edges lie between a block and the top, each with its own timeout.
     long longest = Math.min(patience.toNanos(), stores.size() * limits.loadTimeout().toNanos());
@@ -140,7 +154,7 @@ public final class StallWalk {
   }
 
   private void release() {
-    for (int i = random.nextInt(8); i >= 0 && !held.isEmpty(); i--) {
+    for (int i = random.nextInt(8 * size); i >= 0 && !held.isEmpty(); i--) {
       held.remove(random.nextInt(held.size())).release();
     }
   }

@@ -16,6 +16,7 @@ import dev.kvasir.offload.pipeline.OffloadRequest;
 import dev.kvasir.offload.pipeline.PendingTransfers;
 import dev.kvasir.offload.pipeline.PipelineSettings;
 import dev.kvasir.offload.pipeline.TransferHandle;
+import dev.kvasir.offload.store.BlockCopy;
 import dev.kvasir.offload.store.HeldStore;
 import dev.kvasir.time.VirtualLoop;
 import java.time.Duration;
@@ -92,6 +93,11 @@ public final class TestTiers {
 
   public static List<BlockHash> hashes(int from, int count) {
     return IntStream.range(from, from + count).mapToObj(TestTiers::hash).toList();
+  }
+
+  /** Copies of so many blocks, each in slots of its own. */
+  public static List<BlockCopy> copies(int count) {
+    return IntStream.range(0, count).mapToObj(i -> new BlockCopy(content(i), i, i)).toList();
   }
 
   public static TokenBlock content(int name) {

@@ -33,6 +33,11 @@ class TieredCacheSimulationTest {
   }
 
   @Test
+  void promptsOfUsersOnQueuesSmallerThanTheyAreKeepAllInvariants() {
+    Seeds.each(6 * Seeds.scale(), random -> new TieredCacheWalk(random, 40).run(120));
+  }
+
+  @Test
   void cancellationsByTheThousandLeakNothingAndAreConfirmedInTime() {
     var cancellations = new ArrayList<Long>();
     Seeds.each(STORMS, random -> cancellations.add(new TieredCacheWalk(random).storm(OPERATIONS)));

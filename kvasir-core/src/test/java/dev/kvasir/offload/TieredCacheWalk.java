@@ -11,6 +11,7 @@ import dev.kvasir.kv.event.KvEvents;
 import dev.kvasir.kv.event.Tier;
 import dev.kvasir.kv.evict.Eviction;
 import dev.kvasir.kv.name.BlockHash;
+import dev.kvasir.offload.onboard.LoadWindows;
 import dev.kvasir.offload.onboard.LowerTier;
 import dev.kvasir.offload.onboard.Onboarding;
 import dev.kvasir.offload.onboard.OnboardingLimits;
@@ -33,10 +34,14 @@ import java.util.random.RandomGenerator;
  * One random life of a tiered cache of three tiers, with every fault, checked after every event.
  */
 public final class TieredCacheWalk {
-  private static final int NAMES = 60;
   private static final Duration SWEEP = Duration.ofMillis(10);
 
   private final RandomGenerator random;
+
+  /** The factor by which everything is larger than usual, and the number of names. */
+  private final int size;
+
+  private final int names;
   private final VirtualLoop loop = new VirtualLoop();
   private final PrefixRegistry registry = new PrefixRegistry();
   private final List<BlockPool> pools = new ArrayList<>();
@@ -54,9 +59,18 @@ public final class TieredCacheWalk {
   private record Cancelled(TransferHandle handle, long confirmedNanos) {}
 
   public TieredCacheWalk(RandomGenerator random) {
+    this(random, 1);
+  }
+
+  /**
+   * A life of prompts and tiers that many times larger, on stores with queues smaller than them.
+   */
+  public TieredCacheWalk(RandomGenerator random, int size) {
     this.random = random;
+    this.size = size;
+    this.names = 60 * size;
     for (var tier : List.of(Tier.DEVICE, Tier.HOST, Tier.DISK)) {
-      int blocks = 4 + random.nextInt(20);
+      int blocks = size * (4 + random.nextInt(20));
       var eviction = random.nextBoolean() ? Eviction.lru() : Eviction.lineage();
       pools.add(
           new BlockPool(
@@ -65,12 +79,14 @@ public final class TieredCacheWalk {
     }
     var lowerTiers = new ArrayList<LowerTier>();
     for (int i = 1; i < pools.size(); i++) {
-      var store = new FaultyTier(loop, random, bytes.get(i - 1), bytes.get(i));
+      int queueMax = 2 + random.nextInt(4 * size);
+      var store = new FaultyTier(loop, random, bytes.get(i - 1), bytes.get(i)).ofQueue(queueMax);
       stores.add(store);
       var guarded = new GuardedStore(loop, store, 5, Duration.ofSeconds(2), Duration.ofSeconds(20));
       lowerTiers.add(
           LowerTier.of(pools.get(i), random.nextBoolean() ? guarded : store)
               .with(settings())
+              .with(LoadWindows.of(queueMax))
               .with(slowly(random.nextInt(4) == 0)));
     }
     var limits =
@@ -119,7 +135,7 @@ public final class TieredCacheWalk {
     return cancellations;
   }
 
-  /** Whether the transfer goes on and nobody has cancelled it. */
+  /** Returns whether the transfer goes on and nobody has cancelled it. */
   private static boolean isWanted(TransferHandle handle) {
     return !handle.status().isFinal() && !handle.isCancelRequested();
   }
@@ -161,13 +177,13 @@ public final class TieredCacheWalk {
   /** A forward pass fills a few blocks of a chain. */
   private void compute() {
     var device = pools.getFirst();
-    int first = random.nextInt(NAMES);
+    int first = random.nextInt(names);
     device
-        .allocate(1 + random.nextInt(3))
+        .allocate(1 + random.nextInt(3 * size))
         .ifPresent(
             blocks -> {
               for (int i = 0; i < blocks.size(); i++) {
-                var content = TestTiers.content((first + i) % NAMES);
+                var content = TestTiers.content((first + i) % names);
                 bytes.getFirst()[blocks.get(i).id()] = content.hash();
                 held.add(blocks.get(i).receive(content));
               }
@@ -177,7 +193,7 @@ public final class TieredCacheWalk {
   private void offload() {
     if (held.isEmpty()) return;
     var chosen = new ArrayList<Block.Registered>();
-    for (int i = random.nextInt(6); i >= 0; i--) chosen.add(one(held));
+    for (int i = random.nextInt(Math.min(60, 6 * size)); i >= 0; i--) chosen.add(one(held));
     var precondition = random.nextInt(3) == 0 ? new Precondition() : Precondition.met();
     boolean strong = random.nextInt(3) == 0;
     var request =
@@ -196,9 +212,10 @@ public final class TieredCacheWalk {
   }
 
   private void search() {
-    int first = random.nextInt(NAMES);
+    int first = random.nextInt(names);
     var hashes = new ArrayList<BlockHash>();
-    for (int i = random.nextInt(8); i >= 0; i--) hashes.add(TestTiers.hash((first + i) % NAMES));
+    for (int i = random.nextInt(8 * size); i >= 0; i--)
+      hashes.add(TestTiers.hash((first + i) % names));
     searches.add(
         cache.find(
             hashes,
@@ -214,7 +231,7 @@ public final class TieredCacheWalk {
   }
 
   private void release() {
-    for (int i = random.nextInt(8); i >= 0 && !held.isEmpty(); i--) {
+    for (int i = random.nextInt(8 * size); i >= 0 && !held.isEmpty(); i--) {
       held.remove(random.nextInt(held.size())).release();
     }
   }
@@ -251,7 +268,7 @@ public final class TieredCacheWalk {
     }
   }
 
-  /** How many blocks ended each way, on all edges. */
+  /** Returns how many blocks ended each way, on all edges. */
   public List<Long> totals() {
     var sums = new long[6];
     for (var edge : cache.edges()) {

@@ -91,7 +91,7 @@ class LedgerTest {
               }
               default -> attemptFirstToken(entry);
             }
-            assertThat(books.load(now, EngineSignals.NONE, 0, null).inFlight())
+            assertThat(books.load(now, EngineSignals.NONE, 0, 0, null).inFlight())
                 .isEqualTo(open.size());
           }
           open.forEach(LedgerEntry::close);
@@ -123,24 +123,24 @@ class LedgerTest {
     entry.prefill(1_000, 1_000, 0);
     // A second later it is in what the engine tells, unless the engine tells of less.
     var more = new EngineSignals(0, 0, 0, 0, -1, 5_000);
-    assertThat(ledger.load(SECOND, more, 0, null).prefillTokens()).isEqualTo(5_000);
+    assertThat(ledger.load(SECOND, more, 0, 0, null).prefillTokens()).isEqualTo(5_000);
     var less = new EngineSignals(0, 0, 0, 0, -1, 10);
-    assertThat(ledger.load(SECOND, less, 0, null).prefillTokens()).isEqualTo(1_000);
+    assertThat(ledger.load(SECOND, less, 0, 0, null).prefillTokens()).isEqualTo(1_000);
   }
 
   @Test
   void whatWasSentJustNowComesOnTopOfWhatTheEngineTells() {
     ledger.open(Part.WHOLE, 1_000, 0).prefill(1_000, 1_000, 0);
     var told = new EngineSignals(0, 0, 0, 0, -1, 5_000);
-    assertThat(ledger.load(SECOND / 10, told, 0, null).prefillTokens()).isEqualTo(6_000);
-    assertThat(ledger.load(SECOND, told, 0, null).prefillTokens()).isEqualTo(5_000);
+    assertThat(ledger.load(SECOND / 10, told, 0, 0, null).prefillTokens()).isEqualTo(6_000);
+    assertThat(ledger.load(SECOND, told, 0, 0, null).prefillTokens()).isEqualTo(5_000);
   }
 
   @Test
   void requestsOfOthersInTheQueueCountAsAverageOnes() {
     ledger.open(Part.WHOLE, 1_000, 0).prefill(1_000, 1_000, 0);
     var told = EngineSignals.of(3, 9, 0);
-    var load = ledger.load(0, told, 500, null);
+    var load = ledger.load(0, told, 0, 500, null);
     assertThat(load.prefillTokens()).isEqualTo(2_000);
     assertThat(load.decodeStreams()).isEqualTo(8);
   }
@@ -154,15 +154,15 @@ class LedgerTest {
     var late = ledger.open(Part.WHOLE, 500, SECOND);
     late.decode();
     // Due at 2 s and ten tokens, that is 3 s; and at 1 s and 1.5 s, that is 2.5 s.
-    double slack = ledger.load(2 * SECOND, EngineSignals.NONE, 0, targets).slackSeconds();
+    double slack = ledger.load(2 * SECOND, EngineSignals.NONE, 0, 0, targets).slackSeconds();
     assertThat(slack).isCloseTo(0.5, within(1e-9));
     late.close();
-    slack = ledger.load(2 * SECOND, EngineSignals.NONE, 0, targets).slackSeconds();
+    slack = ledger.load(2 * SECOND, EngineSignals.NONE, 0, 0, targets).slackSeconds();
     assertThat(slack).isCloseTo(1, within(1e-9));
   }
 
   private Load load(long nowNanos) {
-    return ledger.load(nowNanos, EngineSignals.NONE, 0, null);
+    return ledger.load(nowNanos, EngineSignals.NONE, 0, 0, null);
   }
 
   private static Load load(
@@ -176,6 +176,7 @@ class LedgerTest {
       long recent) {
     return new Load(
         inFlight,
+        0,
         prefills,
         tokens,
         work,

@@ -219,7 +219,7 @@ class RouterTest {
   private static Load recently(int id, Router router) {
     var load = router.load(id);
     return new Load(
-        0, 0, 0, 0, 0, 0, 0, load.recentWork(), load.prefillRate(), Double.POSITIVE_INFINITY);
+        0, 0, 0, 0, 0, 0, 0, 0, load.recentWork(), load.prefillRate(), Double.POSITIVE_INFINITY);
   }
 
   /** Else whoever decodes for others would look free, and get all of them. */

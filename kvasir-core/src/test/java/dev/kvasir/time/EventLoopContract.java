@@ -11,11 +11,11 @@ import java.util.random.RandomGeneratorFactory;
 import org.junit.jupiter.api.Test;
 
 /**
- * What every {@link EventLoop} keeps, whether its time is real or virtual.
+ * Contract of every {@link EventLoop}, whether its time is real or virtual.
  *
  * <p>What tasks write is read once the loop has settled. Real time passes between any two lines, so
  * the time at which a task is due is known to lie between two readings of the clock; in virtual
- * time these are one, and the tests as sharp as can be.
+ * time the two are the same, and the tests as strict as can be.
  */
 public interface EventLoopContract {
   Duration SOON = Duration.ofMillis(1);
@@ -27,7 +27,7 @@ public interface EventLoopContract {
   /** Lets the loop run until nothing waits. */
   void settle();
 
-  /** What tasks threw up to now, in that order. */
+  /** Returns what tasks threw up to now, in that order. */
   List<Throwable> failures();
 
   @Test

@@ -16,9 +16,10 @@ public record CopyCosts(
     double linkNanos, double callNanos, double stagedNanos, double batchNanos, double directNanos) {
   public static final double NEVER = Double.POSITIVE_INFINITY;
 
-  /** What a call for many pieces costs before the first moves, and what a kernel does. */
+  /** Time that a call for many pieces takes before the first moves. */
   private static final double BATCH_START_NANOS = 3_000;
 
+  /** Time that a kernel takes before the first piece moves. */
   private static final double KERNEL_START_NANOS = 10_000;
 
   public CopyCosts {

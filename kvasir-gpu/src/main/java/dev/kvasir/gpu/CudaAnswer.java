@@ -13,7 +13,7 @@ public sealed interface CudaAnswer {
       missing = List.copyOf(missing);
     }
 
-    /** What is wrong with it, in one line. */
+    /** Returns what is wrong with the driver, in one line. */
     public String text() {
       return "the NVIDIA driver is too old: its CUDA %s has no %s"
           .formatted(version, String.join(", ", missing));

@@ -84,7 +84,7 @@ enum CudaCall {
     return shape.length();
   }
 
-  /** Whether all works without it, only slower. */
+  /** Returns whether everything works without this call, only slower. */
   boolean isOptional() {
     return this == COPY_BATCH || this == COPY_BATCH_FIRST || this == LAUNCH_WITH;
   }

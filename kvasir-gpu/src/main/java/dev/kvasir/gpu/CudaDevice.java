@@ -94,7 +94,7 @@ public final class CudaDevice implements AutoCloseable {
     driver.call(CudaCall.CONTEXT_BIND, context);
   }
 
-  /** Whether the driver can copy many pieces by one call. */
+  /** Returns whether the driver can copy many pieces with one call. */
   public boolean hasBatchCopy() {
     return driver.has(CudaCall.COPY_BATCH) || driver.has(CudaCall.COPY_BATCH_FIRST);
   }
@@ -121,7 +121,9 @@ public final class CudaDevice implements AutoCloseable {
     return taken(Kind.REGISTRATION, memory.address(), CudaCall.UNREGISTER);
   }
 
-  /** Where kernels find a registered address; nearly always at the same. */
+  /**
+   * Returns the address at which kernels find a registered host address; nearly always the same.
+   */
   public long mapped(long hostAddress) throws CudaFailure {
     return driver.word(CudaCall.REGISTERED_ADDRESS, hostAddress, 0);
   }
@@ -168,7 +170,7 @@ public final class CudaDevice implements AutoCloseable {
     }
   }
 
-  /** What was captured from a stream, ready to be launched as one. */
+  /** Makes what was captured from a stream ready to be launched as one. */
   CudaGraph graph(long captured) throws CudaFailure {
     try {
       long graph = driver.word(CudaCall.GRAPH_PREPARE, captured, 0);
@@ -199,7 +201,7 @@ public final class CudaDevice implements AutoCloseable {
     return Objects.requireNonNull(held.get(kind));
   }
 
-  /** How many resources of each kind are in use; kinds without any are left out. */
+  /** Returns how many resources of each kind are in use; kinds without any are left out. */
   public Map<Kind, Integer> holdings() {
     var holdings = new EnumMap<Kind, Integer>(Kind.class);
     held.forEach((kind, count) -> holdings.put(kind, count.get()));

@@ -23,7 +23,7 @@ import java.util.Map;
  */
 @SuppressWarnings("restricted") // loading a native library and calling it is all that this does
 public final class CudaDriver {
-  /** What the library is called wherever the driver is installed. */
+  /** Name of the library wherever the driver is installed. */
   public static final String LIBRARY = "libcuda.so.1";
 
   private static final int NAME_BYTES = 256;

@@ -48,7 +48,7 @@ enum CudaError {
     return advice;
   }
 
-  /** Whether nothing on this context will succeed any more. */
+  /** Returns whether nothing on the context will succeed any more after this error. */
   static boolean isContextLost(int number) {
     return switch (number) {
       case 46, 201, 214, 220, 226, 700, 701, 702, 709, 710, 714, 715, 716, 717, 718, 719, 999 ->

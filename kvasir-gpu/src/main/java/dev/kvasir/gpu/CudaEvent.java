@@ -18,7 +18,7 @@ public final class CudaEvent implements AutoCloseable {
     return handle.value();
   }
 
-  /** Whether all that was in the stream before it is done; asks, and never waits. */
+  /** Returns, without waiting, whether all that was in the stream before the event is done. */
   public boolean isReached() throws CudaFailure {
     int error = driver.result(CudaCall.EVENT_QUERY, handle.value());
     if (error == 0) return true;

@@ -31,12 +31,12 @@ public final class CudaFailure extends IOException {
     return error;
   }
 
-  /** What to do about it. */
+  /** Returns what to do about the failure. */
   public String advice() {
     return CudaError.of(error).advice();
   }
 
-  /** Whether everything on this GPU will fail from now on. */
+  /** Returns whether everything on this GPU will fail from now on. */
   public boolean isContextLost() {
     return CudaError.isContextLost(error);
   }

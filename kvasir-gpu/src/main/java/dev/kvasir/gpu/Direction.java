@@ -1,6 +1,6 @@
 package dev.kvasir.gpu;
 
-/** Which way bytes go between a GPU and the host. */
+/** Direction in which bytes go between a GPU and the host. */
 public enum Direction {
   /** From the GPU to the host: offload. */
   DOWN,

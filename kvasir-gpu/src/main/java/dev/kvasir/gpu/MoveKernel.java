@@ -9,22 +9,22 @@ public final class MoveKernel implements AutoCloseable {
   /** Words in the table for each piece: from where, to where. */
   public static final int TABLE_WORDS = 2;
 
-  /** What addresses and sizes must be multiples of. */
+  /** Number of bytes that addresses and sizes must be multiples of. */
   public static final int ALIGNMENT_BYTES = 16;
 
-  /** What a group of threads can hold of the table. */
+  /** Pieces of the table that a group of threads can hold. */
   public static final int GROUP_PIECES_MAX = 1024;
 
   private static final int UNIT_BYTES = 4096;
   private static final String FILE = "move.ptx";
 
   /**
-   * How much of the GPU a copy takes.
+   * Share of the GPU that a copy takes.
    *
    * @param groups of threads, each on a processor of its own if one is free
    */
   public record Width(int groups, int threads) {
-    /** How many pieces it copies at most: with one more, a group's table might overflow. */
+    /** Returns how many pieces it copies at most: with one more, a group's table might overflow. */
     public int piecesMax() {
       return groups * (GROUP_PIECES_MAX - 2);
     }
@@ -52,7 +52,7 @@ public final class MoveKernel implements AutoCloseable {
     }
   }
 
-  /** Whether it can copy pieces of that size. */
+  /** Returns whether the kernel can copy pieces of that size. */
   public static boolean takes(long pieceBytes) {
     return pieceBytes % ALIGNMENT_BYTES == 0 && pieceBytes <= 1 << 30;
   }

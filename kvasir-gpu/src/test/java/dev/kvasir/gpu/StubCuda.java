@@ -88,7 +88,7 @@ public final class StubCuda {
     }
   }
 
-  /** What asking this library comes to; it stays loaded though its file is gone. */
+  /** Asks this library, which stays loaded though its file is gone. */
   public CudaAnswer ask() {
     return CudaDriver.ask(symbols);
   }

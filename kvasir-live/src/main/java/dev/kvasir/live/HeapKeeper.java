@@ -56,9 +56,9 @@ public final class HeapKeeper implements AutoCloseable {
   }
 
   /**
-   * Whether it is time to look through old objects.
+   * Returns whether it is time to look through old objects.
    *
-   * @param after how many bytes of them there were after the last time
+   * @param after number of bytes of them after the last time
    */
   static boolean isTimely(long used, long after) {
     return used > Math.max(LEAST_BYTES, 2 * after);

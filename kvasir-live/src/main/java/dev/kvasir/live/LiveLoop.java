@@ -26,8 +26,8 @@ public final class LiveLoop implements EventLoop, AutoCloseable {
   private static final System.Logger LOG = System.getLogger(LiveLoop.class.getName());
 
   /**
-   * How many tasks of other callers a caller runs after its own, before the loop's thread takes
-   * over.
+   * Number of tasks of other callers that a caller runs after its own, before the loop's thread
+   * takes over.
    */
   private static final int OTHERS_MAX = 8;
 
@@ -155,7 +155,7 @@ public final class LiveLoop implements EventLoop, AutoCloseable {
     };
   }
 
-  /** How many tasks wait, whether due or not. */
+  /** Returns the number of tasks that wait, whether due or not. */
   public int pending() {
     lock.lock();
     try {

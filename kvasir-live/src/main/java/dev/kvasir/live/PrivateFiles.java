@@ -18,7 +18,7 @@ public final class PrivateFiles {
 
   private PrivateFiles() {}
 
-  /** How a new file is to be made; nothing where the file system knows no owners. */
+  /** Returns the attributes of a new file; none where the file system has no owners. */
   public static FileAttribute<?>[] file(Path path) {
     return attributes(path, FILE);
   }

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-@Timeout(120)
+@Timeout(180)
 class LiveLoopTest implements EventLoopContract {
   private static final Duration AN_HOUR = Duration.ofHours(1);
 
@@ -120,7 +120,7 @@ class LiveLoopTest implements EventLoopContract {
     assertThat(logged).extracting(LogRecord::getThrown).containsExactly(failure, second);
   }
 
-  /** What such a loop logs of a task that throws, once a later task has run. */
+  /** Returns what such a loop logs about a task that throws, once a later task has run. */
   private static List<LogRecord> logOf(LiveLoop loop, RuntimeException failure) {
     List<LogRecord> logged = new ArrayList<>();
     Filter keep =

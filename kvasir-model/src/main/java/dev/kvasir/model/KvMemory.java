@@ -4,7 +4,7 @@ import java.lang.foreign.MemorySegment;
 
 /** The memory that keys and values are computed in: slots of one size in one segment. */
 public interface KvMemory {
-  /** How many slots there are. */
+  /** Returns the number of slots. */
   int blocks();
 
   int blockBytes();
@@ -12,6 +12,6 @@ public interface KvMemory {
   /** All of it; each slot begins at {@link #at}. */
   MemorySegment whole();
 
-  /** Where the slot begins; throws an {@link IllegalArgumentException} if there is none. */
+  /** Returns the start of the slot; throws an {@link IllegalArgumentException} if there is none. */
   long at(int slot);
 }

@@ -29,7 +29,7 @@ public record ModelShape(
     int contextTokens,
     float epsilon,
     float ropeBase) {
-  /** How many tokens a block of keys and values has. */
+  /** Number of tokens in a block of keys and values. */
   public static final int BLOCK_TOKENS = 16;
 
   /** The table of angles is kept for so many positions; longer contexts are cut to it. */
@@ -119,32 +119,32 @@ public record ModelShape(
     }
   }
 
-  /** How many heads that ask share one that holds keys and values. */
+  /** Returns how many query heads share one head that holds keys and values. */
   int group() {
     return heads / kvHeads;
   }
 
-  /** How many bytes the keys of one head and layer take in a block; the values follow them. */
+  /** Returns the bytes of the keys of one head and layer in a block; the values follow them. */
   int headBytesPerBlock() {
     return 4 * headSize * BLOCK_TOKENS;
   }
 
-  /** How many bytes a block of keys and values has: all layers, one after the other. */
+  /** Returns the bytes of a block of keys and values: all layers, one after the other. */
   public int kvBytesPerBlock() {
     return 2 * headBytesPerBlock() * kvHeads * layers;
   }
 
-  /** Where the keys of one layer and head stand in a block. */
+  /** Returns where the keys of one layer and head stand in a block. */
   long keysAt(int layer, int kvHead) {
     return 2L * headBytesPerBlock() * (layer * kvHeads + kvHead);
   }
 
-  /** Where the values of one layer and head stand in a block. */
+  /** Returns where the values of one layer and head stand in a block. */
   long valuesAt(int layer, int kvHead) {
     return keysAt(layer, kvHead) + headBytesPerBlock();
   }
 
-  /** How many blocks so many tokens take. */
+  /** Returns the number of blocks that so many tokens take. */
   public static int blocks(int tokens) {
     return (tokens + BLOCK_TOKENS - 1) / BLOCK_TOKENS;
   }

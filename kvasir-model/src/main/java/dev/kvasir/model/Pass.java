@@ -24,7 +24,7 @@ final class Pass {
   private PassBuffers buffers;
   private PassTokens tokens;
 
-  /** Who does the units of one piece of work of so many multiplications. */
+  /** Runs the units of one piece of work of so many multiplications. */
   @FunctionalInterface
   interface Team {
     void run(int units, long multiplications, ParallelRunner.Work work);

@@ -103,7 +103,7 @@ final class PassTokens {
     return runs;
   }
 
-  /** How many pairs of a token and one it attends to there are. */
+  /** Returns the number of pairs of a token and one that it attends to. */
   long attended() {
     long sum = 0;
     for (int position : positions) sum += position + 1;

@@ -1,7 +1,7 @@
 package dev.kvasir.model;
 
 /**
- * What one sequence computes in a step: a chunk of its prompt, or its newest token.
+ * Work of one sequence in a step: a chunk of its prompt, or its newest token.
  *
  * @param tokens the tokens to compute, at least one
  * @param firstPosition where in the sequence the first of them stands; all before it is computed
@@ -21,7 +21,7 @@ public record StepRow(int[] tokens, int firstPosition, int[] blocks, boolean sam
     }
   }
 
-  /** How many tokens the sequence has after the step. */
+  /** Returns how many tokens the sequence has after the step. */
   int end() {
     return firstPosition + tokens.length;
   }

@@ -38,7 +38,7 @@ final class StepSplit {
     return most * groups > IMBALANCE_MAX * total ? List.of(all) : parted;
   }
 
-  /** Whether no row reads a block that another writes; two that write the same are a bug. */
+  /** Returns whether no row reads a block that another writes; two writers of it are a bug. */
   private static boolean independent(List<StepRow> rows, int memoryBlocks) {
     var writers = new int[memoryBlocks];
     Arrays.fill(writers, NOBODY);

@@ -157,7 +157,7 @@ class CpuModelTest {
     }
   }
 
-  /** What nobody wrote must not be read. */
+  /** Fills the memory with NaN, since what nobody wrote must not be read. */
   private static void fillWithNoNumbers(TestMemory memory) {
     for (int slot = 0; slot < memory.blocks(); slot++) {
       var block = memory.slot(slot);

@@ -73,7 +73,7 @@ final class Autoscaler {
     loop.after(rule.interval(), this::apply);
   }
 
-  /** How long the instance was there until that time. */
+  /** Returns how long the instance was present up to that time. */
   long presentNanos(int instance, long nowNanos) {
     long current = states[instance] == State.OFF ? 0 : nowNanos - sinceNanos[instance];
     return presentNanos[instance] + current;

@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.function.Consumer;
 
 /**
- * What becomes of the blocks of an instance, on its way to the router.
+ * News of the blocks of an instance, on its way to the router.
  *
  * <p>The router knows of it at once, for it is handed over before anybody looks. Until then it is
  * left to gather: many events together wait for memory once, and not each by itself.

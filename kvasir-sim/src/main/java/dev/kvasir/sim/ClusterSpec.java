@@ -51,17 +51,17 @@ public record ClusterSpec(
       if (count < 1) throw new IllegalArgumentException("group " + name + " has no instances");
     }
 
-    /** Whether it answers whatever the other one answers. */
+    /** Returns whether this group answers all requests that the other one answers. */
     private boolean serves(Group other) {
       return model.isEmpty() || model.equals(other.model);
     }
   }
 
-  /** What instances may have in common, as the engines within one process do. */
+  /** Resources that instances may share, as the engines within one process do. */
   public enum Shared {
     /** The tiers below their own memory. */
     TIERS,
-    /** What computes: they take turns on it. */
+    /** The processor that computes, on which instances take turns. */
     PROCESSOR
   }
 
@@ -75,7 +75,7 @@ public record ClusterSpec(
     /** One gateway. */
     public static final Replication NONE = new Replication(List.of(), Sharing.NONE, Duration.ZERO);
 
-    /** Whether gateways tell each other what they have booked. */
+    /** Exchange between gateways of what they have booked. */
     public enum Sharing {
       NONE,
       BOOKED
@@ -125,7 +125,7 @@ public record ClusterSpec(
       }
     }
 
-    /** How many instances that many requests want, of those that there can be. */
+    /** Returns how many instances that many requests call for, of those that there can be. */
     int wanted(long requests, int instancesMax) {
       double exact = Math.ceil(requests / requestsPerInstance);
       return (int) Math.clamp(exact, instancesMin, instancesMax);
@@ -133,7 +133,7 @@ public record ClusterSpec(
   }
 
   /**
-   * What it takes to hand K and V over to another instance.
+   * Time that it takes to hand K and V over to another instance.
    *
    * @param latency before the first byte
    * @param tokensPerMicro the KV of how many tokens an instance sends in a microsecond, and how
@@ -262,7 +262,7 @@ public record ClusterSpec(
     return null;
   }
 
-  /** What that instance is. */
+  /** Returns the spec of that instance. */
   InstanceSpec instance(int index) {
     var group = group(index);
     return group == null ? instance : group.instance;

@@ -4,7 +4,7 @@ import dev.kvasir.time.EventLoop;
 
 /** The time of one instance, and its way from and to the rest of the cluster. */
 sealed interface InstanceClock permits InstanceClock.Shared, OwnClock {
-  /** Where the instance does what it does. */
+  /** Returns the event loop on which the instance does its work. */
   EventLoop loop();
 
   /** The cluster wants this done at the instance, now. */

@@ -45,7 +45,7 @@ final class Link {
     arrange();
   }
 
-  /** How long anything was under way. */
+  /** Returns how long anything was under way. */
   long busyNanos() {
     settle();
     return busyNanos;

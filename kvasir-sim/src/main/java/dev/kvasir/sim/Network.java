@@ -17,7 +17,7 @@ import java.util.List;
 final class Network {
   private static final double NANOS_PER_MICRO = 1000;
 
-  /** What is left of a transfer less than this is over: rounding, not data. */
+  /** Remainder below which a transfer is over: rounding, not data. */
   private static final double NOTHING = 1e-6;
 
   private final EventLoop loop;

@@ -13,16 +13,16 @@ import java.util.List;
  * the instance has come to that time. What the instance tells by itself waits to be delivered.
  */
 final class OwnClock implements InstanceClock {
-  /** What the instance does comes after all that the cluster asks at the same time. */
+  /** Lane of the instance's own work, which comes after all that the cluster asks at that time. */
   private static final int DOING = 1;
 
-  /** What is to be done at a time. */
+  /** Task that is due at a time. */
   private record Note(long nanos, Runnable task) {}
 
   private final EventLoop cluster;
   private final VirtualLoop own = new VirtualLoop();
 
-  /** What the cluster asks for later than the instance has come, in the order of time. */
+  /** Tasks asked for by the cluster at times that the instance has not reached, in order. */
   private final ArrayDeque<Note> asked = new ArrayDeque<>();
 
   private final EventLoop doing = own.lane(DOING);

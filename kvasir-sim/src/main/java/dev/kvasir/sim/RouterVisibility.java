@@ -1,6 +1,6 @@
 package dev.kvasir.sim;
 
-/** What the router sees of the instances when it decides. */
+/** View that the router has of the instances when it decides. */
 enum RouterVisibility {
   /** It looks at them: they have to come so far first. */
   LOOKING,

@@ -13,7 +13,7 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * How requests find their instance.
+ * Rules by which requests find their instance.
  *
  * @param flow queue, retries, ejection and admission
  * @param tenants how much each tenant may ask for
@@ -30,14 +30,14 @@ public record RoutingSpec(
     PlacementPolicy placements,
     Duration signalInterval,
     Awareness awareness) {
-  /** Whether the router follows what the instances have cached. */
+  /** Knowledge that the router has of what the instances have cached. */
   public enum Awareness {
     BLIND,
     CACHE_AWARE
   }
 
   /**
-   * How much tenants may ask for.
+   * Limits on how much tenants may ask for.
    *
    * @param others the limits of those that are not named
    */
@@ -77,7 +77,7 @@ public record RoutingSpec(
         awareness);
   }
 
-  /** Whether what becomes of one request may depend on when another one ends. */
+  /** Returns whether the outcome of one request may depend on when another one ends. */
   boolean isCoupled() {
     return flow.isCoupled() || !tenants.equals(Tenants.UNLIMITED);
   }

@@ -31,7 +31,7 @@ final class SharedTiers {
     this.tiers = new CommonTiers(loop, pools.registry(), top, lowerTiers, null);
   }
 
-  /** What one instance sees: a memory of its own, and its own way down to these tiers. */
+  /** Returns the view of one instance: a memory of its own, and its own way down to these tiers. */
   TieredKvCache tieredCache(PrefixRegistry own, BlockPool top, TimedStore step) {
     var lower = LowerTier.of(pools.all().getFirst(), step);
     return tiers.tieredCache(own, top, lower, OnboardingLimits.DEFAULT);

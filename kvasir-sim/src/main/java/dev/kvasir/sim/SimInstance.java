@@ -3,6 +3,9 @@ package dev.kvasir.sim;
 import dev.kvasir.Nullable;
 import dev.kvasir.engine.Engine;
 import dev.kvasir.engine.EngineSettings;
+import dev.kvasir.engine.Sequence;
+import dev.kvasir.engine.SequenceListener;
+import dev.kvasir.engine.SequenceRequest;
 import dev.kvasir.kv.Block;
 import dev.kvasir.kv.BlockPool;
 import dev.kvasir.kv.KvStore;
@@ -35,7 +38,6 @@ public final class SimInstance {
   private final Engine engine;
   private final TimedModel model;
   private final @Nullable FrontStage front;
-  private final @Nullable StepPipeline pipeline;
   private final Pools pools;
   private final List<TimedStore> stores = new ArrayList<>();
   private final @Nullable SharedTiers below;
@@ -65,13 +67,13 @@ public final class SimInstance {
     this.memory = memory(loop, spec);
     var stepped = this.stepped;
     LongSupplier extra = stepped == null ? () -> 0 : stepped::takePendingMicros;
+    StepPipeline pipeline = null;
     if (latency instanceof ServerModel server) {
       var stage = new FrontStage(loop, server);
       this.front = stage;
-      this.pipeline = new StepPipeline(loop, server, stage);
+      pipeline = new StepPipeline(loop, server, stage);
     } else {
       this.front = null;
-      this.pipeline = null;
     }
     this.model = new TimedModel(loop, latency, extra, turns, pipeline);
     this.engine = new Engine(loop, memory, model, settings(spec));
@@ -113,12 +115,12 @@ public final class SimInstance {
     return clock;
   }
 
-  /** How long things take here. */
+  /** Returns the model of how long things take here. */
   LatencyModel latency() {
     return latency;
   }
 
-  /** Who waits and runs here. */
+  /** Returns the timeline of the requests that wait and run here. */
   Timeline timeline() {
     return timeline;
   }
@@ -133,22 +135,26 @@ public final class SimInstance {
     else front.enter(promptTokens, submit);
   }
 
-  /** Does it when the tokens of the step that is done now have left the server. */
-  void whenSent(Runnable task) {
-    if (pipeline == null) task.run();
-    else pipeline.whenSent(task);
+  /** Takes a sequence on. */
+  Sequence submit(SequenceRequest request, SequenceListener listener) {
+    return engine.submit(request, model.heard(listener));
+  }
+
+  /** Does it when the token of the sequence of the step that is done now has left the server. */
+  void whenSent(Sequence sequence, TokenTimes.Which token, Runnable task) {
+    model.whenSent(sequence, token, task);
   }
 
   public Engine.Load load() {
     return engine.load();
   }
 
-  /** Whether it takes requests at all. */
+  /** Returns whether the instance takes requests at all. */
   boolean isUp() {
     return up;
   }
 
-  /** How often it has died: what it held in an earlier life is gone. */
+  /** Returns how often the instance has died; what it held in an earlier life is gone. */
   int life() {
     return life;
   }
@@ -170,7 +176,7 @@ public final class SimInstance {
     return memory.blockTokens();
   }
 
-  /** What happens to the blocks it can use, to be read from outside of the pools. */
+  /** Returns the events of the blocks that it can use, to be read from outside of the pools. */
   List<KvEvents> events() {
     return below == null ? List.of(pools.events()) : List.of(pools.events(), below.events());
   }

@@ -13,6 +13,7 @@ import dev.kvasir.router.flow.Refusal;
 import dev.kvasir.router.flow.Refusal.Kind;
 import dev.kvasir.router.flow.RequestDriver;
 import dev.kvasir.router.flow.RequestFlow;
+import dev.kvasir.router.flow.Step;
 import dev.kvasir.router.placement.PrefillPlacement.Offload;
 import dev.kvasir.router.view.SloClass;
 import dev.kvasir.sim.report.Ending;
@@ -25,7 +26,7 @@ import dev.kvasir.time.Timer;
 import java.time.Duration;
 
 /**
- * One simulated request: does with engines in virtual time what the {@link RequestFlow} orders.
+ * One simulated request: does with engines in virtual time what the {@link RequestFlow} decides.
  *
  * <p>It begins and ends in the time of the cluster, and is served in that of an instance, which may
  * be ahead: what the flow is to know is told by way of the instance's clock.
@@ -54,10 +55,10 @@ final class SimulatedRequest implements RequestDriver {
   /** The leg that is under way; what an earlier one still tells is not heard. */
   private int leg;
 
-  /** Whether what was prefilled is between two instances. */
+  /** Flag that is set while what was prefilled is between two instances. */
   private boolean inTransit;
 
-  /** Which life of the instance that prefilled it holds what it prefilled. */
+  /** Life of the prefilling instance in which it holds what it prefilled. */
   private int prefillLife;
 
   private int instance = -1;
@@ -65,7 +66,10 @@ final class SimulatedRequest implements RequestDriver {
   private String routeClass = "";
   private long admittedNanos = NEVER;
 
-  /** What was handed over is not cached, and the wait for a turn was the prefill's. */
+  /**
+   * Flag that is set after a separate prefill: what was handed over does not count as cached, and
+   * the wait for a turn was the prefill's.
+   */
   private boolean admittedElsewhere;
 
   private long firstNanos = NEVER;
@@ -94,11 +98,24 @@ final class SimulatedRequest implements RequestDriver {
   }
 
   void arrive() {
-    flow.arrive(flowing());
+    follow(flow.arrive(flowing()));
   }
 
   @Override
-  public void accept() {
+  public void resume(Step step) {
+    follow(step);
+  }
+
+  private void follow(Step step) {
+    switch (step) {
+      case Step.Send legs -> send(legs);
+      case Step.Local.READ -> read();
+      case Step.Local.WAIT, Step.Local.NOTHING -> {}
+      case Step.Refuse(var refusal) -> refuse(refusal);
+    }
+  }
+
+  private void read() {
     long wait = simulator.queueingMicros(request.promptTokens());
     if (wait == 0) submit();
     else simulator.loop().afterNanos(wait * 1000, this::submit);
@@ -110,21 +127,26 @@ final class SimulatedRequest implements RequestDriver {
     simulator.look();
     var known = names;
     if (known == null) return;
-    flow.submit(flowing(), simulator.submission(request, known));
+    follow(flow.submit(flowing(), simulator.submission(request, known)));
   }
 
-  @Override
-  public void refuse(Refusal refusal) {
+  private void refuse(Refusal refusal) {
     boolean isFailure = refusal.kind() == Kind.FAILED || refusal.kind() == Kind.NO_WORKER;
     end(isFailure ? Ending.FAILED : Ending.REJECTED);
   }
 
-  /** Of the two legs one is at work at a time: the one that failed has ended. */
-  @Override
-  public void cancel() {}
+  private void send(Step.Send legs) {
+    switch (legs) {
+      case WHOLE -> send(Leg.WHOLE);
+      case PREFILL -> send(Leg.PREFILL);
+      case DECODE -> send(Leg.DECODE);
+      case PREFILL_AND_DECODE ->
+          throw new IllegalStateException("instances hand over after the prefill: " + request.id());
+    }
+  }
 
-  @Override
-  public void send(Leg sent) {
+  /** Sends a leg; an earlier one has ended, as one at a time is under way. */
+  private void send(Leg sent) {
     var placement = route().placement();
     instance = placement.decode();
     int target = sent == Leg.PREFILL ? ((Offload) placement).prefill() : instance;
@@ -180,7 +202,7 @@ final class SimulatedRequest implements RequestDriver {
   private void failed(Leg which, LegFailure kind) {
     simulator.look();
     var why = kind == LegFailure.UNREACHABLE ? "the worker is down" : "the worker died";
-    flow.failed(flowing(), which, kind, why);
+    follow(flow.failed(flowing(), which, kind, why));
   }
 
   private void begin(SimInstance first, Leg begun) {
@@ -215,7 +237,7 @@ final class SimulatedRequest implements RequestDriver {
         request.promptTokens(),
         () -> {
           if (ending != Ending.UNFINISHED || served != leg) return;
-          sequence = at.engine().submit(asked(outputTokens, tailTokens), listener);
+          sequence = at.submit(asked(outputTokens, tailTokens), listener);
         });
   }
 
@@ -255,7 +277,8 @@ final class SimulatedRequest implements RequestDriver {
     var received = decoding.receive(names, blocks);
     if (blocks > 0 && received.isEmpty()) {
       leg++;
-      flow.failed(flowing(), Leg.DECODE, LegFailure.ERROR, "no room for what was handed over");
+      var why = "no room for what was handed over";
+      follow(flow.failed(flowing(), Leg.DECODE, LegFailure.ERROR, why));
     } else {
       serve(decoding, (request.promptTokens() - 1) % decoding.blockTokens());
     }
@@ -290,13 +313,13 @@ final class SimulatedRequest implements RequestDriver {
     public final void ended(Sequence over, Sequence.End end) {
       if (!isHeard()) return;
       switch (end) {
-        case Sequence.End.Finished _ -> finished();
+        case Sequence.End.Finished _ -> finished(over);
         case Sequence.End.Refused _ -> end(Ending.DROPPED);
         case Sequence.End.Aborted _, Sequence.End.Failed _ -> end(Ending.TIMED_OUT);
       }
     }
 
-    abstract void finished();
+    abstract void finished(Sequence over);
   }
 
   /** The prefill at another instance than the one that decodes. */
@@ -309,11 +332,11 @@ final class SimulatedRequest implements RequestDriver {
     public void prefilled(Sequence prefill) {}
 
     @Override
-    void finished() {
+    void finished(Sequence over) {
       waitAgain();
       admittedElsewhere = true;
       prefillLife = simulator.instance(prefillInstance).life();
-      flow.prefilled(flowing());
+      follow(flow.prefilled(flowing()));
     }
   }
 
@@ -326,7 +349,8 @@ final class SimulatedRequest implements RequestDriver {
     @Override
     public void prefilled(Sequence prefilled) {
       var at = serving;
-      if (isHeard() && firstNanos == NEVER && at != null) at.whenSent(this::sentFirst);
+      if (!isHeard() || firstNanos != NEVER || at == null) return;
+      at.whenSent(prefilled, TokenTimes.Which.FIRST, this::sentFirst);
     }
 
     private void sentFirst() {
@@ -334,9 +358,9 @@ final class SimulatedRequest implements RequestDriver {
     }
 
     @Override
-    void finished() {
+    void finished(Sequence over) {
       var at = serving;
-      if (at != null) at.whenSent(this::sentAll);
+      if (at != null) at.whenSent(over, TokenTimes.Which.LAST, this::sentAll);
     }
 
     private void sentAll() {
@@ -395,11 +419,7 @@ final class SimulatedRequest implements RequestDriver {
     serving = null;
   }
 
-  /** The result stays. */
-  @Override
-  public void closed() {}
-
-  /** What the rest of the cluster is to know. */
+  /** Passes news to the rest of the cluster. */
   private void tell(Runnable news) {
     if (serving == null) news.run();
     else serving.clock().tell(news);

@@ -59,7 +59,7 @@ public final class Simulator {
   private final Timeline timeline = new Timeline();
   private final @Nullable SideBySide sideBySide;
 
-  /** Whether no choice of the router rests on anything that instances tell. */
+  /** Flag for a router that bases no choice on anything that instances tell. */
   private final boolean isUnheeded;
 
   private final @Nullable Autoscaler autoscaler;
@@ -121,7 +121,7 @@ public final class Simulator {
     return settings.withBlockTokens(spec.instance().blockTokens()).withIndex(index(spec));
   }
 
-  /** Whether instances hear of nothing but what the router sends them. */
+  /** Returns whether instances hear of nothing but what the router sends them. */
   private boolean isApart() {
     return spec.shared().isEmpty()
         && !spec.routing().placements().offloads()
@@ -296,12 +296,12 @@ public final class Simulator {
     tell();
   }
 
-  /** Whether the flow need not hear of first tokens. */
+  /** Returns whether the flow need not hear of first tokens. */
   boolean isUnheeded() {
     return isUnheeded;
   }
 
-  /** Whether what becomes of one request may depend on when another one ends. */
+  /** Returns whether the outcome of one request may depend on when another one ends. */
   boolean isCoupled() {
     return isCoupled;
   }
@@ -326,8 +326,8 @@ public final class Simulator {
   }
 
   /**
-   * How many blocks the router has to know of, where others ask for that many: it looks at the ends
-   * of strides, and so at all of the last one.
+   * Returns how many blocks the router has to know of, where others ask for that many: it looks at
+   * the ends of strides, and so at all of the last one.
    */
   private int routable(int shareable) {
     int stride = spec.routing().settings().index().stride();
@@ -337,8 +337,8 @@ public final class Simulator {
   }
 
   /**
-   * Whether only one instance ever asks for the blocks of a request that no other request shares,
-   * and planning takes no time that depends on what changes in the memory.
+   * Returns whether only one instance ever asks for the blocks of a request that no other request
+   * shares, and planning takes no time that depends on what changes in the memory.
    */
   private static boolean isServedOnce(ClusterSpec spec) {
     return spec.outages().isEmpty()
@@ -391,7 +391,7 @@ public final class Simulator {
     return Collections.unmodifiableList(gateways);
   }
 
-  /** How long things take for a request that nobody took yet. */
+  /** Returns the model of how long things take for a request that nobody took yet. */
   LatencyModel latency() {
     return latency;
   }

@@ -5,7 +5,7 @@ import java.util.LinkedHashMap;
 import java.util.SequencedMap;
 
 /**
- * How fast a tier is reached, in the units of data sheets.
+ * Speed at which a tier is reached, in the units of data sheets.
  *
  * @param readGigabytes GB/s (10^9 bytes) on the way up, into the engine's memory
  * @param writeGigabytes GB/s on the way down

@@ -3,6 +3,8 @@ package dev.kvasir.sim;
 import dev.kvasir.Nullable;
 import dev.kvasir.engine.Batch;
 import dev.kvasir.engine.ModelBackend;
+import dev.kvasir.engine.Sequence;
+import dev.kvasir.engine.SequenceListener;
 import dev.kvasir.sim.latency.LatencyModel;
 import dev.kvasir.sim.latency.StepShape;
 import dev.kvasir.sim.report.Gaps;
@@ -19,9 +21,11 @@ public final class TimedModel implements ModelBackend {
   private final LongSupplier extraMicros;
   private final StepQueue turns;
   private final @Nullable StepPipeline pipeline;
-  private final Gaps gaps = new Gaps();
+  private final TokenTimes tokens;
   private final Runnable stepEnd = this::stepEnd;
   private @Nullable Consumer<ModelBackend.StepResult> waiting;
+  private boolean isOpen;
+  private long endNanos;
   private long busyMicros;
   private long prefillTokens;
 
@@ -50,14 +54,16 @@ public final class TimedModel implements ModelBackend {
     this.turns = turns;
     this.latency = latency;
     this.extraMicros = extraMicros;
+    this.tokens = new TokenTimes(latency.outputTokenMicros());
+    if (pipeline != null) pipeline.tellSent(tokens::sent);
   }
 
   @Override
   public void forward(Batch batch, Consumer<ModelBackend.StepResult> done) {
     if (pipeline != null) {
+      tokens.launched(batch, loop.nanos());
       long took = pipeline.run(shape(batch), () -> done.accept(StepResult.UNSEEN));
       busyMicros += took / 1000;
-      gaps.add(took / 1000, batch.decodes());
       return;
     }
     long micros = stepMicros(batch) + extraMicros.getAsLong();
@@ -65,9 +71,18 @@ public final class TimedModel implements ModelBackend {
     // Once: on a real clock a thread that waits for a processor between two readings lost the step.
     long now = loop.nanos();
     long nanos = turns.take(now, Math.multiplyExact(micros, 1000L)) - now;
-    gaps.add(nanos / 1000 + latency.outputTokenMicros(), batch.decodes());
+    close();
+    tokens.launched(batch, now);
+    isOpen = true;
+    endNanos = now + nanos;
     waiting = done;
     loop.afterNanos(nanos, stepEnd);
+  }
+
+  /** The tokens of the last step came with its end; nobody hears more of it. */
+  private void close() {
+    if (isOpen) tokens.sent(endNanos, 0);
+    isOpen = false;
   }
 
   private void stepEnd() {
@@ -98,12 +113,28 @@ public final class TimedModel implements ModelBackend {
     return new StepShape.Prefill(part.tokens(), part.start(), prompt);
   }
 
-  /** How often each time between two tokens occurred. */
-  public Gaps gaps() {
-    return gaps;
+  /** Has the times of the tokens of a sequence counted. */
+  SequenceListener heard(SequenceListener listener) {
+    return tokens.heard(listener);
   }
 
-  /** How long it computed. */
+  /** Does it when the token of the sequence of the step that is done now has left the server. */
+  void whenSent(Sequence sequence, TokenTimes.Which token, Runnable task) {
+    if (pipeline == null) {
+      task.run();
+      return;
+    }
+    tokens.waits(sequence, token);
+    pipeline.whenSent(task);
+  }
+
+  /** Returns how often each time between two tokens occurred. */
+  public Gaps gaps() {
+    close();
+    return tokens.gaps();
+  }
+
+  /** Returns how long the model computed. */
   public long busyMicros() {
     return busyMicros;
   }

@@ -81,7 +81,10 @@ public final class TimedStore implements TierStore {
     return thrashed;
   }
 
-  /** What others stored who share the tier is not told here, and counts as stored long ago. */
+  /**
+   * Returns whether the block in that slot was stored just now. Blocks stored by others that share
+   * the tier are not known here, and count as stored long ago.
+   */
   private boolean isJustStored(int slot) {
     return slot < storedNanos.length && loop.nanos() - storedNanos[slot] < THRASH_NANOS;
   }
@@ -91,11 +94,12 @@ public final class TimedStore implements TierStore {
     storedNanos[slot] = loop.nanos();
   }
 
-  /** How long the way down and the way up were busy. */
+  /** Returns how long the way down was busy. */
   public Duration busyDown() {
     return Duration.ofNanos(down.busyNanos());
   }
 
+  /** Returns how long the way up was busy. */
   public Duration busyUp() {
     return Duration.ofNanos(up.busyNanos());
   }

@@ -8,7 +8,7 @@ import dev.kvasir.sim.report.InstanceResult.TierResult;
 import dev.kvasir.time.EventLoop;
 import java.util.List;
 
-/** How the time of transfers between tiers counts. */
+/** Rule by which the time of transfers between tiers counts. */
 public interface TransferModel {
   /** Transfers go on beside the steps, and whoever waits for one lets others go first. */
   record Event() implements TransferModel {}
@@ -18,12 +18,12 @@ public interface TransferModel {
     // Any will do.
   }
 
-  /** Whether several engines may have tiers together. */
+  /** Returns whether several engines may share tiers. */
   default boolean canShare() {
     return true;
   }
 
-  /** How an engine with such memory forms its batches. */
+  /** Returns the settings by which an engine with such memory forms its batches. */
   default EngineSettings engine(EngineSettings settings) {
     return settings;
   }
@@ -35,10 +35,10 @@ public interface TransferModel {
 
   /** Memory whose transfers take their time within the steps. */
   interface Memory extends KvStore {
-    /** What transfers since the last time take; asking makes it zero. */
+    /** Returns the time taken by transfers since the last call, and resets it to zero. */
     long takePendingMicros();
 
-    /** What its tiers have done. */
+    /** Returns what the tiers have done. */
     List<TierResult> tiers();
   }
 }

@@ -1,12 +1,14 @@
 package dev.kvasir.sim;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
 
 import dev.kvasir.router.flow.EjectionRules;
 import dev.kvasir.router.flow.FlowSettings;
 import dev.kvasir.router.flow.QueueLimits;
 import dev.kvasir.router.flow.RetryRules;
 import dev.kvasir.sim.report.Ending;
+import dev.kvasir.sim.report.Gaps;
 import dev.kvasir.sim.report.Goodput;
 import dev.kvasir.sim.report.GroupTotal;
 import dev.kvasir.sim.report.RequestResult;
@@ -35,17 +37,20 @@ final class ClusterWalk {
     this.random = random;
     var cluster = new RandomCluster(random, 4);
     var made = cluster.requests();
-    var own = new SplittableRandom(made.hashCode() + 1);
+    long arrivals = made.stream().mapToLong(Request::arrivalNanos).sum();
+    var own = new SplittableRandom(arrivals + 1);
     boolean isMixed = own.nextInt(3) == 0;
-    var rows = isMixed ? RandomCluster.asking(own, made) : made;
-    this.requests = rows.size();
+    var asked = isMixed ? RandomCluster.asking(own, made) : made;
     var spec = cluster.spec();
+    var rows = own.nextBoolean() ? RandomCluster.patient(asked, spec) : asked;
+    this.requests = rows.size();
     // Chance of its own: the clusters of a seed stay as they are.
-    var outages = outages(new SplittableRandom(made.hashCode()), spec);
+    var outages = outages(new SplittableRandom(arrivals), spec);
     this.mortal = !outages.isEmpty();
     var retrying = mortal ? retrying(spec) : spec;
     var fleet = isMixed ? RandomCluster.mixed(own, retrying) : retrying;
-    this.simulator = new Simulator(fleet.with(outages), cluster.latency(), workload(rows));
+    var latency = own.nextBoolean() ? RandomCluster.server(own) : cluster.latency();
+    this.simulator = new Simulator(fleet.with(outages), latency, workload(rows));
   }
 
   /** In half of the clusters instances die, several times and at once, and most come back. */
@@ -119,8 +124,31 @@ final class ClusterWalk {
     var run = simulator.result();
     assertThat(run.requests()).isNotEmpty().hasSizeLessThanOrEqualTo(requests);
     for (var request : run.requests()) checkRequest(request);
+    checkGaps(run);
     var summary = Summary.of(run, new Summary.Scale(4, 1000, Goodput.Targets.NONE));
     if (!run.groups().isEmpty()) checkModels(run, summary);
+  }
+
+  /** The times between tokens are those of the answers, one for each token but the first. */
+  private void checkGaps(RunResult run) {
+    var counted = new Gaps();
+    for (var instance : run.instances()) counted.addAll(instance.gaps());
+    var answered = new Gaps();
+    boolean isWhole = true;
+    for (var each : run.requests()) {
+      isWhole &= each.ending() == Ending.COMPLETED || each.ending() == Ending.REJECTED;
+      if (each.ending() != Ending.COMPLETED || each.gaps() == 0) continue;
+      long took = each.e2eMicros() - each.ttftMicros();
+      assertThat(each.gapMicros()).as(each.toString()).isEqualTo(took);
+      for (int i = 0; i < each.gaps(); i++) answered.add((took + i) / each.gaps(), 1);
+    }
+    // Nobody heard the tokens that a dead instance was about to send.
+    if (!isWhole || mortal) return;
+    assertThat(counted.count()).isEqualTo(answered.count());
+    double all = counted.meanMicros() * counted.count();
+    double wanted = answered.meanMicros() * answered.count();
+    // Each time is cut to a microsecond.
+    assertThat(all).isCloseTo(wanted, within(2.0 * run.requests().size()));
   }
 
   /** Each request was answered by its model, or by nobody; and every one is counted. */

@@ -32,7 +32,7 @@ class CrowdedMemoryTest {
     assertThat(crowdMicros(run)).isLessThan(crowdMicros(run(0)) / 2);
   }
 
-  /** How long it took to serve them all once they were there. */
+  /** Returns how long it took to serve all requests once they were there. */
   private static long crowdMicros(RunResult run) {
     return run.endMicros() - Duration.ofSeconds(DOCUMENTS).toMillis() * 1_000;
   }

@@ -53,10 +53,10 @@ class ElasticPlacementTest {
       new Deployment(ModelShape.LLAMA_8B, HardwareTable.known().find("L40S"), 1);
   private static final KvCapacity MEMORY = new KvCapacity(DEPLOYMENT, 0.9);
 
-  /** What one policy gives at one load, over all seeds. */
+  /** Results of one policy at one load, over all seeds. */
   private record Figures(double half, double most, double offloadShare) {}
 
-  /** What the policies give at one load, in parts of the usual one, with the same patience. */
+  /** Results of the policies at one load, as a share of the usual one, with the same patience. */
   private record Compared(double load, Figures never, Figures always, Figures predictive) {}
 
   /** As much as predictive has, whatever the settings say. */
@@ -149,7 +149,7 @@ class ElasticPlacementTest {
     }
   }
 
-  /** Where a whole request can move, it is seldom worth it to move its prefill alone. */
+  /** Checks that it is seldom worth it to move a prefill alone where a whole request can move. */
   @Test
   void predictiveOffloadsFewHeavyPromptsAmongInstancesThatDoBoth() {
     for (var by : BY_LOAD) {

@@ -96,7 +96,7 @@ class QueueSimulationTest {
     return run;
   }
 
-  /** Whoever comes waits for all that came before: to the microsecond, request by request. */
+  /** Checks that each request waits for all that came before, to the microsecond. */
   private static void waitsAsPlayed(RunResult run) {
     long freeMicros = 0;
     for (var request : run.requests()) {
@@ -115,7 +115,10 @@ class QueueSimulationTest {
     return waited / run.requests().size();
   }
 
-  /** How many are there on average is how many come, times how long they stay. */
+  /**
+   * Checks Little's law: the average number of requests present is the rate at which they come,
+   * times how long they stay.
+   */
   private static void obeysLittle(RunResult run) {
     double stayed = 0;
     for (var request : run.requests()) stayed += request.e2eMicros();

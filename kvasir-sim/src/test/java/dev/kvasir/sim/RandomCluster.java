@@ -8,6 +8,8 @@ import dev.kvasir.router.view.Role;
 import dev.kvasir.sim.blis.StepTransfers;
 import dev.kvasir.sim.latency.LatencyModel;
 import dev.kvasir.sim.latency.LinearModel;
+import dev.kvasir.sim.server.ServerModel;
+import dev.kvasir.sim.server.ServerTimes;
 import dev.kvasir.sim.workload.Caller;
 import dev.kvasir.sim.workload.Content;
 import dev.kvasir.sim.workload.Request;
@@ -120,6 +122,38 @@ final class RandomCluster {
       groups.add(new ClusterSpec.Group("g" + i, model, 1, role, bytes, instance, latency));
     }
     return ClusterSpec.mixed(groups, spec.routing(), spec.handOver());
+  }
+
+  /** The times of a server whose steps are launched ahead, and whose tokens wait for each other. */
+  static LatencyModel server(RandomGenerator chance) {
+    double launch = 200.0 + chance.nextInt(2000);
+    var engine =
+        new ServerTimes.Engine(
+            launch, 5, 0.2, launch / (1 + chance.nextInt(20)), 1, 100, 3, 0.1, 0.5, 2, 20);
+    int calls = 1 + chance.nextInt(2);
+    double end = chance.nextInt(3) * 60.0;
+    var front =
+        new ServerTimes.Front(calls, 50, 0.1, 80, 0.3, 0.5, 60, 30, chance.nextInt(90), end);
+    return new ServerModel(new ServerTimes(engine, front, new ServerTimes.WarmUp(0.5, 0.5, 10)));
+  }
+
+  /** The same requests from callers that wait, with no more output than there is room for. */
+  static List<Request> patient(List<Request> rows, ClusterSpec spec) {
+    int room = spec.instance().blocks() * spec.instance().blockTokens();
+    var patient = new ArrayList<Request>();
+    for (var each : rows) {
+      patient.add(
+          new Request(
+              each.id(),
+              each.arrivalNanos(),
+              each.promptTokens(),
+              Math.min(each.outputTokens(), Math.max(1, room - each.promptTokens())),
+              each.content(),
+              each.caller(),
+              each.turn(),
+              0));
+    }
+    return patient;
   }
 
   /** The same requests, for any model, for one of two, or for one that nobody has. */

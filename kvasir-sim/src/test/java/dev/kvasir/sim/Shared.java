@@ -21,7 +21,7 @@ public final class Shared {
     }
   }
 
-  /** Where the file is; without it, the test is skipped. */
+  /** Returns the path of the file; without it, the test is skipped. */
   public static Path path(String name) {
     var here = Path.of("").toAbsolutePath();
     var found =

@@ -42,7 +42,7 @@ class SimulatedTurnsTest {
   private static final Duration PATIENCE = Duration.ofSeconds(60);
 
   /**
-   * What is asked of which engines.
+   * Engines of a case, and the load on them.
    *
    * @param promptTokens on average
    * @param fullNanos between two requests when all engines are busy
@@ -129,7 +129,7 @@ class SimulatedTurnsTest {
     return times.get(times.size() * 9 / 10);
   }
 
-  /** What the rules do to the important class, and to all, as means over the seeds. */
+  /** Effect of the rules on the important class, and on all, as means over the seeds. */
   private static final class Effect {
     final TurnRules turns;
     final int seeds;
@@ -155,7 +155,7 @@ class SimulatedTurnsTest {
     }
   }
 
-  /** What each of the rules does to the important class. */
+  /** Returns what each of the rules does to the important class. */
   private static List<Effect> effects(Case asked, int seeds, TurnRules... rules) {
     var effects = Arrays.stream(rules).map(each -> new Effect(each, seeds)).toList();
     for (long seed = 1; seed <= seeds; seed++) {

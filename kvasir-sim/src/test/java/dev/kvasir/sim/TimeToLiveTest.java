@@ -37,7 +37,7 @@ class TimeToLiveTest {
     return List.of(new TierSpec(Tier.HOST, 1_000, 10_000, Duration.ZERO));
   }
 
-  /** How many tokens were cached of a prompt that comes after 0, 6, 12 and 30 seconds. */
+  /** Returns how many tokens were cached of a prompt that comes after 0, 6, 12 and 30 seconds. */
   private static List<Integer> cached(EvictionKind kind, Duration ttl, List<TierSpec> tiers) {
     var requests = new ArrayList<Request>();
     for (int second : new int[] {0, 6, 12, 30}) {

@@ -47,7 +47,7 @@ final class UnlikeGroupsTest {
     assertThat(models.get(2).rejected()).isEqualTo(1);
   }
 
-  /** What a server takes before its engine is its own, too, not that of the first group. */
+  /** Checks that a server's time before its engine is its own, too, not that of the first group. */
   @Test
   void everyServerTakesItsOwnTimeForAPrompt() {
     var late = LinearModel.of(List.of(5000.0, 0.0, 0.0), List.of(100.0, 1.0, 1.0));
@@ -82,7 +82,10 @@ final class UnlikeGroupsTest {
     assertThat(totals.get(1).ttft().p50()).isLessThan(totals.get(0).ttft().p50());
   }
 
-  /** How many are there on average is how many come, times how long they stay. */
+  /**
+   * Checks Little's law: the average number of requests present is the rate at which they come,
+   * times how long they stay.
+   */
   @Test
   void unlikeGroupsObeyLittle() {
     var requests = new ArrayList<Request>();

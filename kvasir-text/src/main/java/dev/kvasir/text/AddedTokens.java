@@ -15,13 +15,13 @@ final class AddedTokens {
    */
   record Added(int id, String text, Side left, Side right, Side word) {}
 
-  /** Whether something belongs to a token. */
+  /** Choice of whether something belongs to a token. */
   enum Side {
     NO,
     YES
   }
 
-  /** Where one was found. */
+  /** Place where a token was found. */
   record Found(int from, int to, int id) {}
 
   private static final class Node {
@@ -43,7 +43,7 @@ final class AddedTokens {
     }
   }
 
-  /** How many letters the longest has. */
+  /** Returns the length of the longest one in letters. */
   int longest() {
     return longest;
   }

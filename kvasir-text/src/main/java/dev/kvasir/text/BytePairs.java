@@ -15,12 +15,12 @@ import java.util.Map;
  * newer piece replaces an older one. Safe for use by several threads, since an entry never changes.
  */
 final class BytePairs {
-  /** How pieces become symbols, and what becomes of those that are not in the vocabulary. */
+  /** Rules for how pieces become symbols, and for symbols that are not in the vocabulary. */
   record Rules(Symbols symbols, boolean wholePieces, int unknown, boolean oneUnknown) {
     static final Rules OF_BYTES = new Rules(Symbols.BYTES, false, NONE, false);
   }
 
-  /** What is merged. */
+  /** Kind of symbols that are merged. */
   enum Symbols {
     /** Every byte has a letter in the vocabulary. */
     BYTES,

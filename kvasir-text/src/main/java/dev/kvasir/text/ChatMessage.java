@@ -2,7 +2,7 @@ package dev.kvasir.text;
 
 /** One message of a conversation. */
 public record ChatMessage(Role role, String content) {
-  /** Who says it. */
+  /** Speaker of a message. */
   public enum Role {
     SYSTEM("system"),
     USER("user"),

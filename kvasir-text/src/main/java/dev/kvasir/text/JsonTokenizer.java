@@ -30,7 +30,7 @@ import tools.jackson.databind.json.JsonMapper;
  * earlier one is tokenized only from where they differ. Safe for use by several threads.
  */
 public final class JsonTokenizer {
-  /** Whether special tokens are put around a text. */
+  /** Choice of whether special tokens are put around a text. */
   public enum Frame {
     NONE,
     /** As the file says, such as a token that begins every sequence. */
@@ -276,12 +276,12 @@ public final class JsonTokenizer {
     return framed(run.tokens(), frame);
   }
 
-  /** How many texts began like an earlier one, and were tokenized only in part. */
+  /** Returns how many texts began like an earlier one, and were tokenized only in part. */
   long continued() {
     return known.found() + knownSegments.found();
   }
 
-  /** Whether no step changes the text, and a single scanner cuts it. */
+  /** Returns whether no step changes the text, and a single scanner cuts it. */
   private boolean isScanned(String text) {
     if (scanner == null || !cuts.isEmpty() || addedLater.longest() > 0) return false;
     for (var step : normalizer) if (!step.apply(text).equals(text)) return false;
@@ -323,7 +323,7 @@ public final class JsonTokenizer {
       return made;
     }
 
-    /** Whether there is a place in it from which another text could go on. */
+    /** Returns whether there is a place in it from which another text could go on. */
     boolean isContinuable() {
       return scanned || marks.size() > 0;
     }

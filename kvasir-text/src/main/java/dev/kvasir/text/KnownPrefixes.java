@@ -22,9 +22,9 @@ final class KnownPrefixes {
   @SuppressWarnings("ArrayRecordComponent") // never changed, never compared
   record Known(char[] text, int[] tokens, int[] marks) {}
 
-  /** How far a text is known. */
+  /** Beginning of a text that is known. */
   record Start(Known known, int letters, int tokens) {
-    /** Whether all of the text is known. */
+    /** Returns whether all of the text is known. */
     boolean isAllOf(char[] text) {
       return Arrays.equals(known.text, text);
     }
@@ -68,7 +68,7 @@ final class KnownPrefixes {
     return new Start(known, known.marks[2 * low - 2], known.marks[2 * low - 1]);
   }
 
-  /** How many texts were found to begin like another. */
+  /** Returns how many texts were found to begin like another. */
   long found() {
     return found.sum();
   }

@@ -25,7 +25,7 @@ final class LetterKinds {
     return point < PLANE.length ? PLANE[point] : kind(point);
   }
 
-  /** Whether it is a space or ends a line. */
+  /** Returns whether it is a space or ends a line. */
   static boolean isSpace(char letter) {
     return of(letter) == SPACE || of(letter) == NEWLINE;
   }

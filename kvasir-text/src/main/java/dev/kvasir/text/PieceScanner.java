@@ -61,12 +61,12 @@ enum PieceScanner {
     return keys.split(" ", -1)[0];
   }
 
-  /** Whether it cuts as the pattern does. */
+  /** Returns whether it cuts as the pattern does. */
   boolean does(String other) {
     return other.equals(pattern) || (!shorter.isEmpty() && other.equals(shorter));
   }
 
-  /** Where the piece ends that begins at a place before the limit. */
+  /** Returns where the piece ends that begins at {@code from}, a place before the limit. */
   int end(char[] text, int from, int limit) {
     return this == GPT2 ? plain(text, from, limit) : strict(text, from, limit);
   }

@@ -30,7 +30,7 @@ public final class StopStrings {
     this.stops = List.copyOf(stops);
   }
 
-  /** Whether one of the strings has come; then the text is over. */
+  /** Returns whether one of the strings has come; then the text is over. */
   public boolean stopped() {
     return stopped;
   }
@@ -52,7 +52,7 @@ public final class StopStrings {
     return text.substring(0, sure);
   }
 
-  /** What was held back, when no more text comes. */
+  /** Returns what was held back, when no more text comes. */
   public String finish() {
     var rest = held;
     held = "";

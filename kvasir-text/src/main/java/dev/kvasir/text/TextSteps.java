@@ -16,7 +16,7 @@ final class TextSteps {
     void cut(String text, List<String> out);
   }
 
-  /** Whether a text is the first of a prompt. */
+  /** Place of a text in a prompt: the first, or a later one. */
   enum Place {
     FIRST,
     LATER
@@ -102,7 +102,7 @@ final class TextSteps {
     };
   }
 
-  /** What becomes of a text that a pattern cuts at. */
+  /** Treatment of a text that a pattern cuts at. */
   enum Kept {
     /** A piece of its own. */
     APART,

@@ -40,7 +40,7 @@ public final class TextStream {
     return text.flip().toString();
   }
 
-  /** What is left when no more tokens come. */
+  /** Returns what is left when no more tokens come. */
   public String finish() {
     var text = waiting.length == 0 ? "" : "\ufffd";
     waiting = new byte[0];

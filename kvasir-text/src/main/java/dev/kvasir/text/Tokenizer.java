@@ -52,7 +52,7 @@ public final class Tokenizer {
     ids.putIfAbsent(text, id);
   }
 
-  /** What the letters of a token stand for; a token that is none of them stands for itself. */
+  /** Returns the bytes that a token's letters stand for; other tokens stand for themselves. */
   private static byte[] plainBytes(String text) {
     var plain = new byte[text.length()];
     for (int i = 0; i < plain.length; i++) {
@@ -67,7 +67,7 @@ public final class Tokenizer {
     return new Tokenizer(vocabulary);
   }
 
-  /** How many tokens there are. */
+  /** Returns the number of tokens. */
   public int size() {
     return bytes.length;
   }
@@ -87,7 +87,7 @@ public final class Tokenizer {
     return Optional.ofNullable(specials.get(name));
   }
 
-  /** Whether the token is special; those are not shown to users. */
+  /** Returns whether the token is special; such tokens are not shown to users. */
   public boolean isSpecial(int token) {
     return specials.getOrDefault(vocabulary.get(token), -1) == token;
   }

@@ -22,8 +22,8 @@ import java.util.Locale;
 import java.util.SplittableRandom;
 
 /**
- * How long one request keeps the loop with its end and its evictions, in a pool of a million
- * blocks: processor time of the thread, so that others on the machine do not count.
+ * Measures how long one request occupies the loop with its end and its evictions, in a pool of a
+ * million blocks: processor time of the thread, so that others on the machine do not count.
  *
  * <p>Conversations of a few turns come and go until the pool has been filled several times. The
  * same requests come in several runs, and of each request the least time counts: what its work

@@ -1,2 +1,2 @@
-/** What eviction costs the loop that it runs on. */
+/** Measurements of the cost of eviction to the loop that it runs on. */
 package dev.kvasir.bench.evict;

@@ -40,7 +40,7 @@ public final class DriverBench {
   private static final String CALLBACKS = "callbacks";
   private static final String THREADS = "threads";
 
-  /** What one way did in one round. */
+  /** Measurements of one way in one round. */
   private record Figures(Histogram calm, double rate, double cpuMicros) {}
 
   private DriverBench() {}

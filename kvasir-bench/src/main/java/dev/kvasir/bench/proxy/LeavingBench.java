@@ -18,7 +18,7 @@ import java.util.concurrent.TimeUnit;
 import org.HdrHistogram.ConcurrentHistogram;
 
 /**
- * How long it takes from a caller's leaving until the worker hears that nobody waits any more: in
+ * Measures the time from a caller's leaving until the worker is told that nobody waits any more: in
  * the middle of streams, and before their first token.
  */
 public final class LeavingBench {

@@ -10,7 +10,7 @@ import java.util.Locale;
 import java.util.Map;
 import tools.jackson.databind.json.JsonMapper;
 
-/** What a comparison of proxies showed, as a table, and as JSON in the file of -Djson. */
+/** Report of a comparison of proxies, as a table, and as JSON in the file of -Djson. */
 final class PeersReport {
   private static final String COLUMNS = "%-14s %8s %6s %8s %6s %9s %9s %6s %6s   %s%n";
 

@@ -30,7 +30,7 @@ final class PeersWay implements AutoCloseable {
   @Nullable String trouble;
   private final ProxyProcess proxy;
 
-  /** What each round showed with one number of callers. */
+  /** Measurements of each round with one number of callers. */
   static final class Rates {
     final List<Double> streams = new ArrayList<>();
 

@@ -40,10 +40,12 @@ public final class PeersWorker {
   private static final int BLOCK_TOKENS = 16;
   private static final int BLOCKS = 4;
 
-  /** What its memory holds: a quarter of a million tokens. */
+  /** Blocks that its memory holds: a quarter of a million tokens. */
   private static final int BLOCKS_MAX = 16_384;
 
-  /** Whether each event goes out by itself, as from an engine, or the whole stream at once. */
+  /**
+   * Flag that sends each event by itself, as from an engine, instead of the whole stream at once.
+   */
   private static final boolean APART = Boolean.getBoolean("apart");
 
   private final Buffer event;
@@ -89,7 +91,7 @@ public final class PeersWorker {
     }
   }
 
-  /** What answers on one event loop. */
+  /** Server that answers on one event loop. */
   private static final class Listener extends VerticleBase {
     private final PeersWorker worker;
     private final int port;
@@ -108,7 +110,7 @@ public final class PeersWorker {
     }
   }
 
-  /** Where it listens, and where its events are heard. */
+  /** Port at which it listens, and endpoints of its events. */
   record Ports(int port, String events, String replay) {
     static Ports read(String line) {
       var words = line.split(" ", -1);

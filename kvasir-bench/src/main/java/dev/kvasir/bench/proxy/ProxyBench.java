@@ -19,8 +19,8 @@ import java.util.function.DoubleSupplier;
 import org.HdrHistogram.Histogram;
 
 /**
- * What the gateway adds to a short stream, beside what nginx adds as a plain proxy, in turns of one
- * run. The gateway routes, books and hashes; both have connections to the worker kept open.
+ * Measures what the gateway adds to a short stream, beside what nginx adds as a plain proxy, in
+ * turns of one run. The gateway routes, books and hashes; both keep connections to the worker open.
  */
 public final class ProxyBench {
   private static final int ROUNDS = Integer.getInteger("rounds", 7);

@@ -115,7 +115,7 @@ record ProxyProcess(Process process, int port, Path folder) implements AutoClose
     return false;
   }
 
-  /** What the process and its children hold, in MiB. */
+  /** Returns the resident memory of the process and its children, in MiB. */
   double residentMib() throws IOException {
     double sum = 0;
     for (var each : all()) {
@@ -135,7 +135,10 @@ record ProxyProcess(Process process, int port, Path folder) implements AutoClose
     return all;
   }
 
-  /** What comes before a command for the processors that -Dpin.ROLE names, such as 0-3,8. */
+  /**
+   * Returns the words before a command that pin it to the processors that -Dpin.ROLE names, such as
+   * 0-3,8.
+   */
   private static List<String> pinned(String role) {
     var processors = System.getProperty("pin." + role, "");
     return new ArrayList<>(processors.isEmpty() ? List.of() : List.of("taskset", "-c", processors));
@@ -159,7 +162,7 @@ record ProxyProcess(Process process, int port, Path folder) implements AutoClose
     return new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
   }
 
-  /** What the process prints first. */
+  /** Returns the first line that the process prints. */
   static String firstLine(Process process) throws IOException {
     var out = new BufferedReader(new InputStreamReader(process.getInputStream(), UTF_8));
     var line = out.readLine();
@@ -197,7 +200,7 @@ record ProxyProcess(Process process, int port, Path folder) implements AutoClose
     }
   }
 
-  /** What it and its children have taken. */
+  /** Returns the processor time that it and its children have used. */
   Cpu cpu() {
     double user = 0;
     double system = 0;

@@ -96,7 +96,7 @@ final class StreamLoad {
     private long sentNanos;
     private @Nullable NetSocket socket;
 
-    /** What came in place of a stream. */
+    /** Answer that came in place of a stream. */
     private volatile @Nullable String refused;
 
     Caller(Loop loop, int pauseMillis, long endNanos, CountDownLatch left) {

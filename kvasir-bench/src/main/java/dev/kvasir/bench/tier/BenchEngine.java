@@ -65,7 +65,7 @@ final class BenchEngine implements AutoCloseable {
   void connect(Path daemon) throws IOException {
     socket = SocketChannel.open(StandardProtocolFamily.UNIX);
     socket.connect(UnixDomainSocketAddress.of(daemon));
-    var hello = body(1).put("KVTP".getBytes(UTF_8)).putShort((short) 1);
+    var hello = body(1).put("KVTP".getBytes(UTF_8)).putShort((short) 2);
     hello.putInt(rowBytes).putInt(rows);
     var namespace = "chunk-tokens=16\nmodel=bench\nrow-bytes=" + rowBytes + "\nweights=weak:bench";
     for (var text : new String[] {file.toString(), "bench", namespace}) {
@@ -83,7 +83,7 @@ final class BenchEngine implements AutoCloseable {
     socket.close();
   }
 
-  /** How many of the chunks are there. */
+  /** Returns how many of the chunks are present. */
   int look() throws IOException {
     var body = body(2).putLong(++id).putInt(rows).put(keys);
     send(body);

@@ -145,7 +145,9 @@ public final class TierDaemonBench {
     return (double) LOOKUPS * CHUNKS / times.cpu;
   }
 
-  /** What is on disk is read by a daemon that has nothing in memory, and by plain threads. */
+  /**
+   * Measures reads of what is on disk, by a daemon that has nothing in memory and by plain threads.
+   */
   private void disk() throws Exception {
     var settings = settings(1);
     try (var daemon = TierDaemon.open(settings)) {

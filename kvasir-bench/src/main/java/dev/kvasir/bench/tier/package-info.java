@@ -1,5 +1,5 @@
 /**
- * What the tier daemon makes of memory and disk, held against plain copies and plain reads in the
+ * Measurements of the tier daemon on memory and disk, beside plain copies and plain reads in the
  * same run.
  */
 package dev.kvasir.bench.tier;

@@ -2,6 +2,7 @@ package dev.kvasir.cli.calibrate;
 
 import dev.kvasir.Nullable;
 import dev.kvasir.cli.process.ExitCode;
+import dev.kvasir.cli.process.OutputFile;
 import dev.kvasir.cli.process.UserErrors;
 import dev.kvasir.live.PrivateFiles;
 import dev.kvasir.live.doctor.KvMemory;
@@ -224,6 +225,7 @@ public final class CalibrateCommand implements Callable<Integer> {
   }
 
   private int run() throws IOException, InterruptedException {
+    OutputFile.require(file, report);
     if (captures.isEmpty() == (url == null)) {
       throw new IllegalArgumentException("give captures, or --url for a server to load");
     }

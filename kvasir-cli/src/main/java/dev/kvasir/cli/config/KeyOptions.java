@@ -42,7 +42,7 @@ public final class KeyOptions {
     paths.keySet().forEach(command::addOption);
   }
 
-  /** What was given, as a file would have it. */
+  /** Returns the given options as a file would state them. */
   public Said said() {
     var said = Said.NOTHING;
     for (var each : paths.entrySet()) {
@@ -55,7 +55,7 @@ public final class KeyOptions {
     return said;
   }
 
-  /** What was given for the option of that name; null for nothing. */
+  /** Returns the value given for the option of that name, or null if there is none. */
   public @Nullable String value(String name) {
     for (var option : paths.keySet()) {
       if (option.names()[0].equals(name)) return option.getValue();

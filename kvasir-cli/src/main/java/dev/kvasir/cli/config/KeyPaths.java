@@ -38,7 +38,10 @@ public final class KeyPaths {
       return "KVASIR_" + path.toUpperCase(Locale.ROOT).replace('.', '_').replace('-', '_');
     }
 
-    /** Whether it is one of many, so that no variable can stand for it. */
+    /**
+     * Returns whether the key belongs to the elements of a list, so that no variable can stand for
+     * it.
+     */
     public boolean isOfList() {
       return path.contains("[]");
     }
@@ -135,7 +138,7 @@ public final class KeyPaths {
     }
   }
 
-  /** What a list is of; null for what is no list. */
+  /** Returns the type of the elements of a list, or null if the type is not a list. */
   static @Nullable Type element(Type type) {
     return type instanceof ParameterizedType list && list.getRawType() == List.class
         ? list.getActualTypeArguments()[0]

@@ -3,7 +3,7 @@ package dev.kvasir.cli.config;
 import dev.kvasir.Nullable;
 import dev.kvasir.sim.spec.Written;
 
-/** What the options of a command line say, under the keys of a file. */
+/** Options of a command line, under the keys of a file. */
 public record Said(Written.Keys keys) {
   public static final Said NOTHING = new Said(Written.Keys.none(Written.Origin.of("options")));
 

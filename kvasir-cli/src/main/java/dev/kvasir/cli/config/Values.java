@@ -21,13 +21,17 @@ import java.util.Locale;
 final class Values {
   private Values() {}
 
-  /** What the text stands for; an {@link IllegalArgumentException} says what it should be. */
+  /**
+   * Returns the value that the text stands for, or throws an {@link IllegalArgumentException} that
+   * says what the text should be.
+   */
   static Object of(Written.Text written, Type type) {
     var text = written.text();
     if (type instanceof Class<?> kind && kind.isEnum()) return choice(text, kind);
     return switch (type.getTypeName()) {
-      case "int" -> (int) whole(text, Integer.MIN_VALUE, Integer.MAX_VALUE);
-      case "long", "java.lang.Long" -> whole(text, Long.MIN_VALUE, Long.MAX_VALUE);
+      case "int" -> (int) whole(text, Integer.MAX_VALUE, "a whole number");
+      case "long", "java.lang.Long" ->
+          whole(text, Long.MAX_VALUE, "a whole number, or bytes as in 64GiB or 64GB");
       case "double", "java.lang.Double" -> number(text);
       case "java.lang.String" -> text;
       case "java.time.Duration" -> duration(text);
@@ -49,13 +53,12 @@ final class Values {
     };
   }
 
-  private static long whole(String text, long least, long most) {
+  private static long whole(String text, long most, String expected) {
     try {
       long value = Bytes.parse(text.replace("_", ""));
-      if (value >= least && value <= most) return value;
+      if (value >= -most - 1 && value <= most) return value;
     } catch (NumberFormatException | ArithmeticException e) {
-      throw new IllegalArgumentException(
-          "'" + text + "', expected a whole number, or bytes as in 64GiB", e);
+      throw new IllegalArgumentException("'" + text + "', expected " + expected, e);
     }
     throw new IllegalArgumentException("'" + text + "', expected at most " + most);
   }
@@ -118,7 +121,7 @@ final class Values {
     return choice.name().toLowerCase(Locale.ROOT).replace('_', '-');
   }
 
-  /** What may stand there, in words. */
+  /** Describes the permitted values in words. */
   static String kind(Type type) {
     if (type instanceof Class<?> kind && kind.isEnum()) {
       return String.join(", ", Arrays.stream(kind.getEnumConstants()).map(Values::text).toList());

@@ -4,6 +4,7 @@ import dev.kvasir.sim.spec.SpecError;
 import dev.kvasir.sim.spec.Written;
 import dev.kvasir.sim.spec.YamlReader;
 import java.io.IOException;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
@@ -14,6 +15,9 @@ public final class YamlFile {
   private YamlFile() {}
 
   public static Written.Keys read(Path file) throws IOException {
+    if (Files.isDirectory(file)) {
+      throw new FileSystemException(file.toString(), null, "it is a folder; name a file in it");
+    }
     if (Files.size(file) > BYTES_MAX) {
       throw new SpecError(file.toString(), "the file is larger than 1 MiB", "name a configuration");
     }

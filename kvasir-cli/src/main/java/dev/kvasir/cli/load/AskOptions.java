@@ -19,7 +19,7 @@ import java.util.List;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
-/** Which requests to send, and when. */
+/** Options that select the requests to send and their times. */
 @Command(optionListHeading = "%nRequests:%n")
 final class AskOptions {
   /** The names of all formats, for help. */
@@ -149,7 +149,10 @@ final class AskOptions {
     return new RandomLoad(shape, requests == null ? usual() : requests, seed);
   }
 
-  /** Who names a duration wants to ask all that time. */
+  /**
+   * Returns the usual number of requests: no limit if a duration is given, so that requests are
+   * sent all that time.
+   */
   private long usual() {
     return durationSeconds < Duration.ofDays(365).toSeconds() ? Long.MAX_VALUE : REQUESTS_USUAL;
   }

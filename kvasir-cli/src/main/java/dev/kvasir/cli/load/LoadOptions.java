@@ -16,7 +16,7 @@ final class LoadOptions {
 
   @Mixin Output output = new Output();
 
-  /** What a load writes. */
+  /** Options for the output of a load test. */
   @Command(optionListHeading = "%nOutput:%n")
   static final class Output {
     @Option(names = "--json", description = "Write one JSON object, for programs.")

@@ -8,7 +8,7 @@ import java.util.Map;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
-/** Which server to load. */
+/** Options that select the server to load. */
 @Command(optionListHeading = "%nServer:%n")
 final class TargetOptions {
   private static final String KEY_VARIABLE = "KVASIR_API_KEY";

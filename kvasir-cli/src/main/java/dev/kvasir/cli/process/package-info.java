@@ -1,2 +1,2 @@
-/** How a command ends: exit codes, messages about wrong input, and interrupts. */
+/** End of a command: exit codes, messages about wrong input, and interrupts. */
 package dev.kvasir.cli.process;

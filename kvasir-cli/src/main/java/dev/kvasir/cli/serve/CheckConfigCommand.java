@@ -4,6 +4,7 @@ import dev.kvasir.cli.config.Said;
 import dev.kvasir.cli.process.ExitCode;
 import dev.kvasir.cli.process.UserErrors;
 import dev.kvasir.cli.settings.Configuration;
+import dev.kvasir.cli.tier.TierCommand;
 import dev.kvasir.live.doctor.CacheFolder;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -46,7 +47,12 @@ public final class CheckConfigCommand implements Callable<Integer> {
     var settings = new Configuration(file, environment, Said.NOTHING.keys()).read();
     settings.requireServable();
     var folder = CacheFolder.usual(environment, Path.of(System.getProperty("user.home")));
-    new SettingsText(settings, settings.folder(folder)).lines().forEach(out::println);
+    var caches = settings.folder(folder);
+    var tierConfig = settings.tierConfig();
+    if (tierConfig != null) {
+      var _ = TierCommand.read(tierConfig, caches);
+    }
+    new SettingsText(settings, caches).lines().forEach(out::println);
     out.flush();
     return ExitCode.OK;
   }

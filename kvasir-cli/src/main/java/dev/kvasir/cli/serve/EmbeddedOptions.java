@@ -43,7 +43,7 @@ final class EmbeddedOptions {
     options.addTo(command);
   }
 
-  /** What was said, as one would have written it in a file. */
+  /** Returns the given options as one would have written them in a file. */
   Said said() {
     return options.said();
   }

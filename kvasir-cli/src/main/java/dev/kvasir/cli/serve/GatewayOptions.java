@@ -9,7 +9,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Spec;
 
-/** Where requests come in, and how they are routed; each option is a key of the file. */
+/** Options for where requests come in and how they are routed; each option is a key of the file. */
 @Command(optionListHeading = "%nRequests and routing:%n")
 final class GatewayOptions {
   private static final String WORKER_KEY = "--worker-key";
@@ -77,13 +77,13 @@ final class GatewayOptions {
     options.addTo(command);
   }
 
-  /** Whether the key itself was given, and not where it stands. */
+  /** Returns whether the key itself was given, rather than a reference to it. */
   boolean showsWorkerKey() {
     var key = options.value(WORKER_KEY);
     return key != null && !Secret.isReference(key);
   }
 
-  /** What was said, as one would have written it in a file. */
+  /** Returns the given options as one would have written them in a file. */
   Said said() {
     return options.said();
   }

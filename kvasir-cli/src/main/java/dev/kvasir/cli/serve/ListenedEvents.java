@@ -7,6 +7,7 @@ import dev.kvasir.cli.settings.WorkerSettings;
 import dev.kvasir.live.events.DropReason;
 import dev.kvasir.live.events.EngineBlocks;
 import dev.kvasir.live.events.EngineSnapshot;
+import dev.kvasir.live.events.EventRoom;
 import dev.kvasir.live.events.KvEventSubscriber;
 import dev.kvasir.live.events.SubscriberSettings;
 import dev.kvasir.live.gateway.Gateway;
@@ -53,12 +54,14 @@ final class ListenedEvents implements WorkerEvents, AutoCloseable {
    *
    * @param below what the tier daemon below it tells; null for none
    * @param snapshots who asks other gateways what they know of the worker; null for nobody
+   * @param room what the events of all workers may take
    */
   static ListenedEvents start(
       Gateway gateway,
       WorkerSettings worker,
       @Nullable TierFeedReader below,
-      @Nullable IndexSnapshots snapshots)
+      @Nullable IndexSnapshots snapshots,
+      EventRoom room)
       throws IOException {
     var name = worker.worker().name();
     var sources = new UnitSources(gateway.events(name));
@@ -74,7 +77,7 @@ final class ListenedEvents implements WorkerEvents, AutoCloseable {
       blocks.whenLearned(below::learn);
       gateway.loop().execute(() -> below.add(held));
     }
-    var settings = SubscriberSettings.of(worker.events(), worker.replayIfAny());
+    var settings = SubscriberSettings.of(worker.events(), worker.replayIfAny(), room);
     var subscriber = KvEventSubscriber.waiting(gateway.loop(), settings, blocks);
     var listened =
         new ListenedEvents(
@@ -157,6 +160,7 @@ final class ListenedEvents implements WorkerEvents, AutoCloseable {
         Map.of(
             "malformed", stats.malformed(),
             "too_much", stats.excesses(),
+            "unreadable_event", stats.unreadable(),
             "unknown_event", stats.unknown());
     return new Counts(
         stats.batches(),

@@ -30,7 +30,7 @@ final class ServeOptions {
               + " reloaded when the file changes.")
   private @Nullable Path config;
 
-  /** What a command has options for besides. */
+  /** Options that only one command has. */
   private Said more = Said.NOTHING;
 
   @Mixin private GatewayOptions gateway = new GatewayOptions();
@@ -41,12 +41,12 @@ final class ServeOptions {
     more = more.with(option, key, value);
   }
 
-  /** Whether a secret stands in the clear where all users of a machine can read it. */
+  /** Returns whether a secret is given in plain text where all users of the machine can read it. */
   boolean showsWorkerKey() {
     return gateway.showsWorkerKey();
   }
 
-  /** Where the settings come from. */
+  /** Returns the sources of the settings. */
   Configuration configuration(Map<String, String> environment) {
     var said = gateway.said().keys().under(engines.said().keys()).under(more.keys());
     if (!workers.isEmpty()) said = said.with("workers", Configuration.workers("--worker", workers));

@@ -4,6 +4,7 @@ import dev.kvasir.cli.process.ExitCode;
 import dev.kvasir.cli.process.Interrupt;
 import dev.kvasir.cli.settings.Deployment;
 import dev.kvasir.live.HeapKeeper;
+import dev.kvasir.live.HeapWatchdog;
 import dev.kvasir.live.doctor.CacheFolder;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -17,12 +18,14 @@ import java.util.concurrent.atomic.AtomicBoolean;
 record ServeRun(
     PrintWriter err, Map<String, String> environment, String version, ServeOptions options) {
 
-  /** What is computed is saved, and connections are closed, when all is answered. */
+  /**
+   * Time limit for saving computed blocks and closing connections after all requests are answered.
+   */
   private static final Duration SAVE_MAX = Duration.ofSeconds(90);
 
   private static final Duration RELOAD_PACE = Duration.ofSeconds(1);
 
-  /** What a command adds to serving. */
+  /** Part of a command that starts beside the server. */
   @FunctionalInterface
   interface Beside {
     /**
@@ -43,6 +46,7 @@ record ServeRun(
     try (var log = new ServeLog(err, settings.files().log())) {
       try (var _ = Interrupt.of(asked::countDown, stopMax(settings));
           var _ = HeapKeeper.start();
+          var _ = HeapWatchdog.start(() -> Runtime.getRuntime().halt(HeapWatchdog.EXIT_CODE));
           var serving = Serving.of(settings, folder, version, settings.listen().warmUp());
           var _ = new Reload(configuration, settings, serving, RELOAD_PACE, log::say)) {
         double seconds = (System.nanoTime() - begunNanos) / 1e9;

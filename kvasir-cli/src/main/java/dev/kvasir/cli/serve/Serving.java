@@ -1,6 +1,7 @@
 package dev.kvasir.cli.serve;
 
 import dev.kvasir.Nullable;
+import dev.kvasir.cli.process.OutputFile;
 import dev.kvasir.cli.settings.Deployment;
 import dev.kvasir.cli.settings.WorkerSettings;
 import dev.kvasir.cli.tier.TierCommand;
@@ -16,6 +17,8 @@ import dev.kvasir.live.engine.EmbeddedCacheState;
 import dev.kvasir.live.engine.LoadedModel;
 import dev.kvasir.live.engine.LocalEngine;
 import dev.kvasir.live.engine.step.StepLines;
+import dev.kvasir.live.events.EventRoom;
+import dev.kvasir.live.events.SubscriberSettings;
 import dev.kvasir.live.gateway.Gateway;
 import dev.kvasir.live.gateway.GatewaySettings;
 import dev.kvasir.live.gateway.GatewayWarmUp;
@@ -48,6 +51,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
@@ -63,7 +67,12 @@ final class Serving implements AutoCloseable {
   private static final Duration DRAIN_MAX = Duration.ofSeconds(30);
 
   private final OwnedResources owned = new OwnedResources();
+
+  /** Writes to the capture, on the engines' loop, the steps that are not there yet. */
+  private Runnable lastSteps = () -> {};
+
   private final Map<WorkerSettings, ListenedEvents> listened = new LinkedHashMap<>();
+  private final EventRoom eventRoom = EventRoom.ofHeap();
 
   /** The tier daemons below workers, by where they tell what they hold. */
   private final Map<String, TierFeedReader> tiers = new LinkedHashMap<>();
@@ -75,7 +84,7 @@ final class Serving implements AutoCloseable {
   /** The tiers below workers of this machine; null where the settings have none. */
   private @Nullable TierDaemon below;
 
-  /** How long the gateway may warm up before it listens. */
+  /** Time that the gateway may spend on warming up before it listens. */
   private final Duration warmUp;
 
   private final WorkerSources sources = new WorkerSources(this::use);
@@ -115,6 +124,9 @@ final class Serving implements AutoCloseable {
   static Serving of(Deployment settings, Path usualFolder, String version, Duration warmUp)
       throws IOException {
     settings.requireServable();
+    OutputFile.require(settings.files().capture(), settings.files().requests());
+    // Read before anything is opened: what is wrong with it is told at once.
+    settings.listen().keys();
     return settings.isEmbedded()
         ? embedded(settings, settings.folder(usualFolder), version)
         : inFront(settings, settings.folder(usualFolder), new Serving(version, warmUp));
@@ -159,7 +171,9 @@ final class Serving implements AutoCloseable {
       serving.front(settings, started.workers(), folder, contextTokens);
       started.tell(serving.gateway());
       var group = started.group();
-      group.tellSteps(new StepLines(group.loop(), serving.gateway()::capture));
+      var steps = new StepLines(group.loop(), serving.gateway()::capture);
+      serving.lastSteps = steps::flush;
+      group.tellSteps(steps);
       serving.gateway().awaitModel(START_MAX);
       group.warmUp();
       return serving;
@@ -233,7 +247,7 @@ final class Serving implements AutoCloseable {
     if (metrics != null) HttpFront.requireFree(metrics);
   }
 
-  /** What it exchanges with other gateways. */
+  /** Returns what it exchanges with other gateways. */
   private Gateway.Peer peer(Deployment settings, List<String> terms, NameKey secret) {
     var replicas = settings.replicas();
     if (!replicas.hasSnapshots()) return Gateway.Peer.NONE;
@@ -268,7 +282,7 @@ final class Serving implements AutoCloseable {
     catchingUp = false;
   }
 
-  /** What must be the same in gateways that work together. */
+  /** Returns the settings that must be the same in all gateways that work together. */
   private List<String> terms(Deployment settings, int blockTokens) {
     var routing = settings.routing();
     return List.of(
@@ -279,7 +293,10 @@ final class Serving implements AutoCloseable {
         "placement=" + routing.placement());
   }
 
-  /** Where others reach it: at the address it listens at, or one of this machine for all. */
+  /**
+   * Returns the address at which others reach the gateway: the one at which it listens, or, if it
+   * listens at all addresses, one of this machine.
+   */
   private static String address(Deployment settings, Gateway started) throws IOException {
     var replicas = settings.replicas();
     if (!replicas.hasSnapshots()) return "";
@@ -317,7 +334,7 @@ final class Serving implements AutoCloseable {
     return started;
   }
 
-  /** What the K and V of a token take on embedded engines; 0 without them. */
+  /** Returns the bytes of the K and V of a token on embedded engines, or 0 without such engines. */
   private long bytesPerToken() {
     return embedded
         .map(own -> own.group().model().device().blockBytes() / ModelShape.BLOCK_TOKENS)
@@ -430,7 +447,8 @@ final class Serving implements AutoCloseable {
 
   private void listen(Gateway started, WorkerSettings worker) throws IOException {
     if (worker.events().isEmpty()) return;
-    listened.put(worker, ListenedEvents.start(started, worker, below(started, worker), snapshots));
+    var below = below(started, worker);
+    listened.put(worker, ListenedEvents.start(started, worker, below, snapshots, eventRoom));
   }
 
   /** One reader for all workers above a daemon: what one of them tells holds for the others. */
@@ -440,7 +458,8 @@ final class Serving implements AutoCloseable {
     var known = tiers.get(worker.tier());
     if (known != null) return known;
     @Nullable String replay = worker.tierReplay().isEmpty() ? null : worker.tierReplay();
-    var reader = TierFeedReader.open(started.loop(), worker.tier(), replay);
+    var told = SubscriberSettings.of(worker.tier(), replay, eventRoom);
+    var reader = TierFeedReader.open(started.loop(), told);
     tiers.put(worker.tier(), reader);
     return reader;
   }
@@ -466,8 +485,13 @@ final class Serving implements AutoCloseable {
     }
     // Envoy's requests are answered by workers, which tell the picker, not the gateway, of it.
     picker.ifPresent(each -> each.drain(restart.finishTime()));
-    gateway().stop(restart.finishTime());
-    embedded.ifPresent(workers -> workers.drain(restart.finishTime()));
+    gateway().finish(restart.finishTime());
+    embedded.ifPresent(
+        workers -> {
+          workers.drain(restart.finishTime());
+          CompletableFuture.runAsync(lastSteps, workers.group().loop()::execute).join();
+        });
+    gateway().close();
   }
 
   @Override

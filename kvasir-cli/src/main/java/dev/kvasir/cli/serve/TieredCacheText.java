@@ -1,6 +1,9 @@
 package dev.kvasir.cli.serve;
 
+import dev.kvasir.Nullable;
 import dev.kvasir.cli.settings.Deployment;
+import dev.kvasir.kv.event.Tier;
+import dev.kvasir.live.doctor.Bytes;
 import dev.kvasir.live.engine.tier.EdgeSettings;
 import dev.kvasir.live.engine.tier.GuardSettings;
 import dev.kvasir.live.engine.tier.TierConfig;
@@ -18,7 +21,7 @@ final class TieredCacheText {
   private final Lines lines;
   private int above;
 
-  /** Whether the tier above the next one is no memory. */
+  /** Flag that is set if the tier above the next one is not memory. */
   private boolean isRelayed;
 
   TieredCacheText(Deployment settings, Path folder, Lines lines) {
@@ -29,17 +32,18 @@ final class TieredCacheText {
 
   void say() {
     var engines = settings.engines();
-    tier("device", engines.embeddedBlocks(), "for each engine to compute in");
+    tier("device", engines.embeddedBlocks(), null, "for each engine to compute in");
     var tieredCache = settings.tiers().tieredCache(0);
     if (!tieredCache.hasHost()) {
       lines.say("  no tiers below");
       return;
     }
     edge(tieredCache.host().edge());
-    tier("host", tieredCache.host().blocks(), "that the engines share");
+    tier("host", tieredCache.host().blocks(), size(Tier.HOST), "that the engines share");
     for (var tier : tieredCache.below()) {
       edge(tier.edge());
-      tier(tier.tier().word(), tier.blocks(), tier.place(folder) + kept(tier));
+      var size = size(tier.tier());
+      tier(tier.tier().word(), tier.blocks(), size, tier.place(folder) + kept(tier));
       if (tier instanceof TierConfig.Shared shared) shared(shared.seal(), shared.lookTime());
       guard(tier.guard());
       isRelayed = true;
@@ -66,7 +70,25 @@ final class TieredCacheText {
     lines.say("          shared with other processes; %s; blocks are %s", look, how);
   }
 
-  private void tier(String name, int blocks, String what) {
+  /** The bytes that are written for it; null where its blocks are. */
+  private @Nullable Long size(Tier tier) {
+    for (var entry : settings.tiers().entries()) {
+      if (entry.kind().tier() == tier) return entry.facts().size();
+    }
+    return null;
+  }
+
+  /**
+   * One tier.
+   *
+   * @param size its bytes, which are as many blocks as the model makes of them
+   */
+  private void tier(String name, int blocks, @Nullable Long size, String what) {
+    if (size != null) {
+      lines.say("  %-6s  %s of blocks %s", name, Bytes.text(size), what);
+      above = 0;
+      return;
+    }
     lines.say("  %-6s  %s %s", name, blocks(blocks), what);
     if (blocks < above) {
       lines.say(

@@ -3,15 +3,17 @@ package dev.kvasir.cli.settings;
 import dev.kvasir.Nullable;
 import dev.kvasir.cli.config.Choices;
 import dev.kvasir.router.flow.AdmissionPolicy;
+import dev.kvasir.router.view.InstanceView;
 import java.util.List;
+import java.util.function.ToIntFunction;
 
 /**
- * Which requests are admitted.
+ * Settings of the policy that admits requests.
  *
  * @param policy always-admit, token-bucket, tier-shed, gaie-legacy or reject-all
  * @param bucketCapacity tokens that the bucket of token-bucket holds
  * @param bucketRate tokens a second that come into it
- * @param shedThreshold the load above which tier-shed rejects
+ * @param shedThreshold the requests of a worker above which tier-shed rejects
  * @param shedPriority the least priority that tier-shed then lets pass
  */
 public record AdmissionSettings(
@@ -28,9 +30,18 @@ public record AdmissionSettings(
 
   /** The policy; null where all requests are taken. */
   public @Nullable AdmissionPolicy policyIfAny() {
+    return policyIfAny(InstanceView::requests);
+  }
+
+  /**
+   * The policy; null where all requests are taken.
+   *
+   * @param load what an instance has to do, for tier-shed
+   */
+  public @Nullable AdmissionPolicy policyIfAny(ToIntFunction<InstanceView> load) {
     return switch (policy) {
       case "token-bucket" -> AdmissionPolicy.tokenBucket(bucketCapacity, bucketRate);
-      case "tier-shed" -> AdmissionPolicy.tierShed(shedThreshold, shedPriority);
+      case "tier-shed" -> AdmissionPolicy.tierShed(shedThreshold, shedPriority, load);
       case "gaie-legacy" -> AdmissionPolicy.gaieLegacy(5, 0.8);
       case "reject-all" -> AdmissionPolicy.rejectAll();
       default -> null;

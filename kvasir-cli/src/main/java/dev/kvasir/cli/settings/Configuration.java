@@ -14,7 +14,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Where settings come from. Precedence: {@code flags > environment > file > defaults}.
+ * Sources of the settings. Precedence: {@code flags > environment > file > defaults}.
  *
  * @param file null for none
  * @param said what the options say, as one would have written it in a file
@@ -51,7 +51,7 @@ public record Configuration(
     return RecordReader.read(merged(defaults, layers), defaults);
   }
 
-  /** What is written in all layers, tiers by their kind. */
+  /** Merges the keys of all layers, with tiers by their kind. */
   public static Written.Keys merged(Deployment defaults, List<Written.Keys> layers) {
     var all = Written.Keys.none(Written.Origin.of("the command line"));
     for (var layer : layers) {
@@ -104,7 +104,7 @@ public record Configuration(
     return Written.Keys.none(all.origin()).with(TIERS, usual.written()).under(all);
   }
 
-  /** What the environment says: a variable for each key. */
+  /** Returns the keys that the environment sets: there is a variable for each key. */
   public static Written.Keys variables(Map<String, String> environment) {
     var written = Written.Keys.none(Written.Origin.of("the environment"));
     for (var key : KeyPaths.of(Deployment.DEFAULT)) {

@@ -7,7 +7,7 @@ import dev.kvasir.sim.report.TierPrice;
 import java.util.List;
 
 /**
- * What a deployment costs, in any currency.
+ * Costs of a deployment, in any currency.
  *
  * @param gpuHour a GPU for an hour; null to count hours of GPUs instead of money
  * @param hostGibHour a GiB of host memory for an hour

@@ -99,7 +99,9 @@ public record Deployment(
           SloSettings.DEFAULT,
           CostSettings.DEFAULT);
 
-  /** What the simulator starts from without a file: one engine on a GPU, without tiers. */
+  /**
+   * Settings with which the simulator starts without a file: one engine on a GPU, without tiers.
+   */
   public static final Deployment ONE_GPU =
       new Deployment(
           ListenSettings.DEFAULT,
@@ -131,7 +133,7 @@ public record Deployment(
     }
   }
 
-  /** Whether embedded engines answer. */
+  /** Returns whether embedded engines answer. */
   public boolean isEmbedded() {
     return workers.isEmpty()
         && !discovery.isOn()
@@ -169,21 +171,21 @@ public record Deployment(
     engines.requireEmbedded();
   }
 
-  /** What the engines share. */
+  /** Returns what the engines share. */
   public List<ClusterSpec.Shared> sharing() {
     var written = engines.sharing();
     if (written != null) return written;
     return isEmbedded() ? List.of(ClusterSpec.Shared.values()) : List.of();
   }
 
-  /** Whether a prompt that one engine computed can be answered by another. */
+  /** Returns whether one engine can answer a prompt that another has computed. */
   public boolean canHandOver() {
     if (engines.groups().canHandOver()) return true;
     if (workers.isEmpty()) return isEmbedded() ? !tiers.entries().isEmpty() : engines.prefill() > 0;
     return workers.stream().anyMatch(each -> each.connector() != Connector.NONE);
   }
 
-  /** How prompts are hashed: by tokens if workers publish KV events, else by bytes. */
+  /** Returns how prompts are hashed: by tokens if workers publish KV events, else by bytes. */
   public Routing.Naming naming() {
     var chosen = routing.naming();
     if (chosen != null) return chosen;
@@ -192,7 +194,7 @@ public record Deployment(
     return told ? Routing.Naming.TOKENS : Routing.Naming.BYTES;
   }
 
-  /** Whether workers get the class of a request as its priority. */
+  /** Returns whether workers get the class of a request as its priority. */
   private Routing.Priorities priorities() {
     return engines.isByPriority() ? Routing.Priorities.BY_CLASS : Routing.Priorities.AS_WRITTEN;
   }
@@ -234,7 +236,7 @@ public record Deployment(
         .with(workerKey(), secret);
   }
 
-  /** What workers elsewhere are sent as key; empty for none. */
+  /** Returns the key sent to workers elsewhere, or an empty string for none. */
   private String workerKey() {
     var key = routing.workerKey();
     return key == null ? "" : key.reveal();

@@ -10,7 +10,7 @@ import java.util.Collection;
 import java.util.List;
 
 /**
- * Where to discover workers that are not in the settings.
+ * Settings for discovering workers that are not in the settings.
  *
  * @param start whether it may start without any worker, since they are added by the worker API
  * @param file a file with a list of workers; null for none
@@ -33,7 +33,7 @@ public record DiscoverySettings(
     int replayPort,
     int tierPort,
     int tierReplayPort) {
-  /** Whether there must be workers at the start. */
+  /** Requirement for workers at the start. */
   public enum Start {
     WITH_WORKERS,
     EMPTY
@@ -76,7 +76,7 @@ public record DiscoverySettings(
     }
   }
 
-  /** Whether workers may be found that are not in the settings. */
+  /** Returns whether workers may be found that are not in the settings. */
   public boolean isOn() {
     return start == Start.EMPTY || file != null || !dns.isEmpty() || kubernetes.isOn();
   }

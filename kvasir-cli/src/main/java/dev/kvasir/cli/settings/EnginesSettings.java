@@ -106,7 +106,7 @@ public record EnginesSettings(
           null,
           EngineGroups.NONE);
 
-  /** What embedded engines compute on. */
+  /** Devices on which embedded engines compute. */
   public enum Device {
     /** A GPU where there is one that can. */
     AUTO,
@@ -114,7 +114,7 @@ public record EnginesSettings(
     GPU
   }
 
-  /** Which weights embedded engines compute with; named as vLLM names them. */
+  /** Weights with which embedded engines compute, named as in vLLM. */
   public enum LoadFormat {
     /** Those of the file. */
     AUTO,
@@ -164,7 +164,7 @@ public record EnginesSettings(
     return totalKvBlocks == 0 ? EMBEDDED_BLOCKS : totalKvBlocks;
   }
 
-  /** Whether an engine orders requests by their class. */
+  /** Returns whether an engine orders requests by their class. */
   public boolean isByPriority() {
     return scheduler == SchedulingPolicy.PRIORITY || scheduler == SchedulingPolicy.REVERSE_PRIORITY;
   }
@@ -175,7 +175,7 @@ public record EnginesSettings(
   }
 
   /**
-   * How an engine forms its batches.
+   * Returns the settings for how an engine forms its batches.
    *
    * @param stepTokens the most tokens in a step where nothing is written
    */
@@ -209,7 +209,7 @@ public record EnginesSettings(
     }
   }
 
-  /** Whether no processor computes it, so that it must be a GPU. */
+  /** Returns whether the model cannot be computed on a processor and needs a GPU. */
   private boolean isForGpuAlone() {
     return loadFormat == LoadFormat.DUMMY || (model != null && Files.isDirectory(model));
   }
@@ -251,7 +251,10 @@ public record EnginesSettings(
     }
   }
 
-  /** How such engines with that model work; blocks on disk lie in the folder, by their model. */
+  /**
+   * Returns the settings of such engines with that model; blocks on disk are in the folder, in a
+   * subfolder for each model.
+   */
   public EngineGroupSettings group(
       LoadedModel loaded, TieredCacheSettings tieredCache, Path folder) {
     requireEmbedded();
@@ -268,7 +271,7 @@ public record EnginesSettings(
         limits());
   }
 
-  /** What holds on top of eviction. */
+  /** Returns the limits that apply in addition to eviction. */
   public EvictionLimits limits() {
     return new EvictionLimits(ttl, pinnedShare);
   }

@@ -56,12 +56,12 @@ public record KubernetesSettings(
     }
   }
 
-  /** Whether any are named. */
+  /** Returns whether a service or pods are named. */
   public boolean isOn() {
     return !service.isEmpty() || isPods();
   }
 
-  /** Whether they are found by their labels. */
+  /** Returns whether pods are found by their labels. */
   public boolean isPods() {
     return !pods.isEmpty() || !pool.isEmpty();
   }

@@ -14,7 +14,7 @@ import java.util.List;
 import java.util.regex.Pattern;
 
 /**
- * Where the gateway listens, and who may call.
+ * Settings for where the gateway listens, and who may call.
  *
  * @param port 0 for any that is free
  * @param adminPort for metrics and draining, on this machine alone; 0 for any that is free
@@ -75,7 +75,7 @@ public record ListenSettings(
   }
 
   /**
-   * How a process hands over to the next one.
+   * Settings for how a process hands over to the next one.
    *
    * @param leaveTime how long it serves on after a signal to stop, while {@code /ready} says no, so
    *     that load balancers notice
@@ -121,7 +121,7 @@ public record ListenSettings(
     var _ = HttpSettings.local(pickerPort);
   }
 
-  /** Whether other machines may call without a key. */
+  /** Returns whether other machines may call without a key. */
   public boolean isOpenToAnybody() {
     return apiKeys == null && !HttpSettings.local(port).at(host, port).isLoopback();
   }

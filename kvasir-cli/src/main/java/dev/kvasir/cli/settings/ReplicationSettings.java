@@ -78,18 +78,21 @@ public record ReplicationSettings(
     return !server.isEmpty();
   }
 
-  /** Whether a gateway that starts asks others what workers have cached, and tells others. */
+  /**
+   * Returns whether a gateway, when it starts, asks others what workers have cached, and answers
+   * such questions.
+   */
   public boolean hasSnapshots() {
     return snapshotTime.isPositive() && (isOn() || !peers.isEmpty());
   }
 
-  /** Where the gateways hear each other. */
+  /** Returns the settings of the server through which the gateways communicate. */
   public RemoteSettings remote() {
     return RemoteSettings.of(server).with(access);
   }
 
   /**
-   * How this gateway takes part.
+   * Returns the settings with which this gateway takes part.
    *
    * @param usualName its name where the settings give none
    * @param epoch greater with every start

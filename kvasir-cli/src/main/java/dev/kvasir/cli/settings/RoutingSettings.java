@@ -28,7 +28,7 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * How requests are routed to workers.
+ * Settings for routing requests to workers.
  *
  * @param policy the policy that chooses the worker that answers
  * @param placement the policy that decides where to prefill
@@ -93,7 +93,7 @@ public record RoutingSettings(
           null);
 
   /**
-   * How much of its prefill a cached block spares that lies below the worker's own memory, 0 to 1:
+   * Shares of its prefill, from 0 to 1, that a cached block below the worker's own memory saves;
    * the rest is the time to load it.
    */
   public record Credits(double host, double disk, double remote, double object) {
@@ -111,7 +111,7 @@ public record RoutingSettings(
   }
 
   /**
-   * What decides between two places to prefill.
+   * Margins that decide between two places to prefill.
    *
    * @param gain by how much earlier the first token must come elsewhere; also the most that
    *     predictive and slo wait for the worker of a session
@@ -185,7 +185,7 @@ public record RoutingSettings(
   }
 
   /**
-   * How the router of a gateway chooses.
+   * Returns the settings by which the router of a gateway chooses.
    *
    * @param named what prompts are told apart by
    * @param contextTokens what a conversation may have with embedded engines; 0 for others
@@ -199,7 +199,7 @@ public record RoutingSettings(
         .with(named);
   }
 
-  /** How the place of a prefill is chosen. */
+  /** Returns the settings by which the place of a prefill is chosen. */
   public PlacementSettings placements() {
     return prefill
         .placement()
@@ -207,7 +207,7 @@ public record RoutingSettings(
         .with(targets);
   }
 
-  /** How the router keeps its books and classes, in a gateway and in the simulator. */
+  /** Returns the settings for the router's books and classes, in a gateway and in the simulator. */
   public RouterSettings router(int contextTokens) {
     return RouterSettings.DEFAULT
         .withClasses(classes(contextTokens))

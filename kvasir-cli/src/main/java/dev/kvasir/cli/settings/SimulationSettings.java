@@ -66,19 +66,19 @@ public record SimulationSettings(
     CLOSED_LOOP
   }
 
-  /** What of a capture is taken. */
+  /** Parts of a capture that are used. */
   public enum Captured {
     SETTINGS,
     REQUESTS
   }
 
-  /** Whether gateways tell each other what they have booked. */
+  /** Exchange between gateways of what they have booked. */
   public enum News {
     SHARED,
     NONE
   }
 
-  /** How the time of transfers between tiers counts. */
+  /** Ways to account for the time of transfers between tiers. */
   public enum Transfers {
     EVENT,
     STEP

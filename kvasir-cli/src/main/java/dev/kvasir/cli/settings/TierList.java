@@ -29,7 +29,7 @@ public final class TierList implements CustomSetting<TierList> {
   /** No tiers at all. */
   public static final TierList NONE = new TierList(List.of());
 
-  /** What embedded engines have where no tiers are written. */
+  /** Tiers of embedded engines if none are configured. */
   public static final TierList EMBEDDED =
       new TierList(List.of(Entry.usual(TierKind.HOST), Entry.usual(TierKind.DISK)));
 
@@ -40,7 +40,7 @@ public final class TierList implements CustomSetting<TierList> {
   }
 
   /**
-   * What is known of a tier of any kind.
+   * Settings that a tier of any kind has.
    *
    * @param size its bytes; null for as many as its blocks take
    * @param link how it is reached, for the simulator; empty for the usual link of its kind
@@ -66,13 +66,16 @@ public final class TierList implements CustomSetting<TierList> {
       return new Entry(kind, kind.template(), Facts.DEFAULT);
     }
 
-    /** How many blocks it holds, of so many bytes; with 0 bytes the size is not counted. */
+    /**
+     * Returns the number of blocks of that many bytes that it holds; with 0 bytes, its size is not
+     * counted.
+     */
     public int blocks(long blockBytes) {
       if (facts.size == null || blockBytes == 0) return blocks();
       return (int) Math.min(Integer.MAX_VALUE, facts.size / blockBytes);
     }
 
-    /** Whether it holds anything. */
+    /** Returns whether it holds anything. */
     boolean isThere() {
       return facts.size == null ? blocks() > 0 : facts.size > 0;
     }
@@ -190,7 +193,7 @@ public final class TierList implements CustomSetting<TierList> {
     return tier instanceof Written.Keys keys && keys.values().containsKey(KIND);
   }
 
-  /** Whether it has 0 blocks by name, which is no tier of any kind. */
+  /** Returns whether it is explicitly set to 0 blocks, which means no tier of any kind. */
   private static boolean isNone(Written written) {
     return written instanceof Written.Keys keys
         && !keys.values().containsKey("size")

@@ -91,7 +91,7 @@ public record WorkerSettings(
     return keys;
   }
 
-  /** Where it repeats its KV events; null where it does not. */
+  /** Returns where it repeats its KV events, or null if it does not. */
   public @Nullable String replayIfAny() {
     return replay.isEmpty() ? null : replay;
   }

@@ -15,12 +15,12 @@ final class AllCores implements ParallelTasks {
   /** Events that take less are brief. */
   private static final double EVENT_NANOS_MIN = 4_000;
 
-  /** How many measurements count. */
+  /** Measurements over which the average is taken. */
   private static final int MEMORY = 16;
 
   private final int cores = ForkJoinPool.getCommonPoolParallelism() + 1;
 
-  /** What an event takes, on average lately. */
+  /** Recent average time of an event. */
   private double eventNanos;
 
   /** Each core has neighbours of the list, the same each time: what they use is near it. */

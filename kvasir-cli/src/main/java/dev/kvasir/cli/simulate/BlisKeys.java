@@ -4,7 +4,7 @@ import dev.kvasir.Nullable;
 import java.nio.file.Path;
 
 /**
- * What only counts under {@code --compat blis}; times are in microseconds, as there.
+ * Settings that apply only under {@code --compat blis}; times are in microseconds, as in BLIS.
  *
  * @param policyConfig admission, routing and scheduling as a file; null for none
  * @param goRngTable constants of Go's generator, to draw ties as BLIS does; null for another one

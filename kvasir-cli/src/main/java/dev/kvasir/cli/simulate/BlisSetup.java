@@ -7,6 +7,7 @@ import dev.kvasir.engine.EngineSettings;
 import dev.kvasir.router.flow.AdmissionPolicy;
 import dev.kvasir.router.pick.PickPolicy;
 import dev.kvasir.router.pick.Ties;
+import dev.kvasir.router.view.InstanceView;
 import dev.kvasir.sim.blis.BlisCluster;
 import dev.kvasir.sim.blis.BlisRouting;
 import dev.kvasir.sim.blis.BlisRules;
@@ -66,13 +67,17 @@ final class BlisSetup {
             hardware.isBlackbox() ? BlisSettings.Edition.BLACKBOX : BlisSettings.Edition.CURRENT,
             times);
     var chosenBy = deployment.routing();
-    var picks = PickPolicy.named(routing, chosenBy.scorers(), chosenBy.prices(), ties());
+    var picks =
+        PickPolicy.named(
+            routing, chosenBy.scorers(), chosenBy.prices(), ties(), InstanceView::effectiveLoad);
     var chosen = new BlisRouting(settings, admission(), picks);
     return new BlisCluster(settings, hardware.model(err), workload, chosen).run();
   }
 
   private AdmissionPolicy admission() {
-    @Nullable AdmissionPolicy policy = deployment.limits().admission().policyIfAny();
+    @Nullable
+    AdmissionPolicy policy =
+        deployment.limits().admission().policyIfAny(InstanceView::effectiveLoad);
     return policy == null ? AdmissionPolicy.alwaysAdmit() : policy;
   }
 

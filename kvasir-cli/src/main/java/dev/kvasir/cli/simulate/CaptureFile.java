@@ -13,6 +13,7 @@ import dev.kvasir.sim.trace.Capture;
 import dev.kvasir.sim.trace.CaptureReader;
 import dev.kvasir.sim.trace.Captured;
 import dev.kvasir.sim.trace.Trace;
+import dev.kvasir.sim.trace.TraceError;
 import dev.kvasir.sim.trace.TraceFormat;
 import dev.kvasir.sim.trace.TraceInput;
 import dev.kvasir.sim.trace.TraceOptions;
@@ -56,6 +57,19 @@ record CaptureFile(Path path, Capture capture) {
     try (var bytes = open(path)) {
       return CaptureReader.of(new TraceInput(path.toString(), bytes)).readAll();
     }
+  }
+
+  /** Refuses a file in which no request was measured: there is nothing to compare with. */
+  static void requireTimes(Path path) throws IOException {
+    boolean isMeasured =
+        read(path).requests().stream()
+            .anyMatch(each -> each.ttftNanos() > 0 || each.e2eNanos() > 0);
+    if (isMeasured) return;
+    throw new TraceError(
+        path.toString(),
+        0,
+        "this trace has no measured times, so there is nothing to compare",
+        "capture with 'kvasir serve --capture', or predict with --trace");
   }
 
   private static InputStream open(Path path) throws IOException {
@@ -108,7 +122,7 @@ record CaptureFile(Path path, Capture capture) {
     return new Written.Text(value, Written.Origin.of(path.toString()));
   }
 
-  /** How much KV memory its servers show, by the one that shows most. */
+  /** Estimates the KV memory of its servers from the one that shows most. */
   static KvEstimate memory(Path path, int blockTokens) throws IOException {
     var byServer = new LinkedHashMap<String, List<Captured>>();
     for (var each : read(path).requests()) {

@@ -15,9 +15,12 @@ final class CommandText {
   private CommandText() {}
 
   static String of(ParseResult line) {
-    var words = new ArrayList<>(List.of("kvasir " + line.commandSpec().name()));
+    var command = line.commandSpec().name();
+    var words = new ArrayList<>(List.of("kvasir", command));
     var args = line.originalArgs();
-    for (int i = 0; i < args.size(); i++) {
+    // As a command of another it is told of its own name, too.
+    int first = !args.isEmpty() && args.getFirst().equals(command) ? 1 : 0;
+    for (int i = first; i < args.size(); i++) {
       var name = args.get(i).split("=", 2)[0];
       if (FLAGS.contains(name)) continue;
       if (!OUTPUTS.contains(name)) words.add(quoted(args.get(i)));

@@ -32,7 +32,7 @@ public final class CompatNames {
   private CompatNames() {}
 
   /**
-   * What an option stands for.
+   * Meaning of an option.
    *
    * @param option an option of today; null where it stands for a key
    * @param key a key of the deployment, or one of {@code blis}
@@ -205,7 +205,7 @@ public final class CompatNames {
     };
   }
 
-  /** What to say instead of an option that is taken under {@code --compat blis} alone. */
+  /** Returns what to use instead of an option that is accepted only under {@code --compat blis}. */
   public static @Nullable String today(String option) {
     var name = NAMES.get(bare(option));
     if (name == null || name.key().startsWith("blis.")) return null;

@@ -69,7 +69,7 @@ final class EngineSetup {
     return hardware.profile();
   }
 
-  /** How long things take; by the profile's other times from 0 on. */
+  /** Returns the latency model; for a number of 0 or more, one with the profile's other times. */
   LatencyModel model(int other) throws IOException {
     var profile = profile();
     if (other < 0 || profile == null) return hardware.model(err);
@@ -125,7 +125,7 @@ final class EngineSetup {
     return new Fleet(instances * hardware.gpus(), tokens, hardware.knownBytesPerToken());
   }
 
-  /** What a GPU costs for an hour; null where nobody says. */
+  /** Returns the cost of a GPU for an hour, or null if it is not known. */
   @Nullable
   Double gpuHour() {
     return deployment.cost().gpuHour();

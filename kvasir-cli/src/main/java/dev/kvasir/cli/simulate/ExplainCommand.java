@@ -2,6 +2,7 @@ package dev.kvasir.cli.simulate;
 
 import dev.kvasir.Nullable;
 import dev.kvasir.cli.process.ExitCode;
+import dev.kvasir.cli.process.OutputFile;
 import dev.kvasir.cli.process.UserErrors;
 import dev.kvasir.sim.cache.CacheStudy;
 import dev.kvasir.sim.page.CachePage;
@@ -13,12 +14,15 @@ import dev.kvasir.sim.workload.Request;
 import java.io.BufferedInputStream;
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.Callable;
+import java.util.regex.Pattern;
+import java.util.zip.GZIPInputStream;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -38,23 +42,30 @@ import tools.jackson.databind.json.JsonMapper;
       "  kvasir explain cache conversation_trace.jsonl --block-size 512 --report out.html"
     })
 public final class ExplainCommand implements Callable<Integer> {
+  private static final String SUBJECT = "cache";
+  private static final int BLOCK_TOKENS_USUAL = 512;
+  private static final int HEAD_BYTES = 1 << 20;
+  private static final Pattern BLOCK_TOKENS =
+      Pattern.compile("\"block_tokens\"\\s*:\\s*([1-9]\\d{0,6})\\b");
+
   private static final JsonMapper JSON =
       JsonMapper.builder().enable(SerializationFeature.INDENT_OUTPUT).build();
 
   private final PrintWriter out;
   private final PrintWriter err;
 
-  @Parameters(index = "0", paramLabel = "cache", description = "What to explain: cache.")
-  private String subject = "";
-
-  @Parameters(index = "1", paramLabel = "TRACE", description = "A recorded trace, plain or gzip.")
-  private @Nullable Path trace;
+  @Parameters(
+      arity = "1..2",
+      paramLabel = "[cache] TRACE",
+      hideParamSyntax = true,
+      description = "A recorded trace, plain or gzip; 'cache' before it is the usual subject.")
+  private List<String> words = new ArrayList<>();
 
   @Option(
       names = "--block-size",
       paramLabel = "N",
-      description = "Tokens of a block (default: 512).")
-  private int blockTokens = 512;
+      description = "Tokens of a block (default: those of the trace's own, else 512).")
+  private @Nullable Integer blockTokens;
 
   @Option(
       names = "--sizes",
@@ -79,12 +90,19 @@ public final class ExplainCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws IOException, InterruptedException {
-    var file = trace;
-    if (!subject.equals("cache") || file == null) {
-      err.println("kvasir: nothing to explain about \"" + subject + "\"; use: explain cache TRACE");
+    if (words.size() > 1 && !words.getFirst().equals(SUBJECT)) {
+      err.println(
+          "kvasir: nothing to explain about \""
+              + words.getFirst()
+              + "\"; use: explain cache TRACE");
       return ExitCode.USAGE;
     }
-    if (blockTokens < 1 || sizes.stream().anyMatch(size -> size < 1)) {
+    if (words.equals(List.of(SUBJECT)) && !Files.exists(Path.of(SUBJECT))) {
+      err.println("kvasir: no trace is named; use: explain cache TRACE");
+      return ExitCode.USAGE;
+    }
+    var file = Path.of(words.getLast());
+    if ((blockTokens != null && blockTokens < 1) || sizes.stream().anyMatch(size -> size < 1)) {
       err.println("kvasir: --block-size " + blockTokens + " and --sizes must be at least 1");
       return ExitCode.USAGE;
     }
@@ -92,11 +110,13 @@ public final class ExplainCommand implements Callable<Integer> {
   }
 
   private int explain(Path file) throws IOException {
-    var study = CacheStudy.of(read(file), blockTokens, sizes);
+    OutputFile.require(report);
+    int tokens = blockTokens == null ? ownBlockTokens(file) : blockTokens;
+    var study = CacheStudy.of(read(file), tokens, sizes);
     if (json) out.println(JSON.writeValueAsString(study));
     else write(study);
     out.flush();
-    if (report != null) Files.writeString(report, CachePage.of(study, asked(file)));
+    if (report != null) Files.writeString(report, CachePage.of(study, asked(file, tokens)));
     return ExitCode.OK;
   }
 
@@ -109,7 +129,20 @@ public final class ExplainCommand implements Callable<Integer> {
     }
   }
 
-  private RunDescription asked(Path file) {
+  /** Returns the length of the trace's blocks, if it is named near its beginning. */
+  private static int ownBlockTokens(Path file) throws IOException {
+    try (var stream = new BufferedInputStream(Files.newInputStream(file), 1 << 16)) {
+      stream.mark(2);
+      boolean isGzip = stream.read() == 0x1f && stream.read() == 0x8b;
+      stream.reset();
+      var text = isGzip ? new GZIPInputStream(stream) : stream;
+      var head = new String(text.readNBytes(HEAD_BYTES), StandardCharsets.UTF_8);
+      var said = BLOCK_TOKENS.matcher(head);
+      return said.find() ? Integer.parseInt(said.group(1)) : BLOCK_TOKENS_USUAL;
+    }
+  }
+
+  private static RunDescription asked(Path file, int blockTokens) {
     var command = "kvasir explain cache " + file.getFileName() + " --block-size " + blockTokens;
     return new RunDescription(command, List.of());
   }

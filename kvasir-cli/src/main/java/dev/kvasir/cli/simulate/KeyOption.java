@@ -32,7 +32,7 @@ record KeyOption(
   private static final Pattern GROUP =
       Pattern.compile("^" + Pattern.quote(EngineGroups.PATH) + "\\.[^.\\[]+\\.");
 
-  /** Where help shows it. */
+  /** Sections of the help. */
   enum Section {
     ASKED("Requests"),
     DEPLOYMENT("Deployment"),
@@ -144,7 +144,7 @@ record KeyOption(
     return label.isEmpty();
   }
 
-  /** What was given, as the key takes it. */
+  /** Returns the given value as the key takes it. */
   String value(String given) {
     if (isFlag()) return more;
     return NUMBER.matcher(given).matches() ? given + more : given;

@@ -7,7 +7,9 @@ import java.util.List;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
-/** How long the model of a look-alike worker takes; each option is a key of {@code hardware}. */
+/**
+ * Options for the latency of a look-alike worker's model; each option is a key of {@code hardware}.
+ */
 @Command(optionListHeading = "%nModel and GPU:%n")
 public final class ModelOptions {
   @Option(

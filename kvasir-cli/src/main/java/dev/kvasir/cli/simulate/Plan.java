@@ -78,7 +78,7 @@ record Plan(
         : CaptureFile.of(trace);
   }
 
-  /** What the options say, under the keys of a file. */
+  /** Returns the settings of the options, under the keys of a file. */
   private static Written.Keys said(SimulateOptions options, ParseResult line) {
     var said = Written.Keys.none(Written.Origin.of("the command line"));
     for (var option : line.matchedOptions()) {
@@ -169,12 +169,15 @@ record Plan(
     return Configuration.deployment(defaults, all(values));
   }
 
-  /** Whether a key is written anywhere, for a point of the grid. */
+  /** Returns whether a key is set anywhere, for a point of the grid. */
   boolean writes(String path, List<Written.Text> values) {
     return all(values).stream().anyMatch(layer -> layer.has(path));
   }
 
-  /** Whether anybody says how many requests may wait, as every described deployment does. */
+  /**
+   * Returns whether the number of waiting requests is limited, as it is in every described
+   * deployment.
+   */
   boolean limits() {
     return !defaults.equals(Deployment.ONE_GPU)
         || writes("limits.queue", List.of())

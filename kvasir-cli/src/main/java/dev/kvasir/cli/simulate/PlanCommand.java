@@ -2,6 +2,7 @@ package dev.kvasir.cli.simulate;
 
 import dev.kvasir.Nullable;
 import dev.kvasir.cli.process.ExitCode;
+import dev.kvasir.cli.process.OutputFile;
 import dev.kvasir.cli.process.UserErrors;
 import dev.kvasir.cli.settings.EngineGroups;
 import dev.kvasir.sim.ParallelTasks;
@@ -117,6 +118,7 @@ public final class PlanCommand implements Callable<Integer> {
   }
 
   private int run() throws IOException {
+    OutputFile.require(options.report, options.requestsOut);
     var asked = Plan.of(options, spec.commandLine().getParseResult(), environment, err);
     requireTargets(asked);
     var kinds = kinds(asked);
@@ -176,8 +178,19 @@ public final class PlanCommand implements Callable<Integer> {
     }
     if (asked.dimensions().stream().anyMatch(each -> each.path().equals(enginesKey()))) {
       throw new IllegalArgumentException(
-          "plan searches for the number of engines; remove it from --sweep");
+          "plan searches for the number of engines; remove %s from %s"
+              .formatted(enginesKey(), sweep(asked)));
     }
+  }
+
+  /** The place in which the sweep of the engines is written. */
+  private String sweep(Plan asked) {
+    return asked.dimensions().stream()
+        .filter(each -> each.path().equals(enginesKey()))
+        .map(each -> each.values().getFirst().origin().place())
+        .map(place -> place.startsWith("--") ? "--sweep" : "the sweep in " + place)
+        .findFirst()
+        .orElseThrow();
   }
 
   /** A GPU and its price, as they are written. */
@@ -218,7 +231,7 @@ public final class PlanCommand implements Callable<Integer> {
     return all;
   }
 
-  /** What each alternative sets, without the number of engines. */
+  /** Returns the settings of each alternative, without the number of engines. */
   private static List<List<Written.Text>> settings(Plan asked, List<Kind> kinds) {
     var settings = new ArrayList<List<Written.Text>>();
     for (var point : Dimension.grid(asked.dimensions())) {
@@ -270,7 +283,7 @@ public final class PlanCommand implements Callable<Integer> {
     }
   }
 
-  /** What to take, what would be next, and what was not looked into. */
+  /** Describes the recommended choice, the next best, and what was not examined. */
   private String advice(
       CheapestSearch search, Comparison comparison, Map<Trial, Comparison.Point> tried) {
     var text = new StringBuilder();

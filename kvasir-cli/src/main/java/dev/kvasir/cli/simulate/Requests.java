@@ -24,7 +24,7 @@ import java.util.List;
 import java.util.function.UnaryOperator;
 
 /**
- * Where the requests of a simulation come from: a trace, or a workload that describes them.
+ * Source of the requests of a simulation: a trace, or a workload that describes them.
  *
  * @param trace null for none
  * @param workload null for none
@@ -38,7 +38,10 @@ record Requests(@Nullable Path trace, @Nullable WorkloadSpec workload) {
     return new Requests(null, spec(options.workload));
   }
 
-  /** What the section {@code workload} of a file says; files that it names lie beside the file. */
+  /**
+   * Returns the requests of the section {@code workload} of a file; relative paths in it start at
+   * the folder of that file.
+   */
   static Requests of(Written written) throws IOException {
     return switch (written) {
       case Written.Blank _ -> NONE;

@@ -11,6 +11,7 @@ import dev.kvasir.router.flow.KeyLimits;
 import dev.kvasir.router.pick.PickPolicy;
 import dev.kvasir.router.pick.Ties;
 import dev.kvasir.router.placement.PlacementPolicy;
+import dev.kvasir.router.view.InstanceView;
 import dev.kvasir.router.view.Role;
 import dev.kvasir.sim.ClusterSpec;
 import dev.kvasir.sim.ParallelTasks;
@@ -167,7 +168,7 @@ final class Setup {
     }
   }
 
-  /** What a cache alone finds. */
+  /** Replays the trace on a cache alone, and returns what it finds. */
   CacheFound replay() throws IOException {
     var opened = new ArrayList<InputStream>();
     try {
@@ -246,7 +247,7 @@ final class Setup {
             deployment.routing().classes(contextTokens()).heavyTokensMin());
   }
 
-  /** How to read what a run gives. */
+  /** Returns the scale by which to read the results of a run. */
   Summary.Scale scale() throws IOException {
     return new Summary.Scale(
         deployment.engines().blockSize(),
@@ -261,7 +262,7 @@ final class Setup {
     return all;
   }
 
-  /** What that costs; GPUs of unlike prices count by their mean. */
+  /** Returns the prices of that hardware; GPUs of different prices count by their mean. */
   Prices prices() throws IOException {
     var cost = deployment.cost();
     if (engines.stream().allMatch(each -> each.gpuHour() == null)) return cost.prices();
@@ -280,7 +281,7 @@ final class Setup {
     return Records.with(cost, "gpuHour", all / gpus).prices();
   }
 
-  /** What each engine is there for. */
+  /** Returns the role of each engine. */
   static List<Role> roles(Deployment deployment) {
     if (!deployment.workers().isEmpty()) {
       return deployment.workers().stream().map(WorkerSettings::role).toList();
@@ -343,7 +344,8 @@ final class Setup {
         settings.router(contextTokens()),
         flow(),
         tenants(),
-        PickPolicy.named(routing, settings.scorers(), settings.prices(), Ties.inTurn()),
+        PickPolicy.named(
+            routing, settings.scorers(), settings.prices(), Ties.inTurn(), InstanceView::requests),
         PlacementPolicy.named(placement, settings.placements()),
         settings.probePace(),
         blind ? RoutingSpec.Awareness.BLIND : RoutingSpec.Awareness.CACHE_AWARE);

@@ -1,6 +1,7 @@
 package dev.kvasir.cli.simulate;
 
 import dev.kvasir.cli.process.ExitCode;
+import dev.kvasir.cli.process.OutputFile;
 import dev.kvasir.cli.process.UserErrors;
 import dev.kvasir.cli.settings.Deployment;
 import dev.kvasir.sim.cache.CacheFound;
@@ -73,6 +74,8 @@ public final class SimulateCommand implements Callable<Integer> {
   }
 
   private int run() throws IOException {
+    OutputFile.require(options.report, options.requestsOut);
+    if (options.validate != null) CaptureFile.requireTimes(options.validate);
     var plan = Plan.of(options, spec.commandLine().getParseResult(), environment, err);
     if (options.isBlis()) plan = BlisSetup.withPolicies(plan);
     requireWhole(plan.deployment());
@@ -88,14 +91,7 @@ public final class SimulateCommand implements Callable<Integer> {
       writeFound(setup.replay());
       return ExitCode.OK;
     }
-    RunResult run;
-    try (var line = TerminalLine.on(err)) {
-      run =
-          setup.run(
-              done -> {
-                if ((done & 0xff) == 0 && line.isDue()) line.write(done + " requests");
-              });
-    }
+    var run = watched(setup);
     var summary = setup.summary(run);
     setup.warn(summary);
     var measured = options.validate;
@@ -112,7 +108,18 @@ public final class SimulateCommand implements Callable<Integer> {
     return ExitCode.OK;
   }
 
-  /** What is compared with a measurement must be all of it, as it came. */
+  private RunResult watched(Setup setup) throws IOException {
+    try (var line = TerminalLine.on(err)) {
+      return setup.run(
+          done -> {
+            if ((done & 0xff) == 0 && line.isDue()) line.write(done + " requests");
+          });
+    }
+  }
+
+  /**
+   * Requires that a run that is compared with a measurement replays all requests, at their times.
+   */
   private void requireWhole(Deployment deployment) {
     if (options.validate == null) return;
     var simulation = deployment.simulation();

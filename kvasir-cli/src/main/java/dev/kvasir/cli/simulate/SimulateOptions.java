@@ -119,12 +119,15 @@ final class SimulateOptions {
     return validate == null ? trace : validate;
   }
 
-  /** Whether the command line says what requests there are. */
+  /** Returns whether the command line names the requests. */
   boolean namesRequests() {
     return trace != null || workload != null || validate != null;
   }
 
-  /** How many of so many runs go on at once; more than the memory holds would all be slow. */
+  /**
+   * Returns how many of that many runs are executed at once; more than fit into memory would all be
+   * slow.
+   */
   int threads(int runs) {
     if (threads < 0) throw new IllegalArgumentException("--threads " + threads);
     if (threads > 0) return Math.min(threads, runs);

@@ -23,7 +23,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/** How long a model takes on the hardware of a deployment, and how much memory it leaves. */
+/** Latency of a model on the hardware of a deployment, and the memory that the model leaves. */
 public final class SimulatedHardware {
   private final HardwareSettings settings;
 
@@ -31,7 +31,7 @@ public final class SimulatedHardware {
     this.settings = settings;
   }
 
-  /** Whether steps take as long as in the last edition of BLIS that had a linear model. */
+  /** Returns whether steps take as long as in the last version of BLIS that had a linear model. */
   boolean isBlackbox() {
     var name = settings.latencyModel();
     return name.equals("blackbox") || name.equals("linear");
@@ -42,7 +42,7 @@ public final class SimulatedHardware {
     return settings.tp();
   }
 
-  /** How the deployment takes its time, where somebody calibrated it; else null. */
+  /** Returns the calibrated profile of the deployment, or null if there is none. */
   @Nullable
   Profile profile() throws IOException {
     var file = settings.profile();
@@ -52,7 +52,7 @@ public final class SimulatedHardware {
     }
   }
 
-  /** What a step takes; a fit says how good it is. */
+  /** Returns the model of the time of a step; a fit reports how good it is. */
   public LatencyModel model(PrintWriter err) throws IOException {
     var profile = profile();
     if (profile != null) return profile.model();
@@ -88,7 +88,10 @@ public final class SimulatedHardware {
     return (int) capacity().blocksOfOneShard(blockTokens);
   }
 
-  /** What the K and V of a token take on all GPUs of an engine; 0 where nobody knows the model. */
+  /**
+   * Returns the bytes of the K and V of a token on all GPUs of an engine, or 0 if the model is
+   * unknown.
+   */
   long knownBytesPerToken() throws IOException {
     long written = writtenBytesPerToken();
     if (written > 0) return written;
@@ -119,7 +122,10 @@ public final class SimulatedHardware {
     return new KvCapacity(deployment(), settings.memoryUtilization());
   }
 
-  /** How such a GPU reaches host memory: those before the H100 have a bus of the generation 4. */
+  /**
+   * Returns the link between such a GPU and host memory: GPUs before the H100 have a bus of
+   * generation 4.
+   */
   TierLink hostLink() {
     var gpu = settings.gpuOrDefault();
     boolean isOlder = gpu.startsWith("A100") || gpu.equals("L40S");

@@ -39,7 +39,7 @@ public final class TerminalLine implements AutoCloseable {
     }
   }
 
-  /** Whether it is time to write again. */
+  /** Returns whether it is time to write again. */
   public boolean isDue() {
     return terminal != null && System.nanoTime() >= nextNanos;
   }

@@ -44,7 +44,7 @@ public final class FolderCommands {
     return tier;
   }
 
-  /** What all of them have: a folder, and which namespaces of it. */
+  /** Base of these commands: a folder, and a choice of its namespaces. */
   abstract static sealed class InFolder implements Callable<Integer> {
     final PrintWriter out;
     private final PrintWriter err;
@@ -188,8 +188,6 @@ public final class FolderCommands {
     @Override
     int each(TierFolder space) throws IOException {
       long bytes = space.bytes();
-      // Whoever can open it has it alone: a daemon that uses it does not lose its files.
-      TierContents.open(space).close();
       space.delete();
       out.printf(Locale.ROOT, "%s: deleted, %s free%n", space.id(), Bytes.text(bytes));
       return ExitCode.OK;

@@ -5,12 +5,13 @@ import dev.kvasir.cli.config.RecordReader;
 import dev.kvasir.cli.config.YamlFile;
 import dev.kvasir.cli.process.ExitCode;
 import dev.kvasir.cli.process.Interrupt;
+import dev.kvasir.cli.process.UserErrors;
+import dev.kvasir.live.HeapWatchdog;
 import dev.kvasir.live.PrivateFiles;
 import dev.kvasir.live.doctor.Bytes;
 import dev.kvasir.live.doctor.CacheFolder;
 import dev.kvasir.live.tier.TierDaemon;
 import dev.kvasir.live.tier.TierSettings;
-import dev.kvasir.sim.spec.SpecError;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
@@ -68,15 +69,7 @@ public final class TierCommand implements Callable<Integer> {
   @Override
   public Integer call() throws IOException, InterruptedException {
     Logger.getLogger("").setLevel(verbose ? Level.INFO : Level.WARNING);
-    try {
-      return serve(settings());
-    } catch (SpecError wrong) {
-      err.println("kvasir: " + wrong.getMessage());
-      return ExitCode.DATA;
-    } catch (IllegalArgumentException wrong) {
-      err.println("kvasir: " + wrong.getMessage() + ". Try 'kvasir tier --help'.");
-      return ExitCode.USAGE;
-    }
+    return UserErrors.caught(err, "tier", () -> serve(settings()));
   }
 
   private TierSettings settings() throws IOException {
@@ -86,7 +79,7 @@ public final class TierCommand implements Callable<Integer> {
   }
 
   /**
-   * What a file says, and otherwise the usual settings.
+   * Returns the settings of a file, with the usual ones where it has none.
    *
    * @param folder where the socket and what is on disk lie, unless the file says otherwise
    */
@@ -96,6 +89,7 @@ public final class TierCommand implements Callable<Integer> {
 
   /** Opens a daemon; its socket may lie in a folder that is not there yet. */
   public static TierDaemon open(TierSettings settings) throws IOException {
+    TierRoom.require(settings);
     var above = settings.socket().toAbsolutePath().getParent();
     if (above != null) PrivateFiles.folder(above);
     return TierDaemon.open(settings);
@@ -106,8 +100,10 @@ public final class TierCommand implements Callable<Integer> {
   }
 
   private int serve(TierSettings settings) throws IOException, InterruptedException {
+    for (var warning : TierRoom.warnings(settings)) err.println("kvasir: " + warning);
     var asked = new CountDownLatch(1);
     try (var _ = Interrupt.of(asked::countDown, STOP_MAX);
+        var _ = HeapWatchdog.start(() -> Runtime.getRuntime().halt(HeapWatchdog.EXIT_CODE));
         var daemon = open(settings)) {
       tell(settings, daemon);
       asked.await();

@@ -2,13 +2,11 @@ package dev.kvasir.cli.tier;
 
 import dev.kvasir.cli.config.KeyOptions;
 import dev.kvasir.cli.config.Said;
-import dev.kvasir.live.doctor.Bytes;
-import java.util.List;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Spec;
 
-/** What the daemon keeps, and for whom; each option is a key of the file. */
+/** Options for what the daemon keeps, and for whom; each option is a key of the file. */
 @Command(optionListHeading = "%nOptions:%n")
 final class TierOptions {
   private final KeyOptions options =
@@ -27,7 +25,7 @@ final class TierOptions {
           --namespaces-max N namespaces-max
             Models kept at a time; each has an equal share of the bytes (default: 1).
           --eviction NAME eviction
-            Eviction policy: lineage, lru, fifo, multi-lru, s3-fifo (default: lineage).
+            Eviction policy: learned, lineage, lru, fifo, multi-lru, s3-fifo (default: lineage).
           --ttl TIME ttl
             Drop a chunk that nobody loads for this long, as in 1h (default: no limit).
           --load WHICH load
@@ -44,19 +42,8 @@ final class TierOptions {
     options.addTo(command);
   }
 
-  /** What was said, as one would have written it in a file. */
+  /** Returns the given options as one would have written them in a file. */
   Said said() {
-    for (var option : List.of("--host-bytes", "--disk-bytes")) requireBytes(option);
     return options.said();
-  }
-
-  private void requireBytes(String option) {
-    var text = options.value(option);
-    try {
-      if (text != null) Bytes.parse(text);
-    } catch (ArithmeticException | NumberFormatException e) {
-      throw new IllegalArgumentException(
-          option + " '" + text + "', expected bytes with or without a unit, as in 64GiB", e);
-    }
   }
 }

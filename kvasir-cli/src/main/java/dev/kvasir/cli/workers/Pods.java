@@ -32,7 +32,7 @@ final class Pods implements WorkerDiscovery.Lookup {
     this.api = new KubernetesApi(kubernetes);
   }
 
-  /** Which pods, and where each of them listens. */
+  /** Choice of pods, and the port at which each of them listens. */
   private record Choice(String selector, String port) {}
 
   @Override

@@ -21,7 +21,8 @@ import java.util.concurrent.TimeUnit;
  * its content is not used, so a broken watch loses nothing.
  *
  * <p>If a source fails or answers nonsense, its workers stay as they were. Each worker is probed
- * anyway, so a worker that is gone gets no requests.
+ * anyway, so a worker that is gone gets no requests. Each source has a thread: one that does not
+ * answer delays no other.
  */
 public final class WorkerDiscovery implements AutoCloseable {
   private static final System.Logger LOG = System.getLogger(WorkerDiscovery.class.getName());
@@ -34,7 +35,7 @@ public final class WorkerDiscovery implements AutoCloseable {
   interface Lookup {
     List<WorkerSettings> workers() throws IOException;
 
-    /** Whether changes can be waited for. */
+    /** Returns whether one can wait for changes. */
     default boolean isWatched() {
       return false;
     }
@@ -48,6 +49,10 @@ public final class WorkerDiscovery implements AutoCloseable {
   private static final class Watched {
     private final Source source;
     private final Lookup lookup;
+
+    /** Reasons to ask before it is time. */
+    private final Semaphore changes = new Semaphore(0);
+
     private String complaint = "";
 
     Watched(Source source, Lookup lookup) {
@@ -60,12 +65,8 @@ public final class WorkerDiscovery implements AutoCloseable {
   private final Duration pace;
   private final List<Watched> watched = new ArrayList<>();
 
-  /** Reasons to ask before it is time. */
-  private final Semaphore changes = new Semaphore(0);
-
   private final List<Thread> watches = new ArrayList<>();
   private final CountDownLatch over = new CountDownLatch(1);
-  private final Thread thread;
 
   private WorkerDiscovery(DiscoverySettings settings, WorkerSources sources) {
     this.sources = sources;
@@ -79,7 +80,6 @@ public final class WorkerDiscovery implements AutoCloseable {
       var pods = settings.kubernetes().isPods() ? new Pods(settings) : new EndpointSlices(settings);
       watched.add(new Watched(Source.KUBERNETES, pods));
     }
-    thread = Thread.ofPlatform().name("kvasir-discovery").daemon(true).unstarted(this::watch);
   }
 
   /** Asks all for the first time, before anybody uses their workers; goes on with {@link #run}. */
@@ -94,11 +94,10 @@ public final class WorkerDiscovery implements AutoCloseable {
 
   /** Asks from now on, until it is closed. */
   public void run() {
-    if (watched.isEmpty()) return;
-    thread.start();
     for (var each : watched) {
+      Thread.ofVirtual().name("kvasir-discovery").start(() -> poll(each));
       if (!each.lookup.isWatched()) continue;
-      watches.add(Thread.ofVirtual().name("kvasir-watch").start(() -> hear(each.lookup)));
+      watches.add(Thread.ofVirtual().name("kvasir-watch").start(() -> hear(each)));
     }
   }
 
@@ -106,13 +105,13 @@ public final class WorkerDiscovery implements AutoCloseable {
     void take(Source source, List<WorkerSettings> workers) throws IOException;
   }
 
-  private void watch() {
+  private void poll(Watched each) {
     try {
       while (true) {
-        var _ = changes.tryAcquire(pace.toNanos(), TimeUnit.NANOSECONDS);
+        var _ = each.changes.tryAcquire(pace.toNanos(), TimeUnit.NANOSECONDS);
         if (over.await(SETTLE.toNanos(), TimeUnit.NANOSECONDS)) return;
-        changes.drainPermits();
-        for (var each : watched) ask(each, sources::set);
+        each.changes.drainPermits();
+        ask(each, sources::set);
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
@@ -120,13 +119,13 @@ public final class WorkerDiscovery implements AutoCloseable {
   }
 
   /** Begins a watch again when it ends; workers are asked for at the usual pace meanwhile. */
-  private void hear(Lookup lookup) {
+  private void hear(Watched each) {
     try {
       do {
         try {
-          lookup.watch(changes::release);
+          each.lookup.watch(each.changes::release);
         } catch (IOException | RuntimeException e) {
-          LOG.log(DEBUG, "the watch of {0} ended: {1}", lookup, e.getMessage());
+          LOG.log(DEBUG, "the watch of {0} ended: {1}", each.lookup, e.getMessage());
         }
       } while (!over.await(pace.toNanos(), TimeUnit.NANOSECONDS));
     } catch (InterruptedException e) {
@@ -137,13 +136,19 @@ public final class WorkerDiscovery implements AutoCloseable {
   private void ask(Watched each, Found found) {
     try {
       found.take(each.source, each.lookup.workers());
+      sources.answered(each.source, System.currentTimeMillis());
       if (!each.complaint.isEmpty()) LOG.log(INFO, "{0} answers again", each.lookup);
       each.complaint = "";
     } catch (IOException | SpecError | IllegalArgumentException | IllegalStateException e) {
       sources.failed(each.source);
       var complaint = String.valueOf(e.getMessage());
       if (!complaint.equals(each.complaint)) {
-        LOG.log(WARNING, "the workers of {0} stay as they were: {1}", each.lookup, complaint);
+        LOG.log(
+            WARNING,
+            "the workers of {0} stay as they were, {1}: {2}",
+            each.lookup,
+            sources.lastAnswer(each.source),
+            complaint);
       }
       each.complaint = complaint;
     }
@@ -152,7 +157,7 @@ public final class WorkerDiscovery implements AutoCloseable {
   @Override
   public void close() {
     over.countDown();
-    changes.release();
+    for (var each : watched) each.changes.release();
     watches.forEach(Thread::interrupt);
   }
 }

@@ -15,7 +15,7 @@ import java.util.List;
  * first.
  */
 final class WorkerFile implements WorkerDiscovery.Lookup {
-  /** What stands in the file. */
+  /** Contents of the file. */
   public record Listed(List<WorkerSettings> workers) {
     public static final Listed DEFAULT = new Listed(List.of());
 

@@ -5,6 +5,7 @@ import static java.lang.System.Logger.Level.WARNING;
 import dev.kvasir.cli.settings.WorkerSettings;
 import dev.kvasir.live.metrics.MetricSet;
 import java.io.IOException;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.LinkedHashMap;
@@ -24,7 +25,7 @@ import java.util.TreeSet;
 public final class WorkerSources {
   private static final System.Logger LOG = System.getLogger(WorkerSources.class.getName());
 
-  /** Where a worker comes from; the first goes before the others. */
+  /** Sources of workers; earlier ones take precedence. */
   public enum Source {
     SETTINGS,
     API,
@@ -44,7 +45,7 @@ public final class WorkerSources {
     void use(List<WorkerSettings> workers) throws IOException;
   }
 
-  /** How many workers each source has, and how often it could not be asked. */
+  /** The workers of each source, its failures, and the time of its last success. */
   public static final MetricSet<WorkerSources> METRICS =
       new MetricSet<WorkerSources>()
           .once(
@@ -58,11 +59,17 @@ public final class WorkerSources {
                           "kvasir_discovery_failures_total",
                           "Times that a source could not be asked or its answer not be used.",
                           "source",
-                          WorkerSources::failures));
+                          WorkerSources::failures)
+                      .gauges(
+                          "kvasir_discovery_last_success_timestamp_seconds",
+                          "When a source was last asked with success, in seconds since 1970.",
+                          "source",
+                          WorkerSources::answers));
 
   private final Target target;
   private final Map<Source, List<WorkerSettings>> workers = new EnumMap<>(Source.class);
   private final Map<Source, Long> failures = new EnumMap<>(Source.class);
+  private final Map<Source, Long> answeredMillis = new EnumMap<>(Source.class);
   private final TreeSet<String> twice = new TreeSet<>();
 
   public WorkerSources(Target target) {
@@ -115,6 +122,25 @@ public final class WorkerSources {
   /** The source could not be asked, or its answer not be used. */
   public synchronized void failed(Source source) {
     failures.merge(source, 1L, Long::sum);
+  }
+
+  /** The source was asked with success at that time. */
+  synchronized void answered(Source source, long millis) {
+    answeredMillis.put(source, millis);
+  }
+
+  /** When the source was last asked with success, as people read it. */
+  synchronized String lastAnswer(Source source) {
+    var millis = answeredMillis.get(source);
+    return millis == null
+        ? "having never answered"
+        : "having last answered at " + Instant.ofEpochMilli(millis);
+  }
+
+  private synchronized Map<String, Double> answers() {
+    var answers = new LinkedHashMap<String, Double>();
+    answeredMillis.forEach((source, millis) -> answers.put(source.label(), millis / 1e3));
+    return answers;
   }
 
   private synchronized Map<String, Double> counts() {

@@ -1,5 +1,5 @@
 /**
- * Which workers a gateway has: those of its settings, and those that come and go while it serves.
+ * Workers of a gateway: those of its settings, and those that come and go while it serves.
  *
  * <pre>
  *   kvasir.yaml (Reload) ----.

@@ -13,7 +13,7 @@ final class CommandProcess implements AutoCloseable {
 
   private final Process process;
 
-  /** What it has said up to the line that was waited for. */
+  /** Output up to the line that was waited for. */
   private final List<String> said = new ArrayList<>();
 
   /** Starts it. */

@@ -27,7 +27,7 @@ class ConfigurationPageTest {
   private static final Path ROOT = Path.of(System.getProperty("kvasir.root", ".."));
   private static final Pattern ROW = Pattern.compile("\\| `([^`]+)` \\| ([^|]+) \\|([^|]*)\\|.*");
 
-  /** What every tier has is on the page once. */
+  /** Keys that every tier has, which are on the page once. */
   private static final Pattern COMMON =
       Pattern.compile("^tiers\\.\\w+\\.(edge|size$|link$|latency$)");
 

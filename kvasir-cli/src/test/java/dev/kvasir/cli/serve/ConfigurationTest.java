@@ -165,7 +165,7 @@ class ConfigurationTest {
     wrong("tiers: [{kind: host}, {kind: host}]", "two tiers of kind host");
     wrong("tiers: [{kind: host, block: 1}]", "tiers.host.block: unknown key", "mean 'blocks'?");
     wrong("tiers: 5", ":1: tiers: this is not a list", "- kind: host");
-    wrong("tiers: [{kind: host, size: 3GB}]", "tiers.host.size: '3GB', expected a whole number");
+    wrong("tiers: [{kind: host, size: 3GX}]", "tiers.host.size: '3GX', expected a whole number");
     refused("engines: {eviction: optimal}", "engines.eviction optimal: it needs to know");
     wrong("routing: {scorers: 'queue-dept:1'}", "routing: ", "queue-dept");
     refused("hardware: {gpu: L40S}", "hardware.gpu is L40S, and there are no workers");

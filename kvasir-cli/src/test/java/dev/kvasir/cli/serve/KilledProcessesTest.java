@@ -49,7 +49,7 @@ class KilledProcessesTest {
   private static final int LIMIT_PER_MINUTE = FULL ? 2 * PER_SECOND : PER_SECOND / 2;
 
   private static final Duration UNIT = Duration.ofMillis(FULL ? 4_000 : 600);
-  private static final Duration PATIENCE = Duration.ofSeconds(30);
+  private static final Duration PATIENCE = Duration.ofSeconds(90);
   private static final Map<String, String> ENVIRONMENT =
       Map.of("KVASIR_TENANT_SECRET", "a secret of all three gateways");
 
@@ -227,7 +227,7 @@ class KilledProcessesTest {
     assertThat(outcomes).anyMatch(each -> each.end() == End.ERROR_EVENT);
   }
 
-  /** What is granted of a limit: a full bucket, and what comes in. */
+  /** Checks what is granted of a limit: a full bucket, and what flows in. */
   private void checkLimits(long outageNanos, long backNanos) {
     double perNano = LIMIT_PER_MINUTE / 60e9;
     var limited = outcomes.stream().filter(each -> each.key().equals("limited")).toList();
@@ -263,7 +263,7 @@ class KilledProcessesTest {
     return found.isEmpty() || found.stream().anyMatch(each -> !each.equals(value));
   }
 
-  /** What a page of metrics says, one value for each label. */
+  /** Returns the values of a metric on a page, one for each label. */
   private List<String> values(String url, String metric) throws Exception {
     var request =
         HttpRequest.newBuilder(URI.create(url)).header("authorization", "Bearer root").build();

@@ -15,7 +15,7 @@ import java.util.Locale;
 final class OpenStream {
   private static final int PATIENCE_MILLIS = 30_000;
 
-  /** How a stream ended. */
+  /** Ways in which a stream ends. */
   enum End {
     /** With {@code [DONE]}. */
     WHOLE,
@@ -30,7 +30,7 @@ final class OpenStream {
   }
 
   /**
-   * What became of it.
+   * Outcome of a stream.
    *
    * @param gateway which one was asked
    * @param worker which one answered; empty where nobody began to

@@ -31,11 +31,11 @@ import tools.jackson.databind.json.JsonMapper;
 @Timeout(180)
 class PeerSnapshotTest {
   private static final Duration STEP = Duration.ofMillis(1);
-  private static final Duration PATIENCE = Duration.ofSeconds(30);
+  private static final Duration PATIENCE = Duration.ofSeconds(90);
   private static final int REPEATED_BATCHES = 3;
   private static final int PROMPTS = 12;
 
-  /** What one request showed. */
+  /** Observations from one request. */
   private record Seen(String worker, int believed, int cached) {}
 
   private final HttpClient client = HttpClient.newHttpClient();
@@ -130,7 +130,18 @@ class PeerSnapshotTest {
       int prompt = i;
       await(() -> ask(serving, prompt).believed() > 0);
     }
+    // What it believes is in part what it expects: a snapshot has what it heard.
+    for (var worker : fleet.workers()) {
+      await(() -> heard(serving, worker.name()) >= worker.events().published());
+    }
     return workers;
+  }
+
+  /** Returns how many batches of KV events of a worker the gateway has heard. */
+  private long heard(Serving serving, String worker) throws Exception {
+    var row = "kvasir_kv_event_batches_total{worker=\"" + worker + "\"} ";
+    var found = metrics(serving).lines().filter(line -> line.startsWith(row)).findFirst();
+    return Long.parseLong(found.orElseThrow().substring(row.length()));
   }
 
   private void assertPredicts(Serving serving, List<String> workers) throws Exception {
@@ -142,7 +153,7 @@ class PeerSnapshotTest {
     }
   }
 
-  /** What is computed from now on is heard, too. */
+  /** Asserts that blocks computed from now on are reported, too. */
   private void assertFollows(Serving serving) throws Exception {
     int prompt = PROMPTS + 7;
     assertThat(ask(serving, prompt).believed()).isZero();

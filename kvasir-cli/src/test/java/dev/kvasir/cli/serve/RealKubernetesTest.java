@@ -166,7 +166,7 @@ class RealKubernetesTest {
     return "/api/v1/namespaces/" + namespace;
   }
 
-  /** What the controller of endpoints writes for a service. */
+  /** Returns what the controller of endpoints writes for a service. */
   private String slice(List<Integer> present, int terminating) {
     var endpoints = new ArrayList<String>();
     for (int i : present) {

@@ -36,7 +36,7 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * What the gateway expects to be cached beside what real vLLM servers answer. Run by
+ * Compares what the gateway expects to be cached with what real vLLM servers report. Run by
  * scripts/real-vllm, which starts two of them; needs about ten minutes.
  */
 @EnabledIfEnvironmentVariable(
@@ -57,7 +57,7 @@ class RealVllmTest {
       "lantern river stone morning window garden letter market winter copper thread candle"
           .split(" ", -1);
 
-  /** What one request showed. */
+  /** Observations from one request. */
   private record Seen(String worker, int expected, int cached, int prompt, int possible) {
     boolean isExact() {
       return expected == cached;
@@ -327,7 +327,10 @@ class RealVllmTest {
     System.arraycopy(made, 0, conversation.computed, prompt.length, made.length);
   }
 
-  /** What could be cached of the prompt if it went where the conversation was before. */
+  /**
+   * Returns how many tokens of the prompt could be cached if it went where the conversation was
+   * before.
+   */
   private static int possible(int[] prompt, int[] computed) {
     int common = 0;
     // The last token that was made was never computed.

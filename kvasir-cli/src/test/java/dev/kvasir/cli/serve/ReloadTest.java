@@ -88,7 +88,7 @@ class ReloadTest {
     assertThat(workers()).contains("\"name\":\"one\"", "draining", "\"name\":\"two\"");
     one.hold.countDown();
     assertThat(underWay.get(20, TimeUnit.SECONDS)).isEqualTo("200 one");
-    for (int i = 0; i < 500 && workers().contains("one"); i++) Thread.sleep(10);
+    for (int i = 0; i < 6_000 && workers().contains("one"); i++) Thread.sleep(10);
     assertThat(workers()).doesNotContain("\"name\":\"one\"");
     assertThat(ask("")).isEqualTo("200 two");
     write(one, two);
@@ -173,7 +173,7 @@ class ReloadTest {
       assertThat(presented(port)).isEqualTo(pem(old.certificate()));
       Files.copy(next.key(), key, StandardCopyOption.REPLACE_EXISTING);
       Files.copy(next.certificate(), certificate, StandardCopyOption.REPLACE_EXISTING);
-      for (int i = 0; i < 500 && !presented(port).equals(pem(next.certificate())); i++) {
+      for (int i = 0; i < 6_000 && !presented(port).equals(pem(next.certificate())); i++) {
         Thread.sleep(20);
       }
       assertThat(presented(port)).isEqualTo(pem(next.certificate()));
@@ -190,7 +190,7 @@ class ReloadTest {
     }
   }
 
-  /** What a server shows to who asks for a connection. */
+  /** Returns the certificate that a server shows to a client that connects. */
   private static X509Certificate presented(int port) throws Exception {
     var shown = new AtomicReference<X509Certificate>();
     var trust =

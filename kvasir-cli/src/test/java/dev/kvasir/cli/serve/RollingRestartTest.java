@@ -42,7 +42,7 @@ class RollingRestartTest {
   private static final int PER_SECOND =
       Integer.getInteger("kvasir.restart.per-second", FULL ? 40 : 20);
 
-  private static final Duration PATIENCE = Duration.ofSeconds(30);
+  private static final Duration PATIENCE = Duration.ofSeconds(90);
 
   /** The status of a Java process that was asked to stop by a signal. */
   private static final int TERMINATED = 128 + 15;
@@ -56,7 +56,7 @@ class RollingRestartTest {
   private final Queue<Outcome> outcomes = new ConcurrentLinkedQueue<>();
   private final Queue<Thread> callers = new ConcurrentLinkedQueue<>();
 
-  /** Where requests are sent; what a load balancer knows. */
+  /** Gateways to which requests are sent, as a load balancer knows them. */
   private final List<URI> ready = new CopyOnWriteArrayList<>();
 
   private volatile boolean over;

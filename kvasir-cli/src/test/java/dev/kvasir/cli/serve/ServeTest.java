@@ -42,7 +42,7 @@ import picocli.CommandLine;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** What `kvasir serve` starts, asked by a real client. */
+/** Tests what `kvasir serve` starts, with requests from a real client. */
 class ServeTest {
   private static final Path LISTENING = Path.of("/proc/self/net/tcp");
   private static final Pattern SOCKET = Pattern.compile("socket:\\[(\\d+)]");
@@ -116,6 +116,17 @@ class ServeTest {
         .contains("limits.admission.policy tier-shed", "limits.admission.shed-threshold 9")
         .contains("routing.policy weighted", "routing.scorers queue-depth:1")
         .contains("tiers.host.blocks 256", "slo.ttft 2s");
+  }
+
+  @Test
+  void theStepsOfTheLastSecondAreInTheCapture() throws Exception {
+    var capture = folder.resolve("traffic.jsonl");
+    try (var serving = embedded("--capture", "" + capture)) {
+      // Its only step has just ended when it is answered.
+      assertThat(ask(serving.gateway().url(), "lantern", 1).statusCode()).isEqualTo(200);
+      serving.drain();
+    }
+    assertThat(capture).content().contains("kvasir.steps.v1");
   }
 
   @Test
@@ -238,7 +249,10 @@ class ServeTest {
     return ports;
   }
 
-  /** What a file of the process is; empty where it has been closed meanwhile. */
+  /**
+   * Returns the target of a file of the process, or an empty string if it has been closed
+   * meanwhile.
+   */
   private static String target(Path file) {
     try {
       return Files.readSymbolicLink(file).toString();
@@ -361,12 +375,16 @@ class ServeTest {
   }
 
   private HttpResponse<String> ask(String url, String word) throws Exception {
+    return ask(url, word, 24);
+  }
+
+  private HttpResponse<String> ask(String url, String word, int tokens) throws Exception {
     var body =
         """
         {"messages": [{"role": "system", "content": "%s"},
-                      {"role": "user", "content": "What is a %s?"}], "max_tokens": 24}\
+                      {"role": "user", "content": "What is a %s?"}], "max_tokens": %d}\
         """
-            .formatted(preamble, word);
+            .formatted(preamble, word, tokens);
     var request =
         HttpRequest.newBuilder(URI.create(url + "/v1/chat/completions"))
             .header("content-type", "application/json")

@@ -29,7 +29,7 @@ import tools.jackson.databind.json.JsonMapper;
  * Three times what `kvasir serve` starts, with nothing in common but servers: one has a Redis and a
  * bucket below its memory, the second only the Redis, the third only the bucket.
  */
-@Timeout(120)
+@Timeout(180)
 class SharedServersTest {
   private static final String ONE = "what one has computed the others need not ".repeat(12);
   private static final String ANOTHER = "three begin with the same at the same time ".repeat(12);

@@ -35,7 +35,7 @@ final class SoakCaller {
     this.random = new SplittableRandom(number);
   }
 
-  /** What callers have seen; 429 and 503 are no mistakes. */
+  /** Counts of what callers have seen; 429 and 503 are not errors. */
   record Tally(int whole, int left, int busy, List<String> wrong) {
     static Tally of(List<SoakCaller> callers) {
       var wrong = new ArrayList<String>();
@@ -121,7 +121,7 @@ final class SoakCaller {
     connection = null;
   }
 
-  /** Whether the stream was read to its end. */
+  /** Returns whether the stream was read to its end. */
   private boolean read(InputStream body, int events) throws IOException {
     var reader = new BufferedReader(new InputStreamReader(body, StandardCharsets.UTF_8));
     int seen = 0;

@@ -21,7 +21,7 @@ import java.util.Locale;
  */
 final class SoakConnection implements AutoCloseable {
   /**
-   * What was answered; the connection takes the next question when the body was read to its end.
+   * Answer to a request; the connection takes the next one when the body has been read to its end.
    */
   record Answer(int status, InputStream body) {}
 

@@ -120,13 +120,16 @@ class SoakTest {
     return JsonMapper.shared().readTree(answer.body()).path("workers");
   }
 
-  /** What the garbage collector leaves. */
+  /** Returns the heap that remains in use after a garbage collection. */
   private static long heapBytes() {
     System.gc();
     return ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed();
   }
 
-  /** What is left once it is less than that, or after a while: an engine that went ends slowly. */
+  /**
+   * Returns the heap in use once it is less than that, or after a while: an engine that was removed
+   * ends slowly.
+   */
   private static long settledBytes(long less) throws InterruptedException {
     long patience = System.nanoTime() + Duration.ofSeconds(20).toNanos();
     long bytes = heapBytes();
@@ -151,7 +154,7 @@ class SoakTest {
     for (var pool : tiers.pools()) assertThat(onLoop(serving, pool)).isZero();
   }
 
-  /** How many blocks somebody still holds. */
+  /** Returns how many blocks are still held. */
   private static int onLoop(Serving serving, BlockPool pool)
       throws ExecutionException, InterruptedException {
     var held = new CompletableFuture<Integer>();

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
 
 /** A gateway that runs a tier daemon for the engines of its machine. */
-@Timeout(60)
+@Timeout(180)
 class TierBesideTest {
   @TempDir Path temp;
 

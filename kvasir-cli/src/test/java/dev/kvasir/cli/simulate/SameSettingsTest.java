@@ -130,7 +130,7 @@ class SameSettingsTest {
     Deployment read() throws IOException;
   }
 
-  /** What was read, key by key, or why nothing was. */
+  /** Returns the settings that were read, key by key, or the reason why they were refused. */
   private static Map<String, String> read(Reading reading) throws IOException {
     var read = new LinkedHashMap<String, String>();
     try {
@@ -181,7 +181,9 @@ class SameSettingsTest {
     return value.contains("secret") || value.equals("***") ? "" : value;
   }
 
-  /** Where keys that contradict each other are told by their section. */
+  /**
+   * Returns the section of the key; keys that contradict each other are reported by their section.
+   */
   private static String section(String path) {
     return path.substring(0, path.lastIndexOf('.'));
   }

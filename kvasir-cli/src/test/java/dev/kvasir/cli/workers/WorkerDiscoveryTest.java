@@ -1,5 +1,6 @@
 package dev.kvasir.cli.workers;
 
+import static java.nio.charset.StandardCharsets.US_ASCII;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -10,11 +11,16 @@ import dev.kvasir.cli.settings.DiscoverySettings.Start;
 import dev.kvasir.cli.settings.KubernetesSettings;
 import dev.kvasir.cli.settings.WorkerSettings;
 import dev.kvasir.cli.workers.WorkerSources.Source;
+import dev.kvasir.live.http.Eventually;
 import dev.kvasir.live.metrics.MetricsText;
+import java.io.BufferedReader;
 import java.io.IOException;
+import java.io.InputStreamReader;
 import java.io.OutputStream;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -24,8 +30,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -69,10 +77,14 @@ class WorkerDiscoveryTest {
     return sources.all().stream().map(each -> each.worker().name()).toList();
   }
 
-  private int failures(Source source) {
+  private String metrics() {
     var out = new MetricsText();
     WorkerSources.METRICS.write(sources, out);
-    return out.toString()
+    return out.toString();
+  }
+
+  private int failures(Source source) {
+    return metrics()
         .lines()
         .filter(line -> line.startsWith("kvasir_discovery_failures_total{"))
         .filter(line -> line.contains(source.label()))
@@ -82,7 +94,7 @@ class WorkerDiscoveryTest {
 
   /** All that the first failure does is done when the second is counted. */
   private void awaitFailures(Source source) throws InterruptedException {
-    for (int i = 0; i < 1_000 && failures(source) < 2; i++) Thread.sleep(10);
+    Eventually.ends(() -> failures(source) < 2);
     assertThat(failures(source)).isGreaterThan(1);
   }
 
@@ -96,7 +108,7 @@ class WorkerDiscoveryTest {
       Files.writeString(file, "workers:\n  - {url: 'http://b:1'}\n  - {url: 'http://a:1'}\n");
       assertThat(next()).containsExactly("b:1", "a:1");
       Files.writeString(file, "workers:\n  - {uri: 'http://c:1'}\n");
-      for (int i = 0; i < 1_000 && failures(Source.FILE) == 0; i++) Thread.sleep(10);
+      Eventually.ends(() -> failures(Source.FILE) == 0);
       assertThat(failures(Source.FILE)).isPositive();
       assertThat(names()).containsExactly("b:1", "a:1");
       Files.writeString(file, "workers: []\n");
@@ -257,6 +269,105 @@ class WorkerDiscoveryTest {
           assertThat(next()).containsExactly("10.0.0.7:" + port);
         }
       }
+    }
+  }
+
+  /** After some answers it begins one of many bytes, and sends the first of them. */
+  private static final class StallingServer implements AutoCloseable {
+    private final ServerSocket server;
+    private final AtomicInteger answers;
+    private final CountDownLatch stalled = new CountDownLatch(1);
+
+    StallingServer(int answers) throws IOException {
+      this.answers = new AtomicInteger(answers);
+      this.server = new ServerSocket(0, 10, InetAddress.getLoopbackAddress());
+      Thread.ofVirtual().start(this::accept);
+    }
+
+    private void accept() {
+      while (!server.isClosed()) {
+        try {
+          var socket = server.accept();
+          Thread.ofVirtual().start(() -> answer(socket));
+        } catch (IOException e) {
+          return;
+        }
+      }
+    }
+
+    private void answer(Socket socket) {
+      try (socket) {
+        var in = new BufferedReader(new InputStreamReader(socket.getInputStream(), US_ASCII));
+        for (var line = in.readLine(); line != null; line = in.readLine()) {
+          if (!line.isEmpty()) continue;
+          boolean ends = answers.getAndDecrement() > 0;
+          var head = "HTTP/1.1 200 OK\r\ncontent-length: " + (ends ? PODS.length() : 1_000);
+          var text = head + "\r\n\r\n" + (ends ? PODS : "{\n");
+          socket.getOutputStream().write(text.getBytes(US_ASCII));
+          if (!ends) stalled.countDown();
+        }
+      } catch (IOException e) {
+        stalled.countDown();
+      }
+    }
+
+    KubernetesSettings pods(Path folder) {
+      var url = "http://127.0.0.1:" + server.getLocalPort();
+      return new KubernetesSettings("", "app=vllm", "", "models", "http", url, folder);
+    }
+
+    @Override
+    public void close() throws IOException {
+      server.close();
+    }
+  }
+
+  @Test
+  void aSourceThatStallsInAnAnswerDoesNotStopTheOthers() throws Exception {
+    var file = folder.resolve("workers.yaml");
+    Files.writeString(file, "workers: [{url: 'http://a:1'}]\n");
+    try (var server = new StallingServer(1)) {
+      var settings =
+          new DiscoverySettings(
+              Start.WITH_WORKERS, file, "", "", server.pods(folder), PACE, 0, 0, 0, 0);
+      try (var discovery = WorkerDiscovery.of(settings, sources)) {
+        assertThat(names()).containsExactly("a:1", "10.0.0.7:8000");
+        discovery.run();
+        server.stalled.await();
+        Files.writeString(file, "workers: [{url: 'http://b:1'}]\n");
+        assertThat(next()).containsExactly("b:1", "10.0.0.7:8000");
+        assertThat(metrics())
+            .contains("kvasir_discovery_last_success_timestamp_seconds{source=\"kubernetes\"} ")
+            .contains("kvasir_discovery_last_success_timestamp_seconds{source=\"file\"} ")
+            .as("the one that stalls is still waited for")
+            .contains("kvasir_discovery_failures_total{source=\"kubernetes\"} 0");
+        assertThat(sources.lastAnswer(Source.FILE)).startsWith("having last answered at 20");
+        assertThat(sources.lastAnswer(Source.DNS)).isEqualTo("having never answered");
+      }
+    }
+  }
+
+  @Test
+  void anAnswerOrAWatchThatDoesNotEndFails() throws Exception {
+    // A client that asks for the first time is slow, and the head has to come in time.
+    var time = Duration.ofSeconds(2);
+    try (var server = new StallingServer(1)) {
+      new KubernetesApi(server.pods(folder)).read("/");
+      var api = new KubernetesApi(server.pods(folder), time, Duration.ZERO);
+      assertThatThrownBy(() -> api.read("/")).hasMessageContaining("did not end within");
+      var changes = new AtomicInteger();
+      assertThatThrownBy(() -> api.watch("/", changes::incrementAndGet))
+          .hasMessageContaining("did not end within");
+      assertThat(changes).hasValue(1);
+    }
+  }
+
+  @Test
+  void anAnswerOfTooManyBytesFails() throws Exception {
+    try (var server = new ApiServer()) {
+      server.answer = " ".repeat(33 << 20);
+      var pods = new KubernetesSettings("", "app=vllm", "", "models", "http", server.url(), folder);
+      assertThatThrownBy(() -> new KubernetesApi(pods).read("/")).isInstanceOf(IOException.class);
     }
   }
 

@@ -23,12 +23,12 @@ public final class KvEvents {
     return subscription;
   }
 
-  /** How many events there have been while anybody listened. */
+  /** Returns the number of events that there were while anybody listened. */
   public long published() {
     return published;
   }
 
-  /** Whether an event would be heard, so that it need not be made where it would not. */
+  /** Returns whether an event would be heard; if not, it need not be made. */
   public boolean heard() {
     return heard;
   }

@@ -23,12 +23,12 @@ public final class KvSubscription {
   /** The number of the next event that the reader has not received. */
   private long next;
 
-  /** How many events from there on were dropped unread. */
+  /** Number of events from there on that were dropped unread. */
   private long dropped;
 
   private long lost;
 
-  /** Whether the last wake-up call returned. */
+  /** Flag that is true if the last wake-up call returned. */
   private boolean woken = true;
 
   private long wakeUpsFailed;
@@ -67,17 +67,17 @@ public final class KvSubscription {
     return events;
   }
 
-  /** How many events wait to be read. */
+  /** Returns the number of events that wait to be read. */
   public int waiting() {
     return waiting;
   }
 
-  /** How many events were dropped unread, as far as the reader knows. */
+  /** Returns the number of events that were dropped unread, as far as the reader knows. */
   public long lost() {
     return lost;
   }
 
-  /** How often the wake-up call threw; the next event called again. */
+  /** Returns the number of wake-up calls that threw; after each, the next event called again. */
   public long wakeUpsFailed() {
     return wakeUpsFailed;
   }

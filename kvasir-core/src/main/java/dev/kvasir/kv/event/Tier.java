@@ -29,7 +29,7 @@ public enum Tier {
     return level;
   }
 
-  /** How much of its prefill a block spares that has to be fetched from there: 1 for all of it. */
+  /** Returns the share of its prefill that a block fetched from there saves: 1 for all of it. */
   public double credit() {
     return credit;
   }

@@ -13,7 +13,7 @@ import java.util.Arrays;
 final class Cells {
   /** By which order segments go. */
   enum Order {
-    /** What the tables hold to be worth least goes first. */
+    /** Order of worth: what the tables value least goes first. */
     LEARNT,
     /** The oldest goes first. */
     OLDEST
@@ -24,7 +24,7 @@ final class Cells {
   private static final int CLASSES_FIRST = 64;
   private static final int NEVER = Integer.MAX_VALUE;
 
-  /** How many segments grow older with one request, at most. */
+  /** Largest number of segments that grow older with one request. */
   static final int AGED_MAX = 256;
 
   /** The bits of an index that do not count, so that what differs by 6 % at most is equal. */
@@ -77,7 +77,7 @@ final class Cells {
     agesAt = Math.min(agesAt, now + tables.edge(1));
   }
 
-  /** How many segments grew older at once, at most. */
+  /** Returns the largest number of segments that grew older at once. */
   int agedMost() {
     return agedMost;
   }
@@ -128,7 +128,7 @@ final class Cells {
     for (int node = winners.length - 1; node >= 1; node--) winners[node] = winner(node);
   }
 
-  /** How many bytes its arrays take. */
+  /** Returns the size of its arrays in bytes. */
   long bytes() {
     return (2 * Long.BYTES + Byte.BYTES + 2 * Integer.BYTES) * (long) occupied.length;
   }
@@ -214,7 +214,7 @@ final class Cells {
     return best;
   }
 
-  /** What the tables hold a class of that age to be worth, as a number to compare. */
+  /** Returns the worth of a class of that age, as the tables have it, as a number to compare. */
   static int key(ReturnTables tables, int of, int age) {
     int bits = Float.floatToIntBits(tables.index(of, age));
     return tables.isApart(of) || !tables.areSettled() ? bits : bits & -(1 << BLURRED_BITS);

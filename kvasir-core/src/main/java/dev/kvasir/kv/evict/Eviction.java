@@ -9,17 +9,20 @@ import java.util.List;
 public interface Eviction {
   EvictionPolicy open(Slots slots);
 
-  /** What a policy may know of the pool it serves. */
+  /** View of a pool for the policy that serves it. */
   interface Slots {
-    /** How many slots there are; they are numbered from 0. */
+    /** Returns the number of slots; they are numbered from 0. */
     int count();
 
-    /** How many blocks the pool keeps; fewer than slots where some room is only for those held. */
+    /**
+     * Returns the number of blocks that the pool keeps; fewer than slots where some room is only
+     * for those held.
+     */
     default int kept() {
       return count();
     }
 
-    /** How many tokens a block holds. */
+    /** Returns the number of tokens in a block. */
     default int blockTokens() {
       return 512;
     }
@@ -27,7 +30,7 @@ public interface Eviction {
     /** The slot that holds the block, or has just given it up, or {@link EvictionPolicy#NONE}. */
     int slotOf(BlockHash hash);
 
-    /** What the slot holds, or has just given up. */
+    /** Returns the content that the slot holds, or has just given up. */
     TokenBlock contentOf(int slot);
   }
 

@@ -40,7 +40,7 @@ public enum EvictionKind {
     return title;
   }
 
-  /** Which block goes first, in a few words. */
+  /** Returns a few words that say which block goes first. */
   public String description() {
     return description;
   }

@@ -19,13 +19,13 @@ import java.util.Optional;
  * A slot is held when it is registered. Duplicates of a block are not reported.
  */
 public interface EvictionPolicy {
-  /** What {@link #evict} answers when nothing is cached. */
+  /** Answer of {@link #evict} when nothing is cached. */
   int NONE = -1;
 
   /** The slot holds this block now. */
   void registered(int slot, TokenBlock block);
 
-  /** Whether one slot may stand for a run of cached blocks that have no names. */
+  /** Returns whether one slot may stand for a run of cached blocks that have no names. */
   default boolean takesRuns() {
     return false;
   }
@@ -40,7 +40,7 @@ public interface EvictionPolicy {
     throw new UnsupportedOperationException(this + " needs names");
   }
 
-  /** How many blocks the run of the slot has. */
+  /** Returns the number of blocks in the run of the slot. */
   default int run(int slot) {
     throw new UnsupportedOperationException(this + " needs names");
   }
@@ -99,14 +99,16 @@ public interface EvictionPolicy {
   default void said(BlockHash last, ReturnHint hint) {}
 
   /**
-   * How likely the block is asked for again while the pool might keep it, from 0 to 1, or NaN where
-   * nothing says so.
+   * Returns the probability that the block is asked for again while the pool might keep it, from 0
+   * to 1, or NaN where nothing indicates it.
    */
   default double chance(BlockHash block) {
     return Double.NaN;
   }
 
-  /** What was learnt, for {@link #restore} after a restart; empty where nothing is learnt. */
+  /**
+   * Returns what was learnt, for {@link #restore} after a restart; empty where nothing is learnt.
+   */
   default byte[] save() {
     return new byte[0];
   }
@@ -119,7 +121,7 @@ public interface EvictionPolicy {
     return saved.length == 0;
   }
 
-  /** What the policy has learnt, if it is one that learns. */
+  /** Returns what the policy has learnt, if it is one that learns. */
   default Optional<LearnedStats> learned() {
     return Optional.empty();
   }

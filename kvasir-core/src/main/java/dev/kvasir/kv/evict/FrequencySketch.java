@@ -12,7 +12,7 @@ import dev.kvasir.kv.name.BlockHash;
  * size and under any load.
  */
 public final class FrequencySketch {
-  /** What a counter can say at most. */
+  /** Largest value of a counter. */
   public static final int COUNT_MAX = 15;
 
   private static final int USES_PER_BLOCK = 10;
@@ -59,7 +59,7 @@ public final class FrequencySketch {
     if (uses >= usesMax) decay();
   }
 
-  /** How often the block was used lately: 0 to {@link #COUNT_MAX}. */
+  /** Returns how often the block was used lately: 0 to {@link #COUNT_MAX}. */
   public int count(BlockHash hash) {
     return count(mixed(hash));
   }
@@ -70,7 +70,7 @@ public final class FrequencySketch {
     return (int) (word >>> shift(mixed)) & COUNT_MAX;
   }
 
-  /** How often all counters were halved. */
+  /** Returns the number of times that all counters were halved. */
   public long decays() {
     return decays;
   }
@@ -81,7 +81,7 @@ public final class FrequencySketch {
     decays++;
   }
 
-  /** Where in its word a counter is: the four highest bits say which of sixteen. */
+  /** Returns the offset of a counter in its word: the four highest bits select one of sixteen. */
   private static int shift(long mixed) {
     return (int) (mixed >>> 58) & 60;
   }

@@ -33,7 +33,7 @@ final class GhostOwners {
   /** The largest name. */
   static final long NAME_MAX = (1L << 48) - 1;
 
-  /** How many names wait at most; each is counted by its segment while it waits. */
+  /** Largest number of names that wait; each is counted by its segment while it waits. */
   private static final int WAITING_MAX = 64;
 
   private static final long MIX = 0x9e3779b97f4a7c15L;
@@ -53,14 +53,14 @@ final class GhostOwners {
   private int waiting;
 
   /**
-   * Where in a row the search for a free place begins. It goes on with each as many names as there
-   * are rows: what lies there is the oldest, whose segment is forgotten most likely.
+   * Place in a row where the search for a free place begins. It moves on after as many names as
+   * there are rows: what lies there is the oldest, whose segment is most likely forgotten.
    */
   private int start;
 
   private int untilNextStart;
 
-  /** What was read ahead of time: without it the compiler would leave the reading out. */
+  /** Sum of what was read ahead of time; without it, the compiler would leave out the reads. */
   @SuppressWarnings("UnusedVariable")
   private long read;
 
@@ -71,7 +71,7 @@ final class GhostOwners {
     this.untilNextStart = rows;
   }
 
-  /** Where the name is, or {@link #NONE}. */
+  /** Returns the place of the name, or {@link #NONE}. */
   int find(long name) {
     if (waiting > 0) placeWaiting();
     int row = row(name);
@@ -183,7 +183,7 @@ final class GhostOwners {
     return row + (start + Integer.numberOfTrailingZeros(fromStart) & WAYS - 1);
   }
 
-  /** How many bytes the table takes. */
+  /** Returns the size of the table in bytes. */
   long bytes() {
     return (long) Long.BYTES * (places.length + 2 * WAITING_MAX);
   }

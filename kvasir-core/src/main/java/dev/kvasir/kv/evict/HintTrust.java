@@ -11,7 +11,7 @@ import java.nio.ByteBuffer;
  * same hint, or wrong ones, is ignored.
  */
 final class HintTrust {
-  /** How many tenants are distinguished; hints of further ones are ignored and counted. */
+  /** Number of tenants that are distinguished; hints of further ones are ignored and counted. */
   static final int TENANTS_MAX = 64;
 
   /** In place of a tenant: one too many. */
@@ -45,7 +45,7 @@ final class HintTrust {
     return tenants++;
   }
 
-  /** How many hints were ignored because there were too many tenants. */
+  /** Returns the number of hints that were ignored because there were too many tenants. */
   long ignored() {
     return ignored;
   }
@@ -73,7 +73,7 @@ final class HintTrust {
     returned[tenant * SAYINGS + said] += share;
   }
 
-  /** Whether what the tenant says is worth listening to. */
+  /** Returns whether the tenant's hints of that kind are reliable enough to be used. */
   boolean believes(int tenant, Said said) {
     if (tenant == NOBODY || said == Said.NOTHING) return false;
     int row = tenant * SAYINGS;

@@ -31,7 +31,7 @@ import java.util.Optional;
  * request refreshes a few tables and lets a bounded number of segments grow older.
  */
 final class LearnedEviction extends SlotRows implements EvictionPolicy {
-  /** How many blocks are remembered for each one that is kept. */
+  /** Number of blocks that are remembered for each one that is kept. */
   static final int REMEMBERED_PER_BLOCK = 8;
 
   /** Room for the names of ends of runs, for each block that is kept. */
@@ -39,7 +39,10 @@ final class LearnedEviction extends SlotRows implements EvictionPolicy {
 
   private static final int NAMES_MORE = 128;
 
-  /** How many references make a unit of age, in tokens; more in pools of very many blocks. */
+  /**
+   * Kept blocks for each reference in a unit of age, in pools that are too large for the unit to be
+   * {@link RequestClasses#UNIT_TOKENS}.
+   */
   private static final int BLOCKS_PER_UNIT = 1 << 16;
 
   /** More segments than blocks: those of one request, which have none yet. */
@@ -72,7 +75,7 @@ final class LearnedEviction extends SlotRows implements EvictionPolicy {
   /** Cached slots that others follow. */
   private final SlotSet inner;
 
-  /** Where the search among them goes on. */
+  /** Position in {@link #inner} at which the search goes on. */
   private int hand;
 
   private int unclaimed = NONE;
@@ -150,7 +153,10 @@ final class LearnedEviction extends SlotRows implements EvictionPolicy {
     lastSlot = slot;
   }
 
-  /** Whether the block at that place, without a name, follows the one in the slot as a ghost. */
+  /**
+   * Returns whether the block at that position, without a name, is a ghost that follows the block
+   * in the slot {@code above}.
+   */
   private boolean isRemembered(int position, int above) {
     return above != NONE
         && (rows[at(above, MARKS)] & GONE) == 0
@@ -334,7 +340,7 @@ final class LearnedEviction extends SlotRows implements EvictionPolicy {
             restoresRefused));
   }
 
-  /** How many bytes its arrays take. */
+  /** Returns the size of its arrays in bytes. */
   private long bytes() {
     long own = (long) Integer.BYTES * (rows.length + 3 * slotAt.length);
     own += (long) Long.BYTES * nameAt.length;
@@ -398,7 +404,7 @@ final class LearnedEviction extends SlotRows implements EvictionPolicy {
       return slotAt[i] == NONE ? NONE : rows[at(slotAt[i], OWNER)];
     }
 
-    /** What of the request was here, and what LRU would have had. */
+    /** Compares the part of the request that was here with the part that LRU would have had. */
     private void compare() {
       int blocks = end.blocks();
       int found = 0;
@@ -450,7 +456,10 @@ final class LearnedEviction extends SlotRows implements EvictionPolicy {
       return segment;
     }
 
-    /** How many forks the block has had, with this one; each is asked for after those before it. */
+    /**
+     * Returns the number of forks of the block, this one included; each block is asked for after
+     * those before it.
+     */
     private int forksNow(int i) {
       if (slotAt[i] != NONE) {
         forksBefore = LearnedEviction.this.forksOf(slotAt[i]);

@@ -1,18 +1,18 @@
 package dev.kvasir.kv.evict;
 
 /**
- * What a policy that learns knows and has done.
+ * Knowledge and counters of a policy that learns.
  *
- * @param classes how many classes of requests its tables have
- * @param segments how many groups of blocks it knows
- * @param remembered how many blocks it remembers that are not here
- * @param gained about how many more blocks were found than LRU would have found
- * @param fallbacks how often it fell back to the oldest first, since the tables were worse
- * @param isFallback whether it does so now
+ * @param classes number of classes of requests in its tables
+ * @param segments number of groups of blocks that it knows
+ * @param remembered number of blocks that it remembers and that are not here
+ * @param gained approximate number of blocks found beyond those that LRU would have found
+ * @param fallbacks number of times it fell back to the oldest first, since the tables were worse
+ * @param isFallback true while it does so
  * @param hintsIgnored hints of tenants beyond those that are distinguished
- * @param bytes how much memory it takes
- * @param agedMost how many groups of blocks have grown older with one request, at most
- * @param restoresRefused how often what was saved could not be read
+ * @param bytes size of its memory in bytes
+ * @param agedMost largest number of groups of blocks that have grown older with one request
+ * @param restoresRefused number of times that what was saved could not be read
  */
 public record LearnedStats(
     int classes,

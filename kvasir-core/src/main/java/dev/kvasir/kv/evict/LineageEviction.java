@@ -30,13 +30,16 @@ final class LineageEviction implements EvictionPolicy {
   /** In place of a slot: the parent is, or was, a ghost, and has to be asked for by name. */
   private static final int BY_NAME = -2;
 
-  /** What is known of a slot, side by side. */
+  /** Fields of a slot, side by side. */
   private static final int ROW_SHIFT = 2;
 
   private static final int CHILDREN = 0;
   private static final int PARENT = 1;
 
-  /** How many ghosts came from the slot: who remembers fewer of its parent's means one of them. */
+  /**
+   * Number of ghosts that came from the slot; a slot that remembers a smaller number of its parent
+   * means one of them.
+   */
   private static final int TURN = 2;
 
   private static final int PARENT_TURN = 3;
@@ -44,15 +47,18 @@ final class LineageEviction implements EvictionPolicy {
   private final Eviction.Slots slots;
   private final int[] rows;
 
+  /** The parent that each block was registered with: others may be told another one. */
+  private final @Nullable BlockHash[] parents;
+
   /** The cached slots in the order of their release, but for those set aside. */
   private final SlotLists line;
 
   private final SlotSet aside;
 
-  /** How many blocks the run has that the slot stands for; empty before the first run. */
+  /** Number of blocks in the run that each slot stands for; empty before the first run. */
   private int[] runs = {};
 
-  /** How many follow each block that is not here. */
+  /** Number of blocks that follow each block that is not here. */
   private final Map<BlockHash, Integer> ghosts = new HashMap<>();
 
   /** The block registered last, which is most often the parent of the next. */
@@ -60,12 +66,13 @@ final class LineageEviction implements EvictionPolicy {
 
   private int lastSlot = NONE;
 
-  /** Where the search among those set aside goes on. */
+  /** Position in {@link #aside} at which the search goes on. */
   private int hand;
 
   LineageEviction(Eviction.Slots slots) {
     this.slots = slots;
     this.rows = new int[Math.multiplyExact(slots.count(), 1 << ROW_SHIFT)];
+    this.parents = new BlockHash[slots.count()];
     this.line = new SlotLists(slots.count(), 1);
     this.aside = new SlotSet(slots.count());
   }
@@ -74,9 +81,7 @@ final class LineageEviction implements EvictionPolicy {
   public void registered(int slot, TokenBlock block) {
     int row = slot << ROW_SHIFT;
     rows[row + CHILDREN] = ghosts.isEmpty() ? 0 : adopted(block.hash());
-    var before = block.parent();
-    rows[row + PARENT] = before == null ? NONE : follow(before);
-    rows[row + PARENT_TURN] = turnOf(rows[row + PARENT]);
+    follow(slot, block.parent());
     lastHash = block.hash();
     lastSlot = slot;
   }
@@ -105,10 +110,8 @@ final class LineageEviction implements EvictionPolicy {
   public void cachedRun(int slot, int blocks, @Nullable BlockHash parent) {
     if (runs.length == 0) runs = new int[slots.count()];
     runs[slot] = blocks;
-    int row = slot << ROW_SHIFT;
-    rows[row + CHILDREN] = CACHED;
-    rows[row + PARENT] = parent == null ? NONE : follow(parent);
-    rows[row + PARENT_TURN] = turnOf(rows[row + PARENT]);
+    rows[(slot << ROW_SHIFT) + CHILDREN] = CACHED;
+    follow(slot, parent);
     line.add(0, slot);
   }
 
@@ -177,6 +180,13 @@ final class LineageEviction implements EvictionPolicy {
     return slot;
   }
 
+  private void follow(int child, @Nullable BlockHash parent) {
+    int row = child << ROW_SHIFT;
+    parents[child] = parent;
+    rows[row + PARENT] = parent == null ? NONE : follow(parent);
+    rows[row + PARENT_TURN] = turnOf(rows[row + PARENT]);
+  }
+
   /** Another block follows that one: the slot that counts it, else {@link #BY_NAME}. */
   private int follow(BlockHash hash) {
     int slot = hash.equals(lastHash) ? lastSlot : slots.slotOf(hash);
@@ -206,7 +216,7 @@ final class LineageEviction implements EvictionPolicy {
 
   /** The parent has left its slot since, or came to one later: it is a ghost, or here again. */
   private void loseByName(int child) {
-    var hash = slots.contentOf(child).parent();
+    var hash = parents[child];
     if (hash == null) throw new IllegalStateException("slot " + child + " follows nothing");
     int slot = slots.slotOf(hash);
     if (slot == NONE || rows[(slot << ROW_SHIFT) + CHILDREN] == GONE) {

@@ -25,7 +25,7 @@ final class LruRival {
 
   private static final int BLOCKS_MORE = 256;
 
-  /** How many blocks may be lost at first: one of so many of the pool, or a few in small ones. */
+  /** Blocks of the pool for each one that may be lost at first; small pools may lose a few. */
   private static final double BLOCKS_PER_LOSS = 128;
 
   private static final double LOSS_MIN = 32;
@@ -35,7 +35,10 @@ final class LruRival {
 
   private static final double LOSS_AGAIN_SHARE = 0.0001;
 
-  /** Who has lost that share of all references, beside the first loss, is not tried again yet. */
+  /**
+   * Share of all references: with more than that lost, beside the first loss, the tables are not
+   * tried again yet.
+   */
   private static final double LOSS_MAX_SHARE = 0.0003;
 
   /** The lead over LRU that the tables need to be trusted: blocks, and a share of references. */
@@ -69,17 +72,17 @@ final class LruRival {
     else if (gained < 0) isAhead = false;
   }
 
-  /** How many more blocks were found than LRU would have, fewer where it is negative. */
+  /** Returns how many more blocks were found than LRU would have found; negative if fewer. */
   long gained() {
     return gained;
   }
 
-  /** Whether more was clearly found than LRU would have, and not lost again since. */
+  /** Returns whether clearly more was found than LRU would have, and not lost again since. */
   boolean isAhead() {
     return isAhead;
   }
 
-  /** How often the oldest went first for a while, since the tables were worse. */
+  /** Returns how often the oldest went first for a while, since the tables were worse. */
   long fallbacks() {
     return fallbacks;
   }

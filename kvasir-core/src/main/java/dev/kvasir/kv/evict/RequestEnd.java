@@ -3,13 +3,14 @@ package dev.kvasir.kv.evict;
 import dev.kvasir.kv.name.BlockNames;
 
 /**
- * What is known of a request when it ends and its blocks are about to be released.
+ * Facts about a request that ends and whose blocks are about to be released.
  *
  * @param names its blocks from the first on
- * @param blocks how many of them there are
- * @param fullBlocks how many of them a longer prompt can share; what comes after them was padded
- * @param outputTokens how many tokens it generated, or {@link #UNKNOWN}
- * @param hint what its caller said about the next turn
+ * @param blocks the number of them
+ * @param fullBlocks the number of them that a longer prompt can share; what comes after them was
+ *     padded
+ * @param outputTokens the number of tokens it generated, or {@link #UNKNOWN}
+ * @param hint the caller's statement about the next turn
  */
 public record RequestEnd(
     BlockNames names, int blocks, int fullBlocks, int outputTokens, ReturnHint hint) {

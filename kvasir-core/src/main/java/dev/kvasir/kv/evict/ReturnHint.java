@@ -3,14 +3,14 @@ package dev.kvasir.kv.evict;
 import java.time.Duration;
 
 /**
- * What a caller says about the next turn of its conversation.
+ * Statement of a caller about the next turn of its conversation.
  *
  * <p>A hint is evidence, not a command: its weight depends on how good earlier hints of the same
  * tenant were.
  *
  * @param tenant a hash of the tenant's name; 0 where there is none
- * @param pinSeconds for how long the blocks are to be kept before others, as far as pools allow
- *     that; 0 for nothing of the kind
+ * @param pinSeconds the time for which the blocks are to be kept before others, as far as pools
+ *     allow that; 0 for no such request
  */
 public record ReturnHint(long tenant, Said said, int pinSeconds) {
   /** The longest time for which blocks can be pinned: a day. */

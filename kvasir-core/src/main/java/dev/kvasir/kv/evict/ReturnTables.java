@@ -6,7 +6,8 @@ import java.util.Arrays;
 import java.util.zip.CRC32C;
 
 /**
- * How likely requests of each class return at each age, learnt from those that did and did not.
+ * Estimates how likely requests of each class return at each age, learnt from those that did and
+ * did not.
  *
  * <p>The classes are a tree: a class with little evidence is like its parent, and the root is like
  * a fixed prior with a falling hazard, under which the oldest block goes first. Each class has a
@@ -34,7 +35,7 @@ final class ReturnTables {
 
   static final int CLASSES_MAX = 2_048;
 
-  /** How many classes are refreshed with one request, at most. */
+  /** Largest number of classes that are refreshed with one request. */
   static final int REFRESHES_MAX = 4;
 
   /** The share of new evidence that makes a class due. */
@@ -43,7 +44,7 @@ final class ReturnTables {
   /** After so many requests another class is refreshed in any case. */
   private static final int REQUESTS_PER_TURN = 32;
 
-  /** How many requests make older evidence count {@link #DECAY} times as much. */
+  /** Number of requests after which older evidence counts {@link #DECAY} times as much. */
   private static final int DECAY_REQUESTS = 1_024;
 
   private static final double DECAY = 0.93;
@@ -54,7 +55,7 @@ final class ReturnTables {
 
   private static final int SAVED_BYTES_MAX = 1 << 20;
 
-  /** How much evidence of its own weighs as much as the parent's. */
+  /** Amount of a class's own evidence that weighs as much as the parent's. */
   private static final float PARENT_WEIGHT = 20;
 
   /** The same for classes that are less like their parent. */
@@ -66,13 +67,19 @@ final class ReturnTables {
   /** Before so many requests, nothing is said about the chance of one. */
   private static final float EVIDENCE_MIN = 128;
 
-  /** How often chance a class must differ to count, where none at its depth seem to differ. */
+  /**
+   * Multiple of chance by which a class must differ to count, where none at its depth seem to
+   * differ.
+   */
   private static final double DOUBT_MAX = 4;
 
   /** The same for all classes, while the tables have not proved to be worth it. */
   private static final double DOUBT_UNTRUSTED = 9;
 
-  /** How often chance those at a depth differ on the whole, for no more doubt than chance. */
+  /**
+   * Multiple of chance by which the classes at a depth differ on the whole, from which on a class
+   * counts if it differs by more than chance.
+   */
   private static final double DIFFERENCE_SURE = 1.25;
 
   /** Added to what is expected, where little is. */
@@ -84,7 +91,7 @@ final class ReturnTables {
   /** Before so many requests the prior holds as it is, and no two classes count as equal. */
   private static final int REQUESTS_SETTLED = 2_048;
 
-  /** How many returns of younger ages weigh as much as the prior. */
+  /** Number of returns of younger ages that weigh as much as the prior. */
   private static final double PRIOR_RETURNS = 5;
 
   private static final double HAZARD_MAX = 0.999;
@@ -105,7 +112,9 @@ final class ReturnTables {
   private float[] hazards = new float[CLASSES_FIRST * AGES];
   private float[] indices = new float[CLASSES_FIRST * AGES];
 
-  /** How far each class differs from its parent, squared, and how far chance would let it. */
+  /**
+   * Square of the difference between each class and its parent, and the part that chance explains.
+   */
   private float[] squares = new float[CLASSES_FIRST];
 
   private float[] variances = new float[CLASSES_FIRST];
@@ -115,10 +124,10 @@ final class ReturnTables {
 
   private final double[] chancesAt = new double[DEPTHS];
 
-  /** How often the evidence of each class has decayed. */
+  /** Number of times that the evidence of each class has decayed. */
   private int[] decays = new int[CLASSES_FIRST];
 
-  /** How much more evidence makes each class due; infinite for those that are. */
+  /** Amount of further evidence that makes each class due; infinite for those that are. */
   private float[] newsLeft = new float[CLASSES_FIRST];
 
   /** When each class was refreshed, counted in refreshes. */
@@ -140,7 +149,7 @@ final class ReturnTables {
 
   private long requests;
 
-  /** Whether more was found than LRU would have, or it is too soon to tell. */
+  /** Flag that is true if more was found than LRU would have, or it is too soon to tell. */
   private boolean isTrusted;
 
   private int nextClass;
@@ -177,7 +186,7 @@ final class ReturnTables {
     return classes;
   }
 
-  /** How many bytes its arrays take. */
+  /** Returns the size of its arrays in bytes. */
   long bytes() {
     long perClass = (long) Integer.BYTES * (3 + KEYS) + (long) Float.BYTES * (4 + 4 * AGES);
     return perClass * parents.length + due.bytes();
@@ -202,7 +211,7 @@ final class ReturnTables {
     return made;
   }
 
-  /** What a block of that class and age is worth. */
+  /** Returns the worth of a block of that class and age. */
   float index(int of, int age) {
     return indices[of * AGES + age];
   }
@@ -244,7 +253,10 @@ final class ReturnTables {
     dueCount++;
   }
 
-  /** How likely one of that class and age returns within so many references; NaN while unknown. */
+  /**
+   * Returns the probability that one of that class and age returns within that many references; NaN
+   * while unknown.
+   */
   double chance(int of, int age, long references) {
     if (reached[ROOT] < EVIDENCE_MIN) return Double.NaN;
     double left = 1;
@@ -313,7 +325,9 @@ final class ReturnTables {
       float weight = in.getFloat();
       boolean isKnown = parent >= 0 && parent <= Math.max(0, of - 1) && key >= 0 && key < KEYS;
       if (!isKnown || !isCount(weight) || weight < 1) return false;
-      if (of != ROOT && child(parent, key, weight) != of) return false;
+      if (of != ROOT && (depth(parent) + 1 == DEPTHS || child(parent, key, weight) != of)) {
+        return false;
+      }
       for (int at = of * AGES; at < (of + 1) * AGES; at++) {
         returned[at] = in.getFloat();
         reached[at] = in.getFloat();
@@ -324,7 +338,7 @@ final class ReturnTables {
     return true;
   }
 
-  /** Whether evidence can be that much. */
+  /** Returns whether the number is a possible amount of evidence. */
   static boolean isCount(float number) {
     return number >= 0 && number < COUNT_MAX;
   }
@@ -407,20 +421,20 @@ final class ReturnTables {
     refreshed[of] = ++refreshes;
   }
 
-  /** Whether enough requests have ended to tell classes apart by more than their order. */
+  /** Returns whether enough requests have ended to tell classes apart by more than their order. */
   boolean areSettled() {
     return requests >= REQUESTS_SETTLED;
   }
 
-  /** Whether the class is one of those that are less like their parents. */
+  /** Returns whether the class is one of those that are less like their parents. */
   boolean isApart(int of) {
     return parentWeights[of] != PARENT_WEIGHT;
   }
 
   /**
-   * What to expect of all classes together: the prior, but where fewer than it says returned at the
-   * ages before, as much fewer. Else the first to reach an age would seem worth more than the many
-   * that are younger, and are known not to return.
+   * Returns the hazards to expect of all classes together: the prior, but reduced where fewer than
+   * it predicts returned at the ages before. Otherwise the first to reach an age would seem worth
+   * more than the many that are younger and known not to return.
    */
   private float[] expected() {
     if (!areSettled()) return prior;
@@ -436,8 +450,9 @@ final class ReturnTables {
   }
 
   /**
-   * How much of the difference between the class and its parent is real, from 0 to 1: by how many
-   * more or fewer returned than the parent's hazards foretell, beside what chance explains.
+   * Returns the share of the difference between the class and its parent that is real, from 0 to 1:
+   * by how many more or fewer returned than the parent's hazards predict, beside what chance
+   * explains.
    */
   private double difference(int of) {
     int row = of * AGES;
@@ -464,7 +479,10 @@ final class ReturnTables {
     return variance / (variance + VARIANCE_MORE);
   }
 
-  /** How many times what chance explains is not believed, if those at a depth differ as often. */
+  /**
+   * Returns the multiple of chance by which a class must differ, given that of its depth on the
+   * whole.
+   */
   private static double doubt(double differences) {
     double sure = (differences - 1) / (DIFFERENCE_SURE - 1);
     return DOUBT_MAX - (DOUBT_MAX - 1) * Math.clamp(sure, 0, 1);

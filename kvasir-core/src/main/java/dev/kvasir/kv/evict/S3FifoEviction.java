@@ -15,7 +15,9 @@ final class S3FifoEviction implements EvictionPolicy {
   private static final int MAIN = 1;
   private static final int SMALL_SHARE = 10;
 
-  /** What is kept in one number for each slot: its name, but for the uses and the queue below. */
+  /**
+   * State of a slot in one number: its name, except for the lowest bits, with its uses and queue.
+   */
   private static final long USES = 3;
 
   private static final long IN_MAIN = 4;
@@ -107,7 +109,10 @@ final class S3FifoEviction implements EvictionPolicy {
     private final int namesMax;
     private final long[] places;
 
-    /** How many names were added, and as many more, so that a place never taken is out of date. */
+    /**
+     * Number of names that were added, plus {@link #namesMax}, so that a place never taken is out
+     * of date.
+     */
     private int count;
 
     GhostNames(int namesMax) {

@@ -20,7 +20,7 @@ import java.util.Arrays;
 final class Segments {
   static final int NONE = -1;
 
-  /** What kind of blocks a segment holds. */
+  /** Kinds of blocks that a segment may hold. */
   static final int OWN = 0;
 
   static final int SHARED = 1;
@@ -71,8 +71,8 @@ final class Segments {
   private final int[] rows;
 
   /**
-   * How often each segment was forgotten, beside the rows, because callers ask for many at once.
-   * Before them stands that of none, which no generation equals.
+   * Number of times that each segment was forgotten, apart from the rows because callers ask for
+   * many at once. The first element is that of no segment; no generation equals it.
    */
   private final short[] generations;
 
@@ -112,12 +112,12 @@ final class Segments {
     }
   }
 
-  /** How many segments are in use. */
+  /** Returns the number of segments in use. */
   int used() {
     return used;
   }
 
-  /** How many blocks are remembered that are not here. */
+  /** Returns the number of blocks that are remembered and that are not here. */
   long ghosts() {
     return ghosts;
   }
@@ -199,7 +199,7 @@ final class Segments {
     return rows[at(segment, LAST)];
   }
 
-  /** How many blocks it had at first. */
+  /** Returns the number of blocks that it had at first. */
   int size(int segment) {
     return rows[at(segment, SIZE)];
   }
@@ -219,7 +219,7 @@ final class Segments {
     rows[row] = (rows[row] & CLASS_BITS) | (hint << HINT_SHIFT);
   }
 
-  /** How many of its blocks are here or remembered. */
+  /** Returns the number of its blocks that are here or remembered. */
   int left(int segment) {
     int row = at(segment, 0);
     return rows[row + RESIDENT] + rows[row + GHOSTS];
@@ -337,20 +337,24 @@ final class Segments {
   }
 
   /**
-   * Whether LRU would have all blocks of the segment; those of no request yet are not asked for.
+   * Returns whether LRU would have all blocks of the segment; false if they belong to no request
+   * yet.
    */
   private boolean isOfLru(int segment) {
     return born(segment) > lruBorn && kind(segment) != UNCLAIMED;
   }
 
-  /** How many leading blocks of the segment, counted from the first of its chain, LRU has. */
+  /**
+   * Returns the number of leading blocks that LRU has, counted from the first of the segment's
+   * chain.
+   */
   int keptByLru(int segment, int blocksMax) {
     long born = born(segment);
     if (born > lruBorn) return Integer.MAX_VALUE;
     return born == lruBorn ? (int) (blocksMax - blocksOfLru) : 0;
   }
 
-  /** How many bytes its arrays take. */
+  /** Returns the size of its arrays in bytes. */
   long bytes() {
     return (long) Integer.BYTES * (rows.length + firsts.length + lasts.length)
         + (long) Short.BYTES * generations.length;

@@ -1,8 +1,8 @@
 package dev.kvasir.kv.evict;
 
 /**
- * What is known of each slot, side by side: the segment of its block, which block that one follows,
- * and what the block is called.
+ * Fields of each slot, side by side: the segment of its block, the block that this one follows, and
+ * the name of the block.
  */
 abstract sealed class SlotRows permits LearnedEviction {
   private static final int ROW_SHIFT = 3;
@@ -11,7 +11,7 @@ abstract sealed class SlotRows permits LearnedEviction {
   static final int PARENT = 1;
   static final int CHILDREN = 2;
 
-  /** How many blocks have left the slot before those that follow them; the parent's is below. */
+  /** Number of blocks that left the slot before those that follow them; the parent's is below. */
   static final int TURNS = 3;
 
   static final int MARKS = 4;
@@ -52,7 +52,7 @@ abstract sealed class SlotRows permits LearnedEviction {
     rows[row + PARENT] = EvictionPolicy.NONE;
   }
 
-  /** Whether the block in the slot follows the one that is in the other slot now. */
+  /** Returns whether the block in the slot follows the one that is in the other slot now. */
   final boolean follows(int slot, int parent) {
     return rows[at(slot, PARENT)] == parent
         && (rows[at(slot, TURNS)] & TURN) == rows[at(parent, TURNS)] >>> TURN_SHIFT

@@ -9,7 +9,7 @@ package dev.kvasir.kv.evict;
 final class SlotSet {
   static final int NONE = EvictionPolicy.NONE;
 
-  /** How many numbers are in one word. */
+  /** Numbers that share one word. */
   static final int NEAR = Long.SIZE;
 
   private static final int WORD_SHIFT = 6;
@@ -21,7 +21,7 @@ final class SlotSet {
     this.words = new long[((numbers - 1) >>> WORD_SHIFT) + 1];
   }
 
-  /** How many bytes it takes. */
+  /** Returns its size in bytes. */
   long bytes() {
     return (long) Long.BYTES * words.length;
   }

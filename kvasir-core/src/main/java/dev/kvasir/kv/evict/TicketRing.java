@@ -89,7 +89,10 @@ final class TicketRing {
     return place;
   }
 
-  /** What was left behind goes word by word, unless the ring has come back to it. */
+  /**
+   * Makes the ticket the oldest; what is left behind is removed a word at a time, unless the ring
+   * has come back to it.
+   */
   private void advance(long ticket) {
     long first = oldest & -SlotSet.NEAR;
     oldest = ticket;

@@ -17,7 +17,7 @@ public sealed interface BlockHasher permits Sha256Hasher {
   /** The fingerprint of everything that shapes K and V. */
   String model();
 
-  /** What only this tenant's blocks are mixed with; empty where all may share. */
+  /** Returns the salt that is mixed only into this tenant's blocks; empty where all may share. */
   String salt();
 
   /**

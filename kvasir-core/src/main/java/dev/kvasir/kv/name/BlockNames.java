@@ -8,18 +8,20 @@ public interface BlockNames {
   /** The name of the block at that place. */
   BlockHash name(int index);
 
-  /** What the block at that place holds. */
+  /** Returns the content of the block at that place. */
   TokenBlock block(int index);
 
   /**
-   * How many of the first blocks other sequences may ask for. Those behind them are only ever asked
-   * for by this sequence itself, when it continues after a preemption.
+   * Returns the number of first blocks that other sequences may ask for. Those behind them are only
+   * ever asked for by this sequence itself, when it continues after a preemption.
    */
   default int shareable() {
     return Integer.MAX_VALUE;
   }
 
-  /** Whether no block anywhere can have one of these names: no name was asked for, by anybody. */
+  /**
+   * Returns whether no block anywhere can have one of these names, since nobody asked for a name.
+   */
   default boolean isUnused() {
     return false;
   }

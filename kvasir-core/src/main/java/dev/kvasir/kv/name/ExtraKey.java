@@ -19,7 +19,7 @@ public record ExtraKey(String content, int offset, int length) {
     }
   }
 
-  /** Where in the sequence the run is over. */
+  /** Returns the position in the sequence where the run is over. */
   public int end() {
     return offset + length;
   }

@@ -63,17 +63,20 @@ public final class TokenBlock {
     return parent;
   }
 
-  /** What its hash was mixed with besides tokens; empty for nothing, or where it is not known. */
+  /**
+   * Returns the salt that its hash was mixed with besides tokens; empty if there is none or it is
+   * not known.
+   */
   public String salt() {
     return salt;
   }
 
-  /** How many blocks come before this one. */
+  /** Returns the number of blocks before this one. */
   public int position() {
     return position;
   }
 
-  /** How many tokens are known: a full block of them, or none. */
+  /** Returns the number of known tokens: those of a full block, or none. */
   public int length() {
     return length;
   }

@@ -16,7 +16,7 @@ public final class TokenSequence {
   /** The most blocks a sequence may have. */
   public static final int BLOCKS_MAX = 1 << 24;
 
-  /** What a sequence needs of its hasher; a test can count the calls. */
+  /** Hash function that a sequence needs; a test can count the calls. */
   interface Hashing {
     BlockHash hash(
         @Nullable BlockHash parent, int[] tokens, int from, int to, List<ExtraKey> extraKeys);
@@ -126,12 +126,12 @@ public final class TokenSequence {
     return Arrays.copyOfRange(tokens, length, end);
   }
 
-  /** How many tokens there are, with those of the tail. */
+  /** Returns the number of tokens, with those of the tail. */
   public int length() {
     return length;
   }
 
-  /** How many tokens make a block. */
+  /** Returns the number of tokens in a block. */
   public int blockTokens() {
     return blockTokens;
   }
@@ -140,7 +140,7 @@ public final class TokenSequence {
     return hashes.size();
   }
 
-  /** How many tokens follow the last full block. */
+  /** Returns the number of tokens behind the last full block. */
   public int tail() {
     return length - hashes.size() * blockTokens;
   }
@@ -208,7 +208,9 @@ public final class TokenSequence {
     return first == last ? List.of() : extraKeys.subList(first, last);
   }
 
-  /** How many extra keys end at the token or before it, found by halving. */
+  /**
+   * Returns the number of extra keys that end at the token or before it, found by binary search.
+   */
   private int keysOverBy(int token) {
     int low = 0;
     int high = extraKeys.size();
@@ -220,7 +222,7 @@ public final class TokenSequence {
     return low;
   }
 
-  /** Where the last extra key is over. */
+  /** Returns the position where the last extra key is over. */
   private int reach() {
     return extraKeys.isEmpty() ? 0 : extraKeys.getLast().end();
   }

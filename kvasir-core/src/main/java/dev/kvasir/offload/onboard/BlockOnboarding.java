@@ -61,7 +61,7 @@ final class BlockOnboarding {
     return held.hash();
   }
 
-  /** Whether its store has not answered in time, so that waiting for it is no use. */
+  /** Returns whether its store has not answered in time, so that waiting for it is no use. */
   boolean isOverdue() {
     return overdue;
   }

@@ -22,7 +22,7 @@ public final class Onboarding {
    * @param worthwhile how many of them were worth bringing up
    */
   public record Found(List<Block.Registered> blocks, List<Tier> tiers, int worthwhile) {
-    /** Where each of the blocks at the top was found. */
+    /** Returns the tier where each of the blocks at the top was found. */
     public List<Tier> arrivedFrom() {
       return tiers.subList(0, blocks.size());
     }
@@ -44,7 +44,7 @@ public final class Onboarding {
     this.done = done;
   }
 
-  /** Whether the answer has been given, or is not wanted any more. */
+  /** Returns whether the answer has been given, or is not wanted any more. */
   public boolean isDone() {
     return answered;
   }

@@ -29,7 +29,7 @@ public final class OnboardingLoads {
   private final Callbacks callbacks;
   private final Map<BlockHash, BlockOnboarding> underWay = new LinkedHashMap<>();
 
-  /** What is to start, in the order it was wanted. */
+  /** Onboardings that are to start, in the order in which they were wanted. */
   private final List<BlockOnboarding> starting = new ArrayList<>();
 
   private long wanted;
@@ -58,7 +58,9 @@ public final class OnboardingLoads {
     return underWay.size();
   }
 
-  /** How many more blocks could come all the way up, if those under way all do. */
+  /**
+   * Returns the number of further blocks that could come all the way up, if all those under way do.
+   */
   public int room() {
     if (lowerTiers.isEmpty()) return 0;
     int stillBelow = underWay.size() - loads.getFirst().reserved();

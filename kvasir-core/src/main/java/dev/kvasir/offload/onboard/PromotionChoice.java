@@ -27,7 +27,7 @@ public final class PromotionChoice {
             .orElse(0);
   }
 
-  /** How many of the blocks, whose tiers these are, to have at the top. */
+  /** Returns the number of leading blocks to have at the top, given the tiers of all. */
   public int blocks(List<Tier> tiers) {
     var used = new EnumMap<Tier, Boolean>(Tier.class);
     int best = 0;

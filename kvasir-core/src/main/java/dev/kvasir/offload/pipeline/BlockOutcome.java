@@ -1,6 +1,6 @@
 package dev.kvasir.offload.pipeline;
 
-/** What became of one block of a transfer. */
+/** Outcome of one block of a transfer. */
 public sealed interface BlockOutcome {
   /** It waited for longer than it may. */
   BlockOutcome PAST_DEADLINE = new Failed("deadline passed before the transfer");

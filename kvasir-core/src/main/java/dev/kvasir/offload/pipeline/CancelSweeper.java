@@ -69,12 +69,12 @@ final class CancelSweeper {
     }
   }
 
-  /** How many waiting containers all sweeps so far have looked at. */
+  /** Returns the number of waiting containers that all sweeps so far have looked at. */
   long looked() {
     return looked;
   }
 
-  /** How a container ends that must not continue (P4); empty if it may continue. */
+  /** Returns the outcome of a container that must not continue (P4); empty if it may continue. */
   Optional<BlockOutcome> end(OffloadContainer container) {
     if (container.token().isRequested()) return Optional.of(new BlockOutcome.Cancelled());
     if (loop.nanos() >= container.deadlineNanos()) return Optional.of(BlockOutcome.PAST_DEADLINE);

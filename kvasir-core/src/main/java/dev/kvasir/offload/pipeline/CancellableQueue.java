@@ -21,7 +21,7 @@ final class CancellableQueue<T extends CancellableQueue.Entry> {
     return waiting.isEmpty();
   }
 
-  /** How many blocks wait. */
+  /** Returns the number of blocks that wait. */
   int blocks() {
     return blocks;
   }
@@ -64,7 +64,7 @@ final class CancellableQueue<T extends CancellableQueue.Entry> {
 
     long sequence();
 
-    /** How many blocks wait in it. */
+    /** Returns the number of blocks that wait in it. */
     int size();
 
     /** Ends the blocks that the sweep wants to end. */

@@ -131,22 +131,22 @@ public final class OffloadPipeline {
     return handle;
   }
 
-  /** Whether the block is wanted on the tier below and on its way there. */
+  /** Returns whether the block is wanted on the tier below and on its way there. */
   public boolean isPending(BlockHash hash) {
     return traffic.isPending(hash);
   }
 
-  /** How many waiting containers were looked at to find those that were cancelled or too old. */
+  /** Returns the number of waiting containers looked at to find those cancelled or too old. */
   long swept() {
     return sweeper.looked();
   }
 
-  /** How many more blocks may wait. */
+  /** Returns the number of further blocks that may wait. */
   public int room() {
     return settings.limits().queueBlocksMax() - traffic.waiting();
   }
 
-  /** What has become of all blocks so far. */
+  /** Returns the number of blocks so far, by outcome. */
   public Totals totals() {
     return totals;
   }
@@ -234,7 +234,7 @@ public final class OffloadPipeline {
   }
 
   /**
-   * What has become of the blocks of all transfers that ended.
+   * Number of blocks of all transfers that ended, by outcome.
    *
    * @param refused blocks that were not accepted because too many waited
    */
@@ -256,10 +256,10 @@ public final class OffloadPipeline {
   }
 
   /**
-   * What is inside a pipeline now.
+   * Blocks and batches that are in a pipeline now.
    *
    * @param waiting blocks before their upgrade
-   * @param waitingMax the most there may be of them
+   * @param waitingMax the largest number of them
    * @param moving blocks after their upgrade
    * @param pending different blocks on their way
    * @param onDeck batches that are upgraded and not started

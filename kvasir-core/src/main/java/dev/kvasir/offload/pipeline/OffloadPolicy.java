@@ -6,7 +6,7 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.ToDoubleFunction;
 
-/** Whether a block is worth moving down a tier. */
+/** Decides whether a block is worth moving down a tier. */
 @FunctionalInterface
 public interface OffloadPolicy {
   /** A block that is less likely to return is not worth the copy. */
@@ -16,14 +16,19 @@ public interface OffloadPolicy {
   void judge(Candidate candidate, Consumer<Verdict> answer);
 
   /**
-   * What a policy knows of a block.
+   * Facts that a policy knows about a block.
    *
-   * @param present it is on the tier below already
-   * @param pending it is on its way there
-   * @param uses how often it was used lately, or {@link #UNCOUNTED}
+   * @param present true if it is on the tier below already
+   * @param pending true if it is on its way there
+   * @param uses the number of its recent uses, or {@link #UNCOUNTED}
    */
   record Candidate(BlockHash hash, boolean present, boolean pending, int uses) {
     public static final int UNCOUNTED = -1;
+
+    /** The same block when the step that computes it has landed, which counts as a use. */
+    Candidate landed() {
+      return uses == UNCOUNTED ? this : new Candidate(hash, present, pending, uses + 1);
+    }
   }
 
   /** The answer, with its reason. */

@@ -14,7 +14,7 @@ public final class PendingTransfers {
   private final List<Runnable> waiting = new ArrayList<>();
   private long open;
 
-  /** How many transfers have not ended. */
+  /** Returns the number of transfers that have not ended. */
   public long pending() {
     return open;
   }

@@ -52,7 +52,7 @@ public record PipelineSettings(
   }
 
   /**
-   * How blocks are grouped for transfer.
+   * Settings for the grouping of blocks for transfer.
    *
    * @param blocksMin a batch this large need not wait for more
    * @param blocksMax no batch is larger

@@ -88,7 +88,9 @@ final class PolicyEvaluator {
 
     private void ask(OffloadItem item) {
       asked = item;
-      var candidate = facts.apply(item.hash());
+      var known = facts.apply(item.hash());
+      boolean isOnItsWay = container.precondition().state() == Precondition.State.PENDING;
+      var candidate = isOnItsWay ? known.landed() : known;
       policy.judge(candidate, verdict -> answered(item, candidate, verdict));
       if (asked != null) timer = loop.after(timeout, () -> timedOut(item, candidate));
     }

@@ -5,7 +5,7 @@ import java.util.LinkedHashSet;
 
 /** An event that must happen before blocks may be read, such as the end of a forward pass. */
 public final class Precondition {
-  /** Where a precondition stands. */
+  /** Progress of a precondition. */
   public enum State {
     PENDING,
     MET,
@@ -27,7 +27,7 @@ public final class Precondition {
     return state;
   }
 
-  /** Why it failed. */
+  /** Returns the reason for the failure. */
   public String reason() {
     return reason;
   }

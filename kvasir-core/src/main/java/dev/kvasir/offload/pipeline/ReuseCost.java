@@ -21,7 +21,7 @@ public record ReuseCost(Duration loadLatency, Duration loadPerBlock, Duration re
     }
   }
 
-  /** Whether loading is faster than computing for some number of blocks. */
+  /** Returns whether loading is faster than computing for some number of blocks. */
   public boolean paysOff() {
     return loadPerBlock.compareTo(recomputePerBlock) < 0;
   }

@@ -142,6 +142,7 @@ public final class Transfer {
       }
       case CopyOutcome.Damaged(var reason) -> failed(target, reason);
       case CopyOutcome.Failed(var reason) -> failed(target, reason);
+      case CopyOutcome.Refused(var reason) -> failed(target, reason);
       case CopyOutcome.Busy(var who) -> {
         target.release();
         yield new BlockOutcome.Filtered("it is being stored by " + who);

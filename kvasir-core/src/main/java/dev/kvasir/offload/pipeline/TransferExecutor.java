@@ -121,7 +121,10 @@ final class TransferExecutor {
     }
   }
 
-  /** Whether the transfer is off the deck: started, or ended because that failed. */
+  /**
+   * Starts the transfer, and returns whether it is off the deck: started, or ended because the
+   * start failed.
+   */
   private boolean start(Transfer transfer) {
     List<BlockCopy> copies;
     var timeout = settings.limits().transferTimeout();

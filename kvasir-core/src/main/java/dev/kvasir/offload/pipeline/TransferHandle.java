@@ -47,12 +47,12 @@ public final class TransferHandle {
     return status;
   }
 
-  /** How far it has come. */
+  /** Returns the number of blocks that have ended so far, by outcome. */
   public Counts progress() {
     return new Counts(submitted, completed, failed, evicted, filtered, cancelled);
   }
 
-  /** How it ended, once it has. */
+  /** Returns its result, once it has ended. */
   public Optional<Result> result() {
     return Optional.ofNullable(result);
   }
@@ -112,7 +112,7 @@ public final class TransferHandle {
     return token;
   }
 
-  /** Whether somebody has asked to cancel this transfer. */
+  /** Returns whether somebody has asked to cancel this transfer. */
   public boolean isCancelRequested() {
     return token.isRequested();
   }
@@ -150,7 +150,7 @@ public final class TransferHandle {
     for (var listener : told) callbacks.run(() -> listener.accept(end));
   }
 
-  /** How many blocks of a transfer ended how, out of those submitted. */
+  /** Number of blocks of a transfer by outcome, out of those submitted. */
   public record Counts(
       int submitted, int completed, int failed, int evicted, int filtered, int cancelled) {
 
@@ -160,7 +160,7 @@ public final class TransferHandle {
     }
   }
 
-  /** Where a transfer stands; the last three are final. */
+  /** Progress of a transfer; the last three values are final. */
   public enum Status {
     EVALUATING,
     QUEUED,
@@ -175,7 +175,7 @@ public final class TransferHandle {
   }
 
   /**
-   * How a transfer ended, block by block; the blocks are all that were submitted.
+   * Result of a transfer, block by block; the blocks are all that were submitted.
    *
    * @param status complete, cancelled if any block was, else failed if any block did
    */

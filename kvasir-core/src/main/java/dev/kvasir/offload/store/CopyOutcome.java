@@ -24,5 +24,8 @@ public sealed interface CopyOutcome {
    */
   record Busy(String who) implements CopyOutcome {}
 
+  /** The store did not begin the copy: it has no room, or one of the slots is in use. */
+  record Refused(String reason) implements CopyOutcome {}
+
   Copied COPIED = new Copied(null);
 }

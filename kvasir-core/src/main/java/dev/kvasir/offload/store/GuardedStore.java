@@ -12,13 +12,14 @@ import java.util.function.Consumer;
 /**
  * A store behind a circuit breaker: while it fails or stalls, its calls fail at once.
  *
- * <p>A call counts as failed if all of its copies failed, or if it took longer than {@code slow}
- * plus four times what its copies take at the best rate seen so far, so that large calls may take
- * longer. A slow call keeps its slots until the store answers. A call that began before the breaker
- * last tripped does not count for the trial after it.
+ * <p>A call counts as failed if copies failed and none was made, or if the store answered nothing
+ * at all for longer than {@code slow} plus four times what all that it has takes at the best rate
+ * seen so far. So a call that waits for others in the store is not slow. One that the store refused
+ * says nothing of it. A slow call keeps its slots until the store answers. A call that began before
+ * the breaker last tripped does not count for the trial after it.
  */
 public final class GuardedStore implements TierStore {
-  /** How many times the best time a call may take, in addition to {@code slow}. */
+  /** Multiple of the best time that a call may take, in addition to {@code slow}. */
   private static final long BEST_CASES = 4;
 
   private final EventLoop loop;
@@ -31,6 +32,12 @@ public final class GuardedStore implements TierStore {
    */
   private long copyNanosMin;
 
+  /** Copies that the store has not answered. */
+  private int copying;
+
+  /** When the store last answered a call that it had taken. */
+  private long answeredNanos;
+
   public GuardedStore(
       EventLoop loop, TierStore store, int failuresMax, Duration pause, Duration slow) {
     Deadlines.requirePositive("slow", slow);
@@ -38,14 +45,15 @@ public final class GuardedStore implements TierStore {
     this.store = store;
     this.slow = slow;
     this.breaker = new CircuitBreaker(failuresMax, pause);
+    this.answeredNanos = loop.nanos();
   }
 
-  /** Whether the breaker is open. */
+  /** Returns whether the breaker is open. */
   public boolean isTripped() {
     return breaker.state() != CircuitBreaker.State.CLOSED;
   }
 
-  /** How often the breaker tripped. */
+  /** Returns the number of times that the breaker tripped. */
   public long trips() {
     return breaker.trips();
   }
@@ -85,24 +93,46 @@ public final class GuardedStore implements TierStore {
     private final int copies;
     private final long begunNanos = loop.nanos();
     private final long openedBefore = breaker.trips();
-    private final Timer timer;
+    private Timer timer;
     private boolean judged;
 
     Call(int copies) {
       this.copies = copies;
-      var allowed = slow.plusNanos(BEST_CASES * copies * copyNanosMin);
-      this.timer = loop.after(allowed, this::fail);
+      copying += copies;
+      this.timer = loop.after(Duration.ofNanos(allowedNanos()), this::judge);
+    }
+
+    private long allowedNanos() {
+      return slow.toNanos() + BEST_CASES * copying * copyNanosMin;
+    }
+
+    /** It fails if the store has not answered anything meanwhile. */
+    private void judge() {
+      long quietNanos = loop.nanos() - Math.max(begunNanos, answeredNanos);
+      long leftNanos = allowedNanos() - quietNanos;
+      if (leftNanos > 0) timer = loop.after(Duration.ofNanos(leftNanos), this::judge);
+      else fail();
     }
 
     void answered(List<CopyOutcome> outcomes) {
       timer.cancel();
+      copying -= copies;
+      if (outcomes.stream().allMatch(CopyOutcome.Refused.class::isInstance)) {
+        if (!judged && isCurrent()) breaker.abstained();
+        return;
+      }
+      answeredNanos = loop.nanos();
       // Damage is an answer: the store works, the block does not.
-      if (outcomes.stream().allMatch(CopyOutcome.Failed.class::isInstance)) {
+      if (outcomes.stream().allMatch(Call::isNotMade)) {
         fail();
         return;
       }
       learn(outcomes);
       if (!judged && isCurrent()) breaker.succeeded();
+    }
+
+    private static boolean isNotMade(CopyOutcome outcome) {
+      return outcome instanceof CopyOutcome.Failed || outcome instanceof CopyOutcome.Refused;
     }
 
     private void learn(List<CopyOutcome> outcomes) {

@@ -11,16 +11,19 @@ import java.util.function.Consumer;
  * A store below a tier that is not memory: blocks pass through a few slots of host memory.
  *
  * <p>Both stores copy between their slots and that memory, and do not know each other. Copies wait
- * until a slot is free; loads go before stores, since requests wait for them. If the tier above
- * cannot read or write a block, its copy has failed, so that the store below is not blamed. Belongs
- * to one loop.
+ * until a slot is free; loads go before stores, since requests wait for them, but one turn in four
+ * is a store's if any waits. If the tier above cannot read or write a block, its copy has failed,
+ * so that the store below is not blamed. Belongs to one loop.
  */
 public final class RelayedStore implements TierStore {
+  private static final int STORE_TURN = 4;
+
   private final TierStore above;
   private final TierStore below;
   private final Deque<Integer> free = new ArrayDeque<>();
   private final Deque<Passage> loads = new ArrayDeque<>();
   private final Deque<Passage> stores = new ArrayDeque<>();
+  private int turn;
 
   /** Relays through a range of slots of the memory that no one else uses. */
   public RelayedStore(TierStore above, TierStore below, int firstSlot, int slots) {
@@ -51,7 +54,9 @@ public final class RelayedStore implements TierStore {
 
   private void run() {
     while (!free.isEmpty() && !(loads.isEmpty() && stores.isEmpty())) {
-      var queue = loads.isEmpty() ? stores : loads;
+      turn = (turn + 1) % STORE_TURN;
+      boolean isStoreTurn = loads.isEmpty() || (turn == 0 && !stores.isEmpty());
+      var queue = isStoreTurn ? stores : loads;
       var passage = queue.element();
       int count = Math.min(free.size(), passage.left());
       var part = new ArrayList<Step>();
@@ -115,6 +120,7 @@ public final class RelayedStore implements TierStore {
       case CopyOutcome.Copied copied -> copied;
       case CopyOutcome.Damaged(var reason) -> new CopyOutcome.Failed("the tier above: " + reason);
       case CopyOutcome.Failed(var reason) -> new CopyOutcome.Failed("the tier above: " + reason);
+      case CopyOutcome.Refused refused -> refused;
       case CopyOutcome.Busy(var who) -> new CopyOutcome.Failed("the tier above waits for " + who);
     };
   }
@@ -124,7 +130,7 @@ public final class RelayedStore implements TierStore {
     step.passage.end(step.index, outcome);
   }
 
-  /** Which way blocks go. */
+  /** Direction in which blocks go. */
   private enum Way {
     DOWN,
     UP

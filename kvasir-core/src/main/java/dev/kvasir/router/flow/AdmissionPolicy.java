@@ -4,6 +4,7 @@ import dev.kvasir.router.view.ClusterView;
 import dev.kvasir.router.view.InstanceView;
 import dev.kvasir.router.view.RouteRequest;
 import java.util.List;
+import java.util.function.ToIntFunction;
 
 /** Decides whether a request is admitted. A policy may have state. */
 @FunctionalInterface
@@ -48,13 +49,19 @@ public interface AdmissionPolicy {
   /**
    * Refuses the less important while any instance has too much to do.
    *
-   * @param loadMax the effective load of an instance above which that is so
+   * @param loadMax the requests of an instance above which that is so
    * @param priorityMin the least priority that is taken then
    */
   static AdmissionPolicy tierShed(int loadMax, int priorityMin) {
+    return tierShed(loadMax, priorityMin, InstanceView::requests);
+  }
+
+  /** The same, with another account of what an instance has to do. */
+  static AdmissionPolicy tierShed(
+      int loadMax, int priorityMin, ToIntFunction<InstanceView> loadOf) {
     if (loadMax < 0) throw new IllegalArgumentException("load " + loadMax + ", expected 0 or more");
     return (request, cluster) -> {
-      int load = highestLoad(cluster.instances());
+      int load = highestLoad(cluster.instances(), loadOf);
       var sloClass = request.sloClass();
       if (load <= loadMax || sloClass.priority() >= priorityMin) return Admission.ADMITTED;
       return new Admission.Rejected(
@@ -83,9 +90,9 @@ public interface AdmissionPolicy {
     };
   }
 
-  private static int highestLoad(List<InstanceView> instances) {
+  private static int highestLoad(List<InstanceView> instances, ToIntFunction<InstanceView> loadOf) {
     int highest = 0;
-    for (var instance : instances) highest = Math.max(highest, instance.effectiveLoad());
+    for (var instance : instances) highest = Math.max(highest, loadOf.applyAsInt(instance));
     return highest;
   }
 

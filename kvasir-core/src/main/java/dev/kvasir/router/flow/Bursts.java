@@ -25,7 +25,7 @@ final class Bursts {
   /** A turn, in delays: some news are later than others. */
   private static final double TURN = 1.1;
 
-  /** Where the last turn would come later than this, waiting costs more than it is worth. */
+  /** Latest time of the last turn: to wait longer costs more than it is worth. */
   private static final double WAIT_NANOS_MAX = 50e6;
 
   private final long paceNanos;

@@ -1,7 +1,7 @@
 package dev.kvasir.router.flow;
 
 /**
- * Who sent a request.
+ * Sender of a request.
  *
  * @param tenant empty where there are no tenants
  * @param key the key it was sent with; empty where there are no keys

@@ -2,12 +2,13 @@ package dev.kvasir.router.flow;
 
 import dev.kvasir.Nullable;
 import dev.kvasir.router.Route;
+import dev.kvasir.router.flow.WaitingRequests.Places;
 import dev.kvasir.router.view.RouteRequest;
 import dev.kvasir.time.Timer;
 
 /** One request of a {@link RequestFlow}, which alone changes it. */
 public final class FlowRequest {
-  /** How far it is; the picture is at {@link RequestFlow}. */
+  /** State of a request; {@link RequestFlow} has a diagram. */
   public enum State {
     NEW,
     /** Counted, and not submitted yet. */
@@ -25,7 +26,7 @@ public final class FlowRequest {
     OVER
   }
 
-  /** What an earlier attempt prefilled and its worker still keeps. */
+  /** Prefill of an earlier attempt that its worker still keeps. */
   record Kept(WorkerEntry<?> holder, long untilNanos) {
     /** The holder itself finds it in its own cache. */
     boolean serves(WorkerEntry<?> decoder, long nowNanos) {
@@ -46,6 +47,9 @@ public final class FlowRequest {
   /** With the workers to be avoided. */
   @Nullable RouteRequest asked;
 
+  /** The places that it waits for. */
+  @Nullable Places places;
+
   /** When it came, as a number. */
   long number;
 
@@ -61,7 +65,7 @@ public final class FlowRequest {
   /** Its place among requests of its rank, those of one place in the order they came. */
   double place;
 
-  /** Whether it counts as a request of its key, and whether its tokens do. */
+  /** Flag set once it counts as a request of its key; {@link #metered}, once its tokens do. */
   boolean counted;
 
   boolean metered;
@@ -70,13 +74,13 @@ public final class FlowRequest {
   @Nullable Timer patience;
   @Nullable Kept kept;
 
-  /** Whether the leg that answers relies on what another worker prefilled. */
+  /** Flag set if the leg that answers relies on what another worker prefilled. */
   boolean handedOver;
 
-  /** Who was unable to answer it; -1 for nobody. */
+  /** Worker that was unable to answer it; -1 for none. */
   int unable = -1;
 
-  /** What went wrong last, which tells more than that no worker is left. */
+  /** Latest failure, which tells more than that no worker is left. */
   @Nullable Refusal failure;
 
   public FlowRequest(FlowCaller caller, RequestDriver driver) {
@@ -92,12 +96,12 @@ public final class FlowRequest {
     return state;
   }
 
-  /** How often a worker was looked for. */
+  /** Returns how often a worker was looked for. */
   public int attempts() {
     return attempts;
   }
 
-  /** Where it is, or was last; null where it was never placed. */
+  /** Returns its current or last route; null if it was never placed. */
   public @Nullable Route route() {
     return route;
   }
@@ -110,6 +114,11 @@ public final class FlowRequest {
   RouteRequest asked() {
     if (asked == null) throw new IllegalStateException("not submitted: " + this);
     return asked;
+  }
+
+  Places places() {
+    if (places == null) throw new IllegalStateException("not submitted: " + this);
+    return places;
   }
 
   Route openRoute() {

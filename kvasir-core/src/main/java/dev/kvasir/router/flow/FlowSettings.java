@@ -25,7 +25,7 @@ public record FlowSettings(
     return new FlowSettings(other, retries, ejection, admission);
   }
 
-  /** Whether what becomes of one request may depend on when another one ends. */
+  /** Returns whether the course of one request may depend on when another one ends. */
   public boolean isCoupled() {
     return !queue.equals(QueueLimits.NONE) || retries.attemptsMax() > 1;
   }

@@ -1,7 +1,7 @@
 package dev.kvasir.router.flow;
 
 /**
- * How much may be asked with one key.
+ * Limits on what may be asked with one key.
  *
  * @param requestsPerMinute started
  * @param tokensPerMinute of prompts and answers

@@ -199,7 +199,7 @@ final class KeyMeter {
     }
   }
 
-  /** What has changed since this was asked last. */
+  /** Passes on the rows that have changed since they were last asked for. */
   void changedRows(long nowNanos, Consumer<KeyRow> each) {
     for (var use : changed.values()) each.accept(use.row(nowNanos));
     changed.clear();
@@ -260,7 +260,7 @@ final class KeyMeter {
     return fresh;
   }
 
-  /** Who is looked for was often looked for last. */
+  /** Finds the use of a key; the one looked for last is often looked for again. */
   private @Nullable Use find(String key) {
     var last = latest;
     if (last != null && last.key.equals(key)) return last;

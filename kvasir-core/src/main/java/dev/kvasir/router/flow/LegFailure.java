@@ -1,6 +1,6 @@
 package dev.kvasir.router.flow;
 
-/** What went wrong with a leg, before anything of its answer reached the caller. */
+/** Failure of a leg before anything of its answer reached the caller. */
 public enum LegFailure {
   /** The worker took no connection. */
   UNREACHABLE,
@@ -20,20 +20,23 @@ public enum LegFailure {
   ERROR,
   /** The worker says that this request makes it fail: the others would fail as well. */
   REQUEST_ERROR,
-  /** What the worker says is no answer to a completion, such as a redirection. */
+  /** The worker's reply is no answer to a completion, such as a redirection. */
   UNUSABLE;
 
-  /** Whether it speaks against the worker, rather than against the moment or the request. */
+  /** Returns whether the worker is at fault, rather than the moment or the request. */
   public boolean isWorkersFault() {
     return this != BUSY && this != REFUSED && !isInability();
   }
 
-  /** Whether another worker may be able to do it. */
+  /** Returns whether another worker may be able to do it. */
   boolean isInability() {
     return this == UNABLE || this == ABSENT;
   }
 
-  /** Whether the worker answered that it failed; what was handed over to it may be the cause. */
+  /**
+   * Returns whether the worker answered that it failed; what was handed over to it may be the
+   * cause.
+   */
   boolean isError() {
     return this == ERROR || this == REQUEST_ERROR;
   }

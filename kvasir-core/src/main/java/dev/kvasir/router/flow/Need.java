@@ -2,7 +2,7 @@ package dev.kvasir.router.flow;
 
 import java.util.Locale;
 
-/** What a request asks for that not every worker of its model can do. */
+/** Ability that a request needs and that not every worker of its model has. */
 public enum Need {
   /** Calls of tools, for which an engine needs a parser. */
   TOOLS,

@@ -3,13 +3,13 @@ package dev.kvasir.router.flow;
 import java.time.Duration;
 
 /**
- * Why a request is not served.
+ * Reason why a request is not served.
  *
  * @param message for people
  * @param retryAfter when to try again; zero where that would not help
  */
 public record Refusal(Kind kind, String message, Duration retryAfter) {
-  /** What a program does about it depends on this. */
+  /** Kind of a refusal; what a program does about the refusal depends on it. */
   public enum Kind {
     /** Too many requests of its key are under way. */
     TOO_MANY_CONCURRENT,

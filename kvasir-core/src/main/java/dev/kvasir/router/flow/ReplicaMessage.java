@@ -4,7 +4,7 @@ import dev.kvasir.router.view.BookedLoad;
 import java.util.List;
 
 /**
- * What one gateway reports to the others.
+ * Report of one gateway to the others.
  *
  * <p>All figures are totals, so a message replaces the one before: the next message repairs a lost
  * one, and a duplicate does no harm.
@@ -27,7 +27,7 @@ public record ReplicaMessage(
     List<WorkerRow> workers,
     List<KeyRow> keys,
     List<Home> homes) {
-  /** What a message says of that which is not in it. */
+  /** Kind of a message, which says what holds for all that is not in it. */
   public enum Kind {
     /** It is as it was. */
     CHANGES,
@@ -44,7 +44,7 @@ public record ReplicaMessage(
   }
 
   /**
-   * What the sender has booked on a worker.
+   * Load that the sender has booked on a worker.
    *
    * @param worker its name
    * @param ejections how often the sender has taken it out for requests of its own that failed
@@ -52,7 +52,7 @@ public record ReplicaMessage(
   public record WorkerRow(String worker, BookedLoad load, long ejections) {}
 
   /**
-   * What was asked of the sender with a key since it started.
+   * Use that was made of a key at the sender since it started.
    *
    * @param concurrent requests under way
    * @param requestsLeft what the key may still ask for, as far as the sender knows

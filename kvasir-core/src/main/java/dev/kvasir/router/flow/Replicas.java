@@ -64,7 +64,7 @@ public final class Replicas {
 
     void went(String gateway);
 
-    /** What it tells does not count, and why; told again when the reason is another. */
+    /** Reports that what it tells does not count, and why; again when the reason changes. */
     void refused(String gateway, String why);
   }
 
@@ -74,7 +74,7 @@ public final class Replicas {
     long number;
     long heardNanos;
 
-    /** Whether nothing is known yet of what it was asked. */
+    /** Flag set while nothing is known yet of what it was asked. */
     boolean isNew = true;
 
     final Map<String, WorkerRow> workers = new LinkedHashMap<>();
@@ -104,7 +104,7 @@ public final class Replicas {
   /** Workers on which something was booked, or closed, since the last message. */
   private final LinkedHashSet<Integer> changed = new LinkedHashSet<>();
 
-  /** What those known have booked on each worker, summed up. */
+  /** Load that the known gateways have booked on each worker, summed up. */
   private final Map<String, BookedLoad> sums = new LinkedHashMap<>();
 
   private final Bursts bursts;
@@ -141,12 +141,12 @@ public final class Replicas {
     beat();
   }
 
-  /** Whether messages arrive. */
+  /** Returns whether messages arrive. */
   public boolean isJoined() {
     return joined;
   }
 
-  /** How long a request that is to be placed now waits for the gateways before this one. */
+  /** Returns how long a request that is placed now waits for the gateways before this one. */
   Duration turn() {
     if (!joined || peers.isEmpty()) return Duration.ZERO;
     int rank = 0;
@@ -154,7 +154,7 @@ public final class Replicas {
     return Duration.ofNanos(bursts.place(loop.nanos(), rank, peers.size()));
   }
 
-  /** How many gateways the limits of keys are for: those known, or those known last. */
+  /** Returns how many gateways share the limits of keys: those known, or those known last. */
   public int gateways() {
     return joined ? peers.size() + 1 : lastKnown;
   }
@@ -188,7 +188,7 @@ public final class Replicas {
     changed();
   }
 
-  /** What the others are to know has changed: they are told soon. */
+  /** Tells the others soon that what they are to know has changed. */
   void changed() {
     if (sending != null) return;
     if (settings.pace().isZero()) send();
@@ -416,7 +416,7 @@ public final class Replicas {
     else meter.begunElsewhere(row, loop.nanos());
   }
 
-  /** What is not in a whole message is not there; the totals of keys stay, to be gone on from. */
+  /** Forgets what is missing in a whole message; the totals of keys stay, to be continued from. */
   private void forgetMissing(Peer peer, ReplicaMessage whole) {
     var gone = new LinkedHashMap<>(peer.workers);
     for (var row : whole.workers()) gone.remove(row.worker());
@@ -458,7 +458,7 @@ public final class Replicas {
     if (!why.equals(refused.put(name, why))) listener.refused(name, why);
   }
 
-  /** Where the terms differ; empty where they are the same. */
+  /** Returns the differences between the terms; empty if they are the same. */
   private String differences(List<String> theirs) {
     var differences = new ArrayList<String>();
     for (var term : theirs) {

@@ -3,14 +3,14 @@ package dev.kvasir.router.flow;
 import dev.kvasir.router.Route;
 
 /**
- * How a request ended, by its driver's account.
+ * End of a request, by its driver's account.
  *
  * @param promptTokens as the worker counted them, or {@link Route#UNTOLD}
  * @param cachedTokens of these, what the worker had cached, or {@link Route#UNTOLD}
  * @param outputTokens of the answer
  */
 public record RequestEnd(Verdict verdict, int promptTokens, int cachedTokens, long outputTokens) {
-  /** What the end says of the worker that answered. */
+  /** Meaning of the end for the worker that answered. */
   public enum Verdict {
     /** It answered to the end. */
     ANSWERED,

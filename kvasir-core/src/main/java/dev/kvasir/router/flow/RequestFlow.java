@@ -9,21 +9,26 @@ import dev.kvasir.router.flow.FlowRequest.State;
 import dev.kvasir.router.flow.Refusal.Kind;
 import dev.kvasir.router.flow.RequestDriver.Leg;
 import dev.kvasir.router.flow.RequestEnd.Verdict;
+import dev.kvasir.router.flow.Step.Local;
+import dev.kvasir.router.flow.Step.Refuse;
+import dev.kvasir.router.flow.Step.Send;
+import dev.kvasir.router.flow.WaitingRequests.Places;
 import dev.kvasir.router.placement.PrefillPlacement.Offload;
 import dev.kvasir.router.turn.TenantShares;
 import dev.kvasir.router.turn.TurnForecast;
 import dev.kvasir.router.turn.TurnRules;
 import dev.kvasir.router.view.Availability;
 import dev.kvasir.router.view.RouteRequest;
+import dev.kvasir.router.view.SloClass;
 import dev.kvasir.time.EventLoop;
 import java.time.Duration;
-import java.util.Comparator;
+import java.util.List;
 import java.util.Optional;
-import java.util.TreeSet;
 
 /**
  * The state machine of all requests: admits, queues and places them, sends their legs, retries
- * failures before the answer has begun, and closes their bookings.
+ * failures before the answer has begun, and closes their bookings. Each report of a driver returns
+ * the next {@link Step} of its request; only one that waits is called back, when its wait ends.
  *
  * <pre>
  *   NEW --arrive--> ARRIVED --submit--> WAITING --room--> place
@@ -64,16 +69,8 @@ public final class RequestFlow {
   private static final String NOBODY =
       "no worker that may take the request is ready; retry, and see /workers of the gateway";
 
-  /** How often workers are looked at again while requests wait for them to have room. */
+  /** Interval at which workers are looked at again while requests wait for them to have room. */
   private static final Duration LOOK_PACE = Duration.ofMillis(20);
-
-  /** How many that wait are looked at for one whose model has a worker with room. */
-  private static final int LOOKED_MAX = 64;
-
-  private static final Comparator<FlowRequest> ORDER =
-      Comparator.comparingInt(FlowRequest::rank)
-          .thenComparingDouble(request -> request.place)
-          .thenComparingLong(request -> request.number);
 
   private final EventLoop loop;
   private final Router router;
@@ -83,7 +80,11 @@ public final class RequestFlow {
   private final TenantShares shares;
   private final TurnForecast forecast = new TurnForecast();
   private final KeyMeter keys = new KeyMeter();
-  private final TreeSet<FlowRequest> waiting = new TreeSet<>(ORDER);
+  private final WaitingRequests waiting = new WaitingRequests();
+
+  /** The version of the workers by which the lines of those that wait were made. */
+  private long sortedFor;
+
   private long submitted;
   private int inFlight;
   private boolean isAdmitting;
@@ -107,6 +108,7 @@ public final class RequestFlow {
     settings = others;
     turns = others.queue().turns();
     shares.use(turns.shares());
+    sortAnew();
     admitWaiting();
     lookAgain();
   }
@@ -124,12 +126,12 @@ public final class RequestFlow {
     return joined;
   }
 
-  /** What others are to know of the key has changed. */
+  /** Notes that what others are to know of the key has changed. */
   private void note() {
     if (replicas != null) replicas.changed();
   }
 
-  /** What is booked for the request has changed. */
+  /** Notes that what is booked for the request has changed. */
   private void note(Route route) {
     if (replicas == null) return;
     replicas.changed(route.placement().decode());
@@ -152,58 +154,60 @@ public final class RequestFlow {
     return keys.concurrent();
   }
 
-  /** A request has arrived: it is counted before anything is done for it. */
-  public void arrive(FlowRequest request) {
+  /** Counts a request that has arrived, before anything is done for it. */
+  public Step arrive(FlowRequest request) {
     require(request, State.NEW);
     request.arrivedNanos = loop.nanos();
     var refusal = keys.begin(request.caller, loop.nanos());
-    if (refusal != null) {
-      refuse(request, refusal);
-      return;
-    }
+    if (refusal != null) return refuse(request, refusal);
     request.counted = true;
     request.state = State.ARRIVED;
     note();
-    request.driver.accept();
+    return Local.READ;
   }
 
   /**
-   * The prompt of a request that arrived has been read; of one that is over, too late. Where
-   * requests come to several gateways at the same moment, it waits for its gateway's turn, unless
-   * what the others place meanwhile would hardly change where it goes.
+   * Takes a request that arrived and whose prompt has been read; one that is over comes too late.
+   * If requests come to several gateways at the same moment, it waits for its gateway's turn,
+   * unless what the others place meanwhile would hardly change where it goes.
    */
-  public void submit(FlowRequest request, Submission submission) {
-    if (request.state == State.OVER) return;
+  public Step submit(FlowRequest request, Submission submission) {
+    if (request.state == State.OVER) return Local.NOTHING;
     require(request, State.ARRIVED);
     var turn = replicas == null ? Duration.ZERO : replicas.turn();
-    if (turn.isZero() || router.isDecided(submission.route())) take(request, submission);
-    else loop.after(turn, () -> take(request, submission));
+    if (turn.isZero() || router.isDecided(submission.route())) return begin(request, submission);
+    loop.after(turn, () -> beginInTurn(request, submission));
+    return Local.WAIT;
   }
 
-  private void take(FlowRequest request, Submission submission) {
+  private void beginInTurn(FlowRequest request, Submission submission) {
     if (request.state == State.OVER) return;
+    var step = begin(request, submission);
+    if (step != Local.WAIT) request.driver.resume(step);
+  }
+
+  private Step begin(FlowRequest request, Submission submission) {
     request.submission = submission;
     request.asked = submission.route();
     request.number = submitted++;
     var refusal = refusal(request);
-    if (refusal != null) {
-      refuse(request, refusal);
-      return;
-    }
+    if (refusal != null) return refuse(request, refusal);
+    // What has become free without its knowing belongs to those that wait.
+    admitWaiting();
     line(request, submission.route());
-    if (canStart(request)) admit(request);
-    else enqueue(request);
+    return canStart(request) ? admit(request) : enqueue(request);
   }
 
   /** Gives the request its place in line. */
   private void line(FlowRequest request, RouteRequest asked) {
     request.rank = turns.rank(asked.sloClass());
+    request.places = places(request);
     var target = turns.target(asked.sloClass());
     if (target.isPositive()) request.dueNanos = request.arrivedNanos + target.toNanos();
     request.place =
         switch (turns.order()) {
           case ARRIVAL -> 0;
-          case FAIR -> shares.place(request.caller.tenant(), asked.promptTokens());
+          case FAIR -> fairPlace(request, asked.promptTokens());
           // One without a target is to start while it has patience.
           case DEADLINE ->
               target.isPositive()
@@ -212,35 +216,41 @@ public final class RequestFlow {
         };
   }
 
-  /** Whether there is room, and nobody before it who waits for the same. */
+  /** Not behind all that wait in its line because of what others were served in other lines. */
+  private double fairPlace(FlowRequest request, int tokens) {
+    var first = waiting.first(request.places());
+    double begin = first == null ? Double.POSITIVE_INFINITY : first.place;
+    return shares.place(request.caller.tenant(), tokens, begin);
+  }
+
+  /** The workers that may answer the request; as good as all while nothing bounds them. */
+  private Places places(FlowRequest request) {
+    var able =
+        turns.hasCaps() ? workers.able(request.submitted(), loop.nanos()) : List.<Integer>of();
+    return new Places(able, request.asked().sloClass());
+  }
+
+  /** Returns whether there is room, and nobody before it who waits for the same. */
   private boolean canStart(FlowRequest request) {
-    if (inFlight >= settings.queue().inFlightMax()) return false;
-    if (!turns.hasCaps()) return true;
-    return (waiting.isEmpty() || isBefore(request, waiting.first())) && hasWorker(request);
+    if (inFlight >= settings.queue().inFlightMax() || !areFree(request.places())) return false;
+    var first = waiting.first(request.places());
+    return first == null || WaitingRequests.isBefore(request, first);
   }
 
-  private static boolean isBefore(FlowRequest request, FlowRequest other) {
-    return ORDER.compare(request, other) < 0;
-  }
-
-  /**
-   * Whether a worker that may take the request has room; nobody there at all is no reason to wait.
-   */
-  private boolean hasWorker(FlowRequest request) {
+  /** Returns whether one of the workers has room; nobody there at all is no reason to wait. */
+  private boolean areFree(Places places) {
     if (!turns.hasCaps()) return true;
     boolean isAnyThere = false;
-    for (var entry : workers.entries()) {
-      if (entry.availability() != Availability.READY) continue;
-      if (!entry.instance().role().decodes()) continue;
-      if (!entry.serves(request.submitted().model())) continue;
+    for (int id : places.workers()) {
+      if (router.availability(id) != Availability.READY) continue;
       isAnyThere = true;
-      if (!isFull(entry.id(), request.asked())) return true;
+      if (!isFull(id, places.sloClass())) return true;
     }
     return !isAnyThere;
   }
 
-  private boolean isFull(int id, RouteRequest asked) {
-    return turns.isFull(asked.sloClass(), router.load(id), router.signals(id));
+  private boolean isFull(int id, SloClass sloClass) {
+    return turns.isFull(sloClass, router.load(id), router.signals(id));
   }
 
   private @Nullable Refusal refusal(FlowRequest request) {
@@ -255,25 +265,22 @@ public final class RequestFlow {
         : null;
   }
 
-  private void enqueue(FlowRequest request) {
+  private Step enqueue(FlowRequest request) {
     if (forecast.isKnown() && isLate(request, untilTurn(request))) {
-      refuse(request, late(request));
-      return;
+      return refuse(request, late(request));
     }
     int waitingMax = settings.queue().waitingMax();
-    var last = waiting.isEmpty() ? request : waiting.last();
-    if (waiting.size() >= waitingMax && last.rank <= request.rank) {
-      refuse(request, queueFull());
-      return;
-    }
     if (waiting.size() >= waitingMax) {
+      var last = waiting.last();
+      if (last == null || last.rank <= request.rank) return refuse(request, queueFull());
       dequeue(last);
-      refuse(last, queueFull());
+      last.driver.resume(refuse(last, queueFull()));
     }
     request.state = State.WAITING;
     request.patience = loop.after(patience(request), () -> giveUp(request));
     waiting.add(request);
     lookAgain();
+    return Local.WAIT;
   }
 
   /** Workers may have room without that a request ends: what they tell of themselves changes. */
@@ -290,8 +297,8 @@ public final class RequestFlow {
   }
 
   /**
-   * How long it may wait from now on: its patience, and with a target that is to be kept only as
-   * long as its first token can still come in time.
+   * Returns how long it may wait from now on: its patience or, with a target that is to be kept,
+   * only as long as its first token can still come in time.
    */
   private Duration patience(FlowRequest request) {
     var patience = settings.queue().patience();
@@ -304,7 +311,7 @@ public final class RequestFlow {
   }
 
   private Duration untilTurn(FlowRequest request) {
-    return forecast.untilTurn(request.rank, waiting.headSet(request).size());
+    return forecast.untilTurn(request.rank, waiting.before(request));
   }
 
   private boolean isLate(FlowRequest request, Duration untilTurn) {
@@ -329,12 +336,12 @@ public final class RequestFlow {
   private void giveUp(FlowRequest request) {
     dequeue(request);
     boolean isDue = turns.late() == TurnRules.Late.SHED && request.dueNanos != FlowRequest.NEVER;
-    if (isDue) {
-      refuse(request, late(request));
-      return;
-    }
+    request.driver.resume(refuse(request, isDue ? late(request) : timedOut()));
+  }
+
+  private Refusal timedOut() {
     var message = "no worker was free within " + settings.queue().patience().toMillis() + " ms";
-    refuse(request, new Refusal(Kind.QUEUE_TIMEOUT, message, retryAfter()));
+    return new Refusal(Kind.QUEUE_TIMEOUT, message, retryAfter());
   }
 
   private void dequeue(FlowRequest request) {
@@ -343,19 +350,18 @@ public final class RequestFlow {
     request.patience = null;
   }
 
-  private void admit(FlowRequest request) {
+  private Step admit(FlowRequest request) {
     shares.serve(request.place);
     var model = request.submitted().model();
     var lacking = workers.lacking(model);
     if (!lacking.isEmpty() && lacking.size() == workers.entries().size()) {
-      refuse(request, Refusal.of(Kind.UNKNOWN_MODEL, model));
-      return;
+      return refuse(request, Refusal.of(Kind.UNKNOWN_MODEL, model));
     }
     for (int id : lacking) request.asked = request.asked().avoiding(id);
     for (int id : workers.unable(request.submitted(), loop.nanos())) {
       request.asked = request.asked().avoiding(id);
     }
-    place(request);
+    return place(request);
   }
 
   /** The request, to be sent only where there is room, if anywhere that is so. */
@@ -363,18 +369,17 @@ public final class RequestFlow {
     if (!turns.hasCaps()) return asked;
     var free = asked;
     for (var entry : workers.entries()) {
-      if (isFull(entry.id(), asked)) free = free.avoiding(entry.id());
+      if (isFull(entry.id(), asked.sloClass())) free = free.avoiding(entry.id());
     }
     return router.hasDecoder(free) ? free : asked;
   }
 
-  private void place(FlowRequest request) {
+  private Step place(FlowRequest request) {
     request.attempts++;
     var opened = open(request);
     if (opened.isEmpty()) {
       var nobody = new Refusal(Kind.NO_WORKER, NOBODY, RETRY_MIN);
-      refuse(request, request.failure == null ? nobody : request.failure);
-      return;
+      return refuse(request, request.failure == null ? nobody : request.failure);
     }
     if (request.route == null) {
       if (inFlight == 0) forecast.begun(loop.nanos());
@@ -385,10 +390,13 @@ public final class RequestFlow {
     request.route = route;
     if (request.submitted().isWhole()) route.answersWhole();
     note(route);
-    send(request, route);
+    return send(request, route);
   }
 
-  /** Where the caller's requests failed before, only if nobody else is there. */
+  /**
+   * Opens a route; a worker where the caller's requests failed before is used only if no other is
+   * there.
+   */
   private Optional<Route> open(FlowRequest request) {
     var doubted = workers.doubted(request.caller);
     var asked = withRoom(request.asked());
@@ -411,106 +419,99 @@ public final class RequestFlow {
     return router.open(alone).orElseThrow();
   }
 
-  private void send(FlowRequest request, Route route) {
+  private Step send(FlowRequest request, Route route) {
     var kept = request.kept;
     if (kept != null && kept.serves(workers.entry(route.placement().decode()), loop.nanos())) {
       if (route.placement() instanceof Offload) route.prefillSkipped();
-      decode(request, Leg.DECODE);
-    } else if (route.placement() instanceof Offload offload) {
-      route.prefillSent();
-      int attempt = request.attempts;
-      request.kept = null;
-      boolean isBeside = workers.entry(offload.prefill()).handover() == WorkerEntry.Handover.BESIDE;
-      request.state = isBeside ? State.DECODING : State.PREFILLING;
-      request.handedOver = true;
-      request.driver.send(Leg.PREFILL);
-      // The prefill may have failed at once, and the request be elsewhere.
-      boolean isStill = request.attempts == attempt && request.handedOver;
-      if (isBeside && isStill && request.isWithWorkers()) decode(request, Leg.DECODE);
-    } else {
-      decode(request, Leg.WHOLE);
+      return decode(request, Send.DECODE);
     }
+    if (!(route.placement() instanceof Offload offload)) return decode(request, Send.WHOLE);
+    route.prefillSent();
+    request.kept = null;
+    if (workers.entry(offload.prefill()).handover() == WorkerEntry.Handover.BESIDE) {
+      return decode(request, Send.PREFILL_AND_DECODE);
+    }
+    request.state = State.PREFILLING;
+    request.handedOver = true;
+    return Send.PREFILL;
   }
 
-  private void decode(FlowRequest request, Leg leg) {
+  private static Step decode(FlowRequest request, Send legs) {
     request.state = State.DECODING;
-    request.handedOver = leg == Leg.DECODE;
-    request.driver.send(leg);
+    request.handedOver = legs != Send.WHOLE;
+    return legs;
   }
 
-  /** The other worker has prefilled the request. */
-  public void prefilled(FlowRequest request) {
-    if (!request.isWithWorkers()) return;
+  /** Goes on with a request that the other worker has prefilled. */
+  public Step prefilled(FlowRequest request) {
+    if (!request.isWithWorkers()) return Local.NOTHING;
     var route = request.openRoute();
     if (!(route.placement() instanceof Offload offload)) {
       throw new IllegalStateException("prefilled by nobody: " + request);
     }
     workers.succeeded(offload.prefill(), request.caller, loop.nanos());
     // The first token has told that the prefill was done.
-    if (request.state == State.ANSWERING) return;
+    if (request.state == State.ANSWERING) return Local.NOTHING;
     route.prefillDone();
     note(route);
-    if (request.state != State.PREFILLING) return;
+    if (request.state != State.PREFILLING) return Local.NOTHING;
     var keptFor = settings.retries().handoverTime();
     if (keptFor.isPositive()) {
       var holder = workers.find(offload.prefill());
       if (holder != null) request.kept = new Kept(holder, loop.nanos() + keptFor.toNanos());
     }
-    decode(request, Leg.DECODE);
+    return decode(request, Send.DECODE);
   }
 
-  /** A leg has failed, and nothing of an answer has reached the caller. */
-  public void failed(FlowRequest request, Leg leg, LegFailure kind, String why) {
-    if (!request.isWithWorkers()) return;
-    if (leg == Leg.PREFILL) prefillFailed(request, kind, why);
-    else answerFailed(request, kind, why);
+  /**
+   * Decides what follows the failure of a leg. Nothing of an answer has reached the caller, and no
+   * leg is under way any more.
+   */
+  public Step failed(FlowRequest request, Leg leg, LegFailure kind, String why) {
+    if (!request.isWithWorkers()) return Local.NOTHING;
+    return leg == Leg.PREFILL
+        ? prefillFailed(request, kind, why)
+        : answerFailed(request, kind, why);
   }
 
-  private void prefillFailed(FlowRequest request, LegFailure kind, String why) {
+  private Step prefillFailed(FlowRequest request, LegFailure kind, String why) {
     var route = request.openRoute();
     // The answer came in spite of it.
-    if (request.state == State.ANSWERING) return;
+    if (request.state == State.ANSWERING) return Local.NOTHING;
     if (!(route.placement() instanceof Offload offload)) {
       throw new IllegalStateException("prefill of nobody failed: " + request);
     }
     if (kind.isWorkersFault()) workers.failed(offload.prefill(), request.caller);
     request.asked = request.asked().avoiding(offload.prefill());
-    request.driver.cancel();
-    if (isStrict()) {
-      refuse(request, Refusal.of(Kind.FAILED, why));
-      return;
-    }
+    if (isStrict()) return refuse(request, Refusal.of(Kind.FAILED, why));
     route.prefillFailed();
-    decode(request, Leg.WHOLE);
+    return decode(request, Send.WHOLE);
   }
 
-  private void answerFailed(FlowRequest request, LegFailure kind, String why) {
+  private Step answerFailed(FlowRequest request, LegFailure kind, String why) {
     require(request, State.DECODING);
     var route = request.openRoute();
     int decoder = route.placement().decode();
     boolean isHandOver = request.handedOver && kind.isError();
     if (kind.isWorkersFault() && !isHandOver) workers.failed(decoder, request.caller);
-    request.driver.cancel();
     var failure = Refusal.of(Kind.FAILED, why);
     request.failure = failure;
     boolean isLast = request.attempts >= settings.retries().attemptsMax();
-    if (request.handedOver && isStrict()) {
-      refuse(request, failure);
-    } else if (isHandOver) {
-      recompute(request, route);
-    } else if (isLast || kind == LegFailure.REQUEST_ERROR || isFinal(request, kind, decoder)) {
-      refuse(request, failure);
-    } else {
-      if (kind.isInability()) request.unable = decoder;
-      route.close();
-      note(route);
-      request.asked = request.asked().avoiding(decoder);
-      place(request);
+    if (request.handedOver && isStrict()) return refuse(request, failure);
+    if (isHandOver) return recompute(request, route);
+    if (isLast || kind == LegFailure.REQUEST_ERROR || isFinal(request, kind, decoder)) {
+      return refuse(request, failure);
     }
+    if (kind.isInability()) request.unable = decoder;
+    route.close();
+    note(route);
+    request.asked = request.asked().avoiding(decoder);
+    return place(request);
   }
 
   /**
-   * Whether nobody else is asked after a worker that is unable: one other is, if it may be able.
+   * Returns whether no other worker is asked after one that is unable: one other is, if it may be
+   * able.
    */
   private boolean isFinal(FlowRequest request, LegFailure kind, int decoder) {
     if (!kind.isInability()) return false;
@@ -520,10 +521,10 @@ public final class RequestFlow {
   }
 
   /** The worker could not use what was prefilled for it. */
-  private void recompute(FlowRequest request, Route route) {
+  private Step recompute(FlowRequest request, Route route) {
     request.kept = null;
     if (route.placement() instanceof Offload) route.transferFailed();
-    decode(request, Leg.WHOLE);
+    return decode(request, Send.WHOLE);
   }
 
   private boolean isStrict() {
@@ -547,7 +548,7 @@ public final class RequestFlow {
     if (request.state == State.ANSWERING) request.openRoute().emitted(tokens);
   }
 
-  /** The request is over, for whatever reason; a second call has no effect. */
+  /** Closes the books of a request that is over; a second call has no effect. */
   public void over(FlowRequest request, RequestEnd end) {
     if (request.state == State.OVER) return;
     if (request.state == State.WAITING) dequeue(request);
@@ -571,7 +572,6 @@ public final class RequestFlow {
       note(route);
     }
     note();
-    request.driver.closed();
     admitWaiting();
   }
 
@@ -596,27 +596,28 @@ public final class RequestFlow {
     try {
       for (var next = startable(); next != null; next = startable()) {
         dequeue(next);
-        admit(next);
+        next.driver.resume(admit(next));
       }
     } finally {
       isAdmitting = false;
     }
   }
 
-  /** The first that can start; one that waits for a worker of its model holds up no other model. */
+  /** The first that can start; one that waits for some workers holds up none that does not. */
   private @Nullable FlowRequest startable() {
     if (waiting.isEmpty() || inFlight >= settings.queue().inFlightMax()) return null;
-    int looked = 0;
-    for (var each : waiting) {
-      if (hasWorker(each)) return each;
-      if (++looked == LOOKED_MAX) return null;
-    }
-    return null;
+    if (turns.hasCaps() && sortedFor != workers.version(loop.nanos())) sortAnew();
+    return waiting.first(this::areFree);
   }
 
-  private static void refuse(FlowRequest request, Refusal refusal) {
+  private void sortAnew() {
+    sortedFor = workers.version(loop.nanos());
+    waiting.sortAnew(this::places);
+  }
+
+  private static Step refuse(FlowRequest request, Refusal refusal) {
     request.state = State.REFUSED;
-    request.driver.refuse(refusal);
+    return new Refuse(refusal);
   }
 
   private static void require(FlowRequest request, State expected) {
@@ -625,7 +626,7 @@ public final class RequestFlow {
     }
   }
 
-  /** How long it takes until those that wait now are through, as things have gone lately. */
+  /** Returns how long it takes until those that wait now are through, by recent measurements. */
   private Duration retryAfter() {
     return bounded(forecast.untilTurn(Integer.MIN_VALUE, waiting.size()));
   }

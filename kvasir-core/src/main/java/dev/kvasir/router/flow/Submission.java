@@ -6,7 +6,7 @@ import java.util.EnumSet;
 import java.util.Set;
 
 /**
- * What is known of a request once its prompt has been read.
+ * Facts that are known of a request once its prompt has been read.
  *
  * @param model empty where it names none
  * @param route what the router is asked
@@ -27,5 +27,10 @@ public record Submission(
 
   public Submission {
     needs = needs.isEmpty() ? NO_NEEDS : Collections.unmodifiableSet(EnumSet.copyOf(needs));
+  }
+
+  /** Returns this submission with another question for the router. */
+  public Submission with(RouteRequest other) {
+    return new Submission(model, other, isSplittable, isWhole, needs, contextTokens);
   }
 }

@@ -34,7 +34,7 @@ final class TokenBucket {
     return new TokenBucket(perMinute, perMinute / 60.0, nowNanos);
   }
 
-  /** What a minute brings may have changed. */
+  /** Changes how much a minute brings. */
   void resize(double perMinute) {
     capacity = perMinute;
     perSecond = perMinute / 60.0;

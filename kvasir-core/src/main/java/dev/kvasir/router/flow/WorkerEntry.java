@@ -41,7 +41,10 @@ public final class WorkerEntry<T> {
   private final T worker;
   private final CircuitBreaker breaker;
 
-  /** Whose requests failed in a row; empty, with {@link #severalCallers}, where it is not one. */
+  /**
+   * Caller of the requests that failed in a row, or the first of {@link #severalCallers}; empty if
+   * there is none.
+   */
   private String caller = "";
 
   private boolean severalCallers;
@@ -55,7 +58,7 @@ public final class WorkerEntry<T> {
   private List<String> models = List.of();
   private int contextTokens;
 
-  /** What it was seen to be unable to do, and until when that is believed. */
+  /** Needs that it was seen to be unable to meet, with the time until which that is believed. */
   private final EnumMap<Need, Long> lacks = new EnumMap<>(Need.class);
 
   /** The worker is down until a first probe succeeds. */
@@ -90,22 +93,22 @@ public final class WorkerEntry<T> {
     return breaker.failures();
   }
 
-  /** How often it was taken out for its failures. */
+  /** Returns how often it was taken out for its failures. */
   public long ejections() {
     return ejections;
   }
 
-  /** How often it was for requests of this gateway. */
+  /** Returns how often it was taken out for requests of this gateway. */
   long ownEjections() {
     return ownEjections;
   }
 
-  /** How often it was not, so that enough workers stay. */
+  /** Returns how often it was not taken out, so that enough workers stay. */
   public long withheld() {
     return withheld;
   }
 
-  /** Whether it is to be forgotten once it has ended what it has. */
+  /** Returns whether it is to be forgotten once it has ended what it has. */
   public boolean isLeaving() {
     return leaving;
   }
@@ -142,19 +145,24 @@ public final class WorkerEntry<T> {
     return models.isEmpty() || model.isEmpty() || models.contains(model);
   }
 
-  /** It has told what it serves, perhaps after a start with other settings. */
-  void serves(List<String> names, int context) {
+  /**
+   * It has told what it serves, perhaps after a start with other settings; answers whether that
+   * changes what it may be sent.
+   */
+  boolean serves(List<String> names, int context) {
+    boolean isSame = models.equals(names) && contextTokens == context && lacks.isEmpty();
     models = List.copyOf(names);
     contextTokens = context;
     lacks.clear();
+    return !isSame;
   }
 
-  /** How long a prompt and its answer may be together; 0 where it has not told. */
+  /** Returns the length that a prompt and its answer may have together; 0 if it has not told. */
   public int contextTokens() {
     return contextTokens;
   }
 
-  /** What it is not sent now, since it could not answer it. */
+  /** Returns what it is not sent now, since it could not answer it. */
   public Set<Need> lacks(long nowNanos) {
     var lacking = EnumSet.noneOf(Need.class);
     lacks.forEach(
@@ -168,7 +176,14 @@ public final class WorkerEntry<T> {
     lacks.put(need, untilNanos);
   }
 
-  /** Whether nothing speaks against its answering the request. */
+  /** When what it lacks is next believed no more; the end of time where it lacks nothing. */
+  long nextAbleNanos(long nowNanos) {
+    long next = Long.MAX_VALUE;
+    for (long until : lacks.values()) if (until > nowNanos) next = Math.min(next, until);
+    return next;
+  }
+
+  /** Returns whether nothing speaks against its answering the request. */
   boolean isAble(Submission asked, long nowNanos) {
     if (contextTokens > 0 && asked.contextTokens() > contextTokens) return false;
     return asked.needs().isEmpty() || Collections.disjoint(asked.needs(), lacks(nowNanos));
@@ -185,12 +200,12 @@ public final class WorkerEntry<T> {
     breaker.failed();
   }
 
-  /** Whether so many requests failed there in a row that it may be its fault. */
+  /** Returns whether so many requests failed there in a row that it may be at fault. */
   boolean isInDoubt() {
     return breaker.isDue();
   }
 
-  /** Whether it is in doubt, and a success of the caller elsewhere would speak against it. */
+  /** Returns whether it is in doubt, and the caller's success elsewhere would speak against it. */
   boolean isInDoubtFor(FlowCaller other) {
     return isInDoubt() && (severalCallers || caller.equals(other.identity()));
   }
@@ -218,14 +233,17 @@ public final class WorkerEntry<T> {
     if (probeFailures >= PROBES_MAX) breaker.trip(nowNanos);
   }
 
-  void probeSucceeded(long nowNanos) {
+  /** Answers whether it may be sent what it lacked before. */
+  boolean probeSucceeded(long nowNanos) {
     probeFailures = 0;
-    if (!breaker.isTripped() || !breaker.admits(nowNanos)) return;
+    if (!breaker.isTripped() || !breaker.admits(nowNanos)) return false;
     forgetCallers();
+    boolean isLacking = !lacks.isEmpty();
     lacks.clear();
     // Only a worker that failed requests is on trial.
     if (!ejected) breaker.succeeded();
     ejected = false;
+    return isLacking;
   }
 
   private void forgive() {

@@ -31,7 +31,7 @@ public final class WorkerTable<T> {
     }
   }
 
-  /** How long a worker is not sent what it could not do; it may get it with its next start. */
+  /** Time for which a worker is not sent what it could not do: its next start may change that. */
   static final Duration LACK_TIME = Duration.ofMinutes(10);
 
   private final Router router;
@@ -39,6 +39,12 @@ public final class WorkerTable<T> {
   private final Listener<T> listener;
   private final List<WorkerEntry<T>> entries = new ArrayList<>();
   private IntConsumer ejected = _ -> {};
+
+  /** Counts changes of who may answer what. */
+  private long version;
+
+  /** When the first of the workers may be able again to do what it lacked. */
+  private long lackEndsNanos = Long.MAX_VALUE;
 
   /** The last that came under each name; only asked, never gone through. */
   private final HashMap<String, WorkerEntry<T>> byName = new HashMap<>();
@@ -56,6 +62,7 @@ public final class WorkerTable<T> {
     router.become(id, Availability.DOWN);
     var entry = new WorkerEntry<>(id, instance, handover, worker, rules, nowNanos);
     entries.add(entry);
+    version++;
     byName.put(instance.name(), entry);
     return entry;
   }
@@ -149,7 +156,35 @@ public final class WorkerTable<T> {
     return isAnyAble ? unable : List.of();
   }
 
-  /** Whether another worker than that one may be able to answer what it could not. */
+  /**
+   * The workers that may answer the request by all that is known of them, ready or not. Another
+   * {@link #version} means that there may be others.
+   */
+  List<Integer> able(Submission asked, long nowNanos) {
+    var unable = unable(asked, nowNanos);
+    var able = new ArrayList<Integer>();
+    for (int i = 0; i < entries.size(); i++) {
+      var entry = entries.get(i);
+      int id = entry.id();
+      if (!entry.instance().role().decodes() || !entry.serves(asked.model())) continue;
+      if (!unable.contains(id) && !asked.route().avoided().contains(id)) able.add(id);
+    }
+    return able;
+  }
+
+  /** A number that differs from an earlier one if other workers may be able to answer by now. */
+  long version(long nowNanos) {
+    if (nowNanos >= lackEndsNanos) {
+      version++;
+      lackEndsNanos = Long.MAX_VALUE;
+      for (var entry : entries) {
+        lackEndsNanos = Math.min(lackEndsNanos, entry.nextAbleNanos(nowNanos));
+      }
+    }
+    return version;
+  }
+
+  /** Returns whether a worker other than that one may be able to answer what it could not. */
   boolean isAnotherAble(int id, Submission asked, long nowNanos) {
     var refusing = find(id);
     int context = refusing == null ? 0 : refusing.contextTokens();
@@ -168,6 +203,8 @@ public final class WorkerTable<T> {
     for (var need : asked.needs()) {
       if (!entry.lacks(nowNanos).contains(need)) listener.lacks(entry, need);
       entry.lacks(need, nowNanos + LACK_TIME.toNanos());
+      lackEndsNanos = Math.min(lackEndsNanos, nowNanos + LACK_TIME.toNanos());
+      version++;
     }
   }
 
@@ -193,7 +230,7 @@ public final class WorkerTable<T> {
     ejected = listener;
   }
 
-  /** Whether enough others are ready; where they are not, the worker stays for now. */
+  /** Returns whether enough others are ready; if they are not, the worker stays for now. */
   private boolean canSpare(WorkerEntry<T> entry) {
     int all = 0;
     int ready = 0;
@@ -213,7 +250,7 @@ public final class WorkerTable<T> {
   public void probeSucceeded(int id, long nowNanos) {
     var entry = find(id);
     if (entry == null) return;
-    entry.probeSucceeded(nowNanos);
+    if (entry.probeSucceeded(nowNanos)) version++;
     settle(entry);
   }
 
@@ -231,7 +268,7 @@ public final class WorkerTable<T> {
    */
   public void serves(int id, List<String> models, int contextTokens) {
     var entry = find(id);
-    if (entry != null) entry.serves(models, contextTokens);
+    if (entry != null && entry.serves(models, contextTokens)) version++;
   }
 
   /** Sends the worker nothing new. */
@@ -264,6 +301,7 @@ public final class WorkerTable<T> {
     for (var entry : List.copyOf(entries)) {
       if (!entry.isLeaving() || router.booked(entry.id()).inFlight() > 0) continue;
       entries.remove(entry);
+      version++;
       byName.remove(entry.instance().name(), entry);
       router.remove(entry.id());
       gone.add(entry);
@@ -276,6 +314,7 @@ public final class WorkerTable<T> {
     var now = entry.availability();
     if (before == now) return;
     router.become(entry.id(), now);
+    version++;
     if (now == Availability.DOWN) router.unreachable(entry.id());
     listener.changed(entry, before);
   }

@@ -3,14 +3,16 @@
  * attempt, retries, and ejection of failing workers.
  *
  * <p>{@link dev.kvasir.router.flow.RequestFlow} is one state machine on one loop. It decides. Each
- * request has a {@link dev.kvasir.router.flow.RequestDriver} that executes the decisions and
- * reports the results: over HTTP in the gateway, in virtual time in the simulator.
+ * request has a driver that executes the decisions and reports the results: over HTTP in the
+ * gateway, in virtual time in the simulator. A report returns the next {@link
+ * dev.kvasir.router.flow.Step}; {@link dev.kvasir.router.flow.RequestDriver} calls back who waited.
  *
  * <pre>
- *   driver --arrive, submit, prefilled, failed, firstToken, emitted, over--> RequestFlow
- *   driver <--accept, send(leg), cancel, refuse, closed--------------------- RequestFlow
- *                                                        KeyMeter, AdmissionPolicy, queue
- *                                                        Router (choose and book), WorkerTable
+ *   driver --arrive, submit, prefilled, failed--> RequestFlow -- step --> driver
+ *   driver --firstToken, emitted, over----------> RequestFlow
+ *   driver <--resume(step), after a wait--------- RequestFlow
+ *                                                   KeyMeter, AdmissionPolicy, queue
+ *                                                   Router (choose and book), WorkerTable
  * </pre>
  *
  * <p>{@link dev.kvasir.router.flow.Replicas} synchronizes several gateways in front of the same

@@ -13,7 +13,7 @@ import java.util.Arrays;
 final class BlockTable {
   static final int ABSENT = -1;
 
-  /** How many words of a row are its hash. */
+  /** Number of words of a row that hold its hash. */
   static final int HASH_WORDS = 4;
 
   private static final int BUCKETS_PER_ROW = 4;
@@ -36,7 +36,7 @@ final class BlockTable {
 
   private int size;
 
-  /** What was read ahead of time: without it the compiler would leave the reading out. */
+  /** Sum of what was read ahead of time: without it the compiler would leave out the reads. */
   @SuppressWarnings("UnusedVariable")
   private long read;
 

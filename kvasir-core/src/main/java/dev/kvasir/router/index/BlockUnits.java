@@ -137,27 +137,27 @@ public final class BlockUnits<K> {
       this.tail = tail;
     }
 
-    /** How many tokens there are up to its end. */
+    /** Returns the number of tokens up to its end. */
     public int end() {
       return end;
     }
 
-    /** What names the blocks of its prompt. */
+    /** Returns the hasher that names the blocks of its prompt. */
     public BlockHasher hasher() {
       return hasher;
     }
 
-    /** What the engine calls it. */
+    /** Returns the engine's key for it. */
     public K key() {
       return key;
     }
 
-    /** What the engine calls the block before it; null for the first of a prompt. */
+    /** Returns the engine's key for the block before it; null for the first of a prompt. */
     public @Nullable K parentKey() {
       return parent == null ? null : parent.key;
     }
 
-    /** How many tokens it has. */
+    /** Returns the number of its tokens. */
     public int length() {
       return length;
     }
@@ -196,10 +196,10 @@ public final class BlockUnits<K> {
   }
 
   /**
-   * Where a block stands.
+   * Place of a block.
    *
    * @param parent the block before; null for the first of a prompt
-   * @param tokens has its tokens from one place to another
+   * @param tokens the array with its tokens, from {@code from} to {@code to}
    */
   @SuppressWarnings("ArrayRecordComponent") // handed on at once, never compared
   public record Place<K>(
@@ -215,9 +215,17 @@ public final class BlockUnits<K> {
     }
   }
 
-  /** How many blocks have a unit, on each tier. */
+  /**
+   * The number of blocks that have a unit, on each tier, and of those behind which one can
+   * continue.
+   */
   private static final class Holders {
     private final int[] onTier = new int[TIERS.length];
+    private int ends;
+
+    boolean isEmpty() {
+      return ends == 0 && Arrays.stream(onTier).allMatch(count -> count == 0);
+    }
   }
 
   /** A copy is made of them each time they are asked for. */
@@ -257,12 +265,12 @@ public final class BlockUnits<K> {
     this.target = target;
   }
 
-  /** How many blocks the engine has. */
+  /** Returns the number of blocks that the engine has. */
   public int size() {
     return held;
   }
 
-  /** How many blocks were given up for want of room. */
+  /** Returns the number of blocks that were given up for want of room. */
   public long trimmed() {
     return trimmed;
   }
@@ -376,9 +384,9 @@ public final class BlockUnits<K> {
   }
 
   /**
-   * What it knows.
+   * Returns an image of what it knows.
    *
-   * @param blocksMax beyond which those are left out that were not heard of for longest
+   * @param blocksMax the number of blocks beyond which those not heard of for longest are left out
    */
   public UnitImage<K> image(int blocksMax) {
     var chosen = new ArrayList<Block<K>>(Math.min(blocksMax, blocks.size()));
@@ -572,7 +580,7 @@ public final class BlockUnits<K> {
     return any ? tiers : 0;
   }
 
-  /** Where the part of its first unit is that lies before the block. */
+  /** Returns the tiers with the part of its first unit that lies before the block. */
   private int open(Block<K> block) {
     if (block.start() % unitTokens == 0) return ALL;
     var parent = block.parent;
@@ -594,7 +602,7 @@ public final class BlockUnits<K> {
       if (was && !is && --holders.onTier[level] == 0) target.on(new KvEvent.Removed(tier, name));
       any |= holders.onTier[level] > 0;
     }
-    if (!any) units.remove(name);
+    if (!any && holders.ends == 0) units.remove(name);
   }
 
   private KvEvent stored(Tier tier, Block<K> block, int index) {
@@ -635,8 +643,10 @@ public final class BlockUnits<K> {
     }
     if (is == block.isEnd) return;
     block.isEnd = is;
-    if (is) target.end(name);
-    else target.noEnd(name);
+    var holders = units.computeIfAbsent(name, _ -> new Holders());
+    if (is && holders.ends++ == 0) target.end(name);
+    if (!is && --holders.ends == 0) target.noEnd(name);
+    if (holders.isEmpty()) units.remove(name);
   }
 
   /** Forgets blocks without holders and without blocks behind them. */

@@ -34,7 +34,7 @@ public final class ChunkUnits<K> {
     private final int tokens;
     private final BlockHash[] units;
 
-    /** Where the index has it, tiers as bits. */
+    /** Tiers on which the index has it, as bits. */
     private int told;
 
     Learned(@Nullable K parent, int tokens, BlockHash[] units) {
@@ -72,17 +72,17 @@ public final class ChunkUnits<K> {
     this.blocksMax = blocksMax;
   }
 
-  /** How many chunks the daemon holds, as far as is known. */
+  /** Returns the number of chunks that the daemon holds, as far as it is known. */
   public int size() {
     return held.size();
   }
 
-  /** How many chunks were reported while no worker had reported their tokens. */
+  /** Returns how many chunks were reported while no worker had reported their tokens. */
   public long unknown() {
     return unknown;
   }
 
-  /** How many blocks and chunks were forgotten for want of room. */
+  /** Returns how many blocks and chunks were forgotten for want of room. */
   public long forgotten() {
     return forgotten;
   }
@@ -146,7 +146,7 @@ public final class ChunkUnits<K> {
     held.remove(eldest.getKey());
   }
 
-  /** What the daemon holds is unknown now; what was learned of blocks stays. */
+  /** Forgets what the daemon holds, which is unknown now; what was learned of blocks stays. */
   public void clear() {
     held.forEach(this::displace);
     held.clear();

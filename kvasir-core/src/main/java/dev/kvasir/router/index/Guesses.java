@@ -40,7 +40,7 @@ final class Guesses {
     return count == ring.length;
   }
 
-  /** How many must go to make room for that many more. */
+  /** Returns how many must go to make room for {@code more} others. */
   int surplus(int more) {
     return Math.clamp(count + (long) more - ring.length, 0, count);
   }

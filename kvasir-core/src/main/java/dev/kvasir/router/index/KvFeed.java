@@ -34,7 +34,7 @@ public final class KvFeed<E> {
     void from(long sequence);
   }
 
-  /** How much may wait, and for how long. */
+  /** Limits on how many batches may wait, and for how long. */
   public record Limits(int batchesMax, Duration patience) {
     public static final Limits DEFAULT = new Limits(1_024, Duration.ofSeconds(2));
 
@@ -45,10 +45,10 @@ public final class KvFeed<E> {
     }
   }
 
-  private record Batch<E>(long stamp, List<E> events) {}
+  private record Batch<E>(long stamp, List<E> events, Runnable left) {}
 
   /**
-   * How far a feed has come, so that another one can go on from there.
+   * Progress of a feed, from which another feed can continue.
    *
    * @param next the number of the batch that is to come next
    * @param lastStamp the latest stamp
@@ -69,7 +69,7 @@ public final class KvFeed<E> {
       long stampedFrom,
       long[] firstStamps,
       long[] lastStamps) {
-    /** How many stamps there are of each kind. */
+    /** Number of stamps of each kind. */
     public static final int STAMPS = KvFeed.STAMPS;
 
     public Position {
@@ -110,7 +110,7 @@ public final class KvFeed<E> {
   /** From which number on stamps were kept in the present life. */
   private long stampedFrom;
 
-  /** Whether the next batch is taken whatever its number, since the right one is unknown. */
+  /** Flag set if the next batch is taken whatever its number, since the right one is unknown. */
   private boolean anyNumber;
 
   private long formerStamp = Long.MIN_VALUE;
@@ -165,7 +165,7 @@ public final class KvFeed<E> {
     return duplicates;
   }
 
-  /** How often missing batches never came. */
+  /** Returns how often missing batches never came. */
   public long gaps() {
     return gaps;
   }
@@ -174,7 +174,7 @@ public final class KvFeed<E> {
     return restarts;
   }
 
-  /** How many batches wait for earlier ones. */
+  /** Returns how many batches wait for earlier ones. */
   public int waiting() {
     return early.size();
   }
@@ -184,7 +184,7 @@ public final class KvFeed<E> {
     return next;
   }
 
-  /** How far it has come; null where it cannot say, since it has taken nothing yet. */
+  /** Returns how far it has come; null if it cannot say, since it has taken nothing yet. */
   public @Nullable Position position() {
     if (anyNumber || next == 0) return null;
     return new Position(
@@ -219,7 +219,7 @@ public final class KvFeed<E> {
     next = 0;
   }
 
-  /** What was missed cannot be found out: it continues with the batch that comes next. */
+  /** Continues with the batch that comes next, since what was missed cannot be found out. */
   public void lost() {
     boolean knew = next > 0 || !early.isEmpty();
     if (knew) gaps++;
@@ -229,7 +229,7 @@ public final class KvFeed<E> {
 
   private void lose() {
     target.forget();
-    early.clear();
+    dropEarly();
     bornSequence = 0;
     bornStamp = Long.MIN_VALUE;
     formerStamp = Long.MIN_VALUE;
@@ -246,33 +246,44 @@ public final class KvFeed<E> {
    * @param stamp when it was made, on the clock of the instance
    */
   public void accept(long sequence, long stamp, List<E> events) {
+    accept(sequence, stamp, events, () -> {});
+  }
+
+  /**
+   * Takes a batch in.
+   *
+   * @param left runs once, when the batch is no longer kept
+   */
+  public void accept(long sequence, long stamp, List<E> events, Runnable left) {
     if (anyNumber) beginAt(sequence);
-    if (isFormer(sequence, stamp)) {
+    if (isKnown(sequence, stamp)) {
       duplicates++;
+      left.run();
       return;
     }
-    if (sequence < next) {
-      if (stamp <= lastStamp && !isOther(sequence, stamp)) {
-        duplicates++;
-        return;
-      }
-      restart(sequence, stamp);
-    }
-    var batch = new Batch<>(stamp, List.copyOf(events));
+    if (sequence < next) restart(sequence, stamp);
+    var batch = new Batch<>(stamp, List.copyOf(events), left);
     if (sequence == next && early.isEmpty()) {
       apply(batch);
       watch();
       return;
     }
-    early.put(sequence, batch);
+    var former = early.put(sequence, batch);
+    if (former != null) former.left().run();
     drain();
     if (early.size() > limits.batchesMax()) skip();
     watch();
   }
 
-  /** Whether the batch is from before the instance was restarted. */
+  /** Returns whether the batch is from before the instance was restarted. */
   private boolean isFormer(long sequence, long stamp) {
     return sequence >= bornSequence ? stamp < bornStamp : stamp <= formerStamp;
+  }
+
+  /** Returns whether the batch was taken before, or is from before the instance was restarted. */
+  private boolean isKnown(long sequence, long stamp) {
+    if (isFormer(sequence, stamp)) return true;
+    return sequence < next && stamp <= lastStamp && !isOther(sequence, stamp);
   }
 
   private void beginAt(long sequence) {
@@ -281,7 +292,7 @@ public final class KvFeed<E> {
     stampedFrom = sequence;
   }
 
-  /** Whether a batch of that number was taken that was made at another time. */
+  /** Returns whether a batch of that number was taken that was made at another time. */
   private boolean isOther(long sequence, long stamp) {
     if (sequence < stampedFrom) return false;
     if (sequence - stampedFrom < STAMPS) {
@@ -303,9 +314,14 @@ public final class KvFeed<E> {
     formerStamp = stamp > lastStamp ? lastStamp : Long.MIN_VALUE;
     lastStamp = formerStamp;
     target.forget();
-    early.clear();
+    dropEarly();
     next = 0;
     stampedFrom = 0;
+  }
+
+  private void dropEarly() {
+    early.values().forEach(batch -> batch.left().run());
+    early.clear();
   }
 
   /** Applies what is next in turn. */
@@ -320,6 +336,7 @@ public final class KvFeed<E> {
     lastStamp = Math.max(lastStamp, batch.stamp());
     remember(next, batch.stamp());
     next++;
+    batch.left().run();
   }
 
   /** Whenever another batch is the missing one, it is asked for, and has its own time to come. */

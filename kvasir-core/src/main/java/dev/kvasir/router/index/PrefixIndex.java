@@ -31,13 +31,13 @@ public final class PrefixIndex {
 
   private final long[] touched;
 
-  /** How many words have the bits of all places. */
+  /** Number of words that the bits of all places take. */
   private int words;
 
   /** The instance at each place. */
   private int[] instanceAt = {};
 
-  /** What was routed to each place, for those that send no events. */
+  /** Blocks that were routed to each place, for places that send no events. */
   private @Nullable RecentBlocks[] routed = {};
 
   /** Places that send events, as bits. */
@@ -81,7 +81,7 @@ public final class PrefixIndex {
     ends = Arrays.copyOf(ends, places);
   }
 
-  /** How many different blocks it knows of. */
+  /** Returns the number of different blocks that it knows of. */
   public int size() {
     return table.size();
   }
@@ -90,18 +90,18 @@ public final class PrefixIndex {
     return table.capacity();
   }
 
-  /** How many blocks had to go for want of room. */
+  /** Returns how many blocks had to go for want of room. */
   public long evicted() {
     return evicted;
   }
 
-  /** How many blocks it believes the instance to hold on the tier. */
+  /** Returns how many blocks it believes the instance to hold on the tier. */
   public long held(int instance, Tier tier) {
     int place = place(instance);
     return place == NOBODY ? 0 : held[place * TIERS + tier.level()];
   }
 
-  /** Whether it believes the instance to hold the block on the tier. */
+  /** Returns whether it believes the instance to hold the block on the tier. */
   public boolean holds(int instance, Tier tier, BlockHash hash) {
     int place = place(instance);
     int row = table.find(hash);
@@ -464,7 +464,7 @@ public final class PrefixIndex {
     if (level == DEVICE) confirm(row, place);
   }
 
-  /** What becomes of the block is known now, and no guess any more. */
+  /** Ends the guess about the block, whose state is known now. */
   private void confirm(int row, int place) {
     var _ = guesses.settle(row, place);
   }

@@ -28,7 +28,7 @@ public final class RecentBlocks {
     return table.find(hash) != BlockTable.ABSENT;
   }
 
-  /** How many of the hashes, from the first on, are here; asking does not count as use. */
+  /** Returns how many of the hashes, from the first on, are here; asking does not count as use. */
   public int match(List<BlockHash> hashes) {
     int matched = 0;
     while (matched < hashes.size() && contains(hashes.get(matched))) matched++;

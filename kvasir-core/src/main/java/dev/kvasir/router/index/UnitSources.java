@@ -27,7 +27,7 @@ public final class UnitSources {
 
   private final BlockUnits.Target target;
 
-  /** Which source reported a unit on a tier, for each tier but the engine's own memory. */
+  /** Sources that reported a unit, as bits for each tier but the engine's own memory. */
   private final Map<BlockHash, byte[]> told = new LinkedHashMap<>();
 
   public UnitSources(BlockUnits.Target target) {
@@ -102,7 +102,7 @@ public final class UnitSources {
     }
   }
 
-  /** Whether no source had reported it. */
+  /** Adds the source; returns whether none had reported the unit before. */
   private boolean add(int source, Tier tier, BlockHash unit) {
     var sources = told.computeIfAbsent(unit, _ -> new byte[Tier.values().length]);
     int before = sources[tier.level()];
@@ -110,7 +110,7 @@ public final class UnitSources {
     return before == 0;
   }
 
-  /** Whether no source reports it any more. */
+  /** Removes the source; returns whether none reports the unit any more. */
   private boolean remove(int source, Tier tier, BlockHash unit) {
     var sources = told.get(unit);
     if (sources == null || (sources[tier.level()] & source) == 0) return false;

@@ -14,7 +14,7 @@ import dev.kvasir.router.view.RouteRequest;
  */
 public final class BalancedPick implements PickPolicy {
   /**
-   * What things cost, in units of work.
+   * Costs in units of work.
    *
    * @param rework each unit that the request would have to compute here and not elsewhere, on top
    *     of what computing it takes: it also takes memory from others a second time
@@ -62,7 +62,7 @@ public final class BalancedPick implements PickPolicy {
     return best - second;
   }
 
-  /** What the request costs on each, in seconds below zero. */
+  /** Returns the cost of the request on each instance, in negative seconds. */
   private double[] scores(RouteRequest request, ClusterView cluster) {
     var instances = cluster.instances();
     var works = new long[instances.size()];

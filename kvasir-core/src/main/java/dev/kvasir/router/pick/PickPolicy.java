@@ -4,6 +4,7 @@ import dev.kvasir.router.view.ClusterView;
 import dev.kvasir.router.view.InstanceView;
 import dev.kvasir.router.view.RouteRequest;
 import java.util.List;
+import java.util.function.ToIntFunction;
 
 /**
  * Chooses the instance that answers a request. A policy may have state.
@@ -22,7 +23,7 @@ public interface PickPolicy {
     return 0;
   }
 
-  /** Whether it looks at nothing of the instances but that they are there. */
+  /** Returns whether it looks at nothing but which instances are there. */
   default boolean isBlind() {
     return false;
   }
@@ -49,7 +50,7 @@ public interface PickPolicy {
    * @param scorers for {@code weighted}, as in {@link WeightedPick#SCORERS_DEFAULT}
    */
   static PickPolicy named(String name, String scorers, Ties ties) {
-    return named(name, scorers, BalancedPick.Prices.DEFAULT, ties);
+    return named(name, scorers, BalancedPick.Prices.DEFAULT, ties, InstanceView::requests);
   }
 
   /**
@@ -57,26 +58,32 @@ public interface PickPolicy {
    *
    * @param scorers for {@code weighted}, as in {@link WeightedPick#SCORERS_DEFAULT}
    * @param prices for {@code balanced}
+   * @param load what an instance has to do, for policies that count its requests
    */
-  static PickPolicy named(String name, String scorers, BalancedPick.Prices prices, Ties ties) {
+  static PickPolicy named(
+      String name,
+      String scorers,
+      BalancedPick.Prices prices,
+      Ties ties,
+      ToIntFunction<InstanceView> load) {
     return switch (name) {
       case "balanced" -> new BalancedPick(prices, ties);
       case "round-robin" -> new RoundRobinPick();
-      case "least-loaded" -> leastLoaded(ties);
+      case "least-loaded" -> leastLoaded(ties, load);
       case "longest-prefix" -> longestPrefix();
-      case "weighted" -> new WeightedPick(Scorer.parse(scorers), ties);
-      case "always-busiest" -> alwaysBusiest();
+      case "weighted" -> new WeightedPick(Scorer.parse(scorers, load), ties);
+      case "always-busiest" -> alwaysBusiest(load);
       default ->
           throw new IllegalArgumentException("no routing \"" + name + "\", use one of " + NAMES);
     };
   }
 
-  /** The one with the least effective load. */
-  static PickPolicy leastLoaded(Ties ties) {
+  /** The one with the least load. */
+  static PickPolicy leastLoaded(Ties ties, ToIntFunction<InstanceView> load) {
     return (_, cluster) -> {
       var instances = cluster.instances();
       var cost = new double[instances.size()];
-      for (int i = 0; i < cost.length; i++) cost[i] = -instances.get(i).effectiveLoad();
+      for (int i = 0; i < cost.length; i++) cost[i] = -load.applyAsInt(instances.get(i));
       return instances.get(Best.of(cost, ties));
     };
   }
@@ -92,11 +99,11 @@ public interface PickPolicy {
   }
 
   /** The one with the most to do, to see what that does. */
-  static PickPolicy alwaysBusiest() {
+  static PickPolicy alwaysBusiest(ToIntFunction<InstanceView> load) {
     return (_, cluster) -> {
       var instances = cluster.instances();
       var score = new double[instances.size()];
-      for (int i = 0; i < score.length; i++) score[i] = instances.get(i).effectiveLoad();
+      for (int i = 0; i < score.length; i++) score[i] = load.applyAsInt(instances.get(i));
       return instances.get(Best.of(score, Ties.first()));
     };
   }

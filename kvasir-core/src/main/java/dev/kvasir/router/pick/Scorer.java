@@ -30,13 +30,13 @@ public interface Scorer {
   }
 
   /** Every kind of scorer by its name; each call makes one with a memory of its own. */
-  private static Map<String, Supplier<Scorer>> known() {
+  private static Map<String, Supplier<Scorer>> known(ToIntFunction<InstanceView> load) {
     var known = new LinkedHashMap<String, Supplier<Scorer>>();
     known.put("precise-prefix-cache", () -> highest(view -> view.cached().total()));
     known.put("queue-depth", () -> lowest(view -> view.signals().queueDepth()));
     known.put("kv-utilization", () -> each(view -> 1 - view.signals().kvUtilisation()));
     known.put("cache-hit-rate", () -> each(Scorer::hitRate));
-    known.put("load-balance", () -> each(view -> 1 / (1.0 + view.effectiveLoad())));
+    known.put("load-balance", () -> each(view -> 1 / (1.0 + load.applyAsInt(view))));
     known.put("prefix-affinity", PrefixAffinityScorer::new);
     known.put("no-hit-lru", NoHitLruScorer::new);
     known.put("active-requests", () -> Scorer::scoreActiveRequests);
@@ -48,7 +48,12 @@ public interface Scorer {
 
   /** Reads names and weights such as {@code queue-depth:1,kv-utilization:2}. */
   static List<Weighted> parse(String text) {
-    var known = known();
+    return parse(text, InstanceView::requests);
+  }
+
+  /** The same, with what an instance has to do for scorers that count its requests. */
+  static List<Weighted> parse(String text, ToIntFunction<InstanceView> load) {
+    var known = known(load);
     var parsed = new ArrayList<Weighted>();
     for (var part : text.split(",", -1)) {
       var pair = part.strip().split(":", 2);

@@ -4,7 +4,7 @@ import dev.kvasir.router.view.ClusterView;
 import dev.kvasir.router.view.Role;
 
 /**
- * How crowded the instances of one role are with prefills.
+ * Measure of how crowded the instances of one role are with prefills.
  *
  * <p>A prompt that is computed there makes those wait that come after it, as long as nobody is
  * idle. With n instances of which each is busy for the share b, about {@code b^(a+1) / (1-b)} wait
@@ -17,10 +17,12 @@ record Crowding(int instances, double busy) {
   /** Beyond this the queue grows however long one waits. */
   private static final double BUSY_MAX = 0.95;
 
-  /** How much longer one waits for work of very different sizes than for work of equal ones. */
+  /**
+   * Factor by which waits for work of very different sizes exceed those for work of equal sizes.
+   */
   private static final double VARIATION = 1.5;
 
-  /** What a stream counts that is held up where nobody is idle. */
+  /** Cost of each stream that is held up while no instance is idle. */
   private static final double STREAM = 1;
 
   static Crowding of(ClusterView cluster, Role role) {

@@ -9,12 +9,12 @@ import java.util.List;
 public interface PlacementPolicy {
   PrefillPlacement place(PlacementQuery query);
 
-  /** Whether it ever lets an instance prefill for another. */
+  /** Returns whether it ever lets an instance prefill for another. */
   default boolean offloads() {
     return true;
   }
 
-  /** Whether the instance that a session is at home with is good enough for its next request. */
+  /** Returns whether a session's home instance is good enough for its next request. */
   default boolean staysHome(PlacementQuery home, StickyLimits limits) {
     return home.lateSeconds(1) <= limits.patienceSeconds();
   }

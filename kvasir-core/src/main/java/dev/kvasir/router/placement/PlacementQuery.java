@@ -16,7 +16,7 @@ public record PlacementQuery(
   }
 
   /**
-   * How much later than at the best instance it would be where it decodes.
+   * Returns how much later the request would be where it decodes than at the best instance.
    *
    * @param workPrice what a second of its own prefill counts, where one in the queue counts 1
    */

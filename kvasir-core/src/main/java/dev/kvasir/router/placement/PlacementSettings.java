@@ -102,13 +102,13 @@ public record PlacementSettings(
         others);
   }
 
-  /** Whether the instance may prefill for one more. */
+  /** Returns whether the instance may prefill for one more. */
   boolean hasRoom(InstanceView instance) {
     int most = instance.role() == Role.PREFILL ? dedicatedPlacementsMax : placementsMax;
     return most == 0 || instance.load().placements() < most;
   }
 
-  /** What prefilling there must be better by than where it decodes. */
+  /** Returns by how much it must be better to prefill there than where the request decodes. */
   double marginSeconds(InstanceView prefill, Prediction predicted) {
     boolean isShared = prefill.role() != Role.PREFILL;
     return marginSeconds() + (isShared ? sharedMargin * predicted.colocateSeconds() : 0);

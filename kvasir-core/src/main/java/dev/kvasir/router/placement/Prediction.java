@@ -17,12 +17,12 @@ public record Prediction(
     double colocateHarmSeconds,
     double offloadHarmSeconds) {
   /**
-   * What a second of prefill costs on top where another instance has it cached: somebody behind it
+   * Additional cost of a second of prefill that another instance has cached: somebody behind it
    * waits that second for nothing.
    */
   static final double REWORK = 1;
 
-  /** How much better the other instance is; below zero where it is worse. */
+  /** Returns by how much the other instance is better; below zero if it is worse. */
   public double gainSeconds() {
     return colocateSeconds - offloadSeconds + colocateHarmSeconds - offloadHarmSeconds;
   }
@@ -36,8 +36,9 @@ public record Prediction(
   }
 
   /**
-   * What a second of prefill on the instance costs others. Beside instances that only prefill, a
-   * hand-over pays where those that decode are crowded, and else costs the first token for nothing.
+   * Returns what a second of prefill on the instance costs others. Beside instances that only
+   * prefill, a hand-over pays if those that decode are crowded; otherwise it delays the first token
+   * for nothing.
    */
   private static double harm(
       PlacementQuery query, InstanceView at, InstanceView prefill, PlacementSettings settings) {

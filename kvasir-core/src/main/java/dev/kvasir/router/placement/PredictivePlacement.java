@@ -33,7 +33,7 @@ public record PredictivePlacement(PlacementSettings settings) implements Placeme
     return home.lateSeconds(1 + Prediction.REWORK) <= patience;
   }
 
-  /** What the other costs but for the transfer, which is the same for all. */
+  /** Returns the cost of the other without the transfer, which costs the same for all. */
   private double seconds(PlacementQuery query, InstanceView other) {
     return query.queueSeconds(other)
         + (1 + Prediction.REWORK + settings.harm(other)) * query.ownSeconds(other);

@@ -2,7 +2,7 @@ package dev.kvasir.router.placement;
 
 import java.util.Locale;
 
-/** Where the prefill and the decode of a request run, with the reason and both predictions. */
+/** Placement of the prefill and the decode of a request, with the reason and both predictions. */
 public sealed interface PrefillPlacement {
   /** The instance that decodes. */
   int decode();
@@ -24,7 +24,7 @@ public sealed interface PrefillPlacement {
     }
   }
 
-  /** Why a request prefills where it does; the first that applies, from the top. */
+  /** Reason why a request prefills where it does; the first that applies, from the top. */
   enum Reason {
     /** Placement elsewhere is switched off. */
     DISABLED,
@@ -44,7 +44,7 @@ public sealed interface PrefillPlacement {
     P_OVERLOADED,
     /** It would come later, or hurt more, than it helps. */
     COST_EXCEEDS_BENEFIT,
-    /** Where it decodes it meets its target, and no other request there misses its own. */
+    /** The decoding instance meets its target, and no other request there misses its own. */
     MEETS_SLO,
     /** Only elsewhere does it meet its target. */
     OFFLOAD_MEETS_SLO,
@@ -58,7 +58,7 @@ public sealed interface PrefillPlacement {
     FORCED,
     /** The other failed, and the decoding instance took over. */
     OFFLOAD_FAILED_FALLBACK_COLO,
-    /** What the other computed did not arrive, and was computed again. */
+    /** The other's result did not arrive, and was computed again. */
     KV_PULL_FAILED_RECOMPUTE;
 
     /** The value of {@code offload_decision_reason}. */

@@ -1,6 +1,6 @@
 package dev.kvasir.router.placement;
 
-/** How much of a request has yet to be computed where it decodes. */
+/** Class of a request by how much of it has yet to be computed where it decodes. */
 public enum RouteClass {
   /** Nearly all of it is cached. */
   WARM,
@@ -9,7 +9,7 @@ public enum RouteClass {
   HEAVY;
 
   /**
-   * Where the classes end.
+   * Limits between the classes.
    *
    * @param warmTokensMax fewer uncached tokens than that are warm whatever the prompt
    * @param warmShareMax a smaller uncached share of the prompt than that is warm, unless heavy

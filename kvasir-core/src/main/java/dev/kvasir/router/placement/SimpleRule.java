@@ -10,7 +10,7 @@ import dev.kvasir.router.view.InstanceView;
  */
 @FunctionalInterface
 interface SimpleRule {
-  /** Why the request goes to the other instance, or does not. */
+  /** Returns the reason why the request goes to the other instance, or does not. */
   Reason judge(PlacementQuery query, InstanceView prefill);
 
   /** The reasons for which a request is placed elsewhere. */

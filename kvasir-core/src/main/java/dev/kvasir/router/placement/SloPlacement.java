@@ -44,7 +44,7 @@ public record SloPlacement(PlacementSettings settings) implements PlacementPolic
     return settings.targets();
   }
 
-  /** Whether no stream on the instance would be late for the prefill's sake. */
+  /** Returns whether no stream on the instance would be late because of the prefill. */
   private static boolean spares(PlacementQuery query, InstanceView instance) {
     return instance.load().slackSeconds() >= query.ownSeconds(instance);
   }

@@ -3,7 +3,7 @@ package dev.kvasir.router.placement;
 import java.time.Duration;
 
 /**
- * How far sessions stay with one instance.
+ * Limits within which sessions stay with one instance.
  *
  * @param sessionsMax how many are remembered
  * @param lifetime how long after their last request

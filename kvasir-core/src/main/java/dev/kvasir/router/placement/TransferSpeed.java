@@ -1,6 +1,6 @@
 package dev.kvasir.router.placement;
 
-/** How long a KV transfer takes: a line fitted to the latest samples of tokens and time. */
+/** Predicts how long a KV transfer takes, by a line fitted to the latest samples. */
 public final class TransferSpeed {
   private static final int SAMPLES_MAX = 64;
   private static final int SAMPLES_MIN = 8;

@@ -7,15 +7,16 @@ import java.util.Map;
  * Orders requests so that tenants get tokens in proportion to their weights.
  *
  * <p>Each request of a tenant has a position behind its last one, at a distance of its tokens
- * divided by the weight. A tenant without waiting requests starts at the current position, so that
- * nobody saves up credit. The tokens of an answer are added when they are known.
+ * divided by the weight. A tenant without waiting requests starts at the current position of the
+ * line that it joins, so that nobody saves up credit, and nobody is behind all that another has in
+ * line. The tokens of an answer are added when they are known.
  */
 public final class TenantShares {
   private static final int TENANTS_MAX = 65_536;
 
   private Map<String, Double> weights;
 
-  /** Where the next request of each tenant begins; those used last at the end. */
+  /** Position where the next request of each tenant begins; those used last are at the end. */
   private final LinkedHashMap<String, Double> nexts = new LinkedHashMap<>(16, 0.75f, true);
 
   private double served;
@@ -29,9 +30,13 @@ public final class TenantShares {
     weights = others;
   }
 
-  /** The place of a request of so many tokens. */
-  public double place(String tenant, int tokens) {
-    double place = Math.max(served, nexts.getOrDefault(tenant, 0.0));
+  /**
+   * The place of a request of so many tokens.
+   *
+   * @param first the place of the first that waits where it is going to wait; infinite if none does
+   */
+  public double place(String tenant, int tokens, double first) {
+    double place = Math.max(Math.min(served, first), nexts.getOrDefault(tenant, 0.0));
     nexts.put(tenant, place + tokens / weight(tenant));
     if (nexts.size() > TENANTS_MAX) nexts.pollFirstEntry();
     return place;

@@ -13,7 +13,7 @@ import java.util.TreeMap;
 public final class TurnForecast {
   private static final double START_NANOS = 1e9;
 
-  /** How many of the latest are averaged over. */
+  /** Number of the latest samples that are averaged over. */
   private static final double AVERAGED = 32;
 
   /** Of the ends, what at least counts as left by the ranks before. */
@@ -58,7 +58,7 @@ public final class TurnForecast {
     firstTokenNanos += (nanos - firstTokenNanos) / Math.min((double) starts, AVERAGED);
   }
 
-  /** Whether enough requests have ended. */
+  /** Returns whether enough requests have ended. */
   public boolean isKnown() {
     return ends >= AVERAGED;
   }

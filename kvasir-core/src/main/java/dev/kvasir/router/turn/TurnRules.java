@@ -48,7 +48,7 @@ public record TurnRules(
     DEADLINE
   }
 
-  /** What becomes of a request that is predicted to be late. */
+  /** Treatment of a request that is predicted to be late. */
   public enum Late {
     /** It waits as long as there is patience. */
     WAIT,
@@ -57,7 +57,7 @@ public record TurnRules(
   }
 
   /**
-   * What holds for a class.
+   * Rule for one class.
    *
    * @param priority higher goes first; 0 for the class's own
    * @param target when its first token is due, from its arrival; zero where there is no target
@@ -151,7 +151,7 @@ public record TurnRules(
     return text.matches("\\d{1,9}(\\.\\d{1,9})?") ? Double.parseDouble(text) : 0;
   }
 
-  /** Whether there is any bound on what a worker is given. */
+  /** Returns whether there is any bound on what a worker is given. */
   public boolean hasCaps() {
     return workerInFlightMax > 0
         || workerPrefillsMax > 0
@@ -160,7 +160,7 @@ public record TurnRules(
   }
 
   /**
-   * Whether a worker is to be given no request of that class for now.
+   * Returns whether a worker is to be given no request of that class for now.
    *
    * @param load what is with it
    * @param told what it told of itself lately; what it did not tell bounds nothing

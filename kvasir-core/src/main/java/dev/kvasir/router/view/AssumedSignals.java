@@ -29,6 +29,7 @@ final class AssumedSignals {
     double queue = 0;
     double batch = 0;
     double usage = 0;
+    double foreign = 0;
     int queues = 0;
     int batches = 0;
     int usages = 0;
@@ -40,6 +41,7 @@ final class AssumedSignals {
       }
       if (told.batchSize() != EngineSignals.UNKNOWN) {
         batch += told.batchSize();
+        foreign += instances.get(i).load().foreign();
         batches++;
       }
       if (told.kvUtilisation() != EngineSignals.UNKNOWN) {
@@ -50,10 +52,13 @@ final class AssumedSignals {
     int queueMean = (int) Math.round(queue / Math.max(1, queues));
     int batchMean = (int) Math.round(batch / Math.max(1, batches));
     double usageMean = usage / Math.max(1, usages);
+    int foreignMean = (int) Math.round(foreign / Math.max(1, batches));
     var filled = new InstanceView[instances.size()];
     for (int i = 0; i < filled.length; i++) {
       var instance = instances.get(i);
-      filled[i] = instance.with(assumed(instance, queueMean, batchMean, usageMean));
+      boolean isTold = instance.signals().batchSize() != EngineSignals.UNKNOWN;
+      var load = isTold ? instance.load() : instance.load().withForeign(foreignMean);
+      filled[i] = instance.with(assumed(instance, queueMean, batchMean, usageMean), load);
     }
     return List.of(filled);
   }

@@ -1,6 +1,6 @@
 package dev.kvasir.router.view;
 
-/** Whether an instance may be sent requests. */
+/** Readiness of an instance to be sent requests. */
 public enum Availability {
   READY,
   /** It ends what it has, and gets nothing new. */

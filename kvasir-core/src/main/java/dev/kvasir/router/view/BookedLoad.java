@@ -1,7 +1,7 @@
 package dev.kvasir.router.view;
 
 /**
- * What one gateway has booked on an instance.
+ * Load that one gateway has booked on an instance.
  *
  * @param inFlight requests dispatched and not yet ended
  * @param prefills those whose prefill runs or waits there
@@ -48,7 +48,7 @@ public record BookedLoad(
         recentWork + other.recentWork);
   }
 
-  /** What is left of it without a load that is part of it. */
+  /** Returns what is left of it without a load that is part of it. */
   public BookedLoad minus(BookedLoad part) {
     return new BookedLoad(
         inFlight - part.inFlight,
@@ -61,7 +61,7 @@ public record BookedLoad(
         recentWork - part.recentWork);
   }
 
-  /** Whether the same requests are booked; how long their answers are does not count. */
+  /** Returns whether the same requests are booked; how long their answers are does not count. */
   public boolean hasSameRequests(BookedLoad other) {
     return inFlight == other.inFlight
         && prefills == other.prefills

@@ -9,7 +9,7 @@ import java.util.List;
  */
 public record ClusterView(
     long nanos, int blockTokens, List<InstanceView> instances, Estimates estimates) {
-  /** What a token without memory costs, in units of work: it waits for others to end. */
+  /** Cost of a token without memory, in units of work: it waits for others to end. */
   public static final double SHORTAGE = 4;
 
   private static final double NEARLY_FULL = 0.9;
@@ -30,14 +30,14 @@ public record ClusterView(
     return estimates.work(uncached(request, blocks), request.promptTokens());
   }
 
-  /** What prefilling the request takes on the instance. */
+  /** Returns the time that prefilling the request takes on the instance. */
   public double ownSeconds(RouteRequest request, InstanceView instance) {
     return work(request, instance) / instance.workPerSecond();
   }
 
   /**
-   * What the prefills before it take on the instance, at the speed of the fleet: an instance that
-   * had little to do looks slow, since it was measured on small work.
+   * Returns the time that the prefills before it take on the instance, at the speed of the fleet:
+   * an instance that had little to do looks slow, since it was measured on small work.
    */
   public double queueSeconds(InstanceView instance) {
     return instance.load().prefillWork() / estimates.workPerSecond();
@@ -59,7 +59,7 @@ public record ClusterView(
     return Math.round(needed * Math.max(0, full));
   }
 
-  /** What it takes until there is memory for those, at about what waiting for it costs. */
+  /** Returns roughly what waiting for memory for the {@link #shortTokens} costs. */
   public double shortSeconds(RouteRequest request, InstanceView instance) {
     return SHORTAGE * shortTokens(request, instance) / estimates.workPerSecond();
   }

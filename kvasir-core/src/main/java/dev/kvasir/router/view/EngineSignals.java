@@ -41,12 +41,12 @@ public record EngineSignals(
     }
   }
 
-  /** What engines of every kind report. */
+  /** Returns signals with what engines of every kind report. */
   public static EngineSignals of(int queueDepth, int batchSize, double kvUtilisation) {
     return new EngineSignals(queueDepth, batchSize, kvUtilisation, UNKNOWN, UNKNOWN, UNKNOWN);
   }
 
-  /** Whether all that policies look at was reported. */
+  /** Returns whether all that policies look at was reported. */
   boolean isLoadKnown() {
     return queueDepth != UNKNOWN && batchSize != UNKNOWN && kvUtilisation != UNKNOWN;
   }

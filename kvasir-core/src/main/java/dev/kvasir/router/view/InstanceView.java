@@ -30,16 +30,24 @@ public record InstanceView(
         id, Role.BOTH, "any", signals, load, cached, Estimates.DEFAULT.workPerSecond());
   }
 
-  InstanceView with(EngineSignals other) {
-    return new InstanceView(id, role, connector, other, load, cached, workPerSecond);
+  InstanceView with(EngineSignals other, Load assumed) {
+    return new InstanceView(id, role, connector, other, assumed, cached, workPerSecond);
   }
 
-  /** What it has to do, with requests counted once for being routed and once for being there. */
+  /** The requests that it has, each counted once. */
+  public int requests() {
+    return load.inFlight() + load.foreign();
+  }
+
+  /**
+   * The load by the rule of BLIS: requests are counted once for being routed and once for being
+   * there, as of the last report. Only comparisons with BLIS use it.
+   */
   public int effectiveLoad() {
     return signals.queueDepth() + signals.batchSize() + load.inFlight();
   }
 
-  /** Whether it can prefill for the other one, over a common connector. */
+  /** Returns whether it can prefill for the other one, over a common connector. */
   public boolean canPrefillFor(InstanceView decode) {
     return id != decode.id
         && role.prefillsForOthers()

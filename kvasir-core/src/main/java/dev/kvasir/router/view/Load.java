@@ -4,6 +4,7 @@ package dev.kvasir.router.view;
  * The load of an instance according to its ledger.
  *
  * @param inFlight requests dispatched and not yet ended
+ * @param foreign requests that others sent there, by what its engine reported last
  * @param prefills those whose prefill runs or waits there
  * @param prefillTokens tokens they have to compute
  * @param prefillWork the same in units of work, see {@link Estimates#work}
@@ -16,6 +17,7 @@ package dev.kvasir.router.view;
  */
 public record Load(
     int inFlight,
+    int foreign,
     int prefills,
     long prefillTokens,
     long prefillWork,
@@ -28,10 +30,10 @@ public record Load(
   public static final Load NONE = inFlight(0);
 
   public Load {
-    if (inFlight < 0 || prefills < 0 || prefillTokens < 0 || prefillWork < 0) {
+    if (inFlight < 0 || foreign < 0 || prefills < 0 || prefillTokens < 0 || prefillWork < 0) {
       throw new IllegalArgumentException(
-          "%d in flight, %d prefills of %d tokens, work %d"
-              .formatted(inFlight, prefills, prefillTokens, prefillWork));
+          "%d in flight, %d of others, %d prefills of %d tokens, work %d"
+              .formatted(inFlight, foreign, prefills, prefillTokens, prefillWork));
     }
     if (decodeStreams < 0 || contextTokens < 0 || placements < 0 || recentWork < 0) {
       throw new IllegalArgumentException(
@@ -42,7 +44,24 @@ public record Load(
 
   /** A load of which only the number of requests is known. */
   public static Load inFlight(int requests) {
-    return new Load(requests, 0, 0, 0, 0, 0, 0, 0, 0, Double.POSITIVE_INFINITY);
+    return new Load(requests, 0, 0, 0, 0, 0, 0, 0, 0, 0, Double.POSITIVE_INFINITY);
+  }
+
+  /** The same, with so many requests of others. */
+  public Load withForeign(int requests) {
+    if (requests == foreign) return this;
+    return new Load(
+        inFlight,
+        requests,
+        prefills,
+        prefillTokens,
+        prefillWork,
+        decodeStreams,
+        contextTokens,
+        placements,
+        recentWork,
+        prefillRate,
+        slackSeconds);
   }
 
   /** A load of prefill and decode, its work counted in tokens. */
@@ -50,6 +69,7 @@ public record Load(
     int prefills = prefillTokens == 0 ? 0 : 1;
     return new Load(
         prefills + decodeStreams,
+        0,
         prefills,
         prefillTokens,
         prefillTokens,

@@ -4,7 +4,7 @@ import dev.kvasir.router.Route;
 import java.util.Arrays;
 
 /**
- * How fast an instance prefills, measured while no other prefill ran there.
+ * Speed at which an instance prefills, measured while no other prefill ran there.
  *
  * <p>The 90th percentile of the latest samples, since disturbances only make samples slower.
  * Unknown cache hits would make them faster; {@link Route#told} corrects for these.

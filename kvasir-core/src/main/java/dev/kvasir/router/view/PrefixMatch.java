@@ -4,7 +4,7 @@ import dev.kvasir.Nullable;
 import dev.kvasir.kv.CachedBlocks;
 import dev.kvasir.kv.event.Tier;
 
-/** How much of one prefix each instance holds, by its place in the index. */
+/** Part of one prefix that each instance holds, by its place in the index. */
 public final class PrefixMatch {
   public static final int TIERS = Tier.values().length;
 

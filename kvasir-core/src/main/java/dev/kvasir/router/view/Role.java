@@ -1,6 +1,6 @@
 package dev.kvasir.router.view;
 
-/** Which parts of a request an instance serves. */
+/** Parts of a request that an instance serves. */
 public enum Role {
   BOTH,
   PREFILL,

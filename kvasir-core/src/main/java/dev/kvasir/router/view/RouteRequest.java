@@ -5,7 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What the router knows of a request before it is placed.
+ * Request as the router knows it before it is placed.
  *
  * @param session whom it belongs to; empty for nobody
  * @param prefix the names of its full blocks, in order

@@ -2,7 +2,7 @@ package dev.kvasir.router.view;
 
 import java.util.Locale;
 
-/** How important a request is to its sender; less important ones are refused earlier. */
+/** Importance of a request to its sender; less important ones are refused earlier. */
 public enum SloClass {
   CRITICAL(4),
   STANDARD(3),

@@ -27,7 +27,7 @@ public record SloTargets(Duration base, double tokensPerSecond, Duration perToke
     return base.toNanos() / NANOS + promptTokens / tokensPerSecond;
   }
 
-  /** How long a stream may still be held up before its next token is late. */
+  /** Returns how long a stream may still be held up before its next token is late. */
   public double slackSeconds(int promptTokens, long emittedTokens, long elapsedNanos) {
     double due = firstTokenSeconds(promptTokens) + emittedTokens * (perToken.toNanos() / NANOS);
     return due - elapsedNanos / NANOS;

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import org.junit.jupiter.api.Test;
 
-/** Which segment goes first. */
+/** Tests which segment goes first. */
 class CellsTest {
   private static final int REQUESTS_MANY = 4_000;
 

@@ -13,7 +13,7 @@ import java.util.TreeSet;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** What every eviction policy must keep to. */
+/** Tests what every eviction policy must keep to. */
 class EvictionPolicyTest {
   private static final int BLOCKS = 8;
 

@@ -15,7 +15,7 @@ import java.util.IdentityHashMap;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** What the learnt order costs: memory for each block, and work for each request. */
+/** Tests what the learnt order costs: memory for each block, and work for each request. */
 class LearnedCostTest {
   private static final int BLOCKS = 1 << 17;
   private static final int RESIDENT_BYTES_MAX = 48;
@@ -107,7 +107,7 @@ class LearnedCostTest {
     pool.release(held);
   }
 
-  /** What all arrays take that can be reached from the policy through its own classes. */
+  /** Returns the bytes of all arrays reachable from the policy through its own classes. */
   private static long arrayBytes(EvictionPolicy policy) throws IllegalAccessException {
     var seen = new IdentityHashMap<Object, Boolean>();
     var next = new ArrayDeque<Object>();

@@ -29,7 +29,7 @@ final class LearnedModel extends ModelOrder {
     int hint;
     boolean superseded;
 
-    /** How many of its blocks are remembered, with their names or without. */
+    /** Number of its blocks that are remembered, with their names or without. */
     int away;
 
     /** Slots that may be evicted, the next one first. */
@@ -119,7 +119,10 @@ final class LearnedModel extends ModelOrder {
     follow(id, above);
   }
 
-  /** Whether the segment remembers the block at that place without a name, behind the slot. */
+  /**
+   * Returns whether the segment remembers the block at that place, behind the slot {@code above},
+   * without its name.
+   */
   private boolean isRemembered(@Nullable Segment segment, int above, int position) {
     if (segment == null || !claimed(segment) || parents.containsValue(above)) return false;
     return segment.away > 0 && segment.last != position - 1 && position % STRIDE != 0;
@@ -265,7 +268,10 @@ final class LearnedModel extends ModelOrder {
     nameEnds(moves);
   }
 
-  /** Who remembers each block, by its name or because the one before it is remembered. */
+  /**
+   * Returns the segment that remembers each block, by its name or because it remembers the one
+   * before.
+   */
   private List<@Nullable Segment> ownersOf(RequestEnd end) {
     var owners = new ArrayList<@Nullable Segment>();
     for (int i = 0; i < end.blocks(); i++) {

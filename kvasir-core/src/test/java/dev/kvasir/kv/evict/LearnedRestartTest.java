@@ -13,7 +13,7 @@ import java.util.Arrays;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** What was learnt outlasts a restart, and what is damaged does no harm. */
+/** Tests that what was learnt outlasts a restart, and that what is damaged does no harm. */
 class LearnedRestartTest {
   private static final int BLOCKS = 64;
   private static final int SHORT = 4;

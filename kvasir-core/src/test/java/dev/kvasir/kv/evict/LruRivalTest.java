@@ -11,7 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** What LRU would have found, and what follows when it would have found more. */
+/** Tests what LRU would have found, and what follows when it would have found more. */
 class LruRivalTest {
   private static final int BLOCKS = 64;
 
@@ -36,7 +36,7 @@ class LruRivalTest {
         });
   }
 
-  /** How many leading blocks were there. */
+  /** Serves a request for the chain; returns how many leading blocks were there. */
   private static int serve(BlockPool pool, List<TokenBlock> chain) {
     var held = new ArrayList<>(pool.match(Chains.hashes(chain)));
     int found = held.size();

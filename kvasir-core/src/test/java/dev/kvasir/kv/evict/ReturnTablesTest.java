@@ -2,6 +2,8 @@ package dev.kvasir.kv.evict;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.nio.ByteBuffer;
+import java.util.zip.CRC32C;
 import org.junit.jupiter.api.Test;
 
 class ReturnTablesTest {
@@ -30,6 +32,23 @@ class ReturnTablesTest {
     }
     int young = tables.child(known, 1);
     assertThat(tables.index(young, 0)).isEqualTo(tables.index(known, 0));
+  }
+
+  @Test
+  void aTreeThatIsTooDeepIsRefused() {
+    var tables = new ReturnTables(1);
+    int last = ReturnTables.ROOT;
+    for (int depth = 1; depth < 8; depth++) last = tables.child(last, 1);
+    int other = tables.child(ReturnTables.ROOT, 2);
+    var saved = tables.save(new HintTrust());
+    assertThat(new ReturnTables(1).restore(saved, new HintTrust())).isTrue();
+    var bytes = ByteBuffer.wrap(saved);
+    int row = 3 * Integer.BYTES + ReturnTables.AGES * 2 * Float.BYTES;
+    bytes.putInt(2 * Integer.BYTES + Long.BYTES + other * row, last);
+    var sum = new CRC32C();
+    sum.update(saved, 0, saved.length - Integer.BYTES);
+    bytes.putInt(saved.length - Integer.BYTES, (int) sum.getValue());
+    assertThat(new ReturnTables(1).restore(saved, new HintTrust())).isFalse();
   }
 
   private static void end(ReturnTables tables) {

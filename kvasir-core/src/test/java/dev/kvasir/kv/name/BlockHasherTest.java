@@ -9,7 +9,7 @@ import java.util.Random;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/** What holds for names of blocks. */
+/** Tests what holds for names of blocks. */
 final class BlockHasherTest {
   private static final int[] TOKENS = IntStream.range(100, 124).toArray();
 

@@ -15,7 +15,7 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-/** Where the cheapest of all cuts is made, by trying them all. */
+/** Tests that the cheapest of all cuts is made, by trying them all. */
 class PromotionChoiceTest {
   private static final List<Tier> BELOW = List.of(Tier.HOST, Tier.DISK, Tier.REMOTE, Tier.OBJECT);
   private static final int BLOCKS_MAX = 40;
@@ -49,7 +49,7 @@ class PromotionChoiceTest {
         });
   }
 
-  /** What it takes to load those before the cut, and to compute those behind it. */
+  /** Returns the time to load the blocks before the cut and to compute those behind it. */
   private static Duration cost(
       List<Tier> found, int cut, Map<Tier, ReuseCost> costs, Duration recompute) {
     var sum = recompute.multipliedBy(found.size() - cut);

@@ -22,11 +22,11 @@ import java.util.List;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 
-/** What others throw inside a pipeline ends what it was about, and nothing else. */
+/** Tests that what others throw inside a pipeline ends what it was about, and nothing else. */
 class PipelineFailureTest {
   private static final Duration SOON = Duration.ofMillis(1);
 
-  /** What the tests throw. */
+  /** Exception that the tests throw. */
   private static final class Thrown extends RuntimeException {
     private static final long serialVersionUID = 1;
 

@@ -1,5 +1,6 @@
 package dev.kvasir.offload.pipeline;
 
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvasir.kv.BlockPool;
@@ -154,7 +155,7 @@ class SecondOfferTest {
 
   /** As an engine does: takes blocks, fills them, and gives them back. */
   private void compute(TieredKvCache cache, int first, int blocks) {
-    var span = cache.open(names(first), 0);
+    var span = requireNonNull(cache.open(names(first), 0));
     span.reserve(blocks * 16);
     span.fill(blocks * 16);
     span.release();
@@ -163,7 +164,7 @@ class SecondOfferTest {
   private void use(TieredKvCache cache, int blocks) {
     var match = cache.match(names(0), blocks);
     assertThat(match.blocks()).isEqualTo(blocks);
-    cache.open(names(0), blocks).release();
+    requireNonNull(cache.open(names(0), blocks)).release();
     loop.runFor(SOON);
   }
 

@@ -13,7 +13,7 @@ import java.util.random.RandomGenerator;
  * A tier whose slots remember what was copied into them, and whose copies fail, stall and tear.
  *
  * <p>Bytes are read when a transfer starts and again when it ends: a block that was reused in
- * between is found out.
+ * between is found out. Who loads more at a time than it takes is found out, too.
  */
 public final class FaultyTier implements TierStore {
   private final EventLoop loop;
@@ -21,6 +21,8 @@ public final class FaultyTier implements TierStore {
   private final @Nullable BlockHash[] above;
   private final @Nullable BlockHash[] here;
   private final List<Runnable> unanswered = new ArrayList<>();
+  private int loadsMax = Integer.MAX_VALUE;
+  private int loading;
   private boolean faults = true;
   private boolean standing;
 
@@ -33,6 +35,12 @@ public final class FaultyTier implements TierStore {
     this.random = random;
     this.above = above;
     this.here = here;
+  }
+
+  /** Takes so many loads at a time, and no more. */
+  public FaultyTier ofQueue(int queueMax) {
+    loadsMax = queueMax;
+    return this;
   }
 
   /** From now on nothing is answered. */
@@ -71,6 +79,8 @@ public final class FaultyTier implements TierStore {
   @Override
   public void load(List<BlockCopy> copies, Consumer<List<CopyOutcome>> done) {
     for (var copy : copies) require(copy, here[copy.below()], "read to load");
+    loading += copies.size();
+    if (loading > loadsMax) throw new AssertionError(loading + " loads of " + loadsMax);
     later(
         () -> {
           var outcomes = new ArrayList<CopyOutcome>();
@@ -81,6 +91,7 @@ public final class FaultyTier implements TierStore {
                     ? new CopyOutcome.Damaged("flipped bit")
                     : move(copy, above, copy.above()));
           }
+          loading -= copies.size();
           done.accept(outcomes);
         });
   }

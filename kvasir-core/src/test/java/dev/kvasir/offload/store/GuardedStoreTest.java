@@ -14,6 +14,7 @@ class GuardedStoreTest {
   private static final Duration PAUSE = Duration.ofSeconds(5);
   private static final Duration SLOW = Duration.ofSeconds(1);
   private static final CopyOutcome FAILED = new CopyOutcome.Failed("no");
+  private static final CopyOutcome REFUSED = new CopyOutcome.Refused("queue full");
 
   private final VirtualLoop loop = new VirtualLoop();
   private final HeldStore store = new HeldStore(loop);
@@ -116,6 +117,41 @@ class GuardedStoreTest {
     // And one of few blocks that takes as long is slow.
     for (int i = 0; i < 3; i++) guarded.store(copies(), answers::add);
     loop.runFor(block.multipliedBy(64));
+    assertThat(guarded.isTripped()).isTrue();
+  }
+
+  @Test
+  void whatFoundNoRoomSaysNothingOfTheStore() {
+    for (int i = 0; i < 9; i++) call(REFUSED);
+    assertThat(guarded.isTripped()).isFalse();
+    // It is no success either: failures before and after it are in a row.
+    call(FAILED);
+    call(FAILED);
+    call(REFUSED);
+    call(FAILED);
+    assertThat(guarded.isTripped()).isTrue();
+  }
+
+  @Test
+  void aTrialThatFoundNoRoomIsMadeAgain() {
+    for (int i = 0; i < 3; i++) call(FAILED);
+    loop.runFor(PAUSE);
+    call(REFUSED);
+    assertThat(guarded.isTripped()).isTrue();
+    assertThat(guarded.trips()).isEqualTo(1);
+    call(CopyOutcome.COPIED);
+    assertThat(guarded.isTripped()).isFalse();
+  }
+
+  @Test
+  void aFullQueueDoesNotHideThatTheStoreStalls() {
+    for (int i = 0; i < 3; i++) guarded.store(copies(), answers::add);
+    for (int i = 0; i < 8; i++) {
+      loop.runFor(SLOW.dividedBy(8));
+      if (guarded.isTripped()) break;
+      guarded.store(copies(), answers::add);
+      store.answer(store.calls.removeLast(), List.of(REFUSED));
+    }
     assertThat(guarded.isTripped()).isTrue();
   }
 

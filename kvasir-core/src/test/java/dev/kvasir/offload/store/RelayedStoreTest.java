@@ -83,6 +83,22 @@ class RelayedStoreTest {
   }
 
   @Test
+  void loadsThatKeepAllSlotsBusyDoNotStarveAStore() {
+    for (int i = 0; i < 3; i++) store.load(copies(4), answers::add);
+    var stored = new ArrayList<CopyOutcome>();
+    store.store(copies(4), stored::addAll);
+    for (int turn = 0; turn < 8 && stored.isEmpty(); turn++) {
+      store.load(copies(4), answers::add);
+      // What comes up goes on above, what goes down below.
+      boolean isDown = below.calls.isEmpty();
+      succeed(isDown ? above : below);
+      succeed(isDown ? below : above);
+    }
+    assertThat(stored).hasSize(4).containsOnly(CopyOutcome.COPIED);
+    assertThat(answers).as("loads go first").hasSizeGreaterThanOrEqualTo(2);
+  }
+
+  @Test
   void damageBelowIsAMissButTheTierAboveOnlyFails() {
     store.load(copies(1), answers::add);
     answer(below, DAMAGED);

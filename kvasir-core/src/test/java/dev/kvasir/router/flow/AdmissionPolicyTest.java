@@ -49,7 +49,7 @@ class AdmissionPolicyTest {
 
   @Test
   void tierShedRefusesTheLessImportantOnlyAboveTheLoad() {
-    var policy = AdmissionPolicy.tierShed(6, 3);
+    var policy = AdmissionPolicy.tierShed(6, 3, InstanceView::effectiveLoad);
     assertThat(policy.admit(request(1, SloClass.BACKGROUND), loaded(2, 2, 2)))
         .isEqualTo(admitted());
     assertThat(policy.admit(request(1, SloClass.STANDARD), loaded(3, 2, 2))).isEqualTo(admitted());
@@ -74,12 +74,20 @@ class AdmissionPolicyTest {
     var gate = AdmissionPolicy.gaieLegacy(5, 0.8);
     assertThat(gate.admit(request(1, SloClass.SHEDDABLE), cluster(silent, saturated(1, 5, 0))))
         .isInstanceOf(Admission.Rejected.class);
-    var sent = new Load(9, 5, 500, 500, 4, 900, 0, 0, 0, Double.POSITIVE_INFINITY);
+    var sent = new Load(9, 0, 5, 500, 500, 4, 900, 0, 0, 0, Double.POSITIVE_INFINITY);
     var busy = InstanceView.of(0, EngineSignals.NONE, sent, CachedBlocks.NONE);
     assertThat(gate.admit(request(1, SloClass.SHEDDABLE), cluster(busy)))
         .isInstanceOf(Admission.Rejected.class);
-    assertThat(AdmissionPolicy.tierShed(12, 3).admit(request(1, SloClass.BATCH), cluster(busy)))
-        .isEqualTo(new Admission.Rejected("tier-shed: class=batch priority=-1 < min=3 load=18"));
+    assertThat(AdmissionPolicy.tierShed(8, 3).admit(request(1, SloClass.BATCH), cluster(busy)))
+        .isEqualTo(new Admission.Rejected("tier-shed: class=batch priority=-1 < min=3 load=9"));
+  }
+
+  @Test
+  void tierShedCountsEachRequestOnce() {
+    var told = EngineSignals.of(4, 5, 0);
+    var busy = InstanceView.of(0, told, Load.inFlight(9), CachedBlocks.NONE);
+    var batch = request(1, SloClass.BATCH);
+    assertThat(AdmissionPolicy.tierShed(9, 3).admit(batch, cluster(busy))).isEqualTo(admitted());
   }
 
   @Test

@@ -36,7 +36,7 @@ import java.util.random.RandomGenerator;
  * look at all books after every event.
  */
 final class FlowWalk {
-  /** How a worker treats what it is sent. */
+  /** Behaviour of a worker towards what it is sent. */
   private enum Mood {
     GOOD,
     DEAD,
@@ -66,7 +66,7 @@ final class FlowWalk {
   private final int requests;
   private boolean isCalm;
 
-  /** What happened in all walks, so that a test can see that they meet what they are for. */
+  /** Counts of what happened in all walks, by which a test sees that they cover their cases. */
   static final class Sum {
     long answered;
     long refused;
@@ -79,14 +79,23 @@ final class FlowWalk {
 
   private final Sum sum;
 
+  /** The factor by which there are more workers and requests than usual. */
+  private final int size;
+
   FlowWalk(RandomGenerator random, Sum sum) {
+    this(random, sum, 1);
+  }
+
+  /** A walk of that many times more workers and requests. */
+  FlowWalk(RandomGenerator random, Sum sum, int size) {
     this.random = random;
+    this.size = size;
     this.sum = sum;
     this.settings =
         new FlowSettings(
             new QueueLimits(
-                1 + random.nextInt(12),
-                random.nextInt(10),
+                size * (1 + random.nextInt(12)),
+                size * random.nextInt(10),
                 Duration.ofMillis(1 + random.nextInt(99)),
                 turns(random)),
             new RetryRules(
@@ -100,13 +109,16 @@ final class FlowWalk {
     this.router = new Router(loop, RouterSettings.DEFAULT, picks, placement);
     this.workers = new WorkerTable<>(router, settings.ejection(), new Watch());
     this.flow = new RequestFlow(loop, router, workers, settings);
-    for (int i = 0; i < 2 + random.nextInt(5); i++) addWorker(i);
+    int workerCount = size * (2 + random.nextInt(5));
+    for (int i = 0; i < workerCount; i++) addWorker(i);
     for (int i = 0; i < 3; i++) {
       var limits =
-          i == 0 ? KeyLimits.UNLIMITED : new KeyLimits(600 * i, 400_000, 2 + random.nextInt(8));
+          i == 0
+              ? KeyLimits.UNLIMITED
+              : new KeyLimits(600 * i, 400_000, size * (2 + random.nextInt(8)));
       callers.add(new FlowCaller("tenant" + i, "key" + i, limits));
     }
-    this.requests = 40 + random.nextInt(160);
+    this.requests = size * (40 + random.nextInt(160));
   }
 
   /** Mostly none; else any of them, with bounds that are often met. */
@@ -164,7 +176,7 @@ final class FlowWalk {
     arrive(0);
     for (int events = 0; loop.step(); events++) {
       check();
-      assertThat(events).isLessThan(EVENTS_MAX);
+      assertThat(events).isLessThan(EVENTS_MAX * size);
       if (isOver()) break;
     }
     for (var trial : trials) trial.checkOver();
@@ -216,8 +228,8 @@ final class FlowWalk {
     if (count == requests) return;
     var trial = new Trial(callers.get(random.nextInt(callers.size())));
     trials.add(trial);
-    flow.arrive(trial.request);
-    loop.after(Duration.ofNanos(random.nextInt(20_000_000)), () -> arrive(count + 1));
+    trial.follow(flow.arrive(trial.request));
+    loop.after(Duration.ofNanos(random.nextInt(20_000_000 / size)), () -> arrive(count + 1));
   }
 
   private void check() {
@@ -248,7 +260,7 @@ final class FlowWalk {
     assertThat((long) booked).isBetween(open, 2 * open);
   }
 
-  /** Where targets are kept, nobody waits longer than its first token is due. */
+  /** Checks that, where targets are kept, nobody waits past the time its first token is due. */
   private void checkDue(Trial trial) {
     var turns = settings.queue().turns();
     var target = turns.target(trial.request.asked().sloClass());
@@ -257,12 +269,13 @@ final class FlowWalk {
     assertThat(loop.nanos()).as("a request waits though it is late").isLessThanOrEqualTo(due);
   }
 
-  /** No request is taken from the line while one before it waits, since all may go anywhere. */
+  /** No request is taken from the line while one before it waits that may go to the same. */
   private void checkFirst(FlowRequest taken) {
     var turns = settings.queue().turns();
     for (var trial : trials) {
       var other = trial.request;
       if (other.state() != State.WAITING) continue;
+      if (!other.places().workers().equals(taken.places().workers())) continue;
       int rank = turns.rank(other.asked().sloClass());
       int ownRank = turns.rank(taken.asked().sloClass());
       assertThat(rank).as("a lower priority goes first").isGreaterThanOrEqualTo(ownRank);
@@ -306,6 +319,9 @@ final class FlowWalk {
     final long arrivedNanos = loop.nanos();
     @Nullable Leg answering;
 
+    /** Flag set if it is to be called back: nobody else is. */
+    boolean isAwaiting;
+
     Trial(FlowCaller caller) {
       this.request = new FlowRequest(caller, this);
       if (random.nextInt(5) == 0) {
@@ -318,11 +334,28 @@ final class FlowWalk {
       isGone = true;
       sum.left++;
       stop();
-      flow.over(request, RequestEnd.of(Verdict.NONE));
+      over(RequestEnd.of(Verdict.NONE));
     }
 
     @Override
-    public void accept() {
+    public void resume(Step step) {
+      assertThat(isAwaiting).isTrue();
+      isAwaiting = false;
+      assertThat(step).isNotInstanceOf(Step.Local.class);
+      follow(step);
+    }
+
+    void follow(Step step) {
+      switch (step) {
+        case Step.Send legs -> send(legs);
+        case Step.Local.READ -> read();
+        case Step.Local.WAIT -> isAwaiting = true;
+        case Step.Local.NOTHING -> {}
+        case Step.Refuse(var refusal) -> refuse(refusal);
+      }
+    }
+
+    private void read() {
       accepted++;
       loop.after(Duration.ofNanos(random.nextInt(1_000_000)), this::submit);
     }
@@ -334,11 +367,24 @@ final class FlowWalk {
       int promptTokens = random.nextInt(1, 4_000);
       Set<Need> needs = random.nextInt(4) == 0 ? Set.of(Need.TOOLS) : Set.of();
       var route = new RouteRequest("", promptTokens, List.of(), sloClass, List.of());
-      flow.submit(request, new Submission("", route, random.nextInt(4) > 0, isWhole, needs, 0));
+      boolean isSplittable = random.nextInt(4) > 0;
+      var submission = new Submission("", route, isSplittable, isWhole, needs, 0);
+      follow(flow.submit(request, submission));
     }
 
-    @Override
-    public void send(Leg leg) {
+    private void send(Step.Send legs) {
+      switch (legs) {
+        case WHOLE -> send(Leg.WHOLE);
+        case PREFILL -> send(Leg.PREFILL);
+        case DECODE -> send(Leg.DECODE);
+        case PREFILL_AND_DECODE -> {
+          send(Leg.PREFILL);
+          send(Leg.DECODE);
+        }
+      }
+    }
+
+    private void send(Leg leg) {
       assertThat(isGone || refused > 0 || closed > 0 || answers > 0).isFalse();
       if (leg == Leg.PREFILL || leg == Leg.WHOLE) noteAttempt(leg);
       if (leg != Leg.PREFILL) {
@@ -388,11 +434,14 @@ final class FlowWalk {
       // As a driver must: no failure of what has begun to go out.
       if (tokens > 0 || isGone) return;
       failedAt.add(id);
-      flow.failed(request, leg, kind, kind + " at " + leg);
+      // And nothing under way while the flow decides.
+      answering = null;
+      stop();
+      follow(flow.failed(request, leg, kind, kind + " at " + leg));
     }
 
     private void succeed(Leg leg, Mood mood) {
-      if (leg == Leg.PREFILL) flow.prefilled(request);
+      if (leg == Leg.PREFILL) follow(flow.prefilled(request));
       else if (isWhole) end(mood);
       else token(mood);
     }
@@ -416,7 +465,7 @@ final class FlowWalk {
       answering = null;
       stop();
       var verdict = mood == Mood.BREAKING ? Verdict.BROKEN : Verdict.ANSWERED;
-      flow.over(request, new RequestEnd(verdict, -1, -1, outputTokens));
+      over(new RequestEnd(verdict, -1, -1, outputTokens));
     }
 
     private void stop() {
@@ -424,15 +473,7 @@ final class FlowWalk {
       legs.clear();
     }
 
-    @Override
-    public void cancel() {
-      assertThat(tokens).isZero();
-      answering = null;
-      stop();
-    }
-
-    @Override
-    public void refuse(Refusal refusal) {
+    private void refuse(Refusal refusal) {
       assertThat(refused + answers + closed + tokens).isZero();
       assertThat(answering).isNull();
       refused++;
@@ -442,12 +483,14 @@ final class FlowWalk {
     }
 
     private void told() {
-      flow.over(request, RequestEnd.of(Verdict.NONE));
+      over(RequestEnd.of(Verdict.NONE));
     }
 
-    @Override
-    public void closed() {
-      assertThat(++closed).isEqualTo(1);
+    private void over(RequestEnd end) {
+      flow.over(request, end);
+      assertThat(request.state()).isEqualTo(State.OVER);
+      if (closed > 0) return;
+      closed = 1;
       // The second time counts for nothing.
       loop.execute(() -> flow.over(request, RequestEnd.of(Verdict.ANSWERED)));
     }

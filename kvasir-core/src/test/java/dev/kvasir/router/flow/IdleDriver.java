@@ -14,14 +14,15 @@ abstract class IdleDriver implements RequestDriver {
   }
 
   @Override
-  public void accept() {}
+  public final void resume(Step step) {
+    switch (step) {
+      case Step.Send legs -> send(legs);
+      case Step.Local _ -> {}
+      case Step.Refuse(var refusal) -> refuse(refusal);
+    }
+  }
 
-  @Override
-  public void send(Leg leg) {}
+  void send(Step.Send legs) {}
 
-  @Override
-  public void cancel() {}
-
-  @Override
-  public void closed() {}
+  abstract void refuse(Refusal refusal);
 }

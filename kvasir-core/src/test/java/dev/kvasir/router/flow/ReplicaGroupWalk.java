@@ -86,11 +86,12 @@ final class ReplicaGroupWalk {
     @Nullable
     Asked ask(FlowCaller caller, String session) {
       var asked = new Asked(this, caller);
-      flow.arrive(asked.request);
+      asked.resume(flow.arrive(asked.request));
       if (asked.isRefused) return null;
       var route = new RouteRequest(session, 100, List.of(), SloClass.STANDARD, List.of());
       var needs = Submission.NO_NEEDS;
-      flow.submit(asked.request, new Submission("m", route, false, false, needs, 0));
+      var submission = new Submission("m", route, false, false, needs, 0);
+      asked.resume(flow.submit(asked.request, submission));
       if (asked.isRefused) return null;
       underWay.add(asked);
       return asked;
@@ -158,7 +159,7 @@ final class ReplicaGroupWalk {
     }
 
     @Override
-    public void refuse(Refusal refusal) {
+    void refuse(Refusal refusal) {
       isRefused = true;
       at.flow.over(request, RequestEnd.of(Verdict.NONE));
     }
@@ -188,7 +189,7 @@ final class ReplicaGroupWalk {
     loop.runFor(time);
   }
 
-  /** What all gateways together have with the worker. */
+  /** Returns how many requests all gateways together have with the worker. */
   int truth(int worker) {
     int sum = 0;
     for (var gateway : gateways) sum += gateway.booked(worker).inFlight();
@@ -207,7 +208,7 @@ final class ReplicaGroupWalk {
     }
   }
 
-  /** What holds at any time, however late the news. */
+  /** Checks what holds at any time, however late the news. */
   void checkAlways() {
     for (var gateway : gateways) {
       for (int worker = 0; worker < WORKERS; worker++) {

@@ -52,7 +52,8 @@ class RequestFlowTest {
     var fleet = new Fleet(3);
     var asked = fleet.ask(Set.of(Need.TOOLS), 0);
     int first = fleet.at(asked);
-    fleet.flow.failed(asked, Leg.WHOLE, LegFailure.UNABLE, "no parser");
+    var again = fleet.flow.failed(asked, Leg.WHOLE, LegFailure.UNABLE, "no parser");
+    assertThat(again).isEqualTo(Step.Send.WHOLE);
     int second = fleet.at(asked);
     assertThat(second).isNotEqualTo(first);
     // Nothing is learnt before another one has answered: the request may be wrong.
@@ -73,7 +74,8 @@ class RequestFlowTest {
     var asked = fleet.ask(Set.of(Need.MEDIA), 0);
     int first = fleet.at(asked);
     fleet.flow.failed(asked, Leg.WHOLE, LegFailure.UNABLE, "no images");
-    fleet.flow.failed(asked, Leg.WHOLE, LegFailure.UNABLE, "no images");
+    var last = fleet.flow.failed(asked, Leg.WHOLE, LegFailure.UNABLE, "no images");
+    assertThat(last).isInstanceOf(Step.Refuse.class);
     assertThat(asked.state()).isEqualTo(FlowRequest.State.REFUSED);
     assertThat(asked.attempts()).isEqualTo(2);
     assertThat(fleet.table.entry(first).lacks(loop.nanos())).isEmpty();
@@ -136,9 +138,10 @@ class RequestFlowTest {
 
     FlowRequest ask(Set<Need> needs, int contextTokens, Consumer<FlowRequest> whenRefused) {
       var caller = new Caller(whenRefused);
-      flow.arrive(caller.request);
+      caller.resume(flow.arrive(caller.request));
       var route = new RouteRequest("", 10, List.of(), SloClass.STANDARD, List.of());
-      flow.submit(caller.request, new Submission("m", route, false, false, needs, contextTokens));
+      var asked = new Submission("m", route, false, false, needs, contextTokens);
+      caller.resume(flow.submit(caller.request, asked));
       return caller.request;
     }
 
@@ -158,7 +161,7 @@ class RequestFlowTest {
     }
 
     @Override
-    public void refuse(Refusal refusal) {
+    void refuse(Refusal refusal) {
       whenRefused.accept(request);
     }
   }

@@ -32,7 +32,7 @@ import java.util.SplittableRandom;
 import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 
-/** Who goes first, and how much a worker is given. */
+/** Tests who goes first, and how much a worker is given. */
 class TurnRulesTest {
   private static final Duration PATIENCE = Duration.ofSeconds(30);
 
@@ -95,10 +95,16 @@ class TurnRulesTest {
   private Asked ask(String tenant, int tokens, SloClass sloClass, String model) {
     var request = new Asked(tenant);
     asked.add(request);
-    flow.arrive(request.request);
     var route = new RouteRequest("", tokens, List.of(), sloClass, List.of());
-    flow.submit(
-        request.request, new Submission(model, route, false, false, Submission.NO_NEEDS, 0));
+    request.begin(new Submission(model, route, false, false, Submission.NO_NEEDS, 0));
+    return request;
+  }
+
+  private Asked askLong(String tenant, int contextTokens) {
+    var request = new Asked(tenant);
+    asked.add(request);
+    var route = new RouteRequest("", 10, List.of(), SloClass.STANDARD, List.of());
+    request.begin(new Submission("x", route, false, false, Submission.NO_NEEDS, contextTokens));
     return request;
   }
 
@@ -206,6 +212,64 @@ class TurnRulesTest {
     end(y, 0);
     assertThat(waitsForY.isRunning()).isTrue();
     assertThat(waitsForX.request.state()).isEqualTo(State.WAITING);
+  }
+
+  @Test
+  void anyNumberThatWaitsForOneModelDelaysNoOther() {
+    open(2, 1_000, capped(2, 0, 0));
+    table.serves(0, List.of("x"), 0);
+    table.serves(1, List.of("y"), 0);
+    for (int i = 0; i < 300; i++) ask("a", 10, SloClass.STANDARD, "x");
+    var y = ask("a", 10, SloClass.STANDARD, "y");
+    assertThat(y.isRunning()).isTrue();
+    assertThat(ask("a", 10, SloClass.STANDARD, "y").isRunning()).isTrue();
+    var waitsForY = ask("a", 10, SloClass.STANDARD, "y");
+    assertThat(waitsForY.isRunning()).isFalse();
+    end(y, 0);
+    assertThat(waitsForY.isRunning()).isTrue();
+    assertThat(flow.waiting()).isEqualTo(298);
+  }
+
+  @Test
+  void placesThatAreKeptForAClassAreGivenToItHoweverManyOthersWait() {
+    open(1, 1_000, TurnRules.DEFAULT.withBounds(3, 1, 0));
+    for (int i = 0; i < 300; i++) ask("a", 10);
+    assertThat(flow.waiting()).isEqualTo(298);
+    assertThat(ask("a", 10, SloClass.CRITICAL, "").isRunning()).isTrue();
+  }
+
+  @Test
+  void aRequestWaitsForAWorkerThatCanAnswerItThoughAnotherOfItsModelHasRoom() {
+    open(2, 1_000, capped(1, 0, 0));
+    table.serves(0, List.of("x"), 1_000);
+    table.serves(1, List.of("x"), 8_000);
+    var first = askLong("a", 5_000);
+    var second = askLong("a", 5_000);
+    assertThat(first.worker()).isEqualTo(1);
+    assertThat(second.request.state()).isEqualTo(State.WAITING);
+    assertThat(askLong("a", 500).isRunning()).isTrue();
+    // It can do more than before: whoever waits may go there now.
+    end(asked.getLast(), 0);
+    table.serves(0, List.of("x"), 8_000);
+    loop.runFor(Duration.ofMillis(20));
+    assertThat(second.worker()).isZero();
+  }
+
+  @Test
+  void whoComesNewIsNotBehindTheLineOfItsModelBecauseOthersWereServedElsewhere() {
+    var fair =
+        new TurnRules(
+            Order.FAIR, List.of(), List.of(), 1, 0, SloClass.CRITICAL, 0, 0, 0, Late.WAIT);
+    open(2, 1_000, fair);
+    table.serves(0, List.of("x"), 0);
+    table.serves(1, List.of("y"), 0);
+    var running = ask("flood", 100, SloClass.STANDARD, "x");
+    for (int i = 0; i < 50; i++) ask("flood", 100, SloClass.STANDARD, "x");
+    for (int i = 0; i < 200; i++) end(ask("other", 1_000, SloClass.STANDARD, "y"), 0);
+    var newcomer = ask("new", 100, SloClass.STANDARD, "x");
+    end(running, 0);
+    end(asked.stream().filter(Asked::isRunning).findFirst().orElseThrow(), 0);
+    assertThat(newcomer.isRunning()).isTrue();
   }
 
   @Test
@@ -379,6 +443,11 @@ class TurnRulesTest {
       request = new FlowRequest(new FlowCaller(tenant, tenant, KeyLimits.UNLIMITED), this);
     }
 
+    void begin(Submission submission) {
+      resume(flow.arrive(request));
+      resume(flow.submit(request, submission));
+    }
+
     boolean isRunning() {
       return request.isWithWorkers();
     }
@@ -392,7 +461,7 @@ class TurnRulesTest {
     }
 
     @Override
-    public void refuse(Refusal why) {
+    void refuse(Refusal why) {
       refusal = why;
       flow.over(request, RequestEnd.of(Verdict.NONE));
     }

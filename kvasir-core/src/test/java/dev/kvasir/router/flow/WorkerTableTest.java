@@ -16,7 +16,7 @@ import java.time.Duration;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 
-/** Which workers are ejected for the failures of requests, and which stay whatever happens. */
+/** Tests which workers are ejected when requests fail, and which stay whatever happens. */
 class WorkerTableTest {
   private static final long SECOND = 1_000_000_000L;
   private static final FlowCaller ADA = caller("ada");

@@ -2,6 +2,7 @@ package dev.kvasir.router.index;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kvasir.Nullable;
 import dev.kvasir.Seeds;
 import dev.kvasir.kv.event.KvEvent;
 import dev.kvasir.kv.event.Tier;
@@ -23,12 +24,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What is told in units is what the engine's blocks, of any size, hold of them. */
+/** Tests that what is told in units is what the engine's blocks, of any size, hold of them. */
 class BlockUnitsTest {
   private static final BlockUnits.Group ONLY = new BlockUnits.Group(0, 0);
   private static final List<Tier> TIERS = List.of(Tier.DEVICE, Tier.HOST);
 
-  /** What an index would know by now. */
+  /** Records what an index would know by now. */
   private static final class Told implements BlockUnits.Target {
     final Map<Tier, Set<BlockHash>> units = new EnumMap<>(Tier.class);
     final Set<BlockHash> ends = new LinkedHashSet<>();
@@ -76,6 +77,31 @@ class BlockUnitsTest {
     public void noEnd(BlockHash unit) {
       assertThat(ends.remove(unit)).isTrue();
     }
+  }
+
+  private static BlockUnits.Block<Prefix> block(
+      BlockUnits<Prefix> units, BlockUnits.@Nullable Block<Prefix> before, int from, int to) {
+    var tokens = List.of(1, 2, 3, 4, 5, 6, 7, 8);
+    var ints = tokens.stream().mapToInt(Integer::intValue).toArray();
+    var prefix = new Prefix(tokens.subList(0, to), to - from);
+    var hasher = new Sha256Hasher("model", "");
+    return units.at(new BlockUnits.Place<>(prefix, before, hasher, ints, from, to));
+  }
+
+  @Test
+  void anEndStaysAsLongAsOneOfTheBlocksThatEndThereDoes() {
+    var told = new Told();
+    var units = new BlockUnits<Prefix>(4, 100, told);
+    var window = new BlockUnits.Group(1, 4);
+    var large = block(units, null, 0, 8);
+    var first = block(units, null, 0, 4);
+    var second = block(units, first, 4, 8);
+    for (var block : List.of(large, first, second)) units.hold(block, window, Tier.DEVICE);
+    assertThat(told.ends).hasSize(2);
+    units.release(large, 1, Tier.DEVICE);
+    assertThat(told.ends).hasSize(2);
+    units.release(second, 1, Tier.DEVICE);
+    assertThat(told.ends).hasSize(1);
   }
 
   /** A prompt up to the end of a block, which names the block. */

@@ -16,11 +16,11 @@ import java.util.TreeMap;
 import java.util.random.RandomGenerator;
 import org.junit.jupiter.api.Test;
 
-/** What a daemon's chunks mean in units, and what a worker and its daemon say together. */
+/** Tests what a daemon's chunks mean in units, and what a worker and its daemon say together. */
 class ChunkUnitsTest {
   private static final int BLOCK = 16;
 
-  /** What an index would know by now: a tier and a unit, each once. */
+  /** Records what an index would know by now: a tier and a unit, each once. */
   private static final class Told implements BlockUnits.Target {
     final Set<String> units = new LinkedHashSet<>();
 

@@ -42,7 +42,7 @@ class IndexModelTest {
         });
   }
 
-  /** What one instance holds, or may. */
+  /** Model of what one instance holds, or may hold. */
   private static final class Model {
     final Map<Tier, Set<BlockHash>> held = new EnumMap<>(Tier.class);
     final Map<BlockHash, Long> expected = new HashMap<>();
@@ -159,7 +159,7 @@ class IndexModelTest {
       }
     }
 
-    /** What is known or expected must be found, and nothing else. */
+    /** Checks that what is known or expected is found, and nothing else. */
     void compare() {
       int first = random.nextInt(NAMES);
       var prefix = Views.hashes(first, random.nextInt(NAMES - first));

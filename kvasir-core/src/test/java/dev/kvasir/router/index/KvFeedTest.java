@@ -17,7 +17,7 @@ import java.util.Set;
 import java.util.random.RandomGenerator;
 import org.junit.jupiter.api.Test;
 
-/** Whatever happens to the events of an instance on their way, the index heals. */
+/** Tests that the index recovers whatever happens to the events of an instance on their way. */
 class KvFeedTest {
   private static final int INSTANCE = 3;
   private static final int NAMES = 200;
@@ -130,6 +130,25 @@ class KvFeedTest {
       assertThat(small.waiting()).isLessThanOrEqualTo(4);
     }
     assertThat(small.gaps()).isEqualTo(1);
+  }
+
+  @Test
+  void aBatchIsLeftOnceWhateverBecomesOfIt() {
+    var left = new ArrayList<Integer>();
+    feed.accept(0, 100, List.of(stored(1)), () -> left.add(0));
+    feed.accept(0, 100, List.of(stored(1)), () -> left.add(10));
+    assertThat(left).containsExactly(0, 10);
+    feed.accept(2, 102, List.of(stored(1)), () -> left.add(2));
+    feed.accept(3, 103, List.of(stored(1)), () -> left.add(3));
+    assertThat(left).hasSize(2);
+    feed.accept(3, 103, List.of(stored(1)), () -> left.add(13));
+    feed.accept(1, 101, List.of(stored(1)), () -> left.add(1));
+    assertThat(left).containsExactly(0, 10, 3, 1, 2, 13);
+    feed.accept(6, 106, List.of(stored(1)), () -> left.add(6));
+    feed.beganAnew();
+    feed.accept(9, 109, List.of(stored(1)), () -> left.add(9));
+    loop.runFor(KvFeed.Limits.DEFAULT.patience());
+    assertThat(left).containsExactly(0, 10, 3, 1, 2, 13, 6, 9);
   }
 
   @Test

@@ -65,7 +65,7 @@ class PickPolicyTest {
   @Test
   void busiestIsTheFirstWithTheMostToDo() {
     var busy = InstanceView.of(1, EngineSignals.IDLE, Load.inFlight(3), CachedBlocks.NONE);
-    var alsoBusy = InstanceView.of(2, EngineSignals.of(2, 1, 0), Load.NONE, CachedBlocks.NONE);
+    var alsoBusy = foreign(2, 3);
     assertThat(pick("always-busiest", idle(0), busy, alsoBusy)).isEqualTo(1);
   }
 
@@ -74,17 +74,28 @@ class PickPolicyTest {
     var silent = InstanceView.of(0, EngineSignals.NONE, Load.NONE, CachedBlocks.NONE);
     var short1 = InstanceView.of(1, EngineSignals.of(1, 2, 0.2), Load.NONE, CachedBlocks.NONE);
     var long2 = InstanceView.of(2, EngineSignals.of(5, 4, 0.6), Load.NONE, CachedBlocks.NONE);
-    for (var name : List.of("least-loaded", "weighted")) {
-      assertThat(pick(name, silent, short1, long2)).as(name).isEqualTo(1);
-      assertThat(pick(name, silent, long2)).as(name).isZero();
-    }
+    assertThat(pick("weighted", silent, short1, long2)).isEqualTo(1);
+    assertThat(pick("weighted", silent, long2)).isZero();
     assertThat(Views.cluster(silent, short1, long2).instances().getFirst().signals())
         .isEqualTo(EngineSignals.of(3, 3, 0.4));
   }
 
   @Test
+  void whoTellsNothingHasTheAverageOfWhatOthersSent() {
+    var silent = InstanceView.of(0, EngineSignals.NONE, Load.inFlight(1), CachedBlocks.NONE);
+    assertThat(pick("least-loaded", silent, foreign(1, 2), foreign(2, 6))).isEqualTo(1);
+    assertThat(pick("least-loaded", silent, foreign(1, 6), foreign(2, 6))).isEqualTo(1);
+    assertThat(pick("least-loaded", idle(0), foreign(1, 1))).isZero();
+  }
+
+  private static InstanceView foreign(int id, int requests) {
+    var load = Load.NONE.withForeign(requests);
+    return InstanceView.of(id, EngineSignals.of(0, requests, 0), load, CachedBlocks.NONE);
+  }
+
+  @Test
   void whoTellsNothingHasAtLeastWhatWasSentThere() {
-    var sent = new Load(9, 5, 500, 500, 4, 900, 0, 0, 0, Double.POSITIVE_INFINITY);
+    var sent = new Load(9, 0, 5, 500, 500, 4, 900, 0, 0, 0, Double.POSITIVE_INFINITY);
     var silent = InstanceView.of(0, EngineSignals.NONE, sent, CachedBlocks.NONE);
     var other = InstanceView.of(1, EngineSignals.of(1, 2, 0.2), Load.NONE, CachedBlocks.NONE);
     assertThat(Views.cluster(silent, other).instances().getFirst().signals())
@@ -183,7 +194,7 @@ class PickPolicyTest {
 
   @Test
   void balancedEvensOutWhatIsNeverBusyWhenAsked() {
-    var used = new Load(0, 0, 0, 0, 0, 0, 0, 10_000, 0, Double.POSITIVE_INFINITY);
+    var used = new Load(0, 0, 0, 0, 0, 0, 0, 0, 10_000, 0, Double.POSITIVE_INFINITY);
     assertThat(pick("balanced", Views.instance(0, used), idle(1))).isEqualTo(1);
   }
 

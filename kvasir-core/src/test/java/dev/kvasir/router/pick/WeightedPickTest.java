@@ -168,7 +168,8 @@ class WeightedPickTest {
             count -> {
               asked.add(count);
               return 1;
-            });
+            },
+            InstanceView::effectiveLoad);
     var cluster = Views.cluster(view(0, 1, 1, 1), view(1, 2, 0, 0), view(2, 0, 0, 2));
     assertThat(pick.pick(REQUEST, cluster).id()).isEqualTo(2);
     assertThat(asked).containsExactly(2);
@@ -232,7 +233,7 @@ class WeightedPickTest {
   }
 
   private static WeightedPick weighted(String scorers, Ties ties) {
-    return new WeightedPick(Scorer.parse(scorers), ties);
+    return new WeightedPick(Scorer.parse(scorers, InstanceView::effectiveLoad), ties);
   }
 
   private static InstanceView view(int id, int queueDepth, int batchSize, int inFlight) {

@@ -23,7 +23,7 @@ import dev.kvasir.router.view.Views;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
-/** What the prediction does where the simple rules go wrong. */
+/** Tests what the prediction does where the simple rules go wrong. */
 class PredictivePlacementTest {
   private static final PredictivePlacement PREDICTIVE = new PredictivePlacement(SETTINGS);
   private static final HalfCostPlacement COST = new HalfCostPlacement(SETTINGS);
@@ -145,7 +145,7 @@ class PredictivePlacementTest {
         .isEqualTo(Reason.P_NO_KV_SPACE);
     var roomy = with(instance(1, Load.NONE), new EngineSignals(0, 0, 1, 0, 500, -1));
     assertThat(PREDICTIVE.place(query(8_000, decode, roomy))).isInstanceOf(Offload.class);
-    var placing = new Load(1, 1, 10, 10, 0, 0, 1, 0, 0, Double.POSITIVE_INFINITY);
+    var placing = new Load(1, 0, 1, 10, 10, 0, 0, 1, 0, 0, Double.POSITIVE_INFINITY);
     assertThat(PREDICTIVE.place(query(8_000, decode, instance(1, placing))).reason())
         .isEqualTo(Reason.OFFLOAD_CAP);
     assertThat(PREDICTIVE.place(query(8_000, decode)).reason()).isEqualTo(Reason.P_UNAVAILABLE);
@@ -198,7 +198,7 @@ class PredictivePlacementTest {
             1, Role.PREFILL, "any", EngineSignals.IDLE, Load.NONE, CachedBlocks.NONE, 10_000);
     // Beside one that only prefills, it counts how busy those that decode are.
     assertThat(usual.place(query(30_000, decode, dedicated))).isInstanceOf(Colocate.class);
-    var load = new Load(4, 0, 0, 0, 4, 900, 0, 0, 9_000, Double.POSITIVE_INFINITY);
+    var load = new Load(4, 0, 0, 0, 0, 4, 900, 0, 0, 9_000, Double.POSITIVE_INFINITY);
     var busy = query(30_000, instance(0, load), dedicated);
     assertThat(usual.place(busy)).isInstanceOf(Offload.class);
     assertThat(usual.place(busy).predicted().offloadHarmSeconds()).isZero();
@@ -291,7 +291,7 @@ class PredictivePlacementTest {
   }
 
   private static Load slack(Load load, double seconds) {
-    return new Load(1, 0, load.prefillTokens(), load.prefillWork(), 1, 100, 0, 0, 0, seconds);
+    return new Load(1, 0, 0, load.prefillTokens(), load.prefillWork(), 1, 100, 0, 0, 0, seconds);
   }
 
   private static InstanceView holding(CachedBlocks cached) {

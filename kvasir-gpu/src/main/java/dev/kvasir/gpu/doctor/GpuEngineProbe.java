@@ -35,7 +35,7 @@ public final class GpuEngineProbe {
   }
 
   /**
-   * What was found of the libraries.
+   * Result of the search for the libraries.
    *
    * @param missing what to do about one that is not there; null where all are
    */

@@ -34,6 +34,9 @@ public final class GpuDevice implements ModelDevice {
   /** Besides the model and its blocks: what libraries and the copies of the tiers use, in parts. */
   private static final int SPARE_PARTS = 16;
 
+  /** Goes up where blocks of the same model must not be used any more. */
+  private static final int BLOCKS_VERSION = 2;
+
   private final CudaAnswer.Answered ready;
   private final CudaLibraries libraries;
   private final GpuShape shape;
@@ -62,14 +65,14 @@ public final class GpuDevice implements ModelDevice {
   public record Settings(
       int blocks, int stepTokensMax, int sequencesMax, Path cache, Weights weights) {}
 
-  /** Which numbers a model computes with. */
+  /** Numbers that a model computes with. */
   public enum Weights {
     OF_FILE,
     /** Random numbers in the shape of the file, for measurements. */
     DUMMY
   }
 
-  /** What loads a model to its place. */
+  /** Function that loads a model to its place. */
   @FunctionalInterface
   private interface Loading {
     GpuModel load(GpuModel.Place place, GpuModelSettings sizes) throws IOException;
@@ -135,7 +138,7 @@ public final class GpuDevice implements ModelDevice {
       String print;
       try (var source = source(path)) {
         shape = source.shape();
-        print = "gpu-" + source.sha256() + ", blocks of 16, bf16";
+        print = fingerprint("gpu-" + source.sha256());
       }
       Loading loading =
           (place, sizes) -> {
@@ -150,6 +153,11 @@ public final class GpuDevice implements ModelDevice {
               .formatted(ready.gpus().getFirst().name(), failure.getMessage()),
           failure);
     }
+  }
+
+  /** Returns what names all that shapes keys and values of that model. */
+  static String fingerprint(String model) {
+    return model + ", blocks of 16, bf16, version " + BLOCKS_VERSION;
   }
 
   private static TensorSource source(Path path) throws IOException {
@@ -172,7 +180,7 @@ public final class GpuDevice implements ModelDevice {
         ready,
         libraries,
         shape,
-        "gpu-random " + shape,
+        fingerprint("gpu-random " + shape),
         settings,
         (place, sizes) -> GpuModel.random(place, shape, sizes, 11));
   }

@@ -108,7 +108,7 @@ record ModelConfig(GpuShape shape, boolean isTied, JsonNode scaling) {
         file, "the position scaling " + UnsupportedText.shown(type) + " is not supported");
   }
 
-  /** Whether positions are stretched. */
+  /** Returns whether positions are stretched. */
   boolean isScaled() {
     return scaling.isObject();
   }

@@ -46,7 +46,7 @@ public final class CublasLt implements AutoCloseable {
    */
   public record Shape(int rows, int outputs, int depth, Into into) {}
 
-  /** What a shape needs: descriptors, and the algorithm that was advised. */
+  /** Descriptors that a shape needs, and the algorithm that was advised. */
   private record Product(
       long description, long matrix, long input, long output, MemorySegment algorithm) {}
 
@@ -107,7 +107,7 @@ public final class CublasLt implements AutoCloseable {
     return NativeLibrary.load("NVIDIA's matrix library cuBLASLt", NAMES);
   }
 
-  /** Where it was found. */
+  /** Returns where the library was found. */
   public String description() {
     return "cuBLASLt (" + library.name() + ")";
   }

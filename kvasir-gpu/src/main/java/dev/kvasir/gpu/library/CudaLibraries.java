@@ -23,7 +23,7 @@ public final class CudaLibraries {
     return new CudaLibraries(new Nvrtc(library), library);
   }
 
-  /** Which they are. */
+  /** Returns which libraries these are. */
   public String description() {
     return compiler.description() + ", cuBLASLt (" + matrices.name() + ")";
   }

@@ -25,7 +25,9 @@ final class NativeLibrary {
   /** Folders to look in first, separated by colons. */
   static final String FOLDERS_VARIABLE = "KVASIR_CUDA_LIBRARIES";
 
-  /** Where toolkits and Python packages put their libraries, below where they are installed. */
+  /**
+   * Folders where toolkits and Python packages put their libraries, below where they are installed.
+   */
   private static final List<String> BELOW =
       List.of(
           "lib64",

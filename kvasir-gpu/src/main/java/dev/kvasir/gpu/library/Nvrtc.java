@@ -14,7 +14,7 @@ public final class Nvrtc {
   private static final List<String> NAMES =
       List.of("libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so");
 
-  /** What a message shows of a log. */
+  /** Longest part of a log that a message shows. */
   private static final int LOG_LENGTH_MAX = 20_000;
 
   private final NativeLibrary library;
@@ -44,7 +44,7 @@ public final class Nvrtc {
     return new Nvrtc(NativeLibrary.load("NVIDIA's run-time compiler NVRTC", NAMES));
   }
 
-  /** Which it is, and where it was found. */
+  /** Returns which compiler it is, and where it was found. */
   public String description() {
     try (var arena = Arena.ofConfined()) {
       var major = arena.allocate(JAVA_INT);

@@ -129,10 +129,10 @@ public final class GpuKernels implements AutoCloseable {
     to.launch(gate, groups, ROW_THREADS, out, both, rows);
   }
 
-  /** What a layer adds to its queries and keys. */
+  /** Values that a layer adds to its queries and keys. */
   record RopeInput(long bias, long queryNorm, long keyNorm, long cosines, long sines) {}
 
-  /** Where keys and values are, for one layer. */
+  /** Place of the keys and values of one layer. */
   record LayerKv(long address, long blockBytes, long layerAt) {}
 
   /** Positions turn queries and keys; keys and values go into their blocks. */
@@ -192,7 +192,7 @@ public final class GpuKernels implements AutoCloseable {
     return together() * shape.headSize() <= 512 ? 2 * ATTENTION_THREADS : ATTENTION_THREADS;
   }
 
-  /** How many heads of a group load together; as the kernel has it. */
+  /** Returns how many heads of a group load together, as the kernel has it. */
   private int together() {
     int group = shape.heads() / shape.kvHeads();
     if (group <= 8) return group;
@@ -230,10 +230,10 @@ public final class GpuKernels implements AutoCloseable {
     to.launch(sample, rows, SAMPLE_THREADS, sampled, logits, settings);
   }
 
-  /** What a product of few rows reads and writes. */
+  /** Places that a product of few rows reads and writes. */
   record ProductPlaces(long out, long input, long norm, long matrix, int depth, int outputs) {}
 
-  /** What a product of few rows does besides. */
+  /** Work that a product of few rows does besides. */
   enum Product {
     /** Normalizes, and multiplies into bf16. */
     NORM,

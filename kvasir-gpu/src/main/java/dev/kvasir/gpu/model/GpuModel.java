@@ -32,7 +32,7 @@ public final class GpuModel implements AutoCloseable {
   /** The number of steps that may be in flight; one less may be unread. */
   public static final int IN_FLIGHT_MAX = 6;
 
-  /** Where weights come from. */
+  /** Source of the weights. */
   @FunctionalInterface
   interface Weights {
     GpuWeights load(WeightLoader loader) throws IOException;
@@ -53,7 +53,7 @@ public final class GpuModel implements AutoCloseable {
   private final List<Slot> slots = new ArrayList<>();
   private long steps;
 
-  /** What a step on its way uses on the host. */
+  /** Host resources of a step on its way. */
   private static final class Slot {
     final MemorySegment tables;
     final MemorySegment tokens;
@@ -101,10 +101,10 @@ public final class GpuModel implements AutoCloseable {
     }
   }
 
-  /** Where the blocks of keys and values begin on the GPU; each in one piece. */
+  /** Place on the GPU where the blocks of keys and values begin; each is in one piece. */
   public record KvPlace(long address, int blocks) {}
 
-  /** Where a model computes, and with what. */
+  /** Place where a model computes, and what it computes with. */
   public record Place(CudaDevice device, CudaLibraries libraries, KvPlace kv) {}
 
   /** Loads a model; the calling thread is bound to the GPU. */
@@ -120,7 +120,7 @@ public final class GpuModel implements AutoCloseable {
     return new GpuModel(place, shape, settings, loader -> loader.random(seed));
   }
 
-  /** How many bytes a model takes of the GPU, without its blocks; within a few. */
+  /** Returns how many bytes of the GPU a model takes without its blocks, to within a few. */
   public static long bytes(GpuShape shape, GpuModelSettings settings) {
     long angles = 4L * shape.contextTokens() * shape.headSize();
     return shape.weightBytes()
@@ -142,12 +142,12 @@ public final class GpuModel implements AutoCloseable {
     return shape;
   }
 
-  /** Which libraries it uses. */
+  /** Returns which libraries the model uses. */
   public String libraries() {
     return libraries;
   }
 
-  /** How many graphs were made. */
+  /** Returns how many graphs were made. */
   public int graphs() {
     return graphs.size();
   }

@@ -3,7 +3,7 @@ package dev.kvasir.gpu.model;
 import java.nio.file.Path;
 
 /**
- * How much a model takes of the GPU, and how it runs.
+ * Amount of the GPU that a model takes, and the way it runs.
  *
  * @param stepTokensMax so many tokens a step may have
  * @param rowsMax so many sequences a step may have
@@ -18,7 +18,7 @@ public record GpuModelSettings(
     this(stepTokensMax, rowsMax, graphs, cache, KernelTuning.USUAL);
   }
 
-  /** Whether steps that only decode run as graphs. */
+  /** Use of graphs for steps that only decode. */
   public enum Graphs {
     USED,
     UNUSED

@@ -1,7 +1,7 @@
 package dev.kvasir.gpu.model;
 
 /**
- * What one sequence computes in a step: a chunk of its prompt, or its newest token.
+ * Work of one sequence in a step: a chunk of its prompt, or its newest token.
  *
  * @param tokens the tokens to compute; one that is negative is the token that the sample {@code
  *     ~token} of the step before came to, which the host need not know
@@ -11,7 +11,7 @@ package dev.kvasir.gpu.model;
  */
 @SuppressWarnings("ArrayRecordComponent")
 public record GpuRow(int[] tokens, int position, int[] blocks, Choice choice) {
-  /** How a token is chosen. */
+  /** Way in which a token is chosen. */
   public sealed interface Choice {
     /** None is wanted. */
     record None() implements Choice {}
@@ -35,7 +35,7 @@ public record GpuRow(int[] tokens, int position, int[] blocks, Choice choice) {
     }
   }
 
-  /** How many tokens the sequence has after the step. */
+  /** Returns how many tokens the sequence has after the step. */
   int end() {
     return position + tokens.length;
   }

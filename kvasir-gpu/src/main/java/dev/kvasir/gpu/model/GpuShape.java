@@ -30,12 +30,12 @@ public record GpuShape(
     float ropeBase,
     RopePairs pairs,
     Extra extra) {
-  /** How many tokens a block of keys and values has. */
+  /** Tokens in a block of keys and values. */
   public static final int BLOCK_TOKENS = ModelShape.BLOCK_TOKENS;
 
   private static final List<Integer> HEAD_SIZES = List.of(32, 64, 128);
 
-  /** Which numbers of a head a position turns together. */
+  /** Pairs of numbers of a head that a position turns together. */
   public enum RopePairs {
     /** Each even one and the next, as GGUF has Llama. */
     NEIGHBOURS,
@@ -43,7 +43,7 @@ public record GpuShape(
     HALVES
   }
 
-  /** What the attention of a layer has beside its matrices. */
+  /** Part that the attention of a layer has beside its matrices. */
   public enum Extra {
     NONE,
     /** Something is added to queries, keys and values. */
@@ -92,7 +92,7 @@ public record GpuShape(
     return layers * layerBytes();
   }
 
-  /** How many bytes all matrices have; what a step with one row reads. */
+  /** Returns how many bytes all matrices have, which is what a step with one row reads. */
   public long weightBytes() {
     long layer = (long) width * (qkvWidth() + queryWidth() + 3L * feedForward);
     return 2 * (layers * layer + (long) vocabulary * width);

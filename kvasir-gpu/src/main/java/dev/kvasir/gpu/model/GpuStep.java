@@ -58,12 +58,12 @@ public final class GpuStep {
     return tokens[sample];
   }
 
-  /** How long the GPU took for it, by its own clock; once it was awaited. */
+  /** Returns how long the GPU took for the step, by its own clock, once it was awaited. */
   public double millis() {
     return millis;
   }
 
-  /** How long the GPU had nothing to do since the step before; once it was awaited. */
+  /** Returns how long the GPU had nothing to do since the step before, once it was awaited. */
   public double idleMillis() {
     return idleMillis;
   }

@@ -46,7 +46,7 @@ public final class KernelText {
     }
   }
 
-  /** Whether prompts attend by products of four warps, which Hopper has and no other. */
+  /** Returns whether prompts attend by products of four warps, which only Hopper has. */
   static boolean isWide(GpuShape shape, int capability) {
     return capability == HOPPER && (shape.headSize() == 64 || shape.headSize() == 128);
   }

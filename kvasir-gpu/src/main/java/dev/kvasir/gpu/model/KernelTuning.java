@@ -3,7 +3,7 @@ package dev.kvasir.gpu.model;
 import java.util.List;
 
 /**
- * How the kernels of small steps hide the time to memory; what comes out is the same.
+ * Ways in which the kernels of small steps hide the latency of memory; the results are the same.
  *
  * @param begin when the kernels around attention begin
  * @param piecesAhead how many pieces of a row are on their way at a time

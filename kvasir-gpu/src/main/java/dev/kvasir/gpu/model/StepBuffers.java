@@ -41,7 +41,7 @@ record StepBuffers(
 
   private static final int LOGIT_ROWS_MIN = 64;
 
-  /** How many bytes they take, within a few. */
+  /** Returns how many bytes the buffers take, to within a few. */
   static long bytes(GpuShape shape, GpuModelSettings settings) {
     long rows = (long) settings.stepTokensMax() + PADDING_ROWS;
     long samples = Math.max(LOGIT_ROWS_MIN, settings.rowsMax() + PADDING_ROWS);

@@ -19,10 +19,10 @@ final class StepTables {
   private static final int FOUR = 4;
   private static final int ALIGN_INTS = 8;
 
-  /** How long the lists are. */
+  /** Lengths of the lists. */
   record Sizes(int tokens, int samples, int items, int joins, int tiles) {}
 
-  /** Where the lists are, one behind the other, and how long. */
+  /** Places of the lists, one behind the other, and their lengths. */
   record Places(Sizes sizes, long address) {
     int tokens() {
       return sizes.tokens;
@@ -151,12 +151,12 @@ final class StepTables {
     return new Sizes(tokens, sampleTokens.size(), items.size(), joins.size(), tiles.size());
   }
 
-  /** Whether every row computes one token, and wants another. */
+  /** Returns whether every row computes one token, and wants another. */
   boolean isDecode() {
     return tokens == rows.size() && sampleTokens.size() == tokens;
   }
 
-  /** How many bytes it takes with lists of these sizes. */
+  /** Returns how many bytes the tables take with lists of these sizes. */
   long bytes(Sizes sizes) {
     return Places.behind(new Places(sizes, 0).blocks(), blocks);
   }

@@ -26,7 +26,7 @@ final class WeightLoader implements AutoCloseable {
   private static final long PIECE_VALUES = 8 << 20;
   private static final long PIECE_BYTES = 4 * PIECE_VALUES;
 
-  /** What loading takes of the GPU besides the weights. */
+  /** Memory of the GPU that loading takes besides the weights. */
   static final long STAGED_BYTES = PIECE_BYTES;
 
   private static final float RANDOM_MOST = 0.03f;

@@ -6,6 +6,7 @@ import dev.kvasir.gpu.Direction;
 import dev.kvasir.offload.store.BlockCopy;
 import dev.kvasir.offload.store.CopyOutcome;
 import dev.kvasir.offload.store.CopyOutcome.Failed;
+import dev.kvasir.offload.store.CopyOutcome.Refused;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
@@ -59,7 +60,7 @@ final class DeviceCall {
     return accepted[index];
   }
 
-  /** How many copies it is to make. */
+  /** Returns how many copies the call is to make. */
   int count() {
     return count;
   }
@@ -77,7 +78,7 @@ final class DeviceCall {
     return pairs;
   }
 
-  /** How many of them were taken: the index of the next. */
+  /** Returns how many of the copies were taken, which is the index of the next. */
   int taken() {
     return taken;
   }
@@ -117,7 +118,7 @@ final class DeviceCall {
     CopyOutcome made = failure == null ? CopyOutcome.COPIED : new Failed(failure);
     if (count == copies.size()) return Collections.nCopies(count, made);
     var outcomes = new ArrayList<CopyOutcome>(copies.size());
-    for (var reason : refusals) outcomes.add(reason == null ? made : new Failed(reason));
+    for (var reason : refusals) outcomes.add(reason == null ? made : new Refused(reason));
     return outcomes;
   }
 }

@@ -32,13 +32,16 @@ import java.util.List;
  * kernels use three streams, each with the next copy waiting in it.
  */
 final class DeviceLane implements AutoCloseable {
-  /** What a kernel copies at a time: 0.3 ms of the link, some hundred times what a start costs. */
+  /**
+   * Bytes that a kernel copies at a time: 0.3 ms of the link, some hundred times the cost of a
+   * start.
+   */
   static final int KERNEL_BYTES = 16 << 20;
 
-  /** What copy engines copy at a time. */
+  /** Bytes that copy engines copy at a time. */
   static final int CHUNK_BYTES = 32 << 20;
 
-  /** What is under way at most: so long, some 2 ms, whoever comes later waits. */
+  /** Most bytes under way at a time; whatever comes later waits for them, some 2 ms. */
   static final long UNDER_WAY_BYTES_MAX = 6L * KERNEL_BYTES;
 
   static final int PIECES_MAX = 4000;
@@ -128,20 +131,20 @@ final class DeviceLane implements AutoCloseable {
   }
 
   /**
-   * How many blocks the next chunk has, of which so many were begun since the link was idle. The
-   * first are smaller, so that they end one after the other: streams that share the link evenly
-   * would all end at once, and leave it idle until the next begin.
+   * Returns how many blocks the next chunk has, after so many chunks were begun since the link was
+   * idle. The first are smaller, so that they end one after the other: streams that share the link
+   * evenly would all end at once, and leave it idle until the next begin.
    */
   int blocks(CopyWay way, int begun) {
     return Math.max(1, blocksMax(way, layout) * Math.min(begun + 1, STREAMS) / STREAMS);
   }
 
-  /** Whether kernels can copy these blocks through a lane's memory. */
+  /** Returns whether kernels can copy these blocks through a lane's memory. */
   static boolean canStage(DeviceLayout layout) {
     return MoveKernel.takes(layout.partBytes()) && layout.blockBytes() <= KERNEL_BYTES;
   }
 
-  /** How many blocks a lane takes at a time that way. */
+  /** Returns how many blocks a lane takes at a time that way. */
   static int blocksMax(CopyWay way, DeviceLayout layout) {
     boolean kernel = way == CopyWay.STAGED || way == CopyWay.DIRECT;
     int blocks = (kernel ? KERNEL_BYTES : CHUNK_BYTES) / layout.blockBytes();
@@ -164,7 +167,7 @@ final class DeviceLane implements AutoCloseable {
     (way == CopyWay.RUNS || way == CopyWay.BATCH ? ordered : beside).record(over);
   }
 
-  /** Whether everything up to the mark is done. */
+  /** Returns whether everything up to the mark is done. */
   boolean isDone() throws CudaFailure {
     return over.isReached();
   }

@@ -36,7 +36,7 @@ public record DeviceLayout(int blocks, int parts, int partBytes) {
     return (long) blocks * partBytes;
   }
 
-  /** Where the part of the slot lies in its region. */
+  /** Returns where the part of the slot lies in its region. */
   public long at(int slot) {
     return (long) slot * partBytes;
   }

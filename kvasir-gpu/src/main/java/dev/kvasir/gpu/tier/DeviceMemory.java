@@ -55,7 +55,7 @@ public final class DeviceMemory implements AutoCloseable {
     return layout;
   }
 
-  /** Where a part of a slot lies on the GPU. */
+  /** Returns the address of a part of a slot on the GPU. */
   public long address(int part, int slot) {
     return regions[part] + layout.at(slot);
   }

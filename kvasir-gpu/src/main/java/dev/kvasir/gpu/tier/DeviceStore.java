@@ -163,7 +163,7 @@ public final class DeviceStore implements TierStore, AutoCloseable {
     return down.watch(event);
   }
 
-  /** Why nothing is copied any more, if the GPU's context was lost. */
+  /** Returns why nothing is copied any more; null unless the GPU's context was lost. */
   public @Nullable String lost() {
     var lost = down.lost();
     return lost == null ? up.lost() : lost;

@@ -129,12 +129,12 @@ public final class DeviceTier implements AutoCloseable {
     return memory;
   }
 
-  /** What copies between the GPU and the host memory below it. */
+  /** Returns the store that copies between the GPU and the host memory below it. */
   public DeviceStore store() {
     return store;
   }
 
-  /** What each way of copying costs here, as measured when it was opened. */
+  /** Returns what each way of copying costs here, as measured when the tier was opened. */
   public CopyCosts costs(Direction direction) {
     return Objects.requireNonNull(costs.get(direction));
   }

@@ -32,7 +32,7 @@ import java.util.function.Consumer;
 final class DeviceWorker implements AutoCloseable {
   private static final System.Logger LOG = System.getLogger(DeviceWorker.class.getName());
 
-  /** How long it polls without a pause: a single block arrives within this time. */
+  /** Time for which it polls without a pause: a single block arrives within it. */
   private static final long EAGER_NANOS = 30_000;
 
   private static final long PAUSE_NANOS = 20_000;
@@ -109,7 +109,7 @@ final class DeviceWorker implements AutoCloseable {
     return failed.sum();
   }
 
-  /** How many chunks went that way. */
+  /** Returns how many chunks went that way. */
   long chunks(CopyWay way) {
     var count = chunks.get(way);
     return count == null ? 0 : count.sum();

@@ -21,7 +21,7 @@ public final class GpuBench {
 
   private GpuBench() {}
 
-  /** What was measured, or why nothing was. */
+  /** Measurements, or the reason why there are none. */
   record Found(List<Rate> rates, List<Ratio> ratios, List<Compared> compared, String gpu) {}
 
   /** The rate of blocks of one size, one direction and one way to lie. */

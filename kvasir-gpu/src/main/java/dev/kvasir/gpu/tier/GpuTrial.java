@@ -35,7 +35,7 @@ final class GpuTrial implements AutoCloseable {
   private static final int SINGLES = 64;
   private static final int QUEUE_MAX = 1 << 16;
 
-  /** How the blocks of a batch lie. */
+  /** Arrangement of the blocks of a batch. */
   enum Lie {
     /** One after the other on both sides. */
     SIDE_BY_SIDE,
@@ -45,7 +45,7 @@ final class GpuTrial implements AutoCloseable {
     SCATTERED
   }
 
-  /** What one direction does with blocks that lie in one way. */
+  /** Direction of copies, and the arrangement of their blocks. */
   record Path(Direction direction, Lie lie) {}
 
   private final int blockBytes;
@@ -67,7 +67,7 @@ final class GpuTrial implements AutoCloseable {
     this.stream = taken.add(tier.device().stream(Urgency.USUAL));
   }
 
-  /** What opening one came to: a trial, or why there is none. */
+  /** Result of opening a trial: the trial, or why there is none. */
   sealed interface Opening {
     record Ready(GpuTrial trial) implements Opening {}
 

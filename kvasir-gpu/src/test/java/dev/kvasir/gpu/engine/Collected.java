@@ -59,7 +59,7 @@ final class Collected implements GenerationListener {
     return (firstNanos - begunNanos) * 1e-6;
   }
 
-  /** What failed first, or that nothing did. */
+  /** Returns what failed first, or that nothing did. */
   String failure() {
     return failed.isEmpty() ? "none failed" : failed.getFirst();
   }

@@ -6,6 +6,7 @@ import dev.kvasir.gpu.CudaAnswer;
 import dev.kvasir.gpu.CudaDevice;
 import dev.kvasir.gpu.CudaFailure;
 import dev.kvasir.gpu.library.CudaLibraries;
+import dev.kvasir.live.engine.EmbeddedEngine;
 import dev.kvasir.live.engine.EngineGroup;
 import dev.kvasir.live.engine.EngineGroupSettings;
 import dev.kvasir.live.engine.LoadedModel;
@@ -78,6 +79,77 @@ public final class EngineCheck {
     return wrong;
   }
 
+  /**
+   * A step of each prompt fails on a GPU that is well; then the same is asked again of that engine,
+   * and of another one above the same host memory.
+   */
+  public List<String> failed(int count, int tokens, List<int[]> prompts) throws IOException {
+    var wrong = new ArrayList<String>();
+    for (var place : FailingDevice.Place.values()) {
+      for (int goodSteps : new int[] {0, tokens / 2}) {
+        wrong.addAll(failed(place, goodSteps, asked(count, tokens, prompts)));
+      }
+    }
+    return wrong;
+  }
+
+  /** So many prompts of a block and a half. */
+  static List<GenerationRequest> asked(int count, int tokens, List<int[]> prompts) {
+    var asked = new ArrayList<GenerationRequest>();
+    for (int i = 0; i < count; i++) {
+      var prompt = longer(prompts.get(i % prompts.size()), i);
+      asked.add(GenerationRequest.of("r" + i, prompt, tokens, SamplingSettings.greedy()));
+    }
+    return asked;
+  }
+
+  List<String> failed(FailingDevice.Place place, int goodSteps, List<GenerationRequest> asked)
+      throws IOException {
+    var wrong = new ArrayList<String>();
+    int blocks = asked.size() * 4;
+    var sizes =
+        new GpuDevice.Settings(
+            4 * blocks, 512, 64, folder.resolve("kernels"), GpuDevice.Weights.OF_FILE);
+    var mode = PlanningSettings.Mode.REPAIR;
+    var many = EngineGroupSettings.of(3, blocks, 2 * blocks, 0, null, engine(mode, 64, 512));
+    try (var device =
+            new FailingDevice(
+                GpuDevice.open(ready, libraries, BuiltInModel.file(folder), sizes), place);
+        var model = LoadedModel.on(device, null, folder);
+        var group = EngineGroup.open(model, many)) {
+      var engines = group.engines();
+      int failures = 0;
+      for (var request : asked) {
+        device.failAfter(goodSteps);
+        failures += Collected.of(engines.get(0), List.of(request)).failed.size();
+        // The step behind the one that fails must not be counted for the next prompt.
+        if (!group.drain(Duration.ofSeconds(60))) wrong.add("a failed step does not end");
+        group.loop().execute(() -> engines.forEach(EmbeddedEngine::resume));
+      }
+      device.failAfter(Integer.MAX_VALUE);
+      // Short answers have ended before.
+      int least = goodSteps == 0 ? asked.size() : 1;
+      if (failures < least) wrong.add(failures + " steps failed of " + asked.size());
+      var name = "after step %d failed at %s, ".formatted(goodSteps, place);
+      var other = Collected.of(engines.get(1), asked);
+      var same = Collected.of(engines.get(0), asked);
+      // The third engine has found nothing, if the tiers are forgotten before it is asked.
+      group.reset(_ -> {});
+      var right = Collected.of(engines.get(2), asked);
+      wrong.addAll(compared(name + "another engine", other, right.tokens, asked));
+      wrong.addAll(compared(name + "the same engine", same, right.tokens, asked));
+    }
+    return wrong;
+  }
+
+  /** A block and a half, unlike those of others. */
+  private static int[] longer(int[] prompt, int number) {
+    var longer = new int[24];
+    for (int i = 0; i < longer.length; i++) longer[i] = prompt[(i * (number + 1)) % prompt.length];
+    longer[1] = 300 + number;
+    return longer;
+  }
+
   /** A kernel writes where nothing is: who waits fails, and the engine is started again. */
   public List<String> lost(int tokens, List<int[]> prompts) throws IOException {
     var wrong = new ArrayList<String>();
@@ -139,7 +211,7 @@ public final class EngineCheck {
     }
   }
 
-  /** How often a sequence made room for others so far. */
+  /** Returns how often a sequence made room for others so far. */
   public int preemptions() {
     return preemptions;
   }

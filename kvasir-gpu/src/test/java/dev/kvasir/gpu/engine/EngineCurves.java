@@ -33,8 +33,9 @@ import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 
 /**
- * What an engine with made-up weights does while so many sequences run and so many wait, in each
- * planning mode: tokens a second, and how long the GPU waits between steps by its own clock.
+ * Measures what an engine with made-up weights does while so many sequences run and so many wait,
+ * in each planning mode: tokens a second, and how long the GPU waits between steps by its own
+ * clock.
  *
  * <p>Answers have lengths of their own, so that somebody ends and somebody is admitted all the
  * time; who ends asks anew, so that as many wait throughout.

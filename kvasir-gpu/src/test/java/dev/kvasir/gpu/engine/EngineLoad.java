@@ -43,7 +43,7 @@ public final class EngineLoad {
   private final Path folder;
   private final Consumer<String> out;
 
-  /** How many ask each engine at a time, and of how many blocks it has. */
+  /** Callers that ask each engine at a time, and the blocks that it has. */
   public record Size(int callers, int blocks) {}
 
   public EngineLoad(

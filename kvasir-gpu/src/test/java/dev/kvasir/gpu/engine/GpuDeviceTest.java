@@ -7,10 +7,12 @@ import dev.kvasir.engine.EngineSettings;
 import dev.kvasir.gpu.CudaAnswer;
 import dev.kvasir.gpu.StubCuda;
 import dev.kvasir.gpu.folder.FolderWriter;
+import dev.kvasir.gpu.model.GgufTensors;
 import dev.kvasir.live.engine.EngineGroup;
 import dev.kvasir.live.engine.EngineGroupSettings;
 import dev.kvasir.live.engine.LoadedModel;
 import dev.kvasir.live.engine.step.GenerationRequest;
+import dev.kvasir.live.http.Eventually;
 import dev.kvasir.model.Architecture;
 import dev.kvasir.model.BuiltInModel;
 import dev.kvasir.model.TinyModel;
@@ -73,6 +75,24 @@ final class GpuDeviceTest {
     assertThat(stub.live()).containsExactly(0, 0, 0, 0, 0, 0);
   }
 
+  /**
+   * Keeps apart the blocks that earlier versions stored, since they may be of steps that failed.
+   */
+  @Test
+  void aBlockHasAnotherNameThanEarlierVersionsGaveIt() throws IOException {
+    var stub = StubCuda.fresh();
+    var model = tiny();
+    String sha;
+    try (var file = GgufFile.open(model)) {
+      sha = new GgufTensors(file).sha256();
+    }
+    try (var device = GpuDevice.open(ready(stub), stub.libraries(), model, settings())) {
+      assertThat(device.fingerprint())
+          .startsWith("gpu-" + sha)
+          .isNotEqualTo("gpu-" + sha + ", blocks of 16, bf16");
+    }
+  }
+
   @Test
   void weightsAreMadeUpWhereNoneAreWanted() throws IOException {
     var stub = StubCuda.fresh();
@@ -117,7 +137,7 @@ final class GpuDeviceTest {
       var failed = Collected.of(engine, asked);
       assertThat(failed.failed).hasSize(1);
       assertThat(failed.failure()).containsAnyOf("lost its GPU", "CUDA error 700");
-      for (int i = 0; i < 600 && engine.isBroken(); i++) Thread.sleep(50);
+      Eventually.ends(engine::isBroken);
       assertThat(engine.isBroken()).isFalse();
       var again = Collected.of(engine, asked);
       assertThat(again.failed).isEmpty();

@@ -14,7 +14,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What checks the engine on a card, on the stand-in. */
+/** Tests the check of the engine on a card with the stand-in. */
 final class GpuEngineCheckTest {
   private static final int SCALE = Integer.getInteger("kvasir.scale", 1);
 
@@ -31,6 +31,16 @@ final class GpuEngineCheckTest {
     var check = new EngineCheck(ready(stub), stub.libraries(), folder, System.out::println);
     var prompts = List.of(new int[] {1, 1318, 1385, 201, 3885}, new int[] {1, 1318, 1385, 201});
     assertThat(check.answers(2, 3, 8, prompts)).isEmpty();
+    assertThat(stub.live()).containsExactly(0, 0, 0, 0, 0, 0);
+  }
+
+  @Test
+  void whatAFailedStepWasToComputeIsFoundByNobody() throws IOException {
+    var stub = StubCuda.fresh();
+    var check = new EngineCheck(ready(stub), stub.libraries(), folder, System.out::println);
+    var prompts = List.of(new int[] {1, 1318, 1385, 201, 3885}, new int[] {1, 1318, 1385, 201});
+    var asked = EngineCheck.asked(1, 2, prompts);
+    assertThat(check.failed(FailingDevice.Place.LAUNCH, 0, asked)).isEmpty();
     assertThat(stub.live()).containsExactly(0, 0, 0, 0, 0, 0);
   }
 

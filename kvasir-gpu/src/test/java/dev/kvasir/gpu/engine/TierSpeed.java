@@ -29,8 +29,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
 /**
- * How soon an engine's first token comes behind a long prompt that is computed, or found on the
- * GPU, in host memory or on disk; in one run, with made-up weights.
+ * Measures how soon an engine's first token comes after a long prompt that is computed, or found on
+ * the GPU, in host memory or on disk; in one run, with made-up weights.
  *
  * <p>The GPU has room for two prompts (loads may reserve half of it), host memory for all; a second
  * group of engines on the same disk begins with host memory empty.
@@ -139,14 +139,18 @@ public final class TierSpeed {
     tell(name, prompts.getFirst().length, millis, cached, found);
   }
 
-  /** What was found, wherever, gives the answer that it gave on the GPU at first. */
+  /**
+   * Checks that a prompt, wherever it was found, gives the answer that it gave on the GPU at first.
+   */
   private void compare(String name, int[] prompt, List<Integer> answer) {
     var first = answers.putIfAbsent(prompt[0] + "," + prompt[1] + "," + prompt.length, answer);
     if (first == null || first.equals(answer)) return;
     wrong.add(name + ", " + prompt.length + " tokens: " + answer + ", not " + first);
   }
 
-  /** What was computed is to lie below before the next prompt takes its place on the GPU. */
+  /**
+   * Waits until what was computed lies below, before the next prompt takes its place on the GPU.
+   */
   private void settle(EngineGroup group) {
     var tiers = group.tiers();
     if (tiers == null) return;

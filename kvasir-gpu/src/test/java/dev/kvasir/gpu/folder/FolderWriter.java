@@ -32,7 +32,7 @@ public final class FolderWriter {
 
   private static final JsonMapper JSON = JsonMapper.shared();
 
-  /** How numbers are written. */
+  /** Format in which numbers are written. */
   public enum NumberType {
     F32,
     F16,

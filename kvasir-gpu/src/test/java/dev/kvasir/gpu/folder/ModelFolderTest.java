@@ -88,6 +88,29 @@ final class ModelFolderTest {
     }
   }
 
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "\"rope_theta\":|\"rope_theta\":1",
+        "\"rms_norm_eps\":|\"rms_norm_eps\":1",
+        "\"eos_token_id\":2|\"eos_token_id\":2,\"rope_scaling\":{\"rope_type\":\"llama3\"}"
+      })
+  void theConfigurationIsInTheFingerprint(String from, String to) throws IOException {
+    var folder = written(NumberType.BF16, 1);
+    String name;
+    try (var model = ModelFolder.open(folder)) {
+      name = model.sha256();
+    }
+    var config = folder.resolve("config.json");
+    var text = Files.readString(config);
+    assertThat(text).contains(from);
+    Files.writeString(config, text.replace(from, to));
+    try (var model = ModelFolder.open(folder)) {
+      assertThat(model.sha256()).isNotEqualTo(name);
+    }
+  }
+
   @Test
   void theTextIsThatOfTheGgufFile() throws IOException, UnsupportedText {
     var text = FolderText.read(written(NumberType.F16, 1), 4_100);

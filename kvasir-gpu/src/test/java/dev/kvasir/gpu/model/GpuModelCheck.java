@@ -27,7 +27,7 @@ import java.util.stream.Collectors;
  * one goes on.
  */
 final class GpuModelCheck {
-  /** How it ends when a check could not be made. */
+  /** Exit status when a check could not be made. */
   private static final int FAILED = 70;
 
   private static final int NO_GPU = 69;
@@ -63,12 +63,12 @@ final class GpuModelCheck {
     void run() throws IOException;
   }
 
-  /** What is asked for. */
+  /** Arguments of the check. */
   private record Asked(List<String> parts, double minutes, Path json) {}
 
   /**
-   * Arguments: the result file; the parts: kernels, model, engine, lost, load, tiers, profile,
-   * decode, prefill, tuning, small, idle; for how many minutes there is load.
+   * Arguments: the result file; the parts: kernels, model, engine, failed, lost, load, tiers,
+   * profile, decode, prefill, tuning, small, idle; for how many minutes there is load.
    */
   public static void main(String[] arguments) {
     int status = FAILED;
@@ -132,6 +132,10 @@ final class GpuModelCheck {
     if (parts.contains("lost")) {
       var engine = new EngineCheck(ready, libraries, cache, this::say);
       part("lost", () -> wrong.addAll(engine.lost(12, ModelCheck.PROMPTS)));
+    }
+    if (parts.contains("failed")) {
+      var engine = new EngineCheck(ready, libraries, cache, this::say);
+      part("failed", () -> wrong.addAll(engine.failed(20, 24, ModelCheck.PROMPTS)));
     }
     if (parts.contains("load")) {
       var load = new EngineLoad(ready, libraries, cache, this::say);

@@ -19,12 +19,12 @@ import java.util.Locale;
 
 /** Each kernel alone against the same in plain Java, in double precision, on random numbers. */
 final class KernelCheck {
-  /** What rounding to bf16 may make of a result; most are far below. */
+  /** Error that rounding to bf16 may cause in a result; most are far below. */
   private static final double BF16_ERROR = 6e-3;
 
   private static final double FLOAT_ERROR = 1e-4;
 
-  /** What a kernel came to. */
+  /** Result of a kernel. */
   record Result(String kernel, double error, double allowed) {
     boolean isRight() {
       return error <= allowed;
@@ -56,7 +56,7 @@ final class KernelCheck {
     this.scratch = scratch;
   }
 
-  /** How long the contexts are that it tries; more on a real GPU. */
+  /** Contexts and prompts to try, by their lengths; more on a real GPU. */
   record Extent(List<Integer> contexts, List<int[]> prompts) {}
 
   /**
@@ -313,7 +313,7 @@ final class KernelCheck {
     compare("sample", found, expected, 0);
   }
 
-  /** What rope adds; the angles are any numbers. */
+  /** Values that rope adds; the angles are any numbers. */
   @SuppressWarnings("ArrayRecordComponent")
   private record Extras(
       float[] bias, float[] queryNorm, float[] keyNorm, float[] cosines, float[] sines) {
@@ -413,7 +413,7 @@ final class KernelCheck {
     compare(name, found, expected, BF16_ERROR);
   }
 
-  /** Where a key is in the pool, or, for heads behind those of keys, a value. */
+  /** Returns where a key is in the pool, or, for heads behind those of keys, a value. */
   private int place(int block, int layer, int head, int token) {
     boolean isValue = head >= shape.kvHeads();
     int kvHead = isValue ? head - shape.kvHeads() : head;

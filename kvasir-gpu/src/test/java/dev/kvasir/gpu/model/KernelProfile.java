@@ -19,7 +19,10 @@ import java.util.Locale;
 import java.util.function.Consumer;
 import java.util.function.LongFunction;
 
-/** How long each kernel and product of a shape takes alone, with what it moves and multiplies. */
+/**
+ * Measures how long each kernel and product of a shape takes alone, with what it moves and
+ * multiplies.
+ */
 final class KernelProfile {
   private static final int MATRICES = 8;
   private static final int REPEATS = 24;

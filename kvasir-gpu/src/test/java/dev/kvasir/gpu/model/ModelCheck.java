@@ -35,7 +35,7 @@ final class ModelCheck implements AutoCloseable {
             558, 16, 2, 201, 1, 391, 265, 201, 554, 3121, 16, 2, 201, 1, 533, 404, 410, 201
           });
 
-  /** What bf16 may do to the logits of a small model, as a part of their size. */
+  /** Error that bf16 may cause in the logits of a small model, as a part of their size. */
   private static final double LOGITS_ERROR = 0.03;
 
   /** Logits of about 40 that are as close as this may change their places in bf16. */
@@ -71,11 +71,11 @@ final class ModelCheck implements AutoCloseable {
     this.out = out;
   }
 
-  /** What the processor answers, and how sure it is. */
+  /** Answer of the processor, and how sure it is. */
   @SuppressWarnings("ArrayRecordComponent")
   private record Answer(float[] logits, int[] tokens, double[] margins) {}
 
-  /** What was wrong; empty where nothing was. */
+  /** Runs the check, and returns what was wrong; empty where nothing was. */
   List<String> run(int tokens, List<Integer> batches) throws IOException {
     var answers = new ArrayList<Answer>();
     for (var prompt : PROMPTS) answers.add(processor(prompt, tokens));

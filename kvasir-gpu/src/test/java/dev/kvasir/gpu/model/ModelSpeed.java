@@ -18,7 +18,7 @@ import java.util.Locale;
 import java.util.Random;
 import java.util.function.Consumer;
 
-/** How fast a model with made-up weights decodes and reads prompts on the GPU. */
+/** Measures how fast a model with made-up weights decodes and reads prompts on the GPU. */
 final class ModelSpeed implements AutoCloseable {
   /** The shape of eight billion weights, with a small vocabulary. */
   static final GpuShape EIGHT_BILLION =
@@ -46,7 +46,7 @@ final class ModelSpeed implements AutoCloseable {
       new GpuShape(
           24, 1024, 16, 8, 64, 4096, 4096, 32_768, 1e-6f, 1e6f, RopePairs.HALVES, Extra.NONE);
 
-  /** What the datasheet of an H200 says of its memory. */
+  /** Memory bandwidth of an H200, by its datasheet. */
   private static final double BYTES_PER_SECOND = 4.8e12;
 
   private static final int STEP_TOKENS = 8_192;
@@ -78,7 +78,7 @@ final class ModelSpeed implements AutoCloseable {
     this.feed = model.feed();
   }
 
-  /** What some steps came to. */
+  /** Result of some steps. */
   private record Run(double tokensPerSecond, double stepMillis, double idleShare) {}
 
   /** So many sequences get so many tokens each; the median of three. */

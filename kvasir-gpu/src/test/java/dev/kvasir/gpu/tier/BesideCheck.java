@@ -17,7 +17,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** How much slower a kernel runs while the store copies at full rate beside it. */
+/** Measures how much slower a kernel runs while the store copies at full rate beside it. */
 final class BesideCheck {
   private static final int GROUPS = 132 * 64;
   private static final long MEMORY_BYTES = 256L << 20;

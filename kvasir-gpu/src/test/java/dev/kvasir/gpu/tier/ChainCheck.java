@@ -40,7 +40,7 @@ final class ChainCheck {
   private static final int BEHIND_MAX = 24;
 
   /**
-   * What came of it.
+   * Result of the check.
    *
    * @param bytes over all edges, both ways
    * @param compared blocks that came back to the GPU and were compared there

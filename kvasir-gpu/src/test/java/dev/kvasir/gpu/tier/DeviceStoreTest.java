@@ -68,7 +68,7 @@ class DeviceStoreTest {
     }
   }
 
-  /** How the slots of the copies lie. */
+  /** Arrangement of the slots of the copies. */
   private enum Slots {
     SIDE_BY_SIDE,
     SCATTERED,

@@ -9,7 +9,7 @@ import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What the check of a real GPU does, on the driver without one. */
+/** Runs the check of a real GPU on the driver without one. */
 class GpuChainTest {
   @TempDir private Path folder;
 

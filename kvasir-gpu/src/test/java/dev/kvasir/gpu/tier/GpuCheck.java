@@ -20,7 +20,7 @@ import java.util.TreeMap;
  * All checks that need a real GPU, one after the other; the results go to a file and the screen.
  */
 final class GpuCheck {
-  /** How it ends when a check could not be made. */
+  /** Exit status when a check could not be made. */
   static final int FAILED = 70;
 
   private final CudaAnswer answer;

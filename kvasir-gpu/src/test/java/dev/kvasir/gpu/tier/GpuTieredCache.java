@@ -28,7 +28,7 @@ import java.util.concurrent.CompletableFuture;
 final class GpuTieredCache implements AutoCloseable {
   private static final int QUEUE_MAX = 1 << 16;
 
-  /** How many blocks each tier has, and how a block lies on the GPU; no disk without blocks. */
+  /** Blocks that each tier has, and their layout on the GPU; no disk without blocks. */
   record Size(DeviceLayout layout, int hostBlocks, int diskBlocks, Path folder) {}
 
   final LiveLoop loop = new LiveLoop("gpu check");

@@ -20,7 +20,7 @@ import java.util.concurrent.CompletableFuture;
  */
 final class PassCheck {
   /**
-   * What came of it.
+   * Result of the check.
    *
    * @param early blocks that arrived sooner than their kernel could be done
    * @param threadsMost how many threads this process had at most, beyond those at the beginning

@@ -14,7 +14,7 @@ class TieredCacheExampleTest {
   private static final Path ROOT = Path.of(System.getProperty("kvasir.root", ".."));
 
   @Test
-  @Timeout(60)
+  @Timeout(180)
   void aPromptsBlocksLeaveTheTopAndComeBack(@TempDir Path folder) throws Exception {
     var lines = run(folder.resolve("disk"));
     assertThat(lines).contains("sent down: 2 blocks");

@@ -30,7 +30,7 @@ public final class TierBench {
   private TierBench() {}
 
   /**
-   * How fast one edge is with blocks of one size.
+   * Speed of one edge with blocks of one size.
    *
    * @param gigabytesPerSecond with as many blocks under way as the store takes
    * @param p50Micros the time of one block alone, from the call to its answer on the loop
@@ -46,10 +46,10 @@ public final class TierBench {
   }
 
   /**
-   * What was measured.
+   * Results of the measurement.
    *
-   * @param access how files were read and written
-   * @param gpu which GPU was measured, or why none was
+   * @param access way in which files were read and written
+   * @param gpu GPU that was measured, or the reason why none was
    */
   public record Report(List<Rate> rates, List<Ratio> ratios, FileAccess access, String gpu) {
     /** The same with what was measured of a GPU in front. */
@@ -142,7 +142,7 @@ public final class TierBench {
     return values[values.length / 2];
   }
 
-  /** What was measured of one edge: GB/s of each round, and the times of single blocks. */
+  /** Measurements of one edge: GB/s of each round, and the times of single blocks. */
   public static final class Series {
     private final List<Double> rounds = new ArrayList<>();
     private final List<Long> nanos = new ArrayList<>();

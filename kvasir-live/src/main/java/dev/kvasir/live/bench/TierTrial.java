@@ -30,7 +30,7 @@ final class TierTrial implements AutoCloseable {
   private static final int THREADS = 2;
   private static final int QUEUE_MAX = 4096;
 
-  /** Where to measure, and how large a file is. */
+  /** Folder to measure in, and size of a file. */
   record Size(Path folder, long fileBytes) {}
 
   /** One of the calls to a store. */

@@ -1,5 +1,5 @@
 /**
- * What {@code kvasir bench} measures: host memory and disk beside plain copies and plain I/O in the
- * same run.
+ * Measurements of {@code kvasir bench}: host memory and disk beside plain copies and plain I/O in
+ * the same run.
  */
 package dev.kvasir.live.bench;

@@ -45,7 +45,7 @@ public final class Dashboard {
         Asset.of("/dashboard/prompt.js", SCRIPT, "prompt.js"));
   }
 
-  /** Who runs the server sees all of it, others what is theirs. */
+  /** Returns the whole state for whoever runs the server, and for any other caller its own part. */
   private DashboardState visible(Caller caller) {
     var all = source.snapshot();
     return caller.scope() == ApiKey.Scope.ADMIN ? all : all.of(caller.tenant());

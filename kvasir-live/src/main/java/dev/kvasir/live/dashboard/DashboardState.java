@@ -39,7 +39,7 @@ public record DashboardState(
     }
   }
 
-  /** What one tenant may see: its own decisions, and instances without their addresses. */
+  /** Returns what one tenant may see: its own decisions, and instances without their addresses. */
   public DashboardState of(String tenant) {
     return Records.with(
         this,

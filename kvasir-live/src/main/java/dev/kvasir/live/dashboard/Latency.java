@@ -3,7 +3,7 @@ package dev.kvasir.live.dashboard;
 import java.util.List;
 
 /**
- * How long something took lately.
+ * Time that something took lately.
  *
  * @param lastMinute all of the last minute
  * @param slices the last five minutes in equal parts, oldest first

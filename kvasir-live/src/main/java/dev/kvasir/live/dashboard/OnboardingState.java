@@ -2,5 +2,5 @@ package dev.kvasir.live.dashboard;
 
 import dev.kvasir.offload.onboard.OnboardingLoad;
 
-/** What is on its way up to the memory of one engine. */
+/** Onboarding load of one engine: what is on its way up to its memory. */
 public record OnboardingState(String engine, OnboardingLoad load) {}

@@ -18,7 +18,7 @@ public record TieredCacheState(
     List<OnboardingState> onboardings,
     List<StoreTally> stores,
     List<String> unavailable) {
-  /** What there is to show where engines run elsewhere. */
+  /** State to show where engines run elsewhere. */
   public static final TieredCacheState NONE =
       new TieredCacheState(List.of(), List.of(), List.of(), List.of(), List.of());
 

@@ -9,7 +9,7 @@ public final class Bytes {
   static final long GIB = 1L << 30;
   private static final String UNITS = "KMGT";
   private static final int KIBI_BITS = 10;
-  private static final Pattern SIZE = Pattern.compile("([\\d.]+)\\s*([KMGT])(?:iB)?");
+  private static final Pattern SIZE = Pattern.compile("([\\d.]+)\\s*([KMGT])(iB|B)?");
 
   private Bytes() {}
 
@@ -23,7 +23,7 @@ public final class Bytes {
   }
 
   /**
-   * A whole number, perhaps in units as in 64GiB or 64G.
+   * A whole number, perhaps in units: 64GiB and 64G are of 2^30 bytes, 64GB are of 10^9.
    *
    * @throws NumberFormatException if it is none
    * @throws ArithmeticException if it is not whole, or too large
@@ -31,7 +31,10 @@ public final class Bytes {
   public static long parse(String text) {
     var size = SIZE.matcher(text);
     if (!size.matches()) return Long.parseLong(text);
-    long unit = 1L << (KIBI_BITS * (UNITS.indexOf(size.group(2)) + 1));
+    int power = UNITS.indexOf(size.group(2)) + 1;
+    boolean isDecimal = "B".equals(size.group(3));
+    long unit =
+        isDecimal ? BigDecimal.TEN.pow(3 * power).longValueExact() : 1L << (KIBI_BITS * power);
     return new BigDecimal(size.group(1)).multiply(BigDecimal.valueOf(unit)).longValueExact();
   }
 }

@@ -3,7 +3,7 @@ package dev.kvasir.live.doctor;
 import java.nio.file.Path;
 import java.util.Map;
 
-/** Where Kvasir keeps its files unless it is told otherwise. */
+/** Folder in which Kvasir keeps its files unless it is told otherwise. */
 public final class CacheFolder {
   private CacheFolder() {}
 

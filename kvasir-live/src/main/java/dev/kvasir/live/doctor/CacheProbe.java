@@ -50,7 +50,8 @@ final class CacheProbe {
   }
 
   /**
-   * Why the folder cannot be written to. This tries it, since permissions say little about root.
+   * Returns why the folder cannot be written to. This tries it, since permissions say little about
+   * root.
    */
   private static Optional<String> obstacle(Path nearest) {
     if (!Files.isDirectory(nearest)) {

@@ -7,7 +7,9 @@ import java.util.List;
 import java.util.OptionalDouble;
 import java.util.OptionalLong;
 
-/** What Linux control groups, hence containers, allow this process; both versions are read. */
+/**
+ * Limits that Linux control groups, hence containers, set for this process; both versions are read.
+ */
 record ControlGroup(OptionalDouble cores, OptionalLong memoryBytes) {
   private static final Path MOUNTS = Path.of("/sys/fs/cgroup");
   private static final Path MEMBERSHIP = Path.of("/proc/self/cgroup");

@@ -19,7 +19,7 @@ final class DirectProbe {
 
   private DirectProbe() {}
 
-  /** How the attempt ended. */
+  /** Outcome of the attempt. */
   private sealed interface Attempt {
     /** A block of that size came back as it was written. */
     record Worked(int blockBytes) implements Attempt {}

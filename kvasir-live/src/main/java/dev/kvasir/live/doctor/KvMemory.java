@@ -24,7 +24,7 @@ public record KvMemory(int blocks, int blockTokens) {
   private static final Pattern SGLANG =
       Pattern.compile("(?m)^sglang:max_total_num_tokens(?:\\{[^\\n]*})? (\\d{1,12})(?:\\.0*)?\\b");
 
-  /** What the servers have, if all tell the same; null otherwise. */
+  /** Returns the memory that the servers have, if all report the same; null otherwise. */
   public static @Nullable KvMemory ofAll(List<String> urls, @Nullable String key) {
     KvMemory common = null;
     for (var url : urls) {
@@ -36,7 +36,9 @@ public record KvMemory(int blocks, int blockTokens) {
     return common;
   }
 
-  /** What the text says, in the format of Prometheus; null where it does not. */
+  /**
+   * Returns the memory that metrics in the format of Prometheus report; null if they report none.
+   */
   static @Nullable KvMemory in(String metrics) {
     var blocks = VLLM.matcher(metrics);
     var size = VLLM_BLOCK.matcher(metrics);

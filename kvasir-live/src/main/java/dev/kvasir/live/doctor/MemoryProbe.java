@@ -12,7 +12,7 @@ final class MemoryProbe {
 
   private MemoryProbe() {}
 
-  /** How much memory the machine has, and how much of it is not in use. */
+  /** Memory of the machine, and the part of it that is not in use. */
   record Physical(long totalBytes, long availableBytes) {
 
     static Physical read() {

@@ -2,7 +2,7 @@ package dev.kvasir.live.doctor;
 
 import java.util.Locale;
 
-/** How a check came out. */
+/** Outcome of a check. */
 public enum Status {
   /** As it should be. */
   OK,

@@ -27,7 +27,7 @@ final class WorkerHttp {
   private static final int BYTES_MAX = 16 << 20;
 
   /**
-   * What came back.
+   * Answer that came back.
    *
    * @param status 0 where nothing did
    */

@@ -53,7 +53,7 @@ final class Answering {
     text.append(piece.text());
   }
 
-  /** Whether an injected fault has ended the answer. */
+  /** Returns whether an injected fault has ended the answer. */
   private boolean isSpoilt() {
     if (spoilt) return true;
     if (fault.kind() == FaultInjection.Kind.NOTHING || pieces < fault.afterPieces()) return false;

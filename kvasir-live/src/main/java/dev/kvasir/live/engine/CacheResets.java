@@ -42,7 +42,7 @@ import java.util.function.Consumer;
 public final class CacheResets {
   private static final System.Logger LOG = System.getLogger(CacheResets.class.getName());
 
-  /** How often a server looks whether another one has reset what they share. */
+  /** Interval at which a server checks whether another one has reset what they share. */
   static final Duration OBSERVE_INTERVAL = Duration.ofSeconds(2);
 
   /** Until then all servers that can be reached have looked. */
@@ -71,7 +71,9 @@ public final class CacheResets {
     engines.add(engine);
   }
 
-  /** What the names of blocks depend on besides their tokens; empty before the first reset. */
+  /**
+   * Returns what the names of blocks depend on besides their tokens; empty before the first reset.
+   */
   String generation() {
     return generation;
   }

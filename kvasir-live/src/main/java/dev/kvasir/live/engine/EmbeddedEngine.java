@@ -38,17 +38,17 @@ import java.util.function.IntConsumer;
 public final class EmbeddedEngine {
   private static final System.Logger LOG = System.getLogger(EmbeddedEngine.class.getName());
 
-  /** How many hashers of tenants are kept; the least recently used goes first. */
+  /** Number of tenants' hashers that are kept; the least recently used goes first. */
   private static final int HASHERS_MAX = 1_024;
 
   /**
-   * What an engine is made of.
+   * Parts of an engine.
    *
    * @param kv its memory and what lies below
    * @param top its memory alone
    * @param shared the first tier that others see too; null where there is none
    * @param look asks what other processes have stored
-   * @param events what happens to the blocks of its own memory
+   * @param events events of the blocks of its own memory
    * @param resets resets its caches, and those of whoever shares them
    */
   record Parts(
@@ -135,7 +135,7 @@ public final class EmbeddedEngine {
     return first.equals(request.names().getFirst()) ? request.names() : List.of();
   }
 
-  /** What happens to the blocks of its own memory. */
+  /** Returns the events of the blocks of its own memory. */
   public KvEvents events() {
     return parts.events();
   }
@@ -218,7 +218,7 @@ public final class EmbeddedEngine {
         name() + " is out of order: ask another one, and start it again; its log says why");
   }
 
-  /** Whether it can answer; asked from any thread. */
+  /** Returns whether the engine is broken and cannot answer; may be asked from any thread. */
   public boolean isBroken() {
     return broken;
   }
@@ -257,12 +257,12 @@ public final class EmbeddedEngine {
     return engine.load();
   }
 
-  /** What the device did for its steps, where it has a clock of its own. */
+  /** Returns what the device did for its steps, if it has a clock of its own. */
   public Optional<AnswerSteps.DeviceTime> deviceTime() {
     return steps.deviceTime();
   }
 
-  /** How many answers are in the making. */
+  /** Returns the number of answers in the making. */
   public int answering() {
     return steps.answers().size();
   }

@@ -12,6 +12,7 @@ import dev.kvasir.live.gateway.worker.WorkerMetrics;
 import dev.kvasir.live.http.Access;
 import dev.kvasir.live.http.ApiError;
 import dev.kvasir.live.http.Endpoint;
+import dev.kvasir.live.http.Exchange;
 import dev.kvasir.live.http.Json;
 import dev.kvasir.live.http.Network;
 import dev.kvasir.live.http.Refused;
@@ -20,6 +21,7 @@ import dev.kvasir.live.metrics.MetricsText;
 import dev.kvasir.live.openai.AnswerFormat;
 import dev.kvasir.live.openai.Call;
 import dev.kvasir.live.openai.CallReader;
+import dev.kvasir.live.openai.ModelName;
 import dev.kvasir.live.openai.SessionHint;
 import dev.kvasir.live.openai.SessionHints;
 import dev.kvasir.router.view.EngineSignals;
@@ -34,7 +36,7 @@ import java.util.function.Function;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * What an engine answers, with the interface of OpenAI and what vLLM adds to it: over HTTP by an
+ * Interface of an engine: that of OpenAI and what vLLM adds to it. It is served over HTTP by an
  * {@link EngineServer}, in the process by a {@link LocalEngine}.
  */
 final class EngineApi {
@@ -67,6 +69,7 @@ final class EngineApi {
         Endpoint.post(CallReader.CHAT, Access.KEY, reply -> answer(reply, reader::chat, null)),
         Endpoint.post(CallReader.TEXT, Access.KEY, reply -> answer(reply, reader::text, null)),
         Endpoint.get("/v1/models", Access.KEY, reply -> reply.answer(200, models())),
+        Endpoint.get(ModelName.PATHS, Access.KEY, this::model),
         Endpoint.delete(SessionHint.PATH, Access.KEY, this::endSession),
         Endpoint.post(TOKENIZE, Access.KEY, prompts::tokenize),
         Endpoint.post(DETOKENIZE, Access.KEY, prompts::detokenize),
@@ -180,13 +183,19 @@ final class EngineApi {
     }
   }
 
+  private void model(Exchange exchange) {
+    var name = ModelName.of(exchange.path());
+    if (!name.equals(model.name())) throw new Refused(ApiError.unknownModel(name));
+    exchange.answer(200, modelCard().toString());
+  }
+
   private String models() {
     var list = Json.object().put("object", "list");
     list.set("data", Json.array().add(modelCard()));
     return list.toString();
   }
 
-  /** What is told of the model that the engine serves. */
+  /** Returns what is told of the model that the engine serves. */
   ObjectNode modelCard() {
     return Json.object()
         .put("id", model.name())

@@ -49,7 +49,9 @@ import java.util.zip.CRC32C;
 public final class EngineGroup implements AutoCloseable {
   private static final System.Logger LOG = System.getLogger(EngineGroup.class.getName());
 
-  /** Who asks at once is answered before the warm-up takes a processor. */
+  /**
+   * Delay of the warm-up, so that callers who ask at once are answered before it takes a processor.
+   */
   private static final Duration WARM_UP_DELAY = Duration.ofSeconds(1);
 
   private static final int WARM_UP_DELAYS_MAX = 3;
@@ -240,7 +242,7 @@ public final class EngineGroup implements AutoCloseable {
     return List.copyOf(engines);
   }
 
-  /** What lies below the engines' own memory; null where nothing does. */
+  /** Returns the tiers below the engines' own memory; null if there are none. */
   public @Nullable SharedTiers tiers() {
     return tiers;
   }

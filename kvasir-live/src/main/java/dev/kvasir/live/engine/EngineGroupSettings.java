@@ -8,14 +8,14 @@ import dev.kvasir.live.engine.tier.TieredCacheSettings;
 import java.nio.file.Path;
 
 /**
- * How many engines there are, and how much memory they have.
+ * Number of engines, and the memory they have.
  *
- * @param engines how many, each with a device tier of its own
- * @param deviceBlocks how many blocks each of them computes in
- * @param tieredCache what all of them share
- * @param diskFolder where the blocks on disk lie, if there are any
- * @param eviction which block goes first on every tier, one of {@link Eviction#NAMES}
- * @param limits what holds on every tier besides
+ * @param engines number of engines, each with a device tier of its own
+ * @param deviceBlocks number of blocks that each of them computes in
+ * @param tieredCache tiers that all of them share
+ * @param diskFolder folder of the blocks on disk, if there are any
+ * @param eviction rule for which block goes first on every tier, one of {@link Eviction#NAMES}
+ * @param limits further limits on every tier
  */
 public record EngineGroupSettings(
     int engines,

@@ -19,7 +19,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** What an engine has done so far, in figures named as vLLM names them. Belongs to its loop. */
+/**
+ * Record of what an engine has done so far, in figures named as vLLM names them. Belongs to its
+ * loop.
+ */
 public final class EngineMeter {
   private static final double NANOS_PER_SECOND = 1e9;
 
@@ -71,7 +74,7 @@ public final class EngineMeter {
     handoverSeconds += seconds;
   }
 
-  /** Which share of the tokens of prompts was cached. */
+  /** Returns the share of the tokens of prompts that was cached. */
   double hitRate() {
     return promptTokens == 0 ? 0 : Math.min(1, (double) cachedTokens / promptTokens);
   }
@@ -82,7 +85,7 @@ public final class EngineMeter {
     return text.toString();
   }
 
-  /** What the metrics are read from, on the engine's loop. */
+  /** Source of the metrics, which are read on the engine's loop. */
   public record Source(
       EngineMeter meter, Engine.Load load, KvStore kv, Optional<DeviceTime> device) {}
 
@@ -169,7 +172,7 @@ public final class EngineMeter {
             time -> time.idleNanos() / NANOS_PER_SECOND);
   }
 
-  /** What limits on top of eviction have done on each tier where there are some. */
+  /** Adds what limits on top of eviction have done, for each tier that has some. */
   private static void limits(Rows<Map.Entry<Tier, EvictionLimits.Stats>> tiers) {
     tiers
         .gauge(
@@ -190,7 +193,7 @@ public final class EngineMeter {
             tier -> tier.getValue().expired());
   }
 
-  /** What eviction has learnt on each tier; nothing of those where it does not learn. */
+  /** Adds what eviction has learnt on each tier; nothing for tiers where it does not learn. */
   private static void learned(Rows<Map.Entry<Tier, LearnedStats>> tiers) {
     tiers
         .gauge(

@@ -40,14 +40,19 @@ public final class EnginePublisher implements AutoCloseable {
             engine.loop(), events, EVENTS_MAX, EngineHash.Form.WORD, publisher::publish));
   }
 
-  /** Where subscribers connect to. */
+  /** Returns the endpoint that subscribers connect to. */
   public String endpoint() {
     return publisher.endpoint();
   }
 
-  /** Where they ask for what they missed. */
+  /** Returns the endpoint at which subscribers ask for what they missed. */
   public String replayEndpoint() {
     return publisher.replayEndpoint();
+  }
+
+  /** Returns how many batches of events were published. */
+  public long published() {
+    return publisher.published();
   }
 
   @Override

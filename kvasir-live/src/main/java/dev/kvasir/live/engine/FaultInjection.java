@@ -5,7 +5,7 @@ public interface FaultInjection {
   /** An engine that always does what it should. */
   FaultInjection NONE = () -> Fault.NONE;
 
-  /** What goes wrong with an answer. */
+  /** Kind of fault of an answer. */
   enum Kind {
     NOTHING,
     /** The connection is reset. */

@@ -28,7 +28,7 @@ import java.util.function.Consumer;
 public final class LocalEngine implements LocalWorker, AutoCloseable {
   private static final Duration SOON = Duration.ofSeconds(1);
 
-  /** How often to look whether blocks are still held by a transfer. */
+  /** Interval at which to check whether blocks are still held by a transfer. */
   private static final Duration HELD_PACE = Duration.ofMillis(2);
 
   private final EmbeddedEngine engine;

@@ -63,7 +63,7 @@ public final class LocalEvents implements WorkerEvents, AutoCloseable {
     return events;
   }
 
-  /** What becomes of the blocks of one or more pools; belongs to the loop of the engine. */
+  /** Feed of what becomes of the blocks of one or more pools; belongs to the loop of the engine. */
   private final class Feed {
     private final KvSubscription subscription;
     private boolean busy;

@@ -13,18 +13,18 @@ import dev.kvasir.time.EventLoop;
 import java.io.IOException;
 import java.util.function.Consumer;
 
-/** Where a model computes: a processor or a GPU, with the weights in its memory. */
+/** Device on which a model computes: a processor or a GPU, with the weights in its memory. */
 public interface ModelDevice extends AutoCloseable {
   /** Names everything that shapes keys and values: the weights, and how a block is laid out. */
   String fingerprint();
 
-  /** How many bytes a block of keys and values has. */
+  /** Returns the size of a block of keys and values in bytes. */
   int blockBytes();
 
-  /** How many tokens a sequence may have. */
+  /** Returns the number of tokens that a sequence may have. */
   int contextTokens();
 
-  /** How many tokens the model knows. */
+  /** Returns the number of tokens that the model knows. */
   int vocabulary();
 
   /** Makes room for an engine. */
@@ -42,14 +42,14 @@ public interface ModelDevice extends AutoCloseable {
   void close();
 
   /**
-   * What an engine wants.
+   * Requirements of an engine.
    *
-   * @param blocks how many it computes in
+   * @param blocks number of blocks that it computes in
    * @param planning when its steps are planned; a device may launch them accordingly
-   * @param thread on which the steps of all engines of the model take turns
-   * @param tiers what lies below; null for nothing
+   * @param thread thread on which the steps of all engines of the model take turns
+   * @param tiers tiers below; null for none
    * @param times hears on the loop how long each step took
-   * @param lost is run on the loop when the device has lost all that was in it
+   * @param lost task to run on the loop when the device has lost all that was in it
    */
   record Wanted(
       String name,
@@ -60,7 +60,10 @@ public interface ModelDevice extends AutoCloseable {
       @Nullable SharedTiers tiers,
       Consumer<StepTime> times,
       Runnable lost) {
-    /** Who plans a step after the one before it also launches it then. */
+    /**
+     * Returns when steps are launched: if each is planned only after the one before it, it is
+     * launched then, too.
+     */
     public AheadSteps.Launching launching() {
       return switch (planning) {
         case SEQUENTIAL -> AheadSteps.Launching.AWAITED;

@@ -28,10 +28,10 @@ import java.util.function.Function;
  */
 public final class PacedEngines implements AutoCloseable {
   /**
-   * What takes the time.
+   * Parts that take the time.
    *
-   * @param model for each engine, its forward passes
-   * @param link for each engine, its way to the memory that all share
+   * @param model forward passes of each engine
+   * @param link way of each engine to the memory that all share
    */
   public record Pace(
       Function<EventLoop, ModelBackend> model, Function<EventLoop, TierStore> link) {}

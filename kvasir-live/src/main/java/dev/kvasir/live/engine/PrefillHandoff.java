@@ -50,7 +50,7 @@ final class PrefillHandoff {
     return generation.request().prompt().length / ModelShape.BLOCK_TOKENS;
   }
 
-  /** What the one who goes on is told, in the words of vLLM. */
+  /** Returns what the worker that goes on is told, in the words of vLLM. */
   private JsonNode parameters(Generation generation) {
     var parameters =
         Json.object()

@@ -105,7 +105,10 @@ public final class PromptTokens {
     return tokens.stream().mapToInt(Integer::intValue).toArray();
   }
 
-  /** What the engine is asked for; refused where it cannot fit into the model's context. */
+  /**
+   * Returns what the engine is asked for; throws {@link Refused} if it cannot fit into the model's
+   * context.
+   */
   GenerationRequest request(String id, String tenant, Call call, NamedTokens named) {
     var prompt = named.tokens();
     int context = model.contextTokens();
@@ -134,7 +137,10 @@ public final class PromptTokens {
         .named(named.names());
   }
 
-  /** What the blocks of a request are named with, by the tenant that sent it and what it says. */
+  /**
+   * Returns the salt of the names of a request's blocks, by the tenant that sent it and what it
+   * says.
+   */
   static String salt(String tenant, String told) {
     return tenant.isEmpty() && told.isEmpty() ? "" : tenant + '\0' + told;
   }

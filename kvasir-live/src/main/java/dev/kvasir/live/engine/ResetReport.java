@@ -5,7 +5,7 @@ import dev.kvasir.live.http.Json;
 import java.util.List;
 
 /**
- * What a reset of the caches came to.
+ * Result of a reset of the caches.
  *
  * @param parts each memory and tier that was to be reset
  */
@@ -23,7 +23,7 @@ public record ResetReport(List<Part> parts) {
     parts = List.copyOf(parts);
   }
 
-  /** Whether all of it was reset. */
+  /** Returns whether all of it was reset. */
   public boolean isComplete() {
     return parts.stream().allMatch(part -> part.failure() == null);
   }

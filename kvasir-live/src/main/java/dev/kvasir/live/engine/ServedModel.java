@@ -30,7 +30,7 @@ public record ServedModel(
     Tokenizer tokenizer,
     Optional<ChatTemplate> chat,
     String chatRefusal) {
-  /** What the file says of the model in it. */
+  /** Returns the model as the file describes it. */
   static ServedModel of(
       String name, Path path, String fingerprint, int contextTokens, double temperature)
       throws ModelFileException {
@@ -48,7 +48,7 @@ public record ServedModel(
     }
   }
 
-  /** What the folder says of the model in it, which a device has loaded. */
+  /** Returns the model as the folder describes it; a device has loaded it. */
   static ServedModel ofFolder(
       String name, Path path, String fingerprint, ModelDevice device, double temperature)
       throws ModelFileException {

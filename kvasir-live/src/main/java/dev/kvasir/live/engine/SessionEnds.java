@@ -25,7 +25,10 @@ final class SessionEnds {
 
   private final LinkedHashMap<String, Last> lasts = new LinkedHashMap<>(16, 0.75f, true);
 
-  /** What is said when the request ends; tenants are told apart by what salts their blocks. */
+  /**
+   * Returns the hint to give when the request ends; tenants are told apart by the salt of their
+   * blocks.
+   */
   ReturnHint hint(GenerationRequest request) {
     var hint = request.hint();
     return new ReturnHint(tenant(request.salt()), hint.said(), hint.pinSeconds());

@@ -1,6 +1,6 @@
 package dev.kvasir.live.events;
 
-/** Why a block that an engine told of is left out of the index. */
+/** Reason for which a block that an engine told of is left out of the index. */
 public enum DropReason {
   TOKEN_COUNT("token_count", "it has fewer or more tokens than its blocks"),
   PARENT("unknown_parent", "the block before it was not reported"),

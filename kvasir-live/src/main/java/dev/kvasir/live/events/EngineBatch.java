@@ -4,7 +4,7 @@ import dev.kvasir.Nullable;
 import java.util.List;
 
 /**
- * What happened in one step of an engine.
+ * Events of one step of an engine.
  *
  * @param seconds when, on the engine's clock, since 1970
  * @param rank which of the engine's data-parallel parts tells it; null where it does not say

@@ -70,22 +70,22 @@ public final class EngineBlocks implements KvFeed.Target<EngineEvent> {
     this.firstDrop = firstDrop;
   }
 
-  /** Whoever is told of all blocks whose tokens the engine tells, from now on. */
+  /** Sets the consumer that is told of all blocks whose tokens the engine tells, from now on. */
   public void whenLearned(Consumer<Block<EngineHash>> then) {
     learned = then;
   }
 
-  /** How many blocks the engine has. */
+  /** Returns how many blocks the engine has. */
   public int size() {
     return units.size();
   }
 
-  /** How many blocks were left out. */
+  /** Returns how many blocks were left out. */
   public long unplaced() {
     return dropped.values().stream().mapToLong(Long::longValue).sum();
   }
 
-  /** How many blocks were left out, by reason. */
+  /** Returns how many blocks were left out, by reason. */
   public Map<DropReason, Long> dropped() {
     return new EnumMap<>(dropped);
   }
@@ -98,7 +98,7 @@ public final class EngineBlocks implements KvFeed.Target<EngineEvent> {
   }
 
   /**
-   * What it knows, for another listener; to be called on the loop.
+   * Returns what is known of the engine, for another listener; to be called on the loop.
    *
    * @param position how far the events have been taken in
    */
@@ -169,12 +169,13 @@ public final class EngineBlocks implements KvFeed.Target<EngineEvent> {
     for (int i = 0; i < count; i++) {
       // Without extra keys all blocks have one owner.
       if (i == 0 || !stored.extraKeys().isEmpty()) owner = owner(stored, i);
-      var reason = reason(stored, i, before, owner);
+      var hash = stored.hashes().get(i);
+      var reason = reason(stored, hash, before, owner);
       if (reason != null) {
         drop(reason, count - i);
         return;
       }
-      var block = units.at(place(stored, i, before, owner));
+      var block = units.at(place(stored, i, hash, before, owner));
       learned.accept(block);
       if (!units.hold(block, group, tier)) drop(DropReason.LAYERS, 1);
       before = block;
@@ -184,13 +185,13 @@ public final class EngineBlocks implements KvFeed.Target<EngineEvent> {
   private BlockUnits.Place<EngineHash> place(
       EngineEvent.Stored stored,
       int index,
+      EngineHash hash,
       @Nullable Block<EngineHash> before,
       @Nullable Owner owner) {
     var hasher = before == null && owner != null ? hasher(owner) : hasherOf(before);
     int from = index * stored.blockTokens();
     int to = from + stored.blockTokens();
-    return new BlockUnits.Place<>(
-        stored.hashes().get(index), before, hasher, stored.tokens(), from, to);
+    return new BlockUnits.Place<>(hash, before, hasher, stored.tokens(), from, to);
   }
 
   private static BlockHasher hasherOf(@Nullable Block<EngineHash> before) {
@@ -198,22 +199,22 @@ public final class EngineBlocks implements KvFeed.Target<EngineEvent> {
     return before.hasher();
   }
 
-  /** Why there is no place for the block; null where there is one. */
+  /** Returns why there is no place for the block; null where there is one. */
   private @Nullable DropReason reason(
       EngineEvent.Stored stored,
-      int index,
+      EngineHash hash,
       @Nullable Block<EngineHash> before,
       @Nullable Owner owner) {
     long end = (before == null ? 0L : before.end()) + stored.blockTokens();
     if (end > (long) TokenSequence.BLOCKS_MAX * unitTokens) return DropReason.LENGTH;
-    var known = units.find(stored.hashes().get(index));
+    var known = units.find(hash);
     if (known != null) return known.end() == end ? null : DropReason.CONFLICT;
     if (stored.adapter().name() == null && stored.adapter().id() != null) return DropReason.ADAPTER;
     if (owner == null || (before != null && !owner.salt().isEmpty())) return DropReason.EXTRA_KEYS;
     return null;
   }
 
-  /** Whose block it is; null where its hash was made from what requests do not tell. */
+  /** Returns whose block it is; null where its hash was made from what requests do not tell. */
   private static @Nullable Owner owner(EngineEvent.Stored stored, int index) {
     var name = stored.adapter().name();
     var adapter = name == null ? "" : name;

@@ -3,7 +3,7 @@ package dev.kvasir.live.events;
 import dev.kvasir.Nullable;
 import java.util.List;
 
-/** What became of an engine's blocks, in the engine's own words. */
+/** Change to an engine's blocks, in the engine's own words. */
 public sealed interface EngineEvent {
   /**
    * Blocks that follow each other are on the medium now.
@@ -25,7 +25,7 @@ public sealed interface EngineEvent {
       Group group)
       implements EngineEvent {
     public Stored {
-      hashes = List.copyOf(hashes);
+      hashes = EngineHashes.copyOf(hashes);
       extraKeys = List.copyOf(extraKeys);
     }
   }
@@ -34,7 +34,7 @@ public sealed interface EngineEvent {
   record Removed(List<EngineHash> hashes, Place place, @Nullable Integer group)
       implements EngineEvent {
     public Removed {
-      hashes = List.copyOf(hashes);
+      hashes = EngineHashes.copyOf(hashes);
     }
   }
 
@@ -46,10 +46,10 @@ public sealed interface EngineEvent {
     public static final Adapter NONE = new Adapter(null, null);
   }
 
-  /** Where blocks are: in no named medium means in the engine's memory. */
+  /** Place of blocks; without a named medium it is the engine's memory. */
   record Place(@Nullable String medium, @Nullable String locality) {}
 
-  /** Which of a model's kinds of layers the blocks belong to, where it has several. */
+  /** Kind of a model's layers that the blocks belong to, where it has several. */
   record Group(@Nullable Integer index, @Nullable String kind, @Nullable Integer window) {
     public static final Group ONLY = new Group(null, null, null);
   }

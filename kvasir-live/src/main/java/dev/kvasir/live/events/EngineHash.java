@@ -44,7 +44,7 @@ public sealed interface EngineHash {
     };
   }
 
-  /** How an engine of ours writes the names of its blocks. */
+  /** Form in which an engine of ours writes the names of its blocks. */
   enum Form {
     /** The last 64 bits, as vLLM does by default. */
     WORD,

@@ -19,7 +19,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What one listener knows of an engine, for another one that begins to listen.
+ * Knowledge that one listener has of an engine, for another one that begins to listen.
  *
  * <p>As bytes: the position, the groups of layers, the hashers of all prompts, and the blocks.
  *
@@ -33,7 +33,7 @@ public record EngineSnapshot(KvFeed.Position position, UnitImage<EngineHash> ima
   private static final int GROUPS_MAX = 16;
   private static final int WORD = 0;
 
-  /** How many blocks it has. */
+  /** Returns how many blocks it has. */
   public int blocks() {
     return image.blocks().size();
   }

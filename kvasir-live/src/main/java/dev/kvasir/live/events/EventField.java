@@ -86,7 +86,7 @@ enum EventField {
     return text;
   }
 
-  /** Whether a map has it even where nobody set it. */
+  /** Returns whether a map has the field even where nobody set it. */
   boolean isAlwaysWritten() {
     return switch (this) {
       case HASHES, PARENT, TOKENS, BLOCK_TOKENS, LORA_ID, MEDIUM, LORA_NAME -> true;

@@ -8,6 +8,8 @@ import java.util.List;
 /** The values of one event while it is being read, in whatever order they come. */
 final class EventFields {
   private final MsgpackReader in;
+  private final DecodedSize size;
+  private String type = "";
   private @Nullable List<EngineHash> hashes;
   private @Nullable EngineHash parent;
   private int[] tokens = {};
@@ -22,8 +24,18 @@ final class EventFields {
   private @Nullable Integer window;
   private String salt = "";
 
-  EventFields(MsgpackReader in) {
+  EventFields(MsgpackReader in, DecodedSize size) {
     this.in = in;
+    this.size = size;
+  }
+
+  /** The kind of the event; empty where that has not come yet. */
+  String type() {
+    return type;
+  }
+
+  void type(String name) {
+    type = name;
   }
 
   /** Reads the value that comes next; nil is as if it had not come. */
@@ -35,14 +47,14 @@ final class EventFields {
       case TOKENS -> tokens = tokens();
       case BLOCK_TOKENS -> blockTokens = in.integer(0, Integer.MAX_VALUE);
       case LORA_ID -> loraId = in.integer();
-      case LORA_NAME -> loraName = in.text();
+      case LORA_NAME -> loraName = text();
       case MEDIUM -> medium = EventField.medium(in);
-      case LOCALITY -> locality = in.text();
+      case LOCALITY -> locality = text();
       case EXTRA_KEYS -> extraKeys = extraKeys();
       case GROUP -> group = in.integer(0, Integer.MAX_VALUE);
-      case KIND -> kind = in.text();
+      case KIND -> kind = text();
       case WINDOW -> window = in.integer(0, Integer.MAX_VALUE);
-      case CACHE_SALT -> salt = in.text();
+      case CACHE_SALT -> salt = text();
     }
   }
 
@@ -85,8 +97,22 @@ final class EventFields {
 
   private List<EngineHash> hashes() throws MalformedFrame {
     int count = in.array();
-    var read = new ArrayList<EngineHash>(count);
-    for (int i = 0; i < count; i++) read.add(hash());
+    size.hashes(count);
+    var words = new long[count];
+    for (int i = 0; i < count; i++) {
+      if (in.isBinary()) return digests(words, i);
+      words[i] = in.integer();
+    }
+    return EngineHashes.of(words);
+  }
+
+  /** Not all of them are words. */
+  private List<EngineHash> digests(long[] words, int from) throws MalformedFrame {
+    var read = new ArrayList<EngineHash>(words.length);
+    for (int i = 0; i < words.length; i++) {
+      size.digest();
+      read.add(i < from ? new EngineHash.Word(words[i]) : hash());
+    }
     return read;
   }
 
@@ -97,34 +123,65 @@ final class EventFields {
     return EngineHash.Digest.of(digest);
   }
 
+  private String text() throws MalformedFrame {
+    var text = in.text();
+    size.add(text.length(), Byte.BYTES);
+    return text;
+  }
+
   private int[] tokens() throws MalformedFrame {
-    var read = new int[in.array()];
-    for (int i = 0; i < read.length; i++) read[i] = in.integer(0, Integer.MAX_VALUE);
+    int count = in.array();
+    size.add(count, DecodedSize.TOKEN);
+    var read = new int[count];
+    if (count > 0 && in.isArray()) pairs(read);
+    else for (int i = 0; i < count; i++) read[i] = token();
     return read;
+  }
+
+  /**
+   * Reads the tokens of an engine that guesses ahead: SGLang names each position by its token and
+   * the one after it, of which the next pair begins with the same.
+   */
+  private void pairs(int[] read) throws MalformedFrame {
+    for (int i = 0; i < read.length; i++) {
+      int values = in.array();
+      if (values != 2) throw new MalformedFrame(values + " tokens at one position");
+      read[i] = token();
+      token();
+    }
+  }
+
+  private int token() throws MalformedFrame {
+    return in.integer(0, Integer.MAX_VALUE);
   }
 
   private List<List<KeyPart>> extraKeys() throws MalformedFrame {
     int count = in.array();
+    size.add(count, DecodedSize.SLOT);
     var blocks = new ArrayList<List<KeyPart>>(count);
-    for (int i = 0; i < count; i++) {
-      var parts = new ArrayList<KeyPart>();
-      if (!in.nil()) {
-        for (int left = in.array(); left > 0; left--) parts.add(part());
-      }
-      blocks.add(List.copyOf(parts));
-    }
+    for (int i = 0; i < count; i++) blocks.add(in.nil() ? List.of() : parts());
     return blocks;
   }
 
+  private List<KeyPart> parts() throws MalformedFrame {
+    int count = in.array();
+    if (count == 0) return List.of();
+    size.add(1, DecodedSize.KEYS);
+    size.add(count, DecodedSize.KEY);
+    var parts = new ArrayList<KeyPart>(count);
+    for (int i = 0; i < count; i++) parts.add(part());
+    return List.copyOf(parts);
+  }
+
   private KeyPart part() throws MalformedFrame {
-    if (in.isText()) return new KeyPart.Text(in.text());
+    if (in.isText()) return new KeyPart.Text(text());
     if (!in.isArray()) {
       in.skip();
       return new KeyPart.Opaque();
     }
     int count = in.array();
     if (count == 2 && in.isText()) {
-      var hash = in.text();
+      var hash = text();
       if (in.isInteger()) return new KeyPart.Media(hash, in.integer());
       in.skip();
       return new KeyPart.Opaque();

@@ -95,12 +95,12 @@ public final class KvEventPublisher implements AutoCloseable {
     return new Msg(size >= 0 && size <= REQUEST_FRAME_BYTES_MAX ? size : 0);
   }
 
-  /** Where subscribers connect to. */
+  /** Returns the endpoint that subscribers connect to. */
   public String endpoint() {
     return live.getLastEndpoint();
   }
 
-  /** Where they ask for what they missed. */
+  /** Returns the endpoint at which subscribers ask for what they missed. */
   public String replayEndpoint() {
     return replay.getLastEndpoint();
   }
@@ -115,7 +115,7 @@ public final class KvEventPublisher implements AutoCloseable {
     return dropped.get();
   }
 
-  /** How often somebody asked for what it missed. */
+  /** Returns how often a subscriber asked for what it missed. */
   public long replays() {
     return replays.get();
   }

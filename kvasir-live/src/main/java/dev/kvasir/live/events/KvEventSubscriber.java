@@ -32,6 +32,11 @@ public final class KvEventSubscriber implements AutoCloseable {
   private static final System.Logger LOG = System.getLogger(KvEventSubscriber.class.getName());
   private static final long NONE = -1;
 
+  /** A batch of a real engine takes no more than so many bytes for each on the wire. */
+  private static final int USUAL_GROWTH = 8;
+
+  private static final int USUAL_BYTES_MIN = 4 << 10;
+
   /** From when on what is heard counts. */
   private enum Start {
     AT_ONCE,
@@ -42,6 +47,7 @@ public final class KvEventSubscriber implements AutoCloseable {
   private final LiveLoop loop;
   private final Replays replays;
   private final EventDecoder decoder;
+  private final EventRoom.Share share;
   private final String name;
   private final ZmtpTimes times;
   private final byte[] topic;
@@ -50,6 +56,7 @@ public final class KvEventSubscriber implements AutoCloseable {
   private final AtomicLong excesses = new AtomicLong();
   private final AtomicLong batches = new AtomicLong();
   private final AtomicLong malformed = new AtomicLong();
+  private final AtomicLong unreadable = new AtomicLong();
   private final AtomicLong unknown = new AtomicLong();
   private final AtomicLong connects = new AtomicLong();
   private final ReentrantLock lock = new ReentrantLock();
@@ -66,12 +73,12 @@ public final class KvEventSubscriber implements AutoCloseable {
 
   private @Nullable ZmtpConnection replaying;
 
-  /** What waits until it is known from where on it counts. Belongs to the loop. */
+  /** Tasks that wait until it is known from where on events count. Belongs to the loop. */
   private final ArrayDeque<Runnable> waiting = new ArrayDeque<>();
 
   private boolean begun;
 
-  /** How old the last batch was; below zero before the first. Belongs to the loop. */
+  /** Age of the last batch; below zero before the first. Belongs to the loop. */
   private double lagSeconds = -1;
 
   /**
@@ -113,7 +120,9 @@ public final class KvEventSubscriber implements AutoCloseable {
     begin();
   }
 
-  /** What the blocks are up to now; null where nothing was heard yet. To be called on the loop. */
+  /**
+   * Returns a snapshot of the blocks; null where nothing was heard yet. To be called on the loop.
+   */
   public @Nullable EngineSnapshot snapshot(EngineBlocks blocks) {
     var position = replays.feed().position();
     return position == null ? null : blocks.snapshot(position);
@@ -147,6 +156,7 @@ public final class KvEventSubscriber implements AutoCloseable {
     this.name = "kv-events of " + settings.endpoint();
     this.topic = settings.topic().getBytes(StandardCharsets.UTF_8);
     this.decoder = new EventDecoder(settings.limits());
+    this.share = settings.room().new Share();
     var repeats = settings.replayEndpoint();
     this.replays =
         new Replays(loop, settings.order(), target, repeats == null ? null : this::request);
@@ -173,17 +183,18 @@ public final class KvEventSubscriber implements AutoCloseable {
     }
   }
 
-  /** Where engines connect to, if they do that by themselves. */
+  /** Returns the port that engines connect to, if they do that by themselves. */
   int port() {
     return live.port();
   }
 
-  /** What it has seen so far; to be called on the loop. */
+  /** Returns what was seen so far; to be called on the loop. */
   public SubscriberStats stats() {
     var feed = replays.feed();
     return new SubscriberStats(
         batches.get(),
         malformed.get(),
+        unreadable.get(),
         excesses.get(),
         unknown.get(),
         connects.get(),
@@ -204,6 +215,7 @@ public final class KvEventSubscriber implements AutoCloseable {
     } finally {
       lock.unlock();
     }
+    share.close();
     live.close();
     if (replay != null) replay.close();
   }
@@ -213,7 +225,7 @@ public final class KvEventSubscriber implements AutoCloseable {
     onceBegun(replays::check);
   }
 
-  /** What holds for both connections. */
+  /** Behaviour that both connections have in common. */
   private abstract class Bounded implements ZmtpSocket.Receiver {
     @Override
     public void awaitRoom() {
@@ -226,7 +238,7 @@ public final class KvEventSubscriber implements AutoCloseable {
     }
   }
 
-  /** What the engine tells by itself. */
+  /** Receiver of what the engine tells by itself. */
   private final class Told extends Bounded {
     @Override
     public void connected(ZmtpConnection connection) {
@@ -241,7 +253,7 @@ public final class KvEventSubscriber implements AutoCloseable {
     }
   }
 
-  /** What it repeats. */
+  /** Receiver of what the engine repeats. */
   private final class Answers extends Bounded {
     @Override
     public void connected(ZmtpConnection connection) {
@@ -325,25 +337,65 @@ public final class KvEventSubscriber implements AutoCloseable {
       hand(size, before);
       return;
     }
-    switch (decoder.decode(numbered.payload())) {
+    switch (decode(numbered.payload())) {
       case EventDecoder.Outcome.Malformed(var reason) -> {
         drop(reason);
         hand(size, before);
       }
-      case EventDecoder.Outcome.Decoded(var batch, var passed) -> {
+      case EventDecoder.Outcome.TooMuch(var reason) -> {
+        drop(reason);
+        hand(size, before);
+        rest(reason);
+      }
+      case EventDecoder.Outcome.Decoded decoded -> {
         batches.incrementAndGet();
-        unknown.addAndGet(passed);
+        unknown.addAndGet(decoded.unknown());
+        leaveOut(decoded);
         hand(
             size,
             () -> {
               before.run();
-              accept(numbered.sequence(), batch);
+              accept(numbered.sequence(), decoded);
             });
       }
     }
   }
 
-  /** What a message means, to be done on the loop. */
+  /** Reads a message when all that is read of all engines leaves room for it. */
+  private EventDecoder.Outcome decode(byte[] frame) {
+    long most = settings.limits().decodedBytesMax();
+    long usual = Math.min(most, USUAL_BYTES_MIN + (long) frame.length * USUAL_GROWTH);
+    var outcome = decode(frame, usual);
+    if (outcome instanceof EventDecoder.Outcome.TooMuch && usual < most) {
+      return decode(frame, most);
+    }
+    return outcome;
+  }
+
+  private EventDecoder.Outcome decode(byte[] frame, long bytesMax) {
+    if (!share.take(bytesMax)) return new EventDecoder.Outcome.Malformed("closed");
+    long kept = 0;
+    try {
+      var outcome = decoder.decode(frame, bytesMax);
+      if (outcome instanceof EventDecoder.Outcome.Decoded decoded) kept = decoded.bytes();
+      return outcome;
+    } finally {
+      share.give(bytesMax - kept);
+    }
+  }
+
+  private void leaveOut(EventDecoder.Outcome.Decoded decoded) {
+    if (decoded.unreadable() == 0) return;
+    boolean first = unreadable.getAndAdd(decoded.unreadable()) == 0;
+    LOG.log(
+        first ? WARNING : DEBUG,
+        "{0}: {1} events of a batch cannot be read, and are left out: {2}",
+        name,
+        decoded.unreadable(),
+        decoded.reason());
+  }
+
+  /** Hands to the loop what a message of that size means. */
   private void hand(int size, Runnable meaning) {
     lock.lock();
     try {
@@ -377,8 +429,10 @@ public final class KvEventSubscriber implements AutoCloseable {
     }
   }
 
-  private void accept(long sequence, EngineBatch batch) {
-    replays.feed().accept(sequence, batch.stampNanos(), batch.events());
+  private void accept(long sequence, EventDecoder.Outcome.Decoded decoded) {
+    var batch = decoded.batch();
+    Runnable left = () -> share.give(decoded.bytes());
+    replays.feed().accept(sequence, batch.stampNanos(), batch.events(), left);
     lagSeconds = Math.max(0, System.currentTimeMillis() / 1e3 - batch.seconds());
   }
 

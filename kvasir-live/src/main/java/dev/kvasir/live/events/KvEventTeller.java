@@ -127,7 +127,7 @@ public final class KvEventTeller implements AutoCloseable {
     return hash == null ? null : form.of(hash);
   }
 
-  /** What vLLM calls a tier. */
+  /** Returns what vLLM calls a tier. */
   public static EngineEvent.Place place(Tier tier) {
     return switch (tier) {
       case DEVICE -> new EngineEvent.Place("GPU", null);

@@ -22,6 +22,10 @@ final class MsgpackReader {
     return !bytes.hasRemaining();
   }
 
+  int position() {
+    return bytes.position();
+  }
+
   boolean isArray() throws MalformedFrame {
     int code = peek();
     return (code & 0xf0) == 0x90 || code == 0xdc || code == 0xdd;
@@ -47,14 +51,14 @@ final class MsgpackReader {
     return code < 0x80 || code >= 0xe0 || (code >= 0xcc && code <= 0xd3);
   }
 
-  /** Whether nothing comes next, which is then read. */
+  /** Returns whether nil comes next, which is then read. */
   boolean nil() throws MalformedFrame {
     if (peek() != NIL) return false;
     code();
     return true;
   }
 
-  /** How many values the array that comes next has. */
+  /** Returns how many values the array that comes next has. */
   int array() throws MalformedFrame {
     int code = code();
     if ((code & 0xf0) == 0x90) return counted(code & 0x0f, 1);
@@ -65,7 +69,7 @@ final class MsgpackReader {
     };
   }
 
-  /** How many pairs the map that comes next has. */
+  /** Returns how many pairs the map that comes next has. */
   int map() throws MalformedFrame {
     int code = code();
     if ((code & 0xf0) == 0x80) return counted(code & 0x0f, 2);
@@ -131,8 +135,8 @@ final class MsgpackReader {
   }
 
   /**
-   * Which of the words comes next, which is then read; -1 if none, and nothing is read. Unlike
-   * {@link #text} it makes no text of what comes again and again.
+   * Returns which of the words comes next, which is then read; -1 if none, and nothing is read.
+   * Unlike {@link #text} it creates no strings for words that recur.
    *
    * @param words of fewer than 32 bytes each
    */
@@ -168,14 +172,23 @@ final class MsgpackReader {
     skip(1);
   }
 
+  /** Passes over what comes at the position; whether its end was found. */
+  boolean skipFrom(int position) {
+    bytes.position(position);
+    try {
+      skip(1);
+      return true;
+    } catch (MalformedFrame e) {
+      return false;
+    }
+  }
+
   private void skip(int depth) throws MalformedFrame {
     if (depth > limits.depthMax()) throw new MalformedFrame("lists " + depth + " deep");
     if (isArray()) {
       for (int left = array(); left > 0; left--) skip(depth + 1);
     } else if (isMap()) {
       for (int left = 2 * map(); left > 0; left--) skip(depth + 1);
-    } else if (isText()) {
-      text();
     } else if (isInteger()) {
       integer();
     } else {
@@ -187,6 +200,9 @@ final class MsgpackReader {
     int code = code();
     long length =
         switch (code) {
+          case 0xd9 -> unsigned(1);
+          case 0xda -> unsigned(2);
+          case 0xdb -> unsigned(4);
           case NIL, 0xc2, 0xc3 -> 0;
           case FLOAT_32 -> 4;
           case FLOAT_64 -> 8;
@@ -197,7 +213,10 @@ final class MsgpackReader {
           case 0xc8 -> 1 + unsigned(2);
           case 0xc9 -> 1 + unsigned(4);
           case 0xd4, 0xd5, 0xd6, 0xd7, 0xd8 -> 1 + (1L << (code - 0xd4));
-          default -> throw wrong("a value", code);
+          default -> {
+            if ((code & 0xe0) != 0xa0) throw wrong("a value", code);
+            yield code & 0x1f;
+          }
         };
     require(length);
     bytes.position(bytes.position() + (int) length);
@@ -205,8 +224,8 @@ final class MsgpackReader {
 
   /** So many values cannot come if fewer bytes do. */
   private int counted(long count, int bytesEach) throws MalformedFrame {
-    if (count > limits.itemsMax()) throw new MalformedFrame(count + " values in one list");
     require(count * bytesEach);
+    if (count > limits.itemsMax()) throw MalformedFrame.excess(count + " values in one list");
     return (int) count;
   }
 

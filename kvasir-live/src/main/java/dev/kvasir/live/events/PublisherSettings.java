@@ -1,7 +1,7 @@
 package dev.kvasir.live.events;
 
 /**
- * How an engine tells its events.
+ * Settings with which an engine tells its events.
  *
  * @param endpoint where subscribers connect to
  * @param replayEndpoint where they ask for what they missed

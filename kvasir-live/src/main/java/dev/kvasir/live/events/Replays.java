@@ -24,10 +24,13 @@ final class Replays {
   private boolean considering;
   private boolean answering;
 
-  /** Whether the feed goes on from a snapshot, and the engine has not been reached since. */
+  /**
+   * Flag that is set while the feed goes on from a snapshot and the engine has not been reached
+   * since.
+   */
   private boolean resumed;
 
-  /** Whether a batch came since the engine was asked last. */
+  /** Flag that is set once a batch has come since the engine was asked last. */
   private boolean heard;
 
   private long heardNanos;
@@ -54,7 +57,7 @@ final class Replays {
     return feed;
   }
 
-  /** How often the engine was asked. */
+  /** Returns how often the engine was asked. */
   long requests() {
     return requests;
   }
@@ -102,7 +105,10 @@ final class Replays {
     }
   }
 
-  /** What has been handed to the loop already may be what is missing, and goes first. */
+  /**
+   * Considers asking from that batch on, after what the loop has been handed already: that may be
+   * what is missing.
+   */
   private void want(long sequence) {
     wanted = sequence;
     if (considering) return;

@@ -4,13 +4,14 @@ import dev.kvasir.Nullable;
 import dev.kvasir.router.index.KvFeed;
 
 /**
- * Whose events are listened to, and how.
+ * Settings of a subscriber: whose events it listens to, and how.
  *
  * @param endpoint where the engine publishes; one with a {@code *} is listened at, for engines that
  *     connect by themselves
  * @param replayEndpoint where it repeats what was missed; null where it does not
  * @param topic what messages must begin with; empty for all
  * @param batchesMax batches that may wait for the loop; then the sockets have to wait
+ * @param room what the events of all engines take of the heap; one for all subscribers
  */
 public record SubscriberSettings(
     String endpoint,
@@ -18,14 +19,21 @@ public record SubscriberSettings(
     String topic,
     EventLimits limits,
     KvFeed.Limits order,
-    int batchesMax) {
+    int batchesMax,
+    EventRoom room) {
   public SubscriberSettings {
     if (batchesMax < 1) throw new IllegalArgumentException(batchesMax + " batches at most");
   }
 
-  /** The usual limits. */
+  /** The usual limits, for the only engine that is listened to. */
   public static SubscriberSettings of(String endpoint, @Nullable String replayEndpoint) {
+    return of(endpoint, replayEndpoint, EventRoom.ofHeap());
+  }
+
+  /** The usual limits. */
+  public static SubscriberSettings of(
+      String endpoint, @Nullable String replayEndpoint, EventRoom room) {
     return new SubscriberSettings(
-        endpoint, replayEndpoint, "", EventLimits.DEFAULT, KvFeed.Limits.DEFAULT, 256);
+        endpoint, replayEndpoint, "", EventLimits.DEFAULT, KvFeed.Limits.DEFAULT, 256, room);
   }
 }

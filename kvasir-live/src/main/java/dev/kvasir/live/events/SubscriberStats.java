@@ -1,10 +1,11 @@
 package dev.kvasir.live.events;
 
 /**
- * What a subscriber has seen so far.
+ * Figures of what a subscriber has seen so far.
  *
  * @param batches batches that could be read
  * @param malformed messages that could not, and were dropped
+ * @param unreadable events of the batches that could not
  * @param excesses how often the engine was disconnected, since it sent too much
  * @param unknown events of kinds that are not known here
  * @param connects how often the engine was reached
@@ -18,6 +19,7 @@ package dev.kvasir.live.events;
 public record SubscriberStats(
     long batches,
     long malformed,
+    long unreadable,
     long excesses,
     long unknown,
     long connects,

@@ -18,7 +18,7 @@ final class Wakeup implements AutoCloseable {
     pipe.source().configureBlocking(false);
   }
 
-  /** What to wait for. */
+  /** Returns the channel to wait for. */
   SelectableChannel channel() {
     return pipe.source();
   }

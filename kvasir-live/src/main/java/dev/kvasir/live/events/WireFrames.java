@@ -46,7 +46,7 @@ final class WireFrames {
     return ByteBuffer.allocate(Long.BYTES).putLong(sequence).array();
   }
 
-  /** What a publisher sent: topic, number, batch; null for another topic, too. */
+  /** Reads what a publisher sent: topic, number, batch; null if it is none, or of another topic. */
   static @Nullable Numbered live(List<byte[]> frames, byte[] topic) {
     return frames.size() == 3 && beginsWith(frames.getFirst(), topic) ? numbered(frames, 1) : null;
   }
@@ -56,7 +56,7 @@ final class WireFrames {
         && Arrays.equals(frame, 0, topic.length, topic, 0, topic.length);
   }
 
-  /** What an engine answered: nothing, topic, number, batch; the older ones leave the topic out. */
+  /** Reads an engine's answer: nothing, topic, number, batch; older engines leave the topic out. */
   static @Nullable Numbered replayed(List<byte[]> frames) {
     int size = frames.size();
     if (size < 3 || size > 4 || frames.getFirst().length > 0) return null;

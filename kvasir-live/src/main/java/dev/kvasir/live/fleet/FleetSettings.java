@@ -26,7 +26,7 @@ public record FleetSettings(
     if (blocks < 1) throw new IllegalArgumentException(blocks + " blocks of KV memory");
   }
 
-  HttpSettings http(int worker) {
+  public HttpSettings http(int worker) {
     var usual = HttpSettings.local(firstPort == 0 ? 0 : firstPort + worker);
     return usual.at(host, usual.port());
   }

@@ -6,6 +6,7 @@ import dev.kvasir.live.engine.EnginePublisher;
 import dev.kvasir.live.engine.EngineServer;
 import dev.kvasir.live.http.HttpSettings;
 import dev.kvasir.live.http.Network;
+import java.util.concurrent.CompletableFuture;
 
 /** One look-alike worker: it serves requests, and can be made to fail, killed and revived. */
 public final class FleetWorker implements AutoCloseable {
@@ -16,6 +17,9 @@ public final class FleetWorker implements AutoCloseable {
   private final HttpSettings settings;
   private final int port;
   private @Nullable EngineServer server;
+
+  /** Complete when nothing is cached any more of what was computed before the last kill. */
+  private CompletableFuture<Void> forgotten = CompletableFuture.completedFuture(null);
 
   FleetWorker(
       Network network, HttpSettings settings, EmbeddedEngine engine, EnginePublisher publisher) {
@@ -36,7 +40,7 @@ public final class FleetWorker implements AutoCloseable {
     return "http://" + settings.host() + ":" + port;
   }
 
-  /** Where its KV events are told. */
+  /** Returns the publisher of the worker's KV events. */
   public EnginePublisher events() {
     return publisher;
   }
@@ -45,7 +49,7 @@ public final class FleetWorker implements AutoCloseable {
     return engine;
   }
 
-  /** What is to go wrong with its next answers. */
+  /** Returns the faults of the worker's next answers. */
   public FaultPlan faults() {
     return faults;
   }
@@ -60,11 +64,22 @@ public final class FleetWorker implements AutoCloseable {
     if (running == null) return;
     running.close();
     server = null;
-    engine.loop().execute(() -> engine.resetCache(_ -> {}));
+    var reset = new CompletableFuture<Void>();
+    engine.loop().execute(() -> engine.resetCache(_ -> reset.complete(null)));
+    forgotten = reset;
   }
 
-  /** Listens again where it did. */
-  public synchronized void revive() {
+  /** Listens again where it did, once it has forgotten what it had cached. */
+  public void revive() {
+    memoryOfBefore().join();
+    listen();
+  }
+
+  private synchronized CompletableFuture<Void> memoryOfBefore() {
+    return forgotten;
+  }
+
+  private synchronized void listen() {
     if (server != null) return;
     var same = settings.at(settings.host(), port);
     server = new EngineServer(network, same, engine, faults);

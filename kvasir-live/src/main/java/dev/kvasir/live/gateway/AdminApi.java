@@ -20,7 +20,7 @@ import java.util.function.Consumer;
 import java.util.function.IntConsumer;
 import java.util.function.Supplier;
 
-/** What whoever runs a gateway can ask it for, at an address of its own. */
+/** Endpoints for whoever runs a gateway, at an address of their own. */
 final class AdminApi {
   private static final System.Logger LOG = System.getLogger(AdminApi.class.getName());
 

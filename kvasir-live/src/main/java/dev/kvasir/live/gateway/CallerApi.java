@@ -12,6 +12,7 @@ import dev.kvasir.live.http.Access;
 import dev.kvasir.live.http.ApiError;
 import dev.kvasir.live.http.Endpoint;
 import dev.kvasir.live.http.Exchange;
+import dev.kvasir.live.openai.ModelName;
 import dev.kvasir.live.openai.SessionHint;
 import dev.kvasir.router.Router;
 import java.time.Duration;
@@ -20,7 +21,7 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BooleanSupplier;
 
-/** What callers can ask a gateway for. */
+/** Endpoints for the callers of a gateway. */
 final class CallerApi {
   private static final Duration LOOP_TIME = Duration.ofSeconds(1);
 
@@ -34,7 +35,7 @@ final class CallerApi {
   private final BooleanSupplier catchingUp;
 
   /**
-   * What callers are offered.
+   * Creates the endpoints for callers.
    *
    * @param leaving whether they are to ask another gateway next time
    * @param catchingUp whether another one knows more of the workers' caches
@@ -51,6 +52,7 @@ final class CallerApi {
     var endpoints = new ArrayList<Endpoint>();
     for (var path : ApiPath.values()) endpoints.add(forwarding(path));
     endpoints.add(Endpoint.get("/v1/models", Access.KEY, this::models));
+    endpoints.add(Endpoint.get(ModelName.PATHS, Access.KEY, this::model));
     endpoints.add(Endpoint.delete(SessionHint.PATH, Access.KEY, this::endSession));
     endpoints.add(Endpoint.get("/health", Access.PUBLIC, exchange -> exchange.answer(200, "{}")));
     endpoints.add(Endpoint.get("/ready", Access.PUBLIC, this::ready));
@@ -69,7 +71,10 @@ final class CallerApi {
     new ProxiedRequest(parts, exchange, head).start();
   }
 
-  /** What the caller calls it, and what makes it one of its kind. */
+  /**
+   * Returns the ID of a request: the one that the caller gave, if any, and a part that makes it
+   * unique.
+   */
   private String id(Exchange exchange) {
     var given = RequestHeaders.id(exchange);
     var own = boot + "-" + count.incrementAndGet();
@@ -83,6 +88,22 @@ final class CallerApi {
           var models = String.join(",", parts.workers().models().values());
           var list = "{\"object\":\"list\",\"data\":[" + models + "]}";
           exchange.context().runOnContext(_ -> exchange.answer(200, list));
+        });
+  }
+
+  private void model(Exchange exchange) {
+    var name = ModelName.of(exchange.path());
+    onLoop(
+        exchange,
+        () -> {
+          var model = parts.workers().models().get(name);
+          exchange
+              .context()
+              .runOnContext(
+                  _ -> {
+                    if (model == null) exchange.fail(ApiError.unknownModel(name));
+                    else exchange.answer(200, model);
+                  });
         });
   }
 
@@ -104,13 +125,16 @@ final class CallerApi {
         });
   }
 
-  /** Whether the worker listens is its own affair: it forgets what is not used in any case. */
+  /**
+   * Tells a worker that a session has ended. Its answer does not matter: the worker forgets what is
+   * not used in any case.
+   */
   private void tell(Exchange exchange, Worker worker, String session) {
     var message = Upstream.Message.delete(SessionHint.PATH + session);
     WholeCall.send(parts.upstream(), exchange.context(), worker, message, WORKER_TIME);
   }
 
-  /** Whether requests can be served now; a loop that hangs counts as no. */
+  /** Answers whether requests can be served now; a loop that hangs counts as no. */
   private void ready(Exchange exchange) {
     if (leaving.getAsBoolean()) {
       exchange.fail(ApiError.unavailable("leaving", "this gateway is about to stop", LOOP_TIME));

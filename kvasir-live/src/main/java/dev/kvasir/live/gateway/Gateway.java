@@ -64,6 +64,10 @@ import java.util.function.UnaryOperator;
 public final class Gateway implements AutoCloseable {
   private static final Duration STOP_TIME = Duration.ofSeconds(30);
   private static final Duration LOOK_PACE = Duration.ofMillis(20);
+
+  /** The time that a start waits for the slowest of its workers where another one is well. */
+  private static final Duration FIRST_PROBES = Duration.ofSeconds(1);
+
   private static final int CONNECTIONS_PER_WORKER = 16_384;
 
   private final LiveLoop loop;
@@ -173,14 +177,14 @@ public final class Gateway implements AutoCloseable {
   }
 
   /**
-   * What is there besides the gateway.
+   * Parts of the process besides the gateway.
    *
-   * @param version of the product
+   * @param version version of the product
    * @param tieredCache the memory of engines of our own; asked on any thread that may wait
-   * @param admin what else can be asked for at the address for whoever runs it
-   * @param tokenizer who knows the tokens of prompts, given the one that asks workers
+   * @param admin further endpoints at the address for whoever runs it
+   * @param tokenizer source of the tokens of prompts, given the one that asks workers
    * @param engines the workers that are engines of this process
-   * @param peer what it is for other gateways
+   * @param peer part of the gateway that is for other gateways
    */
   public record Beside(
       String version,
@@ -234,7 +238,7 @@ public final class Gateway implements AutoCloseable {
     return new Router(loop, fresh, routing.pickPolicy(), routing.placementPolicy());
   }
 
-  /** What a worker told is believed until it should have told twice again. */
+  /** Returns how long a worker's report is believed: until it should have reported twice again. */
   private static Duration freshness(GatewaySettings settings) {
     var least = settings.routing().settings().freshness();
     var twice = settings.probePace().multipliedBy(2);
@@ -263,8 +267,9 @@ public final class Gateway implements AutoCloseable {
   }
 
   /**
-   * Has these workers from now on, and answers when all new ones were asked how they are. One that
-   * is not among them gets nothing new, and is forgotten when it has ended what it has.
+   * Has these workers from now on, and answers when all new ones were asked how they are, or after
+   * a while when one of them is well. One that is not among them gets nothing new, and is forgotten
+   * when it has ended what it has.
    */
   public void use(List<Worker> workers) {
     var added = onLoop(() -> parts.workers().have(workers, loop.nanos()));
@@ -275,7 +280,10 @@ public final class Gateway implements AutoCloseable {
       watches.put(entry.id(), watch);
       first.add(watch.start());
     }
-    if (!first.isEmpty()) Network.await(Future.join(first).otherwiseEmpty());
+    if (first.isEmpty()) return;
+    var pause = watching.owner().timer(FIRST_PROBES.toMillis(), TimeUnit.MILLISECONDS);
+    var some = Future.join(Future.any(first), pause);
+    Network.await(Future.any(Future.join(first).otherwiseEmpty(), some));
   }
 
   /** Waits until a worker has told what it serves, as long as there is patience. */
@@ -352,7 +360,7 @@ public final class Gateway implements AutoCloseable {
     return admin.url();
   }
 
-  /** Where metrics are read; that of {@link #adminUrl} where there is no other. */
+  /** Returns the URL at which metrics are read: {@link #adminUrl} if there is no other. */
   public String metricsUrl() {
     return metrics == null ? admin.url() : metrics.url();
   }
@@ -365,7 +373,7 @@ public final class Gateway implements AutoCloseable {
     return admin;
   }
 
-  /** What a question about the router is answered with, on its loop. */
+  /** Returns the answer to a question about the router, which is asked on its loop. */
   <T> T onLoop(Supplier<T> question) {
     var answer = new CompletableFuture<T>();
     loop.execute(
@@ -400,7 +408,7 @@ public final class Gateway implements AutoCloseable {
     others.add(figures);
   }
 
-  /** What every request on its way needs. */
+  /** Returns what every request on its way needs. */
   public GatewayParts parts() {
     return parts;
   }
@@ -410,7 +418,7 @@ public final class Gateway implements AutoCloseable {
     return api.keys();
   }
 
-  /** How many tokens a block has where prompts are named. */
+  /** Returns the number of tokens that a block has where prompts are named. */
   public int blockTokens() {
     return blockTokens;
   }
@@ -444,7 +452,8 @@ public final class Gateway implements AutoCloseable {
   }
 
   /**
-   * Where the events of a worker's cache are to be told, on {@link #loop} and in their order.
+   * Returns where the events of a worker's cache are to be told, on {@link #loop} and in their
+   * order.
    *
    * <p>Its blocks must have the names that requests give theirs: those of {@link #hasher}, with
    * prompts named by their tokens.
@@ -493,10 +502,15 @@ public final class Gateway implements AutoCloseable {
 
   /** Takes nothing new, lets what is under way end, as long as there is patience, and stops. */
   public void stop(Duration patience) {
+    finish(patience);
+    close();
+  }
+
+  /** Takes no new requests, and waits for those in flight for a while. */
+  public void finish(Duration patience) {
     leave();
     api.stopListening(patience);
     api.drain(patience);
-    close();
   }
 
   /** As {@link #stop}, with the usual patience for streams. */

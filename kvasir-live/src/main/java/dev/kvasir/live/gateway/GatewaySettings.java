@@ -14,15 +14,16 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * How a gateway works.
+ * Settings of a gateway.
  *
- * @param api where callers come
- * @param admin where metrics are read and workers are drained; for this machine alone
- * @param metrics where metrics alone are read, perhaps from other machines; null for nowhere
- * @param admission which requests are taken at all; null for all
- * @param probePace how often workers are asked how they are
- * @param workerKey what workers are sent as key; empty for none
- * @param secret from which the salts of tenants are made
+ * @param api address that callers use
+ * @param admin address at which metrics are read and workers are drained; for this machine alone
+ * @param metrics address at which metrics alone are read, perhaps from other machines; null for
+ *     none
+ * @param admission rule for which requests are taken at all; null for all
+ * @param probePace interval at which workers are asked how they are
+ * @param workerKey key that workers are sent; empty for none
+ * @param secret secret from which the salts of tenants are made
  */
 public record GatewaySettings(
     HttpSettings api,

@@ -152,7 +152,7 @@ public final class GatewayWarmUp {
     return answered.get();
   }
 
-  /** What is compiled before a class is initialized is compiled again afterwards. */
+  /** Initializes a class: what is compiled before that is compiled again afterwards. */
   private static void initialize(String name) {
     try {
       Class.forName(name, true, null);
@@ -161,7 +161,7 @@ public final class GatewayWarmUp {
     }
   }
 
-  /** What compilers have worked until now. */
+  /** Returns how long compilers have worked until now. */
   private static long compileMillis() {
     var compilers = ManagementFactory.getCompilationMXBean();
     return compilers == null ? 0 : compilers.getTotalCompilationTime();
@@ -230,8 +230,8 @@ public final class GatewayWarmUp {
     else if (number % 4 == 1) told.add(new EngineEvent.Removed(hashes(number - 4), place, null));
     var frame = EventEncoder.encode(new EngineBatch(0, told, rank(number)), EventEncoding.MAP);
     var decoder = new EventDecoder(EventLimits.DEFAULT);
-    if (decoder.decode(frame) instanceof EventDecoder.Outcome.Decoded(var batch, var _)) {
-      gateway.loop().executeHere(() -> take(batch.events(), number));
+    if (decoder.decode(frame) instanceof EventDecoder.Outcome.Decoded decoded) {
+      gateway.loop().executeHere(() -> take(decoded.batch().events(), number));
     }
   }
 

@@ -89,6 +89,10 @@ public final class TieredCacheMetrics {
         .counter("kvasir_store_blocks_damaged_total", "Loads found wrong.", StoreTally::damaged)
         .counter("kvasir_store_copies_failed_total", "Copies not made.", StoreTally::failed)
         .counter(
+            "kvasir_store_copies_refused_total",
+            "Copies not begun, no room in the queue (queue-max).",
+            StoreTally::refused)
+        .counter(
             "kvasir_store_blocks_busy_total",
             "Blocks that another server was just storing; no failure.",
             StoreTally::busy)
@@ -104,7 +108,7 @@ public final class TieredCacheMetrics {
         .gauge("kvasir_store_queued", "Copies under way.", StoreTally::queued);
   }
 
-  /** Whether a tier that is configured could be opened. */
+  /** Tier that is configured, and whether it could be opened. */
   private record Availability(List<Label> labels, int unavailable) {}
 
   private static void availability(Rows<Availability> tiers) {

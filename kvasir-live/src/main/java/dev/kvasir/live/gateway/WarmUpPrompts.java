@@ -23,7 +23,7 @@ final class WarmUpPrompts {
   /** Until here the worker tells neither events nor how many tokens it has used. */
   private static final int EARLY = 2_048;
 
-  /** What is sent in place of a prompt now and then. */
+  /** Kind of a request in a warm-up: mostly a prompt, now and then something in its place. */
   private enum Kind {
     PROMPT,
     UNKNOWN_PATH,
@@ -61,7 +61,7 @@ final class WarmUpPrompts {
     };
   }
 
-  /** Whether that is what is to be answered. */
+  /** Returns whether a request is to be answered with the status. */
   static boolean isRight(int number, int status) {
     return switch (kind(number)) {
       case UNKNOWN_PATH -> status == 404;

@@ -1,6 +1,6 @@
 package dev.kvasir.live.http;
 
-/** Who may use an endpoint. */
+/** Callers who may use an endpoint. */
 public enum Access {
   /** Everybody; such an endpoint tells nothing of anybody's requests. */
   PUBLIC,

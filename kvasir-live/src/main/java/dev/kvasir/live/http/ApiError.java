@@ -1,10 +1,11 @@
 package dev.kvasir.live.http;
 
 import dev.kvasir.Nullable;
+import dev.kvasir.router.flow.Refusal;
 import java.time.Duration;
 
 /**
- * Why a request is not served, as clients of the OpenAI interface expect to be told.
+ * Reason for which a request is not served, as clients of the OpenAI interface expect to be told.
  *
  * @param status of the answer
  * @param type the kind of error, e.g. {@code invalid_request_error}
@@ -63,7 +64,7 @@ public record ApiError(
         "the model \"" + model + "\" is not here; see /v1/models for those that are");
   }
 
-  static ApiError wrongMethod(String allow) {
+  public static ApiError wrongMethod(String allow) {
     var message = "this path takes " + allow;
     return new ApiError(405, INVALID, "wrong_method", message, null, allow, Duration.ZERO);
   }
@@ -97,7 +98,7 @@ public record ApiError(
     return of(500, SERVER, "internal_error", "something is wrong here; see the server's log");
   }
 
-  /** Who should have answered has failed. */
+  /** Returns the error for a failure of the server that should have answered. */
   public static ApiError badUpstream(String message) {
     return of(502, SERVER, "upstream_failed", message);
   }
@@ -105,6 +106,23 @@ public record ApiError(
   /** Nobody is there to serve it at the moment. */
   public static ApiError unavailable(String code, String message, Duration retryAfter) {
     return new ApiError(503, SERVER, code, message, null, "", retryAfter);
+  }
+
+  /** The answer to a request that the flow does not serve. */
+  public static ApiError of(Refusal refusal) {
+    var message = refusal.message();
+    var retryAfter = refusal.retryAfter();
+    return switch (refusal.kind()) {
+      case TOO_MANY_CONCURRENT -> tooMany("too_many_concurrent", message, retryAfter);
+      case RATE_LIMITED -> tooMany("rate_limited", message, retryAfter);
+      case NOT_ADMITTED -> tooMany("not_admitted", message, retryAfter);
+      case QUEUE_FULL -> tooMany("queue_full", message, retryAfter);
+      case LATE -> tooMany("late", message, retryAfter);
+      case QUEUE_TIMEOUT -> unavailable("queue_timeout", message, retryAfter);
+      case UNKNOWN_MODEL -> unknownModel(message);
+      case NO_WORKER -> unavailable("no_worker", message, retryAfter);
+      case FAILED -> badUpstream(message);
+    };
   }
 
   /** The body of the answer; also what an event in a stream holds. */

@@ -15,7 +15,7 @@ import java.util.HexFormat;
 public record ApiKey(String tenant, String sha256, Scope scope, KeyLimits limits) {
   private static final int DIGITS = 64;
 
-  /** What a key opens. */
+  /** Access that a key gives. */
   public enum Scope {
     USER,
     ADMIN

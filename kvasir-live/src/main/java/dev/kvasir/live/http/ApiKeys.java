@@ -14,7 +14,7 @@ public record ApiKeys(List<ApiKey> all) {
   }
 
   /**
-   * Who sends this header; throws {@link Refused} for whoever may not use the endpoint.
+   * Returns who sends this header; throws {@link Refused} for callers who may not use the endpoint.
    *
    * @param authorization the header as it came; null where there is none
    */

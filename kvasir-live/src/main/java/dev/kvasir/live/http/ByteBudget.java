@@ -10,7 +10,7 @@ import java.util.Map;
  * third each, and whoever comes next always finds something, however much the others want.
  */
 public final class ByteBudget {
-  /** What became of an attempt to take some. */
+  /** Outcome of an attempt to take some bytes. */
   public enum Taken {
     YES,
     /** Nobody could have as many. */
@@ -25,6 +25,10 @@ public final class ByteBudget {
 
   public ByteBudget(long bytesMax) {
     this.bytesMax = bytesMax;
+  }
+
+  long bytesMax() {
+    return bytesMax;
   }
 
   /** Takes them, or nothing. */

@@ -3,7 +3,7 @@ package dev.kvasir.live.http;
 import dev.kvasir.router.flow.KeyLimits;
 
 /**
- * Who sent a request, as far as the key tells.
+ * Sender of a request, as far as the key tells.
  *
  * @param tenant empty where no keys are set
  * @param key which one, by the beginning of its hash; empty where no keys are set

@@ -9,7 +9,7 @@ import java.util.Map;
 
 /** Closes connections that take too long over what they do; belongs to one loop. */
 final class ConnectionWatch {
-  /** What a connection is waited for. */
+  /** Phase of a connection: what is awaited of it. */
   private enum Phase {
     HEAD,
     BODY,
@@ -125,7 +125,7 @@ final class ConnectionWatch {
     return !exchange.isHandedOver() && !exchange.response().headWritten();
   }
 
-  /** How often to sweep, so that nobody has much more time than is his. */
+  /** Returns the interval between sweeps: nobody gets much more time than is allowed. */
   Duration pace() {
     var shortest = limits.headTime();
     var others =

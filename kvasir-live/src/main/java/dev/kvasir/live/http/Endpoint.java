@@ -6,11 +6,14 @@ import io.vertx.core.http.HttpMethod;
  * One thing a server can be asked for.
  *
  * @param path the whole path as it stands in the request, where nothing is decoded; one that ends
- *     in a slash stands for all with one more segment
+ *     in a slash stands for all with one more segment, one that ends in {@link #ANY} for all below
  * @param content what a request has to bring
  */
 public record Endpoint(
     HttpMethod method, String path, Access access, Content content, Handler handler) {
+  /** Behind the folder of a path, stands for everything below it, slashes included. */
+  public static final String ANY = "/*";
+
   /** The kind of body that a request has. */
   public enum Content {
     NONE,

@@ -2,6 +2,7 @@ package dev.kvasir.live.http;
 
 import dev.kvasir.Nullable;
 import io.vertx.core.http.HttpMethod;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -12,10 +13,14 @@ public final class Endpoints {
   private final List<Endpoint> all;
   private final Map<String, Map<String, Endpoint>> byPath = new LinkedHashMap<>();
 
+  /** Those of them that stand for all below a folder. */
+  private final List<String> below = new ArrayList<>();
+
   private Endpoints(List<Endpoint> all) {
     this.all = List.copyOf(all);
     for (var endpoint : all) {
       var methods = byPath.computeIfAbsent(endpoint.path(), _ -> new TreeMap<>());
+      if (endpoint.path().endsWith(Endpoint.ANY)) below.add(endpoint.path());
       if (methods.put(endpoint.method().name(), endpoint) != null) {
         throw new IllegalArgumentException(endpoint + " is there twice");
       }
@@ -40,7 +45,16 @@ public final class Endpoints {
     // What is named by its folder has a segment of its own.
     if (segment == path.length()) return null;
     var exact = byPath.get(path);
-    return exact != null ? exact : byPath.get(path.substring(0, segment));
+    if (exact == null) exact = byPath.get(path.substring(0, segment));
+    return exact != null ? exact : below(path);
+  }
+
+  /** The entry for all below a folder of the path; null where there is none. */
+  private @Nullable Map<String, Endpoint> below(String path) {
+    for (var each : below) {
+      if (path.startsWith(each.substring(0, each.length() - 1))) return byPath.get(each);
+    }
+    return null;
   }
 
   /** The endpoint for the request; throws {@link Refused} where there is none. */

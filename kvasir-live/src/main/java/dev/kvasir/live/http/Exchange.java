@@ -23,6 +23,7 @@ public final class Exchange implements Reply {
   private final Caller caller;
   private final List<Runnable> atEnd = new ArrayList<>();
   private Buffer body = Buffer.buffer();
+  private BodyShare share = BodyShare.free();
   private boolean over;
   private boolean handedOver;
   private Consumer<String> refusals = _ -> {};
@@ -208,6 +209,17 @@ public final class Exchange implements Reply {
     } else {
       response().reset();
     }
+  }
+
+  /** Has its share of the memory for bodies, until it is over. */
+  void take(BodyShare own) {
+    share = own;
+    whenOver(own::end);
+  }
+
+  /** The share of this request in the memory for bodies. */
+  public BodyShare share() {
+    return share;
   }
 
   void take(Buffer whole) {

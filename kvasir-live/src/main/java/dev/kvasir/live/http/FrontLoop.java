@@ -121,7 +121,7 @@ final class FrontLoop extends VerticleBase {
     return authorization == null && key != null ? "Bearer " + key : authorization;
   }
 
-  /** How many there are, those of one name each for itself. */
+  /** Counts the headers, each of those with the same name separately. */
   private static int headers(HttpServerRequest request) {
     int count = 0;
     for (var _ : request.headers()) count++;
@@ -141,7 +141,7 @@ final class FrontLoop extends VerticleBase {
     }
   }
 
-  /** What can be refused for its head alone. */
+  /** Refuses what can be refused for its head alone. */
   private void requireReadable(Endpoint endpoint, HttpServerRequest request) {
     var type = request.getHeader(HttpHeaders.CONTENT_TYPE);
     if (endpoint.content() == Endpoint.Content.FORM) {
@@ -155,13 +155,14 @@ final class FrontLoop extends VerticleBase {
     }
     var length = request.getHeader(HttpHeaders.CONTENT_LENGTH);
     if (length != null && !fits(length)) {
-      throw new Refused(ApiError.tooLarge(limits.bodyBytesMax()));
+      throw new Refused(ApiError.tooLarge(limits.bodyBytes()));
     }
   }
 
   /**
-   * Whoever runs the server asks by hand, and curl calls every body a form unless it is told
-   * otherwise. A page in a browser can do the same, but then there is an origin.
+   * Returns whether the request may come from a shell: operators ask by hand, and curl calls every
+   * body a form unless it is told otherwise. A page in a browser can do the same, but then there is
+   * an origin.
    */
   private static boolean isFromAShell(
       Endpoint endpoint, HttpServerRequest request, @Nullable String type) {
@@ -176,7 +177,7 @@ final class FrontLoop extends VerticleBase {
 
   private boolean fits(String length) {
     try {
-      return Long.parseLong(length) <= limits.bodyBytesMax();
+      return Long.parseLong(length) <= limits.bodyBytes();
     } catch (NumberFormatException e) {
       return false;
     }
@@ -214,19 +215,18 @@ final class FrontLoop extends VerticleBase {
     private final Exchange exchange;
     private final FrontState state;
     private final ConnectionWatch watch;
-    private final String holder;
+    private final BodyShare share;
     private Buffer collected = Buffer.buffer();
-    private long booked;
 
     BodyReader(Exchange exchange, FrontState state, ConnectionWatch watch) {
       this.exchange = exchange;
       this.state = state;
       this.watch = watch;
-      this.holder = holder(exchange);
-      exchange.whenOver(() -> state.bodies().give(holder, booked));
+      this.share = state.bodies().share(holder(exchange));
+      exchange.take(share);
     }
 
-    /** Whose share of the bytes it is: the tenant's, or that of the address it came from. */
+    /** Returns whose share of the bytes it is: the tenant's, or that of the caller's address. */
     private static String holder(Exchange exchange) {
       var tenant = exchange.caller().tenant();
       if (!tenant.isEmpty()) return "tenant " + tenant;
@@ -254,23 +254,16 @@ final class FrontLoop extends VerticleBase {
 
     private void take(Buffer chunk) {
       if (exchange.isOver() || exchange.response().ended()) return;
-      int bytesMax = state.limits().bodyBytesMax();
+      int bytesMax = state.limits().bodyBytes();
       if (collected.length() + (long) chunk.length() > bytesMax) {
         refuse(ApiError.tooLarge(bytesMax));
-      } else {
-        switch (state.bodies().take(holder, chunk.length())) {
-          case YES -> keep(chunk);
-          case ALL_IN_USE ->
-              refuse(
-                  ApiError.unavailable(
-                      "no_memory", "server is out of request memory; retry", SOON));
-          case SHARE_IN_USE ->
-              refuse(
-                  ApiError.tooMany(
-                      "too_many_bytes",
-                      "too many bytes of this caller are in flight; retry",
-                      SOON));
-        }
+        return;
+      }
+      try {
+        share.take(chunk.length());
+        keep(chunk);
+      } catch (Refused refused) {
+        refuse(refused.error());
       }
     }
 
@@ -280,7 +273,6 @@ final class FrontLoop extends VerticleBase {
     }
 
     private void keep(Buffer chunk) {
-      booked += chunk.length();
       watch.grows(exchange.request().connection(), chunk.length());
       collected = collected.length() == 0 ? chunk : collected.appendBuffer(chunk);
     }

@@ -12,7 +12,7 @@ import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
 
-/** What all loops of a server share. */
+/** State that all loops of a server share. */
 final class FrontState {
   /** Codes that are told with their count although it is zero, so that its growth is seen. */
   private static final List<String> ALWAYS_TOLD =
@@ -20,7 +20,7 @@ final class FrontState {
 
   private final HttpSettings settings;
   private final Endpoints endpoints;
-  private final ByteBudget bodies;
+  private final Bodies bodies;
   private final AtomicInteger connections = new AtomicInteger();
   private final InFlight inFlight = new InFlight();
   private final ConcurrentSkipListMap<String, LongAdder> refused = new ConcurrentSkipListMap<>();
@@ -33,7 +33,7 @@ final class FrontState {
   FrontState(HttpSettings settings, Endpoints endpoints) {
     this.settings = settings;
     this.endpoints = endpoints;
-    this.bodies = new ByteBudget(settings.limits().bodiesBytesMax());
+    this.bodies = new Bodies(settings.limits().bodiesBytes());
     this.keys = settings.keys();
     for (var code : ALWAYS_TOLD) refused.put(code, new LongAdder());
   }
@@ -50,7 +50,7 @@ final class FrontState {
     return endpoints;
   }
 
-  ByteBudget bodies() {
+  Bodies bodies() {
     return bodies;
   }
 
@@ -100,7 +100,7 @@ final class FrontState {
     return connections.get();
   }
 
-  /** Whether there is room for one more; it is counted either way, until it leaves. */
+  /** Counts one more connection until it leaves; returns whether there is room for it. */
   boolean comes() {
     return connections.incrementAndGet() <= limits().connectionsMax();
   }

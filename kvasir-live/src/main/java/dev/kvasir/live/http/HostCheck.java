@@ -31,7 +31,7 @@ final class HostCheck {
     this.anyHost = names.isEmpty() && !isLoopback(listensOn);
   }
 
-  /** Whether an address or a name is that of this machine alone. */
+  /** Returns whether an address or a name is that of this machine alone. */
   static boolean isLoopback(String host) {
     var lower = lower(host);
     return LOOPBACK.matcher(lower).matches() || lower.equals("::1");

@@ -22,7 +22,7 @@ public final class HttpFront implements AutoCloseable {
   /** Servers of one network that leave the choice of the port to it are told apart by this. */
   private static final AtomicInteger ANY_PORT = new AtomicInteger();
 
-  /** How long the request of a connection that has just come may take to arrive. */
+  /** Time that the request of a connection that has just come may take to arrive. */
   private static final long LATEST_MILLIS = 500;
 
   public static final MetricSet<HttpFront> METRICS =
@@ -109,12 +109,12 @@ public final class HttpFront implements AutoCloseable {
     return state.connections();
   }
 
-  /** What bodies of requests under way come to. */
+  /** Returns how many bytes the bodies of requests under way have. */
   public long bodyBytes() {
     return state.bodies().taken();
   }
 
-  /** How many requests were refused before anybody handled them, by the code of the error. */
+  /** Returns how many requests were refused before they were handled, by the code of the error. */
   public Map<String, Long> refused() {
     return state.refused();
   }

@@ -3,14 +3,16 @@ package dev.kvasir.live.http;
 import java.time.Duration;
 
 /**
- * What a server takes from anybody, before it looks at what it is.
+ * Limits on what a server takes from anyone, before it looks at the content.
  *
  * @param connectionsMax at a time
  * @param headerBytesMax all headers of a request
  * @param headersMax how many headers
  * @param uriBytesMax the first line of a request
- * @param bodyBytesMax the body of one request
- * @param bodiesBytesMax the bodies of all requests under way; one caller has half at the most
+ * @param bodyBytesMax the body of one request; where all may have less than twice as many, half of
+ *     those
+ * @param bodiesBytesMax the bodies of all requests under way, of which one caller has half at the
+ *     most; 0 for an eighth of the heap, since what is made of a body takes several times its bytes
  * @param bodyRateMin bytes a second with which a body is to come
  * @param bodyWindow over how long that is looked at, again and again
  * @param headTime until the head of the first request is there, or of a next one that has begun
@@ -33,6 +35,8 @@ public record HttpLimits(
     Duration idleTime,
     Duration stallTime,
     Duration prepareTime) {
+  private static final int HEAP_SHARE = 8;
+
   public static final HttpLimits DEFAULT =
       new HttpLimits(
           16_384,
@@ -40,7 +44,7 @@ public record HttpLimits(
           100,
           8 << 10,
           16 << 20,
-          256L << 20,
+          0,
           1 << 10,
           Duration.ofSeconds(5),
           Duration.ofSeconds(10),
@@ -55,7 +59,8 @@ public record HttpLimits(
           "%d connections, %d header bytes, %d headers, %d bytes of the first line"
               .formatted(connectionsMax, headerBytesMax, headersMax, uriBytesMax));
     }
-    if (bodyBytesMax < 1 || bodiesBytesMax < 2L * bodyBytesMax) {
+    boolean isByHeap = bodiesBytesMax == 0;
+    if (bodyBytesMax < 1 || (!isByHeap && bodiesBytesMax < 2L * bodyBytesMax)) {
       throw new IllegalArgumentException(
           "bodies of %d bytes, all of them %d: one caller has half of that, make it %d"
               .formatted(bodyBytesMax, bodiesBytesMax, 2L * bodyBytesMax));
@@ -65,5 +70,15 @@ public record HttpLimits(
     for (var time : times) {
       if (!time.isPositive()) throw new IllegalArgumentException("a time of " + time);
     }
+  }
+
+  /** The bodies of all requests under way, as the heap of this process allows. */
+  public long bodiesBytes() {
+    return bodiesBytesMax == 0 ? Runtime.getRuntime().maxMemory() / HEAP_SHARE : bodiesBytesMax;
+  }
+
+  /** The body of one request, as those of all allow. */
+  public int bodyBytes() {
+    return (int) Math.min(bodyBytesMax, bodiesBytes() / 2);
   }
 }

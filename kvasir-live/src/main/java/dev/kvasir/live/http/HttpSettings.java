@@ -6,7 +6,7 @@ import io.vertx.core.net.PemKeyCertOptions;
 import java.util.List;
 
 /**
- * Where a server listens, and what it takes.
+ * Settings of a server: where it listens, and what it takes.
  *
  * @param port 0 for any that is free
  * @param tls null for none
@@ -33,11 +33,11 @@ public record HttpSettings(
     }
   }
 
-  /** Who listens on a port. */
+  /** Choice of who listens on a port. */
   public enum Sharing {
     /** This process alone. */
     ALONE,
-    /** Whoever asks for it like this: the kernel gives each connection to one of them. */
+    /** All processes that ask for it like this: the kernel gives each connection to one of them. */
     SHARED
   }
 
@@ -82,7 +82,7 @@ public record HttpSettings(
     return new HttpSettings(host, port, limits, keys, tls, names, other);
   }
 
-  /** Whether only this machine can reach it. */
+  /** Returns whether only this machine can reach it. */
   public boolean isLoopback() {
     return HostCheck.isLoopback(host);
   }

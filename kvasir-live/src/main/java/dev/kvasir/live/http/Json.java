@@ -3,6 +3,7 @@ package dev.kvasir.live.http;
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.JsonParser;
 import tools.jackson.core.JsonToken;
+import tools.jackson.core.ObjectReadContext;
 import tools.jackson.core.StreamReadConstraints;
 import tools.jackson.core.StreamReadFeature;
 import tools.jackson.core.exc.StreamConstraintsException;
@@ -21,6 +22,14 @@ public final class Json {
   private static final int NAME_MAX = 4_096;
   private static final int NUMBER_MAX = 100;
 
+  /** Names, values and brackets: a prompt of nearly a million tokens, or 300,000 fields. */
+  private static final int TOKENS_MAX = 1 << 20;
+
+  /** Of one object; all names of one that is being read are kept, to find those that repeat. */
+  private static final int FIELDS_MAX = 16_384;
+
+  private static final int LOOK_TOKENS = 4_096;
+
   /** From so many bytes a parser guesses the encoding. */
   private static final int ENCODING_BYTES = 4;
 
@@ -35,6 +44,7 @@ public final class Json {
                   .maxStringLength(TEXT_MAX)
                   .maxNameLength(NAME_MAX)
                   .maxNumberLength(NUMBER_MAX)
+                  .maxTokenCount(TOKENS_MAX)
                   .build())
           .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
           .build();
@@ -50,9 +60,12 @@ public final class Json {
   /** The tree of a body; throws {@link Refused} where there is none. */
   public static JsonNode read(byte[] bytes) {
     requireUtf8(bytes);
-    try {
-      var tree = MAPPER.readTree(bytes);
-      if (tree.isMissingNode()) throw new Refused(ApiError.badRequest("the body is empty"));
+    try (var parser = FACTORY.createParser(ObjectReadContext.empty(), bytes)) {
+      if (parser.nextToken() == null) throw new Refused(ApiError.badRequest("the body is empty"));
+      var tree = value(parser);
+      if (parser.nextToken() != null) {
+        throw new Refused(ApiError.badRequest("the body is not valid JSON: it goes on after it"));
+      }
       return tree;
     } catch (JacksonException e) {
       throw new Refused(unreadable(e, bytes));
@@ -73,7 +86,7 @@ public final class Json {
   }
 
   /**
-   * What to tell of JSON that cannot be read: what is wrong with it, and where.
+   * Returns the error for JSON that cannot be read: what is wrong with it, and where.
    *
    * @param bytes in which the parser found it
    */
@@ -84,8 +97,9 @@ public final class Json {
   private static String problem(JacksonException e, byte[] bytes) {
     var said = String.valueOf(e.getOriginalMessage());
     if (e instanceof StreamConstraintsException) {
-      return "it goes beyond a limit; at most %d levels, %d letters a text, %d a name, %d a number"
-          .formatted(DEPTH_MAX, TEXT_MAX, NAME_MAX, NUMBER_MAX);
+      return ("it goes beyond a limit; at most %d levels, %d letters a text, %d a name, %d a"
+              + " number, and %d names, values and brackets in all: split the request")
+          .formatted(DEPTH_MAX, TEXT_MAX, NAME_MAX, NUMBER_MAX, TOKENS_MAX);
     }
     if (e instanceof UnexpectedEndOfInputException) {
       return "it ends at byte " + bytes.length + ", before it is complete";
@@ -121,7 +135,8 @@ public final class Json {
     return switch (parser.currentToken()) {
       case START_OBJECT -> {
         var object = object();
-        while (parser.nextToken() == JsonToken.PROPERTY_NAME) {
+        for (int fields = 1; parser.nextToken() == JsonToken.PROPERTY_NAME; fields++) {
+          requireFields(fields, FIELDS_MAX);
           var name = parser.currentName();
           parser.nextToken();
           object.set(name, value(parser));
@@ -141,6 +156,36 @@ public final class Json {
       case VALUE_NULL -> NODES.nullNode();
       case null, default -> throw new IllegalStateException("a parser at no value");
     };
+  }
+
+  /** Throws {@link Refused} for an object with more fields. */
+  public static void requireFields(int fields, int most) {
+    if (fields <= most) return;
+    throw new Refused(
+        ApiError.badRequest("an object has more than %d fields: send fewer".formatted(most)));
+  }
+
+  /**
+   * Goes to the end of the value at which a parser of {@link #factory} stands, and makes nothing of
+   * it.
+   *
+   * @param look is called now and then, and may throw
+   */
+  public static void skip(JsonParser parser, Runnable look) {
+    var fields = new int[DEPTH_MAX + 1];
+    int depth = 0;
+    do {
+      switch (parser.currentToken()) {
+        case START_OBJECT, START_ARRAY -> fields[++depth] = 0;
+        case END_OBJECT, END_ARRAY -> depth--;
+        case PROPERTY_NAME -> requireFields(++fields[depth], FIELDS_MAX);
+        case null -> throw new IllegalStateException("a parser at no value");
+        default -> {}
+      }
+      if (depth == 0) return;
+      if (parser.currentTokenCount() % LOOK_TOKENS == 0) look.run();
+      parser.nextToken();
+    } while (true);
   }
 
   private static JsonNode integer(JsonParser parser) {

@@ -27,7 +27,7 @@ public interface Reply {
 
   Buffer body();
 
-  /** Whether there is nobody left to answer, or nothing left to say. */
+  /** Returns whether there is nobody left to answer, or nothing left to say. */
   boolean isOver();
 
   /** Runs the task when the request is over, in the order they came; at once if it is already. */
@@ -65,7 +65,7 @@ public interface Reply {
   /** Sends the last part of the answer. */
   void end(Buffer part);
 
-  /** Whether the caller is slow to read. */
+  /** Returns whether the caller is slow to read. */
   boolean isFull();
 
   /** Runs the task once the caller has read what was sent. */

@@ -2,7 +2,7 @@ package dev.kvasir.live.load;
 
 import dev.kvasir.live.openai.Usage;
 
-/** What became of a request; times are those of the load. */
+/** Outcome of a request; times are those of the load. */
 sealed interface Answer {
   /**
    * All of it came.

@@ -18,7 +18,7 @@ public final class GeneratedText {
               + " before line right too mean")
           .split(" ");
 
-  /** How many different words there are: a power of two. */
+  /** Number of different words: a power of two. */
   private static final int COUNT = 128;
 
   private GeneratedText() {}

@@ -16,7 +16,7 @@ import java.util.concurrent.CompletableFuture;
  * when its caller became free.
  */
 public final class LoadDriver implements AutoCloseable {
-  /** How far a load is. */
+  /** Progress of a load. */
   public record Progress(long sent, long completed, long failed, int inFlight) {}
 
   private final LiveLoop loop = new LiveLoop("load");

@@ -31,7 +31,7 @@ public record LoadReport(
   /** Tokens of all complete answers, as the server counts them. */
   public record Tokens(long prompt, long output, long cached) {}
 
-  /** How times are spread, in milliseconds. */
+  /** Spread of times, in milliseconds. */
   public record Spread(double mean, double p50, double p90, double p99, double max) {}
 
   public LoadReport {

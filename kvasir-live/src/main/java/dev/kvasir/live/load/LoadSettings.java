@@ -3,10 +3,10 @@ package dev.kvasir.live.load;
 import java.time.Duration;
 
 /**
- * How a server is loaded.
+ * Settings for the load on a server.
  *
  * @param duration no request is sent that would come later
- * @param timeout how long an answer may take
+ * @param timeout time that an answer may take
  */
 public record LoadSettings(
     OpenAiTarget target, Pacing pacing, Duration duration, Duration timeout, LoadTargets targets) {

@@ -2,7 +2,7 @@ package dev.kvasir.live.load;
 
 import java.time.Duration;
 
-/** What an answer must keep to, to count as good; zero for no target. */
+/** Targets that an answer must keep to, to count as good; zero for no target. */
 public record LoadTargets(Duration ttft, Duration tpot) {
   public static final LoadTargets NONE = new LoadTargets(Duration.ZERO, Duration.ZERO);
 

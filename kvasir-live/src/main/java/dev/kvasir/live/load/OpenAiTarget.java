@@ -11,7 +11,7 @@ import java.net.URI;
  */
 public record OpenAiTarget(
     URI url, Style style, String model, @Nullable String key, Lengths lengths) {
-  /** Which of the two ways to ask. */
+  /** Style in which the server is asked: by chat or by completion. */
   public enum Style {
     CHAT("/v1/chat/completions"),
     COMPLETIONS("/v1/completions");
@@ -27,7 +27,7 @@ public record OpenAiTarget(
     }
   }
 
-  /** Whether outputs are as long as asked for. */
+  /** Lengths of outputs: as asked for, or at most that. */
   public enum Lengths {
     /** As vLLM does when told to ignore the end of the text; other servers may refuse the field. */
     FORCED,

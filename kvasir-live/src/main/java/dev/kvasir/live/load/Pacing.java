@@ -2,7 +2,7 @@ package dev.kvasir.live.load;
 
 /** Decides when requests are sent. */
 public sealed interface Pacing {
-  /** How many requests may be under way at a time. */
+  /** Returns the number of requests that may be under way at a time. */
   int inFlightMax();
 
   /**

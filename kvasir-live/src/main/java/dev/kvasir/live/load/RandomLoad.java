@@ -10,11 +10,11 @@ public final class RandomLoad implements Iterator<LoadRequest> {
   private static final String ALGORITHM = "L64X128MixRandom";
 
   /**
-   * What the requests are like.
+   * Properties of the requests.
    *
-   * @param perSecond how many come; infinite for all at once
+   * @param perSecond number of requests that come each second; infinite for all at once
    * @param promptTokens words of each prompt
-   * @param prefixTokens so many first words are the same in all prompts
+   * @param prefixTokens number of first words that are the same in all prompts
    */
   public record Shape(double perSecond, int promptTokens, int prefixTokens, int outputTokens) {
     public Shape {

@@ -36,12 +36,12 @@ final class Reading {
     if (events.isTorn()) fail("unreadable", "an event that is too long");
   }
 
-  /** Whether nothing more is expected. */
+  /** Returns whether nothing more is expected. */
   boolean isOver() {
     return done || failure != null;
   }
 
-  /** What came, now that no more will. */
+  /** Returns the answer as far as it came, now that no more will come. */
   Answer end() {
     if (failure != null) return failure;
     if (!done) return new Answer.Failed("truncated", "the stream ended without [DONE]");
@@ -111,7 +111,7 @@ final class Reading {
         Math.max(0, usage.cachedTokens()));
   }
 
-  /** What an error says: an object with a message, or just text. */
+  /** Returns what an error says: an object with a message, or just text. */
   static String message(JsonNode body) {
     var error = body.path("error");
     var text = error.isString() ? error.asString("") : error.path("message").asString("");

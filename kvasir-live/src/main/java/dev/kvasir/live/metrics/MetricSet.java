@@ -21,7 +21,7 @@ import java.util.function.ToLongFunction;
  * @param <S> what the values are read from
  */
 public final class MetricSet<S> {
-  /** How Prometheus may treat a metric. */
+  /** Type of a metric, which says how Prometheus may treat it. */
   public enum Type {
     COUNTER,
     GAUGE,

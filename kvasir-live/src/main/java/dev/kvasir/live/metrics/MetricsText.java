@@ -5,7 +5,7 @@ import java.util.List;
 
 /** Writes metrics as Prometheus reads them. */
 public final class MetricsText {
-  /** What the text is served as. */
+  /** Content type with which the text is served. */
   public static final String CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
   /** A name and a value that tell metrics of the same name apart. */

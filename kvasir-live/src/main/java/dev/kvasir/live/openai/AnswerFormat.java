@@ -12,7 +12,7 @@ import tools.jackson.databind.node.ObjectNode;
  * @param createdSeconds when it was begun, since 1970
  */
 public record AnswerFormat(boolean isChat, String id, String model, long createdSeconds) {
-  /** Why an answer ended. */
+  /** Reason why an answer ended. */
   public enum Finish {
     STOP("stop"),
     LENGTH("length");
@@ -24,7 +24,7 @@ public record AnswerFormat(boolean isChat, String id, String model, long created
     }
   }
 
-  /** What a stream of a conversation begins with. */
+  /** Returns what a stream of a conversation begins with. */
   public String opening() {
     var delta = Json.object().put("role", "assistant").put("content", "");
     return chunk(choice("delta", delta, null, null)).toString();
@@ -42,7 +42,7 @@ public record AnswerFormat(boolean isChat, String id, String model, long created
     return chunk(choice("delta", Json.object(), finish, null)).toString();
   }
 
-  /** What comes behind the end, where it was asked for. */
+  /** Returns what comes after the end, if it was asked for. */
   public String usage(Usage usage) {
     var chunk = head(isChat ? "chat.completion.chunk" : "text_completion");
     chunk.set("choices", Json.array());

@@ -31,7 +31,7 @@ public record Call(
   /** Nothing is told of how likely tokens were. */
   public static final int NO_LOGPROBS = -1;
 
-  /** How an answer is sent. */
+  /** Way in which an answer is sent. */
   public enum Stream {
     /** Whole. */
     NONE,
@@ -41,7 +41,7 @@ public record Call(
     PIECES_AND_USAGE
   }
 
-  /** What is to become of the blocks of the prompt. */
+  /** Handover of the blocks of the prompt. */
   public enum Handover {
     /** Nothing but what the tiers do. */
     NONE,

@@ -49,13 +49,13 @@ public record CallReader(double temperature) {
         fields.number("logprobs", Call.NO_LOGPROBS, 0, LOGPROBS_MAX));
   }
 
-  /** What the model is to go on from, in a request that was sent to this path. */
+  /** Returns what the model is to go on from, in a request that was sent to this path. */
   public static Prompt prompt(String path, byte[] body) {
     var fields = new Fields(Json.read(body));
     return path.equals(CHAT) ? new Prompt.Chat(Messages.read(fields)) : Messages.prompt(fields);
   }
 
-  /** What a request to turn text into tokens says: messages or a prompt. */
+  /** Returns what a request to turn text into tokens says: messages or a prompt. */
   public static Prompt tokenized(byte[] body) {
     var fields = new Fields(Json.read(body));
     if (fields.node("messages") != null) return new Prompt.Chat(Messages.read(fields));

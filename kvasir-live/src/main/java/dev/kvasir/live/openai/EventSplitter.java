@@ -84,7 +84,9 @@ public final class EventSplitter {
     return events;
   }
 
-  /** Whether events have names, as those of {@code /v1/messages} and {@code /v1/responses}. */
+  /**
+   * Returns whether events have names, as those of {@code /v1/messages} and {@code /v1/responses}.
+   */
   public boolean isNamed() {
     return named;
   }
@@ -93,7 +95,7 @@ public final class EventSplitter {
     return done;
   }
 
-  /** Whether an event told of an error. */
+  /** Returns whether an event told of an error. */
   public boolean hasError() {
     return error != null;
   }
@@ -103,12 +105,12 @@ public final class EventSplitter {
     return error;
   }
 
-  /** Whether the very first event did. */
+  /** Returns whether the very first event told of an error. */
   public boolean beginsWithError() {
     return errorFirst;
   }
 
-  /** Whether a part of an event has gone on alone. */
+  /** Returns whether a part of an event has gone on alone. */
   public boolean isTorn() {
     return torn;
   }
@@ -136,7 +138,7 @@ public final class EventSplitter {
     return at < length ? at : -1;
   }
 
-  /** Whether the line that ends there is empty. */
+  /** Returns whether the line that ends at this index is empty. */
   private boolean endsEvent(int line) {
     int before = line - 1;
     if (before >= eventStart && bytes[before] == '\r') before--;
@@ -169,7 +171,7 @@ public final class EventSplitter {
     return Arrays.copyOfRange(bytes, from, end);
   }
 
-  /** What the event is called; empty where it has no name. */
+  /** Returns the name of the event; empty if it has none. */
   private String name(int from, int to) {
     int at = line(NAME, from, to);
     if (at < 0) return "";
@@ -180,7 +182,9 @@ public final class EventSplitter {
     return new String(bytes, start, Math.min(NAME_BYTES_MAX, end - start), US_ASCII);
   }
 
-  /** Where the first line of a kind begins; -1 where the event has none, as a comment. */
+  /**
+   * Returns where the first line of a kind begins; -1 if the event has none, as a comment has not.
+   */
   private int line(byte[] kind, int from, int to) {
     int at = from;
     while (at < to && !starts(kind, at, to)) {
@@ -196,7 +200,7 @@ public final class EventSplitter {
     return at;
   }
 
-  /** Whether it is an object whose first field is an error that is not null. */
+  /** Returns whether the data is an object whose first field is an error that is not null. */
   private boolean isError(int from, int to) {
     if (from >= to || bytes[from] != '{') return false;
     int name = blanks(from + 1, to);
@@ -206,7 +210,7 @@ public final class EventSplitter {
     return colon < to && bytes[colon] == ':' && value < to && bytes[value] != 'n';
   }
 
-  /** Whether the event has an account that is not null. */
+  /** Returns whether the event has an account that is not null. */
   private boolean tells(int from, int to) {
     for (int at = from; at + USAGE.length < to; at++) {
       if (bytes[at] != '"' || !starts(USAGE, at, to)) continue;

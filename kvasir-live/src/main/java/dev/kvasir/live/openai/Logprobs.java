@@ -7,7 +7,7 @@ import java.util.List;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
-/** How likely the tokens of an answer were, as clients are told. */
+/** Probabilities of the tokens of an answer, as clients are told them. */
 public final class Logprobs {
   /** A token by its bytes, and the logarithm of its probability. */
   @SuppressWarnings("ArrayRecordComponent")

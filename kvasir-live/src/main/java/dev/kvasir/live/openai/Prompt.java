@@ -3,7 +3,7 @@ package dev.kvasir.live.openai;
 import dev.kvasir.text.ChatMessage;
 import java.util.List;
 
-/** What a request asks the model to go on from. */
+/** Prompt that a request asks the model to go on from. */
 public sealed interface Prompt {
   /** A conversation, which the model answers. */
   record Chat(List<ChatMessage> messages) implements Prompt {

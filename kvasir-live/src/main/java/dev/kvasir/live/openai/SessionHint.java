@@ -5,11 +5,12 @@ import dev.kvasir.kv.name.Sha256;
 import java.nio.charset.StandardCharsets;
 
 /**
- * What a caller says of the conversation that a request belongs to.
+ * Hint of a caller about the conversation that a request belongs to.
  *
  * @param session a hash of its name and the tenant's; empty where it has none
  * @param said whether the conversation goes on
- * @param pinSeconds for how long its blocks are to be kept before others; 0 for nothing of the kind
+ * @param pinSeconds time for which its blocks are to be kept before others; 0 for nothing of the
+ *     kind
  */
 public record SessionHint(String session, Said said, int pinSeconds) {
   /** Nothing was said. */
@@ -21,20 +22,20 @@ public record SessionHint(String session, Said said, int pinSeconds) {
   public static final String LAST_TURN = "x-kvasir-last-turn";
   public static final String PIN = "x-kvasir-pin";
 
-  /** Where a session is ended, by its name after the last slash. */
+  /** Path at which a session is ended, by its name after the last slash. */
   public static final String PATH = "/v1/sessions/";
 
   /** Longer names are ignored. */
   public static final int NAME_CHARS_MAX = 1_024;
 
-  /** Whether a session can have that name. */
+  /** Returns whether a session can have that name. */
   static boolean isName(String name) {
     return !name.isEmpty()
         && name.length() <= NAME_CHARS_MAX
         && StandardCharsets.UTF_8.newEncoder().canEncode(name);
   }
 
-  /** What stands for the tenant's session of that name. */
+  /** Returns the hash that stands for the tenant's session of that name. */
   public static String hash(String tenant, String name) {
     return Sha256.hex((tenant.length() + ":" + tenant + name).getBytes(StandardCharsets.UTF_8));
   }
@@ -44,7 +45,7 @@ public record SessionHint(String session, Said said, int pinSeconds) {
     return new SessionHint(session, Said.RETURNS, pinSeconds);
   }
 
-  /** What {@link #LAST_TURN} says to a worker; empty where nothing was said. */
+  /** Returns what {@link #LAST_TURN} says to a worker; empty if nothing was said. */
   public String lastTurn() {
     return switch (said) {
       case NOTHING -> "";

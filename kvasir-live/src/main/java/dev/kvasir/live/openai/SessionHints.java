@@ -18,7 +18,7 @@ import tools.jackson.databind.JsonNode;
  * cannot be read is ignored and counted.
  */
 public final class SessionHints {
-  /** Where a session may be named, the first that names one counts. */
+  /** Headers in which a session may be named; the first that names one counts. */
   private static final List<String> HEADERS = List.of(SessionHint.SESSION, "x-session-id");
 
   private static final List<String> FIELDS = List.of("prompt_cache_key", "session_id");
@@ -42,7 +42,7 @@ public final class SessionHints {
   private final LongAdder ignored = new LongAdder();
 
   /**
-   * What the request says.
+   * Returns what the request says.
    *
    * @param field the value of a field of its body; null where there is none
    */
@@ -51,7 +51,7 @@ public final class SessionHints {
   }
 
   /**
-   * What a request with these headers says.
+   * Returns what a request with these headers says.
    *
    * @param header the value of a header; null where there is none
    * @param field the value of a field of its body; null where there is none

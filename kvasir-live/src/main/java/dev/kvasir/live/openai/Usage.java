@@ -7,9 +7,9 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * What an answer took, as servers count it and clients are told; -1 for what was not said.
+ * Tokens that an answer took, as servers count them and clients are told; -1 for what was not said.
  *
- * @param cachedTokens of the prompt, which did not have to be computed
+ * @param cachedTokens tokens of the prompt that did not have to be computed
  */
 public record Usage(int promptTokens, int outputTokens, int cachedTokens) {
   public static final Usage UNKNOWN = new Usage(-1, -1, -1);
@@ -70,8 +70,8 @@ public record Usage(int promptTokens, int outputTokens, int cachedTokens) {
   }
 
   /**
-   * What the second leg of a split request tells, when what the first had computed for it is not
-   * taken for cached.
+   * Returns what the second leg of a split request tells, when what the first had computed for it
+   * is not taken for cached.
    */
   public Usage after(Usage prefill) {
     boolean known = promptTokens >= 0 && cachedTokens >= 0 && prefill.cachedTokens >= 0;

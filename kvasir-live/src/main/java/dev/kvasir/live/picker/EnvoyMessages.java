@@ -12,11 +12,13 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What Envoy and an endpoint picker tell each other: {@code ProcessingRequest} and {@code
+ * Messages between Envoy and an endpoint picker: {@code ProcessingRequest} and {@code
  * ProcessingResponse} of {@code envoy.service.ext_proc.v3}, as far as a picker needs them.
  */
 final class EnvoyMessages {
-  /** Where the picked endpoint stands, as header and in the metadata; and how it is asked back. */
+  /**
+   * Name under which the picked endpoint stands, as header and in the metadata, and is asked back.
+   */
   static final String DESTINATION = "x-gateway-destination-endpoint";
 
   private static final String SUBSET = DESTINATION + "-subset";
@@ -24,21 +26,24 @@ final class EnvoyMessages {
   private static final String LB_SPACE = "envoy.lb";
   private static final int OVERWRITE_OR_ADD = 2;
 
+  /** Envoy takes pieces of a body of less than 64 KiB. */
+  private static final int PIECE_BYTES = 60 << 10;
+
   private EnvoyMessages() {}
 
-  /** Which way what is told of goes. */
+  /** Direction of what is told of. */
   enum Side {
     REQUEST,
     RESPONSE
   }
 
-  /** How Envoy sends a body, and what it expects back. */
+  /** Mode in which Envoy sends a body, and what it expects back. */
   enum BodyMode {
     NONE,
     STREAMED,
     BUFFERED,
     BUFFERED_PARTIAL,
-    /** What is answered is the body, in pieces of any number. */
+    /** A body that is answered with the body, in pieces of any number. */
     FULL_DUPLEX,
     GRPC;
 
@@ -48,7 +53,13 @@ final class EnvoyMessages {
     }
   }
 
-  /** What Envoy tells of a request or its answer. */
+  /** The last message of a body in pieces: its last piece, or trailers behind it. */
+  enum BodyEnd {
+    PIECE,
+    TRAILERS
+  }
+
+  /** Message of Envoy about a request or its answer. */
   sealed interface Told {
     Side side();
   }
@@ -191,7 +202,7 @@ final class EnvoyMessages {
     return endpoints;
   }
 
-  /** What is to be changed of a request's head, and where it is to go. */
+  /** Changes to a request's head, and where it is to go. */
   static final class Change {
     private final Writer mutation = new Writer();
     private String endpoint = "";
@@ -241,6 +252,28 @@ final class EnvoyMessages {
     var streamed = new Writer().bytes(1, piece.bytes()).number(2, piece.isLast() ? 1 : 0);
     var common = new Writer().message(3, new Writer().message(3, streamed));
     return response(piece.side() == Side.REQUEST ? 3 : 4, common);
+  }
+
+  /** Gives the body of a request, in pieces that Envoy takes. */
+  static List<Buffer> pieces(Buffer all, BodyEnd end) {
+    var pieces = new ArrayList<Buffer>();
+    int at = 0;
+    do {
+      int to = Math.min(all.length(), at + PIECE_BYTES);
+      boolean isLast = to == all.length() && end == BodyEnd.PIECE;
+      pieces.add(piece(new Body(Side.REQUEST, all.getBuffer(at, to), isLast)));
+      at = to;
+    } while (at < all.length());
+    return pieces;
+  }
+
+  /** Goes on with a part of an answer as it is; its body is given back where that is expected. */
+  static Buffer unchanged(Told part, BodyMode mode) {
+    return switch (part) {
+      case Headers _ -> headers(part.side());
+      case Body piece -> mode == BodyMode.FULL_DUPLEX ? piece(piece) : body(part.side());
+      case Trailers _ -> trailers(part.side());
+    };
   }
 
   static Buffer trailers(Side side) {

@@ -1,25 +1,29 @@
 package dev.kvasir.live.picker;
 
-import dev.kvasir.live.http.HttpLimits;
+import dev.kvasir.live.http.Bodies;
 import dev.kvasir.live.http.HttpSettings;
 import dev.kvasir.live.http.ListenFailure;
 import dev.kvasir.live.http.Network;
 import dev.kvasir.live.http.TlsReload;
-import io.vertx.core.Context;
+import io.netty.channel.Channel;
 import io.vertx.core.DeploymentOptions;
 import io.vertx.core.Future;
 import io.vertx.core.VerticleBase;
+import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.Http2Settings;
 import io.vertx.core.http.HttpConnection;
 import io.vertx.core.http.HttpServer;
 import io.vertx.core.http.HttpServerOptions;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpVersion;
+import io.vertx.core.net.impl.ConnectionBase;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
+import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -32,15 +36,13 @@ import java.util.concurrent.atomic.AtomicInteger;
 final class GrpcServer implements AutoCloseable {
   private static final AtomicInteger ANY_PORT = new AtomicInteger(-1_000_000);
 
-  /** Headers and metadata of a message beside its piece of a body. */
-  private static final int HEADS_BYTES = 256 << 10;
-
   /**
    * Resets of streams in 30 s on one connection. Envoy resets each stream that it needs no more,
    * and has one connection for all of them: this is enough for 35,000 requests a second.
    */
   private static final int RESETS_MAX = 1 << 20;
 
+  private static final Duration LEAST_PACE = Duration.ofMillis(10);
   private static final int WINDOW_BYTES = 1 << 20;
   private static final int CONNECTION_WINDOW_BYTES = 16 << 20;
 
@@ -53,13 +55,20 @@ final class GrpcServer implements AutoCloseable {
   private final Network network;
   private final HttpSettings settings;
   private final Map<String, Method> methods;
-  private final AtomicInteger connections = new AtomicInteger();
+  private final Bodies bodies;
+  private final GrpcConnections connections;
   private final Queue<HttpServer> servers = new ConcurrentLinkedQueue<>();
   private final String deployment;
   private volatile int port;
 
-  /** Begins to listen; throws {@link ListenFailure} if the address cannot be had. */
-  GrpcServer(Network network, HttpSettings settings, Map<String, Method> methods) {
+  /**
+   * Begins to listen; throws {@link ListenFailure} if the address cannot be had.
+   *
+   * @param bodies from which memory is taken for messages that are not whole
+   */
+  GrpcServer(Network network, HttpSettings settings, Bodies bodies, Map<String, Method> methods) {
+    this.bodies = bodies;
+    this.connections = new GrpcConnections(settings.limits());
     this.network = network;
     this.settings = settings;
     this.methods = Map.copyOf(methods);
@@ -84,7 +93,7 @@ final class GrpcServer implements AutoCloseable {
   }
 
   int connections() {
-    return connections.get();
+    return connections.count();
   }
 
   /** Takes the certificate that these files have now for connections from now on. */
@@ -99,6 +108,7 @@ final class GrpcServer implements AutoCloseable {
 
   @Override
   public void close() {
+    network.unguard(port);
     Network.await(network.vertx().undeploy(deployment));
   }
 
@@ -124,6 +134,7 @@ final class GrpcServer implements AutoCloseable {
   /** One loop's share of the server. */
   private final class Loop extends VerticleBase {
     private final int asked;
+    private final Set<GrpcStream> streams = new LinkedHashSet<>();
 
     Loop(int asked) {
       this.asked = asked;
@@ -131,45 +142,87 @@ final class GrpcServer implements AutoCloseable {
 
     @Override
     public Future<?> start() {
+      vertx.setPeriodic(pace().toMillis(), _ -> look(System.nanoTime()));
       return vertx
           .createHttpServer(options())
           .connectionHandler(GrpcServer.this::connected)
-          .requestHandler(request -> requested(request, context))
+          .requestHandler(this::requested)
           .listen(asked, settings.host())
           .onSuccess(
               listening -> {
                 port = listening.actualPort();
+                network.guard(port, connections::accepted);
                 servers.add(listening);
               });
     }
+
+    private void look(long nowNanos) {
+      connections.sweep(nowNanos);
+      for (var stream : List.copyOf(streams)) stream.look(nowNanos);
+    }
+
+    private void requested(HttpServerRequest request) {
+      request.exceptionHandler(_ -> {});
+      var type = request.getHeader("content-type");
+      if (request.version() != HttpVersion.HTTP_2
+          || type == null
+          || !type.startsWith("application/grpc")) {
+        request.response().setStatusCode(415).end("this port speaks gRPC over HTTP/2\n");
+        return;
+      }
+      var channel = channel(request.connection());
+      var share = bodies.share("connection " + channel.id());
+      connections.begins(channel);
+      var stream = new GrpcStream(request, context, settings.limits(), share, this::ended);
+      var method = methods.get(request.path());
+      stream.listen(method == null ? new Unknown(stream) : method.called(stream));
+      streams.add(stream);
+      if (method == null) {
+        stream.end(GrpcStream.UNIMPLEMENTED, "there is no " + request.path());
+      }
+    }
+
+    private void ended(GrpcStream stream) {
+      streams.remove(stream);
+      connections.ends(channel(stream.connection()), stream.how());
+    }
+  }
+
+  /** Returns how often to look whose time is up. */
+  private Duration pace() {
+    var quarter = settings.limits().headTime().dividedBy(4);
+    return quarter.compareTo(LEAST_PACE) < 0 ? LEAST_PACE : quarter;
+  }
+
+  private static Channel channel(HttpConnection connection) {
+    return ((ConnectionBase) connection).channelHandlerContext().channel();
   }
 
   private void connected(HttpConnection connection) {
-    int now = connections.incrementAndGet();
     connection.exceptionHandler(_ -> {});
-    connection.closeHandler(_ -> connections.decrementAndGet());
-    if (now > settings.limits().connectionsMax()) connection.close();
+    if (connection instanceof ConnectionBase
+        && connection.protocolVersion() == HttpVersion.HTTP_2) {
+      connections.connected(channel(connection), connection);
+    }
   }
 
-  private void requested(HttpServerRequest request, Context context) {
-    request.exceptionHandler(_ -> {});
-    var type = request.getHeader("content-type");
-    if (request.version() != HttpVersion.HTTP_2
-        || type == null
-        || !type.startsWith("application/grpc")) {
-      request.response().setStatusCode(415).end("this port speaks gRPC over HTTP/2\n");
-      return;
-    }
-    var stream = new GrpcStream(request, context, messageBytesMax(settings.limits()));
-    var method = methods.get(request.path());
-    if (method == null) {
-      stream.end(GrpcStream.UNIMPLEMENTED, "there is no " + request.path());
-      return;
-    }
-    stream.listen(method.called(stream));
-  }
+  /** A call of what is not there, which is answered already. */
+  private record Unknown(GrpcStream stream) implements GrpcStream.Listener {
+    @Override
+    public void message(Buffer message) {}
 
-  private static int messageBytesMax(HttpLimits limits) {
-    return (int) Math.min(Integer.MAX_VALUE, (long) limits.bodyBytesMax() + HEADS_BYTES);
+    @Override
+    public int messageBytesMax() {
+      return 0;
+    }
+
+    @Override
+    public void look(long nowNanos) {}
+
+    @Override
+    public void finished() {}
+
+    @Override
+    public void over() {}
   }
 }

@@ -3,7 +3,7 @@ package dev.kvasir.live.picker;
 import dev.kvasir.live.gateway.Gateway;
 import dev.kvasir.live.gateway.request.GatewayParts;
 import dev.kvasir.live.http.ApiKeys;
-import dev.kvasir.live.http.ByteBudget;
+import dev.kvasir.live.http.Bodies;
 import dev.kvasir.live.http.HttpSettings;
 import dev.kvasir.live.http.Network;
 import dev.kvasir.live.metrics.MetricSet;
@@ -35,7 +35,7 @@ public final class Picker implements AutoCloseable {
   private static final int NOT_SERVING = 2;
   private static final Duration LOOK_PACE = Duration.ofMillis(50);
 
-  /** What a picker counts besides what its gateway does. */
+  /** Metrics of a picker besides those of its gateway. */
   public static final MetricSet<Picker> METRICS =
       new MetricSet<Picker>()
           .once(
@@ -46,11 +46,11 @@ public final class Picker implements AutoCloseable {
                           Picker::streams)
                       .gauge(
                           "kvasir_picker_connections",
-                          "Connections of Envoy.",
+                          "Connections to the picker, also silent ones.",
                           picker -> picker.server.connections())
                       .gauge(
                           "kvasir_picker_body_bytes",
-                          "Bodies of requests that Envoy asks about.",
+                          "Incomplete messages of Envoy, and bodies of requests it asks about.",
                           picker -> picker.parts.bodies().taken())
                       .counters(
                           "kvasir_picker_streams_total",
@@ -58,7 +58,7 @@ public final class Picker implements AutoCloseable {
                           "result",
                           picker -> picker.parts.counts().results()));
 
-  /** What became of a stream. */
+  /** Outcome of a stream. */
   enum Result {
     /** Envoy was told an endpoint. */
     PLACED,
@@ -66,12 +66,12 @@ public final class Picker implements AutoCloseable {
     REFUSED,
     /** Envoy, or its caller, left before. */
     LEFT,
-    /** What came was no message, or not one that could come then. */
+    /** Input that was no message, or not one that could come then. */
     MALFORMED
   }
 
   /**
-   * What every request needs of the picker.
+   * Parts of the picker that every request needs.
    *
    * @param keys those of callers that are taken now
    */
@@ -79,7 +79,7 @@ public final class Picker implements AutoCloseable {
       GatewayParts gateway,
       PickerSettings settings,
       Supplier<ApiKeys> keys,
-      ByteBudget bodies,
+      Bodies bodies,
       WorkerAddresses addresses,
       Counts counts) {}
 
@@ -122,12 +122,12 @@ public final class Picker implements AutoCloseable {
             gateway,
             settings,
             keys,
-            new ByteBudget(settings.listen().limits().bodiesBytesMax()),
+            new Bodies(settings.listen().limits().bodiesBytes()),
             new WorkerAddresses(),
             new Counts());
     Map<String, GrpcServer.Method> methods =
         Map.of(PROCESS, stream -> new PickedRequest(parts, stream), CHECK, Health::new);
-    server = new GrpcServer(network, settings.listen(), methods);
+    server = new GrpcServer(network, settings.listen(), parts.bodies(), methods);
   }
 
   /** Begins to pick for Envoy beside a gateway, with its workers, limits and keys. */
@@ -200,6 +200,14 @@ public final class Picker implements AutoCloseable {
       stream.send(new Writer().number(1, status).buffer());
       stream.end(GrpcStream.OK, "");
     }
+
+    @Override
+    public int messageBytesMax() {
+      return GrpcStream.HEADS_BYTES;
+    }
+
+    @Override
+    public void look(long nowNanos) {}
 
     @Override
     public void finished() {}

@@ -3,10 +3,10 @@ package dev.kvasir.live.picker;
 import dev.kvasir.live.http.HttpSettings;
 
 /**
- * How an endpoint picker works.
+ * Settings of an endpoint picker.
  *
- * @param listen where Envoy comes; its limits are those of requests, its keys are not used
- * @param prefillHeader which header names the worker that is to prefill, as HOST:PORT
+ * @param listen address that Envoy uses; its limits are those of requests, its keys are not used
+ * @param prefillHeader header that names the worker that is to prefill, as HOST:PORT
  */
 public record PickerSettings(HttpSettings listen, String prefillHeader) {
   /** By which the proxy beside a worker knows who is to prefill, as llm-d's does. */

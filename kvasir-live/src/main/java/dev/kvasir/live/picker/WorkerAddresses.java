@@ -2,10 +2,14 @@ package dev.kvasir.live.picker;
 
 import static java.lang.System.Logger.Level.WARNING;
 
+import dev.kvasir.Nullable;
+import dev.kvasir.live.gateway.worker.GatewayWorkers;
 import dev.kvasir.live.gateway.worker.Worker;
+import dev.kvasir.router.flow.Submission;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
@@ -13,7 +17,7 @@ import java.util.concurrent.ConcurrentHashMap;
  * The addresses of workers, as Envoy needs them: IP address and port.
  *
  * <p>Names are looked up on a thread of their own and kept for a while; until a first answer is
- * there, the name itself is told. From any thread.
+ * there, the name itself is told. From any thread, if nothing else is said.
  */
 final class WorkerAddresses {
   private static final System.Logger LOG = System.getLogger(WorkerAddresses.class.getName());
@@ -32,6 +36,21 @@ final class WorkerAddresses {
     var found = known.get(host);
     if (found == null || found.untilNanos - System.nanoTime() < 0) ask(host);
     return (found == null ? host : found.address) + ":" + worker.port();
+  }
+
+  /**
+   * Returns the submission, for no other workers than those at the addresses; on their loop.
+   *
+   * @param addresses null for all
+   */
+  Submission limit(
+      Submission submission, GatewayWorkers workers, @Nullable List<String> addresses) {
+    if (addresses == null) return submission;
+    var route = submission.route();
+    for (var entry : workers.entries()) {
+      if (!addresses.contains(of(entry.worker().config()))) route = route.avoiding(entry.id());
+    }
+    return submission.with(route);
   }
 
   private static boolean isAddress(String host) {

@@ -10,6 +10,6 @@
  * </pre>
  *
  * <p>{@code GrpcServer} and {@code GrpcStream} speak gRPC over HTTP/2, {@code Proto} and {@code
- * EnvoyMessages} the messages, {@code PickedRequest} is the driver of a request's flow.
+ * EnvoyMessages} the messages, {@code PickedRequest} is one request, from its head to its end.
  */
 package dev.kvasir.live.picker;

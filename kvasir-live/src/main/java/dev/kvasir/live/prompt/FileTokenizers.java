@@ -29,7 +29,6 @@ import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
-import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -76,12 +75,8 @@ public final class FileTokenizers implements PromptTokenizer {
   /** A prompt whose tokens a worker is asked for. */
   private record Sample(Kind kind, String path, String body) {}
 
-  /** What a check found: which kinds agree, and how contents are handed to the template. */
+  /** Result of a check: which kinds agree, and how contents are handed to the template. */
   private record Found(Set<Kind> kinds, Contents contents, long nanos) {}
-
-  /** Tokens on their way from another thread. */
-  @SuppressWarnings("ArrayRecordComponent") // handed on at once, never compared
-  private record Made(int[] tokens) {}
 
   /** One model. */
   private static final class Model {
@@ -101,9 +96,8 @@ public final class FileTokenizers implements PromptTokenizer {
   private static final String CHAT = "/v1/chat/completions";
   private static final String COMPLETIONS = "/v1/completions";
   private static final Duration CHECK_PACE = Duration.ofMinutes(5);
-  private static final int INLINE_BYTES_MAX = 1 << 17;
 
-  /** How many starts a warm-up repeats, and after how many prompts each. */
+  /** Number of starts that a warm-up repeats, one after every {@link #START_PROMPTS} prompts. */
   private static final int STARTS = 32;
 
   private static final int START_PROMPTS = 32;
@@ -205,12 +199,17 @@ public final class FileTokenizers implements PromptTokenizer {
 
   @Override
   public Future<int[]> tokens(Context context, String path, RequestFields fields) {
-    var request = fields.tree();
-    try {
-      if (request == null) request = JsonMapper.shared().readTree(fields.body());
-    } catch (JacksonException e) {
-      return ask(context, path, fields, Used.UNSUPPORTED);
-    }
+    var tree = fields.tree();
+    if (tree != null) return tokens(context, path, fields, tree);
+    return fields
+        .work(context, fields::read)
+        .compose(
+            read -> tokens(context, path, fields, read),
+            _ -> ask(context, path, fields, Used.UNSUPPORTED));
+  }
+
+  private Future<int[]> tokens(
+      Context context, String path, RequestFields fields, JsonNode request) {
     var given = given(path, request);
     if (given != null) {
       count(Used.REQUEST);
@@ -245,19 +244,7 @@ public final class FileTokenizers implements PromptTokenizer {
       JsonNode request,
       Model model,
       Found found) {
-    Future<int[]> made;
-    if (fields.body().length > INLINE_BYTES_MAX) {
-      made =
-          context
-              .executeBlocking(() -> new Made(tokens(model, path, request, found.contents)), false)
-              .map(each -> Objects.requireNonNull(each).tokens);
-    } else {
-      try {
-        made = Future.succeededFuture(tokens(model, path, request, found.contents));
-      } catch (UnsupportedText e) {
-        made = Future.failedFuture(e);
-      }
-    }
+    var made = fields.work(context, () -> tokens(model, path, request, found.contents));
     return made.onSuccess(_ -> count(Used.FILE))
         .recover(
             failure -> {
@@ -358,7 +345,7 @@ public final class FileTokenizers implements PromptTokenizer {
     model.found = best;
   }
 
-  /** What both refuse they agree on. */
+  /** Returns whether both give the same tokens, or both refuse. */
   private static boolean isSame(
       Model model, Sample sample, Contents contents, Future<int[]> answer) {
     var request = JsonMapper.shared().readTree("{" + sample.body + "}");

@@ -21,7 +21,7 @@ import tools.jackson.databind.json.JsonMapper;
 
 /** The tokenizer and the chat template of one model, as its files have them. */
 public final class ModelText {
-  /** What templates are handed as the content of a message. */
+  /** Form in which templates are handed the content of a message. */
   enum Contents {
     /** A text. */
     TEXTS,
@@ -167,11 +167,12 @@ public final class ModelText {
   private static List<Object> messages(JsonNode messages, Contents contents)
       throws UnsupportedText {
     var list = new ArrayList<Object>();
+    var room = new ArgumentRoom();
     for (var each : messages) {
       var message = new LinkedHashMap<String, Object>();
       for (var field : each.properties()) {
         if (field.getKey().equals("tool_calls")) {
-          message.put("tool_calls", calls(field.getValue()));
+          message.put("tool_calls", calls(field.getValue(), room));
         } else if (!field.getKey().equals("content")) {
           message.put(field.getKey(), PromptTemplate.value(field.getValue()));
         }
@@ -204,13 +205,14 @@ public final class ModelText {
   }
 
   /** Arguments of calls come as a text that is JSON, and templates have what it says. */
-  private static Object calls(JsonNode calls) {
+  private static Object calls(JsonNode calls, ArgumentRoom room) throws UnsupportedText {
     var list = new ArrayList<Object>();
     for (var call : calls) {
       var copy = call.deepCopy();
       var function = copy.path("function");
       if (function.isObject() && function.path("arguments").isString()) {
         var said = function.path("arguments").asString();
+        room.take(said);
         try {
           var read = JsonMapper.shared().readTree(said.isBlank() ? "{}" : said);
           function.asObject().set("arguments", read);
@@ -221,5 +223,24 @@ public final class ModelText {
       list.add(PromptTemplate.value(copy));
     }
     return list;
+  }
+
+  /**
+   * The part of a conversation that may be arguments of calls: read, they take many times their
+   * bytes.
+   */
+  private static final class ArgumentRoom {
+    private static final int SIGNS_MAX = 1 << 18;
+
+    private int signs;
+
+    void take(String json) throws UnsupportedText {
+      for (int i = 0; i < json.length(); i++) {
+        if ("{[,:".indexOf(json.charAt(i)) >= 0) signs++;
+      }
+      if (signs > SIGNS_MAX) {
+        throw new UnsupportedText("arguments of calls with more than " + SIGNS_MAX + " signs");
+      }
+    }
   }
 }

@@ -48,8 +48,8 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Supplier;
 
 /**
- * What a gateway that starts takes over from another one: the blocks of each worker, and the number
- * of the KV event up to which they hold.
+ * Snapshots that a gateway that starts takes over from another one: the blocks of each worker, and
+ * the number of the KV event up to which they hold.
  *
  * <pre>
  *   new gateway                                   peer
@@ -64,7 +64,7 @@ import java.util.function.Supplier;
  * does not count. A question is answered within a minute of its time, one at a time.
  */
 public final class IndexSnapshots implements AutoCloseable {
-  /** Where a gateway is asked. */
+  /** Path at which a gateway is asked. */
   public static final String PATH = "/gateways/snapshot";
 
   static final String HEADER = "x-kvasir-peer";
@@ -78,7 +78,7 @@ public final class IndexSnapshots implements AutoCloseable {
   private static final Duration BUSY_PACE = Duration.ofMillis(50);
   private static final SecureRandom RANDOM = new SecureRandom();
 
-  /** How asking for a snapshot ended. */
+  /** Outcome of asking for a snapshot. */
   public enum Result {
     /** The worker's blocks were taken over. */
     TAKEN,
@@ -95,7 +95,7 @@ public final class IndexSnapshots implements AutoCloseable {
     }
   }
 
-  /** What becomes of snapshots. */
+  /** Metrics of what becomes of snapshots. */
   public static final MetricSet<IndexSnapshots> METRICS =
       new MetricSet<IndexSnapshots>()
           .once(
@@ -115,11 +115,11 @@ public final class IndexSnapshots implements AutoCloseable {
                           snapshots -> snapshots.sent.sum()));
 
   /**
-   * How a gateway asks.
+   * Settings by which a gateway asks.
    *
    * @param peers the addresses of other gateways, as in http://10.0.0.7:8000
-   * @param terms what must be the same in both, as {@code name=value}
-   * @param time after which it begins without
+   * @param terms settings that must be the same in both, as {@code name=value}
+   * @param time time after which it begins without
    * @param tls the certificate of gateways; null where they have none
    */
   public record Settings(
@@ -146,13 +146,13 @@ public final class IndexSnapshots implements AutoCloseable {
   public interface Members {
     List<String> addresses();
 
-    /** Whether there may be some that are not known yet. */
+    /** Returns whether there may be gateways that are not known yet. */
     boolean isLooking();
   }
 
   private record Question(String nonce, Wanted worker, List<String> terms) {}
 
-  /** Why there is no snapshot from one gateway. */
+  /** Reason why there is no snapshot from one gateway. */
   private static final class NoSnapshot extends RuntimeException {
     private static final long serialVersionUID = 1;
     private final Result result;
@@ -285,7 +285,9 @@ public final class IndexSnapshots implements AutoCloseable {
             });
   }
 
-  /** Whether it tells another gateway just now, and there is time to ask again. */
+  /**
+   * Returns whether the other gateway tells another one just now, and there is time to ask again.
+   */
   private static boolean isBusy(Throwable failure, long deadline) {
     return failure instanceof NoSnapshot none
         && none.isBusy
@@ -431,7 +433,7 @@ public final class IndexSnapshots implements AutoCloseable {
         ApiError.forbidden("only gateways with the same routing.tenant-secret may ask for this"));
   }
 
-  /** What other gateways ask for. */
+  /** Returns the endpoint that other gateways ask. */
   public Endpoint endpoint() {
     return Endpoint.get(PATH, Access.PEER, this::give);
   }

@@ -32,7 +32,7 @@ public final class ReplicaGroup implements AutoCloseable {
   private static final System.Logger LOG = System.getLogger(ReplicaGroup.class.getName());
   private static final int LEAVE_SECONDS = 2;
 
-  /** What a gateway knows of the others. */
+  /** Metrics of what a gateway knows of the others. */
   public static final MetricSet<ReplicaGroup> METRICS =
       new MetricSet<ReplicaGroup>()
           .once(
@@ -82,7 +82,7 @@ public final class ReplicaGroup implements AutoCloseable {
 
   private final Duration helloTime;
 
-  /** Where other gateways are asked for what they know, by their names. */
+  /** Addresses at which other gateways are asked for what they know, by the gateways' names. */
   private final Map<String, String> addresses = new ConcurrentHashMap<>();
 
   private ReplicaGroup(Gateway gateway, NameKey secret, String address, Duration helloTime) {
@@ -127,7 +127,7 @@ public final class ReplicaGroup implements AutoCloseable {
     return group;
   }
 
-  /** What whoever runs the gateway can ask for. */
+  /** Returns the endpoint for whoever runs the gateway. */
   public static Endpoint endpoint(Supplier<Optional<ReplicaGroup>> group) {
     return Endpoint.get(
         "/gateways",
@@ -195,12 +195,12 @@ public final class ReplicaGroup implements AutoCloseable {
     if (isKnown) addresses.put(name, heard.address());
   }
 
-  /** Where the gateways that are known are asked for what they know; from any thread. */
+  /** Returns where the gateways that are known are asked for what they know; from any thread. */
   public List<String> addresses() {
     return List.copyOf(addresses.values());
   }
 
-  /** Whether others may be there that have not been heard yet; from any thread. */
+  /** Returns whether others may be there that have not been heard yet; from any thread. */
   public boolean isLooking() {
     long since = joinedNanos;
     return since < 0 || gateway.loop().nanos() - since < helloTime.toNanos();

@@ -11,8 +11,8 @@ import java.util.Arrays;
 import java.util.zip.CRC32C;
 
 /**
- * What the page beside a block's bytes says: which block it is, where it belongs and what its bytes
- * sum to.
+ * Content of the page beside a block's bytes: which block it is, where it belongs and the checksum
+ * of its bytes.
  *
  * <p>The page sums itself up too, and holds the sum of the bytes, so the two cannot come from
  * different writes unnoticed. On disk it lies behind the bytes, see docs/disk-format.md; what is
@@ -60,12 +60,12 @@ public record BlockHeader(DiskFormat format, int slot, long generation, TokenBlo
     page.putInt(sumAt(page), sumOfPage(page));
   }
 
-  /** What keeps the span from being exactly this block, or null if nothing does. */
+  /** Returns what keeps the span from being exactly this block, or null if nothing does. */
   public @Nullable String fault(MemorySegment span) {
     return fault(page(format, span), bytes(span));
   }
 
-  /** What keeps page and bytes from being exactly this block, or null if nothing does. */
+  /** Returns what keeps page and bytes from being exactly this block, or null if nothing does. */
   public @Nullable String fault(ByteBuffer page, ByteBuffer bytes) {
     page.order(LITTLE_ENDIAN);
     if (page.getLong(0) != MAGIC) return "there is no header";

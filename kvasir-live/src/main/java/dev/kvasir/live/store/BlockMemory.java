@@ -13,8 +13,8 @@ public interface BlockMemory {
   MemorySegment slot(int slot);
 
   /**
-   * Whether another process can take the memory away while it is read, as it can a file that is
-   * mapped. Then an access may throw an {@link InternalError}, and in compiled code somewhat later
+   * Returns whether another process can take the memory away while it is read, as with a file that
+   * is mapped. An access may then throw an {@link InternalError}, in compiled code somewhat later
    * than where it happened: such memory is never accessed on a loop.
    */
   default boolean mayShrink() {

@@ -1,11 +1,11 @@
 package dev.kvasir.live.store;
 
 /**
- * Where the bytes of a block lie, in host memory and on disk alike: its own, rounded up to a page,
- * and behind them one page for what the disk must know of it, so that both go in one write.
+ * Layout of a block in host memory and on disk alike: its own bytes, rounded up to a page, and
+ * behind them one page for what the disk must know of it, so that both go in one write.
  */
 public record BlockSpan(int blockBytes) {
-  /** What direct I/O wants everything aligned to. */
+  /** Alignment that direct I/O requires of everything. */
   public static final int PAGE_BYTES = 4096;
 
   public static final int BLOCK_BYTES_MAX = 1 << 30;
@@ -17,17 +17,17 @@ public record BlockSpan(int blockBytes) {
     }
   }
 
-  /** Where the page behind the bytes begins. */
+  /** Returns where the page behind the bytes begins. */
   int pageAt() {
     return (blockBytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
   }
 
-  /** How far one slot begins after the one before it. */
+  /** Returns the distance from the start of one slot to the start of the next. */
   public int strideBytes() {
     return pageAt() + PAGE_BYTES;
   }
 
-  /** Where the slot begins. */
+  /** Returns where the slot begins. */
   public long at(int slot) {
     return (long) slot * strideBytes();
   }

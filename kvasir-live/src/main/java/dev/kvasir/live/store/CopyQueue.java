@@ -27,7 +27,7 @@ import java.util.concurrent.locks.ReentrantLock;
 public final class CopyQueue {
   private static final int STORE_TURN = 4;
 
-  /** Which way a copy goes. */
+  /** Direction of a copy. */
   public enum Kind {
     LOAD,
     STORE
@@ -46,6 +46,7 @@ public final class CopyQueue {
   private final Map<Integer, Integer> loading = new TreeMap<>();
   private final Map<Integer, Integer> storing = new TreeMap<>();
   private int turn;
+  private long refusals;
   private boolean closed;
 
   /** A queue for that many loads and as many stores, those being made included. */
@@ -57,8 +58,8 @@ public final class CopyQueue {
     }
   }
 
-  /** Takes the copies in; those that it cannot take fail at once. Returns how many these are. */
-  public int submit(Kind kind, List<BlockCopy> copies, StoreCall call) {
+  /** Takes the copies in; those that it cannot take are refused at once. */
+  public void submit(Kind kind, List<BlockCopy> copies, StoreCall call) {
     var refused = new LinkedHashMap<Integer, String>();
     lock.lock();
     try {
@@ -73,12 +74,12 @@ public final class CopyQueue {
         taken.merge(kind, 1, Integer::sum);
         deque(kind).add(new Task(kind, copy, call, i));
       }
+      refusals += refused.size();
       changed.signalAll();
     } finally {
       lock.unlock();
     }
-    refused.forEach((i, reason) -> call.answer(i, new CopyOutcome.Failed(reason)));
-    return refused.size();
+    refused.forEach((i, reason) -> call.answer(i, new CopyOutcome.Refused(reason)));
   }
 
   private @Nullable String refusal(Kind kind, BlockCopy copy) {
@@ -127,7 +128,17 @@ public final class CopyQueue {
     task.call().answer(task.index(), outcome);
   }
 
-  /** How many copies wait or are being made. */
+  /** Returns how many copies it could not take. */
+  public long refusals() {
+    lock.lock();
+    try {
+      return refusals;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Returns how many copies wait or are being made. */
   public int depth() {
     lock.lock();
     try {
@@ -155,7 +166,7 @@ public final class CopyQueue {
     }
   }
 
-  /** What is being made and has no answer. */
+  /** Returns the copies that are being made and have no answer. */
   public List<Task> running() {
     lock.lock();
     try {

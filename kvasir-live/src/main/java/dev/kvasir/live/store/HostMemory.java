@@ -58,7 +58,7 @@ public final class HostMemory implements BlockMemory, AutoCloseable {
     return span.blockBytes();
   }
 
-  /** How much memory each block of that many bytes takes. */
+  /** Returns how much memory each block of that many bytes takes. */
   public static int strideBytes(int blockBytes) {
     return new BlockSpan(blockBytes).strideBytes();
   }
@@ -79,7 +79,7 @@ public final class HostMemory implements BlockMemory, AutoCloseable {
     return open();
   }
 
-  /** Where the bytes of one block begin within the whole. */
+  /** Returns where the bytes of one block begin within the whole. */
   public long at(int slot) {
     return span.at(check(slot));
   }
@@ -89,7 +89,7 @@ public final class HostMemory implements BlockMemory, AutoCloseable {
     return open().asSlice(span.at(check(slot)), span.strideBytes());
   }
 
-  /** Where the slot begins, and how far the next one is. */
+  /** Returns the address at which the slot begins. */
   public long address(int slot) {
     return memory.address() + span.at(check(slot));
   }

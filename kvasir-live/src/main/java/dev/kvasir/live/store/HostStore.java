@@ -21,7 +21,7 @@ public final class HostStore implements TierStore, AutoCloseable {
   /** Up to here a copy is cheaper than a hand-off to a thread and back, twice over. */
   private static final int INLINE_BYTES_MAX = 128 << 10;
 
-  /** What a thread takes at a time: enough that the hand-off does not count. */
+  /** Bytes that a thread takes at a time: enough to make the cost of the hand-off negligible. */
   private static final int TASK_BYTES = 2 << 20;
 
   private final EventLoop loop;
@@ -62,7 +62,7 @@ public final class HostStore implements TierStore, AutoCloseable {
     submit(Kind.LOAD, copies, done);
   }
 
-  /** How many copies wait or are being made. */
+  /** Returns how many copies wait or are being made. */
   public int queued() {
     return queue.depth();
   }

@@ -11,7 +11,10 @@ public interface LowerStore extends TierStore, AutoCloseable {
     // Most know only what is stored from now on, or ask a server.
   }
 
-  /** What it has done so far. */
+  /** Returns how many loads may wait or run at a time; it refuses others. */
+  int queueMax();
+
+  /** Returns what the store has done so far. */
   StoreTally tally(Tier tier);
 
   @Override

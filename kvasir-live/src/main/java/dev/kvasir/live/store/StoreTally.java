@@ -3,12 +3,13 @@ package dev.kvasir.live.store;
 import dev.kvasir.kv.event.Tier;
 
 /**
- * What the store of a tier has done since it was opened, whatever kind it is.
+ * Counts of what the store of a tier has done since it was opened, whatever kind it is.
  *
  * @param stored blocks answered as stored
  * @param loaded blocks answered as loaded
  * @param damaged loads of something that was not the block
  * @param failed copies that could not be made
+ * @param refused copies that were not begun, since too many waited or a slot was in use
  * @param queued copies that wait or are being made
  * @param busy stores of a block that another was storing
  * @param looks look-ups of what others have stored; none on a disk
@@ -21,6 +22,7 @@ public record StoreTally(
     long loaded,
     long damaged,
     long failed,
+    long refused,
     int queued,
     long busy,
     long looks,

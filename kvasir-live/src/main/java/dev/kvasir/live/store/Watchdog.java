@@ -59,7 +59,7 @@ public final class Watchdog implements AutoCloseable {
       thread.interrupt();
     }
 
-    /** Whether the time was up before the work was. */
+    /** Ends the turn; returns whether its time was up before the work was done. */
     synchronized boolean end() {
       // What is left of the interrupt must not hit whatever the thread does next.
       if (!over && expired) Thread.interrupted();

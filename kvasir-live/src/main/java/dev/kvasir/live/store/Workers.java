@@ -3,6 +3,7 @@ package dev.kvasir.live.store;
 import static java.lang.System.Logger.Level.ERROR;
 
 import dev.kvasir.live.Threads;
+import dev.kvasir.offload.store.CopyOutcome;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
@@ -47,8 +48,9 @@ public final class Workers {
       try {
         work.accept(tasks);
       } catch (RuntimeException | Error e) {
-        // The work answers for each task by itself; what comes here is a bug in it.
+        // The work answers for each task by itself; whatever happens, none keeps its slots.
         LOG.log(ERROR, "a thread of a store failed and continues", e);
+        for (var task : tasks) queue.answer(task, new CopyOutcome.Failed("it threw " + e));
       }
     }
   }

@@ -44,7 +44,7 @@ final class BatchLoad {
   /** Small enough that a window is checked and copied while a disk reads the next ones. */
   private static final int WINDOW_BYTES = 16 << 20;
 
-  /** How much of host memory one load may need for what comes from below. */
+  /** Divisor for the share of host memory that one load may need for what comes from below. */
   private static final int HOST_SHARE = 8;
 
   /** Of a load that found so much less in host memory, the time is that of the tier below. */

@@ -2,6 +2,7 @@ package dev.kvasir.live.tier;
 
 import static dev.kvasir.live.tier.TierProtocol.CHUNK_DROPPED;
 import static dev.kvasir.live.tier.TierProtocol.CHUNK_FAILED;
+import static java.lang.System.Logger.Level.ERROR;
 
 import dev.kvasir.kv.Block;
 import dev.kvasir.live.store.HostStore;
@@ -9,6 +10,7 @@ import dev.kvasir.offload.store.BlockCopy;
 import dev.kvasir.offload.store.CopyOutcome;
 import dev.kvasir.time.EventLoop;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.function.Consumer;
 
@@ -19,6 +21,8 @@ import java.util.function.Consumer;
  * the engine has them still, and does not wait.
  */
 final class BatchStore {
+  private static final System.Logger LOG = System.getLogger(BatchStore.class.getName());
+
   private final EventLoop loop;
   private final NamespaceCache cache;
   private final TierRequest.Store store;
@@ -40,13 +44,31 @@ final class BatchStore {
   }
 
   void begin(HostStore step) {
-    for (int i = 0; i < each.length; i++) take(i);
-    if (copies.isEmpty()) {
-      cache.tenants().stored(store.tenant(), reserved, List.of());
-      done.accept(each);
-    } else {
-      step.store(copies, this::copied);
+    try {
+      for (int i = 0; i < each.length; i++) take(i);
+      if (!copies.isEmpty()) {
+        step.store(copies, this::copied);
+        return;
+      }
+    } catch (RuntimeException e) {
+      LOG.log(ERROR, "a store of " + each.length + " chunks failed", e);
+      giveUp();
+    } catch (Error e) {
+      giveUp();
+      throw e;
     }
+    cache.tenants().stored(store.tenant(), reserved, List.of());
+    done.accept(each);
+  }
+
+  /** Nothing was copied: all that was taken for it is given back, and the engine has its answer. */
+  private void giveUp() {
+    for (int i = 0; i < room.size(); i++) {
+      cache.settled(store.blocks().get(places.get(i)).hash());
+      room.get(i).release();
+    }
+    cache.counts().storeFailed += each.length;
+    Arrays.fill(each, CHUNK_FAILED);
   }
 
   private void take(int place) {
@@ -69,8 +91,8 @@ final class BatchStore {
       return;
     }
     room.add(empty.get());
-    copies.add(new BlockCopy(block, store.rows()[place], empty.get().id()));
     places.add(place);
+    copies.add(new BlockCopy(block, store.rows()[place], empty.get().id()));
   }
 
   private void copied(List<CopyOutcome> outcomes) {

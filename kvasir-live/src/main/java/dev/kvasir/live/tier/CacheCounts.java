@@ -5,7 +5,7 @@ import dev.kvasir.live.metrics.Histogram;
 import java.util.EnumMap;
 import java.util.Map;
 
-/** What one namespace was asked for and what came of it; belongs to the daemon's loop. */
+/** Counts of what one namespace was asked for and what came of it; belongs to the daemon's loop. */
 final class CacheCounts {
   /** Keys that were looked up and found, by the fastest tier that had them. */
   final Map<Tier, Long> found = new EnumMap<>(Tier.class);
@@ -37,7 +37,7 @@ final class CacheCounts {
   /** Chunks that were evicted from host memory before the tier below could take them. */
   long keptAbove;
 
-  /** What engines would have taken to compute what was loaded, less what loading took. */
+  /** Time that engines would have taken to compute what was loaded, less the time of loading it. */
   double savedSeconds;
 
   long storeFailed;

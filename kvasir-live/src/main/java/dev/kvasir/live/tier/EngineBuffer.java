@@ -15,6 +15,7 @@ import java.nio.channels.FileChannel;
 import java.nio.channels.FileChannel.MapMode;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
@@ -89,7 +90,12 @@ final class EngineBuffer implements BlockMemory, AutoCloseable {
    */
   static EngineBuffer open(TierRequest.Hello hello, List<Path> folders, UserPrincipal owner)
       throws ProtocolError {
-    var path = Path.of(hello.path()).normalize();
+    Path path;
+    try {
+      path = Path.of(hello.path()).normalize();
+    } catch (InvalidPathException e) {
+      throw refused("the path of the buffer is none: " + e.getReason());
+    }
     if (!path.isAbsolute() || !folders.contains(path.getParent())) {
       throw refused(path + " is not in " + folders + ": see tier.buffer-folders");
     }
@@ -187,7 +193,7 @@ final class EngineBuffer implements BlockMemory, AutoCloseable {
     return Files.deleteIfExists(path);
   }
 
-  /** Whether a process that can be seen had it mapped at first. */
+  /** Returns whether a process that can be seen had the buffer mapped at first. */
   boolean wasMapped() {
     return seen;
   }

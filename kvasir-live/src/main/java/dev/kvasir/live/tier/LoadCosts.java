@@ -101,7 +101,7 @@ final class LoadCosts {
     return Math.min(LENGTHS - 1, Long.SIZE - 1 - Long.numberOfLeadingZeros(tokens));
   }
 
-  /** Whether so many chunks are loaded from the tier in less time than they are computed. */
+  /** Returns whether the tier loads so many chunks in less time than computing them takes. */
   boolean worthLoading(Tier tier, int chunks, int chunkTokens) {
     var line = lines.get(tier);
     if (line == null || line.count < MEASURED_MIN || measured < MEASURED_MIN) return true;
@@ -110,12 +110,12 @@ final class LoadCosts {
     return declined % PROBE_EVERY == 0;
   }
 
-  /** How long an engine takes for so many tokens; 0 while nothing is known. */
+  /** Returns how long an engine takes for so many tokens; 0 while nothing is known. */
   double computeNanos(long tokens) {
     return tokens * nanosPerToken(tokens);
   }
 
-  /** How long an engine takes for each of so many tokens; 0 while nothing is known. */
+  /** Returns how long an engine takes for each of so many tokens; 0 while nothing is known. */
   double nanosPerToken(long tokens) {
     int at = length(Math.max(1, tokens));
     int below = at;
@@ -128,7 +128,7 @@ final class LoadCosts {
     return nanosPerToken[below] + share * (nanosPerToken[above] - nanosPerToken[below]);
   }
 
-  /** What was measured of engines: nanoseconds a token, by the least length they hold for. */
+  /** Returns the nanoseconds per token measured of engines, by the least length they hold for. */
   SortedMap<Long, Double> measured() {
     var known = new TreeMap<Long, Double>();
     for (int i = 0; i < LENGTHS; i++)
@@ -136,7 +136,7 @@ final class LoadCosts {
     return known;
   }
 
-  /** How long a tier takes for so many chunks; 0 while that is not known. */
+  /** Returns how long a tier takes for so many chunks; 0 while that is not known. */
   double loadNanos(Tier tier, int chunks) {
     var line = lines.get(tier);
     return line == null ? 0 : line.latency() + chunks * line.perChunk();

@@ -13,8 +13,9 @@ import java.util.SequencedMap;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * What blocks must have in common to stand in for each other: model, weights, data type, layout,
- * parallel sizes, block and chunk sizes. Engines with equal texts share blocks, others never do.
+ * Properties that blocks must have in common to stand in for each other: model, weights, data type,
+ * layout, parallel sizes, block and chunk sizes. Engines with equal texts share blocks, others
+ * never do.
  *
  * <p>The text is lines of {@code key=value}, ordered by key. Its SHA-256 is mixed into the name of
  * each block, so that a server which several namespaces store on keeps them apart too. The mixing
@@ -30,6 +31,12 @@ public final class Namespace {
   private static final String CHUNK_TOKENS = "chunk-tokens";
   private static final String WEIGHTS = "weights";
   private static final String STRONG = "strong:";
+  private static final String ENGINE = "engine";
+  private static final String KEYS = "keys";
+
+  /** The word of an engine's package for keys that depend on all they must depend on. */
+  private static final Map<String, String> KEYS_NOW = Map.of("vllm", "2", "sglang", "2");
+
   private static final int ID_DIGITS = 16;
   private static final int PADS_MAX = 1_024;
 
@@ -84,7 +91,7 @@ public final class Namespace {
     throw new IllegalArgumentException(key + "=" + value(key) + ", expected 1 or more");
   }
 
-  /** What was written for the key; empty for nothing. */
+  /** Returns the value that was written for the key; empty for none. */
   public String value(String key) {
     return values.getOrDefault(key, "");
   }
@@ -97,19 +104,27 @@ public final class Namespace {
     return value("model");
   }
 
-  /** How many bytes a chunk has. */
+  /** Returns how many bytes a chunk has. */
   public int rowBytes() {
     return rowBytes;
   }
 
-  /** How many tokens a chunk stands for. */
+  /** Returns how many tokens a chunk stands for. */
   public int chunkTokens() {
     return chunkTokens;
   }
 
-  /** Whether the fingerprint is of the weights themselves, and not only of how they were made. */
+  /**
+   * Returns whether the fingerprint is of the weights themselves, not only of how they were made.
+   */
   public boolean isStrong() {
     return value(WEIGHTS).startsWith(STRONG);
+  }
+
+  /** Returns whether it is of an earlier package, which left out some of what blocks depend on. */
+  public boolean isOutdated() {
+    var now = KEYS_NOW.get(value(ENGINE));
+    return now != null && !now.equals(value(KEYS));
   }
 
   /** The first digits of its digest: a name for folders, metrics and people. */

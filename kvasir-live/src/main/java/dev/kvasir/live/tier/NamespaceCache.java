@@ -66,7 +66,7 @@ final class NamespaceCache {
   private final LoadCosts costs;
   private final Set<BlockHash> storing = new LinkedHashSet<>();
 
-  /** What is to go down and could not wait there: as many as host memory has blocks at most. */
+  /** Blocks that are to go down and could not wait there: at most as many as host memory has. */
   private final Deque<WeakBlock> later = new ArrayDeque<>();
 
   NamespaceCache(
@@ -106,17 +106,17 @@ final class NamespaceCache {
     return counts;
   }
 
-  /** What loading and computing take. */
+  /** Returns the costs of loading and computing. */
   LoadCosts costs() {
     return costs;
   }
 
-  /** Whose chunks they are. */
+  /** Returns the chunks of each tenant. */
   TenantChunks tenants() {
     return tenants;
   }
 
-  /** What the daemon wants to be told. */
+  /** Returns what the daemon wants to be told. */
   byte wants() {
     return settings.eviction().equals(EvictionKind.LEARNED.title()) ? TierProtocol.WANTS_ENDED : 0;
   }
@@ -166,7 +166,7 @@ final class NamespaceCache {
     }
   }
 
-  /** What is given up on disk is not found there by the next process either. */
+  /** Forgets on disk what is given up there, so that the next process does not find it either. */
   private void forgetBelow(Tier tier, int slot, BlockHash name) {
     var disk = tiers.disk();
     if (tier != Tier.DISK || disk == null) return;
@@ -205,7 +205,8 @@ final class NamespaceCache {
       return;
     }
     var blocks = names.stream().map(name -> TokenBlock.named(name, null, 0)).toList();
-    look.learn(loop, blocks, _ -> false, () -> done.accept(looked(names, began)));
+    // What is being stored here is known better than by its name alone.
+    look.learn(loop, blocks, storing::contains, () -> done.accept(looked(names, began)));
   }
 
   /** Drops the chunks that nobody loaded in time. */
@@ -260,7 +261,7 @@ final class NamespaceCache {
     return empty;
   }
 
-  /** Whether the block is on some tier, or on its way into host memory. */
+  /** Returns whether the block is on some tier, or on its way into host memory. */
   boolean has(BlockHash name) {
     return known.fastest(name) != null || storing.contains(name);
   }

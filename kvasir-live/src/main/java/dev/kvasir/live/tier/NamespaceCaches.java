@@ -51,10 +51,26 @@ final class NamespaceCaches implements AutoCloseable {
     }
   }
 
-  NamespaceCaches(EventLoop loop, TierSettings settings, @Nullable TierFeed feed) {
+  NamespaceCaches(EventLoop loop, TierSettings settings, @Nullable TierFeed feed)
+      throws IOException {
     this.loop = loop;
     this.settings = settings;
     this.feed = feed;
+    if (settings.diskBytes() > 0) removeOutdated(settings.folder());
+  }
+
+  /** Frees what no engine may use any more, and leaves what others use or have put there. */
+  private static void removeOutdated(Path folder) throws IOException {
+    for (var each : TierFolder.in(folder)) {
+      try {
+        var namespace = each.namespace();
+        if (namespace == null || !namespace.isOutdated()) continue;
+        each.delete();
+        LOG.log(WARNING, "{0} is deleted: it is of an earlier version, and not used", each.path());
+      } catch (IOException e) {
+        LOG.log(WARNING, "{0} of an earlier version stays: {1}", each.path(), e.getMessage());
+      }
+    }
   }
 
   /** The cache of the namespace, to be given back by {@link #leave}; may take a while. */
@@ -74,7 +90,7 @@ final class NamespaceCaches implements AutoCloseable {
     saveCosts(cache);
   }
 
-  /** What was measured is known after a restart too: the first loads need not be slow to tell. */
+  /** Saves what was measured, so that it need not be learned from slow loads after a restart. */
   private void saveCosts(NamespaceCache cache) {
     if (settings.diskBytes() == 0) return;
     var text = new CompletableFuture<String>();
@@ -92,24 +108,28 @@ final class NamespaceCaches implements AutoCloseable {
     return open.values().stream().map(each -> each.cache).toList();
   }
 
-  /** How many namespaces gave way to others. */
+  /** Returns how many namespaces gave way to others. */
   synchronized long replaced() {
     return replaced;
+  }
+
+  /** Returns the kind of blocks that tiers hold for the namespace. */
+  static SharedTiers.Blocks blocks(Namespace namespace, TierSettings settings) {
+    return new SharedTiers.Blocks(
+        namespace.rowBytes(),
+        namespace.chunkTokens(),
+        namespace.layout(),
+        0,
+        settings.eviction(),
+        new EvictionLimits(settings.ttl(), 0),
+        SharedTiers.ServerNames.HASH);
   }
 
   private NamespaceCache opened(Namespace namespace) throws ProtocolError {
     makeRoom();
     try {
       var tieredCache = settings.tieredCache(namespace.rowBytes());
-      var blocks =
-          new SharedTiers.Blocks(
-              namespace.rowBytes(),
-              namespace.chunkTokens(),
-              namespace.layout(),
-              0,
-              settings.eviction(),
-              new EvictionLimits(settings.ttl(), 0),
-              SharedTiers.ServerNames.HASH);
+      var blocks = blocks(namespace, settings);
       @Nullable Path folder = null;
       var costs = new LoadCosts();
       @Nullable TenantLog log = null;

@@ -6,7 +6,7 @@ import java.io.IOException;
 final class ProtocolError extends IOException {
   private static final long serialVersionUID = 1;
 
-  /** Why a connection is closed. */
+  /** Reason for closing a connection. */
   enum Kind {
     BAD_FRAME(1),
     WRONG_VERSION(2),

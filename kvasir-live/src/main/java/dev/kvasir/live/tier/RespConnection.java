@@ -7,16 +7,29 @@ import dev.kvasir.Nullable;
 import java.io.EOFException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.channels.ReadableByteChannel;
 import java.nio.channels.SocketChannel;
 import java.security.MessageDigest;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.function.LongSupplier;
 
 /** One client of the Redis protocol, on a thread of its own. */
 final class RespConnection {
   private static final int ARGUMENTS_MAX = 1_024;
   private static final int KEY_BYTES_MAX = 64 << 10;
+
+  /** Of the words of one command, each with what an object takes. */
+  private static final int COMMAND_BYTES_MAX = 1 << 20;
+
+  private static final int WORD_BYTES = 64;
+
+  /** Of who has not said the password yet, as in Redis. */
+  private static final int STRANGERS_ARGUMENTS_MAX = 10;
+
+  private static final int STRANGERS_BYTES_MAX = 16 << 10;
+  private static final int PART_BYTES = 256 << 10;
   private static final byte[] OK = ascii("+OK\r\n");
 
   private final StoredValues values;
@@ -26,6 +39,12 @@ final class RespConnection {
   private final RespReader reader;
   private final RespServer.Counts counts;
   private final ByteBuffer out = ByteBuffer.allocateDirect(64 << 10);
+  private final RespBudget budget;
+  private final RespProgress progress;
+
+  /** The part of the budget that the words of the present command take. */
+  private long commandBytes;
+
   private boolean known;
   private boolean third;
 
@@ -34,23 +53,65 @@ final class RespConnection {
       byte @Nullable [] password,
       long valueBytesMax,
       SocketChannel socket,
+      RespBudget budget,
       RespServer.Counts counts) {
     this.values = values;
     this.password = password;
     this.valueBytesMax = valueBytesMax;
     this.socket = socket;
-    this.reader = new RespReader(socket);
+    this.reader = new RespReader(new Incoming());
+    this.budget = budget;
     this.counts = counts;
     this.known = password == null;
+    long now = System.nanoTime();
+    this.progress = known ? RespProgress.ofKnown(now) : RespProgress.ofStranger(now);
+  }
+
+  RespProgress progress() {
+    return progress;
+  }
+
+  /** Ends clients that do not get on, from another thread. */
+  void end() throws IOException {
+    counts.slow.increment();
+    socket.close();
+  }
+
+  /** The bytes that the client sends. */
+  private final class Incoming implements ReadableByteChannel {
+    @Override
+    public int read(ByteBuffer into) throws IOException {
+      int read = socket.read(into);
+      progress.moved(read, System.nanoTime());
+      return read;
+    }
+
+    @Override
+    public boolean isOpen() {
+      return socket.isOpen();
+    }
+
+    @Override
+    public void close() throws IOException {
+      socket.close();
+    }
   }
 
   void serve() throws IOException {
     try {
       while (true) {
-        int count = reader.begin(ARGUMENTS_MAX);
+        progress.idle(System.nanoTime());
+        reader.await();
+        progress.moving(System.nanoTime());
+        int count = reader.begin(known ? ARGUMENTS_MAX : STRANGERS_ARGUMENTS_MAX);
         if (count == 0) continue;
-        command(word(reader.string(KEY_BYTES_MAX)), count - 1);
-        flush();
+        try {
+          command(word(string()), count - 1);
+          flush();
+        } finally {
+          budget.give(commandBytes);
+          commandBytes = 0;
+        }
       }
     } catch (RespReader.Malformed e) {
       error("ERR Protocol error: " + e.getMessage());
@@ -58,6 +119,18 @@ final class RespConnection {
     } catch (EOFException e) {
       // The client has left.
     }
+  }
+
+  /** The next word of a command, if there is room for it among those of all commands. */
+  private byte[] string() throws IOException {
+    long length = reader.length(known ? KEY_BYTES_MAX : STRANGERS_BYTES_MAX);
+    long bytes = length + WORD_BYTES;
+    if (commandBytes + bytes > COMMAND_BYTES_MAX) {
+      throw new RespReader.Malformed("too big command, at most " + COMMAND_BYTES_MAX + " bytes");
+    }
+    if (!budget.take(bytes)) throw new RespReader.Malformed("too many commands just now");
+    commandBytes += bytes;
+    return reader.string(length);
   }
 
   private static String word(byte[] bytes) {
@@ -73,7 +146,7 @@ final class RespConnection {
     var more = new ArrayList<byte[]>();
     for (int i = 0; i < left; i++) {
       if (i == 1 && name.equals("SET")) skipString();
-      else more.add(reader.string(KEY_BYTES_MAX));
+      else more.add(string());
     }
     switch (name) {
       case "AUTH" -> auth(more);
@@ -91,7 +164,7 @@ final class RespConnection {
   }
 
   private void skipString() throws IOException {
-    reader.skip(reader.length(valueBytesMax));
+    reader.skip(reader.length(known ? valueBytesMax : STRANGERS_BYTES_MAX));
     reader.end();
   }
 
@@ -112,11 +185,19 @@ final class RespConnection {
         put(ascii("*" + more.size() + "\r\n"));
         for (var key : more) get(key);
       }
-      case "EXISTS" -> number(more.stream().filter(values::exists).count());
-      case "DEL", "UNLINK" -> number(more.stream().filter(values::remove).count());
+      case "EXISTS" -> number(served(() -> more.stream().filter(values::exists).count()));
+      case "DEL", "UNLINK" -> number(served(() -> more.stream().filter(values::remove).count()));
       case "SET" -> error("ERR wrong number of arguments for 'set' command");
       default -> error("ERR unknown command '" + printable(name) + "'");
     }
+  }
+
+  /** Asks the tiers, while the client waits. */
+  private long served(LongSupplier asked) {
+    progress.served(System.nanoTime());
+    long answer = asked.getAsLong();
+    progress.moving(System.nanoTime());
+    return answer;
   }
 
   private boolean arity(String name, List<byte[]> more, int count) throws IOException {
@@ -142,6 +223,7 @@ final class RespConnection {
 
   private boolean admit(byte[] said) {
     known = password == null || MessageDigest.isEqual(password, said);
+    if (known) progress.admitted(System.nanoTime());
     return known;
   }
 
@@ -185,9 +267,11 @@ final class RespConnection {
 
   /** The value is read from the socket right into host memory. */
   private void set(int left) throws IOException {
-    var key = reader.string(KEY_BYTES_MAX);
+    var key = string();
     long length = reader.length(Long.MAX_VALUE);
+    progress.served(System.nanoTime());
     var room = length > valueBytesMax ? null : values.room(key, length);
+    progress.moving(System.nanoTime());
     try {
       if (room == null) {
         reader.skip(length);
@@ -197,7 +281,7 @@ final class RespConnection {
         }
       }
       reader.end();
-      for (int i = 2; i < left; i++) reader.string(KEY_BYTES_MAX); // Times to live are not kept.
+      for (int i = 2; i < left; i++) string(); // Times to live are not kept.
     } catch (IOException e) {
       if (room != null) values.abort(room);
       throw e;
@@ -214,7 +298,9 @@ final class RespConnection {
   }
 
   private void get(byte[] key) throws IOException {
+    progress.served(System.nanoTime());
     var held = values.find(key);
+    progress.moving(System.nanoTime());
     if (held == null) {
       put(ascii(third ? "_\r\n" : "$-1\r\n"));
       return;
@@ -259,16 +345,22 @@ final class RespConnection {
       out.put(bytes);
       return;
     }
+    send(bytes);
+  }
+
+  private void send(ByteBuffer bytes) throws IOException {
     while (bytes.hasRemaining()) {
-      var _ = socket.write(bytes);
+      // A part at a time, so that it can be seen how much has gone.
+      var part = bytes.slice(bytes.position(), Math.min(bytes.remaining(), PART_BYTES));
+      int sent = socket.write(part);
+      bytes.position(bytes.position() + sent);
+      progress.moved(sent, System.nanoTime());
     }
   }
 
   private void flush() throws IOException {
     out.flip();
-    while (out.hasRemaining()) {
-      var _ = socket.write(out);
-    }
+    send(out);
     out.clear();
   }
 }

@@ -39,7 +39,10 @@ final class RespReader {
     }
   }
 
-  /** How many strings the next command has; one on a line has as many as there are words. */
+  /**
+   * Begins the next command and returns how many strings it has; a command on a line has as many as
+   * there are words.
+   */
   int begin(int countMax) throws IOException {
     words.clear();
     word = null;
@@ -55,15 +58,20 @@ final class RespReader {
     return words.size();
   }
 
-  /** The next string, if it is no longer than that. */
-  byte[] string(int bytesMax) throws IOException {
-    var bytes = new byte[(int) length(bytesMax)];
+  /** Waits for the next command to begin. */
+  void await() throws IOException {
+    var _ = peek();
+  }
+
+  /** The string of that {@link #length}. */
+  byte[] string(long length) throws IOException {
+    var bytes = new byte[(int) length];
     fill(ByteBuffer.wrap(bytes));
     end();
     return bytes;
   }
 
-  /** How long the next string is, which is then read by {@link #fill} and {@link #end}. */
+  /** Returns how long the next string is, which is then read by {@link #fill} and {@link #end}. */
   long length(long bytesMax) throws IOException {
     word = words.poll();
     return word == null ? number('$', bytesMax) : word.remaining();

@@ -18,15 +18,20 @@ import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.nio.file.Files;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.atomic.LongAdder;
 
 /** The Redis protocol on the tiers, for LMCache and any client of Redis. */
 final class RespServer implements AutoCloseable {
   private static final System.Logger LOG = System.getLogger(RespServer.class.getName());
+
+  private static final Duration WATCH_PAUSE = Duration.ofMillis(250);
 
   private final NamespaceCaches caches;
   private final StoredValues values;
@@ -35,15 +40,19 @@ final class RespServer implements AutoCloseable {
   private final byte @Nullable [] password;
   private final List<ServerSocketChannel> servers = new ArrayList<>();
   private final List<Thread> acceptors = new ArrayList<>();
-  private final Set<SocketChannel> open = new LinkedHashSet<>();
+  private final Map<SocketChannel, Thread> open = new LinkedHashMap<>();
+  private final Set<RespConnection> served = new LinkedHashSet<>();
+  private final RespBudget budget = RespBudget.ofHeap();
+  private final @Nullable Thread watcher;
   final Counts counts = new Counts();
 
-  /** What clients did; from any thread. */
+  /** Counts of what clients did; from any thread. */
   static final class Counts {
     final LongAdder connections = new LongAdder();
     final LongAdder refused = new LongAdder();
     final LongAdder commands = new LongAdder();
     final LongAdder wrongPasswords = new LongAdder();
+    final LongAdder slow = new LongAdder();
   }
 
   RespServer(EventLoop loop, NamespaceCaches caches, RespSettings settings, int connectionsMax)
@@ -61,6 +70,7 @@ final class RespServer implements AutoCloseable {
       close();
       throw e;
     }
+    watcher = Thread.ofVirtual().name("kvasir-resp-watch").start(this::watch);
     for (var server : servers) {
       acceptors.add(
           Thread.ofPlatform().name("kvasir-resp-accept").daemon().start(() -> accept(server)));
@@ -116,6 +126,7 @@ final class RespServer implements AutoCloseable {
   }
 
   private void admit(SocketChannel socket) throws IOException {
+    var thread = Thread.ofVirtual().name("kvasir-resp").unstarted(() -> run(socket));
     synchronized (open) {
       if (open.size() >= connectionsMax) {
         counts.refused.increment();
@@ -127,10 +138,10 @@ final class RespServer implements AutoCloseable {
         }
         return;
       }
-      open.add(socket);
+      open.put(socket, thread);
     }
     counts.connections.increment();
-    Thread.ofVirtual().name("kvasir-resp").start(() -> run(socket));
+    thread.start();
   }
 
   private void run(SocketChannel socket) {
@@ -139,7 +150,9 @@ final class RespServer implements AutoCloseable {
       if (remote) socket.setOption(StandardSocketOptions.TCP_NODELAY, true);
       // The file of a Unix socket is open to our own user alone.
       var secret = remote ? password : null;
-      new RespConnection(values, secret, settings.valueBytesMax(), socket, counts).serve();
+      var connection =
+          new RespConnection(values, secret, settings.valueBytesMax(), socket, budget, counts);
+      serve(connection);
     } catch (IOException e) {
       LOG.log(DEBUG, "a client is gone: {0}", e.getMessage());
     } finally {
@@ -149,7 +162,46 @@ final class RespServer implements AutoCloseable {
     }
   }
 
-  /** What INFO says. */
+  private void serve(RespConnection connection) throws IOException {
+    synchronized (open) {
+      served.add(connection);
+    }
+    try {
+      connection.serve();
+    } finally {
+      synchronized (open) {
+        served.remove(connection);
+      }
+    }
+  }
+
+  /** Ends clients that begin something and do not go on, the sooner if others wait for them. */
+  private void watch() {
+    try {
+      while (true) {
+        Thread.sleep(WATCH_PAUSE);
+        List<RespConnection> each;
+        synchronized (open) {
+          each = List.copyOf(served);
+        }
+        var pace = values.isCrowded() ? RespProgress.Pace.CROWDED : RespProgress.Pace.USUAL;
+        long now = System.nanoTime();
+        for (var connection : each) if (connection.progress().isOver(pace, now)) end(connection);
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private static void end(RespConnection connection) {
+    try {
+      connection.end();
+    } catch (IOException e) {
+      LOG.log(DEBUG, "a slow client could not be ended: {0}", e.getMessage());
+    }
+  }
+
+  /** Returns the answer to INFO. */
   static String info(StoredValues values, Counts counts) {
     return """
     # Server\r
@@ -166,15 +218,19 @@ final class RespServer implements AutoCloseable {
             counts.connections.sum(), counts.commands.sum(), values.cache().namespace().id());
   }
 
+  /** Ends all connections; nothing of them is left when this returns. */
   @Override
   public void close() {
+    if (watcher != null) watcher.interrupt();
     for (var server : servers) shut(server);
     for (var thread : acceptors) Threads.join(thread);
-    List<SocketChannel> left;
+    Map<SocketChannel, Thread> left;
     synchronized (open) {
-      left = List.copyOf(open);
+      left = new LinkedHashMap<>(open);
     }
-    for (var socket : left) shut(socket);
+    left.keySet().forEach(RespServer::shut);
+    // Until then they may write to the memory of the tiers.
+    left.values().forEach(Threads::join);
     caches.leave(values.cache());
     try {
       if (settings.socket() != null) Files.deleteIfExists(settings.socket());

@@ -17,6 +17,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * Values of any length under keys of any kind, in the blocks of a namespace: the first begins with
@@ -39,7 +40,13 @@ final class StoredValues {
   private static final Duration PROMISE = Duration.ofSeconds(30);
   private static final Duration RETRY = Duration.ofMillis(5);
   private static final int RETRIES_MAX = 200;
+  private static final int ROOM_RETRIES_MAX = 600;
   private static final int PROMISED_SHARE = 4;
+
+  /** Of host memory, for values that clients are just reading, and writing: one always may. */
+  private static final int READ_SHARE = 2;
+
+  private static final int WRITTEN_SHARE = 4;
 
   private final EventLoop loop;
   private final NamespaceCache cache;
@@ -50,6 +57,11 @@ final class StoredValues {
   private final Map<BlockHash, Held> promised = new LinkedHashMap<>();
 
   private int promisedBlocks;
+  private int readBlocks;
+  private int writtenBlocks;
+
+  /** The number of clients that wait for memory that others hold; read by any thread. */
+  private final AtomicInteger waiting = new AtomicInteger();
 
   StoredValues(EventLoop loop, NamespaceCache cache) {
     this.loop = loop;
@@ -68,7 +80,7 @@ final class StoredValues {
     return cache;
   }
 
-  /** How many blocks a value of that length needs. */
+  /** Returns how many blocks a value of that length needs. */
   int blocks(long length) {
     return Math.toIntExact((HEAD_BYTES + length + blockBytes - 1) / blockBytes);
   }
@@ -81,13 +93,56 @@ final class StoredValues {
     return cache.tiers().memory().slot(slot).asSlice(head, bytes).asByteBuffer();
   }
 
-  /** The value, held; null if it is not there. */
-  @Nullable
-  Held find(byte[] key) {
-    return this.<@Nullable Held>asked(answer -> find(name(key, 0), key, answer));
+  /** Returns whether somebody waits for memory that others hold. */
+  boolean isCrowded() {
+    return waiting.get() > 0;
   }
 
-  /** Whether the value is there; if so it is kept until it is fetched, or for a while. */
+  /** The value, held; null if it is not there, or others read too much just now. */
+  @Nullable
+  Held find(byte[] key) {
+    return this.<@Nullable Held>asked(answer -> read(key, 0, answer));
+  }
+
+  private void read(byte[] key, int tries, CompletableFuture<@Nullable Held> answer) {
+    var found = new CompletableFuture<@Nullable Held>();
+    var _ =
+        found.whenComplete(
+            (held, _) -> {
+              int count = held == null ? 0 : held.blocks().size();
+              if (held == null || hasShare(readBlocks, count, READ_SHARE)) {
+                readBlocks += count;
+                answered(tries);
+                answer.complete(held);
+                return;
+              }
+              host.release(held.blocks());
+              again(tries, () -> read(key, tries + 1, answer), () -> answer.complete(null));
+            });
+    find(name(key, 0), key, found);
+  }
+
+  private boolean hasShare(int inUse, int more, int share) {
+    return inUse == 0 || inUse + more <= host.total() / share;
+  }
+
+  /** Counts a caller that has waited as waiting no more. */
+  private void answered(int tries) {
+    if (tries > 0) waiting.decrementAndGet();
+  }
+
+  private void again(int tries, Runnable next, Runnable otherwise) {
+    if (tries == ROOM_RETRIES_MAX) {
+      cache.counts().dropped++;
+      answered(tries);
+      otherwise.run();
+      return;
+    }
+    if (tries == 0) waiting.incrementAndGet();
+    loop.after(RETRY, next);
+  }
+
+  /** Returns whether the value is there; if so it is kept until it is fetched, or for a while. */
   boolean exists(byte[] key) {
     Boolean there =
         asked(
@@ -109,6 +164,7 @@ final class StoredValues {
   void release(byte[] key, Held held) {
     loop.execute(
         () -> {
+          readBlocks -= held.blocks().size();
           host.release(held.blocks());
           fulfil(name(key, 0));
         });
@@ -126,6 +182,7 @@ final class StoredValues {
     first.order(LITTLE_ENDIAN).putLong(0, MARK).putLong(Long.BYTES, room.length());
     loop.execute(
         () -> {
+          writtenBlocks -= room.blocks().size();
           var blocks = new ArrayList<Block.Registered>();
           for (int i = 0; i < room.blocks().size(); i++) {
             var parent = i == 0 ? null : room.names().get(i - 1);
@@ -137,7 +194,11 @@ final class StoredValues {
   }
 
   void abort(Room room) {
-    loop.execute(() -> host.release(room.blocks()));
+    loop.execute(
+        () -> {
+          writtenBlocks -= room.blocks().size();
+          host.release(room.blocks());
+        });
   }
 
   /** Forgets the value on all tiers of this machine; whether there was one. */
@@ -151,7 +212,10 @@ final class StoredValues {
     return there;
   }
 
-  /** What is on its way to another tier is held, and arrives there: it is forgotten after that. */
+  /**
+   * Tries to forget the value until none of it is left: what is on its way to another tier is held,
+   * and can be forgotten once it has arrived there.
+   */
   private void forgetLater(byte[] key, int tries, Runnable done) {
     if (!forget(key) || tries == RETRIES_MAX) done.run();
     else loop.after(RETRY, () -> forgetLater(key, tries + 1, done));
@@ -251,18 +315,23 @@ final class StoredValues {
     forget(key);
     var names = names(key, count);
     boolean busy = names.stream().anyMatch(cache::has);
-    var empty = busy || count > host.total() / 2 ? null : host.allocate(count).orElse(null);
-    if (empty != null) {
-      answer.complete(new Room(empty, names, length));
-    } else if (tries == RETRIES_MAX || count > host.total() / 2) {
+    if (count > host.total() / 2) {
       cache.counts().dropped++;
       answer.complete(null);
-    } else {
-      loop.after(RETRY, () -> room(key, length, tries + 1, answer));
+      return;
     }
+    boolean mayWrite = !busy && hasShare(writtenBlocks, count, WRITTEN_SHARE);
+    var empty = mayWrite ? host.allocate(count).orElse(null) : null;
+    if (empty == null) {
+      again(tries, () -> room(key, length, tries + 1, answer), () -> answer.complete(null));
+      return;
+    }
+    writtenBlocks += count;
+    answered(tries);
+    answer.complete(new Room(empty, names, length));
   }
 
-  /** What is being moved just now is forgotten when that is done. */
+  /** Forgets the value; a block that is being moved is forgotten once the move is done. */
   private boolean forget(byte[] key) {
     fulfil(name(key, 0));
     boolean there = false;

@@ -66,7 +66,7 @@ public final class TierDaemon implements AutoCloseable {
     return resp == null ? -1 : resp.port();
   }
 
-  /** Where its metrics are. */
+  /** Returns the URL of its metrics. */
   public String adminUrl() {
     return front.url();
   }
@@ -85,7 +85,7 @@ public final class TierDaemon implements AutoCloseable {
                     }));
   }
 
-  /** What it does, for Prometheus; from any thread but the loop's. */
+  /** Returns what the daemon does, for Prometheus; from any thread but the loop's. */
   public String metrics() {
     var all = caches.all();
     var totals =
@@ -102,7 +102,7 @@ public final class TierDaemon implements AutoCloseable {
     return text.join();
   }
 
-  /** What its tiers hold, for the dashboard; from any thread but the loop's. */
+  /** Returns what its tiers hold, for the dashboard; from any thread but the loop's. */
   public TieredCacheState memory() {
     var all = caches.all();
     var state = new CompletableFuture<TieredCacheState>();

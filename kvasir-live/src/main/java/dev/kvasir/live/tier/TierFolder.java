@@ -5,6 +5,7 @@ import static java.util.Comparator.comparing;
 
 import dev.kvasir.Nullable;
 import dev.kvasir.live.PrivateFiles;
+import dev.kvasir.live.store.disk.RealFolder;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -12,14 +13,16 @@ import java.nio.file.attribute.FileTime;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.regex.Pattern;
 
 /**
- * What one namespace has on disk: a file with its text, one with what was measured, and a folder
- * with the blocks.
+ * Files of one namespace on disk: one with its text, one with what was measured, and a folder with
+ * the blocks.
  *
  * @param path named by the namespace's digest
  */
 public record TierFolder(Path path) {
+  private static final Pattern ID = Pattern.compile("[0-9a-f]{16}");
   private static final String TEXT = "namespace";
   private static final String BLOCKS = "kv";
   private static final String COSTS = "costs";
@@ -35,7 +38,9 @@ public record TierFolder(Path path) {
     if (!Files.isDirectory(folder)) return found;
     try (var names = Files.list(folder)) {
       for (var path : names.sorted().toList()) {
-        if (Files.isRegularFile(path.resolve(TEXT))) found.add(new TierFolder(path));
+        var each = new TierFolder(path);
+        boolean ours = ID.matcher(each.id()).matches();
+        if (ours && Files.isRegularFile(path.resolve(TEXT))) found.add(each);
       }
     }
     found.sort(comparing(TierFolder::used).thenComparing(TierFolder::id));
@@ -55,7 +60,7 @@ public record TierFolder(Path path) {
     }
   }
 
-  /** Whose blocks these are; null where the file cannot be read. */
+  /** Returns the namespace whose blocks these are; null where the file cannot be read. */
   public @Nullable Namespace namespace() throws IOException {
     try {
       return Namespace.parse(Files.readString(path.resolve(TEXT)));
@@ -64,12 +69,12 @@ public record TierFolder(Path path) {
     }
   }
 
-  /** Where the blocks lie. */
+  /** Returns the folder of the blocks. */
   public Path blocks() {
     return path.resolve(BLOCKS);
   }
 
-  /** What its files take on disk. */
+  /** Returns how many bytes its files take on disk. */
   public long bytes() throws IOException {
     long bytes = 0;
     try (var files = Files.walk(path)) {
@@ -91,13 +96,13 @@ public record TierFolder(Path path) {
     return PrivateFiles.folder(blocks());
   }
 
-  /** What was measured of the tiers before; empty for nothing. */
+  /** Returns what was measured of the tiers before; empty for nothing. */
   String costs() throws IOException {
     var file = path.resolve(COSTS);
     return Files.isRegularFile(file) ? Files.readString(file, UTF_8) : "";
   }
 
-  /** Where it is noted whose chunks they are. */
+  /** Returns the file that notes whose chunks they are. */
   Path tenants() {
     return path.resolve(TENANTS);
   }
@@ -108,9 +113,10 @@ public record TierFolder(Path path) {
     Files.move(half, path.resolve(COSTS), java.nio.file.StandardCopyOption.ATOMIC_MOVE);
   }
 
-  /** Deletes all of it. */
+  /** Deletes all of it; throws if another process uses it, or has put its own files there. */
   public void delete() throws IOException {
-    try (var files = Files.walk(path)) {
+    try (var _ = RealFolder.open(blocks());
+        var files = Files.walk(path)) {
       for (var file : files.sorted(java.util.Comparator.reverseOrder()).toList()) {
         Files.delete(file);
       }

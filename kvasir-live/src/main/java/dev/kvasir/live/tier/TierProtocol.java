@@ -7,7 +7,7 @@ final class TierProtocol {
   /** "KVTP", as the first four bytes of a hello. */
   static final int MAGIC = 0x5054564b;
 
-  static final int VERSION = 1;
+  static final int VERSION = 2;
 
   /** The bytes of a frame before its body: its length. */
   static final int HEAD_BYTES = 4;
@@ -27,10 +27,10 @@ final class TierProtocol {
 
   static final Duration HELLO_MAX = Duration.ofSeconds(10);
 
-  /** Where a chunk stands in its sequence, if the client does not say. */
+  /** Position of a chunk in its sequence if the client does not say. */
   static final int POSITION_UNKNOWN = -1;
 
-  /** What a client sends. */
+  /** First of the types of message that a client sends. */
   static final byte HELLO = 0x01;
 
   static final byte LOOKUP = 0x02;
@@ -45,7 +45,7 @@ final class TierProtocol {
   /** In a welcome: the daemon wants to hear of requests that end. */
   static final byte WANTS_ENDED = 1;
 
-  /** What the daemon sends. */
+  /** First of the types of message that the daemon sends. */
   static final byte WELCOME = (byte) 0x81;
 
   static final byte FOUND = (byte) 0x82;
@@ -53,13 +53,13 @@ final class TierProtocol {
   static final byte TOLD = (byte) 0x86;
   static final byte ERROR = (byte) 0xff;
 
-  /** What a look-up says of a key. */
+  /** First of the answers that a look-up gives for a key. */
   static final byte KEY_MISSING = 0;
 
   static final byte KEY_THERE = 1;
   static final byte KEY_SLOWER = 2;
 
-  /** What became of a chunk. */
+  /** First of the outcomes of a chunk. */
   static final byte CHUNK_DONE = 0;
 
   static final byte CHUNK_MISSING = 1;

@@ -15,7 +15,7 @@ import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
 
-/** What a client asks for; read from a frame whose length has been checked. */
+/** Request of a client; read from a frame whose length has been checked. */
 sealed interface TierRequest {
   /**
    * The first request of a connection.
@@ -26,7 +26,7 @@ sealed interface TierRequest {
   record Hello(int version, int rowBytes, int rows, String path, String client, String namespace)
       implements TierRequest {}
 
-  /** Which of the blocks are there. */
+  /** Look-up of which of the blocks are there. */
   record Lookup(long id, List<BlockHash> names) implements TierRequest {}
 
   /**
@@ -74,7 +74,7 @@ sealed interface TierRequest {
       if (version != TierProtocol.VERSION) {
         throw new ProtocolError(
             WRONG_VERSION,
-            "protocol version %s, this daemon speaks %s: update the older of both"
+            "protocol version %s, this daemon speaks %s: update the older of daemon and package"
                 .formatted(version, TierProtocol.VERSION));
       }
       int rowBytes = frame.getInt();

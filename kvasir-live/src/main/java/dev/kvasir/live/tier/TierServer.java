@@ -87,7 +87,7 @@ final class TierServer implements AutoCloseable {
     throw new IOException(path + ": another daemon listens there; stop it, or name another socket");
   }
 
-  /** How many connections there are. */
+  /** Returns how many connections there are. */
   int connections() {
     synchronized (sessions) {
       return sessions.size();

@@ -53,7 +53,9 @@ final class TierSession {
   private @Nullable NamespaceCache cache;
   private @Nullable EngineBuffer buffer;
   private @Nullable HostStore step;
-  private String client = "";
+
+  /** As it calls itself; until then, whose it is. */
+  private String client;
 
   TierSession(
       EventLoop loop,
@@ -67,6 +69,7 @@ final class TierSession {
     this.bufferFolders = bufferFolders;
     this.seen = seen;
     this.user = user;
+    this.client = "of user " + user.getName();
     this.channel = new FrameChannel(socket, requests::release);
   }
 
@@ -121,6 +124,9 @@ final class TierSession {
   private static Namespace namespace(TierRequest.Hello hello) throws ProtocolError {
     try {
       var namespace = Namespace.parse(hello.namespace());
+      if (namespace.isOutdated()) {
+        throw new ProtocolError(BAD_NAMESPACE, namespace + " is of an earlier package: update it");
+      }
       boolean equal = hello.path().isEmpty() || hello.rowBytes() == namespace.rowBytes();
       if (equal) return namespace;
       throw new ProtocolError(

@@ -22,7 +22,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * How the tiers below the engines of a machine are kept.
+ * Settings of the tiers below the engines of a machine.
  *
  * @param socket where engines connect
  * @param users who may connect besides the user of the daemon
@@ -64,7 +64,7 @@ public record TierSettings(
     @Nullable ObjectTier object,
     @Nullable RespSettings resp,
     @Nullable FeedSettings events) {
-  /** Which chunks are offered to engines. */
+  /** Choice of the chunks that are offered to engines. */
   public enum Load {
     /** Those that are loaded in less time than they are computed, as far as that was measured. */
     QUICKER,
@@ -82,7 +82,7 @@ public record TierSettings(
   /** The least that a tier can work with. */
   private static final int BLOCKS_MIN = 2;
 
-  /** How many chunks may be on their way into host memory. */
+  /** Most chunks that may be on their way into host memory. */
   static final int STORES_MAX = 1_024;
 
   public static final TierSettings DEFAULT =
@@ -157,7 +157,10 @@ public record TierSettings(
     return (int) Math.min(blocks, PoolSettings.BLOCKS_MAX);
   }
 
-  /** What waits for the tier below is held in host memory, so only half of that may wait. */
+  /**
+   * Limits the blocks that wait for the tier below: they are held in host memory, of which only
+   * half may wait.
+   */
   private static EdgeSettings bounded(EdgeSettings edge, int blocksMax) {
     var pipeline = edge.pipeline();
     var limits = pipeline.limits();

@@ -44,11 +44,11 @@ public final class TierText {
     return text.toString();
   }
 
-  /** What the metrics are read from. */
+  /** Source from which the metrics are read. */
   record Source(List<NamespaceCache> caches, Totals totals) {}
 
   /**
-   * What is not of any namespace.
+   * Figures that belong to no namespace.
    *
    * @param refused connections that were closed at once
    * @param told batches of events that routers were told
@@ -135,7 +135,11 @@ public final class TierText {
         .counter(
             "kvasir_tier_resp_wrong_passwords_total",
             "Wrong passwords.",
-            c -> c.wrongPasswords.sum());
+            c -> c.wrongPasswords.sum())
+        .counter(
+            "kvasir_tier_resp_slow_total",
+            "Clients of Redis that were too slow and disconnected.",
+            c -> c.slow.sum());
   }
 
   private static List<Label> space(NamespaceCache cache) {
@@ -213,7 +217,7 @@ public final class TierText {
             c -> c.counts().lookSeconds);
   }
 
-  /** What computing prompts of a length takes; so many tokens or more, up to twice as many. */
+  /** Cost of computing prompts of a length: so many tokens or more, up to twice as many. */
   private record Length(NamespaceCache cache, long tokens, double nanosPerToken) {
     List<Label> labels() {
       var length = new Label("tokens", String.valueOf(tokens));
@@ -287,7 +291,7 @@ public final class TierText {
     return outcomes;
   }
 
-  /** What a store below host memory did for a namespace. */
+  /** Counts of what a store below host memory did for a namespace. */
   private record Copies(NamespaceCache cache, StoreTally store) {
     List<Label> labels() {
       return tier(cache, store.tier().word());
@@ -299,6 +303,7 @@ public final class TierText {
       outcomes.put("loaded", store.loaded());
       outcomes.put("damaged", store.damaged());
       outcomes.put("failed", store.failed());
+      outcomes.put("refused", store.refused());
       return outcomes;
     }
   }

@@ -190,7 +190,7 @@ function decision(row, value) {
     request: value.request,
     prefill: value.prefill ? `${value.prefill} → ` : "",
     decode: value.decode,
-    class: words.routeClass(value.routeClass),
+    class: words.prompt(value),
     why: words.reason(value),
     cached: `${words.share(cached)} of ${words.whole(value.promptTokens)}`,
     here: words.seconds(value.colocateSeconds),

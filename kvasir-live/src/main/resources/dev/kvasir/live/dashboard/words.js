@@ -48,7 +48,7 @@ export const plural = (count, one, many) => `${whole(count)} ${count === 1 ? one
 
 const REASONS = {
   DISABLED: "prefill elsewhere is switched off",
-  BELOW_THRESHOLD: "little was left to compute, so it was not worth a move",
+  BELOW_THRESHOLD: "there was too little to compute for a move",
   P_UNAVAILABLE: "no other instance could hand over to it",
   P_NO_KV_SPACE: "no other instance had room for its blocks",
   OFFLOAD_CAP: "the others already prefill for as many as they may",
@@ -74,6 +74,13 @@ export function reason(decision) {
 }
 
 export const routeClass = (name) => name.toLowerCase().replace(/_.*/, "");
+
+/** What the gateway found of a prompt; its class alone does not say whether it is cached or short. */
+export function prompt(decision) {
+  const { promptTokens, cachedTokens } = decision;
+  if (cachedTokens > 0) return `cached ${share(cachedTokens / promptTokens)}`;
+  return decision.routeClass === "WARM" ? `short: ${plural(promptTokens, "token", "tokens")}` : "cold";
+}
 
 export const ROLES = { BOTH: "", PREFILL: "prefill only", DECODE: "decode only" };
 export const STATES = { READY: "ready", DRAINING: "draining", DOWN: "down" };

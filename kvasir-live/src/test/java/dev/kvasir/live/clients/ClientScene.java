@@ -57,7 +57,7 @@ final class ClientScene implements AutoCloseable {
     gateway = Gateway.start(network, settings.at(api, settings.admin()));
   }
 
-  /** What clients are given as the address of OpenAI. */
+  /** Returns the URL that clients are given as the address of OpenAI. */
   String url() {
     return gateway.url() + "/v1";
   }
@@ -71,7 +71,7 @@ final class ClientScene implements AutoCloseable {
     Eventually.ends(() -> booked() > 0 || answering() > 0);
   }
 
-  /** What the gateway has with workers, by its own account. */
+  /** Returns how many requests the gateway has in flight at workers, by its own account. */
   private int booked() {
     int booked = 0;
     for (var worker : admin("/workers").path("workers")) {

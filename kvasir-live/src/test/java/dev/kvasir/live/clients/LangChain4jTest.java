@@ -28,9 +28,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** LangChain4j, against gateway and fleet. */
-@Timeout(60)
+@Timeout(180)
 class LangChain4jTest {
-  private static final Duration PATIENCE = Duration.ofSeconds(30);
+  private static final Duration PATIENCE = Duration.ofSeconds(90);
   private static final ChatRequest QUESTION =
       ChatRequest.builder().messages(UserMessage.from("What is the weather like?")).build();
 
@@ -134,7 +134,7 @@ class LangChain4jTest {
         .build();
   }
 
-  /** What comes of a stream, until so many pieces have come. */
+  /** Handler that collects a stream, and cancels it after that many pieces. */
   private static final class Heard implements StreamingChatResponseHandler {
     final StringBuilder text = new StringBuilder();
     final CompletableFuture<ChatResponse> whole = new CompletableFuture<>();

@@ -23,7 +23,7 @@ import tools.jackson.databind.JsonNode;
 /**
  * OpenAI's own client for JavaScript, against gateway and fleet; where Node.js and npm are here.
  */
-@Timeout(120)
+@Timeout(180)
 class NpmOpenAiTest {
   private static final String PACKAGE = "openai@6.49.0";
   private static final Path FOLDER = Path.of("target", "npm").toAbsolutePath();
@@ -118,7 +118,7 @@ class NpmOpenAiTest {
     }
   }
 
-  /** What the script prints; it ends with an exception where a client could not do its part. */
+  /** Runs the script and returns what it prints; throws if a client could not do its part. */
   private static String script() throws Exception {
     var command = new ArrayList<>(List.of("node", SCRIPT.toString(), FOLDER.toString()));
     command.addAll(List.of(scene.url(), ClientScene.KEY, ClientScene.SLOW_KEY));

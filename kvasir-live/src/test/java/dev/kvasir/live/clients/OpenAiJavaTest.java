@@ -24,9 +24,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** OpenAI's own client for Java, against gateway and fleet. */
-@Timeout(60)
+@Timeout(180)
 class OpenAiJavaTest {
-  private static final Duration PATIENCE = Duration.ofSeconds(30);
+  private static final Duration PATIENCE = Duration.ofSeconds(90);
 
   private static ClientScene scene;
 

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A gateway that speaks TLS, and a client that trusts its certificate or does not. */
-@Timeout(60)
+@Timeout(180)
 class TlsTest {
   @TempDir private Path folder;
 

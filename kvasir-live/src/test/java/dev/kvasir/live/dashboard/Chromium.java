@@ -60,7 +60,7 @@ final class Chromium implements AutoCloseable {
     return new Chromium(builder.start(), folder);
   }
 
-  /** Where it listens, which it writes into a file once it does. */
+  /** Returns the port at which it listens, which it writes into a file once it does. */
   private int port() throws InterruptedException {
     var file = folder.resolve("DevToolsActivePort");
     long start = System.nanoTime();

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** The page in a real browser. */
-@Timeout(120)
+@Timeout(180)
 class DashboardPageTest {
   private static final int CTRL = 2;
   private static final String LIVE = "document.querySelector('#link')?.dataset.is === 'live'";

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-@Timeout(30)
+@Timeout(180)
 class DashboardTest {
   private static final Pattern REFERENCE = Pattern.compile("(?:src|href|from) ?=?\"([^\"#]+)\"");
 

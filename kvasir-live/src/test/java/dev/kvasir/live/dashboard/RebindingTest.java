@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Timeout;
  * A page of a foreign name that leads to this machine, in a real browser, before a gateway without
  * keys.
  */
-@Timeout(120)
+@Timeout(180)
 class RebindingTest {
   private static final String ASK =
       "fetch('%s/v1/chat/completions', {method: 'POST', headers: {'content-type':"

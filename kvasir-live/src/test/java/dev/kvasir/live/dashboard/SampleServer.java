@@ -106,7 +106,7 @@ final class SampleServer implements AutoCloseable {
 
   /** One answer, word by word. */
   private record Answer(EventStream stream, List<String> words, int messages) {
-    /** Whether there is more to come. */
+    /** Sends the next chunk, and returns whether there are more to come. */
     boolean send(int next) {
       var chunk = Json.object();
       var choices = chunk.putArray("choices");

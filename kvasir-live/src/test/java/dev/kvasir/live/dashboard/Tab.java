@@ -32,7 +32,7 @@ final class Tab implements AutoCloseable {
   private final List<String> complaints = new CopyOnWriteArrayList<>();
   private final WebSocket socket;
 
-  /** What a page is shown in. */
+  /** Color scheme in which a page is shown. */
   enum Scheme {
     LIGHT,
     DARK
@@ -72,12 +72,12 @@ final class Tab implements AutoCloseable {
     call("Page.navigate", JSON.createObjectNode().put("url", url));
   }
 
-  /** What the script says, as text. */
+  /** Returns the value of the script, as text. */
   String value(String script) {
     return evaluated(script, "String(" + script + ")");
   }
 
-  /** What the script's promise comes to, as text. */
+  /** Returns the value to which the script's promise resolves, as text. */
   String outcome(String script) {
     return evaluated(script, "(async () => String(await (" + script + ")))()");
   }
@@ -120,7 +120,7 @@ final class Tab implements AutoCloseable {
     }
   }
 
-  /** What is seen of the page as a picture. */
+  /** Writes a picture of the visible part of the page. */
   void picture(Path file) throws IOException {
     var answer = call("Page.captureScreenshot", JSON.createObjectNode());
     Files.write(file, Base64.getDecoder().decode(answer.path("data").asString()));

@@ -17,8 +17,8 @@ import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What a worker lacks is found, and how to get it is said. */
-@Timeout(120)
+/** Tests that the probe finds what a worker lacks, and says how to get it. */
+@Timeout(180)
 class WorkerProbeTest {
   private static Map<String, Check> byName(List<Check> checks) {
     var named = new TreeMap<String, Check>();
@@ -46,6 +46,18 @@ class WorkerProbeTest {
       assertThat(named.keySet())
           .containsExactly("cache", "clock", "events", "tokens", "usage", "worker");
       assertThat(checks).allSatisfy(each -> assertThat(each.status()).isEqualTo(Status.OK));
+    }
+  }
+
+  @Test
+  void theWorkersOfAFleetAnswerAlike() throws Exception {
+    try (var fleet = TestFleet.start(TestFleet.settings(2), () -> Duration.ofMillis(1))) {
+      var asked =
+          fleet.workers().stream()
+              .map(each -> new WorkerProbe.Asked(each.url().toString(), ""))
+              .toList();
+      var same = named("same", byName(WorkerProbe.look(asked, null)));
+      assertThat(same.status()).as("%s", same).isEqualTo(Status.OK);
     }
   }
 

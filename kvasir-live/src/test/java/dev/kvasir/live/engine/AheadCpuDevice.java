@@ -20,7 +20,6 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
-import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * A processor that is used as a GPU is: steps are launched ahead, and tokens fed by the device.
@@ -28,19 +27,26 @@ import java.util.concurrent.atomic.AtomicInteger;
  * <p>A store waits for the steps that were launched before it, as a real device's does.
  */
 record AheadCpuDevice(
-    CpuModel model, AtomicInteger stepsLeft, ExecutorService device, ExecutorService waiter)
+    CpuModel model,
+    CallFaults steps,
+    CallFaults launches,
+    CallFaults calls,
+    ExecutorService device,
+    ExecutorService waiter)
     implements ModelDevice {
   AheadCpuDevice(CpuModel model) {
     this(
         model,
-        new AtomicInteger(Integer.MAX_VALUE),
+        new CallFaults(),
+        new CallFaults(),
+        new CallFaults(),
         Executors.newSingleThreadExecutor(Thread.ofPlatform().daemon(true).factory()),
         Executors.newSingleThreadExecutor(Thread.ofPlatform().daemon(true).factory()));
   }
 
   /** The step after so many others fails, and those behind it do not. */
   void failAfter(int steps) {
-    stepsLeft.set(steps);
+    this.steps.failAfter(steps, CallFaults.Manner.THROWS);
   }
 
   @Override
@@ -82,6 +88,7 @@ record AheadCpuDevice(
     private final HostMemory memory;
     private final @Nullable HostStore store;
     private int[] sampled = {};
+    private boolean unlaunched;
     private @Nullable AheadSteps steps;
 
     AheadRoom(AheadCpuDevice owner, Wanted wanted, HostMemory memory) {
@@ -110,7 +117,8 @@ record AheadCpuDevice(
     @Override
     public TierStore down() {
       if (store == null) throw new IllegalStateException("no tiers");
-      return new BehindSteps(store, wanted.thread(), wanted.loop(), this::drained, this::drained);
+      var counted = owner.calls.of(store);
+      return new BehindSteps(counted, wanted.thread(), wanted.loop(), this::drained, this::drained);
     }
 
     /** A processor has no marks: what it was given so far is awaited. */
@@ -141,12 +149,19 @@ record AheadCpuDevice(
 
     @Override
     public Launch launch(List<StepRow> rows, List<SamplingSettings> sampling) {
+      boolean isFed = rows.stream().anyMatch(row -> row.tokens()[row.tokens().length - 1] < 0);
+      if (isFed && unlaunched) owner.calls.report("a step is fed by one that was not launched");
+      unlaunched = true;
+      owner.launches.call();
+      owner.calls.call();
+      unlaunched = false;
       var logits = new ArrayList<float[]>();
-      return new Started(owner.device.submit(() -> compute(rows, logits)), logits);
+      return new Started(owner.calls, owner.device.submit(() -> compute(rows, logits)), logits);
     }
 
     private int[] compute(List<StepRow> rows, List<float[]> logits) {
-      if (owner.stepsLeft.getAndDecrement() == 0) throw new IllegalStateException("it is to fail");
+      owner.steps.call();
+      owner.calls.call();
       var fed = new ArrayList<StepRow>();
       var wanted = new float[rows.size()][];
       for (int i = 0; i < rows.size(); i++) {
@@ -178,9 +193,11 @@ record AheadCpuDevice(
   }
 
   /** A step on its way. */
-  private record Started(Future<int[]> tokens, List<float[]> all) implements LaunchedModel.Launch {
+  private record Started(CallFaults calls, Future<int[]> tokens, List<float[]> all)
+      implements LaunchedModel.Launch {
     @Override
     public void await() throws IOException {
+      calls.call();
       try {
         var _ = tokens.get();
       } catch (ExecutionException | InterruptedException e) {
@@ -190,11 +207,13 @@ record AheadCpuDevice(
 
     @Override
     public int token(int sample) {
+      calls.call();
       return tokens.resultNow()[sample];
     }
 
     @Override
     public float[] logits(int sample) {
+      calls.call();
       return all.get(sample);
     }
 

@@ -33,7 +33,7 @@ class AnswerEqualityTest {
   private static final String TEXT =
       "A lantern is a lamp with a case that shields its light from the wind. ";
 
-  /** What the model alone answers, by the ids and prompts of requests that several tests make. */
+  /** Answers of the model alone, by the ids and prompts of requests that several tests make. */
   private static final HashMap<List<Object>, List<Integer>> ALONE = new HashMap<>();
 
   private static LoadedModel model;

@@ -38,7 +38,7 @@ final class Answers implements GenerationListener {
     this.missing = new CountDownLatch(count);
   }
 
-  /** What the engine answers to all of these, asked at once. */
+  /** Returns the engine's answers to all of these requests, asked at once. */
   static Answers of(EmbeddedEngine engine, List<GenerationRequest> requests) {
     var answers = new Answers(requests.size());
     engine.loop().execute(() -> requests.forEach(request -> engine.submit(request, answers)));
@@ -51,7 +51,7 @@ final class Answers implements GenerationListener {
     throw new IllegalArgumentException(model.device() + " is no processor");
   }
 
-  /** What the model alone answers, without engine, batch or cache. */
+  /** Returns the answer of the model alone, without engine, batch or cache. */
   static List<Integer> alone(LoadedModel model, GenerationRequest request) {
     var cpu = cpu(model);
     var history = new TokenHistory(cpu.shape().vocabulary());

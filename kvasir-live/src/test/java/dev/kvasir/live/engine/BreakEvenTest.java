@@ -43,7 +43,7 @@ class BreakEvenTest {
 
   @TempDir private Path folder;
 
-  /** How the one token was come by. */
+  /** Time that the one token took, and how much of its prompt came from Redis. */
   private record Answer(Duration taken, int fromRedis) {}
 
   @BeforeAll
@@ -82,7 +82,7 @@ class BreakEvenTest {
     }
   }
 
-  /** What was measured, as one would write it into the configuration. */
+  /** Returns the measured cost, as one would write it into the configuration. */
   private static ReuseCost cost(Answer loaded, Answer computed) {
     return new ReuseCost(
         Duration.ZERO, loaded.taken().dividedBy(BLOCKS), computed.taken().dividedBy(BLOCKS));

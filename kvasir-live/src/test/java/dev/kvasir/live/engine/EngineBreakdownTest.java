@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** An engine in which something happens that nobody foresaw. */
-@Timeout(60)
+@Timeout(180)
 class EngineBreakdownTest {
   private static final String WHOLE =
       "{\"prompt\": \"one two three\", \"max_tokens\": 20, \"ignore_eos\": true}";

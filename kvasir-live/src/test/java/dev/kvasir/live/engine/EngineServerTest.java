@@ -3,6 +3,7 @@ package dev.kvasir.live.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvasir.engine.EngineSettings;
+import dev.kvasir.live.http.Eventually;
 import dev.kvasir.live.http.HttpSettings;
 import dev.kvasir.live.http.Network;
 import dev.kvasir.model.PocketModel;
@@ -186,7 +187,7 @@ class EngineServerTest {
     }
     for (var call : calls) call.get(20, TimeUnit.SECONDS).body().close();
     var engine = group.engines().getFirst();
-    for (int i = 0; i < 500 && engine.answering() > 0; i++) Thread.sleep(10);
+    Eventually.ends(() -> engine.answering() > 0);
     assertThat(engine.answering()).isZero();
     assertThat(engine.load().blocksUsed()).isZero();
   }

@@ -131,7 +131,7 @@ class LearnedEngineTest {
     }
   }
 
-  /** What the first engine's memory has learnt, asked on its loop. */
+  /** Returns what the first engine's memory has learned, read on its loop. */
   private static byte[] learned(EngineGroup group) {
     var answer = new CompletableFuture<byte[]>();
     var memory = group.engines().getFirst().memory();

@@ -55,7 +55,7 @@ import org.junit.jupiter.api.Timeout;
 import tools.jackson.databind.JsonNode;
 
 /** Engines that the gateway of their process calls, without a connection between them. */
-@Timeout(60)
+@Timeout(180)
 class LocalEngineTest {
   private static final Duration LONG = Duration.ofSeconds(20);
   private static final String TEXT = "/v1/completions";
@@ -228,6 +228,7 @@ class LocalEngineTest {
   void theStateOfAnEngineIsKnownWithoutAskingItOverHttp() throws Exception {
     var gateway = gateway();
     assertThat(get(gateway.url() + "/v1/models")).contains("\"id\":\"local\"");
+    assertThat(get(gateway.url() + "/v1/models/local")).contains("\"id\":\"local\"");
     held = true;
     var answer = client.sendAsync(whole(gateway), BodyHandlers.ofString());
     Eventually.ends(

@@ -380,7 +380,7 @@ class SharingTest {
       return JsonMapper.shared().readTree(said.body());
     }
 
-    /** How many blocks were found on that tier, by the server's own account. */
+    /** Returns how many blocks were found on that tier, by the server's own account. */
     double found(String tier) throws Exception {
       var url = URI.create(server.front().url() + "/metrics");
       var text = client.send(HttpRequest.newBuilder(url).build(), BodyHandlers.ofString()).body();

@@ -21,7 +21,7 @@ final class Await {
     }
   }
 
-  /** What the supplier answers on the loop. */
+  /** Returns the value of the supplier, called on the loop. */
   static <T> T on(LiveLoop loop, Supplier<T> supplier) {
     return CompletableFuture.supplyAsync(supplier, loop::execute)
         .orTimeout(LONG_ENOUGH.toSeconds(), TimeUnit.SECONDS)

@@ -39,7 +39,7 @@ class EngineBlocksTest {
     return new Sha256Hasher("model/" + adapter, salt);
   }
 
-  /** What a router would know by now. */
+  /** Blocks that a router would know by now. */
   private static final class Believed implements BlockUnits.Target {
     private final Set<BlockHash> device = new LinkedHashSet<>();
     private final Set<BlockHash> host = new LinkedHashSet<>();

@@ -11,6 +11,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.random.RandomGenerator;
@@ -28,7 +29,7 @@ class EventCodecTest {
   private static final EngineHash SECOND = new EngineHash.Word(0xf892553bef84ef0cL);
   private static final EngineEvent.Place GPU = new EngineEvent.Place("GPU", null);
 
-  /** What the vectors beside the checkout say. */
+  /** Content of the vectors beside the checkout. */
   private static final EngineBatch KNOWN =
       new EngineBatch(
           1700000000.5,
@@ -200,15 +201,100 @@ class EventCodecTest {
 
   @Test
   void limitsHoldBeforeAnythingIsMade() {
-    assertMalformed("dd7fffffff", "values in one list");
+    assertMalformed("dd7fffffff", "bytes expected");
+    assertMalformed("92" + "01" + "dd7fffffff", "bytes expected");
     assertMalformed("93cb3ff8000000000000dd00100000c0", "bytes expected");
     assertMalformed("92cb7ff8000000000000" + "90", "made at NaN");
     assertMalformed("92" + "01" + "91" + "81" + "db7fffffff", "bytes beyond");
     assertMalformed("94" + "01" + "90" + "c0" + "91".repeat(20) + "c0", "deep");
     assertMalformed("92" + "01" + "90" + "c0", "bytes behind the batch");
-    assertMalformed("92" + "01" + "91" + "91ac426c6f636b52656d6f766564", "without block_hashes");
-    var tight = new EventDecoder(new EventLimits(10, 1, 1, 1, 1));
-    assertThat(tight.decode(new byte[11])).isInstanceOf(Outcome.Malformed.class);
+    var tight = new EventDecoder(new EventLimits(10, 1, 1, 1, 1, 1, 1));
+    assertThat(tight.decode(new byte[11])).isInstanceOf(Outcome.TooMuch.class);
+  }
+
+  /** 16 MB of hashes as an engine may send them: one byte each. */
+  @ParameterizedTest
+  @EnumSource
+  void whatABatchBecomesIsBounded(DenseFrames.Of of) {
+    var frame = DenseFrames.batch(of, 15 << 20);
+    var outcome = DECODER.decode(frame);
+    switch (of) {
+      case UNKNOWN -> assertThat(((Outcome.Decoded) outcome).bytes()).isLessThan(1_000);
+      default -> assertThat(outcome).isInstanceOf(Outcome.TooMuch.class);
+    }
+    long before = HeapUse.allocated();
+    DECODER.decode(frame);
+    assertThat(HeapUse.allocated() - before).isLessThan(2L * EventLimits.DEFAULT.decodedBytesMax());
+  }
+
+  @Test
+  void whatRealEnginesSendIsFarFromTheLimits() {
+    int blocks = 65_536;
+    var hashes = IntStream.range(0, blocks).mapToObj(EventCodecTest::longHash).toList();
+    var stored =
+        new EngineEvent.Stored(
+            hashes,
+            null,
+            IntStream.range(0, 16 * blocks).toArray(),
+            16,
+            EngineEvent.Adapter.NONE,
+            GPU,
+            Collections.nCopies(blocks, List.of()),
+            EngineEvent.Group.ONLY);
+    var removed = new EngineEvent.Removed(hashes, GPU, null);
+    var batch = new EngineBatch(1, List.of(stored, removed), null);
+    var outcome = (Outcome.Decoded) DECODER.decode(EventEncoder.encode(batch, EventEncoding.MAP));
+    assertThat(outcome.batch().events()).hasSize(2);
+    assertThat(outcome.bytes()).isLessThan(EventLimits.DEFAULT.decodedBytesMax() / 3);
+    assertThat(((EngineEvent.Stored) outcome.batch().events().getFirst()).hashes())
+        .isEqualTo(hashes);
+  }
+
+  private static EngineHash longHash(int number) {
+    return new EngineHash.Word(0x9e3779b97f4a7c15L * (number + 1));
+  }
+
+  /** SGLang that guesses ahead names each position by its token and the next. */
+  @Test
+  void pairsAreTheTokensThatTheyBeginWith() throws IOException {
+    try (var packer = MessagePack.newDefaultBufferPacker()) {
+      packer.packArrayHeader(2).packDouble(2.5).packArrayHeader(1);
+      packer.packArrayHeader(5).packString("BlockStored");
+      packer.packArrayHeader(1).packLong(7).packNil();
+      packer.packArrayHeader(2);
+      packer.packArrayHeader(2).packInt(11).packInt(12);
+      packer.packArrayHeader(2).packInt(12).packInt(13);
+      packer.packInt(2);
+      var stored = (EngineEvent.Stored) decoded(packer.toByteArray()).events().getFirst();
+      assertThat(stored.tokens()).containsExactly(11, 12);
+    }
+  }
+
+  @Test
+  void anEventThatCannotBeReadCostsNoOther() {
+    var unreadable = "93" + "ab426c6f636b53746f726564" + "9105" + "a178";
+    var removed = "92" + "ac426c6f636b52656d6f766564" + "9109";
+    var outcome = decode("92" + "01" + "93" + unreadable + removed + unreadable);
+    assertThat(outcome.batch().events())
+        .containsExactly(
+            new EngineEvent.Removed(
+                List.of(new EngineHash.Word(9)), new EngineEvent.Place(null, null), null));
+    assertThat(outcome.unreadable()).isEqualTo(2);
+    assertThat(outcome.reason()).contains("an integer expected");
+  }
+
+  /** Blocks that it removed are not known, and must not be expected. */
+  @Test
+  void aRemovalThatCannotBeReadRemovesAll() {
+    var outcome = decode("92" + "01" + "91" + "92ac426c6f636b52656d6f766564" + "91a178");
+    assertThat(outcome.batch().events()).containsExactly(new EngineEvent.Cleared());
+    assertThat(outcome.unreadable()).isEqualTo(1);
+    assertThat(decode("92" + "01" + "91" + "91ac426c6f636b52656d6f766564").reason())
+        .contains("without block_hashes");
+  }
+
+  private static Outcome.Decoded decode(String hex) {
+    return (Outcome.Decoded) DECODER.decode(HexFormat.of().parseHex(hex));
   }
 
   private static void assertMalformed(String hex, String reason) {

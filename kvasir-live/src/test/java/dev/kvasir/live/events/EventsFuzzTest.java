@@ -31,8 +31,8 @@ import org.junit.jupiter.api.Timeout;
 import org.zeromq.ZContext;
 
 /**
- * Whatever engines send where KV events are listened for: others are heard, in a small heap. A
- * failing seed is printed; {@code -Dkvasir.fuzz.seed=N} replays it.
+ * Tests that, whatever engines send where KV events are listened for, other engines are heard, in a
+ * small heap. A failing seed is printed; {@code -Dkvasir.fuzz.seed=N} replays it.
  */
 @Timeout(1_200)
 class EventsFuzzTest {
@@ -45,6 +45,9 @@ class EventsFuzzTest {
 
   /** More than the heap, for what has no end. */
   private static final long ENDLESS_BYTES = 256L << 20;
+
+  /** Of a batch whose bytes stand for much more: some at once would fill the heap. */
+  private static final int DENSE_BYTES_MAX = 5 << 20;
 
   private static final long GROWTH_BYTES = 16L << 20;
 
@@ -95,7 +98,7 @@ class EventsFuzzTest {
       System.out.printf("%,d engines sent %,d messages%n", ENGINES, sent);
     }
 
-    /** What the right one tells is heard. */
+    /** Waits until events of the correct engine are received. */
     private void hear(FaultyEngine right, KvEventSubscriber heard) throws InterruptedException {
       long before = Await.on(loop, heard::stats).batches();
       Await.until(
@@ -147,7 +150,10 @@ class EventsFuzzTest {
     private final SplittableRandom random;
     private final ServerSocket server;
 
-    /** How many messages it has sent, once it has sent them all, or was hung up on. */
+    /**
+     * Number of messages that it has sent, once it has sent them all, or the other side has closed
+     * the connection.
+     */
     private final CompletableFuture<Integer> end = new CompletableFuture<>();
 
     private int messages;
@@ -198,21 +204,26 @@ class EventsFuzzTest {
 
     private byte[] message() {
       var out = new ByteArrayOutputStream();
-      switch (random.nextInt(8)) {
+      switch (random.nextInt(9)) {
+        case 8 -> out.writeBytes(numbered(DenseFrames.batch(random, DENSE_BYTES_MAX)));
         case 0 -> {
           for (int i = random.nextInt(12); i > 0; i--) out.writeBytes(frame(MORE, noise(300)));
           out.writeBytes(frame(0, noise(3_000)));
         }
         case 1 -> out.writeBytes(head(LONG | random.nextInt(2), random.nextLong()));
         case 2 -> out.writeBytes(noise(40));
-        default -> {
-          out.writeBytes(frame(MORE, noise(8)));
-          var number =
-              ByteBuffer.allocate(8).putLong(random.nextInt(4) == 0 ? random.nextLong() : messages);
-          out.writeBytes(frame(MORE, number.array()));
-          out.writeBytes(frame(0, batch()));
-        }
+        default -> out.writeBytes(numbered(batch()));
       }
+      return out.toByteArray();
+    }
+
+    private byte[] numbered(byte[] batch) {
+      var out = new ByteArrayOutputStream();
+      out.writeBytes(frame(MORE, noise(8)));
+      var number =
+          ByteBuffer.allocate(8).putLong(random.nextInt(4) == 0 ? random.nextLong() : messages);
+      out.writeBytes(frame(MORE, number.array()));
+      out.writeBytes(frame(0, batch));
       return out.toByteArray();
     }
 

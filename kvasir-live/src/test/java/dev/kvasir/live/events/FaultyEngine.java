@@ -31,7 +31,7 @@ final class FaultyEngine implements AutoCloseable {
   private final List<byte[]> history = new ArrayList<>();
   private final List<Integer> held = new ArrayList<>();
 
-  /** How many blocks of each prompt are cached. */
+  /** Number of cached blocks of each prompt. */
   private final LinkedHashMap<Integer, Integer> cached = new LinkedHashMap<>();
 
   private double seconds;

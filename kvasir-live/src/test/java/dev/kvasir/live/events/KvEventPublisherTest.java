@@ -17,7 +17,7 @@ import org.zeromq.ZContext;
 import org.zeromq.ZMQ;
 
 /** Any subscriber that speaks vLLM's protocol understands the publisher. */
-@Timeout(60)
+@Timeout(180)
 class KvEventPublisherTest {
   private static final EngineEvent.Place GPU = new EngineEvent.Place("GPU", null);
 

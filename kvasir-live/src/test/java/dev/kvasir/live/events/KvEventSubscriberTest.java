@@ -288,17 +288,8 @@ class KvEventSubscriberTest {
 
   @Test
   void anEngineThatSentTooMuchIsHeardAgainAfterAWhile() throws Exception {
-    var usual = ZmtpTimes.DEFAULT;
     var rest = Duration.ofMillis(400);
-    var times =
-        new ZmtpTimes(
-            usual.connect(),
-            usual.handshake(),
-            usual.ping(),
-            usual.answer(),
-            Duration.ofMillis(1),
-            Duration.ofMillis(1),
-            rest);
+    var times = resting(rest);
     var tooMany = new byte[200];
     for (int i = 0; i < tooMany.length; i += 2) tooMany[i] = 1;
     try (var server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
@@ -324,6 +315,61 @@ class KvEventSubscriberTest {
         Await.until("it is connected again", () -> listener.stats().connects() == 2);
         assertThat(listener.stats().excesses()).isEqualTo(1);
       }
+    }
+  }
+
+  private static ZmtpTimes resting(Duration rest) {
+    var usual = ZmtpTimes.DEFAULT;
+    return new ZmtpTimes(
+        usual.connect(),
+        usual.handshake(),
+        usual.ping(),
+        usual.answer(),
+        Duration.ofMillis(1),
+        Duration.ofMillis(1),
+        rest);
+  }
+
+  @Test
+  void anEngineWhoseBatchBecomesTooMuchIsLeftAloneForAWhile() throws Exception {
+    var batch = DenseFrames.batch(DenseFrames.Of.HASHES, 2 << 20);
+    try (var server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
+        var listener =
+            new Listener(
+                SubscriberSettings.of("tcp://127.0.0.1:" + server.getLocalPort(), null),
+                resting(Duration.ofDays(1)));
+        var socket = server.accept()) {
+      socket.setSoTimeout(30_000);
+      EndlessPublisher.shakeHands(socket);
+      var out = socket.getOutputStream();
+      out.write(new byte[] {1, 0, 1, 8, 0, 0, 0, 0, 0, 0, 0, 0});
+      out.write(ByteBuffer.allocate(9).put((byte) 2).putLong(batch.length).array());
+      out.write(batch);
+      while (socket.getInputStream().read() >= 0) {}
+      Await.until("it is counted", () -> listener.stats().excesses() == 1);
+      assertThat(listener.stats().malformed()).isEqualTo(1);
+      assertThat(listener.stats().batches()).isZero();
+      assertThat(listener.stats().connects()).isEqualTo(1);
+    }
+  }
+
+  /** A batch that waits for an earlier one is still in memory. */
+  @Test
+  void whatIsHeldOfABatchIsGivenBackWhenItsEventsAreInTheIndex() throws Exception {
+    var room = new EventRoom(1 << 20);
+    try (var publisher =
+            new KvEventPublisher(sockets, PublisherSettings.loopback(""), InstantSource.system());
+        var listener = new Listener(SubscriberSettings.of(publisher.endpoint(), null, room))) {
+      var removed =
+          new EngineEvent.Removed(
+              List.of(new EngineHash.Word(1)), new EngineEvent.Place(null, null), null);
+      Await.until(
+          "it is heard",
+          () -> {
+            publisher.publish(List.of(removed));
+            return listener.stats().batches() > 100;
+          });
+      Await.until("all is given back", () -> room.taken() == 0);
     }
   }
 
@@ -400,7 +446,8 @@ class KvEventSubscriberTest {
     int messages = 5_000;
     var usual = SubscriberSettings.of("tcp://127.0.0.1:*", null);
     var settings =
-        new SubscriberSettings(usual.endpoint(), null, "", usual.limits(), usual.order(), 4);
+        new SubscriberSettings(
+            usual.endpoint(), null, "", usual.limits(), usual.order(), 4, usual.room());
     var free = new CountDownLatch(1);
     loop.execute(() -> await(free));
     try (var listener = new Listener(settings);

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Engines use libzmq: the subscriber understands it, and is understood. */
-@Timeout(120)
+@Timeout(180)
 class LibzmqTest {
   /** As vLLM and SGLang do it: PUB and ROUTER; told by lines what to do. */
   private static final String ENGINE =
@@ -121,7 +121,13 @@ class LibzmqTest {
     var usual = SubscriberSettings.of(endpoint, replayEndpoint);
     var settings =
         new SubscriberSettings(
-            endpoint, replayEndpoint, "kv@", usual.limits(), usual.order(), usual.batchesMax());
+            endpoint,
+            replayEndpoint,
+            "kv@",
+            usual.limits(),
+            usual.order(),
+            usual.batchesMax(),
+            usual.room());
     return new KvEventSubscriber(loop, settings, new Nothing(), TIMES);
   }
 

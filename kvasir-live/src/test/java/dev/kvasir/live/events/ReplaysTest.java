@@ -48,7 +48,9 @@ class ReplaysTest {
     }
   }
 
-  /** How far another listener had come: batches 0 to 4, each a nanosecond after the other. */
+  /**
+   * Returns the position of another listener: batches 0 to 4, each a nanosecond after the other.
+   */
   private static KvFeed.Position position() {
     var stamps = new long[KvFeed.Position.STAMPS];
     for (int i = 0; i < 5; i++) stamps[i] = 1_000L + i;

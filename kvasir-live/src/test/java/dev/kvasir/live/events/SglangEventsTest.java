@@ -1,5 +1,6 @@
 package dev.kvasir.live.events;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvasir.Nullable;
@@ -19,15 +20,19 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Base64;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.random.RandomGenerator;
+import java.util.zip.GZIPInputStream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.msgpack.core.MessageBufferPacker;
 import org.msgpack.core.MessagePack;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
 
 /**
  * A cache that tells its pages as SGLang does: one event for each page, with the page before as its
@@ -49,6 +54,84 @@ class SglangEventsTest {
         });
   }
 
+  /**
+   * Batches of SGLang's own RadixCache and recorder with EAGLE, where a position is a pair of
+   * tokens: it finds a page only if the token behind it is the same too, so that one page more may
+   * be expected where a prompt parts or ends just there.
+   */
+  @ParameterizedTest
+  @ValueSource(ints = {1, 16})
+  void thePairsOfARealSglangForetellWhatItHasCached(int pageTokens) throws IOException {
+    var name = "/sglang/eagle-" + pageTokens + ".jsonl.gz";
+    try (var in = new GZIPInputStream(SglangEventsTest.class.getResourceAsStream(name));
+        var loop = new LiveLoop("router")) {
+      var lines = new String(in.readAllBytes(), UTF_8).lines().toList();
+      var all = Await.on(loop, () -> new Recorded(loop).replay(lines));
+      assertThat(all).hasSizeGreaterThan(80);
+      assertThat(all.stream().filter(each -> each.told() > 0)).hasSizeGreaterThan(30);
+      assertThat(all)
+          .allSatisfy(
+              each ->
+                  assertThat(each.expected() - each.told())
+                      .isBetween(pageTokens == 1 ? 1 - UNIT_TOKENS : 0, UNIT_TOKENS));
+      var exact = all.stream().filter(each -> each.expected() == each.atUnits());
+      assertThat(exact.count()).isGreaterThan(all.size() * 9L / 10);
+    }
+  }
+
+  private record Foretold(int expected, int told) {
+    /** The blocks told, as far as whole units go. */
+    int atUnits() {
+      return told - told % UNIT_TOKENS;
+    }
+  }
+
+  /** A recording, read as a gateway would have heard it. */
+  private static final class Recorded {
+    private final Router router;
+    private final int instance;
+    private final EngineBlocks blocks;
+    private final EventDecoder decoder = new EventDecoder(EventLimits.DEFAULT);
+
+    Recorded(LiveLoop loop) {
+      var placement = new NeverOffload(PlacementSettings.DEFAULT);
+      this.router = new Router(loop, RouterSettings.DEFAULT, new RoundRobinPick(), placement);
+      this.instance = router.add(Instance.of("sglang"));
+      this.blocks =
+          new EngineBlocks(
+              (_, salt) -> new Sha256Hasher("model", salt),
+              UNIT_TOKENS,
+              100_000,
+              KvFeed.into(router.index(), instance));
+    }
+
+    List<Foretold> replay(List<String> lines) {
+      var all = new ArrayList<Foretold>();
+      for (var line : lines) {
+        var read = JsonMapper.shared().readTree(line);
+        if (read.has("frames")) hear(read.path("frames").path(2).asString());
+        else all.add(new Foretold(expected(read), read.path("cached_tokens").asInt()));
+      }
+      assertThat(blocks.dropped()).isEmpty();
+      return all;
+    }
+
+    private void hear(String payload) {
+      var outcome = decoder.decode(Base64.getDecoder().decode(payload));
+      var decoded = (EventDecoder.Outcome.Decoded) outcome;
+      assertThat(decoded.unreadable()).isZero();
+      decoded.batch().events().forEach(blocks::on);
+    }
+
+    private int expected(JsonNode read) {
+      var prompt = read.path("request").path("prompt");
+      var sequence = new TokenSequence(new Sha256Hasher("model", ""), UNIT_TOKENS);
+      for (var token : prompt) sequence.append(token.asInt());
+      var usable = router.index().usable(instance, sequence.hashes(), prompt.size(), UNIT_TOKENS);
+      return usable.total() * UNIT_TOKENS;
+    }
+  }
+
   private static int walk(Radix radix) {
     for (int i = 0; i < 120; i++) {
       if (radix.random.nextInt(3) > 0) radix.insert();
@@ -59,7 +142,7 @@ class SglangEventsTest {
     return radix.blocks.size();
   }
 
-  /** Which prompts are cached, page by page, and what is told of them. */
+  /** Prompts cached page by page, and the events published about them. */
   private static final class Radix {
     private final RandomGenerator random;
     private final int pageTokens;

@@ -44,7 +44,7 @@ class TierWordsTest {
     }
   }
 
-  /** What a router would know by now. */
+  /** Target that notes what a router would know by now. */
   private record Heard(CompletableFuture<Tier> stored) implements BlockUnits.Target {
     @Override
     public void on(KvEvent event) {

@@ -10,6 +10,7 @@ import dev.kvasir.live.engine.FaultInjection;
 import dev.kvasir.live.events.EngineBlocks;
 import dev.kvasir.live.events.KvEventSubscriber;
 import dev.kvasir.live.events.SubscriberSettings;
+import dev.kvasir.live.http.Eventually;
 import dev.kvasir.live.http.HttpSettings;
 import dev.kvasir.router.index.BlockUnits;
 import java.io.IOException;
@@ -86,11 +87,11 @@ class FleetTest {
       var blocks = new EngineBlocks((_, salt) -> new Sha256Hasher("m", salt), 16, 1_000, target);
       try (var subscriber = new KvEventSubscriber(loop, settings, blocks)) {
         // Of what is told before it is there, a subscriber hears only when more is told.
-        for (int i = 0; i < 500 && subscriber.stats().connects() == 0; i++) Thread.sleep(10);
-        Thread.sleep(100);
+        Eventually.ends(() -> subscriber.stats().connects() == 0);
+        Thread.sleep(1_000);
         var answer = json(post(0, "{%s, \"max_tokens\": 1}"));
         int full = answer.at("/usage/prompt_tokens").asInt() / 16;
-        for (int i = 0; i < 500 && heard.size() < full; i++) Thread.sleep(10);
+        Eventually.ends(() -> heard.size() < full);
         assertThat(heard).hasSize(full).allMatch(KvEvent.Stored.class::isInstance);
       }
     }

@@ -23,8 +23,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What is written down of answers, learnt from them and taken from keys for them. */
-@Timeout(60)
+/** Tests what is recorded about answers, learned from them, and charged to keys for them. */
+@Timeout(180)
 class AnswerAccountTest {
   private static final String STREAM = "{\"model\":\"tiny\",\"stream\":true}";
   private static final String EVENT = "data: {\"n\":1}\n\n";
@@ -55,7 +55,7 @@ class AnswerAccountTest {
     reopen(s -> s.at(s.api().with(new ApiKeys(List.of(key))), s.admin()));
   }
 
-  /** Whether the key has used up the tokens of its minute. */
+  /** Returns whether the key has used up the tokens of its minute. */
   private boolean isUsedUp() throws Exception {
     scene.assertBooksAreEmpty();
     scene.completing(call -> call.json(200, "{}"));

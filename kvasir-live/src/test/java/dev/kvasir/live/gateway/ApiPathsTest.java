@@ -27,7 +27,7 @@ import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
 
 /** The paths besides chats and completions: passed on, booked, and routed by their prompts. */
-@Timeout(60)
+@Timeout(180)
 class ApiPathsTest {
   private static final String LONG = "once upon a time ".repeat(100);
   private static final String MESSAGES =

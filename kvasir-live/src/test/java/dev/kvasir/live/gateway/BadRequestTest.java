@@ -27,9 +27,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Requests that are wrong, or want too much, before a worker sees them. */
-@Timeout(60)
+@Timeout(180)
 class BadRequestTest {
-  private static final Duration PATIENCE = Duration.ofSeconds(10);
+  private static final Duration PATIENCE = Duration.ofSeconds(90);
   private static final String PROMPT = "\"messages\":[{\"role\":\"user\",\"content\":\"x\"}]";
 
   private final Scene scene = new Scene();

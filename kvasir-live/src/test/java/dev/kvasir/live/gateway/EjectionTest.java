@@ -9,8 +9,10 @@ import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Which workers are left alone for the failures of requests, and which stay whatever happens. */
-@Timeout(60)
+/**
+ * Tests which workers are left alone for the failures of requests, and which stay whatever happens.
+ */
+@Timeout(180)
 class EjectionTest {
   @Test
   void requestsThatFailEverywhereLeaveEveryWorkerReady() {

@@ -84,7 +84,7 @@ class FrontFuzzTest {
           "bodyRateMin",
           0);
 
-  /** Whoever pauses in a body is too slow here, so nobody else is to come. */
+  /** Limits under which any pause in a body is too slow, so only callers that stall use them. */
   private static final HttpLimits WITHOUT_PAUSE =
       Records.with(LIMITS, "bodyWindow", Duration.ofMillis(400), "bodyRateMin", 4 << 10);
 
@@ -93,10 +93,13 @@ class FrontFuzzTest {
 
   private static final double GROWTH_MAX = 1.1;
 
-  /** What the pools of buffers take for a while. */
+  /** Bytes that the pools of buffers keep for a while. */
   private static final long POOLED_BYTES = 8 << 20;
 
-  /** What is known of sessions and blocks is bounded, and full after the first batch. */
+  /**
+   * Settings that bound what is known of sessions and blocks; the bound is reached after the first
+   * batch.
+   */
   private static final RouterSettings ROUTER =
       RouterSettings.DEFAULT
           .withSessions(new StickyLimits(1_024, Duration.ofMinutes(30), Duration.ofSeconds(1)))
@@ -292,7 +295,7 @@ class FrontFuzzTest {
                   .orElse(0));
     }
 
-    /** What is in use after what is not has been collected; threads that end need a moment. */
+    /** Returns the bytes in use after garbage collection; threads that end need a moment. */
     private static long settledBytes() throws InterruptedException {
       var memory = ManagementFactory.getMemoryMXBean();
       long bytes = Long.MAX_VALUE;

@@ -22,7 +22,7 @@ final class FuzzClient {
   private static final int OTHERS_MILLIS = (int) TimeUnit.MINUTES.toMillis(2);
   private static final int TRICKLE_MILLIS = 20;
 
-  /** Who leaves does not wait for what a server does with half a request. */
+  /** Longest wait of a caller that leaves; it needs no answer to half a request. */
   private static final int LEAVING_MILLIS = 20;
 
   private static final int PIECES_MAX = 4;

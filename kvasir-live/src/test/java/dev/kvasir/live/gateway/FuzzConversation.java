@@ -14,7 +14,7 @@ import java.util.SplittableRandom;
  * right and wrong, and perhaps an end in the middle of one.
  */
 final class FuzzConversation {
-  /** How the caller leaves. */
+  /** Ways in which the caller leaves. */
   enum End {
     /** Reads all answers. */
     READS,
@@ -32,7 +32,7 @@ final class FuzzConversation {
     REFUSED(400, 499),
     /** Nobody can tell beforehand, but it is no fault of the server. */
     ANY(200, 499),
-    /** What the server needs is broken: it does without, or says so. */
+    /** Answers when something that the server needs is broken: it does without, or says so. */
     BROKEN(200, 500);
 
     private final int least;
@@ -95,7 +95,7 @@ final class FuzzConversation {
     this.end = one(6) ? one(2) ? End.CLOSES : End.RESETS : End.READS;
   }
 
-  /** What a server asks for. */
+  /** Kinds of server, by what they ask for. */
   enum Server {
     /** Keys. */
     KEYED,
@@ -113,7 +113,7 @@ final class FuzzConversation {
     return end;
   }
 
-  /** What is to be written; a part of it where the caller does not stay. */
+  /** Returns the bytes to write; only a part of them if the caller does not stay. */
   byte[] written() {
     var all = bytes.toByteArray();
     if (end == End.READS || end == End.STALLS) return all;
@@ -125,7 +125,7 @@ final class FuzzConversation {
     return requests;
   }
 
-  /** How many bytes a body lacks that stalls. */
+  /** Returns how many bytes a stalled body lacks. */
   int heldBack() {
     return heldBack;
   }
@@ -313,7 +313,7 @@ final class FuzzConversation {
     expect(Answer.REFUSED, "a stranger");
   }
 
-  /** What is no request; it is answered, or the connection is closed. */
+  /** Adds bytes that are no request; they are answered, or the connection is closed. */
   private void nonsense() {
     var lines =
         List.of(

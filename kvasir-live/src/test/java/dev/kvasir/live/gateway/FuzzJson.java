@@ -123,7 +123,7 @@ final class FuzzJson {
     };
   }
 
-  /** What no parser takes. */
+  /** Returns JSON that no parser accepts. */
   String broken() {
     var good = good();
     return switch (random.nextInt(8)) {

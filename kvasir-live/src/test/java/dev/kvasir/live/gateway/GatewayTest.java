@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-@Timeout(60)
+@Timeout(180)
 class GatewayTest {
   private final Scene scene = new Scene();
 
@@ -78,6 +78,21 @@ class GatewayTest {
     assertThat(list.size()).isEqualTo(1);
     assertThat(list.path(0).path("id").asString()).isEqualTo("tiny");
     assertThat(scene.post(Scene.CHAT, "{\"model\":\"huge\"}").statusCode()).isEqualTo(404);
+  }
+
+  @Test
+  void oneModelIsToldByItsName() throws Exception {
+    var listed = Json.read(Scene.bytes(scene.get("/v1/models"))).path("data").path(0);
+    var one = scene.get("/v1/models/tiny");
+    assertThat(one.statusCode()).isEqualTo(200);
+    assertThat(Json.read(Scene.bytes(one))).isEqualTo(listed);
+    assertThat(scene.get("/v1/models/t%69ny").statusCode()).isEqualTo(200);
+    for (var other : List.of("huge", "meta-llama/Llama-3", "tiny/x", "ti+ny", "x".repeat(257))) {
+      var answer = scene.get("/v1/models/" + other);
+      assertThat(answer.statusCode()).as(other).isIn(404, 400);
+      assertThat(answer.body()).contains("model");
+    }
+    assertThat(scene.get("/v1/models/").statusCode()).isEqualTo(404);
   }
 
   @Test
@@ -142,7 +157,7 @@ class GatewayTest {
 
   private static String path(Endpoint endpoint) {
     boolean hasSegment = endpoint.path().length() > 1 && endpoint.path().endsWith("/");
-    return hasSegment ? endpoint.path() + "x" : endpoint.path();
+    return hasSegment ? endpoint.path() + "x" : endpoint.path().replace('*', 'x');
   }
 
   private static BodyPublisher body(Endpoint endpoint) {
@@ -199,6 +214,9 @@ class GatewayTest {
                 + " blocks of bytes, truly\"]");
     assertThat(answer.headers().map())
         .containsKeys("x-kvasir-route-class", "x-kvasir-reason", "x-kvasir-instance");
+    // Its class says that little is left to compute; nothing of it was cached.
+    assertThat(answer.headers().firstValue("x-kvasir-prompt").orElse(""))
+        .matches("short: [1-9][0-9]* tokens");
     scene.assertBooksAreEmpty();
     var metrics =
         scene

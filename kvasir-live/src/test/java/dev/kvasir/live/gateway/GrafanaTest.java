@@ -110,6 +110,25 @@ class GrafanaTest {
     assertThat(names).containsAll(found(NAME, queries(), 0));
   }
 
+  /** Figures that no board shows, with the reason. */
+  private static final Map<String, String> NOT_SHOWN =
+      Map.of(
+          "kvasir_hints_total", "few callers give hints",
+          "kvasir_hints_ignored_total", "few callers give hints",
+          "kvasir_worker_in_flight_elsewhere", "the sum over gateways is shown");
+
+  @Test
+  void everyFigureOfOurOwnIsShown() {
+    var own = new TreeSet<String>();
+    for (var line : told.lines().toList()) {
+      if (line.startsWith("# TYPE kvasir_")) own.add(line.split(" ", -1)[2]);
+    }
+    assertThat(own).hasSizeGreaterThan(50);
+    var queries = queries();
+    own.removeIf(name -> Pattern.compile("\\b" + name + "(_bucket)?\\b").matcher(queries).find());
+    assertThat(own).isEqualTo(new TreeSet<>(NOT_SHOWN.keySet()));
+  }
+
   /** All but the instance, which Prometheus adds. */
   @Test
   void everyLabelThatFiguresAreGroupedByIsTold() {

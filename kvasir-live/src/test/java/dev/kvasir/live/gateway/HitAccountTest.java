@@ -17,8 +17,8 @@ import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What counts as cached of requests that one worker of a fleet prefills for another. */
-@Timeout(60)
+/** Tests what counts as cached of requests that one worker of a fleet prefills for another. */
+@Timeout(180)
 class HitAccountTest {
   private static final String BODY =
       "{\"prompt\": \"" + "one two three ".repeat(100) + "\", \"max_tokens\": 4}";

@@ -149,7 +149,10 @@ class ManyStreamsTest {
     return response.body();
   }
 
-  /** What all events of a stream say together, with as many tokens as the last one accounts for. */
+  /**
+   * Checks the number of events of a stream, and returns the text of each with the tokens that it
+   * accounts for.
+   */
   private static String read(String body) {
     var events = List.of(body.split("\n\n", -1));
     assertThat(events).as(body).hasSize(TOKENS + 5);
@@ -163,7 +166,7 @@ class ManyStreamsTest {
     return text.toString();
   }
 
-  /** How many files and sockets one process of this machine may have. */
+  /** Returns how many files and sockets one process of this machine may have. */
   private static int filesMax() {
     return ManagementFactory.getOperatingSystemMXBean() instanceof UnixOperatingSystemMXBean unix
         ? (int) Math.min(1 << 20, unix.getMaxFileDescriptorCount())

@@ -12,7 +12,7 @@ import java.nio.charset.StandardCharsets;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-@Timeout(60)
+@Timeout(180)
 class MediaPartsTest {
   private static final int IMAGE_BYTES = 600_000;
   private static final String BEFORE = "Look at this picture. ".repeat(40);

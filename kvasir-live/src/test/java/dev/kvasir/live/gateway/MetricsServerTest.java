@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Metrics for a Prometheus on another machine: with a key of their own, and nothing else. */
-@Timeout(60)
+@Timeout(180)
 class MetricsServerTest {
   private static final String KEY = "a-key-of-prometheus";
 

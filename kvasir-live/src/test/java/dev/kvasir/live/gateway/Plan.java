@@ -4,7 +4,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import tools.jackson.databind.JsonNode;
 
 /**
- * What a scripted worker is to do with a request, as the request itself tells it.
+ * Plan of a scripted worker for a request, as the request itself states it.
  *
  * @param fault where it goes wrong
  * @param break_ how the connection ends then
@@ -15,7 +15,7 @@ import tools.jackson.databind.JsonNode;
  * @param seed of the pieces into which the bytes are cut
  */
 record Plan(Fault fault, Break break_, int skip, int times, int tokens, int after, long seed) {
-  /** Where it goes wrong. */
+  /** Points at which an answer goes wrong. */
   enum Fault {
     NONE,
     BEFORE_HEAD,
@@ -30,7 +30,7 @@ record Plan(Fault fault, Break break_, int skip, int times, int tokens, int afte
     ERROR_EVENT
   }
 
-  /** How a connection ends. */
+  /** Ways in which a connection ends. */
   enum Break {
     FIN,
     RST,
@@ -80,7 +80,7 @@ record Plan(Fault fault, Break break_, int skip, int times, int tokens, int afte
     return fault == Fault.NONE || attempt <= skip || attempt > skip + times;
   }
 
-  /** Whether the caller must get all of the answer, given workers to try. */
+  /** Returns whether the caller must get all of the answer, given that many attempts. */
   boolean canBeSaved(int attempts) {
     return switch (fault) {
       case NONE -> true;

@@ -25,9 +25,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * What becomes of a split request when the worker that prefills answers otherwise than it should.
+ * Tests what becomes of a split request when the worker that prefills answers otherwise than it
+ * should.
  */
-@Timeout(60)
+@Timeout(180)
 class PrefillLegTest {
   private static final String EVENT = "data: {\"n\":1}\n\n";
   private static final String DONE = "data: [DONE]\n\n";
@@ -38,8 +39,14 @@ class PrefillLegTest {
   private RawScene scene = open(Connector.NIXL, UnaryOperator.identity());
 
   private static RawScene open(Connector connector, UnaryOperator<GatewaySettings> change) {
+    return open(connector, 0, change);
+  }
+
+  /** Workers that tell at that port how to fetch from them; at 0, each at its own. */
+  private static RawScene open(
+      Connector connector, int port, UnaryOperator<GatewaySettings> change) {
     return new RawScene(
-        worker -> worker.by(connector, "127.0.0.1:" + worker.port()),
+        worker -> worker.by(connector, "127.0.0.1:" + (port == 0 ? worker.port() : port)),
         settings -> {
           var router = settings.routing().settings().withClasses(new RouteClass.Limits(0, 0, 0));
           return change.apply(
@@ -152,6 +159,41 @@ class PrefillLegTest {
     var tools = ",\"tools\":[{\"type\":\"function\",\"function\":{\"name\":\"f\"}}]";
     scene.post(RawScene.CHAT, BODY + tools + ",\"tool_choice\":\"required\"}");
     assertThat(scene.first.seen().size() + scene.second.seen().size()).isEqualTo(1);
+  }
+
+  @Test
+  void noDecodeIsSentBesideAPrefillThatCannotBeSent() throws Exception {
+    scene.close();
+    try (var nameless = new RawWorker().on("/query", call -> call.json(200, "{}"))) {
+      scene = open(Connector.MOONCAKE, nameless.worker("x").port(), UnaryOperator.identity());
+      scene.completing(PrefillLegTest::stream);
+      assertThat(scene.post(RawScene.CHAT, BODY + "}").body()).isEqualTo(EVENT + DONE);
+      scene.assertBooksAreEmpty();
+      assertThat(scene.first.seen().size() + scene.second.seen().size()).isEqualTo(1);
+    }
+  }
+
+  @Test
+  void aPrefillThatFailsBreaksOffTheDecodeBesideIt() throws Exception {
+    reopen(Connector.MOONCAKE, UnaryOperator.identity());
+    var decoding = new CountDownLatch(1);
+    var brokenOff = new CountDownLatch(1);
+    scene.completing(
+        call -> {
+          if (isPrefill(call)) {
+            awaitQuietly(decoding);
+            call.json(500, "{}");
+          } else if (call.body().contains("\"do_remote_prefill\":true")) {
+            decoding.countDown();
+            call.hang();
+            brokenOff.countDown();
+          } else {
+            awaitQuietly(brokenOff);
+            stream(call);
+          }
+        });
+    assertThat(scene.post(RawScene.CHAT, BODY + "}").body()).isEqualTo(EVENT + DONE);
+    assertThat(scene.first.seen().size() + scene.second.seen().size()).isEqualTo(3);
   }
 
   /** The prefill fails when the first event has come and has not gone out yet. */

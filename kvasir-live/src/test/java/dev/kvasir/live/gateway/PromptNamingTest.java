@@ -17,8 +17,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** How prompts get the names by which they are found in the caches of workers. */
-@Timeout(60)
+/** Tests how prompts get the names by which they are found in the caches of workers. */
+@Timeout(180)
 class PromptNamingTest {
   private static final String LONG = "once upon a time ".repeat(100);
 

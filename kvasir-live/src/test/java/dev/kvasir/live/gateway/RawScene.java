@@ -39,10 +39,25 @@ final class RawScene implements AutoCloseable {
   }
 
   RawScene(UnaryOperator<Worker> kind, UnaryOperator<GatewaySettings> change) {
+    this(kind, change, RawScene::isWell, RawScene::isWell);
+  }
+
+  /** With workers that answer like this how they are, from the first probe on. */
+  RawScene(
+      UnaryOperator<Worker> kind,
+      UnaryOperator<GatewaySettings> change,
+      RawWorker.Script firstHealth,
+      RawWorker.Script secondHealth) {
+    first.on("/health", firstHealth);
+    second.on("/health", secondHealth);
     var workers = List.of(kind.apply(first.worker("one")), kind.apply(second.worker("two")));
     var settings =
         GatewaySettings.of(0, workers).probing(Duration.ofMillis(50)).with(Scene.QUICK_RULES);
     gateway = Gateway.start(network, change.apply(settings));
+  }
+
+  private static void isWell(RawWorker.Call call) throws IOException {
+    call.json(200, "{}");
   }
 
   /** Both workers do the same. */
@@ -113,6 +128,11 @@ final class RawScene implements AutoCloseable {
       text.append((char) next);
     }
     return text.toString();
+  }
+
+  HttpResponse<String> get(String path) {
+    var request = HttpRequest.newBuilder(URI.create(gateway.url() + path)).build();
+    return client.sendAsync(request, BodyHandlers.ofString()).join();
   }
 
   String metrics() {

@@ -120,7 +120,7 @@ final class RawWorker implements AutoCloseable {
     return seen;
   }
 
-  /** How many bytes of answers to those went out. */
+  /** Returns how many bytes of answers to those were sent. */
   long sent() {
     return sent.get();
   }

@@ -38,7 +38,7 @@ import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
 
 /** Gateways in front of the same workers, over a real Redis. */
-@Timeout(90)
+@Timeout(180)
 class ReplicaGroupTest {
   private static final NameKey SECRET = NameKey.of("a secret of all gateways");
   private static final Duration BEAT = Duration.ofMillis(50);

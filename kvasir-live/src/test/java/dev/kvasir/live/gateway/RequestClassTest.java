@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The policies that decide by the class of a request, and by how much is asked. */
-@Timeout(60)
+@Timeout(180)
 class RequestClassTest {
   private static final String BODY =
       "{\"model\":\"tiny\",\"priority\":-9,\"messages\":[{\"role\":\"user\",\"content\":\"%s\"}]}"

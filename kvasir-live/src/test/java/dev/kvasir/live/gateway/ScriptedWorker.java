@@ -22,7 +22,7 @@ import tools.jackson.databind.JsonNode;
 
 /** A worker that answers as it is told by each request, and can die at any byte. */
 final class ScriptedWorker implements AutoCloseable {
-  /** What a request was, as it arrived. */
+  /** Request as it arrived. */
   record Seen(String path, Map<String, String> headers, JsonNode body, String text) {}
 
   private static final String MODEL = "tiny";
@@ -38,10 +38,10 @@ final class ScriptedWorker implements AutoCloseable {
   volatile boolean healthy = true;
   volatile String metrics = "";
 
-  /** Whether it answers every request with 500, well as it says it is. */
+  /** Flag that makes it answer every request with 500, although it reports that it is well. */
   volatile boolean broken;
 
-  /** Whether a question for its metrics gets no answer. */
+  /** Flag that leaves requests for its metrics without an answer. */
   volatile boolean hidesMetrics;
 
   volatile int modelsStatus = 200;
@@ -49,12 +49,12 @@ final class ScriptedWorker implements AutoCloseable {
   /** The entries of its list of models. */
   volatile String models = "{\"id\":\"" + MODEL + "\",\"object\":\"model\"}";
 
-  /** What it answers as the tokens of any prompt, and after how long. */
+  /** Tokens that it answers for any prompt, after {@code tokenizeMillis}. */
   volatile String tokens = "1,2,3,4,5,6,7,8";
 
   volatile int tokenizeMillis;
 
-  /** What whole answers tell as cached; below zero for nothing. */
+  /** Cached tokens that whole answers report; below zero for none. */
   volatile int cachedTokens = -1;
 
   private ScriptedWorker(Network network, Map<Long, Integer> attempts) {
@@ -99,7 +99,7 @@ final class ScriptedWorker implements AutoCloseable {
     return streaming.get();
   }
 
-  /** How often it was asked for tokens. */
+  /** Returns how often it was asked for tokens. */
   int tokenized() {
     return tokenized.get();
   }

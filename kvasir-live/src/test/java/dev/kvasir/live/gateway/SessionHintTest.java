@@ -12,7 +12,7 @@ import java.util.Objects;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** What callers say of their conversations, and what becomes of it. */
+/** Tests what callers say about their conversations, and what becomes of it. */
 class SessionHintTest {
   private static final String PROMPT = "\"messages\":[{\"role\":\"user\",\"content\":\"hi\"}]";
 

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** A worker whose load is not known, beside one that tells that three requests wait. */
-@Timeout(60)
+@Timeout(180)
 class SilentWorkerTest {
   private static final String THREE_WAIT =
       """

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Timeout;
 import tools.jackson.databind.JsonNode;
 
 /** Requests whose prefill one worker does for another. */
-@Timeout(60)
+@Timeout(180)
 class SplitTest {
   private static final String MORE =
       "\"stream\":true,\"stream_options\":{\"include_usage\":true},\"max_tokens\":9,\"n\":1,"

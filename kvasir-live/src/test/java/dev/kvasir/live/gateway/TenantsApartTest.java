@@ -19,8 +19,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
 
-/** What one tenant can learn of another, and others of both. */
-@Timeout(60)
+/** Tests what one tenant can learn of another, and others of both. */
+@Timeout(180)
 class TenantsApartTest {
   private static final String PROMPT =
       "{\"model\":\"tiny\",\"stream\":true,\"messages\":[{\"role\":\"user\",\"content\":\""

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import tools.jackson.databind.JsonNode;
 
-@Timeout(60)
+@Timeout(180)
 class TraceTest {
   private static final String TRACE = "0af7651916cd43dd8448eb211c80319c";
   private static final String PARENT = "b7ad6b7169203331";

@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Workers of one model that cannot do the same: each request goes where it can be answered. */
-@Timeout(60)
+@Timeout(180)
 class UnlikeWorkersTest {
   private static final String TOOLS =
       "{\"model\":\"tiny\",\"tools\":[{\"type\":\"function\",\"function\":{\"name\":\"f\"}}]}";
@@ -76,6 +76,20 @@ class UnlikeWorkersTest {
     scene.second.on("/v1/models", call -> call.json(200, entry.formatted("other/tiny-7b")));
     scene.gateway.use(List.of(scene.first.worker("a"), scene.second.worker("c")));
     Eventually.ends(() -> !scene.metrics().contains("kvasir_unlike_models 0\n"));
+  }
+
+  @Test
+  void aModelWhoseNameHasSlashesIsToldByItsName() {
+    var card = "{\"id\":\"meta-llama/Llama-3\",\"object\":\"model\"}";
+    scene.first.on("/v1/models", call -> call.json(200, "{\"data\":[" + card + "]}"));
+    scene.gateway.use(List.of(scene.first.worker("a")));
+    for (var path :
+        List.of("meta-llama/Llama-3", "meta-llama%2FLlama-3", "meta-llama%2fLlama%2D3")) {
+      var answer = scene.get("/v1/models/" + path);
+      assertThat(answer.statusCode()).as(path).isEqualTo(200);
+      assertThat(answer.body()).isEqualTo(card);
+    }
+    assertThat(scene.get("/v1/models/Llama-3").statusCode()).isEqualTo(404);
   }
 
   @Test

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Answers of workers that are not as they should be. */
-@Timeout(60)
+@Timeout(180)
 class WorkerAnswerTest {
   private static final String STREAM = "{\"model\":\"tiny\",\"stream\":true}";
   private static final String WHOLE = "{\"model\":\"tiny\"}";
@@ -74,6 +74,90 @@ class WorkerAnswerTest {
     var answer = scene.post(RawScene.CHAT, WHOLE);
     assertThat(answer.statusCode()).isEqualTo(200);
     assertThat(answer.headers().firstValue("x-kvasir-attempts")).contains("2");
+  }
+
+  private static final List<String> NOT_FOR_CALLERS =
+      List.of(
+          "clear-site-data: \"*\"",
+          "alt-svc: h2=\"evil:443\"",
+          "location: http://evil/",
+          "www-authenticate: Basic",
+          "proxy-authenticate: Basic",
+          "set-cookie: a=b",
+          "access-control-allow-origin: *",
+          "strict-transport-security: max-age=1",
+          "refresh: 0",
+          "link: </x>; rel=preload",
+          "server: evil",
+          "x-kvasir-instance: another",
+          "x-kvasir-last-turn: true",
+          "x-whatever: 1",
+          "keep-alive: timeout=9");
+
+  private static String[] names() {
+    return NOT_FOR_CALLERS.stream()
+        .map(line -> line.substring(0, line.indexOf(':')))
+        .filter(name -> !name.equals("x-kvasir-instance"))
+        .toArray(String[]::new);
+  }
+
+  @Test
+  void ofTheHeadersOfAWorkerOnlyThoseOfItsAnswerReachTheCaller() {
+    for (int status : List.of(200, 400, 401, 503)) {
+      for (var body : List.of(WHOLE, STREAM)) {
+        scene.completing(
+            call -> {
+              var evil = String.join("\r\n", NOT_FOR_CALLERS);
+              var good = "openai-version: 1\r\nx-ratelimit-remaining: 2\r\ncache-control: no-store";
+              var type = call.body().contains("stream") ? "text/event-stream" : "application/json";
+              call.send(RawWorker.head(status, type, evil, good, "x-request-id: evil"));
+              call.send(type.startsWith("text") ? EVENT + DONE : "{}");
+              call.close();
+            });
+        var answer = scene.post(RawScene.CHAT, body);
+        assertThat(answer.statusCode()).isEqualTo(status);
+        assertThat(answer.headers().map()).as("%d", status).doesNotContainKeys(names());
+        assertThat(answer.headers().allValues("x-kvasir-instance")).doesNotContain("another");
+        assertThat(answer.headers().allValues("x-request-id")).hasSize(1).doesNotContain("evil");
+        if (status != 200) continue;
+        assertThat(answer.headers().map())
+            .containsEntry("openai-version", List.of("1"))
+            .containsEntry("x-ratelimit-remaining", List.of("2"))
+            .containsEntry("cache-control", List.of("no-store"));
+      }
+    }
+  }
+
+  @Test
+  void aWorkerThatWantsToBeLeftAloneIsBelievedForAnHourAtMost() {
+    var told = new String[] {"7", "86400", "Wed, 21 Oct 2099 07:28:00 GMT", "-1", "9999999999", ""};
+    var passed = new String[] {"7", "3600", "1", "1", "1", "1"};
+    for (int i = 0; i < told.length; i++) {
+      var retryAfter = "retry-after: " + told[i];
+      scene.completing(
+          call -> {
+            call.send(RawWorker.head(503, "application/json", retryAfter, "content-length: 2"));
+            call.send("{}");
+          });
+      assertThat(scene.post(RawScene.CHAT, WHOLE).headers().allValues("retry-after"))
+          .as(told[i])
+          .containsExactly(passed[i]);
+    }
+  }
+
+  /** The time for a first byte of a prefill is no time for bytes that begin no answer. */
+  @Test
+  void whatIsNoAnswerIsNotWaitedFor() {
+    reopen(s -> within(s, Duration.ofMinutes(10), Duration.ofMinutes(1)));
+    for (var noAnswer :
+        List.of("garbage without an end of line", "HTTP/1.1 103 X\r\n\r\n".repeat(50))) {
+      scene.completing(
+          call -> {
+            call.send(noAnswer);
+            call.hang();
+          });
+      assertThat(scene.post(RawScene.CHAT, WHOLE).statusCode()).isEqualTo(502);
+    }
   }
 
   @Test
@@ -275,17 +359,17 @@ class WorkerAnswerTest {
                 RawWorker.head(
                         200,
                         "application/json",
-                        "Connection: keep-alive, X-Foo",
-                        "connection:x-bar ,, X-Baz",
-                        "x-foo: 1",
-                        "x-bar: 2",
-                        "x-baz: 3",
-                        "x-other: 4",
+                        "Connection: keep-alive, OpenAI-Foo",
+                        "connection:openai-bar ,, OpenAI-Baz",
+                        "openai-foo: 1",
+                        "openai-bar: 2",
+                        "openai-baz: 3",
+                        "openai-other: 4",
                         "content-length: 2")
                     + "{}"));
     var headers = scene.post(RawScene.CHAT, WHOLE).headers();
-    assertThat(headers.firstValue("x-other")).contains("4");
-    assertThat(headers.map()).doesNotContainKeys("x-foo", "x-bar", "x-baz");
+    assertThat(headers.firstValue("openai-other")).contains("4");
+    assertThat(headers.map()).doesNotContainKeys("openai-foo", "openai-bar", "openai-baz");
   }
 
   @Test

@@ -27,8 +27,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * Whatever workers send over HTTP: the gateway goes on to serve, in a small heap, and keeps its
- * books.
+ * Tests that, whatever workers send over HTTP, the gateway continues to serve, in a small heap, and
+ * keeps its books.
  */
 @Timeout(600)
 class WorkerAnswersFuzzTest {
@@ -39,8 +39,11 @@ class WorkerAnswersFuzzTest {
   private static final String HEAP = "128m";
   private static final int FLOOD_BYTES = 8 << 20;
 
-  /** More than the limit of an answer and the buffers of a connection together. */
-  private static final long ENDLESS_BYTES = 32L << 20;
+  /**
+   * More than the limit of an answer and the buffers of a connection together, of which Linux grows
+   * the receiver's alone to 32 MiB.
+   */
+  private static final long ENDLESS_BYTES = 128L << 20;
 
   private static final int READ_BYTES_MAX = 4 << 20;
   private static final long GROWTH_BYTES = 48L << 20;
@@ -117,9 +120,9 @@ class WorkerAnswersFuzzTest {
           "vllm:num_requests_running{} NaN\nvllm:num_requests_waiting 1e400\n",
           "vllm:num_requests_waiting -1\n# HELP\n{}\n");
 
-  private static final long SERVES_NANOS_MAX = 20_000_000_000L;
+  private static final long SERVES_NANOS_MAX = 60_000_000_000L;
 
-  /** What never becomes an event, and what is no answer, without end. */
+  /** Endless data that never becomes an event, or is no answer. */
   private static final List<String> ENDLESS =
       List.of("data: " + "x".repeat(70_000), ": " + "y".repeat(70_000), "z".repeat(70_000));
 

@@ -25,8 +25,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What a gateway makes of the KV events of its workers. */
-@Timeout(60)
+/** Tests what a gateway makes of the KV events of its workers. */
+@Timeout(180)
 class WorkerEventsTest {
   private final Scene scene = new Scene();
 
@@ -147,7 +147,7 @@ class WorkerEventsTest {
         .doesNotContainPattern("predictions_total\\{.*result=\"too_many\"} [1-9]");
   }
 
-  /** How many workers have told of themselves at /metrics. */
+  /** Returns how many workers have reported about themselves at /metrics. */
   private int told() {
     try {
       return metrics().split("_told_waiting\\{worker=\"...\"} 0", -1).length - 1;

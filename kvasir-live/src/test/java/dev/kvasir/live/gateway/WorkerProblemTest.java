@@ -18,8 +18,11 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Whoever runs workers is told which one is down, and why, without asking for more in the log. */
-@Timeout(60)
+/**
+ * Tests that whoever runs workers is told which one is down, and why, without asking for more in
+ * the log.
+ */
+@Timeout(180)
 class WorkerProblemTest {
   private static final Logger LOG = Logger.getLogger(GatewayWorkers.class.getName());
 

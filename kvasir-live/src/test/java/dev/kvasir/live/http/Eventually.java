@@ -6,7 +6,7 @@ import java.util.function.BooleanSupplier;
 
 /** Waits for what other threads bring about. */
 public final class Eventually {
-  private static final long PATIENCE_NANOS = 20_000_000_000L;
+  private static final long PATIENCE_NANOS = 60_000_000_000L;
 
   private Eventually() {}
 

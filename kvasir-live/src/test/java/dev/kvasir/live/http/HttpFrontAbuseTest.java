@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Callers who hold what others need, and pages that make a browser ask. */
-@Timeout(30)
+@Timeout(180)
 class HttpFrontAbuseTest {
   private static final ApiKeys KEYS =
       new ApiKeys(List.of(ApiKey.of("ada", "a"), ApiKey.of("bob", "b")));

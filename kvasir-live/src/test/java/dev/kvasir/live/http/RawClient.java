@@ -57,6 +57,30 @@ public final class RawClient implements AutoCloseable {
     }
   }
 
+  /** Returns false once the other side has closed; nothing may be on its way from there. */
+  public boolean isOpen() {
+    try {
+      socket.setSoTimeout(1);
+      int next = socket.getInputStream().read();
+      if (next >= 0) throw new IllegalStateException("read " + next);
+      return false;
+    } catch (SocketTimeoutException e) {
+      return true;
+    } catch (IOException e) {
+      return false;
+    } finally {
+      patient();
+    }
+  }
+
+  private void patient() {
+    try {
+      socket.setSoTimeout(PATIENCE_MILLIS);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
   /** The first line that comes; empty where the other side closes. */
   public String status() throws IOException {
     var line = new StringBuilder();

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** A real server is loaded over real connections, and what it did is told as it was. */
-@Timeout(120)
+@Timeout(180)
 class LoadDriverTest {
   private static final Pacing OPEN = new Pacing.Open(100);
 

@@ -22,6 +22,7 @@ import java.util.function.Consumer;
 /** Speaks to a picker as Envoy does, one stream at a time, and as Envoy would not. */
 final class PickerClient implements AutoCloseable {
   static final String PROCESS = "/envoy.service.ext_proc.v3.ExternalProcessor/Process";
+  private static final int WAIT_SECONDS = 30;
 
   private final HttpClient client;
   private final int port;
@@ -89,17 +90,17 @@ final class PickerClient implements AutoCloseable {
       request.reset();
     }
 
-    /** What gRPC says at the end. */
+    /** Returns the final gRPC status. */
     String status() {
       try {
-        return status.get(10, TimeUnit.SECONDS);
+        return status.get(WAIT_SECONDS, TimeUnit.SECONDS);
       } catch (Exception e) {
         return "no end: " + e;
       }
     }
 
     Answer answer() throws InterruptedException {
-      var answer = answers.poll(10, TimeUnit.SECONDS);
+      var answer = answers.poll(WAIT_SECONDS, TimeUnit.SECONDS);
       if (answer == null) throw new AssertionError("no answer");
       return Answer.of(answer);
     }

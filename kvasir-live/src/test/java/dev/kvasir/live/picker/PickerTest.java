@@ -15,8 +15,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What a picker answers over gRPC, well asked and badly. */
-@Timeout(120)
+/** Tests what a picker answers over gRPC to good and bad requests. */
+@Timeout(180)
 class PickerTest {
   private static final int FULL_DUPLEX = 4;
   private static final int BUFFERED = 2;

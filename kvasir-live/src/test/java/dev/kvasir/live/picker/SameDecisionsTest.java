@@ -52,7 +52,7 @@ class SameDecisionsTest {
 
   @TempDir private Path folder;
 
-  /** What happens next, in every world alike. */
+  /** Next action, the same in every world. */
   @FunctionalInterface
   private interface Step {
     void run(ReplayWorld world) throws InterruptedException;

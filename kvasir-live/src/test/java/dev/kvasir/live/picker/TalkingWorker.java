@@ -15,14 +15,14 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 
 /** A worker that says who it is, and remembers what it was asked. */
 final class TalkingWorker implements AutoCloseable {
-  /** What a request was, as it arrived. */
+  /** Request as it arrived. */
   record Seen(String path, Map<String, String> headers, Buffer body) {}
 
   private final String name;
   private final HttpServer server;
   private final Queue<Seen> seen = new ConcurrentLinkedQueue<>();
 
-  /** What it answers completions with. */
+  /** Status with which it answers completions. */
   volatile int status = 200;
 
   TalkingWorker(Network network, String name) {

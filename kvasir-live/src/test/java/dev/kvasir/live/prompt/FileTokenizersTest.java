@@ -26,7 +26,7 @@ import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.json.JsonMapper;
 
 /** Files of a model are used for what a worker was found to agree with, and for nothing else. */
-@Timeout(60)
+@Timeout(180)
 class FileTokenizersTest {
   private static final String CHAT = "/v1/chat/completions";
   private static final String COMPLETIONS = "/v1/completions";

@@ -70,7 +70,7 @@ class HostStoreTest {
   }
 
   @Test
-  void whatDoesNotFitInTheQueueFailsAtOnce() {
+  void whatDoesNotFitInTheQueueIsRefusedAtOnce() {
     try (var caller = new Caller();
         var above = new HostMemory("above", BLOCKS, BLOCK_BYTES);
         var here = new HostMemory("here", BLOCKS, BLOCK_BYTES);
@@ -78,7 +78,7 @@ class HostStoreTest {
       var outcomes = caller.store(store, copies(BLOCKS));
       assertThat(outcomes).filteredOn(CopyOutcome.Copied.class::isInstance).hasSizeBetween(4, 15);
       assertThat(outcomes)
-          .filteredOn(CopyOutcome.Failed.class::isInstance)
+          .filteredOn(CopyOutcome.Refused.class::isInstance)
           .allSatisfy(failed -> assertThat(failed.toString()).contains("queue full"));
     }
   }

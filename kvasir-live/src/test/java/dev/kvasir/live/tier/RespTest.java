@@ -10,11 +10,13 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.StandardSocketOptions;
 import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
@@ -23,7 +25,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The Redis protocol of the daemon, byte for byte and with the clients that people have. */
-@Timeout(120)
+@Timeout(180)
 class RespTest {
   private static final String PASSWORD = "correct horse";
   private static final int BLOCK_BYTES = 8_192;
@@ -31,10 +33,15 @@ class RespTest {
   @TempDir Path temp;
 
   private TierSettings settings(long diskBytes) {
-    var base = TierChild.settings(temp, 8 << 20, diskBytes);
+    return settings(8 << 20, diskBytes, BLOCK_BYTES, 1 << 20);
+  }
+
+  private TierSettings settings(
+      long hostBytes, long diskBytes, int blockBytes, long valueBytesMax) {
+    var base = TierChild.settings(temp, hostBytes, diskBytes);
     var resp =
         new RespSettings(
-            temp.resolve("resp"), "127.0.0.1", 0, Secret.of(PASSWORD), BLOCK_BYTES, 1 << 20);
+            temp.resolve("resp"), "127.0.0.1", 0, Secret.of(PASSWORD), blockBytes, valueBytesMax);
     return new TierSettings(
         base.socket(),
         base.users(),
@@ -87,6 +94,12 @@ class RespTest {
       assertThat(say(text, expected)).isEqualTo(expected);
     }
 
+    /** Reads on to the end of the line. */
+    void line() throws IOException {
+      var one = ByteBuffer.allocate(1);
+      while (socket.read(one.clear()) > 0 && one.get(0) != '\n') {}
+    }
+
     String rest() throws IOException {
       var out = new ByteArrayOutputStream();
       var some = ByteBuffer.allocate(4_096);
@@ -132,6 +145,107 @@ class RespTest {
     }
     assertThatThrownBy(() -> new RespSettings(null, "127.0.0.1", 0, null, BLOCK_BYTES, 1))
         .hasMessageContaining("needs a password");
+  }
+
+  @Test
+  void whoHasNotSaidThePasswordSaysLittle() throws Exception {
+    try (var daemon = TierDaemon.open(settings(0))) {
+      try (var client = Client.tcp(daemon)) {
+        client.send("*1024\r\n");
+        assertThat(client.rest()).startsWith("-ERR Protocol error: a length of 1024, at most 10");
+      }
+      try (var client = Client.tcp(daemon)) {
+        client.send("*3\r\n$3\r\nDEL\r\n$65536\r\n");
+        assertThat(client.rest()).startsWith("-ERR Protocol error: a length of 65536");
+      }
+      try (var client = Client.tcp(daemon)) {
+        client.send("*3\r\n$3\r\nSET\r\n$1\r\na\r\n$65536\r\n");
+        assertThat(client.rest()).startsWith("-ERR Protocol error: a length of 65536");
+      }
+    }
+  }
+
+  /** 64 MiB for each connection, as long as the command does not end. */
+  @Test
+  void theWordsOfACommandAreBounded() throws Exception {
+    try (var daemon = TierDaemon.open(settings(0));
+        var client = Client.tcp(daemon)) {
+      client.expect(command("AUTH", PASSWORD), "+OK\r\n");
+      client.send("*1024\r\n$3\r\nDEL\r\n");
+      var refused = "-ERR Protocol error: too big command";
+      for (int i = 0; i < 15; i++) client.send("$65536\r\n" + "x".repeat(65_536) + "\r\n");
+      // Nothing follows the word that is too much: what a server has not read resets its answer.
+      client.expect("$65536\r\n", refused);
+    }
+  }
+
+  /** Values that are on their way to clients are held in host memory. */
+  @Test
+  void valuesThatNobodyReadsDoNotStopOthers() throws Exception {
+    int length = 15 << 20;
+    var stalled = new ArrayList<Client>();
+    try (var daemon = TierDaemon.open(settings(64 << 20, 0, 64 << 10, 16 << 20));
+        var client = Client.tcp(daemon)) {
+      client.expect(command("AUTH", PASSWORD), "+OK\r\n");
+      for (int i = 0; i < 4; i++) {
+        client.expect(command("SET", "large" + i, "x".repeat(length)), "+OK\r\n");
+      }
+      for (int i = 0; i < 4; i++) {
+        var each = Client.tcp(daemon);
+        stalled.add(each);
+        each.socket.setOption(StandardSocketOptions.SO_RCVBUF, 4_096);
+        each.expect(command("AUTH", PASSWORD), "+OK\r\n");
+        each.say(command("GET", "large" + i), "$");
+      }
+      for (int i = 0; i < 8; i++) {
+        client.expect(command("SET", "other" + i, "y".repeat(length)), "+OK\r\n");
+      }
+    } finally {
+      for (var each : stalled) each.close();
+    }
+  }
+
+  /** Host memory is taken when a value begins to come. */
+  @Test
+  void valuesThatNeverEndDoNotStopOthers() throws Exception {
+    var stalled = new ArrayList<Client>();
+    try (var daemon = TierDaemon.open(settings(64 << 20, 0, 64 << 10, 16 << 20));
+        var client = Client.tcp(daemon)) {
+      client.expect(command("AUTH", PASSWORD), "+OK\r\n");
+      for (int i = 0; i < 40; i++) {
+        var each = Client.tcp(daemon);
+        stalled.add(each);
+        each.expect(command("AUTH", PASSWORD), "+OK\r\n");
+        each.send("*3\r\n$3\r\nSET\r\n$2\r\n%02d\r\n$2000000\r\nx".formatted(i));
+      }
+      var set = command("SET", "other", "y".repeat(2_000_000));
+      var ok = "";
+      for (int i = 0; i < 20 && !ok.equals("+OK"); i++) {
+        ok = client.say(set, "+OK");
+        client.line();
+      }
+      assertThat(ok).isEqualTo("+OK");
+    } finally {
+      for (var each : stalled) each.close();
+    }
+  }
+
+  /** The host memory into which they come is unmapped when nobody writes to it any more. */
+  @Test
+  void aDaemonCanBeClosedWhileValuesCome() throws Exception {
+    for (int round = 0; round < 5; round++) {
+      var sending = new ArrayList<Client>();
+      try (var daemon = TierDaemon.open(settings(16 << 20, 0, 64 << 10, 1 << 20))) {
+        for (int i = 0; i < 60; i++) {
+          var each = Client.tcp(daemon);
+          sending.add(each);
+          each.expect(command("AUTH", PASSWORD), "+OK\r\n");
+          each.send("*3\r\n$3\r\nSET\r\n$2\r\n%02d\r\n$60000\r\nx".formatted(i));
+        }
+      } finally {
+        for (var each : sending) each.close();
+      }
+    }
   }
 
   @Test

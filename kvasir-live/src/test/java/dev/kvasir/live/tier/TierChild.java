@@ -35,7 +35,7 @@ final class TierChild {
     throw new IOException("the daemon does not listen after 30 s");
   }
 
-  /** How to start it; folder, host and disk bytes are to be added. */
+  /** Returns the command that starts it; folder, host and disk bytes are to be added. */
   static List<String> command() {
     var command = new ArrayList<String>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());

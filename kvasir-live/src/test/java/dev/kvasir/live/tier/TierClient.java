@@ -38,7 +38,7 @@ public final class TierClient implements AutoCloseable {
   public static TierClient connect(Path socket, Path file, int count, String namespace)
       throws IOException {
     var client = open(socket, file, count);
-    client.send(hello(1, ROW_BYTES, count, file.toString(), namespace));
+    client.send(hello(2, ROW_BYTES, count, file.toString(), namespace));
     var welcome = client.read();
     if (welcome.get() != (byte) 0x81) throw new IOException(text(welcome));
     return client;
@@ -76,7 +76,7 @@ public final class TierClient implements AutoCloseable {
     return "error " + code + ": " + new String(bytes, UTF_8);
   }
 
-  /** What belongs in the row of that chunk. */
+  /** Returns the expected content of the row of that chunk. */
   static byte[] content(long chunk) {
     var bytes = new byte[ROW_BYTES];
     new java.util.SplittableRandom(chunk).nextBytes(bytes);

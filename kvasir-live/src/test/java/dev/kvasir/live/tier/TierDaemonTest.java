@@ -24,8 +24,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What engines see of the daemon, over its socket and their buffer. */
-@Timeout(60)
+/** Tests what engines see of the daemon, over its socket and their buffer. */
+@Timeout(180)
 class TierDaemonTest {
   private static final int ROWS = 64;
   private static final int STRIDE = 4 * 4_096;
@@ -221,14 +221,14 @@ class TierDaemonTest {
     try (var _ = TierDaemon.open(settings(32, 0));
         var good = connect()) {
       good.store(1);
-      assertThat(refusal(TierClient.hello(2, 10_000, 1, "", SPACE)))
+      assertThat(refusal(TierClient.hello(1, 10_000, 1, "", SPACE)))
           .contains("error 2")
-          .contains("version 2");
-      assertThat(refusal(TierClient.hello(1, 5, 1, temp.resolve("x").toString(), SPACE)))
+          .contains("version 1, this daemon speaks 2");
+      assertThat(refusal(TierClient.hello(2, 5, 1, temp.resolve("x").toString(), SPACE)))
           .contains("error 3")
           .contains("rows of 5 bytes");
-      assertThat(refusal(TierClient.hello(1, 10_000, 1, "/etc/passwd", SPACE))).contains("error 4");
-      assertThat(refusal(TierClient.hello(1, 10_000, 1, "", "model=x"))).contains("error 3");
+      assertThat(refusal(TierClient.hello(2, 10_000, 1, "/etc/passwd", SPACE))).contains("error 4");
+      assertThat(refusal(TierClient.hello(2, 10_000, 1, "", "model=x"))).contains("error 3");
       assertThat(refusal(ByteBuffer.wrap(new byte[] {2, 0, 0}))).contains("error 1");
       assertThat(refused(ByteBuffer.allocate(4).order(LITTLE_ENDIAN).putInt(1 << 30).flip()))
           .contains("a frame of 1073741824 bytes");
@@ -469,7 +469,7 @@ class TierDaemonTest {
   /** Connects with the file as a buffer, and leaves. */
   private void greet(Path file) throws IOException {
     try (var socket = TierClient.connected(temp.resolve("sock"))) {
-      var hello = TierClient.hello(1, TierClient.ROW_BYTES, ROWS, file.toString(), SPACE);
+      var hello = TierClient.hello(2, TierClient.ROW_BYTES, ROWS, file.toString(), SPACE);
       var frame = ByteBuffer.allocate(4 + hello.remaining()).order(LITTLE_ENDIAN);
       frame.putInt(hello.remaining()).put(hello).flip();
       while (frame.hasRemaining()) socket.write(frame);

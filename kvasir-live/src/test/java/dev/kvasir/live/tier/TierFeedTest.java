@@ -11,6 +11,7 @@ import dev.kvasir.live.LiveLoop;
 import dev.kvasir.live.events.EngineBlocks;
 import dev.kvasir.live.events.EngineEvent;
 import dev.kvasir.live.events.EngineHash;
+import dev.kvasir.live.events.SubscriberSettings;
 import dev.kvasir.live.tier.feed.FeedSettings;
 import dev.kvasir.live.tier.feed.TierFeedReader;
 import dev.kvasir.router.index.IndexSettings;
@@ -32,7 +33,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A router hears from the daemon what it holds, in the units of its own index. */
-@Timeout(60)
+@Timeout(180)
 class TierFeedTest {
   private static final int UNIT = 16;
   private static final int WORKER = 7;
@@ -98,7 +99,7 @@ class TierFeedTest {
     Router() throws IOException {
       var sources = new UnitSources(KvFeed.into(index, WORKER));
       blocks = new EngineBlocks((_, _) -> HASHER, UNIT, 1_000, sources.own());
-      reader = TierFeedReader.open(loop, feed.endpoint(), feed.replay());
+      reader = TierFeedReader.open(loop, SubscriberSettings.of(feed.endpoint(), feed.replay()));
       blocks.whenLearned(reader::learn);
       on(
           () -> {

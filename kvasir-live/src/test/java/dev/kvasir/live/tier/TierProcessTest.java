@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A daemon in a process of its own survives what its engines do, and what it kept survives it. */
-@Timeout(120)
+@Timeout(180)
 class TierProcessTest {
   private static final int ROWS = 64;
 

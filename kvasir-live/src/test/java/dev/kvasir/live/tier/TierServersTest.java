@@ -22,8 +22,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What daemons of several machines have in common, and what one does without a disk. */
-@Timeout(120)
+/** Tests what daemons of several machines have in common, and what one does without a disk. */
+@Timeout(180)
 class TierServersTest {
   private static final Logger LOG = Logger.getLogger("dev.kvasir.live");
   private static final Duration LONG = Duration.ofSeconds(20);
@@ -128,7 +128,7 @@ class TierServersTest {
     var space = "chunk-tokens=32\nmodel=large\nrow-bytes=" + LARGE_CHUNK + "\nweights=strong:aa";
     try (var daemon = TierDaemon.open(settings);
         var engine = TierClient.open(settings.socket(), temp.resolve("rows"), 1)) {
-      engine.send(TierClient.hello(1, LARGE_CHUNK, 1, "", space));
+      engine.send(TierClient.hello(2, LARGE_CHUNK, 1, "", space));
       ByteBuffer welcome = engine.read();
       assertThat(welcome.get()).isEqualTo((byte) 0x81);
       assertThat(engine.look(1, 2)).containsExactly(0, 0);

@@ -47,7 +47,7 @@ public sealed interface Kernels permits VectorKernels, ScalarKernels {
     }
   }
 
-  /** How many floats a vector has: at most 16, and 16 is a multiple of it. */
+  /** Returns how many floats a vector has: at most 16, and 16 is a multiple of it. */
   int lanes();
 
   /**

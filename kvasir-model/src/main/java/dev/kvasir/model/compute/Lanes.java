@@ -2,7 +2,7 @@ package dev.kvasir.model.compute;
 
 /** The partial sums that every sum over a row is made of, whatever the width of the vectors. */
 final class Lanes {
-  /** How many partial sums, and how many tokens a block has; no vector has more lanes. */
+  /** Number of partial sums, and of the tokens of a block; no vector has more lanes. */
   static final int COUNT = 16;
 
   private Lanes() {}

@@ -20,7 +20,7 @@ import java.util.List;
  * multiplies them by {@link #scale}, which undoes both exactly.
  */
 public final class PackedMatrix {
-  /** How many vectors of rows a strip has. */
+  /** Number of vectors of rows in a strip. */
   static final int VECTORS = 4;
 
   /** A half read as the top of a float is too small by this power of two. */
@@ -71,7 +71,7 @@ public final class PackedMatrix {
     return strips;
   }
 
-  /** How many outputs it has, with what fills up the strips. */
+  /** Returns the number of its outputs, including those that fill up the strips. */
   public int outputs() {
     return strips * stripRows();
   }
@@ -85,7 +85,7 @@ public final class PackedMatrix {
     return VECTORS * lanes;
   }
 
-  /** What the activations are to be multiplied by before they come here; a power of two. */
+  /** Returns the power of two by which the activations must be multiplied before they come here. */
   public float scale() {
     return scale;
   }

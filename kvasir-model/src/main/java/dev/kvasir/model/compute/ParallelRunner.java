@@ -73,7 +73,7 @@ public final class ParallelRunner implements AutoCloseable {
     }
   }
 
-  /** How many threads there are, with the caller. */
+  /** Returns the number of threads, including the caller. */
   public int size() {
     return threads.size() + 1;
   }

@@ -7,10 +7,10 @@ final class VectorModule {
   private VectorModule() {}
 
   /**
-   * Whether it is there; loads it where java was not asked to at its start.
+   * Returns whether it is there; loads it if Java was not asked to at its start.
    *
-   * <p>A java that is asked to makes less of an AOT cache, and starts a second later. Loading takes
-   * what the JDK has for itself; the manifest of Kvasir's jar gives access, others have none.
+   * <p>Java that is asked to makes less use of an AOT cache, and starts a second later. Loading it
+   * uses internals of the JDK: the manifest of Kvasir's jar gives access to them, others have none.
    */
   static boolean isLoaded() {
     if (ModuleLayer.boot().findModule(NAME).isPresent()) return true;

@@ -92,7 +92,7 @@ public final class GgufFile implements AutoCloseable {
     return HexFormat.of().formatHex(digest.digest());
   }
 
-  /** What is wrong with the model in this file. */
+  /** Returns an exception that says what is wrong with the model in this file. */
   public ModelFileException wrong(String wrong) {
     return new ModelFileException(
         path, wrong, "use a Llama, Qwen2 or Qwen3 model that was converted completely");

@@ -20,19 +20,19 @@ public record Tensor(String name, TensorType type, List<Integer> dimensions, Mem
     }
   }
 
-  /** How many values a row has. */
+  /** Returns the number of values in a row. */
   public int depth() {
     return dimensions.getFirst();
   }
 
-  /** How many rows it has; a vector is one row. */
+  /** Returns the number of rows; a vector is one row. */
   public int rows() {
     long rows = 1;
     for (int i = 1; i < dimensions.size(); i++) rows = Math.multiplyExact(rows, dimensions.get(i));
     return Math.toIntExact(rows);
   }
 
-  /** How many values there are. */
+  /** Returns the number of values. */
   public long count() {
     return (long) depth() * rows();
   }
@@ -50,7 +50,7 @@ public record Tensor(String name, TensorType type, List<Integer> dimensions, Mem
     return values;
   }
 
-  /** Whether it has exactly these sizes. */
+  /** Returns whether it has exactly these sizes. */
   public boolean is(int... sizes) {
     return dimensions.equals(Arrays.stream(sizes).boxed().toList());
   }

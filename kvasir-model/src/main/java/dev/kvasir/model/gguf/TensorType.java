@@ -4,7 +4,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 
-/** How the numbers of a tensor are written in a GGUF file. */
+/** Format of the numbers of a tensor in a GGUF file. */
 public enum TensorType {
   F32(0, 1, 4) {
     @Override
@@ -69,12 +69,12 @@ public enum TensorType {
     return id;
   }
 
-  /** How many values share a scale, and cannot be parted. */
+  /** Returns how many values share a scale, and cannot be parted. */
   public int blockValues() {
     return blockValues;
   }
 
-  /** How many bytes so many values take; they must be whole blocks. */
+  /** Returns the bytes that so many values take; they must be whole blocks. */
   public long bytes(long values) {
     if (values % blockValues != 0) {
       throw new IllegalArgumentException(values + " values of " + this);

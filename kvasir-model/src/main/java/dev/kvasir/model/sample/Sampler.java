@@ -97,7 +97,7 @@ public final class Sampler {
     return token(count - 1);
   }
 
-  /** How many of the ranked ones are left by top-p and min-p; always one at least. */
+  /** Returns how many of the ranked ones are left by top-p and min-p; always at least one. */
   private int kept(int count, double sum, SamplingSettings settings) {
     double reached = 0;
     for (int i = 0; i < count; i++) {

@@ -1,7 +1,7 @@
 package dev.kvasir.model.sample;
 
 /**
- * How the next token is chosen.
+ * Settings by which the next token is chosen.
  *
  * @param temperature 0 takes the likeliest always; above, how evenly chance is spread
  * @param topK among so many of the likeliest; 0 for all

@@ -1,6 +1,6 @@
 package dev.kvasir.model.sample;
 
-/** Which tokens a sequence contains, and how often each is in its answer. */
+/** Record of which tokens a sequence contains, and how often each is in its answer. */
 public final class TokenHistory {
   private final int[] answered;
   private final boolean[] seen;

@@ -16,7 +16,7 @@ import java.util.List;
 
 /** A cluster as BLIS has it: requests arrive, are admitted and routed, and wait at an instance. */
 public final class BlisCluster {
-  /** How long a caller waits for the answer to what is not his first request. */
+  /** Time that a caller waits for the answer to any request but the first. */
   private static final long FOLLOW_UP_NANOS = 300_000_000_000L;
 
   private final VirtualLoop loop = new VirtualLoop();

@@ -3,7 +3,7 @@ package dev.kvasir.sim.blis;
 import dev.kvasir.engine.EngineSettings;
 
 /**
- * How a cluster of BLIS is set up.
+ * Settings of a BLIS cluster.
  *
  * @param edition which state of BLIS to be like
  */
@@ -25,7 +25,7 @@ public record BlisSettings(
   }
 
   /**
-   * What the way to an instance costs, and how old the cluster's view of them may be.
+   * Times of the way to an instance, and limits on the age of the cluster's view of the instances.
    *
    * @param snapshotMicros how old queue depth, batch size and memory use may be
    * @param cacheSignalMicros how old the view of what they have cached may be

@@ -17,7 +17,7 @@ final class BlisSpan implements KvSpan {
   /** Tokens before the first block: those of a prompt that was cached whole and not held. */
   private int unheld;
 
-  /** Where the output begins. */
+  /** Position at which the output begins. */
   private int promptTokens = Integer.MAX_VALUE;
 
   private int end;
@@ -73,7 +73,10 @@ final class BlisSpan implements KvSpan {
     }
   }
 
-  /** What comes after a prompt that is not held is named as if it came after nothing. */
+  /**
+   * Returns the name of a block; one after a prompt that is not held is named as if it came after
+   * nothing.
+   */
   private BlockHash name(int index) {
     var name = names.name(unheld / store.blockTokens() + index);
     if (unheld == 0) return name;

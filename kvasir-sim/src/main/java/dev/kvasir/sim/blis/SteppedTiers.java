@@ -42,7 +42,7 @@ final class SteppedTiers implements TransferModel.Memory {
   private long thrashed;
   private long lookUpsInVain;
 
-  /** Whose last look-up ended at a block that is on neither tier. */
+  /** Names of the blocks whose last look-up ended at a block that is on neither tier. */
   private @Nullable BlockNames missing;
 
   SteppedTiers(EventLoop loop, BlockPool pool, TierSpec host, double threshold) {
@@ -74,7 +74,10 @@ final class SteppedTiers implements TransferModel.Memory {
     return offloaded.containsKey(name);
   }
 
-  /** What is on the host counts as here, and as idle, since it needs a block to come back to. */
+  /**
+   * Matches blocks in memory and on the host. A block on the host counts as present, and as idle,
+   * since it needs a block to come back to.
+   */
   @Override
   public KvMatch match(BlockNames names, int blocksMax) {
     var here = device.match(names, blocksMax);
@@ -85,12 +88,13 @@ final class SteppedTiers implements TransferModel.Memory {
   }
 
   @Override
-  public KvSpan open(BlockNames names, int blocks) {
+  public @Nullable KvSpan open(BlockNames names, int blocks) {
     // A look-up counts when its answer is used: plans that are thrown away find nothing.
     if (names.equals(missing)) lookUpsInVain++;
     missing = null;
     int here = Math.min(blocks, device.match(names, blocks).blocks());
     var span = device.open(names, here);
+    if (span == null) return null;
     if (here == blocks) return new Releasing(names, span, CachedBlocks.onDevice(here));
     span.reserve(blocks * blockTokens());
     for (int i = here; i < blocks; i++) reload(names.name(i));
@@ -120,7 +124,7 @@ final class SteppedTiers implements TransferModel.Memory {
     }
   }
 
-  /** How many cached blocks must go until no more than the threshold is in use. */
+  /** Returns how many cached blocks must go until no more than the threshold is in use. */
   private int tooMany() {
     int used = pool.total() - pool.free();
     int over = 0;

@@ -9,7 +9,7 @@ import dev.kvasir.sim.workload.Request;
 import java.util.ArrayList;
 import java.util.List;
 
-/** What is noted about a request on its way through the cluster. */
+/** Notes about a request on its way through the cluster. */
 final class Tracked {
   final Request request;
   final long arrivalMicros;
@@ -38,7 +38,7 @@ final class Tracked {
     this.arrivalMicros = request.arrivalNanos() / 1000;
   }
 
-  /** Whether it came as far as the queue of an instance, or was turned away before. */
+  /** Returns whether the request reached the queue of an instance, or was turned away before. */
   boolean isAccountedFor() {
     return sequence != null || ending != Ending.UNFINISHED;
   }

@@ -18,7 +18,7 @@ import java.util.ArrayList;
 import java.util.Iterator;
 
 /**
- * What a cache alone would find of a trace: no engine, no time, one prompt after the other, so that
+ * Replay of a trace against a cache alone: no engine, no time, one prompt after the other, so that
  * only the size of the cache and its eviction policy decide. The blocks of the prompt that is being
  * served lie beside the cache; when it ends, the cache is brought back to its size.
  */
@@ -58,7 +58,10 @@ public final class CacheReplay {
     return new CacheFound(references, hits);
   }
 
-  /** How many blocks a prompt refers to: all that are named, though the last may not be full. */
+  /**
+   * Returns how many blocks a prompt refers to: all that are named, though the last may not be
+   * full.
+   */
   static int blocksOf(Request request, int blockTokens) {
     return Math.max(request.promptTokens(), request.content().namedTokens()) / blockTokens;
   }

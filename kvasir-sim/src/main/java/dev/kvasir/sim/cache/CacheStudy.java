@@ -10,8 +10,8 @@ import java.util.HashSet;
 import java.util.List;
 
 /**
- * What a trace lets caches find: how much of it returns, when, and what each size finds under LRU,
- * under the learnt order, and at best.
+ * Potential of a trace for caches: how much of it returns, when, and what each size finds under
+ * LRU, under the learnt order, and at best.
  *
  * @param references blocks that prompts refer to
  * @param distinct different blocks among them

@@ -11,8 +11,8 @@ import java.util.List;
 import java.util.PriorityQueue;
 
 /**
- * What a cache would find that knows the future: of all blocks the one that is needed last goes
- * first. No eviction policy finds more. Holds the whole trace.
+ * Replay of a trace against a cache that knows the future: of all blocks, the one that is needed
+ * last goes first. No eviction policy finds more. Holds the whole trace.
  */
 public final class ClairvoyantReplay {
   /** By which users ask for it. */
@@ -51,7 +51,7 @@ public final class ClairvoyantReplay {
   /** A block in the cache; out of date once the block is needed at another time. */
   private record Kept(int nextUse, int place, int block) {}
 
-  /** What a cache of that many blocks finds. */
+  /** Returns what a cache of that many blocks finds. */
   public CacheFound run(int blocksMax) {
     var kept = new int[distinct];
     Arrays.fill(kept, NEVER);

@@ -31,7 +31,7 @@ public final class Calibration {
   public record Input(String name, String sha256, Capture capture) {}
 
   /**
-   * What is known beforehand.
+   * Information that is known beforehand.
    *
    * @param model the model's sizes
    * @param gpus GPUs it may have run on; of several the one that explains most is taken
@@ -78,7 +78,7 @@ public final class Calibration {
   }
 
   /**
-   * What came of it.
+   * Result of a calibration.
    *
    * @param notes what was found on the way, for whoever calibrates
    * @param lines the times with what was known beforehand, for a table
@@ -168,7 +168,7 @@ public final class Calibration {
     return StrictMath.log(Math.max(1, predicted) / Math.max(1, measured));
   }
 
-  /** What no common times can explain was not one deployment. */
+  /** Refuses captures that no common times can explain: they are not of one deployment. */
   private static void requireLike(List<Explained> explained) {
     if (explained.size() < 2) return;
     for (var each : explained) {

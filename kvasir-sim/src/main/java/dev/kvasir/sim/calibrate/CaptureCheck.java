@@ -43,14 +43,14 @@ final class CaptureCheck {
   private final List<String> notes = new ArrayList<>();
   private final SequencedMap<String, Told> told = new LinkedHashMap<>();
 
-  /** What a capture says of its deployment. */
+  /** Statement of a capture about its deployment. */
   private record Told(String capture, String value) {}
 
   CaptureCheck(@Nullable Limits said) {
     this.said = said;
   }
 
-  /** What was found on the way, for whoever calibrates. */
+  /** Returns what was found on the way, for whoever calibrates. */
   List<String> notes() {
     return List.copyOf(notes);
   }
@@ -131,7 +131,10 @@ final class CaptureCheck {
     return new Served(source, requests, limits(source, requests, capture), weight);
   }
 
-  /** Whoever comes later waits longer, to the last: what that would come to nobody measured. */
+  /**
+   * Refuses a capture in which waits grow up to the end, since nobody measured how far they would
+   * grow.
+   */
   private static void requireEnd(String source, List<Captured> requests) {
     if (requests.size() < REQUESTS_MIN) return;
     var medians = new double[QUARTERS];
@@ -190,7 +193,7 @@ final class CaptureCheck {
     return seen.contradicts(limits.blocks()) ? limits.withBlocks(seen.peakBlocks()) : limits;
   }
 
-  /** What a capture says of its deployment, by the paths of a file. */
+  /** Returns what a capture says of its deployment, by the paths of a file. */
   private static SequencedMap<String, String> texts(Capture capture) {
     var deployment = capture.deployment();
     return deployment == null ? new LinkedHashMap<>() : deployment.texts();

@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * How good profiles are at captures that they were not made from.
+ * Measures how good profiles are at captures that they were not made from.
  *
  * <pre>
  *   captures - all ways to leave some out -+- the rest - profile - replay those left out
@@ -39,12 +39,12 @@ public final class CrossCheck {
       return measured == 0 ? 0 : predicted / measured - 1;
     }
 
-    /** Whether what is predicted could have been measured as well. */
+    /** Returns whether the predicted value could have been measured as well. */
     public boolean isWithinChance() {
       return chance.contains(predicted * 1000);
     }
 
-    /** Whether the interval that was shown contains what was measured. */
+    /** Returns whether the interval that was shown contains the measured value. */
     public boolean isForetold() {
       return interval.contains(measured * 1000);
     }

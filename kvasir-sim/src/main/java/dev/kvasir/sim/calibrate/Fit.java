@@ -24,7 +24,7 @@ import java.util.List;
 final class Fit {
   private static final double[] SHARES = {0.1, 0.25, 0.5, 0.75, 0.9};
 
-  /** What the model itself is off by, whatever its values: no quantile counts for more. */
+  /** Error of the model itself, whatever its values; it limits how much a quantile counts. */
   private static final double MODEL_OFF = 0.04;
 
   private static final double SLOPE_STEP = 0.12;
@@ -46,7 +46,7 @@ final class Fit {
     this.runner = runner;
   }
 
-  /** How far each value is off its prior, in logarithms, and how sure that is. */
+  /** Distance of each value from its prior, in logarithms, and how sure it is. */
   @SuppressWarnings("ArrayRecordComponent") // handed on, never compared
   record Found(double[] off, double[][] covariance, double loss) {}
 
@@ -60,7 +60,7 @@ final class Fit {
     return values;
   }
 
-  /** How far off what is known beforehand is by itself. */
+  /** Returns how far off the priors are by themselves. */
   double lossOfPrior() {
     var at = new double[priors.length];
     return loss(residuals(at), at);
@@ -172,7 +172,9 @@ final class Fit {
     return found;
   }
 
-  /** What is far off counts by its size, not by its square. */
+  /**
+   * Returns the weight of a residual: one that is far off counts by its size, not by its square.
+   */
   private static double weight(double residual) {
     return Math.min(1, FAR / Math.max(FAR, Math.abs(residual)));
   }

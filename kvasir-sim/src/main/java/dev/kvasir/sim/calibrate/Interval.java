@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.SplittableRandom;
 
 /**
- * Where a figure lies nine times of ten, by the calibration's own errors.
+ * Range in which a figure lies nine times out of ten, by the calibration's own errors.
  *
  * <p>A draw takes one of the runs, with the profile's times or others that its captures allow; its
  * requests as often as chance has it; and an error of the whole run, as large as those of the
@@ -23,7 +23,7 @@ public record Interval(double low, double high) {
   private static final List<Figure> FIGURES = List.of(Figure.values());
   private static final double TAIL = 0.05;
 
-  /** Which figure of a run. */
+  /** Figure of a run. */
   public enum Figure {
     TTFT_P50(Time.TTFT, 0.5),
     TTFT_P90(Time.TTFT, 0.9),
@@ -38,12 +38,12 @@ public record Interval(double low, double high) {
       this.share = share;
     }
 
-    /** Whether it tells of the few requests that took longest. */
+    /** Returns whether the figure tells of the few requests that took longest. */
     boolean isTail() {
       return share > 0.5;
     }
 
-    /** What was measured of each request, sorted, in microseconds. */
+    /** Returns what was measured of each request, sorted, in microseconds. */
     double[] measured(List<Captured> requests) {
       return time.measured(requests);
     }
@@ -82,7 +82,7 @@ public record Interval(double low, double high) {
     return nineOfTen(figures);
   }
 
-  /** Where a figure of requests that were measured lies if they are drawn anew from themselves. */
+  /** Returns the interval of a figure if the measured requests are drawn anew from themselves. */
   static Interval byChance(Figure figure, double[] measured, long seed) {
     var random = new SplittableRandom(seed * FIGURES.size() + FIGURES.indexOf(figure));
     var figures = new double[DRAWS];

@@ -6,8 +6,9 @@ import java.util.Comparator;
 import java.util.List;
 
 /**
- * How much KV memory a server has, as far as its requests show it: what those that ran at the same
- * time held. Where many waited much longer than their prompts take, the memory was full then.
+ * Estimate of how much KV memory a server has, as far as its requests show it: what those that ran
+ * at the same time held. Where many waited much longer than their prompts take, the memory was full
+ * then.
  *
  * @param peakBlocks the most blocks that were held at a time: the memory has at least as many
  * @param isFull whether the memory was full, so that it has about as many
@@ -23,7 +24,7 @@ public record KvEstimate(int peakBlocks, boolean isFull) {
   /** An estimate of what is held is off by as much: requests that made room still count. */
   private static final double OFF = 0.1;
 
-  /** Whether a server with so many blocks cannot have held what its requests did. */
+  /** Returns whether a server with so many blocks cannot have held what its requests did. */
   public boolean contradicts(int blocks) {
     return blocks < (1 - OFF) * peakBlocks;
   }

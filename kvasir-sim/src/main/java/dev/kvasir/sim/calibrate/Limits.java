@@ -4,7 +4,7 @@ import dev.kvasir.engine.EngineSettings;
 import dev.kvasir.engine.PlanningSettings;
 
 /**
- * How an engine is set, as far as its batches depend on it.
+ * Settings of an engine, as far as its batches depend on them.
  *
  * @param sequencesMax the most requests in a batch
  * @param stepTokensMax the most tokens in a step
@@ -12,7 +12,7 @@ import dev.kvasir.engine.PlanningSettings;
  * @param blockTokens the tokens of a block
  */
 public record Limits(int sequencesMax, int stepTokensMax, int blocks, int blockTokens) {
-  /** What vLLM takes on GPUs with much memory, and a memory that nobody fills. */
+  /** Limits that vLLM sets on GPUs with much memory, with more blocks than anybody fills. */
   public static final Limits USUAL = new Limits(256, 8192, 1 << 20, 16);
 
   public Limits {
@@ -29,7 +29,7 @@ public record Limits(int sequencesMax, int stepTokensMax, int blocks, int blockT
     }
   }
 
-  /** Whether somebody said or showed how much memory there is. */
+  /** Returns whether somebody said or showed how much memory there is. */
   public boolean isMemoryKnown() {
     return blocks != USUAL.blocks;
   }

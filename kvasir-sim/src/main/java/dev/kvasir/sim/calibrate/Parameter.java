@@ -58,7 +58,7 @@ enum Parameter {
     return label;
   }
 
-  /** Where it stands among the values of a profile. */
+  /** Returns the index of the parameter among the values of a profile. */
   int index() {
     return ordinal();
   }
@@ -68,7 +68,7 @@ enum Parameter {
     return values()[index].spread;
   }
 
-  /** What is said of all of them beforehand. */
+  /** Returns the priors of all parameters. */
   static double[] priors(ServedShape shape) {
     var values = new double[values().length];
     for (var each : values()) values[each.ordinal()] = each.prior.applyAsDouble(shape);

@@ -5,7 +5,7 @@ import dev.kvasir.sim.server.ServerTimes;
 import java.util.List;
 
 /**
- * How one deployment takes its time, as it was found from captures.
+ * Times of one deployment, as found from captures.
  *
  * @param calls how often the server is called for a request
  * @param values the times, in the order of {@link Parameter}
@@ -20,10 +20,10 @@ public record Profile(
     List<Double> values,
     List<List<Double>> others,
     List<Source> captures) {
-  /** What a run is off by at least, however well the captures are explained. */
+  /** Least error of a run, however well the captures are explained. */
   private static final double MODEL_OFF = 0.05;
 
-  /** How many times a profile has. */
+  /** Number of times in a profile. */
   private static final int VALUES = Parameter.values().length;
 
   public Profile {
@@ -41,7 +41,7 @@ public record Profile(
   }
 
   /**
-   * What was measured.
+   * Deployment that was measured.
    *
    * @param gpus over how many GPUs the model is split
    */
@@ -72,7 +72,7 @@ public record Profile(
     return others.stream().map(each -> new ServerModel(times(each, calls))).toList();
   }
 
-  /** How far off a whole run may be though every time is right, in logarithms. */
+  /** Returns how far off a whole run may be though every time is right, in logarithms. */
   double runOff(Spread.Time time) {
     double squares = 0;
     for (var each : captures) {

@@ -4,7 +4,7 @@ import dev.kvasir.sim.trace.Captured;
 import java.util.List;
 
 /**
- * What one server answered while one capture was made.
+ * Answers of one server while one capture was made.
  *
  * @param source the capture, and the server if it has several
  * @param requests in order of arrival

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.function.ToDoubleFunction;
 
 /**
- * How the times of the requests of a server are spread: what a fit compares.
+ * Spread of the times of the requests of a server, which a fit compares.
  *
  * <p>Who was first among requests that came together is chance, so that spreads are compared and
  * not requests one by one.
@@ -63,7 +63,7 @@ final class Spread {
     return sorted[below] + (rank - below) * (sorted[above] - sorted[below]);
   }
 
-  /** How far off the logarithm of a quantile is by chance, in so many requests. */
+  /** Returns how far off the logarithm of a quantile is by chance, in so many requests. */
   static double chance(double[] sorted, double share) {
     double step = Math.sqrt(share * (1 - share) / sorted.length);
     double low = quantile(sorted, share - step);

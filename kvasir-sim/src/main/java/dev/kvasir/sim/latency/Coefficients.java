@@ -2,7 +2,7 @@ package dev.kvasir.sim.latency;
 
 import java.util.List;
 
-/** What a list of coefficients must be before a model believes it. */
+/** Checks of a list of coefficients before a model uses it. */
 final class Coefficients {
   private Coefficients() {}
 

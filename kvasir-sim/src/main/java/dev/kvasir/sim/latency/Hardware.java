@@ -1,7 +1,7 @@
 package dev.kvasir.sim.latency;
 
 /**
- * What one GPU can do.
+ * Capabilities of one GPU.
  *
  * @param name what it is called
  * @param teraflops its peak in 16-bit arithmetic

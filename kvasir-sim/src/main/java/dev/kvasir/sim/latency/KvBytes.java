@@ -3,7 +3,7 @@ package dev.kvasir.sim.latency;
 import java.util.LinkedHashMap;
 import java.util.SequencedMap;
 
-/** What the K and V of one token take, in values of 16 bits, for models that many run. */
+/** Size of the K and V of one token, in values of 16 bits, for models that many run. */
 public final class KvBytes {
   private static final int VALUE_BYTES = 2;
 

@@ -1,6 +1,6 @@
 package dev.kvasir.sim.latency;
 
-/** How many KV blocks fit into the memory that a model leaves free. */
+/** Computes how many KV blocks fit into the memory that a model leaves free. */
 public final class KvCapacity {
   private static final double BYTES_PER_GIB = 1L << 30;
   private static final double DENSE_ACTIVATION_GIB = 5.5;

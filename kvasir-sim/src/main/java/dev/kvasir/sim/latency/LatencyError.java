@@ -1,6 +1,6 @@
 package dev.kvasir.sim.latency;
 
-/** What a user gave for latencies and cannot be used as it stands: what is wrong, what to do. */
+/** Error in what a user gave for latencies: what is wrong, and what to do. */
 public final class LatencyError extends RuntimeException {
   private static final long serialVersionUID = 1;
 

@@ -32,7 +32,7 @@ public record LatencyFit(
   }
 
   /**
-   * How close a model comes to what was measured.
+   * Closeness of a model to what was measured.
    *
    * @param rows how many rows were measured
    * @param meanMicros what they took on average
@@ -70,7 +70,7 @@ public record LatencyFit(
     }
   }
 
-  /** What the fit found, in a few words for whoever asked for it. */
+  /** Describes what the fit found, in a few words for whoever asked for it. */
   public String describe() {
     var text = new StringBuilder("fitted ").append(model.describe());
     if (steps.rows() > 0) {
@@ -155,7 +155,7 @@ public record LatencyFit(
     return new LatencyFit(model, Closeness.NONE, closeness, warnings);
   }
 
-  /** How close the model comes to the times to first token. */
+  /** Returns how close the model comes to the times to first token. */
   private static Closeness firstTokens(List<Request> requests, LinearModel model) {
     var overhead = model.overhead();
     double fixed = overhead.arrivalMicros() + overhead.perOutputMicros() + model.stepMicros();

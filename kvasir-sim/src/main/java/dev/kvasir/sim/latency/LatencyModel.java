@@ -3,7 +3,7 @@ package dev.kvasir.sim.latency;
 import java.util.List;
 
 /**
- * How long an engine's work takes, in whole microseconds.
+ * Model of how long an engine's work takes, in whole microseconds.
  *
  * <p>Fractions are cut off, not rounded, and a step takes at least one microsecond: the clock of a
  * simulation must move. Several instances may ask at once: a model remembers nothing.
@@ -20,9 +20,9 @@ public interface LatencyModel {
   /** The time from a request's arrival until it stands in the queue. */
   long queueingMicros(int promptTokens);
 
-  /** What each token handed out adds beside the steps. */
+  /** Returns the time that each token handed out adds to that of the steps. */
   long outputTokenMicros();
 
-  /** What a request with output adds once, after its last token. */
+  /** Returns the time that a request with output adds once, after its last token. */
   long afterDecodeMicros();
 }

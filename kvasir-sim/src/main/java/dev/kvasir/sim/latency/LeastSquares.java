@@ -89,7 +89,7 @@ final class LeastSquares {
     return coefficients;
   }
 
-  /** What the coefficients make of each row, less its target. */
+  /** Returns what the coefficients predict for each row, less its target. */
   double[] residuals(double[] coefficients) {
     double[] residuals = new double[targets.length];
     for (int r = 0; r < targets.length; r++) {
@@ -106,12 +106,12 @@ final class LeastSquares {
     return error;
   }
 
-  /** What the rows should sum to on average. */
+  /** Returns the mean of the targets. */
   double meanTarget() {
     return Arrays.stream(targets).sum() / targets.length;
   }
 
-  /** How much of the targets' variance the coefficients explain: 1 all of it, 0 none. */
+  /** Returns how much of the targets' variance the coefficients explain: 1 all of it, 0 none. */
   double explained(double[] coefficients) {
     double mean = meanTarget();
     double variance = 0;
@@ -121,7 +121,7 @@ final class LeastSquares {
     return 1 - error / variance;
   }
 
-  /** How far small errors in the targets may be magnified; infinite where columns coincide. */
+  /** Returns how far small errors in the targets may be magnified; infinite if columns coincide. */
   double condition() {
     double[][] matrix = Arrays.stream(products).map(double[]::clone).toArray(double[][]::new);
     for (int round = 0; round < ROTATIONS_MAX; round++) {

@@ -18,7 +18,7 @@ public record MeasuredStep(
     if (!(micros > 0)) throw new IllegalArgumentException("a step of " + micros + " us");
   }
 
-  /** What each coefficient of a linear model is multiplied with. */
+  /** Returns what each coefficient of a linear model is multiplied with. */
   double[] factors() {
     return new double[] {1, prefillTokens, decodes, prefillContext, decodeContext};
   }

@@ -12,7 +12,7 @@ import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * What a user measured on an engine: steps, requests that had it to themselves, or both.
+ * Measurements that a user made on an engine: steps, requests that had it to themselves, or both.
  *
  * @param steps forward passes
  * @param requests whole requests

@@ -48,14 +48,14 @@ public record ModelShape(
     return feedForward.size > 0 ? feedForward.size : 4 * hiddenSize;
   }
 
-  /** How many layers spread their tokens over experts. */
+  /** Returns how many layers spread their tokens over experts. */
   int expertLayers() {
     var experts = feedForward.experts;
     if (!experts.present()) return 0;
     return experts.denseBetween == 0 ? layers : layers / (experts.denseBetween + 1);
   }
 
-  /** How many layers have one feed-forward part for all tokens. */
+  /** Returns how many layers have one feed-forward part for all tokens. */
   int denseLayers() {
     return layers - expertLayers();
   }
@@ -146,7 +146,7 @@ public record ModelShape(
   }
 
   /**
-   * How many bytes a number takes.
+   * Size of a number in bytes.
    *
    * @param valueBytes an activation or a value in the KV cache
    * @param weightBytes a weight, which may be quantized

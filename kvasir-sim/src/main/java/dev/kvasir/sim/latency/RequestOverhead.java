@@ -3,8 +3,8 @@ package dev.kvasir.sim.latency;
 import java.util.List;
 
 /**
- * What a request costs around the steps: a share for each prompt token before the queue, and one
- * for each output token.
+ * Cost of a request around the steps: a share for each prompt token before the queue, and one for
+ * each output token.
  *
  * @param arrivalMicros the constant part of the way to the queue
  * @param promptTokenMicros what each prompt token adds to it

@@ -1,7 +1,8 @@
 package dev.kvasir.sim.latency;
 
 /**
- * What physics alone says of a model on its GPUs: how long bytes and operations take at the peaks.
+ * Times that physics alone gives for a model on its GPUs: how long bytes and operations take at the
+ * peaks.
  *
  * @param layers how many layers are launched one after the other
  * @param weightMicros to read all weights once

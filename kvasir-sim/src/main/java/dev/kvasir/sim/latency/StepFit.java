@@ -47,8 +47,8 @@ public record StepFit(LinearModel model, int steps, double offP50) {
   }
 
   /**
-   * How often these costs must be taken to come, with the rest, to what the steps took; but for the
-   * few that took longest by far.
+   * Returns the factor by which these costs must be multiplied to come, with the rest, to what the
+   * steps took; the few steps that took longest by far are left out.
    */
   private static double times(double[] costs, List<MeasuredStep> steps, double[] rest) {
     var part = predicted(steps, costs);
@@ -69,7 +69,10 @@ public record StepFit(LinearModel model, int steps, double offP50) {
     return took > 0 && expected > 0 ? took / expected : 1;
   }
 
-  /** What the error of each step is measured by: what is predicted, and more if it is far off. */
+  /**
+   * Returns the sizes that the errors of steps are measured by: the prediction, or more if it is
+   * far off.
+   */
   private static double[] sizes(List<MeasuredStep> steps, double[] betas) {
     var sizes = predicted(steps, betas);
     for (int i = 0; i < sizes.length; i++) {

@@ -3,7 +3,7 @@ package dev.kvasir.sim.latency;
 import java.util.List;
 
 /**
- * What one forward pass computes: its prefill pieces one by one, its decode rows in sums.
+ * Work of one forward pass: its prefill pieces one by one, its decode rows in sums.
  *
  * <p>A decode row computes one token, so its number and the context before it are all that a model
  * of time asks of it; a steady decode step then costs the same for one row as for a thousand.
@@ -21,12 +21,12 @@ public record StepShape(List<Prefill> prefills, int decodes, long decodeContext)
     }
   }
 
-  /** How many requests take part. */
+  /** Returns how many requests take part. */
   public int requests() {
     return prefills.size() + decodes;
   }
 
-  /** How many prompt tokens are computed. */
+  /** Returns how many prompt tokens are computed. */
   public long prefillTokens() {
     long tokens = 0;
     for (var prefill : prefills) tokens += prefill.tokens;

@@ -21,7 +21,7 @@ record Axis(String label, double min, double max, Spacing spacing, List<Tick> ti
     ticks = List.copyOf(ticks);
   }
 
-  /** Whether equal steps add or multiply. */
+  /** Spacing of an axis, on which equal steps add or multiply. */
   enum Spacing {
     LINEAR,
     LOGARITHMIC

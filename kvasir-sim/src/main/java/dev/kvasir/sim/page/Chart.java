@@ -31,7 +31,7 @@ record Chart(
   /** A line across the picture at a value of x or of y. */
   record Mark(Direction direction, double value, String label) {}
 
-  /** Which way a mark runs. */
+  /** Direction in which a mark runs. */
   enum Direction {
     UPRIGHT,
     LEVEL

@@ -14,7 +14,7 @@ record Series(String name, int colour, Shape shape, double[] x, double[] y, doub
     }
   }
 
-  /** How the values are drawn. */
+  /** Form in which the values are drawn. */
   enum Shape {
     LINE,
     DOTTED_LINE,
@@ -35,7 +35,7 @@ record Series(String name, int colour, Shape shape, double[] x, double[] y, doub
     return new Series(name, colour, Shape.DOTS, x, y, new double[x.length]);
   }
 
-  /** What lies between the floor and the values. */
+  /** Returns a series that fills the area between the floor and the values. */
   static Series area(String name, int colour, double[] x, double[] floor, double[] y) {
     return new Series(name, colour, Shape.AREA, x, y, floor);
   }

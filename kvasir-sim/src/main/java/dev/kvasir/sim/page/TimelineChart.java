@@ -46,7 +46,7 @@ final class TimelineChart {
     return spans;
   }
 
-  /** What share of the prompts was found, tier upon tier. */
+  /** Draws the share of the prompts that was found, tier upon tier. */
   Chart hits(List<Tier> tiers) {
     var x = middles();
     var floor = new double[x.length];
@@ -88,7 +88,7 @@ final class TimelineChart {
     return shares;
   }
 
-  /** How many waited and how many were computed. */
+  /** Draws how many requests waited and how many were computed. */
   Chart load() {
     var timeline = run.timeline();
     int count = Math.max(1, timeline.spans());
@@ -113,7 +113,7 @@ final class TimelineChart {
         rows(x, List.of(waiting, running), Figures::digits));
   }
 
-  /** Whether the wait for the first token grows. */
+  /** Draws the waits for the first token, to show whether they grow. */
   Chart waits() {
     var x = middles();
     var half = new double[x.length];

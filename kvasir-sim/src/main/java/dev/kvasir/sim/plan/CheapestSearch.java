@@ -33,7 +33,7 @@ public final class CheapestSearch {
   /** A run to make. */
   public record Trial(int alternative, int engines) {}
 
-  /** What is known of an alternative. */
+  /** Knowledge about an alternative. */
   public enum Knowledge {
     /** The fewest engines that keep the targets are known. */
     FOUND,
@@ -90,7 +90,7 @@ public final class CheapestSearch {
     }
   }
 
-  /** Whether a run kept the targets. */
+  /** Verdict on whether a run kept the targets. */
   public enum Verdict {
     KEEPS,
     FAILS
@@ -112,17 +112,17 @@ public final class CheapestSearch {
         .toList();
   }
 
-  /** What the engines of a run cost in an hour. */
+  /** Returns what the engines of a run cost in an hour. */
   public double hourly(Trial trial) {
     return hourly(trial.alternative(), trial.engines());
   }
 
-  /** Whether runs ran out before all was known. */
+  /** Returns whether the runs ran out before all was known. */
   public boolean isCutShort() {
     return IntStream.range(0, keeping.length).anyMatch(i -> knowledge(i) == Knowledge.OPEN);
   }
 
-  /** What the second cheapest costs that is known to keep the targets. */
+  /** Returns the cost of the second cheapest alternative that is known to keep the targets. */
   private double limit() {
     var costs = ranking().stream().mapToDouble(this::hourly).toArray();
     Arrays.sort(costs);

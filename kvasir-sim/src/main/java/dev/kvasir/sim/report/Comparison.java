@@ -38,7 +38,7 @@ public record Comparison(
     }
   }
 
-  /** What the run would have cost. */
+  /** Returns what the run would have cost. */
   public double cost(Point point) {
     var summary = point.summary();
     double seconds = summary.durationSeconds() * summary.presence();
@@ -58,7 +58,7 @@ public record Comparison(
     return String.join(", ", names);
   }
 
-  /** What costs are counted in. */
+  /** Returns the unit in which costs are counted. */
   public String unit() {
     return points.getFirst().prices().unit();
   }

@@ -1,6 +1,6 @@
 package dev.kvasir.sim.report;
 
-/** How a simulated request ended, if it did. */
+/** Way in which a simulated request ended, if it did. */
 public enum Ending {
   /** It got all its tokens. */
   COMPLETED,

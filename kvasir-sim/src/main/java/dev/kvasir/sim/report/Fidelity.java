@@ -1,13 +1,15 @@
 package dev.kvasir.sim.report;
 
 import dev.kvasir.sim.trace.Captured;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.function.ToLongFunction;
 
 /**
- * What was predicted for the requests of a capture beside what was measured there.
+ * Predictions for the requests of a capture beside what was measured there.
  *
  * <p>Times are fitted to every second request, and compared for the others alone. Nothing is fitted
  * to what was cached, so that is compared for all.
@@ -16,7 +18,7 @@ import java.util.function.ToLongFunction;
  * @param fitted which of them the times were fitted to
  */
 public record Fidelity(List<Pair> pairs, Fitted fitted) {
-  /** Which requests the times were fitted to. */
+  /** Requests that the times were fitted to. */
   public enum Fitted {
     /** Every second one; the others are compared. */
     HALF,
@@ -63,14 +65,18 @@ public record Fidelity(List<Pair> pairs, Fitted fitted) {
       throw new IllegalArgumentException(
           measured.size() + " requests were captured and " + run.requests().size() + " simulated");
     }
+    // Callers that wait ask in another order where their answers come in another.
+    var predicted = new LinkedHashMap<String, ArrayDeque<RequestResult>>();
+    for (var each : run.requests()) {
+      predicted.computeIfAbsent(each.request().id(), _ -> new ArrayDeque<>(1)).add(each);
+    }
     var pairs = new ArrayList<Pair>();
-    for (int i = 0; i < measured.size(); i++) {
-      var pair = new Pair(measured.get(i), run.requests().get(i));
-      var id = pair.measured.request().id();
-      if (!id.equals(pair.predicted.request().id())) {
-        throw new IllegalArgumentException(id + " was simulated out of its turn");
-      }
-      pairs.add(pair);
+    for (var each : measured) {
+      var id = each.request().id();
+      var results = predicted.get(id);
+      var result = results == null ? null : results.pollFirst();
+      if (result == null) throw new IllegalArgumentException(id + " was not simulated");
+      pairs.add(new Pair(each, result));
     }
     return new Fidelity(pairs, Fitted.HALF);
   }

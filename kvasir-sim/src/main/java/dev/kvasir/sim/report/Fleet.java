@@ -35,12 +35,12 @@ public record Fleet(int gpus, Map<Tier, Long> tokens, long bytesPerToken) {
     return isKnown ? count * other.bytesPerToken / bytesPerToken : count;
   }
 
-  /** How many tokens fit below the memory of the GPUs. */
+  /** Returns how many tokens fit below the memory of the GPUs. */
   public long tokensBelow() {
     return tokens.values().stream().mapToLong(Long::longValue).sum();
   }
 
-  /** What it costs to have it for so long. */
+  /** Returns what it costs to have the fleet for so long. */
   public double cost(double seconds, Prices prices) {
     double hourly = gpus * prices.gpu();
     for (var tier : prices.tiers()) {

@@ -3,7 +3,7 @@ package dev.kvasir.sim.report;
 import java.time.Duration;
 
 /**
- * How many requests met their targets.
+ * Rate and share of the requests that met their targets.
  *
  * @param requestsPerSecond requests that met all targets
  * @param attainment their share of all requests

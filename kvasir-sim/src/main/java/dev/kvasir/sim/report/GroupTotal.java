@@ -77,7 +77,7 @@ public record GroupTotal(
         possible == 0 ? 0 : busy / possible);
   }
 
-  /** Whether requests asked for a model that no instance serves. */
+  /** Returns whether requests asked for a model that no instance serves. */
   public boolean isUnserved() {
     return instances == 0 && requests > 0;
   }

@@ -7,7 +7,7 @@ import dev.kvasir.router.view.Role;
 import java.util.List;
 
 /**
- * What one instance did.
+ * Result of one instance.
  *
  * @param role which part of requests it is there for
  * @param waiting requests that still waited at the end
@@ -42,7 +42,7 @@ public record InstanceResult(
   public static final long ALWAYS = -1;
 
   /**
-   * What one tier of an instance did.
+   * Result of one tier of an instance.
    *
    * @param blocks how many it holds
    * @param stored blocks copied into it from above

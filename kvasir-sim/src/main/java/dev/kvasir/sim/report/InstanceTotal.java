@@ -59,7 +59,7 @@ public record InstanceTotal(
     return totals;
   }
 
-  /** Whether anybody gave it something to do. */
+  /** Returns whether nobody gave the instance anything to do. */
   public boolean isIdle() {
     return requests + prefillsForOthers == 0;
   }

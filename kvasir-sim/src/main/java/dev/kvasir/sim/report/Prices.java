@@ -23,7 +23,7 @@ public record Prices(double gpu, List<TierPrice> tiers) {
     }
   }
 
-  /** What a cost is counted in. */
+  /** Returns the unit in which a cost is counted. */
   public String unit() {
     return equals(GPU_HOURS) ? "GPU-hours" : "cost";
   }

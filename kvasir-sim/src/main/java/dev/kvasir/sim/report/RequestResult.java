@@ -4,7 +4,7 @@ import dev.kvasir.kv.CachedBlocks;
 import dev.kvasir.sim.workload.Request;
 
 /**
- * What became of one request; times in microseconds from its arrival, -1 where they never came.
+ * Outcome of one request; times in microseconds from its arrival, -1 where they never came.
  *
  * @param instance who answered it, -1 for nobody
  * @param prefillInstance who computed its prompt, -1 for nobody

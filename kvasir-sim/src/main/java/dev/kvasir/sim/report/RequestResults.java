@@ -71,7 +71,7 @@ public final class RequestResults extends AbstractList<RequestResult> implements
     return number & (PART_SIZE - 1);
   }
 
-  /** What became of the request of that number. */
+  /** Records the outcome of the request of that number. */
   public void tell(int number, RequestResult result) {
     var part = parts.get(number >>> PART_SHIFT);
     int place = place(number);

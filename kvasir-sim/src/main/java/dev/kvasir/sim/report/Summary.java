@@ -72,7 +72,7 @@ public record Summary(
   }
 
   /**
-   * What one tier did on all instances.
+   * Totals of one tier over all instances.
    *
    * @param hitTokens tokens that were found there and needed no computing
    * @param thrashingRate the share of stored blocks that were wanted again at once
@@ -90,7 +90,7 @@ public record Summary(
       double utilisation) {}
 
   /**
-   * How to read a run.
+   * Sizes and targets by which to read a run.
    *
    * @param bytesPerToken what the K and V of one token take
    */
@@ -156,7 +156,7 @@ public record Summary(
     return durationSeconds > 0 ? totalOutputTokens / durationSeconds : 0;
   }
 
-  /** How often a request had to make room, for each that was completed. */
+  /** Returns how often a request had to make room, for each that was completed. */
   public double preemptionRate() {
     return completedRequests > 0 ? (double) preemptions / completedRequests : 0;
   }
@@ -226,7 +226,7 @@ public record Summary(
     return bytes;
   }
 
-  /** What requests of a run come to, added up in one walk: a run has millions of them. */
+  /** Totals over the requests of a run, added up in one walk: a run has millions of them. */
   static final class RequestTotals {
     private static final List<Ending> ENDINGS = List.of(Ending.values());
     private static final List<Tier> TIERS = List.of(Tier.values());

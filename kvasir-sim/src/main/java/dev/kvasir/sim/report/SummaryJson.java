@@ -19,7 +19,7 @@ public final class SummaryJson {
     return JSON.writeValueAsString(node(summary));
   }
 
-  /** What a cache alone found. */
+  /** Writes what a cache alone found. */
   public static String write(CacheFound found) {
     var node = JSON.createObjectNode();
     node.put("block_references", found.references());

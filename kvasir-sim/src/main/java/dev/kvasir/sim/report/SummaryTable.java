@@ -20,7 +20,7 @@ public final class SummaryTable {
     return table.text.toString();
   }
 
-  /** What a cache alone found. */
+  /** Describes what a cache alone found. */
   public static String of(CacheFound found) {
     return String.format(
         Locale.ROOT,

@@ -3,7 +3,7 @@ package dev.kvasir.sim.report;
 import dev.kvasir.kv.event.Tier;
 
 /**
- * What a tier costs.
+ * Prices of a tier.
  *
  * @param gibHour an hour of a GiB on it
  * @param thousandWrites a thousand requests that write, where they are paid for

@@ -4,7 +4,7 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * How many requests waited and ran over time, in a bounded number of equal spans.
+ * Counts of the requests that waited and ran over time, in a bounded number of equal spans.
  *
  * <p>When the run outgrows them, two spans become one: a longer run has longer spans, not more.
  */
@@ -53,17 +53,17 @@ public final class Timeline {
     return spanMicros;
   }
 
-  /** How many spans the run has reached. */
+  /** Returns how many spans the run has reached. */
   public int spans() {
     return lastMicros == 0 ? 0 : (int) ((lastMicros - 1) / spanMicros) + 1;
   }
 
-  /** How many requests waited in that span, on average. */
+  /** Returns how many requests waited in that span, on average. */
   public double waiting(int span) {
     return waitingMicros[span] / spanMicros;
   }
 
-  /** How many requests were being computed in that span, on average. */
+  /** Returns how many requests were being computed in that span, on average. */
   public double running(int span) {
     return runningMicros[span] / spanMicros;
   }

@@ -97,18 +97,23 @@ public final class FrontStage {
    * Sends the tokens of a step out, one for each of its requests; who waits for one of them hears
    * of it when it is through. A request whose last token still waits for the event loop has both
    * sent as one, so that outputs alone never hold up the loop for longer than one step of them.
+   *
+   * @return when those tokens are through that nobody waits for
    */
-  void send(int tokens, Iterable<Runnable> waiting) {
+  long send(int tokens, Iterable<Runnable> waiting) {
     double left = Math.max(0, (sentNanos - loop.nanos()) / NANOS_PER_MICRO);
     double waits = left == 0 ? 0 : Math.min(unsent, left / times.outputMicros());
     double merged = Math.min(waits, tokens);
     long end = take(times.outputMicros() * (tokens - merged));
     unsent = waits + tokens - merged;
     sentNanos = merged < tokens ? end : sentNanos;
-    for (var each : waiting) {
-      end = take(times.endMicros());
-      after(end, each);
-    }
+    for (var each : waiting) after(take(times.endMicros()), each);
+    return end;
+  }
+
+  /** The time that a token takes besides that somebody waits for. */
+  long eachNanos() {
+    return ServerModel.nanos(times.endMicros());
   }
 
   /** The event loop's time for a piece of work that stands in line from now on. */

@@ -26,7 +26,7 @@ public final class ServerModel implements LatencyModel {
     return times;
   }
 
-  /** How long the GPU computes the step. */
+  /** Returns how long the GPU computes the step. */
   long deviceNanos(StepShape shape) {
     var engine = times.engine();
     double tokens = shape.prefillTokens() + (double) shape.decodes();
@@ -41,7 +41,7 @@ public final class ServerModel implements LatencyModel {
     return nanos(micros);
   }
 
-  /** How long the engine's process takes to launch the step, after so many requests. */
+  /** Returns how long the engine's process takes to launch the step, after so many requests. */
   long launchNanos(StepShape shape, long served) {
     var engine = times.engine();
     if (shape.prefills().isEmpty()) {

@@ -3,8 +3,8 @@ package dev.kvasir.sim.server;
 import java.util.List;
 
 /**
- * How long one deployment takes for what it does: an engine of one model on its GPUs, and the
- * server in front of it.
+ * Times of one deployment: those of an engine of one model on its GPUs, and of the server in front
+ * of it.
  *
  * @param engine what a step takes
  * @param front what a request takes before and after its steps
@@ -12,7 +12,7 @@ import java.util.List;
  */
 public record ServerTimes(Engine engine, Front front, WarmUp warmUp) {
   /**
-   * What a step takes, on the processor that launches it and on the GPU.
+   * Times of a step, on the processor that launches it and on the GPU.
    *
    * @param launchMicros to launch a step that computes prompts, kernel by kernel
    * @param launchRowMicros more for each request in it
@@ -57,7 +57,7 @@ public record ServerTimes(Engine engine, Front front, WarmUp warmUp) {
   }
 
   /**
-   * What a request takes before and after its steps.
+   * Times of a request before and after its steps.
    *
    * @param calls how often the server is called for a request: 2 where a router asks it for the
    *     tokens first
@@ -103,8 +103,8 @@ public record ServerTimes(Engine engine, Front front, WarmUp warmUp) {
   }
 
   /**
-   * How much longer it takes for the first requests after a start: code that is not compiled yet,
-   * kernels that are not loaded. It falls by the same share with each request.
+   * Extra time for the first requests after a start, when code is not compiled yet and kernels are
+   * not loaded. It falls by the same share with each request.
    *
    * @param front how much more of its time the front takes for the first request; 1 is double
    * @param launch the same of launching a step with prompts

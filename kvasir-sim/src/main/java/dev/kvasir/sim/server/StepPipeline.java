@@ -21,15 +21,28 @@ public final class StepPipeline {
   private final ServerModel model;
   private final FrontStage front;
 
-  /** Who waits for the tokens of the last step. */
+  /** Tasks that wait for the tokens of the last step. */
   private List<Runnable> waiting = new ArrayList<>();
 
+  private SentListener sent = (_, _) -> {};
   private boolean launching;
   private boolean unseen;
   private boolean idle;
   private int tokens;
   private long deviceEndNanos;
   private long unseenEndNanos;
+
+  /** Hears of each step when it is known at what time its tokens leave the server. */
+  @FunctionalInterface
+  public interface SentListener {
+    /**
+     * The tokens of the oldest step that was not sent are.
+     *
+     * @param nanos when they have left
+     * @param eachNanos how much later each of those leaves that somebody waits for
+     */
+    void sent(long nanos, long eachNanos);
+  }
 
   public StepPipeline(EventLoop loop, ServerModel model, FrontStage front) {
     this.loop = loop;
@@ -74,7 +87,12 @@ public final class StepPipeline {
     unseen = false;
     var those = waiting;
     waiting = new ArrayList<>();
-    front.send(tokens, those);
+    sent.sent(front.send(tokens, those), front.eachNanos());
+  }
+
+  /** Has somebody told when tokens leave. */
+  public void tellSent(SentListener listener) {
+    sent = listener;
   }
 
   /** Has somebody told of a token of the step that is done now, when it is through. */

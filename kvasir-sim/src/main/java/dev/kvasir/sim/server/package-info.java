@@ -1,5 +1,5 @@
 /**
- * How a server takes its time around and within the steps of its engine.
+ * Models of the time that a server takes around and within the steps of its engine.
  *
  * <pre>
  *   arrival - receive - call - hop - call - deliver - [queue | step | step ...] - outputs - answer

@@ -22,7 +22,7 @@ public final class Nearest {
     return beginning || distance(written, word) <= Math.max(written.length(), word.length()) / 3;
   }
 
-  /** How many letters to insert, drop, change or swap with their neighbour. */
+  /** Returns how many letters to insert, drop, change or swap with their neighbour. */
   static int distance(String from, String to) {
     int[][] distances = new int[from.length() + 1][to.length() + 1];
     for (int row = 0; row <= from.length(); row++) {

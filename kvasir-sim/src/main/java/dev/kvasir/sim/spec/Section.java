@@ -63,7 +63,7 @@ public final class Section {
     return value != null && !(value instanceof Written.Blank);
   }
 
-  /** Whether the value has keys of its own. */
+  /** Returns whether the value has keys of its own. */
   public boolean hasSection(String key) {
     return has(key) && keys.values().get(key) instanceof Written.Keys;
   }

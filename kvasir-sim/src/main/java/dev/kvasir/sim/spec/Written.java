@@ -9,7 +9,7 @@ import java.util.SequencedMap;
 /** The value of a key as written in a file, in the environment or on the command line. */
 public sealed interface Written {
   /**
-   * Where it stands.
+   * Place where a value stands.
    *
    * @param place a file and a line, a variable or an option
    * @param folder where files lie that are named there; null for the working folder
@@ -63,7 +63,7 @@ public sealed interface Written {
       return low instanceof Keys keys ? keys.under(this) : this;
     }
 
-    /** Whether a single value or a list is written at the end of the path. */
+    /** Returns whether a value that is not blank is written at the end of the path. */
     public boolean has(String path) {
       int dot = path.indexOf('.');
       if (dot < 0) return values.get(path) != null && !(values.get(path) instanceof Blank);

@@ -49,7 +49,7 @@ public final class YamlReader {
     return place == null ? "" : ":" + place.getLineNr();
   }
 
-  /** What is wrong comes after what was being read; places are indented. */
+  /** Returns what is wrong: it comes after what was being read, and only places are indented. */
   private static String said(String message) {
     var lines = message.lines().filter(line -> !line.isBlank() && !line.startsWith(" ")).toList();
     return lines.isEmpty() ? "check it" : lines.getLast();

@@ -8,7 +8,7 @@ import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
 
 /**
- * What the header of a BLIS TraceV2 says about its rows.
+ * Information that the header of a BLIS TraceV2 gives about its rows.
  *
  * @param unitNanos the unit of all times
  * @param accumulates whether the rows of a session say only what they add to it
@@ -17,7 +17,7 @@ record BlisHeader(long unitNanos, boolean accumulates) {
   /** For rows that come without a header. */
   static final BlisHeader USUAL = new BlisHeader(1000, false);
 
-  /** What a header says; null for rows without one. */
+  /** Reads a header; the input is null for rows without one. */
   static BlisHeader of(@Nullable TraceInput input) {
     return input == null ? USUAL : read(input);
   }

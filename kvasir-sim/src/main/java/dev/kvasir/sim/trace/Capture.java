@@ -23,7 +23,7 @@ public record Capture(
     int runs,
     List<String> notes,
     int calls) {
-  /** What a router does that knows prompts by the tokens of their server. */
+  /** Calls for a request by a router that knows prompts by the tokens of their server. */
   public static final int CALLS_USUAL = 2;
 
   public Capture {

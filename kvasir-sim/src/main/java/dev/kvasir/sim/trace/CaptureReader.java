@@ -18,7 +18,9 @@ public final class CaptureReader implements RowReader {
   static final String SCHEMA = "kvasir.capture.v1";
   static final String DEPLOYMENT = "kvasir.deployment.v1";
 
-  /** How captures of before said how they were set: a run begins, and its options are gone. */
+  /**
+   * Schema of the settings line in earlier captures: it begins a run, and its options are ignored.
+   */
   static final String SETTINGS = "kvasir.settings.v1";
 
   private static final String STEPS = "kvasir.steps.v1";
@@ -146,7 +148,10 @@ public final class CaptureReader implements RowReader {
     return captured.shortened(times(prompt, told));
   }
 
-  /** How many times longer the router took a prompt than the worker that had its tokens. */
+  /**
+   * Returns how many times longer the router took a prompt to be than the worker, which had its
+   * tokens.
+   */
   private double times(int prompt, int told) {
     double times = (double) prompt / told;
     if (times >= 1 / TIMES_MAX && times <= TIMES_MAX) return times;

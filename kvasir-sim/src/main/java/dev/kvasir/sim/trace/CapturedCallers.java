@@ -84,7 +84,7 @@ public final class CapturedCallers {
     if (present >= ALL * callers) steady++;
   }
 
-  /** Whether all have an end, and an id of their own. */
+  /** Returns whether all requests have an end, and an id of their own. */
   private static boolean areWhole(List<Captured> requests) {
     var ids = new HashSet<String>();
     for (var each : requests) {

@@ -58,7 +58,7 @@ final class CsvRows {
         "the line may be cut off: remove it, or fetch the file again");
   }
 
-  /** Where the column stands; an error if there is none. */
+  /** Returns the index of the column, and fails if there is none. */
   int column(String name) {
     int index = header.indexOf(name);
     if (index >= 0) return index;
@@ -68,7 +68,7 @@ final class CsvRows {
         "add or rename it (columns found: " + String.join(", ", header) + ")");
   }
 
-  /** Where the column stands, or -1: its cells are then empty. */
+  /** Returns the index of the column, or -1: its cells are then empty. */
   int columnIfAny(String name) {
     return header.indexOf(name);
   }

@@ -83,7 +83,7 @@ final class PromptEstimates {
     return by == null ? captured : captured.shortened(by);
   }
 
-  /** What is to be told of it; empty if all lengths are right. */
+  /** Returns notes on the estimates; empty if all lengths are right. */
   List<String> notes() {
     if (requests == 0) return List.of();
     double sum = times.values().stream().mapToDouble(Double::doubleValue).sum();

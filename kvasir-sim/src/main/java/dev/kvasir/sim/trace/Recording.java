@@ -29,7 +29,7 @@ final class Recording {
     return sorted.poll();
   }
 
-  /** What was found of prompts whose lengths are estimates; of those read so far. */
+  /** Returns what was found of prompts whose lengths are estimates, among those read so far. */
   PromptEstimates estimates() {
     return estimates;
   }

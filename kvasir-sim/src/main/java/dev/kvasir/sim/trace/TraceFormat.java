@@ -84,13 +84,13 @@ public enum TraceFormat {
     this.marks = List.of(marks);
   }
 
-  /** Which moment of the trace is 0 in the simulation. */
+  /** Moment of the trace that is 0 in the simulation. */
   enum Start {
     ZERO,
     FIRST
   }
 
-  /** What a format is recognised by. */
+  /** Feature by which a format is recognised. */
   private enum Kind {
     FIELD,
     SCHEMA,
@@ -111,7 +111,7 @@ public enum TraceFormat {
     return start;
   }
 
-  /** What the format is called on the command line. */
+  /** Returns the name of the format on the command line. */
   public String title() {
     return title;
   }

@@ -3,7 +3,7 @@ package dev.kvasir.sim.trace;
 import dev.kvasir.Nullable;
 
 /**
- * How to read a trace.
+ * Options for reading a trace.
  *
  * @param format null to recognise it by its first line
  * @param timeScale the time between arrivals is multiplied by it: 0.5 doubles the load
@@ -29,14 +29,14 @@ public record TraceOptions(
     if (tokensPerId < 0) throw new IllegalArgumentException("ids of " + tokensPerId + " tokens");
   }
 
-  /** Whether the requests must stand in order of arrival, or are to be brought into it. */
+  /** Order of the requests: they must stand in order of arrival, or are to be brought into it. */
   public enum Order {
     AS_WRITTEN,
     /** Holds the whole trace in memory. */
     SORTED
   }
 
-  /** What becomes of a prompt whose last id stands for less than a whole block. */
+  /** Treatment of a prompt whose last id stands for less than a whole block. */
   public enum Tail {
     AS_WRITTEN,
     /** The prompt is as long as all its ids, so that its last block can be found again, too. */

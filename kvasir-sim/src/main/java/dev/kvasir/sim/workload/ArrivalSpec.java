@@ -5,7 +5,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.function.DoubleSupplier;
 
-/** How arrivals are spread over time. */
+/** Distribution of arrivals over time. */
 public sealed interface ArrivalSpec {
   double RATE_MAX = 1e9;
   double RATE_MIN = 1e-6;

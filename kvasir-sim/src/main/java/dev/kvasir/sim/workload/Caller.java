@@ -1,7 +1,7 @@
 package dev.kvasir.sim.workload;
 
 /**
- * Who sends a request, and for which model; each may be empty.
+ * Sender of a request, and the model it is for; each may be empty.
  *
  * @param tenant tenants share no blocks
  * @param sloClass what the caller may expect
@@ -20,7 +20,10 @@ public record Caller(String tenant, String sloClass, String model) {
     return model.isEmpty() ? ANYBODY : new Caller("", "", model);
   }
 
-  /** What keeps the blocks of the tenant apart from those of others; 0 for no tenant. */
+  /**
+   * Returns a number that keeps the blocks of the tenant apart from those of others; 0 for no
+   * tenant.
+   */
   public long salt() {
     return tenant.isEmpty() ? 0 : Mix.of(tenant);
   }

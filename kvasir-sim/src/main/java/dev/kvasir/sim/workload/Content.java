@@ -15,7 +15,7 @@ public final class Content {
   private static final int[] NO_ENDS = {};
   private static final long[] NO_STREAMS = {};
 
-  /** Whose the tokens are that follow the segments. */
+  /** Owner of the tokens that follow the segments. */
   private enum Rest {
     /** Of this content alone. */
     OWN,
@@ -31,7 +31,7 @@ public final class Content {
   /** The stream of the last segment; by itself, for most contents of chance have no other. */
   private final long last;
 
-  /** Whose the last stream is. */
+  /** Owner of the last stream. */
   private final Rest rest;
 
   private Content(long[] streams, int[] ends, long last, Rest rest) {
@@ -112,7 +112,7 @@ public final class Content {
     return Mix.of(name);
   }
 
-  /** How many ids it takes to name that many tokens. */
+  /** Returns how many ids it takes to name that many tokens. */
   public static int idsFor(int tokens, int tokensPerId) {
     return Math.ceilDiv(tokens, tokensPerId);
   }
@@ -126,7 +126,7 @@ public final class Content {
     return alone(stream, Rest.OWN);
   }
 
-  /** Whether it runs through one stream, of which nobody else has a token. */
+  /** Returns whether the content runs through one stream, of which nobody else has a token. */
   boolean isOneStream() {
     return ends.length == 0 && rest == Rest.OWN;
   }
@@ -147,12 +147,12 @@ public final class Content {
     return new Names(this, blockTokens, salt);
   }
 
-  /** How many tokens are named before those that are its own. */
+  /** Returns how many tokens are named before those that are its own. */
   public int namedTokens() {
     return ends.length == 0 ? 0 : ends[ends.length - 1];
   }
 
-  /** Whether what follows the named tokens belongs to this content alone. */
+  /** Returns whether what follows the named tokens belongs to this content alone. */
   public boolean endsAlone() {
     return rest == Rest.OWN;
   }
@@ -162,7 +162,7 @@ public final class Content {
     return stream(0);
   }
 
-  /** How many tokens at the beginning are named alike in both. */
+  /** Returns how many tokens at the beginning are named alike in both contents. */
   public int commonTokens(Content other) {
     int most = Math.min(ends.length, other.ends.length);
     int same = 0;
@@ -183,7 +183,7 @@ public final class Content {
     return new Content(streams, shorter, last, rest);
   }
 
-  /** How many segments are named before what is its own. */
+  /** Returns how many segments are named before what is its own. */
   public int namedSegments() {
     return ends.length;
   }
@@ -192,7 +192,7 @@ public final class Content {
     return segment < streams.length ? streams[segment] : last;
   }
 
-  /** Where the segment is over, in tokens; the last one never is. */
+  /** Returns where the segment ends, in tokens; the last one never does. */
   long end(int segment) {
     return segment < ends.length ? ends[segment] : Long.MAX_VALUE;
   }

@@ -4,7 +4,7 @@ import dev.kvasir.sim.spec.Section;
 import java.util.Arrays;
 import java.util.List;
 
-/** How a length in tokens is distributed; what falls outside the clip is moved to its edge. */
+/** Distribution of a length in tokens; what falls outside the clip is moved to its edge. */
 public sealed interface LengthSpec {
   int TOKENS_MAX = 1 << 24;
 
@@ -170,7 +170,7 @@ public sealed interface LengthSpec {
     }
   }
 
-  /** What stands under the key: a number of tokens, or a distribution. */
+  /** Reads what stands under the key: a number of tokens, or a distribution. */
   static LengthSpec read(Section section, String key) {
     if (section.hasSection(key)) return section.section(key).as(LengthSpec::read);
     return new Constant(section.tokens(key));

@@ -55,8 +55,8 @@ public final class Names {
   }
 
   /**
-   * Where the block stands in tables. A block that can only be the next one of its segment stands
-   * beside the one before it, where the processor's cache has the place already.
+   * Returns where the block stands in tables. A block that can only be the next one of its segment
+   * stands beside the one before it, where the processor's cache has the place already.
    */
   private long home(long place) {
     neighbour = place % NEIGHBOURS;

@@ -65,7 +65,7 @@ public record Request(
         name, arrivalNanos, promptTokens, outputTokens, content, caller, turn, deadlineNanos);
   }
 
-  /** How many tokens the model will have seen in the end. */
+  /** Returns how many tokens the model will have seen in the end. */
   public int tokens() {
     return promptTokens + outputTokens;
   }

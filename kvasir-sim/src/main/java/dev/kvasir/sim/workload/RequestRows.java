@@ -32,7 +32,9 @@ public final class RequestRows {
     /** The streams of contents that have but one, of their own. */
     private final long[] streams = new long[PART_SIZE];
 
-    /** What does not fit above; each empty as long as none of the requests has any. */
+    /**
+     * Values that do not fit above; each array is empty as long as none of the requests has any.
+     */
     private String[] otherIds = {};
 
     private Content[] contents = {};

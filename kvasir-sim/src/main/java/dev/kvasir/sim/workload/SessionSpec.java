@@ -10,7 +10,7 @@ import java.util.List;
  * @param rounds how many questions a conversation has
  */
 public record SessionSpec(LengthSpec rounds, Think think, Growth growth) {
-  /** What a question has before it. */
+  /** Text that a question has before it. */
   public enum Growth {
     /** All that was said in the conversation so far. */
     ACCUMULATE,
@@ -18,7 +18,7 @@ public record SessionSpec(LengthSpec rounds, Think think, Growth growth) {
     FRESH
   }
 
-  /** How long callers think between an answer and the next question. */
+  /** Time for which callers think between an answer and the next question. */
   public sealed interface Think {
     long nanos(Chance chance);
 

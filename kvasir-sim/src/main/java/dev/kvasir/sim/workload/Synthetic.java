@@ -25,9 +25,7 @@ public final class Synthetic implements Workload {
     }
   }
 
-  /**
-   * Where a client stands in the queue; of two at the same time, the one named first goes first.
-   */
+  /** Place of a client in the queue; of two at the same time, the one named first goes first. */
   private record Place(ClientSource source, long nanos, int index) implements Comparable<Place> {
     @Override
     public int compareTo(Place other) {

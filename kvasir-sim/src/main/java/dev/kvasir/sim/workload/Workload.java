@@ -10,19 +10,20 @@ public interface Workload {
   Request next();
 
   /**
-   * What the caller asks next, now that this request has been answered; null for nothing more.
+   * Returns what the caller asks next, now that this request has been answered; null for nothing
+   * more.
    *
    * @param nanos when it was answered; the next request arrives no sooner
    */
   @Nullable
   Request after(Request answered, long nanos);
 
-  /** Whether all requests come by themselves. */
+  /** Returns whether all requests come by themselves. */
   default boolean isOpen() {
     return false;
   }
 
-  /** Whether it is known of every request that it belongs to no session. */
+  /** Returns whether every request is known to belong to no session. */
   default boolean isWithoutSessions() {
     return false;
   }

@@ -1,5 +1,6 @@
 package dev.kvasir.sim.blis;
 
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
@@ -165,7 +166,7 @@ class SteppedTiersTest {
   /** Computes a prompt of so many blocks, or finds it, and lets go of it. */
   private static void use(SteppedTiers tiers, int prompt, int blocks) {
     var names = names(prompt);
-    var span = tiers.open(names, tiers.match(names, blocks).blocks());
+    var span = requireNonNull(tiers.open(names, tiers.match(names, blocks).blocks()));
     span.reserve(blocks * TOKENS);
     span.fill(blocks * TOKENS);
     span.release();

@@ -21,7 +21,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** What caches find of recorded traces, skipped where they are absent, and of made ones. */
+/** Tests of what caches find in recorded traces, skipped if they are absent, and in made ones. */
 class CacheReplayTest {
   private static final String CONVERSATIONS = "traces/mooncake/conversation_trace.jsonl";
   private static final String SLICE = "traces/dynamo/mooncake_trace_1000.jsonl";
@@ -102,7 +102,9 @@ class CacheReplayTest {
     assumeTrue(Integer.getInteger("kvasir.scale", 1) > 1, "only in the long profile");
   }
 
-  /** What each tenant finds where the second says these in place of "returns" and "last". */
+  /**
+   * Returns what each tenant finds where the second says these in place of "returns" and "last".
+   */
   private static double[] perTenant(List<Request> requests, Said forReturns, Said forLast) {
     var replay = new CacheReplay(5_000, BLOCK_TOKENS, "learned");
     var references = new long[2];

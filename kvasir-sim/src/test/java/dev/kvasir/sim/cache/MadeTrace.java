@@ -44,7 +44,7 @@ final class MadeTrace {
     ZIPF(made -> made.documents(3_000, 1)),
     /** Documents of which each is as likely as any other. */
     UNIFORM(made -> made.documents(900, 0)),
-    /** What was used last is the likeliest to be used next: LRU is right. */
+    /** References in which what was used last is the likeliest to be used next: LRU is right. */
     DRIFT(MadeTrace::drift),
     /** Conversations beside a job that reads everything once. */
     SCANS(
@@ -60,7 +60,9 @@ final class MadeTrace {
           made.documents(1_000, 0.8);
           made.scans(0.5, 30);
         }),
-    /** Who used to return does not any more, and back. */
+    /**
+     * Conversations in phases: those that used to return stop returning, and later return again.
+     */
     PHASES(made -> made.chats(3, made::returnsInPhase, made.exponential(60)));
 
     @SuppressWarnings("ImmutableEnumChecker") // a lambda that holds nothing

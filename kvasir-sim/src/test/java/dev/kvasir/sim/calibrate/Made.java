@@ -17,7 +17,7 @@ import java.util.SplittableRandom;
 
 /** Captures of servers whose times are known, for tests. */
 final class Made {
-  /** What a capture says that does not describe its deployment. */
+  /** Keys of a capture that does not describe its deployment. */
   static final Written.Keys NOTHING = Written.Keys.none(Written.Origin.of("the capture"));
 
   private static final String GPU = "H200";
@@ -50,7 +50,7 @@ final class Made {
     return requests;
   }
 
-  /** What a server with such times makes of them, as a capture of it. */
+  /** Returns a capture of what a server with such times makes of the requests. */
   static Capture capture(List<Captured> requests, double[] values) {
     var served = new Served("made", requests, Limits.USUAL, 1);
     var run = Replay.run(served, Parameter.times(values, 2));

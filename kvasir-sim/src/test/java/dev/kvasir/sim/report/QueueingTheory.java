@@ -34,21 +34,21 @@ public final class QueueingTheory {
     return waitingShare(load, servers) / (servers * (1 - load));
   }
 
-  /** Which share of arrivals finds all servers busy: Erlang's formula C. */
+  /** Returns the share of arrivals that find all servers busy: Erlang's formula C. */
   public static double waitingShare(double load, int servers) {
     check(load, servers);
     double blocked = lostShare(load * servers, servers);
     return blocked / (1 - load * (1 - blocked));
   }
 
-  /** Which share of arrivals is lost where nobody can wait: Erlang's formula B. */
+  /** Returns the share of arrivals that are lost where nobody can wait: Erlang's formula B. */
   public static double lostShare(double offered, int servers) {
     double lost = 1;
     for (int i = 1; i <= servers; i++) lost = offered * lost / (i + offered * lost);
     return lost;
   }
 
-  /** How many are in a system on average, by Little's law. */
+  /** Returns how many are in a system on average, by Little's law. */
   public static double present(double arrivalsPerSecond, double stayedSeconds) {
     return arrivalsPerSecond * stayedSeconds;
   }

@@ -71,12 +71,12 @@ class Expressions {
     return token.text();
   }
 
-  /** How many tokens have been read. */
+  /** Returns how many tokens have been read. */
   final int place() {
     return at;
   }
 
-  /** Whether a token that was read from there on is the name. */
+  /** Returns whether a token that was read from there on is the name. */
   final boolean isNamed(String name, int from) {
     return tokens.subList(from, at).stream().anyMatch(token -> token.isName(name));
   }
@@ -331,7 +331,7 @@ class Expressions {
     throw new TemplateFailure("'" + name + "' cannot be called");
   }
 
-  /** What stands between parentheses of which the first is taken. */
+  /** Reads what stands between parentheses of which the first has been taken. */
   final Arguments arguments() throws TemplateFailure {
     var plain = new ArrayList<Expression>();
     var named = new LinkedHashMap<String, Expression>();

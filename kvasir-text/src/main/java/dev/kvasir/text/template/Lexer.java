@@ -7,7 +7,7 @@ import java.util.regex.Pattern;
 
 /** Splits a template into tokens. */
 final class Lexer {
-  /** What a token is. */
+  /** Kind of a token. */
   enum Kind {
     TEXT,
     /** Begins and ends what is shown. */
@@ -43,7 +43,7 @@ final class Lexer {
   private int at;
   private int line = 1;
 
-  /** How the previous mark trims the text behind it. */
+  /** Sign for how the previous mark trims the text behind it. */
   private char before = ' ';
 
   private Lexer(String source) {

@@ -22,7 +22,7 @@ public final class PromptTemplate {
 
   private final Statements.Part whole;
 
-  /** What all templates may use. */
+  /** Names that all templates may use. */
   private final Map<String, Object> globals;
 
   private PromptTemplate(Statements.Part whole, Supplier<LocalDateTime> clock) {

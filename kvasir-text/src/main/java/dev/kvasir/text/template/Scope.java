@@ -27,7 +27,7 @@ final class Scope {
   /** Null until one is set: most scopes have none. */
   private @Nullable HashMap<String, Object> names;
 
-  /** What is not found anywhere else; never changed. */
+  /** Names that are not found anywhere else; never changed. */
   private final Map<String, Object> globals;
 
   private final Budget budget;

@@ -15,7 +15,7 @@ final class Statements extends Expressions {
     Flow run(Scope scope, StringBuilder out) throws TemplateFailure;
   }
 
-  /** How rendering continues after a part. */
+  /** Way in which rendering continues after a part. */
   enum Flow {
     NEXT,
     BREAK,
@@ -28,10 +28,10 @@ final class Statements extends Expressions {
 
   private static final int DEPTH_MAX = 64;
 
-  /** How many macros call each other at most. */
+  /** Name of the variable that counts macros that call each other. */
   private static final String DEPTH = " depth";
 
-  /** Where its body names it, a loop tells how far it has come. */
+  /** Name by which the body of a loop asks how far the loop has come. */
   private static final String LOOP = "loop";
 
   private int depth;

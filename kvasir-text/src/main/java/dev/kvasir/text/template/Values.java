@@ -20,13 +20,13 @@ final class Values {
   /** The value of an unknown name. */
   record Undefined(String name) {}
 
-  /** What can be called. */
+  /** Value that can be called. */
   @FunctionalInterface
   interface Callable {
     Object call(List<Object> arguments, Map<String, Object> named) throws TemplateFailure;
   }
 
-  /** What a template may set from inside a loop. */
+  /** Object whose values a template may set from inside a loop. */
   static final class Namespace {
     final Map<String, Object> values = new LinkedHashMap<>();
   }
@@ -219,7 +219,7 @@ final class Values {
     };
   }
 
-  /** What is at a key or an index. */
+  /** Returns what is at a key or an index. */
   static Object item(Object of, Object key) throws TemplateFailure {
     if (of instanceof Undefined missing) {
       throw new TemplateFailure("'" + missing.name() + "' is undefined");

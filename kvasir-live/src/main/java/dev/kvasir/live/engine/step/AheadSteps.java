@@ -6,6 +6,7 @@ import static java.lang.System.Logger.Level.ERROR;
 import dev.kvasir.Nullable;
 import dev.kvasir.engine.Batch;
 import dev.kvasir.engine.ModelBackend;
+import dev.kvasir.engine.ModelBackend.StepResult.Sampled;
 import dev.kvasir.engine.Sequence;
 import dev.kvasir.model.ModelShape;
 import dev.kvasir.model.StepRow;
@@ -29,13 +30,13 @@ import java.util.function.Consumer;
  *
  * <pre>
  *   device   │ step 1 ............│ step 2 ............│ step 3 ....
- *   loop     launch 2             │ tokens of 1; "2 is done"; plan and launch 3
+ *   loop     launch 2             │ "1 has landed", "2 is launched"; plan and launch 3
  * </pre>
  *
- * <p>The engine is told that a step is done when the one before it has ended: what it plans then
- * runs behind the step that still runs, and whatever that writes is written by then. Tokens reach
- * the answers one step late. An answer that turns out to have stopped has had one row too many,
- * which nobody reads. A step in which the host must choose a token is awaited.
+ * <p>The engine is told that a step is launched when the one before it has ended: what it plans
+ * then runs behind the step that still runs, and whatever that writes is written by then. Tokens
+ * reach the answers when their step lands. An answer that turns out to have stopped has had one row
+ * too many, which nobody reads. A step in which the host must choose a token is awaited.
  */
 public final class AheadSteps implements AnswerSteps {
   private static final System.Logger LOG = System.getLogger(AheadSteps.class.getName());
@@ -58,18 +59,12 @@ public final class AheadSteps implements AnswerSteps {
   private final Sampler sampler;
   private final Generations answers = new Generations();
 
-  /** Answers whose last token has stopped them, as the engine does not know yet. */
-  private final List<Sequence> stopped = new ArrayList<>();
-
-  /** What failed since the engine was told last. */
-  private final List<ModelBackend.StepResult.Failure> failed = new ArrayList<>();
-
   /** Whom to tell that no step is on its way. */
   private final List<Runnable> landing = new ArrayList<>();
 
   private @Nullable Flight newest;
 
-  /** Whether somebody waited for more when the last step had ended. */
+  /** True if somebody waited for more when the last step had ended. */
   private boolean isWaitedFor;
 
   private long computingNanos;
@@ -82,16 +77,26 @@ public final class AheadSteps implements AnswerSteps {
     final Map<Generation, Integer> samples = new HashMap<>();
     final Consumer<ModelBackend.StepResult> done;
 
-    /** Whether the engine is told of it when it has ended itself. */
+    /** True if the engine gives the next one when it has ended itself. */
     boolean awaited;
 
-    /** Whether the host chooses a token of it. */
+    /** True if the host chooses a token of this step. */
     boolean hosted;
 
-    /** Whether somebody waited for it when the one before had ended: the device was to run on. */
+    /**
+     * True if somebody waited for this step when the one before had ended, so that the device was
+     * to run on.
+     */
     boolean follows;
 
-    boolean landed;
+    boolean over;
+
+    /** The step on its way whose tokens it is fed with; null where it knows its own. */
+    @Nullable Flight feeding;
+
+    /** True if it was not launched; known to the thread that launches. */
+    boolean unlaunched;
+
     @Nullable Flight next;
 
     Flight(Batch batch, List<AnswerStep> turns, Consumer<ModelBackend.StepResult> done) {
@@ -101,7 +106,7 @@ public final class AheadSteps implements AnswerSteps {
     }
   }
 
-  /** How a step ended. */
+  /** Result of a step that has ended. */
   @SuppressWarnings("ArrayRecordComponent")
   private record Landing(
       int[] tokens, List<float[]> logits, long nanos, long idleNanos, @Nullable String failure) {}
@@ -161,11 +166,21 @@ public final class AheadSteps implements AnswerSteps {
     }
     flight.awaited = flight.hosted || launching == Launching.AWAITED;
     flight.follows = before != null || isWaitedFor;
+    flight.feeding = isFed(flight) ? before : null;
     newest = flight;
     launch(flight);
     if (flight.awaited) return;
-    if (before == null) loop.execute(() -> tell(flight));
+    if (before == null) loop.execute(() -> tellLaunched(flight));
     else before.next = flight;
+  }
+
+  private static boolean isFed(Flight flight) {
+    for (var turn : flight.turns) {
+      var tokens = turn.row().tokens();
+      // The newest token is the one that may not be known yet.
+      if (tokens[tokens.length - 1] < 0) return true;
+    }
+    return false;
   }
 
   private static SamplingSettings sampling(AnswerStep turn) {
@@ -185,7 +200,7 @@ public final class AheadSteps implements AnswerSteps {
     return new AnswerStep(generation, new StepRow(tokens, start, slots, sampled));
   }
 
-  /** Which sample of the step before brings the token at that position. */
+  /** Returns the sample of the step before that brings the token at the position. */
   private static int sample(@Nullable Flight before, Generation generation, int position) {
     var index = before == null ? null : before.samples.get(generation);
     if (index == null || position != generation.length()) {
@@ -200,6 +215,7 @@ public final class AheadSteps implements AnswerSteps {
         System.nanoTime(),
         _ -> {
           try {
+            requireFeed(flight);
             var rows = flight.turns.stream().map(AnswerStep::row).toList();
             var launch =
                 model.launch(rows, flight.turns.stream().map(AheadSteps::sampling).toList());
@@ -207,9 +223,28 @@ public final class AheadSteps implements AnswerSteps {
             var landed = CompletableFuture.runAsync(() -> await(flight, launch), waiter);
             if (flight.hosted) landed.join();
           } catch (IOException | RuntimeException | Error failure) {
-            fail(flight, failure);
+            flight.unlaunched = true;
+            failInTurn(flight, failure);
           }
         });
+  }
+
+  /** Input of a step may be anything if the step before it did not run. */
+  private static void requireFeed(Flight flight) throws IOException {
+    var feeding = flight.feeding;
+    flight.feeding = null;
+    if (feeding != null && feeding.unlaunched) {
+      throw new IOException("the step before it was not launched");
+    }
+  }
+
+  /** A step that could not be launched fails behind those that are on their way. */
+  private void failInTurn(Flight flight, Throwable failure) {
+    try {
+      waiter.execute(() -> fail(flight, failure));
+    } catch (RejectedExecutionException closed) {
+      fail(flight, failure);
+    }
   }
 
   private static Landing broken(Throwable failure) {
@@ -240,7 +275,7 @@ public final class AheadSteps implements AnswerSteps {
         });
   }
 
-  /** Where the loop is closed, nobody is left to hear of it. */
+  /** Runs a task on the loop, unless that is closed: then nobody is left to hear of it. */
   private void post(Runnable task) {
     try {
       loop.execute(task);
@@ -249,38 +284,47 @@ public final class AheadSteps implements AnswerSteps {
     }
   }
 
-  /** On the loop: the answers get their tokens, and the engine may go on. */
+  /** On the loop: the engine hears what came of the step, and that the next one is launched. */
   private void land(Flight flight, Landing landing) {
-    if (flight.landed) return;
-    flight.landed = true;
+    if (flight.over) return;
+    flight.over = true;
     if (newest == flight) newest = null;
     var reason = landing.failure;
-    if (reason == null) {
-      tellTime(flight, landing);
-      int sample = 0;
-      for (var turn : flight.turns) {
-        if (turn.row().sampled()) take(turn, landing, sample++);
-      }
-    } else {
-      for (var turn : flight.turns) {
-        var generation = turn.generation();
-        if (turn.row().sampled()) generation.landed();
-        generation.spoil(reason);
-        failed.add(new ModelBackend.StepResult.Failure(generation.sequence(), reason));
-        generation.endIfDue();
-      }
-    }
+    var result = reason == null ? landed(flight, landing) : failed(flight, reason);
     // An awaited step is followed at once where the engine still has something to compute.
     isWaitedFor = answers.size() > 0;
-    if (flight.awaited) tell(flight);
+    flight.done.accept(result);
     var next = flight.next;
-    if (next != null) tell(next);
+    if (next != null) tellLaunched(next);
     isWaitedFor = answers.size() > 0;
     if (newest == null) {
       var waiting = List.copyOf(this.landing);
       this.landing.clear();
       waiting.forEach(Runnable::run);
     }
+  }
+
+  private ModelBackend.StepResult landed(Flight flight, Landing landing) {
+    tellTime(flight, landing);
+    var sampled = new ArrayList<Sampled>(flight.samples.size());
+    var stopped = new ArrayList<Sequence>();
+    int sample = 0;
+    for (var turn : flight.turns) {
+      if (!turn.row().sampled()) continue;
+      var generation = turn.generation();
+      int at = sample++;
+      generation.landed();
+      if (generation.isOver()) continue;
+      var choice = choice(turn, landing, at);
+      if (generation.take(choice)) stopped.add(generation.sequence());
+      sampled.add(new Sampled(generation.sequence(), choice.token()));
+    }
+    return new ModelBackend.StepResult.Landed(sampled, stopped, List.of());
+  }
+
+  private static ModelBackend.StepResult failed(Flight flight, String reason) {
+    for (var turn : flight.turns) if (turn.row().sampled()) turn.generation().landed();
+    return new ModelBackend.StepResult.Failed(reason);
   }
 
   private void tellTime(Flight flight, Landing landing) {
@@ -295,27 +339,15 @@ public final class AheadSteps implements AnswerSteps {
     return Optional.of(new DeviceTime(computingNanos, idleNanos));
   }
 
-  private void take(AnswerStep turn, Landing landing, int sample) {
-    var generation = turn.generation();
-    generation.landed();
-    if (generation.isOver()) return;
+  private TokenChoice choice(AnswerStep turn, Landing landing, int sample) {
     var settings = sampling(turn);
-    var choice =
-        model.chooses(settings)
-            ? new TokenChoice(landing.tokens[sample], 0, List.of())
-            : sampler.choose(
-                landing.logits.get(sample), settings, generation.history(), generation.length());
-    boolean stops = generation.take(choice);
-    generation.sampled(generation.sequence(), choice.token());
-    if (stops) stopped.add(generation.sequence());
-    generation.endIfDue();
+    if (model.chooses(settings)) return new TokenChoice(landing.tokens[sample], 0, List.of());
+    var generation = turn.generation();
+    return sampler.choose(
+        landing.logits.get(sample), settings, generation.history(), generation.length());
   }
 
-  /** Tells the engine that a step is done, and what was found out since it was told last. */
-  private void tell(Flight flight) {
-    var result = new ModelBackend.StepResult(List.of(), List.copyOf(stopped), List.copyOf(failed));
-    stopped.clear();
-    failed.clear();
-    flight.done.accept(result);
+  private static void tellLaunched(Flight flight) {
+    if (!flight.over) flight.done.accept(ModelBackend.StepResult.LAUNCHED);
   }
 }

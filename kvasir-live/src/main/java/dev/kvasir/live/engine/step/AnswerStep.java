@@ -2,5 +2,5 @@ package dev.kvasir.live.engine.step;
 
 import dev.kvasir.model.StepRow;
 
-/** What a step computes for one answer. */
+/** Part of a step that is computed for one answer. */
 record AnswerStep(Generation generation, StepRow row) {}

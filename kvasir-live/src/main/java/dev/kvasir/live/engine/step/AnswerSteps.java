@@ -3,20 +3,20 @@ package dev.kvasir.live.engine.step;
 import dev.kvasir.engine.ModelBackend;
 import java.util.Optional;
 
-/** What computes the steps of an engine, and brings each answer its tokens. */
+/** Backend that computes the steps of an engine, and brings each answer its tokens. */
 public interface AnswerSteps extends ModelBackend {
   /** The answers that it computes for. */
   Generations answers();
 
-  /** How long a device with a clock of its own computed, and waited; empty for others. */
+  /** Returns how long a device with a clock of its own computed, and waited; empty for others. */
   default Optional<DeviceTime> deviceTime() {
     return Optional.empty();
   }
 
   /**
-   * What a device did so far, by its own clock.
+   * Times of a device so far, by its own clock.
    *
-   * @param idleNanos how long it waited for a step though somebody waited for an answer
+   * @param idleNanos time for which it waited for a step though somebody waited for an answer
    */
   record DeviceTime(long computingNanos, long idleNanos) {}
 }

@@ -64,8 +64,9 @@ public final class CpuSteps implements StepRunner {
   }
 
   /**
-   * Whoever decodes was in the step before, too: since then there was only planning and telling,
-   * which an answer waits for as it does for the step itself.
+   * Returns when the step was asked for. A sequence that decodes was in the step before, too: since
+   * then there was only planning and telling, which an answer waits for as it does for the step
+   * itself.
    */
   private long askedNanos(Batch batch) {
     return batch.decodes() > 0 ? overNanos : System.nanoTime();

@@ -39,9 +39,6 @@ public final class Generation implements BlockNames, SequenceListener {
   /** Tokens that steps on their way will bring. */
   private int pending;
 
-  /** How it ends when they are here. */
-  private @Nullable GenerationEnd later;
-
   private boolean over;
 
   public Generation(
@@ -64,7 +61,7 @@ public final class Generation implements BlockNames, SequenceListener {
     return request;
   }
 
-  /** What it took so far. */
+  /** Returns what the answer took so far. */
   public GenerationUsage usage() {
     int preemptions = sequence == null ? 0 : sequence.preemptions();
     return new GenerationUsage(
@@ -81,7 +78,7 @@ public final class Generation implements BlockNames, SequenceListener {
     return tokens.block(index);
   }
 
-  /** How many tokens are known, those of the prompt among them. */
+  /** Returns the number of tokens that are known, those of the prompt among them. */
   int length() {
     return tokens.length();
   }
@@ -101,22 +98,12 @@ public final class Generation implements BlockNames, SequenceListener {
     pending--;
   }
 
-  /** Whether it has stopped, or its end was told: what still comes is for nobody. */
+  /**
+   * Returns whether the answer has stopped, or its end was told, so that what still comes is for
+   * nobody.
+   */
   boolean isOver() {
     return over || stopped;
-  }
-
-  /** A step that was to bring a token has failed: an end that waited for it is none. */
-  void spoil(String reason) {
-    if (later != null) later = new GenerationEnd.Failed(reason);
-  }
-
-  /** Tells of an end that waited for the last token. */
-  void endIfDue() {
-    var end = later;
-    if (end == null || pending > 0) return;
-    later = null;
-    tellEnd(end);
   }
 
   int[] tokens(int from, int to) {
@@ -186,18 +173,13 @@ public final class Generation implements BlockNames, SequenceListener {
           case Sequence.End.Refused(String reason) -> new GenerationEnd.Refused(reason);
           case Sequence.End.Failed(String reason) -> new GenerationEnd.Failed(reason);
         };
-    if (told instanceof GenerationEnd.Full && pending > 0) later = told;
-    else tellEnd(told);
+    fail(told);
   }
 
-  private void tellEnd(GenerationEnd end) {
+  /** Ends it, from outside of the engine too. */
+  public void fail(GenerationEnd end) {
     over = true;
     listener.ended(this, end);
-  }
-
-  /** Ends it from outside of the engine. */
-  public void fail(GenerationEnd end) {
-    tellEnd(end);
   }
 
   @Override

@@ -1,6 +1,6 @@
 package dev.kvasir.live.engine.step;
 
-/** How an answer ended. */
+/** End of an answer. */
 public sealed interface GenerationEnd {
   /** The model ended it, or a stop string did. */
   record Stopped() implements GenerationEnd {}
@@ -8,7 +8,7 @@ public sealed interface GenerationEnd {
   /** It is as long as it may be. */
   record Full() implements GenerationEnd {}
 
-  /** Whoever asked for it gave it up. */
+  /** End of an answer that its caller gave up. */
   record Aborted() implements GenerationEnd {}
 
   /** It can never be served, or not now. */

@@ -6,16 +6,16 @@ import dev.kvasir.model.sample.SamplingSettings;
 import java.util.List;
 
 /**
- * What an engine is asked to go on from, and how.
+ * Request to an engine: the tokens to go on from, and how.
  *
- * @param salt what only this tenant's blocks are named with; empty where all may share
+ * @param salt salt with which only this tenant's blocks are named; empty where all may share
  * @param prompt the tokens to go on from, at least one
- * @param names of the first blocks of the prompt, as far as somebody has hashed them
- * @param tokensMin from how many tokens on the model may end the answer itself
- * @param tokensMax how many tokens the answer has at most
+ * @param names names of the first blocks of the prompt, as far as somebody has hashed them
+ * @param tokensMin number of tokens from which on the model may end the answer itself
+ * @param tokensMax number of tokens that the answer has at most
  * @param stops strings that end the answer, and do not belong to it
  * @param priority smaller is more urgent
- * @param hint what the caller says of the conversation
+ * @param hint hint of the caller about the conversation
  */
 @SuppressWarnings("ArrayRecordComponent")
 public record GenerationRequest(

@@ -3,10 +3,10 @@ package dev.kvasir.live.engine.step;
 import dev.kvasir.kv.CachedBlocks;
 
 /**
- * What an answer took.
+ * Resources that an answer took.
  *
  * @param cachedTokens tokens of the prompt that needed no computing when it was first admitted
- * @param cached where these were found, in blocks
+ * @param cached these tokens by where they were found, in blocks
  */
 public record GenerationUsage(
     int promptTokens, int cachedTokens, CachedBlocks cached, int answerTokens, int preemptions) {}

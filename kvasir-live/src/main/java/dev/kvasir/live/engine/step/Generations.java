@@ -33,7 +33,7 @@ public final class Generations {
     return generation;
   }
 
-  /** Where the first blocks of a sequence lie. */
+  /** Returns the slots in which the first blocks of a sequence lie. */
   static int[] slots(KvSpan span, int blocks) {
     var slots = new int[blocks];
     for (int i = 0; i < blocks; i++) slots[i] = span.slot(i);

@@ -10,7 +10,7 @@ import java.util.List;
  * ended, with tokens in it that only the device knows.
  */
 public interface LaunchedModel {
-  /** How many tokens there are. */
+  /** Returns the number of tokens in the vocabulary. */
   int vocabulary();
 
   /**
@@ -21,7 +21,7 @@ public interface LaunchedModel {
    */
   Launch launch(List<StepRow> rows, List<SamplingSettings> sampling) throws IOException;
 
-  /** Whether the device can choose a token so; where not, the host does, from the logits. */
+  /** Returns whether the device can choose a token so; if not, the host does, from the logits. */
   boolean chooses(SamplingSettings sampling);
 
   /** A step on its way; samples are counted over the rows that are sampled. */
@@ -34,12 +34,12 @@ public interface LaunchedModel {
     /** The logits of a sample, while no other step was launched. */
     float[] logits(int sample) throws IOException;
 
-    /** How long the device took for it, by its own clock; once it has ended. */
+    /** Returns how long the device took for the step, by its own clock; once the step has ended. */
     long nanos();
 
     /**
-     * How long the device had nothing to do between the step before it, of whichever engine, and
-     * this one, by its own clock; once it has ended.
+     * Returns how long the device had nothing to do between the step before, of whichever engine,
+     * and this one, by its own clock; once this one has ended.
      */
     long idleNanos();
   }

@@ -15,7 +15,7 @@ import java.util.function.Consumer;
  * Steps that compute nothing and take the time of a model that would.
  *
  * <p>The tokens are made up: the same for the same seed and place, so that an answer can be told
- * from another and asked for again.
+ * from another and asked for again; at temperature 0 whatever the seed, as of any model.
  */
 public final class PacedSteps implements StepRunner {
   /** An answer that may end itself does so after about so many tokens. */
@@ -45,7 +45,9 @@ public final class PacedSteps implements StepRunner {
   private TokenChoice choice(AnswerStep turn) {
     var generation = turn.generation();
     var request = generation.request();
-    long seed = 31 * request.sampling().seed() + generation.length();
+    boolean isGreedy = request.sampling().temperature() == 0;
+    long chance = isGreedy ? request.prompt().length : request.sampling().seed();
+    long seed = 31 * chance + generation.length();
     var random = new SplittableRandom(seed);
     boolean mayEnd = generation.usage().answerTokens() + 1 >= request.tokensMin();
     if (mayEnd && random.nextInt(ANSWER_TOKENS_MEAN) == 0) {

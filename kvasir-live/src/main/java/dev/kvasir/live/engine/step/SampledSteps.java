@@ -31,7 +31,7 @@ public final class SampledSteps implements AnswerSteps {
     var turns = new ArrayList<AnswerStep>(batch.parts().size() + batch.decodes());
     for (var part : batch.parts()) turns.add(turn(part.sequence(), part.start(), part.tokens()));
     for (var row : batch.rows()) turns.add(turn(row.sequence(), row.position(), 1));
-    runner.run(batch, turns, outcome -> loop.run(() -> done.accept(result(batch, turns, outcome))));
+    runner.run(batch, turns, outcome -> loop.run(() -> done.accept(result(turns, outcome))));
   }
 
   private AnswerStep turn(Sequence sequence, int start, int count) {
@@ -46,10 +46,9 @@ public final class SampledSteps implements AnswerSteps {
     return new AnswerStep(generation, row);
   }
 
-  private static ModelBackend.StepResult result(
-      Batch batch, List<AnswerStep> turns, StepOutcome outcome) {
+  private static ModelBackend.StepResult result(List<AnswerStep> turns, StepOutcome outcome) {
     return switch (outcome) {
-      case StepOutcome.Broken(String reason) -> ModelBackend.StepResult.broken(batch, reason);
+      case StepOutcome.Broken(String reason) -> new ModelBackend.StepResult.Failed(reason);
       case StepOutcome.Chosen chosen -> taken(turns, chosen);
     };
   }
@@ -65,6 +64,6 @@ public final class SampledSteps implements AnswerSteps {
       if (generation.take(choice.get())) stopped.add(sequence);
       sampled.add(new Sampled(sequence, choice.get().token()));
     }
-    return new ModelBackend.StepResult(sampled, stopped, List.of());
+    return new ModelBackend.StepResult.Landed(sampled, stopped, List.of());
   }
 }

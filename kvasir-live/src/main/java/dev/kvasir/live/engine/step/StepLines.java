@@ -37,7 +37,8 @@ public final class StepLines implements Consumer<StepTime> {
     if (steps.size() == STEPS_MAX) flush();
   }
 
-  private void flush() {
+  /** Writes the steps that wait for more of them. */
+  public void flush() {
     if (steps.isEmpty()) return;
     var written = steps;
     steps = new ArrayList<>();

@@ -4,7 +4,7 @@ import dev.kvasir.model.sample.TokenChoice;
 import java.util.List;
 import java.util.Optional;
 
-/** What came of a step. */
+/** Outcome of a step. */
 sealed interface StepOutcome {
   /** For each turn, in the same order, the token that was chosen, where one was wanted. */
   record Chosen(List<Optional<TokenChoice>> choices) implements StepOutcome {

@@ -3,14 +3,14 @@ package dev.kvasir.live.engine.step;
 import dev.kvasir.engine.Batch;
 
 /**
- * What a step computed, and how long it took.
+ * Work of a step, and the time it took.
  *
- * @param prefillContext for each prompt token, the tokens it looked back on, all together
+ * @param prefillContext tokens that each prompt token looked back on, all together
  * @param decodeContext the same for the decode rows
  * @param nanos from the begin of its turn until the engine heard of its end; where somebody
  *     decodes, what the engine did since the step before counts to the turn
- * @param idleNanos how long a device with a clock of its own waited for it, while somebody waited
- *     for an answer
+ * @param idleNanos time for which a device with a clock of its own waited for it, while somebody
+ *     waited for an answer
  */
 public record StepTime(
     long prefillTokens,

@@ -1,6 +1,7 @@
 package dev.kvasir.live.engine.tier;
 
 import dev.kvasir.kv.BlockPool;
+import dev.kvasir.offload.onboard.LoadWindows;
 import dev.kvasir.offload.onboard.LowerTier;
 import dev.kvasir.offload.pipeline.OffloadPolicy;
 import dev.kvasir.offload.pipeline.PipelineSettings;
@@ -9,11 +10,11 @@ import dev.kvasir.offload.store.TierStore;
 import java.util.ArrayList;
 
 /**
- * What is moved down to a tier from the one above it, how, and what is brought back.
+ * Settings for what is moved down to a tier from the one above it, how, and what is brought back.
  *
  * @param usesMin only blocks that were used more often than that lately are moved; 0 for all
- * @param pipeline how they are moved
- * @param cost what bringing them back takes, and computing them again instead
+ * @param pipeline way in which they are moved
+ * @param cost cost of bringing them back, and of computing them again instead
  */
 public record EdgeSettings(int usesMin, PipelineSettings pipeline, ReuseCost cost) {
   public static final EdgeSettings DEFAULT =
@@ -23,26 +24,26 @@ public record EdgeSettings(int usesMin, PipelineSettings pipeline, ReuseCost cos
     if (usesMin < 0) throw new IllegalArgumentException("uses " + usesMin + ", expected 0 or more");
   }
 
-  /** Whether it must be known how often blocks are used. */
+  /** Returns whether it must be known how often blocks are used. */
   boolean countsUses() {
     return usesMin > 0;
   }
 
-  /** Whether it may be quicker to compute a block than to bring it back. */
+  /** Returns whether it may be quicker to compute a block than to bring it back. */
   public boolean weighsCost() {
     return !cost.equals(ReuseCost.FREE);
   }
 
-  /** How many blocks are moved together at most. */
+  /** Returns the number of blocks that are moved together at most. */
   public int batchBlocksMax() {
     return pipeline.batch().blocksMax();
   }
 
-  LowerTier lower(BlockPool pool, TierStore store) {
+  LowerTier lower(BlockPool pool, TierStore store, LoadWindows windows) {
     var policies = new ArrayList<OffloadPolicy>();
     policies.add(OffloadPolicy.presence());
     if (countsUses()) policies.add(OffloadPolicy.frequency(usesMin));
     if (weighsCost()) policies.add(OffloadPolicy.cost(cost));
-    return new LowerTier(pool, store, OffloadPolicy.allOf(policies), pipeline, cost);
+    return new LowerTier(pool, store, OffloadPolicy.allOf(policies), pipeline, cost, windows);
   }
 }

@@ -56,7 +56,7 @@ public final class LearnedTables {
     LOG.log(WARNING, "{0} is damaged or of another version: eviction learns anew", file);
   }
 
-  /** What is in the file; one that is too long is cut, which makes it unreadable. */
+  /** Returns the contents of the file; one that is too long is cut, which makes it unreadable. */
   private static byte[] read(Path file) {
     try (var in = Files.newInputStream(file)) {
       return in.readNBytes(BYTES_MAX);

@@ -11,7 +11,6 @@ import dev.kvasir.offload.store.GuardedStore;
 import dev.kvasir.time.EventLoop;
 import dev.kvasir.time.Timer;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Predicate;
 
@@ -47,7 +46,7 @@ public final class SharedTierLookup {
     this.places = List.copyOf(places);
   }
 
-  /** Whether there is nobody to ask. */
+  /** Returns whether there is nobody to ask. */
   public boolean isIdle() {
     return places.isEmpty();
   }
@@ -106,11 +105,12 @@ public final class SharedTierLookup {
     }
 
     private void told(int place, Place asked, List<TokenBlock> some, List<Presence> told) {
-      var found = new ArrayList<TokenBlock>();
-      for (int i = 0; i < some.size() && told.get(i) == Presence.THERE; i++) {
-        found.add(some.get(i));
-      }
-      SharedStore.learn(asked.pool(), found);
+      int there = 0;
+      while (there < some.size() && told.get(there) == Presence.THERE) there++;
+      var found = some.subList(0, there);
+      // Who asks may have begun to bring one of them here, and knows more of it than its name.
+      var unknown = found.stream().filter(block -> !known.test(block.hash())).toList();
+      SharedStore.learn(asked.pool(), unknown);
       // An answer that comes late is still worth knowing, but nobody waits for it.
       if (number != place) return;
       from += found.size();

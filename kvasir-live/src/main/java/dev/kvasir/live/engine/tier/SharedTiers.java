@@ -21,6 +21,7 @@ import dev.kvasir.live.store.disk.DiskStore;
 import dev.kvasir.live.store.shared.SharedStore;
 import dev.kvasir.offload.CommonTiers;
 import dev.kvasir.offload.TieredKvCache;
+import dev.kvasir.offload.onboard.LoadWindows;
 import dev.kvasir.offload.onboard.LowerTier;
 import dev.kvasir.offload.onboard.OnboardingLimits;
 import dev.kvasir.offload.pipeline.OffloadPipeline;
@@ -46,6 +47,10 @@ public final class SharedTiers implements AutoCloseable {
   private static final int COPY_THREADS_MAX = 8;
 
   private static final int COPIES_MAX = 16_384;
+
+  /** Memory is quick: windows are large, so that few of them are made. */
+  private static final LoadWindows STEP = new LoadWindows(COPIES_MAX / 2, COPIES_MAX / 16);
+
   private static final int USES_BLOCKS_MIN = 1 << 14;
   private static final int USES_BLOCKS_MAX = 1 << 26;
   private static final OnboardingLimits LIMITS = OnboardingLimits.DEFAULT;
@@ -94,7 +99,7 @@ public final class SharedTiers implements AutoCloseable {
       EvictionLimits limits,
       ServerNames names) {}
 
-  /** What blocks are called on servers of others. */
+  /** Names that blocks have on servers of others. */
   public enum ServerNames {
     /** Hash, block before and position: who knows the tokens knows these, too. */
     WITH_PLACE,
@@ -135,7 +140,7 @@ public final class SharedTiers implements AutoCloseable {
     }
   }
 
-  /** How many blocks are on their way between tiers that are no memory. */
+  /** Returns the number of blocks that may be on their way between tiers that are no memory. */
   private static int between(List<TierConfig.Below> below) {
     return below.stream().skip(1).mapToInt(tier -> tier.edge().batchBlocksMax()).sum();
   }
@@ -155,14 +160,16 @@ public final class SharedTiers implements AutoCloseable {
     store.restore(pool);
     boolean byHash = blocks.names() == ServerNames.HASH && tier instanceof TierConfig.Shared;
     var guarded = tier.guard().guard(loop, byHash ? new HashNamedStore(store) : store);
-    addLower(pool, guarded, tier.edge());
+    addLower(pool, guarded, tier.edge(), LoadWindows.of(store.queueMax()));
     stores.put(tier.tier(), store);
     if (store instanceof SharedStore server && tier instanceof TierConfig.Shared shared) {
       places.add(new SharedTierLookup.Place(pool, server, guarded, shared.lookTime()));
     }
   }
 
-  /** How many blocks the tiers know together: a sketch of fewer would mix them up. */
+  /**
+   * Returns the number of blocks that the tiers know together: a sketch of fewer would mix them up.
+   */
   public static int usesBlocks(TieredCacheSettings tieredCache, long above) {
     long blocks = above + tieredCache.host().blocks();
     for (var tier : tieredCache.lower()) blocks += tier.blocks();
@@ -170,12 +177,12 @@ public final class SharedTiers implements AutoCloseable {
   }
 
   /** Every store copies to and from host memory, so what is not right below it needs a relay. */
-  private void addLower(BlockPool pool, TierStore store, EdgeSettings edge) {
+  private void addLower(BlockPool pool, TierStore store, EdgeSettings edge, LoadWindows windows) {
     if (above == null) {
-      lowerTiers.add(edge.lower(pool, store));
+      lowerTiers.add(edge.lower(pool, store, windows));
     } else {
       int slots = edge.batchBlocksMax();
-      lowerTiers.add(edge.lower(pool, new RelayedStore(above, store, unused, slots)));
+      lowerTiers.add(edge.lower(pool, new RelayedStore(above, store, unused, slots), windows));
       unused += slots;
     }
     above = store;
@@ -189,13 +196,18 @@ public final class SharedTiers implements AutoCloseable {
     return pool;
   }
 
-  /** Which block goes first on these tiers and on those of engines above them. */
+  /**
+   * Returns the rule for which block goes first on these tiers and on those of engines above them.
+   */
   public Eviction order() {
     var sketch = uses == null ? new FrequencySketch(USES_BLOCKS_MIN) : uses;
     return blocks.limits().on(Eviction.named(blocks.eviction(), sketch), loop::nanos);
   }
 
-  /** What eviction has learnt, in files beside the disk tier; whoever runs the loop keeps them. */
+  /**
+   * Returns what eviction has learnt, in files beside the disk tier; whoever runs the loop keeps
+   * them.
+   */
   public LearnedTables tables() {
     return tables;
   }
@@ -217,7 +229,8 @@ public final class SharedTiers implements AutoCloseable {
   }
 
   public TieredKvCache tieredCache(PrefixRegistry own, BlockPool top, TierStore step) {
-    return tiers.tieredCache(own, top, tieredCache.host().edge().lower(host(), step), LIMITS);
+    var lower = tieredCache.host().edge().lower(host(), step, STEP);
+    return tiers.tieredCache(own, top, lower, LIMITS);
   }
 
   /**
@@ -257,7 +270,7 @@ public final class SharedTiers implements AutoCloseable {
     return registry;
   }
 
-  /** What happens to the blocks of these tiers. */
+  /** Returns the events of the blocks of these tiers. */
   public KvEvents events() {
     return events;
   }
@@ -276,7 +289,7 @@ public final class SharedTiers implements AutoCloseable {
     return pools.getFirst();
   }
 
-  /** What the stores of the tiers below host memory have done, from the top down. */
+  /** Returns what the stores of the tiers below host memory have done, from the top down. */
   public List<StoreTally> stores() {
     var tallies = new ArrayList<StoreTally>();
     stores.forEach((tier, store) -> tallies.add(store.tally(tier)));

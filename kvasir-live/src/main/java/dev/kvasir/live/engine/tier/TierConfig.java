@@ -12,11 +12,11 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 
-/** What a deployment says of one tier below the memory of its engines. */
+/** Settings that a deployment has for one tier below the memory of its engines. */
 public interface TierConfig {
   Tier tier();
 
-  /** How many blocks it has; 0 for none. */
+  /** Returns the number of blocks of the tier; 0 for none. */
   int blocks();
 
   /** The same with so many blocks; each tier is a record that has them as a component. */
@@ -24,7 +24,7 @@ public interface TierConfig {
     return (TierConfig) Records.with((Record) this, "blocks", count);
   }
 
-  /** How blocks come there from the tier above. */
+  /** Returns how blocks come to the tier from the one above. */
   EdgeSettings edge();
 
   /**
@@ -40,7 +40,7 @@ public interface TierConfig {
     /** When it is left alone. */
     GuardSettings guard();
 
-    /** Where its blocks are, in words. */
+    /** Returns where the blocks of the tier are, in words. */
     String place(@Nullable Path folder);
 
     /** Opens it; an exception costs the tier, and not the service. */
@@ -49,22 +49,22 @@ public interface TierConfig {
 
   /** A tier on a server that other processes store on too. */
   interface Shared extends Below {
-    /** How blocks are protected there. */
+    /** Returns how blocks are protected on the tier. */
     SealSettings seal();
 
-    /** How long a prompt waits to hear what others have stored; 0 for not asking. */
+    /** Returns how long a prompt waits to hear what others have stored; 0 for not asking. */
     Duration lookTime();
 
-    /** How long the server keeps a block. */
+    /** Returns how long the server keeps a block. */
     Duration kept();
   }
 
   /**
-   * What a tier is opened with.
+   * Parts with which a tier is opened.
    *
    * @param memory the host memory that it copies to and from
    * @param layout another number for other weights or another layout
-   * @param folder where blocks on disk lie; null for none
+   * @param folder folder of the blocks on disk; null for none
    */
   record Opening(EventLoop loop, HostMemory memory, long layout, @Nullable Path folder) {
     BlockSeals seals(SealSettings settings) {

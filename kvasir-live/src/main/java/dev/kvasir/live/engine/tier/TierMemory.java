@@ -7,9 +7,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What shared tiers hold, as the dashboard shows it; on the loop they belong to.
+ * Contents of shared tiers, as the dashboard shows them; on the loop they belong to.
  *
- * @param suffix what the names of these tiers end with, where there are others of the same kind
+ * @param suffix end of the names of these tiers, where there are others of the same kind
  */
 public record TierMemory(SharedTiers shared, long blockBytes, String suffix) {
   /** From the fastest down. */
@@ -36,7 +36,7 @@ public record TierMemory(SharedTiers shared, long blockBytes, String suffix) {
     return pool.tier().word() + suffix;
   }
 
-  /** What was registered came in, what was found went out. */
+  /** Returns the state of a pool: what was registered came in, what was found went out. */
   public static TierState tier(String name, BlockPool pool, long blockBytes) {
     int used = pool.total() - pool.free();
     var stats = pool.stats();

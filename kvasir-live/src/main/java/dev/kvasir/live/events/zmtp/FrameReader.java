@@ -20,7 +20,7 @@ final class FrameReader {
   private static final int COMMAND_BYTES_MAX = 1 << 16;
   private static final int BUFFER_BYTES = 1 << 14;
 
-  /** Where the bytes come from. */
+  /** Source of the bytes. */
   interface Source {
     /** Waits for some bytes, one at least; the end of them is an exception. */
     int read(byte[] into, int at, int length) throws IOException;

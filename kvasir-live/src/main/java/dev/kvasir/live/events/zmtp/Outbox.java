@@ -7,8 +7,8 @@ import java.util.ArrayDeque;
 import java.util.Queue;
 
 /**
- * What is on its way to a peer. Nobody who sends waits for the peer: a thread writes as long as
- * there is something, and a peer that does not read what it asked for is hung up on.
+ * Messages on their way to a peer. No sender waits for the peer: a thread writes as long as there
+ * is something to write, and a peer that does not read what it asked for is disconnected.
  */
 final class Outbox {
   private static final int WAITING_MAX = 64;
@@ -25,7 +25,7 @@ final class Outbox {
     if (add(bytes)) Thread.ofVirtual().name("kv-events writer").start(this::write);
   }
 
-  /** Whether a thread is needed that writes. */
+  /** Adds the bytes; returns whether a thread is needed to write them. */
   private synchronized boolean add(byte[] bytes) {
     if (waiting.size() == WAITING_MAX) {
       hangUp();
@@ -52,7 +52,7 @@ final class Outbox {
     }
   }
 
-  /** Who reads the socket finds it closed, and says so. */
+  /** Closes the socket; whoever reads it finds it closed, and says so. */
   private void hangUp() {
     try {
       socket.close();

@@ -44,10 +44,10 @@ public final class ZmtpConnection {
 
   private static final int PING_WORD_BYTES_MAX = 16;
 
-  /** How long messages that come in quick succession are gathered, to be read at once. */
+  /** Time for which messages that come in quick succession are gathered, to be read at once. */
   private static final long GATHER_NANOS = 1_000_000;
 
-  /** What counts as quick: twice that, since a wait may take longer than it should. */
+  /** Gap below which bytes come in quick succession: twice that, as a wait may overrun. */
   private static final long QUICK_NANOS = 2 * GATHER_NANOS;
 
   private final Socket socket;
@@ -61,7 +61,7 @@ public final class ZmtpConnection {
   private boolean pings;
   private long readNanos;
 
-  /** Whether the last bytes came soon after those before, and were all there was. */
+  /** Flag that is set if the last bytes came soon after those before, and were all there was. */
   private boolean isQuick;
 
   private ZmtpConnection(Socket socket, ZmtpRole role, ZmtpTimes times, int frameBytesMax)

@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.regex.Pattern;
 
 /**
- * Where a peer is, or where peers are awaited.
+ * Address of a peer, or one at which peers are awaited.
  *
  * @param host a name or an address; {@code *} for every address of this machine
  * @param port 0 for any that is free
@@ -35,19 +35,19 @@ record ZmtpEndpoint(String host, int port) {
     return new ZmtpEndpoint(host, port);
   }
 
-  /** Whether peers connect to here, as a {@code *} says. */
+  /** Returns whether peers connect to this endpoint, as a {@code *} says. */
   boolean isBound() {
     return host.equals(ANY) || port == 0;
   }
 
-  /** Where to listen. */
+  /** Returns the address to listen at. */
   InetSocketAddress local() throws UnknownHostException {
     return host.equals(ANY)
         ? new InetSocketAddress(port)
         : new InetSocketAddress(InetAddress.getByName(host), port);
   }
 
-  /** Where the peer may be, asked of the name service anew. */
+  /** Returns the addresses that the peer may have, asked of the name service anew. */
   List<InetSocketAddress> remote() throws UnknownHostException {
     return Arrays.stream(InetAddress.getAllByName(host))
         .map(address -> new InetSocketAddress(address, port))

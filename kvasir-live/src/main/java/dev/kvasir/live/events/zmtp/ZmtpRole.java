@@ -1,6 +1,6 @@
 package dev.kvasir.live.events.zmtp;
 
-/** What a socket is to its peers, by the names of ZeroMQ. */
+/** Role of a socket towards its peers, by the names of ZeroMQ. */
 public enum ZmtpRole {
   SUB,
   DEALER;
@@ -13,7 +13,7 @@ public enum ZmtpRole {
     };
   }
 
-  /** What its peers may be, in words. */
+  /** Returns what its peers may be, in words. */
   String peers() {
     return switch (this) {
       case SUB -> "PUB or XPUB";

@@ -115,7 +115,7 @@ public final class ZmtpSocket implements AutoCloseable {
     thread.start();
   }
 
-  /** Where it listens; the peer's port where it connects. */
+  /** Returns the port that the socket listens on; the peer's port where it connects. */
   public int port() {
     return server == null ? endpoint.port() : server.getLocalPort();
   }
@@ -260,7 +260,7 @@ public final class ZmtpSocket implements AutoCloseable {
     return start != Long.MAX_VALUE && System.nanoTime() - start > times.retryMax().toNanos();
   }
 
-  /** Whether there may be another connection now. */
+  /** Adds the connection if there may be another one now; returns whether it did. */
   private boolean add(Socket socket) {
     lock.lock();
     try {

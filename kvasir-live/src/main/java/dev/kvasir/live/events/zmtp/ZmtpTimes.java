@@ -3,7 +3,7 @@ package dev.kvasir.live.events.zmtp;
 import java.time.Duration;
 
 /**
- * How long a socket waits for what.
+ * Times for which a socket waits.
  *
  * @param connect for a TCP connection
  * @param handshake from there until the peer has said what it is

@@ -26,7 +26,7 @@ import java.util.function.LongSupplier;
  * nothing else. No part of a line stays behind.
  */
 final class AppendedFile implements AutoCloseable {
-  /** How often it looks whether its name still leads to it, or tries again to open it. */
+  /** Interval at which it checks whether its name still leads to it, or tries again to open it. */
   static final Duration PACE = Duration.ofSeconds(1);
 
   private static final System.Logger LOG = System.getLogger(AppendedFile.class.getName());
@@ -62,7 +62,7 @@ final class AppendedFile implements AutoCloseable {
     if (isTorn) write(opened, ByteBuffer.wrap(new byte[] {'\n'}));
   }
 
-  /** Whether the file ends inside a line, as a process that was killed may have left it. */
+  /** Returns whether the file ends inside a line, as a process that was killed may have left it. */
   private boolean isTorn() throws IOException {
     if (!Files.isRegularFile(path) || !Files.isReadable(path)) return false;
     try (var there = Files.newByteChannel(path)) {
@@ -73,7 +73,9 @@ final class AppendedFile implements AutoCloseable {
     }
   }
 
-  /** Which file the name leads to; null where the file system does not tell. */
+  /**
+   * Returns the key of the file that the name leads to; null where the file system does not tell.
+   */
   private @Nullable Object keyOfName() throws IOException {
     return Files.readAttributes(path, BasicFileAttributes.class).fileKey();
   }

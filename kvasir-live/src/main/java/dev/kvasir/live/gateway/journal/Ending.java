@@ -1,22 +1,34 @@
 package dev.kvasir.live.gateway.journal;
 
 import dev.kvasir.live.openai.Usage;
+import dev.kvasir.router.flow.RequestEnd;
 
 /**
- * What is to be written down of the answer of a request.
+ * End of a request's answer, as it is to be written down.
  *
- * @param status of the answer; 0 where there was none
- * @param code what went wrong, for programs; empty where nothing did
- * @param events of the answer, where it was a stream; of another one that tells no tokens and was
- *     too large to be held, what its bytes are taken for
+ * @param status status of the answer; 0 where there was none
+ * @param code error code, for programs; empty where nothing went wrong
+ * @param events number of events of the answer, where it was a stream; of another one that tells no
+ *     tokens and was too large to be held, the number of tokens that its bytes are taken for
  */
 public record Ending(Outcome outcome, int status, String code, Usage usage, long events) {
-  /** What the caller got, by the worker's account or by counting. */
+  /** The end of a request whose caller left before there was an answer. */
+  public static final Ending GONE = new Ending(Outcome.GONE, 0, "", Usage.UNKNOWN, 0);
+
+  /** Returns this end as the flow is to know it. */
+  public RequestEnd requestEnd(RequestEnd.Verdict verdict) {
+    return new RequestEnd(verdict, usage.promptTokens(), usage.cachedTokens(), outputTokens());
+  }
+
+  /** Returns the tokens that the caller got, by the worker's account or by counting. */
   public long outputTokens() {
     return usage.outputTokens() >= 0 ? usage.outputTokens() : events;
   }
 
-  /** What prompt and answer came to; the prompt by the given count where the worker tells none. */
+  /**
+   * Returns the tokens of prompt and answer; those of the prompt by the given count if the worker
+   * tells none.
+   */
   long tokens(int promptTokens) {
     return (usage.promptTokens() >= 0 ? usage.promptTokens() : promptTokens) + outputTokens();
   }

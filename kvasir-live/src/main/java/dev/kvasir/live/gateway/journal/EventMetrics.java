@@ -14,7 +14,8 @@ import java.util.Set;
 import java.util.TreeMap;
 
 /**
- * Whether what workers tell by KV events is what requests find there; belongs to the router's loop.
+ * Comparison of what workers tell by KV events with what requests find there; belongs to the
+ * router's loop.
  *
  * <p>Of every request the cached tokens that the router expected stand beside those that the worker
  * told in its answer. Where the two lie far apart for a worker with KV events, its events do not
@@ -26,7 +27,7 @@ public final class EventMetrics {
   /** So many answers are judged together. */
   public static final int ANSWERS = 32;
 
-  /** Which share of the prompts' tokens the two may differ by. */
+  /** Share of the prompts' tokens by which the two may differ. */
   private static final double DIFFERENCE_MAX = 0.25;
 
   /** The sums of one worker. */

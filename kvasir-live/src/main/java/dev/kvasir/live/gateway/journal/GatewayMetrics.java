@@ -24,7 +24,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What a gateway tells of itself, in the text format of Prometheus; belongs to the router's loop.
+ * Metrics that a gateway tells of itself, in the text format of Prometheus; belongs to the router's
+ * loop.
  *
  * <p>Labels are workers, classes, reasons and outcomes, which are few; never tenants or requests.
  */
@@ -107,7 +108,7 @@ public final class GatewayMetrics {
     }
   }
 
-  /** What the metrics are read from, on the router's loop. */
+  /** Source of the metrics, which are read on the router's loop. */
   public record Source(
       GatewayMetrics counts, Router router, GatewayWorkers workers, RequestFlow flow) {}
 
@@ -247,7 +248,7 @@ public final class GatewayMetrics {
     return held;
   }
 
-  /** What workers tell of themselves at /metrics; nothing of one that has not told lately. */
+  /** Adds what workers tell of themselves at /metrics; nothing of one that has not told lately. */
   private static void told(Rows<Row> rows) {
     rows.gauge(
             "kvasir_worker_told_waiting",

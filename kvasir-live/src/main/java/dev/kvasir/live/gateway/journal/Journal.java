@@ -6,7 +6,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.function.Supplier;
 
-/** Where decisions are written down: metrics, the dashboard, the log, the capture, traces. */
+/** Journal of decisions, which go to metrics, the dashboard, the log, the capture and traces. */
 public final class Journal implements AutoCloseable {
   /** About what a request holds that waits to be written, and each name of its blocks. */
   private static final long LINE_BYTES = 2_048;
@@ -76,7 +76,7 @@ public final class Journal implements AutoCloseable {
     if (traces != null) traces.add(brief);
   }
 
-  /** How much was not written down. */
+  /** Returns the number of records that were not written down, by kind. */
   private Map<String, Long> dropped() {
     var dropped = new LinkedHashMap<String, Long>();
     dropped.put("requests", log == null ? 0 : log.dropped());

@@ -73,7 +73,7 @@ final class LineFile implements AutoCloseable {
     dropped.incrementAndGet();
   }
 
-  /** How many lines were not written. */
+  /** Returns the number of lines that were not written. */
   long dropped() {
     return dropped.get();
   }

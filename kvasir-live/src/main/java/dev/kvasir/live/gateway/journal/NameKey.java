@@ -45,7 +45,7 @@ public final class NameKey {
     }
   }
 
-  /** What a tenant's blocks are mixed with; what the caller asked for is part of it. */
+  /** Returns the salt of a tenant's blocks; what the caller asked for is part of it. */
   public String salt(String tenant, String asked) {
     var message = (tenant.length() + ":" + tenant + asked).getBytes(StandardCharsets.UTF_8);
     return HexFormat.of().formatHex(sign(message));

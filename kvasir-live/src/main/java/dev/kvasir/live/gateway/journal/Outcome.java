@@ -2,7 +2,7 @@ package dev.kvasir.live.gateway.journal;
 
 import java.util.Locale;
 
-/** How a request ended, for the one who sent it. */
+/** Outcome of a request, for the one who sent it. */
 public enum Outcome {
   /** It was answered in full, well or not. */
   COMPLETE,

@@ -4,7 +4,7 @@ import dev.kvasir.kv.name.BlockHash;
 import java.util.List;
 
 /**
- * How long a prompt is, and the names of its blocks.
+ * Length of a prompt, and the names of its blocks.
  *
  * <p>Where its tokens are not known, four bytes of it stand for one: prompts that begin alike have
  * the same first names either way, which is all that routing needs. An image or another part that
@@ -23,7 +23,7 @@ public record PromptNames(int tokens, List<BlockHash> blocks) {
     return new PromptNames(tokens, List.of());
   }
 
-  /** Whether every full block has its name. */
+  /** Returns whether every full block has its name. */
   public boolean isWhole(int blockTokens) {
     return blocks.size() == tokens / blockTokens;
   }

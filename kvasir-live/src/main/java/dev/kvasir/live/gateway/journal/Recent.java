@@ -9,11 +9,11 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** What the latest requests came to, for those who watch. Belongs to the loop of the router. */
+/** Figures of the latest requests, for those who watch. Belongs to the loop of the router. */
 public final class Recent {
   private static final double RATE_SECONDS = 10;
 
-  /** What a worker has done for callers. */
+  /** Record of what a worker has done for callers. */
   private static final class Tally {
     private long requests;
     private long promptTokens;

@@ -5,14 +5,14 @@ import dev.kvasir.live.http.Caller;
 import dev.kvasir.router.view.SloClass;
 
 /**
- * What is written down of a request besides its route and its end.
+ * Details that are written down of a request besides its route and its end.
  *
- * @param id by which logs and workers know it
- * @param path where it was sent
+ * @param id ID by which logs and workers know it
+ * @param path path to which it was sent
  * @param model empty where it names none
  * @param session a hash of whom it belongs to, tenant included; empty for nobody
  * @param receivedNanos when its head came, on the clock of the router's loop
- * @param trace where it stands among what its caller does; null where no traces are kept
+ * @param trace its position among what its caller does; null where no traces are kept
  */
 public record RequestDetails(
     String id,

@@ -6,11 +6,11 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.regex.Pattern;
 
 /**
- * Where a request stands in a trace, as W3C's {@code traceparent} tells it.
+ * Position of a request in a trace, as W3C's {@code traceparent} tells it.
  *
  * @param trace 32 hexadecimal digits
- * @param span what the gateway does for the request, 16 digits
- * @param parent what the caller did when it asked, 16 digits; empty where it told nothing
+ * @param span span of what the gateway does for the request, 16 digits
+ * @param parent span of what the caller did when it asked, 16 digits; empty where it told nothing
  * @param sampled whether the caller wants it recorded
  */
 public record TraceMark(String trace, String span, String parent, boolean sampled) {
@@ -32,7 +32,7 @@ public record TraceMark(String trace, String span, String parent, boolean sample
     return HexFormat.of().toHexDigits(ThreadLocalRandom.current().nextLong(1, Long.MAX_VALUE));
   }
 
-  /** What workers are told: their parent is the gateway. */
+  /** Returns the header that workers are sent: their parent is the gateway. */
   public String header() {
     return "00-" + trace + "-" + span + (sampled ? "-01" : "-00");
   }

@@ -107,7 +107,7 @@ record TraceSpans(long originMicros) {
     attributes.addObject().put("key", key).putObject("value").put("stringValue", value);
   }
 
-  /** What is below zero is not known. */
+  /** Puts an attribute, unless its value is below zero, which means that it is not known. */
   private static void put(ArrayNode attributes, String key, long value) {
     if (value < 0) return;
     var text = Long.toString(value);

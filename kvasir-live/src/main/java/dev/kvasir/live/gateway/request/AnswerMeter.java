@@ -36,7 +36,7 @@ public final class AnswerMeter {
     this.stream = type != null && type.toLowerCase(Locale.ROOT).startsWith("text/event-stream");
   }
 
-  /** Whether it comes event by event, so that its first token can be seen. */
+  /** Returns whether the answer comes event by event, so that its first token can be seen. */
   public boolean isStream() {
     return stream;
   }
@@ -67,7 +67,7 @@ public final class AnswerMeter {
     return hasAll ? ended() : ending(Outcome.GONE, "");
   }
 
-  /** What an answer that ended so says of its worker. */
+  /** Returns what an answer that ended so says of its worker. */
   public Verdict verdict(Ending ending) {
     var failure = AnswerStatus.failure(status);
     if (failure != null && failure.isWorkersFault()) return Verdict.BROKEN;

@@ -8,13 +8,11 @@ import dev.kvasir.live.http.Exchange;
 import dev.kvasir.live.openai.EventSplitter;
 import dev.kvasir.live.openai.Usage;
 import dev.kvasir.router.flow.LegFailure;
+import dev.kvasir.router.flow.RequestEnd.Verdict;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpHeaders;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.Locale;
 
 /**
  * Brings the answer of a worker to the caller, byte for byte.
@@ -45,21 +43,8 @@ final class AnswerPipe implements WorkerAnswer.Reader {
 
   private static final int HELD_BYTES_MAX = 1 << 20;
 
-  /** What a token of an answer is taken to be long that tells nothing of its tokens. */
+  /** Assumed length of a token, for an answer that tells nothing of its tokens. */
   private static final int TOKEN_BYTES = 4;
-
-  private static final List<String> HOP_BY_HOP =
-      List.of(
-          "connection",
-          "content-length",
-          "keep-alive",
-          "proxy-authenticate",
-          "proxy-connection",
-          "set-cookie",
-          "te",
-          "trailer",
-          "transfer-encoding",
-          "upgrade");
 
   private static final CharSequence NO_BUFFERS = HttpHeaders.createOptimized("x-accel-buffering");
   private static final CharSequence NO = HttpHeaders.createOptimized("no");
@@ -98,12 +83,14 @@ final class AnswerPipe implements WorkerAnswer.Reader {
     return Usage.of(events.usage());
   }
 
-  /** Whether the worker has sent all of its answer, and its connection is free for another. */
+  /**
+   * Returns whether the worker has sent all of its answer, and its connection is free for another.
+   */
   boolean isSpent() {
     return spent;
   }
 
-  /** Whether it goes out, or is about to. */
+  /** Returns whether the answer goes out, or is about to. */
   boolean hasBegun() {
     return begun;
   }
@@ -161,23 +148,8 @@ final class AnswerPipe implements WorkerAnswer.Reader {
     begun = true;
     listener.begins();
     var response = exchange.response().setStatusCode(upstream.status());
-    var named = connectionOptions();
-    for (var header : upstream.headers()) {
-      var name = header.getKey().toLowerCase(Locale.ROOT);
-      if (!HOP_BY_HOP.contains(name) && !named.contains(name)) {
-        response.putHeader(name, header.getValue());
-      }
-    }
+    AnswerHeaders.handOn(upstream.headers(), response);
     if (stream) response.putHeader(NO_BUFFERS, NO);
-  }
-
-  /** The headers that are for this connection alone, by the worker's own word. */
-  private List<String> connectionOptions() {
-    var named = new ArrayList<String>();
-    for (var value : upstream.headers().getAll(HttpHeaders.CONNECTION)) {
-      for (var option : value.split(",", -1)) named.add(option.strip().toLowerCase(Locale.ROOT));
-    }
-    return named;
   }
 
   private void tell() {
@@ -238,15 +210,17 @@ final class AnswerPipe implements WorkerAnswer.Reader {
     return ending(Outcome.COMPLETE, "");
   }
 
-  /** What is to be written down where the caller leaves now: it may have all it waited for. */
+  /** Returns what is to be written down if the caller leaves now: it may have all it waited for. */
   Ending left() {
     return endRelayed ? conclusion() : ending(Outcome.GONE, "");
   }
 
-  /** Whether an answer that is not complete speaks against the worker. */
-  boolean isWorkersFault() {
+  /** Returns what an answer that ended so says of its worker. */
+  Verdict verdict(Ending ending) {
+    if (ending.outcome() == Outcome.COMPLETE) return Verdict.ANSWERED;
+    if (ending.outcome() != Outcome.BROKEN) return Verdict.NONE;
     var error = events.error();
-    return error == null || StreamError.of(error).isWorkersFault();
+    return error == null || StreamError.of(error).isWorkersFault() ? Verdict.BROKEN : Verdict.NONE;
   }
 
   private Usage usage() {

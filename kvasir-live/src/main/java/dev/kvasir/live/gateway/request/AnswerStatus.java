@@ -3,7 +3,7 @@ package dev.kvasir.live.gateway.request;
 import dev.kvasir.Nullable;
 import dev.kvasir.router.flow.LegFailure;
 
-/** What the status of a worker's answer says of its leg. */
+/** Meaning of the status of a worker's answer for its leg. */
 final class AnswerStatus {
   private AnswerStatus() {}
 
@@ -20,7 +20,7 @@ final class AnswerStatus {
     };
   }
 
-  /** Whether the worker has too much to do. */
+  /** Returns whether the worker has too much to do. */
   static boolean isBusy(int status) {
     return failure(status) == LegFailure.BUSY;
   }

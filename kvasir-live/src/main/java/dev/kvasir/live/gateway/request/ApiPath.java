@@ -1,9 +1,11 @@
 package dev.kvasir.live.gateway.request;
 
 import dev.kvasir.Nullable;
+import java.util.ArrayDeque;
 import java.util.List;
+import java.util.Locale;
 
-/** What callers can ask workers for, and what a gateway must know of each. */
+/** Paths at which callers can ask workers, and what a gateway must know of each. */
 public enum ApiPath {
   CHAT("/v1/chat/completions", Work.ANSWER, "messages"),
   COMPLETIONS("/v1/completions", Work.ANSWER, "prompt"),
@@ -24,7 +26,7 @@ public enum ApiPath {
   TOKENIZE("/tokenize", Work.NONE),
   DETOKENIZE("/detokenize", Work.NONE);
 
-  /** What a request makes the engine of a worker do. */
+  /** Work that a request makes the engine of a worker do. */
   public enum Work {
     /** It prefills a prompt and decodes an answer. */
     ANSWER,
@@ -35,6 +37,8 @@ public enum ApiPath {
     /** Nothing: the server of the worker answers by itself. */
     NONE
   }
+
+  private static final int DECODED_MAX = 8;
 
   private final String path;
   private final Work work;
@@ -56,8 +60,50 @@ public enum ApiPath {
 
   /** The one of that path; throws where there is none. */
   public static ApiPath of(String path) {
-    for (var each : values()) if (each.path.equals(path)) return each;
+    var found = find(path);
+    if (found != null) return found;
     throw new IllegalArgumentException("no path " + path);
+  }
+
+  /** The one of that path, letter by letter; null where there is none. */
+  public static @Nullable ApiPath find(String path) {
+    for (var each : values()) if (each.path.equals(path)) return each;
+    return null;
+  }
+
+  /**
+   * Returns whether some server would read the path as one of these: decoded once or more often,
+   * without empty segments and dots, parameters and what follows a {@code #}, in small or capital
+   * letters.
+   */
+  public static boolean isMeantBy(String path) {
+    var decoded = path;
+    for (int i = 0; i < DECODED_MAX && decoded.indexOf('%') >= 0; i++) decoded = decoded(decoded);
+    var segments = new ArrayDeque<String>();
+    for (var each : decoded.split("[?#]", 2)[0].split("[/\\\\]", -1)) {
+      var segment = each.split(";", 2)[0].strip();
+      if (segment.equals("..")) segments.pollLast();
+      else if (!segment.isEmpty() && !segment.equals(".")) segments.add(segment);
+    }
+    var plain = "/" + String.join("/", segments).toLowerCase(Locale.ROOT);
+    return find(plain) != null;
+  }
+
+  /** With each percent sign and two digits as the letter that they stand for. */
+  private static String decoded(String path) {
+    var out = new StringBuilder();
+    for (int at = 0; at < path.length(); at++) {
+      boolean isCode = path.charAt(at) == '%' && at + 2 < path.length();
+      int high = isCode ? Character.digit(path.charAt(at + 1), 16) : -1;
+      int low = isCode ? Character.digit(path.charAt(at + 2), 16) : -1;
+      if (high < 0 || low < 0) {
+        out.append(path.charAt(at));
+      } else {
+        out.append((char) (high << 4 | low));
+        at += 2;
+      }
+    }
+    return out.toString();
   }
 
   public String path() {

@@ -46,7 +46,9 @@ public final class BlockNamer {
     return new PromptNames(Math.max(1, tokens.length), blocks);
   }
 
-  /** Whether parts of it are no text, so that equal tokens do not make equal prompts. */
+  /**
+   * Returns whether parts of a prompt are no text, so that equal tokens do not make equal prompts.
+   */
   static boolean hasMedia(ApiPath path, RequestFields fields) {
     var tree = fields.tree();
     for (var name : path.promptFields()) {

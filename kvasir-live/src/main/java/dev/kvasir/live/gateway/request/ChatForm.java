@@ -207,7 +207,7 @@ final class ChatForm {
     return true;
   }
 
-  /** What an assistant said before its calls of tools is one message with them. */
+  /** Adds what an assistant said; with the calls of tools that follow, it is one message. */
   private boolean addAnswer(JsonNode item) {
     var content = item.path("content");
     if (!content.isString() && content.size() != 1) return false;

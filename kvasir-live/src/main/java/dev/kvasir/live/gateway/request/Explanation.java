@@ -2,6 +2,7 @@ package dev.kvasir.live.gateway.request;
 
 import dev.kvasir.Nullable;
 import dev.kvasir.live.http.Exchange;
+import dev.kvasir.router.RouteRecord;
 import java.util.Locale;
 
 /** The headers of an answer that say where the request went and why, for callers who ask. */
@@ -36,6 +37,7 @@ final class Explanation {
     if (where == null) return;
     var route = where.route();
     put("x-kvasir-route-class", route.routeClass());
+    put("x-kvasir-prompt", prompt(route));
     put("x-kvasir-reason", reason);
     put("x-kvasir-instance", where.decode().name());
     put("x-kvasir-cached-tokens", Integer.toString(route.promptTokens() - route.uncachedTokens()));
@@ -44,6 +46,15 @@ final class Explanation {
     if (where.prefill() != null) {
       put("x-kvasir-prefill-instance", where.prefill().name());
     }
+  }
+
+  /** As people say it: the class alone does not say whether a prompt is cached or short. */
+  private static String prompt(RouteRecord route) {
+    int cached = route.promptTokens() - route.uncachedTokens();
+    if (cached > 0) return "cached %.0f %%".formatted(100.0 * cached / route.promptTokens());
+    return route.routeClass().equals("WARM")
+        ? "short: " + route.promptTokens() + " tokens"
+        : "cold";
   }
 
   private void put(String name, String value) {

@@ -12,9 +12,9 @@ import dev.kvasir.router.flow.RequestFlow;
 import java.util.function.Consumer;
 
 /**
- * What every request on its way needs of the gateway.
+ * Parts of the gateway that every request on its way needs.
  *
- * @param book where a request that is over is written down; on the loop of the router
+ * @param book consumer of a request that is over, which writes it down; on the loop of the router
  */
 public record GatewayParts(
     LiveLoop loop,

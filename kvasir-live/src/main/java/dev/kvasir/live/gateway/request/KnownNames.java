@@ -19,7 +19,7 @@ final class KnownNames {
   @SuppressWarnings("ArrayRecordComponent") // never changed, never compared
   private record Known(int[] tokens, List<BlockHash> blocks) {}
 
-  /** Where a prompt is looked for. */
+  /** Key by which a prompt is looked for. */
   private record Key(String model, String salt, long hash) {}
 
   /** Tokens between two places by which a prompt is known. */
@@ -59,7 +59,7 @@ final class KnownNames {
     return names;
   }
 
-  /** How many blocks were not hashed. */
+  /** Returns the number of blocks that were not hashed. */
   long taken() {
     return taken.sum();
   }

@@ -112,7 +112,7 @@ public final class LegBodies {
     return edit;
   }
 
-  /** What the gateway says in the caller's place. */
+  /** Sets the fields that the gateway says in the caller's place. */
   private RequestFields.Edit ours(RequestFields.Edit edit) {
     if (!priority.isEmpty()) edit = edit.set("priority", priority);
     return salt.isEmpty() ? edit : edit.set("cache_salt", Json.text(salt));

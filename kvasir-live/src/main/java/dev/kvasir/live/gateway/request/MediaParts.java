@@ -23,7 +23,7 @@ import tools.jackson.databind.JsonNode;
  * the prompt.
  */
 public final class MediaParts {
-  /** What a part counts as: about an image of 640 by 640 pixels in patches of 28. */
+  /** Tokens that a part counts as: about an image of 640 by 640 pixels in patches of 28. */
   public static final int TOKENS = 512;
 
   /**
@@ -86,7 +86,7 @@ public final class MediaParts {
     return new MediaParts(messages, spans);
   }
 
-  /** Whether there are any, in a field that has been read. */
+  /** Returns whether a field that has been read has parts other than text. */
   static boolean areIn(JsonNode messages) {
     return messages.isArray() ? areIn(messages, Level.MESSAGE) : isIn(messages, Level.MESSAGE);
   }

@@ -6,12 +6,12 @@ import dev.kvasir.live.gateway.worker.Worker;
 import dev.kvasir.router.RouteRecord;
 
 /**
- * Where an attempt of a request was placed.
+ * Placement of an attempt of a request.
  *
  * @param prefill the other worker; null where there is none
- * @param engine by which the other worker is asked for what it prefilled
+ * @param engine name by which the other worker is asked for what it prefilled
  */
-record Placed(
+public record Placed(
     int attempt, RouteRecord route, Worker decode, @Nullable Worker prefill, String engine) {
   static Placed of(int attempt, RouteRecord route, GatewayWorkers workers) {
     var decode = workers.entry(route.decode()).worker().config();
@@ -22,7 +22,7 @@ record Placed(
   }
 
   /** The worker that is to prefill. */
-  Worker prefiller() {
+  public Worker prefiller() {
     if (prefill == null) throw new IllegalStateException("no prefill elsewhere: " + route);
     return prefill;
   }

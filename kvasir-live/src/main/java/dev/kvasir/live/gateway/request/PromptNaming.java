@@ -24,11 +24,11 @@ import java.util.function.Supplier;
  * any thread.
  */
 public final class PromptNaming {
-  /** What a prompt was named by, and why. */
+  /** Basis of a prompt's names, which is its tokens or its bytes, and the reason for it. */
   enum Used {
     TOKENS("tokens", ""),
     CONFIGURED("bytes", "configured"),
-    /** What is embedded or scored is made into several prompts, by rules of the model. */
+    /** Text to embed or to score, which is made into several prompts by rules of the model. */
     EMBEDDINGS("bytes", "embeddings"),
     /** A form of request whose chat is not known here. */
     FORM("bytes", "form"),
@@ -48,7 +48,7 @@ public final class PromptNaming {
     }
   }
 
-  /** Why there are no tokens. */
+  /** Reason why there are no tokens. */
   static final class NoTokens extends RuntimeException {
     private static final long serialVersionUID = 1;
 
@@ -134,7 +134,7 @@ public final class PromptNaming {
   }
 
   private static <T> Future<T> work(Context context, Prompt prompt, Callable<T> work) {
-    return BodyWork.run(context, prompt.fields().body().length, work);
+    return prompt.fields().work(context, work);
   }
 
   /** The fields of a chat or completion with the same prompt. */

@@ -23,10 +23,10 @@ public interface PromptTokenizer {
   }
 
   /**
-   * What names the blocks of a prompt: as the KV events of workers name them.
+   * Returns what names the blocks of a prompt, as the KV events of workers name them.
    *
-   * @param model as {@link dev.kvasir.live.gateway.worker.ModelNames} has it
-   * @param salt as it reaches the worker; empty for none
+   * @param model the model as {@link dev.kvasir.live.gateway.worker.ModelNames} has it
+   * @param salt the salt as it reaches the worker; empty for none
    */
   default BlockHasher hasher(String model, String salt) {
     return BlockNamer.hasher(model, salt);
@@ -37,7 +37,10 @@ public interface PromptTokenizer {
     // Most need nothing.
   }
 
-  /** Whether a worker answered that it has no tokens for the request, however often it is asked. */
+  /**
+   * Returns whether a worker answered that it has no tokens for the request, however often it is
+   * asked.
+   */
   static boolean isRefusal(Throwable failure) {
     return failure instanceof PromptNaming.NoTokens missing
         && missing.used() == PromptNaming.Used.REFUSED;

@@ -4,14 +4,18 @@ import static java.nio.charset.StandardCharsets.US_ASCII;
 
 import dev.kvasir.Nullable;
 import dev.kvasir.live.http.ApiError;
+import dev.kvasir.live.http.BodyShare;
 import dev.kvasir.live.http.Json;
 import dev.kvasir.live.http.Refused;
+import io.vertx.core.Context;
+import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.Callable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.JsonParser;
 import tools.jackson.core.JsonToken;
@@ -25,46 +29,67 @@ import tools.jackson.databind.node.ObjectNode;
  * <p>So a field can be put in, changed or left out while the bytes of all others stay as they came.
  */
 public final class RequestFields {
-  /** Where a field stands: from the quote of its name to the end of its value. */
+  /** Position of a field: from the quote of its name to the end of its value. */
   private record Span(int start, int valueStart, int end) {}
 
   /** The values of a longer body are read when they are asked for: it may be an image. */
   private static final int TREE_BYTES_MAX = 128 << 10;
 
-  static final RequestFields NONE = new RequestFields(new byte[0], Map.of(), null);
+  /** Of which every one is kept, with its place. */
+  private static final int FIELDS_MAX = 1_000;
 
+  /** The bytes that a name, a value or a bracket takes in a tree, with its holder. */
+  private static final int TOKEN_HEAP_BYTES = 64;
+
+  static final RequestFields NONE =
+      new RequestFields(new byte[0], Map.of(), null, BodyShare.free());
+
+  private final BodyShare share;
   private final byte[] body;
   private final Map<String, Span> spans;
 
   /** All values; null for a long body. */
   private final @Nullable ObjectNode tree;
 
-  private RequestFields(byte[] body, Map<String, Span> spans, @Nullable ObjectNode tree) {
+  private RequestFields(
+      byte[] body, Map<String, Span> spans, @Nullable ObjectNode tree, BodyShare share) {
     this.body = body;
     this.spans = spans;
     this.tree = tree;
+    this.share = share;
   }
 
-  /** Throws {@link Refused} for anything but one JSON object. */
+  /** Those of a body that no caller has sent. */
   public static RequestFields of(byte[] body) {
+    return of(body, BodyShare.free());
+  }
+
+  /**
+   * Throws {@link Refused} for anything but one JSON object.
+   *
+   * @param share from which the memory is taken that they need
+   */
+  static RequestFields of(byte[] body, BodyShare share) {
     Json.requireUtf8(body);
     var tree = body.length > TREE_BYTES_MAX ? null : Json.object();
     try (var parser = Json.factory().createParser(ObjectReadContext.empty(), body)) {
       if (parser.nextToken() != JsonToken.START_OBJECT) throw new Refused(notAnObject());
       var spans = new LinkedHashMap<String, Span>();
       while (parser.nextToken() == JsonToken.PROPERTY_NAME) {
+        Json.requireFields(spans.size() + 1, FIELDS_MAX);
         var name = parser.currentName();
         int start = offset(parser);
         parser.nextToken();
         int valueStart = offset(parser);
-        if (tree == null) parser.skipChildren();
+        if (tree == null) Json.skip(parser, share::requireOpen);
         else tree.set(name, Json.value(parser));
         parser.finishToken();
         int end = (int) parser.currentLocation().getByteOffset();
         spans.put(name, new Span(start, valueStart, end));
       }
       if (parser.nextToken() != null) throw new Refused(notAnObject());
-      return new RequestFields(body, spans, tree);
+      share.takeToRead(parser.currentTokenCount() * TOKEN_HEAP_BYTES, body.length);
+      return new RequestFields(body, spans, tree, share);
     } catch (JacksonException e) {
       throw new Refused(Json.unreadable(e, body));
     }
@@ -108,12 +133,41 @@ public final class RequestFields {
     };
   }
 
+  /** Returns whether the value is an array or object with something in it. */
+  boolean isFilled(String name) {
+    int first = firstInside(name);
+    return first != 0 && first != ']' && first != '}';
+  }
+
+  /** Returns whether the value is a text. */
+  boolean isText(String name) {
+    var span = spans.get(name);
+    return span != null && body[span.valueStart] == '"';
+  }
+
+  /** Returns whether the value is an array that begins with a number. */
+  boolean isNumbers(String name) {
+    int first = firstInside(name);
+    var span = spans.get(name);
+    boolean isNumber = first == '-' || (first >= '0' && first <= '9');
+    return span != null && body[span.valueStart] == '[' && isNumber;
+  }
+
+  /** The first byte inside the brackets of the value; 0 where it has none. */
+  private int firstInside(String name) {
+    var span = spans.get(name);
+    if (span == null || (body[span.valueStart] != '[' && body[span.valueStart] != '{')) return 0;
+    int at = span.valueStart + 1;
+    while (body[at] <= ' ' && body[at] > 0) at++;
+    return body[at];
+  }
+
   private JsonNode quoted(int from, int to, String name) {
     if (!isPlain(from, to)) return Json.read(raw(name));
     return Json.textNode(new String(body, from, to - from, US_ASCII));
   }
 
-  /** Whether the bytes of a text are its letters. */
+  /** Returns whether the bytes of a text are its letters. */
   private boolean isPlain(int from, int to) {
     for (int at = from; at < to; at++) if (body[at] < ' ' || body[at] == '\\') return false;
     return true;
@@ -134,7 +188,7 @@ public final class RequestFields {
     return text;
   }
 
-  /** Whether UTF-8 has all its characters. */
+  /** Returns whether UTF-8 has all characters of a text. */
   private static boolean isWhole(String text) {
     for (int at = 0; at < text.length(); ) {
       int character = text.codePointAt(at);
@@ -177,7 +231,17 @@ public final class RequestFields {
 
   /** These, to be kept as long as the request is answered: a tree takes many times its bytes. */
   RequestFields withoutTree() {
-    return tree == null ? this : new RequestFields(body, spans, null);
+    return tree == null ? this : new RequestFields(body, spans, null, share);
+  }
+
+  /** All of the body as a tree, which takes many times its bytes. */
+  public JsonNode read() {
+    return tree == null ? Json.read(body) : tree;
+  }
+
+  /** Does work over the body beside the loop where it is large, in turn with that of its sender. */
+  public <T> Future<T> work(Context context, Callable<T> work) {
+    return share.work(context, body.length, work);
   }
 
   /** The values of all fields, not to be changed; null where they were not read at once. */

@@ -9,7 +9,7 @@ import io.vertx.core.http.HttpHeaders;
 import java.util.List;
 import java.util.regex.Pattern;
 
-/** Which headers of a caller a gateway uses, and which it hands on. */
+/** Headers of a caller that a gateway uses, and those that it hands on. */
 public final class RequestHeaders {
   /** No others go to a worker: not the key, no cookies, nothing of the connection. */
   private static final List<String> HANDED_ON =

@@ -11,6 +11,7 @@ import dev.kvasir.live.gateway.worker.NamedTokens;
 import dev.kvasir.live.gateway.worker.Routing.Priorities;
 import dev.kvasir.live.http.ApiError;
 import dev.kvasir.live.http.ApiKey;
+import dev.kvasir.live.http.BodyShare;
 import dev.kvasir.live.http.Caller;
 import dev.kvasir.live.http.Exchange;
 import dev.kvasir.live.http.Refused;
@@ -50,12 +51,13 @@ public final class RequestReader {
       Submission submission) {}
 
   /**
-   * What is there to be read of a request.
+   * Parts of a request that are to be read.
    *
-   * @param context on which the answer is to come
+   * @param context context on which the answer is to come
    * @param headers the value of a header by its name in lower case; null where there is none
+   * @param share share of the memory for bodies
    */
-  public record Message(Context context, Headers headers, Buffer body) {
+  public record Message(Context context, Headers headers, Buffer body, BodyShare share) {
     /** The headers of a request. */
     @FunctionalInterface
     public interface Headers {
@@ -64,7 +66,7 @@ public final class RequestReader {
     }
 
     static Message of(Exchange exchange) {
-      return new Message(exchange.context(), exchange::header, exchange.body());
+      return new Message(exchange.context(), exchange::header, exchange.body(), exchange.share());
     }
 
     @Nullable
@@ -93,7 +95,7 @@ public final class RequestReader {
     turns = others;
   }
 
-  /** What a body says before its prompt has names. */
+  /** Contents of a body before its prompt has names. */
   private record Parsed(
       RequestDetails details,
       SessionHint hint,
@@ -119,12 +121,15 @@ public final class RequestReader {
     var path = ApiPath.of(head.path());
     if (path.work() == Work.AUDIO) return Future.succeededFuture(form(message, head));
     var context = message.context();
-    return BodyWork.run(context, message.body().length(), () -> parsed(message, head, path))
-        .compose(parsed -> naming.names(context, parsed.prompt).map(parsed::named));
+    var share = message.share();
+    return share
+        .work(context, message.body().length(), () -> parsed(message, head, path))
+        .compose(parsed -> naming.names(context, parsed.prompt).map(parsed::named))
+        .onComplete(_ -> share.isRead());
   }
 
   private Parsed parsed(Message message, RequestDetails head, ApiPath path) {
-    var fields = RequestFields.of(message.body().getBytes());
+    var fields = RequestFields.of(message.body().getBytes(), message.share());
     boolean isStream = fields.isTrue("stream");
     var model = fields.shortText("model", MODEL_CHARS_MAX);
     var tenant = head.caller().tenant();
@@ -185,7 +190,7 @@ public final class RequestReader {
     return new Read(details, SessionHint.NONE, bodies, null, submission);
   }
 
-  /** What was told of sessions, and what could not be read. */
+  /** Returns what was told of sessions, and what could not be read. */
   public SessionHints hints() {
     return hints;
   }
@@ -203,7 +208,7 @@ public final class RequestReader {
     return isUser && asked.priority() > SloClass.STANDARD.priority() ? SloClass.STANDARD : asked;
   }
 
-  /** What workers get; on a path where they compute nothing, what the caller sent. */
+  /** Returns what workers get; on a path where they compute nothing, what the caller sent. */
   private LegBodies bodies(ApiPath path, RequestFields fields, String salt, SloClass sloClass) {
     boolean isAsked = path.work() != Work.NONE;
     return LegBodies.of(fields, isAsked ? salt : "", isAsked ? priority(sloClass) : "");
@@ -218,12 +223,11 @@ public final class RequestReader {
     var needs = EnumSet.noneOf(Need.class);
     if (path.work() == Work.PREFILL) needs.add(Need.POOLING);
     if (BlockNamer.hasMedia(path, fields)) needs.add(Need.MEDIA);
-    var tools = fields.value("tools");
-    if (path.work() == Work.ANSWER && tools != null && !tools.isEmpty()) needs.add(Need.TOOLS);
+    if (path.work() == Work.ANSWER && fields.isFilled("tools")) needs.add(Need.TOOLS);
     return needs;
   }
 
-  /** How long the answer may become; 0 where the request does not say. */
+  /** Returns how many tokens the answer may have; 0 if the request does not say. */
   private static int answerTokens(RequestFields fields) {
     for (var name : ANSWER_FIELDS) {
       var value = fields.value(name);
@@ -239,8 +243,7 @@ public final class RequestReader {
     if (n != null && n.asInt(0) != 1) return false;
     if (fields.has("best_of") || fields.has("echo") || fields.has("prompt_logprobs")) return false;
     if (path == ApiPath.CHAT) return !mustCallTool(fields);
-    var prompt = fields.value("prompt");
-    return prompt != null && (prompt.isString() || (prompt.isArray() && prompt.path(0).isNumber()));
+    return fields.isText("prompt") || fields.isNumbers("prompt");
   }
 
   /** The one token that a prefill makes is no call of a tool, which vLLM answers with an error. */

@@ -3,78 +3,148 @@ package dev.kvasir.live.gateway.request;
 import dev.kvasir.live.openai.Usage;
 import io.vertx.core.buffer.Buffer;
 import java.nio.charset.StandardCharsets;
-import java.util.Arrays;
 
 /**
  * Finds the account of tokens in a whole answer that passes by in pieces.
  *
+ * <pre>
+ *   SEEK --"usage"--> COLON --:--> BRACE --{--> OBJECT --}--> SEEK, with an account
+ *     ^----anything else-'-----------'             |
+ *     '--------------------------- too long -------'
+ * </pre>
+ *
  * <p>A quote inside a text of JSON is escaped, so an unescaped {@code "usage":} is the name of a
- * field. It keeps no more than the field itself.
+ * field. Each byte is looked at once, and no more is kept than the object itself.
  */
 final class UsageScanner {
+  static final int OBJECT_BYTES_MAX = 4 << 10;
+
   private static final byte[] NAME = "\"usage\"".getBytes(StandardCharsets.US_ASCII);
-  private static final int FIELD_BYTES_MAX = 4 << 10;
-  private static final int NO_OBJECT = -1;
-  private static final int UNFINISHED = -2;
+  private static final byte[] PREFIX = "{\"usage\":".getBytes(StandardCharsets.US_ASCII);
+  private static final int OBJECT_BYTES = 256;
 
-  private byte[] carried = new byte[0];
-  private Usage usage = Usage.UNKNOWN;
+  private enum State {
+    SEEK,
+    COLON,
+    BRACE,
+    OBJECT
+  }
 
-  /** What the last account says; unknown where none has come. */
+  private State state = State.SEEK;
+
+  /** The part of the name that has come. */
+  private int matched;
+
+  private byte before;
+  private int depth;
+  private byte[] object = new byte[0];
+  private int objectBytes;
+
+  /** The last object that was whole. */
+  private byte[] told = object;
+
+  private int toldBytes;
+  private long looked;
+
+  /** Returns what the last account says; unknown if none has come. */
   Usage usage() {
-    return usage;
+    if (toldBytes == 0) return Usage.UNKNOWN;
+    var json = new byte[PREFIX.length + toldBytes + 1];
+    System.arraycopy(PREFIX, 0, json, 0, PREFIX.length);
+    System.arraycopy(told, 0, json, PREFIX.length, toldBytes);
+    json[json.length - 1] = '}';
+    return Usage.of(json);
+  }
+
+  /** Returns how often a byte was looked at. */
+  long looked() {
+    return looked;
+  }
+
+  /** The bytes that are kept. */
+  int kept() {
+    return object.length + told.length;
   }
 
   void feed(Buffer chunk) {
-    var bytes = joined(chunk);
-    for (int at = find(bytes, 0); at >= 0; at = find(bytes, at + 1)) {
-      int end = objectEnd(bytes, at + NAME.length);
-      if (end == UNFINISHED) {
-        carried = Arrays.copyOfRange(bytes, at, bytes.length);
-        return;
+    var bytes = chunk.getBytes();
+    int at = 0;
+    while (at < bytes.length) {
+      if (state == State.SEEK && matched == 0) {
+        int quote = quote(bytes, at);
+        looked += quote - at;
+        if (quote > at) before = bytes[quote - 1];
+        at = quote;
+        if (at == bytes.length) return;
       }
-      if (end >= 0) take(bytes, at, end);
+      looked++;
+      step(bytes[at]);
+      before = bytes[at++];
     }
-    carried = Arrays.copyOfRange(bytes, Math.max(0, bytes.length - NAME.length), bytes.length);
   }
 
-  private byte[] joined(Buffer chunk) {
-    var bytes = Arrays.copyOf(carried, carried.length + chunk.length());
-    chunk.getBytes(bytes, carried.length);
-    return bytes;
-  }
-
-  private void take(byte[] bytes, int from, int end) {
-    var field = new String(bytes, from, end - from, StandardCharsets.UTF_8);
-    usage = Usage.of(("{" + field + "}").getBytes(StandardCharsets.UTF_8));
-  }
-
-  private static int find(byte[] bytes, int from) {
-    for (int at = from; at + NAME.length <= bytes.length; at++) {
-      if (bytes[at] != '"' || (at > 0 && bytes[at - 1] == '\\')) continue;
-      if (Arrays.equals(bytes, at, at + NAME.length, NAME, 0, NAME.length)) return at;
-    }
-    return -1;
-  }
-
-  /** Where the object after a colon ends; none is looked for further than a field may go. */
-  private static int objectEnd(byte[] bytes, int from) {
-    int limit = Math.min(bytes.length, from + FIELD_BYTES_MAX);
-    int colon = blanks(bytes, from);
-    if (colon < bytes.length && bytes[colon] != ':') return NO_OBJECT;
-    int brace = blanks(bytes, colon + 1);
-    if (brace < bytes.length && bytes[brace] != '{') return NO_OBJECT;
-    int depth = 0;
-    for (int at = brace; at < limit; at++) {
-      if (bytes[at] == '{') depth++;
-      if (bytes[at] == '}' && --depth == 0) return at + 1;
-    }
-    return limit < bytes.length ? NO_OBJECT : UNFINISHED;
-  }
-
-  private static int blanks(byte[] bytes, int from) {
+  private static int quote(byte[] bytes, int from) {
     int at = from;
-    while (at < bytes.length && Character.isWhitespace(bytes[at])) at++;
+    while (at < bytes.length && bytes[at] != '"') at++;
     return at;
+  }
+
+  private void step(byte next) {
+    switch (state) {
+      case SEEK -> seek(next);
+      case COLON -> expect(next, ':', State.BRACE);
+      case BRACE -> {
+        expect(next, '{', State.OBJECT);
+        if (state == State.OBJECT) begin(next);
+      }
+      case OBJECT -> add(next);
+    }
+  }
+
+  private void seek(byte next) {
+    if (next == NAME[matched] && (matched > 0 || before != '\\')) matched++;
+    else matched = next == '"' && before != '\\' ? 1 : 0;
+    if (matched < NAME.length) return;
+    matched = 0;
+    state = State.COLON;
+  }
+
+  private void expect(byte next, char mark, State after) {
+    if (Character.isWhitespace(next)) return;
+    if (next == mark) {
+      state = after;
+    } else {
+      state = State.SEEK;
+      seek(next);
+    }
+  }
+
+  private void begin(byte brace) {
+    depth = 0;
+    objectBytes = 0;
+    add(brace);
+  }
+
+  private void add(byte next) {
+    if (objectBytes == OBJECT_BYTES_MAX) {
+      state = State.SEEK;
+      seek(next);
+      return;
+    }
+    if (objectBytes == object.length) grow();
+    object[objectBytes++] = next;
+    if (next == '{') depth++;
+    if (next != '}' || --depth > 0) return;
+    state = State.SEEK;
+    var free = told;
+    told = object;
+    toldBytes = objectBytes;
+    object = free;
+  }
+
+  private void grow() {
+    var larger = new byte[Math.max(OBJECT_BYTES, 2 * object.length)];
+    System.arraycopy(object, 0, larger, 0, objectBytes);
+    object = larger;
   }
 }

@@ -14,16 +14,20 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
+import java.util.stream.IntStream;
+import tools.jackson.core.JacksonException;
+import tools.jackson.core.JsonToken;
+import tools.jackson.core.ObjectReadContext;
 
 /** Asks the workers for the tokens of a prompt, each in turn, as vLLM and SGLang offer it. */
 public final class WorkerTokenizer implements PromptTokenizer {
   /**
-   * How long an answer may take. A busy vLLM takes 0.1 s for a prompt of 30 kB and 0.8 s for one of
-   * 500 kB; a request waits no longer than this for its tokens.
+   * Time that an answer may take. A busy vLLM takes 0.1 s for a prompt of 30 kB and 0.8 s for one
+   * of 500 kB; a request waits no longer than this for its tokens.
    *
-   * @param least for a short prompt
-   * @param perKib more for each KiB of the prompt
-   * @param most for any prompt
+   * @param least time for a short prompt
+   * @param perKib additional time for each KiB of the prompt
+   * @param most time for any prompt at most
    */
   public record Time(Duration least, Duration perKib, Duration most) {
     public static final Time DEFAULT =
@@ -96,13 +100,31 @@ public final class WorkerTokenizer implements PromptTokenizer {
       throw new NoTokens(Used.REFUSED, "/tokenize answered " + reply.status());
     }
     try {
-      var list = Json.read(reply.body().getBytes()).path("tokens");
-      var tokens = new int[list.size()];
-      for (int i = 0; i < tokens.length; i++) tokens[i] = list.path(i).asInt(0);
+      var tokens = tokens(reply.body().getBytes());
       if (tokens.length == 0) throw new NoTokens(Used.ERROR, "no tokens in the answer");
       return tokens;
-    } catch (Refused e) {
+    } catch (Refused | JacksonException e) {
       throw new NoTokens(Used.ERROR, "an answer that cannot be read");
     }
+  }
+
+  /** The numbers of the field; a tree of a million would take many times their bytes. */
+  private static int[] tokens(byte[] answer) {
+    var tokens = IntStream.builder();
+    try (var parser = Json.factory().createParser(ObjectReadContext.empty(), answer)) {
+      if (parser.nextToken() != JsonToken.START_OBJECT) return new int[0];
+      while (parser.nextToken() == JsonToken.PROPERTY_NAME) {
+        boolean isWanted = parser.currentName().equals("tokens");
+        if (parser.nextToken() != JsonToken.START_ARRAY || !isWanted) {
+          Json.skip(parser, () -> {});
+          continue;
+        }
+        while (parser.nextToken() != JsonToken.END_ARRAY) {
+          if (parser.currentToken() != JsonToken.VALUE_NUMBER_INT) return new int[0];
+          tokens.add(parser.getIntValue());
+        }
+      }
+    }
+    return tokens.build().toArray();
   }
 }

@@ -2,7 +2,9 @@ package dev.kvasir.live.gateway.worker;
 
 import java.util.Locale;
 
-/** How a worker hands the K and V of a prompt to another one, and who must be told what. */
+/**
+ * Way in which a worker hands the K and V of a prompt to another one, and who must be told what.
+ */
 public enum Connector {
   /** It does not: whoever decodes prefills. */
   NONE,
@@ -13,7 +15,9 @@ public enum Connector {
   /** SGLang: both are told the same room, and are sent at the same time. */
   SGLANG;
 
-  /** What the router compares: workers of one label can hand over to each other. */
+  /**
+   * Returns the label that the router compares: workers of one label can hand over to each other.
+   */
   String label() {
     return this == NONE ? "" : name().toLowerCase(Locale.ROOT);
   }

@@ -6,19 +6,20 @@ import dev.kvasir.router.flow.RetryRules.Split;
 import java.time.Duration;
 
 /**
- * What a gateway does when workers fail.
+ * Rules for what a gateway does when workers fail.
  *
- * @param attemptsMax how many workers are tried for a request of which no byte has been answered
- * @param split what happens when the two workers of a split request cannot finish it together
- * @param connectTime until a worker takes a connection
- * @param firstTime until the head of an answer, the prefill included, and once more until the first
- *     event of a stream, whose head may come before its prefill, or all of another answer
- * @param silenceTime between bytes of an answer, once it has begun
- * @param handoverTime how long a worker keeps what it prefilled for another
- * @param failuresMax as many failures in a row take a worker out
- * @param restTime for at least this long
- * @param readyShareMin as long as at least this share of the workers stays, 0 to 1; what probes say
- *     is not bound by it
+ * @param attemptsMax number of workers that are tried for a request of which no byte has been
+ *     answered
+ * @param split treatment of a split request that its two workers cannot finish together
+ * @param connectTime time until a worker takes a connection
+ * @param firstTime time until the head of an answer, the prefill included, and once more until the
+ *     first event of a stream, whose head may come before its prefill, or all of another answer
+ * @param silenceTime time between bytes of an answer, once it has begun
+ * @param handoverTime time for which a worker keeps what it prefilled for another
+ * @param failuresMax number of failures in a row that take a worker out
+ * @param restTime least time for which it is out
+ * @param readyShareMin least share of the workers, 0 to 1, that must stay for one to be taken out;
+ *     what probes say is not bound by it
  */
 public record FailureRules(
     int attemptsMax,
@@ -53,12 +54,12 @@ public record FailureRules(
     var _ = new EjectionRules(failuresMax, restTime, readyShareMin);
   }
 
-  /** What happens to a request whose worker fails. */
+  /** Returns the rules for a request whose worker fails. */
   public RetryRules retries() {
     return new RetryRules(attemptsMax, split, handoverTime);
   }
 
-  /** What happens to a worker that fails. */
+  /** Returns the rules for a worker that fails. */
   public EjectionRules ejection() {
     return new EjectionRules(failuresMax, restTime, readyShareMin);
   }

@@ -126,7 +126,7 @@ public final class GatewayWorkers {
     throw new IllegalArgumentException("no worker is called " + worker);
   }
 
-  /** What the worker is called; a request may end after the worker it failed at is gone. */
+  /** Returns the worker's name; a request may end after the worker it failed at is gone. */
   public String name(int id) {
     var entry = table.find(id);
     return entry == null ? "gone" : entry.worker().name();
@@ -145,7 +145,7 @@ public final class GatewayWorkers {
     if (report.blockTokens() > 0) router.index().grainUntilTold(id, report.blockTokens());
   }
 
-  /** What the worker told of itself; nothing where that is too long ago to be believed. */
+  /** Returns what the worker told of itself; nothing if that is too long ago to be believed. */
   public WorkerMetrics.Report report(WorkerEntry<LiveWorker> entry) {
     return router.isFresh(entry.id()) ? entry.worker().report() : WorkerMetrics.Report.NONE;
   }
@@ -216,7 +216,7 @@ public final class GatewayWorkers {
     return unlike;
   }
 
-  /** What the models that requests name mean for the names of blocks; from any thread. */
+  /** Returns what the models that requests name mean for the names of blocks; from any thread. */
   public ModelNames modelNames() {
     return modelNames;
   }

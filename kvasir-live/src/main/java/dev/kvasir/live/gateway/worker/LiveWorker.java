@@ -45,7 +45,7 @@ public final class LiveWorker {
     engine = told;
   }
 
-  /** What it told of its load, however long ago. */
+  /** Returns what the worker told of its load, however long ago. */
   WorkerMetrics.Report report() {
     return report;
   }
@@ -54,7 +54,7 @@ public final class LiveWorker {
     report = told;
   }
 
-  /** Why its last probe failed; empty where it did not. */
+  /** Returns why the worker's last probe failed; empty if it did not. */
   public String problem() {
     return problem;
   }
@@ -65,7 +65,7 @@ public final class LiveWorker {
     return ++failures;
   }
 
-  /** Whether it was told that it is down. */
+  /** Returns whether it was reported that the worker is down. */
   boolean isMissed() {
     return missed;
   }

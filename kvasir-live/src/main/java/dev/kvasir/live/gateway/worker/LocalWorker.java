@@ -7,11 +7,11 @@ import java.util.function.Consumer;
 /** A worker in this process, which is called and not connected to; from any thread. */
 public interface LocalWorker {
   /**
-   * How a worker is.
+   * State of a worker.
    *
    * @param isHealthy whether it can answer
    * @param report its load and its cache
-   * @param models what it serves, each with what it tells of it
+   * @param models models that it serves, each with what it tells of it
    */
   record State(boolean isHealthy, WorkerMetrics.Report report, Map<String, String> models) {
     public State {

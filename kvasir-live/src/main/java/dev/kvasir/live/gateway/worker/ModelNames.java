@@ -10,7 +10,7 @@ import java.util.Set;
 import tools.jackson.databind.JsonNode;
 
 /**
- * What the names of blocks say of the model that a request names.
+ * Rules for what the names of blocks say of the model that a request names.
  *
  * <p>A worker has one model of its own, under one name or several, and perhaps adapters of it. Its
  * KV events name adapters and not the model. So the worker's own model is left out of the names of

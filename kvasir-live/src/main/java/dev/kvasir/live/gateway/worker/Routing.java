@@ -7,15 +7,17 @@ import dev.kvasir.router.pick.Ties;
 import dev.kvasir.router.pick.WeightedPick;
 import dev.kvasir.router.placement.PlacementPolicy;
 import dev.kvasir.router.placement.PlacementSettings;
+import dev.kvasir.router.view.InstanceView;
 
 /**
- * How a gateway chooses workers.
+ * Settings by which a gateway chooses workers.
  *
- * @param picks who chooses the worker that answers, by name as in {@link PickPolicy#named}
- * @param scorers what the policy weighted adds up, as in {@link WeightedPick}
- * @param prices what the policy balanced adds up
- * @param placements who decides where to prefill, by name as in {@link PlacementPolicy#named}
- * @param naming how prompts are told apart
+ * @param picks policy that chooses the worker that answers, by name as in {@link PickPolicy#named}
+ * @param scorers terms that the policy weighted adds up, as in {@link WeightedPick}
+ * @param prices prices that the policy balanced adds up
+ * @param placements policy that decides where to prefill, by name as in {@link
+ *     PlacementPolicy#named}
+ * @param naming way in which prompts are told apart
  * @param priorities whether workers are sent the class of a request as its priority
  */
 public record Routing(
@@ -27,7 +29,7 @@ public record Routing(
     PlacementSettings placement,
     Naming naming,
     Priorities priorities) {
-  /** How the blocks of a prompt get their names. */
+  /** Way in which the blocks of a prompt get their names. */
   public enum Naming {
     /** By its bytes, which costs nothing. */
     BYTES,
@@ -35,9 +37,9 @@ public record Routing(
     TOKENS
   }
 
-  /** What becomes of the field {@code priority} of a request. */
+  /** Treatment of the field {@code priority} of a request. */
   public enum Priorities {
-    /** What the caller wrote, if anything. */
+    /** The value that the caller wrote, if any. */
     AS_WRITTEN,
     /** The place in line of the request's class, whatever the caller wrote: least goes first. */
     BY_CLASS
@@ -80,7 +82,7 @@ public record Routing(
   }
 
   public PickPolicy pickPolicy() {
-    return PickPolicy.named(picks, scorers, prices, Ties.inTurn());
+    return PickPolicy.named(picks, scorers, prices, Ties.inTurn(), InstanceView::requests);
   }
 
   public PlacementPolicy placementPolicy() {

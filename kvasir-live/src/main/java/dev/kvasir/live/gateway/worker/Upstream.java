@@ -21,9 +21,10 @@ import java.util.TreeMap;
 /** The connections to all workers, and the engines of this process that need none. */
 public final class Upstream implements AutoCloseable {
   /**
-   * What is sent to a worker.
+   * Message that is sent to a worker.
    *
-   * @param prompt what is known of its prompt, for engines of this process; null where nothing is
+   * @param prompt known tokens and names of its prompt, for engines of this process; null where
+   *     there are none
    */
   public record Message(
       HttpMethod method, String path, MultiMap headers, Buffer body, @Nullable NamedTokens prompt) {
@@ -48,6 +49,9 @@ public final class Upstream implements AutoCloseable {
       return new Message(method, path, headers, body, known);
     }
   }
+
+  /** From the first byte of the head of an answer to its last. */
+  private static final Duration HEAD = Duration.ofSeconds(10);
 
   /** vLLM closes connections that rest for five seconds: they are not to be used again before. */
   private static final Duration REST = Duration.ofSeconds(4);
@@ -77,11 +81,12 @@ public final class Upstream implements AutoCloseable {
     for (var engine : engines) locals.put(engine.name(), engine);
     this.client =
         new LoopClient(
-            network.vertx(), new ClientBounds(connectionsMax, WAITING_MAX, connectTime, REST));
+            network.vertx(),
+            new ClientBounds(connectionsMax, WAITING_MAX, connectTime, HEAD, REST));
     this.key = key;
   }
 
-  /** What workers are sent as authorization; empty for nothing. */
+  /** Returns the authorization that workers are sent; empty for none. */
   public String authorization() {
     return key.isEmpty() ? "" : "Bearer " + key;
   }
@@ -93,7 +98,7 @@ public final class Upstream implements AutoCloseable {
     return Objects.requireNonNull(locals.get(worker.name()), worker.name());
   }
 
-  /** Whether workers are engines of this process. */
+  /** Returns whether workers are engines of this process. */
   public boolean isLocal() {
     return !locals.isEmpty();
   }

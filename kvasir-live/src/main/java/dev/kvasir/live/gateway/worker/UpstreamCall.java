@@ -136,7 +136,7 @@ public final class UpstreamCall {
     listener.failed(failure, why);
   }
 
-  /** Whether nothing was heard before. */
+  /** Settles the call, and returns whether nothing was heard before. */
   private boolean settle() {
     if (settled) return false;
     settled = true;

@@ -30,7 +30,7 @@ public interface WorkerAnswer {
   /** Nobody reads the rest. */
   void giveUp();
 
-  /** Whether it comes event by event. */
+  /** Returns whether the answer comes event by event. */
   default boolean isStream() {
     var type = headers().get(HttpHeaders.CONTENT_TYPE);
     return type != null && type.toLowerCase(Locale.ROOT).startsWith("text/event-stream");

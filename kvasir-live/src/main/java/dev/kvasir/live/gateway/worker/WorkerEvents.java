@@ -12,26 +12,29 @@ public interface WorkerEvents {
 
   Counts counts();
 
-  /** Where they come from: the same in all gateways that hear them. */
+  /** Returns where the events come from: the same in all gateways that hear them. */
   default String source() {
     return "";
   }
 
-  /** What they have told so far; null where that is not known well enough for another gateway. */
+  /**
+   * Returns what the events have told so far; null if that is not known well enough for another
+   * gateway.
+   */
   default @Nullable EngineSnapshot snapshot() {
     return null;
   }
 
   /**
-   * What came of the events so far.
+   * Counts of what came of the events so far.
    *
    * @param batches batches that could be read
-   * @param connects how often the worker was reached
-   * @param gaps how often batches were missing for good, so that the index forgot the worker
-   * @param restarts how often the worker began anew
-   * @param replays how often it was asked to repeat
-   * @param lagSeconds how old the last batch was when it was taken in, by the worker's clock; below
-   *     zero before the first
+   * @param connects number of times the worker was reached
+   * @param gaps number of times batches were missing for good, so that the index forgot the worker
+   * @param restarts number of times the worker began anew
+   * @param replays number of times it was asked to repeat
+   * @param lagSeconds age of the last batch when it was taken in, by the worker's clock; below zero
+   *     before the first
    * @param dropped blocks that were left out, by reason
    * @param messagesDropped messages that were left out, by reason
    */

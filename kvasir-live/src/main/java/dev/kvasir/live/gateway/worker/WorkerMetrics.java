@@ -11,12 +11,13 @@ import java.util.List;
  */
 public final class WorkerMetrics {
   /**
-   * What a worker tells of itself; {@link EngineSignals#UNKNOWN} for what it does not tell.
+   * Report that a worker gives of itself; {@link EngineSignals#UNKNOWN} for what it does not tell.
    *
    * @param hitRate share of the tokens looked up that its own memory had
    * @param externalHitRate share of the tokens looked up elsewhere that were there
    * @param gpuUtilisation share of the time its GPUs compute
-   * @param blockTokens in multiples of which it finds tokens cached; 0 where it does not tell
+   * @param blockTokens number of tokens in multiples of which it finds tokens cached; 0 where it
+   *     does not tell
    */
   public record Report(
       EngineSignals signals,
@@ -64,7 +65,7 @@ public final class WorkerMetrics {
 
   private static final double PER_CENT = 100;
 
-  /** How vLLM and SGLang say which engine a line is of. */
+  /** Labels by which vLLM and SGLang say which engine a line is of. */
   private static final List<String> RANK_LABELS = List.of("engine", "dp_rank");
 
   private final Sum running = new Sum();
@@ -82,9 +83,9 @@ public final class WorkerMetrics {
   private WorkerMetrics() {}
 
   /**
-   * What the text says.
+   * Returns the report that the text gives.
    *
-   * @param blockTokens how many tokens the blocks have in which the router counts
+   * @param blockTokens number of tokens of the blocks in which the router counts
    */
   public static Report read(String text, int blockTokens) {
     return read(text, blockTokens, Worker.NO_RANK);

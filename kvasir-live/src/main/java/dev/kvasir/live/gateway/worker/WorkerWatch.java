@@ -4,6 +4,7 @@ import dev.kvasir.live.LiveLoop;
 import dev.kvasir.live.http.Json;
 import dev.kvasir.live.http.Refused;
 import dev.kvasir.router.flow.WorkerEntry;
+import dev.kvasir.time.RunningTime;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
@@ -12,7 +13,6 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
 
 /**
  * Asks one worker, again and again, how it is, how busy it is and what it serves.
@@ -22,6 +22,13 @@ import java.util.concurrent.TimeUnit;
  */
 public final class WorkerWatch {
   private static final int ROUNDS_BETWEEN_MODELS = 10;
+  private static final Duration PATIENCE_MIN = Duration.ofSeconds(1);
+
+  /** Of the first round: a process that has just started is slow itself. */
+  private static final Duration FIRST_PATIENCE_MIN = Duration.ofSeconds(6);
+
+  /** More than workers have to say to a probe, whatever they measure. */
+  private static final int PROBE_BYTES_MAX = 4 << 20;
 
   private final Upstream upstream;
   private final LiveLoop loop;
@@ -32,9 +39,10 @@ public final class WorkerWatch {
   private final Context context;
   private long rounds;
   private boolean asking;
+  private boolean begun;
   private boolean told;
 
-  /** Whether it is asked what it serves in this round. */
+  /** True if the worker is asked in this round what it serves. */
   private boolean due;
 
   private boolean over;
@@ -57,12 +65,12 @@ public final class WorkerWatch {
     this.context = context;
   }
 
-  /** Begins to ask; answers once the first round is over, however it went. */
+  /** Begins to ask; answers once the first round is over, and fails where the worker did. */
   public Future<?> start() {
     Promise<Void> first = Promise.promise();
     context.runOnContext(
         _ -> {
-          ask().onComplete(_ -> first.complete());
+          ask().onComplete(_ -> begun = true).<Void>mapEmpty().onComplete(first);
           timer = context.owner().setPeriodic(Math.max(1, pace.toMillis()), _ -> ask());
         });
     return first.future();
@@ -95,9 +103,10 @@ public final class WorkerWatch {
           onLoop(() -> observed(state));
           context.runOnContext(_ -> asked.tryComplete());
         });
+    var timer = RunningTime.after(new VertxLoop(context), patience(), () -> asked.tryFail("late"));
     return asked
         .future()
-        .timeout(patience().toMillis(), TimeUnit.MILLISECONDS)
+        .onComplete(_ -> timer.cancel())
         .onFailure(_ -> onLoop(() -> workers.table().probeFailed(entry.id(), loop.nanos())));
   }
 
@@ -186,7 +195,8 @@ public final class WorkerWatch {
   }
 
   private Future<WholeCall.Reply> ask(Worker worker, String path) {
-    return WholeCall.send(upstream, context, worker, Upstream.Message.get(path), patience());
+    var message = Upstream.Message.get(path);
+    return WholeCall.send(upstream, context, worker, message, PROBE_BYTES_MAX, patience());
   }
 
   private Future<Buffer> get(Worker worker, String path, int statusMax) {
@@ -199,7 +209,7 @@ public final class WorkerWatch {
   }
 
   private Duration patience() {
-    var least = Duration.ofSeconds(1);
+    var least = begun ? PATIENCE_MIN : FIRST_PATIENCE_MIN;
     return pace.compareTo(least) < 0 ? least : pace;
   }
 

@@ -16,7 +16,7 @@ record AnswerHead(
     int status, MultiMap headers, long contentLength, boolean isChunked, boolean isKept) {
   static final long NONE = -1;
 
-  private static final String VERSION = "HTTP/1.";
+  static final String VERSION = "HTTP/1.";
   private static final int STATUS_AT = VERSION.length() + 2;
   private static final int LENGTH_DIGITS_MAX = 18;
 
@@ -49,7 +49,7 @@ record AnswerHead(
     return new AnswerHead(status, headers, length, chunked, kept);
   }
 
-  /** Whether something else precedes the answer. */
+  /** Returns whether this head is an interim one, which precedes that of the answer. */
   boolean isInterim() {
     return status < 200;
   }
@@ -72,8 +72,12 @@ record AnswerHead(
     told = told && line.charAt(STATUS_AT - 1) == ' ';
     told = told && (line.length() == STATUS_AT + 3 || line.charAt(STATUS_AT + 3) == ' ');
     int status = told ? (int) number(line.substring(STATUS_AT, STATUS_AT + 3)) : -1;
-    if (status < 100) throw new MalformedAnswer("an answer that does not begin as HTTP/1.1 does");
+    if (status < 100) throw notHttp();
     return status;
+  }
+
+  static MalformedAnswer notHttp() {
+    return new MalformedAnswer("an answer that does not begin as HTTP/1.1 does");
   }
 
   private static void add(MultiMap headers, String line) throws MalformedAnswer {
@@ -133,7 +137,7 @@ record AnswerHead(
     return false;
   }
 
-  /** How long the server keeps the connection, in seconds; null where it does not tell. */
+  /** Returns how long the server keeps the connection, in seconds; null where it does not tell. */
   @Nullable
   Long keptSeconds() {
     var told = headers.get(HttpHeaders.KEEP_ALIVE);

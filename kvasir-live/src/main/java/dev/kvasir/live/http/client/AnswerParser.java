@@ -42,6 +42,9 @@ final class AnswerParser {
   /** Of a status line and all headers, and of all trailers. */
   static final int HEAD_BYTES_MAX = 32 << 10;
 
+  /** The most interim answers that may precede one, such as 100 and 103. */
+  static final int INTERIMS_MAX = 8;
+
   /** Of the line before a chunk, which may have extensions. */
   static final int SIZE_BYTES_MAX = 1 << 10;
 
@@ -54,13 +57,14 @@ final class AnswerParser {
   private final Sink sink;
   private State state = State.DONE;
   private boolean bodiless;
+  private int interims;
 
-  /** What a line or a head has so far that came in several pieces. */
+  /** Bytes so far of a line or a head that comes in several pieces. */
   private byte[] kept = new byte[HEAD_BYTES];
 
   private int keptBytes;
 
-  /** What is missing of a body or a chunk. */
+  /** Bytes still missing of a body or a chunk. */
   private long left;
 
   private int trailerBytes;
@@ -83,14 +87,20 @@ final class AnswerParser {
     state = State.HEAD;
     bodiless = method.equals(HttpMethod.HEAD);
     keptBytes = 0;
+    interims = 0;
   }
 
-  /** Whether the answer is whole. */
+  /** Returns whether a head has begun to come, and not ended. */
+  boolean isWithinHead() {
+    return state == State.HEAD && keptBytes > 0;
+  }
+
+  /** Returns whether the answer is whole. */
   boolean isDone() {
     return state == State.DONE;
   }
 
-  /** Whether the answer is all that came before the connection closed. */
+  /** Returns whether the answer is all that came before the connection closed. */
   boolean endsWithConnection() {
     return state == State.UNTIL_CLOSE;
   }
@@ -113,7 +123,7 @@ final class AnswerParser {
     return in.length - at;
   }
 
-  /** Whether so many bytes more belong to the body, and do not end it. */
+  /** Returns whether so many bytes more belong to the body, and do not end it. */
   private boolean isBody(int bytes) {
     if (bytes == 0) return false;
     boolean within = state == State.FIXED || state == State.DATA;
@@ -124,7 +134,7 @@ final class AnswerParser {
     return state == State.UNTIL_CLOSE;
   }
 
-  /** Whether it came further; otherwise more bytes have to come. */
+  /** Takes one step; returns whether it came further. Otherwise more bytes have to come. */
   private boolean step() throws MalformedAnswer {
     return switch (state) {
       case HEAD -> head();
@@ -140,14 +150,27 @@ final class AnswerParser {
   private boolean head() throws MalformedAnswer {
     int end = headEnd();
     keep(end, HEAD_BYTES_MAX);
-    if (end < 0) return false;
+    if (end < 0) {
+      requireBegin();
+      return false;
+    }
     var head = parsed();
     keptBytes = 0;
     if (head.status() == 101) throw new MalformedAnswer("a change of the protocol");
-    if (head.isInterim()) return true;
+    if (head.isInterim()) {
+      if (++interims > INTERIMS_MAX) throw new MalformedAnswer("interim answers without end");
+      return true;
+    }
     begin(head);
     sink.head(head);
     return true;
+  }
+
+  /** Bytes that do not begin as an answer never become one, however many more come. */
+  private void requireBegin() throws MalformedAnswer {
+    for (int i = 0; i < Math.min(keptBytes, AnswerHead.VERSION.length()); i++) {
+      if (kept[i] != AnswerHead.VERSION.charAt(i)) throw AnswerHead.notHttp();
+    }
   }
 
   private AnswerHead parsed() throws MalformedAnswer {

@@ -3,15 +3,20 @@ package dev.kvasir.live.http.client;
 import java.time.Duration;
 
 /**
- * What a client may take.
+ * Limits on what a client may take.
  *
  * @param connectionsMax to each server, of each loop
  * @param waitingMax calls that wait for a connection to one server, of each loop
  * @param connectTime until a connection is there
+ * @param headTime from the first byte of the head of an answer to its last
  * @param restTime for which a connection is kept that nobody uses
  */
 public record ClientBounds(
-    int connectionsMax, int waitingMax, Duration connectTime, Duration restTime) {
+    int connectionsMax,
+    int waitingMax,
+    Duration connectTime,
+    Duration headTime,
+    Duration restTime) {
   public ClientBounds {
     if (connectionsMax < 1 || waitingMax < 0) {
       throw new IllegalArgumentException(

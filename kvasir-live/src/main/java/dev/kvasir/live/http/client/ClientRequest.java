@@ -6,7 +6,7 @@ import io.vertx.core.http.HttpMethod;
 import java.nio.charset.StandardCharsets;
 
 /**
- * What is sent to a server.
+ * Request that is sent to a server.
  *
  * @param headers none of the framing, which follows from the body, and no host
  */

@@ -69,6 +69,15 @@ final class ConnectionPool {
     open();
   }
 
+  /** Does it when a head that has begun has had its time; returns the number of the timer. */
+  long afterHeadTime(Runnable task) {
+    return loop.owner().setTimer(bounds.headTime().toMillis(), _ -> task.run());
+  }
+
+  void cancel(long timer) {
+    loop.owner().cancelTimer(timer);
+  }
+
   void forget(ClientCall call) {
     waiting.remove(call);
   }

@@ -26,6 +26,9 @@ final class KeptConnection implements AnswerParser.Sink {
   private boolean paused;
   private int unsent;
 
+  /** Runs while a head has come in part; -1 otherwise. */
+  private long headTimer = -1;
+
   /** When it is to be closed if it rests until then. */
   private long restsUntilNanos;
 
@@ -66,13 +69,25 @@ final class KeptConnection implements AnswerParser.Sink {
     }
     try {
       int rest = read(bytes);
+      watchHead();
       if (parser.isDone() && !isDeaf()) finish(rest);
     } catch (MalformedAnswer malformed) {
       breakOff("the answer is not HTTP that can be read: " + malformed.getMessage());
     }
   }
 
-  /** Where a listener throws, the rest of the bytes is lost: nothing more can be read here. */
+  /** The head of an answer is written at once, whatever came before it took. */
+  private void watchHead() {
+    if (parser.isWithinHead() == (headTimer >= 0)) return;
+    if (headTimer < 0) {
+      headTimer = pool.afterHeadTime(() -> breakOff("the head of the answer did not end"));
+    } else {
+      pool.cancel(headTimer);
+      headTimer = -1;
+    }
+  }
+
+  /** Reads the bytes; if a listener throws, the rest is lost and nothing more can be read here. */
   private int read(Buffer bytes) throws MalformedAnswer {
     try {
       return parser.feed(bytes);
@@ -131,6 +146,7 @@ final class KeptConnection implements AnswerParser.Sink {
   /** The socket is closed; what came before is heard all the same. */
   private void left() {
     closed = true;
+    if (headTimer >= 0) pool.cancel(headTimer);
     pool.left(this);
   }
 
@@ -142,6 +158,7 @@ final class KeptConnection implements AnswerParser.Sink {
   void abandon() {
     call = null;
     if (paused) resume();
+    if (headTimer >= 0) pool.cancel(headTimer);
     if (closed) return;
     closed = true;
     pool.left(this);

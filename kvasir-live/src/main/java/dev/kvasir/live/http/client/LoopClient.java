@@ -56,7 +56,7 @@ public final class LoopClient {
                 loop, sockets, target, bounds, unused -> all.remove(target, unused)));
   }
 
-  /** How many servers the loop has connections to, or calls for. */
+  /** Returns how many servers the loop has connections to, or calls for. */
   int targets(Context loop) {
     var all = pools.get(loop);
     return all == null ? 0 : all.size();

@@ -7,7 +7,7 @@ package dev.kvasir.live.http.client;
  * @param security whether it is asked over TLS
  */
 public record Target(String host, int port, Security security) {
-  /** How a connection is protected. */
+  /** Protection of a connection. */
   public enum Security {
     PLAIN,
     TLS
@@ -16,13 +16,13 @@ public record Target(String host, int port, Security security) {
   private static final int HTTP = 80;
   private static final int HTTPS = 443;
 
-  /** What the request calls it. */
+  /** Returns the name by which a request calls the target. */
   String authority() {
     int usual = security == Security.TLS ? HTTPS : HTTP;
     return port == usual ? host : host + ":" + port;
   }
 
-  /** What is looked up. */
+  /** Returns the name to look up. */
   String address() {
     return host.startsWith("[") && host.endsWith("]") ? host.substring(1, host.length() - 1) : host;
   }

@@ -1,7 +1,7 @@
 package dev.kvasir.live.store.disk;
 
 /**
- * What a disk store has done when it answers that a block is stored.
+ * Guarantee that a disk store gives when it answers that a block is stored.
  *
  * <p>Below both there is <em>accepted</em>: the block waits in the queue, which promises nothing
  * and therefore is not an answer. The bytes are still in the slot above, and giving that back

@@ -15,7 +15,7 @@ import java.util.concurrent.locks.ReentrantLock;
 final class Checkpointer {
   private static final System.Logger LOG = System.getLogger(Checkpointer.class.getName());
 
-  /** What could not be written is not tried again before that: a full disk needs time. */
+  /** Time until a failed write is tried again: a full disk needs time. */
   private static final Duration RETRY = Duration.ofSeconds(1);
 
   private final DiskBlockFile blockFile;
@@ -63,7 +63,7 @@ final class Checkpointer {
     }
   }
 
-  /** Whether a checkpoint is due; not if it is closed. */
+  /** Waits until a checkpoint is due; returns false once this is closed. */
   private boolean awaitDue() {
     lock.lock();
     try {

@@ -91,6 +91,7 @@ public final class DiskBlockFile implements AutoCloseable {
       throw new IOException(
           BLOCKS + " is there without " + IndexLog.NAME + ": delete it, or name another folder");
     }
+    if (known) known = !emptied(folder, settings, names);
     var index = new DiskIndex(folder, settings.format(), settings.blocks());
     // The index is there before the blocks, so that a crash in between is not taken for a stranger.
     if (known) index.replay();
@@ -111,6 +112,20 @@ public final class DiskBlockFile implements AutoCloseable {
       blockFile.abandon();
       throw e;
     }
+  }
+
+  /**
+   * Empties a folder of ours that was written for another model, layout or version: nobody can read
+   * it, and its owner should not have to delete it. The index goes last, as it says whose it is.
+   */
+  private static boolean emptied(DiskFolder folder, DiskSettings settings, List<String> names)
+      throws IOException {
+    var obstacle = IndexLog.obstacle(folder, settings.format());
+    if (obstacle == null) return false;
+    LOG.log(WARNING, "{0} is emptied and used anew: {1}", settings.folder(), obstacle);
+    if (names.contains(BLOCKS)) folder.delete(BLOCKS);
+    folder.sync();
+    return true;
   }
 
   private void recover() throws IOException {
@@ -145,7 +160,7 @@ public final class DiskBlockFile implements AutoCloseable {
     }
   }
 
-  /** What is here, in the order in which it was stored. */
+  /** Returns the blocks that are here, in the order in which they were stored. */
   List<Recovered> held() {
     return index.held().stream().map(held -> new Recovered(held.slot(), held.block())).toList();
   }

@@ -19,7 +19,7 @@ interface DiskFolder extends AutoCloseable {
   /** Returns once everything made, renamed and deleted here is on the device. */
   void sync() throws IOException;
 
-  /** How many bytes more this process may write here. */
+  /** Returns how many more bytes this process may write here. */
   long usableBytes() throws IOException;
 
   @Override

@@ -19,7 +19,8 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.stream.IntStream;
 
 /**
- * Which slot of the disk holds which block, in memory and in a log that outlives the process.
+ * Index of the blocks that the slots of the disk hold, in memory and in a log that outlives the
+ * process.
  *
  * <p>The log is written before memory is changed. When it has grown to its bound a new one with
  * only what is held takes its place. Every method may be called from any thread.
@@ -51,7 +52,7 @@ final class DiskIndex implements AutoCloseable {
 
   private final BitSet unsynced = new BitSet();
 
-  /** What was noted since the checkpoint under way copied memory; null while there is none. */
+  /** Records noted since the checkpoint under way copied memory; null while there is none. */
   private @Nullable List<IndexRecord> noted;
 
   /** Slots that the checkpoint under way leaves out, and that were not written since. */
@@ -101,7 +102,7 @@ final class DiskIndex implements AutoCloseable {
     }
   }
 
-  /** What is held, in the order in which it was stored. */
+  /** Returns what is held, in the order in which it was stored. */
   List<Held> held() {
     synchronized (memory) {
       return IntStream.range(0, blocks.length)
@@ -115,7 +116,7 @@ final class DiskIndex implements AutoCloseable {
     }
   }
 
-  /** What the slot holds, if anything. */
+  /** Returns what the slot holds, if anything. */
   @Nullable
   Held held(int slot) {
     synchronized (memory) {
@@ -177,7 +178,7 @@ final class DiskIndex implements AutoCloseable {
     }
   }
 
-  /** What whoever emptied the index last left there. */
+  /** Returns the note that was left when the index was last emptied. */
   String note() {
     return note;
   }
@@ -208,7 +209,7 @@ final class DiskIndex implements AutoCloseable {
     }
   }
 
-  /** Whether it is time for a checkpoint. */
+  /** Returns whether a checkpoint is due. */
   boolean due() {
     return bytes >= dueBytes || suspect;
   }
@@ -217,7 +218,7 @@ final class DiskIndex implements AutoCloseable {
     return bytes;
   }
 
-  /** What the log never grows beyond. */
+  /** Returns the size that the log never exceeds. */
   long bytesMax() {
     return IndexLog.bytes(blocks.length + slack);
   }
@@ -287,7 +288,7 @@ final class DiskIndex implements AutoCloseable {
     }
   }
 
-  /** What is held now. */
+  /** Copies what is held now. */
   private Copy copy() {
     synchronized (memory) {
       leftOut.clear();
@@ -366,7 +367,7 @@ final class DiskIndex implements AutoCloseable {
     }
   }
 
-  /** What was held at one time. */
+  /** Copy of what was held at one time. */
   @SuppressWarnings("ArrayRecordComponent") // never compared, and nobody else has the arrays
   private record Copy(@Nullable TokenBlock[] blocks, long[] generations, BitSet forgotten) {
     Iterator<IndexRecord> records() {

@@ -5,7 +5,7 @@ import dev.kvasir.live.store.DiskFormat;
 import java.nio.file.Path;
 
 /**
- * How a disk tier is kept.
+ * Settings of a disk tier.
  *
  * @param folder its own folder, made if it is not there; nothing else may be in it
  * @param blocks how many blocks it holds; the file is that large from the start
@@ -42,7 +42,7 @@ public record DiskSettings(
     return new DiskSettings(folder, blocks, blockBytes, layout, ack, threads, queueMax);
   }
 
-  /** How large the file of the blocks is. */
+  /** Returns the size of the file of blocks. */
   public long fileBytes() {
     return span().at(blocks);
   }

@@ -4,12 +4,13 @@ import dev.kvasir.kv.event.Tier;
 import dev.kvasir.live.store.StoreTally;
 
 /**
- * What a disk store has done since it was opened, and what it holds now.
+ * Figures of what a disk store has done since it was opened, and of what it holds now.
  *
  * @param stored blocks written and answered as copied
  * @param loaded blocks read, found right and answered as copied
  * @param damaged loads of a block that was not there with its exact bytes
  * @param failed copies that could not be made
+ * @param refused copies that were not begun, since too many waited or a slot was in use
  * @param quarantined slots that held a damaged block and have not been written since
  * @param checkpoints how often the index was written anew
  * @param bytesWritten bytes of blocks written
@@ -24,6 +25,7 @@ public record DiskStats(
     long loaded,
     long damaged,
     long failed,
+    long refused,
     int quarantined,
     long checkpoints,
     long bytesWritten,
@@ -34,6 +36,6 @@ public record DiskStats(
     int queued) {
   /** The same as figures that every kind of store has. */
   public StoreTally tally(Tier tier) {
-    return new StoreTally(tier, stored, loaded, damaged, failed, queued, 0, 0, 0, 0);
+    return new StoreTally(tier, stored, loaded, damaged, failed, refused, queued, 0, 0, 0, 0);
   }
 }

@@ -69,10 +69,31 @@ public final class DiskStore implements LowerStore {
     this.workers = new Workers("disk", settings.threads(), queue, 1, this::work);
   }
 
-  /** Opens the folder of the settings; blocks, so not for the loop's thread. */
+  /**
+   * Opens the folder of the settings, and empties it first if it is of another model, layout or
+   * version; blocks, so not for the loop's thread.
+   */
   public static DiskStore open(EventLoop loop, HostMemory above, DiskSettings settings)
       throws IOException {
+    return open(RealFolder.open(settings.folder()), loop, above, settings);
+  }
+
+  /** The same for those who only look: a folder that cannot be read is refused as it is. */
+  public static DiskStore inspect(EventLoop loop, HostMemory above, DiskSettings settings)
+      throws IOException {
     var folder = RealFolder.open(settings.folder());
+    try {
+      IndexLog.requireReadable(folder, settings.format());
+    } catch (IOException e) {
+      folder.close();
+      throw new IOException(settings.folder() + ": " + e.getMessage(), e);
+    }
+    return open(folder, loop, above, settings);
+  }
+
+  private static DiskStore open(
+      DiskFolder folder, EventLoop loop, HostMemory above, DiskSettings settings)
+      throws IOException {
     try {
       return new DiskStore(loop, above, settings, folder);
     } catch (IOException e) {
@@ -132,7 +153,7 @@ public final class DiskStore implements LowerStore {
     committer.sync(outcome -> StoreCall.answer(loop, () -> done.accept(outcome)));
   }
 
-  /** What was left with the last reset, in whichever process that was; empty without one. */
+  /** Returns the note of the last reset, whichever process made it; empty without one. */
   public String note() {
     return blockFile.index().note();
   }
@@ -155,14 +176,19 @@ public final class DiskStore implements LowerStore {
     blockFile.forget(slot, name);
   }
 
-  /** How many resets were begun. */
+  /** Returns how many resets were begun. */
   int resets() {
     return blockFile.resets();
   }
 
-  /** How the file of blocks is read and written here. */
+  /** Returns how the file of blocks is read and written here. */
   public FileAccess access() {
     return blockFile.access();
+  }
+
+  @Override
+  public int queueMax() {
+    return settings.queueMax();
   }
 
   @Override
@@ -176,6 +202,7 @@ public final class DiskStore implements LowerStore {
         loaded.sum(),
         blockFile.damaged.sum(),
         failed.sum(),
+        queue.refusals(),
         blockFile.quarantined(),
         blockFile.index().checkpoints(),
         blockFile.bytesWritten.sum(),
@@ -233,7 +260,7 @@ public final class DiskStore implements LowerStore {
       }
     }
     var call = new StoreCall(loop, copies.size(), done);
-    failed.add(queue.submit(kind, copies, call));
+    queue.submit(kind, copies, call);
   }
 
   private void work(List<Task> tasks) {
@@ -243,7 +270,7 @@ public final class DiskStore implements LowerStore {
           case LOAD -> answer(task, blockFile.read(task.copy()));
           case STORE -> store(task);
         }
-      } catch (IOException | RuntimeException | OutOfMemoryError e) {
+      } catch (IOException | RuntimeException | Error e) {
         var what = task.kind() == Kind.LOAD ? "read" : "write";
         answer(task, DiskBlockFile.failed(what, task.copy(), e));
       }
@@ -262,7 +289,10 @@ public final class DiskStore implements LowerStore {
     switch (outcome) {
       case Copied _ -> (task.kind() == Kind.STORE ? stored : loaded).increment();
       case Failed(String _) -> failed.increment();
-      case Damaged(String _), CopyOutcome.Busy(String _) -> {} // The file counts the damaged.
+      // The queue counts those refused, and the file the damaged.
+      case Damaged(String _),
+          CopyOutcome.Busy(String _),
+          CopyOutcome.Refused(String _) -> {} // counts the damaged.
     }
     queue.answer(task, outcome);
   }

@@ -1,6 +1,6 @@
 package dev.kvasir.live.store.disk;
 
-/** How the bytes of a file reach the disk. */
+/** Way in which the bytes of a file reach the disk. */
 public enum FileAccess {
   /** From our memory to the device, past the kernel's cache. */
   DIRECT,

@@ -53,7 +53,7 @@ final class IndexLog implements AutoCloseable {
     return end;
   }
 
-  /** How large a log of that many records is. */
+  /** Returns the size of a log of that many records. */
   static long bytes(long records) {
     return RECORDS_AT + records * IndexRecord.BYTES;
   }
@@ -80,7 +80,7 @@ final class IndexLog implements AutoCloseable {
     }
   }
 
-  /** What the first page of a log says besides its format. */
+  /** Content of the first page of a log besides its format. */
   record Head(long serial, String note) {}
 
   /** Hands each record of the log in the folder on, and returns what its first page says. */
@@ -89,7 +89,9 @@ final class IndexLog implements AutoCloseable {
     try (var file = folder.open(NAME, FileAccess.BUFFERED)) {
       var header = buffer(BlockSpan.PAGE_BYTES);
       file.read(0, header);
-      long serial = check(header.flip(), format);
+      var obstacle = obstacle(header.flip(), format);
+      if (obstacle != null) throw new IOException(obstacle);
+      long serial = header.getLong(SERIAL_AT);
       var note = note(header);
       var chunk = buffer(CHUNK_BYTES);
       long end = RECORDS_AT;
@@ -101,7 +103,7 @@ final class IndexLog implements AutoCloseable {
     }
   }
 
-  /** Whether all of the chunk was records. */
+  /** Hands the records of the chunk on; returns whether all of it was records. */
   private static boolean handOn(ByteBuffer chunk, long serial, Consumer<IndexRecord> records) {
     while (chunk.remaining() >= IndexRecord.BYTES) {
       @Nullable IndexRecord next = IndexRecord.read(chunk, serial);
@@ -169,36 +171,44 @@ final class IndexLog implements AutoCloseable {
     return new String(text, US_ASCII);
   }
 
-  /** The serial of the log, if it is one of ours; says what to do if not. */
-  private static long check(ByteBuffer header, DiskFormat format) throws IOException {
+  /** Returns why the log in the folder cannot be read, though it is one of ours; null if it can. */
+  static @Nullable String obstacle(DiskFolder folder, DiskFormat format) throws IOException {
+    try (var file = folder.open(NAME, FileAccess.BUFFERED)) {
+      var header = buffer(BlockSpan.PAGE_BYTES);
+      file.read(0, header);
+      return obstacle(header.flip(), format);
+    }
+  }
+
+  /** Throws if the log in the folder cannot be read, or is none of ours; one need not be there. */
+  static void requireReadable(DiskFolder folder, DiskFormat format) throws IOException {
+    if (!folder.names().contains(NAME)) return;
+    var obstacle = obstacle(folder, format);
+    if (obstacle != null) throw new IOException(obstacle);
+  }
+
+  private static @Nullable String obstacle(ByteBuffer header, DiskFormat format)
+      throws IOException {
     if (header.limit() < BlockSpan.PAGE_BYTES || header.getLong(0) != MAGIC) {
-      throw new IOException(NAME + " is not an index of Kvasir" + advice());
+      throw new IOException(
+          NAME + " is not an index of Kvasir: name another folder, or delete this one");
     }
     int version = header.getInt(VERSION_AT);
     if (version != DiskFormat.VERSION) {
-      throw new IOException(
-          NAME + " has format version " + version + ", not " + DiskFormat.VERSION + advice());
+      return NAME + " has format version " + version + ", not " + DiskFormat.VERSION;
     }
     if (header.getInt(SUM_AT) != Hashes.sum(header, 0, SUM_AT)) {
-      throw new IOException(NAME + " is damaged in its first page" + advice());
+      return NAME + " is damaged in its first page";
     }
     var there = new DiskFormat(header.getInt(BLOCK_BYTES_AT), header.getLong(LAYOUT_AT));
-    if (!there.equals(format)) {
-      throw new IOException(
-          String.format(
-              Locale.ROOT,
-              "the blocks there have %,d bytes and layout %x, not %,d bytes and layout %x%s",
-              there.blockBytes(),
-              there.layout(),
-              format.blockBytes(),
-              format.layout(),
-              advice()));
-    }
-    return header.getLong(SERIAL_AT);
-  }
-
-  private static String advice() {
-    return ": name another folder, or delete this one if its cache is no longer wanted";
+    if (there.equals(format)) return null;
+    return String.format(
+        Locale.ROOT,
+        "the blocks there have %,d bytes and layout %x, not %,d bytes and layout %x",
+        there.blockBytes(),
+        there.layout(),
+        format.blockBytes(),
+        format.layout());
   }
 
   private static ByteBuffer buffer(int bytes) {

@@ -22,7 +22,7 @@ record IndexRecord(Kind kind, int slot, long generation, TokenBlock block) {
   private static final int KEY_AT = 32;
   private static final int PARENT_AT = KEY_AT + Hashes.BYTES;
 
-  /** What is said about the slot. */
+  /** Statement of the record about the slot. */
   enum Kind {
     HELD(0x444c4548),
     GONE(0x454e4f47);

@@ -42,7 +42,7 @@ public final class BlockSeals {
   private static final int CHANCE_BYTES = 12;
   private static final int TAG_BYTES = 16;
 
-  /** What was found in a sealed block. */
+  /** Result of opening a sealed block. */
   sealed interface Opened {
     /** The block: its bytes, and what it holds, with its tokens if any came along. */
     record Good(ByteBuffer bytes, TokenBlock content) implements Opened {}
@@ -75,7 +75,9 @@ public final class BlockSeals {
     return new BlockSeals(blockBytes, layout, settings, _ -> "");
   }
 
-  /** Where such blocks belong on a server: those with other settings never see each other's. */
+  /**
+   * Returns the namespace of such blocks on a server; blocks with other settings have another one.
+   */
   public String namespace() {
     return namespace;
   }
@@ -84,7 +86,7 @@ public final class BlockSeals {
     return format.blockBytes();
   }
 
-  /** How many bytes a sealed block has. */
+  /** Returns how many bytes a sealed block has. */
   public int sealedBytes() {
     int plain = PAGE_BYTES + format.blockBytes();
     return switch (settings.protection()) {
@@ -111,7 +113,7 @@ public final class BlockSeals {
     }
   }
 
-  /** Whether these bytes, which may be anybody's, are the block. */
+  /** Checks whether these bytes, which may come from anyone, are the block. */
   Opened open(TokenBlock block, ByteBuffer sealed) {
     if (sealed.remaining() != sealedBytes()) {
       return new Opened.Bad(sealed.remaining() + " bytes, expected " + sealedBytes());

@@ -18,7 +18,7 @@ import java.util.function.IntPredicate;
  * have. Nothing is tried twice: who asks has a breaker, and can compute.
  */
 public interface BlockTransport extends AutoCloseable {
-  /** What came of asking for one block. */
+  /** Outcome of asking for one block. */
   sealed interface Fetched {
     /** These bytes are there; they are yet to be checked. */
     record Found(ByteBuffer bytes) implements Fetched {}
@@ -30,7 +30,7 @@ public interface BlockTransport extends AutoCloseable {
     record Lost(String reason) implements Fetched {}
   }
 
-  /** What came of sending one block. */
+  /** Outcome of sending one block. */
   sealed interface Sent {
     /** It is there now, by us. */
     record Written() implements Sent {}
@@ -45,10 +45,10 @@ public interface BlockTransport extends AutoCloseable {
     record Refused(String reason) implements Sent {}
   }
 
-  /** Whether what is there already may stay. */
+  /** Choice of whether what is there already may stay. */
   enum Write {
     IF_ABSENT,
-    /** What is there was found to be wrong. */
+    /** Replacement of something that was found to be wrong. */
     REPLACE
   }
 
@@ -69,13 +69,13 @@ public interface BlockTransport extends AutoCloseable {
 
   Map<BlockHash, Sent> send(List<Parcel> parcels) throws IOException;
 
-  /** Which of the blocks are there, as far as the server says. */
+  /** Returns which of the blocks are there, as far as the server says. */
   Map<BlockHash, Presence> look(List<TokenBlock> blocks) throws IOException;
 
   /** Some of what is there, at most so many. */
   List<TokenBlock> list(int blocksMax) throws IOException;
 
-  /** What was last set as the generation of this tier, by whomever; empty if nothing was. */
+  /** Returns the generation of this tier that was last set, by any process; empty if none was. */
   String generation() throws IOException;
 
   /** Sets the generation of this tier, for all who share it. */

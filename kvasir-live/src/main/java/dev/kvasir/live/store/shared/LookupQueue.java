@@ -22,7 +22,7 @@ import java.util.function.Consumer;
 final class LookupQueue {
   private static final System.Logger LOG = System.getLogger(LookupQueue.class.getName());
 
-  /** What one batch asks for at most, unless one question alone asks for more. */
+  /** Most blocks that one batch asks for, unless one question alone asks for more. */
   static final int BATCH_BLOCKS = 256;
 
   /** Asks the server; blocks, and may throw anything. */
@@ -68,7 +68,7 @@ final class LookupQueue {
     }
   }
 
-  /** How many questions wait. */
+  /** Returns how many questions wait. */
   synchronized int waiting() {
     return waiting.size();
   }
@@ -98,7 +98,7 @@ final class LookupQueue {
     Map<BlockHash, Presence> there = new LinkedHashMap<>();
     try {
       there = server.look(List.copyOf(blocks.values()));
-    } catch (Exception | OutOfMemoryError e) {
+    } catch (Exception | Error e) {
       failed.add(batch.size());
       // The 1st, 2nd, 4th, 8th ...: a server that is down must not fill a disk with warnings.
       if (Long.bitCount(failed.sum()) == 1) {
@@ -114,11 +114,11 @@ final class LookupQueue {
     }
   }
 
-  /** Whoever throws on hearing an answer keeps nobody else from theirs. */
+  /** Hands an answer on; a receiver that throws does not keep the others from theirs. */
   private static void tell(Question question, List<Presence> told) {
     try {
       question.done.accept(told);
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
       LOG.log(WARNING, "an answer about " + told.size() + " blocks was not taken", e);
     }
   }

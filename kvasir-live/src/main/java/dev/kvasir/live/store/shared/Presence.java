@@ -1,6 +1,8 @@
 package dev.kvasir.live.store.shared;
 
-/** What is known of a block on a shared tier: a hint, for another may remove it at any time. */
+/**
+ * Presence of a block on a shared tier: a hint, since another process may remove it at any time.
+ */
 public enum Presence {
   THERE,
   ABSENT,

@@ -3,7 +3,7 @@ package dev.kvasir.live.store.shared;
 import dev.kvasir.Nullable;
 
 /**
- * How blocks on a shared tier are protected from those who can write there.
+ * Protection of the blocks on a shared tier from those who can write there.
  *
  * @param protection against what
  * @param secret what the keys are derived from; null for checksums

@@ -27,12 +27,12 @@ public final class Secret {
     return new Secret(text.getBytes(UTF_8));
   }
 
-  /** Whether a text says where a secret stands, and is not the secret. */
+  /** Returns whether a text says where a secret is, rather than being the secret. */
   public static boolean isReference(String text) {
     return text.startsWith(ENVIRONMENT) || text.startsWith(FILE);
   }
 
-  /** What is in the file, without the line end. */
+  /** Reads the secret from the file, without the line end. */
   public static Secret fromFile(Path file) throws IOException {
     if (Files.size(file) > BYTES_MAX) throw new IOException(file + " is too long for a secret");
     var text = Files.readString(file).strip();
@@ -40,7 +40,7 @@ public final class Secret {
     return of(text);
   }
 
-  /** What is in the variable of the environment. */
+  /** Reads the secret from the environment variable. */
   public static Secret fromEnvironment(String variable) throws IOException {
     var text = System.getenv(variable);
     if (text == null || text.isEmpty()) {

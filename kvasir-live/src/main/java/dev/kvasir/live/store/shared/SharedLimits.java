@@ -3,7 +3,7 @@ package dev.kvasir.live.store.shared;
 import java.time.Duration;
 
 /**
- * How much a shared tier does at a time, and for how long.
+ * Limits on how much a shared tier does at a time, and for how long.
  *
  * @param threads how many batches are under way at a time
  * @param batchBlocks how many blocks a batch has at most
@@ -24,7 +24,7 @@ public record SharedLimits(
   private static final int LOOK_BATCHES_USUAL = 8;
   private static final int LOOK_QUEUE_USUAL = 1024;
 
-  /** What all batches may take of the heap together. */
+  /** Most bytes of the heap that all batches together may take. */
   static final long BATCH_BYTES_MAX = 160 << 20;
 
   public SharedLimits {
@@ -59,7 +59,7 @@ public record SharedLimits(
     return new SharedLimits(threads, batchBlocks, queueMax, limit, lookBatches, lookQueueMax);
   }
 
-  /** How many blocks of that size a batch has at most: fewer where they are large. */
+  /** Returns how many blocks of that size a batch has at most: fewer where they are large. */
   public int batchBlocks(int sealedBytes) {
     return Math.clamp(BATCH_BYTES_MAX / threads / sealedBytes, 1, batchBlocks);
   }

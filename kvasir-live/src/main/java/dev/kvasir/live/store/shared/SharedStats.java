@@ -4,7 +4,7 @@ import dev.kvasir.kv.event.Tier;
 import dev.kvasir.live.store.StoreTally;
 
 /**
- * What a shared store has done since it was opened.
+ * Counts of what a shared store has done since it was opened.
  *
  * @param stored blocks sent and answered as copied
  * @param present blocks that were there already, and answered as copied
@@ -13,6 +13,7 @@ import dev.kvasir.live.store.StoreTally;
  * @param missing loads of a block that was not there
  * @param damaged loads of something that was not the block
  * @param failed copies that could not be made
+ * @param refused copies that were not begun, since too many waited or a slot was in use
  * @param bytesSent bytes of blocks sent
  * @param bytesFetched bytes of blocks fetched and found right
  * @param queued copies that wait or are being made
@@ -29,6 +30,7 @@ public record SharedStats(
     long missing,
     long damaged,
     long failed,
+    long refused,
     long bytesSent,
     long bytesFetched,
     int queued,
@@ -44,6 +46,7 @@ public record SharedStats(
         loaded,
         damaged,
         failed,
+        refused,
         queued,
         busy,
         looks,

@@ -156,7 +156,7 @@ public final class SharedStore implements LowerStore {
             });
   }
 
-  /** What is called has the time of a batch. */
+  /** Runs the call within the time limit of a batch. */
   private <T> T bounded(Callable<T> call) throws IOException {
     try {
       return watchdog.within(limits.timeout(), call);
@@ -209,6 +209,11 @@ public final class SharedStore implements LowerStore {
   }
 
   @Override
+  public int queueMax() {
+    return limits.queueMax();
+  }
+
+  @Override
   public StoreTally tally(Tier tier) {
     return stats().tally(tier);
   }
@@ -222,6 +227,7 @@ public final class SharedStore implements LowerStore {
         missing.sum(),
         damaged.sum(),
         failed.sum(),
+        queue.refusals(),
         stored.sum() * seals.blockBytes(),
         loaded.sum() * seals.blockBytes(),
         queue.depth(),
@@ -243,7 +249,7 @@ public final class SharedStore implements LowerStore {
   private void submit(Kind kind, List<BlockCopy> copies, Consumer<List<CopyOutcome>> done) {
     for (var copy : copies) above.check(copy.above());
     var call = new StoreCall(loop, copies.size(), done);
-    failed.add(queue.submit(kind, copies, call));
+    queue.submit(kind, copies, call);
   }
 
   /** Each task is answered once, whatever happens. */
@@ -255,7 +261,7 @@ public final class SharedStore implements LowerStore {
             case LOAD -> load(tasks);
             case STORE -> store(tasks);
           };
-    } catch (Exception | OutOfMemoryError e) {
+    } catch (Exception | Error e) {
       warn("a batch of " + tasks.size(), e);
       outcomes = Collections.nCopies(tasks.size(), new Failed(reason(e)));
     }

@@ -1,7 +1,7 @@
 package dev.kvasir.live.tier.feed;
 
 /**
- * Where a daemon tells routers what it holds.
+ * Endpoints at which a daemon tells routers what it holds.
  *
  * @param endpoint where routers listen, as tcp://HOST:PORT, with * for all addresses of the machine
  * @param replay where they ask for what they missed

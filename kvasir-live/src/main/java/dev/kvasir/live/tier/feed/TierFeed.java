@@ -100,7 +100,7 @@ public final class TierFeed implements AutoCloseable {
     REMOVED
   }
 
-  /** What was told of one namespace. */
+  /** State of one namespace as it was told. */
   private final class Told {
     private final SharedTiers tiers;
     private final int chunkTokens;

@@ -1,6 +1,5 @@
 package dev.kvasir.live.tier.feed;
 
-import dev.kvasir.Nullable;
 import dev.kvasir.kv.event.KvEvent;
 import dev.kvasir.live.LiveLoop;
 import dev.kvasir.live.events.EngineBlocks;
@@ -27,9 +26,8 @@ public final class TierFeedReader implements AutoCloseable {
   }
 
   /** Begins to listen. */
-  public static TierFeedReader open(LiveLoop loop, String endpoint, @Nullable String replay)
-      throws IOException {
-    return new TierFeedReader(loop, SubscriberSettings.of(endpoint, replay));
+  public static TierFeedReader open(LiveLoop loop, SubscriberSettings settings) throws IOException {
+    return new TierFeedReader(loop, settings);
   }
 
   /** Into what the daemon tells. */
@@ -78,17 +76,17 @@ public final class TierFeedReader implements AutoCloseable {
     chunks.remove(worker);
   }
 
-  /** How many chunks the daemon holds. */
+  /** Returns how many chunks the daemon holds. */
   public int chunks() {
     return chunks.size();
   }
 
-  /** How many chunks were told of before a worker had told their tokens. */
+  /** Returns how many chunks were told of before a worker had told their tokens. */
   public long unknown() {
     return chunks.unknown();
   }
 
-  /** How many blocks and chunks were forgotten for want of room. */
+  /** Returns how many blocks and chunks were forgotten for want of room. */
   public long forgotten() {
     return chunks.forgotten();
   }

@@ -1,5 +1,5 @@
 /**
- * What a tier daemon holds, told to routers, in the words of vLLM's KV events.
+ * Tells routers what a tier daemon holds, in the words of vLLM's KV events.
  *
  * <pre>
  *   daemon: pools --events--> TierFeed ==ZeroMQ==> TierFeedReader --> ChunkUnits --> index

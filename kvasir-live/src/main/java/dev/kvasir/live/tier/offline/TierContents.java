@@ -19,7 +19,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * What a namespace has on disk, while no daemon has it open: the folder is locked meanwhile.
+ * Contents of a namespace on disk while no daemon has it open: the folder is locked meanwhile.
  *
  * <p>Calls wait for the disk.
  */
@@ -48,7 +48,7 @@ public final class TierContents implements AutoCloseable {
     var loop = owned.add(new LiveLoop("kvasir-tier-contents"));
     this.memory = owned.add(new HostMemory("one chunk", 1, bytes));
     try {
-      this.store = owned.add(DiskStore.open(loop, memory, settings));
+      this.store = owned.add(DiskStore.inspect(loop, memory, settings));
     } catch (IOException | RuntimeException e) {
       owned.close();
       throw e;

@@ -75,7 +75,10 @@ public final class TenantChunks {
     return known.fastest(name) != null;
   }
 
-  /** Whether the tenant may store one more; its oldest make room where they can. */
+  /**
+   * Reserves room for one more chunk of the tenant, whose oldest chunks give way where they can;
+   * returns whether there is room.
+   */
   public boolean reserve(String tenant) {
     if (tenant.isEmpty() || chunksMax == 0) return true;
     boolean room = makeRoom(of(tenant), chunksMax - reserved.getOrDefault(tenant, 0));
@@ -125,7 +128,7 @@ public final class TenantChunks {
     return count;
   }
 
-  /** Whether the tenant has chunks, as far as it was looked. */
+  /** Returns whether the tenant has chunks, as far as is known. */
   public boolean has(String tenant) {
     return tenants.containsKey(tenant);
   }
@@ -155,7 +158,7 @@ public final class TenantChunks {
     if (log != null) log.rewrite(lines);
   }
 
-  /** How many chunks each tenant has stored that were not seen to be gone. */
+  /** Returns how many chunks each tenant has stored that were not seen to be gone. */
   public SequencedMap<String, Integer> counts() {
     var counts = new LinkedHashMap<String, Integer>();
     tenants.forEach((tenant, names) -> counts.put(tenant, names.size()));

@@ -38,7 +38,7 @@ public final class TenantLog implements AutoCloseable {
     this.file = file;
   }
 
-  /** What the file says; lines that are no such lines, as the last one of a crash, are left out. */
+  /** Reads the lines of the file; malformed ones, such as the last one of a crash, are left out. */
   public List<Line> read() throws IOException {
     var lines = new ArrayList<Line>();
     if (!Files.isRegularFile(file)) return lines;

@@ -1,2 +1,2 @@
-/** Whose chunks they are: limits and deletion by tenant, also after a restart. */
+/** Ownership of chunks by tenants: limits and deletion by tenant, also after a restart. */
 package dev.kvasir.live.tier.tenant;

@@ -23,8 +23,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Whatever a peer does, the next one is heard. */
-@Timeout(120)
+/** Tests that, whatever a peer does, the next one is heard. */
+@Timeout(180)
 class ZmtpSocketTest {
   private static final int FRAME_BYTES_MAX = 1_000;
   private static final Duration LONG = Duration.ofMinutes(1);

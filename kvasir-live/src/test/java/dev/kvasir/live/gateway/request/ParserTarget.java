@@ -20,7 +20,7 @@ import java.util.Objects;
  * #fuzzerTestOneInput}; {@code tools/fuzz-parsers} has Jazzer do so.
  */
 public final class ParserTarget {
-  /** What is read. */
+  /** Kinds of input. */
   enum Kind {
     REQUEST,
     STREAM,
@@ -56,7 +56,10 @@ public final class ParserTarget {
     }
   }
 
-  /** What is taken says the same as the tree, and its legs are JSON without what is taken out. */
+  /**
+   * Checks that the fields are those of the tree, and that the legs are JSON without what is taken
+   * out.
+   */
   private static void request(byte[] bytes) {
     RequestFields fields;
     try {

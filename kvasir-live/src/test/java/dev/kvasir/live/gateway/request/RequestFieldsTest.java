@@ -5,9 +5,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.kvasir.Seeds;
 import dev.kvasir.live.gateway.journal.PromptNames;
+import dev.kvasir.live.http.Bodies;
 import dev.kvasir.live.http.Refused;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.random.RandomGenerator;
 import org.junit.jupiter.api.Test;
@@ -110,6 +112,68 @@ class RequestFieldsTest {
     for (var body : new String[] {"", "1", "[]", "{\"a\":1", "{}{}", "{\"a\":1,\"a\":2}", deep}) {
       assertThatThrownBy(() -> fields(body)).as(body).isInstanceOf(Refused.class);
     }
+  }
+
+  private static String repeated(String first, String piece, int count) {
+    var text = new StringBuilder(first);
+    for (int i = 0; i < count; i++) text.append(piece.formatted(i));
+    return text.toString();
+  }
+
+  @Test
+  void moreFieldsAndValuesThanAnybodyNeedsAreRefusedWithTheLimit() {
+    var told = new LinkedHashMap<String, String>();
+    told.put(repeated("{\"a\":1", ",\"f%d\":1", 1_000) + "}", "more than 1000 fields");
+    told.put(repeated("{\"a\":{\"b\":1", ",\"f%d\":1", 16_384) + "}}", "more than 16384 fields");
+    told.put(
+        repeated("{\"tools\":[{}", ",{}", 600_000) + "]}", "1048576 names, values and brackets");
+    told.put(
+        repeated("{\"prompt\":[1", ",1", 1 << 20) + "]}", "1048576 names, values and brackets");
+    told.forEach(
+        (body, limit) ->
+            assertThatThrownBy(() -> fields(body)).as(limit).hasMessageContaining(limit));
+  }
+
+  @Test
+  void whatAgentsSendIsTaken() {
+    var tools =
+        repeated(
+            "[{}",
+            ",{\"type\":\"function\",\"function\":{\"name\":\"f%d\",\"parameters\":{}}}",
+            20_000);
+    var text = "text ".repeat(200);
+    var messages = repeated("[{}", ",{\"role\":\"user\",\"content\":\"%d " + text + "\"}", 8_000);
+    var agent = fields("{\"tools\":" + tools + "],\"messages\":" + messages + "]}");
+    assertThat(agent.body().length).isGreaterThan(8 << 20);
+    assertThat(agent.isFilled("tools")).isTrue();
+    var tokens = fields(repeated("{\"prompt\":[1", ",12345", 1_000_000) + "]}");
+    assertThat(tokens.isNumbers("prompt")).isTrue();
+  }
+
+  /** The memory of 1,000,000 bytes is for 500,000 of one caller. */
+  @Test
+  void whatBecomesLargerThanTheMemoryForItIsRefused() {
+    var bodies = new Bodies(1_000_000);
+    var small = repeated("{\"tools\":[{}", ",{}", 3_000) + "]}";
+    var share = bodies.share("eve");
+    RequestFields.of(small.getBytes(StandardCharsets.UTF_8), share);
+    assertThat(bodies.taken()).isBetween(300_000L, 500_000L);
+    share.isRead();
+    assertThat(bodies.taken()).isZero();
+    var large = repeated("{\"tools\":[{}", ",{}", 30_000) + "]}";
+    assertThatThrownBy(() -> RequestFields.of(large.getBytes(StandardCharsets.UTF_8), share))
+        .hasMessageContaining("send fewer fields and values");
+    assertThat(bodies.taken()).isZero();
+  }
+
+  @Test
+  void aBodyIsNotReadOnWhenItsRequestIsOver() {
+    var share = new Bodies(1L << 30).share("eve");
+    share.end();
+    var text = ",\"" + "x".repeat(400) + "\"";
+    var large = repeated("{\"prompt\":[\"\"", text, 10_000) + "]}";
+    assertThatThrownBy(() -> RequestFields.of(large.getBytes(StandardCharsets.UTF_8), share))
+        .hasMessageContaining("over before it was read");
   }
 
   @Test

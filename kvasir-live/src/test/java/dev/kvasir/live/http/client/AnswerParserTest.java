@@ -14,7 +14,7 @@ class AnswerParserTest {
   private static final String OK = "HTTP/1.1 200 OK\r\n";
   private static final String CHUNKED = OK + "Transfer-Encoding: chunked\r\n\r\n";
 
-  /** What was heard of one answer. */
+  /** Sink that collects one answer. */
   private static final class Heard implements AnswerParser.Sink {
     private @Nullable AnswerHead head;
     private final Buffer body = Buffer.buffer();
@@ -231,6 +231,32 @@ class AnswerParserTest {
     refused(OK + line.repeat(lines));
     refused("H".repeat(AnswerParser.HEAD_BYTES_MAX + 1));
     refused(CHUNKED + "0\r\n" + line.repeat(lines));
+  }
+
+  @Test
+  void whatBeginsUnlikeAnAnswerIsRefusedAtItsFirstWrongByte() throws MalformedAnswer {
+    for (var begin : List.of("x", "HTTP/2", "HTTP/1,", "\0", "\r", "http", "HTTX", " HTTP/1.1")) {
+      refused(begin);
+    }
+    refused("HTTP/1.1 100 Continue\r\n\r\nx");
+    for (var begin : List.of("H", "HTTP/1", "HTTP/1.", "HTTP/1.1 200 OK\r\na: b")) {
+      var heard = Heard.of(begin);
+      assertThat(heard.parser.isWithinHead()).as(begin).isTrue();
+      assertThat(heard.head).isNull();
+    }
+  }
+
+  @Test
+  void interimAnswersAreBoundedInNumber() throws MalformedAnswer {
+    var interim = "HTTP/1.1 103 Early\r\nlink: x\r\n\r\n";
+    var answer = OK + "content-length: 0\r\n\r\n";
+    assertThat(status(interim.repeat(AnswerParser.INTERIMS_MAX) + answer)).isEqualTo("200");
+    refused(interim.repeat(AnswerParser.INTERIMS_MAX + 1));
+    var heard = Heard.of(interim.repeat(AnswerParser.INTERIMS_MAX) + answer);
+    heard.head = null;
+    heard.parser.expect(HttpMethod.GET);
+    heard.feed(interim + answer);
+    assertThat(heard.parser.isDone()).isTrue();
   }
 
   private static void refused(String answer) {

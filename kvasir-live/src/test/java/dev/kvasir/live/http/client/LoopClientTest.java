@@ -48,7 +48,8 @@ class LoopClientTest {
   }
 
   private static ClientBounds bounds(int connections, int waiting, Duration rest) {
-    return new ClientBounds(connections, waiting, Duration.ofSeconds(10), rest);
+    return new ClientBounds(
+        connections, waiting, Duration.ofSeconds(10), Duration.ofSeconds(10), rest);
   }
 
   private LoopClient client(int connections, int waiting) {
@@ -60,7 +61,7 @@ class LoopClientTest {
     return new ClientRequest(HttpMethod.GET, "/a", headers, Buffer.buffer());
   }
 
-  /** What becomes of a call, as text; the loop only writes it. */
+  /** Listener that records what becomes of a call, as text; the loop only writes it. */
   private static final class Heard implements ClientCall.Listener, ClientAnswer.Reader {
     final CompletableFuture<String> end = new CompletableFuture<>();
     private final Buffer body = Buffer.buffer();
@@ -132,7 +133,7 @@ class LoopClientTest {
     return heard.get();
   }
 
-  /** What one request hears whose answer is this, after which the server closes. */
+  /** Returns what one request hears if this is its answer, after which the server closes. */
   private String answerOf(String answer) throws Exception {
     ScriptedServer.Script script =
         line -> {
@@ -141,6 +142,22 @@ class LoopClientTest {
         };
     try (var server = ScriptedServer.start(script)) {
       return ask(client(1, 9), server.target());
+    }
+  }
+
+  @Test
+  void aHeadThatDoesNotEndIsGivenUp() throws Exception {
+    var second = Duration.ofSeconds(10);
+    var bounds = new ClientBounds(1, 1, second, Duration.ofMillis(50), second);
+    ScriptedServer.Script script =
+        line -> {
+          line.request();
+          line.send("HTTP/1.1 200 OK\r\ncontent-");
+          line.request();
+        };
+    try (var server = ScriptedServer.start(script)) {
+      var answer = ask(new LoopClient(network.vertx(), bounds), server.target());
+      assertThat(answer).contains("the head of the answer did not end");
     }
   }
 
@@ -454,7 +471,7 @@ class LoopClientTest {
     }
   }
 
-  /** What has come and is not read is kept by the network, outside the heap. */
+  /** Covers data that has arrived but is not read, which the network keeps outside the heap. */
   @Test
   void answersThatAreGivenUpWhileTheyPauseLeaveNoMemoryBehind() throws Exception {
     var sent = new AtomicLong();

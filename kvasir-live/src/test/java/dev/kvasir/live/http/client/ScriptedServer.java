@@ -92,7 +92,7 @@ final class ScriptedServer implements AutoCloseable {
     return connections.get();
   }
 
-  /** What was asked, in the order it came. */
+  /** Returns the requests in the order in which they came. */
   Queue<String> requests() {
     return requests;
   }

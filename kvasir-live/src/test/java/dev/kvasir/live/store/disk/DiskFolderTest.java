@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import dev.kvasir.Seeds;
 import dev.kvasir.live.store.Caller;
 import dev.kvasir.live.store.HostMemory;
 import dev.kvasir.live.store.Quiet;
@@ -15,11 +16,13 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.random.RandomGenerator;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Which folders a disk tier takes, and how it leaves them. */
+/** Tests which folders a disk tier takes, and how it leaves them. */
 class DiskFolderTest {
   private static final int BLOCKS = 4;
   private static final int BLOCK_BYTES = 4096;
@@ -64,34 +67,92 @@ class DiskFolderTest {
   }
 
   @Test
-  void aFolderOfOtherBlocksIsRefused() throws IOException {
-    new Shelf(settings()).close();
-    assertThatThrownBy(() -> open(DiskSettings.of(folder(), BLOCKS, 2 * BLOCK_BYTES)))
-        .isInstanceOf(IOException.class)
-        .hasMessageContaining(folder().toString())
-        .hasMessageContaining("4,096 bytes and layout 0, not 8,192 bytes")
-        .hasMessageContaining("name another folder, or delete this one");
-    var layout = new DiskSettings(folder(), BLOCKS, BLOCK_BYTES, 7, Ack.STORED, 1, 16);
-    assertThatThrownBy(() -> open(layout)).hasMessageContaining("not 4,096 bytes and layout 7");
-    new Shelf(settings()).close();
+  void aFolderOfOtherBlocksIsEmptiedAndUsed() throws IOException {
+    var larger = DiskSettings.of(folder(), BLOCKS, 2 * BLOCK_BYTES);
+    assertEmptied(larger);
+    assertEmptied(new DiskSettings(folder(), BLOCKS, BLOCK_BYTES, 7, Ack.STORED, 1, 16));
   }
 
   @Test
-  void aFolderOfAnotherFormatIsRefused() throws IOException {
-    new Shelf(settings()).close();
+  void aFolderOfAnotherFormatIsEmptiedAndUsed() throws IOException {
     var index = folder().resolve("index.log");
-    byte[] bytes = Files.readAllBytes(index);
-    bytes[8] = 2;
-    Files.write(index, bytes);
-    assertThatThrownBy(() -> open(settings())).hasMessageContaining("format version 2, not 1");
-    bytes[8] = 1;
-    bytes[20] ^= 1;
-    Files.write(index, bytes);
-    assertThatThrownBy(() -> open(settings())).hasMessageContaining("damaged in its first page");
+    for (int at : new int[] {8, 20}) {
+      filled();
+      byte[] bytes = Files.readAllBytes(index);
+      bytes[at] ^= 3;
+      Files.write(index, bytes);
+      assertEmpty(settings());
+    }
+  }
+
+  private void filled() throws IOException {
+    try (var shelf = new Shelf(settings())) {
+      assertThat(shelf.store(1, 100)).isEqualTo(CopyOutcome.COPIED);
+    }
+  }
+
+  private void assertEmptied(DiskSettings settings) throws IOException {
+    filled();
+    assertEmpty(settings);
+  }
+
+  private void assertEmpty(DiskSettings settings) throws IOException {
+    try (var shelf = new Shelf(settings)) {
+      assertThat(shelf.store.recovered()).isEmpty();
+      assertThat(shelf.store(2, 200)).isEqualTo(CopyOutcome.COPIED);
+      assertThat(folder().resolve("blocks.kv")).hasSize(settings.fileBytes());
+    }
+    try (var shelf = new Shelf(settings)) {
+      assertThat(shelf.store.recovered()).hasSize(1);
+      assertThat(shelf.load(2, 200)).isEqualTo(CopyOutcome.COPIED);
+    }
+  }
+
+  @Test
+  void aFolderWithAnIndexOfOthersIsRefusedAndLeftAlone() throws IOException {
+    filled();
+    var index = folder().resolve("index.log");
     Files.write(index, new byte[100]);
     assertThatThrownBy(() -> open(settings())).hasMessageContaining("not an index of Kvasir");
+    assertThat(index).hasBinaryContent(new byte[100]);
     Files.delete(index);
     assertThatThrownBy(() -> open(settings())).hasMessageContaining("without index.log");
+    assertThat(folder().resolve("blocks.kv")).hasSize(settings().fileBytes());
+  }
+
+  @Test
+  void aFolderThatIsEmptiedHasNothingOfBeforeWheneverTheMachineStops() {
+    Seeds.each(
+        200 * Seeds.scale(),
+        random -> {
+          try {
+            stopWhileItIsEmptied(random);
+          } catch (IOException e) {
+            throw new AssertionError(e);
+          }
+        });
+  }
+
+  private void stopWhileItIsEmptied(RandomGenerator random) throws IOException {
+    var folder = new LossyFolder();
+    try (var shelf = new Shelf(settings(), folder)) {
+      assertThat(shelf.store(1, 100)).isEqualTo(CopyOutcome.COPIED);
+    }
+    var other = new DiskSettings(folder(), BLOCKS, BLOCK_BYTES, 7, Ack.STORED, 1, 16);
+    var steps = new AtomicInteger(random.nextInt(30));
+    folder.trouble(
+        (_, _) -> {
+          if (steps.getAndDecrement() <= 0) throw new IOException("the machine has stopped");
+        });
+    try (var shelf = new Shelf(other, folder)) {
+      assertThat(shelf.store.recovered()).isEmpty();
+    } catch (IOException e) {
+      assertThat(e).hasMessageContaining("the machine has stopped");
+    }
+    try (var shelf = new Shelf(other, folder.afterPowerLoss(random))) {
+      assertThat(shelf.store.recovered()).isEmpty();
+      assertThat(shelf.store(1, 100)).isEqualTo(CopyOutcome.COPIED);
+    }
   }
 
   @Test

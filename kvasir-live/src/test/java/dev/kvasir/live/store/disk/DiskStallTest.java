@@ -24,7 +24,9 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What a disk store does while one of its operations takes long, or does not return at all. */
+/**
+ * Tests what a disk store does while one of its operations takes long, or does not return at all.
+ */
 @Timeout(600)
 class DiskStallTest {
   private static final int BLOCKS = 16;

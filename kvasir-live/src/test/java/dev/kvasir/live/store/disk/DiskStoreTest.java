@@ -18,6 +18,7 @@ import dev.kvasir.offload.store.CopyOutcome;
 import dev.kvasir.offload.store.CopyOutcome.Copied;
 import dev.kvasir.offload.store.CopyOutcome.Damaged;
 import dev.kvasir.offload.store.CopyOutcome.Failed;
+import dev.kvasir.offload.store.CopyOutcome.Refused;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -32,7 +33,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What a disk tier does on real files. */
+/** Tests what a disk tier does on real files. */
 class DiskStoreTest {
   private static final int BLOCKS = 32;
   private static final int BLOCK_BYTES = 16 << 10;
@@ -233,7 +234,7 @@ class DiskStoreTest {
     gate.countDown();
     var outcomes = Caller.await(first);
     assertThat(outcomes).filteredOn(Copied.class::isInstance).hasSize(4);
-    assertThat(outcomes).filteredOn(Failed.class::isInstance).hasSize(12);
+    assertThat(outcomes).filteredOn(Refused.class::isInstance).hasSize(12);
     shelf.store.close();
     assertThat(Caller.await(shelf.caller.begin(shelf.store, copies(0, 1))).toString())
         .contains("closed");

@@ -12,7 +12,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
  * block, fail or end the process. A file is named as it is called at the time.
  */
 public final class HookedFolder implements DiskFolder {
-  /** What is done beside each operation on a folder or a file. */
+  /** Action beside each operation on a folder or a file. */
   @FunctionalInterface
   public interface Hook {
     /** Runs before the operation; an exception keeps it from happening. */

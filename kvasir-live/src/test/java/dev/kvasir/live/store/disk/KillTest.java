@@ -27,7 +27,7 @@ class KillTest {
 
   @TempDir Path temp;
 
-  /** What each slot must hold, by what the children said. */
+  /** Expected content of each slot, by what the children reported. */
   private final Map<Integer, Long> expected = new TreeMap<>();
 
   private long found;

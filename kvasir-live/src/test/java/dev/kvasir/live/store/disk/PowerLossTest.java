@@ -8,7 +8,9 @@ import java.io.IOException;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 
-/** What a disk tier keeps when the machine stops at any time, and the process at any other. */
+/**
+ * Tests what a disk tier keeps when the machine stops at any time, and the process at any other.
+ */
 class PowerLossTest {
   private static final int SEEDS = Seeds.scale() == 1 ? 60 : 200 * Seeds.scale();
   private static final int LIVES = 100;

@@ -25,7 +25,7 @@ final class StoreChild {
   static final int BLOCK_BYTES = 16 << 10;
   private static final int BATCH_MAX = 8;
 
-  /** Where a process can be halted. */
+  /** Points at which a process can be halted. */
   static final List<String> POINTS =
       List.of(
           "write blocks.kv before",

@@ -28,7 +28,7 @@ import java.util.function.BiFunction;
  * writes, where S3 does both in one step.
  */
 public final class HttpProxy implements AutoCloseable {
-  /** What happens to a request. */
+  /** Faults that can happen to a request. */
   public enum Fault {
     NONE,
     ERROR_500,
@@ -68,7 +68,7 @@ public final class HttpProxy implements AutoCloseable {
     return URI.create("http://127.0.0.1:" + server.getAddress().getPort());
   }
 
-  /** How many requests came. */
+  /** Returns how many requests came. */
   public long requests() {
     return requests.get();
   }

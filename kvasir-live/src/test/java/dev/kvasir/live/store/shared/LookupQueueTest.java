@@ -20,7 +20,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-@Timeout(60)
+@Timeout(180)
 class LookupQueueTest {
   private final CountDownLatch gate = new CountDownLatch(1);
   private final AtomicInteger batches = new AtomicInteger();
@@ -95,6 +95,24 @@ class LookupQueueTest {
       assertThat(Caller.await(ask(queue, i))).containsExactly(Presence.UNKNOWN);
     }
     assertThat(queue.failed.sum()).isEqualTo(3);
+    assertThat(Caller.await(ask(queue, 4))).containsExactly(Presence.THERE);
+  }
+
+  @Test
+  void anErrorLeavesNoQuestionWithoutAnswerEither() {
+    gate.countDown();
+    var broken = new AtomicInteger(3);
+    var queue =
+        new LookupQueue(
+            blocks -> {
+              if (broken.getAndDecrement() > 0) throw new NoClassDefFoundError("on purpose");
+              return allThere(blocks);
+            },
+            1,
+            100);
+    for (int i = 0; i < 3; i++) {
+      assertThat(Caller.await(ask(queue, i))).containsExactly(Presence.UNKNOWN);
+    }
     assertThat(Caller.await(ask(queue, 4))).containsExactly(Presence.THERE);
   }
 

@@ -27,7 +27,7 @@ public final class RaceChild {
 
   private RaceChild() {}
 
-  /** What a child has done. */
+  /** Counts of what a child has done. */
   public record Account(long stored, long present, long failed) {}
 
   /** Runs two of them to their ends, heat by heat: each begins at one signal for both. */

@@ -36,7 +36,7 @@ public final class SharedShelf implements AutoCloseable {
     this.called = store;
   }
 
-  /** How many of some copies came to which end; what another is sending counts as skipped. */
+  /** Counts of copies by their outcome; what another is sending counts as skipped. */
   public record Tally(int copied, int damaged, int failed, int skipped) {
     public Tally(int copied, int damaged, int failed) {
       this(copied, damaged, failed, 0);
@@ -51,7 +51,7 @@ public final class SharedShelf implements AutoCloseable {
         switch (outcome) {
           case Copied _ -> copied++;
           case Damaged _ -> damaged++;
-          case Failed _ -> failed++;
+          case Failed _, CopyOutcome.Refused _ -> failed++;
           case CopyOutcome.Busy _ -> skipped++;
         }
       }

@@ -20,7 +20,7 @@ import java.util.regex.Pattern;
 
 /** Stands between a client and a server, and does to the connections what networks do. */
 public final class TcpProxy implements AutoCloseable {
-  /** What happens to connections. */
+  /** Faults that can happen to connections. */
   public enum Fault {
     NONE,
     /** They are closed as soon as they are made. */
@@ -60,7 +60,7 @@ public final class TcpProxy implements AutoCloseable {
     return listener.getLocalPort();
   }
 
-  /** How many bytes clients have sent to the server. */
+  /** Returns how many bytes clients have sent to the server. */
   public long bytesUp() {
     return bytesUp.get();
   }

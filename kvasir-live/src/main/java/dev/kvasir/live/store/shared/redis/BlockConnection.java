@@ -4,6 +4,7 @@ import dev.kvasir.Nullable;
 import dev.kvasir.live.store.shared.SealedBlock;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import redis.clients.jedis.Connection;
@@ -21,6 +22,7 @@ final class BlockConnection extends Connection {
   private static final int LINE_BYTES_MAX = 1024;
   private static final char BULK = '$';
   private static final char ERROR = '-';
+  private static final char NUMBER = ':';
   private static final ByteBuffer NO_BLOCK = ByteBuffer.allocate(0);
 
   private final BlockSocket socket;
@@ -33,7 +35,7 @@ final class BlockConnection extends Connection {
     this.block = ByteBuffer.allocateDirect(sealedBytes);
   }
 
-  /** What a pool makes them with. */
+  /** Builder with which a pool makes such connections. */
   static final class Maker extends Builder {
     private final HostAndPort node;
     private final JedisClientConfig config;
@@ -57,6 +59,22 @@ final class BlockConnection extends Connection {
     var request = new RedisRequest();
     for (var key : keys) request.command(2).word("GET").word(key);
     socket.write(request.bytes());
+  }
+
+  /** Gives the keys another time to live; each has a reply, to be skipped behind the blocks. */
+  void expire(List<byte[]> keys, Duration ttl) throws IOException {
+    if (keys.isEmpty()) return;
+    var request = new RedisRequest();
+    var ttlMillis = "" + ttl.toMillis();
+    for (var key : keys) request.command(3).word("PEXPIRE").word(key).word(ttlMillis);
+    socket.write(request.bytes());
+  }
+
+  /** Reads the next reply, which is a number or an error, and leaves it. */
+  void skip() throws IOException {
+    var reply = line();
+    boolean isShort = !reply.isEmpty() && (reply.charAt(0) == NUMBER || reply.charAt(0) == ERROR);
+    if (!isShort) throw new IOException("'" + reply + "' came, expected a number");
   }
 
   /**
@@ -97,14 +115,17 @@ final class BlockConnection extends Connection {
     socket.write(all.toArray(ByteBuffer[]::new));
   }
 
-  /** Whether the next block that was sent has been set: not if one was there. */
+  /** Returns whether the next block that was sent has been set: it has not if one was there. */
   boolean isSet() throws IOException {
     var head = head();
     if (head != null && !head.equals("+OK")) throw new IOException("'" + head + "' came for a set");
     return head != null;
   }
 
-  /** How the next reply begins, null if it is null; an error of the server is thrown. */
+  /**
+   * Reads the beginning of the next reply, null if the reply is null; throws an error of the
+   * server.
+   */
   private @Nullable String head() throws IOException {
     var head = line();
     if (head.isEmpty()) throw new IOException("an empty line came, expected a reply");

@@ -60,6 +60,7 @@ public final class RedisBlocks implements BlockTransport {
   private final String prefix;
   private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
   private final AtomicLong doubts = new AtomicLong();
+  private final Renewals renewals;
   private final ReentrantLock lock = new ReentrantLock();
   private @Nullable UnifiedJedis client;
   private boolean closed;
@@ -68,6 +69,7 @@ public final class RedisBlocks implements BlockTransport {
     this.settings = settings;
     this.sealedBytes = seals.sealedBytes();
     this.prefix = settings.prefix() + ":" + seals.namespace() + ":";
+    this.renewals = new Renewals(settings.ttl(), System::nanoTime);
   }
 
   /** A remote tier below those slots. */
@@ -90,8 +92,9 @@ public final class RedisBlocks implements BlockTransport {
   @Override
   public void fetch(List<TokenBlock> blocks, BiConsumer<BlockHash, Fetched> each)
       throws IOException {
+    var due = renewals.due(blocks);
     if (!(client() instanceof RedisClient single)) {
-      var replies = ask(blocks, (pipeline, block) -> pipeline.get(key(block)));
+      var replies = ask(blocks, due, (pipeline, block) -> pipeline.get(key(block)));
       told(replies, RedisBlocks::fetched, Fetched.Lost::new).forEach(each);
       return;
     }
@@ -99,7 +102,9 @@ public final class RedisBlocks implements BlockTransport {
         single,
         connection -> {
           connection.get(blocks.stream().map(this::key).toList());
+          connection.expire(due.stream().map(this::key).toList(), settings.ttl());
           for (var block : blocks) each.accept(block.hash(), fetched(connection));
+          for (var _ : due) connection.skip();
         });
   }
 
@@ -150,6 +155,7 @@ public final class RedisBlocks implements BlockTransport {
         told(
             ask(
                 wanted.map(Parcel::block).toList(),
+                List.of(),
                 (pipeline, block) -> pipeline.pexpire(key(block), ttlMillis)),
             count -> count != null && count > 0 ? Presence.THERE : Presence.ABSENT,
             _ -> Presence.UNKNOWN);
@@ -215,7 +221,7 @@ public final class RedisBlocks implements BlockTransport {
   @Override
   public Map<BlockHash, Presence> look(List<TokenBlock> blocks) throws IOException {
     return told(
-        ask(blocks, (pipeline, block) -> pipeline.exists(key(block))),
+        ask(blocks, renewals.due(blocks), (pipeline, block) -> pipeline.exists(key(block))),
         there -> there != null && there ? Presence.THERE : Presence.ABSENT,
         _ -> Presence.UNKNOWN);
   }
@@ -302,14 +308,18 @@ public final class RedisBlocks implements BlockTransport {
     return (prefix + BlockName.of(block)).getBytes(UTF_8);
   }
 
-  /** Asks for all blocks in one round trip. */
+  /** Asks for all blocks in one round trip, which also renews the time to live of some. */
   private <T> Map<BlockHash, Response<T>> ask(
-      List<TokenBlock> blocks, BiFunction<AbstractPipeline, TokenBlock, Response<T>> command)
+      List<TokenBlock> blocks,
+      List<TokenBlock> due,
+      BiFunction<AbstractPipeline, TokenBlock, Response<T>> command)
       throws IOException {
     var replies = new LinkedHashMap<BlockHash, Response<T>>();
     run(
         pipeline -> {
           for (var block : blocks) replies.put(block.hash(), command.apply(pipeline, block));
+          long ttlMillis = settings.ttl().toMillis();
+          for (var block : due) pipeline.pexpire(key(block), ttlMillis);
         });
     return replies;
   }
@@ -334,7 +344,7 @@ public final class RedisBlocks implements BlockTransport {
         : jedis.pipelined();
   }
 
-  /** What each reply says; one that never came, or is an error, fails its block alone. */
+  /** Collects what each reply says; one that never came, or is an error, fails its block alone. */
   private static <T, R> Map<BlockHash, R> told(
       Map<BlockHash, Response<T>> replies,
       Function<@Nullable T, R> meaning,

@@ -18,9 +18,9 @@ import redis.clients.jedis.SslVerifyMode;
 import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.providers.PooledConnectionProvider;
 
-/** How a client of Redis is made from settings. */
+/** Makes a client of Redis from settings. */
 final class RedisConnection {
-  /** How soon a slot that has moved to another node of a cluster is found again. */
+  /** Time within which a slot that has moved to another node of a cluster is found again. */
   private static final Duration TOPOLOGY_REFRESH = Duration.ofSeconds(5);
 
   private RedisConnection() {}

@@ -5,7 +5,7 @@ import dev.kvasir.live.store.shared.Secret;
 import java.nio.file.Path;
 
 /**
- * Who we are to a Redis, and how the way to it is protected.
+ * Credentials for a Redis, and the protection of the connection to it.
  *
  * @param user null for the server's default user
  * @param password null if it asks for none
@@ -20,7 +20,7 @@ public record RemoteAccess(
     @Nullable Path trust,
     @Nullable Secret trustPassword) {
 
-  /** Whether the way is encrypted. */
+  /** Choice of whether the connection is encrypted. */
   public enum Tls {
     OFF,
     ON

@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.regex.Pattern;
 
 /**
- * Which Redis or Valkey a remote tier uses, and how.
+ * Settings of a remote tier: which Redis or Valkey it uses, and how.
  *
  * @param nodes where it is, as {@code host:port}; some nodes of a cluster
  * @param shape whether it is one server or a cluster

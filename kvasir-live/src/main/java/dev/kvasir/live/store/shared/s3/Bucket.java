@@ -13,6 +13,7 @@ import java.time.format.DateTimeParseException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.atomic.LongAdder;
 import software.amazon.awssdk.awscore.retry.AwsRetryStrategy;
 import software.amazon.awssdk.core.checksums.RequestChecksumCalculation;
 import software.amazon.awssdk.core.checksums.ResponseChecksumValidation;
@@ -43,6 +44,7 @@ final class Bucket implements AutoCloseable {
   /** An object in a list. */
   record Listed(String name, long bytes, Instant written) {}
 
+  private final LongAdder unreadable = new LongAdder();
   private final S3Client client;
   private final String bucket;
 
@@ -171,6 +173,37 @@ final class Bucket implements AutoCloseable {
     return objects;
   }
 
+  /** The names below the prefix up to the next slash, of those that have one. */
+  List<String> folders(String prefix) throws IOException {
+    var folders = new ArrayList<String>();
+    String next = null;
+    do {
+      var token = next;
+      var page =
+          call(
+              () ->
+                  client.listObjectsV2(
+                      request ->
+                          request
+                              .bucket(bucket)
+                              .prefix(prefix)
+                              .delimiter("/")
+                              .continuationToken(token)));
+      for (var folder : page.commonPrefixes()) {
+        var name = folder.prefix();
+        folders.add(name.substring(prefix.length(), name.length() - 1));
+      }
+      boolean more = page.isTruncated() != null && page.isTruncated();
+      next = more ? page.nextContinuationToken() : null;
+    } while (next != null);
+    return folders;
+  }
+
+  /** Returns how many objects were listed without name, size or date, and left out. */
+  long unreadable() {
+    return unreadable.sum();
+  }
+
   /** Does something with some of the objects in a bucket. */
   interface Pages {
     void take(List<Listed> page) throws IOException;
@@ -208,6 +241,10 @@ final class Bucket implements AutoCloseable {
                             .continuationToken(token)));
     var objects = new ArrayList<Listed>();
     for (var object : page.contents()) {
+      if (object.key() == null || object.size() == null || object.lastModified() == null) {
+        unreadable.increment();
+        continue;
+      }
       var name = object.key().substring(prefix.length());
       objects.add(new Listed(name, object.size(), object.lastModified()));
     }
@@ -264,7 +301,8 @@ final class Bucket implements AutoCloseable {
     } catch (IOException e) {
       if (e.getCause() instanceof S3Exception answer) {
         // A bucket that is not there must not look like one that is empty.
-        boolean noBucket = "NoSuchBucket".equals(answer.awsErrorDetails().errorCode());
+        var details = answer.awsErrorDetails();
+        boolean noBucket = details != null && "NoSuchBucket".equals(details.errorCode());
         for (int status : statuses) if (answer.statusCode() == status && !noBucket) return null;
       }
       throw e;

@@ -28,7 +28,7 @@ final class BufferStream extends InputStream {
     return count;
   }
 
-  /** How much is left of the buffer that is next; 0 at the end. */
+  /** Returns how much is left of the buffer that is next; 0 at the end. */
   private int next() {
     while (!left.isEmpty() && !left.element().hasRemaining()) left.remove();
     return left.isEmpty() ? 0 : left.element().remaining();

@@ -6,7 +6,7 @@ import dev.kvasir.Nullable;
 import java.util.regex.Pattern;
 
 /**
- * What the small object of a block says: who stores it, and in which pack it is then.
+ * Content of the small object of a block: who stores the block, and in which pack it will be.
  *
  * <p>It is written before the pack, which appears whole or not at all. So a claim whose pack is
  * there says where the block is, and a claim without one is somebody at work, or dead.

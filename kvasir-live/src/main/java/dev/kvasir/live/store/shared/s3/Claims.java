@@ -13,7 +13,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Who may store a block: the one who wrote its claim.
+ * Decides who may store a block: the one who wrote its claim.
  *
  * <pre>
  *   no claim     --create, if none is there-->   ours
@@ -28,7 +28,7 @@ import java.util.concurrent.ConcurrentHashMap;
 final class Claims {
   private static final System.Logger LOG = System.getLogger(Claims.class.getName());
 
-  /** What came of claiming a block. */
+  /** Outcome of claiming a block. */
   sealed interface Outcome {
     /** We are to store it; the tag is that of our claim. */
     record Ours(String tag) implements Outcome {}
@@ -40,7 +40,7 @@ final class Claims {
     record Theirs(String owner) implements Outcome {}
   }
 
-  /** Whether a claim with a pack counts. */
+  /** Choice of whether a claim with a pack counts. */
   enum Intent {
     STORE,
     REPLACE

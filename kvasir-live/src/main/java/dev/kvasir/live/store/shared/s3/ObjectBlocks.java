@@ -55,7 +55,8 @@ public final class ObjectBlocks implements BlockTransport {
   private final Sweeper sweeper;
 
   ObjectBlocks(ObjectSettings settings, BlockSeals seals) {
-    var prefix = settings.place().prefix() + "/" + seals.namespace();
+    var root = settings.place().prefix() + "/";
+    var prefix = root + seals.namespace();
     this.bucket = new Bucket(settings);
     this.claimPrefix = prefix + "/k/";
     this.packPrefix = prefix + "/p/";
@@ -63,7 +64,7 @@ public final class ObjectBlocks implements BlockTransport {
     this.requests = new Requests(settings.requestsMax());
     this.reader = new PackReader(bucket, packPrefix, requests, seals.sealedBytes());
     this.claims = new Claims(bucket, claimPrefix, reader, owner, settings.claimTtl());
-    this.sweeper = new Sweeper(bucket, claimPrefix, packPrefix, settings);
+    this.sweeper = new Sweeper(bucket, root, seals.namespace(), settings);
   }
 
   /** An object tier below those slots; the bucket is there already. */
@@ -139,7 +140,7 @@ public final class ObjectBlocks implements BlockTransport {
         });
   }
 
-  /** Where the blocks are; says of the others why nobody knows. */
+  /** Finds where the blocks are; records in {@code fetched} why the others are not found. */
   private Map<BlockHash, Place> find(List<TokenBlock> blocks, Map<BlockHash, Fetched> fetched)
       throws IOException {
     var unknown = unknown(blocks, fetched);

@@ -5,7 +5,7 @@ import java.net.URI;
 import java.util.regex.Pattern;
 
 /**
- * Where the objects of a tier are.
+ * Location of the objects of a tier.
  *
  * @param endpoint the server; null for that of AWS in the region
  * @param region its region; one that is not AWS usually takes any

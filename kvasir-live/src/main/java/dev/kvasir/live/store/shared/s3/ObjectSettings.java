@@ -5,8 +5,8 @@ import java.net.URI;
 import java.time.Duration;
 
 /**
- * Which bucket an object tier uses, and how. Credentials come from where the AWS SDK looks for
- * them: system properties, environment, profile, the machine.
+ * Settings of an object tier: which bucket it uses, and how. Credentials come from where the AWS
+ * SDK looks for them: system properties, environment, profile, the machine.
  *
  * @param place where the objects are
  * @param packBytes how many bytes of blocks an object of several gets
@@ -23,7 +23,7 @@ public record ObjectSettings(
     int requestsMax,
     SharedLimits limits) {
   /**
-   * How much a bucket may hold of ours: what is older goes, and of what is more the oldest.
+   * Limits on our objects in a bucket: older ones are removed, and beyond the size the oldest.
    *
    * @param age how long an object stays at most
    * @param bytes how many bytes all objects have at most, between two sweeps
@@ -86,7 +86,7 @@ public record ObjectSettings(
     return new ObjectSettings(place, packBytes, ttl, bound, requestsMax, shorter);
   }
 
-  /** How many blocks of that size go into one object. */
+  /** Returns how many blocks of that size go into one object. */
   int packBlocks(int blockBytes) {
     return Math.clamp(packBytes / blockBytes, 1, PACK_BLOCKS_MAX);
   }

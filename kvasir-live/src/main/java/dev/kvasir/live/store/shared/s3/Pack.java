@@ -19,7 +19,7 @@ final class Pack {
 
   private Pack() {}
 
-  /** How long the list is. */
+  /** Returns how many bytes the list has. */
   static int listBytes(int packBlocks) {
     return packBlocks * HASH_BYTES;
   }

@@ -33,7 +33,7 @@ final class PackReader {
     this.sealedBytes = sealedBytes;
   }
 
-  /** What the pack of the claim has; nothing if it is not there. */
+  /** Reads the list of the claim's pack; returns an empty one if the pack is not there. */
   Map<BlockHash, Integer> list(Claim claim) throws IOException {
     var list = bucket.read(prefix + claim.pack(), 0, Pack.listBytes(claim.packBlocks()));
     return list == null ? new LinkedHashMap<>() : Pack.places(list);

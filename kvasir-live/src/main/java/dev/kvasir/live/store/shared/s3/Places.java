@@ -5,7 +5,7 @@ import dev.kvasir.kv.name.BlockHash;
 import java.util.LinkedHashMap;
 import java.util.SequencedMap;
 
-/** Where blocks were last seen, as many as there is room for: hints that save requests. */
+/** Places where blocks were last seen, as many as there is room for: hints that save requests. */
 final class Places {
   /** A block in a pack: the index in it, and how long its list is. */
   record Place(String pack, int packBlocks, int index) {}

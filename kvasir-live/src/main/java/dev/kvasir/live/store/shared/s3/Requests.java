@@ -18,7 +18,7 @@ final class Requests implements AutoCloseable {
     R make(K key) throws IOException;
   }
 
-  /** What became of a request: what it returned, or why it did not. */
+  /** Outcome of a request: what it returned, or why it did not. */
   sealed interface Result<R> {
     record Done<R>(R value) implements Result<R> {}
 

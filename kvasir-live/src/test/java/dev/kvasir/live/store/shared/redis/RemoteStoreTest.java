@@ -7,12 +7,19 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.kvasir.Records;
 import dev.kvasir.kv.BlockPool;
+import dev.kvasir.kv.EvictionLimits;
 import dev.kvasir.kv.PoolSettings;
 import dev.kvasir.kv.PrefixRegistry;
 import dev.kvasir.kv.event.KvEvents;
 import dev.kvasir.kv.event.Tier;
 import dev.kvasir.kv.name.TokenBlock;
 import dev.kvasir.live.TestIdentity;
+import dev.kvasir.live.engine.tier.GuardSettings;
+import dev.kvasir.live.engine.tier.HostTier;
+import dev.kvasir.live.engine.tier.RemoteTier;
+import dev.kvasir.live.engine.tier.SharedTiers;
+import dev.kvasir.live.engine.tier.SharedTiers.ServerNames;
+import dev.kvasir.live.engine.tier.TieredCacheSettings;
 import dev.kvasir.live.store.Caller;
 import dev.kvasir.live.store.HostMemory;
 import dev.kvasir.live.store.Quiet;
@@ -76,6 +83,67 @@ class RemoteStoreTest {
       assertThat(stats.present()).isEqualTo(200);
       assertThat(stats.loaded()).isEqualTo(200);
       assertThat(stats.queued()).isZero();
+    }
+  }
+
+  @Test
+  void whatIsReadOrLookedForLivesOnAndIsNotRenewedEachTime() throws Exception {
+    try (var server = RedisServer.start(temp);
+        var shelf = shelf(RemoteSettings.of(server.node()));
+        var client = server.client()) {
+      shelf.assertStores(keys(0, 4));
+      Runnable age = () -> client.keys("*").forEach(key -> client.pexpire(key, 5_000_000L));
+      var ttlMillis = Duration.ofDays(1).toMillis();
+      age.run();
+      shelf.assertLoads(keys(0, 2));
+      shelf.look(List.of(TestBlocks.block(2)));
+      var left = client.keys("*").stream().map(client::pttl).sorted().toList();
+      assertThat(left.getFirst()).isLessThanOrEqualTo(5_000_000L);
+      assertThat(left.subList(1, 4)).allMatch(millis -> millis > ttlMillis / 2);
+      age.run();
+      shelf.assertLoads(keys(0, 2));
+      assertThat(client.keys("*")).allMatch(key -> client.pttl(key) <= 5_000_000L);
+    }
+  }
+
+  @Test
+  void aPromptOf20000TokensComesWholeFromAServerThatIsHealthy() throws Exception {
+    int count = 1_250;
+    try (var server = RedisServer.start(temp);
+        var shelf = shelf(RemoteSettings.of(server.node()))) {
+      shelf.assertStores(keys(0, count));
+      // That a busy machine is slow is no fault of the server.
+      var patience = Duration.ofSeconds(60);
+      var node = RemoteSettings.of(server.node());
+      var patient = Records.with(node, "limits", node.limits().withTimeout(patience));
+      var guard = Records.with(GuardSettings.DEFAULT, "slow", patience);
+      var config = Records.with(RemoteTier.DEFAULT.at(patient), "guard", guard);
+      var host = Records.with(HostTier.DEFAULT, "blocks", 3_000);
+      var settings = new TieredCacheSettings(host, List.of(config));
+      var blocks =
+          new SharedTiers.Blocks(
+              BLOCK_BYTES, 16, 7, 0, "lru", EvictionLimits.NONE, ServerNames.WITH_PLACE);
+      var found = new CompletableFuture<Integer>();
+      try (var tiers = new SharedTiers(shelf.caller.loop, settings, blocks, null)) {
+        var place = tiers.places().getFirst();
+        var names = keys(0, count).stream().map(TestBlocks::block).toList();
+        shelf.caller.loop.execute(
+            () -> {
+              SharedStore.learn(place.pool(), names);
+              tiers
+                  .tieredCache()
+                  .find(
+                      names.stream().map(TokenBlock::hash).toList(),
+                      patience,
+                      answer -> {
+                        found.complete(answer.blocks().size());
+                        tiers.host().release(answer.blocks());
+                      });
+            });
+        assertThat(Caller.await(found)).isEqualTo(count);
+        assertThat(place.store().stats().refused()).isZero();
+        assertThat(place.guard().trips()).isZero();
+      }
     }
   }
 

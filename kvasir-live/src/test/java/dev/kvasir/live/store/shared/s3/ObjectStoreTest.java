@@ -38,7 +38,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import software.amazon.awssdk.core.sync.RequestBody;
 
-@Timeout(120)
+@Timeout(180)
 class ObjectStoreTest {
   static final int BLOCK_BYTES = 16 << 10;
   private static final Secret SECRET = Secret.of("0123456789abcdef0123456789abcdef");
