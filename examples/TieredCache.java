@@ -9,15 +9,15 @@ import dev.kvasir.kv.event.KvEvents;
 import dev.kvasir.kv.event.Tier;
 import dev.kvasir.kv.name.Sha256Hasher;
 import dev.kvasir.kv.name.TokenSequence;
-import dev.kvasir.live.LiveLoop;
-import dev.kvasir.live.store.HostMemory;
-import dev.kvasir.live.store.disk.DiskSettings;
-import dev.kvasir.live.store.disk.DiskStore;
+import dev.kvasir.net.LiveLoop;
 import dev.kvasir.offload.TieredKvCache;
 import dev.kvasir.offload.onboard.LowerTier;
 import dev.kvasir.offload.onboard.Onboarding;
 import dev.kvasir.offload.pipeline.OffloadRequest;
 import dev.kvasir.offload.pipeline.TransferHandle;
+import dev.kvasir.tiers.disk.DiskSettings;
+import dev.kvasir.tiers.disk.DiskStore;
+import dev.kvasir.tiers.host.HostMemory;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -27,7 +27,8 @@ import java.util.concurrent.CompletableFuture;
 /**
  * A prompt's blocks leave the top of the tiered cache and come back: GPU, host, disk, or host and
  * disk where there is no GPU. Run, with an empty folder: java --enable-native-access=ALL-UNNAMED
- * -cp kvasir-core/target/classes:kvasir-live/target/classes:kvasir-gpu/target/classes
+ * -cp
+ * "kvasir-core/target/classes:kvasir-net/target/classes:kvasir-tiers/target/classes:kvasir-gpu/target/classes"
  * examples/TieredCache.java FOLDER
  */
 final class TieredCache {

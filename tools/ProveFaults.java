@@ -32,7 +32,13 @@ public final class ProveFaults {
           "kvasir-text",
           "kvasir-model",
           "kvasir-sim",
-          "kvasir-live",
+          "kvasir-net",
+          "kvasir-events",
+          "kvasir-tiers",
+          "kvasir-tierd",
+          "kvasir-gateway",
+          "kvasir-engine",
+          "kvasir-tools",
           "kvasir-gpu",
           "kvasir-cli");
   private static final int SECONDS_MAX = 180;
@@ -299,7 +305,7 @@ public final class ProveFaults {
     arguments.addAll(
         List.of(
             "-cp",
-            classPath("kvasir-cli", null) + File.pathSeparator + classPath("kvasir-live", null)));
+            classPath("kvasir-cli", null) + File.pathSeparator + classPath("kvasir-tools", null)));
     Files.createDirectories(folder.resolve("classes"));
     arguments.addAll(List.of("-d", folder.resolve("classes").toString()));
     boolean any = false;

@@ -21,12 +21,20 @@ class ArchitectureTest {
       List.of(House.ROOT, "time", "kv", "offload", "engine", "router");
   private static final List<String> PLAIN = plus(CORE, "sim");
   private static final List<String> ALL_BUT_CLI =
-      plus(PLAIN, "text", "model", "live", "gpu", "bench");
+      plus(
+          PLAIN,
+          "text",
+          "model",
+          "net",
+          "events",
+          "tiers",
+          "gateway",
+          "tierd",
+          "embedded",
+          "tools",
+          "gpu",
+          "bench");
   private static final List<String> ALL = plus(ALL_BUT_CLI, "cli", "boot");
-
-  /** Parts of live that make up a gateway, a picker or a tier daemon. */
-  private static final List<String> SERVERS =
-      List.of("gateway", "http", "prompt", "events", "tier", "store", "metrics", "dashboard");
 
   private static final String FUNCTION = "java.util.function.Function";
 
@@ -53,7 +61,7 @@ class ArchitectureTest {
             .toList();
     assertThat(read).containsAll(written);
     var layers = HOUSE.classes().stream().map(House::layerOf).collect(toCollection(TreeSet::new));
-    assertThat(layers).contains("kv", "time", "sim", "live", "cli", "boot");
+    assertThat(layers).contains("kv", "time", "sim", "gateway", "cli", "boot");
   }
 
   @Test
@@ -218,28 +226,6 @@ class ArchitectureTest {
                         || type.getPackageName().startsWith("jdk.incubator.vector")
                         || type.getPackageName().startsWith("com.sun.management")))
         .isEmpty();
-  }
-
-  /** So that a gateway runs without the module of the model, whatever it loads on its way. */
-  @Test
-  void noServerReachesTheModel() {
-    var servers =
-        HOUSE.classes().stream()
-            .filter(type -> SERVERS.stream().anyMatch(part -> isPartOfLive(type, part)))
-            .toList();
-    assertThat(servers).hasSizeGreaterThan(100);
-    var reached =
-        servers.stream()
-            .flatMap(type -> type.getTransitiveDependenciesFromSelf().stream())
-            .map(dependency -> dependency.getTargetClass().getBaseComponentType())
-            .filter(type -> isIn(type, "model"))
-            .map(JavaClass::getName)
-            .distinct();
-    assertThat(reached).isEmpty();
-  }
-
-  private static boolean isPartOfLive(JavaClass type, String part) {
-    return (type.getPackageName() + ".").startsWith("dev.kvasir.live." + part + ".");
   }
 
   @Test

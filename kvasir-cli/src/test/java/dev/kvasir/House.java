@@ -29,8 +29,10 @@ record House(JavaClasses classes) {
           List.of("kv", "time"),
           List.of("router", "engine", "offload", "text"),
           List.of("model"),
-          List.of("live", "sim"),
-          List.of("gpu"),
+          List.of("net", "sim"),
+          List.of("events", "tiers"),
+          List.of("gateway", "tierd", "embedded"),
+          List.of("tools", "gpu"),
           List.of("cli", "bench"),
           List.of("boot"));
 

@@ -42,7 +42,7 @@ class TidyTest {
   void sourcesOfEveryModuleWereRead() {
     var modules = SOURCES.stream().map(source -> source.name().replaceAll("/.*", "")).distinct();
     assertThat(modules)
-        .contains("kvasir-core", "kvasir-text", "kvasir-model", "kvasir-sim", "kvasir-live")
+        .contains("kvasir-core", "kvasir-text", "kvasir-model", "kvasir-sim", "kvasir-net")
         .contains("kvasir-cli", "kvasir-bench");
   }
 

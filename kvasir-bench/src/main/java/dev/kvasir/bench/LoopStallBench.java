@@ -1,10 +1,10 @@
 package dev.kvasir.bench;
 
-import dev.kvasir.live.LiveLoop;
-import dev.kvasir.live.store.HostMemory;
-import dev.kvasir.live.store.disk.DiskSettings;
-import dev.kvasir.live.store.disk.DiskStore;
-import dev.kvasir.live.store.disk.HookedFolder;
+import dev.kvasir.net.LiveLoop;
+import dev.kvasir.tiers.disk.DiskSettings;
+import dev.kvasir.tiers.disk.DiskStore;
+import dev.kvasir.tiers.disk.HookedFolder;
+import dev.kvasir.tiers.host.HostMemory;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

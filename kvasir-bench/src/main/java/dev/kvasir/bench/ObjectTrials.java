@@ -1,10 +1,10 @@
 package dev.kvasir.bench;
 
 import dev.kvasir.Records;
-import dev.kvasir.live.store.shared.BlockSeals;
-import dev.kvasir.live.store.shared.SealSettings;
-import dev.kvasir.live.store.shared.s3.ObjectBlocks;
-import dev.kvasir.live.store.shared.s3.ObjectSettings;
+import dev.kvasir.tiers.s3.ObjectBlocks;
+import dev.kvasir.tiers.s3.ObjectSettings;
+import dev.kvasir.tiers.shared.BlockSeals;
+import dev.kvasir.tiers.shared.SealSettings;
 import java.io.IOException;
 import java.net.URI;
 import java.time.Duration;

@@ -17,7 +17,7 @@ import dev.kvasir.kv.event.Tier;
 import dev.kvasir.kv.name.BlockHash;
 import dev.kvasir.kv.name.BlockNames;
 import dev.kvasir.kv.name.TokenBlock;
-import dev.kvasir.live.LiveLoop;
+import dev.kvasir.net.LiveLoop;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;

@@ -5,11 +5,11 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static java.util.Locale.ROOT;
 
 import dev.kvasir.Records;
-import dev.kvasir.live.store.shared.BlockSeals;
-import dev.kvasir.live.store.shared.SealSettings;
-import dev.kvasir.live.store.shared.SharedLimits;
-import dev.kvasir.live.store.shared.redis.RedisBlocks;
-import dev.kvasir.live.store.shared.redis.RemoteSettings;
+import dev.kvasir.tiers.redis.RedisBlocks;
+import dev.kvasir.tiers.redis.RemoteSettings;
+import dev.kvasir.tiers.shared.BlockSeals;
+import dev.kvasir.tiers.shared.SealSettings;
+import dev.kvasir.tiers.shared.SharedLimits;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -1,6 +1,6 @@
 package dev.kvasir.bench;
 
-import dev.kvasir.live.store.shared.SealSettings;
+import dev.kvasir.tiers.shared.SealSettings;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;

@@ -2,11 +2,11 @@ package dev.kvasir.bench;
 
 import dev.kvasir.kv.name.BlockHash;
 import dev.kvasir.kv.name.TokenBlock;
-import dev.kvasir.live.LiveLoop;
-import dev.kvasir.live.store.HostMemory;
-import dev.kvasir.live.store.shared.SharedStore;
+import dev.kvasir.net.LiveLoop;
 import dev.kvasir.offload.store.BlockCopy;
 import dev.kvasir.offload.store.CopyOutcome;
+import dev.kvasir.tiers.host.HostMemory;
+import dev.kvasir.tiers.shared.SharedStore;
 import dev.kvasir.time.EventLoop;
 import java.util.ArrayList;
 import java.util.List;

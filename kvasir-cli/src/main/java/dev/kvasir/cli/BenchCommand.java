@@ -3,7 +3,7 @@ package dev.kvasir.cli;
 import dev.kvasir.Nullable;
 import dev.kvasir.cli.process.ExitCode;
 import dev.kvasir.gpu.tier.GpuBench;
-import dev.kvasir.live.bench.TierBench;
+import dev.kvasir.tiers.bench.TierBench;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;

@@ -3,8 +3,8 @@ package dev.kvasir.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvasir.cli.process.ExitCode;
-import dev.kvasir.live.http.Json;
-import dev.kvasir.live.http.Network;
+import dev.kvasir.net.Json;
+import dev.kvasir.net.Network;
 import io.vertx.core.http.HttpServer;
 import io.vertx.core.http.HttpServerRequest;
 import java.io.IOException;

@@ -3,10 +3,10 @@ package dev.kvasir.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvasir.cli.process.ExitCode;
-import dev.kvasir.live.tier.TierClient;
-import dev.kvasir.live.tier.TierDaemon;
-import dev.kvasir.live.tier.TierFolder;
-import dev.kvasir.live.tier.TierSettings;
+import dev.kvasir.tierd.TierClient;
+import dev.kvasir.tierd.TierDaemon;
+import dev.kvasir.tierd.cache.TierFolder;
+import dev.kvasir.tierd.settings.TierSettings;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;

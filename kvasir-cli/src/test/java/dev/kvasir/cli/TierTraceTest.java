@@ -7,9 +7,9 @@ import static org.assertj.core.api.Assertions.within;
 
 import dev.kvasir.Nullable;
 import dev.kvasir.kv.name.Sha256;
-import dev.kvasir.live.tier.TierClient;
-import dev.kvasir.live.tier.TierDaemon;
-import dev.kvasir.live.tier.TierSettings;
+import dev.kvasir.tierd.TierClient;
+import dev.kvasir.tierd.TierDaemon;
+import dev.kvasir.tierd.settings.TierSettings;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;

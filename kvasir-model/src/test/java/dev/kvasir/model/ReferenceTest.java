@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.within;
 
 import dev.kvasir.model.gguf.GgufFile;
 import dev.kvasir.model.gguf.GgufText;
+import dev.kvasir.testing.SharedFiles;
 import dev.kvasir.text.ChatMessage;
 import dev.kvasir.text.ChatTemplate;
 import dev.kvasir.text.Tokenizer;

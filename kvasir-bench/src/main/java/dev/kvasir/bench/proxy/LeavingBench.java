@@ -1,9 +1,9 @@
 package dev.kvasir.bench.proxy;
 
-import dev.kvasir.live.gateway.Gateway;
-import dev.kvasir.live.gateway.GatewaySettings;
-import dev.kvasir.live.gateway.worker.Worker;
-import dev.kvasir.live.http.Network;
+import dev.kvasir.gateway.Gateway;
+import dev.kvasir.gateway.GatewaySettings;
+import dev.kvasir.gateway.worker.Worker;
+import dev.kvasir.net.Network;
 import io.vertx.core.Vertx;
 import io.vertx.core.http.HttpServer;
 import io.vertx.core.http.HttpServerRequest;

@@ -1,9 +1,9 @@
 package dev.kvasir.bench.proxy;
 
-import dev.kvasir.live.events.EngineEvent;
-import dev.kvasir.live.events.EngineHash;
-import dev.kvasir.live.events.KvEventPublisher;
-import dev.kvasir.live.events.PublisherSettings;
+import dev.kvasir.events.EngineEvent;
+import dev.kvasir.events.EngineHash;
+import dev.kvasir.events.KvEventPublisher;
+import dev.kvasir.events.PublisherSettings;
 import dev.kvasir.text.JsonTokenizer;
 import dev.kvasir.text.template.PromptTemplate;
 import io.vertx.core.DeploymentOptions;

@@ -1,8 +1,8 @@
 package dev.kvasir.bench.tier;
 
 import com.sun.management.OperatingSystemMXBean;
-import dev.kvasir.live.tier.TierDaemon;
-import dev.kvasir.live.tier.TierSettings;
+import dev.kvasir.tierd.TierDaemon;
+import dev.kvasir.tierd.settings.TierSettings;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;

@@ -1,8 +1,8 @@
 package dev.kvasir.cli.config;
 
 import dev.kvasir.Nullable;
-import dev.kvasir.live.doctor.Bytes;
-import dev.kvasir.live.store.shared.Secret;
+import dev.kvasir.net.Secret;
+import dev.kvasir.net.machine.Bytes;
 import dev.kvasir.sim.spec.Durations;
 import dev.kvasir.sim.spec.Nearest;
 import dev.kvasir.sim.spec.Written;
@@ -37,7 +37,7 @@ final class Values {
       case "java.time.Duration" -> duration(text);
       case "java.net.URI" -> URI.create(text);
       case "java.nio.file.Path" -> path(written);
-      case "dev.kvasir.live.store.shared.Secret" -> secret(written);
+      case "dev.kvasir.net.Secret" -> secret(written);
       default -> throw new IllegalStateException("no setting can be of type " + type);
     };
   }
@@ -133,7 +133,7 @@ final class Values {
       case "java.time.Duration" -> "time";
       case "java.nio.file.Path" -> "file";
       case "java.net.URI" -> "URL";
-      case "dev.kvasir.live.store.shared.Secret" -> "secret";
+      case "dev.kvasir.net.Secret" -> "secret";
       default -> "string";
     };
   }

@@ -1,13 +1,13 @@
 package dev.kvasir.cli.load;
 
 import dev.kvasir.Nullable;
-import dev.kvasir.live.load.LoadRequest;
-import dev.kvasir.live.load.Pacing;
-import dev.kvasir.live.load.RandomLoad;
 import dev.kvasir.sim.trace.Trace;
 import dev.kvasir.sim.trace.TraceFormat;
 import dev.kvasir.sim.trace.TraceInput;
 import dev.kvasir.sim.trace.TraceOptions;
+import dev.kvasir.tools.load.LoadRequest;
+import dev.kvasir.tools.load.Pacing;
+import dev.kvasir.tools.load.RandomLoad;
 import java.io.BufferedInputStream;
 import java.io.IOException;
 import java.io.InputStream;

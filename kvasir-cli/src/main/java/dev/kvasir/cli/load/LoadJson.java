@@ -1,6 +1,6 @@
 package dev.kvasir.cli.load;
 
-import dev.kvasir.live.load.LoadReport;
+import dev.kvasir.tools.load.LoadReport;
 import tools.jackson.databind.SerializationFeature;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ObjectNode;

@@ -1,7 +1,7 @@
 package dev.kvasir.cli.load;
 
 import dev.kvasir.Nullable;
-import dev.kvasir.live.load.LoadTargets;
+import dev.kvasir.tools.load.LoadTargets;
 import java.nio.file.Path;
 import java.time.Duration;
 import picocli.CommandLine.Command;

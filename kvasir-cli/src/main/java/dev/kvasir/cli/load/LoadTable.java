@@ -1,8 +1,8 @@
 package dev.kvasir.cli.load;
 
-import dev.kvasir.live.load.LoadReport;
-import dev.kvasir.live.load.LoadTargets;
 import dev.kvasir.sim.report.FigureText;
+import dev.kvasir.tools.load.LoadReport;
+import dev.kvasir.tools.load.LoadTargets;
 
 /** The report of a load for a terminal. */
 final class LoadTable {

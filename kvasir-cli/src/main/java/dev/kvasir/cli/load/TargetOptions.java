@@ -1,7 +1,7 @@
 package dev.kvasir.cli.load;
 
 import dev.kvasir.Nullable;
-import dev.kvasir.live.load.OpenAiTarget;
+import dev.kvasir.tools.load.OpenAiTarget;
 import java.net.URI;
 import java.time.Duration;
 import java.util.Map;

@@ -1,8 +1,8 @@
 package dev.kvasir.cli.load;
 
-import dev.kvasir.live.load.GeneratedText;
-import dev.kvasir.live.load.LoadRequest;
 import dev.kvasir.sim.workload.Request;
+import dev.kvasir.tools.load.GeneratedText;
+import dev.kvasir.tools.load.LoadRequest;
 import java.util.Iterator;
 
 /**

@@ -5,7 +5,7 @@ import dev.kvasir.gpu.CudaFailure;
 import dev.kvasir.gpu.engine.GpuUnavailable;
 import dev.kvasir.gpu.library.LibraryFailure;
 import dev.kvasir.gpu.library.LibraryMissing;
-import dev.kvasir.live.http.ListenFailure;
+import dev.kvasir.net.server.ListenFailure;
 import dev.kvasir.sim.calibrate.CalibrationError;
 import dev.kvasir.sim.latency.LatencyError;
 import dev.kvasir.sim.spec.SpecError;

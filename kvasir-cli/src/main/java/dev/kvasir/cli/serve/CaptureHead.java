@@ -4,12 +4,12 @@ import dev.kvasir.Nullable;
 import dev.kvasir.cli.config.KeyPaths;
 import dev.kvasir.cli.settings.Deployment;
 import dev.kvasir.cli.settings.TierList;
-import dev.kvasir.live.doctor.KvMemory;
-import dev.kvasir.live.gateway.worker.Connector;
-import dev.kvasir.live.gateway.worker.Worker;
-import dev.kvasir.live.http.Json;
+import dev.kvasir.gateway.worker.Connector;
+import dev.kvasir.gateway.worker.Worker;
+import dev.kvasir.net.Json;
 import dev.kvasir.router.turn.TurnRules;
 import dev.kvasir.router.view.Role;
+import dev.kvasir.tools.doctor.KvMemory;
 import java.util.List;
 import tools.jackson.databind.node.ObjectNode;
 

@@ -5,7 +5,7 @@ import dev.kvasir.cli.process.ExitCode;
 import dev.kvasir.cli.process.UserErrors;
 import dev.kvasir.cli.settings.Configuration;
 import dev.kvasir.cli.tier.TierCommand;
-import dev.kvasir.live.doctor.CacheFolder;
+import dev.kvasir.tools.doctor.CacheFolder;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;

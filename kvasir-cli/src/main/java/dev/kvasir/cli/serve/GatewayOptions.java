@@ -2,7 +2,7 @@ package dev.kvasir.cli.serve;
 
 import dev.kvasir.cli.config.KeyOptions;
 import dev.kvasir.cli.config.Said;
-import dev.kvasir.live.store.shared.Secret;
+import dev.kvasir.net.Secret;
 import dev.kvasir.router.pick.PickPolicy;
 import dev.kvasir.router.placement.PlacementPolicy;
 import picocli.CommandLine.Command;

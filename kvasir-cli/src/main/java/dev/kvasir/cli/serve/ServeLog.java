@@ -2,7 +2,7 @@ package dev.kvasir.cli.serve;
 
 import dev.kvasir.Nullable;
 import dev.kvasir.cli.settings.LogFormat;
-import dev.kvasir.live.http.Json;
+import dev.kvasir.net.Json;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.util.List;

@@ -9,37 +9,37 @@ import dev.kvasir.cli.workers.WorkerDiscovery;
 import dev.kvasir.cli.workers.WorkerSources;
 import dev.kvasir.cli.workers.WorkerSources.Source;
 import dev.kvasir.cli.workers.WorkersApi;
-import dev.kvasir.live.OwnedResources;
-import dev.kvasir.live.Threads;
-import dev.kvasir.live.dashboard.TieredCacheState;
-import dev.kvasir.live.doctor.KvMemory;
-import dev.kvasir.live.engine.EmbeddedCacheState;
-import dev.kvasir.live.engine.LoadedModel;
-import dev.kvasir.live.engine.LocalEngine;
-import dev.kvasir.live.engine.step.StepLines;
-import dev.kvasir.live.events.EventRoom;
-import dev.kvasir.live.events.SubscriberSettings;
-import dev.kvasir.live.gateway.Gateway;
-import dev.kvasir.live.gateway.GatewaySettings;
-import dev.kvasir.live.gateway.GatewayWarmUp;
-import dev.kvasir.live.gateway.journal.NameKey;
-import dev.kvasir.live.gateway.request.PromptTokenizer;
-import dev.kvasir.live.gateway.worker.Worker;
-import dev.kvasir.live.http.Access;
-import dev.kvasir.live.http.Endpoint;
-import dev.kvasir.live.http.Exchange;
-import dev.kvasir.live.http.HttpFront;
-import dev.kvasir.live.http.Json;
-import dev.kvasir.live.http.Network;
-import dev.kvasir.live.picker.Picker;
-import dev.kvasir.live.picker.PickerSettings;
-import dev.kvasir.live.prompt.FileTokenizers;
-import dev.kvasir.live.prompt.ModelText;
-import dev.kvasir.live.replica.IndexSnapshots;
-import dev.kvasir.live.replica.ReplicaGroup;
-import dev.kvasir.live.tier.TierDaemon;
-import dev.kvasir.live.tier.feed.TierFeedReader;
+import dev.kvasir.embedded.EmbeddedCacheState;
+import dev.kvasir.embedded.LoadedModel;
+import dev.kvasir.embedded.LocalEngine;
+import dev.kvasir.embedded.step.StepLines;
+import dev.kvasir.events.EventRoom;
+import dev.kvasir.events.SubscriberSettings;
+import dev.kvasir.gateway.Gateway;
+import dev.kvasir.gateway.GatewaySettings;
+import dev.kvasir.gateway.GatewayWarmUp;
+import dev.kvasir.gateway.journal.NameKey;
+import dev.kvasir.gateway.picker.Picker;
+import dev.kvasir.gateway.picker.PickerSettings;
+import dev.kvasir.gateway.prompt.FileTokenizers;
+import dev.kvasir.gateway.prompt.ModelText;
+import dev.kvasir.gateway.replica.IndexSnapshots;
+import dev.kvasir.gateway.replica.ReplicaGroup;
+import dev.kvasir.gateway.request.PromptTokenizer;
+import dev.kvasir.gateway.worker.Worker;
 import dev.kvasir.model.ModelShape;
+import dev.kvasir.net.Json;
+import dev.kvasir.net.Network;
+import dev.kvasir.net.OwnedResources;
+import dev.kvasir.net.Threads;
+import dev.kvasir.net.auth.Access;
+import dev.kvasir.net.server.Endpoint;
+import dev.kvasir.net.server.Exchange;
+import dev.kvasir.net.server.HttpFront;
+import dev.kvasir.offload.state.TieredCacheState;
+import dev.kvasir.tierd.TierDaemon;
+import dev.kvasir.tierd.feed.TierFeedReader;
+import dev.kvasir.tools.doctor.KvMemory;
 import java.io.IOException;
 import java.net.Inet6Address;
 import java.net.InetAddress;
@@ -321,7 +321,7 @@ final class Serving implements AutoCloseable {
                 ReplicaGroup.join(
                     started,
                     group,
-                    replicas.remote(),
+                    replicas.remote().firstNode(),
                     replicas.channel(),
                     secret,
                     address(settings, started))));
@@ -344,7 +344,7 @@ final class Serving implements AutoCloseable {
   /** The tokens of embedded engines are known here; others' by their files, or by asking. */
   private UnaryOperator<PromptTokenizer> tokenizer(Map<String, ModelText> texts) {
     if (embedded.isPresent()) {
-      var own = embedded.get().group().tokenizer(network);
+      var own = new EngineTokenizer(embedded.get().group(), network);
       return _ -> own;
     }
     return workers -> new FileTokenizers(texts, workers);

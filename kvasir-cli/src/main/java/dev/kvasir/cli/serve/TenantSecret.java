@@ -2,9 +2,9 @@ package dev.kvasir.cli.serve;
 
 import static java.lang.System.Logger.Level.WARNING;
 
-import dev.kvasir.live.PrivateFiles;
-import dev.kvasir.live.gateway.journal.NameKey;
-import dev.kvasir.live.store.shared.Secret;
+import dev.kvasir.gateway.journal.NameKey;
+import dev.kvasir.net.PrivateFiles;
+import dev.kvasir.net.Secret;
 import java.io.IOException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;

@@ -1,7 +1,7 @@
 package dev.kvasir.cli.settings;
 
 import dev.kvasir.Nullable;
-import dev.kvasir.live.gateway.worker.Connector;
+import dev.kvasir.gateway.worker.Connector;
 import dev.kvasir.router.view.Role;
 import java.nio.file.Path;
 import java.time.Duration;

@@ -1,7 +1,7 @@
 package dev.kvasir.cli.settings;
 
-import dev.kvasir.live.http.ApiKey;
-import dev.kvasir.live.http.ApiKeys;
+import dev.kvasir.net.auth.ApiKey;
+import dev.kvasir.net.auth.ApiKeys;
 import dev.kvasir.router.flow.KeyLimits;
 import java.io.IOException;
 import java.nio.file.Files;

@@ -1,11 +1,11 @@
 package dev.kvasir.cli.settings;
 
 import dev.kvasir.Nullable;
-import dev.kvasir.live.http.ApiKey;
-import dev.kvasir.live.http.ApiKeys;
-import dev.kvasir.live.http.HttpLimits;
-import dev.kvasir.live.http.HttpSettings;
-import dev.kvasir.live.store.shared.Secret;
+import dev.kvasir.net.Secret;
+import dev.kvasir.net.auth.ApiKey;
+import dev.kvasir.net.auth.ApiKeys;
+import dev.kvasir.net.server.HttpLimits;
+import dev.kvasir.net.server.HttpSettings;
 import dev.kvasir.sim.spec.Durations;
 import java.io.IOException;
 import java.nio.file.Path;

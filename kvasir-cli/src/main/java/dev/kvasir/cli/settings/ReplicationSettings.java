@@ -1,8 +1,8 @@
 package dev.kvasir.cli.settings;
 
-import dev.kvasir.live.store.shared.redis.RemoteAccess;
-import dev.kvasir.live.store.shared.redis.RemoteSettings;
+import dev.kvasir.net.redis.RedisAccess;
 import dev.kvasir.router.flow.ReplicaSettings;
+import dev.kvasir.tiers.redis.RemoteSettings;
 import java.time.Duration;
 import java.util.List;
 
@@ -24,7 +24,7 @@ import java.util.List;
  */
 public record ReplicationSettings(
     String server,
-    RemoteAccess access,
+    RedisAccess access,
     String channel,
     String name,
     int expected,
@@ -37,7 +37,7 @@ public record ReplicationSettings(
   public static final ReplicationSettings DEFAULT =
       new ReplicationSettings(
           "",
-          RemoteAccess.OPEN,
+          RedisAccess.OPEN,
           "kvasir",
           "",
           1,

@@ -2,10 +2,10 @@ package dev.kvasir.cli.settings;
 
 import dev.kvasir.Nullable;
 import dev.kvasir.cli.config.Choices;
+import dev.kvasir.gateway.prompt.ModelText;
+import dev.kvasir.gateway.worker.Routing;
 import dev.kvasir.kv.event.Tier;
-import dev.kvasir.live.gateway.worker.Routing;
-import dev.kvasir.live.prompt.ModelText;
-import dev.kvasir.live.store.shared.Secret;
+import dev.kvasir.net.Secret;
 import dev.kvasir.router.RouterSettings;
 import dev.kvasir.router.index.IndexSettings;
 import dev.kvasir.router.pick.BalancedPick;

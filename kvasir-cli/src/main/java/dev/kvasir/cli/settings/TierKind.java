@@ -1,11 +1,11 @@
 package dev.kvasir.cli.settings;
 
 import dev.kvasir.kv.event.Tier;
-import dev.kvasir.live.engine.tier.DiskTier;
-import dev.kvasir.live.engine.tier.HostTier;
-import dev.kvasir.live.engine.tier.ObjectTier;
-import dev.kvasir.live.engine.tier.RemoteTier;
-import dev.kvasir.live.engine.tier.TierConfig;
+import dev.kvasir.tiers.DiskTier;
+import dev.kvasir.tiers.HostTier;
+import dev.kvasir.tiers.ObjectTier;
+import dev.kvasir.tiers.RemoteTier;
+import dev.kvasir.tiers.TierConfig;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;

@@ -1,8 +1,8 @@
 package dev.kvasir.cli.settings;
 
 import dev.kvasir.Nullable;
-import dev.kvasir.live.gateway.worker.Connector;
-import dev.kvasir.live.gateway.worker.Worker;
+import dev.kvasir.gateway.worker.Connector;
+import dev.kvasir.gateway.worker.Worker;
 import dev.kvasir.router.view.Role;
 import dev.kvasir.sim.spec.Written;
 

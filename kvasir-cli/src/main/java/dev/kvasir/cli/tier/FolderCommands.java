@@ -2,9 +2,9 @@ package dev.kvasir.cli.tier;
 
 import dev.kvasir.Nullable;
 import dev.kvasir.cli.process.ExitCode;
-import dev.kvasir.live.doctor.Bytes;
-import dev.kvasir.live.tier.TierFolder;
-import dev.kvasir.live.tier.offline.TierContents;
+import dev.kvasir.net.machine.Bytes;
+import dev.kvasir.tierd.cache.TierFolder;
+import dev.kvasir.tierd.offline.TierContents;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.channels.FileChannel;

@@ -1,10 +1,10 @@
 package dev.kvasir.cli.tier;
 
 import dev.kvasir.cli.process.Unavailable;
-import dev.kvasir.live.PrivateFiles;
-import dev.kvasir.live.doctor.Bytes;
-import dev.kvasir.live.doctor.MachineMemory;
-import dev.kvasir.live.tier.TierSettings;
+import dev.kvasir.net.PrivateFiles;
+import dev.kvasir.net.machine.Bytes;
+import dev.kvasir.tierd.settings.TierSettings;
+import dev.kvasir.tools.doctor.MachineMemory;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;

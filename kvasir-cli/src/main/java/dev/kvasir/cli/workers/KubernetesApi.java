@@ -2,8 +2,8 @@ package dev.kvasir.cli.workers;
 
 import dev.kvasir.Nullable;
 import dev.kvasir.cli.settings.KubernetesSettings;
-import dev.kvasir.live.http.Json;
-import dev.kvasir.live.http.Refused;
+import dev.kvasir.net.Json;
+import dev.kvasir.net.server.Refused;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.net.URI;

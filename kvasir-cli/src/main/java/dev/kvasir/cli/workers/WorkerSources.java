@@ -3,7 +3,7 @@ package dev.kvasir.cli.workers;
 import static java.lang.System.Logger.Level.WARNING;
 
 import dev.kvasir.cli.settings.WorkerSettings;
-import dev.kvasir.live.metrics.MetricSet;
+import dev.kvasir.net.metrics.MetricSet;
 import java.io.IOException;
 import java.time.Instant;
 import java.util.ArrayList;

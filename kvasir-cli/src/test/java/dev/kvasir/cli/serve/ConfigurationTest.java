@@ -7,15 +7,15 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.kvasir.cli.settings.Deployment;
 import dev.kvasir.cli.settings.RoutingSettings;
 import dev.kvasir.engine.PlanningSettings;
+import dev.kvasir.gateway.worker.Connector;
+import dev.kvasir.gateway.worker.Routing;
 import dev.kvasir.kv.event.Tier;
-import dev.kvasir.live.engine.tier.DiskTier;
-import dev.kvasir.live.engine.tier.ObjectTier;
-import dev.kvasir.live.engine.tier.RemoteTier;
-import dev.kvasir.live.gateway.worker.Connector;
-import dev.kvasir.live.gateway.worker.Routing;
-import dev.kvasir.live.store.shared.redis.RemoteAccess;
+import dev.kvasir.net.redis.RedisAccess;
 import dev.kvasir.router.view.Role;
 import dev.kvasir.sim.spec.SpecError;
+import dev.kvasir.tiers.DiskTier;
+import dev.kvasir.tiers.ObjectTier;
+import dev.kvasir.tiers.RemoteTier;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -131,7 +131,7 @@ class ConfigurationTest {
     var remote =
         ((RemoteTier) requireNonNull(settings.tiers().tieredCache(0).on(Tier.REMOTE))).server();
     assertThat(remote.nodes()).containsExactly("a:1", "b:2");
-    assertThat(remote.access().tls()).isEqualTo(RemoteAccess.Tls.ON);
+    assertThat(remote.access().tls()).isEqualTo(RedisAccess.Tls.ON);
     assertThat(settings.tiers().tieredCache(0).on(Tier.OBJECT)).isEqualTo(ObjectTier.DEFAULT);
   }
 

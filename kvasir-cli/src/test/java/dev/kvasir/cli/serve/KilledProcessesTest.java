@@ -7,7 +7,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import dev.kvasir.cli.serve.OpenStream.End;
 import dev.kvasir.cli.serve.OpenStream.Outcome;
 import dev.kvasir.kv.name.Sha256;
-import dev.kvasir.live.store.shared.redis.RedisServer;
+import dev.kvasir.net.redis.RedisServer;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;

@@ -3,9 +3,9 @@ package dev.kvasir.cli.serve;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.kvasir.live.fleet.Fleet;
-import dev.kvasir.live.fleet.TestFleet;
-import dev.kvasir.live.store.shared.redis.RedisServer;
+import dev.kvasir.net.redis.RedisServer;
+import dev.kvasir.tools.fleet.Fleet;
+import dev.kvasir.tools.fleet.TestFleet;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;

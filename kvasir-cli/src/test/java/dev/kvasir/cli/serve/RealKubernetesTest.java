@@ -3,10 +3,10 @@ package dev.kvasir.cli.serve;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvasir.engine.EngineSettings;
-import dev.kvasir.live.fleet.Fleet;
-import dev.kvasir.live.fleet.FleetSettings;
-import dev.kvasir.live.fleet.TestFleet;
-import dev.kvasir.live.http.Json;
+import dev.kvasir.net.Json;
+import dev.kvasir.tools.fleet.Fleet;
+import dev.kvasir.tools.fleet.FleetSettings;
+import dev.kvasir.tools.fleet.TestFleet;
 import java.io.FileInputStream;
 import java.io.IOException;
 import java.net.URI;

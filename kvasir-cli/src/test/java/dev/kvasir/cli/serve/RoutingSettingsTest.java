@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.kvasir.cli.settings.PrefillSettings;
 import dev.kvasir.cli.settings.RoutingSettings;
-import dev.kvasir.live.gateway.worker.Routing;
+import dev.kvasir.gateway.worker.Routing;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 

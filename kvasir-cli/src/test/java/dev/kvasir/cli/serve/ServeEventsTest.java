@@ -2,14 +2,14 @@ package dev.kvasir.cli.serve;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kvasir.live.events.EngineEvent;
-import dev.kvasir.live.events.EngineHash;
-import dev.kvasir.live.events.KvEventPublisher;
-import dev.kvasir.live.events.PublisherSettings;
-import dev.kvasir.live.fleet.Fleet;
-import dev.kvasir.live.fleet.FleetWorker;
-import dev.kvasir.live.fleet.TestFleet;
-import dev.kvasir.live.http.ApiKey;
+import dev.kvasir.events.EngineEvent;
+import dev.kvasir.events.EngineHash;
+import dev.kvasir.events.KvEventPublisher;
+import dev.kvasir.events.PublisherSettings;
+import dev.kvasir.net.auth.ApiKey;
+import dev.kvasir.tools.fleet.Fleet;
+import dev.kvasir.tools.fleet.FleetWorker;
+import dev.kvasir.tools.fleet.TestFleet;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;

@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvasir.cli.config.Said;
 import dev.kvasir.cli.settings.Configuration;
-import dev.kvasir.live.store.shared.redis.RedisServer;
-import dev.kvasir.live.store.shared.s3.S3Server;
+import dev.kvasir.net.redis.RedisServer;
+import dev.kvasir.tiers.s3.S3Server;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;

@@ -8,9 +8,9 @@ import dev.kvasir.gpu.CudaFailure;
 import dev.kvasir.gpu.engine.GpuDevice;
 import dev.kvasir.gpu.library.CudaLibraries;
 import dev.kvasir.gpu.library.LibraryMissing;
-import dev.kvasir.live.doctor.Bytes;
-import dev.kvasir.live.doctor.Check;
-import dev.kvasir.live.doctor.Status;
+import dev.kvasir.net.machine.Bytes;
+import dev.kvasir.net.machine.Check;
+import dev.kvasir.net.machine.Status;
 import java.util.LinkedHashMap;
 import java.util.List;
 

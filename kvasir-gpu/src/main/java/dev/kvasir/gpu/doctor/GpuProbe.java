@@ -2,10 +2,10 @@ package dev.kvasir.gpu.doctor;
 
 import dev.kvasir.gpu.CudaDriver;
 import dev.kvasir.gpu.doctor.GpuAnswer.State;
-import dev.kvasir.live.doctor.Bytes;
-import dev.kvasir.live.doctor.Check;
-import dev.kvasir.live.doctor.Status;
-import dev.kvasir.live.doctor.SystemFile;
+import dev.kvasir.net.machine.Bytes;
+import dev.kvasir.net.machine.Check;
+import dev.kvasir.net.machine.Status;
+import dev.kvasir.net.machine.SystemFile;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

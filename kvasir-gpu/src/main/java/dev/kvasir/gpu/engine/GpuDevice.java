@@ -1,5 +1,6 @@
 package dev.kvasir.gpu.engine;
 
+import dev.kvasir.embedded.ModelDevice;
 import dev.kvasir.gpu.CudaAnswer;
 import dev.kvasir.gpu.CudaDevice;
 import dev.kvasir.gpu.CudaDriver;
@@ -15,7 +16,6 @@ import dev.kvasir.gpu.model.GpuModel;
 import dev.kvasir.gpu.model.GpuModelSettings;
 import dev.kvasir.gpu.model.GpuShape;
 import dev.kvasir.gpu.model.TensorSource;
-import dev.kvasir.live.engine.ModelDevice;
 import dev.kvasir.model.gguf.GgufFile;
 import java.io.IOException;
 import java.nio.file.Files;

@@ -8,7 +8,7 @@ import dev.kvasir.gpu.CudaFailure;
 import dev.kvasir.gpu.CudaStack;
 import dev.kvasir.gpu.Direction;
 import dev.kvasir.gpu.MoveKernel;
-import dev.kvasir.live.store.HostMemory;
+import dev.kvasir.tiers.host.HostMemory;
 import java.util.Arrays;
 import java.util.EnumMap;
 import java.util.List;

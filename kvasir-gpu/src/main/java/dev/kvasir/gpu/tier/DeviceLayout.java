@@ -1,6 +1,6 @@
 package dev.kvasir.gpu.tier;
 
-import dev.kvasir.live.store.BlockSpan;
+import dev.kvasir.tiers.host.BlockSpan;
 
 /**
  * The layout of blocks in the memory of a GPU: each block in one piece, or each of its parts, such

@@ -9,7 +9,7 @@ import dev.kvasir.gpu.CudaStack;
 import dev.kvasir.gpu.Direction;
 import dev.kvasir.gpu.Gpu;
 import dev.kvasir.gpu.MoveKernel;
-import dev.kvasir.live.store.HostMemory;
+import dev.kvasir.tiers.host.HostMemory;
 import dev.kvasir.time.EventLoop;
 import java.lang.foreign.MemorySegment;
 import java.util.List;

@@ -4,8 +4,8 @@ import static java.lang.System.Logger.Level.DEBUG;
 
 import dev.kvasir.gpu.CudaEvent;
 import dev.kvasir.gpu.CudaFailure;
-import dev.kvasir.live.store.StoreCall;
 import dev.kvasir.offload.pipeline.Precondition;
+import dev.kvasir.tiers.host.StoreCall;
 import dev.kvasir.time.EventLoop;
 import java.util.ArrayDeque;
 import java.util.Deque;

@@ -3,7 +3,7 @@ package dev.kvasir.gpu.doctor;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvasir.gpu.doctor.GpuEngineProbe.Libraries;
-import dev.kvasir.live.doctor.Status;
+import dev.kvasir.net.machine.Status;
 import org.junit.jupiter.api.Test;
 
 final class GpuEngineProbeTest {

@@ -1,12 +1,12 @@
 package dev.kvasir.gpu.engine;
 
+import dev.kvasir.embedded.EmbeddedEngine;
+import dev.kvasir.embedded.step.Generation;
+import dev.kvasir.embedded.step.GenerationEnd;
+import dev.kvasir.embedded.step.GenerationListener;
+import dev.kvasir.embedded.step.GenerationRequest;
+import dev.kvasir.embedded.step.Piece;
 import dev.kvasir.kv.event.Tier;
-import dev.kvasir.live.engine.EmbeddedEngine;
-import dev.kvasir.live.engine.step.Generation;
-import dev.kvasir.live.engine.step.GenerationEnd;
-import dev.kvasir.live.engine.step.GenerationListener;
-import dev.kvasir.live.engine.step.GenerationRequest;
-import dev.kvasir.live.engine.step.Piece;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.LinkedHashMap;

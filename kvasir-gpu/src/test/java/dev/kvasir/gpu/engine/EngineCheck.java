@@ -1,16 +1,16 @@
 package dev.kvasir.gpu.engine;
 
+import dev.kvasir.embedded.EmbeddedEngine;
+import dev.kvasir.embedded.EngineGroup;
+import dev.kvasir.embedded.EngineGroupSettings;
+import dev.kvasir.embedded.LoadedModel;
+import dev.kvasir.embedded.step.GenerationRequest;
 import dev.kvasir.engine.EngineSettings;
 import dev.kvasir.engine.PlanningSettings;
 import dev.kvasir.gpu.CudaAnswer;
 import dev.kvasir.gpu.CudaDevice;
 import dev.kvasir.gpu.CudaFailure;
 import dev.kvasir.gpu.library.CudaLibraries;
-import dev.kvasir.live.engine.EmbeddedEngine;
-import dev.kvasir.live.engine.EngineGroup;
-import dev.kvasir.live.engine.EngineGroupSettings;
-import dev.kvasir.live.engine.LoadedModel;
-import dev.kvasir.live.engine.step.GenerationRequest;
 import dev.kvasir.model.BuiltInModel;
 import dev.kvasir.model.sample.SamplingSettings;
 import java.io.IOException;

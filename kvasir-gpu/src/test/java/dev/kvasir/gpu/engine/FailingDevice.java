@@ -1,11 +1,11 @@
 package dev.kvasir.gpu.engine;
 
 import dev.kvasir.Nullable;
-import dev.kvasir.live.engine.ModelDevice;
-import dev.kvasir.live.engine.step.AheadSteps;
-import dev.kvasir.live.engine.step.AnswerSteps;
-import dev.kvasir.live.engine.step.LaunchedModel;
-import dev.kvasir.live.engine.step.WatchedLoop;
+import dev.kvasir.embedded.ModelDevice;
+import dev.kvasir.embedded.step.AheadSteps;
+import dev.kvasir.embedded.step.AnswerSteps;
+import dev.kvasir.embedded.step.LaunchedModel;
+import dev.kvasir.embedded.step.WatchedLoop;
 import dev.kvasir.model.StepRow;
 import dev.kvasir.model.sample.SamplingSettings;
 import dev.kvasir.offload.store.TierStore;

@@ -1,17 +1,17 @@
 package dev.kvasir.gpu.model;
 
+import dev.kvasir.embedded.step.EngineMemory;
 import dev.kvasir.gpu.CudaDevice;
 import dev.kvasir.gpu.CudaHandle;
 import dev.kvasir.gpu.library.CudaLibraries;
 import dev.kvasir.gpu.model.GpuGreedy.Reading;
 import dev.kvasir.gpu.model.GpuModelSettings.Graphs;
 import dev.kvasir.gpu.model.KernelTuning.Begin;
-import dev.kvasir.live.engine.step.EngineMemory;
-import dev.kvasir.live.store.HostMemory;
 import dev.kvasir.model.CpuModel;
 import dev.kvasir.model.ModelShape;
 import dev.kvasir.model.StepRow;
 import dev.kvasir.model.gguf.GgufFile;
+import dev.kvasir.tiers.host.HostMemory;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;

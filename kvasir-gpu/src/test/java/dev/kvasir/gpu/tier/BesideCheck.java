@@ -5,9 +5,9 @@ import dev.kvasir.gpu.CudaDevice.Urgency;
 import dev.kvasir.gpu.CudaFailure;
 import dev.kvasir.gpu.CudaStream;
 import dev.kvasir.gpu.Direction;
-import dev.kvasir.live.store.TestBlocks;
 import dev.kvasir.offload.store.BlockCopy;
 import dev.kvasir.offload.store.CopyOutcome;
+import dev.kvasir.tiers.host.TestBlocks;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -113,7 +113,7 @@ final class BesideCheck {
     double with = Math.min(millis(tieredCache, stream, work), millis(tieredCache, stream, work));
     double rate = (double) (bytes.get() - from) / (System.nanoTime() - began);
     stop.set(true);
-    dev.kvasir.live.Threads.join(copier);
+    dev.kvasir.net.Threads.join(copier);
     var after = tieredCache.tier.store().stats();
     var stats =
         new DeviceStore.Stats(

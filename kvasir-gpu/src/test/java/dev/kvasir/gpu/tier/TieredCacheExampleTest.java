@@ -27,7 +27,8 @@ class TieredCacheExampleTest {
         String.join(
             ":",
             ROOT.resolve("kvasir-core/target/classes").toString(),
-            ROOT.resolve("kvasir-live/target/classes").toString(),
+            ROOT.resolve("kvasir-net/target/classes").toString(),
+            ROOT.resolve("kvasir-tiers/target/classes").toString(),
             ROOT.resolve("kvasir-gpu/target/classes").toString());
     var command =
         new ProcessBuilder(

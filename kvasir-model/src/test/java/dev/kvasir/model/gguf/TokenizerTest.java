@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.kvasir.model.PocketModel;
-import dev.kvasir.model.SharedFiles;
+import dev.kvasir.testing.SharedFiles;
 import dev.kvasir.text.ByteLetters;
 import dev.kvasir.text.ChatMessage;
 import dev.kvasir.text.TextStream;

@@ -1,0 +1,2 @@
+/** State of tiers, of the pipelines between them, and of what is on its way up. */
+package dev.kvasir.offload.state;

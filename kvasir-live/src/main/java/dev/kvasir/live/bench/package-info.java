@@ -1,5 +1,0 @@
-/**
- * Measurements of {@code kvasir bench}: host memory and disk beside plain copies and plain I/O in
- * the same run.
- */
-package dev.kvasir.live.bench;

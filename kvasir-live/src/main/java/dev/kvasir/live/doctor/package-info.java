@@ -1,7 +1,0 @@
-/**
- * Checks of this machine and of workers: what was found, and what follows from it.
- *
- * <p>A {@code ...Probe} makes one or more {@link dev.kvasir.live.doctor.Check}s. It reads and
- * tries, and changes nothing. A probe that cannot find something out says so instead of guessing.
- */
-package dev.kvasir.live.doctor;

@@ -1,6 +1,0 @@
-package dev.kvasir.live.engine.step;
-
-import dev.kvasir.model.StepRow;
-
-/** Part of a step that is computed for one answer. */
-record AnswerStep(Generation generation, StepRow row) {}

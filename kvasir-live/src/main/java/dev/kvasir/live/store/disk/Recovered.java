@@ -1,6 +1,0 @@
-package dev.kvasir.live.store.disk;
-
-import dev.kvasir.kv.name.TokenBlock;
-
-/** A block that a disk store found in its folder when it was opened. */
-public record Recovered(int slot, TokenBlock block) {}

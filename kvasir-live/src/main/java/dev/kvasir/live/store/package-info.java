@@ -1,9 +1,0 @@
-/**
- * The bytes of the tiers in host memory: {@link dev.kvasir.live.store.HostMemory} holds the slots,
- * {@link dev.kvasir.live.store.HostStore} copies on worker threads and answers on the loop. The
- * packages below hold the disk and the tiers that several machines share.
- *
- * <p>A read returns the exact bytes stored under the full key, or a miss (INV-3). Queues are
- * bounded (INV-4), and a slow store never blocks the loop (INV-5).
- */
-package dev.kvasir.live.store;

@@ -1,2 +1,0 @@
-/** Blocks in a Redis or Valkey server, one key for each block. */
-package dev.kvasir.live.store.shared.redis;

@@ -1,2 +1,0 @@
-/** Looks into what a tier daemon left on disk, while none has it open. */
-package dev.kvasir.live.tier.offline;

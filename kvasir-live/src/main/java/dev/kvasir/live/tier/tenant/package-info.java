@@ -1,2 +1,0 @@
-/** Ownership of chunks by tenants: limits and deletion by tenant, also after a restart. */
-package dev.kvasir.live.tier.tenant;

@@ -1,0 +1,2 @@
+/** Keys of callers, and who may use an endpoint. */
+package dev.kvasir.net.auth;

@@ -1,0 +1,2 @@
+/** A worker in this process, as a gateway calls it. */
+package dev.kvasir.net.worker;

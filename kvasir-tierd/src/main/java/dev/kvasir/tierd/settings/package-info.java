@@ -1,0 +1,2 @@
+/** Settings of the daemon. */
+package dev.kvasir.tierd.settings;
