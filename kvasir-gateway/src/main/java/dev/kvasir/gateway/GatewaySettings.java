@@ -8,8 +8,8 @@ import dev.kvasir.gateway.worker.FailureRules;
 import dev.kvasir.gateway.worker.Routing;
 import dev.kvasir.gateway.worker.Worker;
 import dev.kvasir.net.server.HttpSettings;
-import dev.kvasir.router.flow.AdmissionPolicy;
 import dev.kvasir.router.flow.QueueLimits;
+import dev.kvasir.router.limit.AdmissionPolicy;
 import java.time.Duration;
 import java.util.List;
 

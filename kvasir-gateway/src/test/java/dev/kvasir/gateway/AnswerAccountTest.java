@@ -8,7 +8,7 @@ import dev.kvasir.net.Json;
 import dev.kvasir.net.auth.ApiKey;
 import dev.kvasir.net.auth.ApiKeys;
 import dev.kvasir.net.server.Eventually;
-import dev.kvasir.router.flow.KeyLimits;
+import dev.kvasir.router.limit.KeyLimits;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;

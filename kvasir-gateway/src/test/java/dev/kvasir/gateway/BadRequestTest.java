@@ -9,7 +9,7 @@ import dev.kvasir.net.auth.ApiKey;
 import dev.kvasir.net.auth.ApiKeys;
 import dev.kvasir.net.server.Eventually;
 import dev.kvasir.offload.state.TieredCacheState;
-import dev.kvasir.router.flow.KeyLimits;
+import dev.kvasir.router.limit.KeyLimits;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import java.net.http.HttpRequest.BodyPublishers;

@@ -8,7 +8,7 @@ import dev.kvasir.net.auth.Access;
 import dev.kvasir.net.auth.ApiKey;
 import dev.kvasir.net.auth.ApiKeys;
 import dev.kvasir.net.server.Endpoint;
-import dev.kvasir.router.flow.KeyLimits;
+import dev.kvasir.router.limit.KeyLimits;
 import io.vertx.core.http.HttpMethod;
 import java.net.URI;
 import java.net.http.HttpRequest;

@@ -2,9 +2,9 @@ package dev.kvasir.sim;
 
 import dev.kvasir.Nullable;
 import dev.kvasir.router.RouterSettings;
-import dev.kvasir.router.flow.AdmissionPolicy;
 import dev.kvasir.router.flow.FlowSettings;
-import dev.kvasir.router.flow.KeyLimits;
+import dev.kvasir.router.limit.AdmissionPolicy;
+import dev.kvasir.router.limit.KeyLimits;
 import dev.kvasir.router.pick.PickPolicy;
 import dev.kvasir.router.placement.PlacementPolicy;
 import java.time.Duration;

@@ -3,10 +3,10 @@ package dev.kvasir.sim;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
-import dev.kvasir.router.flow.EjectionRules;
 import dev.kvasir.router.flow.FlowSettings;
 import dev.kvasir.router.flow.QueueLimits;
 import dev.kvasir.router.flow.RetryRules;
+import dev.kvasir.router.worker.EjectionRules;
 import dev.kvasir.sim.report.Ending;
 import dev.kvasir.sim.report.Gaps;
 import dev.kvasir.sim.report.Goodput;

@@ -2,7 +2,7 @@ package dev.kvasir.sim;
 
 import dev.kvasir.engine.EngineSettings;
 import dev.kvasir.router.RouterSettings;
-import dev.kvasir.router.flow.AdmissionPolicy;
+import dev.kvasir.router.limit.AdmissionPolicy;
 import dev.kvasir.router.pick.PickPolicy;
 import dev.kvasir.router.pick.Ties;
 import dev.kvasir.router.pick.WeightedPick;

@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.kvasir.router.flow.FlowSettings;
-import dev.kvasir.router.flow.KeyLimits;
 import dev.kvasir.router.flow.QueueLimits;
+import dev.kvasir.router.limit.KeyLimits;
 import dev.kvasir.sim.latency.LinearModel;
 import dev.kvasir.sim.report.Ending;
 import dev.kvasir.sim.report.RequestResult;

@@ -5,7 +5,7 @@ import dev.kvasir.cli.settings.LogFormat;
 import dev.kvasir.cli.settings.WorkerSettings;
 import dev.kvasir.gateway.worker.Connector;
 import dev.kvasir.net.auth.ApiKey;
-import dev.kvasir.router.flow.KeyLimits;
+import dev.kvasir.router.limit.KeyLimits;
 import dev.kvasir.sim.spec.Durations;
 import java.io.IOException;
 import java.nio.file.Path;

@@ -2,7 +2,7 @@ package dev.kvasir.cli.settings;
 
 import dev.kvasir.Nullable;
 import dev.kvasir.cli.config.Choices;
-import dev.kvasir.router.flow.AdmissionPolicy;
+import dev.kvasir.router.limit.AdmissionPolicy;
 import dev.kvasir.router.view.InstanceView;
 import java.util.List;
 import java.util.function.ToIntFunction;

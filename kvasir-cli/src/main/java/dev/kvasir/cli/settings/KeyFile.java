@@ -2,7 +2,7 @@ package dev.kvasir.cli.settings;
 
 import dev.kvasir.net.auth.ApiKey;
 import dev.kvasir.net.auth.ApiKeys;
-import dev.kvasir.router.flow.KeyLimits;
+import dev.kvasir.router.limit.KeyLimits;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

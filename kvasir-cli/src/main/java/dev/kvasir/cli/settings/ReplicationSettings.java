@@ -1,7 +1,7 @@
 package dev.kvasir.cli.settings;
 
 import dev.kvasir.net.redis.RedisAccess;
-import dev.kvasir.router.flow.ReplicaSettings;
+import dev.kvasir.router.replica.ReplicaSettings;
 import dev.kvasir.tiers.redis.RemoteSettings;
 import java.time.Duration;
 import java.util.List;

@@ -4,7 +4,7 @@ import dev.kvasir.Nullable;
 import dev.kvasir.cli.config.RecordReader;
 import dev.kvasir.cli.settings.Deployment;
 import dev.kvasir.engine.EngineSettings;
-import dev.kvasir.router.flow.AdmissionPolicy;
+import dev.kvasir.router.limit.AdmissionPolicy;
 import dev.kvasir.router.pick.PickPolicy;
 import dev.kvasir.router.pick.Ties;
 import dev.kvasir.router.view.InstanceView;

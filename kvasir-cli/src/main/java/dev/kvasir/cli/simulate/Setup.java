@@ -7,7 +7,7 @@ import dev.kvasir.cli.settings.SimulationSettings;
 import dev.kvasir.cli.settings.SimulationSettings.News;
 import dev.kvasir.cli.settings.WorkerSettings;
 import dev.kvasir.router.flow.FlowSettings;
-import dev.kvasir.router.flow.KeyLimits;
+import dev.kvasir.router.limit.KeyLimits;
 import dev.kvasir.router.pick.PickPolicy;
 import dev.kvasir.router.pick.Ties;
 import dev.kvasir.router.placement.PlacementPolicy;

@@ -3,7 +3,11 @@ package dev.kvasir.router.flow;
 import dev.kvasir.Nullable;
 import dev.kvasir.router.Route;
 import dev.kvasir.router.flow.WaitingRequests.Places;
+import dev.kvasir.router.limit.FlowCaller;
+import dev.kvasir.router.limit.Refusal;
 import dev.kvasir.router.view.RouteRequest;
+import dev.kvasir.router.worker.Submission;
+import dev.kvasir.router.worker.WorkerEntry;
 import dev.kvasir.time.Timer;
 
 /** One request of a {@link RequestFlow}, which alone changes it. */

@@ -1,6 +1,8 @@
 package dev.kvasir.router.flow;
 
 import dev.kvasir.Nullable;
+import dev.kvasir.router.limit.AdmissionPolicy;
+import dev.kvasir.router.worker.EjectionRules;
 
 /**
  * The settings of a flow.

@@ -1,5 +1,7 @@
 package dev.kvasir.router.flow;
 
+import dev.kvasir.router.limit.Refusal;
+
 /**
  * The next step of a request, as the {@link RequestFlow} decides: the answer to whatever a driver
  * reports, or the end of a wait.

@@ -15,9 +15,9 @@
  *                                                   Router (choose and book), WorkerTable
  * </pre>
  *
- * <p>{@link dev.kvasir.router.flow.Replicas} synchronizes several gateways in front of the same
- * workers: each tells the others its bookings, the use of each key, the workers of sessions, and
- * the workers that it ejected.
+ * <p>The workers and their health are in {@link dev.kvasir.router.worker}, keys and admission in
+ * {@link dev.kvasir.router.limit}, several gateways side by side in {@link
+ * dev.kvasir.router.replica}.
  *
  * <p>Invariants: each request is closed once; nothing is sent for a request that is refused or
  * over; queue, key limits and ledger are empty when no request is under way.

@@ -1,11 +1,14 @@
 package dev.kvasir.router.flow;
 
+import dev.kvasir.router.limit.Refusal;
 import dev.kvasir.router.view.Availability;
+import dev.kvasir.router.worker.WorkerEntry;
+import dev.kvasir.router.worker.WorkerTable;
 
 /** A caller that does nothing by itself but hear that it is refused. */
-abstract class IdleDriver implements RequestDriver {
+public abstract class IdleDriver implements RequestDriver {
   /** Hears of workers, and does nothing. */
-  static final class Unwatched implements WorkerTable.Listener<String> {
+  public static final class Unwatched implements WorkerTable.Listener<String> {
     @Override
     public void changed(WorkerEntry<String> entry, Availability before) {}
 
@@ -22,7 +25,7 @@ abstract class IdleDriver implements RequestDriver {
     }
   }
 
-  void send(Step.Send legs) {}
+  protected void send(Step.Send legs) {}
 
-  abstract void refuse(Refusal refusal);
+  protected abstract void refuse(Refusal refusal);
 }

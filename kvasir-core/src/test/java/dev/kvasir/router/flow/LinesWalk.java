@@ -6,6 +6,9 @@ import dev.kvasir.router.Router;
 import dev.kvasir.router.RouterSettings;
 import dev.kvasir.router.flow.FlowRequest.State;
 import dev.kvasir.router.flow.RequestEnd.Verdict;
+import dev.kvasir.router.limit.FlowCaller;
+import dev.kvasir.router.limit.KeyLimits;
+import dev.kvasir.router.limit.Refusal;
 import dev.kvasir.router.pick.PickPolicy;
 import dev.kvasir.router.pick.Ties;
 import dev.kvasir.router.placement.PlacementPolicy;
@@ -16,6 +19,10 @@ import dev.kvasir.router.view.Instance;
 import dev.kvasir.router.view.Role;
 import dev.kvasir.router.view.RouteRequest;
 import dev.kvasir.router.view.SloClass;
+import dev.kvasir.router.worker.EjectionRules;
+import dev.kvasir.router.worker.Submission;
+import dev.kvasir.router.worker.WorkerEntry;
+import dev.kvasir.router.worker.WorkerTable;
 import dev.kvasir.time.VirtualLoop;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -213,7 +220,7 @@ final class LinesWalk {
     }
 
     @Override
-    void send(Step.Send legs) {
+    protected void send(Step.Send legs) {
       assertThat(legs).isEqualTo(Step.Send.WHOLE);
       waiting.remove(this);
       running++;
@@ -232,7 +239,7 @@ final class LinesWalk {
     }
 
     @Override
-    void refuse(Refusal refusal) {
+    protected void refuse(Refusal refusal) {
       waiting.remove(this);
       // All of its model are gone for now.
       assertThat(refusal.kind()).isIn(Refusal.Kind.NO_WORKER, Refusal.Kind.UNKNOWN_MODEL);

@@ -6,6 +6,9 @@ import dev.kvasir.router.Router;
 import dev.kvasir.router.RouterSettings;
 import dev.kvasir.router.flow.RequestDriver.Leg;
 import dev.kvasir.router.flow.RequestEnd.Verdict;
+import dev.kvasir.router.limit.FlowCaller;
+import dev.kvasir.router.limit.KeyLimits;
+import dev.kvasir.router.limit.Refusal;
 import dev.kvasir.router.pick.PickPolicy;
 import dev.kvasir.router.pick.Ties;
 import dev.kvasir.router.pick.WeightedPick;
@@ -15,6 +18,11 @@ import dev.kvasir.router.view.Instance;
 import dev.kvasir.router.view.Role;
 import dev.kvasir.router.view.RouteRequest;
 import dev.kvasir.router.view.SloClass;
+import dev.kvasir.router.worker.EjectionRules;
+import dev.kvasir.router.worker.Need;
+import dev.kvasir.router.worker.Submission;
+import dev.kvasir.router.worker.WorkerEntry;
+import dev.kvasir.router.worker.WorkerTable;
 import dev.kvasir.time.VirtualLoop;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -161,7 +169,7 @@ class RequestFlowTest {
     }
 
     @Override
-    void refuse(Refusal refusal) {
+    protected void refuse(Refusal refusal) {
       whenRefused.accept(request);
     }
   }

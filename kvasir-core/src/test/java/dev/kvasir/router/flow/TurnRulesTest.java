@@ -8,6 +8,9 @@ import dev.kvasir.router.Router;
 import dev.kvasir.router.RouterSettings;
 import dev.kvasir.router.flow.FlowRequest.State;
 import dev.kvasir.router.flow.RequestEnd.Verdict;
+import dev.kvasir.router.limit.FlowCaller;
+import dev.kvasir.router.limit.KeyLimits;
+import dev.kvasir.router.limit.Refusal;
 import dev.kvasir.router.pick.PickPolicy;
 import dev.kvasir.router.pick.Ties;
 import dev.kvasir.router.pick.WeightedPick;
@@ -22,6 +25,10 @@ import dev.kvasir.router.view.Instance;
 import dev.kvasir.router.view.Role;
 import dev.kvasir.router.view.RouteRequest;
 import dev.kvasir.router.view.SloClass;
+import dev.kvasir.router.worker.EjectionRules;
+import dev.kvasir.router.worker.Submission;
+import dev.kvasir.router.worker.WorkerEntry;
+import dev.kvasir.router.worker.WorkerTable;
 import dev.kvasir.time.VirtualLoop;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -461,7 +468,7 @@ class TurnRulesTest {
     }
 
     @Override
-    void refuse(Refusal why) {
+    protected void refuse(Refusal why) {
       refusal = why;
       flow.over(request, RequestEnd.of(Verdict.NONE));
     }

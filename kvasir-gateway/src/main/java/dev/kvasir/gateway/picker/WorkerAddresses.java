@@ -5,7 +5,7 @@ import static java.lang.System.Logger.Level.WARNING;
 import dev.kvasir.Nullable;
 import dev.kvasir.gateway.worker.GatewayWorkers;
 import dev.kvasir.gateway.worker.Worker;
-import dev.kvasir.router.flow.Submission;
+import dev.kvasir.router.worker.Submission;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.time.Duration;

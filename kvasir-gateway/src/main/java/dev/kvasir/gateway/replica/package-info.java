@@ -1,6 +1,6 @@
 /**
- * Several gateways in front of the same workers: what {@link dev.kvasir.router.flow.Replicas} tells
- * the others, over a channel of Redis or Valkey.
+ * Several gateways in front of the same workers: what {@link dev.kvasir.router.replica.Replicas}
+ * tells the others, over a channel of Redis or Valkey.
  *
  * <pre>
  *   Replicas --message--> ReplicaCodec (JSON, sealed) --> RedisChannel --> all gateways

@@ -1,8 +1,8 @@
 package dev.kvasir.gateway.worker;
 
-import dev.kvasir.router.flow.EjectionRules;
 import dev.kvasir.router.flow.RetryRules;
 import dev.kvasir.router.flow.RetryRules.Split;
+import dev.kvasir.router.worker.EjectionRules;
 import java.time.Duration;
 
 /**

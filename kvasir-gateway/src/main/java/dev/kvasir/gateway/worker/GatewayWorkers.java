@@ -5,11 +5,11 @@ import static java.lang.System.Logger.Level.WARNING;
 
 import dev.kvasir.net.worker.WorkerReport;
 import dev.kvasir.router.Router;
-import dev.kvasir.router.flow.EjectionRules;
-import dev.kvasir.router.flow.Need;
-import dev.kvasir.router.flow.WorkerEntry;
-import dev.kvasir.router.flow.WorkerTable;
 import dev.kvasir.router.view.Availability;
+import dev.kvasir.router.worker.EjectionRules;
+import dev.kvasir.router.worker.Need;
+import dev.kvasir.router.worker.WorkerEntry;
+import dev.kvasir.router.worker.WorkerTable;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;

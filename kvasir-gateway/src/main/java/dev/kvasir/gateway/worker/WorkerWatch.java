@@ -5,7 +5,7 @@ import dev.kvasir.net.LiveLoop;
 import dev.kvasir.net.server.Refused;
 import dev.kvasir.net.worker.LocalWorker;
 import dev.kvasir.net.worker.WorkerMessage;
-import dev.kvasir.router.flow.WorkerEntry;
+import dev.kvasir.router.worker.WorkerEntry;
 import dev.kvasir.time.RunningTime;
 import io.vertx.core.Context;
 import io.vertx.core.Future;

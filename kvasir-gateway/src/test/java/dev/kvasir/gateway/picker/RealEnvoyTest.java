@@ -6,7 +6,7 @@ import dev.kvasir.kv.name.Sha256;
 import dev.kvasir.net.auth.ApiKey;
 import dev.kvasir.net.auth.ApiKeys;
 import dev.kvasir.net.server.Eventually;
-import dev.kvasir.router.flow.KeyLimits;
+import dev.kvasir.router.limit.KeyLimits;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;

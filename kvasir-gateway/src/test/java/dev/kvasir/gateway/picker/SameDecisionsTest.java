@@ -12,7 +12,7 @@ import dev.kvasir.net.auth.ApiKey;
 import dev.kvasir.net.auth.ApiKeys;
 import dev.kvasir.net.server.Eventually;
 import dev.kvasir.net.server.HttpSettings;
-import dev.kvasir.router.flow.KeyLimits;
+import dev.kvasir.router.limit.KeyLimits;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpClient;
 import io.vertx.core.http.HttpMethod;

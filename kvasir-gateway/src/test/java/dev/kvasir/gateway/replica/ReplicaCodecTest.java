@@ -3,12 +3,12 @@ package dev.kvasir.gateway.replica;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvasir.gateway.journal.NameKey;
-import dev.kvasir.router.flow.KeyLimits;
-import dev.kvasir.router.flow.ReplicaMessage;
-import dev.kvasir.router.flow.ReplicaMessage.Home;
-import dev.kvasir.router.flow.ReplicaMessage.KeyRow;
-import dev.kvasir.router.flow.ReplicaMessage.Kind;
-import dev.kvasir.router.flow.ReplicaMessage.WorkerRow;
+import dev.kvasir.router.limit.KeyLimits;
+import dev.kvasir.router.limit.KeyRow;
+import dev.kvasir.router.replica.ReplicaMessage;
+import dev.kvasir.router.replica.ReplicaMessage.Home;
+import dev.kvasir.router.replica.ReplicaMessage.Kind;
+import dev.kvasir.router.replica.ReplicaMessage.WorkerRow;
 import dev.kvasir.router.view.BookedLoad;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;

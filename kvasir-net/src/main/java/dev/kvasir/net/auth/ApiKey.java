@@ -1,7 +1,7 @@
 package dev.kvasir.net.auth;
 
 import dev.kvasir.kv.name.Sha256;
-import dev.kvasir.router.flow.KeyLimits;
+import dev.kvasir.router.limit.KeyLimits;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.util.HexFormat;

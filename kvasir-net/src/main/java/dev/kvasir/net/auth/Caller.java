@@ -1,6 +1,6 @@
 package dev.kvasir.net.auth;
 
-import dev.kvasir.router.flow.KeyLimits;
+import dev.kvasir.router.limit.KeyLimits;
 
 /**
  * Sender of a request, as far as the key tells.

@@ -2,7 +2,7 @@ package dev.kvasir.net.server;
 
 import dev.kvasir.Nullable;
 import dev.kvasir.net.Json;
-import dev.kvasir.router.flow.Refusal;
+import dev.kvasir.router.limit.Refusal;
 import java.time.Duration;
 
 /**

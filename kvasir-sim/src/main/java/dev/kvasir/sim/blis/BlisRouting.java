@@ -2,7 +2,7 @@ package dev.kvasir.sim.blis;
 
 import dev.kvasir.kv.CachedBlocks;
 import dev.kvasir.kv.name.BlockHash;
-import dev.kvasir.router.flow.AdmissionPolicy;
+import dev.kvasir.router.limit.AdmissionPolicy;
 import dev.kvasir.router.pick.PickPolicy;
 import dev.kvasir.router.view.ClusterView;
 import dev.kvasir.router.view.EngineSignals;

@@ -6,7 +6,7 @@ import dev.kvasir.Seeds;
 import dev.kvasir.engine.EngineSettings;
 import dev.kvasir.engine.EngineSettings.Victim;
 import dev.kvasir.engine.SchedulingPolicy;
-import dev.kvasir.router.flow.AdmissionPolicy;
+import dev.kvasir.router.limit.AdmissionPolicy;
 import dev.kvasir.router.pick.PickPolicy;
 import dev.kvasir.router.pick.Ties;
 import dev.kvasir.router.pick.WeightedPick;

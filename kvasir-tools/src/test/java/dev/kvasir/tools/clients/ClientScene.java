@@ -9,7 +9,7 @@ import dev.kvasir.net.auth.ApiKey;
 import dev.kvasir.net.auth.ApiKeys;
 import dev.kvasir.net.server.Eventually;
 import dev.kvasir.net.server.HttpSettings;
-import dev.kvasir.router.flow.KeyLimits;
+import dev.kvasir.router.limit.KeyLimits;
 import dev.kvasir.tools.fleet.Fleet;
 import dev.kvasir.tools.fleet.TestFleet;
 import java.io.IOException;

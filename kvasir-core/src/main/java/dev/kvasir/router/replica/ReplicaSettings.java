@@ -1,4 +1,4 @@
-package dev.kvasir.router.flow;
+package dev.kvasir.router.replica;
 
 import java.time.Duration;
 import java.util.List;

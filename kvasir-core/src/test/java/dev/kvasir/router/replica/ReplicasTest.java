@@ -1,9 +1,12 @@
-package dev.kvasir.router.flow;
+package dev.kvasir.router.replica;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kvasir.router.flow.ReplicaGroupWalk.Gateway;
+import dev.kvasir.router.limit.FlowCaller;
+import dev.kvasir.router.limit.KeyLimits;
+import dev.kvasir.router.replica.ReplicaGroupWalk.Gateway;
 import dev.kvasir.router.view.Availability;
+import dev.kvasir.router.worker.EjectionRules;
 import java.time.Duration;
 import java.util.List;
 import java.util.SplittableRandom;

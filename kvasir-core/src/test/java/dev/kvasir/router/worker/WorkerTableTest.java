@@ -1,10 +1,12 @@
-package dev.kvasir.router.flow;
+package dev.kvasir.router.worker;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.kvasir.router.Router;
 import dev.kvasir.router.RouterSettings;
+import dev.kvasir.router.limit.FlowCaller;
+import dev.kvasir.router.limit.KeyLimits;
 import dev.kvasir.router.pick.PickPolicy;
 import dev.kvasir.router.pick.Ties;
 import dev.kvasir.router.placement.PlacementPolicy;

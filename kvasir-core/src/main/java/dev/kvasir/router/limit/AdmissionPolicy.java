@@ -1,4 +1,4 @@
-package dev.kvasir.router.flow;
+package dev.kvasir.router.limit;
 
 import dev.kvasir.router.view.ClusterView;
 import dev.kvasir.router.view.InstanceView;

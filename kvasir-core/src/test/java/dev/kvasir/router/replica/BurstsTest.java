@@ -1,4 +1,4 @@
-package dev.kvasir.router.flow;
+package dev.kvasir.router.replica;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

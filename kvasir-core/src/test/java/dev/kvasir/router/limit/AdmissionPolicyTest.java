@@ -1,10 +1,10 @@
-package dev.kvasir.router.flow;
+package dev.kvasir.router.limit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.kvasir.kv.CachedBlocks;
-import dev.kvasir.router.flow.AdmissionPolicy.Admission;
+import dev.kvasir.router.limit.AdmissionPolicy.Admission;
 import dev.kvasir.router.view.ClusterView;
 import dev.kvasir.router.view.EngineSignals;
 import dev.kvasir.router.view.Estimates;

@@ -1,5 +1,6 @@
-package dev.kvasir.router.flow;
+package dev.kvasir.router.replica;
 
+import dev.kvasir.router.limit.KeyRow;
 import dev.kvasir.router.view.BookedLoad;
 import java.util.List;
 
@@ -50,27 +51,6 @@ public record ReplicaMessage(
    * @param ejections how often the sender has taken it out for requests of its own that failed
    */
   public record WorkerRow(String worker, BookedLoad load, long ejections) {}
-
-  /**
-   * Use that was made of a key at the sender since it started.
-   *
-   * @param concurrent requests under way
-   * @param requestsLeft what the key may still ask for, as far as the sender knows
-   * @param tokensLeft the same in tokens
-   */
-  public record KeyRow(
-      String key,
-      KeyLimits limits,
-      long requests,
-      long tokens,
-      int concurrent,
-      double requestsLeft,
-      double tokensLeft) {
-    /** The same with nothing under way. */
-    KeyRow idle() {
-      return new KeyRow(key, limits, requests, tokens, 0, requestsLeft, tokensLeft);
-    }
-  }
 
   /**
    * The worker where a session is at home.

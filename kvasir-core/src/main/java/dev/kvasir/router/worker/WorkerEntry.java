@@ -1,5 +1,6 @@
-package dev.kvasir.router.flow;
+package dev.kvasir.router.worker;
 
+import dev.kvasir.router.limit.FlowCaller;
 import dev.kvasir.router.view.Availability;
 import dev.kvasir.router.view.Instance;
 import dev.kvasir.time.CircuitBreaker;
@@ -80,7 +81,7 @@ public final class WorkerEntry<T> {
     return instance;
   }
 
-  Handover handover() {
+  public Handover handover() {
     return handover;
   }
 
@@ -99,7 +100,7 @@ public final class WorkerEntry<T> {
   }
 
   /** Returns how often it was taken out for requests of this gateway. */
-  long ownEjections() {
+  public long ownEjections() {
     return ownEjections;
   }
 
@@ -141,7 +142,7 @@ public final class WorkerEntry<T> {
   }
 
   /** One that has not told which models it serves may serve any. */
-  boolean serves(String model) {
+  public boolean serves(String model) {
     return models.isEmpty() || model.isEmpty() || models.contains(model);
   }
 
@@ -149,7 +150,7 @@ public final class WorkerEntry<T> {
    * It has told what it serves, perhaps after a start with other settings; answers whether that
    * changes what it may be sent.
    */
-  boolean serves(List<String> names, int context) {
+  public boolean serves(List<String> names, int context) {
     boolean isSame = models.equals(names) && contextTokens == context && lacks.isEmpty();
     models = List.copyOf(names);
     contextTokens = context;

@@ -1,7 +1,8 @@
-package dev.kvasir.router.flow;
+package dev.kvasir.router.worker;
 
 import dev.kvasir.Nullable;
 import dev.kvasir.router.Router;
+import dev.kvasir.router.limit.FlowCaller;
 import dev.kvasir.router.view.Availability;
 import dev.kvasir.router.view.Instance;
 import java.time.Duration;
@@ -32,7 +33,7 @@ public final class WorkerTable<T> {
   }
 
   /** Time for which a worker is not sent what it could not do: its next start may change that. */
-  static final Duration LACK_TIME = Duration.ofMinutes(10);
+  public static final Duration LACK_TIME = Duration.ofMinutes(10);
 
   private final Router router;
   private final EjectionRules rules;
@@ -87,8 +88,7 @@ public final class WorkerTable<T> {
   }
 
   /** The worker of that name, the last where there are two; null where there is none. */
-  @Nullable
-  WorkerEntry<T> find(String name) {
+  public @Nullable WorkerEntry<T> find(String name) {
     return byName.get(name);
   }
 
@@ -128,7 +128,7 @@ public final class WorkerTable<T> {
   }
 
   /** The workers that do not serve the model. */
-  List<Integer> lacking(String model) {
+  public List<Integer> lacking(String model) {
     if (model.isEmpty()) return List.of();
     List<Integer> lacking = List.of();
     for (int i = 0; i < entries.size(); i++) {
@@ -140,7 +140,7 @@ public final class WorkerTable<T> {
   }
 
   /** The workers that cannot answer the request; none where no other could, so that one says so. */
-  List<Integer> unable(Submission asked, long nowNanos) {
+  public List<Integer> unable(Submission asked, long nowNanos) {
     List<Integer> unable = List.of();
     boolean isAnyAble = false;
     for (int i = 0; i < entries.size(); i++) {
@@ -160,7 +160,7 @@ public final class WorkerTable<T> {
    * The workers that may answer the request by all that is known of them, ready or not. Another
    * {@link #version} means that there may be others.
    */
-  List<Integer> able(Submission asked, long nowNanos) {
+  public List<Integer> able(Submission asked, long nowNanos) {
     var unable = unable(asked, nowNanos);
     var able = new ArrayList<Integer>();
     for (int i = 0; i < entries.size(); i++) {
@@ -173,7 +173,7 @@ public final class WorkerTable<T> {
   }
 
   /** A number that differs from an earlier one if other workers may be able to answer by now. */
-  long version(long nowNanos) {
+  public long version(long nowNanos) {
     if (nowNanos >= lackEndsNanos) {
       version++;
       lackEndsNanos = Long.MAX_VALUE;
@@ -185,7 +185,7 @@ public final class WorkerTable<T> {
   }
 
   /** Returns whether a worker other than that one may be able to answer what it could not. */
-  boolean isAnotherAble(int id, Submission asked, long nowNanos) {
+  public boolean isAnotherAble(int id, Submission asked, long nowNanos) {
     var refusing = find(id);
     int context = refusing == null ? 0 : refusing.contextTokens();
     for (var entry : entries) {
@@ -197,7 +197,7 @@ public final class WorkerTable<T> {
   }
 
   /** The worker said no to a request that another one has answered. */
-  void wasUnable(int id, Submission asked, long nowNanos) {
+  public void wasUnable(int id, Submission asked, long nowNanos) {
     var entry = find(id);
     if (entry == null) return;
     for (var need : asked.needs()) {
@@ -209,7 +209,7 @@ public final class WorkerTable<T> {
   }
 
   /** Another gateway has ejected the worker for requests of its own that failed there. */
-  void ejectedElsewhere(String name, long nowNanos) {
+  public void ejectedElsewhere(String name, long nowNanos) {
     var entry = find(name);
     if (entry == null || entry.availability() != Availability.READY) return;
     if (!canSpare(entry)) return;
@@ -226,7 +226,7 @@ public final class WorkerTable<T> {
   }
 
   /** Has the listener hear whom this gateway ejects for requests of its own. */
-  void onEjection(IntConsumer listener) {
+  public void onEjection(IntConsumer listener) {
     ejected = listener;
   }
 

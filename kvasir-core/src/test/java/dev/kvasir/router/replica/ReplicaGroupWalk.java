@@ -1,11 +1,18 @@
-package dev.kvasir.router.flow;
+package dev.kvasir.router.replica;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvasir.Nullable;
 import dev.kvasir.router.Router;
 import dev.kvasir.router.RouterSettings;
+import dev.kvasir.router.flow.FlowRequest;
+import dev.kvasir.router.flow.FlowSettings;
+import dev.kvasir.router.flow.IdleDriver;
+import dev.kvasir.router.flow.RequestEnd;
 import dev.kvasir.router.flow.RequestEnd.Verdict;
+import dev.kvasir.router.flow.RequestFlow;
+import dev.kvasir.router.limit.FlowCaller;
+import dev.kvasir.router.limit.Refusal;
 import dev.kvasir.router.pick.PickPolicy;
 import dev.kvasir.router.pick.Ties;
 import dev.kvasir.router.pick.WeightedPick;
@@ -16,6 +23,10 @@ import dev.kvasir.router.view.Instance;
 import dev.kvasir.router.view.Role;
 import dev.kvasir.router.view.RouteRequest;
 import dev.kvasir.router.view.SloClass;
+import dev.kvasir.router.worker.EjectionRules;
+import dev.kvasir.router.worker.Submission;
+import dev.kvasir.router.worker.WorkerEntry;
+import dev.kvasir.router.worker.WorkerTable;
 import dev.kvasir.time.VirtualLoop;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -53,7 +64,7 @@ final class ReplicaGroupWalk {
   }
 
   /** One of them, which remembers what it was told of the others. */
-  final class Gateway implements Replicas.Listener {
+  public final class Gateway implements Replicas.Listener {
     final String name;
     final Router router;
     final WorkerTable<String> table;
@@ -63,7 +74,7 @@ final class ReplicaGroupWalk {
     final List<String> heard = new ArrayList<>();
     boolean isDead;
 
-    Gateway(String name, long epoch, List<String> terms, int expected) {
+    public Gateway(String name, long epoch, List<String> terms, int expected) {
       this.name = name;
       var picks = PickPolicy.named("least-loaded", WeightedPick.SCORERS_DEFAULT, Ties.inTurn());
       var placement = PlacementPolicy.named("never", PlacementSettings.DEFAULT);
@@ -159,7 +170,7 @@ final class ReplicaGroupWalk {
     }
 
     @Override
-    void refuse(Refusal refusal) {
+    protected void refuse(Refusal refusal) {
       isRefused = true;
       at.flow.over(request, RequestEnd.of(Verdict.NONE));
     }

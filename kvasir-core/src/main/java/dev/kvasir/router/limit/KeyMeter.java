@@ -1,8 +1,7 @@
-package dev.kvasir.router.flow;
+package dev.kvasir.router.limit;
 
 import dev.kvasir.Nullable;
-import dev.kvasir.router.flow.Refusal.Kind;
-import dev.kvasir.router.flow.ReplicaMessage.KeyRow;
+import dev.kvasir.router.limit.Refusal.Kind;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -18,7 +17,7 @@ import java.util.function.Consumer;
  * that is alone grants a part of each limit, from separate buckets. The use still counts in the
  * shared buckets, so that they are right when the others are heard again.
  */
-final class KeyMeter {
+public final class KeyMeter {
   private static final Duration SOON = Duration.ofSeconds(1);
 
   private static final class Use {
@@ -43,7 +42,7 @@ final class KeyMeter {
       tokens = TokenBucket.perMinute(limits.tokensPerMinute(), nowNanos);
     }
 
-    void divide(int gateways, long nowNanos) {
+    public void divide(int gateways, long nowNanos) {
       requestsPart = gateways == 1 ? null : requests.part(gateways, nowNanos);
       tokensPart = gateways == 1 ? null : tokens.part(gateways, nowNanos);
     }
@@ -95,8 +94,7 @@ final class KeyMeter {
   private boolean isShared;
 
   /** Counts a request; says why not where it is one too many, and counts nothing then. */
-  @Nullable
-  Refusal begin(FlowCaller caller, long nowNanos) {
+  public @Nullable Refusal begin(FlowCaller caller, long nowNanos) {
     var limits = caller.limits();
     var use = use(caller.key(), limits, nowNanos);
     int concurrentMax = Math.max(1, limits.concurrentMax() / parts);
@@ -119,7 +117,7 @@ final class KeyMeter {
   }
 
   /** The request that was begun is over. */
-  void end(FlowCaller caller) {
+  public void end(FlowCaller caller) {
     var use = use(caller);
     if (use.concurrent == 0) {
       throw new IllegalStateException("a request of " + caller.identity() + " ended twice");
@@ -130,7 +128,7 @@ final class KeyMeter {
   }
 
   /** Requests that were begun and are not over. */
-  int concurrent() {
+  public int concurrent() {
     return concurrent;
   }
 
@@ -140,8 +138,7 @@ final class KeyMeter {
    *
    * @param promptTokens as far as they are known before anybody has answered
    */
-  @Nullable
-  Refusal enter(FlowCaller caller, int promptTokens, long nowNanos) {
+  public @Nullable Refusal enter(FlowCaller caller, int promptTokens, long nowNanos) {
     var limits = caller.limits();
     var use = use(caller);
     use.resize(limits, parts);
@@ -176,21 +173,21 @@ final class KeyMeter {
    * @param promptTokens as they were counted when it entered
    * @param tokens what it came to, prompt and answer together
    */
-  void leave(FlowCaller caller, int promptTokens, long tokens) {
+  public void leave(FlowCaller caller, int promptTokens, long tokens) {
     var use = use(caller);
     use.takeTokens(tokens - promptTokens);
     changed(use);
   }
 
   /** The others are not heard: this gateway grants a part of each limit. */
-  void divide(int gateways, long nowNanos) {
+  public void divide(int gateways, long nowNanos) {
     isShared = true;
     parts = gateways;
     for (var use : uses.values()) use.divide(gateways, nowNanos);
   }
 
   /** The others are heard: each limit is for all together. */
-  void unite() {
+  public void unite() {
     isShared = true;
     parts = 1;
     for (var use : uses.values()) {
@@ -200,13 +197,13 @@ final class KeyMeter {
   }
 
   /** Passes on the rows that have changed since they were last asked for. */
-  void changedRows(long nowNanos, Consumer<KeyRow> each) {
+  public void changedRows(long nowNanos, Consumer<KeyRow> each) {
     for (var use : changed.values()) each.accept(use.row(nowNanos));
     changed.clear();
   }
 
   /** All keys with limits that were used lately. */
-  void rows(long nowNanos, Consumer<KeyRow> each) {
+  public void rows(long nowNanos, Consumer<KeyRow> each) {
     changed.clear();
     for (var use : uses.values()) {
       if (!use.isLimited()) continue;
@@ -220,7 +217,7 @@ final class KeyMeter {
   }
 
   /** Another gateway was asked more with a key than it told before. */
-  void elsewhere(KeyRow before, KeyRow row, long nowNanos) {
+  public void elsewhere(KeyRow before, KeyRow row, long nowNanos) {
     var use = usedElsewhere(row, nowNanos);
     use.concurrentElsewhere -= before.concurrent();
     use.requests.take((double) (row.requests() - before.requests()));
@@ -228,14 +225,14 @@ final class KeyMeter {
   }
 
   /** Another gateway that has just come knows how much is left of a key. */
-  void knownElsewhere(KeyRow row, long nowNanos) {
+  public void knownElsewhere(KeyRow row, long nowNanos) {
     var use = usedElsewhere(row, nowNanos);
     use.requests.limitTo(row.requestsLeft());
     use.tokens.limitTo(row.tokensLeft());
   }
 
   /** Another gateway was asked with a key, and has not told of it lately: most was long ago. */
-  void begunElsewhere(KeyRow row, long nowNanos) {
+  public void begunElsewhere(KeyRow row, long nowNanos) {
     var use = usedElsewhere(row, nowNanos);
     double requests = row.limits().requestsPerMinute() - row.requestsLeft();
     double tokens = row.limits().tokensPerMinute() - row.tokensLeft();

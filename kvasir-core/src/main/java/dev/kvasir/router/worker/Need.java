@@ -1,4 +1,4 @@
-package dev.kvasir.router.flow;
+package dev.kvasir.router.worker;
 
 import java.util.Locale;
 

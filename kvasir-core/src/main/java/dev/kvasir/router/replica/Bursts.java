@@ -1,4 +1,4 @@
-package dev.kvasir.router.flow;
+package dev.kvasir.router.replica;
 
 /**
  * Makes gateways that get requests at the same moment place them one after the other, so that each

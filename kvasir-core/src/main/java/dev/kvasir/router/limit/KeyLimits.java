@@ -1,4 +1,4 @@
-package dev.kvasir.router.flow;
+package dev.kvasir.router.limit;
 
 /**
  * Limits on what may be asked with one key.

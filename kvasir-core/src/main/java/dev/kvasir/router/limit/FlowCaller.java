@@ -1,4 +1,4 @@
-package dev.kvasir.router.flow;
+package dev.kvasir.router.limit;
 
 /**
  * Sender of a request.
@@ -11,7 +11,7 @@ public record FlowCaller(String tenant, String key, KeyLimits limits) {
   public static final FlowCaller ANYONE = new FlowCaller("", "", KeyLimits.UNLIMITED);
 
   /** One tenant is one caller, however many keys it has. */
-  String identity() {
+  public String identity() {
     return tenant.isEmpty() ? "key " + key : "tenant " + tenant;
   }
 }

@@ -1,12 +1,15 @@
-package dev.kvasir.router.flow;
+package dev.kvasir.router.replica;
 
 import dev.kvasir.Nullable;
 import dev.kvasir.router.Router;
-import dev.kvasir.router.flow.ReplicaMessage.Home;
-import dev.kvasir.router.flow.ReplicaMessage.KeyRow;
-import dev.kvasir.router.flow.ReplicaMessage.Kind;
-import dev.kvasir.router.flow.ReplicaMessage.WorkerRow;
+import dev.kvasir.router.limit.KeyMeter;
+import dev.kvasir.router.limit.KeyRow;
+import dev.kvasir.router.replica.ReplicaMessage.Home;
+import dev.kvasir.router.replica.ReplicaMessage.Kind;
+import dev.kvasir.router.replica.ReplicaMessage.WorkerRow;
 import dev.kvasir.router.view.BookedLoad;
+import dev.kvasir.router.worker.WorkerEntry;
+import dev.kvasir.router.worker.WorkerTable;
 import dev.kvasir.time.EventLoop;
 import dev.kvasir.time.Timer;
 import java.time.Duration;
@@ -118,7 +121,7 @@ public final class Replicas {
   private long heard;
   private long homesDropped;
 
-  Replicas(
+  public Replicas(
       EventLoop loop,
       Router router,
       WorkerTable<?> workers,
@@ -147,7 +150,7 @@ public final class Replicas {
   }
 
   /** Returns how long a request that is placed now waits for the gateways before this one. */
-  Duration turn() {
+  public Duration turn() {
     if (!joined || peers.isEmpty()) return Duration.ZERO;
     int rank = 0;
     for (var name : peers.keySet()) if (name.compareTo(settings.gateway()) < 0) rank++;
@@ -183,13 +186,13 @@ public final class Replicas {
   }
 
   /** Something is booked on the worker, or no longer: the others are told soon. */
-  void changed(int worker) {
+  public void changed(int worker) {
     changed.add(worker);
     changed();
   }
 
   /** Tells the others soon that what they are to know has changed. */
-  void changed() {
+  public void changed() {
     if (sending != null) return;
     if (settings.pace().isZero()) send();
     else sending = loop.after(settings.pace(), this::send);

@@ -1,4 +1,4 @@
-package dev.kvasir.router.flow;
+package dev.kvasir.router.limit;
 
 import java.time.Duration;
 
@@ -30,7 +30,7 @@ public record Refusal(Kind kind, String message, Duration retryAfter) {
     FAILED
   }
 
-  static Refusal of(Kind kind, String message) {
+  public static Refusal of(Kind kind, String message) {
     return new Refusal(kind, message, Duration.ZERO);
   }
 }
