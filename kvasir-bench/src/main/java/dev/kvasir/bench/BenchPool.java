@@ -8,8 +8,8 @@ import dev.kvasir.kv.event.KvEvents;
 import dev.kvasir.kv.event.Tier;
 import dev.kvasir.kv.evict.Eviction;
 import dev.kvasir.kv.evict.FrequencySketch;
-import dev.kvasir.kv.evict.RequestEnd;
-import dev.kvasir.kv.evict.ReturnHint;
+import dev.kvasir.kv.evict.policy.EndedRequest;
+import dev.kvasir.kv.evict.policy.ReturnHint;
 import dev.kvasir.kv.name.BlockHash;
 import dev.kvasir.kv.name.BlockNames;
 import dev.kvasir.kv.name.TokenBlock;
@@ -77,7 +77,7 @@ final class BenchPool {
   void live(int chain) {
     var held = register(chain);
     var names = new ChainNames(contents.get(chain));
-    pool.ended(new RequestEnd(names, held.size(), held.size(), OUTPUT_TOKENS, ReturnHint.NONE));
+    pool.ended(new EndedRequest(names, held.size(), held.size(), OUTPUT_TOKENS, ReturnHint.NONE));
     pool.release(held);
   }
 

@@ -1,6 +1,6 @@
 package dev.kvasir.engine;
 
-import dev.kvasir.kv.evict.ReturnHint;
+import dev.kvasir.kv.evict.policy.ReturnHint;
 import dev.kvasir.kv.name.BlockNames;
 
 /**

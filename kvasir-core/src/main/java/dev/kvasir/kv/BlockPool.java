@@ -4,12 +4,12 @@ import dev.kvasir.Nullable;
 import dev.kvasir.kv.event.KvEvent;
 import dev.kvasir.kv.event.KvEvents;
 import dev.kvasir.kv.event.Tier;
-import dev.kvasir.kv.evict.Eviction;
-import dev.kvasir.kv.evict.EvictionPolicy;
 import dev.kvasir.kv.evict.IntQueue;
-import dev.kvasir.kv.evict.LearnedStats;
-import dev.kvasir.kv.evict.RequestEnd;
-import dev.kvasir.kv.evict.ReturnHint;
+import dev.kvasir.kv.evict.policy.EndedRequest;
+import dev.kvasir.kv.evict.policy.EvictionPolicy;
+import dev.kvasir.kv.evict.policy.EvictionSlots;
+import dev.kvasir.kv.evict.policy.LearnedStats;
+import dev.kvasir.kv.evict.policy.ReturnHint;
 import dev.kvasir.kv.name.BlockHash;
 import dev.kvasir.kv.name.BlockNames;
 import dev.kvasir.kv.name.TokenBlock;
@@ -598,7 +598,7 @@ public final class BlockPool {
   }
 
   /** A request ends, and its blocks are about to be released: the policy may learn from it. */
-  public void ended(RequestEnd end) {
+  public void ended(EndedRequest end) {
     eviction.ended(end);
   }
 
@@ -637,7 +637,7 @@ public final class BlockPool {
   }
 
   /** View of this pool for its eviction policy. */
-  private final class Slots implements Eviction.Slots {
+  private final class Slots implements EvictionSlots {
     @Override
     public int count() {
       return total();

@@ -1,7 +1,7 @@
 package dev.kvasir.kv;
 
 import dev.kvasir.Nullable;
-import dev.kvasir.kv.evict.ReturnHint;
+import dev.kvasir.kv.evict.policy.ReturnHint;
 
 /**
  * The blocks that one sequence holds in the engine's memory, from its first token on.

@@ -2,8 +2,8 @@ package dev.kvasir.kv;
 
 import dev.kvasir.Nullable;
 import dev.kvasir.kv.event.Tier;
-import dev.kvasir.kv.evict.LearnedStats;
-import dev.kvasir.kv.evict.ReturnHint;
+import dev.kvasir.kv.evict.policy.LearnedStats;
+import dev.kvasir.kv.evict.policy.ReturnHint;
 import dev.kvasir.kv.name.BlockHash;
 import dev.kvasir.kv.name.BlockNames;
 import java.util.EnumMap;

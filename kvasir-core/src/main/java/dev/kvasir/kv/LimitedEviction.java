@@ -1,10 +1,10 @@
 package dev.kvasir.kv;
 
-import dev.kvasir.kv.evict.Eviction;
-import dev.kvasir.kv.evict.EvictionPolicy;
-import dev.kvasir.kv.evict.LearnedStats;
-import dev.kvasir.kv.evict.RequestEnd;
-import dev.kvasir.kv.evict.ReturnHint;
+import dev.kvasir.kv.evict.policy.EndedRequest;
+import dev.kvasir.kv.evict.policy.EvictionPolicy;
+import dev.kvasir.kv.evict.policy.EvictionSlots;
+import dev.kvasir.kv.evict.policy.LearnedStats;
+import dev.kvasir.kv.evict.policy.ReturnHint;
 import dev.kvasir.kv.name.BlockHash;
 import dev.kvasir.kv.name.TokenBlock;
 import java.util.Arrays;
@@ -43,7 +43,7 @@ final class LimitedEviction implements EvictionPolicy {
   }
 
   private final EvictionPolicy order;
-  private final Eviction.Slots slots;
+  private final EvictionSlots slots;
   private final LongSupplier clock;
   private final long ttlNanos;
   private final int pinnedMax;
@@ -63,7 +63,7 @@ final class LimitedEviction implements EvictionPolicy {
   private long expired;
 
   LimitedEviction(
-      EvictionPolicy order, Eviction.Slots slots, EvictionLimits limits, LongSupplier nanos) {
+      EvictionPolicy order, EvictionSlots slots, EvictionLimits limits, LongSupplier nanos) {
     this.order = order;
     this.slots = slots;
     this.clock = nanos;
@@ -145,7 +145,7 @@ final class LimitedEviction implements EvictionPolicy {
   }
 
   @Override
-  public void ended(RequestEnd end) {
+  public void ended(EndedRequest end) {
     order.ended(end);
     long nanos = end.hint().pinNanos();
     if (nanos == 0) return;

@@ -2,9 +2,9 @@ package dev.kvasir.kv;
 
 import dev.kvasir.Nullable;
 import dev.kvasir.kv.event.Tier;
-import dev.kvasir.kv.evict.LearnedStats;
-import dev.kvasir.kv.evict.RequestEnd;
-import dev.kvasir.kv.evict.ReturnHint;
+import dev.kvasir.kv.evict.policy.EndedRequest;
+import dev.kvasir.kv.evict.policy.LearnedStats;
+import dev.kvasir.kv.evict.policy.ReturnHint;
 import dev.kvasir.kv.name.BlockHash;
 import dev.kvasir.kv.name.BlockNames;
 import java.util.ArrayList;
@@ -23,7 +23,7 @@ public final class PooledKv implements ResettableKv, KvGrowth {
   private final boolean takesUnnamed;
 
   private List<BlockPool> below = List.of();
-  private Consumer<RequestEnd> afterEnd = _ -> {};
+  private Consumer<EndedRequest> afterEnd = _ -> {};
   private long hits;
   private long misses;
   private int ready;
@@ -231,13 +231,13 @@ public final class PooledKv implements ResettableKv, KvGrowth {
    *
    * @param then called after them
    */
-  public void alsoTell(List<BlockPool> slower, Consumer<RequestEnd> then) {
+  public void alsoTell(List<BlockPool> slower, Consumer<EndedRequest> then) {
     below = List.copyOf(slower);
     afterEnd = then;
   }
 
   /** A request ends, and its blocks are about to be released. */
-  public void ended(RequestEnd end) {
+  public void ended(EndedRequest end) {
     pool.ended(end);
     for (var slower : below) slower.ended(end);
     afterEnd.accept(end);

@@ -1,8 +1,8 @@
 package dev.kvasir.kv;
 
 import dev.kvasir.Nullable;
-import dev.kvasir.kv.evict.RequestEnd;
-import dev.kvasir.kv.evict.ReturnHint;
+import dev.kvasir.kv.evict.policy.EndedRequest;
+import dev.kvasir.kv.evict.policy.ReturnHint;
 import dev.kvasir.kv.name.BlockNames;
 import dev.kvasir.kv.name.TokenBlock;
 import java.util.ArrayDeque;
@@ -181,7 +181,7 @@ final class PooledSpan implements KvSpan {
   @Override
   public void ended(int outputTokens, ReturnHint hint) {
     int full = known.size() + unnamedFull;
-    kv.ended(new RequestEnd(names, full, full, outputTokens, hint));
+    kv.ended(new EndedRequest(names, full, full, outputTokens, hint));
     isOver = true;
   }
 

@@ -15,9 +15,9 @@ import dev.kvasir.kv.ResettableKv;
 import dev.kvasir.kv.WeakBlock;
 import dev.kvasir.kv.event.Tier;
 import dev.kvasir.kv.evict.FrequencySketch;
-import dev.kvasir.kv.evict.LearnedStats;
-import dev.kvasir.kv.evict.RequestEnd;
-import dev.kvasir.kv.evict.ReturnHint;
+import dev.kvasir.kv.evict.policy.EndedRequest;
+import dev.kvasir.kv.evict.policy.LearnedStats;
+import dev.kvasir.kv.evict.policy.ReturnHint;
 import dev.kvasir.kv.name.BlockHash;
 import dev.kvasir.kv.name.BlockNames;
 import dev.kvasir.offload.onboard.LowerTier;
@@ -170,7 +170,7 @@ public final class TieredKvCache implements ResettableKv, KvStore.Fetching {
   }
 
   /** Offloads the blocks of a request that has ended, for policies that learn from it. */
-  private void sendEnded(RequestEnd end) {
+  private void sendEnded(EndedRequest end) {
     if (!sendsAtEnd) return;
     var edge = edges.getFirst();
     var below = lowerTiers.getFirst().pool();

@@ -8,8 +8,8 @@ import dev.kvasir.kv.event.Tier;
 import dev.kvasir.kv.evict.Eviction;
 import dev.kvasir.kv.evict.EvictionKind;
 import dev.kvasir.kv.evict.FrequencySketch;
-import dev.kvasir.kv.evict.RequestEnd;
-import dev.kvasir.kv.evict.ReturnHint;
+import dev.kvasir.kv.evict.policy.EndedRequest;
+import dev.kvasir.kv.evict.policy.ReturnHint;
 import dev.kvasir.kv.name.Chains;
 import dev.kvasir.kv.name.TokenBlock;
 import java.util.ArrayList;
@@ -225,7 +225,7 @@ class EvictionOrderTest {
     var held = new ArrayList<>(pool.match(Chains.hashes(chain)));
     held.addAll(Chains.register(pool, chain.subList(held.size(), chain.size())));
     pool.ended(
-        new RequestEnd(
+        new EndedRequest(
             Chains.names(chain), chain.size(), chain.size(), outputTokens, ReturnHint.NONE));
     pool.release(held);
   }

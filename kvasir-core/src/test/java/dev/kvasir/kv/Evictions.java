@@ -2,10 +2,10 @@ package dev.kvasir.kv;
 
 import dev.kvasir.kv.event.KvEvents;
 import dev.kvasir.kv.event.Tier;
-import dev.kvasir.kv.evict.Eviction;
 import dev.kvasir.kv.evict.EvictionKind;
-import dev.kvasir.kv.evict.EvictionPolicy;
 import dev.kvasir.kv.evict.FrequencySketch;
+import dev.kvasir.kv.evict.policy.EvictionPolicy;
+import dev.kvasir.kv.evict.policy.EvictionSlots;
 import dev.kvasir.kv.name.BlockHash;
 import dev.kvasir.kv.name.Chains;
 import dev.kvasir.kv.name.TokenBlock;
@@ -24,7 +24,7 @@ public final class Evictions {
   public static EvictionPolicy policy(EvictionKind kind, int slots) {
     return kind.eviction(new FrequencySketch(64))
         .open(
-            new Eviction.Slots() {
+            new EvictionSlots() {
               @Override
               public int count() {
                 return slots;

@@ -6,9 +6,9 @@ import dev.kvasir.kv.event.KvEvents;
 import dev.kvasir.kv.event.Tier;
 import dev.kvasir.kv.evict.EvictionKind;
 import dev.kvasir.kv.evict.FrequencySketch;
-import dev.kvasir.kv.evict.RequestEnd;
-import dev.kvasir.kv.evict.ReturnHint;
-import dev.kvasir.kv.evict.ReturnHint.Said;
+import dev.kvasir.kv.evict.policy.EndedRequest;
+import dev.kvasir.kv.evict.policy.ReturnHint;
+import dev.kvasir.kv.evict.policy.ReturnHint.Said;
 import dev.kvasir.kv.name.BlockHash;
 import dev.kvasir.kv.name.Chains;
 import dev.kvasir.kv.name.TokenBlock;
@@ -160,7 +160,7 @@ class LimitedEvictionTest {
       held.add(room.receive(chain.get(i)));
     }
     var hint = new ReturnHint(0, Said.NOTHING, pinSeconds);
-    pool.ended(new RequestEnd(Chains.names(chain), chain.size(), chain.size(), 1, hint));
+    pool.ended(new EndedRequest(Chains.names(chain), chain.size(), chain.size(), 1, hint));
     pool.release(held);
   }
 }

@@ -2,8 +2,8 @@ package dev.kvasir.kv;
 
 import dev.kvasir.kv.evict.FrequencySketch;
 import dev.kvasir.kv.evict.ModelOrder;
-import dev.kvasir.kv.evict.RequestEnd;
-import dev.kvasir.kv.evict.ReturnHint;
+import dev.kvasir.kv.evict.policy.EndedRequest;
+import dev.kvasir.kv.evict.policy.ReturnHint;
 import dev.kvasir.kv.name.BlockHash;
 import dev.kvasir.kv.name.TokenBlock;
 import java.util.ArrayDeque;
@@ -34,7 +34,7 @@ public final class ModelPool {
     for (int id = 0; id < settings.blocks(); id++) free.add(id);
   }
 
-  public void ended(RequestEnd end) {
+  public void ended(EndedRequest end) {
     order.ended(end);
   }
 

@@ -7,7 +7,7 @@ import dev.kvasir.engine.Engine;
 import dev.kvasir.kv.EvictionLimits;
 import dev.kvasir.kv.KvStore;
 import dev.kvasir.kv.event.Tier;
-import dev.kvasir.kv.evict.LearnedStats;
+import dev.kvasir.kv.evict.policy.LearnedStats;
 import dev.kvasir.net.metrics.Histogram;
 import dev.kvasir.net.metrics.MetricSet;
 import dev.kvasir.net.metrics.MetricSet.Rows;

@@ -5,7 +5,7 @@ import dev.kvasir.engine.Sequence;
 import dev.kvasir.engine.SequenceListener;
 import dev.kvasir.engine.SequenceRequest;
 import dev.kvasir.kv.CachedBlocks;
-import dev.kvasir.kv.evict.ReturnHint;
+import dev.kvasir.kv.evict.policy.ReturnHint;
 import dev.kvasir.router.Route;
 import dev.kvasir.router.flow.FlowRequest;
 import dev.kvasir.router.flow.LegFailure;

@@ -3,7 +3,7 @@ package dev.kvasir.tierd;
 import dev.kvasir.Nullable;
 import dev.kvasir.kv.BlockPool;
 import dev.kvasir.kv.EvictionLimits;
-import dev.kvasir.kv.evict.LearnedStats;
+import dev.kvasir.kv.evict.policy.LearnedStats;
 import dev.kvasir.net.metrics.MetricSet;
 import dev.kvasir.net.metrics.MetricSet.Rows;
 import dev.kvasir.net.metrics.MetricsText;

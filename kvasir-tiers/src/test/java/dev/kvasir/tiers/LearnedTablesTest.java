@@ -9,8 +9,8 @@ import dev.kvasir.kv.event.KvEvents;
 import dev.kvasir.kv.event.Tier;
 import dev.kvasir.kv.evict.Eviction;
 import dev.kvasir.kv.evict.FrequencySketch;
-import dev.kvasir.kv.evict.RequestEnd;
-import dev.kvasir.kv.evict.ReturnHint;
+import dev.kvasir.kv.evict.policy.EndedRequest;
+import dev.kvasir.kv.evict.policy.ReturnHint;
 import dev.kvasir.kv.name.BlockHash;
 import dev.kvasir.kv.name.BlockNames;
 import dev.kvasir.kv.name.TokenBlock;
@@ -83,7 +83,7 @@ class LearnedTablesTest {
     return new BlockPool(settings, new PrefixRegistry(), new KvEvents());
   }
 
-  private static RequestEnd end(int number) {
+  private static EndedRequest end(int number) {
     var hash = new BlockHash(number * 0x9e3779b97f4a7c15L, number, number, number);
     var block = TokenBlock.named(hash, null, 0);
     var names =
@@ -98,6 +98,6 @@ class LearnedTablesTest {
             return block;
           }
         };
-    return new RequestEnd(names, 1, 1, 10, ReturnHint.NONE);
+    return new EndedRequest(names, 1, 1, 10, ReturnHint.NONE);
   }
 }

@@ -1,38 +1,13 @@
 package dev.kvasir.kv.evict;
 
-import dev.kvasir.kv.name.BlockHash;
-import dev.kvasir.kv.name.TokenBlock;
+import dev.kvasir.kv.evict.policy.EvictionPolicy;
+import dev.kvasir.kv.evict.policy.EvictionSlots;
 import java.util.List;
 
 /** Creates the eviction policy of one pool. */
 @FunctionalInterface
 public interface Eviction {
-  EvictionPolicy open(Slots slots);
-
-  /** View of a pool for the policy that serves it. */
-  interface Slots {
-    /** Returns the number of slots; they are numbered from 0. */
-    int count();
-
-    /**
-     * Returns the number of blocks that the pool keeps; fewer than slots where some room is only
-     * for those held.
-     */
-    default int kept() {
-      return count();
-    }
-
-    /** Returns the number of tokens in a block. */
-    default int blockTokens() {
-      return 512;
-    }
-
-    /** The slot that holds the block, or has just given it up, or {@link EvictionPolicy#NONE}. */
-    int slotOf(BlockHash hash);
-
-    /** Returns the content that the slot holds, or has just given up. */
-    TokenBlock contentOf(int slot);
-  }
+  EvictionPolicy open(EvictionSlots slots);
 
   /** The names of {@link EvictionKind}, the default first. */
   List<String> NAMES = EvictionKind.NAMES;

@@ -1,5 +1,6 @@
 package dev.kvasir.kv.evict;
 
+import dev.kvasir.kv.evict.learned.LearnedEviction;
 import java.util.Arrays;
 import java.util.List;
 import java.util.function.Function;

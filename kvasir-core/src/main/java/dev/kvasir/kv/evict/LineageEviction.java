@@ -1,6 +1,9 @@
 package dev.kvasir.kv.evict;
 
 import dev.kvasir.Nullable;
+import dev.kvasir.kv.evict.policy.EvictionPolicy;
+import dev.kvasir.kv.evict.policy.EvictionSlots;
+import dev.kvasir.kv.evict.policy.SlotSet;
 import dev.kvasir.kv.name.BlockHash;
 import dev.kvasir.kv.name.TokenBlock;
 import java.util.HashMap;
@@ -44,7 +47,7 @@ final class LineageEviction implements EvictionPolicy {
 
   private static final int PARENT_TURN = 3;
 
-  private final Eviction.Slots slots;
+  private final EvictionSlots slots;
   private final int[] rows;
 
   /** The parent that each block was registered with: others may be told another one. */
@@ -69,7 +72,7 @@ final class LineageEviction implements EvictionPolicy {
   /** Position in {@link #aside} at which the search goes on. */
   private int hand;
 
-  LineageEviction(Eviction.Slots slots) {
+  LineageEviction(EvictionSlots slots) {
     this.slots = slots;
     this.rows = new int[Math.multiplyExact(slots.count(), 1 << ROW_SHIFT)];
     this.parents = new BlockHash[slots.count()];

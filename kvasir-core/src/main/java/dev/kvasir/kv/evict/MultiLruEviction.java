@@ -1,5 +1,6 @@
 package dev.kvasir.kv.evict;
 
+import dev.kvasir.kv.evict.policy.EvictionPolicy;
 import dev.kvasir.kv.name.TokenBlock;
 import java.util.Arrays;
 

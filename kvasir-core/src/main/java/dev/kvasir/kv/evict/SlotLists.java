@@ -1,5 +1,7 @@
 package dev.kvasir.kv.evict;
 
+import dev.kvasir.kv.evict.policy.EvictionPolicy;
+
 /** A few doubly linked lists over the slots of a pool; a slot is on one of them or on none. */
 final class SlotLists {
   private final int slots;

@@ -1,5 +1,7 @@
 package dev.kvasir.kv.evict;
 
+import dev.kvasir.kv.evict.policy.EvictionPolicy;
+import dev.kvasir.kv.evict.policy.SlotSet;
 import java.util.Arrays;
 
 /**

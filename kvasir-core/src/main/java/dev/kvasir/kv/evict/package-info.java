@@ -1,13 +1,8 @@
 /**
- * Chooses the cached block to evict when a pool needs room. {@link dev.kvasir.kv.evict.Eviction}
- * names the policies. Each is one class that implements {@link dev.kvasir.kv.evict.EvictionPolicy},
- * sees slots, and keeps its state in arrays.
+ * The eviction policies by name, and those that do not learn.
  *
- * <pre>
- *   registered --> cached <--> held
- *        |            |          |
- *     removed      evicted    removed
- * </pre>
+ * <p>{@link dev.kvasir.kv.evict.EvictionKind} names them all. Each is one class that implements
+ * {@link dev.kvasir.kv.evict.policy.EvictionPolicy}, sees slots, and keeps its state in arrays.
  *
  * <p>The same calls give the same victims, on any machine (INV-10).
  */

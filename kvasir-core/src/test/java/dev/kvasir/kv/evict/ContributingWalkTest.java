@@ -44,7 +44,6 @@ class ContributingWalkTest {
     write("EvictionKind.java", MAIN, "public enum EvictionKind {\n", pieces.get(1));
     Files.writeString(folder.resolve("SecondChanceEviction.java"), pieces.get(2));
     write("ModelOrder.java", TEST + "evict/", "return switch (kind) {\n", pieces.get(3));
-    insert("ModelOrder.java", "permits ", "ModelOrder.Spared, ");
     insert(
         "ModelOrder.java", "public static final int NONE = EvictionPolicy.NONE;\n", pieces.get(4));
     compile();

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.kvasir.Seeds;
 import dev.kvasir.kv.Evictions;
 import dev.kvasir.kv.PoolSettings;
+import dev.kvasir.kv.evict.policy.EvictionPolicy;
 import dev.kvasir.kv.name.Chains;
 import java.util.ArrayList;
 import java.util.List;

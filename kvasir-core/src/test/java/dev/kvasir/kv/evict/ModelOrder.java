@@ -1,5 +1,9 @@
 package dev.kvasir.kv.evict;
 
+import dev.kvasir.kv.evict.learned.LearnedModel;
+import dev.kvasir.kv.evict.policy.EndedRequest;
+import dev.kvasir.kv.evict.policy.EvictionPolicy;
+import dev.kvasir.kv.evict.policy.ReturnHint;
 import dev.kvasir.kv.name.BlockHash;
 import dev.kvasir.kv.name.Chains;
 import dev.kvasir.kv.name.TokenBlock;
@@ -15,12 +19,7 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 
 /** Each order of eviction once more, the slow and plain way. */
-public abstract sealed class ModelOrder
-    permits ModelOrder.Levels,
-        ModelOrder.Tickets,
-        ModelOrder.Leaves,
-        ModelOrder.Queues,
-        LearnedModel {
+public abstract class ModelOrder {
   public static final int NONE = EvictionPolicy.NONE;
 
   public abstract void registered(int id, TokenBlock block);
@@ -39,7 +38,7 @@ public abstract sealed class ModelOrder
   public abstract void removed(int id);
 
   /** A request ends. */
-  public void ended(RequestEnd end) {}
+  public void ended(EndedRequest end) {}
 
   /** The caller of the request that ended with the block says so now. */
   public void said(BlockHash last, ReturnHint hint) {}
@@ -55,7 +54,7 @@ public abstract sealed class ModelOrder
     };
   }
 
-  static int first(Set<Integer> ids) {
+  public static int first(Set<Integer> ids) {
     return ids.isEmpty() ? NONE : ids.iterator().next();
   }
 

@@ -1,6 +1,6 @@
 package dev.kvasir.net.openai;
 
-import dev.kvasir.kv.evict.ReturnHint.Said;
+import dev.kvasir.kv.evict.policy.ReturnHint.Said;
 import dev.kvasir.kv.name.Sha256;
 import java.nio.charset.StandardCharsets;
 

@@ -1,8 +1,8 @@
 package dev.kvasir.net.openai;
 
 import dev.kvasir.Nullable;
-import dev.kvasir.kv.evict.ReturnHint;
-import dev.kvasir.kv.evict.ReturnHint.Said;
+import dev.kvasir.kv.evict.policy.ReturnHint;
+import dev.kvasir.kv.evict.policy.ReturnHint.Said;
 import dev.kvasir.net.metrics.MetricSet;
 import dev.kvasir.net.server.Reply;
 import java.net.URLDecoder;

@@ -8,8 +8,9 @@ import dev.kvasir.kv.event.KvEvents;
 import dev.kvasir.kv.event.Tier;
 import dev.kvasir.kv.evict.Eviction;
 import dev.kvasir.kv.evict.FrequencySketch;
-import dev.kvasir.kv.evict.RequestEnd;
-import dev.kvasir.kv.evict.ReturnHint;
+import dev.kvasir.kv.evict.policy.EndedRequest;
+import dev.kvasir.kv.evict.policy.EvictionSlots;
+import dev.kvasir.kv.evict.policy.ReturnHint;
 import dev.kvasir.kv.name.BlockHash;
 import dev.kvasir.kv.name.TokenBlock;
 import dev.kvasir.sim.workload.ContentNames;
@@ -88,14 +89,14 @@ public final class CacheReplay {
     }
     int full = Math.min(count, request.promptTokens() / pool.blockTokens());
     var hint = new ReturnHint(request.caller().salt(), request.turn().said());
-    pool.ended(new RequestEnd(names, count, full, request.outputTokens(), hint));
+    pool.ended(new EndedRequest(names, count, full, request.outputTokens(), hint));
     pool.release(held);
     if (pool.cached() > blocks) pool.evict(pool.cached() - blocks);
     return found;
   }
 
   /** The slots of a pool that keeps fewer blocks than it has slots. */
-  private record Kept(Eviction.Slots all, int kept) implements Eviction.Slots {
+  private record Kept(EvictionSlots all, int kept) implements EvictionSlots {
     @Override
     public int count() {
       return all.count();

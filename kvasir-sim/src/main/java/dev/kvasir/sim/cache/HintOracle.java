@@ -1,6 +1,6 @@
 package dev.kvasir.sim.cache;
 
-import dev.kvasir.kv.evict.ReturnHint.Said;
+import dev.kvasir.kv.evict.policy.ReturnHint.Said;
 import dev.kvasir.kv.name.BlockHash;
 import dev.kvasir.sim.workload.ContentNames;
 import dev.kvasir.sim.workload.Request;

@@ -1,7 +1,7 @@
 package dev.kvasir.sim.trace;
 
 import dev.kvasir.Nullable;
-import dev.kvasir.kv.evict.ReturnHint.Said;
+import dev.kvasir.kv.evict.policy.ReturnHint.Said;
 import dev.kvasir.sim.workload.Caller;
 import dev.kvasir.sim.workload.Content;
 import dev.kvasir.sim.workload.Request;

@@ -1,6 +1,6 @@
 package dev.kvasir.sim.workload;
 
-import dev.kvasir.kv.evict.ReturnHint.Said;
+import dev.kvasir.kv.evict.policy.ReturnHint.Said;
 
 /**
  * The place of a request in its conversation.

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.within;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.kvasir.Seeds;
-import dev.kvasir.kv.evict.ReturnHint.Said;
+import dev.kvasir.kv.evict.policy.ReturnHint.Said;
 import dev.kvasir.sim.Shared;
 import dev.kvasir.sim.trace.Trace;
 import dev.kvasir.sim.trace.TraceInput;

@@ -12,7 +12,7 @@ import dev.kvasir.kv.PrefixRegistry;
 import dev.kvasir.kv.WeakBlock;
 import dev.kvasir.kv.event.Tier;
 import dev.kvasir.kv.evict.EvictionKind;
-import dev.kvasir.kv.evict.RequestEnd;
+import dev.kvasir.kv.evict.policy.EndedRequest;
 import dev.kvasir.kv.name.BlockHash;
 import dev.kvasir.kv.name.BlockNames;
 import dev.kvasir.kv.name.TokenBlock;
@@ -129,7 +129,7 @@ public final class NamespaceCache {
   public void ended(TierRequest.Ended ended) {
     var names = ended.names();
     var end =
-        new RequestEnd(
+        new EndedRequest(
             new Sequence(names), names.size(), names.size(), ended.outputTokens(), ended.hint());
     for (var pool : tiers.pools()) pool.ended(end);
   }

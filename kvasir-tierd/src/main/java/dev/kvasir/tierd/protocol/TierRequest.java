@@ -5,8 +5,8 @@ import static dev.kvasir.tierd.protocol.ProtocolError.Kind.WRONG_VERSION;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.kvasir.Nullable;
-import dev.kvasir.kv.evict.RequestEnd;
-import dev.kvasir.kv.evict.ReturnHint;
+import dev.kvasir.kv.evict.policy.EndedRequest;
+import dev.kvasir.kv.evict.policy.ReturnHint;
 import dev.kvasir.kv.name.BlockHash;
 import dev.kvasir.kv.name.TokenBlock;
 import java.nio.BufferUnderflowException;
@@ -181,7 +181,7 @@ public sealed interface TierRequest {
           default -> ReturnHint.Said.NOTHING;
         };
     var names = names(frame, namespace);
-    return new Ended(names, Math.max(RequestEnd.UNKNOWN, output), new ReturnHint(tenant, said));
+    return new Ended(names, Math.max(EndedRequest.UNKNOWN, output), new ReturnHint(tenant, said));
   }
 
   private static String tenant(ByteBuffer frame) {

@@ -1,4 +1,4 @@
-package dev.kvasir.kv.evict;
+package dev.kvasir.kv.evict.learned;
 
 import dev.kvasir.kv.name.BlockHash;
 

@@ -1,4 +1,4 @@
-package dev.kvasir.kv.evict;
+package dev.kvasir.kv.evict.policy;
 
 /**
  * Knowledge and counters of a policy that learns.

@@ -1,4 +1,4 @@
-package dev.kvasir.kv.evict;
+package dev.kvasir.kv.evict.policy;
 
 /**
  * A set of small numbers, one bit each, that finds the next one by going through its words.
@@ -6,41 +6,41 @@ package dev.kvasir.kv.evict;
  * <p>No summary above the words: keeping one would cost at every change, and a search goes on where
  * the last search ended.
  */
-final class SlotSet {
+public final class SlotSet {
   static final int NONE = EvictionPolicy.NONE;
 
   /** Numbers that share one word. */
-  static final int NEAR = Long.SIZE;
+  public static final int NEAR = Long.SIZE;
 
   private static final int WORD_SHIFT = 6;
 
   private final long[] words;
 
   /** A set for the numbers below that one. */
-  SlotSet(int numbers) {
+  public SlotSet(int numbers) {
     this.words = new long[((numbers - 1) >>> WORD_SHIFT) + 1];
   }
 
   /** Returns its size in bytes. */
-  long bytes() {
+  public long bytes() {
     return (long) Long.BYTES * words.length;
   }
 
-  void add(int number) {
+  public void add(int number) {
     words[number >>> WORD_SHIFT] |= 1L << number;
   }
 
-  void remove(int number) {
+  public void remove(int number) {
     words[number >>> WORD_SHIFT] &= ~(1L << number);
   }
 
   /** Takes out all numbers in the word of this one. */
-  void removeNear(int number) {
+  public void removeNear(int number) {
     words[number >>> WORD_SHIFT] = 0;
   }
 
   /** The least number that is not below this one, else the least of all, else {@link #NONE}. */
-  int nextAround(int number) {
+  public int nextAround(int number) {
     int at = number >>> WORD_SHIFT;
     long rest = words[at] & -1L << number;
     return rest == 0 ? search(at) : numberOf(at, rest);

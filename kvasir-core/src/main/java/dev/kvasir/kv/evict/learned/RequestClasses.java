@@ -1,6 +1,7 @@
-package dev.kvasir.kv.evict;
+package dev.kvasir.kv.evict.learned;
 
-import dev.kvasir.kv.evict.ReturnHint.Said;
+import dev.kvasir.kv.evict.policy.EndedRequest;
+import dev.kvasir.kv.evict.policy.ReturnHint.Said;
 
 /**
  * Finds the class of a segment in the tables, as a path from the root.
@@ -51,14 +52,14 @@ final class RequestClasses {
    * @param forkedAt how many blocks it has in common with what it forked from, 0 if it did not
    * @param blocksMore how many blocks were not known before
    */
-  int own(RequestEnd end, int tenant, int turn, int forkedAt, int blocksMore) {
+  int own(EndedRequest end, int tenant, int turn, int forkedAt, int blocksMore) {
     int fork = forkedAt == 0 ? 0 : 1 + Math.min(FORK_LENGTHS, length(forkedAt));
     int output = end.outputTokens();
     long growth = Math.ceilDiv((long) blocksMore * blockTokens, (long) UNIT_TOKENS);
     int at = top(tenant, end.hint().said());
     at = tables.child(at, key(TURNS, turn));
     at = tables.child(at, fork);
-    at = tables.child(at, output == RequestEnd.UNKNOWN ? OUTPUT_UNKNOWN : key(OUTPUTS, output));
+    at = tables.child(at, output == EndedRequest.UNKNOWN ? OUTPUT_UNKNOWN : key(OUTPUTS, output));
     return tables.child(at, Math.min(GROWTH_MAX, length((int) Math.min(growth, UNIT_TOKENS))));
   }
 

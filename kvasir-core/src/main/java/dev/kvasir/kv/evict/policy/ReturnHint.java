@@ -1,4 +1,4 @@
-package dev.kvasir.kv.evict;
+package dev.kvasir.kv.evict.policy;
 
 import java.time.Duration;
 
@@ -49,7 +49,7 @@ public record ReturnHint(long tenant, Said said, int pinSeconds) {
     }
 
     /** Its place in tables. */
-    int code() {
+    public int code() {
       return code;
     }
   }

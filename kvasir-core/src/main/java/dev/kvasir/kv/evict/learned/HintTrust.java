@@ -1,6 +1,7 @@
-package dev.kvasir.kv.evict;
+package dev.kvasir.kv.evict.learned;
 
-import dev.kvasir.kv.evict.ReturnHint.Said;
+import dev.kvasir.kv.evict.policy.ReturnHint;
+import dev.kvasir.kv.evict.policy.ReturnHint.Said;
 import java.nio.ByteBuffer;
 
 /**

@@ -1,6 +1,9 @@
-package dev.kvasir.kv.evict;
+package dev.kvasir.kv.evict.learned;
 
 import dev.kvasir.Nullable;
+import dev.kvasir.kv.evict.ModelOrder;
+import dev.kvasir.kv.evict.policy.EndedRequest;
+import dev.kvasir.kv.evict.policy.ReturnHint;
 import dev.kvasir.kv.name.BlockHash;
 import dev.kvasir.kv.name.TokenBlock;
 import java.util.ArrayList;
@@ -14,7 +17,7 @@ import java.util.TreeSet;
  * The learnt order once more, the slow and plain way: segments are objects, everything that can be
  * counted is counted when it is asked for. Only the tables themselves are the real ones.
  */
-final class LearnedModel extends ModelOrder {
+public final class LearnedModel extends ModelOrder {
   private static final int BLOCK_TOKENS = 3;
   private static final int STRIDE = 512 / BLOCK_TOKENS;
 
@@ -85,7 +88,7 @@ final class LearnedModel extends ModelOrder {
   private @Nullable BlockHash lastHash;
   private boolean lastIsNew;
 
-  LearnedModel(int slots) {
+  public LearnedModel(int slots) {
     this.slots = slots;
     rival = new LruRival(slots);
     tables = new ReturnTables(512.0 / BLOCK_TOKENS);
@@ -207,7 +210,7 @@ final class LearnedModel extends ModelOrder {
   }
 
   @Override
-  public void ended(RequestEnd end) {
+  public void ended(EndedRequest end) {
     growOld();
     if (end.blocks() > 0) reassign(end);
     now += end.blocks();
@@ -227,7 +230,7 @@ final class LearnedModel extends ModelOrder {
     }
   }
 
-  private void reassign(RequestEnd end) {
+  private void reassign(EndedRequest end) {
     var before = ownersOf(end);
     int known = 0;
     while (known < before.size() && claimed(before.get(known))) known++;
@@ -272,7 +275,7 @@ final class LearnedModel extends ModelOrder {
    * Returns the segment that remembers each block, by its name or because it remembers the one
    * before.
    */
-  private List<@Nullable Segment> ownersOf(RequestEnd end) {
+  private List<@Nullable Segment> ownersOf(EndedRequest end) {
     var owners = new ArrayList<@Nullable Segment>();
     for (int i = 0; i < end.blocks(); i++) {
       var owner = ownerOf(end.names().name(i));
@@ -297,7 +300,7 @@ final class LearnedModel extends ModelOrder {
     }
   }
 
-  private void compare(RequestEnd end, List<@Nullable Segment> known) {
+  private void compare(EndedRequest end, List<@Nullable Segment> known) {
     int found = 0;
     while (found < end.blocks()) {
       int slot = slotOf(end.names().name(found));
@@ -335,7 +338,7 @@ final class LearnedModel extends ModelOrder {
     return ghost == null ? 0 : ghost.forks();
   }
 
-  private Segment openOwn(RequestEnd end, int turn, int forkedAt, int more) {
+  private Segment openOwn(EndedRequest end, int turn, int forkedAt, int more) {
     int tenant = trust.tenant(end.hint());
     var own = open(Segments.OWN, classes.own(end, tenant, turn, forkedAt, more), turn);
     trust.asked(tenant, end.hint().said());

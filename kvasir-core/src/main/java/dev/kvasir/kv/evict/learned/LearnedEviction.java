@@ -1,6 +1,12 @@
-package dev.kvasir.kv.evict;
+package dev.kvasir.kv.evict.learned;
 
 import dev.kvasir.Nullable;
+import dev.kvasir.kv.evict.policy.EndedRequest;
+import dev.kvasir.kv.evict.policy.EvictionPolicy;
+import dev.kvasir.kv.evict.policy.EvictionSlots;
+import dev.kvasir.kv.evict.policy.LearnedStats;
+import dev.kvasir.kv.evict.policy.ReturnHint;
+import dev.kvasir.kv.evict.policy.SlotSet;
 import dev.kvasir.kv.name.BlockHash;
 import dev.kvasir.kv.name.BlockNames;
 import dev.kvasir.kv.name.TokenBlock;
@@ -30,7 +36,7 @@ import java.util.Optional;
  * that were released longest ago. Time is counted in block references. All steps are bounded: each
  * request refreshes a few tables and lets a bounded number of segments grow older.
  */
-final class LearnedEviction extends SlotRows implements EvictionPolicy {
+public final class LearnedEviction extends SlotRows implements EvictionPolicy {
   /** Number of blocks that are remembered for each one that is kept. */
   static final int REMEMBERED_PER_BLOCK = 8;
 
@@ -57,7 +63,7 @@ final class LearnedEviction extends SlotRows implements EvictionPolicy {
   /** A return counts if it comes while so many times the pool's blocks are referred to. */
   private static final int HORIZON = 2;
 
-  private final Eviction.Slots slots;
+  private final EvictionSlots slots;
   private final Segments segments;
   private final GhostOwners ghosts;
   private final double unit;
@@ -98,7 +104,7 @@ final class LearnedEviction extends SlotRows implements EvictionPolicy {
   private int[] generationAt = new int[64];
   private long[] nameAt = new long[64];
 
-  LearnedEviction(Eviction.Slots slots) {
+  public LearnedEviction(EvictionSlots slots) {
     super(slots.count());
     this.slots = slots;
     this.kept = slots.kept();
@@ -247,7 +253,7 @@ final class LearnedEviction extends SlotRows implements EvictionPolicy {
   }
 
   @Override
-  public void ended(RequestEnd end) {
+  public void ended(EndedRequest end) {
     cells.growOld(now);
     int blocks = end.blocks();
     if (blocks > 0) {
@@ -349,7 +355,7 @@ final class LearnedEviction extends SlotRows implements EvictionPolicy {
 
   /** One request that ends: its blocks go from the segments that knew them to new ones. */
   private final class Ending {
-    private final RequestEnd end;
+    private final EndedRequest end;
     private final int known;
     private final boolean isFork;
     private final int turn;
@@ -359,7 +365,7 @@ final class LearnedEviction extends SlotRows implements EvictionPolicy {
     private int sharedKey;
     private int forksBefore;
 
-    Ending(RequestEnd end, int known) {
+    Ending(EndedRequest end, int known) {
       this.end = end;
       this.known = known;
       int last = known == 0 ? NONE : ownerAt[known - 1];

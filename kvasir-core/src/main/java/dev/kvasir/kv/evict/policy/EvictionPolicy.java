@@ -1,4 +1,4 @@
-package dev.kvasir.kv.evict;
+package dev.kvasir.kv.evict.policy;
 
 import dev.kvasir.Nullable;
 import dev.kvasir.kv.name.BlockHash;
@@ -89,7 +89,7 @@ public interface EvictionPolicy {
    * A request ends: its blocks are about to be released, unless they were never here. A policy may
    * learn from it; the blocks of a request that was not told of are like those of no request.
    */
-  default void ended(RequestEnd end) {}
+  default void ended(EndedRequest end) {}
 
   /**
    * The caller of a request that has ended says only now whether its conversation goes on.

@@ -1,11 +1,14 @@
-package dev.kvasir.kv.evict;
+package dev.kvasir.kv.evict.learned;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvasir.Seeds;
 import dev.kvasir.kv.BlockPool;
 import dev.kvasir.kv.Evictions;
-import dev.kvasir.kv.evict.ReturnHint.Said;
+import dev.kvasir.kv.evict.EvictionKind;
+import dev.kvasir.kv.evict.policy.EndedRequest;
+import dev.kvasir.kv.evict.policy.ReturnHint;
+import dev.kvasir.kv.evict.policy.ReturnHint.Said;
 import dev.kvasir.kv.name.Chains;
 import dev.kvasir.kv.name.TokenBlock;
 import java.util.ArrayList;
@@ -117,7 +120,7 @@ class LearnedRestartTest {
     held.addAll(Chains.register(pool, chain.subList(held.size(), chain.size())));
     var hint = new ReturnHint(7, said);
     var names = Chains.names(chain);
-    pool.ended(new RequestEnd(names, chain.size(), chain.size(), outputTokens, hint));
+    pool.ended(new EndedRequest(names, chain.size(), chain.size(), outputTokens, hint));
     pool.release(held);
   }
 }

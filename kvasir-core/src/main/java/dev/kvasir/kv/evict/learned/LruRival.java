@@ -1,4 +1,4 @@
-package dev.kvasir.kv.evict;
+package dev.kvasir.kv.evict.learned;
 
 /**
  * Compares the hits with those that LRU would have had, and decides which of the two orders is

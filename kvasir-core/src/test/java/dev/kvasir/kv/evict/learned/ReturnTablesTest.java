@@ -1,4 +1,4 @@
-package dev.kvasir.kv.evict;
+package dev.kvasir.kv.evict.learned;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -1,9 +1,14 @@
-package dev.kvasir.kv.evict;
+package dev.kvasir.kv.evict.learned;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvasir.kv.BlockPool;
 import dev.kvasir.kv.Evictions;
+import dev.kvasir.kv.evict.EvictionKind;
+import dev.kvasir.kv.evict.policy.EndedRequest;
+import dev.kvasir.kv.evict.policy.EvictionPolicy;
+import dev.kvasir.kv.evict.policy.LearnedStats;
+import dev.kvasir.kv.evict.policy.ReturnHint;
 import dev.kvasir.kv.name.Chains;
 import dev.kvasir.kv.name.TokenBlock;
 import java.lang.reflect.Array;
@@ -103,7 +108,7 @@ class LearnedCostTest {
     var held = new ArrayList<>(pool.match(Chains.hashes(chain)));
     held.addAll(Chains.register(pool, chain.subList(held.size(), chain.size())));
     var names = Chains.names(chain);
-    pool.ended(new RequestEnd(names, chain.size(), chain.size(), 1, ReturnHint.NONE));
+    pool.ended(new EndedRequest(names, chain.size(), chain.size(), 1, ReturnHint.NONE));
     pool.release(held);
   }
 

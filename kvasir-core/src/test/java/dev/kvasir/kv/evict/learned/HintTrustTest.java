@@ -1,10 +1,13 @@
-package dev.kvasir.kv.evict;
+package dev.kvasir.kv.evict.learned;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvasir.kv.BlockPool;
 import dev.kvasir.kv.Evictions;
-import dev.kvasir.kv.evict.ReturnHint.Said;
+import dev.kvasir.kv.evict.EvictionKind;
+import dev.kvasir.kv.evict.policy.EndedRequest;
+import dev.kvasir.kv.evict.policy.ReturnHint;
+import dev.kvasir.kv.evict.policy.ReturnHint.Said;
 import dev.kvasir.kv.name.Chains;
 import java.util.ArrayList;
 import java.util.List;
@@ -87,7 +90,7 @@ class HintTrustTest {
     held.addAll(Chains.register(pool, List.copyOf(chain.subList(found, chain.size()))));
     var hint = new ReturnHint(now.tenant + 1, said);
     var names = Chains.names(chain);
-    pool.ended(new RequestEnd(names, chain.size(), chain.size(), 100, hint));
+    pool.ended(new EndedRequest(names, chain.size(), chain.size(), 100, hint));
     pool.release(held);
     return found;
   }

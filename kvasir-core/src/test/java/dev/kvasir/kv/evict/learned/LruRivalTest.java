@@ -1,10 +1,13 @@
-package dev.kvasir.kv.evict;
+package dev.kvasir.kv.evict.learned;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvasir.Seeds;
 import dev.kvasir.kv.BlockPool;
 import dev.kvasir.kv.Evictions;
+import dev.kvasir.kv.evict.EvictionKind;
+import dev.kvasir.kv.evict.policy.EndedRequest;
+import dev.kvasir.kv.evict.policy.ReturnHint;
 import dev.kvasir.kv.name.Chains;
 import dev.kvasir.kv.name.TokenBlock;
 import java.util.ArrayList;
@@ -42,7 +45,7 @@ class LruRivalTest {
     int found = held.size();
     held.addAll(Chains.register(pool, chain.subList(found, chain.size())));
     var names = Chains.names(chain);
-    pool.ended(new RequestEnd(names, chain.size(), chain.size(), 1, ReturnHint.NONE));
+    pool.ended(new EndedRequest(names, chain.size(), chain.size(), 1, ReturnHint.NONE));
     pool.release(held);
     return found;
   }

@@ -1,4 +1,6 @@
-package dev.kvasir.kv.evict;
+package dev.kvasir.kv.evict.learned;
+
+import dev.kvasir.kv.evict.policy.EvictionPolicy;
 
 /**
  * Fields of each slot, side by side: the segment of its block, the block that this one follows, and

@@ -1,4 +1,4 @@
-package dev.kvasir.kv.evict;
+package dev.kvasir.kv.evict.policy;
 
 import dev.kvasir.kv.name.BlockNames;
 
@@ -12,12 +12,12 @@ import dev.kvasir.kv.name.BlockNames;
  * @param outputTokens the number of tokens it generated, or {@link #UNKNOWN}
  * @param hint the caller's statement about the next turn
  */
-public record RequestEnd(
+public record EndedRequest(
     BlockNames names, int blocks, int fullBlocks, int outputTokens, ReturnHint hint) {
   /** In place of the output tokens: nobody counted them. */
   public static final int UNKNOWN = -1;
 
-  public RequestEnd {
+  public EndedRequest {
     if (blocks < 0 || fullBlocks < 0 || fullBlocks > blocks || outputTokens < UNKNOWN) {
       throw new IllegalArgumentException(
           fullBlocks + " full of " + blocks + " blocks, " + outputTokens + " output tokens");

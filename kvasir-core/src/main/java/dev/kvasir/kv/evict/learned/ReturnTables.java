@@ -1,5 +1,6 @@
-package dev.kvasir.kv.evict;
+package dev.kvasir.kv.evict.learned;
 
+import dev.kvasir.kv.evict.policy.SlotSet;
 import java.nio.BufferUnderflowException;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
