@@ -10,7 +10,7 @@ import dev.kvasir.gpu.doctor.GpuProbe;
 import dev.kvasir.net.Secret;
 import dev.kvasir.net.machine.Check;
 import dev.kvasir.net.machine.Status;
-import dev.kvasir.sim.spec.Written;
+import dev.kvasir.spec.Written;
 import dev.kvasir.tools.doctor.CacheFolder;
 import dev.kvasir.tools.doctor.Doctor;
 import dev.kvasir.tools.doctor.WorkerProbe;

@@ -2,7 +2,7 @@ package dev.kvasir.cli;
 
 import dev.kvasir.cli.process.ExitCode;
 import dev.kvasir.cli.simulate.CompatNames;
-import dev.kvasir.sim.spec.Nearest;
+import dev.kvasir.spec.Nearest;
 import java.io.PrintWriter;
 import java.util.Collection;
 import java.util.Locale;

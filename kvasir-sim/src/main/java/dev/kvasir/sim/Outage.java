@@ -1,7 +1,7 @@
 package dev.kvasir.sim;
 
 import dev.kvasir.Nullable;
-import dev.kvasir.sim.spec.Durations;
+import dev.kvasir.spec.Durations;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

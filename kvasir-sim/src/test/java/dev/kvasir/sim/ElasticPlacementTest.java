@@ -21,8 +21,6 @@ import dev.kvasir.sim.latency.LatencyModels;
 import dev.kvasir.sim.latency.ModelShape;
 import dev.kvasir.sim.report.Goodput;
 import dev.kvasir.sim.report.Summary;
-import dev.kvasir.sim.spec.Section;
-import dev.kvasir.sim.spec.YamlReader;
 import dev.kvasir.sim.workload.Synthetic;
 import dev.kvasir.sim.workload.WorkloadSpec;
 import java.io.IOException;
@@ -80,11 +78,7 @@ class ElasticPlacementTest {
 
   private static WorkloadSpec workload() throws IOException {
     var file = Path.of("..", "examples", "elastic-placement.yaml");
-    try (var yaml = Files.newBufferedReader(file)) {
-      return Section.of("", YamlReader.read(file.toString(), null, yaml))
-          .section("workload")
-          .as(WorkloadSpec::read);
-    }
+    return Yaml.section(Files.readString(file)).section("workload").as(WorkloadSpec::read);
   }
 
   private static Figures mean(WorkloadSpec workload, String policy, Duration patience) {

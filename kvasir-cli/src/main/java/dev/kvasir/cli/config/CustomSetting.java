@@ -1,6 +1,6 @@
 package dev.kvasir.cli.config;
 
-import dev.kvasir.sim.spec.Written;
+import dev.kvasir.spec.Written;
 import java.util.List;
 
 /** A setting that is neither a record nor a single value, and that reads itself. */

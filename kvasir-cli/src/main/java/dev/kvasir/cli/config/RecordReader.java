@@ -1,9 +1,9 @@
 package dev.kvasir.cli.config;
 
 import dev.kvasir.Nullable;
-import dev.kvasir.sim.spec.Nearest;
-import dev.kvasir.sim.spec.SpecError;
-import dev.kvasir.sim.spec.Written;
+import dev.kvasir.spec.Nearest;
+import dev.kvasir.spec.SpecError;
+import dev.kvasir.spec.Written;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.RecordComponent;
 import java.lang.reflect.Type;

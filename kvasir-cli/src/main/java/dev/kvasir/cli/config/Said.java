@@ -1,7 +1,7 @@
 package dev.kvasir.cli.config;
 
 import dev.kvasir.Nullable;
-import dev.kvasir.sim.spec.Written;
+import dev.kvasir.spec.Written;
 
 /** Options of a command line, under the keys of a file. */
 public record Said(Written.Keys keys) {

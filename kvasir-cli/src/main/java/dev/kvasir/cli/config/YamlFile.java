@@ -1,8 +1,7 @@
 package dev.kvasir.cli.config;
 
-import dev.kvasir.sim.spec.SpecError;
-import dev.kvasir.sim.spec.Written;
-import dev.kvasir.sim.spec.YamlReader;
+import dev.kvasir.spec.SpecError;
+import dev.kvasir.spec.Written;
 import java.io.IOException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;

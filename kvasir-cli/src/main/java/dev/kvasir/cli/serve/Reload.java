@@ -4,7 +4,7 @@ import dev.kvasir.Nullable;
 import dev.kvasir.cli.config.KeyPaths;
 import dev.kvasir.cli.settings.Configuration;
 import dev.kvasir.cli.settings.Deployment;
-import dev.kvasir.sim.spec.SpecError;
+import dev.kvasir.spec.SpecError;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;

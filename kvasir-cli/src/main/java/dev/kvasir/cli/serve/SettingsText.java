@@ -6,7 +6,7 @@ import dev.kvasir.cli.settings.WorkerSettings;
 import dev.kvasir.gateway.worker.Connector;
 import dev.kvasir.net.auth.ApiKey;
 import dev.kvasir.router.limit.KeyLimits;
-import dev.kvasir.sim.spec.Durations;
+import dev.kvasir.spec.Durations;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;

@@ -5,7 +5,7 @@ import dev.kvasir.cli.settings.Deployment;
 import dev.kvasir.kv.event.Tier;
 import dev.kvasir.model.ModelShape;
 import dev.kvasir.net.machine.Bytes;
-import dev.kvasir.sim.spec.Durations;
+import dev.kvasir.spec.Durations;
 import dev.kvasir.tiers.EdgeSettings;
 import dev.kvasir.tiers.GuardSettings;
 import dev.kvasir.tiers.TierConfig;

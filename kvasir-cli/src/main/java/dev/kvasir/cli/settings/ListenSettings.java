@@ -6,7 +6,7 @@ import dev.kvasir.net.auth.ApiKey;
 import dev.kvasir.net.auth.ApiKeys;
 import dev.kvasir.net.server.HttpLimits;
 import dev.kvasir.net.server.HttpSettings;
-import dev.kvasir.sim.spec.Durations;
+import dev.kvasir.spec.Durations;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;

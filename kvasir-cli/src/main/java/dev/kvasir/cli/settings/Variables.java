@@ -1,7 +1,7 @@
 package dev.kvasir.cli.settings;
 
 import dev.kvasir.cli.config.KeyPaths;
-import dev.kvasir.sim.spec.Nearest;
+import dev.kvasir.spec.Nearest;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;

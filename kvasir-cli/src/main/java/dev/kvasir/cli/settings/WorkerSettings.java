@@ -4,7 +4,7 @@ import dev.kvasir.Nullable;
 import dev.kvasir.gateway.worker.Connector;
 import dev.kvasir.gateway.worker.Worker;
 import dev.kvasir.router.view.Role;
-import dev.kvasir.sim.spec.Written;
+import dev.kvasir.spec.Written;
 
 /**
  * The settings of a worker, with the addresses of its KV events and its tier.

@@ -2,8 +2,8 @@ package dev.kvasir.cli.simulate;
 
 import dev.kvasir.cli.config.KeyPaths;
 import dev.kvasir.cli.settings.Deployment;
-import dev.kvasir.sim.spec.Nearest;
-import dev.kvasir.sim.spec.Written;
+import dev.kvasir.spec.Nearest;
+import dev.kvasir.spec.Written;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;

@@ -15,7 +15,7 @@ import dev.kvasir.sim.report.Comparison;
 import dev.kvasir.sim.report.ComparisonJson;
 import dev.kvasir.sim.report.ComparisonTable;
 import dev.kvasir.sim.report.Goodput;
-import dev.kvasir.sim.spec.Written;
+import dev.kvasir.spec.Written;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;

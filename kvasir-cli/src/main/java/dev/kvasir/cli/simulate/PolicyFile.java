@@ -1,8 +1,8 @@
 package dev.kvasir.cli.simulate;
 
 import dev.kvasir.cli.config.YamlFile;
-import dev.kvasir.sim.spec.Section;
-import dev.kvasir.sim.spec.Written;
+import dev.kvasir.spec.Section;
+import dev.kvasir.spec.Written;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;

@@ -5,7 +5,7 @@ import dev.kvasir.sim.calibrate.Interval;
 import dev.kvasir.sim.page.Shard;
 import dev.kvasir.sim.report.Best;
 import dev.kvasir.sim.report.Comparison;
-import dev.kvasir.sim.spec.Written;
+import dev.kvasir.spec.Written;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;

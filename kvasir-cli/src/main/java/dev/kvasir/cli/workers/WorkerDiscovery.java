@@ -7,7 +7,7 @@ import static java.lang.System.Logger.Level.WARNING;
 import dev.kvasir.cli.settings.DiscoverySettings;
 import dev.kvasir.cli.settings.WorkerSettings;
 import dev.kvasir.cli.workers.WorkerSources.Source;
-import dev.kvasir.sim.spec.SpecError;
+import dev.kvasir.spec.SpecError;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -1,6 +1,7 @@
 package dev.kvasir.cli.workers;
 
 import dev.kvasir.cli.config.RecordReader;
+import dev.kvasir.cli.config.YamlReader;
 import dev.kvasir.cli.settings.WorkerSettings;
 import dev.kvasir.cli.workers.WorkerSources.Source;
 import dev.kvasir.net.Json;
@@ -9,8 +10,7 @@ import dev.kvasir.net.server.ApiError;
 import dev.kvasir.net.server.Endpoint;
 import dev.kvasir.net.server.Exchange;
 import dev.kvasir.net.server.Refused;
-import dev.kvasir.sim.spec.SpecError;
-import dev.kvasir.sim.spec.YamlReader;
+import dev.kvasir.spec.SpecError;
 import java.io.IOException;
 import java.io.StringReader;
 import java.nio.charset.StandardCharsets;

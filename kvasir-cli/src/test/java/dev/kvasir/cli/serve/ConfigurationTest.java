@@ -12,7 +12,7 @@ import dev.kvasir.gateway.worker.Routing;
 import dev.kvasir.kv.event.Tier;
 import dev.kvasir.net.redis.RedisAccess;
 import dev.kvasir.router.view.Role;
-import dev.kvasir.sim.spec.SpecError;
+import dev.kvasir.spec.SpecError;
 import dev.kvasir.tiers.DiskTier;
 import dev.kvasir.tiers.ObjectTier;
 import dev.kvasir.tiers.RemoteTier;

@@ -6,7 +6,7 @@ import dev.kvasir.cli.config.KeyPaths;
 import dev.kvasir.cli.config.Said;
 import dev.kvasir.cli.settings.Configuration;
 import dev.kvasir.cli.settings.Deployment;
-import dev.kvasir.sim.spec.SpecError;
+import dev.kvasir.spec.SpecError;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.Writer;

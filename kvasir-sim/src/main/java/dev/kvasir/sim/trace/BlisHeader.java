@@ -1,11 +1,9 @@
 package dev.kvasir.sim.trace;
 
 import dev.kvasir.Nullable;
-import dev.kvasir.sim.spec.SpecError;
-import dev.kvasir.sim.spec.Written;
-import dev.kvasir.sim.spec.YamlReader;
-import java.io.InputStreamReader;
-import java.nio.charset.StandardCharsets;
+import tools.jackson.core.JacksonException;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.dataformat.yaml.YAMLMapper;
 
 /**
  * Information that the header of a BLIS TraceV2 gives about its rows.
@@ -23,12 +21,11 @@ record BlisHeader(long unitNanos, boolean accumulates) {
   }
 
   private static BlisHeader read(TraceInput input) {
-    Written.Keys header;
+    JsonNode header;
     try {
-      var yaml = new InputStreamReader(input.bytes(), StandardCharsets.UTF_8);
-      header = YamlReader.read(input.name(), null, yaml);
-    } catch (SpecError wrong) {
-      throw error(input, "the header cannot be read: " + wrong.getMessage());
+      header = YAMLMapper.builder().build().readTree(input.bytes());
+    } catch (JacksonException wrong) {
+      throw error(input, "the header cannot be read: " + wrong.getOriginalMessage());
     }
     var version = text(header, "trace_version", "missing");
     if (!version.equals("2") && !version.equals("3")) {
@@ -37,11 +34,11 @@ record BlisHeader(long unitNanos, boolean accumulates) {
     return new BlisHeader(unit(input, header), accumulates(input, header));
   }
 
-  private static String text(Written.Keys header, String key, String otherwise) {
-    return header.values().get(key) instanceof Written.Text(var text, _) ? text : otherwise;
+  private static String text(JsonNode header, String key, String otherwise) {
+    return header.path(key).asString(otherwise);
   }
 
-  private static long unit(TraceInput input, Written.Keys header) {
+  private static long unit(TraceInput input, JsonNode header) {
     var unit = text(header, "time_unit", "us");
     return switch (unit) {
       case "us", "microseconds" -> 1000;
@@ -49,7 +46,7 @@ record BlisHeader(long unitNanos, boolean accumulates) {
     };
   }
 
-  private static boolean accumulates(TraceInput input, Written.Keys header) {
+  private static boolean accumulates(TraceInput input, JsonNode header) {
     var growth = text(header, "session_context_growth", "");
     return switch (growth) {
       case "" -> false;

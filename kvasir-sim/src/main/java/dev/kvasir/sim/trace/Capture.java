@@ -2,7 +2,7 @@ package dev.kvasir.sim.trace;
 
 import dev.kvasir.Nullable;
 import dev.kvasir.sim.latency.MeasuredStep;
-import dev.kvasir.sim.spec.Written;
+import dev.kvasir.spec.Written;
 import java.util.List;
 
 /**

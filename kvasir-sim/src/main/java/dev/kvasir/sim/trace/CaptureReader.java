@@ -2,11 +2,11 @@ package dev.kvasir.sim.trace;
 
 import dev.kvasir.Nullable;
 import dev.kvasir.sim.latency.MeasuredStep;
-import dev.kvasir.sim.spec.Written;
 import dev.kvasir.sim.workload.Caller;
 import dev.kvasir.sim.workload.Content;
 import dev.kvasir.sim.workload.Request;
 import dev.kvasir.sim.workload.Turn;
+import dev.kvasir.spec.Written;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.LinkedHashMap;

@@ -1,6 +1,6 @@
 package dev.kvasir.sim.trace;
 
-import dev.kvasir.sim.spec.Nearest;
+import dev.kvasir.spec.Nearest;
 import java.util.ArrayList;
 import java.util.List;
 

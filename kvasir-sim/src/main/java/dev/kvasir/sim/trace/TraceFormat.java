@@ -1,7 +1,7 @@
 package dev.kvasir.sim.trace;
 
 import dev.kvasir.Nullable;
-import dev.kvasir.sim.spec.Nearest;
+import dev.kvasir.spec.Nearest;
 import java.util.Arrays;
 import java.util.List;
 import tools.jackson.core.JacksonException;

@@ -1,7 +1,7 @@
 package dev.kvasir.sim.workload;
 
 import dev.kvasir.Nullable;
-import dev.kvasir.sim.spec.Section;
+import dev.kvasir.spec.Section;
 import java.time.Duration;
 import java.util.function.DoubleSupplier;
 

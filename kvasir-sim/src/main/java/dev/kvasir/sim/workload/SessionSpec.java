@@ -1,6 +1,6 @@
 package dev.kvasir.sim.workload;
 
-import dev.kvasir.sim.spec.Section;
+import dev.kvasir.spec.Section;
 import java.time.Duration;
 import java.util.List;
 

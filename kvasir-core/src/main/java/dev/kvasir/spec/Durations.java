@@ -1,4 +1,4 @@
-package dev.kvasir.sim.spec;
+package dev.kvasir.spec;
 
 import dev.kvasir.Nullable;
 import java.math.BigDecimal;

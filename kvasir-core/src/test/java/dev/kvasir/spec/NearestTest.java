@@ -1,4 +1,4 @@
-package dev.kvasir.sim.spec;
+package dev.kvasir.spec;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -1,4 +1,4 @@
-package dev.kvasir.sim.spec;
+package dev.kvasir.spec;
 
 /** An error in a scenario: the place, the problem and the remedy. */
 public final class SpecError extends RuntimeException {

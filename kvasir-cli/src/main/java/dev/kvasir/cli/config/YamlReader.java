@@ -1,6 +1,8 @@
-package dev.kvasir.sim.spec;
+package dev.kvasir.cli.config;
 
 import dev.kvasir.Nullable;
+import dev.kvasir.spec.SpecError;
+import dev.kvasir.spec.Written;
 import java.io.Reader;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -10,9 +12,7 @@ import tools.jackson.core.JsonParser;
 import tools.jackson.core.JsonToken;
 import tools.jackson.dataformat.yaml.YAMLMapper;
 
-/**
- * Reads YAML as it is written, with the line of each value. The only YAML reader of the project.
- */
+/** Reads YAML as it is written, with the line of each value. */
 public final class YamlReader {
   private static final Pattern PLACE = Pattern.compile("line (\\d+), column \\d+");
 

@@ -1,4 +1,4 @@
-package dev.kvasir.sim.spec;
+package dev.kvasir.spec;
 
 import java.util.Collection;
 import java.util.Comparator;
