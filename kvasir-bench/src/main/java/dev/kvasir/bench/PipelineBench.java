@@ -15,7 +15,7 @@ import dev.kvasir.offload.pipeline.OffloadRequest;
 import dev.kvasir.offload.pipeline.PendingTransfers;
 import dev.kvasir.offload.pipeline.PipelineSettings;
 import dev.kvasir.offload.pipeline.TransferHandle;
-import dev.kvasir.sim.TimedStore;
+import dev.kvasir.sim.transfer.TimedStore;
 import dev.kvasir.time.VirtualLoop;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -1,6 +1,6 @@
 package dev.kvasir.sim;
 
-import dev.kvasir.sim.ClusterSpec.Autoscaling;
+import dev.kvasir.sim.cluster.ClusterSpec.Autoscaling;
 import dev.kvasir.time.EventLoop;
 import java.util.Arrays;
 import java.util.List;

@@ -7,6 +7,7 @@ import dev.kvasir.kv.event.KvEvents;
 import dev.kvasir.kv.event.Tier;
 import dev.kvasir.kv.evict.Eviction;
 import dev.kvasir.kv.evict.FrequencySketch;
+import dev.kvasir.sim.cluster.InstanceSpec;
 import dev.kvasir.time.EventLoop;
 import java.util.ArrayList;
 import java.util.Collections;

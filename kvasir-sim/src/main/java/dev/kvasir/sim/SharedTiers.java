@@ -7,6 +7,8 @@ import dev.kvasir.offload.CommonTiers;
 import dev.kvasir.offload.TieredKvCache;
 import dev.kvasir.offload.onboard.LowerTier;
 import dev.kvasir.offload.onboard.OnboardingLimits;
+import dev.kvasir.sim.cluster.InstanceSpec;
+import dev.kvasir.sim.transfer.TimedStore;
 import dev.kvasir.time.EventLoop;
 import java.util.ArrayList;
 import java.util.List;

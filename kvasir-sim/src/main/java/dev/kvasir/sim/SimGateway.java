@@ -12,6 +12,8 @@ import dev.kvasir.router.view.EngineSignals;
 import dev.kvasir.router.view.Instance;
 import dev.kvasir.router.worker.WorkerEntry;
 import dev.kvasir.router.worker.WorkerTable;
+import dev.kvasir.sim.cluster.ClusterSpec;
+import dev.kvasir.sim.cluster.RoutingSpec;
 import dev.kvasir.time.EventLoop;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -4,10 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.kvasir.router.view.Role;
-import dev.kvasir.sim.ClusterSpec.Autoscaling;
+import dev.kvasir.sim.cluster.ClusterSpec.Autoscaling;
+import dev.kvasir.sim.cluster.Outage;
 import dev.kvasir.sim.latency.LinearModel;
-import dev.kvasir.sim.report.Ending;
-import dev.kvasir.sim.report.RunResult;
+import dev.kvasir.sim.result.Ending;
+import dev.kvasir.sim.result.RunResult;
 import dev.kvasir.sim.workload.Content;
 import dev.kvasir.sim.workload.Request;
 import dev.kvasir.sim.workload.Workload;

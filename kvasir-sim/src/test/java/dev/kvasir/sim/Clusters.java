@@ -9,24 +9,29 @@ import dev.kvasir.router.pick.WeightedPick;
 import dev.kvasir.router.placement.PlacementPolicy;
 import dev.kvasir.router.placement.PlacementSettings;
 import dev.kvasir.router.view.Role;
-import dev.kvasir.sim.RoutingSpec.Awareness;
+import dev.kvasir.sim.cluster.ClusterSpec;
+import dev.kvasir.sim.cluster.InstanceSpec;
+import dev.kvasir.sim.cluster.RoutingSpec;
+import dev.kvasir.sim.cluster.RoutingSpec.Awareness;
+import dev.kvasir.sim.transfer.TransferModel;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.List;
 
 /** Clusters for tests. */
-final class Clusters {
+public final class Clusters {
   private static final ClusterSpec.HandOver HAND_OVER =
       new ClusterSpec.HandOver(Duration.ofNanos(50_000), 10);
 
   private Clusters() {}
 
   /** Equal instances that take turns. */
-  static ClusterSpec of(int instances, InstanceSpec instance) {
+  public static ClusterSpec of(int instances, InstanceSpec instance) {
     return of(Collections.nCopies(instances, Role.BOTH), instance, "round-robin", "never");
   }
 
-  static ClusterSpec of(List<Role> roles, InstanceSpec instance, String picks, String placement) {
+  public static ClusterSpec of(
+      List<Role> roles, InstanceSpec instance, String picks, String placement) {
     var blind = picks.equals("round-robin") && placement.equals("never");
     var routing =
         new RoutingSpec(
@@ -40,13 +45,13 @@ final class Clusters {
   }
 
   /** An engine with memory of its own and nothing below. */
-  static InstanceSpec alone(EngineSettings engine, int blocks, int blockTokens) {
+  public static InstanceSpec alone(EngineSettings engine, int blocks, int blockTokens) {
     return new InstanceSpec(
         engine, blocks, blockTokens, "lru", List.of(), new TransferModel.Event());
   }
 
   /** Settings with these limits, and everything else as usual. */
-  static EngineSettings engine(int sequencesMax, int stepTokensMax) {
+  public static EngineSettings engine(int sequencesMax, int stepTokensMax) {
     var usual = EngineSettings.DEFAULT;
     return EngineSettings.of(sequencesMax, stepTokensMax, 0, 0, usual.order(), usual.victim());
   }

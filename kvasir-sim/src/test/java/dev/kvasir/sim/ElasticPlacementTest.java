@@ -14,6 +14,8 @@ import dev.kvasir.router.placement.PlacementSettings;
 import dev.kvasir.router.placement.StickyLimits;
 import dev.kvasir.router.view.Estimates;
 import dev.kvasir.router.view.Role;
+import dev.kvasir.sim.cluster.ClusterSpec;
+import dev.kvasir.sim.cluster.RoutingSpec;
 import dev.kvasir.sim.latency.Deployment;
 import dev.kvasir.sim.latency.HardwareTable;
 import dev.kvasir.sim.latency.KvCapacity;

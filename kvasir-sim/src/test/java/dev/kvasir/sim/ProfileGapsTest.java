@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.within;
 
 import dev.kvasir.router.view.Role;
 import dev.kvasir.sim.calibrate.ProfileJson;
-import dev.kvasir.sim.report.Gaps;
+import dev.kvasir.sim.result.Gaps;
 import dev.kvasir.sim.server.ServerModel;
 import dev.kvasir.sim.workload.Content;
 import dev.kvasir.sim.workload.Request;

@@ -7,7 +7,7 @@ import dev.kvasir.Seeds;
 import dev.kvasir.sim.latency.LatencyModel;
 import dev.kvasir.sim.latency.StepShape;
 import dev.kvasir.sim.report.QueueingTheory;
-import dev.kvasir.sim.report.RunResult;
+import dev.kvasir.sim.result.RunResult;
 import dev.kvasir.sim.workload.Content;
 import dev.kvasir.sim.workload.Request;
 import dev.kvasir.sim.workload.Workload;

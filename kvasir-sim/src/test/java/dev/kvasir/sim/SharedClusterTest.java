@@ -3,9 +3,13 @@ package dev.kvasir.sim;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvasir.kv.event.Tier;
-import dev.kvasir.sim.ClusterSpec.Shared;
+import dev.kvasir.sim.cluster.ClusterSpec;
+import dev.kvasir.sim.cluster.ClusterSpec.Shared;
+import dev.kvasir.sim.cluster.InstanceSpec;
 import dev.kvasir.sim.latency.LinearModel;
-import dev.kvasir.sim.report.RunResult;
+import dev.kvasir.sim.result.RunResult;
+import dev.kvasir.sim.transfer.TierSpec;
+import dev.kvasir.sim.transfer.TransferModel;
 import dev.kvasir.sim.workload.Content;
 import dev.kvasir.sim.workload.Request;
 import dev.kvasir.sim.workload.Workload;

@@ -4,12 +4,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvasir.Nullable;
 import dev.kvasir.Seeds;
+import dev.kvasir.sim.clock.ParallelTasks;
+import dev.kvasir.sim.clock.RouterVisibility;
+import dev.kvasir.sim.cluster.ClusterSpec;
+import dev.kvasir.sim.cluster.RoutingSpec;
 import dev.kvasir.sim.latency.LatencyModel;
 import dev.kvasir.sim.latency.LinearModel;
 import dev.kvasir.sim.report.Goodput;
-import dev.kvasir.sim.report.RunResult;
 import dev.kvasir.sim.report.Summary;
-import dev.kvasir.sim.report.SummaryJson;
+import dev.kvasir.sim.result.RunResult;
+import dev.kvasir.sim.table.SummaryJson;
 import dev.kvasir.sim.workload.Request;
 import dev.kvasir.sim.workload.Turn;
 import dev.kvasir.sim.workload.Workload;

@@ -3,11 +3,13 @@ package dev.kvasir.sim;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvasir.router.view.Role;
-import dev.kvasir.sim.ClusterSpec.Replication;
-import dev.kvasir.sim.ClusterSpec.Replication.Sharing;
+import dev.kvasir.sim.cluster.ClusterSpec;
+import dev.kvasir.sim.cluster.ClusterSpec.Replication;
+import dev.kvasir.sim.cluster.ClusterSpec.Replication.Sharing;
+import dev.kvasir.sim.cluster.RoutingSpec;
 import dev.kvasir.sim.latency.LinearModel;
-import dev.kvasir.sim.report.Ending;
-import dev.kvasir.sim.report.RunResult;
+import dev.kvasir.sim.result.Ending;
+import dev.kvasir.sim.result.RunResult;
 import dev.kvasir.sim.workload.Caller;
 import dev.kvasir.sim.workload.Content;
 import dev.kvasir.sim.workload.Request;

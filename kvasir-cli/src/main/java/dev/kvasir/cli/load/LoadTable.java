@@ -1,6 +1,6 @@
 package dev.kvasir.cli.load;
 
-import dev.kvasir.sim.report.FigureText;
+import dev.kvasir.sim.table.FigureText;
 import dev.kvasir.tools.load.LoadReport;
 import dev.kvasir.tools.load.LoadTargets;
 

@@ -2,8 +2,8 @@ package dev.kvasir.cli.settings;
 
 import dev.kvasir.Nullable;
 import dev.kvasir.kv.event.Tier;
-import dev.kvasir.sim.report.Prices;
-import dev.kvasir.sim.report.TierPrice;
+import dev.kvasir.sim.cost.Prices;
+import dev.kvasir.sim.cost.TierPrice;
 import java.util.List;
 
 /**

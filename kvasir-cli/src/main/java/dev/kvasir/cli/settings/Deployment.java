@@ -12,7 +12,7 @@ import dev.kvasir.gateway.worker.Worker;
 import dev.kvasir.net.auth.ApiKeys;
 import dev.kvasir.net.server.HttpLimits;
 import dev.kvasir.router.flow.QueueLimits;
-import dev.kvasir.sim.ClusterSpec;
+import dev.kvasir.sim.cluster.ClusterSpec;
 import java.net.URI;
 import java.nio.file.Path;
 import java.util.List;

@@ -1,8 +1,8 @@
 package dev.kvasir.cli.settings;
 
 import dev.kvasir.Nullable;
-import dev.kvasir.sim.ClusterSpec.Autoscaling;
-import dev.kvasir.sim.Outage;
+import dev.kvasir.sim.cluster.ClusterSpec.Autoscaling;
+import dev.kvasir.sim.cluster.Outage;
 import dev.kvasir.sim.trace.TraceFormat;
 import java.nio.file.Path;
 import java.time.Duration;

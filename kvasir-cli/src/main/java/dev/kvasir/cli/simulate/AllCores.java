@@ -1,6 +1,6 @@
 package dev.kvasir.cli.simulate;
 
-import dev.kvasir.sim.ParallelTasks;
+import dev.kvasir.sim.clock.ParallelTasks;
 import java.util.List;
 import java.util.concurrent.ForkJoinPool;
 import java.util.stream.IntStream;

@@ -13,7 +13,7 @@ import dev.kvasir.sim.blis.BlisRouting;
 import dev.kvasir.sim.blis.BlisRules;
 import dev.kvasir.sim.blis.BlisSettings;
 import dev.kvasir.sim.blis.GoRandom;
-import dev.kvasir.sim.report.RunResult;
+import dev.kvasir.sim.result.RunResult;
 import dev.kvasir.sim.workload.Workload;
 import java.io.IOException;
 import java.io.PrintWriter;

@@ -3,7 +3,7 @@ package dev.kvasir.cli.simulate;
 import dev.kvasir.sim.calibrate.Interval;
 import dev.kvasir.sim.calibrate.Interval.Figure;
 import dev.kvasir.sim.report.Fidelity;
-import dev.kvasir.sim.report.RunResult;
+import dev.kvasir.sim.result.RunResult;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.EnumMap;

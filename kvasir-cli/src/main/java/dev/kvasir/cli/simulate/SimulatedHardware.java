@@ -2,7 +2,6 @@ package dev.kvasir.cli.simulate;
 
 import dev.kvasir.Nullable;
 import dev.kvasir.cli.settings.HardwareSettings;
-import dev.kvasir.sim.TierLink;
 import dev.kvasir.sim.calibrate.Profile;
 import dev.kvasir.sim.calibrate.ProfileJson;
 import dev.kvasir.sim.latency.Deployment;
@@ -16,6 +15,7 @@ import dev.kvasir.sim.latency.LatencyModels;
 import dev.kvasir.sim.latency.Measurements;
 import dev.kvasir.sim.latency.ModelConfig;
 import dev.kvasir.sim.latency.ModelShape;
+import dev.kvasir.sim.transfer.TierLink;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;

@@ -1,7 +1,7 @@
 package dev.kvasir.cli.simulate;
 
-import dev.kvasir.sim.ParallelTasks;
 import dev.kvasir.sim.calibrate.Interval;
+import dev.kvasir.sim.clock.ParallelTasks;
 import dev.kvasir.sim.page.Shard;
 import dev.kvasir.sim.report.Best;
 import dev.kvasir.sim.report.Comparison;

@@ -1,11 +1,11 @@
 package dev.kvasir.sim.blis;
 
 import dev.kvasir.sim.latency.LatencyModel;
-import dev.kvasir.sim.report.Ending;
-import dev.kvasir.sim.report.InstanceResult;
-import dev.kvasir.sim.report.RequestResult;
-import dev.kvasir.sim.report.RunResult;
-import dev.kvasir.sim.report.Timeline;
+import dev.kvasir.sim.result.Ending;
+import dev.kvasir.sim.result.InstanceResult;
+import dev.kvasir.sim.result.RequestResult;
+import dev.kvasir.sim.result.RunResult;
+import dev.kvasir.sim.result.Timeline;
 import dev.kvasir.sim.workload.Request;
 import dev.kvasir.sim.workload.Workload;
 import dev.kvasir.time.EventLoop;

@@ -1,6 +1,6 @@
 package dev.kvasir.sim.blis;
 
-import dev.kvasir.sim.report.Gaps;
+import dev.kvasir.sim.result.Gaps;
 import java.util.ArrayList;
 import java.util.List;
 

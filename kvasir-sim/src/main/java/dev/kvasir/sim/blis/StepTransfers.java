@@ -4,8 +4,8 @@ import dev.kvasir.engine.EngineSettings;
 import dev.kvasir.engine.EngineSettings.BatchRules;
 import dev.kvasir.kv.BlockPool;
 import dev.kvasir.kv.event.Tier;
-import dev.kvasir.sim.TierSpec;
-import dev.kvasir.sim.TransferModel;
+import dev.kvasir.sim.transfer.TierSpec;
+import dev.kvasir.sim.transfer.TransferModel;
 import dev.kvasir.time.EventLoop;
 import java.util.List;
 

@@ -1,13 +1,13 @@
 package dev.kvasir.sim.calibrate;
 
 import dev.kvasir.Nullable;
-import dev.kvasir.sim.ParallelTasks;
 import dev.kvasir.sim.calibrate.Spread.Time;
+import dev.kvasir.sim.clock.ParallelTasks;
 import dev.kvasir.sim.latency.Deployment;
 import dev.kvasir.sim.latency.Hardware;
 import dev.kvasir.sim.latency.ModelShape;
 import dev.kvasir.sim.latency.ServedShape;
-import dev.kvasir.sim.report.RunResult;
+import dev.kvasir.sim.result.RunResult;
 import dev.kvasir.sim.trace.Capture;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,10 +1,10 @@
 package dev.kvasir.sim.calibrate;
 
-import dev.kvasir.sim.ParallelTasks;
 import dev.kvasir.sim.calibrate.Interval.Figure;
+import dev.kvasir.sim.clock.ParallelTasks;
 import dev.kvasir.sim.latency.Deployment;
 import dev.kvasir.sim.latency.ServedShape;
-import dev.kvasir.sim.report.RunResult;
+import dev.kvasir.sim.result.RunResult;
 import dev.kvasir.sim.server.ServerTimes;
 import java.util.ArrayList;
 import java.util.Collections;

@@ -1,9 +1,9 @@
 package dev.kvasir.sim.calibrate;
 
-import dev.kvasir.sim.ParallelTasks;
 import dev.kvasir.sim.calibrate.Spread.Time;
+import dev.kvasir.sim.clock.ParallelTasks;
 import dev.kvasir.sim.latency.ServedShape;
-import dev.kvasir.sim.report.RequestResult;
+import dev.kvasir.sim.result.RequestResult;
 import dev.kvasir.sim.server.ServerTimes;
 import java.util.ArrayList;
 import java.util.List;

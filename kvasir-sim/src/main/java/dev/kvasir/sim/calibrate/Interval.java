@@ -1,8 +1,8 @@
 package dev.kvasir.sim.calibrate;
 
 import dev.kvasir.sim.calibrate.Spread.Time;
-import dev.kvasir.sim.report.RequestResult;
-import dev.kvasir.sim.report.RunResult;
+import dev.kvasir.sim.result.RequestResult;
+import dev.kvasir.sim.result.RunResult;
 import dev.kvasir.sim.trace.Captured;
 import java.util.Arrays;
 import java.util.List;

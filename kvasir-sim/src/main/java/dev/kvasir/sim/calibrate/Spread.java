@@ -1,6 +1,6 @@
 package dev.kvasir.sim.calibrate;
 
-import dev.kvasir.sim.report.RequestResult;
+import dev.kvasir.sim.result.RequestResult;
 import dev.kvasir.sim.trace.Captured;
 import java.util.Arrays;
 import java.util.List;

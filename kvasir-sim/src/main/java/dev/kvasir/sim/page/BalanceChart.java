@@ -1,7 +1,7 @@
 package dev.kvasir.sim.page;
 
-import dev.kvasir.sim.report.InstanceResult;
-import dev.kvasir.sim.report.RunResult;
+import dev.kvasir.sim.result.InstanceResult;
+import dev.kvasir.sim.result.RunResult;
 import java.util.Locale;
 
 /** Shows how evenly the instances were used. */

@@ -1,13 +1,13 @@
 package dev.kvasir.sim.page;
 
 import dev.kvasir.kv.event.Tier;
-import dev.kvasir.sim.report.Gaps;
 import dev.kvasir.sim.report.Goodput;
 import dev.kvasir.sim.report.GroupTotal;
 import dev.kvasir.sim.report.Quantiles;
-import dev.kvasir.sim.report.RequestResult;
-import dev.kvasir.sim.report.RunResult;
 import dev.kvasir.sim.report.Summary;
+import dev.kvasir.sim.result.Gaps;
+import dev.kvasir.sim.result.RequestResult;
+import dev.kvasir.sim.result.RunResult;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.ToLongFunction;

@@ -2,8 +2,8 @@ package dev.kvasir.sim.page;
 
 import dev.kvasir.kv.event.Tier;
 import dev.kvasir.sim.report.Quantiles;
-import dev.kvasir.sim.report.RequestResult;
-import dev.kvasir.sim.report.RunResult;
+import dev.kvasir.sim.result.RequestResult;
+import dev.kvasir.sim.result.RunResult;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.DoubleFunction;

@@ -1,5 +1,7 @@
 package dev.kvasir.sim.report;
 
+import dev.kvasir.sim.cost.Fleet;
+import dev.kvasir.sim.cost.Prices;
 import java.util.ArrayList;
 import java.util.List;
 

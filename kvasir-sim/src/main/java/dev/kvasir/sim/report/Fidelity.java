@@ -1,5 +1,7 @@
 package dev.kvasir.sim.report;
 
+import dev.kvasir.sim.result.RequestResult;
+import dev.kvasir.sim.result.RunResult;
 import dev.kvasir.sim.trace.Captured;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -33,11 +35,11 @@ public record Fidelity(List<Pair> pairs, Fitted fitted) {
   /** One request, measured and predicted. */
   public record Pair(Captured measured, RequestResult predicted) {
     /** Measured, in microseconds; below 1 where it was not. */
-    long measuredTtft() {
+    public long measuredTtft() {
       return measured.ttftNanos() / 1000;
     }
 
-    long measuredE2e() {
+    public long measuredE2e() {
       return measured.e2eNanos() / 1000;
     }
   }
@@ -55,7 +57,7 @@ public record Fidelity(List<Pair> pairs, Fitted fitted) {
   }
 
   /** The relative error of a predicted figure. */
-  static double error(double measured, double predicted) {
+  public static double error(double measured, double predicted) {
     return measured == 0 ? 0 : predicted / measured - 1;
   }
 

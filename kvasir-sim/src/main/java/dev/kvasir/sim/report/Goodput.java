@@ -1,5 +1,7 @@
 package dev.kvasir.sim.report;
 
+import dev.kvasir.sim.result.Ending;
+import dev.kvasir.sim.result.RequestResults;
 import java.time.Duration;
 
 /**

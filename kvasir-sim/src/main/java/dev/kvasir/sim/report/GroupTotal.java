@@ -1,5 +1,7 @@
 package dev.kvasir.sim.report;
 
+import dev.kvasir.sim.result.Ending;
+import dev.kvasir.sim.result.RunResult;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;

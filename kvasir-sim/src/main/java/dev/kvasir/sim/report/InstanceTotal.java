@@ -1,6 +1,8 @@
 package dev.kvasir.sim.report;
 
 import dev.kvasir.router.view.Role;
+import dev.kvasir.sim.result.RequestResult;
+import dev.kvasir.sim.result.RunResult;
 import java.util.ArrayList;
 import java.util.List;
 

@@ -1,7 +1,6 @@
 /**
- * The results of runs: per request, per instance and in total, as tables and as JSON.
- *
- * <p>{@link dev.kvasir.sim.report.RunResult} holds everything that a run gave; {@link
- * dev.kvasir.sim.report.Summary} computes the figures. Tables and JSON only format them.
+ * The figures of runs, computed from their results: a summary, goodput, the comparison of several
+ * runs, and how near a run comes to a capture. {@link dev.kvasir.sim.report.Summary} computes most
+ * of them.
  */
 package dev.kvasir.sim.report;

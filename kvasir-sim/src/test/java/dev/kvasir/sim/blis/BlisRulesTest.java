@@ -14,7 +14,7 @@ import dev.kvasir.sim.blis.BlisSettings.ClusterTimes;
 import dev.kvasir.sim.blis.BlisSettings.Edition;
 import dev.kvasir.sim.latency.LatencyModel;
 import dev.kvasir.sim.latency.StepShape;
-import dev.kvasir.sim.report.RunResult;
+import dev.kvasir.sim.result.RunResult;
 import dev.kvasir.sim.workload.Caller;
 import dev.kvasir.sim.workload.Content;
 import dev.kvasir.sim.workload.Request;

@@ -12,7 +12,7 @@ import dev.kvasir.kv.event.KvEvents;
 import dev.kvasir.kv.event.Tier;
 import dev.kvasir.kv.evict.Eviction;
 import dev.kvasir.kv.evict.FrequencySketch;
-import dev.kvasir.sim.TierSpec;
+import dev.kvasir.sim.transfer.TierSpec;
 import dev.kvasir.sim.workload.Content;
 import dev.kvasir.sim.workload.ContentNames;
 import dev.kvasir.time.VirtualLoop;

@@ -3,9 +3,9 @@ package dev.kvasir.sim.calibrate;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.kvasir.sim.ParallelTasks;
+import dev.kvasir.sim.clock.ParallelTasks;
 import dev.kvasir.sim.page.CalibrationPage;
-import dev.kvasir.sim.report.RunResult;
+import dev.kvasir.sim.result.RunResult;
 import dev.kvasir.sim.trace.Capture;
 import dev.kvasir.sim.trace.Captured;
 import dev.kvasir.spec.Written;

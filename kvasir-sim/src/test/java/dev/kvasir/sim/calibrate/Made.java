@@ -1,11 +1,11 @@
 package dev.kvasir.sim.calibrate;
 
-import dev.kvasir.sim.ParallelTasks;
+import dev.kvasir.sim.clock.ParallelTasks;
 import dev.kvasir.sim.latency.Deployment;
 import dev.kvasir.sim.latency.HardwareTable;
 import dev.kvasir.sim.latency.ModelShape;
 import dev.kvasir.sim.latency.ServedShape;
-import dev.kvasir.sim.report.RunResult;
+import dev.kvasir.sim.result.RunResult;
 import dev.kvasir.sim.trace.Capture;
 import dev.kvasir.sim.trace.Captured;
 import dev.kvasir.sim.workload.Content;

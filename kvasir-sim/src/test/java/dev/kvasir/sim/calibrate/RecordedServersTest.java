@@ -3,9 +3,9 @@ package dev.kvasir.sim.calibrate;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import dev.kvasir.sim.ParallelTasks;
 import dev.kvasir.sim.Shared;
 import dev.kvasir.sim.calibrate.Interval.Figure;
+import dev.kvasir.sim.clock.ParallelTasks;
 import dev.kvasir.sim.latency.HardwareTable;
 import dev.kvasir.sim.latency.ModelConfig;
 import dev.kvasir.sim.latency.ModelShape;

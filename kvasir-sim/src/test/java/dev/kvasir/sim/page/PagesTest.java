@@ -3,11 +3,11 @@ package dev.kvasir.sim.page;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvasir.kv.event.Tier;
+import dev.kvasir.sim.cost.Fleet;
+import dev.kvasir.sim.cost.Prices;
 import dev.kvasir.sim.report.Comparison;
-import dev.kvasir.sim.report.Fleet;
 import dev.kvasir.sim.report.Goodput;
 import dev.kvasir.sim.report.Made;
-import dev.kvasir.sim.report.Prices;
 import dev.kvasir.sim.report.Summary;
 import java.io.StringReader;
 import java.time.Duration;

@@ -3,6 +3,12 @@ package dev.kvasir.sim.report;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvasir.kv.event.Tier;
+import dev.kvasir.sim.cost.Fleet;
+import dev.kvasir.sim.cost.Prices;
+import dev.kvasir.sim.cost.TierPrice;
+import dev.kvasir.sim.table.ComparisonJson;
+import dev.kvasir.sim.table.ComparisonTable;
+import dev.kvasir.sim.table.SummaryJson;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;

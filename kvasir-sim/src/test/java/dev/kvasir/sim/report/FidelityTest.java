@@ -2,6 +2,7 @@ package dev.kvasir.sim.report;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kvasir.sim.result.RequestResult;
 import dev.kvasir.sim.trace.Captured;
 import java.util.ArrayList;
 import org.junit.jupiter.api.Test;

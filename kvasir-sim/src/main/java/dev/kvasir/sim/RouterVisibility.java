@@ -1,9 +1,0 @@
-package dev.kvasir.sim;
-
-/** View that the router has of the instances when it decides. */
-enum RouterVisibility {
-  /** It looks at them: they have to come so far first. */
-  LOOKING,
-  /** It decides without looking, so that they may be behind. */
-  BLIND
-}

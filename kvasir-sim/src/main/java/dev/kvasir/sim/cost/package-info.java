@@ -1,0 +1,2 @@
+/** The price of the instances and tiers that a run used. */
+package dev.kvasir.sim.cost;

@@ -1,0 +1,12 @@
+package dev.kvasir.sim.step;
+
+/** Computes one step at a time, for all who share it, in the order in which they ask. */
+public final class StepQueue {
+  private long freeNanos;
+
+  /** Takes in a step of that length; tells when it is over. */
+  long take(long nowNanos, long stepNanos) {
+    freeNanos = Math.addExact(Math.max(freeNanos, nowNanos), stepNanos);
+    return freeNanos;
+  }
+}
