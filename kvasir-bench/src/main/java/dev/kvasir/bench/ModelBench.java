@@ -4,11 +4,9 @@ import de.kherud.llama.InferenceParameters;
 import de.kherud.llama.LlamaModel;
 import de.kherud.llama.ModelParameters;
 import dev.kvasir.Nullable;
-import dev.kvasir.bench.PlainProducts.Shape;
 import dev.kvasir.embedded.step.EngineMemory;
 import dev.kvasir.model.BuiltInModel;
 import dev.kvasir.model.CpuModel;
-import dev.kvasir.model.ModelShape;
 import dev.kvasir.model.StepRow;
 import dev.kvasir.tiers.host.HostMemory;
 import java.io.IOException;
@@ -21,13 +19,11 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * Measures how fast the built-in model decodes and prefills, beside a plain loop in C and
- * llama.cpp.
+ * Measures how fast the built-in model decodes and prefills, beside llama.cpp.
  *
  * <p>First on one thread and in processor time, so that what else runs on the machine counts
- * little; each round times all of them in turns, and a ratio is the median over the rounds. Ours is
- * all the model does for a token; the loop in C does only the matrix products. Then with all
- * threads, in real time.
+ * little; each round times all of them in turns, and a ratio is the median over the rounds. Then
+ * with all threads, in real time.
  */
 public final class ModelBench {
   private static final int[] BATCHES = {1, 8, 32};
@@ -93,46 +89,20 @@ public final class ModelBench {
     var cases = new ArrayList<Case>();
     for (int batch : BATCHES) cases.add(bench.decode(batch));
     cases.add(bench.prefill());
-    var plain = PlainProducts.compiled(shapes(model.shape()), PREFILL_TOKENS);
-    plain.ifPresent(loop -> cases.addAll(loops(loop)));
     var llama = llama(file);
     if (llama != null) cases.add(llamaDecode(llama));
     var rates = rates(cases);
     System.out.println("one thread, tokens a second of processor time");
     for (int i = 0; i < cases.size(); i++) {
-      boolean ours = i <= BATCHES.length;
-      var beside = new StringBuilder();
-      if (ours && plain.isPresent()) {
-        beside.append(times(Median.ratio(rates[i], rates[i + BATCHES.length + 1]), "the C loop"));
-      }
-      if (i == 0 && llama != null) {
-        beside.append(times(Median.ratio(rates[0], rates[cases.size() - 1]), "llama.cpp"));
-      }
-      print(cases.get(i).name, Median.of(rates[i]), beside.toString());
+      var beside =
+          i == 0 && llama != null
+              ? times(Median.ratio(rates[0], rates[cases.size() - 1]), "llama.cpp")
+              : "";
+      print(cases.get(i).name, Median.of(rates[i]), beside);
     }
     System.out.printf(
         Locale.ROOT, "%-34s %10.2f%n", "batch 32 to batch 1", Median.ratio(rates[2], rates[0]));
-    plain.ifPresent(PlainProducts::close);
     if (llama != null) llama.close();
-  }
-
-  private static List<Case> loops(PlainProducts loop) {
-    var cases = new ArrayList<Case>();
-    for (int batch : BATCHES) {
-      cases.add(
-          new Case(
-              "C loop of " + batch,
-              STEPS * batch,
-              ModelBench::threadNanos,
-              () -> repeat(() -> loop.run(batch))));
-    }
-    cases.add(
-        new Case(
-            "C loop of the prefill",
-            PREFILL_TOKENS,
-            ModelBench::threadNanos,
-            () -> loop.run(PREFILL_TOKENS)));
-    return cases;
   }
 
   private static String times(double ratio, String what) {
@@ -141,20 +111,6 @@ public final class ModelBench {
 
   private static void print(String name, double rate, String beside) {
     System.out.printf(Locale.ROOT, "%-34s %10.0f%s%n", name, rate, beside);
-  }
-
-  /** The products that a token takes, each as one matrix. */
-  private static List<Shape> shapes(ModelShape shape) {
-    int attention = (shape.heads() + 2 * shape.kvHeads()) * shape.headSize();
-    var shapes = new ArrayList<Shape>();
-    for (int i = 0; i < shape.layers(); i++) {
-      shapes.add(new Shape(attention, shape.width()));
-      shapes.add(new Shape(shape.width(), shape.heads() * shape.headSize()));
-      shapes.add(new Shape(2 * shape.feedForward(), shape.width()));
-      shapes.add(new Shape(shape.width(), shape.feedForward()));
-    }
-    shapes.add(new Shape(shape.vocabulary(), shape.width()));
-    return shapes;
   }
 
   private Case decode(int batch) {
@@ -221,10 +177,6 @@ public final class ModelBench {
                   .setCachePrompt(true);
           for (var _ : llama.generate(asked)) {}
         });
-  }
-
-  private static void repeat(Runnable task) {
-    for (int i = 0; i < STEPS; i++) task.run();
   }
 
   /** Tokens a second by case and round. */
