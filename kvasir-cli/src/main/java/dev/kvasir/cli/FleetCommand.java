@@ -108,7 +108,7 @@ final class FleetCommand implements Callable<Integer> {
   }
 
   private int run() throws IOException, InterruptedException {
-    var latency = model.hardware().model(err);
+    var latency = model.hardware().model();
     var pace =
         new PacedEngines.Pace(
             loop -> new TimedModel(loop, latency, () -> 0),

@@ -67,6 +67,7 @@ final class TierSpeedTest {
   @ParameterizedTest
   @CsvSource({
     "--kv-cpu-blocks 9, --host-blocks",
+    "--fit rows.csv, --profile",
     "--kv-disk-link 20, --set tiers.disk.link=VALUE",
     "--disk-blocks 9 --set tiers.disk.link=nvme, nvme-gen5",
     "--host-blocks 9 --set hardware.kv-bytes-per-token=llama, llama-3.1-8b"

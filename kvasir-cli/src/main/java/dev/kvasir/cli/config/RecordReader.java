@@ -52,6 +52,13 @@ public final class RecordReader {
         .forEach(
             (key, value) -> {
               if (known.contains(key)) return;
+              var instead = Removed.key(above + key);
+              if (instead != null) {
+                throw new SpecError(
+                    value.origin().place() + ": " + above + key,
+                    "there is no key '" + key + "' any more",
+                    instead);
+              }
               var near = Nearest.to(key, known).map(word -> "did you mean '" + word + "'?");
               throw new SpecError(
                   value.origin().place() + ": " + above + key,

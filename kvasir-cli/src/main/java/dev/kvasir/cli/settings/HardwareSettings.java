@@ -19,7 +19,6 @@ import java.util.List;
  * @param latencyModel linear, roofline or trained-physics
  * @param alphaCoeffs times around the steps, in microseconds
  * @param betaCoeffs coefficients of a step
- * @param fit measurements to fit a linear model to; null for none
  * @param profile how a deployment takes its time, as {@code kvasir calibrate} wrote it; null for
  *     none
  * @param kvBytesPerToken what the K and V of a token take, in bytes or as a model's name; empty for
@@ -37,7 +36,6 @@ public record HardwareSettings(
     String latencyModel,
     List<Double> alphaCoeffs,
     List<Double> betaCoeffs,
-    @Nullable Path fit,
     @Nullable Path profile,
     String kvBytesPerToken,
     double transferRate,
@@ -53,7 +51,6 @@ public record HardwareSettings(
           "trained-physics",
           List.of(),
           List.of(),
-          null,
           null,
           "",
           25,

@@ -16,7 +16,6 @@ import dev.kvasir.sim.blis.GoRandom;
 import dev.kvasir.sim.result.RunResult;
 import dev.kvasir.sim.workload.Workload;
 import java.io.IOException;
-import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.util.SplittableRandom;
 
@@ -47,7 +46,7 @@ final class BlisSetup {
     return file == null ? plan : plan.over(PolicyFile.read(file));
   }
 
-  RunResult run(Workload workload, PrintWriter err) throws IOException {
+  RunResult run(Workload workload) throws IOException {
     requireNoTiers();
     var times =
         new BlisSettings.ClusterTimes(
@@ -71,7 +70,7 @@ final class BlisSetup {
         PickPolicy.named(
             routing, chosenBy.scorers(), chosenBy.prices(), ties(), InstanceView::effectiveLoad);
     var chosen = new BlisRouting(settings, admission(), picks);
-    return new BlisCluster(settings, hardware.model(err), workload, chosen).run();
+    return new BlisCluster(settings, hardware.model(), workload, chosen).run();
   }
 
   private AdmissionPolicy admission() {

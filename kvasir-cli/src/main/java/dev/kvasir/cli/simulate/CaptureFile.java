@@ -35,7 +35,6 @@ record CaptureFile(Path path, Capture capture) {
   private static final List<String> MODEL =
       List.of(
           "hardware.latency-model",
-          "hardware.fit",
           "hardware.profile",
           "hardware.alpha-coeffs",
           "hardware.beta-coeffs",

@@ -72,7 +72,7 @@ final class EngineSetup {
   /** Returns the latency model; for a number of 0 or more, one with the profile's other times. */
   LatencyModel model(int other) throws IOException {
     var profile = profile();
-    if (other < 0 || profile == null) return hardware.model(err);
+    if (other < 0 || profile == null) return hardware.model();
     var others = profile.otherModels();
     return others.isEmpty() ? profile.model() : others.get(other % others.size());
   }
@@ -104,12 +104,11 @@ final class EngineSetup {
 
   void warnOfUnknownTimes() {
     var known = deployment.hardware();
-    boolean isTimed =
-        known.fit() != null || known.profile() != null || !known.betaCoeffs().isEmpty();
+    boolean isTimed = known.profile() != null || !known.betaCoeffs().isEmpty();
     if (!deployment.isEmbedded() || isTimed) return;
     err.printf(
         "kvasir: warning: nothing says how long steps take on embedded engines; the times are those"
-            + " of a %s. Simulate a capture of them, or set hardware.fit.%n",
+            + " of a %s. Simulate a capture of them, or set hardware.profile.%n",
         known.gpuOrDefault());
   }
 

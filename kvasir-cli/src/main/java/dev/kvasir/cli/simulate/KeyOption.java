@@ -109,11 +109,6 @@ record KeyOption(
               "hardware.latency-model",
               "How long a step takes: linear, roofline or trained-physics."),
           hardware(
-              "fit",
-              "FILE",
-              "hardware.fit",
-              "Your own measurements, CSV or JSONL, to fit a linear model to."),
-          hardware(
               "profile", "FILE", "hardware.profile", "Latency profile from 'kvasir calibrate'."),
           target("slo-ttft", "slo.ttft", "Target for the first token (default: none)."),
           target("slo-itl", "slo.itl", "Target for the time between tokens (default: none)."),

@@ -35,12 +35,6 @@ public final class ModelOptions {
   private List<Double> betas = List.of();
 
   @Option(
-      names = "--fit",
-      paramLabel = "FILE",
-      description = "Your own measurements, CSV or JSONL, to fit a linear model to.")
-  private @Nullable Path fit;
-
-  @Option(
       names = "--model",
       paramLabel = "NAME",
       description = "The model's name; its part after the slash names a config beside others.")
@@ -90,7 +84,6 @@ public final class ModelOptions {
             latencyModel,
             alphas,
             betas,
-            fit,
             null,
             usual.kvBytesPerToken(),
             usual.transferRate(),

@@ -154,7 +154,7 @@ final class Setup {
     var opened = new ArrayList<InputStream>();
     try {
       var workload = workload(opened);
-      if (options.isBlis()) return new BlisSetup(plan, deployment, routing).run(workload, err);
+      if (options.isBlis()) return new BlisSetup(plan, deployment, routing).run(workload);
       var models = new ArrayList<LatencyModel>();
       for (var each : engines) {
         each.warnOfUnknownTimes();

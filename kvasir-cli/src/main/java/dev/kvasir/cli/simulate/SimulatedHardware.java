@@ -9,15 +9,12 @@ import dev.kvasir.sim.latency.Hardware;
 import dev.kvasir.sim.latency.HardwareTable;
 import dev.kvasir.sim.latency.KvBytes;
 import dev.kvasir.sim.latency.KvCapacity;
-import dev.kvasir.sim.latency.LatencyFit;
 import dev.kvasir.sim.latency.LatencyModel;
 import dev.kvasir.sim.latency.LatencyModels;
-import dev.kvasir.sim.latency.Measurements;
 import dev.kvasir.sim.latency.ModelConfig;
 import dev.kvasir.sim.latency.ModelShape;
 import dev.kvasir.sim.transfer.TierLink;
 import java.io.IOException;
-import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -52,23 +49,15 @@ public final class SimulatedHardware {
     }
   }
 
-  /** Returns the model of the time of a step; a fit reports how good it is. */
-  public LatencyModel model(PrintWriter err) throws IOException {
+  /** Returns the model of the time of a step. */
+  public LatencyModel model() throws IOException {
     var profile = profile();
     if (profile != null) return profile.model();
-    var file = settings.fit();
-    if (file == null) {
-      return LatencyModels.named(
-          settings.latencyModel(),
-          settings.alphaCoeffs(),
-          settings.betaCoeffs(),
-          isBlackbox() ? null : deployment());
-    }
-    try (var rows = Files.newBufferedReader(file)) {
-      var fitted = LatencyFit.of(Measurements.read(rows, file.toString()));
-      err.println("kvasir: " + fitted.describe());
-      return fitted.model();
-    }
+    return LatencyModels.named(
+        settings.latencyModel(),
+        settings.alphaCoeffs(),
+        settings.betaCoeffs(),
+        isBlackbox() ? null : deployment());
   }
 
   /** As many blocks as fit into the memory that weights and activations leave. */

@@ -11,7 +11,6 @@ import java.util.List;
  */
 final class LeastSquares {
   private static final int COLUMNS_MAX = 8;
-  private static final int ROTATIONS_MAX = 100;
   private static final double PIVOT_MIN = 1e-12;
 
   private final List<double[]> rows;
@@ -90,7 +89,7 @@ final class LeastSquares {
   }
 
   /** Returns what the coefficients predict for each row, less its target. */
-  double[] residuals(double[] coefficients) {
+  private double[] residuals(double[] coefficients) {
     double[] residuals = new double[targets.length];
     for (int r = 0; r < targets.length; r++) {
       double sum = 0;
@@ -104,66 +103,5 @@ final class LeastSquares {
     double error = 0;
     for (double residual : residuals(coefficients)) error += residual * residual;
     return error;
-  }
-
-  /** Returns the mean of the targets. */
-  double meanTarget() {
-    return Arrays.stream(targets).sum() / targets.length;
-  }
-
-  /** Returns how much of the targets' variance the coefficients explain: 1 all of it, 0 none. */
-  double explained(double[] coefficients) {
-    double mean = meanTarget();
-    double variance = 0;
-    for (double target : targets) variance += (target - mean) * (target - mean);
-    double error = squaredError(coefficients);
-    if (variance == 0) return error == 0 ? 1 : 0;
-    return 1 - error / variance;
-  }
-
-  /** Returns how far small errors in the targets may be magnified; infinite if columns coincide. */
-  double condition() {
-    double[][] matrix = Arrays.stream(products).map(double[]::clone).toArray(double[][]::new);
-    for (int round = 0; round < ROTATIONS_MAX; round++) {
-      int row = 0;
-      int column = 1;
-      for (int i = 0; i < columns; i++) {
-        for (int j = i + 1; j < columns; j++) {
-          if (Math.abs(matrix[i][j]) > Math.abs(matrix[row][column])) {
-            row = i;
-            column = j;
-          }
-        }
-      }
-      if (columns < 2 || Math.abs(matrix[row][column]) < PIVOT_MIN) break;
-      rotate(matrix, row, column);
-    }
-    double least = Double.POSITIVE_INFINITY;
-    double most = 0;
-    for (int i = 0; i < columns; i++) {
-      least = Math.min(least, matrix[i][i]);
-      most = Math.max(most, matrix[i][i]);
-    }
-    return least <= PIVOT_MIN ? Double.POSITIVE_INFINITY : Math.sqrt(most / least);
-  }
-
-  /** One rotation of Jacobi's method: makes the two entries off the diagonal nothing. */
-  private void rotate(double[][] matrix, int p, int q) {
-    double theta = (matrix[q][q] - matrix[p][p]) / (2 * matrix[p][q]);
-    double tangent = Math.copySign(1, theta) / (Math.abs(theta) + Math.sqrt(theta * theta + 1));
-    double cosine = 1 / Math.sqrt(tangent * tangent + 1);
-    double sine = tangent * cosine;
-    for (int i = 0; i < columns; i++) {
-      double left = matrix[i][p];
-      double right = matrix[i][q];
-      matrix[i][p] = cosine * left - sine * right;
-      matrix[i][q] = sine * left + cosine * right;
-    }
-    for (int i = 0; i < columns; i++) {
-      double upper = matrix[p][i];
-      double lower = matrix[q][i];
-      matrix[p][i] = cosine * upper - sine * lower;
-      matrix[q][i] = sine * upper + cosine * lower;
-    }
   }
 }
