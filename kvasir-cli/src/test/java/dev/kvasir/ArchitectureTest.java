@@ -9,6 +9,8 @@ import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaModifier;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
+import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.function.BiPredicate;
 import java.util.regex.Pattern;
@@ -109,6 +111,30 @@ class ArchitectureTest {
   @Test
   void packagesFormNoCycle() {
     slices().matching("dev.kvasir.(**)").should().beFreeOfCycles().check(HOUSE.classes());
+  }
+
+  /** Sees also the imports that only a comment or a constant needs. */
+  @Test
+  void importsFormNoCycle() {
+    var known = new TreeMap<String, Set<String>>();
+    for (var source : SOURCES) {
+      var imported = known.computeIfAbsent(packageOf(source), _ -> new TreeSet<>());
+      for (var line : source.lines()) {
+        var matcher = IMPORT.matcher(line);
+        if (matcher.matches()) imported.add(packageIn(matcher.group(1)));
+      }
+      imported.remove(packageOf(source));
+      imported.remove("dev.kvasir");
+    }
+    // What is left when packages that know none of the others are taken away is a cycle, or above.
+    while (known.values().removeIf(Set::isEmpty)) {
+      known.values().forEach(imported -> imported.retainAll(known.keySet()));
+    }
+    assertThat(known).isEmpty();
+  }
+
+  private static String packageIn(String imported) {
+    return imported.replaceFirst("\\.[A-Z].*", "");
   }
 
   @Test

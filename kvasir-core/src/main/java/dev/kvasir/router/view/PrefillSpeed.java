@@ -1,13 +1,12 @@
 package dev.kvasir.router.view;
 
-import dev.kvasir.router.Route;
 import java.util.Arrays;
 
 /**
  * Speed at which an instance prefills, measured while no other prefill ran there.
  *
  * <p>The 90th percentile of the latest samples, since disturbances only make samples slower.
- * Unknown cache hits would make them faster; {@link Route#told} corrects for these.
+ * Unknown cache hits would make them faster; what workers report of cached tokens corrects these.
  */
 public final class PrefillSpeed {
   private static final int SAMPLES_MAX = 64;
